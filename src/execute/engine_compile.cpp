@@ -1,9 +1,11 @@
-// Loops to a graph of rounds: who waits for whom, at this rank, within one segment.
+// Compiles the program of a rank: rounds that wait for rounds, memory of scratch buffers, demands on the transport.
 #include "execute/compiled_program.hpp"
+#include "program/round_graph.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace kumihimo::execute {
 
@@ -12,7 +14,7 @@ Status number_steps(LaneCode& lane, std::int64_t segment, std::int32_t ranks); /
 namespace {
 
 constexpr std::int64_t most_rounds = std::int64_t{1} << 24; // of one lane and segment
-constexpr std::int64_t few_steps = 4096; // so many steps of all segments together are resolved once and kept
+constexpr std::int64_t few_steps = 4096; // if all segments together have at most as many, they are resolved once
 
 // fn(step) for every step as written.
 template <class F>
@@ -26,88 +28,30 @@ void for_each_step(const Body& body, F&& fn) {
   }
 }
 
-class Expander {
- public:
-  explicit Expander(LaneCode& lane) : lane_(lane) {}
-
-  Status expand(const Body& body) {
-    walk(body, 1, -1);
-    if (too_many_)
-      return failed(fmt::format("lane {} has more than {} rounds a segment", lane_.id.value, most_rounds), {},
-                    "choose an algorithm with fewer rounds");
-    link();
-    return Nothing{};
+Status expand(const Lane& written, LaneCode& lane) {
+  const std::optional<RoundGraph> graph = round_graph(written, most_rounds);
+  if (!graph)
+    return failed(fmt::format("lane {} has more than {} rounds a segment", lane.id.value, most_rounds), {},
+                  "choose an algorithm with fewer rounds");
+  lane.in_order = graph->is_chain;
+  lane.round_count = static_cast<std::int32_t>(graph->vertices.size());
+  lane.rounds.reserve(graph->vertices.size());
+  for (const auto& [round, values] : graph->vertices) {
+    lane.rounds.push_back({round, static_cast<std::int32_t>(lane.steps.size()), values});
+    if (round) lane.steps.resize(lane.steps.size() + round->steps.size());
   }
-
- private:
-  // Adds the rounds of a body that starts when round `previous` is complete (-1: at once); answers its last round.
-  std::int32_t walk(const Body& body, std::int32_t depth, std::int32_t previous) {
-    for (const Node& node : body) {
-      if (const Round* round = std::get_if<Round>(&node))
-        previous = add(round, previous);
-      else
-        previous = walk(std::get<Loop>(node), depth, previous);
-      if (too_many_) break;
-    }
-    return previous;
+  std::vector<RoundGraph::Edge> edges = graph->edges;
+  std::sort(edges.begin(), edges.end());
+  lane.waits.assign(graph->vertices.size(), 0);
+  lane.next_begin.assign(graph->vertices.size() + 1, 0);
+  for (const auto& [from, to] : edges) {
+    ++lane.waits[static_cast<std::size_t>(to)];
+    ++lane.next_begin[static_cast<std::size_t>(from) + 1];
+    lane.nexts.push_back(to);
   }
-
-  std::int32_t walk(const Loop& loop, std::int32_t depth, std::int32_t previous) {
-    if (loop.in_flight > 1 && loop.trip > 1) return walk_in_flight(loop, depth, previous);
-    for (std::int64_t i = 0; i < loop.trip && !too_many_; ++i) {
-      values_[static_cast<std::size_t>(depth)] = i;
-      previous = walk(loop.body, depth + 1, previous);
-    }
-    return previous;
-  }
-
-  // Iteration i follows the end, in order, of iteration i - in_flight.
-  std::int32_t walk_in_flight(const Loop& loop, std::int32_t depth, std::int32_t previous) {
-    lane_.in_order = false;
-    std::vector<std::int32_t> complete; // the round at which all up to iteration i are complete
-    for (std::int64_t i = 0; i < loop.trip && !too_many_; ++i) {
-      values_[static_cast<std::size_t>(depth)] = i;
-      const std::int32_t start = i < loop.in_flight ? previous : complete[static_cast<std::size_t>(i - loop.in_flight)];
-      const std::int32_t last = walk(loop.body, depth + 1, start);
-      if (i == 0) {
-        complete.push_back(last);
-        continue;
-      }
-      const std::int32_t meeting = add(nullptr, last);
-      if (complete.back() >= 0) edges_.emplace_back(complete.back(), meeting);
-      complete.push_back(meeting);
-    }
-    return complete.back();
-  }
-
-  std::int32_t add(const Round* round, std::int32_t previous) {
-    const auto id = static_cast<std::int32_t>(lane_.rounds.size());
-    if (id >= most_rounds) too_many_ = true;
-    lane_.rounds.push_back({round, static_cast<std::int32_t>(lane_.steps.size()), values_});
-    if (round) lane_.steps.resize(lane_.steps.size() + round->steps.size());
-    if (previous >= 0) edges_.emplace_back(previous, id);
-    return id;
-  }
-
-  void link() {
-    const std::size_t n = lane_.rounds.size();
-    lane_.round_count = static_cast<std::int32_t>(n);
-    std::sort(edges_.begin(), edges_.end());
-    lane_.waits.assign(n, 0);
-    lane_.next_begin.assign(n + 1, 0);
-    for (const auto& [from, to] : edges_) {
-      ++lane_.waits[static_cast<std::size_t>(to)];
-      ++lane_.next_begin[static_cast<std::size_t>(from) + 1];
-      lane_.nexts.push_back(to);
-    }
-    for (std::size_t r = 0; r < n; ++r) lane_.next_begin[r + 1] += lane_.next_begin[r];
-  }
-
-  LaneCode& lane_;
-  std::array<std::int64_t, max_depth> values_{};
-  std::vector<std::pair<std::int32_t, std::int32_t>> edges_;
-  bool too_many_ = false;
-};
+  for (std::size_t r = 0; r < graph->vertices.size(); ++r) lane.next_begin[r + 1] += lane.next_begin[r];
+  return Nothing{};
+}
 
 std::int64_t round_up(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
@@ -161,7 +105,7 @@ class Compiler {
     code.id = lane.id;
     code.window = std::min(lane.window, std::max<std::int64_t>(1, p_.segments().count));
     for_each_step(lane.body, [&](const Step& s) { code.peers_vary |= s.peer.depends_on(Variable{0}); });
-    if (Status s = Expander(code).expand(lane.body); !s) return s;
+    if (Status s = expand(lane, code); !s) return s;
     return number_steps(code, 0, p_.data().ranks);
   }
 
@@ -205,8 +149,8 @@ class Compiler {
     return Nothing{};
   }
 
-  // Nobody resolves a step again: what was written is about half of what a plan takes, and a program has plans by the
-  // hundred.
+  // No step is resolved again. The source takes about half of the memory of a plan, and a program has hundreds of
+  // plans.
   void forget_source() {
     for (LaneCode& lane : p_.lanes_) {
       lane.rounds = {};
