@@ -62,7 +62,7 @@ std::vector<LaneWait> lane_waits(const Program& program) {
   return waits;
 }
 
-std::vector<std::int32_t> phases(std::size_t lanes, std::span<const LaneWait> waits) {
+LanePhases phases(std::size_t lanes, std::span<const LaneWait> waits) {
   std::vector<std::int32_t> phase(lanes, 0);
   bool changed = true;
   for (std::size_t turn = 0; changed && turn <= lanes; ++turn) {
@@ -72,7 +72,7 @@ std::vector<std::int32_t> phases(std::size_t lanes, std::span<const LaneWait> wa
       if (phase[w.lane] < least) phase[w.lane] = least, changed = true;
     }
   }
-  return phase;
+  return {std::move(phase), changed};
 }
 
 } // namespace kumihimo

@@ -54,7 +54,10 @@ struct LaneWait {
 // Of one rank's lanes; those that the rank lacks are waited for by nobody.
 std::vector<LaneWait> lane_waits(const Program& program);
 
-// The phase of each lane, from 0. Lanes that wait for each other in a circle get some.
-std::vector<std::int32_t> phases(std::size_t lanes, std::span<const LaneWait> waits);
+struct LanePhases {
+  std::vector<std::int32_t> of_lane; // from 0; any where there is a cycle
+  bool has_cycle = false;            // lanes wait for each other, one of them for another in whole
+};
+LanePhases phases(std::size_t lanes, std::span<const LaneWait> waits);
 
 } // namespace kumihimo

@@ -34,7 +34,7 @@ std::int32_t Phases::root(std::int32_t lane) {
 }
 
 void Phases::find() {
-  phase_ = phases(roles_.size(), std::vector(waits_.begin(), waits_.end()));
+  phase_ = phases(roles_.size(), std::vector(waits_.begin(), waits_.end())).of_lane;
   group_.resize(roles_.size());
   std::iota(group_.begin(), group_.end(), 0);
   for (const LaneWait& w : waits_)

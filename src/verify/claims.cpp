@@ -98,7 +98,7 @@ void LinkClaims::add(const Program& program, Rank rank, std::vector<Finding>& fi
     });
   }
   if (!claims.link_disjoint) return;
-  const std::vector<std::int32_t> phase = phases(program.lanes.size(), lane_waits(program));
+  const std::vector<std::int32_t> phase = phases(program.lanes.size(), lane_waits(program)).of_lane;
   const auto phase_of = [&](LaneId id) {
     const auto at = std::find_if(program.lanes.begin(), program.lanes.end(), [&](const Lane& l) { return l.id == id; });
     return phase[at - program.lanes.begin()];

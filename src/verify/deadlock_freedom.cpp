@@ -1,7 +1,9 @@
 #include "verify/deadlock_freedom.hpp"
 
+#include "program/segment_start.hpp"
+
 #include <algorithm>
-#include <map>
+#include <iterator>
 
 namespace kumihimo::verify {
 
@@ -30,22 +32,13 @@ void Progress::look_at(const Body& body) {
   }
 }
 
-// Whether each lane can be given a class: above those of the lanes whose segments it waits for all of, not below those
-// of which it waits for some.
-bool Progress::has_classes() const {
-  std::map<std::int32_t, std::size_t> classes;
-  for (const std::int32_t lane : lanes_) classes[lane] = 0;
-  for (bool moved = true; moved;) {
-    moved = false;
-    for (const Edge& e : edges_) {
-      const std::size_t least = classes[e.on] + (e.all ? 1 : 0);
-      if (classes[e.lane] >= least) continue;
-      if (least > lanes_.size()) return false; // a circle with an `all` in it
-      classes[e.lane] = least;
-      moved = true;
-    }
-  }
-  return true;
+bool Progress::has_phases() const {
+  const auto index = [&](std::int32_t id) {
+    return static_cast<std::int32_t>(std::distance(lanes_.begin(), lanes_.find(id)));
+  };
+  std::vector<LaneWait> waits;
+  for (const Edge& e : edges_) waits.push_back({index(e.lane), index(e.on), e.all ? Scope::all : Scope::segment});
+  return !phases(lanes_.size(), waits).has_cycle;
 }
 
 bool Progress::ordered_within_segment() const {

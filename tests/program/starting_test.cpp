@@ -41,6 +41,15 @@ TEST(Starting, ABufferThatIsNotThereIsNoWait) {
   EXPECT_TRUE(waits_of(wrong, segments)[0].empty());
 }
 
+TEST(Starting, PhasesTellCycles) {
+  const LaneWait whole{1, 0, Scope::all}, follows{2, 1, Scope::segment}, back{0, 2, Scope::segment};
+  const LanePhases row = phases(3, std::vector{whole, follows});
+  EXPECT_EQ(row.of_lane, (std::vector<std::int32_t>{0, 1, 1}));
+  EXPECT_FALSE(row.has_cycle);
+  EXPECT_TRUE(phases(3, std::vector{whole, follows, back}).has_cycle);
+  EXPECT_FALSE(phases(3, std::vector{follows, LaneWait{1, 2, Scope::segment}}).has_cycle) << "of segments alone";
+}
+
 // In any order that the rule allows all segments run, and never one too early.
 TEST(Starting, RunsEverySegmentAndNoneTooEarly) {
   const Program p = program();
