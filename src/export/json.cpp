@@ -200,22 +200,12 @@ class Expander {
   Binding binding_;
 };
 
-// Steps of a program, loops and segments expanded; `most` and more are one.
-std::int64_t expanded_steps(const Program& program, Segments segments, std::int64_t most) {
-  Wide sum = 0;
-  for (const Lane& lane : program.lanes)
-    for_each_round_as_written(lane, segments, [&](const Round& round, Values trips) {
-      Wide steps = static_cast<std::int64_t>(round.steps.size());
-      for (const std::int64_t trip : trips) steps = std::min<Wide>(steps * trip, most);
-      sum = std::min<Wide>(sum + steps, most);
-    });
-  return static_cast<std::int64_t>(sum);
-}
-
 Status check_size(const ProgramSet& schedule, std::int64_t most_steps) {
-  std::int64_t steps = 0;
+  Wide steps = 0;
   for (std::int32_t r = 0; r < schedule.ranks(); ++r) {
-    steps += expanded_steps(schedule.program(Rank{r}), schedule.segments, most_steps + 1);
+    const Program program = schedule.program(Rank{r});
+    for (const Lane& lane : program.lanes)
+      steps += static_cast<Wide>(expanded_steps(lane.body)) * schedule.segments.count;
     if (steps > most_steps)
       return wrong_value(fmt::format("an expanded schedule has at most {} steps", most_steps), "more",
                          "take fewer ranks or segments, or leave --expand out");

@@ -195,12 +195,8 @@ bool apart_in_turn(const Expression& a, const Expression& b, std::span<const std
 Range hull(const Extent& e, std::span<const std::int64_t> trips) {
   Range all{std::numeric_limits<std::int64_t>::max(), std::numeric_limits<std::int64_t>::min()};
   for (const RunList& list : e.runs) {
-    const std::int64_t inner = (list.inner.runs - 1) * list.inner.stride,
-                       outer = (list.outer.runs - 1) * list.outer.stride;
-    const std::int64_t down = std::min<std::int64_t>(inner, 0) + std::min<std::int64_t>(outer, 0),
-                       up = std::max<std::int64_t>(inner, 0) + std::max<std::int64_t>(outer, 0);
-    all.low = std::min(all.low, list.first.range(trips).low + down);
-    all.high = std::max(all.high, (list.first + list.count).range(trips).high + up);
+    const Range units = list.hull(trips);
+    all = {std::min(all.low, units.low), std::max(all.high, units.high)};
   }
   return all;
 }

@@ -2,6 +2,7 @@
 // own position instead.
 #pragma once
 
+#include "base/int128.hpp"
 #include "program/program.hpp"
 
 #include <array>
@@ -50,6 +51,26 @@ template <class F>
 void for_each_round_as_written(const Lane& lane, Segments segments, F&& fn) {
   std::vector<std::int64_t> trips{segments.count};
   for_each_round_as_written(lane.body, trips, fn);
+}
+
+inline std::int32_t rounds_as_written(const Body& body) {
+  std::int32_t rounds = 0;
+  for (const Node& node : body)
+    rounds += std::holds_alternative<Round>(node) ? 1 : rounds_as_written(std::get<Loop>(node).body);
+  return rounds;
+}
+
+// Steps of one segment, loops expanded; at most the largest number there is.
+inline std::int64_t expanded_steps(const Body& body) {
+  Wide steps = 0;
+  for (const Node& node : body) {
+    if (const Round* round = std::get_if<Round>(&node))
+      steps += static_cast<Wide>(round->steps.size());
+    else
+      steps += static_cast<Wide>(std::get<Loop>(node).trip) * expanded_steps(std::get<Loop>(node).body);
+    steps = saturated(steps);
+  }
+  return saturated(steps);
 }
 
 } // namespace kumihimo

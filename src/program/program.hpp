@@ -13,6 +13,7 @@
 #include "base/expression.hpp"
 #include "base/ids.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -46,6 +47,16 @@ struct RunList {
   Expression count = 1;
   Repeat inner, outer;
   bool operator==(const RunList&) const = default;
+  // The least and the greatest distance of a run from the first one.
+  Range spread() const {
+    const std::int64_t i = (inner.runs - 1) * inner.stride, o = (outer.runs - 1) * outer.stride;
+    return {std::min<std::int64_t>(i, 0) + std::min<std::int64_t>(o, 0),
+            std::max<std::int64_t>(i, 0) + std::max<std::int64_t>(o, 0)};
+  }
+  // [low, high): all units that the runs may name; trips[d] is the trip count of the loop at depth d.
+  Range hull(std::span<const std::int64_t> trips) const {
+    return {first.range(trips).low + spread().low, (first + count).range(trips).high + spread().high};
+  }
 };
 
 // A named set of elements. In the vector layout the units of the runs are parts: the current segment is cut in `parts`
@@ -115,6 +126,14 @@ enum class StepKind : std::uint8_t {
   compute
 };
 std::string_view name_of(StepKind kind);
+constexpr bool sends(StepKind kind) { return kind == StepKind::send || kind == StepKind::signal; }
+constexpr bool receives(StepKind kind) {
+  return kind == StepKind::receive || kind == StepKind::receive_reduce || kind == StepKind::wait_signal;
+}
+constexpr bool is_signal(StepKind kind) { return kind == StepKind::signal || kind == StepKind::wait_signal; }
+constexpr bool has_data(StepKind kind, bool has_chunks) {
+  return !is_signal(kind) && kind != StepKind::compute && (kind != StepKind::offload || has_chunks);
+}
 
 // What a rank's processor does in a compute step: some time, and operations and memory traffic that take as long as a
 // machine's rates say, the longer of the two.
@@ -136,15 +155,10 @@ struct Step {
   Chunk source, right, target;
   Work work = {}; // compute
 
-  bool sends() const { return kind == StepKind::send || kind == StepKind::signal; }
-  bool receives() const {
-    return kind == StepKind::receive || kind == StepKind::receive_reduce || kind == StepKind::wait_signal;
-  }
-  bool is_signal() const { return kind == StepKind::signal || kind == StepKind::wait_signal; }
-  bool has_data() const {
-    return !is_signal() && kind != StepKind::compute &&
-           (kind != StepKind::offload || source.exists() || target.exists());
-  }
+  bool sends() const { return kumihimo::sends(kind); }
+  bool receives() const { return kumihimo::receives(kind); }
+  bool is_signal() const { return kumihimo::is_signal(kind); }
+  bool has_data() const { return kumihimo::has_data(kind, source.exists() || target.exists()); }
   bool reduces() const { return kind == StepKind::receive_reduce || kind == StepKind::reduce; }
   // The extent whose length is the step's: of the message, or of the local data moved.
   const Extent& extent() const { return kind == StepKind::send ? source.extent : target.extent; }

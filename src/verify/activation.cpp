@@ -79,7 +79,7 @@ class Walker {
   void loop(const Loop& l, std::int32_t parent, std::int64_t position, std::int32_t depth) {
     const std::int32_t first_round = round_;
     if (l.trip <= 0) {
-      round_ += rounds_in(l.body);
+      round_ += rounds_as_written(l.body);
       return;
     }
     trips_.push_back(l.trip);
@@ -105,13 +105,7 @@ class Walker {
     }
     trips_.pop_back();
     drop_if_empty(node, parent, before);
-    round_ = first_round + rounds_in(l.body);
-  }
-
-  static std::int32_t rounds_in(const Body& nodes) {
-    std::int32_t n = 0;
-    for (const Node& node : nodes) n += std::holds_alternative<Round>(node) ? 1 : rounds_in(std::get<Loop>(node).body);
-    return n;
+    round_ = first_round + rounds_as_written(l.body);
   }
 
   void round(const Round& r, std::int32_t parent, std::int64_t position, std::int32_t depth) {
@@ -321,12 +315,7 @@ ElementRun Expander::reach(std::int32_t lane, std::int64_t segment) const {
       if (!step.has_data()) continue;
       const Extent& e = step.extent();
       for (const RunList& list : e.runs) {
-        const std::int64_t inner = (list.inner.runs - 1) * list.inner.stride,
-                           outer = (list.outer.runs - 1) * list.outer.stride;
-        const std::int64_t first = list.first.range(trips).low + std::min<std::int64_t>(0, inner) +
-                                   std::min<std::int64_t>(0, outer),
-                           last = (list.first + list.count).range(trips).high + std::max<std::int64_t>(0, inner) +
-                                  std::max<std::int64_t>(0, outer);
+        const auto [first, last] = list.hull(trips);
         const std::int64_t m = all * e.parts, base = segment * e.parts;
         low = std::min(low, part_begin(base + std::clamp<std::int64_t>(first, 0, e.parts), m, n));
         high = std::max(high, part_begin(base + std::clamp<std::int64_t>(last, 0, e.parts), m, n));
@@ -334,18 +323,6 @@ ElementRun Expander::reach(std::int32_t lane, std::int64_t segment) const {
     }
   });
   return {low, std::max<std::int64_t>(0, high - low)};
-}
-
-std::int64_t expanded_steps(const Body& body) {
-  Wide n = 0;
-  for (const Node& node : body) {
-    if (const Round* round = std::get_if<Round>(&node))
-      n += static_cast<Wide>(round->steps.size());
-    else
-      n += static_cast<Wide>(std::get<Loop>(node).trip) * expanded_steps(std::get<Loop>(node).body);
-    n = saturated(n);
-  }
-  return saturated(n);
 }
 
 } // namespace kumihimo::verify

@@ -28,15 +28,10 @@ struct StepInstance {
   std::int64_t length = 0;
   Located source, right, target;
 
-  bool sends() const { return kind == StepKind::send || kind == StepKind::signal; }
-  bool receives() const {
-    return kind == StepKind::receive || kind == StepKind::receive_reduce || kind == StepKind::wait_signal;
-  }
-  bool is_signal() const { return kind == StepKind::signal || kind == StepKind::wait_signal; }
-  bool has_data() const {
-    return !is_signal() && kind != StepKind::compute &&
-           (kind != StepKind::offload || source.exists() || target.exists());
-  }
+  bool sends() const { return kumihimo::sends(kind); }
+  bool receives() const { return kumihimo::receives(kind); }
+  bool is_signal() const { return kumihimo::is_signal(kind); }
+  bool has_data() const { return kumihimo::has_data(kind, source.exists() || target.exists()); }
 };
 
 // What has reached a point of the program: see knowledge.hpp.
@@ -102,8 +97,5 @@ class Expander {
   const Program& program_;
   const Binding& binding_;
 };
-
-// Steps of one segment of a lane, loops expanded; at most the largest number there is.
-std::int64_t expanded_steps(const Body& body);
 
 } // namespace kumihimo::verify

@@ -1,6 +1,7 @@
 #include "verify/flow.hpp"
 
 #include "base/hash.hpp"
+#include "program/cursor.hpp"
 #include "verify/iteration_ranges.hpp"
 
 #include <algorithm>
@@ -19,12 +20,6 @@ bool varies_peer(const Body& body, std::int32_t depth) {
       return (s.sends() || s.receives()) && s.peer.depends_on(Variable{depth});
     });
   });
-}
-
-std::int32_t rounds_in(const Body& body) {
-  std::int32_t n = 0;
-  for (const Node& node : body) n += std::holds_alternative<Round>(node) ? 1 : rounds_in(std::get<Loop>(node).body);
-  return n;
 }
 
 // Flows of all channels met so far, in program order.
@@ -68,7 +63,7 @@ class Collector {
     else if (trip > 0)
       symbolic(trip, body, flows);
     trips_.pop_back();
-    round_ = first_round + rounds_in(body);
+    round_ = first_round + rounds_as_written(body);
   }
 
   void each_iteration(std::int32_t depth, std::int64_t trip, const Body& body, Flows& flows, std::int32_t first_round) {

@@ -1,5 +1,7 @@
 #include "verify/rank_state.hpp"
 
+#include "program/cursor.hpp"
+
 #include <algorithm>
 #include <map>
 

@@ -1,6 +1,7 @@
 #include "verify/structure.hpp"
 
 #include "program/binding.hpp"
+#include "program/cursor.hpp"
 #include "verify/enumerate.hpp"
 #include "verify/goal.hpp"
 #include "verify/local_order.hpp"
@@ -113,16 +114,9 @@ class Structure {
       if (loop.trip > 0)
         check_body(loop.body);
       else
-        round_ += count_rounds(loop.body);
+        round_ += rounds_as_written(loop.body);
       trips_.pop_back();
     }
-  }
-
-  static std::int32_t count_rounds(const Body& body) {
-    std::int32_t n = 0;
-    for (const Node& node : body)
-      n += std::holds_alternative<Round>(node) ? 1 : count_rounds(std::get<Loop>(node).body);
-    return n;
   }
 
   // --- steps
@@ -279,19 +273,16 @@ class Structure {
   // Every run that is not empty lies in [low, high).
   bool check_runs(const RunList& list, std::int64_t low, std::int64_t high, std::string_view unit) {
     if (list.count.range(trips_).high <= 0 || list.inner.runs == 0 || list.outer.runs == 0) return true;
-    const std::int64_t inner = (list.inner.runs - 1) * list.inner.stride,
-                       outer = (list.outer.runs - 1) * list.outer.stride;
-    const std::int64_t down = std::min<std::int64_t>(inner, 0) + std::min<std::int64_t>(outer, 0),
-                       up = std::max<std::int64_t>(inner, 0) + std::max<std::int64_t>(outer, 0);
-    if (within(list.first, low - down, far) == Provable::yes &&
-        within(list.first + list.count, -far, high - up) == Provable::yes)
+    const Range spread = list.spread();
+    if (within(list.first, low - spread.low, far) == Provable::yes &&
+        within(list.first + list.count, -far, high - spread.high) == Provable::yes)
       return true;
     // Runs that may be empty may lie anywhere.
     place_.segment = -1, place_.loops.clear();
     bool good = true;
     const bool all = for_values(trips_, budget, [&](Values values) {
       const std::int64_t first = list.first.evaluate(values), count = list.count.evaluate(values);
-      good = count <= 0 || (first + down >= low && first + count + up <= high);
+      good = count <= 0 || (first + spread.low >= low && first + count + spread.high <= high);
       if (!good) failed_at(values);
       return good;
     });
