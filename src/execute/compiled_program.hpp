@@ -59,7 +59,7 @@ struct LaneCode {
   struct ExpandedRound {
     const Round* round = nullptr;
     std::int32_t first_step = 0; // into steps
-    std::array<std::int64_t, max_depth> values{};
+    LoopValues values{};
   };
   struct ExpandedStep {
     Rank peer{-1};

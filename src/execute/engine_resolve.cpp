@@ -15,7 +15,7 @@ Status number_steps(LaneCode& lane, std::int64_t segment, std::int32_t ranks) {
   std::unordered_map<std::uint64_t, std::int64_t> seen;
   for (LaneCode::ExpandedRound& expanded : lane.rounds) {
     if (!expanded.round) continue;
-    std::array<std::int64_t, max_depth> values = expanded.values;
+    LoopValues values = expanded.values;
     values[0] = segment;
     auto* step_code = &lane.steps[static_cast<std::size_t>(expanded.first_step)];
     for (const Step& step : expanded.round->steps) {
@@ -82,7 +82,7 @@ Status Resolver::segment(std::int64_t segment) {
 }
 
 Status Resolver::round(const LaneCode::ExpandedRound& expanded, std::int64_t segment) {
-  std::array<std::int64_t, max_depth> values = expanded.values;
+  LoopValues values = expanded.values;
   values[0] = segment;
   const std::size_t begin = code_.ops.size();
   for (std::size_t i = 0; i < expanded.round->steps.size(); ++i) {

@@ -143,7 +143,7 @@ class Expander {
 
  private:
   json rounds(const Lane& lane, std::int64_t segment) const {
-    std::array<std::int64_t, max_depth> values{};
+    LoopValues values{};
     values[0] = segment;
     json items = json::array();
     append(lane.body, values, 1, items);
@@ -151,7 +151,7 @@ class Expander {
   }
 
   // Rounds and loops in program order; loops of which one iteration follows another are the rounds of all.
-  void append(const Body& body, std::array<std::int64_t, max_depth>& values, std::size_t depth, json& items) const {
+  void append(const Body& body, LoopValues& values, std::size_t depth, json& items) const {
     for (const Node& node : body) {
       if (const Round* round = std::get_if<Round>(&node)) {
         items.push_back(json_of(*round, Bound{*this, Values(values.data(), depth)}));

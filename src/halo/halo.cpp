@@ -15,7 +15,7 @@ namespace {
 using Coordinates = std::array<std::int32_t, 3>;
 using Direction = std::array<int, 3>;
 
-constexpr std::int64_t most_fields = 8; // of one message: an extent has so many run lists
+constexpr std::int64_t most_fields = most_run_lists; // of one message: each has a run list of its extent
 constexpr std::int64_t most_cells = std::int64_t{1} << 40;
 
 Coordinates coordinates_of(const Halo& h, std::int32_t rank) {

@@ -12,7 +12,7 @@ namespace kumihimo {
 
 // fn(round, values) for every round of one segment of the lane, in program order. values.size() is the round's depth.
 template <class F>
-void for_each_round(const Body& body, std::array<std::int64_t, max_depth>& values, std::int32_t depth, F&& fn) {
+void for_each_round(const Body& body, LoopValues& values, std::int32_t depth, F&& fn) {
   for (const Node& node : body) {
     if (const Round* round = std::get_if<Round>(&node)) {
       fn(*round, Values(values.data(), static_cast<std::size_t>(depth)));
@@ -27,7 +27,7 @@ void for_each_round(const Body& body, std::array<std::int64_t, max_depth>& value
 
 template <class F>
 void for_each_round(const Lane& lane, std::int64_t segment, F&& fn) {
-  std::array<std::int64_t, max_depth> values{};
+  LoopValues values{};
   values[0] = segment;
   for_each_round(lane.body, values, 1, fn);
 }

@@ -14,6 +14,7 @@
 #include "base/ids.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -61,9 +62,10 @@ struct RunList {
 
 // A named set of elements. In the vector layout the units of the runs are parts: the current segment is cut in `parts`
 // and part i of m over n elements starts at floor(i n / m); segment s of S is part s of S, so that refined parts nest.
-// In the block layouts the units are blocks, and of each block's segment only part `part` of `parts` is meant. One to
-// eight run lists, so that a cyclic range, or a box of several arrays, is one extent; its elements are taken in the
-// order of the runs.
+// In the block layouts the units are blocks, and of each block's segment only part `part` of `parts` is meant. An
+// extent has 1 to most_run_lists run lists, so that a cyclic range, or a box of several arrays, is one extent; its
+// elements are taken in the order of the runs.
+inline constexpr std::int64_t most_run_lists = 8;
 struct Extent {
   Layout layout = Layout::vector;
   std::int64_t parts = 1;
@@ -220,5 +222,6 @@ struct Segments {
 // The values of the loop variables that enclose a step; values[0] is the segment.
 using Values = std::span<const std::int64_t>;
 inline constexpr std::int32_t max_depth = 8; // the segment and seven nested loops
+using LoopValues = std::array<std::int64_t, max_depth>;
 
 } // namespace kumihimo

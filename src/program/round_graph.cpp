@@ -65,7 +65,7 @@ class GraphBuilder {
 
   std::int64_t most_;
   RoundGraph graph_;
-  std::array<std::int64_t, max_depth> values_{};
+  LoopValues values_{};
 };
 
 } // namespace

@@ -4,15 +4,14 @@
 
 #include "program/program.hpp"
 
-#include <array>
 #include <optional>
 
 namespace kumihimo {
 
 struct RoundGraph {
   struct Vertex {
-    const Round* round = nullptr;                 // null: it has no steps, and joins iterations of a loop
-    std::array<std::int64_t, max_depth> values{}; // of the loops' variables; 0 for the segment
+    const Round* round = nullptr; // null: it has no steps, and joins iterations of a loop
+    LoopValues values{};          // of the loops' variables; 0 for the segment
   };
   struct Edge { // `to` starts once all its `from` are complete
     std::int32_t from = 0, to = 0;

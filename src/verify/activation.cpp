@@ -11,8 +11,6 @@
 namespace kumihimo::verify {
 namespace {
 
-using LoopValues = std::array<std::int64_t, max_depth>;
-
 // Numbers the steps towards each peer, in program order.
 class Ordinals {
  public:

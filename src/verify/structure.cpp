@@ -15,7 +15,6 @@
 namespace kumihimo::verify {
 namespace {
 
-constexpr std::size_t most_run_lists = 8;
 constexpr std::int64_t budget = 20'000; // values tried where bounds do not decide
 
 class Structure {

@@ -13,7 +13,7 @@ namespace kumihimo::simulation {
 struct ExpandedStep {
   const Step* step = nullptr;
   const Expression* gap = nullptr; // of its round
-  std::array<std::int64_t, max_depth> values{};
+  LoopValues values{};
   std::int32_t offload = -1; // its number among the offloads of its lane
 };
 

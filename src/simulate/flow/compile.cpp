@@ -117,7 +117,7 @@ FlatStep Compiler::flat(const Step& step, const Expression& gap) {
     for (const RunList& list : step.extent().runs)
       dynamic = dynamic || iterated(list.count) ||
                 (iterated(list.first) && of_unequal_blocks(step.extent(), *out_.schedule->data));
-  const std::array<std::int64_t, 8> zeros{};
+  const LoopValues zeros{};
   if (dynamic) {
     f.dynamic = static_cast<std::int32_t>(out_.dynamic.size());
     out_.dynamic.push_back({kept_once(step.peer), kept_once(gap), nullptr});

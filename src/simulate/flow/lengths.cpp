@@ -86,10 +86,10 @@ Wide Lengths::of_run(const Run& run) {
 }
 
 // One loop moves the position: piece by piece as far as it moves evenly.
-Wide Lengths::along(const RunList& list, std::int64_t parts, const Variables& values, const LoopRange& loop) {
+Wide Lengths::along(const RunList& list, std::int64_t parts, const LoopValues& values, const LoopRange& loop) {
   const auto g = growth(list.first, Variable{loop.depth});
   const std::int64_t count = std::max<std::int64_t>(0, list.count.evaluate(values));
-  Variables at = values;
+  LoopValues at = values;
   Wide sum = 0;
   for (std::int64_t i = 0; i < loop.trip;) {
     at[loop.depth] = i;
@@ -109,7 +109,7 @@ Wide Lengths::along(const RunList& list, std::int64_t parts, const Variables& va
 }
 
 // `each`: elements of a part of a segment, wherever it lies.
-Wide Lengths::elements_of_equal_parts(const RunList& list, std::int64_t each, const Variables& values,
+Wide Lengths::elements_of_equal_parts(const RunList& list, std::int64_t each, const LoopValues& values,
                                       std::span<const LoopRange> loops) const {
   Wide all = static_cast<Wide>(each) * segments_ * std::max<std::int64_t>(0, list.count.evaluate(values));
   all *= static_cast<Wide>(list.outer.runs) * list.inner.runs;
@@ -118,7 +118,7 @@ Wide Lengths::elements_of_equal_parts(const RunList& list, std::int64_t each, co
 }
 
 // Of all iterations of all these loops together.
-Wide Lengths::elements(const RunList& list, std::int64_t parts, const Variables& values,
+Wide Lengths::elements(const RunList& list, std::int64_t parts, const LoopValues& values,
                        std::span<const LoopRange> loops) {
   if (loops.empty()) return along(list, parts, values, {0, 1});
   const LoopRange& loop = loops.front();
@@ -132,7 +132,7 @@ Wide Lengths::elements(const RunList& list, std::int64_t parts, const Variables&
     for (const LoopRange& other : rest) sum *= other.trip;
     return sum;
   }
-  Variables at = values;
+  LoopValues at = values;
   for (at[loop.depth] = 0; at[loop.depth] < loop.trip; ++at[loop.depth]) sum += elements(list, parts, at, rest);
   return sum;
 }
@@ -160,7 +160,7 @@ double Lengths::of_blocks(const Extent& extent, std::int32_t rank, std::span<con
 double Lengths::mean_bytes(const Extent& extent, std::int32_t rank, std::span<const std::int64_t> values,
                            std::span<const LoopRange> loops) {
   if (extent.layout != Layout::vector) return of_blocks(extent, rank, values);
-  Variables at{};
+  LoopValues at{};
   std::copy_n(values.begin(), std::min(values.size(), at.size()), at.begin());
   const std::int64_t of_segments = data_.elements / segments_;
   const bool equal = of_segments * segments_ == data_.elements && of_segments % extent.parts == 0;

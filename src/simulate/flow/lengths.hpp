@@ -29,12 +29,11 @@ class Lengths {
   struct Run { // parts [first, first + count) of m, then `times - 1` times the same `stride` further
     std::int64_t first = 0, count = 0, stride = 0, times = 1, m = 1;
   };
-  using Variables = std::array<std::int64_t, 8>;
 
-  Wide elements(const RunList& list, std::int64_t parts, const Variables& values, std::span<const LoopRange> loops);
-  Wide elements_of_equal_parts(const RunList& list, std::int64_t each, const Variables& values,
+  Wide elements(const RunList& list, std::int64_t parts, const LoopValues& values, std::span<const LoopRange> loops);
+  Wide elements_of_equal_parts(const RunList& list, std::int64_t each, const LoopValues& values,
                                std::span<const LoopRange> loops) const;
-  Wide along(const RunList& list, std::int64_t parts, const Variables& values, const LoopRange& loop);
+  Wide along(const RunList& list, std::int64_t parts, const LoopValues& values, const LoopRange& loop);
   Wide of_run(const Run& run);
   Wide of_parts(std::int64_t first, std::int64_t count, std::int64_t m);
   double of_blocks(const Extent& extent, std::int32_t rank, std::span<const std::int64_t> values) const;

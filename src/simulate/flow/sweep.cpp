@@ -129,8 +129,8 @@ void Sweep::start_round(std::int32_t f, const FlatNode& node) {
   for (std::uint32_t s = node.first; s < node.first + node.count; ++s) post(f, compiled_.steps[s]);
 }
 
-std::array<std::int64_t, 8> Sweep::values_of(std::int32_t f) const {
-  std::array<std::int64_t, 8> values{};
+LoopValues Sweep::values_of(std::int32_t f) const {
+  LoopValues values{};
   for (; f >= 0; f = frames_[f].parent) {
     const Frame& frame = frames_[f];
     const FlatNode* const loop = frame.parent < 0 ? nullptr : &compiled_.nodes[frames_[frame.parent].node];

@@ -157,7 +157,7 @@ class Sweep {
   bool release_stuck();
   double earliest() const;
   void finish_lane(std::int32_t instance);
-  std::array<std::int64_t, 8> values_of(std::int32_t frame) const;
+  LoopValues values_of(std::int32_t frame) const;
   std::int32_t loop_around(std::int32_t frame) const;
 
   void take_messages();

@@ -23,7 +23,7 @@ class PeerValues {
     const auto [at, fresh] = known_.try_emplace({e.terms().data(), trip});
     if (!fresh) return at->second;
     kept_ += trip;
-    std::array<std::int64_t, 8> values{};
+    LoopValues values{};
     for (values[1] = 0; values[1] < trip; ++values[1]) at->second.push_back(e.evaluate(values) - e.constant());
     return at->second;
   }
