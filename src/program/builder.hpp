@@ -31,7 +31,7 @@ struct Array {
 };
 inline const Array in{{Buffer::Kind::input, 0}};
 inline const Array out{{Buffer::Kind::output, 0}};
-// Accumulates into the output; Program::accumulate_in(scratch) gives one that accumulates in scratch.
+// Accumulates into the output; accumulate_in(scratch) accumulates in scratch.
 inline const Array acc{{Buffer::Kind::accumulator, -1}};
 inline Array accumulate_in(const Array& scratch) { return {{Buffer::Kind::accumulator, scratch.buffer.index}}; }
 

@@ -36,7 +36,7 @@ class Walker {
     a_.nodes.emplace_back();
   }
 
-  // With a element, only what touches it.
+  // With an element, only the steps that touch it.
   Activation walk(const SampledElement* element, std::vector<Finding>* findings) {
     element_ = element, findings_ = findings;
     body(program_.lanes[a_.lane].body, 0, 1);

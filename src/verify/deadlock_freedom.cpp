@@ -7,7 +7,7 @@
 
 namespace kumihimo::verify {
 
-void Progress::add(const Program& program) {
+void DeadlockFreedom::add(const Program& program) {
   for (const Lane& lane : program.lanes) {
     lanes_.insert(lane.id.value);
     look_at(lane.body);
@@ -19,7 +19,7 @@ void Progress::add(const Program& program) {
         edges_.insert({program.lanes[l].id.value, program.lanes[w.lane].id.value, w.behind, w.all});
 }
 
-void Progress::look_at(const Body& body) {
+void DeadlockFreedom::look_at(const Body& body) {
   for (const Node& node : body) {
     if (const Loop* loop = std::get_if<Loop>(&node)) {
       look_at(loop->body);
@@ -32,7 +32,7 @@ void Progress::look_at(const Body& body) {
   }
 }
 
-bool Progress::has_phases() const {
+bool DeadlockFreedom::has_phases() const {
   const auto index = [&](std::int32_t id) {
     return static_cast<std::int32_t>(std::distance(lanes_.begin(), lanes_.find(id)));
   };
@@ -41,7 +41,7 @@ bool Progress::has_phases() const {
   return !phases(lanes_.size(), waits).has_cycle;
 }
 
-bool Progress::ordered_within_segment() const {
+bool DeadlockFreedom::ordered_within_segment() const {
   std::set<std::int32_t> left = lanes_;
   const auto free = [&](std::int32_t lane) {
     return std::none_of(edges_.begin(), edges_.end(), [&](const Edge& e) {

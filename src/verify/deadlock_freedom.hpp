@@ -17,9 +17,9 @@
 
 namespace kumihimo::verify {
 
-class Progress {
+class DeadlockFreedom {
  public:
-  explicit Progress(const ProgramSet& schedule) : segments_(schedule.segments) {}
+  explicit DeadlockFreedom(const ProgramSet& schedule) : segments_(schedule.segments) {}
 
   void add(const Program& program); // every rank once
 

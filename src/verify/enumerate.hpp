@@ -11,7 +11,7 @@
 
 namespace kumihimo::verify {
 
-// fn(values) until it returns false. Returns whether all combinations were visited (or fn stopped the walk).
+// fn(values) until it returns false. Returns false if fn saw only a sample, and true otherwise.
 template <class F>
 bool for_values(std::span<const std::int64_t> trips, std::int64_t budget, F&& fn) {
   std::int64_t all = 1;

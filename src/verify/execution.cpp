@@ -22,17 +22,17 @@ namespace {
 
 class Execution {
  public:
-  Execution(const Subject& schedule, const ExecutionScope& scene, std::size_t most)
-      : schedule_(schedule), scene_(scene), most_(most), knowledge_(schedule, scene.entries_from) {}
+  Execution(const Subject& schedule, const ExecutionScope& scope, std::size_t most)
+      : schedule_(schedule), scope_(scope), most_(most), happens_before_(schedule, scope.entries_from) {}
 
   Outcome run() {
-    if (scene_.sampled_elements.empty()) {
+    if (scope_.sampled_elements.empty()) {
       prepare({});
       go();
       return std::move(out_);
     }
     const std::size_t most = elements_at_once();
-    for (std::span<const SampledElement> left = scene_.sampled_elements; !left.empty() && out_.findings.empty();) {
+    for (std::span<const SampledElement> left = scope_.sampled_elements; !left.empty() && out_.findings.empty();) {
       const auto some = left.first(std::min(most, left.size()));
       left = left.subspan(some.size());
       prepare(some);
@@ -56,19 +56,19 @@ class Execution {
     ranks_.resize(static_cast<std::size_t>(schedule_.ranks()));
     for (std::int32_t r = 0; r < schedule_.ranks(); ++r) {
       if (!executes(r)) continue;
-      ranks_[r] = std::make_unique<RankState>(schedule_, Rank{r}, scene_, orders);
+      ranks_[r] = std::make_unique<RankState>(schedule_, Rank{r}, scope_, orders);
       RankState& state = *ranks_[r];
       for (const LaneState& lane : state.lanes) participants_[lane.id].push_back(r);
       if (!sampled_elements.empty())
         state.expand(sampled_elements, out_.findings);
-      else if (scene_.memory)
+      else if (scope_.memory)
         fill(state);
-      else if (scene_.segments == 1)
+      else if (scope_.segments == 1)
         state.expand_only_segment();
     }
   }
 
-  // As many as fit in memory together, going by some ranks.
+  // The number of elements whose steps fit in memory together, by the steps of some ranks.
   std::size_t elements_at_once() const {
     constexpr std::size_t most_bytes = std::size_t{1} << 30;
     constexpr std::int32_t some_ranks = 32;
@@ -76,19 +76,19 @@ class Execution {
     std::vector<Finding> ignored;
     std::size_t bytes = 0, tried = 0;
     for (std::int32_t r = 0; r < schedule_.ranks(); r += std::max(1, schedule_.ranks() / some_ranks), ++tried) {
-      RankState state(schedule_, Rank{r}, scene_, orders);
-      state.expand(scene_.sampled_elements, ignored);
+      RankState state(schedule_, Rank{r}, scope_, orders);
+      state.expand(scope_.sampled_elements, ignored);
       bytes += state.expanded_bytes();
     }
     const std::size_t each =
-        bytes / tried * static_cast<std::size_t>(schedule_.ranks()) / scene_.sampled_elements.size();
+        bytes / tried * static_cast<std::size_t>(schedule_.ranks()) / scope_.sampled_elements.size();
     return std::max<std::size_t>(1, most_bytes / std::max<std::size_t>(1, each));
   }
 
   void follow(std::size_t f, const SampledElement& element) {
     element_ = element;
     store_ = {};
-    knowledge_ = HappensBefore(schedule_, scene_.entries_from);
+    happens_before_ = HappensBefore(schedule_, scope_.entries_from);
     store_.reserve(2 * ranks_.size());
     reference_.clear();
     for (auto& state : ranks_) {
@@ -145,7 +145,7 @@ class Execution {
     Activation* a = state.begin(lane);
     if (!a) return;
     a->states.resize(a->nodes.size());
-    a->states[0].start = knowledge_.begin(state, lane);
+    a->states[0].start = happens_before_.begin(state, lane);
     start_node(*a, 0);
   }
 
@@ -153,7 +153,7 @@ class Execution {
     if (a.nodes[node].round >= 0) return start_round(a, node);
     NodeState& n = a.states[node];
     n.next = n.oldest = a.nodes[node].first_child;
-    knowledge_.enter(a, node);
+    happens_before_.enter(a, node);
     if (n.next < 0) return complete_node(a, node);
     start_children(a, node);
   }
@@ -165,7 +165,7 @@ class Execution {
       const std::int32_t child = n.next;
       if (a.nodes[n.oldest].iteration + a.nodes[node].in_flight <= a.nodes[child].iteration) return;
       n.next = a.nodes[child].next_sibling;
-      knowledge_.start_child(a, node, child);
+      happens_before_.start_child(a, node, child);
       start_node(a, child);
     }
   }
@@ -175,12 +175,12 @@ class Execution {
     const std::int32_t parent = a.nodes[node].parent;
     if (parent < 0) {
       RankState& state = *ranks_[a.rank];
-      knowledge_.complete(state, a);
+      happens_before_.complete(state, a);
       finished_.push_back({&state, a.lane, a.segment});
       return;
     }
     NodeState& p = a.states[parent];
-    knowledge_.leave(a, node);
+    happens_before_.leave(a, node);
     while (p.oldest >= 0 && a.states[p.oldest].complete) p.oldest = a.nodes[p.oldest].next_sibling;
     if (p.oldest < 0) return complete_node(a, parent);
     start_children(a, parent);
@@ -189,7 +189,7 @@ class Execution {
   void start_round(Activation& a, std::int32_t node) {
     const TreeNode& n = a.nodes[node];
     a.states[node].pending = n.steps;
-    knowledge_.enter(a, node);
+    happens_before_.enter(a, node);
     if (n.steps == 0) return complete_node(a, node);
     for (std::int32_t s = n.first_step; s < n.first_step + n.steps; ++s) start_step(a, node, s);
   }
@@ -197,13 +197,13 @@ class Execution {
   void start_step(Activation& a, std::int32_t node, std::int32_t index) {
     const StepInstance& s = a.steps[index];
     const End end{&a, node, index};
-    if (s.has_data() && s.length == 0 && !scene_.none_empty) {
+    if (s.has_data() && s.length == 0 && !scope_.none_empty) {
       out_.some_empty = true;
       return completed_.push_back(end);
     }
-    if (scene_.memory && s.has_data()) use(end);
+    if (scope_.memory && s.has_data()) use(end);
     if (s.kind == StepKind::copy || s.kind == StepKind::reduce) {
-      if (scene_.memory) compute(end);
+      if (scope_.memory) compute(end);
       return completed_.push_back(end);
     }
     if (s.kind == StepKind::compute) return completed_.push_back(end);
@@ -249,7 +249,7 @@ class Execution {
   }
 
   bool executes(std::int32_t rank) const {
-    return scene_.ranks.empty() || std::find(scene_.ranks.begin(), scene_.ranks.end(), rank) != scene_.ranks.end();
+    return scope_.ranks.empty() || std::find(scope_.ranks.begin(), scope_.ranks.end(), rank) != scope_.ranks.end();
   }
 
   // A message from a rank that is not executed brings data that belong nowhere.
@@ -264,11 +264,11 @@ class Execution {
     if (!s.is_signal() && s.length != r.length)
       return find(Check::matching, receive.place(),
                   fmt::format("expects {} elements where {} sends {}", r.length, send.place().text(), s.length));
-    if (scene_.memory && !s.is_signal()) {
+    if (scope_.memory && !s.is_signal()) {
       Sequence data;
       if (read(send, s.source, data)) deliver(receive, std::move(data));
     }
-    knowledge_.transfer(*send.activation, send.node, *receive.activation, receive.node);
+    happens_before_.transfer(*send.activation, send.node, *receive.activation, receive.node);
     out_.height = std::max<std::int64_t>(out_.height, receive.activation->states[receive.node].done.hops);
     completed_.push_back(send);
     completed_.push_back(receive);
@@ -290,9 +290,9 @@ class Execution {
     if (ends.size() < participants_[end.activation->lane_id].size()) return;
     std::sort(ends.begin(), ends.end(),
               [](const End& a, const End& b) { return a.activation->rank < b.activation->rank; });
-    if (scene_.memory && end.instance().has_data()) offload_data(ends);
-    for (const End& a : ends) knowledge_.transfer(*a.activation, a.node, *ends[0].activation, ends[0].node);
-    for (const End& a : ends) knowledge_.share(*ends[0].activation, ends[0].node, *a.activation, a.node);
+    if (scope_.memory && end.instance().has_data()) offload_data(ends);
+    for (const End& a : ends) happens_before_.transfer(*a.activation, a.node, *ends[0].activation, ends[0].node);
+    for (const End& a : ends) happens_before_.share(*ends[0].activation, ends[0].node, *a.activation, a.node);
     for (const End& a : ends) completed_.push_back(a);
     ends.clear();
   }
@@ -368,22 +368,22 @@ class Execution {
   }
 
   void report_stuck() {
-    // Focused executions may be stuck only where a full one is, or where matching is wrong.
+    // An execution of few ranks or of one element is stuck only if a full one is, or if matching is wrong.
     for (Finding& f : stuck_findings(ranks_, posted_, offloads_)) find(f.check, std::move(f.place), std::move(f.what));
   }
 
   void check_result() {
-    if (const auto late = knowledge_.unaware()) {
+    if (const auto late = happens_before_.unaware()) {
       Place p;
       p.rank = late->rank;
       find(Check::dataflow, p, fmt::format("may leave the barrier before rank {} has entered it", late->missing));
       return;
     }
-    if (!scene_.memory) return;
+    if (!scope_.memory) return;
     std::vector<std::uint64_t> signatures(static_cast<std::size_t>(schedule_.ranks()) + 1, 0);
     for (std::int32_t r = 0; r < schedule_.ranks(); ++r) signatures[r + 1] = signatures[r] + ValueStore::signature(r);
     for (auto& state : ranks_) {
-      if (!state || (!scene_.ranks.empty() && state->rank.value != scene_.ranks[0])) continue;
+      if (!state || (!scope_.ranks.empty() && state->rank.value != scope_.ranks[0])) continue;
       for (const Wanted& w : schedule_.goal.wanted(state->rank)) {
         if (full()) return;
         check_wanted(*state, of_element(w), signatures);
@@ -501,12 +501,12 @@ class Execution {
   };
 
   const Subject& schedule_;
-  const ExecutionScope& scene_;
+  const ExecutionScope& scope_;
   std::size_t most_;
   Outcome out_;
   std::optional<SampledElement> element_; // followed now
   ValueStore store_;
-  HappensBefore knowledge_;
+  HappensBefore happens_before_;
   std::vector<std::unique_ptr<RankState>> ranks_;
   std::unordered_map<std::int32_t, std::vector<std::int32_t>> participants_; // of each lane id
   Posted posted_;
@@ -518,8 +518,8 @@ class Execution {
 
 } // namespace
 
-Outcome execute(const Subject& schedule, const ExecutionScope& scene, std::size_t most_findings) {
-  return Execution(schedule, scene, most_findings).run();
+Outcome execute(const Subject& schedule, const ExecutionScope& scope, std::size_t most_findings) {
+  return Execution(schedule, scope, most_findings).run();
 }
 
 } // namespace kumihimo::verify

@@ -10,14 +10,12 @@
 namespace kumihimo::verify {
 
 struct ExecutionScope {
-  std::vector<SampledElement>
-      sampled_elements;           // single elements, each in its segment and by itself; else all elements of ...
-  std::int64_t segments = 0;      // ... that many segments, from the first
-  bool none_empty = false;        // steps without data synchronise too (progress.hpp)
-  std::int32_t entries_from = -1; // barrier: whose entries are followed (knowledge.hpp)
-  std::vector<std::int32_t>
-      ranks;          // these alone, whose messages with others carry nothing; empty: all. The first is judged
-  bool memory = true; // follow the data, not only who waits for whom
+  std::vector<SampledElement> sampled_elements; // followed one by one, each in its segment; empty: all elements
+  std::int64_t segments = 0;                    // number of segments, from the first, if all elements are followed
+  bool none_empty = false;                      // steps without data synchronise too (deadlock_freedom.hpp)
+  std::int32_t entries_from = -1;               // barrier: whose entries are followed (happens_before.hpp)
+  std::vector<std::int32_t> ranks; // executed alone, the first one is judged; messages with others are empty. None: all
+  bool memory = true;              // follow the data, not only who waits for whom
 };
 
 struct Outcome {

@@ -60,9 +60,9 @@ std::optional<Finding> use_memory(RankState& state, const Activation& a, std::in
 
 std::optional<Finding> check_footprint(const Subject& schedule, Rank rank, std::int64_t segments, OrderCache& orders) {
   ValueStore store;
-  ExecutionScope scene;
-  scene.segments = segments;
-  RankState state(schedule, rank, scene, orders);
+  ExecutionScope scope;
+  scope.segments = segments;
+  RankState state(schedule, rank, scope, orders);
   if (state.one_memory()) state.memory.alias(state.binding.input_within_output());
   // One segment after the other, lanes as their waits allow: an order that every execution's is compatible with.
   for (bool moved = true; moved;) {

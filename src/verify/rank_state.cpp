@@ -40,12 +40,12 @@ void LaneState::drop(std::int64_t segment) {
   if (it != active.end() && (*it)->segment == segment) active.erase(it);
 }
 
-RankState::RankState(const Subject& of, Rank r, const ExecutionScope& scene, OrderCache& orders)
+RankState::RankState(const Subject& of, Rank r, const ExecutionScope& scope, OrderCache& orders)
     : schedule(of), rank(r), program(of.program(r)), binding(of, r),
-      segments(scene.sampled_elements.empty() ? scene.segments : 1) {
+      segments(scope.sampled_elements.empty() ? scope.segments : 1) {
   auto waits = waits_of(program, of.segments);
-  if (scene.memory || of.goal.barrier) order = orders.of(program, waits, of.segments.count);
-  if (scene.memory) {
+  if (scope.memory || of.goal.barrier) order = orders.of(program, waits, of.segments.count);
+  if (scope.memory) {
     elements = {binding.input_elements(), binding.output_elements()};
     if (of.data->one_buffer) elements.assign(2, std::max(elements[0], elements[1]));
     for (const Scratch& s : program.scratch)

@@ -45,21 +45,22 @@ struct LaneState {
 };
 
 struct RankState {
-  RankState(const Subject& schedule, Rank r, const ExecutionScope& scene, OrderCache& orders);
+  RankState(const Subject& schedule, Rank r, const ExecutionScope& scope, OrderCache& orders);
 
-  // With a element there is one segment, the element'; otherwise as many as the scene has.
+  // While an element is followed there is one segment, the element's; otherwise those of the scope.
   bool may_begin(std::int32_t lane) const;
-  Activation* begin(std::int32_t lane); // nothing where the element touches nothing: then the segment is over, too
+  // The segment that the lane begins; null if none of its steps touches the element, and then the segment is over.
+  Activation* begin(std::int32_t lane);
   void finish(std::int32_t lane, std::int64_t segment);
   bool over() const;
   // Segments of `other` that are surely complete when the segment last begun by `lane` begins.
   std::int64_t surely_complete(std::int32_t lane, std::int32_t other) const;
 
-  // The program is made once: what each element touches is kept, and the program is not. Then one after the other is
-  // followed, in fresh memory.
+  // Makes the program once, and keeps of it the steps that touch each element. Then follow() takes one element after
+  // the other, in fresh memory.
   void expand(std::span<const SampledElement> sampled_elements, std::vector<Finding>& findings);
   void follow(std::size_t element); // an index in the sampled_elements expanded
-  void expand_only_segment();       // where there is but one: its program is not needed any more
+  void expand_only_segment();       // if there is only one: the program is freed
   std::size_t expanded_bytes() const;
 
   // Names a step used earlier, whose activation may be gone.
@@ -94,7 +95,7 @@ struct RankState {
   };
   std::int64_t slot(std::int64_t segment) const { return element_ ? 0 : segment; }
   std::vector<SampledElement> sampled_;
-  std::vector<Touched> touched_; // lane by lane, within one by element; where a element touches nothing is left out
+  std::vector<Touched> touched_;          // lane by lane, within one by element; without those that are empty
   std::optional<SampledElement> element_; // followed now
 };
 

@@ -196,11 +196,13 @@ class Structure {
   }
 
   void check_operands(const Step& step) {
-    const bool source = step.kind != StepKind::receive && step.has_data();
-    const bool right = step.kind == StepKind::reduce;
-    const bool target = step.kind != StepKind::send && step.has_data();
-    if (step.source.exists() != source || step.right.exists() != right || step.target.exists() != target)
-      find(fmt::format("a {} has {}", name_of(step.kind), "missing or extra operands"));
+    const auto check_operand = [&](std::string_view name, const Chunk& chunk, bool needed) {
+      if (chunk.exists() != needed)
+        find(fmt::format("{} {} {}", name_of(step.kind), needed ? "needs a" : "takes no", name));
+    };
+    check_operand("source", step.source, step.kind != StepKind::receive && step.has_data());
+    check_operand("right operand", step.right, step.kind == StepKind::reduce);
+    check_operand("target", step.target, step.kind != StepKind::send && step.has_data());
     if (step.target.buffer.kind == Buffer::Kind::input && !schedule_.data->one_buffer) find("writes the input");
     if (step.reduces() && !schedule_.data->operation) find("reduces where no operation is declared");
     const Work& w = step.work;

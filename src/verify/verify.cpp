@@ -30,8 +30,8 @@ std::int64_t most_blocks_of(const DataLayout& data) { // of the buffers
 class Checker {
  public:
   Checker(const Subject& schedule, const RankSpace* space, const Options& options)
-      : schedule_(schedule), space_(space), options_(options), matching_(schedule, options), progress_(schedule),
-        sampled_(schedule, options), deliveries_(schedule), rank_kinds_(*schedule.data) {}
+      : schedule_(schedule), space_(space), options_(options), matching_(schedule, options),
+        deadlock_freedom_(schedule), sampled_(schedule, options), deliveries_(schedule), rank_kinds_(*schedule.data) {}
 
   Report run() {
     if (report_.findings.empty()) visit_programs();
@@ -61,7 +61,7 @@ class Checker {
       if (links) links->add(program, Rank{r}, link_findings_);
       const Binding binding(schedule_, Rank{r});
       matching_.add(program, binding);
-      progress_.add(program);
+      deadlock_freedom_.add(program);
       sampled_.add(program, binding);
       const std::int32_t kind = schedule_.together ? RankKinds::none : rank_kinds_.add(program, Rank{r});
       deliveries_.add(program, binding, kind);
@@ -97,17 +97,17 @@ class Checker {
   }
 
   void execute_all() {
-    ExecutionScope scene;
-    scene.segments = schedule_.segments.count;
+    ExecutionScope scope;
+    scope.segments = schedule_.segments.count;
     const bool barrier = schedule_.goal.barrier;
     report_.coverage.exact = few_enough();
-    scene.entries_from = report_.coverage.exact ? 0 : -1;
+    scope.entries_from = report_.coverage.exact ? 0 : -1;
     if (report_.coverage.exact) {
       do {
-        run(schedule_, scene);
-        scene.entries_from += most_entries;
-      } while (report_.findings.empty() && barrier && scene.entries_from < schedule_.ranks());
-      report_.coverage.deadlock_segments = scene.segments;
+        run(schedule_, scope);
+        scope.entries_from += most_entries;
+      } while (report_.findings.empty() && barrier && scope.entries_from < schedule_.ranks());
+      report_.coverage.deadlock_segments = scope.segments;
       report_.coverage.deadlock_shown = true;
       report_.coverage.deadlock = "every step executed";
       if (report_.findings.empty()) follow_in_place();
@@ -117,10 +117,10 @@ class Checker {
     if (report_.findings.empty()) follow_ranks();
     if (report_.findings.empty() && schedule_.goal.direct) follow_deliveries();
     if (!report_.findings.empty()) return;
-    scene.sampled_elements = sampled_.list();
-    if (scene.sampled_elements.empty()) return;
-    run(schedule_, scene);
-    report_.coverage.samples = static_cast<std::int64_t>(scene.sampled_elements.size());
+    scope.sampled_elements = sampled_.list();
+    if (scope.sampled_elements.empty()) return;
+    run(schedule_, scope);
+    report_.coverage.samples = static_cast<std::int64_t>(scope.sampled_elements.size());
   }
 
   // Where the data are right apart, and in place no input is read after it was overwritten, they are right in place.
@@ -142,8 +142,8 @@ class Checker {
     return together;
   }
 
-  void run(const Subject& schedule, const ExecutionScope& scene) {
-    Outcome outcome = execute(schedule, scene, options_.most_findings);
+  void run(const Subject& schedule, const ExecutionScope& scope) {
+    Outcome outcome = execute(schedule, scope, options_.most_findings);
     report_.findings = std::move(outcome.findings);
     some_empty_ |= outcome.some_empty;
     report_.coverage.executed += outcome.executed;
@@ -162,39 +162,39 @@ class Checker {
                        claimed, found));
   }
 
-  // Who waits for whom, without the data: progress.hpp. What is stuck when no step is empty need not be with the empty
-  // ones, so that is no finding; then as many segments as the budget allows are executed as they are.
+  // Without the data, see deadlock_freedom.hpp. If an execution without empty steps is stuck, one with them need not
+  // be, so that is no finding. Then the budget says how many segments are executed with their empty steps.
   void show_no_deadlock() {
     Coverage& covered = report_.coverage;
     const std::int64_t count = schedule_.segments.count, each = std::max<std::int64_t>(1, steps_of_segment_);
-    ExecutionScope scene;
-    scene.memory = false;
-    scene.segments = 1;
-    if (matching_.aligned() && progress_.lanes_in_turn()) {
+    ExecutionScope scope;
+    scope.memory = false;
+    scope.segments = 1;
+    if (matching_.aligned() && deadlock_freedom_.lanes_in_turn()) {
       covered.deadlock_shown = true;
       covered.deadlock = "every message has the same position in both programs";
       if (!schedule_.goal.barrier) return;
     }
     const bool affordable = each <= options_.most_control_steps;
-    if (affordable && progress_.one_segment_stands_for_all()) {
-      scene.none_empty = count > 1;
-      if (shown_by(scene, count == 1 ? "every step executed" : "one segment executed; the others behave alike")) return;
-      scene.none_empty = false;
+    if (affordable && deadlock_freedom_.one_segment_stands_for_all()) {
+      scope.none_empty = count > 1;
+      if (shown_by(scope, count == 1 ? "every step executed" : "one segment executed; the others behave alike")) return;
+      scope.none_empty = false;
     }
     // Up to where windows have wrapped twice.
-    scene.segments = std::min(count, options_.most_control_steps / each);
-    if (widest_window_ < scene.segments / 2) scene.segments = std::min(scene.segments, 2 * widest_window_ + 2);
-    if (scene.segments > 0) run(schedule_, scene);
-    covered.deadlock_segments = scene.segments;
+    scope.segments = std::min(count, options_.most_control_steps / each);
+    if (widest_window_ < scope.segments / 2) scope.segments = std::min(scope.segments, 2 * widest_window_ + 2);
+    if (scope.segments > 0) run(schedule_, scope);
+    covered.deadlock_segments = scope.segments;
     if (covered.deadlock_shown) return;
-    covered.deadlock_shown = scene.segments == count;
+    covered.deadlock_shown = scope.segments == count;
     covered.deadlock = covered.deadlock_shown ? "every step executed"
-                       : scene.segments == 0  ? fmt::format("any segment, of {} steps each", each)
-                                              : fmt::format("segments from {} on", scene.segments);
+                       : scope.segments == 0  ? fmt::format("any segment, of {} steps each", each)
+                                              : fmt::format("segments from {} on", scope.segments);
   }
 
-  bool shown_by(const ExecutionScope& scene, std::string how) {
-    Outcome outcome = execute(schedule_, scene, options_.most_findings);
+  bool shown_by(const ExecutionScope& scope, std::string how) {
+    Outcome outcome = execute(schedule_, scope, options_.most_findings);
     if (!outcome.findings.empty()) return false;
     report_.coverage.executed += outcome.executed;
     report_.coverage.height = std::max(report_.coverage.height, outcome.height);
@@ -204,9 +204,8 @@ class Checker {
     return true;
   }
 
-  // Ranks by themselves: all elements of the first segments, as many as make the windows wrap. One of each kind; where
-  // there are many kinds, ranks spread over all, the first and last among them. As it is, and where input and output
-  // are one memory.
+  // Ranks by themselves: all elements of the first segments, until the windows have wrapped. One rank of each kind; if
+  // there are many kinds, ranks spread over all, the first and last among them. As the schedule is, and in place.
   void follow_ranks() {
     const std::int64_t ranks = schedule_.ranks(), count = schedule_.segments.count;
     const std::int64_t each = std::max<std::int64_t>(1, steps_of_segment_ / ranks);
@@ -254,10 +253,10 @@ class Checker {
 
   // A rank with those that it receives from, whose messages with others are left out.
   void follow_delivery(std::int32_t rank) {
-    ExecutionScope scene;
-    scene.segments = schedule_.segments.count;
-    scene.ranks = with_senders(rank);
-    run(schedule_, scene);
+    ExecutionScope scope;
+    scope.segments = schedule_.segments.count;
+    scope.ranks = with_senders(rank);
+    run(schedule_, scope);
   }
 
   std::vector<std::int32_t> with_senders(std::int32_t rank) const {
@@ -278,7 +277,7 @@ class Checker {
   const RankSpace* space_;
   const Options& options_;
   Matching matching_;
-  Progress progress_;
+  DeadlockFreedom deadlock_freedom_;
   SampledElements sampled_;
   Deliveries deliveries_;
   RankKinds rank_kinds_;
