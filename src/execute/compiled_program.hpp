@@ -25,7 +25,7 @@ using transport::ByteRun, transport::Demands;
 enum class Area : std::int8_t { none = -1, input, output, scratch };
 
 // Where the data of a step lies: `first` bytes into its area, or the runs from `run` on.
-struct Place {
+struct DataLocation {
   Area area = Area::none;
   std::int32_t run = -1; // into ResolvedSegment::runs; -1: contiguous
   std::int32_t run_count = 1;
@@ -41,7 +41,7 @@ struct Op {
   std::int64_t bytes = 0;
   std::int64_t nanoseconds = 0; // compute
   std::int64_t packed = -1;     // send of several runs: where its packed form lies in the slot's packing space
-  Place source, right, target;
+  DataLocation source, right, target;
 };
 
 // The steps of one segment of a lane, empty data steps left out; those of a round with messages first.

@@ -98,9 +98,9 @@ class Execution {
   void send_to_self(SendRequest& message);
   void receive_from_self(ReceiveRequest& message);
   void bind_sink(Sink& sink, const Slot& slot, const Op& op) const;
-  void feed(Sink& sink, const Slot& slot, const Place& place, std::int64_t bytes) const;
+  void feed(Sink& sink, const Slot& slot, const DataLocation& place, std::int64_t bytes) const;
   const std::byte* pack(Slot& slot, const Op& op) const;
-  ByteCursor walk(const Slot& slot, const Place& place) const;
+  ByteCursor walk(const Slot& slot, const DataLocation& place) const;
   void record(TraceEvent::What what, const LaneState& lane, const Slot& slot, std::int32_t round,
               const Op* op = nullptr);
 

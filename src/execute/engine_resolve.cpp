@@ -47,8 +47,8 @@ class Resolver {
   Status round(const LaneCode::ExpandedRound& expanded, std::int64_t segment);
   Status step(const Step& step, LaneCode::ExpandedStep numbers, Values values, Op& op);
   // Error: outside its buffer, or of another length than `bytes` (-1: any, which is then set).
-  Status place(const Chunk& chunk, Values values, std::int64_t& bytes, Place& place);
-  Status place_in_scratch(const Chunk& chunk, Values values, std::int64_t& bytes, Place& place);
+  Status place(const Chunk& chunk, Values values, std::int64_t& bytes, DataLocation& place);
+  Status place_in_scratch(const Chunk& chunk, Values values, std::int64_t& bytes, DataLocation& place);
   Status time(const Work& work, Op& op) const;
   Error misplaced(const Chunk& chunk, std::int64_t segment, std::string found) const;
   void count(Op& op);
@@ -136,7 +136,7 @@ Status Resolver::time(const Work& work, Op& op) const {
   return Nothing{};
 }
 
-Status Resolver::place(const Chunk& chunk, Values values, std::int64_t& bytes, Place& place) {
+Status Resolver::place(const Chunk& chunk, Values values, std::int64_t& bytes, DataLocation& place) {
   std::int64_t elements = 0, first_byte = 0;
   if (chunk.buffer.kind == Buffer::Kind::scratch) {
     const auto index = static_cast<std::size_t>(chunk.buffer.index);
@@ -172,7 +172,7 @@ Status Resolver::place(const Chunk& chunk, Values values, std::int64_t& bytes, P
   return Nothing{};
 }
 
-Status Resolver::place_in_scratch(const Chunk& chunk, Values values, std::int64_t& bytes, Place& place) {
+Status Resolver::place_in_scratch(const Chunk& chunk, Values values, std::int64_t& bytes, DataLocation& place) {
   const auto index = static_cast<std::size_t>(chunk.buffer.index);
   const Scratch& declared = program_.program_->scratch[index];
   const CompiledProgram::ScratchArea& area = program_.scratch_[index];

@@ -95,7 +95,7 @@ void Execution::start_offload(Slot& slot, const Op& op, Message& common) {
 
 // --- memory ----------------------------------------------------------------------------------------------------------
 
-ByteCursor Execution::walk(const Slot& slot, const Place& place) const {
+ByteCursor Execution::walk(const Slot& slot, const DataLocation& place) const {
   std::byte* base = areas_[static_cast<std::size_t>(place.area)];
   if (place.run < 0) return {base + place.first, nullptr, 0};
   return {base, &slot.code->runs[static_cast<std::size_t>(place.run)], 0};
@@ -111,7 +111,7 @@ void Execution::bind_sink(Sink& sink, const Slot& slot, const Op& op) const {
 }
 
 // The data at `place` as if they arrived.
-void Execution::feed(Sink& sink, const Slot& slot, const Place& place, std::int64_t bytes) const {
+void Execution::feed(Sink& sink, const Slot& slot, const DataLocation& place, std::int64_t bytes) const {
   if (place.run < 0) return sink.take(walk(slot, place).here(), bytes);
   const std::byte* base = areas_[static_cast<std::size_t>(place.area)];
   for (std::int32_t i = place.run; i < place.run + place.run_count; ++i) {

@@ -124,9 +124,9 @@ void add_program(const ProgramSet& set, Rank rank, Json& j) {
 
 using nlohmann::json;
 
-class Expander {
+class ProgramExpander {
  public:
-  Expander(const ProgramSet& set, Rank rank) : program_(set.program(rank)), binding_(set, rank) {}
+  ProgramExpander(const ProgramSet& set, Rank rank) : program_(set.program(rank)), binding_(set, rank) {}
 
   json lanes() const {
     json lanes = json::array();
@@ -175,7 +175,7 @@ class Expander {
   // Of one iteration: expressions are numbers.
   struct Bound {
     using Json = nlohmann::json;
-    const Expander& whole;
+    const ProgramExpander& whole;
     Values values;
 
     std::int64_t of(const Expression& e) const { return e.evaluate(values); }
@@ -260,7 +260,7 @@ json counts_of(const Collective& c) {
 
 json programs_of(const ProgramSet& set) {
   json programs = json::array();
-  for (std::int32_t r = 0; r < set.ranks(); ++r) programs.push_back(Expander(set, Rank{r}).lanes());
+  for (std::int32_t r = 0; r < set.ranks(); ++r) programs.push_back(ProgramExpander(set, Rank{r}).lanes());
   return programs;
 }
 

@@ -53,7 +53,7 @@ void add_switches(const Switched& network, Json& json) {
 void add_tofu(const Machine& machine, Json& json) {
   const auto& torus = static_cast<const VirtualTorus&>(*machine.topology);
   const TofuMachine& tofu = *machine.tofu;
-  json["axes"] = text_of(tofu.room(), "x");
+  json["axes"] = text_of(tofu.job_lengths(), "x");
   json["relays"] = tofu.relays ? "z=0" : "";
   TofuPlace lengths;
   for (std::int32_t axis = 0; axis < Tofu::axes; ++axis) lengths[axis] = torus.tofu().shape().length(axis);

@@ -113,7 +113,7 @@ struct Machine {
   TopologyPtr topology;
   std::shared_ptr<const TofuMachine> tofu;   // the physical machine that jobs get their boxes of; other families: none
   std::shared_ptr<const TorusMachine> torus; // the same of tori; none where a torus has no machine
-  std::optional<Error> cut;                  // Tofu: why no job can have all of it; dead parts cut it
+  std::optional<Error> whole_machine_error;  // Tofu: why no job can have all of it: dead parts disconnect it
   std::vector<Level> levels;                 // single node: of its cores, consecutive ones, outermost first
   std::vector<std::string> node_names;       // as the scheduler calls them; none: they have only numbers
 

@@ -273,7 +273,7 @@ class Reader {
     machine_.tofu = std::make_shared<TofuMachine>(std::move(tofu));
     const auto whole = lay_whole(*machine_.tofu);
     if (!whole) return fail(line_of(topology), "topology", whole.error());
-    if (const Status reached = whole->connected(); !reached) machine_.cut = reached.error();
+    if (const Status reached = whole->connected(); !reached) machine_.whole_machine_error = reached.error();
     machine_.shape = whole->shape();
     machine_.set_topology(std::make_shared<VirtualTorus>(*whole));
   }

@@ -30,7 +30,7 @@ Result<Machine> with_torus(const Machine& machine, const Result<VirtualTorus>& t
   if (!torus) return torus.error();
   Machine job = machine;
   job.shape = torus->shape();
-  job.cut.reset();
+  job.whole_machine_error.reset();
   job.set_topology(std::make_shared<VirtualTorus>(*torus));
   if (const Status placed = place_slow_parts(job); !placed) return placed.error();
   return job;
@@ -90,7 +90,7 @@ std::string Machine::losses() const {
                     far.pairs == 2 ? "1 pair" : fmt::format("{} pairs", far.pairs / 2), far.pairs == 2 ? "is" : "are",
                     far.fewest_hops == far.most_hops ? fmt::format("{}", far.most_hops)
                                                      : fmt::format("{} to {}", far.fewest_hops, far.most_hops)));
-  if (cut) said.push_back(fmt::format("no job can use the whole machine: {}", cut->problem));
+  if (whole_machine_error) said.push_back(fmt::format("no job can use the whole machine: {}", whole_machine_error->problem));
   return fmt::format("{}", fmt::join(said, "; "));
 }
 

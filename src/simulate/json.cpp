@@ -35,7 +35,7 @@ std::string to_json(const Prediction& p) {
                  {"limiting", p.limiting},
                  {"accuracy", p.accuracy},
                  {"doubtful_sharing", p.doubtful_sharing}};
-  j["ranks_alike"] = p.alike;
+  j["ranks_alike"] = p.ranks_alike;
   if (p.sampled) j["links_waiting_share"] = nullptr;
   j["sampled"] = nullptr;
   if (p.sampled)

@@ -34,7 +34,8 @@ Result<Placement> placed(const Job& job, std::int32_t ranks, const std::optional
 Result<Network> Network::make(const Job& job, std::int32_t ranks, const std::optional<Placement>& placement,
                               bool scalar_reduction) {
   const Machine& machine = job.machine;
-  if (machine.cut) return wrong_value(machine.cut->problem, {}, "give a part of the machine by --shape or --box");
+  if (machine.whole_machine_error)
+    return wrong_value(machine.whole_machine_error->problem, {}, "give a part of the machine by --shape or --box");
   const auto seats = TRY(placed(job, ranks, placement));
   Network n;
   n.machine_ = &machine;

@@ -72,7 +72,7 @@ struct Prediction {
   std::optional<Sampled> sampled;
   // Ranks that each one walked stands for, since a shift of the torus' coordinates is a symmetry of the network and of
   // the schedule: exact, every program and link was compared. 1: each rank was walked. (flow)
-  std::int64_t alike = 1;
+  std::int64_t ranks_alike = 1;
 
   // What sharing adds to the critical path with messages that begin or end at other times, as a part of it (flow).
   double doubtful_sharing = 0;

@@ -40,7 +40,7 @@ Size size_of(const std::vector<TofuRing>& rings) {
 }
 
 // What a ring may use: a length of each axis, and whether all of it closes.
-struct Room {
+struct UsableAxes {
   TofuPlace lengths{};
   std::array<bool, 6> wraps{};
 };
@@ -48,7 +48,8 @@ struct Room {
 // The smallest ring over these axes.
 class Search {
  public:
-  Search(const Room& room, const Axes& axes, std::int32_t length) : room_(room), axes_(axes), length_(length) {}
+  Search(const UsableAxes& usable, const Axes& axes, std::int32_t length)
+      : usable_(usable), axes_(axes), length_(length) {}
 
   std::optional<TofuRing> run() {
     extend({}, 1, 1);
@@ -63,9 +64,9 @@ class Search {
       return;
     }
     const std::int32_t axis = axes_[levels.size()];
-    for (std::int32_t used = 1; used <= room_.lengths[axis]; ++used) {
+    for (std::int32_t used = 1; used <= usable_.lengths[axis]; ++used) {
       auto longer = levels;
-      longer.push_back({axis, used, room_.wraps[axis] && used == room_.lengths[axis]});
+      longer.push_back({axis, used, usable_.wraps[axis] && used == usable_.lengths[axis]});
       extend(longer, nodes * used, axis <= z ? groups * used : groups);
     }
   }
@@ -79,23 +80,23 @@ class Search {
     size_ = size;
   }
 
-  const Room& room_;
+  const UsableAxes& usable_;
   const Axes& axes_;
   std::int32_t length_;
   std::optional<TofuRing> best_;
   Size size_;
 };
 
-std::optional<TofuRing> find_ring(const Room& room, const Axes& axes, const Axis& wanted) {
-  auto ring = Search(room, axes, wanted.length).run();
+std::optional<TofuRing> find_ring(const UsableAxes& usable, const Axes& axes, const Axis& wanted) {
+  auto ring = Search(usable, axes, wanted.length).run();
   // Off a ring of one more node a mesh takes all but one.
-  if (!ring && !wanted.wraps) ring = Search(room, axes, wanted.length + 1).run();
+  if (!ring && !wanted.wraps) ring = Search(usable, axes, wanted.length + 1).run();
   return ring;
 }
 
 // Rings for all axes of the job in the fewest groups, whichever of its axes is laid into which of the machine's; in the
 // order given where that is as good.
-std::optional<std::vector<TofuRing>> find_rings(const Room& room, const Shape& job) {
+std::optional<std::vector<TofuRing>> find_rings(const UsableAxes& usable, const Shape& job) {
   std::optional<std::vector<TofuRing>> best;
   for (std::size_t dimensions = static_cast<std::size_t>(job.dimensions()); dimensions <= 3; ++dimensions) {
     const auto& groups = pairings()[3 - dimensions];
@@ -104,7 +105,7 @@ std::optional<std::vector<TofuRing>> find_rings(const Room& room, const Shape& j
     do {
       std::vector<TofuRing> rings;
       for (std::int32_t axis = 0; axis < job.dimensions(); ++axis)
-        if (auto ring = find_ring(room, groups[order[axis]], job.axes()[axis])) rings.push_back(std::move(*ring));
+        if (auto ring = find_ring(usable, groups[order[axis]], job.axes()[axis])) rings.push_back(std::move(*ring));
       if (rings.size() == static_cast<std::size_t>(job.dimensions()) &&
           (!best || size_of(rings).groups < size_of(*best).groups))
         best = std::move(rings);
@@ -119,13 +120,13 @@ TofuPlace lengths_of(const Tofu& tofu) {
   return lengths;
 }
 
-Room room_in(const TofuMachine& machine, const TofuPlace& lengths) {
-  Room room{lengths, {}};
+UsableAxes usable_axes(const TofuMachine& machine, const TofuPlace& lengths) {
+  UsableAxes usable{lengths, {}};
   for (std::int32_t axis = 0; axis < Tofu::axes; ++axis) {
     const Axis& kind = machine.network.shape().axes()[axis];
-    room.wraps[axis] = kind.wraps && kind.length == lengths[axis];
+    usable.wraps[axis] = kind.wraps && kind.length == lengths[axis];
   }
-  return room;
+  return usable;
 }
 
 // Where along an axis a box of this length may begin.
@@ -142,7 +143,7 @@ std::vector<std::int32_t> beginnings(const TofuMachine& machine, std::int32_t ax
 
 // The network of a box, with the relays where it has all of Z.
 Tofu network_of(const TofuMachine& machine, TofuBox box) {
-  if (machine.relays && box.lengths[z] == machine.room()[z]) {
+  if (machine.relays && box.lengths[z] == machine.job_lengths()[z]) {
     box.first[z] = 0;
     ++box.lengths[z];
   }
@@ -198,33 +199,34 @@ Result<VirtualTorus> lay(const TofuMachine& machine, const std::vector<TofuBox>&
 }
 
 // Where one length alone is odd, it is that one if the shape fits as soon as the length may have a place to spare.
-std::optional<std::int32_t> odd_without_a_ring(const TofuMachine& machine, const TofuPlace& room, const Shape& job) {
+std::optional<std::int32_t> odd_without_a_ring(const TofuMachine& machine, const TofuPlace& usable, const Shape& job) {
   std::vector<Axis> axes = job.axes();
   const auto is_odd = [](const Axis& axis) { return axis.wraps && axis.length > 1 && axis.length % 2 != 0; };
   if (axes.size() > 3 || std::count_if(axes.begin(), axes.end(), is_odd) != 1) return std::nullopt;
   const auto odd = std::find_if(axes.begin(), axes.end(), is_odd);
   odd->wraps = false;
   const std::int32_t length = odd->length;
-  return find_rings(room_in(machine, room), Shape(std::move(axes))) ? std::optional(length) : std::nullopt;
+  return find_rings(usable_axes(machine, usable), Shape(std::move(axes))) ? std::optional(length) : std::nullopt;
 }
 
-std::string how_to_fit(const TofuMachine& machine, const TofuPlace& room, const Shape& job) {
-  if (const auto odd = odd_without_a_ring(machine, room, job))
+std::string how_to_fit(const TofuMachine& machine, const TofuPlace& usable, const Shape& job) {
+  if (const auto odd = odd_without_a_ring(machine, usable, job))
     return fmt::format("no ring of odd length {1} fits: use length {0} or a mesh axis ({1}m)", *odd + 1, *odd);
   return lengths_of(machine.network)[b] == 3 ? "take even lengths (one may be odd), or mesh axes such as 5m"
                                              : "take even lengths";
 }
 
-Error fits_nowhere(const TofuMachine& machine, const TofuPlace& room, const Shape& job) {
+Error fits_nowhere(const TofuMachine& machine, const TofuPlace& usable, const Shape& job) {
   const auto whole = [&](const TofuPlace& l) { return fmt::format("{}x{}x{}", l[x] * l[a], l[y] * l[b], l[z] * l[c]); };
   return wrong_value(fmt::format("no virtual torus of this shape fits the Tofu box {}, whose own torus is {}",
-                                 text_of(room, "x"), whole(room)),
-                     job.text(), how_to_fit(machine, room, job));
+                                 text_of(usable, "x"), whole(usable)),
+                     job.text(), how_to_fit(machine, usable, job));
 }
 
 Error too_large(const TofuMachine& machine, std::string got) {
   return wrong_value(fmt::format("a Tofu box must lie in {} and have whole groups, at least 1x1x1x{}x{}x{}",
-                                 text_of(machine.room(), "x"), machine.room()[a], machine.room()[b], machine.room()[c]),
+                                 text_of(machine.job_lengths(), "x"), machine.job_lengths()[a],
+                                 machine.job_lengths()[b], machine.job_lengths()[c]),
                      std::move(got), "give six lengths x, y, z, a, b, c within the machine, such as 4x3x8x2x3x2");
 }
 
@@ -241,14 +243,14 @@ std::optional<TofuPlace> parse_numbers(std::string_view text, char separator, st
 
 } // namespace
 
-TofuPlace TofuMachine::room() const {
+TofuPlace TofuMachine::job_lengths() const {
   TofuPlace lengths = lengths_of(network);
   lengths[z] -= relays;
   return lengths;
 }
 
 std::int64_t TofuMachine::nodes() const {
-  const TofuPlace lengths = room();
+  const TofuPlace lengths = job_lengths();
   return std::accumulate(lengths.begin(), lengths.end(), std::int64_t{1}, std::multiplies<>());
 }
 
@@ -266,25 +268,25 @@ Result<TofuRequest> TofuRequest::parse(std::string_view text) {
 }
 
 Shape whole_torus(const TofuMachine& machine) {
-  const TofuPlace l = machine.room();
+  const TofuPlace l = machine.job_lengths();
   return Shape({Axis{l[x] * l[a]}, Axis{l[y] * l[b]}, Axis{l[z] * l[c]}});
 }
 
 Result<VirtualTorus> lay_whole(const TofuMachine& machine) {
-  const TofuPlace room = machine.room();
+  const TofuPlace usable = machine.job_lengths();
   const Shape shape = whole_torus(machine);
-  auto rings = find_rings(room_in(machine, room), shape);
-  if (!rings) return fits_nowhere(machine, room, shape);
-  TofuBox box{{}, room};
+  auto rings = find_rings(usable_axes(machine, usable), shape);
+  if (!rings) return fits_nowhere(machine, usable, shape);
+  TofuBox box{{}, usable};
   box.first[z] = machine.relays;
   return lay_cut_or_not(machine, box, shape, std::move(*rings));
 }
 
 Result<VirtualTorus> lay_job(const TofuMachine& machine, const Shape& job) {
-  const TofuPlace room = machine.room();
-  auto rings = job.dimensions() > 3 ? std::nullopt : find_rings(room_in(machine, room), job);
-  if (!rings) return fits_nowhere(machine, room, job);
-  TofuPlace lengths{1, 1, 1, room[a], room[b], room[c]};
+  const TofuPlace usable = machine.job_lengths();
+  auto rings = job.dimensions() > 3 ? std::nullopt : find_rings(usable_axes(machine, usable), job);
+  if (!rings) return fits_nowhere(machine, usable, job);
+  TofuPlace lengths{1, 1, 1, usable[a], usable[b], usable[c]};
   for (const TofuRing& ring : *rings)
     for (const auto& level : ring.levels())
       if (level.axis <= z) lengths[level.axis] = level.used;
@@ -292,9 +294,9 @@ Result<VirtualTorus> lay_job(const TofuMachine& machine, const Shape& job) {
 }
 
 Result<VirtualTorus> lay_job(const TofuMachine& machine, const TofuRequest& asked, const std::optional<Shape>& job) {
-  const TofuPlace room = machine.room();
+  const TofuPlace usable = machine.job_lengths();
   for (std::int32_t axis = 0; axis < Tofu::axes; ++axis)
-    if (asked.lengths[axis] > room[axis] || (axis >= a && asked.lengths[axis] != room[axis]))
+    if (asked.lengths[axis] > usable[axis] || (axis >= a && asked.lengths[axis] != usable[axis]))
       return too_large(machine, text_of(asked.lengths, "x"));
   std::vector<TofuBox> places;
   if (asked.first) {
@@ -311,7 +313,7 @@ Result<VirtualTorus> lay_job(const TofuMachine& machine, const TofuRequest& aske
   }
   const TofuPlace& l = asked.lengths;
   const Shape shape = job.value_or(Shape({Axis{l[x] * l[a]}, Axis{l[y] * l[b]}, Axis{l[z] * l[c]}}));
-  auto rings = shape.dimensions() > 3 ? std::nullopt : find_rings(room_in(machine, l), shape);
+  auto rings = shape.dimensions() > 3 ? std::nullopt : find_rings(usable_axes(machine, l), shape);
   if (!rings) return fits_nowhere(machine, l, shape);
   return lay(machine, places, shape, *rings);
 }

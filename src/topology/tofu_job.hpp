@@ -11,7 +11,7 @@ struct TofuMachine {
   Tofu network;
   bool relays = false;
 
-  TofuPlace room() const; // the lengths that are left for jobs
+  TofuPlace job_lengths() const; // the lengths that are left for jobs
   std::int64_t nodes() const;
 };
 

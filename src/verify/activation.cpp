@@ -269,8 +269,8 @@ class Walker {
 
 } // namespace
 
-Place Activation::place(std::int32_t node, std::int32_t step) const {
-  Place p;
+StepLocation Activation::place(std::int32_t node, std::int32_t step) const {
+  StepLocation p;
   p.rank = rank, p.lane = lane_id, p.segment = segment, p.round = nodes[node].round;
   for (std::int32_t n = node; nodes[n].parent >= 0; n = nodes[n].parent)
     if (nodes[nodes[n].parent].is_loop) p.loops.push_back(nodes[n].iteration);
@@ -294,16 +294,16 @@ bool Activation::ordered(std::int32_t a, std::int32_t b) const {
   return nodes[x].iteration + nodes[nodes[x].parent].in_flight <= nodes[y].iteration;
 }
 
-Activation Expander::full(std::int32_t lane, std::int64_t segment) const {
+Activation ActivationExpander::full(std::int32_t lane, std::int64_t segment) const {
   return Walker(program_, binding_, lane, segment).walk(nullptr, nullptr);
 }
 
-Activation Expander::of_element(std::int32_t lane, const SampledElement& element,
-                                std::vector<Finding>& findings) const {
+Activation ActivationExpander::of_element(std::int32_t lane, const SampledElement& element,
+                                          std::vector<Finding>& findings) const {
   return Walker(program_, binding_, lane, element.segment).walk(&element, &findings);
 }
 
-ElementRun Expander::reach(std::int32_t lane, std::int64_t segment) const {
+ElementRun ActivationExpander::reach(std::int32_t lane, std::int64_t segment) const {
   const std::int64_t n = binding_.data().elements, all = binding_.segments().count;
   const std::int64_t begin = part_begin(segment, all, n), end = part_begin(segment + 1, all, n);
   std::int64_t low = end, high = begin;

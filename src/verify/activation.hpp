@@ -71,7 +71,7 @@ struct Activation {
   std::vector<StepInstance> steps;
   std::vector<ElementRun> runs;
 
-  Place place(std::int32_t node, std::int32_t step) const; // step: index in steps, or -1
+  StepLocation place(std::int32_t node, std::int32_t step) const; // step: index in steps, or -1
   // Whether everything under `a` (or its round) is over when round `b` of this activation starts.
   bool ordered(std::int32_t a, std::int32_t b) const;
 };
@@ -82,9 +82,9 @@ struct SampledElement {
   auto operator<=>(const SampledElement&) const = default;
 };
 
-class Expander {
+class ActivationExpander {
  public:
-  Expander(const Program& program, const Binding& binding) : program_(program), binding_(binding) {}
+  ActivationExpander(const Program& program, const Binding& binding) : program_(program), binding_(binding) {}
 
   Activation full(std::int32_t lane, std::int64_t segment) const;
   // Steps that touch the element; each run is that element alone. A step whose chunks disagree about where the element

@@ -65,7 +65,7 @@ void LinkClaims::add(const Program& program, Rank rank, std::vector<Finding>& fi
   if (!claims.neighbours_only && !claims.link_disjoint) return;
   const Binding binding(schedule_, rank);
   const std::int32_t from = space_.place(rank);
-  std::map<std::int64_t, std::map<LaneId, Place>> used; // of each outgoing link
+  std::map<std::int64_t, std::map<LaneId, StepLocation>> used; // of each outgoing link
   for (const Lane& lane : program.lanes) {
     std::int32_t written = 0;
     for_each_round_as_written(lane, schedule_.segments, [&](const Round& round, Values trips) {
@@ -73,7 +73,7 @@ void LinkClaims::add(const Program& program, Rank rank, std::vector<Finding>& fi
       for (std::size_t j = 0; j < round.steps.size(); ++j) {
         const Step& step = round.steps[j];
         if (!step.sends()) continue;
-        Place place{rank.value, lane.id.value, -1, number, static_cast<std::int32_t>(j), {}, step.kind, -1};
+        StepLocation place{rank.value, lane.id.value, -1, number, static_cast<std::int32_t>(j), {}, step.kind, -1};
         const auto peers = peers_of(step.peer, trips);
         if (!peers) {
           if (findings.size() < most_)
@@ -173,7 +173,7 @@ class TranslationSymmetry {
     return same && all;
   }
 
-  // Place p of rank 0's program, translated.
+  // StepLocation p of rank 0's program, translated.
   std::int32_t moved(std::int32_t p) const {
     const Shape& shape = space_.shape();
     const std::int32_t origin = space_.place(Rank{0});

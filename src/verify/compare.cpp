@@ -138,8 +138,8 @@ class Comparison {
     return elements_of(m.length, binding, m.segment.evaluate(at), at);
   }
 
-  static Place place(const Message& m, Values values) {
-    Place p;
+  static StepLocation place(const Message& m, Values values) {
+    StepLocation p;
     std::vector<std::int64_t> at(values.begin(), values.end());
     at.resize(max_depth, 0);
     p.segment = m.segment.evaluate(at);

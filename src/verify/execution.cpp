@@ -43,7 +43,7 @@ class Execution {
 
  private:
   bool full() const { return out_.findings.size() >= most_; }
-  void find(Check check, Place place, std::string what) {
+  void find(Check check, StepLocation place, std::string what) {
     out_.findings.push_back({check, std::move(place), std::move(what)});
   }
 
@@ -374,7 +374,7 @@ class Execution {
 
   void check_result() {
     if (const auto late = happens_before_.unaware()) {
-      Place p;
+      StepLocation p;
       p.rank = late->rank;
       find(Check::dataflow, p, fmt::format("may leave the barrier before rank {} has entered it", late->missing));
       return;
@@ -403,7 +403,7 @@ class Execution {
 
   void check_wanted(RankState& state, const Wanted& w, const std::vector<std::uint64_t>& signatures) {
     if (w.count == 0) return;
-    Place place;
+    StepLocation place;
     place.rank = state.rank.value;
     Sequence have;
     if (const auto missing = state.memory.read(1, {w.first, w.count}, have, store_)) {
@@ -450,7 +450,7 @@ class Execution {
   }
 
   // As claimed, all ranks hold the same tree of operations, so the same bits.
-  void compare_with_first(RankState& state, const Wanted& w, Sequence have, Place place) {
+  void compare_with_first(RankState& state, const Wanted& w, Sequence have, StepLocation place) {
     if (reference_.empty()) {
       reference_ = std::move(have);
       return;
@@ -469,7 +469,7 @@ class Execution {
   }
 
   // The step that wrote an element of the result, where one did.
-  void name_writer(RankState& state, std::int64_t element, Place& place) const {
+  void name_writer(RankState& state, std::int64_t element, StepLocation& place) const {
     const auto user = state.memory.writer(1, element);
     if (!user) return;
     state.name_step(*user, place);
@@ -477,7 +477,7 @@ class Execution {
 
   // Where an element that was never written had its last chance: the lane that brought it to another rank, or else the
   // last one, and there the last step of its segment that writes anything.
-  void name_missing(RankState& state, std::int64_t element, const Wanted& w, Place& place) const {
+  void name_missing(RankState& state, std::int64_t element, const Wanted& w, StepLocation& place) const {
     const std::int64_t count = schedule_.segments.count;
     place.segment = element_
                         ? element_->segment

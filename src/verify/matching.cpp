@@ -76,7 +76,7 @@ void Matching::compare_pair(const Entry& e, std::vector<Finding>& findings) {
   const Flow receives = b ? flow_of(*b, receiver, {e.from, Side::receives, e.signal}) : Flow{};
   const auto d = compare(sends, receives, {sender, receiver});
   if (!d) return;
-  Place place = d->at;
+  StepLocation place = d->at;
   place.rank = d->on_sending_side ? e.from : e.to;
   place.peer = d->on_sending_side ? e.to : e.from;
   place.lane = e.lane;

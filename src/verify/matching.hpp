@@ -13,7 +13,7 @@ namespace kumihimo::verify {
 // Where two flows differ: the first message that has no partner, or one of another length.
 struct Difference {
   bool on_sending_side = true; // whose message `at` is
-  Place at;                    // without rank and lane
+  StepLocation at;             // without rank and lane
   std::string what;
 };
 

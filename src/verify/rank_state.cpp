@@ -78,7 +78,7 @@ Activation* RankState::begin(std::int32_t l) {
     finish(l, s);
     return nullptr;
   }
-  return lane.keep(Expander(program, binding).full(l, s));
+  return lane.keep(ActivationExpander(program, binding).full(l, s));
 }
 
 void RankState::finish(std::int32_t l, std::int64_t segment) {
@@ -98,7 +98,7 @@ std::int64_t RankState::surely_complete(std::int32_t lane, std::int32_t other) c
 
 void RankState::expand(std::span<const SampledElement> sampled_elements, std::vector<Finding>& findings) {
   sampled_.assign(sampled_elements.begin(), sampled_elements.end());
-  const Expander expander(program, binding);
+  const ActivationExpander expander(program, binding);
   for (std::int32_t l = 0; l < static_cast<std::int32_t>(lanes.size()); ++l) {
     std::map<std::int64_t, ElementRun> reach; // by segment
     for (std::size_t f = 0; f < sampled_elements.size(); ++f) {
@@ -130,7 +130,7 @@ void RankState::follow(std::size_t f) {
 
 void RankState::expand_only_segment() {
   for (std::int32_t l = 0; l < static_cast<std::int32_t>(lanes.size()); ++l)
-    lanes[l].keep(Expander(program, binding).full(l, 0));
+    lanes[l].keep(ActivationExpander(program, binding).full(l, 0));
   program = {};
 }
 
@@ -142,29 +142,29 @@ std::size_t RankState::expanded_bytes() const {
   return bytes;
 }
 
-void RankState::name_step(const User& user, Place& place) const {
+void RankState::name_step(const User& user, StepLocation& place) const {
   const Program again = schedule.program(rank);
   std::vector<Finding> ignored;
-  const Expander expander(again, binding);
+  const ActivationExpander expander(again, binding);
   const Activation a =
       element_ ? expander.of_element(user.lane, *element_, ignored) : expander.full(user.lane, user.segment);
   place = a.place(user.node, user.step);
 }
 
-void RankState::name_first_step(std::int32_t lane, Place& place) const {
+void RankState::name_first_step(std::int32_t lane, StepLocation& place) const {
   const Program again = schedule.program(rank);
   if (expanded_steps(again.lanes[lane].body) > 1'000'000) return;
-  const Activation a = Expander(again, binding).full(lane, place.segment);
+  const Activation a = ActivationExpander(again, binding).full(lane, place.segment);
   const auto first = std::find_if(a.nodes.begin(), a.nodes.end(), [](const TreeNode& n) { return n.steps > 0; });
   if (first != a.nodes.end()) place = a.place(static_cast<std::int32_t>(first - a.nodes.begin()), first->first_step);
 }
 
-void RankState::locate_last_write(std::int32_t lane, Place& place) const {
+void RankState::locate_last_write(std::int32_t lane, StepLocation& place) const {
   const Program again = schedule.program(rank);
   place.lane = lanes[lane].id;
   for (auto l = lane; l < static_cast<std::int32_t>(lanes.size()) && place.step < 0; ++l) {
     if (expanded_steps(again.lanes[l].body) > 1'000'000) return;
-    const Activation a = Expander(again, binding).full(l, place.segment);
+    const Activation a = ActivationExpander(again, binding).full(l, place.segment);
     for (std::size_t n = 0; n < a.nodes.size(); ++n)
       for (std::int32_t s = 0; s < a.nodes[n].steps; ++s)
         if (a.steps[a.nodes[n].first_step + s].target.exists())

@@ -64,11 +64,11 @@ struct RankState {
   std::size_t expanded_bytes() const;
 
   // Names a step used earlier, whose activation may be gone.
-  void name_step(const User& user, Place& place) const;
+  void name_step(const User& user, StepLocation& place) const;
 
-  void name_first_step(std::int32_t lane, Place& place) const; // of the lane's segment (place.segment)
+  void name_first_step(std::int32_t lane, StepLocation& place) const; // of the lane's segment (place.segment)
   // Names the last step of the lane's segment (place.segment) that writes anything; of a later lane if it has none.
-  void locate_last_write(std::int32_t lane, Place& place) const;
+  void locate_last_write(std::int32_t lane, StepLocation& place) const;
 
   // Whether two places share bytes without being the same runs.
   bool shifted_overlap(const Activation& a, const Located& x, const Located& y) const;

@@ -14,7 +14,7 @@ std::string_view name_of(Check check) {
 
 namespace {
 
-std::string step_text(const Place& p) {
+std::string step_text(const StepLocation& p) {
   std::string s = fmt::format(", step {} ({}", p.step, name_of(p.kind));
   if (p.peer >= 0) {
     const bool sends = p.kind == StepKind::send || p.kind == StepKind::signal;
@@ -25,7 +25,7 @@ std::string step_text(const Place& p) {
 
 } // namespace
 
-std::string Place::text() const {
+std::string StepLocation::text() const {
   std::string s = rank >= 0 ? fmt::format("rank {}", rank) : "all ranks";
   if (lane >= 0) s += fmt::format(", lane {}", lane);
   if (segment >= 0) s += fmt::format(", segment {}", segment);

@@ -13,7 +13,7 @@ enum class Check : std::uint8_t { structure, matching, deadlock, overlap, datafl
 std::string_view name_of(Check check);
 
 // A step of one rank's program. What does not apply is -1.
-struct Place {
+struct StepLocation {
   std::int32_t rank = -1;
   std::int32_t lane = -1;
   std::int64_t segment = -1;
@@ -28,7 +28,7 @@ struct Place {
 
 struct Finding {
   Check check = Check::structure;
-  Place place;
+  StepLocation place;
   std::string what;
 
   std::string sentence() const { return place.text() + ": " + what; }

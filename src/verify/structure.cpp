@@ -386,7 +386,7 @@ class Structure {
   Binding binding_;
   std::size_t most_;
   std::vector<Finding>& out_;
-  Place place_;
+  StepLocation place_;
   std::int32_t round_ = 0;
   std::vector<std::int64_t> trips_;
 };

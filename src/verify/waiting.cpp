@@ -39,7 +39,7 @@ struct SegmentPosition {
 };
 
 struct Link {
-  Place place;
+  StepLocation place;
   std::string why;
   std::optional<SegmentPosition> next; // what it waits for; nothing: it never comes
 };
@@ -73,7 +73,7 @@ class Chain {
     const LaneState& lane = state.lanes[spot.lane];
     const Activation* active = lane.find(spot.segment);
     if (active && !active->states.empty()) return at_step(spot, *active);
-    Place place;
+    StepLocation place;
     place.rank = spot.rank, place.lane = lane.id, place.segment = spot.segment;
     const auto held_by = [&](std::int32_t other, std::int64_t segment, std::string why) {
       return Link{place, std::move(why), SegmentPosition{spot.rank, other, segment}};
@@ -120,7 +120,7 @@ class Chain {
     // Name a step that waits where there is one; else the first of those that cannot start.
     for (std::size_t i = first; i < links.size(); ++i)
       if (links[i].place.step >= 0) return {Check::deadlock, links[i].place, s};
-    Place place = links[first].place;
+    StepLocation place = links[first].place;
     const RankState& state = *ranks_[place.rank];
     state.name_first_step(state.lane_index(place.lane), place);
     return {Check::deadlock, std::move(place), s};

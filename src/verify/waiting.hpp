@@ -16,7 +16,7 @@ struct End {
   std::int32_t node = 0, step = 0; // its round, and its index in the activation's steps
 
   const StepInstance& instance() const { return activation->steps[step]; }
-  Place place() const { return activation->place(node, step); }
+  StepLocation place() const { return activation->place(node, step); }
 };
 
 // The k-th send of segment s on lane l from a to b meets the k-th receive there; signals are counted apart.

@@ -105,7 +105,7 @@ TEST(TofuMachine, DeadPartsElsewhereRefuseNoJob) {
   EXPECT_NE(to_text(*machine).find("no job can use the whole"), std::string::npos);
   const auto elsewhere = machine->with_box("1x1x1x2x3x2@1,0,0", std::nullopt);
   ASSERT_TRUE(elsewhere.ok()) << elsewhere.error().sentence();
-  EXPECT_FALSE(elsewhere->cut.has_value());
+  EXPECT_FALSE(elsewhere->whole_machine_error.has_value());
   EXPECT_EQ(elsewhere->losses().find("no job"), std::string::npos) << elsewhere->losses();
   const auto cut = machine->with_box("1x1x1x2x3x2@0,0,0", std::nullopt);
   ASSERT_FALSE(cut.ok());

@@ -49,7 +49,7 @@ TEST_P(EverySabotage, IsFoundAndNamed) {
       const Report report = check(*wrong, space);
       EXPECT_FALSE(report.ok()) << subject.name;
       if (report.ok() || GetParam().name == "wrong_height" || GetParam().name == "unclaimed_offload") continue;
-      const Place& place = report.findings.front().place;
+      const StepLocation& place = report.findings.front().place;
       EXPECT_GE(place.rank, 0) << subject.name << ": " << report.text();
       EXPECT_GE(place.lane, 0) << subject.name << ": " << report.text();
       EXPECT_GE(place.segment, 0) << subject.name << ": " << report.text();

@@ -10,15 +10,15 @@ namespace kumihimo::simulation {
 namespace {
 
 // How the ranks lie on the machine.
-struct Layout {
+struct RanksOnNodes {
   std::int64_t ranks = 0, nodes = 0, busiest = 0; // busiest: the most ranks on a node
   bool whole = false;                             // every node of the machine has the same number of ranks
 };
 
-Layout layout_of(const Network& network) {
+RanksOnNodes ranks_on_nodes(const Network& network) {
   std::vector<std::int32_t> held(static_cast<std::size_t>(network.machine().topology->nodes()));
   for (const std::int32_t node : network.nodes()) ++held[node];
-  Layout l;
+  RanksOnNodes l;
   l.ranks = static_cast<std::int64_t>(network.nodes().size());
   for (const std::int32_t h : held) l.nodes += h > 0;
   l.busiest = *std::max_element(held.begin(), held.end());
@@ -65,7 +65,7 @@ bool is_of_pairs(const Collective& c) {
   return c.kind->sends_to_each() && c.kind->receives_from_each() && !c.reduces();
 }
 
-Volume volume_of(const Collective& c, const Network& network, const Layout& l) {
+Volume volume_of(const Collective& c, const Network& network, const RanksOnNodes& l) {
   if (c.neighbours) return volume_of_neighbours(c, network);
   const double n = mean_count(c) * static_cast<double>(c.type_bytes), ranks = static_cast<double>(l.ranks),
                nodes = static_cast<double>(l.nodes), inside = ranks / nodes;
@@ -158,7 +158,7 @@ double latency_of_pairs(const Collective& c, const Network& network) {
 // From the root, or from anywhere where all depend on all, to the farthest rank. Irregular blocks may be empty: the
 // root has then nothing to do with the block's rank; in allgather and reduce-scatter, where all ranks have to do with
 // each block, the way begins at a rank whose block is not empty.
-double latency(const Collective& c, const Network& network, const Layout& l) {
+double latency(const Collective& c, const Network& network, const RanksOnNodes& l) {
   if (c.neighbours) return latency_of_neighbours(c, network);
   if (l.ranks < 2 || (c.kind->moves_data() && mean_count(c) == 0)) return 0;
   const auto* table = c.counts.table.get();
@@ -181,7 +181,7 @@ double bytes_of(const Collective& c) {
 
 // Where the network's own engine takes the data, no bound holds for it but its own: all nodes call it, or one of them
 // sends its part to another that does.
-std::optional<double> offloaded(const Collective& c, const Network& network, const Layout& l) {
+std::optional<double> offloaded(const Collective& c, const Network& network, const RanksOnNodes& l) {
   const Machine& m = network.machine();
   if (l.nodes < 2 || !network.offloads(c.type, c.reduces() ? std::optional(c.operation) : std::nullopt) ||
       bytes_of(c) > static_cast<double>(m.offload->max_bytes.value.value))
@@ -192,7 +192,7 @@ std::optional<double> offloaded(const Collective& c, const Network& network, con
 } // namespace
 
 std::vector<LowerBound> lower_bounds(const Collective& collective, const Network& network) {
-  const Layout l = layout_of(network);
+  const RanksOnNodes l = ranks_on_nodes(network);
   const Volume v = volume_of(collective, network, l);
   const Machine& m = network.machine();
   const std::int32_t nodes = m.topology->nodes();

@@ -29,7 +29,7 @@ class Events {
   Result<Prediction> run();
 
  private:
-  struct Place { // a step in progress
+  struct StepPosition { // a step in progress
     std::int32_t lane = -1, round = 0;
     std::int64_t segment = 0;
     StepKind kind = StepKind::copy;
@@ -40,7 +40,7 @@ class Events {
     bool complete = false;
   };
   struct Reduction {
-    Place place;
+    StepPosition place;
     double bytes = 0;
     bool computes = false; // time of the processor alone; `bytes` are what it reduces in that time
   };
@@ -58,7 +58,7 @@ class Events {
   struct Message {
     Channel channel;
     std::int32_t server = -1; // of the channel
-    Place send, receive;
+    StepPosition send, receive;
     std::int64_t bytes = 0, gap = 0;
     std::int64_t order = 0; // of its send among all
     Path path;
@@ -74,7 +74,7 @@ class Events {
     }
   };
   struct Half {
-    Place place;
+    StepPosition place;
     std::int64_t bytes = 0, gap = 0;
     std::int64_t order = 0;
   };
@@ -94,7 +94,7 @@ class Events {
   struct Running {
     std::int32_t message = -1;
     std::int32_t reducing = -1; // the lane whose first reduction it is
-    Place copying;              // if it is neither
+    StepPosition copying;       // if it is neither
   };
 
   void add_rank(std::int32_t rank);
@@ -102,16 +102,16 @@ class Events {
   bool may_begin(const LaneState& lane) const;
   void start_segment(std::int32_t lane);
   void start_ready(std::int32_t lane, std::int64_t segment);
-  void start_step(const ExpandedStep& step, const Place& place);
+  void start_step(const ExpandedStep& step, const StepPosition& place);
   struct Wanted { // of a message
     std::int64_t peer = 0, bytes = 0, gap = 0;
   };
-  void post(const ExpandedStep& step, const Place& place, const Wanted& wanted);
+  void post(const ExpandedStep& step, const StepPosition& place, const Wanted& wanted);
   void check_lengths(const Channel& channel, const Half& send, const Half& receive);
-  void compute(const Place& place, const Work& work);
-  void copy(std::int32_t rank, const Place& place, std::int64_t bytes);
-  void offload(const Place& place, std::int32_t k);
-  void step_done(const Place& place);
+  void compute(const StepPosition& place, const Work& work);
+  void copy(std::int32_t rank, const StepPosition& place, std::int64_t bytes);
+  void offload(const StepPosition& place, std::int32_t k);
+  void step_done(const StepPosition& place);
   bool end_round(std::int32_t lane, std::int64_t segment, std::int32_t round);
   void segment_done(std::int32_t lane, std::int64_t segment);
   void serve_requested();
@@ -123,7 +123,7 @@ class Events {
   void arrive(std::int32_t message);
   void reduce(std::int32_t lane, const Reduction& reduction);
   void begin_reduction(std::int32_t lane);
-  void step_at(double time, const Place& place);
+  void step_at(double time, const StepPosition& place);
   void push(double time, Kind kind, std::int32_t index, std::uint32_t version = 0);
   void handle(const Event& event);
   Slot& slot(std::int32_t lane, std::int64_t segment) { return lanes_[lane].slots[segment % lanes_[lane].window]; }
@@ -150,14 +150,14 @@ class Events {
   std::vector<Running> running_; // by flow
   std::vector<Message> messages_;
   std::vector<std::int32_t> free_messages_;
-  std::vector<Place> pending_places_; // of step_end events
+  std::vector<StepPosition> pending_places_; // of step_end events
   std::vector<std::int32_t> free_places_;
   std::unordered_map<MessageKey, std::deque<Half>, MessageKeyHash> sends_, receives_;
   std::deque<Server> servers_;
   std::unordered_map<Channel, std::int32_t, ChannelHash> server_of_;
-  std::vector<Server*> requested_;                                     // may have something to serve at this instant
-  std::map<std::array<std::int64_t, 3>, std::vector<Place>> offloads_; // lane, segment, k
-  std::map<std::int32_t, std::int32_t> lane_ranks_;                    // ranks that have a lane, by id
+  std::vector<Server*> requested_; // may have something to serve at this instant
+  std::map<std::array<std::int64_t, 3>, std::vector<StepPosition>> offloads_; // lane, segment, k
+  std::map<std::int32_t, std::int32_t> lane_ranks_;                           // ranks that have a lane, by id
   std::vector<Resource> route_;
 
   std::vector<double> link_bytes_, reduced_;
@@ -253,7 +253,7 @@ void Events::start_ready(std::int32_t l, std::int64_t segment) {
   }
 }
 
-void Events::start_step(const ExpandedStep& expanded, const Place& place) {
+void Events::start_step(const ExpandedStep& expanded, const StepPosition& place) {
   const Step& step = *expanded.step;
   const std::int32_t rank = lanes_[place.lane].rank;
   auto values = expanded.values;
@@ -273,7 +273,7 @@ void Events::start_step(const ExpandedStep& expanded, const Place& place) {
 }
 
 // On the processor that reduces: it takes the time of a reduction of an equivalent number of bytes.
-void Events::compute(const Place& place, const Work& work) {
+void Events::compute(const StepPosition& place, const Work& work) {
   const std::int32_t rank = lanes_[place.lane].rank;
   if (Status can = network_.can_compute(work); !can) refused_ = can.error();
   const double seconds = refused_ ? 0 : network_.seconds_of(work, rank);
@@ -281,22 +281,22 @@ void Events::compute(const Place& place, const Work& work) {
   reduce(place.lane, {place, seconds * network_.reduction_rate(rank), true});
 }
 
-void Events::copy(std::int32_t rank, const Place& place, std::int64_t bytes) {
+void Events::copy(std::int32_t rank, const StepPosition& place, std::int64_t bytes) {
   route_.clear();
   network_.append_copy(rank, route_);
   start_fluid({-1, -1, place}, route_, network_.copy_rate(rank), static_cast<double>(bytes));
 }
 
-void Events::offload(const Place& place, std::int32_t k) {
+void Events::offload(const StepPosition& place, std::int32_t k) {
   const std::int32_t id = lanes_[place.lane].lane->id.value;
   auto& all = offloads_[{id, place.segment, k}];
   all.push_back(place);
   if (static_cast<std::int32_t>(all.size()) < lane_ranks_[id]) return;
   const double t = network_.offload_seconds(static_cast<std::int64_t>(all.size()));
-  for (const Place& p : all) step_at(now_ + t, p);
+  for (const StepPosition& p : all) step_at(now_ + t, p);
 }
 
-void Events::post(const ExpandedStep& step, const Place& place, const Wanted& wanted) {
+void Events::post(const ExpandedStep& step, const StepPosition& place, const Wanted& wanted) {
   const std::int32_t rank = lanes_[place.lane].rank, id = lanes_[place.lane].lane->id.value,
                      other = static_cast<std::int32_t>(wanted.peer);
   const bool sending = step.step->sends();
@@ -434,7 +434,7 @@ void Events::arrive(std::int32_t at) {
   step_done(m.receive);
 }
 
-void Events::step_at(double time, const Place& place) {
+void Events::step_at(double time, const StepPosition& place) {
   std::int32_t at = static_cast<std::int32_t>(pending_places_.size());
   if (free_places_.empty())
     pending_places_.push_back(place);
@@ -443,7 +443,7 @@ void Events::step_at(double time, const Place& place) {
   push(time, Kind::step_end, at);
 }
 
-void Events::step_done(const Place& place) {
+void Events::step_done(const StepPosition& place) {
   if (--slot(place.lane, place.segment).steps_left[place.round] > 0) return;
   if (end_round(place.lane, place.segment, place.round)) return segment_done(place.lane, place.segment);
   start_ready(place.lane, place.segment);
@@ -482,7 +482,7 @@ void Events::handle(const Event& event) {
   case Kind::gap_end: return release(servers_[event.index]);
   case Kind::arrived: return arrive(event.index);
   case Kind::step_end: {
-    const Place place = pending_places_[event.index];
+    const StepPosition place = pending_places_[event.index];
     free_places_.push_back(event.index);
     return step_done(place);
   }

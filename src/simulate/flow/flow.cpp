@@ -307,7 +307,7 @@ Result<Prediction> walk(const Compiled& compiled, const Network& network, bool s
   }
   p.compute = {course.reduced.empty() ? 0 : *std::max_element(course.reduced.begin(), course.reduced.end())};
   if (compiled.symmetry) {
-    p.alike = compiled.symmetry->alike();
+    p.ranks_alike = compiled.symmetry->alike();
     unfold(*compiled.symmetry, sweep.traffic());
   }
   describe_links(network, sweep, p);
