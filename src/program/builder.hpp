@@ -14,8 +14,7 @@
 
 namespace kumihimo {
 
-// --- chunks
-// -------------------------------------------------------------------------------------------------------------
+// --- chunks ----------------------------------------------------------------------------------------------------------
 
 // Parts [first, first + count) of m of the vector's segment.
 Extent parts(Expression first, Expression count, std::int64_t m);
@@ -35,8 +34,7 @@ inline const Array out{{Buffer::Kind::output, 0}};
 inline const Array acc{{Buffer::Kind::accumulator, -1}};
 inline Array accumulate_in(const Array& scratch) { return {{Buffer::Kind::accumulator, scratch.buffer.index}}; }
 
-// --- steps
-// --------------------------------------------------------------------------------------------------------------
+// --- steps -----------------------------------------------------------------------------------------------------------
 
 enum class Arriving : std::uint8_t { right, left }; // on which side of the operation the received operand stands
 
@@ -58,8 +56,7 @@ Step reduce_into(Chunk accumulator, Arriving side = Arriving::right);
 // Sends to one rank and receives from another, at once.
 Round exchange(Expression to, Chunk source, Expression from, Step receiving);
 
-// --- programs
-// -----------------------------------------------------------------------------------------------------------
+// --- programs --------------------------------------------------------------------------------------------------------
 
 class BodyBuilder {
  public:

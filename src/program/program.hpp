@@ -24,8 +24,7 @@
 
 namespace kumihimo {
 
-// --- data
-// ---------------------------------------------------------------------------------------------------------------
+// --- data ------------------------------------------------------------------------------------------------------------
 
 // What an extent counts in, an index into what DataLayout declares. `vector`: parts of one vector. The others: blocks
 // of an array, as the rank's input or output buffer holds it, or in an order that the program set declares for itself,
@@ -113,8 +112,7 @@ struct Scratch {
   bool operator==(const Scratch&) const = default;
 };
 
-// --- steps
-// --------------------------------------------------------------------------------------------------------------
+// --- steps -----------------------------------------------------------------------------------------------------------
 
 enum class StepKind : std::uint8_t {
   send,
@@ -167,8 +165,8 @@ struct Step {
   bool operator==(const Step&) const = default;
 };
 
-// Steps that start together. `gap` (pacing): for so many bytes, at the rate of its path, each of the round's messages
-// keeps the queue from its sender to its peer on its lane idle once it has left; executors may ignore it.
+// Steps that start together. `gap` (pacing): after each of the round's messages has left, the queue from its sender to
+// its peer on its lane stays idle for as long as `gap` bytes take on its path. Executors may ignore it.
 struct Round {
   std::vector<Step> steps;
   Expression gap = 0;
@@ -186,8 +184,7 @@ struct Loop {
   bool operator==(const Loop&) const = default;
 };
 
-// --- programs
-// -----------------------------------------------------------------------------------------------------------
+// --- programs --------------------------------------------------------------------------------------------------------
 
 enum class Scope : std::uint8_t { segment, all };
 

@@ -3,9 +3,8 @@
 // to other groups; in a dragonfly+ (Shpiner et al., HiPINEB 2017) leaves hold the nodes, spines the cables to other
 // groups, and every leaf is cabled to every spine of its group.
 //
-//   minimal  to the group of the destination by the cable that makes the way shortest, by the destination's number
-//   where
-//            several do: local, global, local
+//   minimal  to the group of the destination by the cable that makes the way shortest, or if several do, by the
+//            destination's number: local, global, local
 //   valiant  by a third group, which a hash of both ends chooses, so that no pattern crowds the cables between two
 //            groups; messages in a group stay there
 //

@@ -3,9 +3,8 @@
 // ring of the axes further in, made the same way. It closes for any outer length without a wrap-around cable of the
 // outer axis.
 //
-//   outer 3  5 6        a ring of 8 in an outer axis of 4 and an inner axis of 2; of 3 inner cells, the snake visits
-//   two
-//         2  4 7 ...    a row, first one way, then the other
+//   outer 3  5 6        a ring of 8 in an outer axis of 4 and an inner axis of 2; with 3 inner cells the snake visits
+//         2  4 7 ...    two cells a row, first one way, then the other
 //         1  .
 //         0  .
 //
@@ -39,7 +38,7 @@ class TofuRing {
   bool closes(std::size_t level) const; // the full ring of these levels, if it has more than two places
   std::int32_t within(std::size_t level, const TofuPlace& at) const; // position on the full ring of these levels
   struct Rows {
-    std::int32_t narrow = 0, width = 0; // so many first rows of the way back have this many cells
+    std::int32_t narrow = 0, width = 0; // the first `narrow` rows of the way back have `width` cells
   };
 
   std::vector<Level> levels_;
