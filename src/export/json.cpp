@@ -299,7 +299,7 @@ Result<std::string> expanded_json(const ProgramSet& set, const std::string& name
     elements.push_back({binding.input_elements(), binding.output_elements()});
   }
   const json j{
-      {"form", "kumihimo-expanded-schedule-2"}, {"programs_name", name},           {"ranks", set.ranks()},
+      {"form", "kumihimo-expanded-programs-1"}, {"programs_name", name},           {"ranks", set.ranks()},
       {"one_buffer", set.data->one_buffer},     {"elements", std::move(elements)}, {"programs", programs_of(set)}};
   return j.dump();
 }

@@ -19,6 +19,13 @@ Schedule ring(std::int32_t ranks, std::int64_t count) {
       .value();
 }
 
+TEST(ExpandedJson, OfProgramsHasAFormOfItsOwn) {
+  const Schedule s = ring(4, 8);
+  const auto j = nlohmann::json::parse(expanded_json(s, "ring").value());
+  EXPECT_EQ(j["form"], "kumihimo-expanded-programs-1");
+  EXPECT_EQ(j["programs"], nlohmann::json::parse(expanded_json(s).value())["programs"]);
+}
+
 TEST(ExpandedJson, HoldsEveryStepOfEveryRank) {
   const auto j = nlohmann::json::parse(expanded_json(ring(4, 8)).value());
   EXPECT_EQ(j["form"], "kumihimo-expanded-schedule-2");
