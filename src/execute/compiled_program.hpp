@@ -109,8 +109,8 @@ class CompiledProgram {
     return std::max(area_elements_[0], area_elements_[1]) * data().type_bytes;
   }
 
-  // The same program over other blocks of this rank's, where they are its own (DataLayout::own), and are as many. Not
-  // while it runs. Error: that of compile(), of lengths that differ where data stay on this rank.
+  // Exchanges the rank's own blocks (DataLayout::own) for the same number of other ones. Not while the program runs.
+  // Error: that of compile() for lengths that differ in a local step.
   Status bind(std::shared_ptr<const OwnBlocks> blocks);
 
   // The steps of one segment, into `code` (whose memory is reused). Error: an extent outside its buffer, a peer that is

@@ -1,7 +1,7 @@
 // Memory for the time of a run: taken when the run starts and given back when it ends, so that a thousand plans need no
-// more of it than those that run at once. What is given back serves the next one, of whatever plan, transport or
-// communicator, since to get pages from the system costs more than to use them: a little of it is kept for good, and
-// beyond that one block as large as the largest run asked for, until a number of runs had no use for it.
+// more of it than those that run at once. Memory that was given back serves the next run, of any plan, transport or
+// communicator, because to get pages from the system costs more than to use them. A little is kept for good. Beyond
+// that, one block for the largest run is kept until most_takings_unused runs had no use for it.
 #pragma once
 
 #include <cstddef>

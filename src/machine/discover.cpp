@@ -39,8 +39,8 @@ std::int32_t cores_in(hwloc_topology_t topology, hwloc_obj_t object) {
   return hwloc_get_nbobjs_inside_cpuset_by_type(topology, object->cpuset, HWLOC_OBJ_CORE);
 }
 
-// Those whose objects all have as many cores, more than one and not all. Where a cache serves some of a package's cores
-// alone they may not nest, as a machine's levels have to.
+// Levels whose objects all have the same number of cores, more than one and not all. If a cache serves only some cores
+// of a package, its level may not nest in the others, as a machine's levels must.
 void find_levels(hwloc_topology_t topology, Host& host) {
   const std::pair<hwloc_obj_type_t, const char*> types[] = {{HWLOC_OBJ_PACKAGE, "package"},
                                                             {HWLOC_OBJ_NUMANODE, "numa"},

@@ -13,13 +13,13 @@ struct Job {
   Machine machine; // the nodes that the job sees, and its network
   Slots slots;     // of these nodes; a node of none belongs to others, and passes messages on
 
-  // All nodes, with as many ranks on each as the machine says.
+  // All nodes, with the machine's default ranks per node.
   Job(Machine all); // NOLINT: a machine is what a job on all of it sees
   // With this many ranks on each node, which may be more than it has cores. Errors: fewer than 1, more than 2^31-1
   // ranks over all nodes.
   static Result<Job> with_ranks_per_node(Machine machine, std::int64_t ranks);
-  // With so many ranks on each node, in the nodes' order. Errors: another number of nodes; none on all; more than
-  // 2^31-1 ranks.
+  // With the number of ranks of each node, in the nodes' order. Errors: another number of nodes; no rank at all; more
+  // than 2^31-1 ranks.
   static Result<Job> with_node_sizes(Machine machine, const std::vector<std::int32_t>& sizes);
 
   // What the ranks of a communicator see: in block order the shape and the levels of nodes and cores, in another one

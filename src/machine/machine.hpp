@@ -84,7 +84,7 @@ struct SoftwareNumbers {
 // base_latency + stage_latency x log2(P).
 struct OffloadNumbers {
   Quantity<Bytes> max_bytes;                                // the most data that one call takes
-  std::optional<Quantity<std::int64_t>> max_elements;       // and the most elements; none: as many as fit
+  std::optional<Quantity<std::int64_t>> max_elements;       // and the most elements; none: all that fit
   std::optional<Quantity<OperationSet>> integer_operations; // what it does to integers, and to floating numbers;
   std::optional<Quantity<OperationSet>> float_operations;   // none: all built-in ones
   Quantity<Seconds> base_latency;

@@ -1,5 +1,5 @@
-// Where the ranks of a job can sit: on each of its nodes so many slots, numbered from 0. Nodes may have unequal
-// numbers; a node of none is not the job's.
+// Slots for the ranks of a job: each node has a number of them, counted from 0. Nodes may have different numbers; a
+// node without slots is not the job's.
 #pragma once
 
 #include "base/ids.hpp"
@@ -18,9 +18,9 @@ struct Slot {
 
 class Slots {
  public:
-  // As many on each node. nodes * each must be below 2^31.
+  // The same number on each node. nodes * each must be below 2^31.
   Slots(std::int32_t nodes, std::int32_t each) : nodes_(nodes), each_(each), size_(nodes * each) {}
-  // So many on each node in turn. Errors: a negative number; no slot at all; more than 2^31-1.
+  // The number of slots of each node in turn. Errors: a negative number; no slot at all; more than 2^31-1.
   static Result<Slots> of_nodes(const std::vector<std::int32_t>& sizes);
 
   std::int32_t nodes() const { return nodes_; }

@@ -1,4 +1,4 @@
-// From names to elements: what the extents of one rank's program mean in the set's layouts and the rank's buffers.
+// Binding: the elements that the extents of one rank's program name, in the set's layouts and in the rank's buffers.
 #pragma once
 
 #include "base/int128.hpp"
@@ -25,24 +25,23 @@ class Binding {
   Binding(const ProgramSet& set, Rank rank) : Binding(set.data, set.segments, rank) {}
   Binding(std::shared_ptr<const DataLayout> data, Segments segments, Rank rank);
 
-  // Other blocks of the same rank, where they are its own (DataLayout::own): as many as before.
+  // Exchanges the rank's own blocks (DataLayout::own) for the same number of other ones.
   void bind(std::shared_ptr<const OwnBlocks> blocks);
 
-  // The elements of an extent in the order it names them, empty runs left out, adjacent ones joined. O(runs).
+  // Appends the elements of an extent in its order, without empty runs, adjacent ones joined. O(runs).
   void append_runs(const Extent& extent, Values values, std::vector<ElementRun>& runs) const;
   std::int64_t length(const Extent& extent, Values values) const;
 
-  // Where a chunk of this rank's program lies, relative to the start of its buffer.
+  // Appends the elements of a chunk of this rank's program, relative to the start of its buffer.
   void append_chunk(const Program& program, const Chunk& chunk, Values values, std::vector<ElementRun>& runs) const;
 
-  // The place that the extents' names give to a buffer's first element: not 0 where the buffer holds no array of
-  // blocks but this rank's own block alone.
+  // The number that extents give to a buffer's first element. It is 0 unless the buffer holds only this rank's block.
   std::int64_t first_named(Buffer::Kind buffer) const;
-  // Where the input's first element is in the output if the two are one memory; below 0: the output's in the input.
+  // The offset of the input in the output if the two are one memory; negative: of the output in the input.
   std::int64_t input_within_output() const;
   bool one_memory() const { return buffers_.one_memory; }
 
-  // Of the whole buffer of this rank; 0 where it has none.
+  // Numbers of elements of this rank's buffers; 0 if it has none.
   std::int64_t input_elements() const { return elements_of(Buffer::Kind::input); }
   std::int64_t output_elements() const { return elements_of(Buffer::Kind::output); }
   // The only block of its array that a buffer holds; -1: it holds all, or parts of a vector.
@@ -50,13 +49,14 @@ class Binding {
     return buffer == Buffer::Kind::input ? buffers_.input_block : buffers_.output_block;
   }
 
-  std::int64_t blocks_of(Layout layout) const { return data_->layout(layout).blocks_of(rank_); } // of its array
+  // The number of blocks of the rank's array in this layout.
+  std::int64_t blocks_of(Layout layout) const { return data_->layout(layout).blocks_of(rank_); }
 
-  // The elements of a named scratch from its first block on; and the runs of an array of blocks as they lie in it.
+  // The number of elements of a named scratch. append_runs_of() changes runs[from ...] of its array to places in it.
   std::int64_t named_elements(const Scratch& scratch) const;
   void append_runs_of(const Scratch& named, std::vector<ElementRun>& runs, std::size_t from) const;
 
-  // Scratch: elements of one cell, of the whole buffer, and where the data of a chunk lies in it.
+  // The number of elements of one cell and of the whole scratch buffer; and the first element of a cell in a segment.
   std::int64_t cell_elements(const Scratch& scratch) const;
   std::int64_t scratch_elements(const Scratch& scratch, std::int64_t window) const;
   std::int64_t scratch_first(const Scratch& scratch, std::int64_t window, std::int64_t cell,
@@ -72,8 +72,8 @@ class Binding {
   void find_begins();
   std::int64_t count_of(Layout side, std::int64_t block) const;
   bool is_own(Layout layout) const;
-  // Of blocks one behind the other, which is how they are named; and in this rank's buffer, where they may lie
-  // anywhere.
+  // First elements of blocks: as extents name them, one block behind the other; and in this rank's buffer, where they
+  // may lie anywhere.
   const std::vector<std::int64_t>& begins_in(Layout layout) const; // of blocks of different lengths
   std::int64_t block_begin(Layout layout, std::int64_t block) const;
   std::int64_t begin_in_buffer(Layout layout, std::int64_t block) const;
@@ -89,7 +89,7 @@ class Binding {
   std::array<std::vector<std::int64_t>, 2> begins_; // of input and output blocks that are this rank's own
 };
 
-// The copies of a scratch buffer: those of its lane's window; a shared one has the largest window of the program.
+// The number of copies of a scratch buffer: the window of its lane, or if shared the largest window of the program.
 std::int64_t scratch_window(const Program& program, const Scratch& scratch, Segments segments);
 
 } // namespace kumihimo

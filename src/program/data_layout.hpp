@@ -40,9 +40,9 @@ inline bool same_numbering(const BlockLayout& a, const BlockLayout& b) {
   return a.blocks == b.blocks && a.begins == b.begins && (a.begins || a.each == b.each);
 }
 
-// The blocks of one rank's own buffers, where no rank knows those of all (alltoallv, gatherv, collectives of
-// neighbours): where each begins in its buffer, and how many elements it has. By their names, as the rank's program has
-// them; those that the rank does not know are empty. In place both sides are of the one memory.
+// The blocks of one rank's own buffers, if no rank knows those of all ranks (alltoallv, gatherv, collectives of
+// neighbours): where each block begins in its buffer, and its number of elements. Blocks are in the order of the names
+// that the rank's program uses. Blocks that the rank does not know are empty. In place both sides are in one memory.
 struct OwnBlocks {
   struct Block {
     std::int64_t begin = 0, count = 0;
@@ -54,11 +54,11 @@ struct OwnBlocks {
 
 // The input and output buffer of one rank.
 struct BufferPair {
-  static constexpr std::int64_t all_blocks = -1;    // as many elements as the blocks of its layout have
+  static constexpr std::int64_t all_blocks = -1;    // all elements of the blocks of its layout
   std::int64_t input = 0, output = 0;               // elements
   std::int64_t input_block = -1, output_block = -1; // the only block of its array that a buffer holds; -1: it has all
-  bool one_memory = false;                          // input and output begin at one place, or, where
-  bool at_block = false; // ... this is set, the buffer of one block lies at that block's place in the other
+  bool one_memory = false;                          // input and output begin at one place
+  bool at_block = false; // or, with one_memory, the buffer of one block lies at that block's place in the other
   bool operator==(const BufferPair&) const = default;
 };
 
@@ -68,15 +68,15 @@ struct DataLayout {
   std::int64_t type_bytes = 8;
   std::optional<Operation> operation; // of steps that reduce; none: no step does
   Rank source{-1};                    // whose data an offload hands out, where there is no operation
-  bool vector = false;                // Layout::vector numbers ...
-  std::int64_t elements = 0;          // ... so many
+  bool vector = false;                // Layout::vector exists
+  std::int64_t elements = 0;          // in Layout::vector
   std::vector<BlockLayout> blocks;    // Layout::input_blocks, Layout::output_blocks, and declared ones
-  // Input block b of rank r is as long as output block r of rank b.
+  // Input block b of rank r has the length of output block r of rank b.
   bool transposed = false;
   // Input and output are two names of one buffer, which programs write by both.
   bool one_buffer = false;
   std::function<BufferPair(Rank)> buffers;
-  // Set: the programs are of one rank alone, whose blocks are these, and others at another time.
+  // The blocks of this rank, if the programs are for this rank alone; Binding::bind() exchanges them.
   std::shared_ptr<const OwnBlocks> own;
 
   bool has(Layout layout) const {

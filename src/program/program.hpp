@@ -59,12 +59,13 @@ struct RunList {
   }
 };
 
-// A named set of elements. In the vector layout the units of the runs are parts: the current segment is cut in `parts`
-// and part i of m over n elements starts at floor(i n / m); segment s of S is part s of S, so that refined parts nest.
-// In the block layouts the units are blocks, and of each block's segment only part `part` of `parts` is meant. An
-// extent has 1 to most_run_lists run lists, so that a cyclic range, or a box of several arrays, is one extent; its
-// elements are taken in the order of the runs.
 inline constexpr std::int64_t most_run_lists = 8;
+
+// A named set of elements, in the order of its runs. In the vector layout the units of the runs are parts: the current
+// segment is cut in `parts`. Part i of m over n elements starts at floor(i n / m), and segment s of S is part s of S,
+// so that refined parts nest. In the block layouts the units are blocks, and of each block's segment only part `part`
+// of `parts` is meant. An extent has 1 to most_run_lists run lists. So a cyclic range, or a box of several arrays, is
+// one extent.
 struct Extent {
   Layout layout = Layout::vector;
   std::int64_t parts = 1;

@@ -1,8 +1,8 @@
 // When a lane may start its next segment at its rank (ADR 0001): the rule of verify, the exact simulator and the
 // engine.
 //
-// A shared scratch slot is reused only when every lane that is `after` its writer has finished that segment; so a lane
-// that writes shared scratch of W slots also waits, for its segment s, for segment s - W of those lanes.
+// A shared scratch slot is reused only when every lane that is `after` its writer has finished that segment. So before
+// its segment s, a lane that writes shared scratch of W slots also waits for segment s - W of those lanes.
 #pragma once
 
 #include "program/program.hpp"
@@ -20,7 +20,7 @@ struct SegmentWait {
   bool operator==(const SegmentWait&) const = default;
 };
 
-// What each lane of the program waits for at its own rank, beside its window. Lanes that the rank lacks are ignored.
+// The waits of each lane of the program at its own rank, beside its window. Lanes that the rank lacks are ignored.
 std::vector<std::vector<SegmentWait>> waits_of(const Program& program, Segments segments);
 
 // Where a lane stands: segments below `begun` have begun, those below `complete` are complete.
@@ -51,7 +51,7 @@ struct LaneWait {
   auto operator<=>(const LaneWait&) const = default;
 };
 
-// Of one rank's lanes; those that the rank lacks are waited for by nobody.
+// The waits between the lanes of one rank. Waits for lanes that the rank lacks are left out.
 std::vector<LaneWait> lane_waits(const Program& program);
 
 struct LanePhases {

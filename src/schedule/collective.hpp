@@ -24,10 +24,9 @@ Result<CollectiveKind> parse_collective(std::string_view name);
 struct Counts {
   using Known = kumihimo::Known;
   Known known = Known::uniform;
-  std::int64_t each = 0; // of irregular blocks their mean, which people alone are told: no rank need know it
+  std::int64_t each = 0; // elements of a block; the mean of irregular blocks, for messages only
   std::shared_ptr<const std::vector<std::int64_t>> table;
-  // In place of the table: what this rank knows of one that nobody has. A schedule of such a question is for programs
-  // of this rank alone, which are made of no more.
+  // The counts of this rank's blocks if no rank knows the table. Such a schedule makes programs for this rank only.
   std::shared_ptr<const OwnBlocks> own = {};
 
   bool irregular() const { return known != Known::uniform; }

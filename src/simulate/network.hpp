@@ -1,7 +1,10 @@
-// A machine as the flow models see it: numbered resources with capacities, and for each message the resources that it
-// occupies together with its fixed costs. Resources are the directed links, the engines of a node (sending and
-// receiving apart), the memory of a node (what its ranks copy and sum up), the reducing thread of a rank, and on a
-// single node what joins a group of a level to the others (leaving and entering apart).
+// A machine as the flow models see it: numbered resources with capacities. A message occupies some of them and has
+// fixed costs. The resources are:
+//   - each directed link
+//   - the sending and the receiving engines of each node
+//   - the memory of each node, for copies and sums of its ranks
+//   - the reducing thread of each rank
+//   - on a single node, the links out of and into each group of a level
 #pragma once
 
 #include "base/result.hpp"
@@ -30,8 +33,8 @@ class Network {
   static Result<Network> make(const Job& job, std::int32_t ranks, const std::optional<Placement>& placement,
                               bool scalar_reduction);
 
-  // The resources of a message from one rank to another, appended. One that each byte uses twice is there twice, and
-  // has half its capacity for it: a copy reads and writes the node's memory, a sum reads twice and writes.
+  // Appends the resources of a message from one rank to another. A resource that each byte uses twice is appended twice
+  // and so has half its capacity for it: a copy reads and writes the node's memory, a sum reads twice and writes.
   Path append_path(std::int32_t from, std::int32_t to, std::vector<Resource>& resources) const;
   void append_copy(std::int32_t rank, std::vector<Resource>& resources) const;
   void append_sum(std::int32_t rank, std::vector<Resource>& resources) const;
@@ -45,17 +48,17 @@ class Network {
   double seconds_of(const Work& work, std::int32_t rank) const; // asked only after can_compute
   Status can_compute(const Work& work) const; // not_applicable: flops on a machine without a flop_rate
   double copy_rate(std::int32_t rank) const { return between(rank, rank).rate * factor_[node_[rank]]; }
-  // Seconds that it takes at least until anything of one rank's is at another of its node, relayed or not.
+  // Fewest seconds from one rank to another of its node, for messages relayed or not.
   double least_latency_within_node(std::int32_t from, std::int32_t to) const;
   // Bytes per second of one sum, while `here` sums run at this rank and `on_node` on its node.
   double sum_rate(std::int32_t rank, std::int32_t here, std::int32_t on_node) const;
 
-  // Of one call of the network's own engine by so many ranks; asked only after can_offload, which is not_applicable on
-  // machines without one, and for more bytes than it takes. None: the schedule has no offload.
+  // Whether the network's own engine takes this many bytes; none: the schedule has no offload. not_applicable: the
+  // machine has no engine, or the engine takes fewer bytes, or lacks the operation.
   Status can_offload(const DataLayout& data, std::optional<std::int64_t> bytes) const;
-  // Whether there is an engine that knows the operation; none: one that hands data out.
+  // Whether the machine has an engine with this operation; none: an engine that hands data out.
   bool offloads(DataType type, std::optional<Operation> operation) const;
-  double offload_seconds(std::int64_t ranks) const;
+  double offload_seconds(std::int64_t ranks) const; // of one call; asked only after can_offload
 
   bool is_link(Resource r) const { return r < link_bound_; }
   std::int32_t link_bound() const { return link_bound_; }
@@ -66,7 +69,8 @@ class Network {
   const std::vector<std::int32_t>& nodes() const { return node_; } // by rank
 
  private:
-  // What holds between ranks of a node whose innermost common group is one of this level; the first: they share none.
+  // Between ranks of a node whose innermost common group is of this level; the first level: ranks without a common
+  // group.
   struct LevelLinks {
     std::int32_t size = 0; // slots of a group
     double rate = 0, latency = 0;

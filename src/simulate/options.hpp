@@ -9,9 +9,9 @@ struct SimulateOptions {
   Model model = Model::flow;
   bool scalar_reduction = false; // reduce at the rate without SIMD
   bool keep_link_bytes = false;  // fill Prediction::link_bytes
-  // flow: of loops whose peers change with every iteration, all steps of all ranks that are walked; of longer ones a
-  // sample of the iterations stands for all, and Prediction::sampled says so. Where symmetry is proven one rank's steps
-  // count for all its images (Prediction::ranks_alike), and six times as many are walked sooner than a sample is drawn.
+  // flow: most steps of all ranks to walk in loops whose peers change with every iteration. Longer loops are sampled,
+  // and Prediction::sampled says so. If symmetry is proven, one rank's steps count for all its images
+  // (Prediction::ranks_alike), and the limit is six times higher.
   double most_steps = 3e6;
   // flow: the steps of all ranks and segments, times those in flight at once, up to which the time is the exact
   // solution's. It is found in some 10 ms then.

@@ -8,7 +8,7 @@ namespace kumihimo::simulation {
 
 inline constexpr const char* verify_it = "check it with kumihimo verify"; // advice where programs do not fit together
 
-// Whether all segments of the extent have as many elements.
+// Whether all segments of the extent have the same number of elements.
 bool same_in_all_segments(const Extent& extent, const DataLayout& data, std::int64_t segments);
 
 // Whether the k-th message that the lane starts is the k-th that its program names: where several rounds of several
@@ -21,6 +21,6 @@ struct Endpoints { // of a message
 };
 Error unequal_lengths(const Endpoints& m);
 
-Error does_not_end(std::int64_t lanes); // as so many wait for ever
+Error does_not_end(std::int64_t lanes); // `lanes`: the number of lanes that wait for ever
 
 } // namespace kumihimo::simulation

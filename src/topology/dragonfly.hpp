@@ -1,6 +1,6 @@
 // Dragonfly: groups of routers, every group cabled to every other (Kim, Dally, Scott, Abts, "Technology-Driven,
 // Highly-Scalable Dragonfly Topology", ISCA 2008). In a plain one the routers of a group are cabled to each other and
-// to other groups; in a dragonfly+ (Shpiner et al., HiPINEB 2017) leaves hold the nodes, spines the cables to other
+// to other groups. In a dragonfly+ (Shpiner et al., HiPINEB 2017) leaves hold the nodes, spines the cables to other
 // groups, and every leaf is cabled to every spine of its group.
 //
 //   minimal  to the group of the destination by the cable that makes the way shortest, or if several do, by the

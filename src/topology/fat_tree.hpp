@@ -1,6 +1,6 @@
-// Fat tree: nodes at the bottom, levels of switches above, several parents for each (XGFT of Öhring et al., IPPS 1995,
-// with parallel cables as in Zahavi, "D-Mod-K Routing Providing Non-Blocking Traffic for Shift Permutations on Real
-// Life Fat Trees", 2010). A k-ary n-tree has k children and k parents at every level; a tapered tree has fewer parents.
+// Fat tree: nodes at the bottom, levels of switches above, several parents for each. References: XGFT of Öhring et al.,
+// IPPS 1995; parallel cables of Zahavi, "D-Mod-K Routing Providing Non-Blocking Traffic for Shift Permutations on Real
+// Life Fat Trees", 2010. A k-ary n-tree has k children and k parents at every level; a tapered tree has fewer parents.
 //
 // A message climbs to the lowest switches above both ends and comes down. On the way up it has a choice:
 //   d_mod_k  the port's number is a digit of the destination's; all messages to a node come down the same way, and in a

@@ -1,8 +1,8 @@
 // A communicator as its ranks see it: axes with length and wrap-around, how many ranks share a node, and levels of
 // ranks that are close. It is what an algorithm may know of the machine; it names no node and no link.
 //
-// Recognition follows the K computer's MPI: the coordinates of the communicator's ranks are analysed; a full box is a
-// torus along each axis of the machine that it spans completely and a mesh along the others; anything else is a row of
+// Recognition follows the K computer's MPI: the coordinates of the communicator's ranks are analysed. A full box is a
+// torus along each axis of the machine that it spans completely, and a mesh along the others. Anything else is a row of
 // ranks without a shape.
 #pragma once
 
@@ -31,17 +31,17 @@ class RankSpace {
   // ranks of a node are the last axis, which wraps (shared memory has no ends).
   static RankSpace box(Shape nodes, std::int32_t ranks_per_node = 1);
 
-  // Consecutive ranks on nodes in a row, so many on each: a mesh where these are equal, else ranks without a shape.
+  // Consecutive ranks on nodes in a row, by the number of ranks on each: a mesh if equal, else ranks without a shape.
   static RankSpace of_nodes(std::span<const std::int32_t> sizes);
 
-  // Ranks of which it is known on which node each is, by any number that is the node's own, and nothing of what lies
-  // between the nodes: these stand in a row in the order of their first ranks. One node: as node().
+  // Ranks on known nodes, which any numbers tell apart, with an unknown network: the nodes stand in a row in the order
+  // of their first ranks. One node: as node().
   static RankSpace on_nodes(std::span<const std::int64_t> node_of_rank);
 
   // Nodes without axes, `ranks_per_node` consecutive ranks on each; `levels` are those of the nodes: groups, switches.
   static RankSpace on_switches(std::int32_t nodes, std::int32_t ranks_per_node, const std::vector<Level>& levels);
 
-  // A row of ranks of which it is known which share a node, and nothing of where the nodes are.
+  // A row of ranks that share nodes, with an unknown network.
   static RankSpace shapeless(std::span<const NodeId> node_of_rank);
 
   // From the machine's shape and the node of each rank of a communicator, in rank order. O(P log P).
@@ -52,18 +52,17 @@ class RankSpace {
   const Shape& shape() const { return shape_; }
   std::int32_t ranks_per_node() const { return ranks_per_node_; } // 0 where nodes hold unequal numbers of ranks
   const std::vector<std::int32_t>& node_sizes() const { return node_sizes_; } // only where they are unequal
-  // Of consecutive ranks, outermost first: those of the network, the node where it has several ranks (but not all),
-  // those in the node. None has all ranks or one. Empty where nodes hold unequal numbers of ranks, or ranks are out of
-  // order.
+  // Levels of consecutive ranks, outermost first: those of the network, the node if it has several ranks (but not all),
+  // those in the node. No level has all ranks or one. Empty if nodes hold unequal numbers of ranks, or if ranks are out
+  // of order.
   const std::vector<Level>& levels() const { return levels_; }
 
   // The ranks of each node in rank order; nodes in the shape's order where there is one.
   std::vector<std::vector<Rank>> nodes() const;
-  // The space of one rank a node, in the order of nodes().
+  // The space with one rank per node, in the order of nodes().
   RankSpace between_nodes() const;
 
-  // Where a rank stands in the shape, and who stands there. The identity unless the ranks of the box are numbered in
-  // another order than row-major.
+  // The place of a rank in the shape, and the rank at a place: the identity if ranks are in row-major order.
   std::int32_t place(Rank rank) const { return order_ ? order_->place_of_rank[rank.value] : rank.value; }
   Rank rank_at(std::int32_t place) const { return order_ ? order_->rank_at_place[place] : Rank{place}; }
   bool row_major() const { return !order_; }

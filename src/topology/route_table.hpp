@@ -16,11 +16,11 @@ class RouteTable final : public Switched {
  public:
   static constexpr std::int32_t most_nodes = 2048;
 
-  // A text of `links` is a class, maybe "fat", maybe a number of such links: "host x16", "backbone", "uplink fat"; they
-  // are numbered from 0 in that order. One of `routes` is two nodes, or ranges of them, and the links from each of the
-  // first to each of the second: "0-1: 3 5 4", "0..15-0..15: 0+a 32 16+b", where a is the sender's place in its range
-  // and b the receiver's. Errors: anything else; a node or link that there is not; two nodes without a route, or with
-  // several.
+  // A text of `links` is a class, maybe "fat", maybe a number of such links: "host x16", "backbone", "uplink fat".
+  // Links are numbered from 0 in that order. A text of `routes` is two nodes, or two ranges of nodes, and the links
+  // from each node of the first to each of the second: "0-1: 3 5 4", "0..15-0..15: 0+a 32 16+b". There a is the
+  // sender's place in its range and b the receiver's. Errors: another form; an unknown node or link; two nodes with no
+  // route or several.
   static Result<RouteTable> make(std::int32_t nodes, std::span<const std::string> links,
                                  std::span<const std::string> routes);
 

@@ -1,6 +1,6 @@
-// Tofu, the network of the K computer and of Fugaku, as its six physical axes: X, Y and Z join groups of nodes, A, B
-// and C the 12 nodes of a group (Ajima et al., "Tofu: A 6D Mesh/Torus Interconnect for Exascale Computers", IEEE
-// Computer 42(11), 2009).
+// Tofu, the network of the K computer and of Fugaku, as its six physical axes. X, Y and Z join groups of nodes, A, B
+// and C the 12 nodes of a group. Reference: Ajima et al., "Tofu: A 6D Mesh/Torus Interconnect for Exascale Computers",
+// IEEE Computer 42(11), 2009.
 //
 // A message walks the axes in the order x, y, z, a, c, b. Before that it may move along b, c and a, to a place of its
 // own group from where it then goes: one choice for each of the group's 12 places. Normally it does not; where

@@ -22,9 +22,9 @@ struct TofuRequest {
   static Result<TofuRequest> parse(std::string_view text);
 };
 
-// The virtual torus of a job of one to three dimensions in the smallest box that holds it, at the first place where
-// nothing is dead, or else around what is: where the fewest parts are, of the places that they do not cut. A shape's
-// mesh axis is a part of a ring. Errors: no box gives the shape; dead parts cut the job at each place that was tried.
+// The virtual torus of a job of one to three dimensions in the smallest box that holds it, at the first place without
+// dead parts. If there is none: at the place with the fewest dead parts that do not disconnect the job. A shape's mesh
+// axis is a part of a ring. Errors: no box gives the shape; dead parts disconnect the job at each place that was tried.
 Result<VirtualTorus> lay_job(const TofuMachine& machine, const Shape& job);
 // In this box: of the given shape, or else the 3D torus of all its nodes.
 Result<VirtualTorus> lay_job(const TofuMachine& machine, const TofuRequest& box, const std::optional<Shape>& job);

@@ -1,7 +1,7 @@
-// A ring of nodes laid into axes of Tofu so that neighbours are one hop apart: Ring(outer, inner cycle) goes up the
-// outer axis in inner cell 0 and comes back down it as a snake over the other cells of the inner cycle, which is the
-// ring of the axes further in, made the same way. It closes for any outer length without a wrap-around cable of the
-// outer axis.
+// A ring of nodes laid into axes of Tofu so that neighbours are one hop apart. Ring(outer, inner cycle) goes up the
+// outer axis in inner cell 0. It comes back down as a snake over the other cells of the inner cycle, which is the ring
+// of the axes further in, made the same way. It closes for any outer length without a wrap-around cable of the outer
+// axis.
 //
 //   outer 3  5 6        a ring of 8 in an outer axis of 4 and an inner axis of 2; with 3 inner cells the snake visits
 //         2  4 7 ...    two cells a row, first one way, then the other

@@ -1,5 +1,5 @@
 // Torus and mesh of any number of dimensions, wrap-around per axis, with dimension-order routing: the axes are walked
-// in order, each the shorter way; at exactly half a ring even coordinates go +, odd ones -, so that opposite exchanges
+// in order, each the shorter way. At exactly half a ring even coordinates go +, odd ones -, so that opposite exchanges
 // spread over both ways round.
 #pragma once
 

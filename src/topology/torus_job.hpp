@@ -7,15 +7,15 @@
 namespace kumihimo {
 
 struct TorusMachine {
-  // own: switches between partitions close every job's torus. part: a job is a box of the machine's torus, closed where
-  // it has all of an axis and a mesh elsewhere (Cray). blocks: a job of whole blocks is a torus, a smaller one a mesh
-  // (512 nodes on Blue Gene/P, cubes of 64 chips of TPU v4).
+  //   own     switches between partitions close every job's torus
+  //   part    a job is a box of the machine's torus, closed along axes that it has in full, else a mesh (Cray)
+  //   blocks  a job of whole blocks is a torus, a smaller one a mesh (512 nodes on Blue Gene/P, 64 chips of TPU v4)
   enum class Jobs : std::uint8_t { own, part, blocks };
 
   Shape shape; // of its nodes; the last axis is that of a router's nodes where there are several
   std::int32_t nodes_per_router = 1;
   Jobs jobs = Jobs::own;
-  Shape block; // blocks only; as many axes as `shape`, without that of a router's nodes
+  Shape block; // blocks only; has the axes of `shape`, without that of a router's nodes
 
   TopologyPtr network(const Shape& job) const; // of a job of this shape, which place() gave
 

@@ -39,7 +39,7 @@ class Comparison {
         trips_.push_back(common);
         const auto d = flows(p.body, q.body);
         trips_.pop_back();
-        if (d) return d; // as many messages on both sides of every iteration: no other pairing
+        if (d) return d; // both sides have the same number of messages in an iteration: no other pairing
         skip(x, common);
         skip(y, common);
         continue;
@@ -53,7 +53,7 @@ class Comparison {
     return std::nullopt;
   }
 
-  // Bodies of as many messages, in loops of as many iterations.
+  // Whether both bodies have the same number of items and of messages.
   static bool same_shape(const Item& p, const Item& q) {
     return p.body.size() == q.body.size() && messages_in(p.body) == messages_in(q.body);
   }

@@ -1,6 +1,6 @@
-// For every ordered pair of ranks and every lane: what a sends to b is what b receives from a, message by message, as
-// symbols. Loops match when trip counts and lengths are equal; an iteration that one side has written apart is split
-// off the other side's loop. No loop is iterated to compare it.
+// The check of matching: for every ordered pair of ranks and every lane, the sends from a to b equal the receives of b
+// from a, message by message, as symbols. Loops match if trip counts and lengths are equal. If one side has written an
+// iteration outside its loop, it is split off the other side's loop. No loop is iterated to compare it.
 #pragma once
 
 #include "verify/flow.hpp"
@@ -10,14 +10,14 @@
 
 namespace kumihimo::verify {
 
-// Where two flows differ: the first message that has no partner, or one of another length.
+// The first message of two flows that has no partner, or a partner of another length.
 struct Difference {
   bool on_sending_side = true; // whose message `at` is
   StepLocation at;             // without rank and lane
   std::string what;
 };
 
-// Lengths at both ends, for those that differ as symbols.
+// The bindings of both ends, to compare lengths whose symbols differ.
 struct Ends {
   const Binding& sender;
   const Binding& receiver;

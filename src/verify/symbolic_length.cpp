@@ -72,7 +72,7 @@ Layout same_layout(Layout layout, const DataLayout& data) {
   return layout;
 }
 
-// Blocks, or parts, of one length are as long as so many others.
+// An extent of blocks, or of parts, of equal lengths: only their number matters.
 Extent block_number(const Extent& e, Layout layout) {
   Extent out{layout, e.parts, e.part, {}};
   Expression total = 0;

@@ -8,9 +8,9 @@
 //   claims      what the schedule asserts of itself (claims.hpp)
 //
 // Small schedules are executed whole: every segment, step and element. Large ones are matched whole, and sampled
-// (segment, unit) pairs are followed through all ranks: the first and last of the first and of the last segment, a
-// few of the lanes' own, and some at random; sampled_elements.hpp says which, and what they miss. Where ranks have
-// blocks of their own (gather, alltoall, ...) there are no such samples.
+// (segment, unit) pairs are followed through all ranks. Sampled are the first and last pair of the first and of the
+// last segment, a few of the lanes' own, and some at random; sampled_elements.hpp says which, and what they miss. If
+// ranks have blocks of their own (gather, alltoall, ...) there are no such samples.
 #pragma once
 
 #include "topology/rank_space.hpp"

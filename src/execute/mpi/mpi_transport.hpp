@@ -1,6 +1,7 @@
 // The transport of an MPI communicator: shared memory between ranks of one node, a network (execute/networks) between
-// nodes, which has a private communicator, so that its messages never match one of the program's; if all ranks share
-// memory there is neither. After the first error, prepare() and progress() return that error.
+// nodes. The network has a private communicator, so that its messages never match one of the program's. If all ranks
+// share memory there is neither network nor communicator. After the first error, prepare() and progress() return that
+// error.
 #pragma once
 
 #include "execute/networks/network.hpp"

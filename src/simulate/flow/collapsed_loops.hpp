@@ -1,7 +1,7 @@
 // Collapsed loops: after one iteration the rest follows at the pace of the slowest rank that the loop connects, since
-// each iteration waits for the messages of the one before. Where there is less than an element for each iteration, most
-// are empty and wait for nobody: what there is goes from rank to rank, as slowly as messages are in the mean, and no
-// slower rank is passed sooner than it can do its share of the iterations.
+// each iteration waits for the messages of the one before. If there is less than an element for each iteration, most
+// iterations are empty and wait for nobody. Then the elements go from rank to rank at the mean pace of messages, and
+// pass a slower rank only once it can have done its share of the iterations.
 #pragma once
 
 #include <algorithm>

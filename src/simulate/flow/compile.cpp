@@ -80,7 +80,7 @@ bool Compiler::iterated(const Expression& e) const {
   return false;
 }
 
-// Equal blocks, as many of them in every iteration.
+// Whether blocks are equal and their number is the same in every iteration.
 bool Compiler::has_one_length(const Extent& extent) const {
   return extent.layout != kumihimo::Layout::vector && out_.schedule->data->layout(extent.layout).uniform() &&
          std::none_of(extent.runs.begin(), extent.runs.end(),

@@ -1,6 +1,6 @@
-// The programs of all ranks, each built once and flattened to what a flow model needs: who exchanges how many bytes
-// with whom in which round. Segments and loops of constant peers stay symbols; bytes are the mean over all segments, so
-// that their sums are exact.
+// Compiled: the programs of all ranks, each built once and flattened for a flow model to the peers and bytes of each
+// round. Segments and loops of constant peers are not expanded. Bytes are the mean over all segments, so that their
+// sums are exact.
 #pragma once
 
 #include "base/result.hpp"
@@ -20,14 +20,15 @@ namespace kumihimo::simulation {
 
 struct FlatStep {
   StepKind kind = StepKind::copy;
-  bool exact = false; // `bytes` (or the length that it stands for) is no mean: each message has so many
+  bool exact = false; // each message has exactly `bytes` (or Length), which is no mean
   std::int32_t peer = -1;
   std::int32_t dynamic = -1; // index into Compiled::dynamic where peer or length depend on a loop's variable
   double gap = 0;            // bytes that its queue is idle for afterwards
   double bytes = 0;          // of one segment, mean over the segments (and over the iterations of collapsed loops)
 };
 
-// The whole machine has millions of them: what is the same for many is kept once, or not at all.
+// The peer, gap and length of a step that depend on a loop's variable. The whole machine has millions of such steps, so
+// equal expressions are kept once.
 struct DynamicStep {
   struct Length {
     Extent extent;
@@ -46,11 +47,11 @@ struct FlatNode {
   std::int32_t sample = -1; // index into Compiled::samples, of a loop of which some iterations stand for all
 };
 
-// See simulate/flow/sampled.hpp.
+// A sampled loop (simulate/flow/sampled.hpp).
 struct Sample {
-  std::vector<std::int64_t> iterations; // that are walked
-  double times = 1;                     // how many each stands for
-  double flights = 1;                   // how often what is in flight at once passes the network, for each time walked
+  std::vector<std::int64_t> iterations; // walked
+  double times = 1;                     // iterations that each one walked stands for
+  double flights = 1;                   // passes through the network of the iterations in flight, for each pass walked
 };
 
 struct FlatAfter {
@@ -89,13 +90,13 @@ struct Compiled {
   std::vector<DynamicStep> dynamic;
   std::vector<FlatAfter> afters;
   Phases phases;
-  double all_steps = 0;      // of one segment, all iterations of all loops counted
-  double iterated_steps = 0; // of loops whose iterations are walked one by one, all of them added up
+  double all_steps = 0;      // steps of one segment, in all iterations of all loops
+  double iterated_steps = 0; // those of them in loops whose iterations are walked one by one
   double straight_steps = 0; // all others, which are walked once
   std::vector<Sample> samples;
   std::shared_ptr<const Symmetry> symmetry; // set: the instances are those of ranks that stand for others
 
-  // Iterations of a loop that are walked, and how many of these at once.
+  // The number of iterations of a loop that are walked, and that are walked at once.
   std::int64_t walked(const FlatNode& loop) const {
     return loop.sample < 0 ? loop.trip : static_cast<std::int64_t>(samples[loop.sample].iterations.size());
   }
@@ -110,8 +111,8 @@ struct Compiled {
   std::span<const FlatAfter> after(const Instance& i) const { return {afters.data() + i.first_after, i.afters}; }
 };
 
-// Errors: a peer or gap that changes from segment to segment; a peer that is no rank. Peers that depend on a loop's
-// variable are only known to the sweep, which says so then. Without a network compute steps take no time.
+// Compiles all programs. Without a network compute steps take no time. Errors: a peer or gap that changes from segment
+// to segment; a peer that is no rank. The sweep checks the peers that depend on a loop's variable.
 Result<Compiled> compile(const ProgramSet& schedule, const Network* network);
 
 } // namespace kumihimo::simulation

@@ -1,6 +1,6 @@
 // Max-min fair rates for flows that run at the same time (Bertsekas and Gallager, Data Networks, 6.5.2). Instead of
-// filling one bottleneck at a time, each pass fills every resource that is the tightest one for all of its flows; these
-// do not depend on each other, so that a few passes do where there are thousands of bottlenecks.
+// filling one bottleneck at a time, each pass fills every resource that is the tightest one for all of its flows. These
+// resources do not depend on each other, so a few passes suffice for thousands of bottlenecks.
 #pragma once
 
 #include "simulate/network.hpp"
@@ -29,8 +29,8 @@ class FairShares {
  public:
   explicit FairShares(const std::vector<double>& capacities) : capacities_(capacities), cells_(capacities.size()) {}
 
-  // O(resources of the flows that are left) for each pass, of which there are as many as bottlenecks are nested;
-  // nothing is touched that no flow uses.
+  // One pass for each nested bottleneck, each in O(resources of the flows that are left). Touches no resource that no
+  // flow uses.
   void solve(FlowSet& flows);
 
   // Of the last solve: how often its flows use the resource. A copy alone uses its node's memory twice.

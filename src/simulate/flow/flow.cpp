@@ -36,14 +36,14 @@ Fullest fullest_of(const Network& network, const std::vector<double>& bytes) {
 }
 
 // Fitted to the exact solution of trinaryx3, trinaryx6 and trinaryx3_overlap on 4x4x4, 3x3x3, 5x4x3 and 6x2x3 of K, 1
-// to 64 MiB in segments of 16 KiB to 1 MiB: 198 cases, gone through when it was set and not kept as a program. Their
-// largest error was 8.7 % with 2, 12.3 % with 1 or 4, 18.6 % without crowding, 57 % with all of it at once.
+// to 64 MiB in segments of 16 KiB to 1 MiB. The program that went through these 198 cases was not kept. Their largest
+// error was 8.7 % with 2, 12.3 % with 1 or 4, 18.6 % without crowding, 57 % with all of it at once.
 // SixTreesAndOverlapToo in tests/simulate/accuracy_test.cpp holds some like them to 10 %.
 constexpr double crowded_after = 2;
 
 // The first segment finds the reducing threads idle, later ones find those of other lanes at work: the path through the
-// pipeline grows longer by its crowding. It is so in full once a pipeline is that many times as long as its first
-// segment takes, and only where the threads are busy.
+// pipeline grows longer by its crowding. Crowding counts in full once the pipeline takes crowded_after times as long as
+// its first segment, and only if the threads are busy.
 PathTime all_segments(const Outcome& o, std::int64_t segments, const Period& period) {
   const double steady = static_cast<double>(segments - 1) * period.seconds, fill = o.first.seconds - o.start.seconds;
   const double full = fill > 0 ? std::min(1.0, steady / (crowded_after * fill)) : 0;
@@ -238,9 +238,9 @@ void tell_doubts(const Compiled& compiled, const Network& network, const PhaseTo
   p.accuracy += fmt::format(": {}, up to {:.0f} % too short", longest, std::ceil(100 * p.too_short));
 }
 
-// Messages of different levels are not seen to share what they meet on, which shows where all of them need it: a node's
-// only link, or the engines of a root whose subtrees send when each has all it waits for. Then less time may have
-// passed than the bytes take there.
+// The model does not see that messages of different levels share resources. It matters if all of them need one
+// resource: a node's only link, or the engines of a root whose subtrees send when each has all it waits for. Then less
+// time may have passed than the bytes take there.
 void raise_to_fullest(const Network& network, const Traffic& traffic, Prediction& p) {
   const Fullest fullest = fullest_of(network, traffic.bytes);
   const double missing = fullest.seconds - p.seconds.value;
@@ -324,16 +324,16 @@ Result<Prediction> walk(const Compiled& compiled, const Network& network, bool s
   return p;
 }
 
-// So many steps are walked sooner than the programs of all ranks are compared.
+// To walk fewer steps takes less time than to compare the programs of all ranks.
 constexpr double few_steps = 3e6;
 
-// A walk of all rounds is worth that many times the steps of a sample, where symmetry makes it so short.
+// If symmetry shortens a walk of all rounds to this many times the steps of a sample, no sample is drawn.
 constexpr double exact_is_worth = 6;
 
 // About 4 GiB at 250 bytes each, their messages and the links of these included.
 constexpr double most_steps_at_once = 16e6;
 
-// Before so many rounds are begun at once that no memory holds them.
+// Refuses more rounds at once than memory holds.
 Status can_be_held(const Compiled& compiled, bool every_round) {
   const double largest = compiled.steps_at_once();
   if (largest <= most_steps_at_once) return Nothing{};

@@ -140,8 +140,8 @@ void Sweep::deliver() {
   if (keeps_level) std::swap(flows_, kept_flows_);
 }
 
-// Of unequal messages the shorter ones end first and leave what they share to the longer ones: at a resource alone a
-// message waits for as many bytes of each other as it has itself. Fair rates are the least that it has.
+// Of unequal messages the shorter ones end first and leave what they share to the longer ones. At a single resource, a
+// message waits for min(its own bytes, the other's bytes) of each other message. Its rate is at least the fair rate.
 void Sweep::share_by_length() {
   shared_.clear(), sharing_.clear();
   shared_.reserve(flows_.resources.size());

@@ -68,13 +68,14 @@ struct NearHash {
   }
 };
 
-// A step that has started. Of a collapsed loop it stands for `times` messages, which may meet as many single ones.
+// A step that has started. In a collapsed loop it stands for `times` messages, which may meet the same number of single
+// messages.
 struct Posted {
   PathTime since;
   double bytes = 0, gap = 0; // gap: idle bytes behind it
   double times = 1;
-  double weight = 1;       // how many messages like it there are in the whole of a sampled loop
-  std::int32_t frame = -1; // who is told when the first is complete; -1 once told
+  double weight = 1;       // number of messages like it in the whole of a sampled loop
+  std::int32_t frame = -1; // told when the first message is complete; then -1
   std::int32_t instance = -1;
   StepKind kind = StepKind::send;
   bool exact = false; // see FlatStep
@@ -82,11 +83,11 @@ struct Posted {
   std::uint32_t order = 0; // of posting
 };
 
-// How long a queue is occupied by what it has sent: the message, and the gap behind it.
+// The time that a queue is occupied by its last message and the gap behind it.
 struct Occupied {
   double until = 0;       // of a collapsed loop: of its first iteration
-  bool gap = false;       // the next message may wait for this, whenever it is posted
-  std::int32_t loop = -1; // whose other iterations are to be added, once they are known
+  bool gap = false;       // the next message may wait for the gap, whenever it is posted
+  std::int32_t loop = -1; // a collapsed loop, whose other iterations are added once they are known
 };
 
 struct Queue {
@@ -102,7 +103,7 @@ class Matching {
   using Entry = std::pair<const Channel, Queue>;
   enum Side { sends = 0, receives = 1 };
 
-  // Room for so many steps at once: two halves make a message.
+  // Reserves memory for this many steps at once: two halves make a message.
   void reserve(std::size_t steps) { queues_.reserve(steps / 2), pool_.reserve(steps), enough_ = steps; }
 
   void post(const Channel& channel, Side side, const Posted& posted) {
@@ -117,8 +118,8 @@ class Matching {
 
   Posted& head(Entry& entry, Side side) { return pool_[entry.second.first[side]]; }
 
-  // The heads of this queue have met `times` times; exhausted ones leave. Afterwards `entry` may be gone: without a gap
-  // the sender's next round starts no earlier than this message has left, and nothing need be remembered.
+  // Notes that the heads of this queue have met `times` times, and removes exhausted ones. Afterwards `entry` may be
+  // gone: without a gap, the sender's next round starts only after this message has left, so nothing is remembered.
   void consume(Entry& entry, double times, const Occupied& occupied) {
     Queue& q = entry.second;
     q.listed = false;

@@ -13,10 +13,11 @@ namespace {
 
 constexpr std::uint64_t seed = 1;
 
-// How many samples, of at least how many iterations of a loop each, and the quantile for so many. The second is for
-// loops so short, or so many, that the first would walk most of them: such as those of `paced`, whose distance grows
-// from one iteration to the next, so that the last ones are drawn as the first ones mirrored (balanced systematic
-// sampling: Murthy, Sampling Theory and Methods, 1967), which adds up to the whole of what grows evenly.
+// Number of samples, fewest iterations of a loop in each, and the quantile for that number of samples. The second row
+// is for loops that the first row would walk almost whole, because they are short or many, such as those of `paced`.
+// Their distance grows from one iteration to the next. So the last iterations are drawn as the mirror image of the
+// first ones (balanced systematic sampling: Murthy, Sampling Theory and Methods, 1967), whose sum is exact for linear
+// growth.
 struct Effort {
   std::int64_t samples, least;
   double quantile;

@@ -1,9 +1,10 @@
-// Long loops whose peers change with every iteration, such as the P - 1 rounds of a pairwise exchange: nothing proves
-// that one iteration costs what another does, and to walk them all is P^2 messages. Some stand for all: drawn from each
-// loop in strata (one of each, so that near and far peers are as frequent as in the loop), walked one after the other
-// or at once as the loop does, in several samples, whose spread gives the interval (Cochran, Sampling Techniques, 3rd
-// ed., 1977, chapters 2 and 5). The walk itself counts what it walks as often as it stands for (Sample): a lane may
-// have several such loops, one after another, and lanes may follow each other.
+// Samples of long loops whose peers change with every iteration, such as the P - 1 rounds of a pairwise exchange.
+// Nothing proves that all iterations cost the same, and to walk all of them is P^2 messages. So some iterations are
+// drawn from each loop in strata, one of each stratum. Then near and far peers are as frequent as in the loop. The
+// iterations drawn are walked in sequence or in flight as in the loop. Several samples are walked, and their spread
+// gives the interval (Cochran, Sampling Techniques, 3rd ed., 1977, chapters 2 and 5). The walk multiplies each
+// iteration by the number of iterations that it stands for (Sample). A lane may have several such loops, one after
+// another, and lanes may follow each other.
 #pragma once
 
 #include "simulate/flow/compiled.hpp"
@@ -29,8 +30,9 @@ struct Sampling {
   std::vector<SampledLoop> loops;
 };
 
-// So that no more than `most_steps` are walked if a sample can be so small. No loops where a sample would not stand for
-// the whole, or walk hardly less: several segments; loops of different lengths at different ranks; short ones.
+// Loops to sample so that at most `most_steps` steps are walked, if a sample can be so small. No loops if a sample
+// would not stand for the whole, or would hardly be shorter: several segments; loops of different lengths at different
+// ranks; short loops.
 Sampling plan_sampling(const Compiled& compiled, double most_steps);
 
 // `walk` predicts what it is given. Everything in the prediction that grows with the loops is the mean over the

@@ -159,7 +159,7 @@ bool Symmetry::holds(const Compiled& compiled) const {
   return true;
 }
 
-// Numbers too, and as many images of every link as of a rank.
+// Whether capacities are symmetric too, and every link has the same number of images as a rank.
 bool Symmetry::holds(const Network& network) {
   const Topology& topology = *network.machine().topology;
   const auto& capacities = network.capacities();
@@ -173,7 +173,7 @@ bool Symmetry::holds(const Network& network) {
   for (std::int32_t link = 0; link < links; ++link)
     ++images[static_cast<std::size_t>(resource_[link] = orbits.least(link))];
   if (std::any_of(images.begin(), images.end(), [&](std::int32_t n) { return n != 0 && n != alike_; })) return false;
-  const std::int32_t ranks = shape_.places(); // as many as nodes
+  const std::int32_t ranks = shape_.places(); // the number of nodes
   for (std::int32_t r = links; r < static_cast<std::int32_t>(capacities.size()); ++r)
     resource_[r] = r - (r - links) % ranks + first((r - links) % ranks);
   for (std::size_t r = 0; r < capacities.size(); ++r)

@@ -1,6 +1,6 @@
-// Ranks that do the same at the same time: where a shift of a torus' coordinates is a symmetry of the network (routes
-// and numbers), of the placement and of the schedule, what happens at a rank happens at its images too. One of them is
-// walked and stands for all. Nothing is assumed of an algorithm: every rank's program is compared with its image's.
+// Ranks that do the same at the same time. If a shift of a torus' coordinates is a symmetry of the network (routes and
+// numbers), of the placement and of the schedule, a rank and its images do the same. One of them is walked and stands
+// for all. Nothing is assumed of an algorithm: every rank's program is compared with its image's.
 #pragma once
 
 #include "simulate/flow/compiled.hpp"

@@ -182,7 +182,7 @@ bool PointToPoint::is_whole(const UnderWay& item, const mpi::StatusWords& status
 }
 
 // Cancels receives that no message has matched. The other requests and their buffers stay with the library until the
-// process ends: MPI cannot cancel a send, or a receive whose message is on its way, and the peer may have failed, so a
+// process ends. MPI cannot cancel a send, or a receive whose message is on its way, and the peer may have failed, so a
 // wait could last for ever. Such a request may still read or write the user's memory; the process is to end soon.
 void PointToPoint::abandon(const Error& reason) {
   if (!error_) error_ = reason;
