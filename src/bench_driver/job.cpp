@@ -1,5 +1,6 @@
 #include "bench_driver/job.hpp"
 
+#include "execute/open_transport.hpp"
 #include "shared_memory/affinity.hpp"
 
 #include <fmt/format.h>
@@ -12,6 +13,7 @@
 #include <cstdlib>
 #include <limits>
 #include <map>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -124,14 +126,14 @@ void Job::pin() {
   pinning_ = bench_driver::pin(local);
 }
 
-Result<transport::Transport*> Job::transport(const execute::MpiTransportOptions& options) {
+Result<transport::Transport*> Job::transport(const execute::TransportOptions& options) {
   auto& kept = transports_[options.node_of_rank];
   if (kept) return kept.get();
-  Result<std::unique_ptr<execute::MpiTransport>> made = execute::MpiTransport::create(library_, world(), options);
+  Result<std::unique_ptr<transport::Transport>> made = execute::open_transport(library_, world(), options);
   if (Status s = agree(made); !s) return s.error();
   kept = std::move(*made);
-  const std::string& note = kept->note();
-  if (!note.empty() && std::find(notes_.begin(), notes_.end(), note) == notes_.end()) notes_.push_back(note);
+  const std::string_view note = kept->note();
+  if (!note.empty() && std::find(notes_.begin(), notes_.end(), note) == notes_.end()) notes_.emplace_back(note);
   return kept.get();
 }
 

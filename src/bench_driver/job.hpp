@@ -3,7 +3,9 @@
 #pragma once
 
 #include "bench_driver/golden.hpp"
-#include "execute/mpi/mpi_transport.hpp"
+#include "execute/transport_options.hpp"
+#include "mpi/library.hpp"
+#include "transport/transport.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -70,7 +72,7 @@ class Job {
   std::int32_t processors() const { return processors_; } // that this process may run on, before it is bound
 
   // The transport for emulated nodes, made at its first use. Collective.
-  Result<transport::Transport*> transport(const execute::MpiTransportOptions& options);
+  Result<transport::Transport*> transport(const execute::TransportOptions& options);
   // What the transports have to say, each sentence once.
   const std::vector<std::string>& notes() const { return notes_; }
 
@@ -105,8 +107,8 @@ class Job {
   std::string pinning_ = "none";
   Nodes nodes_, launched_nodes_;
   mpi::Handle world_ = 0; // MPI_COMM_WORLD, unless reorder() made another
-  std::map<std::vector<std::int32_t>, std::unique_ptr<execute::MpiTransport>>
-      transports_; // by the emulated node of each rank
+  // By the emulated node of each rank.
+  std::map<std::vector<std::int32_t>, std::unique_ptr<transport::Transport>> transports_;
   std::vector<std::string> notes_;
 };
 

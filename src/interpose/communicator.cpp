@@ -2,6 +2,7 @@
 
 #include "base/hash.hpp"
 #include "execute/engine.hpp"
+#include "execute/open_transport.hpp"
 #include "interpose/memory_reserve.hpp"
 #include "interpose/neighbours.hpp"
 #include "kernels/exact_sum.hpp"
@@ -273,7 +274,6 @@ void Communicator::reuse_resources() {
                                            library_.operation(Operation::max), handle_);
   if (code != 0 || most[0] < 0 || most[0] != -most[1]) return;
   resources_ = std::move(left);
-  resources_->transport->move_to(handle_);
 }
 
 // Plans for neighbours of one's own are of use to nobody else.
@@ -292,11 +292,11 @@ bool Communicator::open_transport() {
     if (share) MemoryBudget::of_process().give_back(*share);
     return false;
   }
-  execute::MpiTransportOptions options;
+  execute::TransportOptions options;
   options.timeout_seconds = timeout_seconds_;
   options.single_copies = choices_->hint_single_copies;                 // on which all ranks have agreed
   options.shared_memory_limit_bytes = share->shared_memory_limit_bytes; // the smallest of the ranks' holds for all
-  Result<std::unique_ptr<execute::MpiTransport>> made = execute::MpiTransport::create(library_, handle_, options);
+  Result<std::unique_ptr<transport::Transport>> made = execute::open_transport(library_, handle_, options);
   if (made && note_.empty()) note_ = (*made)->note();
   if (!made && note_.empty() && !made.error().elsewhere) note_ = made.error().sentence();
   if (made) {
@@ -330,7 +330,6 @@ Result<std::unique_ptr<plan::Plan>> Communicator::make_one(const Collective& que
   const auto [schedule, reduction] = attempted(asked, refused);
   if (!schedule) return schedule.error();   // but for a lack of memory on all ranks alike: it is asked of the question
   if (!reduction) return reduction.error(); // so is this
-  if (asks && resources_->transport->has_failed()) resources_->transport->refuse();
   const auto make = asks ? &plan::Plan::make : &plan::Plan::make_alone;
   return make(*schedule, Rank{rank_}, *resources_->transport, *reduction, choice.parameters.hints());
 }

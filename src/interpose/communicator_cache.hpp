@@ -3,10 +3,10 @@
 // of its ranks inherits: programs duplicate and split communicators for a single call, thousands of times.
 #pragma once
 
-#include "execute/mpi/mpi_transport.hpp"
 #include "interpose/call_counters.hpp"
 #include "interpose/memory_budget.hpp"
 #include "plan/plan_cache.hpp"
+#include "transport/transport.hpp"
 
 #include <array>
 #include <cstdint>
@@ -43,7 +43,7 @@ struct CommunicatorResources {
   bool recurs = false;        // communicators of these ranks come again
   std::thread::id kept_by;    // which has freed the communicator
   MemoryBudget::Share share;  // of the transport
-  std::unique_ptr<execute::MpiTransport> transport;
+  std::unique_ptr<transport::Transport> transport;
   plan::PlanCache plans; // after the transport, which they use
   std::unordered_map<plan::CallKey, PlanPool, KeyHash> pools;
   // Questions that are the library's: those that got no plan, and those with a buffer on a device.

@@ -20,6 +20,7 @@
 
 #include <cassert>
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 namespace kumihimo::transport {
@@ -45,8 +46,6 @@ class Transport {
   // Whether messages with these demands can be moved. All ranks call it once for each program, before its first
   // instance. It may be collective, because all ranks must get the same answer although their demands differ.
   virtual Status prepare(const Demands& demands) = 0;
-  // Answers the prepare() of other ranks that do not know yet that this one has failed.
-  virtual void refuse() {}
 
   // The number of the next instance of a stream.
   virtual std::uint64_t begin(Stream stream) = 0;
@@ -79,9 +78,13 @@ class Transport {
   // Whether sends of several pieces are taken; otherwise the engine packs them.
   virtual bool gathers() const { return false; }
   // Whether all ranks share memory: then every program is accepted without prepare(), and progress() calls no library.
+  // Once nobody calls prepare(), the communicator that the transport was opened for may be freed.
   virtual bool is_single_node() const { return false; }
   // Whether the ranks of a node can read each other's memory (single copy). True for one rank alone.
   virtual bool has_single_copies() const { return false; }
+
+  // A sentence for the user, for example that /dev/shm is too small; mostly empty.
+  virtual std::string_view note() const { return {}; }
 
   // One-sided writes into the memory of other ranks; null: none.
   virtual RemoteMemory* remote_memory() { return nullptr; }

@@ -13,8 +13,8 @@ namespace kumihimo::mpi {
 namespace {
 
 using execute::MpiTransport;
-using execute::MpiTransportOptions;
 using execute::nodes_of;
+using execute::TransportOptions;
 using transport::MessageKey;
 
 constexpr std::int64_t window = 4, spread = 3;
@@ -142,7 +142,7 @@ bool exchange(MpiTransport& transport, std::mt19937& common, std::mt19937& own) 
 
 struct Case {
   const char* name;
-  MpiTransportOptions options;
+  TransportOptions options;
   bool expects_note = false;
 };
 
@@ -152,7 +152,7 @@ bool check_case(const Library& library, const Case& test, int rank, int ranks, i
   if (!made) return std::fprintf(stderr, "%s: %s\n", test.name, made.error().sentence().c_str()), false;
   MpiTransport& transport = **made;
   if (transport.note().empty() == (test.expects_note && ranks > 1))
-    return std::fprintf(stderr, "%s: note is \"%s\"\n", test.name, transport.note().c_str()), false;
+    return std::fprintf(stderr, "%s: note is \"%s\"\n", test.name, std::string(transport.note()).c_str()), false;
   transport::Demands demands;
   demands.lanes = 3;
   demands.window = window;
@@ -184,8 +184,7 @@ bool check_demands_of_one_rank(const Library& library, int rank, int ranks) {
 
 // Rank 0 sends another number of bytes than rank 1 expects: rank 1 alone is told, writes nothing outside its vector,
 // and leaves behind a receive that nothing will ever meet.
-bool check_unequal_lengths(const Library& library, MpiTransportOptions options, std::int64_t sent,
-                           std::int64_t expected) {
+bool check_unequal_lengths(const Library& library, TransportOptions options, std::int64_t sent, std::int64_t expected) {
   Result<std::unique_ptr<MpiTransport>> made = MpiTransport::create(library, library.constants.comm_world, options);
   if (!made) return std::fprintf(stderr, "%s\n", made.error().sentence().c_str()), false;
   MpiTransport& transport = **made;

@@ -38,21 +38,15 @@ class NoNetwork final : public Network {
 
 } // namespace
 
-std::vector<std::int32_t> nodes_of(std::int32_t ranks, std::int32_t each) {
-  std::vector<std::int32_t> nodes;
-  for (std::int32_t r = 0; r < ranks; ++r) nodes.push_back(r / each);
-  return nodes;
-}
-
 Result<std::unique_ptr<MpiTransport>> MpiTransport::create(const mpi::Library& library, mpi::Handle communicator,
-                                                           MpiTransportOptions options) {
+                                                           TransportOptions options) {
   const mpi::ErrorHandlerGuard returned(library, communicator);
   std::unique_ptr<MpiTransport> transport(new MpiTransport(library, communicator, std::move(options)));
   if (Status status = transport->set_up(); !status) return status.error();
   return transport;
 }
 
-MpiTransport::MpiTransport(const mpi::Library& library, mpi::Handle communicator, MpiTransportOptions options)
+MpiTransport::MpiTransport(const mpi::Library& library, mpi::Handle communicator, TransportOptions options)
     : library_(library), options_(std::move(options)), communicator_(communicator),
       library_progress_(mpi::LibraryProgress::of(library)), network_(std::make_unique<NoNetwork>()) {
   library.call.Comm_rank(communicator, &rank_);
@@ -67,8 +61,6 @@ MpiTransport::~MpiTransport() {
   if (!complete_ || has_lost_peers_ || library_.call.Finalized(&finalized) != 0 || finalized) return;
   free_communicators();
 }
-
-void MpiTransport::move_to(mpi::Handle communicator) { communicator_ = node_ = communicator; }
 
 void MpiTransport::free_communicators() {
   if (owns_node_) library_.call.Comm_free(&node_);
@@ -222,11 +214,6 @@ bool MpiTransport::shares_memory_with(Rank peer) const {
   return neighbours_[static_cast<std::size_t>(peer.value)] != nullptr;
 }
 
-const std::string& MpiTransport::note() const {
-  static const std::string none;
-  return memory_ ? memory_->note() : none;
-}
-
 // All ranks must refuse or none. A program states the demands of its rank only, so the largest of each demand counts.
 // The agreement costs a few microseconds, once for each plan.
 Status MpiTransport::prepare(const transport::Demands& demands) {
@@ -235,12 +222,6 @@ Status MpiTransport::prepare(const transport::Demands& demands) {
   if (all.impossible) return transport::failed_elsewhere();
   if (all.offloads) return transport::needs_offload_engine();
   return network_->prepare(all);
-}
-
-void MpiTransport::refuse() {
-  transport::Demands none;
-  none.impossible = true;
-  if (!owns_communicator_ && !has_lost_peers_) static_cast<void>(demands_of_all(none));
 }
 
 Result<transport::Demands> MpiTransport::demands_of_all(const transport::Demands& mine) const {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "execute/networks/network.hpp"
+#include "execute/transport_options.hpp"
 #include "mpi/library.hpp"
 #include "mpi/library_progress.hpp"
 #include "shared_memory/channel_receiver.hpp"
@@ -18,46 +19,20 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kumihimo::execute {
 
-struct MpiTransportOptions {
-  std::vector<std::int32_t> node_of_rank; // the emulated node of each rank; empty: the real nodes
-  bool shared_memory = true;
-  std::int64_t machine = shared_memory::machine_number(); // equal on all ranks: they are on one machine
-  std::int64_t shared_memory_limit_bytes =
-      -1; // of a node; -1: half of what /dev/shm has free, shared by the nodes on it
-  // From this length on, a message that allows it is copied once, from its sender's memory, between ranks of a node. A
-  // system call costs more than two copies of fewer bytes.
-  std::int64_t single_copy_from_bytes = 16384;
-  bool single_copies = true;         // whether to find out if the system allows them; the same on all ranks
-  std::int64_t tag_upper_bound = -1; // at most MPI_TAG_UB; -1: MPI_TAG_UB
-  // Of one message of the MPI library, which counts in int. Longer ones travel in parts, in order, with one tag.
-  std::int64_t most_at_once_bytes = std::int64_t{1} << 30;
-  std::string network{wanted_network()}; // a row of networks.def; empty: the first that every rank can use
-  double timeout_seconds = 0;            // fails after this time without any movement in a run; 0: never
-};
-
-// The emulated node of each rank: `each` consecutive ranks on each node, the rest on the last one.
-std::vector<std::int32_t> nodes_of(std::int32_t ranks, std::int32_t each);
-
 class MpiTransport final : public transport::Transport {
  public:
-  // Collective over `communicator`, whatever its error handler: either all ranks get a transport or none. The library
-  // must outlive the transport. prepare() is collective over the communicator, which must still exist then.
+  // See open_transport().
   static Result<std::unique_ptr<MpiTransport>> create(const mpi::Library& library, mpi::Handle communicator,
-                                                      MpiTransportOptions options = {});
+                                                      TransportOptions options = {});
   ~MpiTransport() override; // collective, unless MPI is finalized
-  // Continues for another communicator with the same ranks in the same order; the first need not exist any more. Only
-  // if is_single_node() and nothing is under way.
-  void move_to(mpi::Handle communicator);
 
   // Collective: decides for the largest demand of all ranks, so that all get the same answer.
   Status prepare(const transport::Demands& demands) override;
-  // Collective with the prepare() of the other ranks, which would take the next call of this rank on the program's
-  // communicator for its answer.
-  void refuse() override;
   std::uint64_t begin(transport::Stream stream) override {
     return waiting_.reset(), has_moved_ = true, instances_.next(stream);
   }
@@ -77,8 +52,7 @@ class MpiTransport final : public transport::Transport {
   bool is_single_node() const override { return is_single_node_; }
   bool has_failed() const override { return network_->error().has_value(); }
   bool has_single_copies() const override { return node_ranks_ == 1 || (memory_ && memory_->is_readable()); }
-  // A sentence for the user, for example that /dev/shm is too small; mostly empty.
-  const std::string& note() const;
+  std::string_view note() const override { return memory_ ? memory_->note() : std::string_view(); }
 
  private:
   struct Neighbour {
@@ -91,7 +65,7 @@ class MpiTransport final : public transport::Transport {
     std::int64_t rank = 0;
     shared_memory::PeerProcess process;
   };
-  MpiTransport(const mpi::Library& library, mpi::Handle communicator, MpiTransportOptions options);
+  MpiTransport(const mpi::Library& library, mpi::Handle communicator, TransportOptions options);
   Status set_up();
   Status check_nodes() const;
   void free_communicators();
@@ -110,7 +84,7 @@ class MpiTransport final : public transport::Transport {
   Progress fail(Error reason);
 
   const mpi::Library& library_;
-  MpiTransportOptions options_;
+  TransportOptions options_;
   mpi::Handle communicator_, node_ = 0;
   bool owns_communicator_ = false, owns_node_ = false; // made by this transport
   bool complete_ = false;                              // set up on all ranks

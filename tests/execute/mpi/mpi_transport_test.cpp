@@ -30,7 +30,7 @@ class MpiTransportTest : public ::testing::Test {
 
 TEST_F(MpiTransportTest, Emulated_nodes_divide_what_the_machine_has_free) {
   // The fake says that the machine holds so many nodes that not even the smallest rings fit into the share of one.
-  MpiTransportOptions options;
+  TransportOptions options;
   options.node_of_rank = nodes_of(FakeWorld::now().ranks, 2);
   world_.sum_says = std::int64_t{1} << 50;
   const Result<std::unique_ptr<MpiTransport>> transport =
@@ -43,7 +43,7 @@ TEST_F(MpiTransportTest, Every_rank_has_an_emulated_node_or_none_has) {
   EXPECT_EQ(nodes_of(7, 3), (std::vector<std::int32_t>{0, 0, 0, 1, 1, 1, 2}));
   EXPECT_EQ(nodes_of(2, 3), (std::vector<std::int32_t>{0, 0}));
   for (const std::vector<std::int32_t>& nodes : {std::vector<std::int32_t>{0}, {0, 1, 1}, {0, -1}}) {
-    MpiTransportOptions options;
+    TransportOptions options;
     options.node_of_rank = nodes;
     const Result<std::unique_ptr<MpiTransport>> made =
         MpiTransport::create(library_, mpi::testing::world_handle, options);
@@ -70,7 +70,7 @@ TEST_F(MpiTransportTest, A_transport_that_another_rank_cannot_make_is_none_here_
 }
 
 TEST_F(MpiTransportTest, An_unknown_network_is_refused_though_all_ranks_share_memory) {
-  MpiTransportOptions options;
+  TransportOptions options;
   options.network = "pigeons";
   const auto transport = MpiTransport::create(library_, mpi::testing::world_handle, options);
   ASSERT_FALSE(transport.ok());
