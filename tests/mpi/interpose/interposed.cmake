@@ -1,6 +1,7 @@
-# Runs PROGRAM on RANKS processes with OBJECT before its MPI library, and reads what the summary says of it. NONE:
-# there must be no summary, by sessions alone.
-set(given ${MORE} KUMIHIMO_ALGORITHM=${ALGORITHM} KUMIHIMO_SUMMARY=${SUMMARY} LD_PRELOAD=${OBJECT})
+# Runs PROGRAM on RANKS processes with OBJECT before its MPI library, and checks the summary. With NONE there must be no
+# summary, because the program has sessions and no MPI_Init.
+string(JOIN ":" preloaded ${OBJECT} ${AFTER})
+set(given ${MORE} KUMIHIMO_ALGORITHM=${ALGORITHM} KUMIHIMO_SUMMARY=${SUMMARY} LD_PRELOAD=${preloaded})
 math(EXPR odd "${RANKS} % 2")
 if(NOT odd AND NOT MORE MATCHES TIMEOUT) # a limit that is never reached changes nothing
   list(APPEND given KUMIHIMO_TIMEOUT=200)
@@ -39,6 +40,9 @@ if(ENDS)
 endif()
 if(NOT code EQUAL 0)
   message(FATAL_ERROR "the program ended with ${code}")
+endif()
+if(WARNS AND NOT said MATCHES "${WARNS}")
+  message(FATAL_ERROR "no warning \"${WARNS}\": ${said}")
 endif()
 if(NOT LOST STREQUAL "" AND NOT UNNAMED) # all calls are the library's, and one of those that have the object says why
   string(REGEX MATCHALL "kumihimo: rank" sentences "${said}")
