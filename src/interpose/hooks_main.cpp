@@ -10,7 +10,6 @@
 #include "mpi_hooks/hooks.hpp"
 #include "mpi_hooks/next_function.hpp"
 #include "mpi_hooks/preload_check.hpp"
-#include "mpi_hooks/sessions.hpp"
 
 #include <dlfcn.h>
 
@@ -186,10 +185,7 @@ std::optional<int> answered(Call& call) {
   case Kind::test:
     if (Nonblocking* const moving = under_way()) make_progress(call, *moving);
     return std::nullopt;
-  case Kind::communicator_end:
-    ProgramSessions::before(call);
-    before_comm_free(call.handle_at(Role::ended_communicator));
-    return std::nullopt;
+  case Kind::communicator_end: before_comm_free(call.handle_at(Role::ended_communicator)); return std::nullopt;
   default:
     if (call.name == Name::Finalize) before_finalize();
     if (call.name == Name::Abort) before_abort();
@@ -198,7 +194,6 @@ std::optional<int> answered(Call& call) {
 }
 
 void before_environment(const Call& call) {
-  ProgramSessions::before(call);
   begin_watch();
   if (!MemoryReserve::is_there()) return; // then this process is not here for the others, who forward all calls
   if (begins_mpi(call)) PreloadCheck::enter(interpose::object_name);
@@ -241,7 +236,6 @@ void after(const Call& call, int code) {
   end_expecting(call);
   const auto nothing = [] { return false; };
   if (call.kind() == Kind::environment) attempted([&] { return after_environment(call, code), true; }, nothing);
-  if (call.kind() == Kind::communicator) attempted([&] { return ProgramSessions::after(call, code), true; }, nothing);
   const bool is_begun = call.name == Name::Comm_idup || call.name == Name::Comm_idup_with_info; // and not there yet
   if (call.kind() == Kind::communicator && code == 0 && !is_begun)
     after_comm_made(call.handle_at(Role::new_communicator));

@@ -5,6 +5,7 @@
 #include "mpi_hooks/fast_path.hpp"
 #include "mpi_hooks/hooks.hpp"
 #include "mpi_hooks/next_function.hpp"
+#include "mpi_hooks/sessions.hpp"
 
 #include <utility>
 
@@ -32,6 +33,7 @@ template <Name name, bool large, class... Words>
   if constexpr (has_fast_path(name))
     if (next && call.fast_path) fast_path<name, large>.template remember<name, Language::c>(said, call.fast_path, era);
   before(call);
+  ProgramSessions::before(call);
   int code = 0;
   if (next) [[likely]] {
     code = go_on(next, words.data());
@@ -39,6 +41,7 @@ template <Name name, bool large, class... Words>
     code = absent();
   }
   leaving.returned();
+  ProgramSessions::after(call, code);
   after(call, code);
   return code;
 }

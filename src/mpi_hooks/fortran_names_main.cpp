@@ -5,6 +5,7 @@
 #include "mpi_hooks/fortran.hpp"
 #include "mpi_hooks/hooks.hpp"
 #include "mpi_hooks/next_function.hpp"
+#include "mpi_hooks/sessions.hpp"
 
 #include <utility>
 
@@ -45,10 +46,13 @@ void hook_of_fortran(const char* exported, const void* site, Words... given) {
   if constexpr (has_fast_path(name))
     if (call.fast_path) fast_path<name>.template remember<name, Language::fortran>(said, call.fast_path, era);
   before(call);
+  ProgramSessions::before(call);
   [&]<std::size_t... i>(std::index_sequence<i...>) { next(words[i]...); }
   (std::index_sequence_for<Words...>{});
   leaving.returned();
-  after(call, error ? *error : 0);
+  const int code = error ? *error : 0;
+  ProgramSessions::after(call, code);
+  after(call, code);
 }
 
 // MPICH's names of mpi_f08 for calls with a buffer, which is described there: C's names are reached, and caught.

@@ -3,6 +3,7 @@
 #include "mpi_hooks/fast_path.hpp"
 
 #include <mutex>
+#include <new>
 #include <unordered_set>
 
 namespace kumihimo::mpi_hooks {
@@ -31,7 +32,7 @@ bool ProgramSessions::made_communicator(Handle communicator) {
   return handles().contains(communicator);
 }
 
-void ProgramSessions::before(const Call& call) {
+void ProgramSessions::note_before(const Call& call) {
   if (call.name == Name::Session_init && !mpi::is_running()) came_first_ = true;
   if (call.kind() != Kind::communicator_end || communicators_ == 0) return;
   const std::lock_guard lock(mutex);
@@ -39,15 +40,17 @@ void ProgramSessions::before(const Call& call) {
 }
 
 // A handle may come back for a communicator of the world.
-void ProgramSessions::after(const Call& call, int code) {
-  if (call.kind() != Kind::communicator || code != 0) return;
+void ProgramSessions::note_made(const Call& call) {
   const bool of_group = call.name == Name::Comm_create_from_group || call.name == Name::Intercomm_create_from_groups;
   if (!of_group && communicators_ == 0) return;
   const Handle handle = call.handle_at(Role::new_communicator);
   if (handle == null_communicator()) return; // of a rank that is in no part of a split
   const std::lock_guard lock(mutex);
   const bool is_of_session = of_group || handles().contains(call.handle(Role::communicator));
-  if (is_of_session ? handles().insert(handle).second : handles().erase(handle) > 0) count();
+  try {
+    if (is_of_session ? handles().insert(handle).second : handles().erase(handle) > 0) count();
+  } catch (const std::bad_alloc&) { // it counts as one of the world's
+  }
 }
 
 void ProgramSessions::count() {

@@ -1,5 +1,5 @@
-// Sessions of MPI in a program (MPI-4.0, section 11.3). The communicators that it makes of them are the library's
-// alone: one of their ranks may be before MPI_Init, where objects of ours do nothing, while another is after it.
+// MPI sessions of a program (MPI-4.0, section 11.3). The library alone runs calls on their communicators: one of their
+// ranks may be before MPI_Init, where objects of ours do nothing, while another is after it.
 #pragma once
 
 #include "mpi_hooks/call.hpp"
@@ -11,17 +11,25 @@ namespace kumihimo::mpi_hooks {
 
 class ProgramSessions {
  public:
-  // MPI_Session_init came before MPI_Init on this process: then MPI_Init need not wait for other processes.
+  // Whether MPI_Session_init came before MPI_Init on this process: then MPI_Init need not wait for other processes.
   static bool came_first() { return came_first_.load(std::memory_order_relaxed); }
   // Whether a communicator was made of a session's group, or of such a communicator. On all its ranks alike, unless it
   // has ranks of another job.
   static bool made_communicator(Handle communicator);
 
-  // Around each call that makes or ends a communicator, and MPI_Session_init. On any thread.
-  static void before(const Call& call);
-  static void after(const Call& call, int code);
+  // Around each hooked call, on any thread: before() last before the call goes on, after() first when it has returned.
+  static void before(const Call& call) {
+    if (call.kind() == Kind::communicator_end || call.name == Name::Session_init) [[unlikely]]
+      note_before(call);
+  }
+  static void after(const Call& call, int code) {
+    if (call.kind() == Kind::communicator && code == 0) [[unlikely]]
+      note_made(call);
+  }
 
  private:
+  static void note_before(const Call& call);
+  static void note_made(const Call& call);
   static void count();
   static inline std::atomic<bool> came_first_ = false;
   static inline std::atomic<std::int32_t> communicators_ = 0; // that live

@@ -1,39 +1,24 @@
 // The object that `kumihimo record` has loaded before a program's MPI library.
 #include "mpi_hooks/hooks.hpp"
 #include "mpi_hooks/preload_check.hpp"
-#include "mpi_hooks/sessions.hpp"
 #include "record/recorder.hpp"
 
 namespace kumihimo::mpi_hooks {
-namespace {
 
 using record::Recorder;
-
-void before_environment(const Call& call) {
-  if (begins_mpi(call)) PreloadCheck::enter(record::object_name), Recorder::note_mpi_init_entered();
-  ProgramSessions::before(call);
-}
-
-void after_environment(const Call& call, int code) {
-  if (code == 0 && begins_mpi(call)) Recorder::make();
-}
-
-} // namespace
 
 // Those that only set or end attributes are in the table for what runs within them, and are in no profile.
 void before(Call& call) {
   if (call.kind() == Kind::attribute) return;
-  if (call.kind() == Kind::environment) before_environment(call);
+  if (begins_mpi(call)) PreloadCheck::enter(record::object_name), Recorder::note_mpi_init_entered();
   if (Recorder* const recorder = Recorder::current()) recorder->before(call);
-  if (call.kind() == Kind::communicator_end) ProgramSessions::before(call);
   call.notes[0] = static_cast<Word>(record::Clock::now_ns());
 }
 
 void after(const Call& call, int code) {
   if (call.kind() == Kind::attribute) return;
   const std::int64_t now_ns = record::Clock::now_ns();
-  if (call.kind() == Kind::environment) after_environment(call, code);
-  if (call.kind() == Kind::communicator) ProgramSessions::after(call, code);
+  if (code == 0 && begins_mpi(call)) Recorder::make();
   if (Recorder* const recorder = Recorder::current()) recorder->after(call, code, now_ns);
 }
 
