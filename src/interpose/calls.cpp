@@ -469,11 +469,6 @@ void count_other(mpi_hooks::Name name) {
   if (Session* const session = Session::current()) session->counters().other(name);
 }
 
-void meet(mpi::Handle communicator) {
-  Session* const session = Session::current();
-  if (session) attempted([&] { return session->meet(session->plain(communicator)), true; }, [] { return false; });
-}
-
 void expect_one_sided() {
   if (Session* const session = Session::current()) session->expect_one_sided();
 }

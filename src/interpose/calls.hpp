@@ -21,8 +21,6 @@ std::optional<int> start_call(CollectiveKind kind, const Call& call, mpi::Handle
 // A collective that is none of ours.
 void count_other(mpi_hooks::Name name);
 
-// In a call in which the ranks of the communicator may wait for each other.
-void meet(mpi::Handle communicator);
 // A window is made: from then on the library is driven once in each collective of ours, as its own drive it.
 void expect_one_sided();
 // The non-blocking collectives, where any of ours is not complete; else null.

@@ -24,29 +24,8 @@ namespace {
 
 using namespace interpose;
 
-struct HookedCollective {
-  CollectiveKind kind;
-  Form form;
-  bool local_counts = false; // see interpose::Call
-};
-// One row a call of MPI; a kind of collective may have several.
-constexpr std::array<std::optional<HookedCollective>, names> taken = [] {
-  std::array<std::optional<HookedCollective>, names> all{};
-  const auto row = [&](CollectiveKind kind, Name blocking, Name nonblocking, bool local_counts) {
-    all[static_cast<std::size_t>(blocking)] = HookedCollective{kind, Form::blocking, local_counts};
-    all[static_cast<std::size_t>(nonblocking)] = HookedCollective{kind, Form::nonblocking, local_counts};
-  };
-#define COLLECTIVE(...)
-#define MPI_CALL(kind, blocking, nonblocking, lengths, of)                                                             \
-  row(CollectiveKind::kind, Name::blocking, Name::nonblocking, LengthsOf::of == LengthsOf::own);
-#include "base/collectives.def"
-#undef COLLECTIVE
-#undef MPI_CALL
-  return all;
-}();
-
 // The arguments as C has them: the special addresses, too. What MPI gives once for both sides, both have.
-interpose::Call arguments_of(const Call& call, const HookedCollective& what) {
+interpose::Call arguments_of(const Call& call) {
   const auto number = [&](Role one, Role both) {
     return call.has(one) ? call.integer(one) : call.has(both) ? call.integer(both) : 0;
   };
@@ -74,7 +53,7 @@ interpose::Call arguments_of(const Call& call, const HookedCollective& what) {
       c.receive.displacements = numbers(Role::receive_addresses);
     }
   }
-  c.local_counts = what.local_counts;
+  c.local_counts = collective_of(call.name).local_counts;
   c.counts = numbers(Role::counts);
   c.operation = handle(Role::operation, Role::operation);
   c.root = static_cast<int>(number(Role::root, Role::root));
@@ -82,10 +61,11 @@ interpose::Call arguments_of(const Call& call, const HookedCollective& what) {
   return c;
 }
 
-std::optional<int> collective(Call& call, const HookedCollective& what) {
-  if (what.form == Form::blocking) return run_call(what.kind, arguments_of(call, what), call.fast_path);
+std::optional<int> collective(Call& call, Form form) {
+  const CollectiveKind kind(*collective_of(call.name).row);
+  if (form == Form::blocking) return run_call(kind, arguments_of(call), call.fast_path);
   Handle request = 0;
-  const std::optional<int> code = start_call(what.kind, arguments_of(call, what), request, call.fast_path);
+  const std::optional<int> code = start_call(kind, arguments_of(call), request, call.fast_path);
   if (code == 0) call.give(Role::request, request);
   return code;
 }
@@ -169,14 +149,9 @@ void make_progress(Call& call, Nonblocking& under_way) {
 void end_expecting(const Call& call) { delete reinterpret_cast<SilentErrorHandlers*>(call.notes[0]); }
 
 std::optional<int> answered(Call& call) {
-  if (const std::optional<HookedCollective>& what = taken[static_cast<std::size_t>(call.name)])
-    return collective(call, *what);
   switch (call.kind()) {
-  case Kind::collective: // not one of ours; its ranks may wait for each other
-    meet(call.handle(Role::communicator));
-    count_other(call.name);
-    return std::nullopt;
-  case Kind::nonblocking_collective:
+  case Kind::collective: return collective(call, Form::blocking);
+  case Kind::nonblocking_collective: return collective(call, Form::nonblocking);
   case Kind::persistent_collective: count_other(call.name); return std::nullopt;
   case Kind::window: expect_one_sided(); return std::nullopt;
   case Kind::wait:

@@ -51,14 +51,15 @@ constexpr std::array<Description, names> descriptions = [] {
 #undef KUMIHIMO_CALL
 }();
 
-constexpr std::array<const CollectiveRow*, names> meanings = [] {
-  std::array<const CollectiveRow*, names> all{};
-  const auto set = [&](Name name, const CollectiveRow& row) { all[static_cast<std::size_t>(name)] = &row; };
+constexpr std::array<HookedCollective, names> collectives = [] {
+  std::array<HookedCollective, names> all{};
+  const auto set = [&](const HookedCollective& collective, std::initializer_list<Name> forms) {
+    for (const Name name : forms) all[static_cast<std::size_t>(name)] = collective;
+  };
 #define COLLECTIVE(...)
-#define MPI_CALL(kind, blocking, nonblocking, ...)                                                                     \
-  set(Name::blocking, collective_rows::kind);                                                                          \
-  set(Name::nonblocking, collective_rows::kind);                                                                       \
-  set(Name::blocking##_init, collective_rows::kind);
+#define MPI_CALL(kind, blocking, nonblocking, lengths, of)                                                             \
+  set({&collective_rows::kind, LengthsOf::of == LengthsOf::own},                                                       \
+      {Name::blocking, Name::nonblocking, Name::blocking##_init});
 #include "base/collectives.def"
 #undef COLLECTIVE
 #undef MPI_CALL
@@ -71,7 +72,7 @@ static_assert(
         const Kind kind = descriptions[n].kind;
         const bool is_collective =
             kind == Kind::collective || kind == Kind::nonblocking_collective || kind == Kind::persistent_collective;
-        if (is_collective && !meanings[n]) return false;
+        if (is_collective && !collectives[n].row) return false;
       }
       return true;
     }(),

@@ -131,9 +131,13 @@ inline int place_of(Name name, Role role) {
   return places[static_cast<std::size_t>(name)][static_cast<std::size_t>(role)];
 }
 
-// What a call means that asks for a collective, in any of its forms; null: it asks for none.
-extern const std::array<const CollectiveRow*, names> meanings;
-inline const CollectiveRow* meaning_of(Name name) { return meanings[static_cast<std::size_t>(name)]; }
+// The collective that a call asks for, in any of its forms.
+struct HookedCollective {
+  const CollectiveRow* row = nullptr; // null: it asks for none
+  bool local_counts = false;          // each rank knows the lengths of its own blocks only
+};
+extern const std::array<HookedCollective, names> collectives;
+inline const HookedCollective& collective_of(Name name) { return collectives[static_cast<std::size_t>(name)]; }
 
 enum class Language : std::uint8_t { c, fortran };
 

@@ -47,8 +47,8 @@ Topology topology_of(Handle communicator) {
 
 Extent extent_of(const Call& call) {
   const Handle communicator = call.handle(Role::communicator);
-  const CollectiveRow* const meaning = meaning_of(call.name);
-  return meaning && meaning->of_neighbours() ? neighbours(communicator) : whole(communicator);
+  const CollectiveRow* const collective = collective_of(call.name).row;
+  return collective && collective->of_neighbours() ? neighbours(communicator) : whole(communicator);
 }
 
 int entries(const Call& call, const Extent& extent, Role array) {

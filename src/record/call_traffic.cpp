@@ -66,26 +66,27 @@ std::int64_t Volumes::sum(const Call& call, Role counts, Role type) const {
 }
 
 std::int64_t Volumes::of_collective(const Call& call, int rank) const {
-  const CollectiveRow& meaning = *mpi_hooks::meaning_of(call.name);
+  const CollectiveRow& collective = *mpi_hooks::collective_of(call.name).row;
   // Between two groups: of MPI_ROOT and MPI_PROC_NULL, negative in both families, most arguments mean nothing.
   const std::int64_t root = call.has(Role::root) ? call.integer(Role::root) : 0;
-  if (root < 0 && (root == library_.constants.proc_null || (!meaning.reduces() && meaning.output.whose == Ranks::root)))
+  if (root < 0 &&
+      (root == library_.constants.proc_null || (!collective.reduces() && collective.output.whose == Ranks::root)))
     return 0;
   if (call.has(Role::counts)) return sum(call, Role::counts, Role::type);
   if (call.has(Role::count)) {
     const std::int64_t bytes = call.integer(Role::count) * size_of(call.handle(Role::type));
-    return meaning.sends_to_each() ? bytes * mpi_hooks::extent_of(call).own : bytes;
+    return collective.sends_to_each() ? bytes * mpi_hooks::extent_of(call).own : bytes;
   }
-  if (!meaning.moves_data()) return 0;
+  if (!collective.moves_data()) return 0;
   const bool at_root = call.has(Role::root) && (root == rank || root < 0);
-  if (meaning.input.whose == Ranks::root) { // at the root what it deals out, else what arrives
+  if (collective.input.whose == Ranks::root) { // at the root what it deals out, else what arrives
     if (at_root && call.has(Role::send_counts)) return sum(call, Role::send_counts, Role::send_type);
     if (at_root)
       return call.integer(Role::send_count) * size_of(call.handle(Role::send_type)) * mpi_hooks::extent_of(call).sends;
     return call.integer(Role::receive_count) * size_of(call.handle(Role::receive_type));
   }
   const bool in_place = call.in_place(Role::send_buffer);
-  const bool to_all = meaning.sends_to_each();
+  const bool to_all = collective.sends_to_each();
   if (!in_place && call.has(Role::send_counts))
     return sum(call, Role::send_counts, call.has(Role::send_types) ? Role::send_types : Role::send_type);
   if (!in_place) {

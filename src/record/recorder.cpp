@@ -30,11 +30,11 @@ bool is_revoked(const Communicator& communicator) {
 }
 
 WaitsFor awaited_in(Name name) {
-  const CollectiveRow* const meaning = mpi_hooks::meaning_of(name);
-  if (!meaning) return WaitsFor::all;
-  if (meaning->of_prefixes() || meaning->of_neighbours()) return WaitsFor::cannot_be_told;
-  if (meaning->output.whose == Ranks::root) return WaitsFor::all_by_the_root;
-  return meaning->input.whose == Ranks::root ? WaitsFor::root : WaitsFor::all;
+  const CollectiveRow* const collective = mpi_hooks::collective_of(name).row;
+  if (!collective) return WaitsFor::all;
+  if (collective->of_prefixes() || collective->of_neighbours()) return WaitsFor::cannot_be_told;
+  if (collective->output.whose == Ranks::root) return WaitsFor::all_by_the_root;
+  return collective->input.whose == Ranks::root ? WaitsFor::root : WaitsFor::all;
 }
 
 // A blocking call whose status is that of a message that it has received.
