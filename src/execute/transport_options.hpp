@@ -1,7 +1,7 @@
 #pragma once
 
 #include "execute/networks/network.hpp"
-#include "shared_memory/peer_process.hpp"
+#include "shared_memory/node_segment.hpp"
 
 #include <cstdint>
 #include <string>
