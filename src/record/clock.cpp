@@ -26,15 +26,12 @@ std::int64_t node() {
 
 std::int64_t Clock::now_ns() { return measure::now_ns(); }
 
-// A skew makes each rank a node.
-std::int64_t Clock::node_of(int rank) const { return skew_ns_ == 0 ? node() : node() + rank; }
-
 void Clock::begin() {
   const mpi::Handle world = library_.constants.comm_world;
   int rank = 0;
   library_.call.Comm_rank(world, &rank);
   skew_ = skew_ns_ * rank;
-  const std::int64_t mine = node_of(rank);
+  const std::int64_t mine = skew_ns_ == 0 ? node() : node() + rank; // a skew makes each rank a node
   const std::array<std::int64_t, 2> sent{mine, -mine};
   std::array<std::int64_t, 2> most{};
   if (library_.call.Allreduce(sent.data(), most.data(), 2, library_.datatype(DataType::int64),

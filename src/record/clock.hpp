@@ -31,7 +31,6 @@ class Clock {
   struct Offset {
     std::int64_t at_ns = 0, offset_ns = 0;
   };
-  std::int64_t node_of(int rank) const;
   Offset measure(mpi::Handle world) const;
   std::int64_t own_now_ns() const { return now_ns() + skew_; }
 
