@@ -49,7 +49,7 @@ bool same_everywhere(const Job& job, const Candidate& c) {
 
 } // namespace
 
-Turns::Turns(Job& job, TurnOptions options, Vectors vectors)
+InterleavedMeasurement::InterleavedMeasurement(Job& job, TurnOptions options, Vectors vectors)
     : job_(job), options_(options), vectors_(std::move(vectors)) {
   options_.begins_together = options_.begins_together && job.has_one_clock();
 }
@@ -58,7 +58,7 @@ TurnOptions turn_options(const Task& task) {
   return {task.case_seconds, task.turns_at_least, task.turns_at_most, false};
 }
 
-Status Turns::measure() {
+Status InterleavedMeasurement::measure() {
   for (auto& c : candidates_)
     if (Status s = first_call(*c); !s) return s;
   std::int64_t turn = 0;
@@ -76,7 +76,7 @@ Status Turns::measure() {
   return Nothing{};
 }
 
-json Turns::result_of(const Candidate& c) const {
+json InterleavedMeasurement::result_of(const Candidate& c) const {
   json result = to_json(measure::summarise(job_.largest(c.seconds)));
   result["first_seconds"] = c.first_seconds;
   if (!options_.begins_together) result["processor_time"] = processor_time_of(c);
@@ -85,7 +85,7 @@ json Turns::result_of(const Candidate& c) const {
 }
 
 // Of a call, in the mean, all ranks together.
-json Turns::processor_time_of(const Candidate& c) const {
+json InterleavedMeasurement::processor_time_of(const Candidate& c) const {
   const measure::ProcessorTime& mine = c.processor_time;
   const auto calls = static_cast<double>(c.seconds.size());
   const std::vector<double> all =
@@ -94,7 +94,7 @@ json Turns::processor_time_of(const Candidate& c) const {
 }
 
 // Nobody calls before all are ready; the agreement is not timed.
-Status Turns::first_call(Candidate& c) {
+Status InterleavedMeasurement::first_call(Candidate& c) {
   const Vectors::Set set = vectors_.prepare(0);
   c.results.assign(static_cast<std::size_t>(vectors_.contents()), 0);
   job_.barrier();
@@ -107,7 +107,7 @@ Status Turns::first_call(Candidate& c) {
 }
 
 // When the call is to begin: now, or at a time that is the same for all.
-std::int64_t Turns::begin() const {
+std::int64_t InterleavedMeasurement::begin() const {
   job_.barrier();
   if (!options_.begins_together) return measure::now_ns();
   const std::vector<std::int64_t> times = job_.gather(measure::now_ns());
@@ -116,7 +116,7 @@ std::int64_t Turns::begin() const {
   return start;
 }
 
-double Turns::timed_call(Candidate& c, const Vectors::Set& set, std::int64_t start_ns) const {
+double InterleavedMeasurement::timed_call(Candidate& c, const Vectors::Set& set, std::int64_t start_ns) const {
   const Status status = c.call(set);
   const double seconds = seconds_since(start_ns);
   if (!status) job_.give_up(status.error());
@@ -125,7 +125,7 @@ double Turns::timed_call(Candidate& c, const Vectors::Set& set, std::int64_t sta
 
 // What a call finds in caches and branch predictors is what the one before it left there, so nobody may always follow
 // the same one. Two swap places; more are shuffled, on all ranks alike.
-void Turns::take_turn(std::int64_t turn) {
+void InterleavedMeasurement::take_turn(std::int64_t turn) {
   order_.resize(candidates_.size());
   std::iota(order_.begin(), order_.end(), std::size_t{0});
   if (order_.size() == 2 && turn % 2 == 1) std::swap(order_[0], order_[1]);
@@ -133,7 +133,7 @@ void Turns::take_turn(std::int64_t turn) {
   for (const std::size_t i : order_) sample(*candidates_[i], turn);
 }
 
-void Turns::sample(Candidate& c, std::int64_t turn) {
+void InterleavedMeasurement::sample(Candidate& c, std::int64_t turn) {
   const Vectors::Set set = vectors_.prepare(next_call_++);
   const auto contents = static_cast<std::size_t>((next_call_ - 1) % vectors_.contents());
   if (options_.begins_together) {

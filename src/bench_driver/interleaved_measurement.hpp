@@ -33,9 +33,9 @@ struct TurnOptions {
 };
 TurnOptions turn_options(const Task& task);
 
-class Turns {
+class InterleavedMeasurement {
  public:
-  Turns(Job& job, TurnOptions options, Vectors vectors);
+  InterleavedMeasurement(Job& job, TurnOptions options, Vectors vectors);
 
   void add(std::unique_ptr<Candidate> candidate) { candidates_.push_back(std::move(candidate)); }
   const std::vector<std::unique_ptr<Candidate>>& candidates() const { return candidates_; }

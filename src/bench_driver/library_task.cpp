@@ -59,7 +59,7 @@ Status measure_calls(Job& job, const Task& task, const LibraryQuestion& asked, c
   if (Status s = job.agree(vectors); !s) return s;
   TurnOptions options = turn_options(task);
   options.begins_together = true;
-  Turns turns(job, options, std::move(*vectors));
+  InterleavedMeasurement turns(job, options, std::move(*vectors));
   for (const std::string& name : asked.calls) {
     const LibraryCall call = TRY(parse_library_call(name));
     turns.add(library_candidate(job.library(), call, question, Rank{job.rank()}));

@@ -29,7 +29,7 @@ class Measuring {
     const Collective& question = task_.cases[begin].collective;
     Result<Vectors> vectors = Vectors::make(question, Rank{job_.rank()});
     if (Status s = job_.agree(vectors); !s) return s;
-    Turns turns(job_, turn_options(task_), std::move(*vectors));
+    InterleavedMeasurement turns(job_, turn_options(task_), std::move(*vectors));
     std::vector<json> results; // one a case, printed in the order of the cases: whoever reads pairs them by it
     for (std::size_t i = begin; i < end; ++i)
       if (Status s = enter(turns, task_.cases[i], i - begin, results); !s) return s;
@@ -40,7 +40,7 @@ class Measuring {
   }
 
  private:
-  Status measure(Turns& turns, const Collective& question, std::vector<json>& results) const {
+  Status measure(InterleavedMeasurement& turns, const Collective& question, std::vector<json>& results) const {
     const bool compares = task_.compares && plan::has_call(question.kind, question.counts.irregular());
     if (compares) turns.add(library_candidate(job_.library(), job_.world(), question, Rank{job_.rank()}));
     if (Status s = turns.measure(); !s) return s;
@@ -60,7 +60,7 @@ class Measuring {
   }
 
   // Adds what of its result is known before it is measured; a case that does not fit does not take part.
-  Status enter(Turns& turns, const Case& c, std::size_t place, std::vector<json>& results) {
+  Status enter(InterleavedMeasurement& turns, const Case& c, std::size_t place, std::vector<json>& results) {
     Ready ready = TRY(make_ready(job_, task_, c));
     results.push_back(std::move(ready.result));
     if (!ready.transport) return Nothing{};

@@ -96,7 +96,7 @@ Status measure_one(Job& job, const Task& task, const ProgramCase& c) {
   if (!candidates) return candidates.error();
   Result<Vectors> vectors = Vectors::make(c.programs.set, Rank{job.rank()});
   if (Status s = job.agree(vectors); !s) return s;
-  Turns turns(job, turn_options(task), std::move(*vectors));
+  InterleavedMeasurement turns(job, turn_options(task), std::move(*vectors));
   for (NamedCandidate& one : *candidates) turns.add(std::move(one.candidate));
   if (Status s = turns.measure(); !s) return s;
   const auto& measured = turns.candidates();

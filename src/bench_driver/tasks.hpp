@@ -14,8 +14,8 @@ namespace kumihimo::bench_driver {
 Status run_measure(Job& job, const Task& task);
 
 // What a collective costs a program: called by the name that programs call, so that an interposer which is loaded takes
-// it over. Turns (bench_driver/interleaved_measurement.hpp) measure calls that begin together; a program's calls follow
-// one another, or find caches filled by other work and the MPI library busy with other messages.
+// it over. InterleavedMeasurement measures calls that begin together; a program's calls follow one another, or find
+// caches filled by other work and the MPI library busy with other messages.
 //
 // Prints a result for every case, whose algorithm is not looked at: seconds of a call, the mean over ranks and calls,
 // back to back and between other work.

@@ -26,7 +26,7 @@ enum class Reason : std::uint8_t {
   far,           // a non-blocking call, where not all ranks share memory
   too_long,      // a non-blocking exact sum, for one piece
   crowded_out,   // a communicator beyond those that are set up at once
-  unseen,        // a non-blocking call, where what completes it may not be caught
+  unseen,        // a non-blocking call, if a call that completes it may not be hooked
   refused,       // arguments that MPI does not allow: to be told of by the library
   lost,          // a process of the program has not our object
   device,        // a buffer in the memory of a GPU
@@ -59,7 +59,7 @@ class CallCounters {
     return add(place_of(kind, size_class(bytes)) + static_cast<std::size_t>(reason));
   }
 
-  // A collective that is not caught, blocking or not.
+  // A collective that never runs by a plan: a persistent one.
   void other(mpi_hooks::Name name) { add(first_other + static_cast<std::size_t>(name)); }
   // A call that ran with data of this rank in the memory of a GPU, through host memory.
   void packed_from_device() { add(device_place); }

@@ -51,7 +51,7 @@ struct SupportedCall {
   execute::Buffers buffers;
   std::shared_ptr<Packed> packed; // where the data of this rank do not lie one behind the other
   mpi_hooks::Counter* counter = nullptr;
-  std::shared_ptr<plan::Plan> lent = {}; // `plan`, where it is for this call or few
+  std::shared_ptr<plan::Plan> held = {}; // `plan`, if this call must keep it alive
 };
 
 // Not with a type that the program may free, and have another one by the same handle.
@@ -321,20 +321,20 @@ Answer take_own(const RequestedCall& asked, const Call& call) {
   if (const auto reason = communicator->declines(asked.kind, true)) return asked.hand_on(bytes, *reason);
   const Collective question = question_of_local_counts(asked.kind, *communicator, call, view);
   const bool on_device = is_on_device(session, view);
-  const auto lent = communicator->borrow_plan(question, asked.form, on_device);
-  if (const Error* error = std::get_if<Error>(&lent)) return give_up(asked, *communicator, *error);
-  if (const Reason* reason = std::get_if<Reason>(&lent)) {
+  const auto found = communicator->borrow_plan(question, asked.form, on_device);
+  if (const Error* error = std::get_if<Error>(&found)) return give_up(asked, *communicator, *error);
+  if (const Reason* reason = std::get_if<Reason>(&found)) {
     if (*reason == Reason::not_connected) session.want(call.communicator);
     return asked.hand_on(bytes, *reason);
   }
   if (on_device) session.counters().packed_from_device();
-  const auto& loan = std::get<Communicator::BorrowedPlan>(lent);
+  const auto& borrowed = std::get<Communicator::BorrowedPlan>(found);
   const Result<OwnData> data = lay_out(session, question, communicator->rank(), view, asked.form);
   if (!data) return give_up(asked, *communicator, data.error());
-  if (Status s = loan.plan->bind(data->blocks); !s) return give_up(asked, *communicator, s.error());
-  mpi_hooks::Counter& counter = session.counters().ran(counted_as(asked.kind, asked.form), bytes, loan.variant);
+  if (Status s = borrowed.plan->bind(data->blocks); !s) return give_up(asked, *communicator, s.error());
+  mpi_hooks::Counter& counter = session.counters().ran(counted_as(asked.kind, asked.form), bytes, borrowed.variant);
   return Answer(
-      SupportedCall{&session, communicator, loan.plan.get(), data->buffers, data->packed, &counter, loan.plan});
+      SupportedCall{&session, communicator, borrowed.plan.get(), data->buffers, data->packed, &counter, borrowed.plan});
 }
 
 Answer take(const RequestedCall& asked, const Call& call) {
@@ -411,7 +411,7 @@ std::optional<int> run_allowed(const RequestedCall& asked, const Call& call) {
   const std::uint64_t era = mpi_hooks::FastPath::era();
   const Answer taken = take_or_fail(asked, call);
   if (!taken) return std::nullopt;
-  if (*taken && !(*taken)->packed && !(*taken)->lent && asked.will_hold(call))
+  if (*taken && !(*taken)->packed && !(*taken)->held && asked.will_hold(call))
     Repeated::of(asked.kind)
         .remember(*session, asked.kind, call, {(*taken)->communicator, (*taken)->plan, (*taken)->counter}, era);
   const Status done = *taken ? run(**taken, call.communicator) : Status(taken->error());
@@ -449,14 +449,14 @@ std::optional<int> start_call(CollectiveKind kind, const Call& given, mpi::Handl
   if (!*taken) return session->raise(taken->error(), call.communicator);
   Work work = work_of(**taken, call.communicator);
   const auto packed = (*taken)->packed;
-  const auto lent = (*taken)->lent;
+  const auto held = (*taken)->held;
   const auto fail = [&]() -> Result<mpi::Handle> {
     session->nonblocking().abandon(*(*taken)->communicator->transport(), out_of_memory());
     return out_of_memory();
   };
   const auto start = [&] {
-    if (packed || lent) // which are kept until the end
-      work.at_end = [packed, lent]() -> Status { return packed ? packed->unpack() : Status(Nothing{}); };
+    if (packed || held) // which are kept until the end
+      work.at_end = [packed, held]() -> Status { return packed ? packed->unpack() : Status(Nothing{}); };
     return session->nonblocking().start(std::move(work));
   };
   const auto started = attempted(start, fail);

@@ -25,7 +25,7 @@ std::int64_t next_number() {
   return static_cast<std::int64_t>(mixed(mine, ++given) >> 1);
 }
 
-// Of a question of exact sums, which is of a type by the operation `user` (exact.hpp).
+// Of a question of exact sums, which is of a type by the operation `user` (exact_sums.hpp).
 Result<transport::Reduction> exact_reduction(const Collective& question) {
   const kernels::ExactKernels* const kernels = kernels::find_exact_kernels(question.type);
   if (!kernels) return wrong_value("the type has no exact sums", name_of(question.type));
@@ -61,13 +61,13 @@ const std::string& Communicator::note() const { return note_; }
 // All have the same hash where the largest is the smallest: the largest complement is the smallest's.
 bool Communicator::agree(const Agreed& agreed) {
   const auto mine = static_cast<std::int64_t>(agreed.hash >> 1);
-  const std::int64_t ends[5] = {mine, -mine, agreed.completion_is_caught ? 0 : 1, agreed.has_device_driver,
+  const std::int64_t ends[5] = {mine, -mine, agreed.completion_is_hooked ? 0 : 1, agreed.has_device_driver,
                                 rank_ == 0 ? next_number() : -1};
   std::int64_t most[5] = {};
   const int code = library_.call.Allreduce(ends, most, 5, library_.datatype(DataType::int64),
                                            library_.operation(Operation::max), handle_);
   number_ = most[4];
-  completion_is_caught_ = code == 0 && most[2] == 0;
+  completion_is_hooked_ = code == 0 && most[2] == 0;
   has_device_driver_ = most[3] != 0;
   return code == 0 && most[0] == mine && most[1] == -mine && agreed.hash != 0; // which stands for none
 }
@@ -140,7 +140,7 @@ Communicator::Answer Communicator::plan_alone(const Collective& question) {
 }
 
 std::optional<Reason> Communicator::declines_nonblocking(bool must) const {
-  if (!completion_is_caught_) return Reason::unseen;
+  if (!completion_is_hooked_) return Reason::unseen;
   if (resources_->transport && !resources_->transport->is_single_node()) return Reason::far;
   if (has_device_driver_ && !must) return Reason::device;
   if (over_memory_budget_) return Reason::crowded_out;
@@ -253,7 +253,7 @@ Communicator::Answer Communicator::recent_plan(const Collective& question, const
 }
 
 void Communicator::connect() {
-  if (takes_any() && completion_is_caught_ && !resources_->transport && !transport_failed_) open_transport();
+  if (takes_any() && completion_is_hooked_ && !resources_->transport && !transport_failed_) open_transport();
 }
 
 void Communicator::discard_without_communication() {

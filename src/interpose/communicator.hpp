@@ -40,7 +40,7 @@ struct Agreed {
   const Shape* machine = nullptr; // of the nodes, where the user gives it
   double timeout_seconds = 0;     // of a run in which nothing moves; 0: none. A rank's own affair
   Reproducible reproducible = Reproducible::off;
-  bool completion_is_caught = true;             // on this rank; where it is not on all, no non-blocking call is ours
+  bool completion_is_hooked = true;             // on this rank; where it is not on all, no non-blocking call is ours
   bool has_device_driver = false;               // on this rank; where any has, non-blocking calls are the library's
   bool everyone_is_here = true;                 // else nothing may be agreed on, nor taken over
   std::int32_t world_rank = 0, world_ranks = 1; // where this process stands in its job
@@ -138,7 +138,7 @@ class Communicator {
   std::int64_t number_ = 0;
   RankSpace space_;
   std::shared_ptr<const Neighbourhood> neighbours_;
-  bool agrees_ = false, lost_ = false, completion_is_caught_ = false, has_device_driver_ = false;
+  bool agrees_ = false, lost_ = false, completion_is_hooked_ = false, has_device_driver_ = false;
   bool transport_failed_ = false, over_memory_budget_ = false;
   bool decides_no_more_ = false; // since some rank had no memory to keep what was decided
   Queue queue_;

@@ -32,7 +32,7 @@ bool is_in_ours(const void* function) {
 }
 
 // As whoever calls it by this name finds it; a name that nobody has is no way past us.
-bool is_caught(const std::string& name) {
+bool is_hooked(const std::string& name) {
   if (const void* const function = dlsym(RTLD_DEFAULT, name.c_str())) return is_in_ours(function);
   return mpi::loaded_symbol(name.c_str()) == nullptr;
 }
@@ -44,13 +44,13 @@ std::string with(std::string_view name, To to) {
   return all;
 }
 
-bool is_caught_in_every_spelling(std::string_view name) {
+bool is_hooked_in_every_spelling(std::string_view name) {
   const std::string lower = with(name, [](int c) { return std::tolower(c); });
   const std::array<std::string, 7> spellings{
       std::string(name), lower, lower + "_", lower + "__", lower + "_f08_", lower + "_f08ts_", with(name, [](int c) {
         return std::toupper(c);
       })};
-  return std::all_of(spellings.begin(), spellings.end(), is_caught);
+  return std::all_of(spellings.begin(), spellings.end(), is_hooked);
 }
 
 bool completes(mpi_hooks::Name name) {
@@ -61,10 +61,10 @@ bool completes(mpi_hooks::Name name) {
 
 } // namespace
 
-bool completion_is_caught() {
+bool completion_is_hooked() {
   for (std::size_t n = 0; n < mpi_hooks::names; ++n) {
     const auto name = static_cast<mpi_hooks::Name>(n);
-    if (completes(name) && !is_caught_in_every_spelling(mpi_hooks::describe(name).name)) return false;
+    if (completes(name) && !is_hooked_in_every_spelling(mpi_hooks::describe(name).name)) return false;
   }
   return true;
 }

@@ -6,6 +6,6 @@
 namespace kumihimo::interpose {
 
 // Of this process: all names, in C and in every spelling of Fortran.
-bool completion_is_caught();
+bool completion_is_hooked();
 
 } // namespace kumihimo::interpose

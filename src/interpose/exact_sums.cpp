@@ -197,7 +197,7 @@ Result<bool> start(Sum& sum, mpi::Handle& request) {
 
 // A lack of memory is found by this rank alone, and after the sum was found to be ours.
 template <class F>
-ExactAnswer answered(const Sum& sum, F&& carry_out) {
+ExactAnswer answer_of(const Sum& sum, F&& carry_out) {
   const Result<bool> ours = attempted(carry_out, [] { return Result<bool>(out_of_memory()); });
   if (!ours) return raised(sum, ours.error());
   return {true, *ours ? std::optional(0) : std::nullopt};
@@ -209,14 +209,14 @@ ExactAnswer run_exact(Session& session, CollectiveKind kind, const Call& call) {
   std::optional<Sum> sum =
       attempted([&] { return sum_of(session, kind, call, Form::blocking); }, [] { return std::optional<Sum>(); });
   if (!sum) return {};
-  return answered(*sum, [&] { return run(*sum); });
+  return answer_of(*sum, [&] { return run(*sum); });
 }
 
 ExactAnswer start_exact(Session& session, CollectiveKind kind, const Call& call, mpi::Handle& request) {
   std::optional<Sum> sum =
       attempted([&] { return sum_of(session, kind, call, Form::nonblocking); }, [] { return std::optional<Sum>(); });
   if (!sum || sum->communicator->ranks() == 1) return {}; // alone: a copy
-  return answered(*sum, [&] { return start(*sum, request); });
+  return answer_of(*sum, [&] { return start(*sum, request); });
 }
 
 } // namespace kumihimo::interpose

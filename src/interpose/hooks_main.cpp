@@ -148,7 +148,7 @@ void make_progress(Call& call, Nonblocking& under_way) {
 
 void end_expecting(const Call& call) { delete reinterpret_cast<SilentErrorHandlers*>(call.notes[0]); }
 
-std::optional<int> answered(Call& call) {
+std::optional<int> handle_by_kind(Call& call) {
   switch (call.kind()) {
   case Kind::collective: return collective(call, Form::blocking);
   case Kind::nonblocking_collective: return collective(call, Form::nonblocking);
@@ -182,11 +182,11 @@ void after_environment(const Call& call, int code) {
 
 } // namespace
 
-std::optional<int> answer(Call& call) {
+std::optional<int> handle_call(Call& call) {
   const auto nothing = [] { return false; };
   if (call.kind() == Kind::environment) attempted([&] { return before_environment(call), true; }, nothing);
   Watchdog::enter(call);
-  const std::optional<int> code = answered(call);
+  const std::optional<int> code = handle_by_kind(call);
   if (code) Watchdog::leave();
   return code;
 }
@@ -200,7 +200,7 @@ void nested(Call& call, Name nesting) {
     before_comm_free(call.handle_at(Role::ended_communicator));
 }
 
-void left(const Call& call) {
+void on_exception(const Call& call) {
   end_expecting(call);
   Watchdog::leave();
 }

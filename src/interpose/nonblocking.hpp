@@ -1,7 +1,7 @@
 // Non-blocking collectives of ours. The program holds one of MPI's generalised requests for each, so that the library
 // keeps all ways of waiting and testing, also together with other requests.
 //
-// Who moves them: the program's own waits and tests, which are caught, and otherwise a thread of ours. The program may
+// Who moves them: the program's own waits and tests, which are hooked, and otherwise a thread of ours. The program may
 // compute meanwhile, or wait for a message that another rank sends only after its own wait. The thread sleeps while
 // there is nothing to do. It calls no function of MPI, so that a program which asked for no threads has none in MPI;
 // therefore only communicators whose ranks all share memory are taken. The program's own threads complete the requests,

@@ -57,7 +57,7 @@ Settings settings_of_environment() {
 
 Session::Session(mpi::Library library)
     : MpiLifetime(std::move(library)), settings_(settings_of_environment()), types_(library_),
-      completion_is_caught_(interpose::completion_is_caught()) {
+      completion_is_hooked_(interpose::completion_is_hooked()) {
   if (const Result<Reproducible> asked = parse_reproducible(settings_.reproducible))
     reproducible_ = *asked;
   else
@@ -135,7 +135,7 @@ Communicator* Session::communicator(mpi::Handle handle) {
                         machine_ ? &*machine_ : nullptr,
                         settings_.timeout_seconds,
                         reproducible_,
-                        completion_is_caught_,
+                        completion_is_hooked_,
                         DeviceMemory::has_driver(),
                         everyone_is_here(),
                         rank(),
@@ -208,7 +208,7 @@ void Session::set_up_new(mpi::Handle handle) {
   if (library_.call.Comm_test_inter(handle, &two_groups) != 0 || two_groups) return;
   if (library_.call.Comm_size(handle, &ranks) != 0 || ranks == 1 || !may_set_up(handle)) return;
   // A rank's word for what may never be used, which takes memory from what will be.
-  const bool refuses = set_up_early_ >= most_set_up_early || !completion_is_caught_ || DeviceMemory::has_driver() ||
+  const bool refuses = set_up_early_ >= most_set_up_early || !completion_is_hooked_ || DeviceMemory::has_driver() ||
                        !MemoryBudget::of_process().leaves_room(ranks);
   const std::int32_t mine[2] = {is_nonblocking_.load(std::memory_order_relaxed), refuses};
   std::int32_t any[2] = {};

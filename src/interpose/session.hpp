@@ -1,5 +1,5 @@
 // What there is once in a process: the MPI library behind us, what the user asked, and the communicators that the
-// program has used. Made at the first call that is caught, when MPI has been initialised, whichever of its names that
+// program has used. Made at the first hooked call, when MPI has been initialised, whichever of its names that
 // was; nothing is created in the MPI library for it.
 #pragma once
 
@@ -121,7 +121,7 @@ class Session : public mpi_hooks::MpiLifetime<Session> {
   Settings settings_;
   Types types_;
   Reproducible reproducible_ = Reproducible::off;
-  bool completion_is_caught_;
+  bool completion_is_hooked_;
   Wisdom wisdom_;
   std::string wisdom_path_, kernels_path_; // of the files that choices of algorithms and kernels are from, or empty
   std::optional<Shape> machine_;

@@ -2,11 +2,10 @@
 // library is opened at run time, and its functions are looked up by name. Handles are pointer-sized integers. A table
 // for each ABI family has the values that mpi.h would define (handles, special pointers, the layout of MPI_Status):
 //  - Open MPI (4 and 5): handles are addresses of objects that libmpi exports.
-//  - MPICH (4 and 5, Intel MPI, Cray MPICH, MVAPICH): handles are 32-bit integers, the same in all of them (the MPICH
-//  ABI
+//  - MPICH (4 and 5, Intel MPI, Cray MPICH, MVAPICH): handles are 32-bit integers, the same in all of them (MPICH ABI
 //    compatibility initiative, 2013). On x86-64 and AArch64 a function with an int parameter ignores the upper half of
 //    the register, so one prototype serves both families.
-// The functions are those of the profiling interface (PMPI_...), so an interposer never catches its own calls.
+// The functions are those of the profiling interface (PMPI_...), so an interposer never hooks its own calls.
 #pragma once
 
 #include "base/datatype.hpp"
@@ -195,7 +194,7 @@ struct Library {
 
   Handle datatype(DataType type) const { return constants.datatypes[static_cast<std::size_t>(type)]; }
   Handle operation(Operation op) const { return constants.operations[static_cast<std::size_t>(op)]; }
-  // With the functions that programs call (MPI_...), so that an interposer which is loaded catches them.
+  // With the functions that programs call (MPI_...), so that a loaded interposer hooks them.
   Library as_programs_call_it() const;
   // The library's text for an error code.
   std::string error_text(int code) const;

@@ -27,9 +27,9 @@ template <Name name, bool large, class... Words>
   const std::array<Word, sizeof...(Words)> said{given...};
   std::array<Word, sizeof...(Words) + 1> words{given...};
   Call call(name, exported, Language::c, large, FortranReturnAddress::site_or(site), words.data());
-  ExceptionGuard leaving(call);
+  ExceptionGuard guard(call);
   const std::uint64_t era = FastPath::era();
-  if (const std::optional<int> code = answer(call)) return leaving.returned(), *code;
+  if (const std::optional<int> code = handle_call(call)) return guard.returned(), *code;
   if constexpr (has_fast_path(name))
     if (next && call.fast_path) fast_path<name, large>.template remember<name, Language::c>(said, call.fast_path, era);
   before(call);
@@ -40,7 +40,7 @@ template <Name name, bool large, class... Words>
   } else {
     code = absent();
   }
-  leaving.returned();
+  guard.returned();
   ProgramSessions::after(call, code);
   after(call, code);
   return code;

@@ -1,4 +1,4 @@
-// A call of MPI as it was caught: which one, from where, and its arguments as they came.
+// A hooked MPI call: which one, from where, and its arguments as they came.
 //
 // All arguments of MPI's C functions are integers or pointers, and all of Fortran's are pointers: in the calling
 // conventions of x86-64 and AArch64 on Linux each has a register or a stack slot of one machine word, whose upper half
@@ -158,10 +158,10 @@ class Call {
   const Language language;
   const bool large;       // of the MPI_X_c forms
   const void* const site; // where the call returns to
-  // For who catches it, from before to after.
+  // For the hooks of a preload library, from before() to after().
   std::array<Word, 4> notes{};
-  // Set by who answers, where a call goes on that says all that decides in arguments by value: the next ones that say
-  // the same, their buffers aside, are counted here and go on unasked, until FastPath::forget().
+  // Set by handle_call() for a call that goes on and whose arguments by value decide that: the next calls with the same
+  // arguments, other than buffers, are only counted here and go on, until FastPath::forget().
   Counter* fast_path = nullptr;
 
   const Description& description() const { return describe(name); }

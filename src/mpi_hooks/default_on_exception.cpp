@@ -1,8 +1,8 @@
-// For objects that keep nothing of a call: the linker takes this where they define none themselves.
+// For objects that do not define it: the linker takes this file for them.
 #include "mpi_hooks/hooks.hpp"
 
 namespace kumihimo::mpi_hooks {
 
-void left(const Call&) {}
+void on_exception(const Call&) {}
 
 } // namespace kumihimo::mpi_hooks

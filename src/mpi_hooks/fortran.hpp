@@ -1,6 +1,6 @@
 // What Fortran's names need: handles behind its integers, and its special addresses. Where the library is MPICH, or one
-// with its ABI, the integers are C's handles and the names of mpif.h and `use mpi` reach C's, which are caught instead;
-// of mpi_f08 those do which have a buffer, and the others are caught by their own names.
+// with its ABI, the integers are C's handles and the names of mpif.h and `use mpi` reach C's, which are hooked instead;
+// of mpi_f08 those do which have a buffer, and the others are hooked by their own names.
 #pragma once
 
 #include "mpi/library.hpp"
@@ -20,7 +20,7 @@ class Fortran {
  public:
   static const Fortran& get();
   // Whether calls by these names are ours to look at, rather than C's names that they reach.
-  bool caught(bool f08) const { return is_open_mpi() ? converts_ && has_integers() : f08; }
+  bool is_hooked(bool f08) const { return is_open_mpi() ? converts_ && has_integers() : f08; }
 
   mpi::Handle handle(HandleKind kind, int integer) const {
     const Convert convert = convert_[static_cast<std::size_t>(kind)];
@@ -41,7 +41,7 @@ class Fortran {
   using Revert = int (*)(mpi::Handle);
   using Addresses = std::array<const void*, 4>; // in the spellings of Fortran compilers
   Fortran();
-  bool has_integers() const; // as long as C's: a library may be built for longer ones, which are not caught
+  bool has_integers() const; // as long as C's: a library may be built for longer ones, which are not hooked
   static bool is_among(const Addresses& addresses, const void* address);
 
   bool converts_ = false;

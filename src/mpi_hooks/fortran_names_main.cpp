@@ -24,7 +24,7 @@ template <Name name, bool f08, class... Words>
 void hook_of_fortran(const char* exported, const void* site, Words... given) {
   using Function = void (*)(Words...);
   static const auto next = reinterpret_cast<Function>(next_of(exported));
-  if (!Fortran::get().caught(f08)) {
+  if (!Fortran::get().is_hooked(f08)) {
     const FortranReturnAddress forwarded(site);
     return next(given...);
   }
@@ -35,11 +35,11 @@ void hook_of_fortran(const char* exported, const void* site, Words... given) {
     if (fast_path<name>.template counts<name, Language::fortran>(words)) return next(given...);
   Call call(name, exported, Language::fortran, false, site, words.data());
   auto* const error = reinterpret_cast<int*>(words[words.size() - 1 - has_text(name)]);
-  ExceptionGuard leaving(call);
-  const std::array<Word, sizeof...(Words)> said = words; // who answers may put others in their place
+  ExceptionGuard guard(call);
+  const std::array<Word, sizeof...(Words)> said = words; // handle_call() may replace them
   const std::uint64_t era = FastPath::era();
-  if (const std::optional<int> code = answer(call)) {
-    leaving.returned();
+  if (const std::optional<int> code = handle_call(call)) {
+    guard.returned();
     if (error) *error = *code;
     return;
   }
@@ -49,13 +49,13 @@ void hook_of_fortran(const char* exported, const void* site, Words... given) {
   ProgramSessions::before(call);
   [&]<std::size_t... i>(std::index_sequence<i...>) { next(words[i]...); }
   (std::index_sequence_for<Words...>{});
-  leaving.returned();
+  guard.returned();
   const int code = error ? *error : 0;
   ProgramSessions::after(call, code);
   after(call, code);
 }
 
-// MPICH's names of mpi_f08 for calls with a buffer, which is described there: C's names are reached, and caught.
+// MPICH's names of mpi_f08 for calls with a buffer, which is described there. They call C's names, which are hooked.
 template <Name name, class... Words> // the name, so that each has a `next` of its own
 void forwarded_to_c(const char* exported, const void* site, Words... given) {
   static const auto next = reinterpret_cast<void (*)(Words...)>(next_of(exported));

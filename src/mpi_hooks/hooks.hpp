@@ -1,6 +1,6 @@
-// What an object of ours does with the calls that it catches: it defines these. A call that passes through several
-// names of ours (Fortran's reach C's, and libraries call themselves) is seen once, by the outermost. All names are
-// weak: an object that has a definition of its own for one of them leaves that one out.
+// The functions that a preload library defines for the calls that it hooks. A call that passes through several hooked
+// names (Fortran's call C's, and libraries call themselves) is seen once, by the outermost. All names are weak: a
+// library that defines one of them itself replaces the hook.
 #pragma once
 
 #include "mpi_hooks/call.hpp"
@@ -10,12 +10,11 @@
 
 namespace kumihimo::mpi_hooks {
 
-// The code of a call that is done here, in place of the next object or the library: then nothing else is asked. An
-// object that does none defines no answer().
-std::optional<int> answer(Call& call);
+// The code of a call that ends here, without the next object or the library; then no other hook is called. Optional.
+std::optional<int> handle_call(Call& call);
 
-// A call from within another one that is caught, in a function of the program's for an attribute or an operation: a
-// communicator's end, or MPI_Abort. Nothing else is asked of it.
+// A call from within another hooked one, in the program's function for an attribute or an operation: the end of a
+// communicator, or MPI_Abort. No other hook is called. Optional.
 void nested(Call& call, Name nesting);
 
 // Before the call goes on to the next object or the library; and after it, with MPI's code (0 where Fortran asked for
@@ -23,9 +22,9 @@ void nested(Call& call, Name nesting);
 void before(Call& call);
 void after(const Call& call, int code);
 
-// In place of after, where a C++ exception leaves the call, out of a function of the program's that the library called.
-// (A longjmp tells nobody.) An object that keeps nothing of a call defines no left().
-void left(const Call& call);
+// In place of after() if a C++ exception leaves the call, from a function of the program that the library called. (A
+// longjmp cannot be seen.) Optional.
+void on_exception(const Call& call);
 
 // One guard a thread, which keeps where the guarding function was entered (its end of the caller's stack) and returns
 // to. A call that is entered there again, or nearer to the stack's begin, finds the mark of one that is gone; others
@@ -53,13 +52,13 @@ class Nesting {
   bool mine_;
 };
 
-// Tells of a call that an exception leaves.
+// Calls on_exception() if an exception leaves a call.
 class ExceptionGuard {
  public:
   explicit ExceptionGuard(const Call& call) : call_(&call) {}
   ~ExceptionGuard() {
     if (call_) [[unlikely]]
-      left(*call_);
+      on_exception(*call_);
   }
   ExceptionGuard(const ExceptionGuard&) = delete;
   ExceptionGuard& operator=(const ExceptionGuard&) = delete;
@@ -69,8 +68,8 @@ class ExceptionGuard {
   const Call* call_;
 };
 
-// Where a call by a name of Fortran returns to, which is caught by C's name that it reaches: that returns to the
-// library's binding. The first call by C's name takes it, unless there is none.
+// The return address of a call by a Fortran name that is hooked by the C name that it calls, which itself returns to
+// the library's binding. The first call by a C name takes it, unless there is none.
 class FortranReturnAddress {
  public:
   explicit FortranReturnAddress(const void* site) { site_ = site; }

@@ -1,4 +1,4 @@
-// Where a caught call goes on: to the next object that has its name (another tool, or the MPI library), and where there
+// Where a hooked call goes on: to the next object that has its name (another tool, or the MPI library), and where there
 // is none in sight, because the library was loaded for one module alone as Python does, to the library's profiling
 // name.
 #pragma once

@@ -1,5 +1,5 @@
 // What one thread has counted. No other thread writes here, so there are no locks, and after a call site's first call
-// nothing is allocated. Another thread reads it at the end of the process alone, when its Turn lets it.
+// nothing is allocated. Another thread reads it at the end of the process alone, if its CountingFlag is clear.
 #pragma once
 
 #include "mpi_hooks/call.hpp"
@@ -96,7 +96,7 @@ struct ThreadRecord {
     static std::atomic<std::uint16_t> made = 0;
     return made++;
   }();
-  CountingFlag turn; // with what follows
+  CountingFlag counting; // set while its thread changes what follows
   Rows rows;
   std::unordered_map<int, Traffic> partners; // by rank of the world
   std::array<std::unique_ptr<Histogram>, mpi_hooks::names> sizes;

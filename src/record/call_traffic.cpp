@@ -8,13 +8,13 @@ using mpi_hooks::Call;
 using mpi_hooks::Kind;
 using mpi_hooks::Role;
 
-std::int64_t Volumes::size_of(mpi::Handle type) const {
+std::int64_t CallTrafficReader::size_of(mpi::Handle type) const {
   long long bytes = 0;
   if (type == library_.constants.datatype_null || library_.call.Type_size_x(type, &bytes) != 0 || bytes < 0) return 0;
   return bytes;
 }
 
-Volume Volumes::of(const Call& call, int rank) const {
+CallTraffic CallTrafficReader::of(const Call& call, int rank) const {
   switch (call.kind()) {
   case Kind::collective:
   case Kind::nonblocking_collective:
@@ -44,7 +44,7 @@ Volume Volumes::of(const Call& call, int rank) const {
   return {call.has(Role::receive_count) ? received(call) : 0};
 }
 
-std::int64_t Volumes::received(const Call& call) const {
+std::int64_t CallTrafficReader::received(const Call& call) const {
   int bytes = 0;
   if (call.has(Role::status) &&
       library_.call.Get_count(static_cast<const mpi::StatusWords*>(call.pointer(Role::status)), library_.constants.byte,
@@ -56,7 +56,7 @@ std::int64_t Volumes::received(const Call& call) const {
 }
 
 // MPI_Alltoallw and MPI_Neighbor_alltoallw have a type for each count.
-std::int64_t Volumes::sum(const Call& call, Role counts, Role type) const {
+std::int64_t CallTrafficReader::sum(const Call& call, Role counts, Role type) const {
   const int n = mpi_hooks::entries(call, mpi_hooks::extent_of(call), counts);
   const bool each = type == Role::send_types || type == Role::receive_types;
   const std::int64_t size = each ? 0 : size_of(call.handle(type));
@@ -65,7 +65,7 @@ std::int64_t Volumes::sum(const Call& call, Role counts, Role type) const {
   return bytes;
 }
 
-std::int64_t Volumes::of_collective(const Call& call, int rank) const {
+std::int64_t CallTrafficReader::of_collective(const Call& call, int rank) const {
   const CollectiveRow& collective = *mpi_hooks::collective_of(call.name).row;
   // Between two groups: of MPI_ROOT and MPI_PROC_NULL, negative in both families, most arguments mean nothing.
   const std::int64_t root = call.has(Role::root) ? call.integer(Role::root) : 0;

@@ -11,17 +11,17 @@
 
 namespace kumihimo::record {
 
-struct Volume {
+struct CallTraffic {
   std::int64_t bytes = 0;
   bool sends = false; // to one rank, `partner`
   int partner = -1;
 };
 
-class Volumes {
+class CallTrafficReader {
  public:
-  explicit Volumes(const mpi::Library& library) : library_(library) {}
+  explicit CallTrafficReader(const mpi::Library& library) : library_(library) {}
   // After the call. `rank`: this one in the call's communicator, for what only a root does.
-  Volume of(const mpi_hooks::Call& call, int rank) const;
+  CallTraffic of(const mpi_hooks::Call& call, int rank) const;
 
  private:
   std::int64_t size_of(mpi::Handle type) const;

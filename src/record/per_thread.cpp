@@ -16,8 +16,8 @@ void CountingFlag::fence_all_threads() {
   std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-bool CountingFlag::ended_until(std::chrono::steady_clock::time_point until) const {
-  while (taken_.load(std::memory_order_acquire)) {
+bool CountingFlag::is_clear_by(std::chrono::steady_clock::time_point until) const {
+  while (is_set_.load(std::memory_order_acquire)) {
     if (std::chrono::steady_clock::now() >= until) return false;
     std::this_thread::yield();
   }

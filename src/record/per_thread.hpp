@@ -78,38 +78,36 @@ class PerThread {
   static inline thread_local bool counted_ = false;
 };
 
-// Ranks turn it is with what a thread counts: the thread's own, or, at the end of the process, that of the one which
-// writes it all down while other threads may still run. A thread takes its turn at each call, so that must cost next to
-// nothing: it raises its own flag and looks whether the end has come, without a fence. The fence that this needs is the
-// writer's, for all threads at once.
+// Set while a thread changes its counts. At the end of the process one thread writes the counts of all, while others
+// may still run: it skips those whose flag stays set. A thread sets its flag at each call, which must cost next to
+// nothing. So it issues no fence; the writer issues one for all threads.
 class CountingFlag {
  public:
-  // Of the thread, and for as long as one of these lives. False where the end has come: then nothing may be changed.
+  // Sets the flag of this thread for as long as it lives. False after the end: then the thread may change nothing.
   class Scope {
    public:
-    Scope(CountingFlag& turn, const std::atomic<bool>& end) : turn_(turn) {
-      turn_.taken_.store(true, std::memory_order_relaxed);
-      std::atomic_signal_fence(
-          std::memory_order_seq_cst); // the compiler keeps the order; the writer has others keep it
-      has_ = !end.load(std::memory_order_relaxed);
+    Scope(CountingFlag& flag, const std::atomic<bool>& end) : flag_(flag) {
+      flag_.is_set_.store(true, std::memory_order_relaxed);
+      std::atomic_signal_fence(std::memory_order_seq_cst); // for the compiler; the writer's fence is for the processors
+      may_count_ = !end.load(std::memory_order_relaxed);
     }
-    ~Scope() { turn_.taken_.store(false, std::memory_order_release); }
+    ~Scope() { flag_.is_set_.store(false, std::memory_order_release); }
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
-    explicit operator bool() const { return has_; }
+    explicit operator bool() const { return may_count_; }
 
    private:
-    CountingFlag& turn_;
-    bool has_;
+    CountingFlag& flag_;
+    bool may_count_;
   };
 
-  // Of the writer, after it has set the end. From here on every thread sees it, or is seen to have its turn.
+  // For the writer, after it has set the end: from here on each thread sees the end, or the writer sees its flag.
   static void fence_all_threads();
-  // Whether the thread has ended its turn until then: if so it takes no other.
-  bool ended_until(std::chrono::steady_clock::time_point until) const;
+  // Waits until the flag is clear, at most until then. True: it is, and stays so.
+  bool is_clear_by(std::chrono::steady_clock::time_point until) const;
 
  private:
-  std::atomic<bool> taken_ = false;
+  std::atomic<bool> is_set_ = false;
 };
 
 } // namespace kumihimo::record

@@ -151,7 +151,7 @@ std::string Recorder::part(bool whole) {
   CountingFlag::fence_all_threads();
   const auto patience = std::chrono::steady_clock::now() + std::chrono::milliseconds(10);
   PerThread<ThreadRecord>::each([&](const ThreadRecord& thread) {
-    if (!thread.turn.ended_until(patience)) {
+    if (!thread.counting.is_clear_by(patience)) {
       ++left_out;
       return;
     }
@@ -198,7 +198,7 @@ std::string Recorder::part(bool whole) {
 }
 
 void Recorder::ends() {
-  splitting_.split(communicators_.sampled());
+  wait_time_.split(communicators_.sampled());
   // Of our own, so that no receive of the program's takes what is for us; a duplicate would call its functions.
   mpi::Handle world = 0;
   if (library_.call.Comm_split(library_.constants.comm_world, 0, rank(), &world) != 0) return;

@@ -100,7 +100,7 @@ void Recorder::before_collective(Call& call, Communicator& communicator) {
     const std::int64_t entry = Clock::now_ns();
     library_.call.Barrier(communicator.handle);
     thread().sync_ns = Clock::now_ns() - entry;
-  } else if (clock_.has_begun()) { // not where MPI_Init was not caught
+  } else if (clock_.has_begun()) { // not if MPI_Init was not hooked
     call.notes[weight] = static_cast<mpi_hooks::Word>(weight_of(communicator.collectives++));
   }
 }
@@ -108,15 +108,15 @@ void Recorder::before_collective(Call& call, Communicator& communicator) {
 void Recorder::before_end(const Call& call) {
   auto* const communicator = reinterpret_cast<Communicator*>(call.notes[on]);
   if (!communicator) return;
-  if (!communicator->samples.empty() && !is_revoked(*communicator)) splitting_.split({communicator});
+  if (!communicator->samples.empty() && !is_revoked(*communicator)) wait_time_.split({communicator});
   // That a communicator is gone its attribute tells: a call may fail, and leave it.
   if (call.has(Role::ended_window)) communicators_.window_ended(call.handle_at(Role::ended_window));
 }
 
 void Recorder::after(const Call& call, int code, std::int64_t exit_ns) {
   ThreadRecord& mine = thread();
-  const CountingFlag::Scope turn(mine.turn, over_);
-  if (!turn) return;
+  const CountingFlag::Scope counting(mine.counting, over_);
+  if (!counting) return;
   if (call.name == Name::Pcontrol) return control(call);
   const bool ends = call.kind() == Kind::communicator_end || call.kind() == Kind::window_end;
   auto* const communicator = ends ? nullptr : reinterpret_cast<Communicator*>(call.notes[on]);
@@ -180,26 +180,26 @@ void Recorder::count(const Call& call, const Communicator* communicator, Row& ro
     return;
   }
   if (!communicator && !call.has(Role::receive_count)) return;
-  const Volume volume = volumes_.of(call, communicator ? communicator->rank_of_root() : 0);
+  const CallTraffic moved = call_traffic_.of(call, communicator ? communicator->rank_of_root() : 0);
   const bool persistent = call.kind() == Kind::persistent_collective || call.kind() == Kind::persistent_point_to_point;
-  if (persistent) return note_persistent(call, communicator, volume);
-  row.bytes += volume.bytes;
+  if (persistent) return note_persistent(call, communicator, moved);
+  row.bytes += moved.bytes;
   if (call.kind() == Kind::collective || call.kind() == Kind::nonblocking_collective)
-    mine.note_size(call.name, volume.bytes);
-  if (!volume.sends || !communicator) return;
-  Traffic* const traffic = communicators_.traffic(mine, *communicator, volume.partner);
+    mine.note_size(call.name, moved.bytes);
+  if (!moved.sends || !communicator) return;
+  Traffic* const traffic = communicators_.traffic(mine, *communicator, moved.partner);
   if (!traffic) return;
   const bool one_sided = call.kind() == Kind::one_sided;
   ++(one_sided ? traffic->one_sided_messages : traffic->messages);
-  (one_sided ? traffic->one_sided_bytes : traffic->bytes) += volume.bytes;
+  (one_sided ? traffic->one_sided_bytes : traffic->bytes) += moved.bytes;
 }
 
-void Recorder::note_persistent(const Call& call, const Communicator* communicator, const Volume& volume) {
+void Recorder::note_persistent(const Call& call, const Communicator* communicator, const CallTraffic& moved) {
   const bool collective = call.kind() == Kind::persistent_collective;
-  if (!collective && !volume.sends) return forget_request(call); // what a start of it moves is told by the sender
-  Persistent persistent{call.name, volume.bytes, collective, -1};
-  if (volume.sends && volume.partner >= 0 && communicator)
-    persistent.partner = communicators_.world_rank(*communicator, volume.partner);
+  if (!collective && !moved.sends) return forget_request(call); // what a start of it moves is told by the sender
+  Persistent persistent{call.name, moved.bytes, collective, -1};
+  if (moved.sends && moved.partner >= 0 && communicator)
+    persistent.partner = communicators_.world_rank(*communicator, moved.partner);
   const std::lock_guard lock(mutex_);
   persistent_[call.handle_at(Role::request)] = persistent;
 }
@@ -258,13 +258,13 @@ void Recorder::trace(const Call& call, const Communicator* communicator, int cod
   if (code == 0 && completes(call))
     for (const Trace::Ended& ended : trace_.after_completion(call)) {
       Event receive = event;
-      receive.what = Event::Kind::receive;
+      receive.kind = Event::Kind::receive;
       receive.at_ns = exit_ns, receive.bytes = ended.bytes, receive.tag = ended.tag;
       receive.partner = ended.world_rank_of_source(ended.source);
       receive.communicator = ended.kind;
       if (receive.partner >= 0) events.push_back(receive);
     }
-  event.what = Event::Kind::leave, event.at_ns = exit_ns;
+  event.kind = Event::Kind::leave, event.at_ns = exit_ns;
   events.push_back(event);
   trace_.add(events);
 }
@@ -273,9 +273,9 @@ void Recorder::note_messages(const Call& call, const Communicator& communicator,
                              std::vector<Event>& events) {
   Event event = events.front(); // its beginning
   if (is_blocking_collective(call)) {
-    event.what = Event::Kind::collective;
+    event.kind = Event::Kind::collective;
     event.began_ns = event.at_ns, event.at_ns = exit_ns;
-    event.bytes = volumes_.of(call, communicator.rank_of_root()).bytes;
+    event.bytes = call_traffic_.of(call, communicator.rank_of_root()).bytes;
     if (call.has(Role::root)) event.partner = static_cast<int>(call.integer(Role::root));
     return events.push_back(event);
   }
@@ -283,8 +283,8 @@ void Recorder::note_messages(const Call& call, const Communicator& communicator,
   if (!now) return;
   const auto in_world = [&](int rank) { return rank < 0 ? -1 : communicators_.world_rank(communicator, rank); };
   if (call.has(Role::destination)) {
-    event.what = Event::Kind::send;
-    event.bytes = volumes_.of(call, communicator.rank_of_root()).bytes;
+    event.kind = Event::Kind::send;
+    event.bytes = call_traffic_.of(call, communicator.rank_of_root()).bytes;
     event.partner = in_world(static_cast<int>(call.integer(Role::destination)));
     event.tag = static_cast<int>(call.integer(Role::send_tag));
     if (event.partner >= 0) events.push_back(event);
@@ -301,7 +301,7 @@ void Recorder::note_messages(const Call& call, const Communicator& communicator,
   }
   if (!tells_of_receive(call)) return;
   const auto& status = *static_cast<const mpi::StatusWords*>(call.pointer(Role::status));
-  event.what = Event::Kind::receive, event.at_ns = exit_ns;
+  event.kind = Event::Kind::receive, event.at_ns = exit_ns;
   const Trace::Ended ended = trace_.ended(status);
   event.partner = in_world(ended.source), event.tag = ended.tag, event.bytes = ended.bytes;
   if (event.partner >= 0) events.push_back(event);

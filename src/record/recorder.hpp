@@ -55,7 +55,7 @@ inline Settings settings_of_environment() {
 class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
  public:
   // Before MPI_Init.
-  static void note_mpi_init_entered() { is_world_caught = true; }
+  static void note_mpi_init_entered() { is_init_hooked = true; }
 
   void before(mpi_hooks::Call& call);
   // `exit_ns`: when the call came back.
@@ -87,7 +87,7 @@ class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
   void before_collective(mpi_hooks::Call& call, Communicator& communicator);
   void after_collective(const mpi_hooks::Call& call, Communicator& communicator, Row* row, std::int64_t exit_ns);
   void count(const mpi_hooks::Call& call, const Communicator* communicator, Row& row, ThreadRecord& thread);
-  void note_persistent(const mpi_hooks::Call& call, const Communicator* communicator, const Volume& volume);
+  void note_persistent(const mpi_hooks::Call& call, const Communicator* communicator, const CallTraffic& moved);
   void forget_request(const mpi_hooks::Call& call);
   void start(mpi::Handle request, Row& row, ThreadRecord& thread);
   void note_handles(const mpi_hooks::Call& call, const Communicator* communicator, const Row* row);
@@ -102,15 +102,15 @@ class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
   std::string part(bool whole);
   void gather(mpi::Handle world, const std::string& mine) const;
 
-  static inline std::atomic<bool> is_world_caught = false; // else nobody knows when all ranks are together
+  static inline std::atomic<bool> is_init_hooked = false; // else nobody knows when all ranks are together
 
   Settings settings_;
   Counters counters_;
   Counters::Values counters_before_{};
   Clock clock_;
   Communicators communicators_;
-  Volumes volumes_;
-  Splitting splitting_;
+  CallTrafficReader call_traffic_;
+  WaitTime wait_time_;
   Regions regions_;
   Trace trace_;
   pid_t process_;

@@ -56,8 +56,9 @@ void Recorder::at_exit() {
 
 Recorder::Recorder(mpi::Library library)
     : MpiLifetime(std::move(library)), settings_(settings_for(library_)), counters_before_(counters_.read()),
-      clock_(library_, settings_.skew_ns), communicators_(library_), volumes_(library_), splitting_(library_, clock_),
-      regions_(counters_), trace_(library_, !settings_.trace.empty(), settings_.most_events), process_(getpid()),
+      clock_(library_, settings_.skew_ns), communicators_(library_), call_traffic_(library_),
+      wait_time_(library_, clock_), regions_(counters_),
+      trace_(library_, !settings_.trace.empty(), settings_.most_events), process_(getpid()),
       begun_ns_(Clock::now_ns()) {
   over_ = !begin();
 }
@@ -65,7 +66,7 @@ Recorder::Recorder(mpi::Library library)
 bool Recorder::begin() {
   if (!everyone_is_here()) return false;
   communicators_.begin();
-  if (is_world_caught) clock_.begin();
+  if (is_init_hooked) clock_.begin();
   return true;
 }
 

@@ -19,7 +19,7 @@ struct Event {
   enum class Kind : std::uint8_t { enter, leave, send, receive, collective };
   std::int64_t at_ns = 0;
   std::int64_t bytes = 0;
-  Kind what{};
+  Kind kind{};
   std::uint8_t call = 0;
   std::uint16_t thread = 0;
   std::int32_t partner = -1; // in the world; of a collective: the root in its communicator

@@ -9,7 +9,7 @@
 
 namespace kumihimo::record {
 
-std::vector<std::int64_t> Splitting::entries(const Communicator& communicator) const {
+std::vector<std::int64_t> WaitTime::entries(const Communicator& communicator) const {
   std::vector<std::int64_t> times;
   times.reserve(communicator.samples.size());
   for (const Sample& sample : communicator.samples)
@@ -17,7 +17,7 @@ std::vector<std::int64_t> Splitting::entries(const Communicator& communicator) c
   return times;
 }
 
-void Splitting::divide(Communicator& communicator, const std::vector<std::int64_t>& last) const {
+void WaitTime::divide(Communicator& communicator, const std::vector<std::int64_t>& last) const {
   for (std::size_t i = 0; i < last.size(); ++i) {
     const Sample& sample = communicator.samples[i];
     if (!sample.row) continue;
@@ -33,7 +33,7 @@ void Splitting::divide(Communicator& communicator, const std::vector<std::int64_
 }
 
 // One that cannot be started is left out, and the others are ended all the same: the library writes to their buffers.
-void Splitting::split(const std::vector<Communicator*>& communicators) const {
+void WaitTime::split(const std::vector<Communicator*>& communicators) const {
   std::vector<std::unique_ptr<Reduction>> reductions;
   for (Communicator* c : communicators) {
     auto reduction = std::make_unique<Reduction>(Reduction{c, entries(*c), {}});
@@ -45,9 +45,9 @@ void Splitting::split(const std::vector<Communicator*>& communicators) const {
     else
       c->samples.clear();
   }
-  WaitWarning patience;
+  WaitWarning warning;
   for (std::unique_ptr<Reduction>& reduction : reductions)
-    if (ended(reduction->request, patience)) {
+    if (ended(reduction->request, warning)) {
       divide(*reduction->communicator, reduction->last);
     } else { // it may be under way for ever, and write to its buffers at any time
       reduction->communicator->samples.clear();
@@ -55,25 +55,25 @@ void Splitting::split(const std::vector<Communicator*>& communicators) const {
     }
 }
 
-void Splitting::keep_for_good(std::unique_ptr<Reduction> reduction) {
+void WaitTime::keep_for_good(std::unique_ptr<Reduction> reduction) {
   static std::mutex mutex;
   static auto* const all = new std::vector<std::unique_ptr<Reduction>>;
   const std::lock_guard lock(mutex);
   all->push_back(std::move(reduction));
 }
 
-bool Splitting::ended(mpi::Handle& request, WaitWarning& patience) const {
+bool WaitTime::ended(mpi::Handle& request, WaitWarning& warning) const {
   for (int done = 0; !done;) {
     mpi::StatusWords status;
     if (library_.call.Test(&request, &done, &status) != 0) return false;
     if (done) break;
     sched_yield();
-    patience.wait();
+    warning.warn_if_late();
   }
   return true;
 }
 
-void Splitting::WaitWarning::wait() {
+void WaitTime::WaitWarning::warn_if_late() {
   constexpr std::int64_t patience_ns = 60'000'000'000;
   if (told || Clock::now_ns() - begun_ns < patience_ns) return;
   told = true;

@@ -46,9 +46,9 @@ constexpr Split split_of(std::int64_t entry_ns, std::int64_t exit_ns, std::int64
   return {waiting, whole - waiting};
 }
 
-class Splitting {
+class WaitTime {
  public:
-  Splitting(const mpi::Library& library, const Clock& clock) : library_(library), clock_(clock) {}
+  WaitTime(const mpi::Library& library, const Clock& clock) : library_(library), clock_(clock) {}
 
   // One that is about to be freed, by all its ranks together; or all that live at the end, at once: the ranks may have
   // them in any order.
@@ -67,10 +67,10 @@ class Splitting {
   struct WaitWarning {
     std::int64_t begun_ns = Clock::now_ns();
     bool told = false;
-    void wait();
+    void warn_if_late();
   };
   // Whether it has; not where the library knows of an error.
-  bool ended(mpi::Handle& request, WaitWarning& patience) const;
+  bool ended(mpi::Handle& request, WaitWarning& warning) const;
 
   const mpi::Library& library_;
   const Clock& clock_;

@@ -74,7 +74,7 @@ void kumihimo::mpi_hooks::after(const Call& call, int code) {
   seen.back().code = code;
 }
 
-void kumihimo::mpi_hooks::left(const Call&) { ++calls_left; }
+void kumihimo::mpi_hooks::on_exception(const Call&) { ++calls_left; }
 
 namespace {
 
@@ -172,7 +172,7 @@ TEST_F(Names, MayHaveAnArgumentReplaced) {
   EXPECT_EQ(noted.words[2], 5u);
 }
 
-// MPICH's names of mpif.h reach C's, which is where they are caught; those of mpi_f08 without a buffer do not.
+// MPICH's names of mpif.h reach C's, which are hooked; those of mpi_f08 without a buffer do not.
 TEST_F(Names, OfFortran) {
   const int world = 0x44000000;
   int error = 0;

@@ -30,13 +30,13 @@ TEST(Sampling, WeighsCallsSoThatTheFirstAreNoMore) {
   EXPECT_NEAR(all, calls, 0.01 * calls) << "each call is stood for";
 }
 
-TEST(Splitting, OfOneThatLeavesBeforeTheOtherIsNoWaiting) {
+TEST(Split, OfOneThatLeavesBeforeTheOtherIsNoWaiting) {
   EXPECT_EQ(split_of(100, 200, 900, true).waiting_ns, 0);
   EXPECT_EQ(split_of(100, 200, 900, true).transferring_ns, 100);
   EXPECT_EQ(split_of(100, 200, 150, true).waiting_ns, 50) << "it was there until the other came";
 }
 
-TEST(Splitting, IsWholeAndNeverNegative) {
+TEST(Split, IsWholeAndNeverNegative) {
   std::mt19937_64 random(7);
   std::uniform_int_distribution<std::int64_t> time(-1'000'000, 1'000'000);
   for (int i = 0; i < 10'000; ++i) {

@@ -1,4 +1,4 @@
-// Splitting over a library that fails now and then: functions of ours stand for MPI's.
+// WaitTime over a library that fails now and then: functions of ours stand for MPI's.
 #include "record/wait_time.hpp"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ int test(mpi::Handle* request, int* done, mpi::StatusWords*) {
   return 0;
 }
 
-TEST(Splitting, EndsAllThatItBegan) {
+TEST(WaitTime, EndsAllThatItBegan) {
   mpi::Library library;
   library.call.Iallreduce = begin;
   library.call.Test = test;
@@ -49,7 +49,7 @@ TEST(Splitting, EndsAllThatItBegan) {
     all[i].samples = {{1000, 1100, true, &rows[i], 1}, {1000, 1100, true, &rows[i], 4}, {1000, 1100, true, nullptr, 1}};
     pointers.push_back(&all[i]);
   }
-  Splitting(library, clock).split(pointers);
+  WaitTime(library, clock).split(pointers);
   for (std::size_t i = 0; i < all.size(); ++i) {
     const bool failed = all[i].handle == not_started || all[i].handle == lost;
     EXPECT_EQ(rows[i].split_calls, failed ? 0 : 2) << i;
