@@ -1,24 +1,26 @@
-// What a bench driver is asked to do: a task as JSON, the same text on every rank.
+// The task of a bench driver: JSON, the same text on every rank.
 //
-//   {"task": "check" | "measure" | "rehearse" | "calibrate" | "library", "library": "/usr/lib/.../libmpi.so.40",
+//   {"task": "check" | "measure" | "rehearse" | "calibrate" | "library",
+//    "library": "/usr/lib/.../libmpi.so.40",
 //    "pinning": "auto" | "none",
-//    "process_of_rank": [1, 0, ...],              (rank r is the process that was started as this; if absent, as r)
+//    "process_of_rank": [1, 0],                     default: rank r is the r-th process
 //    "cases": [{"collective": "allreduce", "algorithm": "ring", "parameters": {"window": 2}, "shape": "2x2",
-//               "ranks_per_node": 2 (or [3, 1]), "count": 100, "type": "float64", "operation": "sum", "root": 0,
-//               "in_place": false, "neighbours": "cart:2x2", "counts": [3, 0]}, ...],
-//                                       (neighbours: where the collective has some; counts: of irregular blocks, of
-//                                       which
-//                                        `count` is then about the mean)
-//    "programs": [{"programs": "halo:16x16x16" or "file:PATH", "lengths": [2, 2], "wraps": [true, true],
-//                  "ranks_per_node": 2, "parameters": {"single_copy": true}}, ...],         (check, measure; lengths:
-//                  of a
-//                                                                                     halo's grid of ranks)
-//    "repeats": 3,                                                   (check)
-//    "case_seconds": 0.05, "turns_at_least": 6, "turns_at_most": 1000, "compare": true, "bound": true,   (measure)
-//    "questions": [{"count": 100, "calls": ["allreduce", "2 bcast", "reduce+bcast"]}], "measures": true,
-//    "controls": {"MPIR_CVAR_COLLECTIVE_FALLBACK": 0},                            (library,
-//    which has no cases; doubles) "tag_upper_bound": 100, "shared_memory_limit_bytes": 0}         (what the library and
-//    the system have, if absent)
+//               "ranks_per_node": 2,                or [3, 1]
+//               "type": "float64", "operation": "sum", "root": 0, "in_place": false,
+//               "count": 100,                       of irregular blocks: about their mean
+//               "counts": [3, 0],                   of irregular blocks
+//               "neighbours": "cart:2x2"}],         of neighbour collectives
+//    "programs": [{"programs": "halo:16x16x16",     or "file:PATH"; for check and measure
+//                  "lengths": [2, 2],               of a halo exchange: the grid of ranks
+//                  "wraps": [true, true],           likewise
+//                  "ranks_per_node": 2, "parameters": {"single_copy": true}}],
+//    "repeats": 3,                                  for check
+//    "case_seconds": 0.05, "turns_at_least": 6, "turns_at_most": 1000,      for measure
+//    "compare": true, "bound": true,                                        likewise
+//    "questions": [{"count": 100, "calls": ["allreduce", "2 bcast"]}],      for library, without cases; doubles
+//    "measures": true, "controls": {"MPIR_CVAR_COLLECTIVE_FALLBACK": 0},    likewise
+//    "tag_upper_bound": 100,                        default: the library's
+//    "shared_memory_limit_bytes": 0}                default: what the system has
 #pragma once
 
 #include "bench_driver/job.hpp"
