@@ -11,25 +11,25 @@
 namespace kumihimo::interpose {
 namespace {
 
-struct Place { // in a group
+struct RankInCommunicator {
   bool exists = true, between = false;
   std::int32_t rank = 0, ranks = 1;
 };
 
-Place place_in(Session& session, mpi::Handle handle) {
+RankInCommunicator rank_in(Session& session, mpi::Handle handle) {
   const mpi::Library& library = session.library();
   if (handle == library.constants.comm_null) return {false};
-  Place place;
-  if (const Communicator* const known = session.known(handle, place.between)) {
-    place.rank = known->rank(), place.ranks = known->ranks();
-    return place;
+  RankInCommunicator own;
+  if (const Communicator* const known = session.known(handle, own.between)) {
+    own.rank = known->rank(), own.ranks = known->ranks();
+    return own;
   }
-  int two_groups = place.between;
-  if (!place.between && library.call.Comm_test_inter(handle, &two_groups) != 0) return {false};
-  place.between = two_groups;
-  library.call.Comm_rank(handle, &place.rank);
-  library.call.Comm_size(handle, &place.ranks);
-  return place;
+  int two_groups = own.between;
+  if (!own.between && library.call.Comm_test_inter(handle, &two_groups) != 0) return {false};
+  own.between = two_groups;
+  library.call.Comm_rank(handle, &own.rank);
+  library.call.Comm_size(handle, &own.ranks);
+  return own;
 }
 
 // Whether this library refuses a send buffer that is the receive buffer, by an example on this rank alone.
@@ -71,7 +71,7 @@ bool is_committed(Session& session, mpi::Handle type) {
   return session.library().call.Pack(&nothing, 0, type, &nothing, 1, &at, alone) == 0;
 }
 
-// `counts`: of the call, in place of the side's own count.
+// `counts`: of the call, in own of the side's own count.
 bool is_wrong_side(Session& session, CollectiveKind kind, const Side& side, const Numbers& counts, std::int32_t ranks) {
   std::int64_t count = side.count;
   if (side.types) {
@@ -119,22 +119,22 @@ bool is_refused(Session& session, CollectiveKind kind, const Call& call) {
   if (!kind->moves_data() || kind->of_neighbours()) return false; // how many blocks is not known yet
   const mpi::Handle communicator = session.plain(call.communicator);
   const bool rooted = kind->has_root();
-  Place place;
+  RankInCommunicator own;
   // By MPI's words its receive buffer does not count, which MPICH looks at all the same.
   const bool first_gets_nothing =
       kind->from == Contributors::before_itself && session.library().family == mpi::Family::open_mpi;
   if (rooted || first_gets_nothing || call.has_counts()) {
-    place = place_in(session, communicator);
-    if (rooted && (!place.exists || (!place.between && (call.root < 0 || call.root >= place.ranks)))) return true;
-    if (place.between) return false; // both groups have other arguments: the library's
+    own = rank_in(session, communicator);
+    if (rooted && (!own.exists || (!own.between && (call.root < 0 || call.root >= own.ranks)))) return true;
+    if (own.between) return false; // both groups have other arguments: the library's
   }
-  RankBuffers view = view_of(kind, call, place.rank == call.root, session.library().constants.in_place);
-  if (first_gets_nothing && place.exists && place.rank == 0) view.received = nullptr; // it may be anything there
+  RankBuffers view = view_of(kind, call, own.rank == call.root, session.library().constants.in_place);
+  if (first_gets_nothing && own.exists && own.rank == 0) view.received = nullptr; // it may be anything there
   for (const Side* const side : {view.sent, view.received, view.both})
-    if (side && is_wrong_side(session, kind, *side, call.counts, place.ranks)) return true;
+    if (side && is_wrong_side(session, kind, *side, call.counts, own.ranks)) return true;
   if (!view.sent || !view.received) return false;
-  if (!rooted) place = place_in(session, communicator);
-  return is_one_buffer(session, kind, view, place.rank) && refuses_same_buffer(session, kind, view.sent->count);
+  if (!rooted) own = rank_in(session, communicator);
+  return is_one_buffer(session, kind, view, own.rank) && refuses_same_buffer(session, kind, view.sent->count);
 }
 
 } // namespace kumihimo::interpose

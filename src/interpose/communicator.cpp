@@ -46,7 +46,7 @@ Communicator::Communicator(const mpi::Library& library, mpi::Handle handle, cons
   if (!agrees_) return;
   const plan::RankCounts on = recognise(agreed);
   reproducible_ = agreed.reproducible;
-  choices_ = choices_on(on, agreed.wisdom, agreed.hash, reproducible_);
+  choices_ = communicator_choices(on, agreed.wisdom, agreed.hash, reproducible_);
   const bool asks_neighbours = std::any_of(all_collectives.begin(), all_collectives.end(), [this](CollectiveKind kind) {
     return kind->of_neighbours() && (*choices_)[kind].for_local_counts;
   });
@@ -115,7 +115,7 @@ plan::RankCounts Communicator::recognise(const Agreed& agreed) {
 
 const Choice* Communicator::choice(const Collective& question) const {
   const bool fixed = is_fixed(reproducible_, question);
-  const Choices::OfCollective& chosen = (*choices_)[question.kind];
+  const CommunicatorChoices::OfCollective& chosen = (*choices_)[question.kind];
   return plan::choice_for(fixed ? chosen.fixed : chosen.any, question, fixed);
 }
 

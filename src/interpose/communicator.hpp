@@ -13,8 +13,8 @@
 
 #include "interpose/buffer_semantics.hpp"
 #include "interpose/call_counters.hpp"
-#include "interpose/choices.hpp"
 #include "interpose/communicator_cache.hpp"
+#include "interpose/communicator_choices.hpp"
 #include "interpose/nonblocking.hpp"
 #include "plan/wisdom.hpp"
 #include "schedule/collective.hpp"
@@ -68,7 +68,7 @@ class Communicator {
   std::optional<Reason> declines(CollectiveKind kind, bool local_counts = false) const {
     if (!agrees_) return why_not();
     if (over_memory_budget_) return Reason::crowded_out;
-    const Choices::OfCollective& chosen = (*choices_)[kind];
+    const CommunicatorChoices::OfCollective& chosen = (*choices_)[kind];
     if (local_counts ? !chosen.for_local_counts : chosen.none()) return Reason::not_chosen;
     if (kind->of_neighbours() && !neighbours_) return Reason::no_plan;
     return std::nullopt;
@@ -144,7 +144,7 @@ class Communicator {
   Queue queue_;
   std::string note_;
   Reproducible reproducible_ = Reproducible::off;
-  std::shared_ptr<const Choices> choices_; // where the ranks agree
+  std::shared_ptr<const CommunicatorChoices> choices_; // where the ranks agree
   double timeout_seconds_ = 0;
   std::int32_t node_ranks_ = 1; // of a node, at most
   std::uint64_t of_ranks_ = 0;  // as of CommunicatorResources

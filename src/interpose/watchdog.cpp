@@ -23,32 +23,33 @@ using Clock = std::chrono::steady_clock;
 
 // What a thread is in. Written by it alone, without a lock; the watching thread may see one call's name with the next
 // one's peer, but never an old time with a new call: the time is written last and taken away first.
-struct Slot {
+struct WatchedCall {
   std::atomic<bool> is_taken = false;
   std::atomic<Clock::rep> since = 0; // 0: in none
   std::atomic<mpi_hooks::Name> name{};
   std::atomic<std::int32_t> peer = -1; // in the call's communicator; -1: none that is known
 };
-constinit std::array<Slot, 1024> slots; // threads beyond are not watched
+constinit std::array<WatchedCall, 1024> watched_calls; // threads beyond are not watched
 
 class WatchedThread {
  public:
   WatchedThread() {
-    const auto free = std::find_if(slots.begin(), slots.end(), [](Slot& s) { return !s.is_taken.exchange(true); });
-    if (free != slots.end()) slot_ = &*free;
+    const auto free = std::find_if(watched_calls.begin(), watched_calls.end(),
+                                   [](WatchedCall& s) { return !s.is_taken.exchange(true); });
+    if (free != watched_calls.end()) call_ = &*free;
   }
   ~WatchedThread() {
-    if (!slot_) return;
-    slot_->since = 0;
-    slot_->is_taken = false;
-    slot_ = nullptr;
+    if (!call_) return;
+    call_->since = 0;
+    call_->is_taken = false;
+    call_ = nullptr;
   }
   WatchedThread(const WatchedThread&) = delete;
   WatchedThread& operator=(const WatchedThread&) = delete;
-  Slot* slot() { return slot_; }
+  WatchedCall* call() { return call_; }
 
  private:
-  Slot* slot_ = nullptr;
+  WatchedCall* call_ = nullptr;
 };
 thread_local WatchedThread mine;
 
@@ -68,12 +69,12 @@ std::int32_t peer_of(const mpi_hooks::Call& call) {
 
 // A call that has lasted for longer than so many seconds, in words; or nothing.
 std::string overdue(double seconds) {
-  for (const Slot& slot : slots) {
-    const Clock::rep since = slot.since.load(std::memory_order_acquire);
+  for (const WatchedCall& watched : watched_calls) {
+    const Clock::rep since = watched.since.load(std::memory_order_acquire);
     const Clock::duration lasted = Clock::now().time_since_epoch() - Clock::duration(since);
     if (since == 0 || std::chrono::duration<double>(lasted).count() < seconds) continue;
-    const std::string name(mpi_hooks::describe(slot.name).name);
-    const std::int32_t peer = slot.peer;
+    const std::string name(mpi_hooks::describe(watched.name).name);
+    const std::int32_t peer = watched.peer;
     return peer < 0 ? name : fmt::format("{} with rank {} of its communicator", name, peer);
   }
   return {};
@@ -92,16 +93,16 @@ std::atomic<bool> Watchdog::watches = false;
 std::atomic<const mpi::Library*> Watchdog::known = nullptr;
 
 void Watchdog::note(const mpi_hooks::Call& call) {
-  Slot* const slot = mine.slot();
-  if (!slot) return;
-  slot->name.store(call.name, std::memory_order_relaxed);
-  slot->peer.store(peer_of(call), std::memory_order_relaxed);
-  slot->since.store(Clock::now().time_since_epoch().count(), std::memory_order_release);
+  WatchedCall* const watched = mine.call();
+  if (!watched) return;
+  watched->name.store(call.name, std::memory_order_relaxed);
+  watched->peer.store(peer_of(call), std::memory_order_relaxed);
+  watched->since.store(Clock::now().time_since_epoch().count(), std::memory_order_release);
 }
 
 void Watchdog::leave() {
   if (!is_on()) return;
-  if (Slot* const slot = mine.slot()) slot->since.store(0, std::memory_order_relaxed);
+  if (WatchedCall* const watched = mine.call()) watched->since.store(0, std::memory_order_relaxed);
 }
 
 void Watchdog::begin(double seconds) {

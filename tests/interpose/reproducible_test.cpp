@@ -1,5 +1,5 @@
 // What runs where reproducible results are asked for: that it keeps one order on all placements, whatever wisdom says.
-#include "interpose/choices.hpp"
+#include "interpose/communicator_choices.hpp"
 #include "plan/collective_call.hpp"
 
 #include <gtest/gtest.h>

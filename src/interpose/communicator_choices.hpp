@@ -43,7 +43,7 @@ constexpr bool stays_reproducible(CollectiveKind kind, Reason reason) {
 // that goes by the length alone. Each keeps one order on all placements of the ranks.
 std::vector<plan::Choice> fixed_choices(const plan::Wisdom& wisdom, CollectiveKind kind, std::int32_t ranks);
 
-struct Choices {
+struct CommunicatorChoices {
   struct OfCollective {
     std::vector<plan::Choice> any, fixed;           // by length; these for what must keep its order
     const plan::Choice* for_local_counts = nullptr; // of `any`
@@ -56,7 +56,7 @@ struct Choices {
 };
 
 // `hash` tells one wisdom from another in this process. On any thread.
-std::shared_ptr<const Choices> choices_on(const plan::RankCounts& on, const plan::Wisdom& wisdom, std::uint64_t hash,
-                                          Reproducible reproducible);
+std::shared_ptr<const CommunicatorChoices> communicator_choices(const plan::RankCounts& on, const plan::Wisdom& wisdom,
+                                                                std::uint64_t hash, Reproducible reproducible);
 
 } // namespace kumihimo::interpose

@@ -1,4 +1,4 @@
-#include "interpose/choices.hpp"
+#include "interpose/communicator_choices.hpp"
 
 #include "interpose/buffer_semantics.hpp"
 
@@ -13,12 +13,12 @@ namespace {
 
 constexpr std::array<std::string_view, 3> words = {"", "order", "exact"};
 
-std::shared_ptr<const Choices> made_for(const plan::RankCounts& on, const plan::Wisdom& wisdom,
-                                        Reproducible reproducible) {
-  auto choices = std::make_shared<Choices>();
+std::shared_ptr<const CommunicatorChoices> made_for(const plan::RankCounts& on, const plan::Wisdom& wisdom,
+                                                    Reproducible reproducible) {
+  auto choices = std::make_shared<CommunicatorChoices>();
   const auto hints = [](const plan::Choice& choice) { return choice.parameters.single_copy; };
   for (const CollectiveKind kind : all_collectives) {
-    Choices::OfCollective& of = choices->of[kind.index()];
+    CommunicatorChoices::OfCollective& of = choices->of[kind.index()];
     of.any = wisdom.choices(kind, on);
     of.for_local_counts = plan::choice_for_local_counts(of.any);
     if (reproducible != Reproducible::off && kind->reduces()) of.fixed = fixed_choices(wisdom, kind, on.ranks);
@@ -53,13 +53,13 @@ std::vector<plan::Choice> fixed_choices(const plan::Wisdom& wisdom, CollectiveKi
   return choices;
 }
 
-std::shared_ptr<const Choices> choices_on(const plan::RankCounts& on, const plan::Wisdom& wisdom, std::uint64_t hash,
-                                          Reproducible reproducible) {
+std::shared_ptr<const CommunicatorChoices> communicator_choices(const plan::RankCounts& on, const plan::Wisdom& wisdom,
+                                                                std::uint64_t hash, Reproducible reproducible) {
   struct Known {
     plan::RankCounts on;
     std::uint64_t hash;
     Reproducible reproducible;
-    std::weak_ptr<const Choices> choices;
+    std::weak_ptr<const CommunicatorChoices> choices;
   };
   static std::mutex mutex;
   static std::vector<Known> all;
@@ -68,7 +68,7 @@ std::shared_ptr<const Choices> choices_on(const plan::RankCounts& on, const plan
   for (const Known& known : all)
     if (known.on == on && known.hash == hash && known.reproducible == reproducible)
       if (auto choices = known.choices.lock()) return choices;
-  std::shared_ptr<const Choices> made = made_for(on, wisdom, reproducible);
+  std::shared_ptr<const CommunicatorChoices> made = made_for(on, wisdom, reproducible);
   all.push_back({on, hash, reproducible, made});
   return made;
 }
