@@ -1,15 +1,14 @@
-/* Programs that do not end as they should, as the first argument says: by MPI_Abort in the middle of a collective
- * ("abort"), without MPI_Finalize ("leave"), after a call of unequal lengths ("unequal", and which: a broadcast), or because rank 1 is stopped
- * or killed (the second argument: a signal) while the others wait for it in the call that the first argument names: in
- * MPI_Init ("init"), too. */
+/* Programs that do not end normally; the arguments say how. "abort": MPI_Abort in the middle of a collective. "leave":
+ * no MPI_Finalize. "unequal": after a call with unequal lengths, which the second argument names. Else rank 1 is
+ * stopped or killed (the second argument says which) while the others wait for it in the call that the first argument
+ * names, or in MPI_Init ("init"). */
 #include <mpi.h>
-
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-static void waits_in(const char *call) {
+static void waits_in(const char* call) {
   static double in[1000], out[1000];
   MPI_Request request;
   int one = 1, sum;
@@ -27,9 +26,9 @@ static void waits_in(const char *call) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   /* By what the launchers say of the rank, since MPI does not yet. */
-  const char *before = getenv("OMPI_COMM_WORLD_RANK") ? getenv("OMPI_COMM_WORLD_RANK") : getenv("PMI_RANK");
+  const char* before = getenv("OMPI_COMM_WORLD_RANK") ? getenv("OMPI_COMM_WORLD_RANK") : getenv("PMI_RANK");
   if (argc > 2 && strcmp(argv[1], "init") == 0 && before && atoi(before) == 1)
     raise(strcmp(argv[2], "stop") == 0 ? SIGSTOP : SIGKILL);
   MPI_Init(&argc, &argv);
@@ -47,7 +46,7 @@ int main(int argc, char **argv) {
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   if (argc > 1 && strcmp(argv[1], "unequal") == 0) { /* rank 1 alone finds it, and rank 0 that nobody sends any more */
     static char bytes[200], others[400];
-    const char *const call = argc > 2 ? argv[2] : "bcast";
+    const char* const call = argc > 2 ? argv[2] : "bcast";
     const int length = rank == 0 ? 200 : 100;
     int first = MPI_SUCCESS, class = MPI_SUCCESS, any;
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -59,7 +58,8 @@ int main(int argc, char **argv) {
       if (first == MPI_SUCCESS) first = MPI_Wait(&request, MPI_STATUS_IGNORE);
     }
     if (strcmp(call, "alltoallv") == 0) {
-      const int sent[2] = {rank == 0 ? 200 : length, 200}, places[2] = {0, 0}, received[2] = {200, 200}, apart[2] = {0, 200};
+      const int sent[2] = {rank == 0 ? 200 : length, 200}, places[2] = {0, 0}, received[2] = {200, 200},
+                apart[2] = {0, 200};
       first = MPI_Alltoallv(bytes, sent, places, MPI_CHAR, others, received, apart, MPI_CHAR, MPI_COMM_WORLD);
     }
     MPI_Error_class(first, &class);

@@ -1,6 +1,6 @@
-/* Every collective, blocking and not, in all that MPI lets a call be: each is made twice, by its name, which may be taken
- * over, and by its profiling name, which is the library's, and both must leave the same bytes, in what they write and in
- * what they do not. Ends with the number of checks that failed, at most 100. */
+/* Every collective, blocking and non-blocking, with all that MPI allows. Each call is made twice: by its name, which
+ * our object may run, and by its profiling name, which the library runs. Both must write the same bytes and leave the
+ * others alone. The exit status is the number of failed checks, at most 100. */
 #include "pairs.h"
 
 #include <stdio.h>
@@ -8,16 +8,31 @@
 #include <string.h>
 #include <time.h>
 
-enum kind { barrier, bcast, reduce, allreduce, scan, exscan, gather, scatter, allgather, reduce_scatter_block,
-            reduce_scatter, alltoall, kinds, allgatherv };
-static const char *names[] = {"barrier", "bcast", "reduce", "allreduce", "scan", "exscan", "gather", "scatter",
-                              "allgather", "reduce_scatter_block", "reduce_scatter", "alltoall", "", "allgatherv"};
+enum kind {
+  barrier,
+  bcast,
+  reduce,
+  allreduce,
+  scan,
+  exscan,
+  gather,
+  scatter,
+  allgather,
+  reduce_scatter_block,
+  reduce_scatter,
+  alltoall,
+  kinds,
+  allgatherv
+};
+static const char* names[] = {"barrier",        "bcast",    "reduce",  "allreduce", "scan",
+                              "exscan",         "gather",   "scatter", "allgather", "reduce_scatter_block",
+                              "reduce_scatter", "alltoall", "",        "allgatherv"};
 static int rank, failures;
 
 /* A call: what is asked for, and what this rank passes. */
 struct call {
   enum kind kind;
-  int n, root, in_place; /* n: of a block, in pairs of ints */
+  int n, root, in_place;        /* n: of a block, in pairs of ints */
   MPI_Datatype sends, receives; /* pairs of ints, each rank's own affair */
   MPI_Op op;
   MPI_Comm comm;
@@ -37,26 +52,21 @@ enum { IS_MPICH = 1 };
 enum { IS_MPICH = 0 };
 #endif
 
-static int make(struct call *c, int library, int begun) {
+static int make(struct call* c, int library, int begun) {
   int me, ints = 2 * c->n;
   MPI_Comm_rank(c->comm, &me);
   const int at_root = me == c->root;
-  const void *from = c->in_place ? MPI_IN_PLACE : (void *)c->from;
-  const void *from_but_root = c->in_place && at_root ? MPI_IN_PLACE : (void *)c->from;
-  void *to = c->kind == scatter && c->in_place && at_root ? MPI_IN_PLACE : (void *)c->to;
+  const void* from = c->in_place ? MPI_IN_PLACE : (void*)c->from;
+  const void* from_but_root = c->in_place && at_root ? MPI_IN_PLACE : (void*)c->from;
+  void* to = c->kind == scatter && c->in_place && at_root ? MPI_IN_PLACE : (void*)c->to;
   switch (c->kind) {
-  case barrier:
-    CALL(Barrier, Ibarrier, c->comm);
-  case bcast:
-    CALL(Bcast, Ibcast, c->to, c->n, c->receives, c->root, c->comm);
-  case reduce:
-    CALL(Reduce, Ireduce, from_but_root, at_root ? c->to : NULL, ints, MPI_INT, c->op, c->root, c->comm);
-  case allreduce:
-    CALL(Allreduce, Iallreduce, from, c->to, ints, MPI_INT, c->op, c->comm);
-  case scan:
-    CALL(Scan, Iscan, from, c->to, ints, MPI_INT, c->op, c->comm);
+  case barrier: CALL(Barrier, Ibarrier, c->comm);
+  case bcast: CALL(Bcast, Ibcast, c->to, c->n, c->receives, c->root, c->comm);
+  case reduce: CALL(Reduce, Ireduce, from_but_root, at_root ? c->to : NULL, ints, MPI_INT, c->op, c->root, c->comm);
+  case allreduce: CALL(Allreduce, Iallreduce, from, c->to, ints, MPI_INT, c->op, c->comm);
+  case scan: CALL(Scan, Iscan, from, c->to, ints, MPI_INT, c->op, c->comm);
   case exscan: { /* the first rank gets nothing, yet MPICH refuses no buffer */
-    void *const gets = me || c->in_place || IS_MPICH ? c->to : NULL;
+    void* const gets = me || c->in_place || IS_MPICH ? c->to : NULL;
     CALL(Exscan, Iexscan, from, gets, ints, MPI_INT, c->op, c->comm);
   }
   case gather: /* what does not count on this rank may be anything */
@@ -70,13 +80,11 @@ static int make(struct call *c, int library, int begun) {
          c->receives, c->comm);
   case reduce_scatter_block:
     CALL(Reduce_scatter_block, Ireduce_scatter_block, from, c->to, ints, MPI_INT, c->op, c->comm);
-  case reduce_scatter:
-    CALL(Reduce_scatter, Ireduce_scatter, from, c->to, c->counts, MPI_INT, c->op, c->comm);
+  case reduce_scatter: CALL(Reduce_scatter, Ireduce_scatter, from, c->to, c->counts, MPI_INT, c->op, c->comm);
   case allgatherv:
     CALL(Allgatherv, Iallgatherv, from, c->in_place ? 0 : c->counts[me], c->in_place ? MPI_DATATYPE_NULL : c->sends,
          c->to, c->counts, c->displacements, c->receives, c->comm);
-  default:
-    CALL(Alltoall, Ialltoall, from, c->n, c->sends, c->to, c->n, c->receives, c->comm);
+  default: CALL(Alltoall, Ialltoall, from, c->n, c->sends, c->to, c->n, c->receives, c->comm);
   }
 }
 
@@ -88,13 +96,13 @@ struct asked {
 };
 
 /* Buffers with the same in them for both; `turn` tells one question's data from the next one's. */
-static void prepare(struct asked *a, int turn) {
+static void prepare(struct asked* a, int turn) {
   int ranks;
   MPI_Comm_size(a->ours.comm, &ranks);
   const size_t ints = (size_t)(spread * a->ours.n + 2) * (size_t)ranks + 8;
   a->bytes = ints * sizeof(int);
   a->theirs = a->ours;
-  struct call *both[] = {&a->ours, &a->theirs};
+  struct call* both[] = {&a->ours, &a->theirs};
   for (int i = 0; i < 2; ++i) {
     both[i]->from = malloc(a->bytes), both[i]->to = malloc(a->bytes);
     for (size_t k = 0; k < ints; ++k) {
@@ -104,7 +112,7 @@ static void prepare(struct asked *a, int turn) {
   }
 }
 
-static void compare(struct asked *a, const char *how) {
+static void compare(struct asked* a, const char* how) {
   int me;
   MPI_Comm_rank(a->ours.comm, &me);
   const int undefined = a->ours.kind == exscan && me == 0 && !a->ours.in_place;
@@ -192,7 +200,7 @@ static void at_the_same_time(MPI_Comm comm) {
 /* --- what stays with the library */
 
 /* Of pairs of ints: matrices of two by two with 1, a, 0, b in them, modulo a prime; they do not commute. */
-static void product(void *left, void *right, int *n, MPI_Datatype *type) {
+static void product(void* left, void* right, int* n, MPI_Datatype* type) {
   (void)type;
   int *l = left, *r = right;
   for (int i = 0; i + 1 < *n; i += 2) {
@@ -284,14 +292,14 @@ static void barriers_hold(MPI_Comm comm) {
         MPI_Ibarrier(comm, &request), MPI_Wait(&request, MPI_STATUS_IGNORE);
       else
         MPI_Barrier(comm);
-      const double left = now(); 
+      const double left = now();
       double last;
       PMPI_Allreduce(&came, &last, 1, MPI_DOUBLE, MPI_MAX, comm);
       if (left < last && failures++ < 5) fprintf(stderr, "rank %d left a barrier before rank %d came\n", me, late);
     }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int ranks;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

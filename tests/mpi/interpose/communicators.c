@@ -1,9 +1,8 @@
-/* A thousand communicators, one after another, some kept for a while, some freed by a function of the program's for an
- * attribute of another one: nothing grows, and those that live at once take little. Ends with 1 if a sum is wrong, 2 if the
- * memory of a rank has grown by more than 8 MiB from the 300th to the last, 3 if 64 at once take more than 8 MiB, of
- * which the library itself may have 2. */
+/* A thousand communicators, one after another; some are kept for a while, some freed by the program's function for an
+ * attribute of another one. Memory must not grow. The exit status is 1 if a sum is wrong, 2 if the memory of a rank
+ * grew by more than 8 MiB from the 300th communicator to the last, 3 if 64 communicators at once take more than 8
+ * MiB, 2 of them for the library itself. */
 #include <mpi.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,13 +10,13 @@ enum { number = 1000, kept = 8, settled = 300, at_once = 64 };
 
 static double resident_mebibytes(void) {
   long pages = 0, resident = 0;
-  FILE *file = fopen("/proc/self/statm", "r");
+  FILE* file = fopen("/proc/self/statm", "r");
   if (!file || fscanf(file, "%ld %ld", &pages, &resident) != 2) abort();
   fclose(file);
   return resident * 4096.0 / (1 << 20);
 }
 
-static int free_inner(MPI_Comm comm, int keyval, void *inner, void *extra) {
+static int free_inner(MPI_Comm comm, int keyval, void* inner, void* extra) {
   (void)comm, (void)keyval, (void)extra;
   const int code = MPI_Comm_free(inner);
   free(inner);
@@ -31,7 +30,7 @@ static int ones(MPI_Comm comm) {
   return out;
 }
 
-static double many_at_once(int ranks, int *wrong) {
+static double many_at_once(int ranks, int* wrong) {
   MPI_Comm comms[at_once];
   const double before = resident_mebibytes();
   for (int i = 0; i < at_once; ++i) {
@@ -43,7 +42,7 @@ static double many_at_once(int ranks, int *wrong) {
   return taken;
 }
 
-static void one_within_another(int keyval, int ranks, int *wrong) {
+static void one_within_another(int keyval, int ranks, int* wrong) {
   MPI_Comm outer, *inner = malloc(sizeof *inner);
   MPI_Comm_dup(MPI_COMM_WORLD, &outer);
   MPI_Comm_dup(MPI_COMM_WORLD, inner);
@@ -54,13 +53,13 @@ static void one_within_another(int keyval, int ranks, int *wrong) {
 
 /* A sum in a function for an attribute, to which the ranks come by different calls. */
 static int sum_in_it;
-static int sum_at_end(MPI_Comm comm, int keyval, void *value, void *extra) {
+static int sum_at_end(MPI_Comm comm, int keyval, void* value, void* extra) {
   (void)comm, (void)keyval, (void)value, (void)extra;
   sum_in_it = ones(MPI_COMM_WORLD);
   return MPI_SUCCESS;
 }
 
-static void by_different_calls(int rank, int ranks, int *wrong) {
+static void by_different_calls(int rank, int ranks, int* wrong) {
   for (int way = 0; way < 4; ++way) {
     MPI_Comm comm;
     int keyval, value = 0;
@@ -82,7 +81,7 @@ static void by_different_calls(int rank, int ranks, int *wrong) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int rank, ranks, wrong = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -95,7 +94,7 @@ int main(int argc, char **argv) {
   by_different_calls(rank, ranks, &wrong);
   double before = 0;
   for (int i = 0; i < number; ++i) {
-    MPI_Comm *comm = &comms[i % kept];
+    MPI_Comm* comm = &comms[i % kept];
     if (*comm != MPI_COMM_NULL) MPI_Comm_free(comm);
     MPI_Comm_split(MPI_COMM_WORLD, 0, i % 2 ? rank : -rank, comm);
     int in = i, out = 0, started = 0;

@@ -1,14 +1,13 @@
-/* Buffers in the memory of a device, by a driver that is loaded before MPI_Init ("early") or later: the second
- * argument's file. Later on a node without a GPU ("late") or with one ("late_with_gpu"), or after another driver, which
- * knows nothing of that memory ("second"). On rank 1, or on all (the third argument). The fourth one is
- * its kind: of the device (1), managed (2), or pinned on the host (3), which is host memory. Other memory is closed, and opened
- * for whoever touches it unless that is our object. Ends with the number of checks that failed. */
+/* Buffers in the memory of a GPU. The first argument says when the driver is loaded, the second names its file:
+ * before MPI_Init ("early"), later on a node without a GPU ("late") or with one ("late_with_gpu"), or after another
+ * driver that does not know the memory ("second"). The third argument says whether rank 1 or all ranks have such
+ * buffers. The fourth is their kind: device (1), managed (2), or pinned on the host (3), which is host memory. The
+ * other kinds are protected, and opened for everyone but our object. The exit status is the number of failed checks. */
 #define _GNU_SOURCE
-#include <mpi.h>
-
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <fcntl.h>
+#include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,16 +17,16 @@
 
 enum { most = 512, bytes = 1 << 16, kinds = 15 };
 static int rank, ranks, failures, has_gpu, memory = 1;
-static double *device; /* input, and output behind it */
-static void *driver;
+static double* device; /* input, and output behind it */
+static void* driver;
 
-static void expect(int right, const char *what, int kind) {
+static void expect(int right, const char* what, int kind) {
   if (right) return;
   if (failures++ < 8) fprintf(stderr, "rank %d of %d: kind %d: %s\n", rank, ranks, kind, what);
 }
 
 /* As the C library's, on such a node. */
-int access(const char *path, int mode) {
+int access(const char* path, int mode) {
   return has_gpu && strcmp(path, "/dev/nvidiactl") == 0 ? 0 : faccessat(AT_FDCWD, path, mode, 0);
 }
 
@@ -36,13 +35,13 @@ static void shut(void) {
 }
 static void open_up(void) { mprotect(device, bytes, PROT_READ | PROT_WRITE); }
 
-static void touched(int signal_number, siginfo_t *info, void *context) {
+static void touched(int signal_number, siginfo_t* info, void* context) {
   (void)context;
-  if ((char *)info->si_addr < (char *)device || (char *)info->si_addr >= (char *)device + bytes) {
+  if ((char*)info->si_addr < (char*)device || (char*)info->si_addr >= (char*)device + bytes) {
     signal(signal_number, SIG_DFL);
     return;
   }
-  void *frames[16];
+  void* frames[16];
   const int found = backtrace(frames, 16);
   for (int i = 2; i < found; ++i) {
     Dl_info object;
@@ -53,10 +52,10 @@ static void touched(int signal_number, siginfo_t *info, void *context) {
   open_up();
 }
 
-static void load(const char *file) {
+static void load(const char* file) {
   driver = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
   if (!driver) fprintf(stderr, "%s\n", dlerror()), exit(1);
-  ((void (*)(void *, size_t, int))dlsym(driver, "fake_memory"))(device, bytes, memory);
+  ((void (*)(void*, size_t, int))dlsym(driver, "fake_memory"))(device, bytes, memory);
 }
 
 /* Blocking names in the spelling of the non-blocking ones. */
@@ -77,7 +76,7 @@ static void load(const char *file) {
 #define REDUCTION MPI_DOUBLE, MPI_SUM
 
 static int root = 1;
-static void run(int kind, int n, double *in, double *out, MPI_Comm comm, MPI_Request *request) {
+static void run(int kind, int n, double* in, double* out, MPI_Comm comm, MPI_Request* request) {
   int lengths[8], places[8], firsts[8];
   for (int r = 0; r < ranks; ++r) lengths[r] = n + r, places[r] = r * n + r * (r - 1) / 2, firsts[r] = (rank + r) * 8;
   const int own = n + rank;
@@ -106,12 +105,12 @@ static void run(int kind, int n, double *in, double *out, MPI_Comm comm, MPI_Req
 }
 static double host_in[most], host_out[most], expected[most];
 
-static void fill(int kind, int n, double *in, double *out) {
+static void fill(int kind, int n, double* in, double* out) {
   for (int i = 0; i < most; ++i) in[i] = 100 * rank + i + n, out[i] = -1;
   if (kind == 1 || (kind == 3 && rank == root)) memcpy(out, in, most * sizeof *in);
   if (kind != 14) return;
   memset(in, 0, most * sizeof *in), memset(out, 0, most * sizeof *out);
-  for (int i = 0; i < n / 2; ++i) in[2 * i] = (rank + i) % ranks, ((int *)in)[4 * i + 2] = rank;
+  for (int i = 0; i < n / 2; ++i) in[2 * i] = (rank + i) % ranks, ((int*)in)[4 * i + 2] = rank;
 }
 
 /* By host memory alone: the right result. */
@@ -134,12 +133,12 @@ static void compare(int kind, int n, MPI_Comm comm, int is_begun, int here) {
   expect(memcmp(out, expected, sizeof expected) == 0, is_begun ? "begun: another result" : "another result", kind);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   if (argc < 4) return 1;
   if (argc > 4) memory = atoi(argv[4]);
   alarm(60);
   const int is_late = strcmp(argv[1], "early") != 0, everywhere = strcmp(argv[3], "all") == 0;
-  void *warm[1];
+  void* warm[1];
   backtrace(warm, 1); /* which allocates at first */
   device = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   struct sigaction action = {.sa_sigaction = touched, .sa_flags = SA_SIGINFO};

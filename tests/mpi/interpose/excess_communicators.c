@@ -1,7 +1,7 @@
-/* More communicators than are worth setting up, each with its sum. `live`: so many at once. `unseen`: one after
- * another, freed by a call that nobody hooks, where the memory of a rank may grow by 24 MiB. `full`: as many as the
- * library has, then sums on some that had none yet, whose error handler ends the program. Ends with 1 if a sum or the
- * handler is wrong, with 2 if memory has grown. */
+/* More communicators than are worth setting up, each with one sum. "live": that many at once. "unseen": one after
+ * another, freed by a call that nobody hooks; the memory of a rank may grow by 24 MiB. "full": as many as the library
+ * has, then sums on some that had none yet and whose error handler ends the program. The exit status is 1 if a sum or
+ * the handler is wrong, 2 if memory grew. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

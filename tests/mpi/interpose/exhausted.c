@@ -1,6 +1,8 @@
-/* A program that runs out of memory on one rank, at each allocation of ours by turns ("each", with failing.c), or at a limit of so many
- * KiB beyond what it has after MPI_Init ("limit", as of ulimit -v), and goes on: every call has the right result or returns an error, on
- * all ranks, and a communicator made after it works. Or on all ranks to the end of MPI, with the default error handler ("to_end"). Without arguments it does nothing but call. Ends with the number of failures. */
+/* A program that runs out of memory and goes on. "each": on one rank, at each of our allocations in turn (with
+ * failing.c). "limit": at a limit of some KiB beyond its memory after MPI_Init (ulimit -v). Then each call has the
+ * right result or returns an error on all ranks, and a communicator made later works. "to_end": on all ranks until
+ * the end of MPI, with the default error handler. Without arguments it only calls. The exit status is the number of
+ * failures. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -14,12 +16,12 @@ enum { most = 3000, at_once = 80 };
 static int rank, ranks, failures, errors;
 static int is_known; /* memory runs out on a communicator that has been used, and in calls of one length on all ranks */
 
-static void expect(int right, int code, const char *what, long at) {
+static void expect(int right, int code, const char* what, long at) {
   if (code != MPI_SUCCESS) return (void)++errors;
   if (!right && failures++ < 5) fprintf(stderr, "rank %d of %d: %s, at %ld\n", rank, ranks, what, at);
 }
 
-static int all_are(const int *found, int count, int value) {
+static int all_are(const int* found, int count, int value) {
   for (int i = 0; i < count; ++i)
     if (found[i] != value) return 0;
   return 1;
@@ -35,8 +37,7 @@ static void start_many(MPI_Comm comm, long at) {
     code = MPI_Iallreduce(&in[i], &out[i], 1, MPI_INT, MPI_SUM, comm, &requests[i]);
     started += code == MPI_SUCCESS;
   }
-  for (int i = 0; i < started; ++i)
-    expect(1, MPI_Wait(&requests[i], MPI_STATUS_IGNORE), "", at);
+  for (int i = 0; i < started; ++i) expect(1, MPI_Wait(&requests[i], MPI_STATUS_IGNORE), "", at);
   for (int i = 0; i < started && errors == 0; ++i)
     expect(out[i] == ranks * (ranks - 1) / 2 + ranks * i, MPI_SUCCESS, "one of many iallreduces", at);
 }
@@ -87,7 +88,8 @@ static void each(void) {
     const int before = errors;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     call_all(comm, at);
-    if (errors != before && failures++ < 5) fprintf(stderr, "rank %d: an error on a communicator made later, at %ld\n", rank, at);
+    if (errors != before && failures++ < 5)
+      fprintf(stderr, "rank %d: an error on a communicator made later, at %ld\n", rank, at);
     MPI_Comm_free(&comm);
     MPI_Sendrecv_replace(&some, 1, MPI_INT, 0, 0, 0, 0, MPI_COMM_SELF, MPI_STATUS_IGNORE);
     if (rank == 0)
@@ -99,7 +101,7 @@ static void each(void) {
 
 static struct rlimit set_limit(long kib) {
   long pages = 0;
-  FILE *file = fopen("/proc/self/statm", "r");
+  FILE* file = fopen("/proc/self/statm", "r");
   if (fscanf(file, "%ld", &pages) != 1) failures++;
   fclose(file);
   struct rlimit was, now;
@@ -135,7 +137,7 @@ static void to_end(long kib) {
   call_all(MPI_COMM_WORLD, kib);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);

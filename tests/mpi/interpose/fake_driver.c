@@ -1,4 +1,4 @@
-/* The one function of a GPU's driver that is asked for a pointer, for ranges that a test calls device memory. Built as
+/* The function of a GPU driver that tells the kind of a pointer, for ranges that a test calls device memory. Built as
  * libcuda.so.1, and with HIP as libamdhip64.so.6. */
 #include <stddef.h>
 #include <stdint.h>
@@ -10,7 +10,7 @@ static struct {
 } ranges[16];
 static int count, last_error;
 
-void fake_memory(void *address, size_t bytes, int kind) {
+void fake_memory(void* address, size_t bytes, int kind) {
   ranges[count].begin = (uintptr_t)address, ranges[count].end = (uintptr_t)address + bytes, ranges[count].kind = kind;
   ++count;
 }
@@ -29,11 +29,11 @@ struct attributes {
   int is_managed;
   unsigned flags;
 };
-int hipPointerGetAttributes(struct attributes *found, const void *address) {
+int hipPointerGetAttributes(struct attributes* found, const void* address) {
   const enum kind kind = kind_of((uintptr_t)address);
   if (kind == none) return last_error = 1;
-  found->on_device = (void *)address, found->is_managed = kind == managed;
-  found->on_host = kind == device ? NULL : (void *)address;
+  found->on_device = (void*)address, found->is_managed = kind == managed;
+  found->on_host = kind == device ? NULL : (void*)address;
   return 0;
 }
 int hipPeekAtLastError(void) { return last_error; }
@@ -43,10 +43,10 @@ int hipGetLastError(void) {
   return last;
 }
 #else
-int cuPointerGetAttributes(unsigned number, const int *attributes, void **values, unsigned long long address) {
+int cuPointerGetAttributes(unsigned number, const int* attributes, void** values, unsigned long long address) {
   const enum kind kind = kind_of((uintptr_t)address);
   for (unsigned i = 0; i < number; ++i) {
-    unsigned *const value = values[i];
+    unsigned* const value = values[i];
     *value = 0;
     if (attributes[i] == 2 /* memory type */) *value = kind == none ? 0 : kind == pinned ? 1 : 2;
     if (attributes[i] == 8 /* managed */) *value = kind == managed;

@@ -1,9 +1,8 @@
-/* Calls that meet nothing that is ready for them: non-blocking ones before any blocking one on MPI_COMM_WORLD and on
- * duplicates of it ("begun"), or on communicators made before them all ("copies"); blocking ones on a duplicate made
- * after several that are never used ("unused"); and ever new lengths, blocking and not ("lengths"). Ends with the number
- * of failures. */
+/* Calls for which nothing is ready. "begun": non-blocking calls before any blocking one on MPI_COMM_WORLD and its
+ * duplicates. "copies": the same on communicators made before them all. "unused": blocking calls on a duplicate made
+ * after several unused ones. "lengths": new lengths in every call, blocking and non-blocking. The exit status is the
+ * number of failures. */
 #include <mpi.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +12,7 @@ enum { most = 3000, at_once = 40 };
 static int rank, ranks, failures;
 static int in[most], out[most];
 
-static void expect(int right, const char *what, int n) {
+static void expect(int right, const char* what, int n) {
   if (right) return;
   if (failures++ < 5) fprintf(stderr, "rank %d of %d: %s %d\n", rank, ranks, what, n);
 }
@@ -89,7 +88,7 @@ static void lengths(void) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   alarm(120);
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

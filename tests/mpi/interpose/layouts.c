@@ -1,18 +1,33 @@
-/* Types of every making, sent and received as what they are, by the name that may be taken over and by the library's own:
- * those whose elements lie one behind the other, and those that only look like it. Ends with the number of checks that
- * failed, at most 100. */
+/* Derived types of every constructor, sent and received by the name that our object may run and by the library's
+ * profiling name. Some have their elements one behind the other, others only look like it. The exit status is the
+ * number of failed checks, at most 100. */
 #include <mpi.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { types = 20, over_each_other = 8, most = 40000 }; /* ints of a buffer */
 static MPI_Datatype type[types];
-static const char *const name[types] = {"contiguous", "dup", "vector", "vector with gaps", "hvector", "hvector with gaps",
-    "indexed", "indexed backwards", "indexed over each other", "hindexed", "indexed_block", "indexed_block backwards",
-    "hindexed_block", "struct", "struct backwards", "resized", "subarray", "part of an array", "of a type with gaps",
-    "contiguous, made with a large count"};
+static const char* const name[types] = {"contiguous",
+                                        "dup",
+                                        "vector",
+                                        "vector with gaps",
+                                        "hvector",
+                                        "hvector with gaps",
+                                        "indexed",
+                                        "indexed backwards",
+                                        "indexed over each other",
+                                        "hindexed",
+                                        "indexed_block",
+                                        "indexed_block backwards",
+                                        "hindexed_block",
+                                        "struct",
+                                        "struct backwards",
+                                        "resized",
+                                        "subarray",
+                                        "part of an array",
+                                        "of a type with gaps",
+                                        "contiguous, made with a large count"};
 static int rank, ranks, failures;
 
 static void make(void) {
@@ -50,12 +65,12 @@ static void make(void) {
   for (int t = 0; t < types; ++t) MPI_Type_commit(&type[t]);
 }
 
-static void compare(const int *ours, const int *theirs, const char *what, int t) {
+static void compare(const int* ours, const int* theirs, const char* what, int t) {
   if (memcmp(ours, theirs, most * sizeof(int)) == 0) return;
   if (failures++ < 5) fprintf(stderr, "rank %d: %s of %s\n", rank, what, name[t]);
 }
 
-static void fill(int *data, int first) {
+static void fill(int* data, int first) {
   for (int i = 0; i < most; ++i) data[i] = first + i;
 }
 
@@ -80,7 +95,7 @@ static void check(int t, int ints) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);

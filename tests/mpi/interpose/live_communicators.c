@@ -1,6 +1,6 @@
-/* As many communicators as are set up at once, and some more, all alive and each with several sums; every second one has
- * its ranks in another order. Says how much memory a rank has then, to be compared with what it has without us. Takes
- * the doubles of the longest sum (512) and the number of communicators (70). Ends with 1 if a sum is wrong. */
+/* As many communicators as are set up at once and some more, all alive, each with several sums; every second one has
+ * its ranks in another order. The program prints the memory of a rank, to be compared with a run without our object.
+ * Arguments: doubles of the longest sum [512], number of communicators [70]. The exit status is 1 if a sum is wrong. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,18 +9,18 @@ enum { times = 3 };
 
 static long resident_kibibytes(void) {
   long pages = 0, resident = 0;
-  FILE *file = fopen("/proc/self/statm", "r");
+  FILE* file = fopen("/proc/self/statm", "r");
   if (!file || fscanf(file, "%ld %ld", &pages, &resident) != 2) abort();
   fclose(file);
   return resident * 4;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int rank, ranks, wrong = 0;
   MPI_Init(&argc, &argv);
   const int length = argc > 1 ? atoi(argv[1]) : 512, at_once = argc > 2 ? atoi(argv[2]) : 70;
   double *in = calloc(length, sizeof *in), *out = calloc(length, sizeof *out);
-  MPI_Comm *comms = calloc(at_once, sizeof *comms);
+  MPI_Comm* comms = calloc(at_once, sizeof *comms);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   for (int i = 0; i < at_once; ++i) {

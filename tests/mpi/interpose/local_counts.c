@@ -1,7 +1,7 @@
-/* Collectives of which each rank knows the lengths of its own blocks alone: each is made by its name, which may be taken
- * over, and by its profiling name, which is the library's, and both must leave the same bytes, in what they write and in
- * what they do not. Lengths change from call to call, and there is no memory for each. Ends with the number of checks that
- * failed, at most 100. */
+/* Collectives in which each rank knows the lengths of its own blocks only. Each call is made by its name, which our
+ * object may run, and by its profiling name, which the library runs. Both must write the same bytes and leave the
+ * others alone. Lengths change from call to call, and no memory is kept for each. The exit status is the number of
+ * failed checks, at most 100. */
 #include "pairs.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 enum kind { alltoallv, alltoallw, gatherv, scatterv, kinds };
-static const char *names[] = {"alltoallv", "alltoallw", "gatherv", "scatterv"};
+static const char* names[] = {"alltoallv", "alltoallw", "gatherv", "scatterv"};
 static int rank, failures;
 
 enum { most_ranks = 16 };
@@ -18,7 +18,7 @@ enum { most_ranks = 16 };
 struct side {
   int counts[most_ranks], displacements[most_ranks], bytes[most_ranks]; /* those in elements, these for alltoallw */
   MPI_Datatype type, types[most_ranks];
-  int *data;
+  int* data;
 };
 struct call {
   enum kind kind;
@@ -29,25 +29,25 @@ struct call {
   MPI_Request request;
 };
 
-static int make(struct call *c, int library, int begun) {
+static int make(struct call* c, int library, int begun) {
   struct side *s = &c->send, *r = &c->receive;
   int me;
   MPI_Comm_rank(c->comm, &me);
   const int at_root = me == c->root;
-  void *from = c->in_place ? MPI_IN_PLACE : (void *)s->data;
+  void* from = c->in_place ? MPI_IN_PLACE : (void*)s->data;
   switch (c->kind) {
   case alltoallv:
-    CALL(Alltoallv, Ialltoallv, from, s->counts, s->displacements, s->type, r->data, r->counts, r->displacements, r->type,
-         c->comm);
+    CALL(Alltoallv, Ialltoallv, from, s->counts, s->displacements, s->type, r->data, r->counts, r->displacements,
+         r->type, c->comm);
   case alltoallw:
     CALL(Alltoallw, Ialltoallw, from, s->counts, s->bytes, s->types, r->data, r->counts, r->bytes, r->types, c->comm);
   case gatherv: /* what does not count on this rank may be anything */
-    CALL(Gatherv, Igatherv, at_root ? from : (void *)s->data, s->counts[c->root], s->type, at_root ? r->data : NULL,
+    CALL(Gatherv, Igatherv, at_root ? from : (void*)s->data, s->counts[c->root], s->type, at_root ? r->data : NULL,
          at_root ? r->counts : NULL, at_root ? r->displacements : NULL, at_root ? r->type : MPI_DATATYPE_NULL, c->root,
          c->comm);
   default:
     CALL(Scatterv, Iscatterv, at_root ? s->data : NULL, at_root ? s->counts : NULL, at_root ? s->displacements : NULL,
-         at_root ? s->type : MPI_DATATYPE_NULL, at_root && c->in_place ? MPI_IN_PLACE : (void *)r->data,
+         at_root ? s->type : MPI_DATATYPE_NULL, at_root && c->in_place ? MPI_IN_PLACE : (void*)r->data,
          r->counts[c->root], r->type, c->root, c->comm);
   }
 }
@@ -59,20 +59,16 @@ static int pairs(int way, int turn, int from, int to, int ranks, int symmetric) 
   if (symmetric && from > to) return pairs(way, turn, to, from, ranks, 0);
   const unsigned hash = (unsigned)(from * 7919 + to * 104729 + turn * 1299709) % 65521u;
   switch (way) {
-  case 0:
-    return hash % 3 == 0 ? 0 : (int)(hash % 60);
-  case 1:
-    return from == turn % ranks && to == (turn + 1) % ranks ? 60000 : (int)(hash % 2);
-  case 2:
-    return 0;
-  default:
-    return (from + to) % 2 ? 0 : 900 + turn % 7;
+  case 0: return hash % 3 == 0 ? 0 : (int)(hash % 60);
+  case 1: return from == turn % ranks && to == (turn + 1) % ranks ? 60000 : (int)(hash % 2);
+  case 2: return 0;
+  default: return (from + to) % 2 ? 0 : 900 + turn % 7;
   }
 }
 enum { ways = 4 };
 
 /* `layout`: one behind the other, or backwards with holes between them. */
-static size_t lay_out(struct side *s, int ranks, int layout, int mixed) {
+static size_t lay_out(struct side* s, int ranks, int layout, int mixed) {
   int at = layout ? 3 : 0;
   size_t byte = 4 * (size_t)layout;
   for (int k = 0; k < ranks; ++k) {
@@ -97,15 +93,16 @@ static struct call question(enum kind kind, int way, int turn, int in_place, MPI
   const int symmetric = in_place && kind <= alltoallw;
   for (int i = 0; i < ranks; ++i) {
     const int other = kind == gatherv || kind == scatterv ? c.root : me; /* at the root, of each rank */
-    c.send.counts[i] = kind == gatherv ? pairs(way, turn, me, c.root, ranks, 0)
-                                       : pairs(way, turn, other, i, ranks, symmetric);
-    c.receive.counts[i] = kind == scatterv ? pairs(way, turn, c.root, me, ranks, 0)
-                                           : pairs(way, turn, i, other, ranks, symmetric);
+    c.send.counts[i] =
+        kind == gatherv ? pairs(way, turn, me, c.root, ranks, 0) : pairs(way, turn, other, i, ranks, symmetric);
+    c.receive.counts[i] =
+        kind == scatterv ? pairs(way, turn, c.root, me, ranks, 0) : pairs(way, turn, i, other, ranks, symmetric);
   }
   c.send.type = turn % 3 == 1 && rank % 2 ? spread_pair : pair;
   c.receive.type = turn % 3 == 2 && rank % 2 == 0 ? spread_pair : pair;
   if (symmetric) c.send.type = c.receive.type;
-  const size_t sent = lay_out(&c.send, ranks, turn / 2 % 2, turn % 2), received = lay_out(&c.receive, ranks, turn / 3 % 2, turn % 2);
+  const size_t sent = lay_out(&c.send, ranks, turn / 2 % 2, turn % 2),
+               received = lay_out(&c.receive, ranks, turn / 3 % 2, turn % 2);
   c.size = sent > received ? sent : received;
   return c;
 }
@@ -113,9 +110,9 @@ static struct call question(enum kind kind, int way, int turn, int in_place, MPI
 struct asked {
   struct call ours, theirs;
 };
-static void prepare(struct asked *a, int turn) {
+static void prepare(struct asked* a, int turn) {
   a->theirs = a->ours;
-  struct call *both[] = {&a->ours, &a->theirs};
+  struct call* both[] = {&a->ours, &a->theirs};
   for (int i = 0; i < 2; ++i) {
     int *from = both[i]->send.data = malloc(both[i]->size), *to = both[i]->receive.data = malloc(both[i]->size);
     for (size_t k = 0; k < both[i]->size / sizeof(int); ++k) {
@@ -125,7 +122,7 @@ static void prepare(struct asked *a, int turn) {
   }
 }
 
-static void compare(struct asked *a, const char *how) {
+static void compare(struct asked* a, const char* how) {
   const int right = memcmp(a->ours.receive.data, a->theirs.receive.data, a->ours.size) == 0;
   const int kept = memcmp(a->ours.send.data, a->theirs.send.data, a->ours.size) == 0;
   if ((!right || !kept) && failures++ < 5)
@@ -191,7 +188,7 @@ static void lengths_take_no_memory(MPI_Comm comm) {
     make(&c, 0, 0);
     free(c.send.data), free(c.receive.data);
     if (turn != 2000 && turn != 5999) continue;
-    FILE *file = fopen("/proc/self/statm", "r");
+    FILE* file = fopen("/proc/self/statm", "r");
     long pages = 0, resident = 0;
     if (!file || fscanf(file, "%ld %ld", &pages, &resident) != 2) resident = 0;
     if (file) fclose(file);
@@ -225,10 +222,10 @@ static void of_large_counts(void) {
 struct marked {
   int in[3 * most_ranks], out[3 * most_ranks];
 };
-static void mark(struct marked *m, int me, int ranks) {
+static void mark(struct marked* m, int me, int ranks) {
   for (int i = 0; i < 3 * ranks; ++i) m->in[i] = 100 * me + 10 * (i / 3) + i % 3, m->out[i] = -1;
 }
-static void check_marked(const struct marked *m, int me, int ranks, const char *of) {
+static void check_marked(const struct marked* m, int me, int ranks, const char* of) {
   int right = 1;
   for (int i = 0; i < 3 * ranks; ++i) right &= m->out[i] == 100 * (i / 3) + 10 * me + i % 3;
   if (!right && failures++ < 5) fprintf(stderr, "rank %d: alltoall %s: other bytes\n", rank, of);
@@ -260,7 +257,8 @@ static void of_other_places(void) {
     MPI_Request request = MPI_REQUEST_NULL;
     mark(&m, rank, ranks);
     if (begun)
-      MPI_Ialltoallv(m.in + 3 * ranks, three, backwards, MPI_INT, m.out, ones, forwards, three_before, MPI_COMM_WORLD, &request);
+      MPI_Ialltoallv(m.in + 3 * ranks, three, backwards, MPI_INT, m.out, ones, forwards, three_before, MPI_COMM_WORLD,
+                     &request);
     else
       MPI_Alltoallv(m.in + 3 * ranks, three, backwards, MPI_INT, m.out, ones, forwards, three_before, MPI_COMM_WORLD);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -305,7 +303,7 @@ static void of_what_is_freed(void) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   make_types();
@@ -316,7 +314,7 @@ int main(int argc, char **argv) {
   of_what_is_freed();
   MPI_Comm part;
   MPI_Comm_split(MPI_COMM_WORLD, rank == 0 ? 0 : 1, -rank, &part); /* backwards, and rank 0 by itself */
-  of_all_kinds(part, 1); /* the first ones before anything is set up */
+  of_all_kinds(part, 1);                                           /* the first ones before anything is set up */
   of_all_kinds(part, 0);
   MPI_Comm_free(&part);
   lengths_take_no_memory(MPI_COMM_WORLD);

@@ -1,7 +1,7 @@
-/* Calls of many lengths, one after another, and many at once: what their algorithms need while they run is not kept,
- * and little even then. Ends with 1 if a sum is wrong, with 2 if the memory of a rank has grown by more than 8 MiB
- * since its first call, or meanwhile, where the calls are ours (a library's own may); says how much it has at its end,
- * to be compared with what it has without us. */
+/* Calls of many lengths, one after another, and many at once. Memory that their algorithms need while they run is not
+ * kept. The exit status is 1 if a sum is wrong, 2 if the memory of a rank grew by more than 8 MiB since its first
+ * call, or meanwhile if the calls are ours (a library's own may). The program prints its memory at the end, to be
+ * compared with a run without our object. */
 #include <malloc.h>
 #include <mpi.h>
 #include <stdio.h>

@@ -1,9 +1,8 @@
-/* Blocking and non-blocking collectives of one communicator, in another order on each rank. MPI wants one order; libraries
- * match each form by itself, so that programs which do this run (an agreement that is emulated by MPI_Iallreduce is begun
- * before a barrier here and after it there). Ends with the number of checks that failed, or by a signal where ranks wait
- * for each other crosswise. */
+/* Blocking and non-blocking collectives on one communicator, in another order on each rank. MPI wants one order, but
+ * libraries match each form by itself, so programs that do this run. (One emulates an agreement by MPI_Iallreduce,
+ * started before a barrier here and after it there.) The exit status is the number of failed checks, or a signal if
+ * ranks wait for each other. */
 #include <mpi.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -11,7 +10,7 @@
 enum { length = 700, most = 3 };
 static int rank, ranks, failures;
 
-static void expect(int right, const char *what) {
+static void expect(int right, const char* what) {
   if (right) return;
   if (failures++ < 5) fprintf(stderr, "rank %d of %d: %s\n", rank, ranks, what);
 }
@@ -22,19 +21,19 @@ struct sum {
   int n, mark;
   MPI_Request request;
 };
-static void fill(struct sum *s, int n, int mark) {
+static void fill(struct sum* s, int n, int mark) {
   s->n = n, s->mark = mark;
   for (int i = 0; i < n; ++i) s->in[i] = mark * (rank + 1.0) + i, s->out[i] = -1;
 }
-static void begin(struct sum *s, int n, int mark, MPI_Comm comm) {
+static void begin(struct sum* s, int n, int mark, MPI_Comm comm) {
   fill(s, n, mark);
   MPI_Iallreduce(s->in, s->out, n, MPI_DOUBLE, MPI_SUM, comm, &s->request);
 }
-static void run(struct sum *s, int n, int mark, MPI_Comm comm) {
+static void run(struct sum* s, int n, int mark, MPI_Comm comm) {
   fill(s, n, mark);
   MPI_Allreduce(s->in, s->out, n, MPI_DOUBLE, MPI_SUM, comm);
 }
-static int is_right(const struct sum *s) {
+static int is_right(const struct sum* s) {
   for (int i = 0; i < s->n; ++i)
     if (s->out[i] != s->mark * (ranks * (ranks + 1) / 2.0) + (double)ranks * i) return 0;
   return 1;
@@ -102,7 +101,7 @@ static void several(void) {
   MPI_Comm_free(&comm);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   alarm(60);
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

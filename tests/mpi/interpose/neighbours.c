@@ -1,7 +1,7 @@
-/* Collectives of neighbours, on axes and graphs: each is made by its name, which may be taken over, and by its profiling
- * name, which is the library's, and both must leave the same bytes. Lengths are others in each call; where even ranks have
- * odd neighbours alone the two send blocks of other lengths, in the forms whose blocks are equal, too. Ends with the number
- * of checks that failed, at most 100. */
+/* Neighbour collectives on grids and graphs. Each call is made by its name, which our object may run, and by its
+ * profiling name, which the library runs. Both must leave the same bytes. Lengths change from call to call. If even
+ * ranks have odd neighbours only, the two kinds send blocks of other lengths, also in the forms with equal blocks.
+ * The exit status is the number of failed checks, at most 100. */
 #include "pairs.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum kind { allgather, allgatherv, alltoall, alltoallv, alltoallw, kinds };
-static const char *names[] = {"allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw"};
+static const char* names[] = {"allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw"};
 static int rank, failures;
 enum { most = 16 };
 struct neighbours {
@@ -21,7 +21,7 @@ struct side {
   int counts[most], displacements[most];
   MPI_Aint bytes[most];
   MPI_Datatype type, types[most];
-  int *data;
+  int* data;
 };
 struct call {
   enum kind kind;
@@ -30,16 +30,18 @@ struct call {
   MPI_Request request;
 };
 
-static int make(struct call *c, int library, int begun) {
+static int make(struct call* c, int library, int begun) {
   struct side *s = &c->send, *r = &c->receive;
   switch (c->kind) {
   case allgather:
-    CALL(Neighbor_allgather, Ineighbor_allgather, s->data, s->counts[0], s->type, r->data, r->counts[0], r->type, c->comm);
+    CALL(Neighbor_allgather, Ineighbor_allgather, s->data, s->counts[0], s->type, r->data, r->counts[0], r->type,
+         c->comm);
   case allgatherv:
-    CALL(Neighbor_allgatherv, Ineighbor_allgatherv, s->data, s->counts[0], s->type, r->data, r->counts, r->displacements,
-         r->type, c->comm);
+    CALL(Neighbor_allgatherv, Ineighbor_allgatherv, s->data, s->counts[0], s->type, r->data, r->counts,
+         r->displacements, r->type, c->comm);
   case alltoall:
-    CALL(Neighbor_alltoall, Ineighbor_alltoall, s->data, s->counts[0], s->type, r->data, r->counts[0], r->type, c->comm);
+    CALL(Neighbor_alltoall, Ineighbor_alltoall, s->data, s->counts[0], s->type, r->data, r->counts[0], r->type,
+         c->comm);
   case alltoallv:
     CALL(Neighbor_alltoallv, Ineighbor_alltoallv, s->data, s->counts, s->displacements, s->type, r->data, r->counts,
          r->displacements, r->type, c->comm);
@@ -56,7 +58,7 @@ static int pairs(int turn, int from, int to) {
 }
 
 /* One behind the other, or backwards with holes. */
-static size_t lay_out(struct side *s, int blocks, int apart) {
+static size_t lay_out(struct side* s, int blocks, int apart) {
   int at = apart ? 3 : 0;
   MPI_Aint byte = 4 * apart;
   for (int k = 0; k < blocks; ++k) {
@@ -76,9 +78,9 @@ struct asked {
   struct call ours, theirs;
   size_t size;
 };
-static struct asked question(const struct neighbours *n, enum kind kind, int turn) {
+static struct asked question(const struct neighbours* n, enum kind kind, int turn) {
   struct asked a = {{kind, n->comm}};
-  struct call *c = &a.ours;
+  struct call* c = &a.ours;
   const int equal = kind == allgather || kind == alltoall, one = kind == allgather || kind == allgatherv;
 #ifdef MPICH
   const int may_differ = 1;
@@ -88,9 +90,14 @@ static struct asked question(const struct neighbours *n, enum kind kind, int tur
   const int more = n->alternate && may_differ && turn > 0 ? 3 : 0;
   const int sent_each = turn * 7 + more * (rank % 2), received_each = turn * 7 + more * ((rank + 1) % 2);
   for (int i = 0; i < most; ++i) { /* the first says it, where all are equal */
-    c->send.counts[i] = equal ? sent_each : one ? pairs(turn, rank, 0) : i < n->out ? pairs(turn, rank, n->destinations[i]) : 0;
-    c->receive.counts[i] = equal ? received_each : i >= n->in ? 0 : one && n->sources[i] >= 0 ? pairs(turn, n->sources[i], 0)
-                                                                                       : pairs(turn, n->sources[i], rank);
+    c->send.counts[i] = equal        ? sent_each
+                        : one        ? pairs(turn, rank, 0)
+                        : i < n->out ? pairs(turn, rank, n->destinations[i])
+                                     : 0;
+    c->receive.counts[i] = equal                       ? received_each
+                           : i >= n->in                ? 0
+                           : one && n->sources[i] >= 0 ? pairs(turn, n->sources[i], 0)
+                                                       : pairs(turn, n->sources[i], rank);
   }
   c->send.type = turn % 3 == 1 && rank % 2 ? spread_pair : pair;
   c->receive.type = turn % 3 == 2 ? spread_pair : pair;
@@ -98,7 +105,7 @@ static struct asked question(const struct neighbours *n, enum kind kind, int tur
                received = lay_out(&c->receive, n->in, equal ? 0 : turn / 2 % 2);
   a.size = sent > received ? sent : received;
   a.theirs = a.ours;
-  struct call *both[] = {&a.ours, &a.theirs};
+  struct call* both[] = {&a.ours, &a.theirs};
   for (int i = 0; i < 2; ++i) {
     int *from = both[i]->send.data = malloc(a.size), *to = both[i]->receive.data = malloc(a.size);
     for (size_t k = 0; k < a.size / sizeof(int); ++k) {
@@ -109,7 +116,7 @@ static struct asked question(const struct neighbours *n, enum kind kind, int tur
   return a;
 }
 
-static void compare(struct asked *a, const char *of, const char *how) {
+static void compare(struct asked* a, const char* of, const char* how) {
   const int right = memcmp(a->ours.receive.data, a->theirs.receive.data, a->size) == 0;
   const int kept = memcmp(a->ours.send.data, a->theirs.send.data, a->size) == 0;
   if ((!right || !kept) && failures++ < 5)
@@ -118,7 +125,7 @@ static void compare(struct asked *a, const char *of, const char *how) {
   free(a->ours.send.data), free(a->ours.receive.data), free(a->theirs.send.data), free(a->theirs.receive.data);
 }
 
-static void of_all_kinds(const struct neighbours *n, const char *of, int kinds) {
+static void of_all_kinds(const struct neighbours* n, const char* of, int kinds) {
   MPI_Barrier(n->comm);
   for (int begun = 0; begun < 2; ++begun)
     for (int turn = 0; turn < 10; ++turn)
@@ -138,7 +145,7 @@ static void of_all_kinds(const struct neighbours *n, const char *of, int kinds) 
   for (enum kind k = 0; k < kinds; ++k) make(&several[k].theirs, 1, 0), compare(&several[k], of, "beside others");
 }
 
-static void on_axes(int axes, const int *lengths, const int *periodic, int alternate, const char *name) {
+static void on_axes(int axes, const int* lengths, const int* periodic, int alternate, const char* name) {
   struct neighbours n = {MPI_COMM_NULL};
   n.alternate = alternate;
   MPI_Cart_create(MPI_COMM_WORLD, axes, lengths, periodic, axes > 1, &n.comm); /* perhaps in another order */
@@ -194,7 +201,7 @@ static void on_a_star(int ranks) {
   MPI_Comm_free(&n.comm);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int ranks, me;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

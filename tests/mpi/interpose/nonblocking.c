@@ -1,8 +1,7 @@
-/* Non-blocking collectives as programs use them: many at once, mixed with requests of other kinds, left alone while the
- * program waits elsewhere. Each check says what MPI promises, so that it passes with the library alone as well. Ends
- * with the number of checks that failed, at most 100. */
+/* Non-blocking collectives as programs use them: many at once, mixed with requests of other kinds, left alone while
+ * the program waits elsewhere. Each check is a promise of MPI, so the program passes with the library alone as well.
+ * The exit status is the number of failed checks, at most 100. */
 #include <mpi.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,7 @@
 static int rank, ranks, failures;
 enum { most = 8, length = 3000 };
 
-static void expect(int right, const char *what) {
+static void expect(int right, const char* what) {
   if (right) return;
   if (failures++ < 5) fprintf(stderr, "rank %d of %d: %s\n", rank, ranks, what);
 }
@@ -23,12 +22,12 @@ struct sum {
   int n;
   MPI_Request request;
 };
-static void begin(struct sum *s, int n, MPI_Comm comm) {
+static void begin(struct sum* s, int n, MPI_Comm comm) {
   s->n = n;
   for (int i = 0; i < n; ++i) s->in[i] = rank + i, s->out[i] = -1;
   expect(MPI_Iallreduce(s->in, s->out, n, MPI_DOUBLE, MPI_SUM, comm, &s->request) == MPI_SUCCESS, "MPI_Iallreduce");
 }
-static int is_right(const struct sum *s) {
+static int is_right(const struct sum* s) {
   for (int i = 0; i < s->n; ++i)
     if (s->out[i] != sum_of_ranks() + (double)ranks * i) return 0;
   return 1;
@@ -83,11 +82,11 @@ static void of_every_kind(void) {
 /* The type is freed before the broadcast is complete, as MPI allows. */
 /* Functions of an attribute, which nobody but the program's own calls may make run. */
 static int asked;
-static int refuse_copy(MPI_Datatype type, int key, void *extra, void *in, void *out, int *flag) {
+static int refuse_copy(MPI_Datatype type, int key, void* extra, void* in, void* out, int* flag) {
   ++asked;
   return MPI_ERR_OTHER;
 }
-static int note_end(MPI_Datatype type, int key, void *value, void *extra) { return ++asked, MPI_SUCCESS; }
+static int note_end(MPI_Datatype type, int key, void* value, void* extra) { return ++asked, MPI_SUCCESS; }
 
 static void bcast_of_another_type(void) {
   int key;
@@ -146,15 +145,9 @@ static void every_way_to_wait(void) {
         MPI_Waitsome(5, requests, &number, indices, statuses);
         expect(number > 0 && number <= left, "number of MPI_Waitsome"), left -= number;
         break;
-      case 3:
-        MPI_Testall(5, requests, &done, MPI_STATUSES_IGNORE), left = done ? 0 : left;
-        break;
-      case 4:
-        MPI_Testany(5, requests, &index, &done, statuses), left -= done;
-        break;
-      case 5:
-        MPI_Testsome(5, requests, &number, indices, MPI_STATUSES_IGNORE), left -= number;
-        break;
+      case 3: MPI_Testall(5, requests, &done, MPI_STATUSES_IGNORE), left = done ? 0 : left; break;
+      case 4: MPI_Testany(5, requests, &index, &done, statuses), left -= done; break;
+      case 5: MPI_Testsome(5, requests, &number, indices, MPI_STATUSES_IGNORE), left -= number; break;
       default:
         MPI_Request_get_status(requests[2], &done, MPI_STATUS_IGNORE);
         if (done) MPI_Waitall(3, requests + 2, MPI_STATUSES_IGNORE), left = 0;
@@ -205,7 +198,7 @@ static void a_send_before_it(void) {
   if (ranks < 2) return;
   static struct sum s;
   const int n = 16 << 20;
-  int *data = malloc(n * sizeof *data);
+  int* data = malloc(n * sizeof *data);
   for (int i = 0; i < n; ++i) data[i] = rank == 0 ? i : 0;
   MPI_Request request;
   if (rank == 0) MPI_Isend(data, n, MPI_INT, 1, 5, MPI_COMM_WORLD, &request);
@@ -219,7 +212,8 @@ static void a_send_before_it(void) {
 
 /* --- communicators */
 
-/* Known by a call that the library may keep, before its first sum is begun: from the second on the sums are taken over. */
+/* Known by a call that the library may keep, before its first sum is begun: from the second on the sums are taken over.
+ */
 static void after_another_call(void) {
   static struct sum s;
   MPI_Comm copy;
@@ -267,7 +261,7 @@ static void freed_while_under_way(void) {
   expect(is_right(&s), "on a communicator that was freed meanwhile");
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);

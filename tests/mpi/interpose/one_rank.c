@@ -1,6 +1,6 @@
-/* What goes wrong on one rank alone, in a call that the others make as well: memory that it cannot get. Its call is an
- * error, and so are the others', who would wait for it otherwise; and what needs no memory goes well. Ends with the
- * number of checks that failed, or by a signal where anybody waits. */
+/* A call in which one rank alone cannot get memory. It fails on that rank and on the others, which would wait for it
+ * otherwise; calls without memory succeed. The exit status is the number of failed checks, or a signal if a rank
+ * waits. */
 #include <malloc.h>
 #include <mpi.h>
 #include <stdio.h>

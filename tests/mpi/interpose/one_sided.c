@@ -1,12 +1,11 @@
-/* A rank locks the window of another one, which waits for it in a collective by then: what the library does for that
- * must go on there. Ends with 1 if a sum is wrong, or what was ended is not seen. */
+/* A rank locks the window of another one, which already waits for it in a collective. The library must make progress
+ * there for the lock. The exit status is 1 if a sum is wrong or the end is not seen. */
 #include <mpi.h>
-
 #include <unistd.h>
 
 enum { times = 20 };
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int rank, ranks, *memory, one = 1, all = 0, wrong = 0, not_seen = 0;
   MPI_Win window;

@@ -1,12 +1,11 @@
-/* A program with a wait of its own, as tools that measure are linked into one (OWN): it goes on to the library's profiling
- * name, past who is loaded before the library. Ends with 1 if a sum is wrong. */
+/* A program with its own MPI_Wait, like programs that are linked with a measuring tool (OWN). It calls the library's
+ * profiling name and so passes the preloaded object. The exit status is 1 if a sum is wrong. */
 #include <mpi.h>
-
 #include <stdio.h>
 
 static double waited;
 #ifdef OWN
-int MPI_Wait(MPI_Request *request, MPI_Status *status) {
+int MPI_Wait(MPI_Request* request, MPI_Status* status) {
   const double begun = MPI_Wtime();
   const int code = PMPI_Wait(request, status);
   waited += MPI_Wtime() - begun;
@@ -14,7 +13,7 @@ int MPI_Wait(MPI_Request *request, MPI_Status *status) {
 }
 #endif
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int rank, ranks, wrong = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -17,5 +17,5 @@ static void make_types(void) {
 
 /* Of a function with the parameters `c` (the call), `library` (by its profiling name?), `begun` (not blocking?). */
 #define CALL(f, i, ...)                                                                                                \
-  return !begun ? (library ? PMPI_##f(__VA_ARGS__) : MPI_##f(__VA_ARGS__))                                              \
+  return !begun ? (library ? PMPI_##f(__VA_ARGS__) : MPI_##f(__VA_ARGS__))                                             \
                 : (library ? PMPI_##i(__VA_ARGS__, &c->request) : MPI_##i(__VA_ARGS__, &c->request))

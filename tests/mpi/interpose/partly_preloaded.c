@@ -1,6 +1,6 @@
-/* A program of which only some processes have our object, and whose launcher does not tell who they are. They work on communicators
- * that the others are not in ("halves": a communicator of all ranks but the last, which is without it), or with a process that they
- * start without it ("spawn", by the path of this program; "child"), but exchange messages alone. Ends with 1 if a result is wrong. */
+/* A program of which only some processes have our object; the launcher does not tell which. "halves": they work on a
+ * communicator of all ranks but the last, which is without it. "spawn" with the path of this program: they start a
+ * process without it ("child"), and exchange messages only. The exit status is 1 if a result is wrong. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,14 +38,14 @@ static int with_other(MPI_Comm other, int is_child) {
   return received != 2 - is_child || sizes != 2;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int wrong = 1;
   MPI_Init(&argc, &argv);
   MPI_Comm other;
   if (strcmp(argv[1], "halves") == 0) {
     wrong = halves();
   } else if (strcmp(argv[1], "spawn") == 0) {
-    char *arguments[] = {"-u", "LD_PRELOAD", argv[0], "child", NULL};
+    char* arguments[] = {"-u", "LD_PRELOAD", argv[0], "child", NULL};
     double one = 1, sum;
     MPI_Request request;
     MPI_Iallreduce(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);

@@ -1,21 +1,20 @@
-/* A program that knows nothing of us, as users have them: each check says what MPI promises, so that it passes with the
- * library alone as well. Ends with the number of checks that failed, at most 100. */
+/* An ordinary program. Each check is a promise of MPI, so the program passes with the library alone as well. The exit
+ * status is the number of failed checks, at most 100. */
 #include <mpi.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static int rank, ranks, failures;
 
-static void expect(int right, const char *what) {
+static void expect(int right, const char* what) {
   if (right) return;
   if (failures++ < 5) fprintf(stderr, "rank %d of %d: %s\n", rank, ranks, what);
 }
 
 /* --- what is taken over */
 
-static void allreduce_sums(MPI_Comm comm, const char *what) {
+static void allreduce_sums(MPI_Comm comm, const char* what) {
   int me, all;
   MPI_Comm_rank(comm, &me);
   MPI_Comm_size(comm, &all);
@@ -50,7 +49,7 @@ static void reduces(void) {
     for (int in_place = 0; in_place < 2; ++in_place) {
       long in[33], out[33];
       for (int i = 0; i < 33; ++i) in[i] = out[i] = 1L << (i % 20) | rank;
-      const void *send = in_place && rank == root ? MPI_IN_PLACE : (void *)in;
+      const void* send = in_place && rank == root ? MPI_IN_PLACE : (void*)in;
       MPI_Reduce(send, rank == root ? out : NULL, 33, MPI_LONG, MPI_BOR, root, MPI_COMM_WORLD);
       int right = 1;
       long bits = 0;
@@ -60,7 +59,8 @@ static void reduces(void) {
     }
 }
 
-/* The root sends every second int of a matrix, the others receive them one behind the other; then the other way round. */
+/* The root sends every second int of a matrix, the others receive them one behind the other; then the other way round.
+ */
 static void bcast_of_another_type(void) {
   enum { n = 5000 };
   MPI_Datatype every_second;
@@ -102,10 +102,10 @@ static void bcast_with_holes(void) {
 
 /* --- what is handed on */
 
-static void first_not_zero(void *in, void *inout, int *n, MPI_Datatype *type) {
+static void first_not_zero(void* in, void* inout, int* n, MPI_Datatype* type) {
   (void)type;
   for (int i = 0; i < *n; ++i)
-    if (((int *)in)[i] != 0) ((int *)inout)[i] = ((int *)in)[i];
+    if (((int*)in)[i] != 0) ((int*)inout)[i] = ((int*)in)[i];
 }
 
 static void operations_of_our_own(void) {
@@ -168,7 +168,7 @@ static void many_communicators(int number) {
 static void a_send_before_it(void) {
   if (ranks < 2) return;
   const int n = 16 << 20;
-  int *data = malloc(n * sizeof *data);
+  int* data = malloc(n * sizeof *data);
   for (int i = 0; i < n; ++i) data[i] = rank == 0 ? i : 0;
   int in = 1, out = 0;
   if (rank == 0) {
@@ -184,7 +184,7 @@ static void a_send_before_it(void) {
   free(data);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);

@@ -1,14 +1,13 @@
-/* Calls that the library refuses by itself, made by one rank alone or by all: we refuse what it does, and nobody waits.
- * Whether it does is asked of the library's profiling names. Ends with the number of checks that failed, at most 100. */
+/* Calls that the library refuses, made by one rank alone or by all. We refuse the same ones, and no rank waits. The
+ * library's profiling names tell which it refuses. The exit status is the number of failed checks, at most 100. */
 #include <mpi.h>
-
 #include <stdio.h>
 
 static int rank, ranks, failures;
 enum { n = 4 };
 static int in[n] = {1, 2, 3, 4}, out[n], all[64 * n];
 
-static void expect(int right, const char *what) {
+static void expect(int right, const char* what) {
   if (right) return;
   if (failures++ < 5) fprintf(stderr, "rank %d of %d: %s\n", rank, ranks, what);
 }
@@ -45,7 +44,7 @@ static void by_one_rank(MPI_Comm comm) {
 
 /* What the root alone may see to be wrong: a block that is sent lies where it belongs. It is told at once, whether the
  * others make the call or not. */
-static int with_one_buffer(int kind, int *data, int *other, int count, int begun, MPI_Comm comm) {
+static int with_one_buffer(int kind, int* data, int* other, int count, int begun, MPI_Comm comm) {
   MPI_Request request;
   int code;
   if (kind == 0)
@@ -74,7 +73,7 @@ static int is_refused_by_library(int kind, int count) {
 }
 
 static void at_the_root(MPI_Comm comm) {
-  static const char *const names[] = {"a reduction", "a gather", "a scatter"};
+  static const char* const names[] = {"a reduction", "a gather", "a scatter"};
   for (int kind = 0; kind < 3; ++kind)
     for (int count = 1; count <= n; count += n - 1)
       for (int begun = 0; begun < 2; ++begun) {
@@ -100,7 +99,7 @@ static void at_the_root(MPI_Comm comm) {
 
 /* A type that was not committed, which the library tells of by the handler of the communicator. */
 static int told, code_told;
-static void tell(MPI_Comm *comm, int *code, ...) { (void)comm, ++told, code_told = *code; }
+static void tell(MPI_Comm* comm, int* code, ...) { (void)comm, ++told, code_told = *code; }
 
 static void of_no_ready_type(MPI_Comm comm) {
   MPI_Datatype type;
@@ -166,7 +165,7 @@ static void right_ones(MPI_Comm comm) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);

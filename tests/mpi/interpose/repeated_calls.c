@@ -1,14 +1,13 @@
-/* The same calls again and again, some of which differ in what is easily taken for the same: the buffers, in place, the
- * root, a type or communicator by the handle of one that is no more. Ends with 1 if a result is wrong; the summary must
- * count each call. */
+/* Calls that are repeated many times, some with a difference that is easily overlooked: the buffers, in place, the
+ * root, a type or communicator with the handle of a freed one. The exit status is 1 if a result is wrong; the summary
+ * must count each call. */
 #include <mpi.h>
-
 #include <stdio.h>
 
 enum { times = 100, most = 64 };
 
 static int wrong;
-static void expect(int is, const char *what) {
+static void expect(int is, const char* what) {
   if (!is && !wrong++) fprintf(stderr, "again: %s\n", what);
 }
 
@@ -108,7 +107,7 @@ static void begun(void) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   for (int i = 0; i < times; ++i) sums(MPI_COMM_WORLD, i), broadcasts(MPI_COMM_WORLD, i), blocks(MPI_COMM_WORLD, i);
   types();

@@ -1,22 +1,21 @@
-/* A non-blocking collective that fails on one rank, by every way to complete it: the handler of its communicator is told
- * once, whoever completes it gets an error, and the default handler of MPI_COMM_WORLD, which ends programs, hears nothing
- * of it. Ends with the number of checks that failed. */
+/* A non-blocking collective that fails on one rank, completed in every way. Its communicator's error handler is
+ * called once, whoever completes the call gets an error, and the default handler of MPI_COMM_WORLD, which ends
+ * programs, is not called. The exit status is the number of failed checks. */
 #include <mpi.h>
-
 #include <stdio.h>
 #include <unistd.h>
 
 enum { right = 100, ways = 8 };
 static int rank, failures, told;
-static void tell(MPI_Comm *comm, int *code, ...) { (void)comm, (void)code, ++told; }
+static void tell(MPI_Comm* comm, int* code, ...) { (void)comm, (void)code, ++told; }
 
-static void expect(int holds, const char *what, int way) {
+static void expect(int holds, const char* what, int way) {
   if (holds) return;
   ++failures;
   fprintf(stderr, "rank %d, way %d: %s\n", rank, way, what);
 }
 
-static int ended_by(int way, MPI_Request *request) {
+static int ended_by(int way, MPI_Request* request) {
   MPI_Request two[2] = {MPI_REQUEST_NULL, *request};
   MPI_Status status, statuses[2];
   int code = MPI_SUCCESS, done = 0, index, indices[2];
@@ -61,7 +60,7 @@ static MPI_Comm fresh(MPI_Errhandler handler) {
   return comm;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Errhandler handler, before, after;
   MPI_Init(&argc, &argv);
   alarm(60);

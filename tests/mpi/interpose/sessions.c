@@ -1,7 +1,6 @@
-/* MPI by sessions alone (MPI-4.0, section 11.3), or beside MPI_Init, as the first argument says; every result is
- * checked, and the end is 1 if one is wrong. 77: the MPI library that this was compiled for has no sessions. */
+/* MPI sessions (MPI-4.0, section 11.3), alone or beside MPI_Init, as the first argument says. Every result is
+ * checked; the exit status is 1 if one is wrong, 77 if the MPI library that this was compiled for has no sessions. */
 #include <mpi.h>
-
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,7 +16,7 @@ int main(void) { return 77; }
 enum { times = 10, length = 1000 };
 
 static int wrong;
-static void expect(int is, const char *what) {
+static void expect(int is, const char* what) {
   if (!is && !wrong++) fprintf(stderr, "sessions: %s\n", what);
 }
 
@@ -29,7 +28,7 @@ static MPI_Session opened_for(MPI_Info info) {
 static MPI_Session opened(void) { return opened_for(MPI_INFO_NULL); }
 
 /* Of the ranks of "mpi://WORLD" from `first` on; of none where this one is before. */
-static MPI_Comm of(MPI_Session session, const char *set, const char *tag, int first) {
+static MPI_Comm of(MPI_Session session, const char* set, const char* tag, int first) {
   MPI_Group whole, part;
   MPI_Comm comm = MPI_COMM_NULL;
   int size, rank, range[1][3] = {{first, 0, 1}};
@@ -132,7 +131,7 @@ static void threads(void) {
 
 /* Rank 0 is done when the others have not ended their session, and they wait for its word, which no message of MPI is:
  * nobody may be waited for in the end of a session. */
-static void apart(const char *word) {
+static void apart(const char* word) {
   MPI_Session session = opened(), other = opened();
   MPI_Comm comm = of(session, "mpi://WORLD", "apart", 0);
   int rank;
@@ -177,7 +176,7 @@ static void around(void) {
 }
 
 /* Rank 0 is in its first call on a communicator as it initialises MPI in another thread; the others call after that. */
-static void *first_calls(void *comm) { return calls(*(MPI_Comm *)comm, 10), NULL; }
+static void* first_calls(void* comm) { return calls(*(MPI_Comm*)comm, 10), NULL; }
 static void beside(void) {
   MPI_Session session = opened_for_threads();
   MPI_Comm comm = of(session, "mpi://WORLD", "beside", 0);
@@ -209,7 +208,7 @@ static void within(void) {
 }
 
 /* Rank 1 is stopped or killed while rank 0 waits for it. */
-static void lost(const char *call, const char *how) {
+static void lost(const char* call, const char* how) {
   MPI_Session session = opened();
   MPI_Comm comm = of(session, "mpi://WORLD", "lost", 0);
   int rank, in = 1, out;
@@ -222,8 +221,8 @@ static void lost(const char *call, const char *how) {
   _exit(0);
 }
 
-int main(int argc, char **argv) {
-  const char *what = argc > 1 ? argv[1] : "several";
+int main(int argc, char** argv) {
+  const char* what = argc > 1 ? argv[1] : "several";
   if (strcmp(what, "several") == 0) several();
   if (strcmp(what, "left") == 0) left();
   if (strcmp(what, "threads") == 0) threads();

@@ -1,7 +1,6 @@
-/* Communicators that live for a few calls, one after another: of the same ranks, of ranks in another order, of rows and
- * columns by turns, each with lengths of its own; of so many sets of ranks for one of them that it cannot keep what the
- * others keep; as the argument says. Ends with 1 if a result is wrong, with 2 if rings were made again and again
- * or not at all, which /proc tells of. */
+/* Communicators that live for a few calls, one after another, as the argument says: of the same ranks; of ranks in
+ * another order; of rows and columns in turn, each with its own lengths; or of more sets of ranks than are kept. The
+ * exit status is 1 if a result is wrong, 2 if rings were made again and again or not at all (by /proc). */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +10,7 @@
 enum { times = 120, most = 40000, most_files = 1000, most_new = 12 };
 
 static int wrong;
-static void expect(int is, const char *what) {
+static void expect(int is, const char* what) {
   if (!is && !wrong++) fprintf(stderr, "short_lived: %s\n", what);
 }
 
@@ -20,7 +19,7 @@ static unsigned long seen[most_files];
 static int files;
 static void look(void) {
   char line[1024];
-  FILE *maps = fopen("/proc/self/maps", "r");
+  FILE* maps = fopen("/proc/self/maps", "r");
   while (maps && fgets(line, sizeof line, maps)) {
     unsigned long inode = 0;
     int known = 0;
@@ -55,7 +54,8 @@ static void calls(MPI_Comm comm, int i) {
   for (int r = 0; rank == root && r < ranks; ++r) expect(all[r] == 100 * i + r, "what is gathered");
 }
 
-/* The sets of ranks by turns, as bits, in both orders: rank 0 is in all, and each other one in so few that it keeps what is left of all. */
+/* The sets of ranks by turns, as bits, in both orders: rank 0 is in all, and each other one in so few that it keeps
+ * what is left of all. */
 static void sets(int rank, int i) {
   static const int sets_of[] = {0x3, 0x5, 0x9, 0x7, 0xb, 0xd};
   const int set = sets_of[i % 6];
@@ -83,11 +83,11 @@ static void lengths(int i) {
   MPI_Comm_free(&comm);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int ranks, rank;
   MPI_Init(&argc, &argv);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks), MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  const char *how = argc > 1 ? argv[1] : "";
+  const char* how = argc > 1 ? argv[1] : "";
   calls(MPI_COMM_WORLD, 0);
   for (int i = 0; i < times; ++i) {
     MPI_Comm comm, two = MPI_COMM_NULL;

@@ -1,11 +1,9 @@
-/* A program that knows nothing of us, whose sums cancel: what it gets depends on the order in which they are added, and on
- * the number of ranks that share them. It writes the bits of what it got, for comparison: one line an element, and at last
- * whether all ranks got the same.
- * Of each element there are four addends, spread over the ranks so that what a rank adds up by itself is exact; a rank
- * alone adds all of them, rounded once. */
-#include <mpi.h>
-
+/* A program whose sums cancel, so that results depend on the order of the additions and on the number of ranks. It
+ * writes the bits of its results for comparison, one line an element, and at last whether all ranks got the same.
+ * Each element has four addends, spread over the ranks so that the part of each rank is exact. A rank alone adds all
+ * of them, rounded once. */
 #include <math.h>
+#include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +20,7 @@ static uint64_t drawn(void) { /* xorshift: the same numbers everywhere */
 static double mantissa(void) { return (double)(int32_t)drawn(); }
 
 /* Two large addends that nearly cancel, and two small ones whose sum decides the rest. */
-static void addends(double a[4], double *total) {
+static void addends(double a[4], double* total) {
   const int scale = 60 + (int)(drawn() % 20);
   const double large = mantissa() * 8;
   a[0] = ldexp(large, scale), a[1] = ldexp(-large + (drawn() % 2 ? 1 : 0), scale);
@@ -39,7 +37,7 @@ static double part(const double a[4], double total, int rank, int ranks) {
   return rank < 4 ? spread[rank] : 0;
 }
 
-static void pause_at_random(unsigned *seed) {
+static void pause_at_random(unsigned* seed) {
   const struct timespec time = {0, (long)(rand_r(seed) % 3) * 1000000};
   nanosleep(&time, NULL);
 }
@@ -56,7 +54,7 @@ static int right_at_many_lengths(int rank, int ranks) {
   return right;
 }
 
-static void write_bits(const char *what, const double *values, int n) {
+static void write_bits(const char* what, const double* values, int n) {
   for (int i = 0; i < n; ++i) {
     uint64_t bits;
     memcpy(&bits, values + i, sizeof bits);
@@ -64,7 +62,7 @@ static void write_bits(const char *what, const double *values, int n) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int rank, ranks;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -97,7 +95,8 @@ int main(int argc, char **argv) {
   MPI_Iallreduce(mine, begun, elements, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, requests);
   MPI_Ireduce(mine, begun_at_root, elements, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD, requests + 1);
   MPI_Allreduce(mine32, sum32, elements, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD);
-  /* Infinities of one sign and of both, negative zeros, a NaN, and what overflows on the way but not always at the end. */
+  /* Infinities of one sign and of both, negative zeros, a NaN, and what overflows on the way but not always at the end.
+   */
   MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
   if (argc > 2 && !right_at_many_lengths(rank, ranks)) MPI_Abort(MPI_COMM_WORLD, 9);
   double special[5] = {-HUGE_VAL, rank % 2 ? -HUGE_VAL : HUGE_VAL, -0.0, rank == 0 ? -NAN : HUGE_VAL, 0x1p1023};

@@ -1,7 +1,6 @@
-/* A program of several threads that all communicate (MPI_THREAD_MULTIPLE), each on communicators of its own, blocking and
- * not. Ends with the number of checks that failed, at most 100. */
+/* A program of several threads that all communicate (MPI_THREAD_MULTIPLE), each on its own communicators, blocking
+ * and non-blocking. The exit status is the number of failed checks, at most 100. */
 #include <mpi.h>
-
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -11,7 +10,7 @@ static int rank, ranks;
 static atomic_int failures;
 static MPI_Comm comms[threads];
 
-static void *work(void *number) {
+static void* work(void* number) {
   const int me = (int)(long)number;
   static double in[threads][length], out[threads][2][length];
   for (int t = 0; t < turns; ++t) {
@@ -37,7 +36,7 @@ static void *work(void *number) {
 enum { brief = 40 };
 static MPI_Comm brief_comms[2][brief];
 
-static void *come_and_go(void *argument) {
+static void* come_and_go(void* argument) {
   const long me = (long)argument;
   for (int i = 0; i < brief; ++i) {
     int in = 1, out = 0;
@@ -49,7 +48,7 @@ static void *come_and_go(void *argument) {
   return NULL;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   int provided = 0;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -57,13 +56,13 @@ int main(int argc, char **argv) {
   pthread_t ids[threads];
   for (int i = 0; i < threads; ++i) MPI_Comm_dup(MPI_COMM_WORLD, &comms[i]);
   if (provided == MPI_THREAD_MULTIPLE) {
-    for (long i = 0; i < threads; ++i) pthread_create(&ids[i], NULL, work, (void *)i);
+    for (long i = 0; i < threads; ++i) pthread_create(&ids[i], NULL, work, (void*)i);
     for (int i = 0; i < threads; ++i) pthread_join(ids[i], NULL);
     for (int i = 0; i < 2 * brief; ++i) MPI_Comm_dup(MPI_COMM_WORLD, &brief_comms[i % 2][i / 2]);
-    for (long i = 0; i < 2; ++i) pthread_create(&ids[i], NULL, come_and_go, (void *)i);
+    for (long i = 0; i < 2; ++i) pthread_create(&ids[i], NULL, come_and_go, (void*)i);
     for (int i = 0; i < 2; ++i) pthread_join(ids[i], NULL);
   } else {
-    for (long i = 0; i < threads; ++i) work((void *)i);
+    for (long i = 0; i < threads; ++i) work((void*)i);
   }
   for (int i = 0; i < threads; ++i) MPI_Comm_free(&comms[i]);
   int mine = failures, all = 0;

@@ -1,5 +1,5 @@
-/* Communicators that are never freed, which ranks came to in different orders: MPI_Finalize must end all the same.
- * Some ranks have freed one before, so that the library numbers the next ones differently on them. */
+/* Communicators that are never freed and that ranks first used in different orders: MPI_Finalize must return all the
+ * same. Some ranks have freed one before, so the library numbers the next ones differently on them. */
 #include <mpi.h>
 
 static double used(MPI_Comm communicator) {
@@ -8,7 +8,7 @@ static double used(MPI_Comm communicator) {
   return sum;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   int rank, wrong = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
