@@ -1,4 +1,4 @@
-// Lists of as many words as a function has arguments, for the names that are made from calls.def.
+// Argument lists of the functions that are made from calls.def.
 #pragma once
 
 // The number of arguments, 0 to 15.

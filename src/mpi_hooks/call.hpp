@@ -120,7 +120,7 @@ struct Description {
   std::string_view name; // "MPI_Send"
   Kind kind;
   std::uint8_t arguments;
-  std::uint8_t only_in_c; // of which Fortran's form lacks the first so many
+  std::uint8_t only_in_c; // leading arguments that Fortran's form lacks
   std::array<Role, 13> roles;
 };
 extern const std::array<Description, names> descriptions;
@@ -141,7 +141,7 @@ inline const HookedCollective& collective_of(Name name) { return collectives[sta
 
 enum class Language : std::uint8_t { c, fortran };
 
-// Of any thread. In memory of zeros that nobody constructs one in, too.
+// A counter for all threads. Zeroed memory is a valid one.
 struct Counter {
   void count() { std::atomic_ref(number).fetch_add(1, std::memory_order_relaxed); }
   std::int64_t counted() { return std::atomic_ref(number).load(std::memory_order_relaxed); }

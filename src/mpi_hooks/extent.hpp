@@ -7,18 +7,17 @@
 
 namespace kumihimo::mpi_hooks {
 
-// Of a communicator; MPI_Topo_test's numbers for them differ among libraries.
+// The topology of a communicator; MPI_Topo_test's numbers for them differ among libraries.
 enum class Topology : std::uint8_t { none, cartesian, graph, distributed };
 Topology topology_of(Handle communicator);
 
-// Of the communicator of a call: to so many and from so many ranks go its parts. Both are its size (of the other group,
-// on an intercommunicator), or the numbers of neighbours for the neighbourhood's collectives. `own`: the ranks of this
-// rank's group.
+// The number of destination and of source ranks of a call: the size of its communicator (of the other group, on an
+// intercommunicator), or the numbers of neighbours for neighbour collectives. `own`: the ranks of this rank's group.
 struct Extent {
   int sends = 0, receives = 0, own = 0;
 };
 Extent extent_of(const Call& call);
-// Of the array with this role.
+// The entries of the array with this role.
 int entries(const Call& call, const Extent& extent, Role array);
 
 } // namespace kumihimo::mpi_hooks

@@ -1,6 +1,6 @@
-// The way of calls that are only counted before they go on, from the second one on that says the same, its buffers
-// aside. Between the work of a program a call costs the cache lines that it touches, of code as of data; this way
-// touches few. An object that lets none pass so never sets Call::fast_path.
+// Repeated calls that are only counted before they go on: those with the arguments of the last call, other than
+// buffers. Between a program's work, a call costs the cache lines that it touches; the fast path touches few. It serves
+// preload libraries that set Call::fast_path.
 #pragma once
 
 #include "mpi_hooks/call.hpp"
@@ -14,7 +14,7 @@
 
 namespace kumihimo::mpi_hooks {
 
-// Of a call's arguments those that what becomes of it may depend on: bit i for argument i. None where one is an array.
+// The arguments on which the decision about a call depends: bit i for argument i. 0 if one is an array.
 using Deciding = std::uint16_t;
 
 constexpr Deciding deciding_of(Kind kind, std::initializer_list<Role> arguments) {
@@ -45,12 +45,12 @@ inline constexpr std::size_t most_deciding = 6;
 static_assert(std::all_of(deciding_of_all.begin(), deciding_of_all.end(),
                           [](Deciding all) { return static_cast<std::size_t>(std::popcount(all)) <= most_deciding; }));
 
-// The last call of one name, on one thread.
+// The last call by one name on one thread.
 class alignas(64) FastPath {
  public:
-  // What is known of any call holds no longer: a communicator came or went, or waits to be looked at.
+  // Forgets all calls: a communicator was made or freed, or waits for its set-up.
   static void forget() { era_.fetch_add(1, std::memory_order_release); }
-  // Rises with each forget(), from 1.
+  // The number of forget() calls, from 1.
   static std::uint64_t era() { return era_.load(std::memory_order_acquire); }
 
   template <Name name, Language from, std::size_t number>
@@ -65,7 +65,7 @@ class alignas(64) FastPath {
     return same;
   }
 
-  // Calls like this one are counted there, and go on; `era`: before anything was asked of it.
+  // From now on, calls like this one are counted there and go on. `era`: its value before the call was looked at.
   template <Name name, Language from, std::size_t number>
   void remember(const std::array<Word, number>& words, Counter* counter, std::uint64_t era) {
     std::size_t at = 0;

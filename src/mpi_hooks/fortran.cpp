@@ -11,7 +11,7 @@ namespace {
 
 using mpi::Handle;
 
-// The program may hold a copy of its own, which then is the one that all use.
+// The program may have a copy, which is then used by all.
 const void* shared_symbol(const char* name) {
   const void* address = dlsym(RTLD_DEFAULT, name);
   return address ? address : mpi::loaded_symbol(name);

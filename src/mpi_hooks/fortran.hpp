@@ -1,6 +1,6 @@
-// What Fortran's names need: handles behind its integers, and its special addresses. Where the library is MPICH, or one
-// with its ABI, the integers are C's handles and the names of mpif.h and `use mpi` reach C's, which are hooked instead;
-// of mpi_f08 those do which have a buffer, and the others are hooked by their own names.
+// Fortran's integers as C handles, and Fortran's special addresses. With MPICH's ABI the integers are C's handles. The
+// names of mpif.h and `use mpi` call C's names, which are hooked instead. So do the names of mpi_f08 with a buffer; the
+// others are hooked themselves.
 #pragma once
 
 #include "mpi/library.hpp"
@@ -19,7 +19,7 @@ bool is_open_mpi();
 class Fortran {
  public:
   static const Fortran& get();
-  // Whether calls by these names are ours to look at, rather than C's names that they reach.
+  // Whether calls by these names are hooked, rather than the C names that they call.
   bool is_hooked(bool f08) const { return is_open_mpi() ? converts_ && has_integers() : f08; }
 
   mpi::Handle handle(HandleKind kind, int integer) const {

@@ -1,6 +1,6 @@
 // The functions that a preload library defines for the calls that it hooks. A call that passes through several hooked
-// names (Fortran's call C's, and libraries call themselves) is seen once, by the outermost. All names are weak: a
-// library that defines one of them itself replaces the hook.
+// names (Fortran's call C's, and libraries call themselves) is seen once, by the outermost. All hooked names are
+// weak, so a preload library may define one of them itself.
 #pragma once
 
 #include "mpi_hooks/call.hpp"
@@ -17,8 +17,8 @@ std::optional<int> handle_call(Call& call);
 // communicator, or MPI_Abort. No other hook is called. Optional.
 void nested(Call& call, Name nesting);
 
-// Before the call goes on to the next object or the library; and after it, with MPI's code (0 where Fortran asked for
-// none). On any thread.
+// Called on any thread before the call goes on to the next object or the library, and after it, with MPI's error code
+// (0 if Fortran asked for none).
 void before(Call& call);
 void after(const Call& call, int code);
 
@@ -26,9 +26,9 @@ void after(const Call& call, int code);
 // longjmp cannot be seen.) Optional.
 void on_exception(const Call& call);
 
-// One guard a thread, which keeps where the guarding function was entered (its end of the caller's stack) and returns
-// to. A call that is entered there again, or nearer to the stack's begin, finds the mark of one that is gone; others
-// look.
+// Guards a hooked call against calls within it; one guard for each thread. Its mark is the guarding function's frame
+// address and return address. A call that is entered at this frame or an outer one finds the mark of a call that has
+// ended; others search the stack for it.
 class Nesting {
  public:
   [[gnu::always_inline]] explicit Nesting(Name name)
@@ -46,7 +46,7 @@ class Nesting {
       : mine_(!entered_ || entered >= entered_ || is_gone()) {
     if (mine_) entered_ = entered, returns_to_ = returns_to, outer_ = name;
   }
-  static bool is_gone(); // the call of the mark; asked from within a later one
+  static bool is_gone(); // whether the marked call has ended
   static constinit thread_local const void *entered_, *returns_to_;
   static constinit thread_local Name outer_;
   bool mine_;

@@ -1,5 +1,5 @@
-// What an object of ours knows of the process: made at the first call that is hooked after MPI_Init, over at
-// MPI_Finalize. A program that uses MPI by sessions alone, without MPI_Init, has none, and its calls are the library's.
+// The state of a preload library from the first hooked call after MPI_Init to MPI_Finalize. A program with sessions and
+// no MPI_Init has none; the library runs its calls.
 #pragma once
 
 #include "mpi_hooks/sessions.hpp"
@@ -21,17 +21,17 @@ class MpiPeriod {
   MpiPeriod& operator=(const MpiPeriod&) = delete;
 
   const mpi::Library& library() const { return library_; }
-  // In MPI_COMM_WORLD.
+  // This rank and the number of ranks in MPI_COMM_WORLD.
   std::int32_t rank() const { return rank_; }
   std::int32_t ranks() const { return ranks_; }
-  // The ranks in MPI_COMM_WORLD of a communicator's processes, in its order; -1 for one of another job, and alone where
-  // the library does not say.
+  // The ranks in MPI_COMM_WORLD of a communicator's processes, in its order; -1 for one of another job. {-1} if the
+  // library fails.
   std::vector<std::int32_t> ranks_of(Handle communicator) const;
 
  protected:
   explicit MpiPeriod(mpi::Library library);
   ~MpiPeriod() = default;
-  // Whether it was not over: then nothing is hooked from here on.
+  // Ends the period: nothing is hooked from here on. False if it was over.
   bool end() { return !over_.exchange(true); }
   bool is_over() const { return over_.load(std::memory_order_relaxed); }
 
@@ -42,23 +42,23 @@ class MpiPeriod {
   std::int32_t rank_ = -1, ranks_ = 1;
 };
 
-// `Object` is derived from this, and sets over_ when it is made if it will do nothing. It says:
-//   static constexpr std::string_view otherwise;  what becomes of the calls where it can do nothing
-//   void ends();                                  before MPI_Finalize, on all ranks together
+// `Object` is derived from this. Its constructor sets over_ if it will do nothing. It has:
+//   static constexpr std::string_view otherwise;  the consequence if it cannot be made, for a message
+//   void ends();                                  called before MPI_Finalize, on all ranks together
 template <class Object>
 class MpiLifetime : public MpiPeriod {
  public:
-  // Null where MPI is not initialised or over, and where the library is not one that we know.
+  // Null before MPI_Init, after MPI_Finalize, and with an unknown MPI library.
   static Object* current() {
     Object* const object = of_process.load(std::memory_order_acquire);
     if (object) [[likely]]
       return object->is_over() ? nullptr : object;
     return first();
   }
-  // After MPI_Init. If sessions came first, no other call makes the object: it may have to wait for ranks in MPI_Init,
-  // which may wait for this rank in a call of a session, by another thread.
+  // Called after MPI_Init. If sessions came first, no other call makes the object: it may have to wait for ranks in
+  // MPI_Init, and these may wait for another thread of this rank in a call of a session.
   static Object* make();
-  // Before MPI_Finalize.
+  // Called before MPI_Finalize.
   static void world_ends();
 
  protected:

@@ -1,5 +1,5 @@
-// Whether the call that a thread is in, by its mark, is still there. Programs leave a call of MPI by longjmp out of a
-// function of theirs that the library calls (an error handler): that runs no destructor, and the mark stays.
+// Whether the marked call of a thread is still on its stack. Programs may leave an MPI call by longjmp, from a function
+// that the library calls (an error handler): no destructor runs, and the mark stays.
 #include "mpi_hooks/hooks.hpp"
 
 #include <unwind.h>
@@ -7,13 +7,13 @@
 namespace kumihimo::mpi_hooks {
 namespace {
 
-// The way up the stack, as far as a frame that was entered there, and past it.
+// A search up the stack for the frame that was entered there.
 struct FrameSearch {
   std::uintptr_t entered, returns_to;
   enum class Found : std::uint8_t { nothing, it, another } found = Found::nothing;
 };
 
-// What the unwinder shows of a frame: the address that it goes on at, and where the frame that it called was entered.
+// One step of the unwinder. It shows the address at which a frame goes on, and where the frame that it called begins.
 _Unwind_Reason_Code step(_Unwind_Context* context, void* state) {
   FrameSearch& way = *static_cast<FrameSearch*>(state);
   const std::uintptr_t entered = _Unwind_GetCFA(context);
@@ -25,7 +25,7 @@ _Unwind_Reason_Code step(_Unwind_Context* context, void* state) {
 
 } // namespace
 
-// Where the way cannot be told (another stack, frames without tables), the mark is believed.
+// If the stack cannot be searched (another stack, frames without tables), the mark is believed.
 bool Nesting::is_gone() {
   FrameSearch way{reinterpret_cast<std::uintptr_t>(entered_), reinterpret_cast<std::uintptr_t>(returns_to_)};
   _Unwind_Backtrace(&step, &way);

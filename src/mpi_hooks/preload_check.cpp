@@ -24,8 +24,8 @@
 namespace kumihimo::mpi_hooks {
 namespace {
 
-// For processes that enter MPI_Init after others have left it: which no library lets happen that we know, but for MPICH
-// where sessions came first, since it has no more to do there. Then they may come at any time.
+// For processes that enter MPI_Init after others have left it. Among the known libraries only MPICH allows that, if
+// sessions came first. Then they may come at any time.
 constexpr std::chrono::milliseconds patience_with_marks{100}, patience_after_sessions{10'000};
 
 std::string_view environment(const char* name) {
@@ -33,7 +33,7 @@ std::string_view environment(const char* name) {
   return value ? value : "";
 }
 
-// A number from 0 on; -1 if it is none.
+// A number of 0 or more; -1 if the text is none.
 std::int32_t environment_number(const char* name) {
   const std::string_view text = environment(name);
   std::int32_t value = -1;
@@ -41,8 +41,8 @@ std::int32_t environment_number(const char* name) {
   return error == std::errc{} && end == text.data() + text.size() ? value : -1;
 }
 
-// The process that started those of this node: the other end of their socket, whoever stands between. Numbers of
-// processes come again; when one began tells it from the ones before.
+// The process that started those of this node: the other end of their socket. Process numbers are used again, so its
+// start time belongs to its name.
 std::string hydra_proxy() {
   const std::int32_t socket = environment_number("PMI_FD");
   ucred other{};
@@ -58,13 +58,13 @@ std::string hydra_proxy() {
   return fmt::format("hydra {}{}", other.pid, text.substr(at, text.find(' ', at + 1) - at));
 }
 
-// A folder in memory, where the node has one.
+// A folder in memory, if the node has one.
 std::string list_folder() {
   struct stat facts {};
   return stat("/dev/shm", &facts) == 0 && S_ISDIR(facts.st_mode) ? "/dev/shm" : "/tmp";
 }
 
-// By which who started the job finds what it has left: letters and digits, and the end of a word; or nothing.
+// The part of a name by which the starter of the job finds files that it left: letters and digits; or nothing.
 std::string mark_of_job() {
   const std::string_view mark = environment("KUMIHIMO_MARK");
   const bool is_one =
@@ -80,14 +80,14 @@ struct ProcessState {
   std::optional<bool> all_are_here;
 };
 ProcessState& of_process() {
-  static ProcessState& kept = *new ProcessState; // asked for to the very end of the process
+  static ProcessState& kept = *new ProcessState; // used until the end of the process
   return kept;
 }
 
 } // namespace
 
-// Hydra within a job of Open MPI leaves its processes both environments; its socket, where it is open, is the nearer
-// launcher's, since Open MPI's gives its processes none.
+// Processes of Hydra within a job of Open MPI have both environments. If Hydra's socket is open, Hydra is the nearer
+// launcher, because Open MPI's launcher gives its processes none.
 std::optional<PlaceOnNode> place_on_node() {
   PlaceOnNode place;
   std::int32_t all = -1; // of the job
@@ -135,8 +135,8 @@ std::int32_t PreloadCheck::absent() const {
       std::count_if(list_->here, list_->here + ranks_, [](const auto& mark) { return mark.load() == 0; }));
 }
 
-// The first one's is everybody's. Whoever opens the list after that finds a new one, in which those before are missed:
-// they were not complete without it.
+// The first decision holds for all. A process that opens the list later finds a new one, in which the earlier ones are
+// missing: they were not complete without it.
 bool PreloadCheck::record_verdict(Verdict found) {
   Verdict first = Verdict::none;
   const std::int32_t without_mark = absent();
@@ -184,7 +184,7 @@ void PreloadCheck::leave() {
 
 void PreloadCheck::abandon() {
   ProcessState& m = of_process();
-  const std::unique_lock lock(m.mutex, std::try_to_lock); // who holds it is about to decide
+  const std::unique_lock lock(m.mutex, std::try_to_lock); // its holder is about to decide
   if (lock && m.list) unlink(m.list->path_.c_str());
 }
 

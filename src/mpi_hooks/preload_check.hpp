@@ -1,14 +1,14 @@
-// Whether all processes of the program have our object. A wrapper may clear LD_PRELOAD for one rank, and that rank's
-// calls would meet what the others agree on over the program's communicators: MPI_ERR_TRUNCATE, or wrong data. So that
-// is known before anything is agreed on, by nothing that MPI matches: a list in the memory of the node.
+// Checks whether all processes of the program loaded the preload library. A wrapper may clear LD_PRELOAD for one rank.
+// Its calls would then match the agreements of the others on the program's communicators: MPI_ERR_TRUNCATE, or wrong
+// data. So the check precedes all agreements and sends no messages: it uses a list in the memory of the node.
 //
-// Each process marks itself as it enters MPI_Init, which lets no rank go before all have entered it, since it exchanges
-// addresses (or has done so in MPI_Session_init: then others are waited for). Who looks first afterwards decides for
-// all on the node: the list is complete, or it is not, for good, and whoever comes later finds that. So all that have
-// the object go the same way, and a process that is late, or cannot open the list, is one of those that are missed.
+// Each process marks itself when it enters MPI_Init, which no rank leaves before all have entered it, because it
+// exchanges addresses. (After MPI_Session_init it may not; then the check waits for the others.) The first process that
+// looks later decides for all processes of the node, for good: the list is complete or not. So all that have the
+// preload library do the same, and a process that is late or cannot open the list counts as missing.
 //
-// What the list is named by is what launchers say of the job. Where they say too little there is none, and the object
-// is taken to be everywhere; so it is in jobs on several nodes.
+// The launcher's name of the job names the list. If it gives none, or if the job has several nodes, there is no list,
+// and the preload library is taken to be everywhere.
 #pragma once
 
 #include <atomic>
@@ -23,12 +23,12 @@ namespace kumihimo::mpi_hooks {
 
 // A process of a job, among those of its node.
 struct PlaceOnNode {
-  std::string job; // nothing else that runs here, or ever ran, has this name
+  std::string job; // unique among all jobs that ever ran here
   std::int32_t ranks = 0, rank = 0;
 };
-// By the environment that Open MPI's launcher and Hydra make; nothing by another one, for a process that Hydra's
-// processes have started, which may have the name of theirs, and of a job on several nodes: each would decide for
-// itself, and where they differ, one waits for the other.
+// From the environment that Open MPI's launcher or Hydra sets. Nothing with other launchers; for a process that Hydra's
+// processes started, which may have their name; and in a job on several nodes, which might decide differently and then
+// wait for each other.
 std::optional<PlaceOnNode> place_on_node();
 
 class PreloadCheck {
@@ -39,22 +39,22 @@ class PreloadCheck {
   PreloadCheck(const PreloadCheck&) = delete;
   PreloadCheck& operator=(const PreloadCheck&) = delete;
 
-  // Whether all are here, or nothing where that is not known yet.
+  // Whether all have marked themselves; nothing if it is not known yet.
   std::optional<bool> look();
-  // Decides: who has no mark after so long is missed.
+  // Decides after that time: processes without a mark are missing.
   bool decide(std::chrono::milliseconds patience);
-  // Those missed, where this process has decided so; else 0: one tells of it.
+  // The number of missing processes if this process decided, else 0: one process reports it.
   std::int32_t missed() const { return missed_; }
   const std::string& path() const { return path_; }
 
-  // Of this process, once: as it enters MPI_Init, and as it leaves it. `object`: which of ours, since each has a list.
+  // Called once, when this process enters MPI_Init and when it leaves it. `object`: each preload library has its list.
   static void enter(std::string_view object);
   static void leave();
-  // Before the process ends within MPI_Init: nobody decides any more, and the list must not stay.
+  // Called before the process ends within MPI_Init: nobody decides any more, and the list must not stay.
   static void abandon();
-  // Before anything is agreed on; entered if it was not yet. `missed`: as above, at the first call.
+  // Called before any agreement; enters if enter() was not called. `missed`: as above, at the first call.
   static bool everyone_is_here(std::string_view object, std::int32_t& missed);
-  // Whether there is a list: else everyone_is_here() takes it for granted. Entered if it was not yet.
+  // Whether there is a list; else everyone_is_here() is always true. Enters if enter() was not called.
   static bool has_list(std::string_view object);
 
  private:

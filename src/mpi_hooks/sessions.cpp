@@ -11,7 +11,7 @@ namespace {
 
 std::mutex mutex;
 std::unordered_set<Handle>& handles() {
-  static auto* const all = new std::unordered_set<Handle>; // asked for to the very end of the process
+  static auto* const all = new std::unordered_set<Handle>; // used until the end of the process
   return *all;
 }
 

@@ -13,8 +13,8 @@ class ProgramSessions {
  public:
   // Whether MPI_Session_init came before MPI_Init on this process: then MPI_Init need not wait for other processes.
   static bool came_first() { return came_first_.load(std::memory_order_relaxed); }
-  // Whether a communicator was made of a session's group, or of such a communicator. On all its ranks alike, unless it
-  // has ranks of another job.
+  // Whether a communicator was made from a session's group, or from such a communicator. Equal on all its ranks, unless
+  // it has ranks of another job.
   static bool made_communicator(Handle communicator);
 
   // Around each hooked call, on any thread: before() last before the call goes on, after() first when it has returned.
