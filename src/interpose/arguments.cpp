@@ -45,7 +45,7 @@ bool refuses_example(const Session& session, CollectiveKind kind, int count) {
   return code != 0;
 }
 
-// Open MPI lets it pass for one element, in MPI_Allreduce.
+// Open MPI accepts it for one element in MPI_Allreduce.
 bool refuses_same_buffer(const Session& session, CollectiveKind kind, std::int64_t count) {
   enum : std::int8_t { unknown, no, yes };
   static std::array<std::array<std::atomic<std::int8_t>, 2>, collective_kinds> known{};
@@ -61,11 +61,11 @@ bool has_negative(const Numbers& counts, std::int32_t ranks) {
   return false;
 }
 
-// As the library says it of nothing that is packed.
+// Asks the library to pack no elements.
 bool is_committed(Session& session, mpi::Handle type) {
   if (layout_of(session.library(), type) != Layout::derived) return true;
   const mpi::Handle alone = session.alone();
-  if (alone == session.library().constants.comm_self) return true; // whose errors are not returned
+  if (alone == session.library().constants.comm_self) return true; // it does not return errors
   std::byte nothing{};
   int at = 0;
   return session.library().call.Pack(&nothing, 0, type, &nothing, 1, &at, alone) == 0;
@@ -90,7 +90,7 @@ bool is_wrong_side(Session& session, CollectiveKind kind, const Side& side, cons
   if (count < 0 || type == constants.datatype_null) return true;
   if (count == 0) return false;
   const bool ours = session.types().find(type) != nullptr;
-  if (!side.buffer && ours) return true; // else wherever its elements lie
+  if (!side.buffer && ours) return true; // a derived type may have absolute addresses
   if (side.buffer == constants.in_place) return true;
   return !ours && !kind->reduces() && !is_committed(session, type); // no reduction of these is taken over
 }

@@ -12,8 +12,8 @@ namespace kumihimo::interpose {
 
 bool is_refused(Session& session, CollectiveKind kind, const Call& call);
 
-// Whether what this rank sends lies where its own part of the result belongs: wrong, and in place where the library
-// lets it pass.
+// Whether this rank's send buffer is where its own part of the result belongs. MPI forbids that; if the library accepts
+// it, the call is in place.
 bool is_one_buffer(const Session& session, CollectiveKind kind, const RankBuffers& view, std::int32_t rank);
 
 } // namespace kumihimo::interpose

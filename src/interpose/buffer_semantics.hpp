@@ -1,6 +1,6 @@
-// What the arguments of MPI's collectives mean, by the rows of base/collectives.def. On which
-// ranks a buffer counts, how many blocks it holds, and so what this rank may look at at all: an argument that does not
-// count here may be anything.
+// The meaning of the arguments of MPI's collectives, by the rows of base/collectives.def: on which ranks a buffer is
+// significant, and how many blocks it holds. Arguments that are not significant may have any value, so they are not
+// read.
 #pragma once
 
 #include "mpi/library.hpp"
@@ -11,7 +11,7 @@
 
 namespace kumihimo::interpose {
 
-// One number for each rank, as the call has them.
+// One number for each rank, as the call passes them.
 struct Numbers {
   const void* first = nullptr;
   bool wide = false;
@@ -21,7 +21,7 @@ struct Numbers {
   }
 };
 
-// One type for each block (alltoallw), as the call has them.
+// One type for each block (alltoallw), as the call passes them.
 struct BlockTypes {
   const mpi_hooks::Call* call = nullptr;
   mpi_hooks::Role role = mpi_hooks::Role::other;
@@ -29,8 +29,8 @@ struct BlockTypes {
   mpi::Handle operator[](std::int64_t i) const { return call->handle(role, i); }
 };
 
-// What is sent or received: elements of a block, and where the first block is. Or blocks of different lengths, each so
-// many elements after the buffer's begin.
+// The send or the receive side of a call: the length of a block, and the address of the first one. Or blocks of
+// different lengths, with their displacements from the buffer.
 struct Side {
   void* buffer = nullptr;
   std::int64_t count = 0;
@@ -39,26 +39,26 @@ struct Side {
   BlockTypes types = {};                   // in place of `type`; then displacements are in bytes
 };
 
-// A call as C makes it. Where one buffer, count or type is both, both sides have it.
+// The arguments of a call as C passes them. A buffer, count or type of both sides is in both.
 struct Call {
   Side send, receive;
-  Numbers counts;            // of the blocks that a reduction is dealt out in, in place of a count
-  bool local_counts = false; // of blocks whose lengths each rank knows of its own alone: what decides knows none
+  Numbers counts;            // block lengths of a reduce_scatter, in place of a count
+  bool local_counts = false; // each rank knows the lengths of its own blocks only, so no decision depends on lengths
   mpi::Handle operation = 0;
   int root = 0;
   mpi::Handle communicator = 0;
 
-  // Lengths that stand in memory, where the next call may find others.
+  // Whether lengths are in arrays, which the next call may find changed.
   bool has_counts() const { return local_counts || counts || send.counts || receive.counts; }
 };
 
-// What of it counts on one rank. Null: nothing is sent, or received, or it is in place.
+// The significant sides on one rank. Null: nothing is sent or received, or the call is in place.
 struct RankBuffers {
   const Side *sent = nullptr, *received = nullptr;
-  bool in_place = false;      // said by the call
-  const Side* both = nullptr; // where in place is said: where the data are
+  bool in_place = false;      // the call passes MPI_IN_PLACE
+  const Side* both = nullptr; // in place: the side with the data
 
-  // What tells the length of a block, if there is any.
+  // The side that tells the length of a block, if there is one.
   const Side* length() const { return both ? both : received ? received : sent; }
 };
 
@@ -68,7 +68,7 @@ inline RankBuffers view_of(CollectiveKind kind, const Call& call, bool is_root, 
   const bool receives = counts(kind->output.whose) && !(kind->has_one_buffer() && is_root);
   RankBuffers view{counts(kind->input.whose) ? &call.send : nullptr, receives ? &call.receive : nullptr};
   if (!view.sent || !view.received || !kind->may_be_in_place()) return view;
-  // Said where it can be on all ranks: of a scatter the root's send buffer is the only one.
+  // In a scatter only the root can be in place, by its receive buffer.
   const bool by_receiver = kind->is_in_place_by_receiver();
   if ((by_receiver ? view.received : view.sent)->buffer != in_place) return view;
   view.in_place = true;

@@ -1,5 +1,5 @@
-// What became of the calls: by collective, by the power of two of their bytes, and by who ran them. Counted by every
-// thread, added up over the ranks at the end.
+// Counters of calls by collective, by the power of two of their bytes, and by the algorithm or the reason for the
+// library. All threads count; the ranks add up their counters at the end.
 #pragma once
 
 #include "mpi/library.hpp"
@@ -14,10 +14,10 @@ namespace kumihimo::interpose {
 
 // Why a call went to the MPI library unchanged.
 enum class Reason : std::uint8_t {
-  not_chosen,    // wisdom says so, or says nothing
+  not_chosen,    // wisdom chooses the library, or nothing
   empty,         // no data, or one rank alone
-  other_type,    // a derived type, or a predefined one that is not ours
-  other_op,      // the user's operation, or one that we do not do on this type
+  other_type,    // a derived type, or a predefined one without a kernel
+  other_op,      // the user's operation, or one without a kernel for this type
   between,       // an intercommunicator
   disagreement,  // the ranks do not agree on wisdom, settings or version
   no_plan,       // the algorithm does not fit, or there was no memory for it
@@ -25,17 +25,17 @@ enum class Reason : std::uint8_t {
   not_connected, // a non-blocking call, before any blocking one has set up what it needs
   far,           // a non-blocking call, where not all ranks share memory
   too_long,      // a non-blocking exact sum, for one piece
-  crowded_out,   // a communicator beyond those that are set up at once
+  crowded_out,   // a communicator beyond the memory budget
   unseen,        // a non-blocking call, if a call that completes it may not be hooked
-  refused,       // arguments that MPI does not allow: to be told of by the library
-  lost,          // a process of the program has not our object
+  refused,       // arguments that MPI does not allow; the library reports them
+  lost,          // a process of the program did not load the interposer
   device,        // a buffer in the memory of a GPU
   session        // a communicator of an MPI session
 };
 inline constexpr std::size_t reasons = 17;
 std::string_view sentence_of(Reason reason);
 
-// A non-blocking call is told apart from its blocking twin.
+// Blocking and non-blocking calls are counted apart.
 enum class Form : std::uint8_t { blocking, nonblocking };
 inline constexpr std::size_t counted_calls = 2 * collective_kinds;
 inline std::size_t counted_as(CollectiveKind kind, Form form) {
@@ -45,13 +45,13 @@ inline std::size_t counted_as(CollectiveKind kind, Form form) {
 inline constexpr std::size_t size_classes = 64; // class c: 2^(c-1) <= bytes < 2^c; 0: none
 std::size_t size_class(std::int64_t bytes);
 
-// More than any collective has; a test says so. Beside them exact sums are counted as one more.
+// More than any collective has (tested). Exact sums are counted after them.
 inline constexpr std::size_t most_variants = 40, place_of_exact_sums = most_variants;
 
-// In memory that the object comes with: pages of it are taken when something in them is counted.
+// In static memory, whose pages are taken when a counter in them is first used.
 class CallCounters {
  public:
-  // Each answers where it counted.
+  // Each counts a call and returns its counter.
   mpi_hooks::Counter& ran(std::size_t kind, std::int64_t bytes, std::size_t variant) {
     return add(place_of(kind, size_class(bytes)) + reasons + variant);
   }
@@ -61,7 +61,7 @@ class CallCounters {
 
   // A collective that never runs by a plan: a persistent one.
   void other(mpi_hooks::Name name) { add(first_other + static_cast<std::size_t>(name)); }
-  // A call that ran with data of this rank in the memory of a GPU, through host memory.
+  // Counts a call that ran through host memory because this rank's data are in the memory of a GPU.
   void packed_from_device() { add(device_place); }
 
   std::int64_t ran_in(std::size_t kind, std::size_t size, std::size_t variant) const {

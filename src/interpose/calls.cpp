@@ -26,7 +26,7 @@
 namespace kumihimo::interpose {
 namespace {
 
-// A call that is looked at: by whom, and of which form it is.
+// A call that is being decided on.
 struct RequestedCall {
   Session& session;
   CollectiveKind kind;
@@ -37,24 +37,24 @@ struct RequestedCall {
     session.counters().forwarded(counted_as(kind, form), bytes, reason);
     return std::nullopt;
   }
-  // Where the next call that says the same, its buffers aside, is handed on for the same reason.
+  // The same, if the next call with these arguments, other than buffers, is forwarded for the same reason.
   std::nullopt_t hand_on_for_good(std::int64_t bytes, Reason reason, const Call& call) const;
-  // Whether what is found of a call holds for the next one that says the same.
+  // Whether the decision on a call holds for the next one with the same arguments.
   bool will_hold(const Call& call) const;
 };
 
-// A call that is ours: what runs it.
+// A call with a plan.
 struct SupportedCall {
   Session* session = nullptr;
   Communicator* communicator = nullptr;
   plan::Plan* plan = nullptr;
   execute::Buffers buffers;
-  std::shared_ptr<Packed> packed; // where the data of this rank do not lie one behind the other
+  std::shared_ptr<Packed> packed; // if the data of this rank are not contiguous
   mpi_hooks::Counter* counter = nullptr;
   std::shared_ptr<plan::Plan> held = {}; // `plan`, if this call must keep it alive
 };
 
-// Not with a type that the program may free, and have another one by the same handle.
+// False for a type that the program may free: another one may get its handle.
 bool RequestedCall::will_hold(const Call& call) const {
   if (!session.lets_pass() || call.has_counts()) return false;
   return !kind->moves_data() || (session.types().find(call.send.type) && session.types().find(call.receive.type));
@@ -66,8 +66,8 @@ std::nullopt_t RequestedCall::hand_on_for_good(std::int64_t bytes, Reason reason
   return std::nullopt;
 }
 
-// The communicator of a call, where it is one of ours; a non-blocking call of one that is new leaves word, unless this
-// rank is its only one.
+// The communicator of a call; null: the call is forwarded. A non-blocking call on a new one of several ranks asks for
+// its set-up.
 Communicator* communicator_of(const RequestedCall& asked, const Call& call) {
   Session& session = asked.session;
   const auto may_set_up = [&] {
@@ -90,7 +90,7 @@ Communicator* communicator_of(const RequestedCall& asked, const Call& call) {
   return nullptr;
 }
 
-// Where the data of a side begin.
+// The address of a side's first block.
 void* first_address(const Session& session, const Side& side) {
   if (!side.counts || !side.displacements || side.types) return side.buffer;
   return part(session.library(), {side.buffer, 0, session.plain(side.type)}, side.displacements[0], 0).first;
@@ -133,7 +133,7 @@ Planned plan_of(const RequestedCall& asked, Communicator& communicator, const Ca
 
 using Answer = std::optional<Result<SupportedCall>>; // nothing: handed on
 
-// For the counters: of a block, the first where they differ.
+// The bytes of a block for the counters; of the first one if they differ.
 std::int64_t bytes_of(const RequestedCall& asked, const Call& call, const RankBuffers& view) {
   const Side* const side = view.length();
   if (!side) return 0;
@@ -149,7 +149,7 @@ std::int64_t bytes_of(const RequestedCall& asked, const Call& call, const RankBu
   return known ? limited_bytes(count, std::max(0LL, size)) : 0;
 }
 
-// Which sides of a call are taken from where they lie, and put there.
+// The sides of a call that need no packing.
 struct Dense {
   bool sent, received, both;
 };
@@ -164,7 +164,7 @@ Dense dense_sides(const Session& session, const RankBuffers& view, const Collect
           is(view.both, m.sends_to_each() || m.receives_from_each())};
 }
 
-// Blocks of different lengths: whether one lies behind the other.
+// Whether blocks of different lengths are contiguous and in order.
 bool lies_in_order(const RankBuffers& view, std::int32_t ranks) {
   const Side* const side = view.length();
   if (!side || !side->counts) return true;
@@ -180,7 +180,7 @@ void move_to_first_block(SupportedCall& taken, const RankBuffers& view) {
   if (view.both) taken.buffers.input = taken.buffers.output;
 }
 
-// Such blocks through memory of ours, one behind the other.
+// Packs blocks of different lengths into contiguous memory.
 Status set_packed_blocks(SupportedCall& taken, const RankBuffers& view, const Dense& dense,
                          const Collective& question) {
   const mpi::Library& library = taken.session->library();
@@ -211,7 +211,7 @@ Status set_packed_blocks(SupportedCall& taken, const RankBuffers& view, const De
   return taken.packed->pack({view.sent->buffer, view.sent->count, view.sent->type}, sent);
 }
 
-// The whole vectors of a reduction, whose types are predefined: as bytes, holes of pairs included.
+// Copies the vectors of a reduction, which has predefined types, as bytes, including the holes of pairs.
 Status set_packed_vectors(SupportedCall& taken, const RankBuffers& view, const Dense& dense,
                           const Collective& question) {
   const auto own = static_cast<std::size_t>(taken.communicator->rank());
@@ -242,7 +242,7 @@ Status set_packed_vectors(SupportedCall& taken, const RankBuffers& view, const D
   return packed.pack({view.sent->buffer, sent, byte}, data);
 }
 
-// Through memory of ours, which is one where the plan's is. In place is each rank's own affair, and so are its types.
+// Packs data into our memory, in one buffer if the plan has one. Ranks may differ in their types and in MPI_IN_PLACE.
 Status set_packed(SupportedCall& taken, const RankBuffers& view, const Dense& dense, const Collective& question) {
   const CollectiveRow& m = *question.kind;
   const mpi::Library& library = taken.session->library();
@@ -304,13 +304,13 @@ Call plain(const Session& session, Call call) {
   return call;
 }
 
-// From where a plan of ours was found, the others may run it and wait for this rank.
+// For an error after the decision for a plan: the others may run it and wait for this rank.
 Answer give_up(const RequestedCall& asked, Communicator& communicator, const Error& error) {
   asked.session.nonblocking().abandon(*communicator.transport(), error);
   return Answer(error);
 }
 
-// A call of whose lengths this rank knows its own.
+// A call in which this rank knows the lengths of its own blocks only.
 Answer take_own(const RequestedCall& asked, const Call& call) {
   Session& session = asked.session;
   Communicator* const communicator = communicator_of(asked, call);
@@ -365,7 +365,7 @@ Answer take(const RequestedCall& asked, const Call& call) {
   return Answer(taken);
 }
 
-// Calls that are the library's whatever they say, on a communicator that is known: most calls of most programs.
+// Forwards calls of a collective without an algorithm on a known communicator: most calls of most programs.
 bool is_forwarded_at_once(const RequestedCall& asked, const Call& call) {
   Session& session = asked.session;
   if (session.wants() || session.reproducible() == Reproducible::exact) return false;
@@ -380,8 +380,8 @@ bool is_forwarded_at_once(const RequestedCall& asked, const Call& call) {
   return true;
 }
 
-// A lack of memory, which is found by this rank alone. A non-blocking call is the library's before anything is set up;
-// in a blocking one the others may already agree on it, and would take this rank's data for their own words.
+// Handles a lack of memory, which only this rank finds. A non-blocking call without a transport is forwarded. In a
+// blocking one the others may already be in an agreement, which would match the library's messages of this rank.
 Answer take_or_fail(const RequestedCall& asked, const Call& call) {
   return attempted([&] { return take(asked, call); },
                    [&]() -> Answer {
@@ -412,7 +412,7 @@ std::optional<int> run_allowed(const RequestedCall& asked, const Call& call) {
   const Answer taken = take_or_fail(asked, call);
   if (!taken) return std::nullopt;
   if (*taken && !(*taken)->packed && !(*taken)->held && asked.will_hold(call))
-    Repeated::of(asked.kind)
+    RepeatedCall::of(asked.kind)
         .remember(*session, asked.kind, call, {(*taken)->communicator, (*taken)->plan, (*taken)->counter}, era);
   const Status done = *taken ? run(**taken, call.communicator) : Status(taken->error());
   if (done) [[likely]]
@@ -427,7 +427,7 @@ std::optional<int> run_call(CollectiveKind kind, const Call& given, mpi_hooks::C
   if (!session) return std::nullopt;
   const RequestedCall asked{*session, kind, Form::blocking, fast_path};
   const Call call = plain(*session, given);
-  if (const std::optional<int> code = Repeated::of(kind).run(*session, call)) return code;
+  if (const std::optional<int> code = RepeatedCall::of(kind).run(*session, call)) return code;
   if (is_forwarded_at_once(asked, call)) return std::nullopt;
   if (is_refused(*session, kind, call)) return asked.hand_on(0, Reason::refused);
   return run_allowed(asked, call);
@@ -455,7 +455,7 @@ std::optional<int> start_call(CollectiveKind kind, const Call& given, mpi::Handl
     return out_of_memory();
   };
   const auto start = [&] {
-    if (packed || held) // which are kept until the end
+    if (packed || held) // kept until the end
       work.at_end = [packed, held]() -> Status { return packed ? packed->unpack() : Status(Nothing{}); };
     return session->nonblocking().start(std::move(work));
   };

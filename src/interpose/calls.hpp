@@ -1,5 +1,5 @@
-// The calls that may run as schedules. Each returns MPI's error code, or nothing: then the call has been counted, and
-// the MPI library must make it unchanged.
+// Collective calls that may run by plans. Each function returns MPI's error code, or nothing: then the call is counted,
+// and the MPI library must run it unchanged.
 #pragma once
 
 #include "interpose/buffer_semantics.hpp"
@@ -18,22 +18,22 @@ std::optional<int> run_call(CollectiveKind kind, const Call& call, mpi_hooks::Co
 std::optional<int> start_call(CollectiveKind kind, const Call& call, mpi::Handle& request, // non-blocking
                               mpi_hooks::Counter*& fast_path);
 
-// A collective that is none of ours.
+// Counts a collective that never runs by a plan.
 void count_other(mpi_hooks::Name name);
 
-// A window is made: from then on the library is driven once in each collective of ours, as its own drive it.
+// Called when a window is made: from then on each of our collectives makes the library progress once, as its own do.
 void expect_one_sided();
-// The non-blocking collectives, where any of ours is not complete; else null.
+// The non-blocking collectives if any of ours is incomplete, else null.
 Nonblocking* under_way();
 
-// After the program has made a communicator, before it frees one, and before it ends MPI.
+// Called after the program made a communicator, before it frees one, and before it ends MPI.
 void after_comm_made(mpi::Handle communicator);
 void before_comm_free(mpi::Handle communicator);
 void before_finalize();
 void before_abort();
 void after_init();
 
-// Before MPI is initialised, perhaps: a time limit holds from here on. After it: with all that is known of MPI.
+// Starts the time limit, if there is one; also before MPI_Init.
 void begin_watch();
 
 } // namespace kumihimo::interpose

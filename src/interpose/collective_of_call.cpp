@@ -65,7 +65,7 @@ Question question_of(const mpi::Library& library, const Types& types, Collective
   long long size = 0;
   if (library.call.Type_size_x(side->type, &size) != 0 || size < 0) return Reason::other_type;
   if (length.count == 0 || size == 0) return Reason::empty;
-  // Or than the library can pack in one piece, should a rank need that.
+  // Longer than the library can pack in one piece, which a rank may need.
   if (is_too_long(size) || limited_bytes(length.count, size) > std::numeric_limits<int>::max()) return Reason::no_plan;
   return with_lengths(make_collective(kind, ranks, length.count * size, DataType::uint8, Operation::sum, root), length,
                       size);

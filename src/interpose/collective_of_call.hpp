@@ -1,5 +1,5 @@
-// What a call asks for, by what is equal on all its ranks: the type and the operation of a reduction, which must be
-// ours; of all others the bytes of a block, since its type may differ from rank to rank.
+// The collective that a call asks for, from arguments that are equal on all its ranks: type and operation of a
+// reduction, and the bytes of a block for all others, because its type may differ from rank to rank.
 #pragma once
 
 #include "interpose/buffer_semantics.hpp"
@@ -12,14 +12,14 @@
 
 namespace kumihimo::interpose {
 
-// No process has addresses for more; so nothing that is reckoned from what is not longer overflows.
+// More than the addresses of a process, so that sizes computed from shorter ones do not overflow.
 inline constexpr std::int64_t most_bytes = std::int64_t{1} << 47;
 
-// Or why the call is the library's. Large counts may say anything: what is longer than memory is the library's, too.
+// The collective, or why the library runs the call. Blocks longer than memory (by large counts) are the library's, too.
 std::variant<Collective, Reason> question_of(const mpi::Library& library, const Types& types, CollectiveKind kind,
                                              const Call& call, const RankBuffers& view, std::int32_t ranks);
 
-// So many elements of so many bytes, or `most_bytes` where they are more.
+// The bytes of `count` elements of `each` bytes, at most `most_bytes`.
 std::int64_t limited_bytes(std::int64_t count, std::int64_t each);
 
 } // namespace kumihimo::interpose

@@ -16,7 +16,7 @@
 namespace kumihimo::interpose {
 namespace {
 
-// Of the process that gives it, and of no other process of the job.
+// A number that no other process of the job returns.
 std::int64_t next_number() {
   static std::atomic<std::uint64_t> given = 0;
   std::array<char, 256> host{};
@@ -58,7 +58,7 @@ Communicator::~Communicator() = default;
 
 const std::string& Communicator::note() const { return note_; }
 
-// All have the same hash where the largest is the smallest: the largest complement is the smallest's.
+// The hashes are equal if the largest is the smallest; the largest negative one is the smallest's.
 bool Communicator::agree(const Agreed& agreed) {
   const auto mine = static_cast<std::int64_t>(agreed.hash >> 1);
   const std::int64_t ends[5] = {mine, -mine, agreed.completion_is_hooked ? 0 : 1, agreed.has_device_driver,
@@ -69,7 +69,7 @@ bool Communicator::agree(const Agreed& agreed) {
   number_ = most[4];
   completion_is_hooked_ = code == 0 && most[2] == 0;
   has_device_driver_ = most[3] != 0;
-  return code == 0 && most[0] == mine && most[1] == -mine && agreed.hash != 0; // which stands for none
+  return code == 0 && most[0] == mine && most[1] == -mine && agreed.hash != 0; // 0: none
 }
 
 std::int32_t Communicator::least(std::int32_t mine) const {
@@ -84,7 +84,7 @@ plan::RankCounts Communicator::recognise(const Agreed& agreed) {
   std::array<char, 1024> name{};
   int length = 0;
   library_.call.Get_processor_name(name.data(), &length);
-  // Of its node, and where the job stands: processes of several jobs (MPI_Comm_spawn) have no place in one shape.
+  // Node, rank and ranks of the job: processes of several jobs (MPI_Comm_spawn) have no place in one shape.
   const std::int64_t mine[3] = {static_cast<std::int64_t>(hash_of({name.data(), static_cast<std::size_t>(length)})),
                                 agreed.world_rank, agreed.world_ranks};
   std::vector<std::int64_t> all(3 * static_cast<std::size_t>(ranks()));
@@ -264,7 +264,7 @@ void Communicator::discard_without_communication() {
   resources_->refused.clear();
 }
 
-// On all ranks or on none: each may have given up what another kept.
+// Reuses resources on all ranks or on none: a rank may have given up what another kept.
 void Communicator::reuse_resources() {
   std::unique_ptr<CommunicatorResources> left;
   if (kept_ && of_ranks_ != 0) left = kept_->take(of_ranks_, node_ranks_, reproducible_ != Reproducible::off);
@@ -276,7 +276,7 @@ void Communicator::reuse_resources() {
   resources_ = std::move(left);
 }
 
-// Plans for neighbours of one's own are of use to nobody else.
+// Plans for the neighbours of one communicator do not serve another.
 void Communicator::keep_resources_for_reuse() {
   if (kept_ && !neighbours_) kept_->keep(std::move(resources_));
   resources_ = std::make_unique<CommunicatorResources>();

@@ -1,11 +1,10 @@
-// One communicator of the program, as we see it: what its ranks agreed on, its shape, and the plans of the calls that
-// were taken over on it. All its ranks make it together: at the first blocking call that may be taken over, or before
-// where Session sets it up for non-blocking calls. To make one costs a few collectives of the library, and memory for
-// the transport.
+// A communicator of the program: what its ranks agreed on, its shape, and the plans of its calls. All its ranks make it
+// together, at the first blocking call that may run by a plan, or before if Session sets it up for non-blocking calls.
+// This costs a few collectives of the library, and memory for the transport.
 //
-// What is decided depends only on what MPI wants equal on all ranks of a call (the collective, the length, the type and
-// operation, the root), and on what was agreed. It never depends on this rank's buffers alone: one rank may be in
-// place, or have its data on a device, where another has not. So nobody ever goes another way than the others.
+// Decisions depend only on arguments that MPI requires to be equal on all ranks (collective, length, type, operation,
+// root), and on agreements. They never depend on this rank's buffers alone: one rank may be in place, or have its data
+// on a device, when another does not. So all ranks decide alike.
 //
 // Device buffers: at the first blocking call of a question the ranks agree whether any has a buffer on a device. Then
 // such calls are the library's for good. A device buffer in a later call is packed into host memory by the library.
@@ -33,18 +32,18 @@ namespace kumihimo::interpose {
 using plan::Choice;
 using plan::Wisdom;
 
-// What the ranks of a communicator must agree on before any of them takes a call over.
+// What the ranks of a communicator must agree on before any of them runs a call by a plan.
 struct Agreed {
   const Wisdom& wisdom;
   std::uint64_t hash;             // of wisdom, settings and version
-  const Shape* machine = nullptr; // of the nodes, where the user gives it
-  double timeout_seconds = 0;     // of a run in which nothing moves; 0: none. A rank's own affair
+  const Shape* machine = nullptr; // the shape of the nodes, if the user gives it
+  double timeout_seconds = 0;     // of a run in which nothing moves; 0: none. May differ between ranks
   Reproducible reproducible = Reproducible::off;
-  bool completion_is_hooked = true;             // on this rank; where it is not on all, no non-blocking call is ours
-  bool has_device_driver = false;               // on this rank; where any has, non-blocking calls are the library's
-  bool everyone_is_here = true;                 // else nothing may be agreed on, nor taken over
-  std::int32_t world_rank = 0, world_ranks = 1; // where this process stands in its job
-  CommunicatorCache* kept = nullptr;            // what others have left; outlives the communicator
+  bool completion_is_hooked = true;             // on this rank; if not on all, the library runs non-blocking calls
+  bool has_device_driver = false;               // on this rank; if any has one, the library runs non-blocking calls
+  bool everyone_is_here = true;                 // else nothing may be agreed on
+  std::int32_t world_rank = 0, world_ranks = 1; // of this process in its job
+  CommunicatorCache* kept = nullptr;            // outlives the communicator
 };
 
 class Communicator {
@@ -59,12 +58,12 @@ class Communicator {
   std::int32_t ranks() const { return space_.ranks(); }
   const RankSpace& space() const { return space_; }
   bool agrees() const { return agrees_; }
-  // Of all ranks, where a choice is for them; null without a topology.
+  // The neighbours of all ranks, if an algorithm for neighbour collectives was chosen; null without a topology.
   const std::shared_ptr<const Neighbourhood>& neighbours() const { return neighbours_; }
-  // The same number on all its ranks, and no other communicator's: the order in which all are freed at the end.
+  // A unique number, the same on all its ranks: communicators are freed in this order at the end.
   std::int64_t number() const { return number_; }
-  // Why no call of this collective is ours, whatever its length; asked first, as it costs next to nothing.
-  // `local_counts`: of calls whose lengths each rank knows of its own blocks alone.
+  // Why the library runs all calls of this collective, whatever their lengths; nothing: it may not. Very cheap.
+  // `local_counts`: of calls in which each rank knows the lengths of its own blocks only.
   std::optional<Reason> declines(CollectiveKind kind, bool local_counts = false) const {
     if (!agrees_) return why_not();
     if (over_memory_budget_) return Reason::crowded_out;
@@ -77,7 +76,7 @@ class Communicator {
     return std::any_of(all_collectives.begin(), all_collectives.end(),
                        [this](CollectiveKind kind) { return !declines(kind) || !declines(kind, true); });
   }
-  // What the user should be told once; mostly empty.
+  // A sentence for the user; mostly empty.
   const std::string& note() const;
 
   // The plan of a call, its reduction and all; or why it is the library's. Collective at the first call of its kind.
@@ -99,12 +98,12 @@ class Communicator {
     std::size_t variant;
   };
   std::variant<BorrowedPlan, Reason, Error> borrow_plan(const Collective& question, Form form, bool on_device);
-  // What calls that must not wait have missed, made in a call that may wait. Collective.
+  // Makes the transport that non-blocking calls need, in a call that may wait. Collective.
   void connect();
 
-  // The program's has ended where its ranks were not together, so that the transport must stay: all else need not.
+  // Frees all but the transport, for a communicator that ended while its ranks were not together.
   void discard_without_communication();
-  // The program frees it, and nothing is under way: what was made for it serves the next one of its ranks.
+  // Keeps transport and plans for the next communicator of these ranks. Nothing may be under way.
   void keep_resources_for_reuse();
 
   transport::Transport* transport() { return resources_->transport.get(); }

@@ -1,6 +1,6 @@
-// What is made for the calls of a communicator: the transport and the plans. To make them costs a millisecond, and they
-// serve any communicator of the same ranks in the same order. So what one leaves that the program frees, the next one
-// of its ranks inherits: programs duplicate and split communicators for a single call, thousands of times.
+// The transport and the plans of a communicator, and the cache of those whose communicators were freed. Making them
+// costs 1 ms, and they serve any communicator of the same ranks in the same order. Some programs duplicate and split
+// communicators for a single call, thousands of times.
 #pragma once
 
 #include "interpose/call_counters.hpp"
@@ -21,7 +21,7 @@
 
 namespace kumihimo::interpose {
 
-// A hash of what is asked of all ranks alike.
+// A hash of the arguments that are equal on all ranks.
 struct KeyHash {
   std::size_t operator()(const plan::CallKey& key) const;
 };
@@ -38,10 +38,10 @@ struct CommunicatorResources {
   CommunicatorResources(const CommunicatorResources&) = delete;
   CommunicatorResources& operator=(const CommunicatorResources&) = delete;
 
-  std::uint64_t of_ranks = 0; // which, in their order; 0: of processes that are not all of one job
-  std::int64_t number = 0;    // of the communicator that it was made for: alike on its ranks, and no other's
-  bool recurs = false;        // communicators of these ranks come again
-  std::thread::id kept_by;    // which has freed the communicator
+  std::uint64_t of_ranks = 0; // a hash of the ranks in their order; 0: not all are of one job
+  std::int64_t number = 0;    // of the communicator that it was made for: unique, the same on its ranks
+  bool recurs = false;        // several communicators had these ranks
+  std::thread::id kept_by;    // the thread that freed the communicator
   MemoryBudget::Share share;  // of the transport
   std::unique_ptr<transport::Transport> transport;
   plan::PlanCache plans; // after the transport, which they use
@@ -65,20 +65,20 @@ struct CommunicatorResources {
   std::vector<std::pair<plan::CallKey, std::shared_ptr<plan::Plan>>> recent;
 };
 
-// Of communicators that are no more. On any thread.
+// Resources of freed communicators. For all threads.
 class CommunicatorCache {
  public:
   static constexpr std::size_t most = 8;
 
-  // That of these ranks, where its rings are no smaller than new ones would be; the caller's then. Of several that
-  // which this thread has kept: threads that free and make communicators of the same ranks at one time mostly do so
-  // each with one of the same ranks, and would else take what these have given to others.
+  // The resources of these ranks, unless new rings would be larger; null: none. Of several, those that this thread
+  // kept: threads that make and free communicators of the same ranks at one time mostly do so with the same partner
+  // threads.
   std::unique_ptr<CommunicatorResources> take(std::uint64_t of_ranks, std::int32_t node_ranks, bool must);
-  // Where another communicator can use it: without failure, without a communicator of ours in the library, and with
-  // room for plans. What was refused is forgotten: there may be memory now. Of too many the oldest is given up.
+  // Keeps resources that another communicator can use: without failure, without a private communicator in the library,
+  // and with room for plans. Refusals are forgotten, because there may be memory now. The oldest of too many is freed.
   void keep(std::unique_ptr<CommunicatorResources> resources);
-  // As MemoryBudget::take(), for which what is kept gives way: all of it where there is no room, and where there are
-  // only small rings what has served one communicator alone, which may have been the only one of its kind.
+  // As MemoryBudget::take(), after freeing kept resources if there is no room. For larger rings it frees only those
+  // that served one communicator, which may have been the only one of its kind.
   std::optional<MemoryBudget::Share> share_for(std::int32_t node_ranks, bool must);
   void clear();
 
@@ -87,7 +87,7 @@ class CommunicatorCache {
 
   std::mutex mutex_;
   std::vector<std::unique_ptr<CommunicatorResources>> entries_; // the oldest first
-  std::deque<std::uint64_t> given_up_; // lately, of which ranks: where they come back, they recur
+  std::deque<std::uint64_t> given_up_; // the ranks of resources freed lately: if they come again, they recur
 };
 
 } // namespace kumihimo::interpose

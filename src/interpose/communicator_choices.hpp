@@ -1,5 +1,5 @@
-// What is chosen for the calls of a communicator: the same for all whose ranks lie alike, of which a program may have a
-// thousand.
+// The algorithms chosen for the calls of a communicator. Communicators with the same numbers of ranks and nodes share
+// them; a program may have a thousand.
 #pragma once
 
 #include "base/result.hpp"
@@ -16,36 +16,36 @@
 
 namespace kumihimo::interpose {
 
-// What a run may ask of the bits of its reductions (KUMIHIMO_REPRODUCIBLE), and what is run then. Only operations on
-// floating types round, so the others keep the choice that they have: any order gives their bits.
+// The promise about the bits of reductions (KUMIHIMO_REPRODUCIBLE). Only floating types round, so it changes no choice
+// for other types.
 enum class Reproducible : std::uint8_t {
   off,
-  order, // the order goes by the ranks' numbers and their count: the same bits for any placement, in every run
-  exact  // and sums are rounded once, at the end: the same bits on any number of ranks
+  order, // one order for each number of ranks: the same bits on any placement, in every run
+  exact  // also, sums are rounded once, at the end: the same bits on any number of ranks
 };
 
 std::string_view name_of(Reproducible mode); // "order"
-// "" is off. Error: another word.
+// Reads "" (off), "order" or "exact". Error: another word.
 Result<Reproducible> parse_reproducible(std::string_view word);
 
-// Whether this reduction is ours, in a fixed order, whatever was chosen.
+// Whether this reduction runs in a fixed order, by a plan of ours, whatever was chosen.
 constexpr bool is_fixed(Reproducible mode, const Collective& question) {
   return mode != Reproducible::off && question.reduces() && is_floating(question.type);
 }
 
-// Whether a call that was handed on gives the same bits all the same: nothing was reduced, or nothing that rounds.
-// Where reproducible results are asked for, what rounds is never left to the library by choice.
+// Whether a forwarded call has reproducible bits: it reduces nothing, or nothing that rounds. In a reproducible run,
+// wisdom never forwards a reduction that rounds.
 constexpr bool stays_reproducible(CollectiveKind kind, Reason reason) {
   return !kind->reduces() || reason == Reason::empty || reason == Reason::not_chosen;
 }
 
-// By what: the choices of wisdom that promise a fixed order and name no nodes; and where they say nothing, an algorithm
-// that goes by the length alone. Each keeps one order on all placements of the ranks.
+// The algorithms for fixed orders: the choices of wisdom with a fixed order and no nodes, then algorithms chosen by
+// length only. Each keeps one order on all placements of the ranks.
 std::vector<plan::Choice> fixed_choices(const plan::Wisdom& wisdom, CollectiveKind kind, std::int32_t ranks);
 
 struct CommunicatorChoices {
   struct OfCollective {
-    std::vector<plan::Choice> any, fixed;           // by length; these for what must keep its order
+    std::vector<plan::Choice> any, fixed;           // by length; `fixed` for fixed orders
     const plan::Choice* for_local_counts = nullptr; // of `any`
     bool none() const { return any.empty() && fixed.empty(); }
   };
@@ -55,7 +55,7 @@ struct CommunicatorChoices {
   const OfCollective& operator[](CollectiveKind kind) const { return of[kind.index()]; }
 };
 
-// `hash` tells one wisdom from another in this process. On any thread.
+// Can be called on any thread. `hash`: equal for equal wisdom.
 std::shared_ptr<const CommunicatorChoices> communicator_choices(const plan::RankCounts& on, const plan::Wisdom& wisdom,
                                                                 std::uint64_t hash, Reproducible reproducible);
 

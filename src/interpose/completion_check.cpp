@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view our_objects = "libkumihimo-"; // begins their files' names
 
-// Ours, or another object of ours, which hands on to the next.
+// Whether a function is in this preload library, or in another of ours, which calls the next.
 bool is_in_ours(const void* function) {
   static const char own = 0;
   Dl_info here{}, there{};
@@ -25,13 +25,13 @@ bool is_in_ours(const void* function) {
   void** const found = reinterpret_cast<void**>(const_cast<ElfW(Sym)**>(&symbol));
   if (!dladdr(&own, &here) || !dladdr1(function, &there, found, RTLD_DL_SYMENT)) return false;
   if (here.dli_fbase == there.dli_fbase) return true;
-  // What stands for a function in a program that takes its address, and is no definition: it leads to the first one.
+  // An undefined symbol stands for a function whose address a program takes. It leads to the first definition.
   if (symbol && symbol->st_shndx == SHN_UNDEF) return true;
   const std::string_view path = there.dli_fname ? there.dli_fname : "";
   return path.substr(path.rfind('/') + 1).starts_with(our_objects);
 }
 
-// As whoever calls it by this name finds it; a name that nobody has is no way past us.
+// Looks the name up as a caller does. A name that nobody defines does not matter.
 bool is_hooked(const std::string& name) {
   if (const void* const function = dlsym(RTLD_DEFAULT, name.c_str())) return is_in_ours(function);
   return mpi::loaded_symbol(name.c_str()) == nullptr;

@@ -33,15 +33,15 @@ struct HipAttributes {
 using HipQuery = int (*)(HipAttributes*, const void* address);
 using HipError = int (*)();
 
-// Not the hook, which is for loading.
+// Calls the next dlopen, because our hook expects a driver to be loaded.
 void* handle_of(const std::string& path) {
   static const auto next = reinterpret_cast<void* (*)(const char*, int)>(dlsym(RTLD_NEXT, "dlopen"));
   return next ? next(path.c_str(), RTLD_LAZY | RTLD_NOLOAD) : nullptr;
 }
 
-// Never unloaded once they are found here.
+// The query functions of loaded drivers. A found driver is never unloaded.
 struct Drivers {
-  std::atomic<unsigned long long> looked_at = 0; // objects that had been loaded when they were looked for
+  std::atomic<unsigned long long> looked_at = 0; // libraries that were loaded at the last look
   std::atomic<CudaQuery> cuda = nullptr;
   std::atomic<HipQuery> hip = nullptr;
   std::atomic<HipError> hip_peek = nullptr, hip_clear = nullptr;
@@ -90,7 +90,7 @@ bool cuda_holds(CudaQuery query, const void* address) {
   return code == 0 && (managed != 0 || (type != 0 && type != cuda_host));
 }
 
-// An address that HIP does not know may be an error, which the program must not find as its last one.
+// An address that HIP does not know may be an error; the program must not find it as its last error.
 bool hip_holds(HipQuery query, const void* address) {
   const HipError peek = drivers.hip_peek, clear = drivers.hip_clear;
   const bool was_clear = peek && peek() == 0;
@@ -100,7 +100,7 @@ bool hip_holds(HipQuery query, const void* address) {
   return known && (found.is_managed != 0 || (found.on_device && !found.on_host));
 }
 
-// As the kernel's drivers show it.
+// By the files of the kernel's drivers.
 bool has_gpu() {
   constexpr std::array files{"/dev/nvidiactl", "/dev/nvhost-ctrl", "/dev/nvmap",
                              "/dev/kfd",       "/dev/dxg",         "/sys/module/nvidia"};
@@ -112,7 +112,7 @@ std::uint32_t this_thread() {
   return id;
 }
 
-// How long other threads may take from the call of dlopen to where the dynamic linker says that it is loading.
+// The longest time from a call of dlopen until the dynamic linker shows that it is loading.
 constexpr std::chrono::seconds patience{10};
 std::atomic<std::chrono::steady_clock::rep> loads_since = 0;
 
@@ -141,7 +141,7 @@ void DeviceMemory::expect_driver() {
   mpi_hooks::FastPath::forget();
 }
 
-// A thread that asks has loaded what it began to load, unless a constructor of it asks: then it is in the list already.
+// The loading thread itself asks when it has finished, or from a constructor of the library, which is listed by then.
 bool DeviceMemory::may_be_possible() {
   std::uint64_t before = possible_.load();
   if (thread_in(before) == 0) return (before & always) != 0;

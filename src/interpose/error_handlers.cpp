@@ -8,14 +8,14 @@
 namespace kumihimo::interpose {
 namespace {
 
-// Of all threads together: the second would take what the first has set for the program's.
+// Shared by all threads: a second thread would take the first one's handlers for the program's.
 struct HandlersReturned {
   std::mutex mutex;
   int users = 0;
   std::unique_ptr<mpi::ErrorHandlerGuard> world, self;
 };
 HandlersReturned& handlers_returned() {
-  static HandlersReturned& kept = *new HandlersReturned; // threads may end after everything else
+  static HandlersReturned& kept = *new HandlersReturned; // threads may end last
   return kept;
 }
 

@@ -1,7 +1,7 @@
-// A failure of a non-blocking collective of ours is told to the error handler of its communicator, once, by us. Its
-// request then fails where the program completes it, which the library tells the handler of MPI_COMM_WORLD or of
-// MPI_COMM_SELF, since it knows of no communicator: the default one would end a program that has its errors returned on
-// the communicator that it works on. While any of these lives, both handlers only return.
+// Makes the error handlers of MPI_COMM_WORLD and MPI_COMM_SELF only return, while any SilentErrorHandlers lives. A
+// failed non-blocking collective of ours calls its communicator's handler itself, once. When the program completes the
+// request, the library knows no communicator and calls the handler of one of these two. The default handler would end a
+// program that has errors returned on the communicator that it uses.
 #pragma once
 
 #include "mpi/library.hpp"

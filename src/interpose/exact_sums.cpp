@@ -24,12 +24,12 @@ std::int64_t whole_piece(const kernels::ExactKernels& kernels) { // elements
   return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(piece_bytes / kernels.bytes)));
 }
 
-// A piece that is not whole is filled up with nothing, so that there are few lengths and few plans.
+// Rounds up to a power of two, filled with zeros, so that there are few lengths and few plans.
 std::int64_t padded(std::int64_t count) {
   return static_cast<std::int64_t>(std::bit_ceil(static_cast<std::uint64_t>(count)));
 }
 
-// What is added up on this rank, and where it goes.
+// A sum on this rank: its addends and its result.
 struct Sum {
   Session* session = nullptr;
   Communicator* communicator = nullptr;
@@ -70,7 +70,7 @@ struct Sum {
     if (output) kernels->round(sums, output + first * size_of(type), number);
   }
 
-  // Of so many accumulators, in place. The type tells the accumulators apart, their length is their own.
+  // An in-place reduction of accumulators.
   Collective question(std::int64_t number) const {
     Collective c = make_collective(kind, communicator->ranks(), number, type, Operation::user, root, true);
     c.type_bytes = kernels->bytes;
@@ -103,14 +103,14 @@ std::optional<Sum> sum_of(Session& session, CollectiveKind kind, const Call& cal
   return sum;
 }
 
-// Of this rank, while the others run their part: they are told, too.
+// An error of this rank while the others run their part: the transport tells them.
 ExactAnswer raised(const Sum& sum, const Error& error) {
   if (transport::Transport* const transport = sum.communicator->transport())
     sum.session->nonblocking().abandon(*transport, error);
   return {true, sum.session->raise(error, sum.handle)};
 }
 
-// The plan of an answer; or null, and the sum is the library's.
+// The plan of an answer; null: the library runs the sum.
 Result<plan::Plan*> plan_in(const Sum& sum, const Communicator::Answer& answer) {
   if (const Error* error = std::get_if<Error>(&answer)) return *error;
   const Reason* const reason = std::get_if<Reason>(&answer);
@@ -195,7 +195,7 @@ Result<bool> start(Sum& sum, mpi::Handle& request) {
   return true;
 }
 
-// A lack of memory is found by this rank alone, and after the sum was found to be ours.
+// Only this rank finds a lack of memory, when the sum is already decided to be ours.
 template <class F>
 ExactAnswer answer_of(const Sum& sum, F&& carry_out) {
   const Result<bool> ours = attempted(carry_out, [] { return Result<bool>(out_of_memory()); });

@@ -1,10 +1,9 @@
-// Sums of floats and doubles without rounding (kernels/exact_sum.hpp), where a run asks for them: each addend becomes
-// an accumulator, the accumulators are reduced by any schedule at all, and what comes out is rounded. The result
-// depends on the addends alone.
+// Sums of floats and doubles without rounding (kernels/exact_sum.hpp), if a run asks for them. Each addend becomes an
+// accumulator, any schedule reduces the accumulators, and the result is rounded. It depends on the addends only.
 //
-// A double is 280 bytes then and a float 48, so long vectors go in pieces: a thread keeps at most 256 KiB for them, and
-// the plans of a communicator are those of a whole piece and of the powers of two below it. A non-blocking sum is one
-// piece, of at most 16 MiB, which it keeps until its end.
+// An accumulator of doubles has 280 bytes, one of floats 48. So long vectors go in pieces: a thread keeps at most 256
+// KiB for them, and a communicator has plans of a whole piece and of the powers of two below. A non-blocking sum is one
+// piece of at most 16 MiB, kept until its end.
 #pragma once
 
 #include "interpose/buffer_semantics.hpp"
@@ -15,10 +14,10 @@
 namespace kumihimo::interpose {
 
 struct ExactAnswer {
-  bool is_sum = false;     // false: nothing that exact sums are made for; it is decided as any other call
-  std::optional<int> code; // nothing: handed on
+  bool is_sum = false;     // false: not a sum of floating types; it is decided as any other call
+  std::optional<int> code; // nothing: forwarded
 };
-// A call of any collective, where exact sums are asked for.
+// Run and start a call of any collective, in a run with exact sums.
 ExactAnswer run_exact(Session& session, CollectiveKind kind, const Call& call);
 ExactAnswer start_exact(Session& session, CollectiveKind kind, const Call& call, mpi::Handle& request); // non-blocking
 

@@ -1,5 +1,5 @@
-// What becomes of the calls of a program that we are loaded before: collectives are run by a schedule or handed on,
-// waits move what is under way, and the ends of communicators and of MPI are ours, too.
+// The hooks of the interposer: collectives run by plans or are forwarded, waits make non-blocking collectives progress,
+// and resources end with communicators and with MPI.
 #include "interpose/call_counters.hpp"
 #include "interpose/calls.hpp"
 #include "interpose/device_memory.hpp"
@@ -24,7 +24,7 @@ namespace {
 
 using namespace interpose;
 
-// The arguments as C has them: the special addresses, too. What MPI gives once for both sides, both have.
+// The arguments as C passes them, special addresses included. An argument for both sides is in both.
 interpose::Call arguments_of(const Call& call) {
   const auto number = [&](Role one, Role both) {
     return call.has(one) ? call.integer(one) : call.has(both) ? call.integer(both) : 0;
@@ -70,7 +70,7 @@ std::optional<int> collective(Call& call, Form form) {
   return code;
 }
 
-// The names of a wait and of its test, in all spellings.
+// The names of waits and of their tests, in all spellings.
 #define KUMIHIMO_SPELLED(of, lower, upper)                                                                             \
   "MPI_" of, "mpi_" lower, "mpi_" lower "_", "mpi_" lower "__", "MPI_" upper, "mpi_" lower "_f08_",                    \
       "mpi_" lower "_f08ts_"
@@ -80,7 +80,7 @@ constexpr std::array tests{KUMIHIMO_SPELLED("Testany", "testany", "TESTANY"),
                            KUMIHIMO_SPELLED("Testsome", "testsome", "TESTSOME")};
 #undef KUMIHIMO_SPELLED
 
-// The test of a wait's name, in the same spelling.
+// The test that belongs to a wait, in the same spelling.
 void* test_of(const Call& call) {
   static const auto found = [] {
     std::array<void*, tests.size()> all{};
@@ -91,14 +91,13 @@ void* test_of(const Call& call) {
   return found[static_cast<std::size_t>(at)];
 }
 
-// Who waits for requests of which some are ours.
+// A wait for requests of which some are ours.
 struct Waiting {
   Nonblocking& all;
   const Requests& requests;
 };
 
-// With one of ours among them, the library is asked again and again instead of waiting. In Fortran the error comes last
-// and nothing is answered.
+// Calls the test of a wait, in a loop, if one of the requests is ours. In Fortran the error code is the last argument.
 template <class... Words>
 int ask(const Call& call, const Waiting& waiting, void* test, Words... words) {
   std::optional<SilentErrorHandlers> silent;
@@ -125,7 +124,7 @@ int wait_some(const Call& call, const Waiting& waiting) {
       return code;
 }
 
-// A call that goes on to the library, with a request among its own that has failed.
+// Silences the error handlers for a call that goes on to the library with a failed request.
 void expect_failure(Call& call, Nonblocking& under_way, const Requests& requests) {
   if (under_way.has_failed(requests))
     call.notes[0] = reinterpret_cast<Word>(new (std::nothrow) SilentErrorHandlers(under_way.library()));
@@ -191,8 +190,8 @@ std::optional<int> handle_call(Call& call) {
   return code;
 }
 
-// From a function of the program's for an attribute: as collective there as elsewhere, whichever call a rank came by.
-// Within other calls the ranks may not all be here.
+// A communicator freed in the program's function for an attribute. If that function runs in a call that frees or
+// changes attributes, all ranks are there; in other calls they may not be.
 void nested(Call& call, Name nesting) {
   if (call.name == Name::Abort) return before_abort();
   const Kind kind = describe(nesting).kind;
@@ -219,8 +218,8 @@ void after(const Call& call, int code) {
 
 } // namespace kumihimo::mpi_hooks
 
-// A driver may come with any library. The dynamic linker searches by the RUNPATH of its caller, which it knows by the
-// address that it returns to: so the call is the last thing here, and the compiler makes a jump of it.
+// Hooked because any library may load a GPU driver. The dynamic linker uses the RUNPATH of its caller, known by the
+// return address. So the call is the last statement, which the compiler turns into a jump.
 extern "C" void* dlopen(const char* file, int mode) noexcept {
   using Open = void* (*)(const char*, int) noexcept;
   static std::atomic<Open> next = nullptr;

@@ -7,9 +7,9 @@
 namespace kumihimo::interpose {
 namespace {
 
-// A look at a derived type takes a microsecond or two, as packing so many bytes does.
+// Analysing a derived type takes 1 or 2 µs, as packing this many bytes does.
 constexpr std::int64_t worth_a_look_bytes = 8 << 10;
-// What is looked at of a type: one that is made of more is packed.
+// The most parts that are analysed; a type of more is packed.
 constexpr int most_numbers = 256;
 constexpr int most_depth = 8;
 
@@ -34,13 +34,13 @@ enum Combiner : std::uint8_t {
   f90_integer,
   resized,
   hindexed_block,
-  large // none of MPI's: made with large counts, by whichever constructor
+  large // not one of MPI's: made with large counts, by any constructor
 };
 
 struct Envelope {
   int combiner = named, integers = 0, addresses = 0, types = 0;
 };
-// A library that has large counts ends the program where it is asked the narrow way of a type made with them.
+// A library with large counts ends the program if a type made with them is queried without.
 bool ask(const mpi::Library& library, mpi::Handle type, Envelope& e) {
   using Wide = int (*)(mpi::Handle, long long*, long long*, long long*, long long*, int*);
   static const auto wide = reinterpret_cast<Wide>(mpi::loaded_symbol("PMPI_Type_get_envelope_c"));
@@ -57,7 +57,7 @@ bool is_derived(const Envelope& e) {
   return e.combiner != named && e.combiner != f90_real && e.combiner != f90_complex && e.combiner != f90_integer;
 }
 
-// What a derived type was made of, as its constructor had it.
+// The arguments of a derived type's constructor.
 class Contents {
  public:
   Contents(const mpi::Library& library, mpi::Handle type, const Envelope& e)
@@ -88,7 +88,7 @@ class Contents {
   bool known_ = false;
 };
 
-// The bytes of an element, where they are as many as lie from its begin to the next one's; else 0.
+// The bytes of an element if they equal its extent, else 0.
 std::int64_t bytes_without_gaps(const mpi::Library& library, mpi::Handle type) {
   long long size = 0;
   mpi::Address low = 0, extent = 0, true_low = 0, true_extent = 0;
@@ -98,7 +98,7 @@ std::int64_t bytes_without_gaps(const mpi::Library& library, mpi::Handle type) {
   return low == 0 && true_low == 0 && extent == size && true_extent == size ? size : 0;
 }
 
-// As many bytes as there is room for may still lie in another order, or one over the other and beside a hole.
+// Whether elements whose bytes fill their extent also are in order. They may overlap beside a hole.
 bool is_in_order(const mpi::Library& library, mpi::Handle type, int depth) {
   const std::int64_t bytes = bytes_without_gaps(library, type);
   Envelope e;
@@ -143,7 +143,7 @@ bool is_in_order(const mpi::Library& library, mpi::Handle type, int depth) {
 
 } // namespace
 
-// The last predefined type is kept: it stays what it is, and a program asks for one again and again.
+// The last predefined type is remembered: it never changes, and programs use the same one again and again.
 Layout layout_of(const mpi::Library& library, mpi::Handle type) {
   struct Last {
     mpi::Handle type = 0;

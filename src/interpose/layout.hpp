@@ -8,11 +8,11 @@
 namespace kumihimo::interpose {
 
 enum class Layout : std::uint8_t { dense, holes, derived };
-// Of a predefined type, whether its elements lie one behind the other; of any other no more than that it is derived.
+// `dense` or `holes` for a predefined type, `derived` for all others.
 Layout layout_of(const mpi::Library& library, mpi::Handle type);
 
-// Whether elements of the type lie one behind the other, without holes and in the order in which it is packed: then so
-// many bytes of it need no packing. Of few it is not asked what a derived type is made of, which takes longer.
+// Whether elements of the type are contiguous and in packing order, so that they need no packing. For few bytes a
+// derived type is not analysed, which takes longer than packing.
 bool is_dense(const mpi::Library& library, mpi::Handle type, std::int64_t bytes);
 
 } // namespace kumihimo::interpose

@@ -19,14 +19,14 @@ struct TypeFacts {
   std::int64_t bytes = 0, extent = 0; // of an element; from one to the next
 };
 
-// The buffer may be MPI_BOTTOM, which is no address that a pointer could be moved from.
+// The buffer may be MPI_BOTTOM, to which C++ adds no offset.
 void* moved(void* buffer, std::int64_t bytes) {
   return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(buffer) + static_cast<std::uintptr_t>(bytes));
 }
 
 using Ends = std::span<const Neighbourhood::End>; // of a side's blocks, among neighbours
 
-// The blocks of one side of a call, as it gives them; of those of nobody nothing is read and nothing written.
+// The blocks of one side of a call. Blocks of MPI_PROC_NULL are neither read nor written.
 class BlocksOfSide {
  public:
   BlocksOfSide(const Session& session, const Side& side, std::int64_t blocks, Ends ends)
@@ -40,9 +40,9 @@ class BlocksOfSide {
     return side_.counts ? side_.counts[b] : side_.count;
   }
   TypeFacts type(std::int64_t b) const { return side_.types ? facts_of(side_.types[b]) : facts_; }
-  // The type of an empty block is not asked for anything: programs give MPI_DATATYPE_NULL there.
+  // The type of an empty block is not queried: programs pass MPI_DATATYPE_NULL.
   std::int64_t bytes(std::int64_t b) const { return count(b) > 0 ? limited_bytes(count(b), type(b).bytes) : 0; }
-  // From the buffer's begin, in bytes.
+  // The displacement from the buffer, in bytes.
   std::int64_t offset(std::int64_t b) const {
     if (side_.types) return side_.displacements[b];
     return facts_.extent * (side_.displacements ? side_.displacements[b] : b * side_.count);
@@ -54,7 +54,7 @@ class BlocksOfSide {
     for (std::int64_t b = 0; b < blocks_ && all < most_bytes; ++b) all += bytes(b);
     return all;
   }
-  // Whether its data are taken from where they lie, and put there.
+  // Whether its data need no packing.
   bool is_dense(std::int64_t all_bytes) const {
     if (all_bytes == 0) return true;
     if (!side_.types && !is_dense(facts_.type, all_bytes)) return false;
@@ -88,14 +88,14 @@ class BlocksOfSide {
   TypeFacts facts_;
 };
 
-// What is done with the data of a side.
+// Reads or packs the blocks of a side.
 enum class Use : std::uint8_t { sent, received, both };
 
 class Layer {
  public:
   Layer(Session& session, OwnData& data, std::int64_t own_block) : session_(session), data_(data), own_(own_block) {}
 
-  // `names`: of the blocks, in the order of the call. Answers where they begin.
+  // `names`: of the blocks, in the order of the call. Returns their first address.
   Result<void*> lay(const BlocksOfSide& side, std::vector<OwnBlocks::Block>& names, Use use, std::int64_t first) {
     for (std::int64_t b = 0; b < side.blocks(); ++b)
       if (side.count(b) < 0) return failed("a count must be at least 0", fmt::format("{}", side.count(b)));
@@ -139,7 +139,7 @@ class Layer {
   std::int64_t own_; // a block that stays where it is; -1: none
 };
 
-// How many blocks a side has, and the name of the first.
+// The number of blocks of a side, and the name of the first.
 struct Names {
   std::int64_t first = 0, blocks = 0;
 };

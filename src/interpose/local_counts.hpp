@@ -1,5 +1,5 @@
-// Calls of which each rank knows the lengths of its own blocks alone (alltoallv, gatherv, ...; ADR 0019): what is run
-// is the same on all ranks whatever they are, and each rank binds its plan to its own blocks, wherever they lie.
+// Calls in which each rank knows the lengths of its own blocks only (alltoallv, gatherv, ...; ADR 0019). All ranks run
+// the same plan for any lengths, and each rank binds it to its own blocks.
 #pragma once
 
 #include "interpose/buffer_semantics.hpp"
@@ -15,13 +15,13 @@ namespace kumihimo::interpose {
 Collective question_of_local_counts(CollectiveKind kind, const Communicator& communicator, const Call& call,
                                     const RankBuffers& view);
 
-// Where the blocks of one call lie, in bytes, and what they are packed in where their types have gaps.
+// The blocks of one call, in bytes, and the memory that they are packed in if their types have gaps.
 struct OwnData {
   std::shared_ptr<const OwnBlocks> blocks;
   execute::Buffers buffers;
   std::shared_ptr<Packed> packed;
 };
-// Errors: no memory to pack in; blocks longer than memory. Each is this rank's alone.
+// Errors, of this rank only: no memory to pack in; blocks longer than memory.
 Result<OwnData> lay_out(Session& session, const Collective& question, std::int32_t rank, const RankBuffers& view,
                         Form form);
 

@@ -7,16 +7,15 @@
 namespace kumihimo::interpose {
 namespace {
 
-// The second one's: half of what the first may have.
+// For the second transport: half of the first one's.
 constexpr std::int64_t second_bytes_per_rank = shared_memory::ample_bytes_per_rank / 2;
-// For each pair of ranks, and of all further ones together.
+// For each pair of ranks, and for all further transports together.
 constexpr std::int64_t middle_ring_bytes = 72 << 10, small_ring_bytes = 20 << 10;
 constexpr std::int64_t room_for_middle_bytes = 420 << 10, room_bytes = 832 << 10;
 
-// What a process has of a node's rings when they are used: of its own part and of the others' the rings of its
-// partners. Most algorithms have two, or as many as the logarithm of the ranks, for which two of the longest rings are
-// enough to go on with. What is read brings with it what lies beside it, in steps of 64 KiB (Linux,
-// fault_around_bytes).
+// The memory of a node's rings that a process touches: the rings to and from its partners. Most algorithms have two
+// partners, or the logarithm of the ranks; for these two of the longest rings are a good estimate. A read also maps
+// neighbouring pages, in steps of 64 KiB (Linux, fault_around_bytes).
 std::int64_t touched_bytes(std::int32_t node_ranks, std::int64_t limit_bytes) {
   constexpr std::int64_t brought_bytes = 64 << 10;
   const std::int64_t ring = shared_memory::ring_shape_for(node_ranks, limit_bytes).channel_bytes(),

@@ -1,10 +1,10 @@
-// How much memory the transports of a process may take together. A process shall have at most 8 MiB more with us than
-// without. A program may have hundreds of communicators, and mostly works on one or two.
+// The memory that all transports of a process may take. A process may grow by at most 8 MiB with the interposer. Some
+// programs have hundreds of communicators, and most use one or two.
 //
 // The first transport has rings of the best size, of which a process uses up to 2 MiB; the second has half as much.
-// Further ones have smaller rings while there is room. Calls on all other communicators are the library's. Beside its
+// Further ones have smaller rings while there is room. The library runs calls on all other communicators. Beside its
 // rings a transport costs a process some 40 KiB: the plans of a few lengths, and on MPICH 5 what the library itself
-// allocates from a communicator's fifth collective on. The object is 2.5 MiB.
+// allocates from a communicator's fifth collective on. The interposer's code and data are 2.5 MiB.
 #pragma once
 
 #include <cstdint>
@@ -16,22 +16,22 @@ namespace kumihimo::interpose {
 class MemoryBudget {
  public:
   struct Share {
-    std::int64_t shared_memory_limit_bytes = -1;      // of the node, for its rings; -1: what there is
+    std::int64_t shared_memory_limit_bytes = -1;      // of the node, for its rings; -1: no limit
     std::int64_t taken_bytes = 0;                     // by this process, counted against the room of all
     bool is_small() const { return taken_bytes > 0; } // neither the first's nor the second's
   };
-  // How many transports live at once at most; so many more where all must be ours, for their bits.
+  // The most transports at once, and the most in a reproducible run, in which all reductions must run by plans.
   static constexpr std::int32_t most = 16, most_reproducible = 512;
 
   static MemoryBudget& of_process();
 
-  // For one more among so many ranks of a node, at most; nothing where there is no room. `must`: all must be ours. On
-  // any thread.
+  // The share of one more transport; nothing if there is no room. For all threads. `node_ranks`: the most ranks that it
+  // has on a node. `must`: in a reproducible run.
   std::optional<Share> take(std::int32_t node_ranks, bool must);
   void give_back(const Share& share);
   // Whether, after one more, two others would still get rings.
   bool leaves_room(std::int32_t node_ranks);
-  // Whether one more would get larger rings, if this part were given back.
+  // Whether one more would get larger rings if this share were given back.
   bool has_better(const Share& share, std::int32_t node_ranks, bool must);
 
  private:

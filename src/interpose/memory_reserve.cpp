@@ -8,7 +8,7 @@
 namespace kumihimo::interpose {
 namespace {
 
-// The choices of a large wisdom file, a transport and its plans; nobody touches its pages, so it takes no memory.
+// Enough for the choices of a large wisdom file, a transport and its plans. Untouched pages take no memory.
 constexpr std::size_t bytes = 2 << 20;
 
 std::atomic<void*> reserve = nullptr;
@@ -21,8 +21,8 @@ bool take() {
   return true;
 }
 
-// For operator new, which tries again after it. The C++ library is our own (mpi_hooks/CMakeLists.txt), so the program's
-// allocations do not come here.
+// The handler of operator new, which tries again after it. The program's allocations do not come here, because our C++
+// library is linked statically (mpi_hooks/CMakeLists.txt).
 void give_up() {
   void* const given = reserve.exchange(nullptr);
   if (!given) throw std::bad_alloc();
@@ -33,7 +33,7 @@ const bool taken_at_load = [] { return std::set_new_handler(&give_up), take(); }
 
 } // namespace
 
-// More than the C library keeps for allocations of one size alone.
+// More than the C library caches for one size.
 void MemoryReserve::leave_some() { ::operator delete(::operator new(4096)); }
 
 bool MemoryReserve::is_there() { return reserve.load(std::memory_order_relaxed) || take(); }

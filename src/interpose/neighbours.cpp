@@ -10,7 +10,7 @@ namespace {
 
 using Lists = Neighbourhood::Lists;
 
-// Of the calls about topologies, which only programs with neighbours have.
+// Functions about topologies, looked up only in programs with neighbours.
 template <class F>
 F* pmpi(const char* name) {
   return reinterpret_cast<F*>(mpi::loaded_symbol(name));
@@ -67,7 +67,7 @@ Lists own_lists(mpi::Handle communicator) {
   return lists;
 }
 
-// Each rank knows its own: all tell them, filled up to the longest.
+// In a distributed graph each rank knows its own: all exchange them, padded to the longest.
 Result<Neighbourhood> of_distributed_graph(const mpi::Library& library, mpi::Handle communicator) {
   const Lists own = own_lists(communicator);
   const auto in = static_cast<std::int32_t>(own.sources.size()),

@@ -8,7 +8,7 @@
 
 namespace kumihimo::interpose {
 
-// Those of all ranks; null where there is no topology, or its lists do not meet. The same on all ranks. Collective.
+// The neighbours of all ranks, the same on all ranks. Null: no topology, or lists that do not match. Collective.
 std::shared_ptr<const Neighbourhood> neighbours_of(const mpi::Library& library, mpi::Handle communicator);
 
 } // namespace kumihimo::interpose

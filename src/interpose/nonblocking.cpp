@@ -17,11 +17,11 @@ struct Started {
   Work work;
   execute::Execution* execution = nullptr;
   Nonblocking* all = nullptr;
-  mpi::Handle request = 0; // 0: of a blocking call
+  mpi::Handle request = 0; // 0: a blocking call
   std::int64_t bytes = 0;  // of memory that it needs while under way
   bool done = false;
   std::optional<Error> error;
-  int code = 0; // MPI's, for who waits
+  int code = 0; // MPI's error code for the wait
 
   bool is_blocking() const { return request == 0; }
 };
@@ -30,12 +30,12 @@ namespace {
 
 using std::chrono::microseconds;
 
-// Of a communicator, at once: enough that short ones overlap; those of long ones share the memory's rate anyway.
+// Limits for a communicator. Short calls overlap; long ones share the memory bandwidth anyway.
 constexpr std::int32_t most_under_way = 64;
 constexpr std::int64_t most_under_way_bytes = 2 << 20;
 
-// Of the thread: how long it pauses where nothing moves, and after how many pauses without work it sleeps until it is
-// woken, which costs the one who wakes it some microseconds.
+// Pauses of the progress thread when nothing moves. After that many pauses without work it sleeps until it is woken,
+// which costs the waking thread some microseconds.
 constexpr microseconds shortest_pause{50}, longest_pause{1000};
 constexpr std::int32_t pauses_before_sleep = 100;
 
@@ -67,7 +67,7 @@ void Nonblocking::begin_next(Queue& queue) {
     one.splice(one.end(), queue.waiting, queue.waiting.begin());
     queue.under_way += 1;
     queue.under_way_bytes += next.bytes;
-    if (const Status s = begin(next, one); !s) { // told by the request, when it is waited for
+    if (const Status s = begin(next, one); !s) { // reported when the request is waited for
       next.error = attempted([&] { return s.error(); }, &out_of_memory);
       make_room(next);
       end(one);
@@ -82,12 +82,12 @@ void Nonblocking::make_room(const Started& ended) {
   queue.under_way_bytes -= ended.bytes;
 }
 
-// The last thing done with its queue and transport: whoever finds no calls may use them without the lock.
+// The last access to its queue and transport: a thread that finds no calls may use them without the lock.
 void Nonblocking::end(StartedList& one) {
   Started& operation = *one.front();
   Queue& queue = *operation.work.queue;
   operation.done = true;
-  if (!operation.is_blocking()) done_.splice(done_.end(), one); // else it is run()'s, gone when the lock is
+  if (!operation.is_blocking()) done_.splice(done_.end(), one); // else it is a variable of run()
   queue.calls.fetch_sub(1, std::memory_order_release);
 }
 
@@ -95,7 +95,7 @@ Result<mpi::Handle> Nonblocking::start(Work work) {
   auto operation = std::make_unique<Started>();
   operation->work = std::move(work), operation->all = this;
   operation->bytes = operation->work.plan->bytes();
-  // All memory that it needs here, to its end: once there is a request nothing may fail.
+  // Allocates all memory that it needs to its end: once there is a request nothing may fail.
   StartedList one{operation.get()};
   std::map<mpi::Handle, Started*> row{{0, operation.get()}};
   auto node = row.extract(row.begin());
@@ -103,10 +103,10 @@ Result<mpi::Handle> Nonblocking::start(Work work) {
   const int code = library_.call.Grequest_start(&query, &free, &cancel, operation.get(), &operation->request);
   if (Status s = library_.check(code, "MPI_Grequest_start"); !s)
     return abandon(*operation->work.transport, s.error()), s.error();
-  if (library_.family == mpi::Family::mpich) // an int, which the program will show us with its sign
+  if (library_.family == mpi::Family::mpich) // an int, which later calls pass with its sign
     operation->request = static_cast<std::int32_t>(operation->request);
   const mpi::Handle request = operation->request;
-  Started* const started = operation.release(); // the library's: free() ends it
+  Started* const started = operation.release(); // the library's until free()
   const Lock lock(mutex_);
   Queue& queue = *started->work.queue;
   node.key() = request;
@@ -151,7 +151,7 @@ void Nonblocking::drain(const Queue& queue) {
 
 // --- driving
 
-// Every transport once, then every collective over it.
+// Drives every transport once, then every collective on it.
 bool Nonblocking::drive() {
   bool moved = false;
   for (auto i = under_way_.begin(); i != under_way_.end(); ++i) {
@@ -191,7 +191,7 @@ bool Nonblocking::advance(Started& operation) {
   return attempted(move, [&] { return fail(out_of_memory()); });
 }
 
-// Where the system has no thread left, what is under way moves in calls of MPI alone, and the next one asks again.
+// If the system has no thread left, calls make progress only in MPI calls, and the next call tries again.
 void Nonblocking::begin_helper() {
   const SignalsBlocked blocked;
   const bool begun = attempted([&] { return helper_ = std::thread([this] { help(); }), true; }, [] { return false; });
@@ -200,7 +200,7 @@ void Nonblocking::begin_helper() {
                          "progress only in MPI calls\n");
 }
 
-// Others may have the lock while this thread waits: the one that holds it must not give the processor away.
+// Waits outside of the lock: the thread that holds it must not yield its processor.
 void Nonblocking::turn() {
   thread_local shared_memory::SpinWait waiting(true);
   waiters_.fetch_add(1, std::memory_order_relaxed);
@@ -258,7 +258,7 @@ void Nonblocking::stop() {
 
 // --- requests
 
-// One after another: the program's error handler may leave by an exception, past whatever is left.
+// One after another: the program's error handler may leave by an exception before the others.
 void Nonblocking::complete() {
   while (Started* const operation = next_done()) {
     struct Completing {
@@ -273,7 +273,7 @@ void Nonblocking::complete() {
     };
     if (!operation->error && operation->work.at_end)
       operation->error = attempted(at_end, [] { return std::optional(out_of_memory()); });
-    operation->work.at_end = {}; // what it keeps is freed here, by the program's thread
+    operation->work.at_end = {}; // frees its memory here, by the program's thread
     if (!operation->error) continue;
     completing.failed = true;
     operation->code = library_.constants.error_other;
@@ -293,7 +293,7 @@ void Nonblocking::complete(mpi::Handle request, bool failed) {
   {
     const Lock lock(mutex_);
     auto node = by_request_.extract(request);
-    if (failed) { // within the lock, or another thread would take its failure for the library's
+    if (failed) { // under the lock, or another thread would take its failure for the library's
       const Lock lock_of_failed(failed_mutex_);
       failed_.insert(std::move(node));
     }

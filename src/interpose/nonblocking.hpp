@@ -1,11 +1,10 @@
-// Non-blocking collectives of ours. The program holds one of MPI's generalised requests for each, so that the library
-// keeps all ways of waiting and testing, also together with other requests.
+// Our non-blocking collectives. The program holds a generalised request of MPI for each, so all functions of MPI that
+// wait and test work, also together with other requests.
 //
-// Who moves them: the program's own waits and tests, which are hooked, and otherwise a thread of ours. The program may
-// compute meanwhile, or wait for a message that another rank sends only after its own wait. The thread sleeps while
-// there is nothing to do. It calls no function of MPI, so that a program which asked for no threads has none in MPI;
-// therefore only communicators whose ranks all share memory are taken. The program's own threads complete the requests,
-// within their calls.
+// The program's waits and tests, which are hooked, advance them, and otherwise a progress thread: the program may
+// compute meanwhile, or wait for a message that another rank sends after its own wait. The thread sleeps while there is
+// nothing to do. It calls no MPI function, because the program may not have asked for threads. So all ranks of the
+// communicator must share memory. The program's threads complete the requests, within their calls.
 //
 // Calls on a communicator are numbered in their order, which MPI wants equal on all its ranks. Blocking and
 // non-blocking calls have numbers of their own (transport::Stream), since libraries match them so and programs rely on
@@ -35,8 +34,7 @@ namespace kumihimo::interpose {
 
 struct Started;
 
-// The requests that a call of MPI names, where they stand; without a call, none. Needs no memory: waits must go on
-// where there is none left.
+// The requests of an MPI call, read in place; without a call, none. Allocates nothing: waits must go on without memory.
 class Requests {
  public:
   Requests() = default;
@@ -59,69 +57,70 @@ class Requests {
   std::int64_t size_ = 0;
 };
 
-// Each has one node, which goes from list to list: what was started needs no memory any more.
+// Each operation has one node, which moves from list to list, so that nothing is allocated once it has started.
 using StartedList = std::list<Started*>;
 
-// The collectives of one communicator that have begun and not ended.
+// The collectives of one communicator that are not complete.
 struct Queue {
   std::atomic<std::int32_t> calls = 0; // blocking ones included
-  // The non-blocking ones, with the lock of what drives them.
+  // The non-blocking ones, under the lock of Nonblocking.
   StartedList waiting; // in the order of the calls, after those that are under way; mostly empty
   std::int32_t under_way = 0;
   std::int64_t under_way_bytes = 0;
 };
 
-// What is run, over what.
+// A plan to run, with its transport and buffers.
 struct Work {
   plan::Plan* plan = nullptr;
   transport::Transport* transport = nullptr;
   Queue* queue = nullptr; // the transport's
   execute::Buffers buffers;
-  mpi::Handle communicator = 0;        // the program's, whose error handler learns of what goes wrong
-  std::function<Status()> at_end = {}; // by a thread of the program's, where all went well
+  mpi::Handle communicator = 0;        // the program's, whose error handler is called on failure
+  std::function<Status()> at_end = {}; // called by a thread of the program, on success
 };
 
 class Nonblocking {
  public:
-  // Tells an error at a communicator's error handler; answers the code for who waits.
+  // Calls a communicator's error handler; returns the error code for the wait.
   using Raise = std::function<int(const Error&, mpi::Handle)>;
   Nonblocking(const mpi::Library& library, Raise raise) : library_(library), raise_(std::move(raise)) {}
   ~Nonblocking() { stop(); }
   Nonblocking(const Nonblocking&) = delete;
   Nonblocking& operator=(const Nonblocking&) = delete;
 
-  // Error: no memory for one more; nothing was started. The request is the program's, as the library makes it.
+  // Starts a call and returns the library's request for the program. Error: no memory for one more; nothing was
+  // started.
   Result<mpi::Handle> start(Work work);
-  // A blocking one, after those that are under way on its communicator.
+  // Runs a blocking call after the calls that are under way on its communicator.
   Status run(Work work);
-  // For a failure of this rank's before its part of a call: the others are told by the transport, and wait no longer.
+  // For a failure of this rank before its part of a call: the transport tells the others, which stop waiting.
   void abandon(transport::Transport& transport, const Error& error);
-  // Until all of it has ended: before its transport is freed.
+  // Waits until all its calls have ended, before its transport is freed.
   void drain(const Queue& queue);
 
-  // That are not complete, or have failed and are still the program's.
+  // Whether any is incomplete, or has failed and not been freed.
   bool any() const { return requests_.load(std::memory_order_acquire) > 0; }
   bool holds(mpi::Handle request); // ours, and not complete
   bool holds_any(const Requests& requests);
-  // Whether one of these has failed, which was told, and will fail again where the library completes it; without any:
-  // whether there is such a request.
+  // Whether one of these has failed. Its handler was called; it will fail again when the library completes it. Without
+  // requests: whether any has failed.
   bool has_failed(const Requests& requests);
   const mpi::Library& library() const { return library_; }
-  // One turn of a thread that waits.
+  // One step of a waiting thread.
   void turn();
-  // Until none of these is held any more: the library may wait for all of them then.
+  // Waits until none of these is ours and incomplete: the library may wait for all of them then.
   void finish(const Requests& requests);
-  // What a test of these does for progress. Who tests one of ours again and again waits for it, as long as a time limit
-  // lets it.
+  // Makes progress in a test of these. A program that tests one of ours in a loop waits for it, so the time limit
+  // holds.
   void make_progress(const Requests& requests);
-  void stop(); // the thread; what is started later begins another one
+  void stop(); // ends the thread; a later call starts another one
 
  private:
   using Lock = std::unique_lock<std::mutex>;
 
   // With the lock:
-  void begin_next(Queue& queue);                      // those that may be under way now
-  Status begin(Started& operation, StartedList& one); // which is left empty where it is under way
+  void begin_next(Queue& queue);                      // starts those that may be under way now
+  Status begin(Started& operation, StartedList& one); // left empty if it is under way
   Status begin_now(Started& operation, StartedList& one);
   static void make_room(const Started& ended);
   void end(StartedList& one);
@@ -142,9 +141,9 @@ class Nonblocking {
   const mpi::Library& library_;
   Raise raise_;
   std::atomic<std::int32_t> requests_ = 0;
-  std::atomic<std::int32_t> waiters_ = 0; // threads of the program's that drive: then ours stands aside
+  std::atomic<std::int32_t> waiters_ = 0; // threads of the program that drive; then ours pauses
 
-  std::mutex mutex_; // of what follows, and of every transport that something is under way on
+  std::mutex mutex_; // of what follows, and of every transport with a call under way
   StartedList under_way_;
   StartedList done_; // whose requests are not complete
   std::map<mpi::Handle, Started*> by_request_;
@@ -152,10 +151,10 @@ class Nonblocking {
   std::thread helper_;
   bool sleeps_ = false, stops_ = false, has_no_helper_ = false;
 
-  // Of its own, and never held in a call of MPI: the library frees requests with its own lock held, maybe, which those
-  // that hold the other one wait for.
+  // A lock of its own, never held in an MPI call. The library may free requests while it holds its own lock, for which
+  // a holder of mutex_ may wait.
   std::mutex failed_mutex_;
-  std::map<mpi::Handle, Started*> failed_; // complete, and not freed; of by_request_'s nodes
+  std::map<mpi::Handle, Started*> failed_; // complete and not freed; nodes of by_request_
 };
 
 } // namespace kumihimo::interpose

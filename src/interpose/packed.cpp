@@ -16,7 +16,7 @@ mpi::Address extent_of(const mpi::Library& library, mpi::Handle type) {
   return extent;
 }
 
-// Elements at MPI_BOTTOM, by a type of their own from another address on: MPICH's MPI_Pack refuses that one.
+// Elements at MPI_BOTTOM as a type with another base address: MPICH's MPI_Pack refuses MPI_BOTTOM.
 class MpiBottomWorkaround {
  public:
   MpiBottomWorkaround(const mpi::Library& library, Elements& all) : library_(library) {
@@ -46,7 +46,7 @@ class MpiBottomWorkaround {
 } // namespace
 
 Elements part(const mpi::Library& library, const Elements& all, std::int64_t first, std::int64_t count) {
-  // The first may be MPI_BOTTOM, which is no address that a pointer could be moved from.
+  // The first may be MPI_BOTTOM, to which C++ adds no offset.
   const auto begin = reinterpret_cast<std::uintptr_t>(all.first);
   return {reinterpret_cast<void*>(begin + static_cast<std::uintptr_t>(first * extent_of(library, all.type))), count,
           all.type};
@@ -60,7 +60,7 @@ template <class F>
 Status Packed::each(const Elements& all, std::byte* data, F&& move) const {
   long long size = 0;
   if (all.count == 0 || library_.call.Type_size_x(all.type, &size) != 0 || size <= 0) return Nothing{};
-  if (size > std::numeric_limits<int>::max()) // only among lengths of its own, for which the others run their part
+  if (size > std::numeric_limits<int>::max()) // only with local counts; the others run their part
     return failed(fmt::format("MPI_Pack takes elements of at most 2^31-1 bytes (got {})", size));
   const std::int64_t most = std::max<std::int64_t>(1, most_at_once / size);
   for (std::int64_t done = 0; done < all.count; done += most) {
@@ -94,7 +94,7 @@ Status Packed::unpack() const {
   return Nothing{};
 }
 
-// Mostly all are of one.
+// Mostly all have the same type.
 Status Packed::keep_types() {
   mpi::Handle given = 0, kept = 0;
   for (Piece& piece : pieces_) {

@@ -1,7 +1,6 @@
-// What a call sends and receives, one behind the other, where the program's types have it otherwise: packed and
-// unpacked by the MPI library in pieces that it can count. Of a non-blocking call it keeps types of its own, and no
-// communicator: the program may free all meanwhile. Such a type is made of the program's and not duplicated, which
-// would ask the functions of its attributes.
+// The contiguous copy of a call's data if the program's types have gaps, packed and unpacked by the MPI library in
+// pieces that it can count. For a non-blocking call it keeps its own types, because the program may free its types
+// meanwhile. They are made from the program's; MPI_Type_dup would call the functions of its attributes.
 #pragma once
 
 #include "mpi/library.hpp"
@@ -13,34 +12,34 @@
 
 namespace kumihimo::interpose {
 
-// So many elements of a type, from an address on.
+// Elements of a type, from an address on.
 struct Elements {
   void* first = nullptr;
   std::int64_t count = 0;
   mpi::Handle type = 0;
 };
-// Those from the element `first` on.
+// `count` of them, from the element `first` on.
 Elements part(const mpi::Library& library, const Elements& all, std::int64_t first, std::int64_t count);
 
 class Packed {
  public:
-  // `alone`: a communicator of this rank's, on which errors are returned.
+  // `alone`: a communicator of this rank alone, with errors returned.
   Packed(const mpi::Library& library, mpi::Handle alone) : library_(library), alone_(alone) {}
   ~Packed();
   Packed(const Packed&) = delete;
   Packed& operator=(const Packed&) = delete;
 
-  // Memory that lives as long as this, with anything in it. Throws std::bad_alloc.
+  // Uninitialised memory that lives as long as this object. Throws std::bad_alloc.
   std::byte* make(std::int64_t bytes) {
     return memory_.emplace_back(new std::byte[static_cast<std::size_t>(bytes)]).get();
   }
 
   Status pack(const Elements& from, std::byte* data) const;
-  // What unpack() is to do, at the end; nothing until it is said.
+  // Adds a piece that unpack() copies at the end.
   void unpack_to(const Elements& to, std::byte* data) {
     if (to.count > 0) pieces_.push_back({to, data});
   }
-  Status keep_types(); // of these
+  Status keep_types(); // of these pieces
   Status unpack() const;
 
  private:

@@ -1,5 +1,5 @@
-// Plans of calls whose lengths each rank knows of its own blocks alone (ADR 0019): there is one for each kind and root,
-// or several where several are under way, and never one for a length.
+// Plans of calls in which each rank knows the lengths of its own blocks only (ADR 0019): one for each kind and root,
+// for all lengths, and more while several calls are under way.
 #include "interpose/communicator.hpp"
 #include "interpose/memory_reserve.hpp"
 
@@ -13,7 +13,7 @@ constexpr std::size_t most_idle = 4; // of one question; more were under way at 
 
 bool is_idle(const std::shared_ptr<plan::Plan>& plan) { return plan.use_count() == 1; }
 
-// One that is idle; of the others that are, few stay.
+// An idle plan, or null. Frees all but a few of the other idle ones.
 std::shared_ptr<plan::Plan> idle_of(std::vector<std::shared_ptr<plan::Plan>>& plans) {
   const auto found = std::find_if(plans.begin(), plans.end(), is_idle);
   if (found == plans.end()) return nullptr;
@@ -40,7 +40,7 @@ std::variant<Communicator::BorrowedPlan, Reason, Error> Communicator::borrow_pla
   if (const Error* error = std::get_if<Error>(&pool)) return *error;
   auto& plans = std::get<PlanPool*>(pool)->plans[question.in_place];
   if (std::shared_ptr<plan::Plan> idle = idle_of(plans)) return BorrowedPlan{std::move(idle), chosen->place};
-  // All ranks have such a plan, and so what it asks of the transport is granted.
+  // The transport grants it, because all ranks have such a plan.
   std::unique_ptr<plan::Plan> made = TRY(make_one(question, *chosen, false));
   return BorrowedPlan{plans.emplace_back(std::move(made)), chosen->place};
 }

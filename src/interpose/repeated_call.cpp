@@ -9,24 +9,24 @@
 namespace kumihimo::interpose {
 namespace {
 
-constinit thread_local std::array<Repeated, collective_kinds> last;
+constinit thread_local std::array<RepeatedCall, collective_kinds> last;
 
 } // namespace
 
-Repeated& Repeated::of(CollectiveKind kind) { return last[kind.index()]; }
+RepeatedCall& RepeatedCall::of(CollectiveKind kind) { return last[kind.index()]; }
 
-Repeated::ComparedArguments Repeated::arguments_of(const Call& c) {
+RepeatedCall::ComparedArguments RepeatedCall::arguments_of(const Call& c) {
   return {c.communicator, c.send.count, c.receive.count, c.send.type, c.receive.type, c.operation, c.root};
 }
 
-RankBuffers Repeated::view_in(const Session& session, const Call& call) const {
+RankBuffers RepeatedCall::view_in(const Session& session, const Call& call) const {
   return view_of(kind_, call, found_.communicator->rank() == call.root, session.library().constants.in_place);
 }
 
-void Repeated::remember(const Session& session, CollectiveKind kind, const Call& call, const Found& found,
-                        std::uint64_t era) {
-  // A plan that was made for one call alone is gone after it: there is none where nothing must be reproducible. Buffers
-  // that may be on a device are looked at in each call.
+void RepeatedCall::remember(const Session& session, CollectiveKind kind, const Call& call, const Found& found,
+                            std::uint64_t era) {
+  // In a reproducible run a plan may be made for one call and end with it. Buffers that may be on a device are checked
+  // in each call.
   if (session.reproducible() != Reproducible::off || call.has_counts() || DeviceMemory::is_possible()) return;
   kind_ = kind;
   found_ = found;
@@ -36,7 +36,7 @@ void Repeated::remember(const Session& session, CollectiveKind kind, const Call&
   era_ = is_one_buffer(session, kind_, view, found.communicator->rank()) ? 0 : era; // that one is as in place
 }
 
-std::optional<int> Repeated::run(Session& session, const Call& call) const {
+std::optional<int> RepeatedCall::run(Session& session, const Call& call) const {
   if (era_ != mpi_hooks::FastPath::era() || call.has_counts() || said_ != arguments_of(call)) return std::nullopt;
   const RankBuffers view = view_in(session, call);
   if (view.in_place != in_place_ || is_one_buffer(session, kind_, view, found_.communicator->rank()))

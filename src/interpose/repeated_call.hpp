@@ -1,5 +1,5 @@
-// The last blocking call of a collective that a thread had taken over. One that says the same, its buffers aside, is
-// neither looked at nor looked up again: programs make the same call again and again, and look far for it each time.
+// The last blocking call of a collective on a thread that ran by a plan. A call with the same arguments, other than
+// buffers, uses its plan at once: programs make the same call again and again.
 #pragma once
 
 #include "interpose/buffer_semantics.hpp"
@@ -7,20 +7,20 @@
 
 namespace kumihimo::interpose {
 
-class Repeated {
+class RepeatedCall {
  public:
-  // What runs a call.
+  // The plan of a call.
   struct Found {
     Communicator* communicator = nullptr;
     plan::Plan* plan = nullptr;
     mpi_hooks::Counter* counter = nullptr; // in the counters
   };
-  static Repeated& of(CollectiveKind kind); // this thread's
+  static RepeatedCall& of(CollectiveKind kind); // this thread's
 
-  // After such a call that needs no memory of ours, and of which nothing may change until the era of
-  // mpi_hooks::FastPath does; `era`: before it was looked at.
+  // Remembers a call that needs no packing and whose plan stays the same until FastPath::forget(). `era`: its value
+  // before the call was looked at.
   void remember(const Session& session, CollectiveKind kind, const Call& call, const Found& found, std::uint64_t era);
-  // The code of the same call; nothing where it may be another one.
+  // Runs the call if it is the same, and returns its error code; nothing: it may be another one.
   std::optional<int> run(Session& session, const Call& call) const;
 
  private:

@@ -32,8 +32,8 @@ std::string variable(const char* name) {
 
 constexpr std::string_view version = KUMIHIMO_VERSION;
 
-// The wisdom that the settings name; what is wrong with it is the error. Of a folder, that of this machine and library,
-// if it is there; `path` becomes the file that was read.
+// The wisdom that the settings name; in a folder, the file of this machine and library, if it exists. Sets `path` to
+// the file that was read.
 Result<Wisdom> wisdom_of(const Settings& settings, const mpi::Library& library, std::string& path) {
   const Registry& registry = Registry::standard();
   if (!settings.algorithm.empty()) return Wisdom::of_algorithm(settings.algorithm, registry);
@@ -93,7 +93,7 @@ Session::Session(mpi::Library library)
   mpi_hooks::PreloadCheck::enter(object_name); // where MPI_Init was not hooked
   Watchdog::know(library_);
   if (settings_.timeout_seconds > 0) Watchdog::begin(settings_.timeout_seconds);
-  mpi::Handle parent = 0; // processes that a job starts must not write over what it writes
+  mpi::Handle parent = 0; // spawned processes must not overwrite the summary of the job
   library_.call.Comm_get_parent(&parent);
   if (plain(parent) != library_.constants.comm_null && !settings_.summary.empty())
     settings_.summary += fmt::format(".{}", getpid());
@@ -101,7 +101,7 @@ Session::Session(mpi::Library library)
   std::atexit([] { ending->write_unfinished(); });
 }
 
-// The last answer of a thread, while no communicator came or went: programs call on the same one again and again.
+// A thread remembers its last answer until a communicator is made or freed: programs use the same one many times.
 Communicator* Session::known(mpi::Handle handle, bool& between) {
   struct LastCommunicator {
     std::uint64_t era = 0;
@@ -124,7 +124,7 @@ Communicator* Session::communicator(mpi::Handle handle) {
   bool between = false;
   if (Communicator* const found = known(handle, between); found || between) return found;
   if (mpi_hooks::ProgramSessions::made_communicator(handle)) return nullptr;
-  // Outside of the lock: others may be making another communicator, which these ranks may wait for.
+  // Without the lock: other threads may be making a communicator for which these ranks wait.
   int two_groups = 0;
   if (handle == library_.constants.comm_null || library_.call.Comm_test_inter(handle, &two_groups) != 0) return nullptr;
   std::unique_ptr<Communicator> made;
@@ -142,7 +142,7 @@ Communicator* Session::communicator(mpi::Handle handle) {
                         ranks(),
                         &kept_};
     made = std::make_unique<Communicator>(library_, handle, agreed);
-    // Here all ranks are together. Later, two threads might make communicators at one time, which libraries may not do.
+    // Made while all ranks are together: some libraries cannot make communicators in two threads at once.
     if (made->takes_any()) alone();
   }
   watch_over(handle);
@@ -155,7 +155,7 @@ Communicator* Session::communicator(mpi::Handle handle) {
   return added;
 }
 
-// The rank that finds processes missing says so: rank 0 may be one of them.
+// The rank that finds processes missing reports it: rank 0 may be one of them.
 bool Session::everyone_is_here() {
   std::int32_t missed = 0;
   const bool here = mpi_hooks::PreloadCheck::everyone_is_here(object_name, missed);
@@ -177,7 +177,7 @@ void Session::want(mpi::Handle handle) {
   watch_over(handle);
 }
 
-// So that we learn of its end. Once: to set an attribute again would tell us of the end of the first one.
+// Sets an attribute that reports its end. Once: setting it again would call deleted() for the first one.
 void Session::watch_over(mpi::Handle handle) {
   {
     const std::unique_lock lock(mutex_);
@@ -190,7 +190,7 @@ void Session::set_up_world() {
   if (ranks() > 1 && mpi_hooks::PreloadCheck::has_list(object_name)) set_up(library_.constants.comm_world);
 }
 
-// The same answer on all its ranks.
+// Equal on all its ranks.
 bool Session::may_set_up(mpi::Handle handle) {
   bool between = false;
   const Communicator* const world = known(library_.constants.comm_world, between);
@@ -200,14 +200,14 @@ bool Session::may_set_up(mpi::Handle handle) {
   return std::none_of(all.begin(), all.end(), [](std::int32_t rank) { return rank < 0; }); // of another job
 }
 
-// Between them the ranks agree: each knows only what it has called itself.
+// The ranks agree, because each knows only its own calls.
 void Session::set_up_new(mpi::Handle handle) {
   DeviceMemory::look();
   int two_groups = 0, ranks = 0;
   if (handle == library_.constants.comm_null || mpi_hooks::ProgramSessions::made_communicator(handle)) return;
   if (library_.call.Comm_test_inter(handle, &two_groups) != 0 || two_groups) return;
   if (library_.call.Comm_size(handle, &ranks) != 0 || ranks == 1 || !may_set_up(handle)) return;
-  // A rank's word for what may never be used, which takes memory from what will be.
+  // A rank objects if the set-up may never be used and could take memory from others.
   const bool refuses = set_up_early_ >= most_set_up_early || !completion_is_hooked_ || DeviceMemory::has_driver() ||
                        !MemoryBudget::of_process().leaves_room(ranks);
   const std::int32_t mine[2] = {is_nonblocking_.load(std::memory_order_relaxed), refuses};
@@ -234,7 +234,7 @@ void Session::connect_wanted(mpi::Handle handle) {
 }
 
 void Session::release(mpi::Handle handle) {
-  std::unique_ptr<Communicator> freed; // outside of the lock, since it may be collective
+  std::unique_ptr<Communicator> freed; // without the lock, because it may be collective
   {
     const std::unique_lock lock(mutex_);
     const auto it = by_handle_.find(handle);
@@ -251,7 +251,7 @@ void Session::release(mpi::Handle handle) {
   attempted([&] { return freed->keep_resources_for_reuse(), true; }, [] { return false; });
 }
 
-// Its handle may come back for another one. The transport stays until the end: its ranks are not together here.
+// Its handle may be used again. The transport stays until the end, because its ranks are not together here.
 void Session::gone(mpi::Handle handle) {
   const std::unique_lock lock(mutex_);
   if (const auto it = by_handle_.find(handle); it != by_handle_.end()) {
@@ -272,19 +272,19 @@ int Session::deleted(mpi::Handle handle, int, void*, void* session) {
   return 0;
 }
 
-// Errors of the library in what is ours alone, of a lack of memory mostly, must not end the program.
+// Errors of the library in our own calls, mostly from a lack of memory, must not end the program.
 void Session::ends() {
   const mpi::ErrorHandlerGuard returned(library_, library_.constants.comm_world);
   nonblocking_.stop();
   attempted([&] { return write_summary(), true; }, [] { return false; });
   for (const auto& c : all_)
     if (!c->note().empty()) say(c->note());
-  // Each is freed by all its ranks together, and the ranks have begun to use them in different orders: in an order that
-  // is the same on all of them nobody waits crosswise. What is left to it, Open MPI frees in the order of its handles.
+  // All ranks of a communicator free its transport together, but they first used communicators in different orders.
+  // Sorted by number, no ranks wait for each other. Open MPI would free them in the order of its handles.
   std::sort(all_.begin(), all_.end(), [](const auto& a, const auto& b) { return a->number() < b->number(); });
   for (auto& c : all_) c.reset();
   kept_.clear();
-  { // the library may hold a lock of its own while it tells of a communicator's end
+  { // the library may hold its own lock when it calls deleted()
     const std::unique_lock lock(mutex_);
     all_.clear();
     by_handle_.clear();
@@ -300,11 +300,11 @@ mpi::Handle Session::alone() {
   const std::lock_guard lock(alone_mutex_);
   if (!std::exchange(asked_for_alone_, true))
     if (const Result<mpi::Handle> own = make_alone()) alone_ = *own;
-  return alone_ != 0 ? alone_.load() : library_.constants.comm_self; // a library that has no more
+  return alone_ != 0 ? alone_.load() : library_.constants.comm_self; // if the library has no more
 }
 
 int Session::raise(const Error& error, mpi::Handle communicator) {
-  // The handler may end the job: not before the rank that failed has told of it.
+  // The handler may end the job; first the failed rank must write its message.
   if (error.elsewhere && !has_raised_) std::this_thread::sleep_for(std::chrono::seconds(1));
   const auto write_briefly = [] { return std::fputs("kumihimo: no memory is left; see ulimit -v\n", stderr); };
   if (!has_raised_.exchange(true)) attempted([&] { return write(error.sentence()), 0; }, write_briefly);
@@ -325,13 +325,13 @@ void Session::say_once_for_all(const std::string& sentence) {
   if (rank() == 0) say(sentence);
 }
 
-// For a program that ends without MPI_Finalize: nothing of MPI is called any more. Not in its children.
+// For a program that ends without MPI_Finalize. Calls no MPI function, and does nothing in forked processes.
 void Session::write_unfinished(Counted counted) {
   if (!end() || getpid() != process_ || settings_.summary.empty()) return;
   if (rank() == 0 || counted == Counted::this_rank) write_summary(Ended::without_finalize, counted);
 }
 
-// Where nothing tells that all ranks have our object, a collective of all has shown it, if there was one.
+// Without a list of processes, a set-up of MPI_COMM_WORLD shows that all ranks have the interposer.
 bool Session::adds_up() {
   if (ranks() == 1) return true;
   bool between = false;
@@ -382,7 +382,7 @@ void Session::write_summary(Ended ended, Counted counted) {
     others[std::string(mpi_hooks::describe(name).name)] = number;
     if (mpi_hooks::place_of(name, mpi_hooks::Role::operation) >= 0) other_reductions += number;
   }
-  std::map<std::string, std::int64_t> shapes; // who ends in the middle waits for no other thread
+  std::map<std::string, std::int64_t> shapes; // a process that is ending waits for no other thread
   if (const std::shared_lock lock(mutex_, std::try_to_lock); lock) shapes = shapes_;
   const std::string path =
       counted == Counted::this_rank ? fmt::format("{}.rank{}", settings_.summary, rank()) : settings_.summary;
@@ -410,7 +410,7 @@ Status Session::run(Communicator& communicator, mpi::Handle handle, plan::Plan& 
   if (communicator.queue().calls.load(std::memory_order_acquire) == 0) {
     const auto fail = [&]() -> Status { return communicator.transport()->abandon(out_of_memory()), out_of_memory(); };
     Status done = attempted([&] { return plan.run(buffers); }, fail);
-    // A program may ask once, after a barrier, whether others have ended what they do in its window.
+    // A program may test only once, after a barrier, whether others have finished in its window.
     if (is_one_sided()) [[unlikely]]
       communicator.transport()->progress_libraries();
     return done;

@@ -1,6 +1,5 @@
-// What there is once in a process: the MPI library behind us, what the user asked, and the communicators that the
-// program has used. Made at the first hooked call, when MPI has been initialised, whichever of its names that
-// was; nothing is created in the MPI library for it.
+// The state of the interposer in a process: the MPI library, the user's settings, and the communicators that the
+// program has used. Made at the first hooked call after MPI_Init.
 #pragma once
 
 #include "interpose/communicator.hpp"
@@ -25,14 +24,13 @@
 
 namespace kumihimo::interpose {
 
-// What the user asked of a run, as `kumihimo run` hands it to every process: in the environment, since the program's
-// own arguments are not ours.
+// The settings of a run. `kumihimo run` passes them in the environment, because the program has arguments of its own.
 struct Settings {
-  std::string wisdom;    // KUMIHIMO_WISDOM: the file of choices, or a folder of such; none: everything is the library's
-  std::string kernels;   // KUMIHIMO_KERNELS: likewise of kernels; none: they run untuned
-  std::string algorithm; // KUMIHIMO_ALGORITHM: one for all calls that it applies to, instead of wisdom
+  std::string wisdom;    // KUMIHIMO_WISDOM: the file of choices, or a folder of files; none: the library runs all calls
+  std::string kernels;   // KUMIHIMO_KERNELS: likewise for kernels; none: they run untuned
+  std::string algorithm; // KUMIHIMO_ALGORITHM: one for all calls that it fits, instead of wisdom
   std::string shape;     // KUMIHIMO_SHAPE: the machine's nodes, as of `bench --shape`
-  std::string reproducible;   // KUMIHIMO_REPRODUCIBLE: order or exact; none: whatever is fastest
+  std::string reproducible;   // KUMIHIMO_REPRODUCIBLE: order or exact; none: the fastest
   double timeout_seconds = 0; // KUMIHIMO_TIMEOUT: after which a call that waits fails; 0: never
   std::string summary;        // KUMIHIMO_SUMMARY: where rank 0 writes what ran; none: nowhere
 };
@@ -47,61 +45,59 @@ class Session : public mpi_hooks::MpiLifetime<Session> {
   CallCounters& counters() { return counters_; }
   Reproducible reproducible() const { return reproducible_; }
 
-  // The communicator, known or new (then collective); null for an intercommunicator. None of an MPI session, which has
-  // nothing to do with this class but the name.
+  // The communicator, known or new (then collective); null for an intercommunicator and for one of an MPI session.
+  // (This class is no MPI session.)
   Communicator* communicator(mpi::Handle handle);
-  // The same by this rank alone: null also for one that is new. What is missed so is made up for by meet().
+  // The same by this rank alone: null also for a new one, which want() remembers and meet() sets up. `between`: set for
+  // an intercommunicator.
   Communicator* known(mpi::Handle handle, bool& between);
   void want(mpi::Handle handle);
-  // Within a call in which the communicator's ranks may wait for each other.
+  // Called in a call in which the communicator's ranks may wait for each other.
   void meet(mpi::Handle handle) {
     if (wants()) connect_wanted(handle);
   }
   bool wants() const { return wants_.load(std::memory_order_relaxed); }
-  // Non-blocking calls can set nothing up. So MPI_COMM_WORLD is set up in MPI_Init, and any other communicator when it
-  // is made, if one of its ranks has started a non-blocking collective before, or if for all of them it is one of few
-  // and leaves memory for others: libraries duplicate the program's first of all, and may use the duplicate by
-  // non-blocking calls alone. Both are collective, in calls in which a rank without our object would not answer: so
-  // only if all ranks are on one node and are known to have our object. Between nodes nothing is lost, since
-  // non-blocking calls are the library's there.
+  // Set a communicator up before its first call, because non-blocking calls cannot (ADR 33). Both are collective, in
+  // calls in which a rank without the interposer would not take part. So they do nothing unless all ranks are on one
+  // node and are known to have it. Between nodes the library runs non-blocking calls anyway.
   void starts_nonblocking() { is_nonblocking_.store(true, std::memory_order_relaxed); }
   void set_up_world();
   void set_up_new(mpi::Handle handle);
-  // Whether a call that is handed on may be counted alone when it comes again.
+  // Whether a forwarded call may be only counted when it is repeated.
   bool lets_pass() const { return !wants() && !Watchdog::is_on() && reproducible_ != Reproducible::exact; }
   Nonblocking& nonblocking() { return nonblocking_; }
   // Runs a plan after the non-blocking calls that are under way on its communicator.
   Status run(Communicator& communicator, mpi::Handle handle, plan::Plan& plan, const execute::Buffers& buffers);
-  // The program has made a window.
+  // Called when the program has made a window.
   void expect_one_sided() { one_sided_.store(true, std::memory_order_relaxed); }
   bool is_one_sided() const { return one_sided_.load(std::memory_order_relaxed); }
-  // The program frees it, on all its ranks: before it is gone, what is ours is freed, or kept for the next one.
+  // Called before the program frees it, on all its ranks: frees its resources, or keeps them for the next one.
   void release(mpi::Handle handle);
-  // This process is about to end the job, rank 0 of which will hear of it by a signal: it tells what it counted itself.
+  // Called before this process ends the job: it writes its own counts, because rank 0 will be killed by a signal.
   void aborts() { write_unfinished(Counted::this_rank); }
 
-  // A communicator of this rank alone, on which errors are returned: where MPI wants one and nobody else takes part.
+  // A communicator of this rank alone, with errors returned, for MPI functions that need one.
   mpi::Handle alone();
   Result<mpi::Handle> make_alone() const { // another one, for the caller to free
     return mpi::make_private_communicator(library_, library_.constants.comm_self);
   }
 
-  // On MPICH a handle is an int, whose register may carry anything above it.
+  // The handle without the upper half of its register, which MPICH, whose handles are ints, ignores.
   mpi::Handle plain(mpi::Handle handle) const {
     return library_.family == mpi::Family::mpich ? static_cast<std::int32_t>(handle) : handle;
   }
-  // Raises an error of ours at the communicator's error handler; answers the code for the caller.
+  // Calls the communicator's error handler with an error of ours; returns the code for the caller.
   int raise(const Error& error, mpi::Handle communicator);
-  // A sentence on stderr, once a process.
+  // Writes a sentence to stderr, the first in this process only.
   void say(const std::string& sentence);
-  void say_once_for_all(const std::string& sentence); // what every rank finds alike: by rank 0
+  void say_once_for_all(const std::string& sentence); // by rank 0, for what all ranks find
 
  private:
   friend class mpi_hooks::MpiLifetime<Session>;
   static constexpr std::string_view otherwise = "the MPI library runs all calls";
   explicit Session(mpi::Library library);
   void ends();                   // frees everything, and rank 0 of the world writes what ran
-  void gone(mpi::Handle handle); // freed by a way that we do not see
+  void gone(mpi::Handle handle); // freed by a call that is not hooked
   void connect_wanted(mpi::Handle handle);
   void set_up(mpi::Handle handle); // collective
   bool may_set_up(mpi::Handle handle);
@@ -116,7 +112,7 @@ class Session : public mpi_hooks::MpiLifetime<Session> {
   enum class Counted : std::uint8_t { all_ranks, rank_0, this_rank };
   void write_summary(Ended ended, Counted counted);
   void write_unfinished(Counted counted = Counted::rank_0);
-  bool adds_up(); // whether the ranks sum up what ran on all of them
+  bool adds_up(); // whether the ranks can sum up their counters
 
   Settings settings_;
   Types types_;
@@ -130,7 +126,7 @@ class Session : public mpi_hooks::MpiLifetime<Session> {
   int keyval_ = 0;
   pid_t process_ = getpid();
 
-  std::shared_mutex mutex_; // of what follows, with each change of which FastPath forgets
+  std::shared_mutex mutex_; // of what follows; each change calls FastPath::forget()
   std::unordered_map<mpi::Handle, Communicator*> by_handle_;
   std::unordered_set<mpi::Handle> wanted_;         // by non-blocking calls
   std::unordered_set<mpi::Handle> watched_;        // those that carry our attribute

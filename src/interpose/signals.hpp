@@ -1,4 +1,4 @@
-// Signals are for the program's threads to take: while one of these lives, threads that are made take none.
+// Blocks all signals for threads that are made while it lives: the program's threads must receive them.
 #pragma once
 
 #include <signal.h>

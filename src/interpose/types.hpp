@@ -1,5 +1,5 @@
-// Which of a library's predefined types and operations are ours. What is not here (derived types, the user's
-// operations) stays with the library.
+// The library's predefined types and operations that we reduce. It runs all calls with others (derived types, the
+// user's operations) itself.
 #pragma once
 
 #include "base/datatype.hpp"
@@ -14,9 +14,9 @@ class Types {
  public:
   explicit Types(const mpi::Library& library);
 
-  // Null for a type that is not ours. A type that is here is predefined: the program never frees it.
+  // Null for an unknown type. A known type is predefined: the program never frees it.
   const mpi::NamedType* find(mpi::Handle handle) const;
-  // The same of a type without holes: all but the pairs of MPI_MINLOC and MPI_MAXLOC.
+  // A known type without holes: all but the pairs of MPI_MINLOC and MPI_MAXLOC. Null for others.
   const mpi::NamedType* find_dense(mpi::Handle handle) const {
     const mpi::NamedType* const found = find(handle);
     return found && !is_pair(found->type) ? found : nullptr;

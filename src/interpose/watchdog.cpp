@@ -21,13 +21,13 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// What a thread is in. Written by it alone, without a lock; the watching thread may see one call's name with the next
-// one's peer, but never an old time with a new call: the time is written last and taken away first.
+// The call that a thread is in. Only this thread writes it, without a lock. The watching thread may see the name of one
+// call with the peer of the next, but never an old time with a new call: the time is set last and cleared first.
 struct WatchedCall {
   std::atomic<bool> is_taken = false;
-  std::atomic<Clock::rep> since = 0; // 0: in none
+  std::atomic<Clock::rep> since = 0; // 0: in no call
   std::atomic<mpi_hooks::Name> name{};
-  std::atomic<std::int32_t> peer = -1; // in the call's communicator; -1: none that is known
+  std::atomic<std::int32_t> peer = -1; // in the call's communicator; -1: unknown
 };
 constinit std::array<WatchedCall, 1024> watched_calls; // threads beyond are not watched
 
@@ -53,11 +53,11 @@ class WatchedThread {
 };
 thread_local WatchedThread mine;
 
-// Of the time limit: how often is looked, and from where on the next look would be too late. Our own calls, which say
-// more of what they wait for, have given up before.
+// Shares of the time limit: the pause between checks, and the time of a call that ends the job. Transports, which know
+// the awaited rank, give up before.
 constexpr double share_of_look = 0.04, share_of_end = 0.95;
 constexpr double shortest_look_seconds = 0.01, longest_look_seconds = 1;
-// For the launcher to pass on what was said, before it hears of the abort; and for MPI_Abort to end the process.
+// Time for the launcher to forward the message before it learns of the abort, and for MPI_Abort to end the process.
 constexpr std::chrono::milliseconds for_words{200};
 constexpr std::chrono::seconds for_abort{5};
 
@@ -67,7 +67,7 @@ std::int32_t peer_of(const mpi_hooks::Call& call) {
   return -1;
 }
 
-// A call that has lasted for longer than so many seconds, in words; or nothing.
+// A call that has lasted at least that long, as text; empty: none.
 std::string overdue(double seconds) {
   for (const WatchedCall& watched : watched_calls) {
     const Clock::rep since = watched.since.load(std::memory_order_acquire);
@@ -80,7 +80,7 @@ std::string overdue(double seconds) {
   return {};
 }
 
-// Before MPI tells.
+// The rank before MPI_Init, from the launcher's environment.
 std::string rank_by_launcher() {
   for (const char* const name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID"})
     if (const char* const rank = std::getenv(name)) return fmt::format("rank {}", rank);
@@ -126,12 +126,12 @@ void Watchdog::watch(double seconds) {
 }
 
 void Watchdog::end(const std::string& what, double seconds) {
-  const auto exit_late = [] { // should the library hang in what it is asked here, too
+  const auto exit_late = [] { // in case the library hangs in the calls below, too
     std::this_thread::sleep_for(for_abort);
     _exit(1);
   };
   attempted([&] { return std::thread(exit_late).detach(), true; }, [] { return false; });
-  const mpi::Library* library = known.load(); // not asked in MPI_Init, where a library may hold a lock for this
+  const mpi::Library* library = known.load(); // not during MPI_Init, where a library may hold a lock
   if (library && !mpi::is_running()) library = nullptr;
   std::string whose = rank_by_launcher();
   if (int rank = 0; library && library->call.Comm_rank(library->constants.comm_world, &rank) == 0)

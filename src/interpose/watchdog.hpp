@@ -1,11 +1,11 @@
-// The time limit of calls that are in the MPI library, which waits for a lost peer without end. A thread looks how long
-// each thread of the program has been in its call. Past the limit it names the call, and ends the job by MPI_Abort.
-// Before MPI is initialised, and in programs that use MPI by sessions alone, it ends this process, which the launcher
-// sees: there MPI_Abort itself was seen to wait. The thread exists only where a limit was asked for. It starts before
-// MPI_Init, which may wait for a lost rank, too.
+// The time limit (--timeout) of calls in the MPI library, which waits for a lost rank for ever. A thread checks how
+// long each thread of the program has been in its call. After the limit it names the call and ends the job by
+// MPI_Abort. Before MPI_Init, and in programs with sessions only, MPI_Abort may wait itself. There it ends this
+// process, which the launcher notices. The thread exists only with a limit. It starts before MPI_Init, which may wait
+// for a lost rank, too.
 //
-// A call that we run ourselves has the limit in its transport, which knows the awaited rank and ends in an MPI error.
-// It is watched here as well, since it begins with agreements in the library.
+// A call that runs by a plan has the limit in its transport, which knows the awaited rank and returns an MPI error. It
+// is watched here as well, because it begins with agreements in the library.
 #pragma once
 
 #include "mpi_hooks/call.hpp"
@@ -17,13 +17,13 @@ namespace kumihimo::interpose {
 
 class Watchdog {
  public:
-  // For as long as the process lives, by the first limit that is given.
+  // Starts the thread, with the first limit given. It runs until the process ends.
   static void begin(double seconds);
-  // MPI is initialised: what a job is ended by. It stays.
+  // Gives the library that ends the job, after MPI_Init.
   static void know(const mpi::Library& library) { known = &library; }
   static bool is_on() { return watches.load(std::memory_order_relaxed); }
 
-  // This thread enters a call, and leaves it.
+  // Called when this thread enters a call and leaves it.
   static void enter(const mpi_hooks::Call& call) {
     if (is_on()) note(call);
   }
