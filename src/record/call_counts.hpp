@@ -1,5 +1,5 @@
-// What one thread has counted. No other thread writes here, so there are no locks, and after a call site's first call
-// nothing is allocated. Another thread reads it at the end of the process alone, if its CountingFlag is clear.
+// The counts of one thread. No other thread writes here, so there are no locks, and nothing is allocated after a call
+// site's first call. At the end of the process another thread reads them, if the CountingFlag is clear.
 #pragma once
 
 #include "mpi_hooks/call.hpp"
@@ -17,7 +17,7 @@
 
 namespace kumihimo::record {
 
-// From where and on what a call is made. A site is a return address, or the number of a place in a Python file.
+// The call site and the communicator of a call. A site is a return address, or the number of a place in a Python file.
 struct Key {
   std::uintptr_t site = 0;
   std::uint32_t communicator = 0; // its number in Communicators, 0 for none
@@ -31,11 +31,12 @@ struct Row {
   std::int64_t calls = 0, bytes = 0, ns = 0, longest_ns = 0;
   std::int64_t shortest_ns = std::numeric_limits<std::int64_t>::max();
   bool blocking_collective = false;
-  // Of blocking collectives: of so many calls the time was split; what they took, each as often as it stands for calls.
+  // Of blocking collectives: sampled calls with separated waiting, and their times, weighted by the calls they
+  // represent.
   std::int64_t split_calls = 0, split_ns = 0, waiting_ns = 0, transferring_ns = 0;
 };
 
-// Rows by their keys; a row stays where it is.
+// Rows by their keys. The address of a row never changes.
 class Rows {
  public:
   Rows() : slots_(64) {}
@@ -78,7 +79,7 @@ class Rows {
   Row* last_ = nullptr;
 };
 
-// Messages to one rank of the world.
+// Traffic to one rank of the world.
 struct Traffic {
   std::int64_t messages = 0, bytes = 0;                     // point-to-point, sent by this rank
   std::int64_t one_sided_messages = 0, one_sided_bytes = 0; // put, got or accumulated by this rank
@@ -91,7 +92,7 @@ constexpr std::size_t class_of(std::int64_t bytes) {
 }
 
 struct ThreadRecord {
-  // In the trace; a thread that begins after another's end may have the same.
+  // The thread's number in the trace. A thread that starts after another's end may have the same.
   const std::uint16_t number = [] {
     static std::atomic<std::uint16_t> made = 0;
     return made++;
@@ -101,14 +102,14 @@ struct ThreadRecord {
   std::unordered_map<int, Traffic> partners; // by rank of the world
   std::array<std::unique_ptr<Histogram>, mpi_hooks::names> sizes;
   std::int64_t mpi_ns = 0;
-  // The partners used last, by communicator and rank in it: the translation of a rank costs two calls of the library.
+  // The last partners, by communicator and rank in it: translating a rank costs two calls of the library.
   struct Recent {
     std::uint64_t communicator = 0; // its serial number
     int rank = -1;
     Traffic* traffic = nullptr;
   };
   std::array<Recent, 256> recent{};
-  mpi::StatusWords status; // for calls whose own is ignored
+  mpi::StatusWords status; // for calls with MPI_STATUS_IGNORE
   std::int64_t sync_ns = 0;
 
   void note_size(mpi_hooks::Name name, std::int64_t bytes) {

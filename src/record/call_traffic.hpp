@@ -1,8 +1,8 @@
-// What a call moves: the bytes of this rank's part, and to whom.
+// The bytes of this rank's part of a call, and their destination.
 //
-// A rank's part is what it sends: its vector for reductions and broadcasts, all its blocks for an alltoall or a scatter
-// at the root, its block for a gather. Of a receive it is what arrived (of one that ends later: what there is room
-// for).
+// A rank's part is the data that it sends: its vector in reductions and broadcasts, all its blocks in an alltoall or in
+// a scatter at the root, its block in a gather. The part of a receive is the data that arrived, or the space for it if
+// the receive ends later.
 #pragma once
 
 #include "mpi_hooks/call.hpp"
@@ -20,7 +20,7 @@ struct CallTraffic {
 class CallTrafficReader {
  public:
   explicit CallTrafficReader(const mpi::Library& library) : library_(library) {}
-  // After the call. `rank`: this one in the call's communicator, for what only a root does.
+  // The traffic of a call that has returned. `rank`: this rank in the call's communicator, to recognise the root.
   CallTraffic of(const mpi_hooks::Call& call, int rank) const;
 
  private:

@@ -14,7 +14,7 @@ namespace {
 constexpr int exchanges = 12;
 constexpr int tag = 31999; // below the least upper bound that MPI allows
 
-// Of the running kernel: processes that share it share its clock.
+// A number of the running kernel: processes that share it share its clock.
 std::int64_t node() {
   std::ifstream file("/proc/sys/kernel/random/boot_id");
   std::string text;

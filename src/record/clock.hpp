@@ -1,7 +1,6 @@
-// The ranks' clocks against rank 0's. On one node all processes read the same clock. On several, each rank exchanges
-// short messages with rank 0, at the start and at the end of MPI: of the exchange that came back soonest, the middle is
-// taken to be the moment at which rank 0 read its clock (Cristian, 1989; a line between start and end takes the drift
-// out).
+// The offset of this rank's clock from rank 0's. On one node all processes read the same clock. On several, each rank
+// exchanges short messages with rank 0, at the start and at the end of MPI. Rank 0 is taken to have read its clock in
+// the middle of the shortest exchange (Cristian, 1989). A line between start and end removes the drift.
 #pragma once
 
 #include "mpi/library.hpp"
@@ -14,17 +13,17 @@ class Clock {
  public:
   Clock(const mpi::Library& library, std::int64_t skew_ns) : library_(library), skew_ns_(skew_ns) {}
 
-  // Of this process.
+  // The time of this process.
   static std::int64_t now_ns();
 
-  // Collective over the world: at the start, where it finds out whether there are several nodes, and at the end.
+  // Measure the offset at the start, where it finds out whether there are several nodes, and at the end. Collective.
   void begin();
   void end(mpi::Handle world);
 
   bool has_begun() const { return has_begun_; }
   bool several_nodes() const { return several_nodes_; }
   std::int64_t offset_ns() const { return last_.offset_ns; }
-  // A time of this rank's clock on rank 0's.
+  // A time of this rank's clock as a time of rank 0's clock.
   std::int64_t on_rank_0(std::int64_t ns) const;
 
  private:

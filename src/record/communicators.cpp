@@ -53,8 +53,7 @@ std::unique_ptr<Communicator> Communicators::describe(Handle handle, bool window
   if (const auto it = origins_[window].find(handle); it != origins_[window].end()) kind.origin = it->second;
   kind.origin.window = window;
   kind.leader = world_rank(*made, 0);
-  if (kind.origin.parent >
-      0) { // each made of the one before by the same line: they are one kind, however long the chain
+  if (kind.origin.parent > 0) { // a chain of communicators, each made from the one before by the same line, is one kind
     CommunicatorKind of_parent = kinds_[kind.origin.parent - 1];
     const std::uint32_t parents = std::exchange(of_parent.origin.parent, kind.origin.parent);
     if (of_parent.identity() == kind.identity()) kind.origin.parent = parents;
@@ -95,7 +94,7 @@ void Communicators::forget(Handle handle, bool window) {
 
 int Communicators::copied(Handle, int, void*, void*, void*, int* flag) { return *flag = 0; }
 
-// A library may free a communicator for the program, for example where the program's own attributes do so.
+// Also called when the program's functions for attributes free a communicator.
 int Communicators::deleted(Handle handle, int, void*, void* communicators) {
   auto& self = *static_cast<Communicators*>(communicators);
   const bool wide = self.library_.family == mpi::Family::open_mpi; // MPICH's is an int

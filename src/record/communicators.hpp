@@ -1,6 +1,6 @@
-// The communicators (and windows) that the program uses: by their handles as long as they live, and by how they were
-// made for good. Communicators of the same size that one line of the program makes of like parents are one in the
-// profile, so that a program which makes and frees thousands of them costs no more than one.
+// The communicators and windows of the program: the live ones by their handles, and kinds of all by the way they were
+// made. Communicators of the same size made by one line of the program from parents of one kind are one kind, so a
+// program that makes and frees thousands of them needs no more memory than for one.
 #pragma once
 
 #include "mpi/library.hpp"
@@ -23,7 +23,7 @@ using mpi::Handle;
 
 inline constexpr std::string_view object_name = "recorder"; // for mpi_hooks::PreloadCheck
 
-// How a communicator came to be.
+// The call that made a communicator.
 struct Origin {
   std::string name; // of a predefined one, else the call that made it
   std::uint32_t parent = 0;
@@ -39,17 +39,17 @@ struct CommunicatorKind {
   int leader = 0; // rank in the world of its rank 0
   bool inter = false;
   std::int64_t made = 0; // of this rank
-  int rank = -1;         // this rank's own, or -1 where it differs among them
+  int rank = -1;         // this rank's own, or -1 if it differs among them
   auto identity() const { return std::tie(origin, size, leader, inter); }
 };
 
-// An entry time that was kept.
+// A sampled call.
 struct Sample {
   std::int64_t entry_ns = 0, exit_ns = 0;
-  bool counts = true; // whether others wait for this rank in this call
-  Row* row = nullptr; // null where nothing is split here: outside of what is recorded, or of another of a call's two
-  std::int64_t weight = 1;       // calls for which it stands
-  bool may_leave_before = false; // the one that is waited for
+  bool counts = true;            // whether others wait for this rank in this call
+  Row* row = nullptr;            // null: this sample does not separate waiting on this rank
+  std::int64_t weight = 1;       // calls that it represents
+  bool may_leave_before = false; // the awaited rank has entered
 };
 
 struct Communicator {
@@ -57,13 +57,13 @@ struct Communicator {
   std::uint32_t kind = 0; // number in the profile
   int size = 0, rank = 0;
   bool inter = false, world = false;
-  bool of_session = false; // then its ranks compare nothing: some may be before MPI_Init
+  bool of_session = false; // its ranks compare no times: some may be before MPI_Init
   Handle handle = 0;
   Handle group = 0;
   std::uint64_t collectives = 0;
   std::vector<Sample> samples;
 
-  // What the root's rank is when it is this one: between two groups it is a rank of the other, and never this one.
+  // The root's rank if this rank is the root. On an intercommunicator the root is never this rank: -1.
   int rank_of_root() const { return inter ? -1 : rank; }
 };
 
@@ -72,20 +72,20 @@ class Communicators {
   explicit Communicators(const mpi::Library& library) : library_(library) {}
   void begin(); // once
 
-  // What the handle stands for; made known at the first call. Null for the null handle.
+  // The communicator or window of a handle, looked up in the library at its first call. Null for the null handle.
   Communicator* of(Handle communicator) { return find(communicator, false); }
   Communicator* of_window(Handle window) { return find(window, true); }
-  // A call has made it.
+  // Called when a call has made it.
   void made(Handle handle, Origin origin);
-  // It ends, and its handle may come back for another one. Of communicators their attribute tells.
+  // Called when it ends: its handle may be used again. (An attribute reports the end of communicators.)
   void window_ended(Handle window) { ended(window, true); }
 
-  // A rank of it in the world, or -1.
+  // The rank in the world of a rank in it, or -1.
   int world_rank(const Communicator& communicator, int rank);
   // This rank's traffic to a rank of it; null for none (MPI_PROC_NULL, or not in the world).
   Traffic* traffic(ThreadRecord& thread, const Communicator& communicator, int rank);
 
-  // Those that live and have samples.
+  // Live communicators with samples.
   std::vector<Communicator*> sampled();
   std::vector<CommunicatorKind> kinds();
 
@@ -106,8 +106,8 @@ class Communicators {
 
   const mpi::Library& library_;
   Handle world_group_ = 0;
-  int keyval_ = 0;                       // of an attribute that tells of an end which no call that we see makes
-  std::atomic<std::uint64_t> epoch_ = 1; // counts ends, after which what threads remember is looked up again
+  int keyval_ = 0;                       // of the attribute that reports an end by a call that is not hooked
+  std::atomic<std::uint64_t> epoch_ = 1; // counts ends, after which threads forget what they remember
   std::mutex mutex_;
   std::uint64_t serial_ = 0;
   std::unordered_map<Handle, std::unique_ptr<Communicator>> live_[2]; // windows are the second

@@ -1,4 +1,4 @@
-// Hardware counters of this process, all its threads from now on, as far as the kernel gives them (perf_event_open).
+// Hardware counters of this process and its future threads, if the kernel allows them (perf_event_open).
 #pragma once
 
 #include <array>
@@ -12,10 +12,10 @@ inline constexpr std::array<std::string_view, 4> counter_names{"instructions", "
 
 class Counters {
  public:
-  using Values = std::array<std::int64_t, counter_names.size()>; // -1 where there is none
+  using Values = std::array<std::int64_t, counter_names.size()>; // -1: none
   Counters();
   Values read() const;
-  // Why there is none at all; empty where there is one.
+  // The reason if there is none at all, else empty.
   const std::string& reason() const { return reason_; }
 
  private:

@@ -1,7 +1,6 @@
-// One object for each thread that asks for it. It is never destroyed: what it holds is written at the exit of the
-// process, and a program may call MPI at its very end. When a thread ends, the next new one goes on with its object,
-// cleared if it can be, so that a program which starts threads without end takes no more memory than for those that it
-// has at once.
+// One object for each thread that uses it. Objects are never destroyed: they are written at the exit of the process,
+// and a program may call MPI until then. When a thread ends, the next new thread takes over its object, cleared if it
+// has clear(). So memory grows with the number of threads at once only.
 #pragma once
 
 #include <atomic>
@@ -21,14 +20,14 @@ class PerThread {
       take();
     return *own_;
   }
-  // All that there are, in the order in which they were made; under the lock, with whatever their threads do meanwhile.
+  // Calls f with every object, in the order of their making, under the lock. Their threads may run meanwhile.
   template <class F>
   static void each(F f) {
     Shared& all = shared();
     const std::lock_guard lock(all.mutex);
     for (T& object : all.objects) f(object);
   }
-  // Threads that have asked, ended ones too.
+  // The number of threads so far, ended ones included.
   static std::size_t threads() {
     const std::lock_guard lock(shared().mutex);
     return shared().threads;
@@ -69,7 +68,7 @@ class PerThread {
       if (!counted_) ++all.threads;
       counted_ = true;
     }
-    // One that asks again after its end keeps what it gets.
+    // A thread that uses it again after this object's destruction keeps what it gets.
     static thread_local const ReturnAtThreadExit giver;
     static_cast<void>(giver);
   }

@@ -1,4 +1,4 @@
-// The profile: what each rank writes as one line of JSON (docs/profile-format.md), and how the lines come together.
+// Writes the profile: each rank makes one line of JSON (docs/profile-format.md), and rank 0 collects them.
 #include "record/python_frames.hpp"
 #include "record/recorder.hpp"
 
@@ -28,7 +28,7 @@ std::string line_of(const json& object) {
   return object.dump(-1, ' ', false, json::error_handler_t::replace) + "\n"; // names may be of any bytes
 }
 
-// Where a return address lies: what a debugger needs, and the nearest name that the loader knows.
+// The place of a return address: object and offset for a debugger, and the nearest name that the loader knows.
 json place_of(std::uintptr_t address) {
   Dl_info object{};
   link_map* map = nullptr;
@@ -147,7 +147,7 @@ std::string Recorder::part(bool whole) {
   std::map<int, Traffic> traffic;
   std::map<std::string, Histogram> histograms;
   std::int64_t mpi_ns = 0;
-  int left_out = 0; // threads that are at work on their own counts, and do not come to an end with it
+  int left_out = 0; // threads whose CountingFlag stays set
   CountingFlag::fence_all_threads();
   const auto patience = std::chrono::steady_clock::now() + std::chrono::milliseconds(10);
   PerThread<ThreadRecord>::each([&](const ThreadRecord& thread) {
@@ -199,7 +199,7 @@ std::string Recorder::part(bool whole) {
 
 void Recorder::ends() {
   wait_time_.split(communicators_.sampled());
-  // Of our own, so that no receive of the program's takes what is for us; a duplicate would call its functions.
+  // A private communicator, so that no receive of the program matches; MPI_Comm_dup would call its attribute functions.
   mpi::Handle world = 0;
   if (library_.call.Comm_split(library_.constants.comm_world, 0, rank(), &world) != 0) return;
   clock_.end(world);

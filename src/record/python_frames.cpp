@@ -15,7 +15,7 @@ void find(F*& function, const char* name) {
 } // namespace
 
 PythonFrames& PythonFrames::get() {
-  static auto* const frames = new PythonFrames; // may be asked when the process ends
+  static auto* const frames = new PythonFrames; // used until the end of the process
   return *frames;
 }
 

@@ -1,5 +1,5 @@
-// Where in a Python program a call is made: mpi4py's functions are compiled, so a return address would tell nothing.
-// Python's functions are found at run time, in processes that have them.
+// The place of a call in a Python program: a return address would be in mpi4py's compiled functions. Python's functions
+// are looked up at run time.
 #pragma once
 
 #include <cstddef>
@@ -20,17 +20,17 @@ class PythonFrames {
   };
   static PythonFrames& get();
 
-  // Whether calls that return to this address come from Python.
+  // Whether a call that returns to this address comes from Python.
   bool is_python(const void* site);
-  // The number of the place that this thread's Python is at, or -1 if it is at none.
+  // The number of the place where this thread's Python is, or -1.
   int place();
-  // A copy: threads may add to them.
+  // A copy of all places: threads may add some.
   std::vector<Place> places();
 
  private:
   PythonFrames();
-  // Code is kept for good, by one reference more, so that no other comes to lie where it is and its address tells the
-  // place. A program may make code without end (eval, exec): what is past a number goes by its text, and is not kept.
+  // Code objects are kept for good by a reference, so that an address stands for one place. A program may make code
+  // without end (eval, exec): beyond a number, code is identified by its text and not kept.
   static constexpr std::size_t most_kept = 4096, most_places = 65536;
   struct Found {
     int number = -1;
@@ -54,7 +54,7 @@ class PythonFrames {
   std::mutex mutex_;
   std::vector<Place> places_;
   std::map<std::pair<void*, int>, int> numbers_;
-  std::map<std::string, int> by_text_; // code objects may be made anew for the same place
+  std::map<std::string, int> by_text_; // several code objects may have the same place
 };
 
 } // namespace kumihimo::record

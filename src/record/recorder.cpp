@@ -17,12 +17,12 @@ using mpi_hooks::Role;
 
 namespace {
 
-// What a call carries from before to after.
+// Indices of Call::notes, kept from before() to after().
 enum Note : std::size_t { begun, on, weight, kind_number };
 
 bool is_blocking_collective(const Call& call) { return call.kind() == Kind::collective; }
 
-// After the failure of a rank nothing goes over a communicator any more, in libraries with that extension.
+// With the extension for fault tolerance, nothing can be sent on a revoked communicator, after a rank failed.
 bool is_revoked(const Communicator& communicator) {
   static const auto ask = reinterpret_cast<int (*)(mpi::Handle, int*)>(mpi::loaded_symbol("PMPIX_Comm_is_revoked"));
   int is = 0;
@@ -37,7 +37,7 @@ WaitsFor awaited_in(Name name) {
   return collective->input.whose == Ranks::root ? WaitsFor::root : WaitsFor::all;
 }
 
-// A blocking call whose status is that of a message that it has received.
+// Whether it is a blocking call whose status describes a received message.
 bool tells_of_receive(const Call& call) {
   const bool receives = call.has(Role::receive_count) || call.has(Role::source);
   return receives && call.has(Role::status) && call.name != Name::Probe && call.name != Name::Mprobe;
@@ -109,7 +109,7 @@ void Recorder::before_end(const Call& call) {
   auto* const communicator = reinterpret_cast<Communicator*>(call.notes[on]);
   if (!communicator) return;
   if (!communicator->samples.empty() && !is_revoked(*communicator)) wait_time_.split({communicator});
-  // That a communicator is gone its attribute tells: a call may fail, and leave it.
+  // The end of a communicator is reported by its attribute: this call may fail.
   if (call.has(Role::ended_window)) communicators_.window_ended(call.handle_at(Role::ended_window));
 }
 
@@ -150,8 +150,8 @@ void Recorder::after_collective(const Call& call, Communicator& communicator, Ro
     const bool rooted = awaited == WaitsFor::root || awaited == WaitsFor::all_by_the_root;
     const bool is_root = rooted && call.integer(Role::root) == communicator.rank;
     Sample sample{entry_ns, exit_ns, true, row, static_cast<std::int64_t>(call.notes[weight])};
-    // What is kept is the same on all ranks, to be compared: where the root is one's measure and the last of all the
-    // other's, that is two times.
+    // All ranks keep the same number of samples, because a reduction compares them. If the root waits for all and
+    // others for the root, these are two.
     if (awaited == WaitsFor::root) sample.counts = is_root;
     if (awaited == WaitsFor::cannot_be_told || (awaited == WaitsFor::all_by_the_root && !is_root)) sample.row = nullptr;
     communicator.samples.push_back(sample);
@@ -196,7 +196,7 @@ void Recorder::count(const Call& call, const Communicator* communicator, Row& ro
 
 void Recorder::note_persistent(const Call& call, const Communicator* communicator, const CallTraffic& moved) {
   const bool collective = call.kind() == Kind::persistent_collective;
-  if (!collective && !moved.sends) return forget_request(call); // what a start of it moves is told by the sender
+  if (!collective && !moved.sends) return forget_request(call); // the sender counts the data of a start
   Persistent persistent{call.name, moved.bytes, collective, -1};
   if (moved.sends && moved.partner >= 0 && communicator)
     persistent.partner = communicators_.world_rank(*communicator, moved.partner);
@@ -204,7 +204,7 @@ void Recorder::note_persistent(const Call& call, const Communicator* communicato
   persistent_[call.handle_at(Role::request)] = persistent;
 }
 
-// Its handle may have been that of another before, and may come back.
+// The handle of a freed request may be used again.
 void Recorder::forget_request(const Call& call) {
   const mpi::Handle request = call.handle_at(Role::request);
   trace_.forget(request);
@@ -271,7 +271,7 @@ void Recorder::trace(const Call& call, const Communicator* communicator, int cod
 
 void Recorder::note_messages(const Call& call, const Communicator& communicator, std::int64_t exit_ns,
                              std::vector<Event>& events) {
-  Event event = events.front(); // its beginning
+  Event event = events.front(); // with the time of entry
   if (is_blocking_collective(call)) {
     event.kind = Event::Kind::collective;
     event.began_ns = event.at_ns, event.at_ns = exit_ns;

@@ -1,5 +1,5 @@
-// What there is once in a recorded process. Made when MPI has been initialised, by whichever of its names; it writes
-// the profile when the program ends MPI, and what this rank knows when the process ends without.
+// The state of the recorder in a process, from MPI_Init on. It writes the profile at MPI_Finalize, or this rank's part
+// if the process ends without.
 #pragma once
 
 #include "mpi_hooks/call.hpp"
@@ -26,14 +26,14 @@
 
 namespace kumihimo::record {
 
-// What `kumihimo record` asks of the recorder, by the environment.
+// The settings of a recording, which `kumihimo record` passes in the environment.
 struct Settings {
-  std::string output; // KUMIHIMO_RECORD: the profile, written by rank 0; parts of ranks that do not end MPI beside it
+  std::string output; // KUMIHIMO_RECORD: the profile, by rank 0; beside it parts of ranks that do not end MPI
   bool sync = false;  // KUMIHIMO_RECORD_SYNC: a barrier before each blocking collective
   std::string trace;  // KUMIHIMO_RECORD_TRACE: a folder for the events of each rank
   std::int64_t most_events = 1'000'000; // KUMIHIMO_RECORD_EVENTS: of each rank
-  // KUMIHIMO_RECORD_SKEW: nanoseconds by which the clock of each rank is put before that of the rank below, as clocks
-  // of several nodes may be; the ranks then count as on several. For trials of the synchronisation.
+  // KUMIHIMO_RECORD_SKEW: nanoseconds by which each rank's clock is put before that of the rank below; each rank then
+  // counts as a node. For tests of the synchronisation.
   std::int64_t skew_ns = 0;
 };
 
@@ -54,21 +54,21 @@ inline Settings settings_of_environment() {
 
 class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
  public:
-  // Before MPI_Init.
+  // Called before MPI_Init.
   static void note_mpi_init_entered() { is_init_hooked = true; }
 
   void before(mpi_hooks::Call& call);
-  // `exit_ns`: when the call came back.
+  // `exit_ns`: the time when the call returned.
   void after(const mpi_hooks::Call& call, int code, std::int64_t exit_ns);
 
   void begin_region(const char* name, const char* expectation);
   void end_region(const char* name);
 
-  // The process ends, and MPI was not: writes this rank's part.
+  // Writes this rank's part if the process ends without MPI_Finalize.
   static void at_exit();
 
  private:
-  // What a persistent request moves each time it is started.
+  // The data that a persistent request moves at each start.
   struct Persistent {
     mpi_hooks::Name name{};
     std::int64_t bytes = 0;
@@ -102,7 +102,7 @@ class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
   std::string part(bool whole);
   void gather(mpi::Handle world, const std::string& mine) const;
 
-  static inline std::atomic<bool> is_init_hooked = false; // else nobody knows when all ranks are together
+  static inline std::atomic<bool> is_init_hooked = false; // else it is unknown when all ranks are together
 
   Settings settings_;
   Counters counters_;

@@ -1,4 +1,4 @@
-// Where a Recorder begins, and ends where the program does not end MPI.
+// The start of a Recorder, and its end without MPI_Finalize.
 #include "mpi_hooks/preload_check.hpp"
 #include "record/recorder.hpp"
 
@@ -11,8 +11,7 @@
 namespace kumihimo::record {
 namespace {
 
-// Of a process that others of the program have started by MPI_Comm_spawn: it has a world of its own, whose ranks count
-// from 0 again.
+// Whether the process was started by MPI_Comm_spawn: its world has ranks from 0 on again.
 bool is_spawned(const mpi::Library& library) {
   mpi::Handle parent = library.constants.comm_null;
   if (library.call.Comm_get_parent(&parent) != 0) return false;
@@ -20,7 +19,7 @@ bool is_spawned(const mpi::Library& library) {
   return (wide ? parent : static_cast<std::int32_t>(parent)) != library.constants.comm_null;
 }
 
-// Beside the profile and the trace of those who started it: a world's profile is named after the process of its rank 0.
+// The settings of this process. A spawned world writes its own profile, named after a process, and no trace.
 Settings settings_for(const mpi::Library& library) {
   Settings settings = settings_of_environment();
   if (!is_spawned(library)) return settings;
@@ -29,7 +28,7 @@ Settings settings_for(const mpi::Library& library) {
   return settings;
 }
 
-// Else calls of ours over the program's communicators would meet the program's own on the others.
+// Without this check our calls on the program's communicators might match the program's calls on other ranks.
 bool everyone_is_here() {
   std::int32_t missed = 0;
   if (mpi_hooks::PreloadCheck::everyone_is_here(object_name, missed)) return true;
@@ -43,13 +42,13 @@ bool everyone_is_here() {
 
 } // namespace
 
-// Not of a child that was forked from a rank.
+// Does nothing in a process forked from a rank.
 void Recorder::at_exit() {
   Recorder* const recorder = of_process.load();
   if (!recorder || recorder->process_ != getpid()) return;
   try {
     if (recorder->end()) recorder->write_alone();
-  } catch (...) { // the exit status is the program's, come what may
+  } catch (...) { // the exit status must stay the program's
     std::fprintf(stderr, "kumihimo: the profile of rank %d could not be written\n", recorder->rank());
   }
 }

@@ -1,4 +1,4 @@
-// The object that `kumihimo record` has loaded before a program's MPI library.
+// The hooks of the recorder, the preload library of `kumihimo record`.
 #include "mpi_hooks/hooks.hpp"
 #include "mpi_hooks/preload_check.hpp"
 #include "record/recorder.hpp"
@@ -7,7 +7,7 @@ namespace kumihimo::mpi_hooks {
 
 using record::Recorder;
 
-// Those that only set or end attributes are in the table for what runs within them, and are in no profile.
+// Calls that set or delete attributes are hooked for the calls within them only, and not recorded.
 void before(Call& call) {
   if (call.kind() == Kind::attribute) return;
   if (begins_mpi(call)) PreloadCheck::enter(record::object_name), Recorder::note_mpi_init_entered();
@@ -24,7 +24,7 @@ void after(const Call& call, int code) {
 
 } // namespace kumihimo::mpi_hooks
 
-// Of kumihimo.h.
+// The functions of kumihimo.h.
 extern "C" void kumihimo_region_begin(const char* name, const char* expectation) {
   if (auto* const recorder = kumihimo::record::Recorder::current()) recorder->begin_region(name, expectation);
 }

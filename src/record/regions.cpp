@@ -57,8 +57,8 @@ std::vector<std::string> Regions::unbegun() {
 
 namespace {
 
-// What is there of `wanted` bytes, which may lie in two pages and of which the second may be none. The kernel looks at
-// the memory for us.
+// Reads up to `wanted` bytes, which may be in two pages, the second of them unmapped. The kernel reads the memory, so
+// an invalid address is an error and no signal.
 std::size_t copied(const char* address, char* to, std::size_t wanted) {
   constexpr std::uintptr_t page = 4096;                        // the smallest there is
   const auto from = reinterpret_cast<std::uintptr_t>(address); // a number: it may be none of our objects', and wrap
@@ -68,7 +68,7 @@ std::size_t copied(const char* address, char* to, std::size_t wanted) {
       {{const_cast<char*>(address), first}, {reinterpret_cast<void*>(from + first), wanted - first}}};
   const ssize_t n = process_vm_readv(getpid(), &local, 1, remote.data(), remote.size(), 0);
   if (n >= 0 || errno == EFAULT) return n < 0 ? 0 : static_cast<std::size_t>(n);
-  // Where that call is forbidden: a write to a pipe fails where there is no memory.
+  // If that call is forbidden: a write to a pipe fails at an invalid address.
   std::array<int, 2> ends{};
   if (pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) return 0;
   std::size_t done = 0;

@@ -1,4 +1,4 @@
-// Parts of the program that it marks itself: by MPI_Pcontrol(1, "name") and MPI_Pcontrol(-1, "name"), or by kumihimo.h.
+// Regions that the program marks, by MPI_Pcontrol(1, "name") and MPI_Pcontrol(-1, "name"), or by kumihimo.h.
 #pragma once
 
 #include "record/counters.hpp"
@@ -23,11 +23,11 @@ class Regions {
   using Identity = std::pair<std::string, std::string>; // name and expectation
 
   explicit Regions(const Counters& counters) : counters_(counters) {}
-  // On one thread; `mpi_ns`: its time in MPI until now. `meant`: certainly a region, so that one without end is told.
+  // Called on one thread. `mpi_ns`: its time in MPI until now. `meant`: surely a region, so a missing end is reported.
   void begin(std::string name, std::string expectation, std::int64_t mpi_ns, bool meant = true);
   void end(const std::string& name, std::int64_t mpi_ns);
   std::map<Identity, Region> all();
-  // Names of regions that were ended without a beginning.
+  // Names of regions that ended without a beginning.
   std::vector<std::string> unbegun();
 
  private:
@@ -45,8 +45,8 @@ class Regions {
   std::vector<std::string> unbegun_;
 };
 
-// The text at an address that may be none at all, since MPI_Pcontrol's further arguments may not have been given; or
-// nothing, if there is no text of at most 200 printable characters of ASCII.
+// The text at an address that may be random, because MPI_Pcontrol may have been called without it. Nothing: no text of
+// at most 200 printable ASCII characters.
 std::optional<std::string> text_at(const void* address);
 
 } // namespace kumihimo::record

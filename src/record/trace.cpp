@@ -11,10 +11,10 @@ namespace {
 using mpi_hooks::Name;
 using mpi_hooks::Role;
 
-// Of the completion call that is under way on a thread.
+// The completion call that is under way on a thread.
 struct Asked {
   std::vector<mpi::Handle> requests;
-  std::vector<mpi::StatusWords> statuses; // of ours, where the program wants none
+  std::vector<mpi::StatusWords> statuses; // ours, if the program ignores them
 };
 Asked& asked() { return PerThread<Asked>::mine(); }
 

@@ -1,5 +1,5 @@
-// The events of this rank, in a bounded buffer, written to one file when MPI ends; the command makes OTF2 of all ranks'
-// files. A receive that ends later is told when it has ended, by the call that ended it.
+// The events of this rank, in a bounded buffer, written to one file at the end of MPI. The command makes OTF2 from the
+// files of all ranks. A non-blocking receive is an event of the call that completes it.
 #pragma once
 
 #include "mpi/library.hpp"
@@ -14,7 +14,7 @@
 
 namespace kumihimo::record {
 
-// As it stands in the file: 40 bytes.
+// An event as in the file: 40 bytes.
 struct Event {
   enum class Kind : std::uint8_t { enter, leave, send, receive, collective };
   std::int64_t at_ns = 0;
@@ -35,10 +35,10 @@ class Trace {
       : library_(library), wanted_(wanted), most_(static_cast<std::size_t>(most)) {}
   explicit operator bool() const { return wanted_; }
 
-  // The events of one call: all of them, or none where the buffer is full, so that no call has a beginning alone.
+  // Adds the events of one call, or none if the buffer is full, so that no call has a beginning only.
   void add(const std::vector<Event>& events);
   using InWorld = std::function<int(int)>; // a rank of a communicator
-  // A receive that has ended, by its status.
+  // A completed receive.
   struct Ended {
     int source = -1, tag = -1;
     std::int64_t bytes = 0;
@@ -46,7 +46,7 @@ class Trace {
     InWorld world_rank_of_source;
   };
   Ended ended(const mpi::StatusWords& status) const;
-  // One that ends later; what a wait or test is about to be asked for; and which receives it has ended.
+  // Note a non-blocking receive; prepare a wait or test; and return the receives that it completed.
   void begin_receive(mpi::Handle request, std::uint32_t kind, InWorld in_world);
   void forget(mpi::Handle request);
   void before_completion(mpi_hooks::Call& call);
@@ -57,7 +57,7 @@ class Trace {
     std::int64_t left_out = 0;
   };
   Counts counts() const;
-  // Whether it could be written.
+  // False if the file cannot be written.
   bool write(const std::string& path, const class Clock& clock);
 
  private:
@@ -75,9 +75,9 @@ class Trace {
   std::unordered_map<mpi::Handle, Receive> receives_;
 };
 
-// Whether the call may end requests, and tell of it: after MPI_Request_get_status one lives on.
+// Whether the call may complete requests. (MPI_Request_get_status does not.)
 bool completes(const mpi_hooks::Call& call);
-// Which of a completion call's requests have ended, by their places.
+// The indices of the requests that a completion call has completed.
 std::vector<int> completed(const mpi_hooks::Call& call);
 
 } // namespace kumihimo::record

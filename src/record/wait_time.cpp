@@ -32,7 +32,8 @@ void WaitTime::divide(Communicator& communicator, const std::vector<std::int64_t
   communicator.samples.clear();
 }
 
-// One that cannot be started is left out, and the others are ended all the same: the library writes to their buffers.
+// A reduction that cannot be started is left out. The others are completed, because the library writes to their
+// buffers.
 void WaitTime::split(const std::vector<Communicator*>& communicators) const {
   std::vector<std::unique_ptr<Reduction>> reductions;
   for (Communicator* c : communicators) {
@@ -49,7 +50,7 @@ void WaitTime::split(const std::vector<Communicator*>& communicators) const {
   for (std::unique_ptr<Reduction>& reduction : reductions)
     if (ended(reduction->request, warning)) {
       divide(*reduction->communicator, reduction->last);
-    } else { // it may be under way for ever, and write to its buffers at any time
+    } else { // it may never complete, and write to its buffers at any time
       reduction->communicator->samples.clear();
       keep_for_good(std::move(reduction));
     }

@@ -1,5 +1,5 @@
-// How much of the time in blocking collectives was waiting: the entry times that were kept are compared with the last
-// rank's, by one reduction a communicator.
+// Separates waiting from transferring in blocking collectives: sampled entry times are compared with the last rank's,
+// by one reduction for each communicator.
 #pragma once
 
 #include "record/clock.hpp"
@@ -12,28 +12,28 @@
 
 namespace kumihimo::record {
 
-// Which of a communicator's blocking collectives have their entry times kept: the first 256, then 128 of each doubling
-// of the number of calls. It goes by the call's number alone, which is the same on all ranks. Each stands for as many
-// calls as lie between it and the next, so that the first ones count no more than others.
+// Samples are a communicator's first 256 blocking collectives, then 128 of each doubling of the number of calls. They
+// depend on the call's number only, which is the same on all ranks. Each represents the calls up to the next sample, so
+// the first ones do not count more.
 inline constexpr std::uint64_t all_sampled_below = 256;
 
-// For how many calls the one of this number stands: 0 if it is not looked at.
+// The number of calls that the call of this number represents; 0: it is no sample.
 constexpr std::uint64_t weight_of(std::uint64_t call) {
   if (call < all_sampled_below) return 1;
   const std::uint64_t step = std::bit_floor(call) / (all_sampled_below / 2);
   return call % step == 0 ? step : 0;
 }
 
-// For whom a rank waits in a blocking collective.
+// The ranks that a rank waits for in a blocking collective.
 enum class WaitsFor : std::uint8_t {
   all,             // the last of all
   root,            // the root alone, which waits for nobody
-  all_by_the_root, // the root for the last of all; another rank at most for the root, and it may leave before
-  cannot_be_told,  // by one time of entry: lower ranks in a scan, neighbours
+  all_by_the_root, // the root waits for all; others at most for the root, before which they may leave
+  cannot_be_told,  // by one entry time: scans and neighbour collectives
 };
 
-// How the time of one call divides: waiting for the last to enter, as far as this rank was in the call then. In a call
-// which a rank may leave before that, one that has left did not wait for it.
+// Splits the time of one call at the entry of the last rank, if this rank was still in the call. A rank that may leave
+// before, and did, has not waited.
 struct Split {
   std::int64_t waiting_ns = 0, transferring_ns = 0;
 };
@@ -50,8 +50,8 @@ class WaitTime {
  public:
   WaitTime(const mpi::Library& library, const Clock& clock) : library_(library), clock_(clock) {}
 
-  // One that is about to be freed, by all its ranks together; or all that live at the end, at once: the ranks may have
-  // them in any order.
+  // Splits the samples of a communicator before it is freed, or of all live ones at the end. Collective; the ranks may
+  // pass them in any order.
   void split(const std::vector<Communicator*>& communicators) const;
 
  private:
@@ -63,13 +63,13 @@ class WaitTime {
     mpi::Handle request = 0;
   };
   static void keep_for_good(std::unique_ptr<Reduction> reduction);
-  // A rank on which the recorder was lost would never come: that is said, not waited for in silence.
+  // Warns that a rank without the recorder may be missing, so that the others would wait for it for ever.
   struct WaitWarning {
     std::int64_t begun_ns = Clock::now_ns();
     bool told = false;
     void warn_if_late();
   };
-  // Whether it has; not where the library knows of an error.
+  // Waits for a reduction. False: the library failed.
   bool ended(mpi::Handle& request, WaitWarning& warning) const;
 
   const mpi::Library& library_;
