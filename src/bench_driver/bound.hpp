@@ -1,12 +1,12 @@
-// What no algorithm over the memory of this machine can beat, for long vectors: the bytes that a collective must read
-// and write, at the rate at which all ranks together copy data of that size.
+// A lower bound of a collective's time for long vectors in the memory of this machine: the bytes that it must read and
+// write, at the rate at which all ranks together copy data of that size.
 //
-// Every input is read once and every output written once, whatever the algorithm; ranks that reach into each other's
-// memory can do with that. With P ranks and vectors of n bytes: an allreduce reads P of them and writes P, 2 P n; a
-// reduce reads P and writes one, (P + 1) n; a bcast reads one and writes P - 1, P n. With blocks of n bytes: a gather
-// or scatter 2 P n, an allgather or reduce_scatter P n and P P n, an alltoall 2 P P n; less what in place stays where
-// it is. Among neighbours 2 n for each block of an alltoall, and for an allgather n for each and n for each rank that
-// has somebody to tell. Copies in between, such as those of staging in shared memory, come on top.
+// Every algorithm reads each input and writes each output once; with single copies that is all. With P ranks and
+// vectors of n bytes: an allreduce reads P of them and writes P, 2 P n; a reduce reads P and writes one, (P + 1) n; a
+// bcast reads one and writes P - 1, P n. With blocks of n bytes: a gather or scatter 2 P n, an allgather or
+// reduce_scatter P n and P P n, an alltoall 2 P P n; less what in place stays where it is. Among neighbours 2 n for
+// each block of an alltoall, and for an allgather n for each and n for each rank that has somebody to tell. Copies in
+// between, such as those of staging in shared memory, come on top.
 #pragma once
 
 #include "bench_driver/job.hpp"
@@ -19,22 +19,22 @@
 
 namespace kumihimo::bench_driver {
 
-// Bytes read and written per second by all ranks together, each copying an array of that size of its own; where they
-// outnumber the processors, in turn.
+// Bytes read and written per second by all ranks together, while each copies its own array of that size. Ranks that
+// outnumber the processors take turns.
 struct CopyRate {
   std::int64_t bytes = 0;
   double bytes_per_second = 0;
 };
-// Longer vectors take the rate of this size.
+// The largest size measured; longer vectors use its rate.
 inline constexpr std::int64_t longest_copied_bytes = std::int64_t{64} << 20;
-// The sizes that bounds of vectors of up to `longest_bytes` are drawn from, ascending.
+// The sizes, ascending, that bounds of vectors of up to `longest_bytes` use.
 std::vector<std::int64_t> copied_sizes(std::int64_t longest_bytes);
-// The rates of those. Collective. Error, with `advice`: no memory on some rank for two arrays of the largest.
+// The rates of these sizes. Collective. Error, with `advice`: no memory on some rank for two arrays of the largest.
 Result<std::vector<CopyRate>> measure_copy_rates(const Job& job, std::int64_t longest_bytes,
                                                  std::string_view advice = smaller_case);
 
-// By the rate of arrays as long as the longest buffer. None below the smallest size measured, where latency rules, nor
-// for one rank alone.
+// The bound, by the rate of arrays as long as the longest buffer. Nothing below the smallest size measured, where
+// latency dominates, and for one rank alone.
 std::optional<double> bound_seconds(const Collective& collective, const std::vector<CopyRate>& rates);
 
 } // namespace kumihimo::bench_driver

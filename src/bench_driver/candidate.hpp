@@ -17,7 +17,7 @@ namespace kumihimo::bench_driver {
 class Candidate {
  public:
   virtual ~Candidate() = default;
-  // Everything before the first call that the first call must pay for.
+  // Does everything that counts as part of the first call.
   virtual Status make_ready() { return Nothing{}; }
   virtual Status call(const Vectors::Set& set) = 0;
 
@@ -25,20 +25,20 @@ class Candidate {
     const void* data = nullptr;
     std::int64_t bytes = 0;
   };
-  // What the call left on this rank; no data where it leaves none.
+  // The result of the call on this rank; no data if it has none.
   virtual Bytes result(const Vectors::Set& set) const = 0;
   // Whether all ranks that have a result must have the same.
   virtual bool gives_all_the_same() const = 0;
 
-  double first_seconds = 0;              // make_ready() and the first call, the slowest rank's
-  std::vector<double> seconds;           // this rank's, one for each turn
-  measure::ProcessorTime processor_time; // this process's, of all turns together
-  // Results by contents: the hash of the first, and whether all later ones had the same.
+  double first_seconds = 0;              // of make_ready() and the first call, on the slowest rank
+  std::vector<double> seconds;           // of this rank, one for each turn
+  measure::ProcessorTime processor_time; // of this process, for all turns together
+  // The hash of the first result of each contents, and whether all later results had the same.
   std::vector<std::uint64_t> results;
   bool repeats_itself = true;
 };
 
-// Looks its plan up in a cache at each call.
+// A candidate that looks its plan up in a cache in each call.
 std::unique_ptr<Candidate> our_candidate(const Case& c, Schedule schedule, Rank rank, transport::Transport& transport,
                                          plan::PlanCache& cache);
 std::unique_ptr<Candidate> library_candidate(const mpi::Library& library, mpi::Handle world,

@@ -1,5 +1,5 @@
-// Does a collective give, bit for bit, what its schedule says it must, on every rank and each time? And is that what
-// the collective means, as the MPI library gives it, too?
+// Checks that a collective has, bit for bit, the results of its schedule, on every rank and each time, and that the MPI
+// library's call has them, too.
 #pragma once
 
 #include "bench_driver/job.hpp"
@@ -16,29 +16,29 @@
 
 namespace kumihimo::bench_driver {
 
-// How one collective was asked to compute, where that is not by a built-in loop on built-in types.
+// The arithmetic of a collective that is not a built-in loop on built-in types.
 struct Arithmetic {
-  transport::Reduction reduction; // what runs
-  Combine plain;                  // what the golden copy does
-  // A rank's input, of so many elements.
+  transport::Reduction reduction; // of the engine
+  Combine plain;                  // of the golden copy
+  // A rank's input of `count` elements.
   std::function<Vector(std::int32_t rank, std::int64_t count, std::uint64_t seed)> values;
   std::optional<LibraryCollective::Handles> handles; // for the library's own call
 };
-// The built-in one of a collective.
+// The built-in arithmetic of a collective.
 Arithmetic builtin_arithmetic(const Collective& collective);
 
 struct CheckOutcome {
   bool right = false;
-  std::string found; // what is wrong, empty where all is right
+  std::string found; // the first difference; empty: none
 };
 
-// One rank's part of a comparison, as one number for gather().
+// One rank's result of a comparison, as one number for gather().
 inline constexpr std::int64_t all_right = -1, input_changed = -2, wrote_beyond = -3, left_early = -4;
-// "rank 3, run 2: ..." of the first that is not `right`; empty where all are. Collective.
+// "rank 3, run 2: ..." for the first that is not `right`; empty if all are. Collective.
 std::string first_of_all(const Job& job, std::int64_t mine, const std::string& what,
                          std::string_view right = "the golden copy's");
 
-// This rank's part of the golden copy, of `mine` bytes, which rank 0 makes for all. Collective. Errors: not enough
+// This rank's part, of `mine` bytes, of the golden copy, which rank 0 makes for all. Collective. Errors: not enough
 // memory; and, within, that of make().
 Result<Result<Vector>> golden_from_rank_0(const Job& job, std::int64_t bytes_of_all, std::int64_t mine,
                                           const std::function<Result<std::vector<Vector>>()>& make);
@@ -46,21 +46,21 @@ Result<Result<Vector>> golden_from_rank_0(const Job& job, std::int64_t bytes_of_
 // Collective. Runs the schedule `repeats` times over the transport and compares with the golden copy: results, inputs
 // that must stay as they are, and the bytes beyond the end. The golden copy itself, and the result of the library's own
 // call with the same arguments, are compared with the definition of the collective (bench_driver/mpi_definition.hpp).
-// Of a barrier: nobody leaves before all have come, each of the first ranks late in turn; that where one clock is read.
+// In a barrier no rank leaves before all have entered; tested on one node, with each of the first ranks late in turn.
 // Errors: the schedule cannot be run here, or MPI failed.
 Result<CheckOutcome> check_schedule(Job& job, const Schedule& schedule, Hints hints, transport::Transport& transport,
                                     const Arithmetic& arithmetic, std::int32_t repeats);
 
-// The task: prints a result for every case.
+// Runs the task: prints a result for every case.
 Status run_check(Job& job, const Task& task);
 
-// What carries out a case. One that does not fit, on all ranks alike, has no transport, and its result says why.
+// A case with its transport. A case that does not fit has none, on all ranks alike, and its result says why.
 struct Ready {
   Schedule schedule;
   transport::Transport* transport = nullptr;
   nlohmann::json result; // the case as results repeat it
 };
-// Collective.
+// Makes a case ready. Collective.
 Result<Ready> make_ready(Job& job, const Task& task, const Case& c);
 
 } // namespace kumihimo::bench_driver

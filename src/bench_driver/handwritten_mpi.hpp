@@ -1,4 +1,4 @@
-// Program sets as programs write them by hand over MPI, to be measured beside the engine.
+// Program sets as hand-written MPI code, measured beside the engine.
 #pragma once
 
 #include "bench_driver/candidate.hpp"
@@ -12,14 +12,13 @@
 namespace kumihimo::bench_driver {
 
 struct NamedCandidate {
-  std::string name; // the calls that it makes
+  std::string name; // its MPI calls
   std::unique_ptr<Candidate> candidate;
 };
 
 // A halo exchange three times: MPI_Isend and MPI_Irecv of derived types; of buffers that are packed and unpacked; and
 // MPI_Neighbor_alltoallw of derived types on a graph of the neighbours. Cells that need no ghosts are computed while
-// messages are under way, for which the last one is MPI_Ineighbor_alltoallw then. Made, and ended, by all ranks
-// together.
+// messages are under way; then the last one is MPI_Ineighbor_alltoallw. Collective, as is its destruction.
 std::vector<NamedCandidate> halo_by_hand(const mpi::Library& library, mpi::Handle world, const Halo& halo, Rank rank);
 
 // MPI_Isend, MPI_Irecv and MPI_Waitall for each round of a rank's only lane. Error, of this rank alone: several lanes,

@@ -1,15 +1,14 @@
-// Candidates measured by turns, in the same processes, so that whatever the machine does touches all of them alike.
+// Measures candidates in turns in the same processes, so that disturbances of the machine affect all of them alike.
 //
-// A turn makes one call of each, in an order that changes from turn to turn. Before each call the input is written anew
-// and all ranks meet in the library's barrier, and again after it; a sample is the largest of the ranks' times for the
-// call. The first call of a candidate, which makes what it needs, is timed apart. Beside the times stands what the
-// timed calls cost all ranks together on their processors: where ranks share these, a call takes about as long as that
-// cost divided among them.
+// A turn makes one call of each, in an order that changes from turn to turn. Before each call the input is written
+// anew, and all ranks meet in the library's barrier before and after it. A sample is the largest of the ranks' times
+// for the call. The first call of a candidate, which includes its set-up, is timed apart. Results include the processor
+// time of all ranks together: if ranks share processors, a call takes about that time divided by their number.
 //
-// Ranks leave a barrier one after the other: whoever is first may have sent before the others look at their clocks, and
-// a tree that begins there seems to take no time. Where all ranks read one clock, they can begin together instead, at a
-// time that they agree on, and a sample ends with the last of them (S. Hunold, A. Carpen-Amarie, Reproducible MPI
-// Benchmarking is Still Not as Easy as You Think, IEEE TPDS 27(12), 2016).
+// Ranks leave a barrier one after the other: the first may have sent before the others read their clocks, and a tree
+// from there seems to take no time. Ranks with one clock can begin together instead, at an agreed time, and a sample
+// ends with the last of them (S. Hunold, A. Carpen-Amarie, Reproducible MPI Benchmarking is Still Not as Easy as You
+// Think, IEEE TPDS 27(12), 2016).
 #pragma once
 
 #include "bench_driver/candidate.hpp"
@@ -29,7 +28,7 @@ namespace kumihimo::bench_driver {
 struct TurnOptions {
   double candidate_seconds = 0.05; // for one candidate, all its turns together
   std::int64_t at_least = 6, at_most = 1000;
-  bool begins_together = false; // where all ranks are on one node
+  bool begins_together = false; // if all ranks are on one node
 };
 TurnOptions turn_options(const Task& task);
 
@@ -40,9 +39,9 @@ class InterleavedMeasurement {
   void add(std::unique_ptr<Candidate> candidate) { candidates_.push_back(std::move(candidate)); }
   const std::vector<std::unique_ptr<Candidate>>& candidates() const { return candidates_; }
 
-  // Collective. Error: a candidate that cannot be made ready.
+  // Takes all turns. Collective. Error: a candidate that cannot be made ready.
   Status measure();
-  // Collective: the samples of all ranks become one, the results are compared between them.
+  // Combines the samples of all ranks, and compares their results. Collective.
   nlohmann::json result_of(const Candidate& candidate) const;
 
  private:

@@ -1,4 +1,4 @@
-// The MPI library's own call for a collective, with the arguments that a program would give.
+// The MPI library's own call for a collective, with the arguments of a program.
 #pragma once
 
 #include "mpi/library.hpp"

@@ -1,4 +1,4 @@
-// Memory that the system may refuse: an error in place of a crash.
+// Memory that the system may refuse: then an error, not a crash.
 #pragma once
 
 #include "base/result.hpp"
@@ -16,16 +16,16 @@
 
 namespace kumihimo::bench_driver {
 
-// What a result holds before anything is put there, and after where nothing is.
+// The byte of results before they are written.
 inline constexpr std::byte untouched{0xa5};
 
-// The memory of one rank's call, in bytes: how long its buffers are, and which of them are one.
+// The memory of one rank's call: the lengths of its buffers, and whether they share memory.
 struct CallMemory {
-  std::int64_t input_bytes = 0, output_bytes = 0; // 0 where the rank has none
+  std::int64_t input_bytes = 0, output_bytes = 0; // 0: the rank has none
   // In place: one memory of `shared_bytes`, in which the input and the output begin at these bytes.
   bool aliased = false;
   std::int64_t shared_bytes = 0, input_at = 0, output_at = 0;
-  std::int64_t result_bytes = 0; // of the output; 0 where it is left undefined, by exscan on rank 0
+  std::int64_t result_bytes = 0; // of the output; 0 if it is undefined (exscan on rank 0)
   bool input_stays = false;      // no byte of the input may change
 
   std::int64_t all_bytes() const { return aliased ? shared_bytes : input_bytes + output_bytes; }
@@ -33,7 +33,7 @@ struct CallMemory {
 CallMemory memory_of(const Collective& collective, Rank rank);
 CallMemory memory_of(const ProgramSet& set, Rank rank);
 
-inline constexpr std::string_view smaller_case = "give a smaller --bytes or fewer ranks"; // what to do, mostly
+inline constexpr std::string_view smaller_case = "give a smaller --bytes or fewer ranks"; // the usual advice
 
 // `wanted`: "64 bytes for the vectors of a rank".
 Error out_of_memory(std::string wanted, std::string_view advice = smaller_case);
@@ -49,7 +49,7 @@ struct Need {
 };
 Error out_of_memory(const Need& need);
 
-// What make() answers; an error where it finds too little memory.
+// The result of make(); an error if there is too little memory.
 template <class Make>
 auto with_memory(const Need& need, Make make) -> Result<decltype(make())> {
   try {
@@ -59,7 +59,7 @@ auto with_memory(const Need& need, Make make) -> Result<decltype(make())> {
   }
 }
 
-// Memory of a call that is checked: it shows what was written behind its end.
+// Memory of a checked call, which shows writes behind its end.
 
 // Ordinary memory of the heap with a guard behind it, and in it until something is written.
 class GuardedBuffer {

@@ -1,6 +1,5 @@
-// What a collective gives by its definition in the MPI standard, whatever the algorithm: whose elements come where, or
-// whose are combined. It shares the row of collectives.def with schedules; the golden copy and the MPI library's own
-// result must both agree with it.
+// The result of a collective by its definition in the MPI standard, without an algorithm. It shares the row of
+// collectives.def with schedules. The golden copy and the MPI library's own result must both agree with it.
 #pragma once
 
 #include "bench_driver/golden.hpp"
@@ -14,14 +13,13 @@ namespace kumihimo::bench_driver {
 
 class Definition {
  public:
-  using Inputs = std::function<Vector(std::int32_t rank)>; // of all ranks, which are asked for one by one
+  using Inputs = std::function<Vector(std::int32_t rank)>; // of all ranks, called for one at a time
 
   // Needs the memory of two results and of one input.
   Definition(const Collective& collective, Rank rank, const Inputs& inputs, const Combine& plain);
 
-  // The first element that is not what it may be; -1: all are. Exact, but for sums and products of floats: they may
-  // differ from those in rank order by what two orders can differ (Higham, Accuracy and Stability of Numerical
-  // Algorithms, section 4.2).
+  // The first wrong element, or -1. Sums and products of floats may differ from those in rank order by the difference
+  // of two orders (Higham, Accuracy and Stability of Numerical Algorithms, section 4.2); all others are exact.
   std::int64_t first_wrong(const std::byte* result) const;
 
  private:

@@ -1,4 +1,4 @@
-// Checks and measures program sets that are no collective: halo exchanges and programs from files.
+// Checks and measures program sets that are no collectives: halo exchanges and programs from files.
 #pragma once
 
 #include "bench_driver/job.hpp"
@@ -8,12 +8,12 @@
 
 namespace kumihimo::bench_driver {
 
-// The engine's run of a set, beside which others are measured.
+// The engine's run of a program set, as a candidate.
 NamedCandidate our_candidate(const ProgramSet& set, execute::CompileOptions options, Rank rank,
                              transport::Transport& transport);
 
-// The tasks: print a result for each of Task::programs. Of a measurement the results of all candidates are compared
-// with the golden copy before, and with one another in all turns.
+// Run the tasks: print a result for each of Task::programs. A measurement first compares the results of all candidates
+// with the golden copy, and then with each other in all turns.
 Status run_program_checks(Job& job, const Task& task);
 Status measure_programs(Job& job, const Task& task);
 

@@ -28,7 +28,7 @@ void read(const json& from, const char* name, std::optional<T>& value) {
   if (const auto it = from.find(name); it != from.end() && !it->is_null()) value = it->get<T>();
 }
 
-// How many ranks each emulated node has: so many, and the last one the rest; or those listed. None: none are emulated.
+// The ranks of each emulated node: one number, with the rest on the last node; or a list. Empty: no emulated nodes.
 Result<std::vector<std::int32_t>> emulated_sizes(const json& given, std::int32_t ranks) {
   const auto it = given.find("ranks_per_node");
   if (it == given.end() || it->is_null() || *it == json(0)) return std::vector<std::int32_t>();

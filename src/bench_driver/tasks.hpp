@@ -1,4 +1,4 @@
-// What a task asks for (bench_driver/task.hpp), done on all ranks: each prints its results.
+// The tasks (bench_driver/task.hpp). All ranks call them; each prints its results.
 #pragma once
 
 #include "bench_driver/job.hpp"
@@ -6,23 +6,22 @@
 
 namespace kumihimo::bench_driver {
 
-// How long collectives take beside the MPI library's own: in the same processes, by turns
-// (bench_driver/interleaved_measurement.hpp). A call of ours includes looking its plan up; the first one makes the
-// plan.
+// Measures collectives beside the MPI library's own, in the same processes, in turns
+// (bench_driver/interleaved_measurement.hpp). A call of ours looks its plan up; the first one makes the plan.
 //
 // Prints a result for every case. Consecutive cases with the same question and space share the turns.
 Status run_measure(Job& job, const Task& task);
 
-// What a collective costs a program: called by the name that programs call, so that an interposer which is loaded takes
-// it over. InterleavedMeasurement measures calls that begin together; a program's calls follow one another, or find
+// Measures the cost of a collective in a program: it calls the name that programs call, so that a loaded interposer
+// runs it. InterleavedMeasurement measures calls that begin together; a program's calls follow one another, or find
 // caches filled by other work and the MPI library busy with other messages.
 //
-// Prints a result for every case, whose algorithm is not looked at: seconds of a call, the mean over ranks and calls,
-// back to back and between other work.
+// Prints a result for every case, and ignores its algorithm: seconds of a call, the mean over ranks and calls, back to
+// back and between other work.
 Status run_rehearsal(Job& job, const Task& task);
 
-// The figures of this machine that a prediction needs, measured between two ranks of it: how fast one copies from the
-// other, what a message costs, how fast a thread reduces.
+// Measures the numbers of this machine that predictions need, between two ranks: copy rates, message costs, and the
+// reduction rate of a thread.
 //
 // Prints {"calibration": {...}}, rates in bytes per second and times in seconds. Error: fewer than 2 ranks.
 //
@@ -30,7 +29,7 @@ Status run_rehearsal(Job& job, const Task& task);
 // each further message of a burst adds, the last what each further round of local work adds, the second is the rest.
 Status run_calibration(Job& job, const Task& task);
 
-// The MPI library's own collectives and nothing else: their times, or marks that tell which algorithm ran.
+// Measures the MPI library's own collectives, or finds marks that tell which algorithm ran.
 //
 // Prints a result for every call of every question. Measured, those of one question take turns. Else each has its
 // fingerprint; one that the library refuses, as where it was told to fail rather than to fall back, has

@@ -1,5 +1,5 @@
-// The application's side of a measurement: ordinary memory of the heap, several sets of it used in turn, each written
-// anew before every call, as programs do.
+// The buffers of a measurement: heap memory in several sets used in turn, each written anew before every call, as
+// programs do.
 #pragma once
 
 #include "base/datatype.hpp"
@@ -20,12 +20,12 @@ namespace kumihimo::bench_driver {
 //
 // For products the magnitudes stay near 1, so that they neither overflow nor vanish. type is not `opaque`.
 Vector values_of(DataType type, Operation operation, std::int64_t count, std::int32_t rank, std::uint64_t seed);
-// What a rank's buffer of a program set holds at first, by the same rule.
+// The first contents of a rank's buffer of a program set, by the same rule.
 Vector initial_memory(const ProgramSet& set, Rank rank, std::uint64_t seed);
 
 class Vectors {
  public:
-  // With some values that take turns. Error: not enough memory.
+  // Makes the sets, with some contents that take turns. Error: not enough memory.
   static Result<Vectors> make(const Collective& collective, Rank rank);
   static Result<Vectors> make(const ProgramSet& set, Rank rank);
 
@@ -49,7 +49,7 @@ class Vectors {
   std::vector<Owned> sets_;
 };
 
-// Of the first bytes of memory; equal for equal contents.
+// A hash of the first bytes of memory, equal for equal contents.
 std::uint64_t hash_of(const void* data, std::int64_t bytes);
 
 } // namespace kumihimo::bench_driver

@@ -41,7 +41,7 @@ struct Place {
   bool is_mixed() const { return ranks_per_node > 1 && ranks_per_node < space.ranks(); }
 };
 
-// Nodes of so many ranks in a row, the last one smaller where they do not divide the ranks.
+// A row of nodes of `ranks_per_node` ranks; the last one has the rest.
 Place row_of_nodes(std::int32_t ranks, std::int32_t ranks_per_node) {
   std::vector<NodeId> nodes;
   for (std::int32_t r = 0; r < ranks; ++r) nodes.push_back(NodeId{r / ranks_per_node});

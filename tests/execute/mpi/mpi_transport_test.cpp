@@ -29,7 +29,7 @@ class MpiTransportTest : public ::testing::Test {
 };
 
 TEST_F(MpiTransportTest, Emulated_nodes_divide_what_the_machine_has_free) {
-  // The fake says that the machine holds so many nodes that not even the smallest rings fit into the share of one.
+  // The fake claims 2^50 nodes on this machine, so not even the smallest rings fit into the share of one.
   TransportOptions options;
   options.node_of_rank = nodes_of(FakeWorld::now().ranks, 2);
   world_.sum_says = std::int64_t{1} << 50;
