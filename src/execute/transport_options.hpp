@@ -1,3 +1,4 @@
+// How the transport of a communicator is opened.
 #pragma once
 
 #include "execute/networks/network.hpp"
@@ -10,14 +11,10 @@
 namespace kumihimo::execute {
 
 struct TransportOptions {
-  std::vector<std::int32_t> node_of_rank; // the emulated node of each rank; empty: the real nodes
-  bool shared_memory = true;
+  std::vector<std::int32_t> node_of_rank;                 // the emulated node of each rank; empty: the real nodes
   std::int64_t machine = shared_memory::machine_number(); // equal on all ranks: they are on one machine
   // Of a node. -1: half of what /dev/shm has free, shared by the nodes on it.
   std::int64_t shared_memory_limit_bytes = -1;
-  // From this length on, a message that allows it is copied once, from its sender's memory, between ranks of a node. A
-  // system call costs more than two copies of fewer bytes.
-  std::int64_t single_copy_from_bytes = 16384;
   bool single_copies = true;         // whether to find out if the system allows them; the same on all ranks
   std::int64_t tag_upper_bound = -1; // at most MPI_TAG_UB; -1: MPI_TAG_UB
   // Of one message of the MPI library, which counts in int. Longer ones travel in parts, in order, with one tag.

@@ -35,7 +35,7 @@ Result<transport::Reduction> exact_reduction(const Collective& question) {
 } // namespace
 
 Communicator::Communicator(const mpi::Library& library, mpi::Handle handle, const Agreed& agreed)
-    : library_(library), handle_(handle), timeout_seconds_(agreed.timeout_seconds), kept_(agreed.kept) {
+    : library_(library), handle_(handle), timeout_seconds_(agreed.timeout_seconds), cache_(agreed.cache) {
   std::int32_t ranks = 1;
   library.call.Comm_rank(handle, &rank_);
   library.call.Comm_size(handle, &ranks);
@@ -267,7 +267,7 @@ void Communicator::discard_without_communication() {
 // Reuses resources on all ranks or on none: a rank may have given up what another kept.
 void Communicator::reuse_resources() {
   std::unique_ptr<CommunicatorResources> left;
-  if (kept_ && of_ranks_ != 0) left = kept_->take(of_ranks_, node_ranks_, reproducible_ != Reproducible::off);
+  if (of_ranks_ != 0) left = cache_.take(of_ranks_, node_ranks_, reproducible_ != Reproducible::off);
   const std::int64_t mine = left ? left->number : -1, ends[2] = {mine, -mine};
   std::int64_t most[2] = {};
   const int code = library_.call.Allreduce(ends, most, 2, library_.datatype(DataType::int64),
@@ -278,15 +278,14 @@ void Communicator::reuse_resources() {
 
 // Plans for the neighbours of one communicator do not serve another.
 void Communicator::keep_resources_for_reuse() {
-  if (kept_ && !neighbours_) kept_->keep(std::move(resources_));
+  if (!neighbours_) cache_.keep(std::move(resources_));
   resources_ = std::make_unique<CommunicatorResources>();
 }
 
 bool Communicator::open_transport() {
   const bool must = reproducible_ != Reproducible::off;
-  const auto share = attempted(
-      [&] { return kept_ ? kept_->share_for(node_ranks_, must) : MemoryBudget::of_process().take(node_ranks_, must); },
-      [] { return std::optional<MemoryBudget::Share>(); });
+  const auto share = attempted([&] { return cache_.share_for(node_ranks_, must); },
+                               [] { return std::optional<MemoryBudget::Share>(); });
   over_memory_budget_ = least(share.has_value() && MemoryReserve::is_there()) == 0; // the ranks' may differ
   if (over_memory_budget_) {
     if (share) MemoryBudget::of_process().give_back(*share);

@@ -35,6 +35,7 @@ using plan::Wisdom;
 // What the ranks of a communicator must agree on before any of them runs a call by a plan.
 struct Agreed {
   const Wisdom& wisdom;
+  CommunicatorCache& cache;       // outlives the communicator
   std::uint64_t hash;             // of wisdom, settings and version
   const Shape* machine = nullptr; // the shape of the nodes, if the user gives it
   double timeout_seconds = 0;     // of a run in which nothing moves; 0: none. May differ between ranks
@@ -43,7 +44,6 @@ struct Agreed {
   bool has_device_driver = false;               // on this rank; if any has one, the library runs non-blocking calls
   bool everyone_is_here = true;                 // else nothing may be agreed on
   std::int32_t world_rank = 0, world_ranks = 1; // of this process in its job
-  CommunicatorCache* kept = nullptr;            // outlives the communicator
 };
 
 class Communicator {
@@ -147,7 +147,7 @@ class Communicator {
   double timeout_seconds_ = 0;
   std::int32_t node_ranks_ = 1; // of a node, at most
   std::uint64_t of_ranks_ = 0;  // as of CommunicatorResources
-  CommunicatorCache* kept_ = nullptr;
+  CommunicatorCache& cache_;
   std::unique_ptr<CommunicatorResources> resources_ = std::make_unique<CommunicatorResources>();
 };
 

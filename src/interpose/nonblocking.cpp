@@ -2,6 +2,7 @@
 
 #include "interpose/memory_reserve.hpp"
 #include "interpose/signals.hpp"
+#include "mpi_hooks/mpi_lifetime.hpp"
 #include "shared_memory/spin_wait.hpp"
 
 #include <pthread.h>
@@ -103,9 +104,7 @@ Result<mpi::Handle> Nonblocking::start(Work work) {
   const int code = library_.call.Grequest_start(&query, &free, &cancel, operation.get(), &operation->request);
   if (Status s = library_.check(code, "MPI_Grequest_start"); !s)
     return abandon(*operation->work.transport, s.error()), s.error();
-  if (library_.family == mpi::Family::mpich) // an int, which later calls pass with its sign
-    operation->request = static_cast<std::int32_t>(operation->request);
-  const mpi::Handle request = operation->request;
+  const mpi::Handle request = operation->request = mpi_hooks::plain_handle(library_, operation->request);
   Started* const started = operation.release(); // the library's until free()
   const Lock lock(mutex_);
   Queue& queue = *started->work.queue;

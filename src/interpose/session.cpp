@@ -93,9 +93,7 @@ Session::Session(mpi::Library library)
   mpi_hooks::PreloadCheck::enter(object_name); // where MPI_Init was not hooked
   Watchdog::know(library_);
   if (settings_.timeout_seconds > 0) Watchdog::begin(settings_.timeout_seconds);
-  mpi::Handle parent = 0; // spawned processes must not overwrite the summary of the job
-  library_.call.Comm_get_parent(&parent);
-  if (plain(parent) != library_.constants.comm_null && !settings_.summary.empty())
+  if (!settings_.summary.empty() && mpi_hooks::is_spawned(library_)) // it must not overwrite the summary of the job
     settings_.summary += fmt::format(".{}", getpid());
   static Session* const ending = this;
   std::atexit([] { ending->write_unfinished(); });
@@ -131,6 +129,7 @@ Communicator* Session::communicator(mpi::Handle handle) {
   if (!two_groups) {
     DeviceMemory::look();
     const Agreed agreed{wisdom_,
+                        cache_,
                         MemoryReserve::is_there() ? hash_ : 0,
                         machine_ ? &*machine_ : nullptr,
                         settings_.timeout_seconds,
@@ -139,8 +138,7 @@ Communicator* Session::communicator(mpi::Handle handle) {
                         DeviceMemory::has_driver(),
                         everyone_is_here(),
                         rank(),
-                        ranks(),
-                        &kept_};
+                        ranks()};
     made = std::make_unique<Communicator>(library_, handle, agreed);
     // Made while all ranks are together: some libraries cannot make communicators in two threads at once.
     if (made->takes_any()) alone();
@@ -283,7 +281,7 @@ void Session::ends() {
   // Sorted by number, no ranks wait for each other. Open MPI would free them in the order of its handles.
   std::sort(all_.begin(), all_.end(), [](const auto& a, const auto& b) { return a->number() < b->number(); });
   for (auto& c : all_) c.reset();
-  kept_.clear();
+  cache_.clear();
   { // the library may hold its own lock when it calls deleted()
     const std::unique_lock lock(mutex_);
     all_.clear();

@@ -82,10 +82,7 @@ class Session : public mpi_hooks::MpiLifetime<Session> {
     return mpi::make_private_communicator(library_, library_.constants.comm_self);
   }
 
-  // The handle without the upper half of its register, which MPICH, whose handles are ints, ignores.
-  mpi::Handle plain(mpi::Handle handle) const {
-    return library_.family == mpi::Family::mpich ? static_cast<std::int32_t>(handle) : handle;
-  }
+  mpi::Handle plain(mpi::Handle handle) const { return mpi_hooks::plain_handle(library_, handle); }
   // Calls the communicator's error handler with an error of ours; returns the code for the caller.
   int raise(const Error& error, mpi::Handle communicator);
   // Writes a sentence to stderr, the first in this process only.
@@ -131,7 +128,7 @@ class Session : public mpi_hooks::MpiLifetime<Session> {
   std::unordered_set<mpi::Handle> wanted_;         // by non-blocking calls
   std::unordered_set<mpi::Handle> watched_;        // those that carry our attribute
   std::atomic<bool> wants_ = false;                // whether any is
-  CommunicatorCache kept_;                         // outlives them
+  CommunicatorCache cache_;                        // outlives them
   std::vector<std::unique_ptr<Communicator>> all_; // in the order in which they were first used
   std::map<std::string, std::int64_t> shapes_;     // of communicators, by name
   Nonblocking nonblocking_{library_, [this](const Error& e, mpi::Handle where) { return raise(e, where); }};

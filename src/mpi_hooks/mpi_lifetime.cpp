@@ -5,6 +5,11 @@
 
 namespace kumihimo::mpi_hooks {
 
+bool is_spawned(const mpi::Library& library) {
+  Handle parent = library.constants.comm_null;
+  return library.call.Comm_get_parent(&parent) == 0 && plain_handle(library, parent) != library.constants.comm_null;
+}
+
 MpiPeriod::MpiPeriod(mpi::Library library) : library_(std::move(library)) {
   library_.call.Comm_rank(library_.constants.comm_world, &rank_);
   library_.call.Comm_size(library_.constants.comm_world, &ranks_);

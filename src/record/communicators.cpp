@@ -1,6 +1,6 @@
 #include "record/communicators.hpp"
 
-#include "mpi_hooks/sessions.hpp"
+#include "mpi_hooks/mpi_lifetime.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -97,8 +97,7 @@ int Communicators::copied(Handle, int, void*, void*, void*, int* flag) { return 
 // Also called when the program's functions for attributes free a communicator.
 int Communicators::deleted(Handle handle, int, void*, void* communicators) {
   auto& self = *static_cast<Communicators*>(communicators);
-  const bool wide = self.library_.family == mpi::Family::open_mpi; // MPICH's is an int
-  self.ended(wide ? handle : static_cast<std::int32_t>(handle), false);
+  self.ended(mpi_hooks::plain_handle(self.library_, handle), false);
   return 0;
 }
 

@@ -11,18 +11,10 @@
 namespace kumihimo::record {
 namespace {
 
-// Whether the process was started by MPI_Comm_spawn: its world has ranks from 0 on again.
-bool is_spawned(const mpi::Library& library) {
-  mpi::Handle parent = library.constants.comm_null;
-  if (library.call.Comm_get_parent(&parent) != 0) return false;
-  const bool wide = library.family == mpi::Family::open_mpi; // MPICH's is an int
-  return (wide ? parent : static_cast<std::int32_t>(parent)) != library.constants.comm_null;
-}
-
 // The settings of this process. A spawned world writes its own profile, named after a process, and no trace.
 Settings settings_for(const mpi::Library& library) {
   Settings settings = settings_of_environment();
-  if (!is_spawned(library)) return settings;
+  if (!mpi_hooks::is_spawned(library)) return settings;
   if (!settings.output.empty()) settings.output += fmt::format(".spawned-{}", getpid());
   settings.trace.clear();
   return settings;

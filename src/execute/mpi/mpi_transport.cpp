@@ -19,6 +19,10 @@ namespace {
 // Of the time limit. This transport can name the ranks that it waits for, so it gives up before others that cannot.
 constexpr double share_of_timeout = 0.75;
 
+// From this length on, a message that allows it is copied once, from its sender's memory, between ranks of a node. A
+// system call costs more than two copies of fewer bytes.
+constexpr std::int64_t single_copy_from_bytes = 16384;
+
 // How often a rank that waits looks whether its peers have ended.
 constexpr std::chrono::milliseconds time_between_looks{250};
 
@@ -100,7 +104,7 @@ Status MpiTransport::join_node() {
   node_ranks_ = node_ranks;
   const Result<bool> oversubscribed = is_oversubscribed(node_ranks);
   const Result<std::vector<Member>> members = members_of_node(node_ranks);
-  if (options_.shared_memory && node_ranks > 1) {
+  if (node_ranks > 1) {
     const std::int64_t asked = options_.shared_memory_limit_bytes;
     memory_ = TRY(shared_memory::NodeSegment::create(library_, node_, asked >= 0 ? asked : shared_memory_share_bytes_,
                                                      options_.single_copies));
@@ -200,7 +204,7 @@ void MpiTransport::open_channels(const std::vector<Member>& members, std::int32_
   for (std::int32_t other = 0; other < static_cast<std::int32_t>(members.size()); ++other) {
     if (other == node_rank) continue;
     shared_memory::ChannelSender out(memory_->channel(node_rank, other),
-                                     memory_->is_readable() ? options_.single_copy_from_bytes
+                                     memory_->is_readable() ? single_copy_from_bytes
                                                             : shared_memory::ChannelSender::never_offered);
     shared_memory::ChannelReceiver in(memory_->channel(other, node_rank),
                                       memory_->is_readable() ? memory_->process(other) : 0);
