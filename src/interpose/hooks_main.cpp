@@ -97,7 +97,7 @@ struct Waiting {
   const Requests& requests;
 };
 
-// Calls the test of a wait, in a loop, if one of the requests is ours. In Fortran the error code is the last argument.
+// Calls the test in place of the wait, for requests of which some are ours. In Fortran the error code comes last.
 template <class... Words>
 int ask(const Call& call, const Waiting& waiting, void* test, Words... words) {
   std::optional<SilentErrorHandlers> silent;
