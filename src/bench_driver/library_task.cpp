@@ -73,7 +73,7 @@ Status measure_calls(Job& job, const Task& task, const LibraryQuestion& asked, c
   return Nothing{};
 }
 
-Status tell_calls(Job& job, const Task& task, const LibraryQuestion& asked, const Collective& question) {
+Status tell_calls(Job& job, const Task&, const LibraryQuestion& asked, const Collective& question) {
   const ErrorsReturned errors_returned(job);
   for (const std::string& name : asked.calls) {
     const LibraryCall call = TRY(parse_library_call(name));
