@@ -1,10 +1,10 @@
 #include "machine/load.hpp"
 
+#include "base/text_file.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <fstream>
-#include <iterator>
 #include <set>
 #include <system_error>
 
@@ -12,36 +12,7 @@ namespace kumihimo {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::uintmax_t largest_file = 1 << 20; // machine files are a few kB; a longer one is something else
-
-std::string_view kind_of(fs::file_type type) {
-  switch (type) {
-  case fs::file_type::not_found: return "no file";
-  case fs::file_type::directory: return "the folder";
-  case fs::file_type::fifo: return "the FIFO";
-  case fs::file_type::socket: return "the socket";
-  case fs::file_type::character:
-  case fs::file_type::block: return "the device";
-  default: return "not a regular file";
-  }
-}
-
-Result<std::string> read_text(const fs::path& path) {
-  std::error_code code;
-  const auto fails = [](std::string found) {
-    return wrong_value("the machine file cannot be read", std::move(found), "check the path");
-  };
-  const fs::file_type type = fs::status(path, code).type();
-  if (type == fs::file_type::none) // a loop of links, a name that is too long, a folder that may not be looked into
-    return fails(fmt::format("'{}': {}", path.string(), code.message()));
-  if (type != fs::file_type::regular) return fails(fmt::format("{} '{}'", kind_of(type), path.string()));
-  if (fs::file_size(path, code) > largest_file)
-    return fails(fmt::format("'{}', which is longer than 1 MiB", path.string()));
-  std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (!file.good() && !file.eof()) return fails(fmt::format("'{}', which cannot be read", path.string()));
-  return text;
-}
+constexpr TextFileRule machine_file{"the machine file", 1 << 20, "check the path"}; // they have a few kB
 
 bool is_path(const std::string& text) { return text.find('/') != std::string::npos || text.ends_with(".toml"); }
 
@@ -50,7 +21,7 @@ Result<fs::path> find_machine(const std::string& name, std::span<const fs::path>
   for (const fs::path& folder : search)
     if (const fs::path path = folder / (name + ".toml"); fs::is_regular_file(path, code)) return path;
   if (fs::symlink_status(name, code).type() != fs::file_type::not_found) {
-    const auto text = read_text(name); // what a file of this name is, that was not meant or cannot be read
+    const auto text = read_text(name, machine_file); // the error says what is there instead of a machine file
     if (!text) return text.error();
   }
   const auto names = machine_names(search);
@@ -65,7 +36,7 @@ Result<fs::path> find_machine(const std::string& name, std::span<const fs::path>
 Result<Machine> load_machine(const std::string& path_or_name, std::span<const fs::path> search) {
   const auto path =
       TRY(is_path(path_or_name) ? Result<fs::path>(fs::path(path_or_name)) : find_machine(path_or_name, search));
-  const auto text = TRY(read_text(path));
+  const auto text = TRY(read_text(path.string(), machine_file));
   return parse_machine(text, path.string());
 }
 

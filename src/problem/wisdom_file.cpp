@@ -1,10 +1,10 @@
 #include "problem/wisdom_file.hpp"
 
+#include "base/text_file.hpp"
+
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <utility>
 
 namespace kumihimo::problem {
@@ -13,6 +13,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr const char* wisdom_file_rule = "a wisdom file is a JSON object that kumihimo tune writes";
+constexpr TextFileRule wisdom_file{"the wisdom file", 64 << 20, "run kumihimo tune first"};
 constexpr int deepest = 16; // levels of objects and lists; more would exhaust the stack when they are freed
 
 // "a list", "a number".
@@ -127,9 +128,7 @@ Result<WisdomText> find_wisdom(const std::string& path, const Fingerprint& machi
     named /= wisdom_file_name(machine, subject);
     if (!std::filesystem::exists(named, none)) return wisdom;
   }
-  std::ifstream file(named);
-  if (!file) return wrong_value("cannot read the wisdom file", named.string(), "run kumihimo tune first");
-  wisdom.text = {std::istreambuf_iterator<char>(file), {}};
+  wisdom.text = TRY(read_text(named.string(), wisdom_file));
   wisdom.path = named.string();
   return wisdom;
 }

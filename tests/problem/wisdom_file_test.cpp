@@ -2,6 +2,10 @@
 #include "problem/wisdom_file.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
 
 namespace kumihimo::problem {
 namespace {
@@ -66,6 +70,56 @@ TEST(WisdomFile, OfOtherMachinesAndSoftwareIsRefused) {
   EXPECT_EQ(complaint(R"({"kumihimo_wisdom": 1, "compiler": "cc 2", "choices": []})"),
             "the wisdom is not of this compiler, cc 1 (got cc 2); run kumihimo tune with it");
   EXPECT_EQ(complaint(R"({"kumihimo_wisdom": 1, "compiler": null, "mpi": "any", "choices": []})"), "none");
+}
+
+class WisdomFileFound : public testing::Test {
+ protected:
+  void SetUp() override { std::filesystem::create_directories(folder); }
+  void TearDown() override { std::filesystem::remove_all(folder); }
+
+  static std::string complaint_about(const std::filesystem::path& path) {
+    const Result<WisdomText> found = find_wisdom(path.string(), here.machine, "kernels");
+    return found ? "none" : found.error().sentence();
+  }
+  const std::filesystem::path folder =
+      std::filesystem::path(testing::TempDir()) /
+      (std::string("wisdom_") + testing::UnitTest::GetInstance()->current_test_info()->name());
+};
+
+TEST_F(WisdomFileFound, IsTheNamedFileOrThatOfTheMachineInAFolder) {
+  const std::filesystem::path path = folder / wisdom_file_name(here.machine, "kernels");
+  EXPECT_EQ(find_wisdom(folder.string(), here.machine, "kernels")->path, "") << "the folder has no wisdom";
+  std::ofstream(path) << "text\n";
+  for (const auto& [named, how] : {std::pair{path, Found::named}, std::pair{folder, Found::by_itself}}) {
+    const Result<WisdomText> found = find_wisdom(named.string(), here.machine, "kernels");
+    ASSERT_TRUE(found) << found.error().sentence();
+    EXPECT_EQ(found->path, path.string());
+    EXPECT_EQ(found->text, "text\n");
+    EXPECT_EQ(found->found, how);
+  }
+}
+
+// A FIFO would block the process in MPI_Init, and a device be read for ever.
+TEST_F(WisdomFileFound, WhatIsNoFileIsRefusedAndNotOpened) {
+  const std::string fifo = (folder / "fifo").string(), loop = (folder / "loop").string();
+  ASSERT_EQ(mkfifo(fifo.c_str(), 0600), 0);
+  std::filesystem::create_symlink("loop", loop);
+  const std::string start = "the wisdom file cannot be read (got ", end = "); run kumihimo tune first";
+  EXPECT_EQ(complaint_about(fifo), start + "the FIFO '" + fifo + "'" + end);
+  EXPECT_EQ(complaint_about("/dev/zero"), start + "the device '/dev/zero'" + end);
+  EXPECT_EQ(complaint_about(folder / "none"), start + "no file '" + (folder / "none").string() + "'" + end);
+  EXPECT_EQ(complaint_about(loop), start + "'" + loop + "': Too many levels of symbolic links" + end);
+  const std::filesystem::path found = folder / wisdom_file_name(here.machine, "kernels");
+  std::filesystem::create_symlink("fifo", found);
+  EXPECT_EQ(complaint_about(folder), start + "the FIFO '" + found.string() + "'" + end);
+}
+
+TEST_F(WisdomFileFound, AFileThatIsTooLongForWisdomIsNotRead) {
+  const std::string path = (folder / "long").string();
+  std::ofstream(path).close();
+  std::filesystem::resize_file(path, (64 << 20) + 1);
+  EXPECT_EQ(complaint_about(path), "the wisdom file cannot be read (got '" + path +
+                                       "', which is longer than 64 MiB); run kumihimo tune first");
 }
 
 } // namespace
