@@ -4,7 +4,8 @@
 //   `radix`, the slots with the digit d at the k-th place go d radix^k ranks further; the digits of one place are sent
 //   at once. Then slot j holds the block from r - j, and a last turn puts it there.
 // Wins: short blocks: radix 2 takes the fewest steps, larger ones move fewer bytes; radix P is a direct exchange.
-// Special cases: any number of ranks; equal counts alone, since a slot holds other ranks' blocks in turn.
+// Special cases: any number of ranks; a radix above P is taken for P; equal counts alone, since a slot holds other
+//   ranks' blocks in turn.
 // Reference: Bruck, Ho, Kipnis, Upfal, Weathersby, IEEE TPDS 8(11), 1997, section 3.
 #include "collectives/patterns/blocks.hpp"
 
@@ -59,7 +60,7 @@ void write(ProgramBuilder& program, LaneBuilder& lane, const Collective& c, std:
 }
 
 Result<Schedule> recipe(const Collective& c, const RankSpace&, const Parameters& p) {
-  const std::int64_t radix = p.radix.value();
+  const std::int64_t radix = std::min<std::int64_t>(p.radix.value(), c.ranks);
   Result<Schedule> s = one_lane(c, p, "bruck", [c, radix](ProgramBuilder& program, LaneBuilder& lane, std::int64_t r) {
     write(program, lane, c, r, radix);
   });
