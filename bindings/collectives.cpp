@@ -43,15 +43,15 @@ void bind_parameters(nb::module_& m) {
       .def_ro("name", &ParameterDeclaration::name)
       .def_ro("meaning", &ParameterDeclaration::meaning)
       .def_ro("symbol", &ParameterDeclaration::symbol)
-      .def_ro("least", &ParameterDeclaration::least)
-      .def_ro("most", &ParameterDeclaration::most)
-      .def_ro("pays", &ParameterDeclaration::pays, "Where, so that tune tries it there alone.")
+      .def_ro("min", &ParameterDeclaration::min)
+      .def_ro("max", &ParameterDeclaration::max)
+      .def_ro("tuning_scope", &ParameterDeclaration::tuning_scope, "The cases in which tune tries it.")
       .def_prop_ro("kind", &ParameterDeclaration::kind)
       .def_prop_ro(
-          "tried",
+          "tuning_values",
           [](const ParameterDeclaration& q) {
             std::vector<std::int64_t> values;
-            for (const std::int64_t value : q.tried)
+            for (const std::int64_t value : q.tuning_values)
               if (value != 0) values.push_back(value);
             return values;
           },
@@ -77,8 +77,8 @@ nb::dict dict_of(const Guarantees& g) {
 
 void bind_variant(nb::module_& m) {
   nb::class_<Variant::Parameter>(m, "Parameter")
-      .def_ro("name", &Variant::Parameter::name)
-      .def_ro("initial", &Variant::Parameter::initial);
+      .def_prop_ro("name", [](const Variant::Parameter& p) { return p.parameter->name; })
+      .def_prop_ro("default_value", [](const Variant::Parameter& p) { return text_of(p.default_value); });
   nb::class_<Variant>(m, "Variant", "One row of the registry: a recipe for a collective.")
       .def_ro("name", &Variant::name)
       .def_prop_ro("kind", [](const Variant& v) { return name_of(v.kind); })

@@ -55,8 +55,8 @@ std::vector<std::tuple<std::string, std::string, std::vector<TriedParameter>>> v
   std::vector<std::tuple<std::string, std::string, std::vector<TriedParameter>>> rows;
   for (const problem::Variant& each : find_kernel(kernel)->built(false)) {
     std::vector<TriedParameter> parameters;
-    for (const auto& [parameter, initial] : each.parameters)
-      parameters.emplace_back(parameter->name, parameter->meaning, parameter->values(initial));
+    for (const TakenParameter& taken : each.parameters)
+      parameters.emplace_back(taken.parameter->name, taken.parameter->meaning, tuning_values(taken));
     rows.emplace_back(each.name, each.summary, std::move(parameters));
   }
   return rows;

@@ -76,8 +76,8 @@ def _values(p: _collectives.ParameterDeclaration) -> str:
     named = {"choice": "an algorithm", "flag": "true or false", "hint": "true or false; any algorithm takes it"}
     if p.kind in named:
         return named[p.kind]
-    most = "" if p.most == UNLIMITED else f" to {p.most:,}"
-    return f"{'bytes, ' if p.symbol == 'SIZE' else ''}from {p.least}{most}"
+    most = "" if p.max == UNLIMITED else f" to {p.max:,}"
+    return f"{'bytes, ' if p.symbol == 'SIZE' else ''}from {p.min}{most}"
 
 
 def section(kind: str) -> str:
@@ -96,7 +96,7 @@ def section(kind: str) -> str:
 
 
 def _default(p: _collectives.Parameter) -> str:
-    return f"`{p.name}` ({p.initial})"
+    return f"`{p.name}` ({p.default_value})"
 
 
 def _counts(v: _collectives.Variant) -> str:

@@ -2,25 +2,40 @@
 
 #include <fmt/format.h>
 
+#include <type_traits>
+
 namespace kumihimo {
 
 Status Parameter::check(std::int64_t number) const {
-  if (number >= least && number <= most) return Nothing{};
-  const bool less = number < least;
-  return wrong_value(fmt::format("{} must be at {} {}", name, less ? "least" : "most", less ? least : most), number,
+  if (number >= min && number <= max) return Nothing{};
+  const bool less = number < min;
+  return wrong_value(fmt::format("{} must be at {} {}", name, less ? "least" : "most", less ? min : max), number,
                      fmt::format("leave {} out for the default", name));
 }
 
-std::vector<std::int64_t> Parameter::values(std::int64_t initial) const {
-  std::vector<std::int64_t> all{initial};
-  for (const std::int64_t each : tried)
-    if (each != 0 && each != initial) all.push_back(each);
-  return all;
+std::string text_of(const ParameterDefault& value) {
+  return std::visit(
+      [](const auto& of) -> std::string {
+        if constexpr (std::is_same_v<decltype(of), const DerivedDefault&>)
+          return of.words;
+        else
+          return fmt::format("{}", of);
+      },
+      value);
 }
 
 ParameterValues with_defaults(std::span<const TakenParameter> taken, ParameterValues given) {
-  for (const auto& [parameter, initial] : taken) given.try_emplace(std::string(parameter->name), initial);
+  for (const auto& [parameter, value] : taken)
+    given.try_emplace(std::string(parameter->name), std::get<std::int64_t>(value));
   return given;
+}
+
+std::vector<std::int64_t> tuning_values(const TakenParameter& taken) {
+  const auto usual = std::get<std::int64_t>(taken.default_value);
+  std::vector<std::int64_t> all{usual};
+  for (const std::int64_t each : taken.parameter->tuning_values)
+    if (each != 0 && each != usual) all.push_back(each);
+  return all;
 }
 
 } // namespace kumihimo

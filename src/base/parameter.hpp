@@ -12,6 +12,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 namespace kumihimo {
@@ -20,21 +21,31 @@ struct Parameter {
   std::string_view name, meaning;
   // Of a number.
   std::string_view symbol = {};
-  std::int64_t least = 1, most = std::numeric_limits<std::int64_t>::max();
-  std::array<std::int64_t, 3> tried = {}; // by tuning beside the default; 0: no more
+  std::int64_t min = 1, max = std::numeric_limits<std::int64_t>::max();
+  std::array<std::int64_t, 3> tuning_values = {}; // beside the default; 0: no more
 
   Status check(std::int64_t number) const; // is it in the range?
-  // What tuning tries where the default is `initial`, which is the first.
-  std::vector<std::int64_t> values(std::int64_t initial) const;
 };
 
-// One of a variant's row, with the default there.
-struct TakenParameter {
-  const Parameter* parameter;
-  std::int64_t initial;
+// Words for a default that follows from the case, such as "2 x dimensions".
+struct DerivedDefault {
+  std::string words;
+  bool operator==(const DerivedDefault&) const = default;
 };
+// A number, a flag, the name of an algorithm, or words.
+using ParameterDefault = std::variant<std::int64_t, bool, std::string, DerivedDefault>;
+std::string text_of(const ParameterDefault& value); // "4", "false", "ring", "2 x dimensions"
+
+// A parameter that a variant takes, with its default there.
+template <class Declaration>
+struct Taken {
+  const Declaration* parameter;
+  ParameterDefault default_value;
+};
+using TakenParameter = Taken<Parameter>; // of a kernel: a number
 
 using ParameterValues = std::map<std::string, std::int64_t, std::less<>>; // by name
 ParameterValues with_defaults(std::span<const TakenParameter> taken, ParameterValues given = {});
+std::vector<std::int64_t> tuning_values(const TakenParameter& taken); // the default first
 
 } // namespace kumihimo

@@ -10,6 +10,16 @@ bool ParameterDeclaration::is_given(const Parameters& p) const {
   return std::visit([&](auto member) { return static_cast<bool>(p.*member); }, value);
 }
 
+void ParameterDeclaration::set_default(Parameters& p, const ParameterDefault& default_value) const {
+  if (is_given(p)) return;
+  const auto set = [&]<class Value>(std::optional<Value> Parameters::*member) {
+    if (const Value* const found = std::get_if<Value>(&default_value)) p.*member = *found;
+  };
+  if (const auto* number = std::get_if<Number>(&value)) set(*number);
+  if (const auto* flag = std::get_if<Flag>(&value)) set(*flag);
+  if (const auto* choice = std::get_if<Choice>(&value)) set(*choice);
+}
+
 std::string ParameterDeclaration::text(const Parameters& p) const {
   if (!is_given(p)) return {};
   if (const auto* number = std::get_if<Number>(&value)) return fmt::format("{}={}", name, *(p.**number));

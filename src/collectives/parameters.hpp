@@ -21,10 +21,6 @@ struct Parameters {
 #define CHOICE(name, ...) std::optional<std::string> name = {};
 #define HINT(name, ...) bool name = false;
 #include "collectives/parameters.def"
-#undef NUMBER
-#undef FLAG
-#undef CHOICE
-#undef HINT
 
   // The segment size where neither it nor the number of segments is asked for: the machine's, not the caller's wish, so
   // that an algorithm which does not pipeline by default ignores it.
@@ -32,17 +28,11 @@ struct Parameters {
 
   Hints hints() const {
     Hints hints;
-#define NUMBER(...)
-#define FLAG(...)
-#define CHOICE(...)
 #define HINT(name, ...) hints.name = name;
 #include "collectives/parameters.def"
-#undef NUMBER
-#undef FLAG
-#undef CHOICE
-#undef HINT
     return hints;
   }
+  bool operator==(const Parameters&) const = default;
 };
 
 struct ParameterDeclaration : Parameter {
@@ -52,27 +42,39 @@ struct ParameterDeclaration : Parameter {
   using Hint = bool Parameters::*;
 
   std::variant<Number, Flag, Choice, Hint> value;
-  std::string_view pays = {}; // where, so that tune tries it there alone
+  std::string_view tuning_scope = {}; // the cases in which tune tries it
+  Number alternative_to = nullptr;    // an algorithm that takes that parameter takes this one, too
 
   std::string_view kind() const { return std::array{"number", "flag", "choice", "hint"}[value.index()]; }
   bool is_given(const Parameters& p) const;
+  void set_default(Parameters& p, const ParameterDefault& default_value) const; // not if it is given, or of words
   std::string text(const Parameters& p) const; // "window=4", "overlap"; empty where it is not given
 };
 
 inline constexpr std::array declared_parameters = {
 #define unlimited std::numeric_limits<std::int64_t>::max()
-#define NUMBER(name, least, most, symbol, meaning, pays, ...)                                                          \
-  ParameterDeclaration{{#name, meaning, symbol, least, most, {__VA_ARGS__}}, &Parameters::name, #pays},
-#define FLAG(name, meaning, pays) ParameterDeclaration{{#name, meaning}, &Parameters::name, #pays},
+#define NUMBER(name, min, max, symbol, meaning, tuning_scope, ...)                                                     \
+  ParameterDeclaration{{#name, meaning, symbol, min, max, {__VA_ARGS__}}, &Parameters::name, #tuning_scope},
+#define ALTERNATIVE(name, other, min, max, symbol, meaning, tuning_scope)                                              \
+  ParameterDeclaration{{#name, meaning, symbol, min, max}, &Parameters::name, #tuning_scope, &Parameters::other},
+#define FLAG(name, meaning, tuning_scope) ParameterDeclaration{{#name, meaning}, &Parameters::name, #tuning_scope},
 #define CHOICE(name, meaning) ParameterDeclaration{{#name, meaning}, &Parameters::name},
-#define HINT(name, meaning, pays) ParameterDeclaration{{#name, meaning}, &Parameters::name, #pays},
+#define HINT(name, meaning, tuning_scope) ParameterDeclaration{{#name, meaning}, &Parameters::name, #tuning_scope},
 #include "collectives/parameters.def"
-#undef NUMBER
-#undef FLAG
-#undef CHOICE
-#undef HINT
 #undef unlimited
 };
+
+// The declarations by name, for rows and code that ask for one of them.
+namespace parameter {
+
+enum Index : std::size_t {
+#define PARAMETER(name) at_##name,
+#include "collectives/parameters.def"
+};
+#define PARAMETER(name) inline constexpr const ParameterDeclaration& name = declared_parameters[at_##name];
+#include "collectives/parameters.def"
+
+} // namespace parameter
 
 const ParameterDeclaration* find_parameter(std::string_view name); // null: there is none of this name
 std::string hints_text(const Parameters& p);                       // "single_copy streaming_stores"

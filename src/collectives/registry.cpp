@@ -63,6 +63,11 @@ Status check_range(const ParameterDeclaration& q, const Parameters& p) {
   return number && p.**number ? q.check(*(p.**number)) : Status(Nothing{});
 }
 
+bool is_alternative(const ParameterDeclaration& q, const ParameterDeclaration& other) {
+  const auto* const number = std::get_if<ParameterDeclaration::Number>(&other.value);
+  return number && q.alternative_to && q.alternative_to == *number;
+}
+
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -78,36 +83,33 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 } // namespace
 
+bool Variant::takes(const ParameterDeclaration& asked) const {
+  return std::holds_alternative<ParameterDeclaration::Hint>(asked.value) ||
+         std::ranges::any_of(parameters, [&](const Parameter& each) {
+           return each.parameter == &asked || is_alternative(asked, *each.parameter);
+         });
+}
+
 Status Variant::check(const Parameters& p) const {
   for (const ParameterDeclaration& q : declared_parameters)
     if (Status s = check_range(q, p); !s) return s;
-  if (p.segments && p.segment_bytes)
-    return wrong_value("segments and segment_bytes exclude each other", {}, "leave one of them out");
-  const auto takes = [&](const ParameterDeclaration& q) {
-    if (std::holds_alternative<ParameterDeclaration::Hint>(q.value)) return true;
-    // What takes the size of a segment takes their number too.
-    const std::string_view named = q.name == "segments" ? "segment_bytes" : q.name;
-    return std::any_of(parameters.begin(), parameters.end(), [&](const Parameter& each) { return each.name == named; });
-  };
+  for (const ParameterDeclaration& q : declared_parameters)
+    for (const ParameterDeclaration& other : declared_parameters)
+      if (is_alternative(q, other) && q.is_given(p) && other.is_given(p))
+        return wrong_value(fmt::format("{} and {} exclude each other", q.name, other.name), {},
+                           "leave one of them out");
   for (const ParameterDeclaration& q : declared_parameters)
     if (q.is_given(p) && !takes(q))
       return not_applicable(fmt::format("{} has no parameter {}", name, q.name), {}, "leave it out");
   for (const Parameter& each : parameters)
     for (const CollectiveKind part : each.parts)
-      if (const auto& named = p.*std::get<ParameterDeclaration::Choice>(find_parameter(each.name)->value))
+      if (const auto& named = p.*std::get<ParameterDeclaration::Choice>(each.parameter->value))
         if (const auto found = Registry::standard().find(part, *named); !found) return found.error();
   return Nothing{};
 }
 
 Parameters Variant::with_defaults(Parameters p) const {
-  for (const Parameter& each : parameters) {
-    const ParameterDeclaration& q = *find_parameter(each.name);
-    if (q.is_given(p)) continue;
-    if (const auto* number = std::get_if<ParameterDeclaration::Number>(&q.value))
-      p.** number = number_in<std::int64_t>(each.initial);
-    if (const auto* flag = std::get_if<ParameterDeclaration::Flag>(&q.value)) p.** flag = each.initial == "true";
-    if (const auto* choice = std::get_if<ParameterDeclaration::Choice>(&q.value)) p.** choice = each.initial;
-  }
+  for (const Parameter& each : parameters) each.parameter->set_default(p, each.default_value);
   return p;
 }
 
@@ -214,7 +216,7 @@ const Registry& Registry::standard() {
     const auto add = [&](CollectiveKind kind, std::string_view name, Variant variant) {
       variant.kind = kind;
       variant.name = name;
-      std::erase_if(variant.parameters, [&](const Variant::Parameter& p) { return p.of && *p.of != kind; });
+      std::erase_if(variant.parameters, [&](const Variant::Parameter& p) { return p.only_for && *p.only_for != kind; });
       r.add(std::move(variant));
     };
 #define ALGORITHM(collective, name) add(CollectiveKind::collective, #name, collective##_##name::row());

@@ -39,11 +39,11 @@ inline constexpr SizeRange short_messages{.to = 16 << 10}, long_messages{.from =
 // One algorithm for one collective: the page src/collectives/<collective>/<name>.cpp and a line of algorithms.def,
 // which names both.
 struct Variant {
-  struct Parameter {
-    // One of parameters.def, and its default: a value ("4", "false", "ring"), or words for what follows from the case
-    // ("dimensions longer than 1").
-    std::string name, initial;
-    std::optional<CollectiveKind> of = {};  // the one collective that takes it, of those that share the row
+  // One of parameters.def, with its default here: {parameter::window, 4}, {parameter::trees, DerivedDefault{"d"}}.
+  struct Parameter : Taken<ParameterDeclaration> {
+    Parameter(const ParameterDeclaration& declared, ParameterDefault value, std::optional<CollectiveKind> only = {})
+        : Taken{&declared, std::move(value)}, only_for(only) {}
+    std::optional<CollectiveKind> only_for; // the one collective that takes it, of those that share the row
     std::vector<CollectiveKind> parts = {}; // of a choice: what the algorithm that it names must do
   };
   std::string name = {}; // snake_case, the literature's word
@@ -64,6 +64,8 @@ struct Variant {
   // a value are given.
   std::function<Result<Schedule>(const Collective&, const RankSpace&, const Parameters&)> recipe;
 
+  // Whether the row names the parameter, or the one that it is an alternative to. Every row takes hints.
+  bool takes(const ParameterDeclaration& parameter) const;
   // What is wrong with parameters whatever the question, in one sentence: one that this algorithm does not take
   // (`not_applicable`), a number out of range, a part by an algorithm that is none (bad input).
   Status check(const Parameters& parameters) const;

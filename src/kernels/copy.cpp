@@ -114,9 +114,9 @@ void copy_plain(const void* source, void* target, std::int64_t bytes) {
 constexpr Parameter prefetch{.name = "prefetch",
                              .meaning = "Prefetch distance in bytes, 0 for none",
                              .symbol = "BYTES",
-                             .least = 0,
-                             .most = 4096,
-                             .tried = {1024, 4096}};
+                             .min = 0,
+                             .max = 4096,
+                             .tuning_values = {1024, 4096}};
 
 template <std::int64_t ahead>
 void copy_streamed(const void* source, void* target, std::int64_t bytes) {
@@ -137,7 +137,7 @@ void copy_streaming(const void* source, void* target, std::int64_t bytes) { copy
 CopyKernel copy_plain_of(const ParameterValues&) { return copy_plain; }
 
 std::span<const TakenParameter> copy_streaming_parameters() {
-  static constexpr TakenParameter taken[] = {{&prefetch, 0}};
+  static const TakenParameter taken[] = {{&prefetch, 0}};
   return taken;
 }
 

@@ -120,12 +120,12 @@ std::string Candidate::text() const {
 
 std::vector<Candidate> candidates_of(const Variant& variant) {
   std::vector<Candidate> all{{variant.name, {}}};
-  for (const auto& [parameter, initial] : variant.parameters) {
+  for (const TakenParameter& taken : variant.parameters) {
     std::vector<Candidate> more;
     for (const Candidate& each : all)
-      for (const std::int64_t value : parameter->values(initial)) {
+      for (const std::int64_t value : tuning_values(taken)) {
         more.push_back(each);
-        more.back().parameters[std::string(parameter->name)] = value;
+        more.back().parameters[std::string(taken.parameter->name)] = value;
       }
     all = std::move(more);
   }

@@ -40,8 +40,7 @@ Result<Schedule> schedule_of(const Variant& variant, const RankSpace& space, Ope
   Collective c = make_collective(variant.kind, space.ranks(), 60, DataType::float64, operation, Rank{0}, in_place);
   if (c.has_root()) c.root = Rank{c.ranks - 1};
   Parameters two_segments;
-  for (const Variant::Parameter& parameter : variant.parameters)
-    if (parameter.name == "segment_bytes") two_segments.segment_bytes = c.bytes().value / 2;
+  if (variant.takes(parameter::segment_bytes)) two_segments.segment_bytes = c.bytes().value / 2;
   return variant.build(c, space, two_segments);
 }
 

@@ -51,7 +51,7 @@ class Sampler {
     c.question.arithmetic = all[below(4) == 0 ? 2 : below(all.size())];
     c.question.arithmetic.apply_to(collective);
     c.question.seed = below(1'000'000);
-    for (const Variant::Parameter& p : variant_.parameters) choose(*find_parameter(p.name), collective, c.parameters);
+    for (const Variant::Parameter& p : variant_.parameters) choose(*p.parameter, collective, c.parameters);
     return c;
   }
 
@@ -70,16 +70,16 @@ class Sampler {
   }
 
   // Every other time the default.
-  void choose(const ParameterDeclaration& parameter, const Collective& collective, Parameters& p) {
-    if (parameter.name == "segment_bytes") return choose_segments(collective, p);
+  void choose(const ParameterDeclaration& declared, const Collective& collective, Parameters& p) {
+    if (&declared == &parameter::segment_bytes) return choose_segments(collective, p);
     const bool graph = collective.neighbours && !collective.neighbours->is_cartesian();
-    if (below(2) == 0 || (parameter.name == "throttle" && graph)) return;
+    if (below(2) == 0 || (&declared == &parameter::throttle && graph)) return;
     const auto all = Registry::standard().variants(collective.kind);
-    if (const auto* number = std::get_if<ParameterDeclaration::Number>(&parameter.value))
-      p.** number = std::min(parameter.least + static_cast<std::int64_t>(below(6)), parameter.most);
-    else if (const auto* choice = std::get_if<ParameterDeclaration::Choice>(&parameter.value))
-      p.** choice = parameter.name == "inner" ? "linear" : all[below(all.size())]->name;
-    else if (const auto* flag = std::get_if<ParameterDeclaration::Flag>(&parameter.value))
+    if (const auto* number = std::get_if<ParameterDeclaration::Number>(&declared.value))
+      p.** number = std::min(declared.min + static_cast<std::int64_t>(below(6)), declared.max);
+    else if (const auto* choice = std::get_if<ParameterDeclaration::Choice>(&declared.value))
+      p.** choice = &declared == &parameter::inner ? "linear" : all[below(all.size())]->name;
+    else if (const auto* flag = std::get_if<ParameterDeclaration::Flag>(&declared.value))
       p.** flag = below(2) == 0;
   }
 

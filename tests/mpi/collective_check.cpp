@@ -194,12 +194,11 @@ class Sampler {
   Parameters parameters() {
     Parameters p;
     p.default_segment_bytes = below(2) == 0 ? 1 << 16 : 1 << 12;
-    for (const Variant::Parameter& parameter : variant_.parameters) {
-      const ParameterDeclaration& q = *find_parameter(parameter.name);
+    for (const Variant::Parameter& taken : variant_.parameters) {
+      const ParameterDeclaration& q = *taken.parameter;
       if (below(2) == 0) continue;
       if (const auto* number = std::get_if<ParameterDeclaration::Number>(&q.value))
-        p.*(*number) =
-            q.symbol == "SIZE" ? std::int64_t{64} << below(9) : q.least + static_cast<std::int64_t>(below(4));
+        p.*(*number) = q.symbol == "SIZE" ? std::int64_t{64} << below(9) : q.min + static_cast<std::int64_t>(below(4));
       if (const auto* flag = std::get_if<ParameterDeclaration::Flag>(&q.value)) p.*(*flag) = true;
     }
     return p;
@@ -248,10 +247,10 @@ Tried plain_by_defaults(const Variant& variant, const Place& place) {
 std::optional<Tried> plain_question(const Variant& variant, const Place& place) {
   Tried tried = plain_by_defaults(variant, place);
   if (applies(tried)) return tried;
-  for (const Variant::Parameter& parameter : variant.parameters)
-    if (const auto* number = std::get_if<ParameterDeclaration::Number>(&find_parameter(parameter.name)->value)) {
+  for (const Variant::Parameter& taken : variant.parameters)
+    if (const auto* number = std::get_if<ParameterDeclaration::Number>(&taken.parameter->value)) {
       tried.parameters = {};
-      tried.parameters.*(*number) = find_parameter(parameter.name)->least;
+      tried.parameters.*(*number) = taken.parameter->min;
       if (const Result<Schedule> schedule = schedule_of(tried); schedule && !schedule->claims.offloads) return tried;
     }
   return std::nullopt;

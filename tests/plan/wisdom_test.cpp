@@ -257,8 +257,9 @@ TEST(Wisdom, AnUnknownPartIsAnUnknownAlgorithm) {
   for (const Variant& v : registry().variants()) {
     if (v.name != "hierarchical") continue;
     for (const Variant::Parameter& q : v.parameters) {
-      if (q.name != "inner" && q.name != "outer") continue;
-      EXPECT_EQ(said(std::string(name_of(v.kind)).c_str(), {{q.name, q.initial}}), "none") << name_of(v.kind);
+      if (q.parameter != &parameter::inner && q.parameter != &parameter::outer) continue;
+      const std::string name(q.parameter->name);
+      EXPECT_EQ(said(std::string(name_of(v.kind)).c_str(), {{name, text_of(q.default_value)}}), "none") << name;
     }
   }
 }

@@ -36,8 +36,8 @@ void idle(int microseconds) {
   }
 }
 
-constexpr Parameter block{.name = "block", .meaning = "elements", .tried = {16, 64}};
-constexpr Parameter wait{.name = "wait", .meaning = "microseconds", .least = 0, .tried = {30}};
+constexpr Parameter block{.name = "block", .meaning = "elements", .tuning_values = {16, 64}};
+constexpr Parameter wait{.name = "wait", .meaning = "microseconds", .min = 0, .tuning_values = {30}};
 
 class Sum final : public Problem {
  public:
@@ -103,7 +103,8 @@ const Tried& of(const Decision& decision, std::string_view text) {
 
 TEST(Candidates, AreAllCombinationsOfDeclaredValues) {
   std::string all;
-  constexpr Parameter a{.name = "a", .meaning = "", .tried = {2}}, b{.name = "b", .meaning = "", .tried = {3, 4}};
+  constexpr Parameter a{.name = "a", .meaning = "", .tuning_values = {2}},
+      b{.name = "b", .meaning = "", .tuning_values = {3, 4}};
   for (const Candidate& each : candidates_of({"v", "", {{&a, 1}, {&b, 3}}})) all += each.text() + "; ";
   EXPECT_EQ(all, "v, a 1, b 3; v, a 1, b 4; v, a 2, b 3; v, a 2, b 4; ");
   EXPECT_EQ(candidates_of({"v", "", {}}).size(), 1u);

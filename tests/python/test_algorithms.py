@@ -29,11 +29,11 @@ def test_what_runs_by_default_is_what_the_row_says():
     asked = arguments.collective(CollectiveArguments("allreduce", count=4096), space)
     said = {}
     for variant in arguments.variants("allreduce"):
-        initial = {parameter.name: parameter.initial for parameter in variant.parameters}
-        if "window" in initial and variant.name not in ("hierarchical", "trinary_mesh"):
+        defaults = {parameter.name: parameter.default_value for parameter in variant.parameters}
+        if "window" in defaults and variant.name not in ("hierarchical", "trinary_mesh"):
             schedule = variant.build(asked, space, arguments.parameters(segments=4))
             ran = arguments.parameters_of(schedule.parameters)
-            assert ran["window"] == int(initial["window"]), variant.name
-            assert ran.get("overlap", False) == (initial.get("overlap") == "true"), variant.name
+            assert ran["window"] == int(defaults["window"]), variant.name
+            assert ran.get("overlap", False) == (defaults.get("overlap") == "true"), variant.name
             said[variant.name] = ran
     assert len(said) > 10 and said["trinaryx3_overlap"]["overlap"]

@@ -138,11 +138,11 @@ Job RandomCases::job() {
 Parameters RandomCases::parameters(const Variant& variant) {
   Parameters p;
   for (const Variant::Parameter& known : variant.parameters) {
-    if (known.name == "segment_bytes" && one_in(2)) p.segments = spread(1, 32);
-    if (known.name == "window" && one_in(2)) p.window = spread(1, 16);
-    if (known.name == "throttle" && one_in(2)) p.throttle = spread(1, 16);
-    if (known.name == "radix" && one_in(2)) p.radix = between(2, 6);
-    if (known.name == "overlap" && one_in(2)) p.overlap = true;
+    if (known.parameter == &parameter::segment_bytes && one_in(2)) p.segments = spread(1, 32);
+    if (known.parameter == &parameter::window && one_in(2)) p.window = spread(1, 16);
+    if (known.parameter == &parameter::throttle && one_in(2)) p.throttle = spread(1, 16);
+    if (known.parameter == &parameter::radix && one_in(2)) p.radix = between(2, 6);
+    if (known.parameter == &parameter::overlap && one_in(2)) p.overlap = true;
   }
   return p;
 }

@@ -60,7 +60,7 @@ def segments_and_copies(collective: str, name: str, size: int, on: Place, given:
 def hinted(collective: str, size: int, on: Place, given: dict) -> Iterator[dict]:
     for parameter in _collectives.declared_parameters():
         ungiven = parameter.kind == "hint" and parameter.name not in given
-        if ungiven and PAYS[parameter.pays](collective, size, on, given):
+        if ungiven and IN_SCOPE[parameter.tuning_scope](collective, size, on, given):
             yield {**given, parameter.name: True}
 
 
@@ -80,8 +80,8 @@ def copies_long(collective: str, size: int, on: Place) -> bool:
     return size * blocks >= PAST_CACHES
 
 
-# The words of parameters.def for where a parameter pays: by the collective, the size, the ranks and what is given.
-PAYS = {
+# The tuning scopes of parameters.def: by the collective, the size, the ranks and what is given.
+IN_SCOPE = {
     "anywhere": lambda collective, size, on, given: True,
     "segmented": lambda collective, size, on, given: "segment_bytes" in given,
     "long_vectors": lambda collective, size, on, given: size >= SMALLEST_SEGMENTED,
@@ -96,7 +96,7 @@ def others(collective: str, name: str, size: int, on: Place, given: dict) -> Ite
     yield given
     for parameter in declared(collective, name):
         for value in values(parameter, on):
-            if PAYS[parameter.pays](collective, size, on, given):
+            if IN_SCOPE[parameter.tuning_scope](collective, size, on, given):
                 yield {**given, parameter.name: value}
     if "single_copy" in given:
         yield from hinted(collective, size, on, given)
@@ -106,7 +106,7 @@ def values(parameter: _collectives.ParameterDeclaration, on: Place) -> list[int 
     """What is tried beside the default."""
     if parameter.symbol == RANKS:
         return groups(on.each)
-    return [True] if parameter.kind == "flag" else parameter.tried
+    return [True] if parameter.kind == "flag" else parameter.tuning_values
 
 
 def declared(collective: str, name: str) -> list[_collectives.ParameterDeclaration]:

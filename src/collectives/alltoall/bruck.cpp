@@ -77,7 +77,7 @@ Variant row() {
                    {"P = 2^k, radix 2",
                     [](const CostCase& c) { return powers_of_two.holds(c) && c.parameters.radix == 2; }}},
           .reference = "Bruck et al., IEEE TPDS 8(11), 1997",
-          .parameters = {{"radix", "2"}},
+          .parameters = {{parameter::radix, 2}},
           .equal_counts = "all blocks must be equally long, because ranks relay blocks of other ranks",
           .recipe = recipe};
 }

@@ -77,7 +77,7 @@ auto one_lane(
 inline void in_rank_order(Schedule& s) { s.claims.keeps_rank_order = true; }
 
 inline std::vector<Variant::Parameter> segment_parameters(std::string segment = "the whole block") {
-  return {{"segment_bytes", std::move(segment)}, {"window", "2"}};
+  return {{parameter::segment_bytes, DerivedDefault{std::move(segment)}}, {parameter::window, 2}};
 }
 
 } // namespace kumihimo

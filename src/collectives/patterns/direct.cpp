@@ -42,7 +42,7 @@ Variant direct_exchange(std::string summary, bool throttled) {
   Variant v{.summary = std::move(summary),
             .cost = {(P - 1) * (alpha + n * beta)},
             .reference = "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005"};
-  if (throttled) v.parameters = {{"throttle", "all of them"}};
+  if (throttled) v.parameters = {{parameter::throttle, DerivedDefault{"all of them"}}};
   v.recipe = [throttled](const Collective& c, const RankSpace&, const Parameters& p) -> Result<Schedule> {
     const std::int64_t most = c.ranks - 1, at_once = throttled ? std::min(p.throttle.value_or(most), most) : 1;
     Result<Schedule> s =

@@ -69,7 +69,7 @@ Variant direct_to_neighbours() {
   Variant v{.summary = "a message to each destination and from each source, all at once",
             .cost = {neighbours * (alpha + n * beta), {"equally many neighbours on each rank"}},
             .reference = "MPI 4.1, 8.6; Hoefler, Träff, HIPS 2009",
-            .parameters = {{"throttle", "all of them"}}};
+            .parameters = {{parameter::throttle, DerivedDefault{"all of them"}}}};
   v.recipe = [](const Collective& c, const RankSpace&, const Parameters& p) -> Result<Schedule> {
     if (p.throttle && !c.neighbours->is_cartesian())
       return not_applicable("--throttle works on Cartesian neighbours only, not on those of a graph", {},

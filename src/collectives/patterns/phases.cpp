@@ -247,7 +247,8 @@ Variant paced_phases(Cost cost) {
   return {.summary = "axis by axis on a torus; in each round all ranks send over the same distance, with pauses",
           .cost = std::move(cost),
           .reference = "Adachi et al., CSRD 28 (2013)",
-          .parameters = {{"trees", "dimensions"}, {"gap", "distance - 1"}},
+          .parameters = {{parameter::trees, DerivedDefault{"dimensions"}},
+                         {parameter::gap, DerivedDefault{"distance - 1"}}},
           .equal_counts = equal_blocks,
           .recipe = paced};
 }
@@ -256,7 +257,7 @@ Variant grouped_phases(int phases, Cost cost) {
   return {.summary = fmt::format("blocks exchanged within groups of ranks, {} times", phases),
           .cost = std::move(cost),
           .reference = "Jain, Sabharwal, ICS 2010",
-          .parameters = {{"throttle", "all of them"}},
+          .parameters = {{parameter::throttle, DerivedDefault{"all of them"}}},
           .equal_counts = equal_blocks,
           .recipe = [phases](const Collective& c, const RankSpace& space, const Parameters& p) -> Result<Schedule> {
             std::vector<Phase> groups = TRY(groups_of(space, c.ranks, phases));

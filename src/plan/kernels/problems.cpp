@@ -46,7 +46,7 @@ Result<ParameterValues> parameters_of(const problem::Entry& entry, std::string_v
     });
     if (takes == taken.end())
       return wrong_value(fmt::format("{}: {} has no parameter {}", entry.where(), variant, name), {}, "leave it out");
-    const std::vector<std::int64_t> compiled = takes->parameter->values(takes->initial);
+    const std::vector<std::int64_t> compiled = tuning_values(*takes);
     if (!value.is_number_integer() || std::find(compiled.begin(), compiled.end(), value) == compiled.end())
       return wrong_value(fmt::format("{}: {} must be one of {}", entry.where(), name, fmt::join(compiled, ", ")),
                          value.dump());

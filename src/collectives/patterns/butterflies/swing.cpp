@@ -102,7 +102,7 @@ Variant swing_butterfly(Cost cost) {
             .reference = "De Sensi et al., NSDI 2024",
             .parameters = segment_parameters(),
             .recipe = swing};
-  v.parameters.push_back({"trees", "2 x dimensions"});
+  v.parameters.push_back({parameter::trees, DerivedDefault{"2 x dimensions"}});
   return v;
 }
 

@@ -188,11 +188,9 @@ std::optional<std::string> write(const Composite& whole, Rank rank, Program& pro
 // The parameters that a stage's algorithm takes of those that were asked for.
 Parameters parameters_for(const Variant& v, const Parameters& p, Segments segments) {
   Parameters given;
-  for (const Variant::Parameter& q : v.parameters) {
-    if (q.name == "segment_bytes") given.segments = segments.count;
-    if (q.name == "window") given.window = p.window;
-    if (q.name == "overlap" && segments.count > 1) given.overlap = true;
-  }
+  if (v.takes(parameter::segments)) given.segments = segments.count;
+  if (v.takes(parameter::window)) given.window = p.window;
+  if (v.takes(parameter::overlap) && segments.count > 1) given.overlap = true;
   return given;
 }
 
@@ -361,10 +359,13 @@ Variant hierarchical(CollectiveKind kind, Levels levels) {
   Variant v{.summary = "any algorithm within nodes, or within groups of their ranks, and any between the leaders",
             .cost = cost_of_parts(levels.stages),
             .reference = "Karonis et al., IPDPS 2000; Träff, Rougier, EuroMPI/ASIA 2014",
-            .parameters = {{"inner", levels.inner}, {"outer", levels.outer}, {"group", "all of a node"}}};
+            .parameters = {{parameter::inner, levels.inner},
+                           {parameter::outer, levels.outer},
+                           {parameter::group, DerivedDefault{"all of a node"}}}};
   if (kind != CollectiveKind::barrier)
-    v.parameters.insert(v.parameters.end(), {{"segment_bytes", kind->is_vector() ? "the machine's" : "the whole block"},
-                                             {"window", "that of the stages"}});
+    v.parameters.insert(v.parameters.end(), {{parameter::segment_bytes,
+                                              DerivedDefault{kind->is_vector() ? "the machine's" : "the whole block"}},
+                                             {parameter::window, DerivedDefault{"that of the stages"}}});
   for (const StageRow& row : levels.stages) v.parameters[row.between].parts.push_back(row.kind);
   if (levels.relays_blocks)
     v.all_counts = "every rank must know all counts, because leaders relay blocks of other ranks";

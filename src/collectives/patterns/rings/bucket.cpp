@@ -114,7 +114,7 @@ Variant bucket_row(std::string summary, Cost cost, bool rotated) {
             .parameters = segment_parameters("one block"),
             .extension = true,
             .recipe = BucketRecipe{rotated}};
-  if (rotated) v.parameters.push_back({"trees", "2 x dimensions"});
+  if (rotated) v.parameters.push_back({parameter::trees, DerivedDefault{"2 x dimensions"}});
   return v;
 }
 

@@ -168,7 +168,7 @@ Variant bucket_of_blocks_row(std::string summary, Cost cost, bool rotated) {
             .reference = "K computer's MPI; Jain, Sabharwal, ICS 2010",
             .parameters = segment_parameters(),
             .recipe = BucketOfBlocksRecipe{rotated}};
-  if (rotated) v.parameters.push_back({"trees", "2 x dimensions"});
+  if (rotated) v.parameters.push_back({parameter::trees, DerivedDefault{"2 x dimensions"}});
   return v;
 }
 

@@ -93,7 +93,7 @@ Variant star(Cost cost) {
   return {.summary = "the root exchanges messages with every other rank directly",
           .cost = std::move(cost),
           .reference = "folklore",
-          .parameters = {{"segment_bytes", "the whole message"}, {"window", "4"}},
+          .parameters = {{parameter::segment_bytes, DerivedDefault{"the whole message"}}, {parameter::window, 4}},
           .rounding = by_rank_numbers,
           .recipe = star_recipe};
 }

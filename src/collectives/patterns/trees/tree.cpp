@@ -67,9 +67,10 @@ Schedule tree_schedule(const Collective& collective, Forest forest, const TreeOp
   return s;
 }
 
-std::vector<Variant::Parameter> tree_parameters(std::string segment_default) {
-  return {
-      {"segment_bytes", std::move(segment_default)}, {"window", "4"}, {"overlap", "false", CollectiveKind::allreduce}};
+std::vector<Variant::Parameter> tree_parameters(std::string segment_default, bool overlap) {
+  return {{parameter::segment_bytes, DerivedDefault{std::move(segment_default)}},
+          {parameter::window, 4},
+          {parameter::overlap, overlap, CollectiveKind::allreduce}};
 }
 
 } // namespace kumihimo

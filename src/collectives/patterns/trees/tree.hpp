@@ -35,7 +35,7 @@ struct TreeOptions {
 Schedule tree_schedule(const Collective& collective, Forest forest, const TreeOptions& options);
 
 // The parameters that every tree algorithm takes.
-std::vector<Variant::Parameter> tree_parameters(std::string segment_default);
+std::vector<Variant::Parameter> tree_parameters(std::string segment_default, bool overlap = false);
 
 // The tree algorithms as rows of broadcast, reduce and allreduce, which differ in cost; each is a file here.
 Variant binary_tree(Cost cost);

@@ -99,11 +99,11 @@ Variant trinary(const Trinary& family, Cost cost) {
   Variant v{.summary = std::string(family.summary),
             .cost = std::move(cost),
             .reference = "Matsumoto et al., SACSIS 2012; Adachi et al., CSRD 28 (2013)",
-            .parameters = tree_parameters("the machine's"),
+            .parameters = tree_parameters("the machine's", family.overlap),
             .extension = family.extension,
             .recipe = TrinaryRecipe{family}};
-  if (family.overlap) v.parameters.back().initial = "true";
-  v.parameters.insert(v.parameters.begin(), {"trees", family.both_directions ? "2 x dimensions" : "dimensions"});
+  v.parameters.insert(v.parameters.begin(),
+                      {parameter::trees, DerivedDefault{family.both_directions ? "2 x dimensions" : "dimensions"}});
   return v;
 }
 
