@@ -37,7 +37,9 @@ NB_MODULE(_measure, m) {
       .def_ro("ratio", &Comparison::ratio)
       .def_prop_ro("ratio_low", [](const Comparison& c) { return c.interval.low; })
       .def_prop_ro("ratio_high", [](const Comparison& c) { return c.interval.high; })
-      .def_ro("coverage", &Comparison::coverage);
+      .def_ro("coverage", &Comparison::coverage)
+      .def("is_faster", &Comparison::is_faster, "extra"_a = 0.0,
+           "Whether ours is faster with its whole interval, even if it costs `extra` times theirs more.");
   m.def("compare", &compare_pairs, "medians"_a, "From (our median, theirs) of each launch.");
   m.def("geometric_mean", &geometric_mean_of, "values"_a);
 }

@@ -53,7 +53,7 @@ class KernelTuner {
 using TriedParameter = std::tuple<std::string, std::string, std::vector<std::int64_t>>;
 std::vector<std::tuple<std::string, std::string, std::vector<TriedParameter>>> variants_of(std::string_view kernel) {
   std::vector<std::tuple<std::string, std::string, std::vector<TriedParameter>>> rows;
-  for (const problem::Variant& each : find_kernel(kernel)->built(false)) {
+  for (const VariantDescription& each : find_kernel(kernel)->built(false)) {
     std::vector<TriedParameter> parameters;
     for (const TakenParameter& taken : each.parameters)
       parameters.emplace_back(taken.parameter->name, taken.parameter->meaning, tuning_values(taken));

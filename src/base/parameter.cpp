@@ -25,16 +25,14 @@ std::string text_of(const ParameterDefault& value) {
 }
 
 ParameterValues with_defaults(std::span<const TakenParameter> taken, ParameterValues given) {
-  for (const auto& [parameter, value] : taken)
-    given.try_emplace(std::string(parameter->name), std::get<std::int64_t>(value));
+  for (const auto& [parameter, value] : taken) given.try_emplace(std::string(parameter->name), value);
   return given;
 }
 
 std::vector<std::int64_t> tuning_values(const TakenParameter& taken) {
-  const auto usual = std::get<std::int64_t>(taken.default_value);
-  std::vector<std::int64_t> all{usual};
+  std::vector<std::int64_t> all{taken.default_value};
   for (const std::int64_t each : taken.parameter->tuning_values)
-    if (each != 0 && each != usual) all.push_back(each);
+    if (each != 0 && each != taken.default_value) all.push_back(each);
   return all;
 }
 

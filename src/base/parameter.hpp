@@ -37,12 +37,18 @@ using ParameterDefault = std::variant<std::int64_t, bool, std::string, DerivedDe
 std::string text_of(const ParameterDefault& value); // "4", "false", "ring", "2 x dimensions"
 
 // A parameter that a variant takes, with its default there.
-template <class Declaration>
+template <class Declaration, class Default>
 struct Taken {
   const Declaration* parameter;
-  ParameterDefault default_value;
+  Default default_value;
 };
-using TakenParameter = Taken<Parameter>; // of a kernel: a number
+using TakenParameter = Taken<Parameter, std::int64_t>;
+
+// A way to compute the answer of a problem whose parameters are numbers, as kernels have them.
+struct VariantDescription {
+  std::string_view name, summary;
+  std::span<const TakenParameter> parameters = {};
+};
 
 using ParameterValues = std::map<std::string, std::int64_t, std::less<>>; // by name
 ParameterValues with_defaults(std::span<const TakenParameter> taken, ParameterValues given = {});

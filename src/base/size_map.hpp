@@ -44,6 +44,20 @@ class SizeMap {
       first = old.to + 1;
     }
   }
+  // Replaces the values of those of these sizes that no earlier give() had: the first one that has a size decides.
+  void give(SizeRange range, const Value& value) {
+    std::vector<SizeRange> left = {range};
+    for (const SizeRange& given : given_) {
+      std::vector<SizeRange> rest;
+      for (const SizeRange& each : left) {
+        if (each.from < given.from) rest.push_back({each.from, each.to < given.from ? each.to : given.from - 1});
+        if (each.to > given.to) rest.push_back({each.from > given.to ? each.from : given.to + 1, each.to});
+      }
+      left.swap(rest);
+    }
+    for (const SizeRange& each : left) set(each, value);
+    given_.push_back(range);
+  }
   const std::vector<Class>& classes() const { return classes_; } // ascending; neighbours differ
 
  private:
@@ -54,6 +68,7 @@ class SizeMap {
       classes_.push_back({to, value});
   }
   std::vector<Class> classes_;
+  std::vector<SizeRange> given_;
 };
 
 } // namespace kumihimo

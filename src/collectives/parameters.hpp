@@ -32,7 +32,6 @@ struct Parameters {
 #include "collectives/parameters.def"
     return hints;
   }
-  bool operator==(const Parameters&) const = default;
 };
 
 struct ParameterDeclaration : Parameter {

@@ -40,7 +40,7 @@ inline constexpr SizeRange short_messages{.to = 16 << 10}, long_messages{.from =
 // which names both.
 struct Variant {
   // One of parameters.def, with its default here: {parameter::window, 4}, {parameter::trees, DerivedDefault{"d"}}.
-  struct Parameter : Taken<ParameterDeclaration> {
+  struct Parameter : Taken<ParameterDeclaration, ParameterDefault> {
     Parameter(const ParameterDeclaration& declared, ParameterDefault value, std::optional<CollectiveKind> only = {})
         : Taken{&declared, std::move(value)}, only_for(only) {}
     std::optional<CollectiveKind> only_for; // the one collective that takes it, of those that share the row

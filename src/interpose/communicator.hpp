@@ -68,7 +68,7 @@ class Communicator {
     if (!agrees_) return why_not();
     if (over_memory_budget_) return Reason::crowded_out;
     const CommunicatorChoices::OfCollective& chosen = (*choices_)[kind];
-    if (local_counts ? !chosen.for_local_counts : chosen.none()) return Reason::not_chosen;
+    if (local_counts ? !chosen.for_local_counts : chosen.none) return Reason::not_chosen;
     if (kind->of_neighbours() && !neighbours_) return Reason::no_plan;
     return std::nullopt;
   }

@@ -19,11 +19,13 @@ std::shared_ptr<const CommunicatorChoices> made_for(const plan::RankCounts& on, 
   const auto hints = [](const plan::Choice& choice) { return choice.parameters.single_copy; };
   for (const CollectiveKind kind : all_collectives) {
     CommunicatorChoices::OfCollective& of = choices->of[kind.index()];
-    of.any = wisdom.choices(kind, on);
-    of.for_local_counts = plan::choice_for_local_counts(of.any);
-    if (reproducible != Reproducible::off && kind->reduces()) of.fixed = fixed_choices(wisdom, kind, on.ranks);
-    choices->hint_single_copies |=
-        std::any_of(of.any.begin(), of.any.end(), hints) || std::any_of(of.fixed.begin(), of.fixed.end(), hints);
+    std::vector<plan::Choice> any = wisdom.choices(kind, on), fixed;
+    if (reproducible != Reproducible::off && kind->reduces()) fixed = fixed_choices(wisdom, kind, on.ranks);
+    choices->hint_single_copies |= std::ranges::any_of(any, hints) || std::ranges::any_of(fixed, hints);
+    of.none = any.empty() && fixed.empty();
+    of.for_local_counts = plan::choice_for_local_counts(any);
+    of.any = plan::by_size(std::move(any));
+    of.fixed = plan::by_size(std::move(fixed));
   }
   return choices;
 }

@@ -29,7 +29,7 @@ std::shared_ptr<plan::Plan> idle_of(std::vector<std::shared_ptr<plan::Plan>>& pl
 std::variant<Communicator::BorrowedPlan, Reason, Error> Communicator::borrow_plan(const Collective& question, Form form,
                                                                                   bool on_device) {
   if (!agrees_) return why_not();
-  const Choice* const chosen = (*choices_)[question.kind].for_local_counts;
+  const Choice* const chosen = (*choices_)[question.kind].for_local_counts.get();
   if (!chosen) return Reason::not_chosen;
   if (form == Form::nonblocking)
     if (const auto reason = declines_nonblocking(false)) return *reason;

@@ -137,7 +137,7 @@ void copy_streaming(const void* source, void* target, std::int64_t bytes) { copy
 CopyKernel copy_plain_of(const ParameterValues&) { return copy_plain; }
 
 std::span<const TakenParameter> copy_streaming_parameters() {
-  static const TakenParameter taken[] = {{&prefetch, 0}};
+  static constexpr TakenParameter taken[] = {{&prefetch, 0}};
   return taken;
 }
 

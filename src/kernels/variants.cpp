@@ -28,7 +28,7 @@ const Row* find(std::span<const Row> rows, std::string_view name) {
 #define COPY(...)
 std::span<const ReduceVariant> reduce_variants() {
 #undef REDUCE
-#define REDUCE(name, runs, rank, summary) {#name, summary, (runs) != 0, reduce_##name, rank},
+#define REDUCE(name, runs, rank, summary) {{#name, summary}, (runs) != 0, reduce_##name, rank},
   static const ReduceVariant rows[] = {
 #include "kernels/variants.def"
   };
@@ -39,7 +39,7 @@ std::span<const ReduceVariant> reduce_variants() {
 
 std::span<const CopyVariant> copy_variants() {
 #undef COPY
-#define COPY(name, runs, parameters, summary) {#name, summary, (runs) != 0, copy_##name##_of, parameters()},
+#define COPY(name, runs, parameters, summary) {{#name, summary, parameters()}, (runs) != 0, copy_##name##_of},
   static const CopyVariant rows[] = {
 #include "kernels/variants.def"
   };

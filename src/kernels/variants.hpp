@@ -10,19 +10,16 @@
 
 namespace kumihimo::kernels {
 
-struct ReduceVariant {
-  std::string_view name, summary;
+struct ReduceVariant : VariantDescription {
   bool runs_here; // does this processor, with its operating system, have the instructions?
   // Null if the operation is the user's, the type is opaque, or is_applicable(type, op) is false.
   ReduceKernel (*kernel)(DataType type, Operation op);
   int rank = 0; // untuned the highest runs; 0: it runs tuned alone
 };
 
-struct CopyVariant {
-  std::string_view name, summary;
+struct CopyVariant : VariantDescription {
   bool runs_here;
   CopyKernel (*kernel)(const ParameterValues& values); // null: none is compiled for these values
-  std::span<const TakenParameter> parameters = {};
 };
 
 // A variant with a value for each of its parameters.

@@ -118,25 +118,33 @@ bool Choice::is_sound_for(std::int64_t shortest_bytes, std::int64_t longest_byte
          most_of_library * static_cast<double>(longest_bytes) <= static_cast<double>(shortest_bytes);
 }
 
-const Choice* choice_for(std::span<const Choice> choices, const Collective& question, bool at_any_price) {
+ChoiceMap by_size(std::vector<Choice> choices) {
+  ChoiceMap map;
+  for (Choice& choice : choices) {
+    const SizeRange bytes = choice.bytes;
+    map.give(bytes, std::make_shared<const Choice>(std::move(choice)));
+  }
+  return map;
+}
+
+const Choice* choice_for(const ChoiceMap& choices, const Collective& question, bool at_any_price) {
   std::int64_t shortest = question.bytes().value, longest = shortest;
   if (question.counts.irregular()) {
     const auto [least, most] = std::minmax_element(question.counts.table->begin(), question.counts.table->end());
     shortest = *least * question.type_bytes, longest = *most * question.type_bytes;
   }
-  for (const Choice& c : choices)
-    if (c.is_for(longest)) return c.variant && (at_any_price || c.is_sound_for(shortest, longest)) ? &c : nullptr;
-  return nullptr;
+  const Choice* const c = choices.at(longest).get();
+  return c && c->variant && (at_any_price || c->is_sound_for(shortest, longest)) ? c : nullptr;
 }
 
-const Choice* choice_for_local_counts(std::span<const Choice> choices) {
-  for (const Choice& c : choices) {
-    // Of equal blocks alone, or of lengths that all ranks know.
-    if (c.variant && !(c.variant->equal_counts.empty() && c.variant->all_counts.empty())) continue;
-    const bool for_all = c.is_for(0) && c.is_for(std::numeric_limits<std::int64_t>::max());
-    return c.variant && for_all && c.most_of_library == 0 ? &c : nullptr;
-  }
-  return nullptr;
+std::shared_ptr<const Choice> choice_for_local_counts(std::vector<Choice> choices) {
+  std::erase_if(choices, [](const Choice& c) { // of equal blocks alone, or of lengths that all ranks know
+    return c.variant && !(c.variant->equal_counts.empty() && c.variant->all_counts.empty());
+  });
+  const ChoiceMap map = by_size(std::move(choices));
+  std::shared_ptr<const Choice> first = map.at(0);
+  const bool is_for_all = map.classes().size() == 1 && first;
+  return is_for_all && first->variant && first->most_of_library == 0 ? first : nullptr;
 }
 
 Result<Wisdom> Wisdom::parse(std::string_view text, const Registry& registry, const ThisProcess& here, Found found) {

@@ -8,6 +8,7 @@
 #include "problem/fingerprint.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -48,14 +49,18 @@ struct Choice {
   bool is_sound_for(std::int64_t shortest_bytes, std::int64_t longest_bytes) const;
 };
 
-// Of a communicator's choices the one that a call has: the first that is for its length, of blocks the longest. Null:
-// the library's own. `at_any_price`: whatever it loses by blocks of different lengths.
-const Choice* choice_for(std::span<const Choice> choices, const Collective& question, bool at_any_price);
+// By the length of the vector, or of the longest block; null where nothing was chosen.
+using ChoiceMap = SizeMap<std::shared_ptr<const Choice>>;
+// Of the choices that fit a length the first one has it.
+ChoiceMap by_size(std::vector<Choice> choices);
 
-// The same where each rank knows the lengths of its own blocks alone: then a choice holds for all lengths or for none.
-// The first that takes blocks of any lengths has it, if it is for all and of a person or a model: what was measured of
-// equal blocks says nothing of these. Null: the library's own.
-const Choice* choice_for_local_counts(std::span<const Choice> choices);
+// The choice for a call; null: the library's own. `at_any_price`: whatever it loses by blocks of different lengths.
+const Choice* choice_for(const ChoiceMap& choices, const Collective& question, bool at_any_price);
+
+// The choice where each rank knows the lengths of its own blocks alone. Then a choice holds for all lengths or for
+// none: it must be the one of all lengths among those that take blocks of any lengths, and of a person or a model,
+// since measurements of equal blocks say nothing of these. Null: the library's own.
+std::shared_ptr<const Choice> choice_for_local_counts(std::vector<Choice> choices);
 
 class Wisdom {
  public:
@@ -74,7 +79,7 @@ class Wisdom {
   // collective=name for one; of several, with commas between them, the first that fits a call has it.
   static Result<Wisdom> of_algorithm(std::string_view text, const Registry& registry);
 
-  // Those for a communicator, in the order of the file: the first that fits a call has it.
+  // The choices for a communicator, in the order of the file.
   std::vector<Choice> choices(CollectiveKind kind, const RankCounts& ranks, Determinism asked = Determinism::any) const;
   std::uint64_t hash() const { return hash_; } // of what it says: equal on all ranks, or nothing is taken over
   std::size_t size() const { return choices_.size(); }

@@ -19,11 +19,6 @@ namespace kumihimo::problem {
 // What is asked for, but for its size: fields of text in the problem's own order.
 using Key = std::vector<std::pair<std::string, std::string>>;
 
-struct Variant {
-  std::string name, summary;
-  std::vector<TakenParameter> parameters;
-};
-
 // A variant with a value for each of its parameters.
 struct Candidate {
   std::string variant;
@@ -32,7 +27,7 @@ struct Candidate {
   std::string text() const; // "blocked, block 64"
 };
 // All combinations of the values that tuning tries, those of the last parameter fastest.
-std::vector<Candidate> candidates_of(const Variant& variant);
+std::vector<Candidate> candidates_of(const VariantDescription& variant);
 
 // Runs of one question: its memory, and whatever else is made once.
 class Trial {
@@ -49,7 +44,7 @@ class Problem {
  public:
   virtual ~Problem() = default;
   // Those that this machine can run. The golden copy is the first.
-  virtual std::vector<Variant> variants(const Key& key) const = 0;
+  virtual std::vector<VariantDescription> variants(const Key& key) const = 0;
   // What runs where nothing was tuned: it keeps its place unless another one is faster.
   virtual Candidate untuned(const Key& key, std::int64_t size) const = 0;
   // Compares the candidate with the golden copy on random and on edge inputs. The error names the input.

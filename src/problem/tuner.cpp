@@ -104,7 +104,7 @@ std::size_t fastest(const Decision& decision) {
   std::size_t best = decision.untuned;
   for (std::size_t i = 0; i < decision.tried.size(); ++i) {
     const Tried& each = decision.tried[i];
-    if (!each.refused.empty() || each.dropped || each.untuned.interval.high >= 1) continue;
+    if (!each.refused.empty() || each.dropped || !each.untuned.is_faster()) continue;
     if (each.seconds.median < decision.tried[best].seconds.median) best = i;
   }
   return best;
@@ -118,8 +118,8 @@ std::string Candidate::text() const {
   return text;
 }
 
-std::vector<Candidate> candidates_of(const Variant& variant) {
-  std::vector<Candidate> all{{variant.name, {}}};
+std::vector<Candidate> candidates_of(const VariantDescription& variant) {
+  std::vector<Candidate> all{{std::string(variant.name), {}}};
   for (const TakenParameter& taken : variant.parameters) {
     std::vector<Candidate> more;
     for (const Candidate& each : all)
@@ -170,7 +170,7 @@ const std::string& Tuner::fault(const Key& key, const Candidate& candidate) {
 
 Result<Decision> Tuner::decide(const Key& key, std::int64_t size, const Effort& effort) {
   Decision decision;
-  for (const Variant& variant : problem_.variants(key))
+  for (const VariantDescription& variant : problem_.variants(key))
     for (Candidate& candidate : candidates_of(variant)) {
       std::string wrong = fault(key, candidate);
       decision.tried.push_back({std::move(candidate), std::move(wrong), {}, {}, false});

@@ -30,6 +30,23 @@ TEST(SizeMap, IsAPlainListOfValues) {
   }
 }
 
+// The entries of a wisdom file, in its order.
+TEST(SizeMap, GivesASizeToTheFirstThatFits) {
+  std::mt19937 random(1);
+  for (int turn = 0; turn < 300; ++turn) {
+    SizeMap<char> map('a'), reversed('a');
+    std::vector<std::pair<SizeRange, char>> entries;
+    for (int entry = 0; entry < 6; ++entry) {
+      const auto one = static_cast<std::int64_t>(random() % 40), two = static_cast<std::int64_t>(random() % 40);
+      const std::int64_t last = one + two > 70 ? SizeRange{}.to : std::max(one, two);
+      entries.push_back({{std::min(one, two), last}, "abc"[random() % 3]});
+      map.give(entries.back().first, entries.back().second);
+    }
+    for (auto entry = entries.rbegin(); entry != entries.rend(); ++entry) reversed.set(entry->first, entry->second);
+    ASSERT_EQ(map.classes(), reversed.classes()) << turn;
+  }
+}
+
 TEST(SizeMap, RangesMayHaveNoEnd) {
   SizeMap<int> map(1);
   map.set({100, SizeRange{}.to}, 2);

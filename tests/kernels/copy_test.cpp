@@ -64,8 +64,8 @@ template <char mark>
 ReduceKernel marked_kernel(DataType, Operation) {
   return marked<mark>;
 }
-constexpr ReduceVariant a{"a", "", true, marked_kernel<'a'>}, b{"b", "", true, marked_kernel<'b'>},
-    c{"c", "", true, marked_kernel<'c'>};
+constexpr ReduceVariant a{{"a", ""}, true, marked_kernel<'a'>}, b{{"b", ""}, true, marked_kernel<'b'>},
+    c{{"c", ""}, true, marked_kernel<'c'>};
 
 struct Plan : testing::Test {
   void TearDown() override { use_untuned(); }

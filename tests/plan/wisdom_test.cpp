@@ -84,7 +84,7 @@ TEST(Wisdom, TheLongestBlockFindsTheChoice) {
   };
   const json file =
       file_of(json::array({entry("bruck", 0, 99), entry("ring", 100, 999), entry("library", 1000, 9999)}));
-  const std::vector<Choice> all = parsed(file)->choices(CollectiveKind::allgather, {2, 1, 2});
+  const ChoiceMap all = by_size(parsed(file)->choices(CollectiveKind::allgather, {2, 1, 2}));
   const auto found = [&](std::vector<std::int64_t> lengths, bool at_any_price) -> std::string {
     const auto of = with_counts(make_collective(CollectiveKind::allgather, 2, 0, DataType::uint8), std::move(lengths));
     const Choice* const choice = choice_for(all, *of, at_any_price);
@@ -105,8 +105,7 @@ TEST(Wisdom, AChoiceForOwnCountsIsForAllLengths) {
   const auto chosen = [](json choices) {
     const Result<Wisdom> wisdom = parsed(file_of(std::move(choices)));
     EXPECT_TRUE(wisdom.ok());
-    const std::vector<Choice> all = wisdom->choices(CollectiveKind::alltoall, {4, 1, 4});
-    const Choice* const found = choice_for_local_counts(all);
+    const auto found = choice_for_local_counts(wisdom->choices(CollectiveKind::alltoall, {4, 1, 4}));
     return found ? found->variant->name : "library";
   };
   const auto entry = [](const char* algorithm) { return json{{"collective", "alltoall"}, {"algorithm", algorithm}}; };

@@ -39,14 +39,16 @@ void idle(int microseconds) {
 constexpr Parameter block{.name = "block", .meaning = "elements", .tuning_values = {16, 64}};
 constexpr Parameter wait{.name = "wait", .meaning = "microseconds", .min = 0, .tuning_values = {30}};
 
+constexpr TakenParameter of_blocked[] = {{&block, 16}, {&wait, 0}};
+
 class Sum final : public Problem {
  public:
   std::string untuned_variant = "plain";
 
-  std::vector<Variant> variants(const Key& key) const override {
-    std::vector<Variant> all = {{"plain", "one by one", {}}, {"slow", "waits a while", {}}};
+  std::vector<VariantDescription> variants(const Key& key) const override {
+    std::vector<VariantDescription> all = {{"plain", "one by one", {}}, {"slow", "waits a while", {}}};
     if (key[0].second == "integer") {
-      all.push_back({"blocked", "by blocks", {{&block, 16}, {&wait, 0}}});
+      all.push_back({"blocked", "by blocks", of_blocked});
       all.push_back({"sabotaged", "wrong on nine", {}});
     }
     return all;
@@ -103,9 +105,10 @@ const Tried& of(const Decision& decision, std::string_view text) {
 
 TEST(Candidates, AreAllCombinationsOfDeclaredValues) {
   std::string all;
-  constexpr Parameter a{.name = "a", .meaning = "", .tuning_values = {2}},
+  static constexpr Parameter a{.name = "a", .meaning = "", .tuning_values = {2}},
       b{.name = "b", .meaning = "", .tuning_values = {3, 4}};
-  for (const Candidate& each : candidates_of({"v", "", {{&a, 1}, {&b, 3}}})) all += each.text() + "; ";
+  static constexpr TakenParameter taken[] = {{&a, 1}, {&b, 3}};
+  for (const Candidate& each : candidates_of({"v", "", taken})) all += each.text() + "; ";
   EXPECT_EQ(all, "v, a 1, b 3; v, a 1, b 4; v, a 2, b 3; v, a 2, b 4; ");
   EXPECT_EQ(candidates_of({"v", "", {}}).size(), 1u);
 }

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
+from kumihimo import _measure
 from kumihimo.bench.tuned import Choice, ratios_of
 from kumihimo.errors import OutOfTime
 
@@ -61,7 +62,7 @@ class Judged:
         looked = self.looked
         if self.refused or not looked or len(self.ours) < looked + CONFIRMING:
             return False
-        return self.confirmed(looked) and self.highest(self.figures) < 1
+        return self.confirmed(looked) and self.wins(len(self.ours))
 
     @property
     def slower(self) -> bool:
@@ -72,7 +73,7 @@ class Judged:
     def looked(self) -> int:
         """The number of launches after which the whole interval lay below 1 for the first time; 0: never."""
         for number in range(LEAST_LAUNCHES, min(len(self.ours), MOST_LAUNCHES) + 1):
-            if self.highest(Judged(self.bytes, self.choice, self.ours[:number], self.theirs[:number]).figures) < 1:
+            if self.wins(number):
                 return number
         return 0
 
@@ -81,9 +82,10 @@ class Judged:
         later = zip(self.ours[looked:], self.theirs[looked:])
         return all(ours + TAKING_OVER_SECONDS < theirs for ours, theirs in later)
 
-    @staticmethod
-    def highest(found: dict) -> float:
-        return found["ratio_high"] + TAKING_OVER_SECONDS / found["library_seconds"]
+    def wins(self, number: int) -> bool:
+        """Whether ours is faster in the first launches, as the rule of all choices has it, and pays for itself."""
+        launches = list(zip(self.ours, self.theirs))[:number]
+        return _measure.compare(launches).is_faster(TAKING_OVER_SECONDS / median(self.theirs[:number]))
 
     def take(self, result: dict) -> None:
         if "not_applicable" in result:

@@ -12,11 +12,6 @@
 namespace kumihimo::plan {
 namespace {
 
-using problem::Candidate;
-using problem::Entry;
-using problem::Key;
-using problem::Trial;
-
 struct LocalCopyTrial final : Trial {
   Array source, target;
   std::int64_t bytes;
@@ -123,7 +118,7 @@ kernels::Reader reader_of(const Key& key) {
 
 class Copy final : public Kernel {
  public:
-  std::vector<problem::Variant> built(bool running_here) const override {
+  std::vector<VariantDescription> built(bool running_here) const override {
     return rows_of(kernels::copy_variants(), running_here);
   }
   std::vector<Key> keys() const override {
@@ -140,7 +135,7 @@ class Copy final : public Kernel {
         kernels::first_fault(kernels::find_copy_variant(candidate.variant)->kernel(candidate.parameters));
     return wrong.empty() ? Status(Nothing{}) : failed(std::move(wrong));
   }
-  Result<std::unique_ptr<problem::Trial>> trial(const Key& key, std::int64_t size) const override {
+  Result<std::unique_ptr<Trial>> trial(const Key& key, std::int64_t size) const override {
     return reader_of(key) == kernels::Reader::same_core ? local_copy_trial(size) : shared_copy_trial(size);
   }
   Status take(const Entry& entry, SizeRange bytes, kernels::Choices& choices) const override {
@@ -151,7 +146,7 @@ class Copy final : public Kernel {
       return wrong_value(entry.where() + ": reader must be 'same core' or 'other core'", fmt::format("'{}'", name));
     const auto variant = TRY(variant_of(entry, kernels::copy_variants()));
     const ParameterValues parameters = TRY(parameters_of(entry, variant->name, variant->parameters));
-    if (!kernels::environment_decides_copies(*reader)) choices.of(*reader).set(bytes, {variant, parameters});
+    if (!kernels::environment_decides_copies(*reader)) choices.of(*reader).give(bytes, {variant, parameters});
     return Nothing{};
   }
 };

@@ -12,33 +12,34 @@
 
 namespace kumihimo::plan {
 
+using problem::Candidate;
+using problem::Entry;
+using problem::Key;
+using problem::Trial;
+
 // A kernel as a problem.
 class Kernel : public problem::Problem {
  public:
-  std::vector<problem::Variant> variants(const problem::Key&) const final { return built(true); }
+  std::vector<VariantDescription> variants(const Key&) const final { return built(true); }
   // Those that this machine can run, or all that are built.
-  virtual std::vector<problem::Variant> built(bool running_here) const = 0;
+  virtual std::vector<VariantDescription> built(bool running_here) const = 0;
   // Without the field `kernel`, the most used first.
-  virtual std::vector<problem::Key> keys() const = 0;
+  virtual std::vector<Key> keys() const = 0;
   // Takes an entry of wisdom over. Error: what is wrong with it.
-  virtual Status take(const problem::Entry& entry, SizeRange bytes, kernels::Choices& choices) const = 0;
+  virtual Status take(const Entry& entry, SizeRange bytes, kernels::Choices& choices) const = 0;
 };
 
 template <class Row>
-std::vector<problem::Variant> rows_of(std::span<const Row> rows, bool running_here) {
-  std::vector<problem::Variant> found;
+std::vector<VariantDescription> rows_of(std::span<const Row> rows, bool running_here) {
+  std::vector<VariantDescription> found;
   for (const Row& row : rows)
-    if (row.runs_here || !running_here) {
-      found.push_back({std::string(row.name), std::string(row.summary), {}});
-      if constexpr (requires { row.parameters; })
-        found.back().parameters.assign(row.parameters.begin(), row.parameters.end());
-    }
+    if (row.runs_here || !running_here) found.push_back(row);
   return found;
 }
 
 // The variant that an entry names.
 template <class Row>
-Result<const Row*> variant_of(const problem::Entry& entry, std::span<const Row> rows) {
+Result<const Row*> variant_of(const Entry& entry, std::span<const Row> rows) {
   const std::string name = TRY(entry.word("variant"));
   std::string running;
   for (const Row& row : rows) {
@@ -49,7 +50,7 @@ Result<const Row*> variant_of(const problem::Entry& entry, std::span<const Row> 
   return wrong_value(entry.where() + ": the variant must be one that runs here (" + running + ")", "'" + name + "'",
                      "tune again");
 }
-Result<ParameterValues> parameters_of(const problem::Entry& entry, std::string_view variant,
+Result<ParameterValues> parameters_of(const Entry& entry, std::string_view variant,
                                       std::span<const TakenParameter> taken);
 
 // Aligned to a page, and written, so that no page fault is measured.

@@ -26,17 +26,17 @@ const Kernel* find_kernel(std::string_view name) {
   return at == all_kernels().end() ? nullptr : &at->kernel;
 }
 
-std::vector<problem::Key> kernel_keys() {
-  std::vector<problem::Key> all;
+std::vector<Key> kernel_keys() {
+  std::vector<Key> all;
   for (const auto& [name, kernel] : all_kernels())
-    for (problem::Key& key : kernel.keys()) {
+    for (Key& key : kernel.keys()) {
       key.insert(key.begin(), {"kernel", std::string(name)});
       all.push_back(std::move(key));
     }
   return all;
 }
 
-Result<ParameterValues> parameters_of(const problem::Entry& entry, std::string_view variant,
+Result<ParameterValues> parameters_of(const Entry& entry, std::string_view variant,
                                       std::span<const TakenParameter> taken) {
   const nlohmann::json given = TRY(entry.parameters());
   ParameterValues values;

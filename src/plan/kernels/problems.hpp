@@ -23,6 +23,6 @@ struct NamedKernel {
 std::span<const NamedKernel> all_kernels();
 const Kernel* find_kernel(std::string_view name); // null: there is none
 // Of all kernels, each with the field `kernel` first.
-std::vector<problem::Key> kernel_keys();
+std::vector<Key> kernel_keys();
 
 } // namespace kumihimo::plan

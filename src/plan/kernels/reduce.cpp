@@ -12,11 +12,6 @@
 namespace kumihimo::plan {
 namespace {
 
-using problem::Candidate;
-using problem::Entry;
-using problem::Key;
-using problem::Trial;
-
 // Neither zeros nor subnormals nor infinities, whatever is made of them.
 void fill(char* array, DataType type, std::int64_t bytes) {
   const auto write = [&](auto one) {
@@ -70,7 +65,7 @@ const ReduceClass& class_of(const Key& key) {
 
 class Reduce final : public Kernel {
  public:
-  std::vector<problem::Variant> built(bool running_here) const override {
+  std::vector<VariantDescription> built(bool running_here) const override {
     return rows_of(kernels::reduce_variants(), running_here);
   }
   std::vector<Key> keys() const override {
@@ -90,7 +85,7 @@ class Reduce final : public Kernel {
         return failed(std::move(wrong));
     return Nothing{};
   }
-  Result<std::unique_ptr<problem::Trial>> trial(const Key& key, std::int64_t size) const override {
+  Result<std::unique_ptr<Trial>> trial(const Key& key, std::int64_t size) const override {
     const auto [operation, type] = class_of(key).members.front();
     return reduce_trial(operation, type, size);
   }
@@ -106,7 +101,7 @@ class Reduce final : public Kernel {
     const auto variant = TRY(variant_of(entry, kernels::reduce_variants()));
     if (const auto none = parameters_of(entry, variant->name, {}); !none) return none.error();
     if (kernels::environment_decides_reductions()) return Nothing{};
-    for (const auto& [op, t] : of->members) choices.of(t, op).set(bytes, variant);
+    for (const auto& [op, t] : of->members) choices.of(t, op).give(bytes, variant);
     return Nothing{};
   }
 };

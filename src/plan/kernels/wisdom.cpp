@@ -8,8 +8,6 @@
 namespace kumihimo::plan {
 namespace {
 
-using problem::Entry;
-
 Status take(const Entry& entry, kernels::Choices& choices) {
   const Result<std::string> kernel = entry.word("kernel");
   if (!kernel) return kernel.error();
@@ -28,10 +26,9 @@ Result<KernelWisdom> parse_kernel_wisdom(std::string_view text, const problem::F
   const Result<problem::WisdomFile> file = problem::WisdomFile::parse(text, {machine, {}}, found);
   if (!file) return file.error();
   KernelWisdom wisdom{kernels::untuned(), 0};
-  // The first that fits has a size: it is taken last.
-  for (auto entry = file->entries().rbegin(); entry != file->entries().rend(); ++entry) {
-    if (entry->has("collective")) continue;
-    if (Status s = take(*entry, wisdom.choices); !s) return s.error();
+  for (const Entry& entry : file->entries()) {
+    if (entry.has("collective")) continue;
+    if (Status s = take(entry, wisdom.choices); !s) return s.error();
     ++wisdom.size;
   }
   return wisdom;
