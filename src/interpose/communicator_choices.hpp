@@ -45,9 +45,9 @@ std::vector<plan::Choice> fixed_choices(const plan::Wisdom& wisdom, CollectiveKi
 
 struct CommunicatorChoices {
   struct OfCollective {
-    std::vector<plan::Choice> any, fixed;           // by length; `fixed` for fixed orders
-    const plan::Choice* for_local_counts = nullptr; // of `any`
-    bool none() const { return any.empty() && fixed.empty(); }
+    plan::ChoiceMap any, fixed; // by length; `fixed` for fixed orders
+    std::shared_ptr<const plan::Choice> for_local_counts;
+    bool none = true;
   };
   std::array<OfCollective, collective_kinds> of;
   bool hint_single_copies = false;
