@@ -17,8 +17,9 @@ TEST(CopyVariants, AgreeWithTheGoldenCopy) {
   for (const CopyVariant& each : copy_variants()) {
     if (!each.runs_here) continue;
     EXPECT_EQ(first_fault(CopyChoice(&each).kernel()), "") << each.name;
-    for (const auto& [parameter, initial] : each.parameters)
-      for (const std::int64_t value : parameter->values(initial)) {
+    for (const TakenParameter& taken : each.parameters)
+      for (const std::int64_t value : tuning_values(taken)) {
+        const Parameter* const parameter = taken.parameter;
         EXPECT_TRUE(parameter->check(value)) << each.name << " " << value;
         const CopyKernel kernel = CopyChoice(&each, {{std::string(parameter->name), value}}).kernel();
         ASSERT_NE(kernel, nullptr) << each.name << ", " << parameter->name << " " << value;
