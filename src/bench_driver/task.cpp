@@ -178,7 +178,7 @@ Result<ProgramCase> program_case_of(const json& given, std::int32_t ranks, const
     return wrong_value(fmt::format("the programs must be for {} ranks", ranks), c.programs.set.ranks());
   const Parameters parameters = parameters_of(given.value("parameters", json::object()));
   c.hints = parameters.hints();
-  c.parameters_text = hints_text(parameters);
+  c.parameters_text = with_hints({}, parameters);
   c.flop_rate = given.value("flop_rate", 0.0);
   c.memory_bandwidth = given.value("memory_bandwidth", 0.0);
   c.transport = task.transport;
@@ -283,7 +283,7 @@ json to_json(const Case& c, const Schedule& schedule) {
   const bool alike = are_alike(c.node_sizes);
   json result = {{"collective", name_of(q.kind)},
                  {"algorithm", schedule.algorithm},
-                 {"parameters_text", schedule.parameters},
+                 {"parameters_text", with_hints(schedule.parameters, c.parameters)},
                  {"shape", c.shape},
                  {"space", c.space.name()},
                  {"ranks", q.ranks},

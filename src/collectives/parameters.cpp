@@ -33,8 +33,7 @@ const ParameterDeclaration* find_parameter(std::string_view name) {
   return found == declared_parameters.end() ? nullptr : found;
 }
 
-std::string hints_text(const Parameters& p) {
-  std::string text;
+std::string with_hints(std::string text, const Parameters& p) {
   for (const ParameterDeclaration& each : declared_parameters)
     if (std::holds_alternative<ParameterDeclaration::Hint>(each.value) && each.is_given(p))
       text += (text.empty() ? "" : " ") + each.text(p);

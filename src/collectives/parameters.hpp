@@ -76,6 +76,7 @@ enum Index : std::size_t {
 } // namespace parameter
 
 const ParameterDeclaration* find_parameter(std::string_view name); // null: there is none of this name
-std::string hints_text(const Parameters& p);                       // "single_copy streaming_stores"
+// The text of a schedule's parameters and the hints: "segments=2 single_copy".
+std::string with_hints(std::string schedule_parameters, const Parameters& p);
 
 } // namespace kumihimo

@@ -135,8 +135,6 @@ Result<Schedule> Variant::build(const Collective& collective, const RankSpace& s
     return not_applicable(fmt::format(
         "{} does not keep the operands in rank order here, as an operation that does not commute needs", name));
   built->algorithm = name;
-  if (const std::string hints = hints_text(p); !hints.empty())
-    built->parameters += (built->parameters.empty() ? "" : " ") + hints;
   built->claims.same_on_all_ranks = rounding.same_on_all_ranks;
   built->claims.offloads |= offloads && collective.ranks > 1;
   return built;

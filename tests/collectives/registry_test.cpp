@@ -52,5 +52,20 @@ TEST(Registry, OverlapIsAParameterOfAllreduceAlone) {
   EXPECT_TRUE(find(CollectiveKind::bcast, "binomial").takes(parameter::single_copy)) << "a hint";
 }
 
+// ADR 0027: hints are the executor's.
+TEST(Registry, SchedulesDoNotContainHints) {
+  Parameters p;
+  p.single_copy = p.streaming_stores = true;
+  const auto built = [](const Parameters& with) {
+    return find(CollectiveKind::bcast, "chain")
+        .build(make_collective(CollectiveKind::bcast, 3, 8), RankSpace::row(3), with)
+        ->parameters;
+  };
+  EXPECT_EQ(built(p), built({}));
+  EXPECT_EQ(with_hints("segments=2", p), "segments=2 single_copy streaming_stores");
+  EXPECT_EQ(with_hints("", p), "single_copy streaming_stores");
+  EXPECT_EQ(with_hints("", {}), "");
+}
+
 } // namespace
 } // namespace kumihimo
