@@ -19,6 +19,7 @@
 
 #include "base/int128.hpp"
 #include "collectives/patterns/blocks.hpp"
+#include "collectives/patterns/rings/ring_axes.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -170,24 +171,17 @@ Schedule schedule_of(const Collective& c, Plan plan, std::string parameters) {
   return s;
 }
 
-// The axes that are longer than 1, or why they cannot be gone along.
-Result<std::vector<Phase>> axes_of(const RankSpace& space) {
-  if (!space.has_shape() || !space.row_major())
-    return not_applicable("the algorithm needs a torus with its ranks in order", space.name());
-  std::vector<Phase> phases;
+Result<std::vector<Phase>> phases_of_axes(const RankSpace& space) {
+  const RingAxes rings = TRY(ring_axes(space, RankOrder::row_major));
   const Shape& shape = space.shape();
-  for (std::int32_t a = 0; a < shape.dimensions(); ++a) {
-    const Axis& axis = shape.axes()[static_cast<std::size_t>(a)];
-    if (axis.length > 1) phases.push_back({axis.length, shape.stride(a), axis.is_ring()});
-    if (!axis.wraps && axis.length > 2)
-      return not_applicable("links would carry unequal loads on a mesh axis", shape.text(),
-                            "take another algorithm, or a shape without mesh axes");
-  }
+  std::vector<Phase> phases;
+  for (const std::int32_t a : rings.axes)
+    phases.push_back({shape.length(a), shape.stride(a), shape.axes()[static_cast<std::size_t>(a)].is_ring()});
   return phases;
 }
 
 Result<Schedule> paced(const Collective& c, const RankSpace& space, const Parameters& p) {
-  std::vector<Phase> phases = TRY(axes_of(space));
+  std::vector<Phase> phases = TRY(phases_of_axes(space));
   Plan plan{std::move(phases), 1, 1, p.gap, true};
   const auto most = static_cast<std::int64_t>(plan.phases.size());
   plan.rotations = p.trees.value_or(most);

@@ -13,24 +13,16 @@
 //   routing, IPPS 1993; Jain, Sabharwal, Optimal bucket algorithms for large MPI collectives on torus
 //   interconnects, ICS 2010.
 #include "collectives/patterns/blocks.hpp"
+#include "collectives/patterns/rings/ring_axes.hpp"
 #include "collectives/patterns/rings/rings.hpp"
 #include "program/builder.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 namespace kumihimo {
 namespace {
-
-struct Box {
-  RankSpace space;
-  std::vector<std::int32_t> axes; // those longer than 1
-  std::int64_t lanes;
-  Segments segments;
-  std::int64_t window;
-};
 
 // One ring of a lane: what its rank holds before it, as part `prefix` of `cut`, is cut in `length` blocks.
 struct Ring {
@@ -40,22 +32,22 @@ struct Ring {
   Extent block(Expression b) const { return part(prefix * length + mod(std::move(b), length), cut * length); }
 };
 
-LaneBuilder lane_of(const Box& box, std::int64_t lane_index, Rank rank) {
-  const auto n = static_cast<std::int64_t>(box.axes.size());
+LaneBuilder lane_of(const RingPlan& plan, std::int64_t lane_index, Rank rank) {
+  const auto n = static_cast<std::int64_t>(plan.axes.size());
   const bool backwards = lane_index >= n;
-  const Shape& shape = box.space.shape();
-  const std::int32_t place = box.space.place(rank);
+  const Shape& shape = plan.space.shape();
+  const std::int32_t place = plan.space.place(rank);
   LaneBuilder lane(LaneId{static_cast<std::int32_t>(lane_index)}, fmt::format("rings, rotation {}", lane_index),
-                   box.window);
+                   plan.window);
 
   std::vector<Ring> rings;
-  std::int64_t prefix = lane_index, cut = box.lanes;
+  std::int64_t prefix = lane_index, cut = plan.lanes;
   for (std::int64_t j = 0; j < n; ++j) {
-    const std::int32_t axis = box.axes[(lane_index + j) % n], step = backwards ? -1 : 1;
+    const std::int32_t axis = plan.axes[(lane_index + j) % n], step = backwards ? -1 : 1;
     const std::int64_t length = shape.length(axis);
     const std::int64_t x = floor_mod(step * shape.coordinate(place, axis), length);
-    rings.push_back({prefix, cut, length, x, box.space.rank_at(shape.shifted(place, axis, step)).value,
-                     box.space.rank_at(shape.shifted(place, axis, -step)).value});
+    rings.push_back({prefix, cut, length, x, plan.space.rank_at(shape.shifted(place, axis, step)).value,
+                     plan.space.rank_at(shape.shifted(place, axis, -step)).value});
     prefix = prefix * length + (x + 1) % length; // the block that this ring leaves here
     cut *= length;
   }
@@ -74,33 +66,20 @@ struct BucketRecipe {
   bool rotated;
 
   Result<Schedule> operator()(const Collective& c, const RankSpace& space, const Parameters& p) const {
-    if (!space.has_shape()) return not_applicable("the algorithm needs a torus", space.name());
-    std::vector<std::int32_t> axes;
-    bool rings = true;
-    std::int64_t shortest = std::numeric_limits<std::int64_t>::max(); // its first ring has the largest blocks
-    for (std::int32_t a = 0; a < space.shape().dimensions(); ++a) {
-      const Axis& axis = space.shape().axes()[a];
-      if (axis.length == 1) continue;
-      if (!axis.wraps && axis.length > 2)
-        return not_applicable("the algorithm needs axes that close to rings, not mesh axes", space.shape().text());
-      axes.push_back(a);
-      rings &= axis.is_ring();
-      if (rotated || axes.size() == 1) shortest = std::min<std::int64_t>(shortest, axis.length);
-    }
-    const auto n = static_cast<std::int64_t>(axes.size());
-    const std::int64_t lanes = rotated ? p.trees.value_or(rings ? 2 * n : n) : 1;
-    if (lanes > (rings ? 2 * n : n))
-      return not_applicable(
-          fmt::format("trees must be at most {} on shape {}", rings ? 2 * n : n, space.shape().text()), lanes);
-    const Segments segments = TRY(choose_segments(c, p, lanes * shortest, Pipelining::whole_message));
-    const Box box{space, axes, lanes, segments, p.window.value()};
+    const RingAxes rings = TRY(ring_axes(space, RankOrder::any));
+    RingPlan plan{space, rings.axes, 1, {}, p.window.value()};
+    if (rotated) plan.lanes = TRY(rotated_lanes(rings, space, p));
+    std::int64_t shortest = space.shape().length(rings.axes[0]); // a lane's first ring has the largest blocks
+    for (std::size_t a = 1; rotated && a < rings.axes.size(); ++a)
+      shortest = std::min<std::int64_t>(shortest, space.shape().length(rings.axes[a]));
+    plan.segments = TRY(choose_segments(c, p, plan.lanes * shortest, Pipelining::whole_message));
     Schedule s(c);
-    s.segments = segments;
-    s.parameters = fmt::format("lanes={} segments={} window={}", lanes, segments.count, box.window);
+    s.segments = plan.segments;
+    s.parameters = fmt::format("lanes={} segments={} window={}", plan.lanes, plan.segments.count, plan.window);
     s.claims.neighbours_only = true;
-    s.program = [box](Rank rank) {
-      ProgramBuilder program(box.segments);
-      for (std::int64_t l = 0; l < box.lanes; ++l) program.add(lane_of(box, l, rank));
+    s.program = [plan](Rank rank) {
+      ProgramBuilder program(plan.segments);
+      for (std::int64_t l = 0; l < plan.lanes; ++l) program.add(lane_of(plan, l, rank));
       return program.finish();
     };
     return s;

@@ -11,20 +11,13 @@
 //   otherwise; not applicable on a mesh axis, nor where ranks are not numbered in the shape's order.
 // Reference: systematised from the K computer's MPI (Adachi et al., 2012); Jain, Sabharwal, ICS 2010.
 #include "collectives/patterns/blocks.hpp"
+#include "collectives/patterns/rings/ring_axes.hpp"
 #include "collectives/patterns/rings/rings.hpp"
 
 #include <fmt/format.h>
 
 namespace kumihimo {
 namespace {
-
-struct Torus {
-  RankSpace space;
-  std::vector<std::int32_t> axes; // those longer than 1
-  std::int64_t lanes = 1;
-  Segments segments;
-  std::int64_t window = 2;
-};
 
 // Of the blocks of all places that differ from `first` along the given axes alone: the runs of axes that lie beside
 // each other in the numbering are one.
@@ -47,27 +40,27 @@ Extent slab(Layout layout, const Shape& shape, Expression first, std::vector<std
 
 // One lane of a rank: its share of each block goes round the axes from `index` on, in one direction.
 struct RingDirection {
-  const Torus& torus;
+  const RingPlan& plan;
   std::int64_t index, rank;
 
-  std::int64_t phases() const { return static_cast<std::int64_t>(torus.axes.size()); }
+  std::int64_t phases() const { return static_cast<std::int64_t>(plan.axes.size()); }
   std::int64_t step() const { return index < phases() ? 1 : -1; }
   std::int32_t axis(std::int64_t phase) const {
-    return torus.axes[static_cast<std::size_t>((index + phase) % phases())];
+    return plan.axes[static_cast<std::size_t>((index + phase) % phases())];
   }
-  std::int64_t length(std::int64_t phase) const { return torus.space.shape().length(axis(phase)); }
+  std::int64_t length(std::int64_t phase) const { return plan.space.shape().length(axis(phase)); }
   // The neighbour that is so many places further.
   std::int64_t neighbour(std::int64_t phase, std::int64_t places) const {
-    return torus.space.shape().shifted(rank, axis(phase), static_cast<std::int32_t>(step() * places));
+    return plan.space.shape().shifted(rank, axis(phase), static_cast<std::int32_t>(step() * places));
   }
   Extent share_of(Extent e) const {
-    e.parts = torus.lanes;
+    e.parts = plan.lanes;
     e.part = index;
     return e;
   }
   // What the phases before this one bring together, for the place `back` places back on this one's axis.
   Extent gathered(Layout layout, std::int64_t phase, const Expression& back) const {
-    const Shape& shape = torus.space.shape();
+    const Shape& shape = plan.space.shape();
     std::vector<std::int32_t> done;
     std::int64_t corner = rank;
     for (std::int64_t j = 0; j < phase; ++j) {
@@ -108,19 +101,19 @@ void write_reduce_scatter(LaneBuilder& lane, const RingDirection& way, const Arr
   lane.step(copy(std::move(result), sums[way.share_of(in_block(way.rank))]));
 }
 
-Program program_of(const Torus& torus, const Collective& c, std::int64_t r) {
-  ProgramBuilder program(torus.segments);
+Program program_of(const RingPlan& plan, const Collective& c, std::int64_t r) {
+  ProgramBuilder program(plan.segments);
   Array sums, result;
   // In place the result of irregular blocks lies over others' input, which other lanes may still read.
   const bool scatters = c.kind == CollectiveKind::reduce_scatter,
              aside = scatters && c.in_place && c.counts.irregular();
   if (scatters) {
     sums = program.scratch(Scratch{LaneId{0}, true, Layout::input_blocks, 1, c.ranks, 1, true, 0});
-    result = own_sum(program, aside, r, static_cast<std::int32_t>(torus.lanes));
+    result = own_sum(program, aside, r, static_cast<std::int32_t>(plan.lanes));
   }
-  for (std::int64_t l = 0; l < torus.lanes; ++l) {
-    const RingDirection way{torus, l, r};
-    LaneBuilder lane(LaneId{static_cast<std::int32_t>(l)}, fmt::format("rings, rotation {}", l), torus.window);
+  for (std::int64_t l = 0; l < plan.lanes; ++l) {
+    const RingDirection way{plan, l, r};
+    LaneBuilder lane(LaneId{static_cast<std::int32_t>(l)}, fmt::format("rings, rotation {}", l), plan.window);
     if (scatters)
       write_reduce_scatter(lane, way, sums, result[way.share_of(aside ? in_block(r) : out_block(r))]);
     else
@@ -134,30 +127,16 @@ struct BucketOfBlocksRecipe {
   bool rotated;
 
   Result<Schedule> operator()(const Collective& c, const RankSpace& space, const Parameters& p) const {
-    if (!space.has_shape() || !space.row_major())
-      return not_applicable("the algorithm needs a torus with its ranks in order", space.name());
-    Torus torus{space, {}, 1, {}, p.window.value()};
-    bool rings = true;
-    for (std::int32_t a = 0; a < space.shape().dimensions(); ++a) {
-      const Axis& axis = space.shape().axes()[static_cast<std::size_t>(a)];
-      if (axis.length == 1) continue;
-      if (!axis.wraps && axis.length > 2)
-        return not_applicable("the algorithm needs axes that close to rings, not mesh axes", space.shape().text());
-      torus.axes.push_back(a);
-      rings &= axis.is_ring();
-    }
-    const auto n = static_cast<std::int64_t>(torus.axes.size()), most = rings ? 2 * n : n;
-    if (rotated) torus.lanes = p.trees.value_or(most);
-    if (torus.lanes > most)
-      return not_applicable(fmt::format("trees must be at most {} on shape {}", most, space.shape().text()),
-                            torus.lanes);
-    torus.segments = TRY(choose_segments(c, p, torus.lanes, Pipelining::whole_message));
+    const RingAxes rings = TRY(ring_axes(space, RankOrder::row_major));
+    RingPlan plan{space, rings.axes, 1, {}, p.window.value()};
+    if (rotated) plan.lanes = TRY(rotated_lanes(rings, space, p));
+    plan.segments = TRY(choose_segments(c, p, plan.lanes, Pipelining::whole_message));
     Schedule s(c);
-    s.segments = torus.segments;
-    s.parameters = fmt::format("lanes={} segments={} window={}", torus.lanes, torus.segments.count, torus.window);
+    s.segments = plan.segments;
+    s.parameters = fmt::format("lanes={} segments={} window={}", plan.lanes, plan.segments.count, plan.window);
     s.claims.neighbours_only = true;
     s.claims.in_place_safe = c.kind == CollectiveKind::allgather || c.in_place || !c.counts.irregular();
-    s.program = [torus, c](Rank rank) { return program_of(torus, c, rank.value); };
+    s.program = [plan, c](Rank rank) { return program_of(plan, c, rank.value); };
     return s;
   }
 };
