@@ -37,7 +37,7 @@ struct ExactSum {
   static constexpr int limbs = (value_bits + headroom_bits + 63) / 64;
 
   std::uint64_t limb[limbs];
-  std::uint64_t seen; // bits of Seen, of all addends
+  std::uint64_t seen; // bits of SpecialValues, of all addends
 
   void add(Real value);
   void merge(const ExactSum& other);

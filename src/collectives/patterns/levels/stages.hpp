@@ -7,8 +7,8 @@
 
 namespace kumihimo {
 
-// Where a stage's data lie. `held`: at leaders, what their groups have reduced or sent; in a reduce it is the output at
-// the root. `own`: at leaders, the results of their groups' ranks.
+// Where a stage's data lie. `partial`: at leaders, what their groups have reduced or sent; in a reduce it is the output
+// at the root. `own_results`: at leaders, the results of their groups' ranks.
 enum class StageBuffer : std::uint8_t { input, output, partial, own_results };
 
 struct StageRow {

@@ -1,8 +1,7 @@
 // bine: gather and scatter over the tree of negabinary numbers.
 //
-// Idea: the tree of patterns/trees/bine.cpp. What a rank reaches over its remaining distances is a range of ranks round
-// it, so
-//   that the blocks of a subtree are one message, which lies round its rank instead of above it.
+// Idea: the tree of patterns/trees/bine.cpp. What a rank reaches over its remaining distances is a range of
+//   ranks round it. So the blocks of a subtree are one message, which lies round its rank instead of above it.
 // Wins: short blocks where rank numbers tell nearness: the largest messages go over the shortest part of the ring.
 // Special cases: powers of two alone; any root; equal counts alone, since a relay must know those of its subtree.
 // Reference: De Sensi et al., Bine trees, SC 2025.

@@ -1,13 +1,12 @@
 // bine: broadcast and reduce over a binomial tree of negabinary numbers.
 //
-// Idea: in the k steps of 2^k ranks, whoever has the message sends it over the next of the distances ..., 11, -5, 3,
-// -1,
-//   1 (sums of powers of -2): ranks that stand at an even number from the root upwards, odd ones downwards. Each step
+// Idea: in the k steps of 2^k ranks, whoever has the message sends it over the next of the distances ..., 11, -5,
+//   3, -1, 1 (sums of powers of -2): ranks at an even number from the root upwards, odd ones downwards. Each step
 //   doubles the ranks that have it, as in a binomial tree, but partners are a third nearer in rank numbers.
 // Wins: short messages where rank numbers tell nearness (fat trees, dragonflies): fewer messages cross groups.
 // Special cases: powers of two alone, whose numbers the sums of powers of -2 are. Operands do not stay in rank order.
-// Reference: De Sensi et al., Bine trees: enhancing collective operations by optimizing communication locality, SC
-// 2025.
+// Reference: De Sensi et al., Bine trees: enhancing collective operations by optimizing communication locality,
+//   SC 2025.
 #include "collectives/patterns/bine_tree.hpp"
 #include "collectives/patterns/trees/tree.hpp"
 
