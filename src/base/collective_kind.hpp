@@ -45,6 +45,8 @@ struct CollectiveRow {
   constexpr bool of_neighbours() const { return from == Contributors::sources; }
   constexpr bool sends_to_each() const { return input.part == Part::each; }
   constexpr bool receives_from_each() const { return output.part == Part::each; }
+  // Whether each pair of ranks has a block of its own.
+  constexpr bool of_pairs() const { return !reduces() && sends_to_each() && receives_from_each(); }
   // Whether the order of the ranks decides who contributes (scans).
   constexpr bool of_prefixes() const {
     return from == Contributors::up_to_itself || from == Contributors::before_itself;

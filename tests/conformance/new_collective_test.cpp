@@ -1,5 +1,6 @@
 // A new collective is its row and an algorithm: the registry, bounds, predictions, proofs and exports know it by the
 // row. (That it runs is shown with all others, in conformance_test.cpp.)
+#include "collectives/patterns/levels/hierarchical.hpp"
 #include "export/text.hpp"
 #include "machine/machine.hpp"
 #include "reduce_gather.hpp"
@@ -41,6 +42,27 @@ TEST(NewCollective, IsProvedAndAMistakeIsFound) {
   other.root = Rank{1};
   s.ask(other); // whose sums another rank gets
   EXPECT_FALSE(verify::check(s, space).ok());
+}
+
+// The combinator of levels reads the row, too: the same as two reductions, within the nodes and between their leaders.
+TEST(NewCollective, MayBeMadeOfStages) {
+  const Variant levels = hierarchical(
+      reduce_gather,
+      {{{false, CollectiveKind::reduce, PartData::vector_of_blocks, StageBuffer::input, StageBuffer::partial},
+        {true, CollectiveKind::reduce, PartData::vector_of_blocks, StageBuffer::partial, StageBuffer::output}},
+       "binomial",
+       "chain"});
+  std::vector<NodeId> mixed;
+  for (const int node : {2, 0, 0, 2, 1, 0, 2}) mixed.emplace_back(node);
+  for (const RankSpace& space :
+       {RankSpace::box(*Shape::parse("3"), 4), RankSpace::recognise(*Shape::parse("3"), mixed)})
+    for (const std::int32_t root : {0, 4}) {
+      const Collective c =
+          make_collective(reduce_gather, space.ranks(), 5, DataType::int32, Operation::sum, Rank{root});
+      const Result<Schedule> s = levels.build(c, space);
+      ASSERT_TRUE(s.ok()) << s.error().sentence();
+      EXPECT_TRUE(verify::check(*s, space).ok()) << space.name() << ": " << verify::check(*s, space).text();
+    }
 }
 
 TEST(NewCollective, IsPredictedBetweenItsBoundsAndItsCost) {

@@ -28,7 +28,7 @@ Step hole() { return copy({}, {}); }
 
 Sides sides_of(const Collective& c, Rank r, std::vector<Step>& copies) {
   const Neighbourhood& n = *c.neighbours;
-  const bool one = c.kind == CollectiveKind::neighbor_allgather;
+  const bool one = !c.kind->sends_to_each();
   Sides sides;
   for (std::int64_t k = 0; const Neighbourhood::End to : n.destinations(r)) {
     const bool away = to.exists() && to.rank != r.value;

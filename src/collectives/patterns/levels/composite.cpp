@@ -36,17 +36,16 @@ bool pairs_fit(const Composite& whole) {
 
 Collective question_of(const Composite& whole, const StageRow& row, const Group* group) {
   const Counts& counts = whole.collective.counts;
-  const bool pairs = whole.collective.kind == CollectiveKind::alltoall;
+  const bool pairs = whole.collective.kind->of_pairs();
   Collective c = whole.collective;
   c.kind = row.kind;
   c.ranks = group ? static_cast<std::int32_t>(group->size()) : whole.groups.number();
   c.root = !c.has_root() ? Rank{0} : group ? Rank{group->leader} : Rank{whole.root_group()};
-  c.in_place = row.from == row.to || row.kind == CollectiveKind::bcast;
+  c.in_place = row.from == row.to || row.kind->has_one_buffer();
   if (row.from_input_to_output())
     c.in_place = whole.collective.aliased(group->leading()) && !whole.seats_output(group->leading());
   if (row.meaning == PartData::signals) {
-    c = make_collective(row.kind, c.ranks, row.kind == CollectiveKind::barrier ? 0 : 1, DataType::uint8, Operation::max,
-                        c.root);
+    c = make_collective(row.kind, c.ranks, row.kind->moves_data() ? 1 : 0, DataType::uint8, Operation::max, c.root);
   } else if (row.meaning == PartData::vector_of_blocks) {
     std::int64_t all = 0;
     for (std::int64_t b = 0; b < whole.collective.ranks; ++b) all += elements_of_block(counts, b);

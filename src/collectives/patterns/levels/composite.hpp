@@ -30,18 +30,17 @@ struct Composite {
   std::optional<Numbering> relayed = {};
 
   std::int32_t root_group() const { return collective.has_root() ? groups.group_of(collective.root) : 0; }
-  bool of_blocks() const { return !collective.kind->is_vector() && collective.kind != CollectiveKind::barrier; }
+  bool of_blocks() const { return collective.kind->moves_data() && !collective.kind->is_vector(); }
   // Whether a rank puts its blocks in order of the seats before the first stage, or back after the last: not where its
   // buffer is one block.
   bool seats_input(Rank r) const {
-    const CollectiveKind k = collective.kind;
-    const bool all = k == CollectiveKind::alltoall || k == CollectiveKind::reduce_scatter;
-    return seats_blocks() && (all || (k == CollectiveKind::scatter && r == collective.root));
+    return seats_blocks() && collective.kind->sends_to_each() && is_at(collective.kind->input, r);
   }
   bool seats_output(Rank r) const {
-    const CollectiveKind k = collective.kind;
-    const bool all = k == CollectiveKind::alltoall || k == CollectiveKind::allgather;
-    return seats_blocks() && (all || (k == CollectiveKind::gather && r == collective.root));
+    return seats_blocks() && collective.kind->receives_from_each() && is_at(collective.kind->output, r);
+  }
+  bool is_at(const CollectiveRow::Side& side, Rank r) const {
+    return side.whose == Ranks::all || (side.whose == Ranks::root && r == collective.root);
   }
   bool seats_blocks() const { return of_blocks() && !groups.in_rank_order(); }
 };

@@ -49,7 +49,7 @@ void Groups::seat(std::vector<Rank> members, const Collective& collective) {
   group.ranks = numbers_of(members);
   std::vector<std::int64_t> own(members.size() + 1);
   std::iota(own.begin(), own.end(), group.first_seat);
-  if (collective.kind == CollectiveKind::alltoall)
+  if (collective.kind->of_pairs())
     for (std::int64_t& begin : own) begin *= collective.ranks;
   group.blocks = Numbering(std::move(own));
   group.members = std::move(members);
@@ -68,7 +68,7 @@ std::vector<BlockLayout> Groups::orders(const Collective& c) const {
   layouts[0] = {"seats", "seat", P};
   const char* names[] = {"pairs_by_source", "pairs_by_destination", "pairs_by_group"};
   for (std::size_t i = 1; i < layouts.size(); ++i) layouts[i] = {names[i - 1], "pair", P * P};
-  const bool pairs = c.kind == CollectiveKind::alltoall;
+  const bool pairs = c.kind->of_pairs();
   if (!pairs) layouts.resize(1);
   if (!c.counts.irregular()) {
     for (BlockLayout& layout : layouts) layout.each = c.counts.each;

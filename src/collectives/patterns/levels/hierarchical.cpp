@@ -1,10 +1,10 @@
 // hierarchical: any algorithm between groups of ranks, composed with any within them.
 //
-// Idea: one rank of each node, or of each group of its ranks, leads it. Each collective is a row of stages (its page,
-// <collective>/hierarchical.cpp)
-//   that run one after the other, some within all groups at once, some among the leaders; each is a schedule of the
-//   registry, embedded as it is. Segments are common to all stages, and a stage's segment waits for the same segment of
-//   the stages before alone: so while the leaders exchange one segment the groups reduce the next and spread the last.
+// Idea: one rank of each node, or of each group of its ranks, leads it. The page of a collective,
+//   <collective>/hierarchical.cpp, lists its stages. They run one after the other, some within all groups at once, some
+//   among the leaders. Each is a schedule of the registry, embedded as it is. Segments are common to all stages. A
+//   segment of a stage waits for the same segment of the stages before, and for no other: while the leaders exchange
+//   one segment, the groups reduce the next and spread the last.
 // Wins: nodes of many ranks: only leaders load the network, and the algorithm between them may be that of the network.
 // Special cases: groups of unequal size, and leaders that are the only ranks of theirs. Leaders are the lowest ranks
 //   of their groups, the root that of its own. Ranks of a group need not follow each other: where they do not, blocks
@@ -30,15 +30,15 @@ namespace {
 
 // Scratch that all lanes of a rank share, by its number; -1: none.
 struct Shared {
-  std::int32_t held = -1, own = -1;     // of leaders, beside their buffers
-  std::int32_t arrived = -1;            // of leaders, where Composite::relayed
-  std::int32_t input = -1, output = -1; // in order of the seats
+  std::int32_t partial = -1, own_results = -1; // of leaders, beside their buffers
+  std::int32_t arrived = -1;                   // of leaders, where Composite::relayed
+  std::int32_t input = -1, output = -1;        // in order of the seats
 };
 
 // Where a rank's own blocks in order of the seats lie: of its input, of its output.
 EmbeddedBuffer seated(const Composite& whole, Rank rank, bool input) {
   const std::int64_t seat = whole.groups.seat_of(rank), P = whole.collective.ranks;
-  if (whole.collective.kind != CollectiveKind::alltoall) return {{}, Order::seats, 0};
+  if (!whole.collective.kind->of_pairs()) return {{}, Order::seats, 0};
   return {{}, input ? Order::pairs_by_source : Order::pairs_by_destination, seat * P};
 }
 
@@ -53,17 +53,17 @@ Shared declare_scratch(const Composite& whole, Rank rank, Program& program) {
   const std::int64_t size = group.size(), first = group.first_seat;
   const bool leads = whole.groups.leads(rank), seats = whole.seats_blocks();
   Shared shared;
-  if (c.kind == CollectiveKind::reduce && leads && rank != c.root) shared.held = add(Layout::vector, 1, 0);
-  if (c.kind == CollectiveKind::alltoall && leads) {
-    shared.held = add(Order::pairs_by_group, size * P, first * P);
-    shared.own = add(Order::pairs_by_destination, size * P, first * P);
+  const bool to_root = c.kind->output.whose == Ranks::root, reduces_blocks = c.reduces() && whole.of_blocks();
+  if (c.kind->is_vector() && to_root && leads && rank != c.root) shared.partial = add(Layout::vector, 1, 0);
+  if (c.kind->of_pairs() && leads) {
+    shared.partial = add(Order::pairs_by_group, size * P, first * P);
+    shared.own_results = add(Order::pairs_by_destination, size * P, first * P);
     if (whole.relayed) shared.arrived = add(Order::pairs_by_group, size * P, first * P);
   }
-  const bool reduces = c.kind == CollectiveKind::reduce_scatter;
   const Layout inputs = seats ? Order::seats : Layout::input_blocks, outputs = seats ? inputs : Layout::output_blocks;
-  if (reduces && leads) shared.held = add(inputs, P, 0);
-  if (c.kind == CollectiveKind::gather && leads) shared.held = add(inputs, size, first);
-  if ((reduces || c.kind == CollectiveKind::scatter) && leads) shared.own = add(outputs, size, first);
+  if (reduces_blocks && leads) shared.partial = add(inputs, P, 0);
+  if (whole.of_blocks() && !c.reduces() && to_root && leads) shared.partial = add(inputs, size, first);
+  if (c.kind->output.part == Part::block && leads) shared.own_results = add(outputs, size, first);
   const EmbeddedBuffer in_seats = seated(whole, rank, true), out_seats = seated(whole, rank, false);
   if (whole.seats_input(rank)) shared.input = add(in_seats.layout, P, in_seats.before);
   if (whole.seats_output(rank)) shared.output = add(out_seats.layout, P, out_seats.before);
@@ -72,7 +72,7 @@ Shared declare_scratch(const Composite& whole, Rank rank, Program& program) {
 
 // Where a stage finds its data, or puts them.
 EmbeddedBuffer spot_of(const Composite& whole, StageBuffer where, Rank rank, const Shared& shared) {
-  const bool pairs = whole.collective.kind == CollectiveKind::alltoall, seats = whole.seats_blocks();
+  const bool pairs = whole.collective.kind->of_pairs(), seats = whole.seats_blocks();
   const std::int64_t before = pairs ? whole.groups.seat_of(rank) * whole.collective.ranks : 0; // of all pairs
   const auto in_scratch = [](std::int32_t scratch, Layout layout) {
     return EmbeddedBuffer{{{Buffer::Kind::scratch, scratch}}, layout, 0};
@@ -85,10 +85,12 @@ EmbeddedBuffer spot_of(const Composite& whole, StageBuffer where, Rank rank, con
     if (shared.input >= 0) return in_scratch(shared.input, seated(whole, rank, true).layout);
     return seats ? own_block(in, Layout::input_blocks) : EmbeddedBuffer{in, Layout::input_blocks, before};
   case StageBuffer::partial:
-    if (shared.held < 0) return {out, Layout::output_blocks, 0};
-    return in_scratch(shared.held, pairs ? Order::pairs_by_group : seats ? Order::seats : Layout::input_blocks);
+    if (shared.partial < 0) return {out, Layout::output_blocks, 0};
+    return in_scratch(shared.partial, pairs ? Order::pairs_by_group : seats ? Order::seats : Layout::input_blocks);
   case StageBuffer::own_results:
-    return in_scratch(shared.own, pairs ? Order::pairs_by_destination : seats ? Order::seats : Layout::output_blocks);
+    return in_scratch(shared.own_results, pairs   ? Order::pairs_by_destination
+                                          : seats ? Order::seats
+                                                  : Layout::output_blocks);
   case StageBuffer::output: break;
   }
   if (shared.output >= 0) return in_scratch(shared.output, seated(whole, rank, false).layout);
@@ -101,7 +103,7 @@ Embedding embedding_of(const Composite& whole, const Stage& stage, Rank rank, st
   Embedding e;
   e.meaning = stage.row.meaning;
   e.blocks = whole.collective.ranks;
-  if (whole.collective.kind == CollectiveKind::alltoall)
+  if (whole.collective.kind->of_pairs())
     e.scratch = stage.row.from == StageBuffer::input ? Order::pairs_by_source : Order::pairs_by_destination;
   else if (whole.seats_blocks())
     e.scratch = Order::seats;
@@ -111,7 +113,7 @@ Embedding embedding_of(const Composite& whole, const Stage& stage, Rank rank, st
   e.begins = stage.row.between ? &whole.groups.begins() : &group.blocks;
   e.input = spot_of(whole, stage.row.from, rank, shared);
   e.output = spot_of(whole, stage.row.to, rank, shared);
-  e.by_group = whole.collective.kind == CollectiveKind::alltoall && stage.row.to == StageBuffer::partial;
+  e.by_group = whole.collective.kind->of_pairs() && stage.row.to == StageBuffer::partial;
   if (whole.relayed && stage.row.between) {
     e.meaning = PartData::groups_of_blocks;
     e.begins = &*whole.relayed;
@@ -121,7 +123,7 @@ Embedding embedding_of(const Composite& whole, const Stage& stage, Rank rank, st
   }
   e.first_lane = first_lane;
   // In place a result that is longer than the first block lies over input of later segments.
-  const bool reduced = whole.collective.kind == CollectiveKind::reduce_scatter;
+  const bool reduced = whole.collective.reduces() && whole.of_blocks();
   if (reduced && whole.collective.counts.irregular() && stage.row.from == StageBuffer::own_results)
     e.after = Scope::all;
   e.role = fmt::format("{} {} {}{}", name_of(stage.row.kind), stage.row.between ? "between" : "within the", whole.unit,
@@ -154,7 +156,7 @@ void add_rows(const Composite& whole, const Group& group, const Shared& shared, 
   LaneBuilder lane(LaneId{id}, "blocks into rows", 1);
   follow_all_below(lane, id);
   const std::int64_t P = whole.collective.ranks, size = group.size(), first = group.first_seat * P;
-  const Array arrived{{Buffer::Kind::scratch, shared.arrived}}, own{{Buffer::Kind::scratch, shared.own}};
+  const Array arrived{{Buffer::Kind::scratch, shared.arrived}}, own{{Buffer::Kind::scratch, shared.own_results}};
   lane.loop(whole.groups.number(), [&](Variable from) {
     Extent rows = blocks(Order::pairs_by_destination, whole.groups.begins()(Expression(from)) + first, size);
     rows.runs[0].inner = {P, size};
@@ -254,7 +256,7 @@ Status check_groups(const Composite& whole, const RankSpace& space, const Parame
   if (groups == whole.collective.ranks)
     return not_applicable(
         fmt::format("the algorithm needs {0}s of several ranks, but each {0} has one rank", whole.unit));
-  if (whole.collective.kind == CollectiveKind::alltoall && !pairs_fit(whole))
+  if (whole.collective.kind->of_pairs() && !pairs_fit(whole))
     return not_applicable("the blocks of all pairs of ranks must be less than 2^61 bytes together");
   return Nothing{};
 }
@@ -271,7 +273,7 @@ std::optional<std::string> obstacle_to(const Composite& whole) {
 std::optional<Numbering> blocks_of_equal_groups(const Composite& whole) {
   const Collective& c = whole.collective;
   const std::int64_t most = whole.groups.largest(), groups = whole.groups.number();
-  if (c.kind != CollectiveKind::alltoall || c.counts.irregular() || most * groups != c.ranks) return std::nullopt;
+  if (!c.kind->of_pairs() || c.counts.irregular() || most * groups != c.ranks) return std::nullopt;
   std::vector<std::int64_t> begins;
   for (std::int64_t g = 0; g <= groups; ++g) begins.push_back(g * most * most);
   return Numbering(std::move(begins));
@@ -280,7 +282,7 @@ std::optional<Numbering> blocks_of_equal_groups(const Composite& whole) {
 Result<Schedule> build_levels(const Levels& levels, const Collective& c, const RankSpace& space, const Parameters& p) {
   auto whole = std::make_shared<Composite>(Composite{c, {}, Groups(c, space, p.group), {}, p.group ? "group" : "node"});
   if (Status s = check_groups(*whole, space, p); !s) return s.error();
-  if (c.kind != CollectiveKind::barrier) {
+  if (c.kind->moves_data()) {
     const auto unasked = whole->of_blocks() ? Pipelining::whole_message : Pipelining::machine_segments;
     whole->segments = TRY(choose_segments(c, p, 1, unasked));
   }
@@ -292,7 +294,7 @@ Result<Schedule> build_levels(const Levels& levels, const Collective& c, const R
     whole->relayed = blocks_of_equal_groups(*whole);
     if (!whole->relayed || (obstacle = obstacle_to(*whole))) return not_applicable(*obstacle);
   }
-  const bool ordered = c.kind == CollectiveKind::alltoall || whole->seats_blocks();
+  const bool ordered = c.kind->of_pairs() || whole->seats_blocks();
   Schedule s(c, ordered ? whole->groups.orders(c) : std::vector<BlockLayout>{});
   s.segments = whole->segments;
   s.parameters = fmt::format("inner={} outer={} segments={}", inner, outer, s.segments.count);
@@ -305,7 +307,7 @@ Result<Schedule> build_levels(const Levels& levels, const Collective& c, const R
       if (stage.row.from_input_to_output()) s.claims.in_place_safe &= part->claims.in_place_safe;
     }
   // In place what a rank sends to another is as long as what it gets, so that both lie in the same bytes; else not.
-  if (c.kind == CollectiveKind::alltoall && c.counts.irregular()) s.claims.in_place_safe = c.in_place;
+  if (c.kind->of_pairs() && c.counts.irregular()) s.claims.in_place_safe = c.in_place;
   s.shared_bytes = static_cast<std::int64_t>(c.ranks) * 4 * static_cast<std::int64_t>(sizeof(std::int64_t));
   for (const BlockLayout& layout : s.data->blocks)
     if (ordered && layout.begins)
@@ -362,7 +364,7 @@ Variant hierarchical(CollectiveKind kind, Levels levels) {
             .parameters = {{parameter::inner, levels.inner},
                            {parameter::outer, levels.outer},
                            {parameter::group, DerivedDefault{"all of a node"}}}};
-  if (kind != CollectiveKind::barrier)
+  if (kind->moves_data())
     v.parameters.insert(v.parameters.end(), {{parameter::segment_bytes,
                                               DerivedDefault{kind->is_vector() ? "the machine's" : "the whole block"}},
                                              {parameter::window, DerivedDefault{"that of the stages"}}});
