@@ -6,7 +6,7 @@
 #include "bench_driver/task.hpp"
 #include "bench_driver/vectors.hpp"
 #include "measure/processor_time.hpp"
-#include "plan/plan_cache.hpp"
+#include "plan/plan.hpp"
 
 #include <memory>
 #include <string>

@@ -5,7 +5,7 @@
 #include "bench_driver/vectors.hpp"
 #include "execute/engine.hpp"
 #include "measure/clock.hpp"
-#include "plan/plan_cache.hpp"
+#include "plan/plan.hpp"
 #include "transport/message.hpp"
 
 #include <fmt/format.h>

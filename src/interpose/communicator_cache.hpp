@@ -5,7 +5,7 @@
 
 #include "interpose/call_counters.hpp"
 #include "interpose/memory_budget.hpp"
-#include "plan/plan_cache.hpp"
+#include "plan/plan.hpp"
 #include "transport/transport.hpp"
 
 #include <array>

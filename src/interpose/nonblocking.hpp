@@ -19,7 +19,7 @@
 
 #include "mpi/library.hpp"
 #include "mpi_hooks/call.hpp"
-#include "plan/plan_cache.hpp"
+#include "plan/plan.hpp"
 #include "transport/transport.hpp"
 
 #include <atomic>

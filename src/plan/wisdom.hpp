@@ -5,7 +5,7 @@
 #include "base/result.hpp"
 #include "base/size_map.hpp"
 #include "collectives/registry.hpp"
-#include "problem/fingerprint.hpp"
+#include "problem/wisdom_place.hpp"
 
 #include <cstdint>
 #include <memory>

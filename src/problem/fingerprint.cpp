@@ -26,7 +26,7 @@ std::string_view value_of(std::string_view cpuinfo, std::string_view key) {
 }
 
 // Words of small letters and digits, joined by dashes.
-std::string words_of(std::string_view text, std::size_t longest) {
+std::string slug_of(std::string_view text, std::size_t longest) {
   std::string words;
   for (const char c : text) {
     const auto u = static_cast<unsigned char>(c);
@@ -65,7 +65,7 @@ Fingerprint this_machine() {
 std::string wisdom_file_name(const Fingerprint& machine, std::string_view subject) {
   const std::uint64_t hash =
       mixed(hash_of(machine.text()), hash_of(subject)); // different names may give the same words
-  return fmt::format("{}-{}-{}-{:08x}.json", words_of(machine.processor, 40), machine.processors, words_of(subject, 20),
+  return fmt::format("{}-{}-{}-{:08x}.json", slug_of(machine.processor, 40), machine.processors, slug_of(subject, 20),
                      static_cast<std::uint32_t>(hash));
 }
 

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace kumihimo::problem {
 
@@ -26,20 +25,5 @@ std::string processor_of(std::string_view cpuinfo);
 // Name of the user's wisdom file for this machine and `subject`: the first line of the MPI library's version for
 // collectives, "kernels" for kernels.
 std::string wisdom_file_name(const Fingerprint& machine, std::string_view subject);
-
-// What a file of wisdom must be made for to be used here.
-
-// Whether a person named the file: then its choices hold whatever their source. Of a file found by its name in the
-// user's folder only measured choices hold, not those of the simulator or of emulated nodes.
-enum class Found : std::uint8_t { named, by_itself };
-
-// What a file must be made for. A file that does not name its machine, or the software, is for any.
-struct Place {
-  struct Software {
-    std::string field, title, version; // {"mpi", "MPI library", "Open MPI v4.1.4"}
-  };
-  Fingerprint machine;
-  std::vector<Software> software;
-};
 
 } // namespace kumihimo::problem

@@ -3,7 +3,7 @@
 
 #include "base/result.hpp"
 #include "kernels/plans.hpp"
-#include "problem/fingerprint.hpp"
+#include "problem/wisdom_place.hpp"
 
 #include <string>
 #include <string_view>

@@ -1,22 +1,9 @@
-#include "plan/plan_cache.hpp"
-
-#include "base/hash.hpp"
+#include "plan/plan.hpp"
 
 #include <new>
 #include <utility>
 
 namespace kumihimo::plan {
-
-CallKey key_of(const Collective& c) {
-  std::int64_t count = c.counts.each;
-  if (c.counts.table) {
-    std::uint64_t hash = 0;
-    for (const std::int64_t n : *c.counts.table) hash = mixed(hash, static_cast<std::uint64_t>(n));
-    count = static_cast<std::int64_t>(hash);
-  }
-  return {count,        c.has_root() ? c.root.value : 0, c.kind, c.type, c.operation, c.in_place, c.counts.table,
-          c.neighbours, c.counts.own != nullptr};
-}
 
 void Plan::refuse(transport::Transport& transport) {
   transport::Demands none;
@@ -33,7 +20,7 @@ Result<std::unique_ptr<Plan>> Plan::make(const Schedule& schedule, Rank rank, tr
       plan = std::unique_ptr<Plan>(new Plan(std::move(*program), transport, reduction));
     else
       plan = program.error();
-  } catch (const std::bad_alloc&) { // the others are told, too
+  } catch (const std::bad_alloc&) { // refuse() tells the other ranks
   }
   if (!plan) return refuse(transport), plan.error();
   (*plan)->execution_ = TRY(execute::Execution::prepare((*plan)->program_, transport));

@@ -1,7 +1,7 @@
 // The cache of plans: what was kept is found, nothing else is, and plans run.
 #include "collectives/registry.hpp"
 #include "execute/engine.hpp"
-#include "plan/plan_cache.hpp"
+#include "plan/plan.hpp"
 
 #include <gtest/gtest.h>
 
