@@ -29,15 +29,15 @@ Timed timed(const Schedule& schedule, const Machine& machine, Model model) {
   return {std::move(prediction), std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()};
 }
 
-struct Question { // an empty text or 0: all of them, or the default
+struct Options { // an empty text or 0: all of them, or the default
   std::string machine = "k-computer", shape, algorithm;
   std::int64_t segment_bytes = 0;
 };
 
-void compare(const Variant& variant, const Machine& machine, std::int64_t bytes, const Question& question) {
+void compare(const Variant& variant, const Machine& machine, std::int64_t bytes, const Options& options) {
   const RankSpace space = Job(machine).rank_space();
   Parameters parameters;
-  if (question.segment_bytes > 0) parameters.segment_bytes = question.segment_bytes;
+  if (options.segment_bytes > 0) parameters.segment_bytes = options.segment_bytes;
   const auto schedule = variant.build(make_collective(variant.kind, space.ranks(), bytes / 8), space, parameters);
   if (!schedule) return;
   const Timed flow = timed(*schedule, machine, Model::flow), exact = timed(*schedule, machine, Model::exact);
@@ -51,23 +51,23 @@ void compare(const Variant& variant, const Machine& machine, std::int64_t bytes,
              flow.prediction->doubtful_sharing, flow.wall, exact.wall, flow.prediction->accuracy);
 }
 
-int run(const Question& question) {
+int run(const Options& options) {
   const std::filesystem::path folder = KUMIHIMO_MACHINES;
-  const auto machine = load_machine(question.machine, std::span(&folder, 1));
+  const auto machine = load_machine(options.machine, std::span(&folder, 1));
   if (!machine) return fmt::print(stderr, "{}\n", machine.error().sentence()), 2;
-  fmt::print("{:10} {:18} {:8} {:>10} {:>12} {:>12} {:>9} {:>8} {:>9} {:>9}\n", "", question.machine, "", "bytes",
+  fmt::print("{:10} {:18} {:8} {:>10} {:>12} {:>12} {:>9} {:>8} {:>9} {:>9}\n", "", options.machine, "", "bytes",
              "flow ms", "exact ms", "error", "doubtful", "flow s", "exact s");
   std::vector<std::string> shapes{"7x3", "4x4x4", "6x5x4", "16x2x4"};
-  if (!question.shape.empty()) shapes = {question.shape};
+  if (!options.shape.empty()) shapes = {options.shape};
   for (const std::string& text : shapes) {
     const auto shape = Shape::parse(text);
     if (!shape) return fmt::print(stderr, "{}\n", shape.error().sentence()), 2;
     const Machine job = machine->as_torus(*shape);
     for (const Variant& variant : Registry::standard().variants()) {
-      if (!question.algorithm.empty() && question.algorithm != variant.name) continue;
+      if (!options.algorithm.empty() && options.algorithm != variant.name) continue;
       for (int exponent : {10, 14, 16, 20, 24, 28})
         if (variant.kind == CollectiveKind::allreduce || exponent == 24) {
-          compare(variant, job, std::int64_t{1} << exponent, question);
+          compare(variant, job, std::int64_t{1} << exponent, options);
           std::fflush(stdout);
         }
     }
@@ -79,10 +79,10 @@ int run(const Question& question) {
 } // namespace kumihimo
 
 int main(int argc, char** argv) {
-  kumihimo::Question question;
-  if (argc > 1) question.machine = argv[1];
-  if (argc > 2) question.shape = argv[2];
-  if (argc > 3) question.algorithm = argv[3];
-  if (argc > 4) question.segment_bytes = std::strtoll(argv[4], nullptr, 10);
-  return kumihimo::run(question);
+  kumihimo::Options options;
+  if (argc > 1) options.machine = argv[1];
+  if (argc > 2) options.shape = argv[2];
+  if (argc > 3) options.algorithm = argv[3];
+  if (argc > 4) options.segment_bytes = std::strtoll(argv[4], nullptr, 10);
+  return kumihimo::run(options);
 }

@@ -16,26 +16,26 @@ class ScheduleCandidate final : public Candidate {
  public:
   ScheduleCandidate(const Case& c, Schedule schedule, Rank rank, transport::Transport& transport,
                     plan::PlanCache& cache)
-      : question_(c.collective), hints_(c.parameters.hints()), memory_(memory_of(question_, rank)),
+      : collective_(c.collective), hints_(c.parameters.hints()), memory_(memory_of(collective_, rank)),
         schedule_(std::move(schedule)), rank_(rank), transport_(transport), cache_(cache) {}
 
   Status make_ready() override {
-    const transport::Reduction reduction = TRY(plan::find_reduction(question_));
+    const transport::Reduction reduction = TRY(plan::find_reduction(collective_));
     Result<std::unique_ptr<plan::Plan>> plan = plan::Plan::make(schedule_, rank_, transport_, reduction, hints_);
     if (!plan) return plan.error();
-    cache_.keep(plan::key_of(question_), std::move(*plan));
+    cache_.keep(plan::key_of(collective_), std::move(*plan));
     return Nothing{};
   }
 
   Status call(const Vectors::Set& set) override {
-    plan::Plan* plan = cache_.find(plan::key_of(question_)); // as an interposer does: from the arguments of the call
+    plan::Plan* plan = cache_.find(plan::key_of(collective_)); // as an interposer does: from the arguments of the call
     return plan->run({set.input, set.output});
   }
   Bytes result(const Vectors::Set& set) const override { return result_in(memory_, set); }
-  bool gives_all_the_same() const override { return question_.kind->gives_all_the_same(); }
+  bool gives_all_the_same() const override { return collective_.kind->gives_all_the_same(); }
 
  private:
-  Collective question_;
+  Collective collective_;
   Hints hints_;
   CallMemory memory_;
   Schedule schedule_;

@@ -28,11 +28,11 @@ Vector nan_values(std::int64_t count, std::int32_t rank) {
   return vector;
 }
 
-// One kind of question with its vectors, asked again and again.
+// One collective with its vectors, called again and again.
 class FingerprintRun {
  public:
-  FingerprintRun(Job& job, const LibraryCall& call, Collective question, Vector contents)
-      : job_(job), call_(call), question_(std::move(question)), contents_(std::move(contents)),
+  FingerprintRun(Job& job, const LibraryCall& call, Collective collective, Vector contents)
+      : job_(job), call_(call), collective_(std::move(collective)), contents_(std::move(contents)),
         input_(contents_.size()), output_(contents_.size()) {}
 
   // All ranks' results as one number.
@@ -52,14 +52,14 @@ class FingerprintRun {
   Status once() {
     std::copy(contents_.begin(), contents_.end(), input_.begin());
     std::fill(output_.begin(), output_.end(), std::byte{0});
-    candidate_ = library_candidate(job_.library(), call_, question_, Rank{job_.rank()});
+    candidate_ = library_candidate(job_.library(), call_, collective_, Rank{job_.rank()});
     job_.barrier();
     return candidate_->call({input_.data(), output_.data()});
   }
 
   Job& job_;
   LibraryCall call_;
-  Collective question_;
+  Collective collective_;
   Vector contents_, input_, output_;
   std::unique_ptr<Candidate> candidate_;
 };
@@ -76,19 +76,19 @@ Status add_mark(json& marks, const char* name, FingerprintRun asked) {
 
 } // namespace
 
-Result<json> fingerprint_of(Job& job, const LibraryCall& call, const Collective& question) {
-  const std::int64_t count = question.counts.each;
-  const Need need{3 * question.bytes().value, "the vectors of a fingerprint"};
+Result<json> fingerprint_of(Job& job, const LibraryCall& call, const Collective& collective) {
+  const std::int64_t count = collective.counts.each;
+  const Need need{3 * collective.bytes().value, "the vectors of a fingerprint"};
   Result<Vector> values =
-      with_memory(need, [&] { return values_of(question.type, question.operation, count, job.rank(), 11); });
+      with_memory(need, [&] { return values_of(collective.type, collective.operation, count, job.rank(), 11); });
   if (Status s = job.agree(values); !s) return s.error();
   json marks = json::object();
   if (call.reduces()) {
-    if (Status s = add_mark(marks, "sum", FingerprintRun(job, call, question, *values)); !s) return s.error();
-    if (Status s = add_mark(marks, "nan", FingerprintRun(job, call, question, nan_values(count, job.rank()))); !s)
+    if (Status s = add_mark(marks, "sum", FingerprintRun(job, call, collective, *values)); !s) return s.error();
+    if (Status s = add_mark(marks, "nan", FingerprintRun(job, call, collective, nan_values(count, job.rank()))); !s)
       return s.error();
   } else {
-    FingerprintRun asked(job, call, question, std::move(*values)); // does the library take the call?
+    FingerprintRun asked(job, call, collective, std::move(*values)); // does the library take the call?
     if (const Result<std::uint64_t> once = asked.ask(); !once) return once.error();
   }
   return marks;

@@ -13,8 +13,8 @@
 
 namespace kumihimo::bench_driver {
 
-// Collective: {"sum": hex, ...}. Error, on all ranks: the library refuses the call, or no memory. `question` is an
+// Collective: {"sum": hex, ...}. Error, on all ranks: the library refuses the call, or no memory. `collective` is an
 // allreduce of doubles by sum.
-Result<nlohmann::json> fingerprint_of(Job& job, const LibraryCall& call, const Collective& question);
+Result<nlohmann::json> fingerprint_of(Job& job, const LibraryCall& call, const Collective& collective);
 
 } // namespace kumihimo::bench_driver

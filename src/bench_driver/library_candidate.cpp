@@ -10,13 +10,13 @@ namespace {
 
 class Calls final : public Candidate {
  public:
-  Calls(const mpi::Library& library, const LibraryCall& call, const Collective& question, Rank rank,
+  Calls(const mpi::Library& library, const LibraryCall& call, const Collective& collective, Rank rank,
         mpi::Handle operation)
-      : library_(library), call_(call), question_(question), rank_(rank), type_(library.datatype(question.type)),
+      : library_(library), call_(call), collective_(collective), rank_(rank), type_(library.datatype(collective.type)),
         operation_(operation) {}
 
   Status call(const Vectors::Set& set) override {
-    const std::int64_t all = question_.counts.each;
+    const std::int64_t all = collective_.counts.each;
     for (std::int64_t part = 0; part < call_.parts; ++part) {
       const std::int64_t first = all * part / call_.parts, end = all * (part + 1) / call_.parts;
       if (const int code = one(set, first, static_cast<int>(end - first)); code != 0) [[unlikely]]
@@ -27,10 +27,10 @@ class Calls final : public Candidate {
 
   Bytes result(const Vectors::Set& set) const override {
     const CollectiveKind last = call_.steps.back();
-    if (last->output.whose == Ranks::root && rank_ != question_.root) return {};
+    if (last->output.whose == Ranks::root && rank_ != collective_.root) return {};
     if (last->from == Contributors::before_itself && rank_.value == 0) return {};
     const bool block = leaves(last) == ResultLocation::blocks;
-    return {alone_broadcast() ? set.input : set.output, question_.bytes().value / (block ? question_.ranks : 1)};
+    return {alone_broadcast() ? set.input : set.output, collective_.bytes().value / (block ? collective_.ranks : 1)};
   }
   bool gives_all_the_same() const override { return call_.steps.back()->gives_all_the_same(); }
 
@@ -38,7 +38,7 @@ class Calls final : public Candidate {
   bool alone_broadcast() const { return call_.steps.front()->has_one_buffer(); }
 
   int one(const Vectors::Set& set, std::int64_t first, int count) const {
-    const std::int64_t at = first * question_.type_bytes;
+    const std::int64_t at = first * collective_.type_bytes;
     std::byte* input = static_cast<std::byte*>(set.input) + at;
     std::byte* output = static_cast<std::byte*>(set.output) + at;
     int code = 0;
@@ -53,16 +53,16 @@ class Calls final : public Candidate {
   };
   // One that follows another takes what lies in the output; before another, a rank leaves its block where it is of all.
   int step(CollectiveKind kind, bool follows, bool goes_on, const Vector& v) const {
-    const bool at_root = rank_ == question_.root;
-    const int block = v.count / question_.ranks;
-    std::byte* const own = v.output + std::int64_t{rank_.value} * block * question_.type_bytes;
+    const bool at_root = rank_ == collective_.root;
+    const int block = v.count / collective_.ranks;
+    std::byte* const own = v.output + std::int64_t{rank_.value} * block * collective_.type_bytes;
     plan::CollectiveCall call{kind,
                               v.input,
                               v.output,
                               kind->is_vector() ? v.count : block,
                               type_,
                               operation_,
-                              question_.root.value,
+                              collective_.root.value,
                               library_.constants.comm_world};
     if (goes_on && leaves(kind) == ResultLocation::blocks) call.receive = own;
     if (follows && takes(kind) == ResultLocation::blocks) call.send = own;
@@ -77,7 +77,7 @@ class Calls final : public Candidate {
 
   const mpi::Library& library_;
   LibraryCall call_;
-  Collective question_;
+  Collective collective_;
   Rank rank_;
   mpi::Handle type_, operation_;
 };
@@ -85,8 +85,8 @@ class Calls final : public Candidate {
 } // namespace
 
 std::unique_ptr<Candidate> library_candidate(const mpi::Library& library, const LibraryCall& call,
-                                             const Collective& question, Rank rank) {
-  return std::make_unique<Calls>(library, call, question, rank, library.operation(question.operation));
+                                             const Collective& collective, Rank rank) {
+  return std::make_unique<Calls>(library, call, collective, rank, library.operation(collective.operation));
 }
 
 } // namespace kumihimo::bench_driver

@@ -1,4 +1,4 @@
-// The MPI library's own collectives, alone and put together, as candidates of one question: what a guideline compares
+// The MPI library's own collectives, alone and put together, as candidates of one collective: what a guideline compares
 // (Traeff, Gropp, Thakur, Self-consistent MPI Performance Requirements, TPDS 21(5), 2010; Hunold, Carpen-Amarie,
 // Autotuning MPI Collectives using Performance Guidelines, HPC Asia 2018).
 #pragma once
@@ -10,9 +10,9 @@
 
 namespace kumihimo::bench_driver {
 
-// `question` is an allreduce, whose vectors all calls use: input to output, a bcast alone within the input. Blocks are
-// its parts, one a rank, of which there must be whole ones.
+// `collective` is an allreduce, whose vectors all calls use: input to output, a bcast alone within the input. Blocks
+// are its parts, one a rank, of which there must be whole ones.
 std::unique_ptr<Candidate> library_candidate(const mpi::Library& library, const LibraryCall& call,
-                                             const Collective& question, Rank rank);
+                                             const Collective& collective, Rank rank);
 
 } // namespace kumihimo::bench_driver

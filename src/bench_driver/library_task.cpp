@@ -50,35 +50,36 @@ class ErrorsReturned {
 };
 
 // What is known of a call before it is made.
-json described(const Job& job, const Collective& question, const std::string& name) {
-  return {{"call", name}, {"ranks", job.ranks()}, {"bytes", question.bytes().value}, {"type", name_of(question.type)}};
+json described(const Job& job, const Collective& collective, const std::string& name) {
+  return {
+      {"call", name}, {"ranks", job.ranks()}, {"bytes", collective.bytes().value}, {"type", name_of(collective.type)}};
 }
 
-Status measure_calls(Job& job, const Task& task, const LibraryQuestion& asked, const Collective& question) {
-  Result<Vectors> vectors = Vectors::make(question, Rank{job.rank()});
+Status measure_calls(Job& job, const Task& task, const LibraryCalls& asked, const Collective& collective) {
+  Result<Vectors> vectors = Vectors::make(collective, Rank{job.rank()});
   if (Status s = job.agree(vectors); !s) return s;
   TurnOptions options = turn_options(task);
   options.begins_together = true;
   InterleavedMeasurement turns(job, options, std::move(*vectors));
   for (const std::string& name : asked.calls) {
     const LibraryCall call = TRY(parse_library_call(name));
-    turns.add(library_candidate(job.library(), call, question, Rank{job.rank()}));
+    turns.add(library_candidate(job.library(), call, collective, Rank{job.rank()}));
   }
   if (Status s = turns.measure(); !s) return s;
   for (std::size_t i = 0; i < asked.calls.size(); ++i) {
-    json result = described(job, question, asked.calls[i]);
+    json result = described(job, collective, asked.calls[i]);
     result.update(turns.result_of(*turns.candidates()[i]));
     job.print(result);
   }
   return Nothing{};
 }
 
-Status tell_calls(Job& job, const Task&, const LibraryQuestion& asked, const Collective& question) {
+Status tell_calls(Job& job, const Task&, const LibraryCalls& asked, const Collective& collective) {
   const ErrorsReturned errors_returned(job);
   for (const std::string& name : asked.calls) {
     const LibraryCall call = TRY(parse_library_call(name));
-    json result = described(job, question, name);
-    Result<json> marks = fingerprint_of(job, call, question);
+    json result = described(job, collective, name);
+    Result<json> marks = fingerprint_of(job, call, collective);
     if (marks)
       result["fingerprint"] = std::move(*marks);
     else
@@ -93,10 +94,10 @@ Status tell_calls(Job& job, const Task&, const LibraryQuestion& asked, const Col
 Status run_library(Job& job, const Task& task) {
   for (const auto& [name, value] : task.controls)
     if (Status s = job.agree(set_control(job.library(), name, value)); !s) return s;
-  for (const LibraryQuestion& asked : task.questions) {
-    const Collective question = make_collective(CollectiveKind::allreduce, job.ranks(), asked.count);
+  for (const LibraryCalls& asked : task.library_calls) {
+    const Collective collective = make_collective(CollectiveKind::allreduce, job.ranks(), asked.count);
     const auto do_calls = task.measures ? measure_calls : tell_calls;
-    if (Status s = do_calls(job, task, asked, question); !s) return s;
+    if (Status s = do_calls(job, task, asked, collective); !s) return s;
   }
   return Nothing{};
 }

@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-bool same_question(const Case& a, const Case& b) {
+bool same_collective(const Case& a, const Case& b) {
   return plan::key_of(a.collective) == plan::key_of(b.collective) && a.shape == b.shape && a.emulates == b.emulates &&
          a.node_sizes == b.node_sizes;
 }
@@ -24,25 +24,25 @@ class Measuring {
   Measuring(Job& job, const Task& task, std::vector<CopyRate> rates)
       : job_(job), task_(task), rates_(std::move(rates)) {}
 
-  // Cases [begin, end) have one question.
+  // Cases [begin, end) have one collective.
   Status group(std::size_t begin, std::size_t end) {
-    const Collective& question = task_.cases[begin].collective;
-    Result<Vectors> vectors = Vectors::make(question, Rank{job_.rank()});
+    const Collective& collective = task_.cases[begin].collective;
+    Result<Vectors> vectors = Vectors::make(collective, Rank{job_.rank()});
     if (Status s = job_.agree(vectors); !s) return s;
     InterleavedMeasurement turns(job_, turn_options(task_), std::move(*vectors));
     std::vector<json> results; // one a case, printed in the order of the cases: whoever reads pairs them by it
     for (std::size_t i = begin; i < end; ++i)
       if (Status s = enter(turns, task_.cases[i], i - begin, results); !s) return s;
     if (!turns.candidates().empty())
-      if (Status s = measure(turns, question, results); !s) return s;
+      if (Status s = measure(turns, collective, results); !s) return s;
     for (const json& result : results) job_.print(result);
     return Nothing{};
   }
 
  private:
-  Status measure(InterleavedMeasurement& turns, const Collective& question, std::vector<json>& results) const {
-    const bool compares = task_.compares && plan::has_call(question.kind, question.counts.irregular());
-    if (compares) turns.add(library_candidate(job_.library(), job_.world(), question, Rank{job_.rank()}));
+  Status measure(InterleavedMeasurement& turns, const Collective& collective, std::vector<json>& results) const {
+    const bool compares = task_.compares && plan::has_call(collective.kind, collective.counts.irregular());
+    if (compares) turns.add(library_candidate(job_.library(), job_.world(), collective, Rank{job_.rank()}));
     if (Status s = turns.measure(); !s) return s;
     const json theirs = compares ? turns.result_of(*turns.candidates().back()) : json();
     auto ours = turns.candidates().begin();
@@ -53,7 +53,7 @@ class Measuring {
         result["library"] = theirs;
         result["ratio"] = result["seconds"].get<double>() / theirs["seconds"].get<double>();
       }
-      const std::optional<double> bound = bound_seconds(question, rates_);
+      const std::optional<double> bound = bound_seconds(collective, rates_);
       result["bound_seconds"] = bound ? json(*bound) : json();
     }
     return Nothing{};
@@ -90,7 +90,7 @@ Status run_measure(Job& job, const Task& task) {
   Measuring measuring(job, task, std::move(rates));
   for (std::size_t begin = 0; begin < task.cases.size();) {
     std::size_t end = begin + 1;
-    while (end < task.cases.size() && same_question(task.cases[begin], task.cases[end])) ++end;
+    while (end < task.cases.size() && same_collective(task.cases[begin], task.cases[end])) ++end;
     if (Status s = measuring.group(begin, end); !s) return s;
     begin = end;
   }

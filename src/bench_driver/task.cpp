@@ -198,15 +198,15 @@ Result<Task::Kind> kind_of(const std::string& name) {
   return wrong_value("a task is check, measure, rehearse, calibrate or library", "'" + name + "'");
 }
 
-Result<LibraryQuestion> library_question_of(const json& given) {
-  LibraryQuestion question;
-  read(given, "count", question.count);
-  read(given, "calls", question.calls);
-  if (question.count < 1) return wrong_value("the count must be at least 1", question.count);
-  if (question.calls.empty()) return missing("the list of library calls", "name at least one");
-  for (const std::string& name : question.calls)
+Result<LibraryCalls> library_calls_of(const json& given) {
+  LibraryCalls asked;
+  read(given, "count", asked.count);
+  read(given, "calls", asked.calls);
+  if (asked.count < 1) return wrong_value("the count must be at least 1", asked.count);
+  if (asked.calls.empty()) return missing("the list of library calls", "name at least one");
+  for (const std::string& name : asked.calls)
     if (const Result<LibraryCall> call = parse_library_call(name); !call) return call.error();
-  return question;
+  return asked;
 }
 
 Result<Order> order_of(const json& given, std::int32_t ranks) {
@@ -235,9 +235,9 @@ Result<Task> task_of(const json& given, std::int32_t ranks, const Nodes& real) {
   read(given, "bound", task.wants_bound);
   read(given, "measures", task.measures);
   read(given, "controls", task.controls);
-  for (const json& each : given.value("questions", json::array())) {
-    LibraryQuestion question = TRY(library_question_of(each));
-    task.questions.push_back(std::move(question));
+  for (const json& each : given.value("library_calls", json::array())) {
+    LibraryCalls asked = TRY(library_calls_of(each));
+    task.library_calls.push_back(std::move(asked));
   }
   for (const json& each : given.value("cases", json::array())) {
     Case c = TRY(case_of(each, ranks, real, task.process_of_rank));

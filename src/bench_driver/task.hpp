@@ -17,7 +17,7 @@
 //    "repeats": 3,                                  for check
 //    "case_seconds": 0.05, "turns_at_least": 6, "turns_at_most": 1000,      for measure
 //    "compare": true, "bound": true,                                        likewise
-//    "questions": [{"count": 100, "calls": ["allreduce", "2 bcast"]}],      for library, without cases; doubles
+//    "calls": [{"count": 100, "calls": ["allreduce", "2 bcast"]}],      for library, without cases; doubles
 //    "measures": true, "controls": {"MPIR_CVAR_COLLECTIVE_FALLBACK": 0},    likewise
 //    "tag_upper_bound": 100,                        default: the library's
 //    "shared_memory_limit_bytes": 0}                default: what the system has
@@ -60,7 +60,7 @@ struct ProgramCase {
 };
 
 // Calls of the MPI library's own that are compared with one another, see bench_driver/library_call.hpp.
-struct LibraryQuestion {
+struct LibraryCalls {
   std::int64_t count = 1; // doubles
   std::vector<std::string> calls;
 };
@@ -78,7 +78,7 @@ struct Task {
   std::int32_t turns_at_least = 6, turns_at_most = 1000;
   bool compares = true; // with the library's own collective
   bool wants_bound = true;
-  std::vector<LibraryQuestion> questions;
+  std::vector<LibraryCalls> library_calls;
   bool measures = true;                // or tells algorithms apart
   std::map<std::string, int> controls; // of the library, set once it runs, see bench_driver/library_task.cpp
 };

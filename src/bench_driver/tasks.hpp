@@ -9,7 +9,7 @@ namespace kumihimo::bench_driver {
 // Measures collectives beside the MPI library's own, in the same processes, in turns
 // (bench_driver/interleaved_measurement.hpp). A call of ours looks its plan up; the first one makes the plan.
 //
-// Prints a result for every case. Consecutive cases with the same question and space share the turns.
+// Prints a result for every case. Consecutive cases with the same collective and space share the turns.
 Status run_measure(Job& job, const Task& task);
 
 // Measures the cost of a collective in a program: it calls the name that programs call, so that a loaded interposer
@@ -31,8 +31,8 @@ Status run_calibration(Job& job, const Task& task);
 
 // Measures the MPI library's own collectives, or finds marks that tell which algorithm ran.
 //
-// Prints a result for every call of every question. Measured, those of one question take turns. Else each has its
-// fingerprint; one that the library refuses, as where it was told to fail rather than to fall back, has
+// Prints a result for every call. Measured, calls with the same count take turns. Else each has its fingerprint;
+// one that the library refuses, as where it was told to fail rather than to fall back, has
 // {"not_applicable": its sentence} in its place.
 Status run_library(Job& job, const Task& task);
 

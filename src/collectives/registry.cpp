@@ -33,7 +33,7 @@ Schedule local_copy(const Collective& collective) {
   return s;
 }
 
-Status check_question(const Collective& c, const RankSpace& space, const Parameters& p) {
+Status check_collective(const Collective& c, const RankSpace& space, const Parameters& p) {
   if (c.ranks < 1) return wrong_value("a collective has at least 1 rank", c.ranks);
   if (c.ranks != space.ranks())
     return wrong_value(fmt::format("the shape must have a place for each of the {} ranks", c.ranks), space.name(),
@@ -114,7 +114,7 @@ Parameters Variant::with_defaults(Parameters p) const {
 }
 
 Result<Schedule> Variant::build(const Collective& collective, const RankSpace& space, const Parameters& given) const {
-  if (Status s = check_question(collective, space, given); !s) return s.error();
+  if (Status s = check_collective(collective, space, given); !s) return s.error();
   if (Status s = check(given); !s) return s.error();
   const Parameters p = with_defaults(given);
 

@@ -66,7 +66,7 @@ struct Variant {
 
   // Whether the row names the parameter, or the one that it is an alternative to. Every row takes hints.
   bool takes(const ParameterDeclaration& parameter) const;
-  // What is wrong with parameters whatever the question, in one sentence: one that this algorithm does not take
+  // What is wrong with parameters whatever the collective, in one sentence: one that this algorithm does not take
   // (`not_applicable`), a number out of range, a part by an algorithm that is none (bad input).
   Status check(const Parameters& parameters) const;
   Parameters with_defaults(Parameters given) const; // those of the row that are values
@@ -76,7 +76,7 @@ struct Variant {
   // copies.
   Result<Schedule> build(const Collective& collective, const RankSpace& space, const Parameters& parameters = {}) const;
 
-  // For this question: all of them where nothing is reduced, or where the operation associates in bits.
+  // For this collective: all of them where nothing is reduced, or where the operation associates in bits.
   Guarantees guarantees(const Collective& collective) const;
 };
 

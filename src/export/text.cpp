@@ -150,7 +150,7 @@ std::string elements_text(const Counts& counts) {
   return fmt::format("irregular blocks, {} to {} elements", *least, *most);
 }
 
-std::string question(const Schedule& schedule, const RankSpace& space) {
+std::string collective_line(const Schedule& schedule, const RankSpace& space) {
   const Collective& c = schedule.collective();
   std::string text(name_of(c.kind));
   if (c.kind->moves_data()) text += fmt::format(" of {} of {}", elements_text(c.counts), name_of(c.type));
@@ -219,7 +219,7 @@ std::string_view symbol(Operation operation) { // none where it is written as a 
 std::string header_text(const Schedule& schedule, const RankSpace& space, std::size_t columns) {
   Page page(columns);
   constexpr std::size_t hanging = 12;
-  page.line(0, question(schedule, space), hanging);
+  page.line(0, collective_line(schedule, space), hanging);
   page.line(0,
             fmt::format("algorithm   {}{}", schedule.algorithm,
                         schedule.parameters.empty() ? "" : fmt::format(" ({})", schedule.parameters)),

@@ -104,18 +104,18 @@ bool is_on_device(const Session& session, const RankBuffers& view) {
                      [&](const Side* side) { return side && DeviceMemory::holds(first_address(session, *side)); });
 }
 
-// The plan of a question, counted; or nothing, and it has been handed on, or has failed with an error of ours.
+// The plan of a call, counted; or nothing, and it has been handed on, or has failed with an error of ours.
 struct Planned {
   plan::Plan* plan = nullptr;
   std::shared_ptr<plan::Plan> kept = {};
   mpi_hooks::Counter* counter = nullptr;
   std::optional<Error> error = {};
 };
-Planned plan_of(const RequestedCall& asked, Communicator& communicator, const Call& call, const Collective& question,
+Planned plan_of(const RequestedCall& asked, Communicator& communicator, const Call& call, const Collective& collective,
                 bool on_device) {
-  const std::int64_t bytes = question.bytes().value;
+  const std::int64_t bytes = collective.bytes().value;
   Communicator::Answer answer =
-      asked.form == Form::blocking ? communicator.plan(question, on_device) : communicator.plan_alone(question);
+      asked.form == Form::blocking ? communicator.plan(collective, on_device) : communicator.plan_alone(collective);
   if (const Error* error = std::get_if<Error>(&answer)) return {.error = *error};
   if (const Reason* reason = std::get_if<Reason>(&answer)) {
     if (*reason == Reason::not_connected) asked.session.want(call.communicator);
@@ -153,12 +153,12 @@ std::int64_t bytes_of(const RequestedCall& asked, const Call& call, const RankBu
 struct Dense {
   bool sent, received, both;
 };
-Dense dense_sides(const Session& session, const RankBuffers& view, const Collective& question) {
-  const CollectiveRow& m = *question.kind;
+Dense dense_sides(const Session& session, const RankBuffers& view, const Collective& collective) {
+  const CollectiveRow& m = *collective.kind;
   const auto is = [&](const Side* side, bool of_each) {
     if (side && DeviceMemory::holds(first_address(session, *side))) return false;
     if (!side || m.reduces() || session.types().find_dense(side->type)) return true; // a pair with holes is one element
-    return is_dense(session.library(), side->type, question.bytes().value * (of_each ? question.ranks : 1));
+    return is_dense(session.library(), side->type, collective.bytes().value * (of_each ? collective.ranks : 1));
   };
   return {is(view.sent, m.sends_to_each()), is(view.received, m.receives_from_each()),
           is(view.both, m.sends_to_each() || m.receives_from_each())};
@@ -182,25 +182,26 @@ void move_to_first_block(SupportedCall& taken, const RankBuffers& view) {
 
 // Packs blocks of different lengths into contiguous memory.
 Status set_packed_blocks(SupportedCall& taken, const RankBuffers& view, const Dense& dense,
-                         const Collective& question) {
+                         const Collective& collective) {
   const mpi::Library& library = taken.session->library();
   const Side& side = *view.length();
   const std::int32_t rank = taken.communicator->rank();
   const auto length = [&](std::int32_t r) {
-    return question.counts.irregular() ? (*question.counts.table)[static_cast<std::size_t>(r)] : question.counts.each;
+    return collective.counts.irregular() ? (*collective.counts.table)[static_cast<std::size_t>(r)]
+                                         : collective.counts.each;
   };
   const auto block = [&](std::int32_t r) {
     return part(library, {side.buffer, 0, side.type}, side.displacements[r], side.counts[r]);
   };
   std::int64_t bytes = 0, before_own = 0;
-  for (std::int32_t r = 0; r < question.ranks; ++r) {
+  for (std::int32_t r = 0; r < collective.ranks; ++r) {
     if (r == rank) before_own = bytes;
     bytes += length(r);
   }
   std::byte* const data = taken.packed->make(bytes);
   taken.buffers.output = data;
   std::byte* at = data;
-  for (std::int32_t r = 0; r < question.ranks; at += length(r), ++r) taken.packed->unpack_to(block(r), at);
+  for (std::int32_t r = 0; r < collective.ranks; at += length(r), ++r) taken.packed->unpack_to(block(r), at);
   if (view.both) {
     taken.buffers.input = data;
     return taken.packed->pack(block(rank), data + before_own);
@@ -213,15 +214,15 @@ Status set_packed_blocks(SupportedCall& taken, const RankBuffers& view, const De
 
 // Copies the vectors of a reduction, which has predefined types, as bytes, including the holes of pairs.
 Status set_packed_vectors(SupportedCall& taken, const RankBuffers& view, const Dense& dense,
-                          const Collective& question) {
+                          const Collective& collective) {
   const auto own = static_cast<std::size_t>(taken.communicator->rank());
-  const std::int64_t block = question.bytes().value;
+  const std::int64_t block = collective.bytes().value;
   std::int64_t sent = block, received = block;
-  if (question.kind->sends_to_each()) {
-    const auto* const table = question.counts.table.get();
-    sent = table ? std::accumulate(table->begin(), table->end(), std::int64_t{0}) * question.type_bytes
-                 : block * question.ranks;
-    if (table) received = (*table)[own] * question.type_bytes;
+  if (collective.kind->sends_to_each()) {
+    const auto* const table = collective.counts.table.get();
+    sent = table ? std::accumulate(table->begin(), table->end(), std::int64_t{0}) * collective.type_bytes
+                 : block * collective.ranks;
+    if (table) received = (*table)[own] * collective.type_bytes;
   }
   const mpi::Handle byte = taken.session->library().constants.byte;
   Packed& packed = *taken.packed;
@@ -243,19 +244,19 @@ Status set_packed_vectors(SupportedCall& taken, const RankBuffers& view, const D
 }
 
 // Packs data into our memory, in one buffer if the plan has one. Ranks may differ in their types and in MPI_IN_PLACE.
-Status set_packed(SupportedCall& taken, const RankBuffers& view, const Dense& dense, const Collective& question) {
-  const CollectiveRow& m = *question.kind;
+Status set_packed(SupportedCall& taken, const RankBuffers& view, const Dense& dense, const Collective& collective) {
+  const CollectiveRow& m = *collective.kind;
   const mpi::Library& library = taken.session->library();
-  const std::int64_t rank = taken.communicator->rank(), block = question.bytes().value;
-  const std::int64_t sent = m.sends_to_each() ? question.ranks : 1,
-                     received = m.receives_from_each() ? question.ranks : 1;
+  const std::int64_t rank = taken.communicator->rank(), block = collective.bytes().value;
+  const std::int64_t sent = m.sends_to_each() ? collective.ranks : 1,
+                     received = m.receives_from_each() ? collective.ranks : 1;
   const auto elements = [](const Side& side, std::int64_t blocks) {
     return Elements{side.buffer, side.count * blocks, side.type};
   };
   taken.packed = std::make_shared<Packed>(library, taken.session->alone());
   Packed& packed = *taken.packed;
-  if (m.reduces()) return set_packed_vectors(taken, view, dense, question);
-  if (view.length()->counts) return set_packed_blocks(taken, view, dense, question);
+  if (m.reduces()) return set_packed_vectors(taken, view, dense, collective);
+  if (view.length()->counts) return set_packed_blocks(taken, view, dense, collective);
   if (view.both) {
     std::byte* const data = packed.make(std::max(sent, received) * block);
     taken.buffers = {data, data};
@@ -264,7 +265,7 @@ Status set_packed(SupportedCall& taken, const RankBuffers& view, const Dense& de
     if (m.sends_to_each()) return packed.pack(all, data);
     return packed.pack(part(library, all, rank * view.both->count, view.both->count), data + rank * block);
   }
-  const bool one_memory = question.kind->has_one_buffer(); // which each rank reads or writes
+  const bool one_memory = collective.kind->has_one_buffer(); // which each rank reads or writes
   if (view.received && (one_memory || !dense.received)) {
     std::byte* const data = packed.make(received * block);
     taken.buffers.output = data;
@@ -278,23 +279,23 @@ Status set_packed(SupportedCall& taken, const RankBuffers& view, const Dense& de
   return Nothing{};
 }
 
-Status set_buffers(SupportedCall& taken, RankBuffers view, bool one_buffer, const Collective& question, Form form) {
-  const bool of_sender = question.kind->is_in_place_by_receiver(); // what is in place
+Status set_buffers(SupportedCall& taken, RankBuffers view, bool one_buffer, const Collective& collective, Form form) {
+  const bool of_sender = collective.kind->is_in_place_by_receiver(); // what is in place
   if (one_buffer) view = {nullptr, nullptr, true, of_sender ? view.sent : view.received};
   if (view.both)
     taken.buffers = {view.both->buffer, view.both->buffer};
   else
     taken.buffers = {view.sent ? view.sent->buffer : nullptr, view.received ? view.received->buffer : nullptr};
-  const Dense dense = dense_sides(*taken.session, view, question);
-  if (dense.sent && dense.received && dense.both && lies_in_order(view, question.ranks)) {
+  const Dense dense = dense_sides(*taken.session, view, collective);
+  if (dense.sent && dense.received && dense.both && lies_in_order(view, collective.ranks)) {
     if (view.length() && view.length()->counts) move_to_first_block(taken, view);
     return Nothing{};
   }
   try {
-    Status packed = set_packed(taken, view, dense, question);
+    Status packed = set_packed(taken, view, dense, collective);
     return packed && form == Form::nonblocking ? taken.packed->keep_types() : packed;
   } catch (const std::bad_alloc&) {
-    return failed("out of memory", fmt::format("{} bytes to pack a block", question.bytes().value));
+    return failed("out of memory", fmt::format("{} bytes to pack a block", collective.bytes().value));
   }
 }
 
@@ -319,9 +320,9 @@ Answer take_own(const RequestedCall& asked, const Call& call) {
       view_of(asked.kind, call, communicator->rank() == call.root, session.library().constants.in_place);
   const std::int64_t bytes = bytes_of(asked, call, view);
   if (const auto reason = communicator->declines(asked.kind, true)) return asked.hand_on(bytes, *reason);
-  const Collective question = question_of_local_counts(asked.kind, *communicator, call, view);
+  const Collective collective = collective_of_local_counts(asked.kind, *communicator, call, view);
   const bool on_device = is_on_device(session, view);
-  const auto found = communicator->borrow_plan(question, asked.form, on_device);
+  const auto found = communicator->borrow_plan(collective, asked.form, on_device);
   if (const Error* error = std::get_if<Error>(&found)) return give_up(asked, *communicator, *error);
   if (const Reason* reason = std::get_if<Reason>(&found)) {
     if (*reason == Reason::not_connected) session.want(call.communicator);
@@ -329,7 +330,7 @@ Answer take_own(const RequestedCall& asked, const Call& call) {
   }
   if (on_device) session.counters().packed_from_device();
   const auto& borrowed = std::get<Communicator::BorrowedPlan>(found);
-  const Result<OwnData> data = lay_out(session, question, communicator->rank(), view, asked.form);
+  const Result<OwnData> data = lay_out(session, collective, communicator->rank(), view, asked.form);
   if (!data) return give_up(asked, *communicator, data.error());
   if (Status s = borrowed.plan->bind(data->blocks); !s) return give_up(asked, *communicator, s.error());
   mpi_hooks::Counter& counter = session.counters().ran(counted_as(asked.kind, asked.form), bytes, borrowed.variant);
@@ -351,16 +352,16 @@ Answer take(const RequestedCall& asked, const Call& call) {
   if (const auto reason = communicator->declines(asked.kind))
     return asked.hand_on(bytes_of(asked, call, view), *reason);
   std::variant<Collective, Reason> asks =
-      question_of(session.library(), session.types(), asked.kind, call, view, communicator->ranks());
+      collective_of_call(session.library(), session.types(), asked.kind, call, view, communicator->ranks());
   if (const Reason* reason = std::get_if<Reason>(&asks)) return asked.hand_on(bytes_of(asked, call, view), *reason);
-  Collective& question = std::get<Collective>(asks);
+  Collective& collective = std::get<Collective>(asks);
   const bool one_buffer = is_one_buffer(session, asked.kind, view, communicator->rank());
-  question.in_place |= view.in_place || one_buffer;
-  const Planned planned = plan_of(asked, *communicator, call, question, is_on_device(session, view));
+  collective.in_place |= view.in_place || one_buffer;
+  const Planned planned = plan_of(asked, *communicator, call, collective, is_on_device(session, view));
   if (planned.error) return give_up(asked, *communicator, *planned.error);
   if (!planned.plan) return std::nullopt;
   SupportedCall taken{&session, communicator, planned.plan, {}, nullptr, planned.counter, planned.kept};
-  if (Status s = set_buffers(taken, view, one_buffer, question, asked.form); !s)
+  if (Status s = set_buffers(taken, view, one_buffer, collective, asked.form); !s)
     return give_up(asked, *communicator, s.error());
   return Answer(taken);
 }

@@ -8,7 +8,7 @@
 namespace kumihimo::interpose {
 namespace {
 
-using Question = std::variant<Collective, Reason>;
+using CollectiveOrReason = std::variant<Collective, Reason>;
 
 // The length of a vector or of the longest block, in elements; of blocks of different lengths they stay the call's.
 struct Length {
@@ -26,8 +26,8 @@ Length length_of(const Call& call, const Side& side, std::int32_t ranks) {
   return length;
 }
 
-// `each`: what a count of the call's is, in elements of the question.
-Question with_lengths(Collective c, const Length& length, std::int64_t each) {
+// `each`: what a count of the call's is, in elements of the collective.
+CollectiveOrReason with_lengths(Collective c, const Length& length, std::int64_t each) {
   if (!length.counts) return c;
   std::vector<std::int64_t> table;
   for (std::int32_t r = 0; r < c.ranks; ++r) table.push_back(length.counts[r] * each);
@@ -43,8 +43,8 @@ std::int64_t limited_bytes(std::int64_t count, std::int64_t each) {
   return __builtin_mul_overflow(count, each, &bytes) ? most_bytes : std::min(bytes, most_bytes);
 }
 
-Question question_of(const mpi::Library& library, const Types& types, CollectiveKind kind, const Call& call,
-                     const RankBuffers& view, std::int32_t ranks) {
+CollectiveOrReason collective_of_call(const mpi::Library& library, const Types& types, CollectiveKind kind,
+                                      const Call& call, const RankBuffers& view, std::int32_t ranks) {
   const Rank root{kind->has_root() ? call.root : 0};
   const Side* const side = view.length();
   if (!side) return make_collective(kind, ranks, 0, DataType::uint8);

@@ -25,10 +25,10 @@ std::int64_t next_number() {
   return static_cast<std::int64_t>(mixed(mine, ++given) >> 1);
 }
 
-// Of a question of exact sums, which is of a type by the operation `user` (exact_sums.hpp).
-Result<transport::Reduction> exact_reduction(const Collective& question) {
-  const kernels::ExactKernels* const kernels = kernels::find_exact_kernels(question.type);
-  if (!kernels) return wrong_value("the type has no exact sums", name_of(question.type));
+// Of a call of exact sums, which is of a type by the operation `user` (exact_sums.hpp).
+Result<transport::Reduction> exact_reduction(const Collective& collective) {
+  const kernels::ExactKernels* const kernels = kernels::find_exact_kernels(collective.type);
+  if (!kernels) return wrong_value("the type has no exact sums", name_of(collective.type));
   return transport::Reduction{nullptr, kernels->merge, nullptr};
 }
 
@@ -113,30 +113,30 @@ plan::RankCounts Communicator::recognise(const Agreed& agreed) {
   return counts;
 }
 
-const Choice* Communicator::choice(const Collective& question) const {
-  const bool fixed = is_fixed(reproducible_, question);
-  const CommunicatorChoices::OfCollective& chosen = (*choices_)[question.kind];
-  return plan::choice_for(fixed ? chosen.fixed : chosen.any, question, fixed);
+const Choice* Communicator::choice(const Collective& collective) const {
+  const bool fixed = is_fixed(reproducible_, collective);
+  const CommunicatorChoices::OfCollective& chosen = (*choices_)[collective.kind];
+  return plan::choice_for(fixed ? chosen.fixed : chosen.any, collective, fixed);
 }
 
-Communicator::Answer Communicator::plan(const Collective& question, bool on_device) {
+Communicator::Answer Communicator::plan(const Collective& collective, bool on_device) {
   if (!agrees_) return why_not();
-  const plan::CallKey key = plan::key_of(question);
-  const Choice* chosen = choice(question);
+  const plan::CallKey key = plan::key_of(collective);
+  const Choice* chosen = choice(collective);
   if (!chosen) return Reason::not_chosen;
   if (plan::Plan* known = resources_->plans.find(key); known && known->is_agreed())
     return Ready{known, chosen->place, {}};
-  return make_plan(question, key, *chosen, on_device);
+  return make_plan(collective, key, *chosen, on_device);
 }
 
-Communicator::Answer Communicator::plan_alone(const Collective& question) {
+Communicator::Answer Communicator::plan_alone(const Collective& collective) {
   if (!agrees_) return why_not();
-  const plan::CallKey key = plan::key_of(question);
-  const Choice* chosen = choice(question);
+  const plan::CallKey key = plan::key_of(collective);
+  const Choice* chosen = choice(collective);
   if (!chosen) return Reason::not_chosen;
-  if (const auto reason = declines_nonblocking(is_fixed(reproducible_, question))) return *reason;
+  if (const auto reason = declines_nonblocking(is_fixed(reproducible_, collective))) return *reason;
   if (plan::Plan* known = resources_->plans.find(key)) return Ready{known, chosen->place, {}};
-  return make_plan_alone(question, key, *chosen);
+  return make_plan_alone(collective, key, *chosen);
 }
 
 std::optional<Reason> Communicator::declines_nonblocking(bool must) const {
@@ -167,7 +167,7 @@ std::optional<Reason> Communicator::obstacle(const plan::CallKey& key) {
   return transport_failed_ || decides_no_more_ ? std::optional(Reason::no_plan) : std::nullopt;
 }
 
-// What the ranks decide together on a question: each whether it has the plans, and where its data are. Nothing may fail
+// What the ranks decide together on a call: each whether it has the plans, and where its data are. Nothing may fail
 // after it, nor before it keep a rank from it.
 std::optional<Reason> Communicator::decide(const plan::CallKey& key, const std::optional<Error>& error,
                                            bool on_device) {
@@ -187,23 +187,24 @@ std::optional<Reason> Communicator::decide(const plan::CallKey& key, const std::
   return least == ours ? std::nullopt : std::optional(Reason::no_plan);
 }
 
-Communicator::Answer Communicator::make_plan(const Collective& question, const plan::CallKey& key, const Choice& choice,
-                                             bool on_device) {
+Communicator::Answer Communicator::make_plan(const Collective& collective, const plan::CallKey& key,
+                                             const Choice& choice, bool on_device) {
   if (const auto reason = obstacle(key)) return *reason;
-  const bool fixed = is_fixed(reproducible_, question), is_full = resources_->by_all.is_full(key);
-  if (is_full && resources_->transport->is_single_node()) return recent_plan(question, key, choice);
+  const bool fixed = is_fixed(reproducible_, collective), is_full = resources_->by_all.is_full(key);
+  if (is_full && resources_->transport->is_single_node()) return recent_plan(collective, key, choice);
   if (is_full && !fixed) return Reason::too_many;
   std::optional<Error> error;
-  Both made = make_both(question, choice, !resources_->transport->is_single_node(), error);
+  Both made = make_both(collective, choice, !resources_->transport->is_single_node(), error);
   if (!attempted([&] { return resources_->plans.make_room(2), true; }, [] { return false; })) error = out_of_memory();
   if (!is_full) resources_->by_all.count(key);
   if (const auto reason = decide(key, error, on_device && !fixed)) return *reason;
   // What must keep its order is not left to the library for want of room: made for this call, and anew for the next.
   if (is_full) {
-    const std::shared_ptr<plan::Plan> brief = std::move(made[question.in_place && question.kind->may_be_in_place()]);
+    const std::shared_ptr<plan::Plan> brief =
+        std::move(made[collective.in_place && collective.kind->may_be_in_place()]);
     return Ready{brief.get(), choice.place, brief};
   }
-  keep(question, std::move(made));
+  keep(collective, std::move(made));
   plan::CallKey each = key;
   for (const bool in_place : {false, true}) {
     each.in_place = in_place;
@@ -212,38 +213,38 @@ Communicator::Answer Communicator::make_plan(const Collective& question, const p
   return Ready{resources_->plans.find(key), choice.place, {}};
 }
 
-void Communicator::keep(Collective question, Both made) {
+void Communicator::keep(Collective collective, Both made) {
   for (const bool in_place : {false, true}) {
     if (!made[in_place]) continue;
-    question.in_place = in_place || question.kind->has_one_buffer();
-    resources_->plans.keep(plan::key_of(question), std::move(made[in_place]));
+    collective.in_place = in_place || collective.kind->has_one_buffer();
+    resources_->plans.keep(plan::key_of(collective), std::move(made[in_place]));
   }
 }
 
 // An algorithm that does not fit is refused on all ranks alike; what is left is a lack of memory, which nobody else can
 // be told of here.
-Communicator::Answer Communicator::make_plan_alone(const Collective& question, const plan::CallKey& key,
+Communicator::Answer Communicator::make_plan_alone(const Collective& collective, const plan::CallKey& key,
                                                    const Choice& choice) {
   const auto refused = resources_->refused.find(apart(key));
   if (refused != resources_->refused.end() && refused->second != Reason::device) return refused->second;
-  if (resources_->by_this_rank.is_full(key)) return recent_plan(question, key, choice);
+  if (resources_->by_this_rank.is_full(key)) return recent_plan(collective, key, choice);
   std::optional<Error> error;
-  Both made = make_both(question, choice, false, error);
+  Both made = make_both(collective, choice, false, error);
   if (error && error->kind == Error::Kind::failed) return *error;
   resources_->by_this_rank.count(key);
   if (error) return resources_->refused.emplace(apart(key), Reason::no_plan), Reason::no_plan;
-  keep(question, std::move(made));
+  keep(collective, std::move(made));
   return Ready{resources_->plans.find(key), choice.place, {}};
 }
 
 // Beyond those that are kept, by this rank alone.
-Communicator::Answer Communicator::recent_plan(const Collective& question, const plan::CallKey& key,
+Communicator::Answer Communicator::recent_plan(const Collective& collective, const plan::CallKey& key,
                                                const Choice& choice) {
   if (plan::Plan* const known = resources_->plans.find(key)) return Ready{known, choice.place, {}};
   auto& recent = resources_->recent;
   auto found = std::find_if(recent.begin(), recent.end(), [&](const auto& each) { return each.first == key; });
   if (found == recent.end()) {
-    Result<std::unique_ptr<plan::Plan>> made = make_one(question, choice, false);
+    Result<std::unique_ptr<plan::Plan>> made = make_one(collective, choice, false);
     if (!made && made.error().kind == Error::Kind::failed) return made.error();
     if (!made) return Reason::no_plan;
     if (recent.size() == CommunicatorResources::most_recent) recent.erase(recent.begin());
@@ -309,25 +310,26 @@ bool Communicator::open_transport() {
 }
 
 // What must keep its order is asked of ranks of which nothing is known but their numbers.
-Result<Schedule> Communicator::schedule_of(const Collective& question, const Choice& choice) const {
-  const RankSpace space = is_fixed(reproducible_, question) ? RankSpace::row(ranks()) : space_;
-  return choice.variant->build(question, space, choice.parameters);
+Result<Schedule> Communicator::schedule_of(const Collective& collective, const Choice& choice) const {
+  const RankSpace space = is_fixed(reproducible_, collective) ? RankSpace::row(ranks()) : space_;
+  return choice.variant->build(collective, space, choice.parameters);
 }
 
 // Where `asks`, as collective as the transport's prepare(): a rank that runs out of memory before takes part in it,
 // too.
-Result<std::unique_ptr<plan::Plan>> Communicator::make_one(const Collective& question, const Choice& choice,
+Result<std::unique_ptr<plan::Plan>> Communicator::make_one(const Collective& collective, const Choice& choice,
                                                            bool asks) {
   const auto asked = [&] {
-    const bool exact = question.operation == Operation::user;
-    return std::pair(schedule_of(question, choice), exact ? exact_reduction(question) : plan::find_reduction(question));
+    const bool exact = collective.operation == Operation::user;
+    return std::pair(schedule_of(collective, choice),
+                     exact ? exact_reduction(collective) : plan::find_reduction(collective));
   };
   const auto refused = [&] {
     if (asks) plan::Plan::refuse(*resources_->transport);
     return std::pair(Result<Schedule>(out_of_memory()), Result<transport::Reduction>(out_of_memory()));
   };
   const auto [schedule, reduction] = attempted(asked, refused);
-  if (!schedule) return schedule.error();   // but for a lack of memory on all ranks alike: it is asked of the question
+  if (!schedule) return schedule.error();   // but for a lack of memory on all ranks alike: it depends on the call alone
   if (!reduction) return reduction.error(); // so is this
   const auto make = asks ? &plan::Plan::make : &plan::Plan::make_alone;
   return make(*schedule, Rank{rank_}, *resources_->transport, *reduction, choice.parameters.hints());
@@ -335,16 +337,16 @@ Result<std::unique_ptr<plan::Plan>> Communicator::make_one(const Collective& que
 
 // In place and not at once, since each is as collective as the other, and the next call may be either on any rank.
 // Those that a non-blocking call has made are not made again.
-Communicator::Both Communicator::make_both(Collective question, const Choice& choice, bool asks,
+Communicator::Both Communicator::make_both(Collective collective, const Choice& choice, bool asks,
                                            std::optional<Error>& error) {
   Both both;
   for (const bool in_place : {false, true}) {
-    if (in_place && !question.kind->may_be_in_place()) break;
-    if (!in_place && question.operation == Operation::user) continue; // exact sums always are
-    question.in_place = in_place || question.kind->has_one_buffer();
-    if (!asks && resources_->plans.find(plan::key_of(question))) continue;
+    if (in_place && !collective.kind->may_be_in_place()) break;
+    if (!in_place && collective.operation == Operation::user) continue; // exact sums always are
+    collective.in_place = in_place || collective.kind->has_one_buffer();
+    if (!asks && resources_->plans.find(plan::key_of(collective))) continue;
     Result<std::unique_ptr<plan::Plan>> made =
-        attempted([&] { return make_one(question, choice, asks); },
+        attempted([&] { return make_one(collective, choice, asks); },
                   [] { return Result<std::unique_ptr<plan::Plan>>(out_of_memory()); });
     if (made)
       both[in_place] = std::move(*made);

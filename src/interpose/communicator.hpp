@@ -6,7 +6,7 @@
 // root), and on agreements. They never depend on this rank's buffers alone: one rank may be in place, or have its data
 // on a device, when another does not. So all ranks decide alike.
 //
-// Device buffers: at the first blocking call of a question the ranks agree whether any has a buffer on a device. Then
+// Device buffers: at the first of equal blocking calls the ranks agree whether any has a buffer on a device. Then
 // such calls are the library's for good. A device buffer in a later call is packed into host memory by the library.
 #pragma once
 
@@ -87,17 +87,17 @@ class Communicator {
     std::shared_ptr<plan::Plan> kept; // `plan`, where it is for few calls: to be held until the call has ended
   };
   using Answer = std::variant<Ready, Reason, Error>; // an error: this rank's alone, after which there is no way back
-  Answer plan(const Collective& question, bool on_device = false);
+  Answer plan(const Collective& collective, bool on_device = false);
   // The same for a call that must not wait for other ranks: collective in no case.
-  Answer plan_alone(const Collective& question);
-  // Of a question of own counts, a plan that nothing is under way with, to be bound to the call's blocks; it is the
+  Answer plan_alone(const Collective& collective);
+  // Of a call with own counts, a plan that nothing is under way with, to be bound to the call's blocks; it is the
   // caller's until the last copy of the pointer is gone. Collective at the first blocking call of this kind and root,
   // which all ranks make alike, whatever their lengths; else of this rank alone.
   struct BorrowedPlan {
     std::shared_ptr<plan::Plan> plan;
     std::size_t variant;
   };
-  std::variant<BorrowedPlan, Reason, Error> borrow_plan(const Collective& question, Form form, bool on_device);
+  std::variant<BorrowedPlan, Reason, Error> borrow_plan(const Collective& collective, Form form, bool on_device);
   // Makes the transport that non-blocking calls need, in a call that may wait. Collective.
   void connect();
 
@@ -111,19 +111,19 @@ class Communicator {
 
  private:
   using Both = std::array<std::unique_ptr<plan::Plan>, 2>; // in place or not
-  const Choice* choice(const Collective& question) const;
-  Result<Schedule> schedule_of(const Collective& question, const Choice& choice) const;
+  const Choice* choice(const Collective& collective) const;
+  Result<Schedule> schedule_of(const Collective& collective, const Choice& choice) const;
   std::optional<Reason> declines_nonblocking(bool must) const; // why no such call is ours
   std::optional<Reason> obstacle(const plan::CallKey& key);
   std::optional<Reason> decide(const plan::CallKey& key, const std::optional<Error>& error, bool on_device);
-  std::variant<PlanPool*, Reason, Error> pool_for(const Collective& question, const plan::CallKey& key, Form form,
+  std::variant<PlanPool*, Reason, Error> pool_for(const Collective& collective, const plan::CallKey& key, Form form,
                                                   bool on_device);
-  Answer make_plan(const Collective& question, const plan::CallKey& key, const Choice& choice, bool on_device);
-  Answer make_plan_alone(const Collective& question, const plan::CallKey& key, const Choice& choice);
-  Answer recent_plan(const Collective& question, const plan::CallKey& key, const Choice& choice);
-  Result<std::unique_ptr<plan::Plan>> make_one(const Collective& question, const Choice& choice, bool asks);
-  Both make_both(Collective question, const Choice& choice, bool asks, std::optional<Error>& error);
-  void keep(Collective question, Both made);
+  Answer make_plan(const Collective& collective, const plan::CallKey& key, const Choice& choice, bool on_device);
+  Answer make_plan_alone(const Collective& collective, const plan::CallKey& key, const Choice& choice);
+  Answer recent_plan(const Collective& collective, const plan::CallKey& key, const Choice& choice);
+  Result<std::unique_ptr<plan::Plan>> make_one(const Collective& collective, const Choice& choice, bool asks);
+  Both make_both(Collective collective, const Choice& choice, bool asks, std::optional<Error>& error);
+  void keep(Collective collective, Both made);
   Reason why_not() const { return ranks() == 1 ? Reason::empty : lost_ ? Reason::lost : Reason::disagreement; }
   std::int32_t least(std::int32_t mine) const; // of all ranks'; 0 on failure
   bool agree(const Agreed& agreed);

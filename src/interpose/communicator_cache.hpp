@@ -26,7 +26,7 @@ struct KeyHash {
   std::size_t operator()(const plan::CallKey& key) const;
 };
 
-// The plans of a question of own counts, in place and not: more than one of each while several are under way.
+// The plans of a call with local counts, in place and not: more than one of each while several are under way.
 struct PlanPool {
   std::array<std::vector<std::shared_ptr<plan::Plan>>, 2> plans;
   bool agreed = false; // that every rank has some; not yet where a non-blocking call has made them
@@ -46,11 +46,11 @@ struct CommunicatorResources {
   std::unique_ptr<transport::Transport> transport;
   plan::PlanCache plans; // after the transport, which they use
   std::unordered_map<plan::CallKey, PlanPool, KeyHash> pools;
-  // Questions that are the library's: those that got no plan, and those with a buffer on a device.
+  // Calls that are the library's: those that got no plan, and those with a buffer on a device.
   std::unordered_map<plan::CallKey, Reason, KeyHash> refused;
 
-  // How many questions (calls that differ in length, type, operation, root or counts) were decided on: by all ranks in
-  // blocking calls, where all count alike, and by this rank alone in non-blocking ones. Plans are kept for the first
+  // How many different calls (by length, type, operation, root or counts) were decided on: by all ranks in blocking
+  // calls, where all count alike, and by this rank alone in non-blocking ones. Plans are kept for the first
   // `most` of each; counts of their own may differ in every call, so these get fewer.
   struct Decided {
     std::int32_t all = 0, irregular = 0;
@@ -60,7 +60,7 @@ struct CommunicatorResources {
   };
   Decided by_all, by_this_rank;
 
-  // Of further questions where all ranks share memory, so that no rank need be asked: the plans that were made last.
+  // Of further calls where all ranks share memory, so that no rank need be asked: the plans that were made last.
   static constexpr std::size_t most_recent = 16;
   std::vector<std::pair<plan::CallKey, std::shared_ptr<plan::Plan>>> recent;
 };

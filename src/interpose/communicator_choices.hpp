@@ -29,8 +29,8 @@ std::string_view name_of(Reproducible mode); // "order"
 Result<Reproducible> parse_reproducible(std::string_view word);
 
 // Whether this reduction runs in a fixed order, by a plan of ours, whatever was chosen.
-constexpr bool is_fixed(Reproducible mode, const Collective& question) {
-  return mode != Reproducible::off && question.reduces() && is_floating(question.type);
+constexpr bool is_fixed(Reproducible mode, const Collective& collective) {
+  return mode != Reproducible::off && collective.reduces() && is_floating(collective.type);
 }
 
 // Whether a forwarded call has reproducible bits: it reduces nothing, or nothing that rounds. In a reproducible run,

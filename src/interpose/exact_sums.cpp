@@ -71,7 +71,7 @@ struct Sum {
   }
 
   // An in-place reduction of accumulators.
-  Collective question(std::int64_t number) const {
+  Collective collective(std::int64_t number) const {
     Collective c = make_collective(kind, communicator->ranks(), number, type, Operation::user, root, true);
     c.type_bytes = kernels->bytes;
     c.commutative = true;
@@ -156,8 +156,8 @@ Result<bool> run(Sum& sum) {
   plan::Plan *piece_plan = nullptr, *last_plan = nullptr;
   if (sum.communicator->ranks() > 1) { // one rank alone only rounds: what it has, but for the bits of a NaN
     // Both before either runs: of a vector in place its addends are gone once its first piece is summed.
-    at_last = sum.communicator->plan(sum.question(padded(last)));
-    at_first = sum.count > piece ? sum.communicator->plan(sum.question(piece)) : at_last;
+    at_last = sum.communicator->plan(sum.collective(padded(last)));
+    at_first = sum.count > piece ? sum.communicator->plan(sum.collective(piece)) : at_last;
     last_plan = TRY(plan_in(sum, *at_last));
     if (last_plan) piece_plan = TRY(plan_in(sum, *at_first));
     if (!piece_plan) return false;
@@ -175,7 +175,7 @@ Result<bool> run(Sum& sum) {
 Result<bool> start(Sum& sum, mpi::Handle& request) {
   const std::int64_t number = padded(sum.count), bytes = number * sum.kernels->bytes;
   const Communicator::Answer answer = bytes > most_bytes_at_once ? Communicator::Answer(Reason::too_long)
-                                                                 : sum.communicator->plan_alone(sum.question(number));
+                                                                 : sum.communicator->plan_alone(sum.collective(number));
   plan::Plan* const plan = TRY(plan_in(sum, answer));
   if (!plan) return false;
   count(sum);

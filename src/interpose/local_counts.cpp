@@ -148,16 +148,16 @@ Names names_of(const std::vector<OwnBlocks::Block>& all, bool of_each, std::int3
   return {rank, 1}; // a rank's own block has its name
 }
 
-Status lay_sides(Session& session, OwnData& data, OwnBlocks& blocks, const Collective& question, std::int32_t rank,
+Status lay_sides(Session& session, OwnData& data, OwnBlocks& blocks, const Collective& collective, std::int32_t rank,
                  const RankBuffers& view) {
-  const CollectiveRow& m = *question.kind;
+  const CollectiveRow& m = *collective.kind;
   const auto lay = [&](const Side& side, std::vector<OwnBlocks::Block>& names, bool of_each, Use use,
                        std::int64_t own) -> Result<void*> {
     const Names named = names_of(names, of_each, rank);
     Ends ends;
-    if (question.neighbours && of_each)
-      ends =
-          use == Use::sent ? question.neighbours->destinations(Rank{rank}) : question.neighbours->sources(Rank{rank});
+    if (collective.neighbours && of_each)
+      ends = use == Use::sent ? collective.neighbours->destinations(Rank{rank})
+                              : collective.neighbours->sources(Rank{rank});
     return Layer(session, data, own).lay({session, side, named.blocks, ends}, names, use, named.first);
   };
   if (view.both) { // of a gather or scatter the root's, whose own block stays where it is
@@ -184,8 +184,8 @@ Status lay_sides(Session& session, OwnData& data, OwnBlocks& blocks, const Colle
 
 } // namespace
 
-Collective question_of_local_counts(CollectiveKind kind, const Communicator& communicator, const Call& call,
-                                    const RankBuffers& view) {
+Collective collective_of_local_counts(CollectiveKind kind, const Communicator& communicator, const Call& call,
+                                      const RankBuffers& view) {
   const Rank root{kind->has_root() ? call.root : 0}, rank{communicator.rank()};
   Collective c = make_collective(CollectiveKind::alltoall, communicator.ranks(), 0, DataType::uint8, Operation::sum,
                                  root, view.in_place);
@@ -194,14 +194,14 @@ Collective question_of_local_counts(CollectiveKind kind, const Communicator& com
   return with_local_counts(std::move(c), rank);
 }
 
-Result<OwnData> lay_out(Session& session, const Collective& question, std::int32_t rank, const RankBuffers& view,
+Result<OwnData> lay_out(Session& session, const Collective& collective, std::int32_t rank, const RankBuffers& view,
                         Form form) {
   OwnData data;
   try {
     OwnBlocks blocks;
-    blocks.input.resize(question.counts.own->input.size());
-    blocks.output.resize(question.counts.own->output.size());
-    if (Status s = lay_sides(session, data, blocks, question, rank, view); !s) return s.error();
+    blocks.input.resize(collective.counts.own->input.size());
+    blocks.output.resize(collective.counts.own->output.size());
+    if (Status s = lay_sides(session, data, blocks, collective, rank, view); !s) return s.error();
     if (data.packed && form == Form::nonblocking)
       if (Status s = data.packed->keep_types(); !s) return s.error();
     data.blocks = std::make_shared<const OwnBlocks>(std::move(blocks));

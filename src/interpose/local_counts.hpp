@@ -11,9 +11,9 @@
 
 namespace kumihimo::interpose {
 
-// The question of such a call, without its lengths.
-Collective question_of_local_counts(CollectiveKind kind, const Communicator& communicator, const Call& call,
-                                    const RankBuffers& view);
+// The collective of such a call, without its lengths.
+Collective collective_of_local_counts(CollectiveKind kind, const Communicator& communicator, const Call& call,
+                                      const RankBuffers& view);
 
 // The blocks of one call, in bytes, and the memory that they are packed in if their types have gaps.
 struct OwnData {
@@ -22,7 +22,7 @@ struct OwnData {
   std::shared_ptr<Packed> packed;
 };
 // Errors, of this rank only: no memory to pack in; blocks longer than memory.
-Result<OwnData> lay_out(Session& session, const Collective& question, std::int32_t rank, const RankBuffers& view,
+Result<OwnData> lay_out(Session& session, const Collective& collective, std::int32_t rank, const RankBuffers& view,
                         Form form);
 
 } // namespace kumihimo::interpose

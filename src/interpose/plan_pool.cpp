@@ -9,7 +9,7 @@
 namespace kumihimo::interpose {
 namespace {
 
-constexpr std::size_t most_idle = 4; // of one question; more were under way at once, and may not be again
+constexpr std::size_t most_idle = 4; // of one call; more were under way at once, and may not be again
 
 bool is_idle(const std::shared_ptr<plan::Plan>& plan) { return plan.use_count() == 1; }
 
@@ -26,27 +26,27 @@ std::shared_ptr<plan::Plan> idle_of(std::vector<std::shared_ptr<plan::Plan>>& pl
 
 } // namespace
 
-std::variant<Communicator::BorrowedPlan, Reason, Error> Communicator::borrow_plan(const Collective& question, Form form,
-                                                                                  bool on_device) {
+std::variant<Communicator::BorrowedPlan, Reason, Error> Communicator::borrow_plan(const Collective& collective,
+                                                                                  Form form, bool on_device) {
   if (!agrees_) return why_not();
-  const Choice* const chosen = (*choices_)[question.kind].for_local_counts.get();
+  const Choice* const chosen = (*choices_)[collective.kind].for_local_counts.get();
   if (!chosen) return Reason::not_chosen;
   if (form == Form::nonblocking)
     if (const auto reason = declines_nonblocking(false)) return *reason;
-  plan::CallKey key = plan::key_of(question);
+  plan::CallKey key = plan::key_of(collective);
   key.in_place = false; // both are made
-  const auto pool = pool_for(question, key, form, on_device);
+  const auto pool = pool_for(collective, key, form, on_device);
   if (const Reason* reason = std::get_if<Reason>(&pool)) return *reason;
   if (const Error* error = std::get_if<Error>(&pool)) return *error;
-  auto& plans = std::get<PlanPool*>(pool)->plans[question.in_place];
+  auto& plans = std::get<PlanPool*>(pool)->plans[collective.in_place];
   if (std::shared_ptr<plan::Plan> idle = idle_of(plans)) return BorrowedPlan{std::move(idle), chosen->place};
   // The transport grants it, because all ranks have such a plan.
-  std::unique_ptr<plan::Plan> made = TRY(make_one(question, *chosen, false));
+  std::unique_ptr<plan::Plan> made = TRY(make_one(collective, *chosen, false));
   return BorrowedPlan{plans.emplace_back(std::move(made)), chosen->place};
 }
 
 // Of blocks without data: what is asked of the transport, and so the answer, knows no lengths.
-std::variant<PlanPool*, Reason, Error> Communicator::pool_for(const Collective& question, const plan::CallKey& key,
+std::variant<PlanPool*, Reason, Error> Communicator::pool_for(const Collective& collective, const plan::CallKey& key,
                                                               Form form, bool on_device) {
   const bool waits = form == Form::blocking;
   const auto known = resources_->pools.find(key);
@@ -60,8 +60,8 @@ std::variant<PlanPool*, Reason, Error> Communicator::pool_for(const Collective& 
   std::optional<Error> error;
   if (known == resources_->pools.end()) {
     const bool asks = waits && !resources_->transport->is_single_node();
-    const Choice& chosen = *(*choices_)[question.kind].for_local_counts;
-    Both made = make_both(question, chosen, asks, error);
+    const Choice& chosen = *(*choices_)[collective.kind].for_local_counts;
+    Both made = make_both(collective, chosen, asks, error);
     const auto keep = [&] {
       for (const bool in_place : {false, true})
         if (made[in_place]) resources_->pools[key].plans[in_place].push_back(std::move(made[in_place]));

@@ -127,11 +127,11 @@ ChoiceMap by_size(std::vector<Choice> choices) {
   return map;
 }
 
-const Choice* choice_for(const ChoiceMap& choices, const Collective& question, bool at_any_price) {
-  std::int64_t shortest = question.bytes().value, longest = shortest;
-  if (question.counts.irregular()) {
-    const auto [least, most] = std::minmax_element(question.counts.table->begin(), question.counts.table->end());
-    shortest = *least * question.type_bytes, longest = *most * question.type_bytes;
+const Choice* choice_for(const ChoiceMap& choices, const Collective& collective, bool at_any_price) {
+  std::int64_t shortest = collective.bytes().value, longest = shortest;
+  if (collective.counts.irregular()) {
+    const auto [least, most] = std::minmax_element(collective.counts.table->begin(), collective.counts.table->end());
+    shortest = *least * collective.type_bytes, longest = *most * collective.type_bytes;
   }
   const Choice* const c = choices.at(longest).get();
   return c && c->variant && (at_any_price || c->is_sound_for(shortest, longest)) ? c : nullptr;

@@ -55,7 +55,7 @@ using ChoiceMap = SizeMap<std::shared_ptr<const Choice>>;
 ChoiceMap by_size(std::vector<Choice> choices);
 
 // The choice for a call; null: the library's own. `at_any_price`: whatever it loses by blocks of different lengths.
-const Choice* choice_for(const ChoiceMap& choices, const Collective& question, bool at_any_price);
+const Choice* choice_for(const ChoiceMap& choices, const Collective& collective, bool at_any_price);
 
 // The choice where each rank knows the lengths of its own blocks alone. Then a choice holds for all lengths or for
 // none: it must be the one of all lengths among those that take blocks of any lengths, and of a person or a model,

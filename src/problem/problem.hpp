@@ -29,7 +29,7 @@ struct Candidate {
 // All combinations of the values that tuning tries, those of the last parameter fastest.
 std::vector<Candidate> candidates_of(const VariantDescription& variant);
 
-// Runs of one question: its memory, and whatever else is made once.
+// Runs of one key and size: their memory, and whatever else is made once.
 class Trial {
  public:
   virtual ~Trial() = default;

@@ -1,5 +1,5 @@
-// A collective operation: the question to which a schedule is an answer. It says what every rank holds at first and
-// must hold at the end, never how.
+// A collective operation, which a schedule performs. It says what every rank holds at first and must hold at the end,
+// never how.
 #pragma once
 
 #include "base/collective_kind.hpp"
@@ -59,14 +59,14 @@ Collective make_collective(CollectiveKind kind, std::int32_t ranks, std::int64_t
                            DataType type = DataType::float64, Operation operation = Operation::sum, Rank root = Rank{0},
                            bool in_place = false);
 
-// The same question, of equal blocks, of other neighbours.
+// The same collective, of equal blocks, of other neighbours.
 Result<Collective> with_neighbours(Collective collective, std::shared_ptr<const Neighbourhood> neighbours);
 
-// The same question of irregular blocks: the v-form. `table` is as Counts says for its kind; only in alltoall has it an
-// entry for each pair.
+// The same collective of irregular blocks: the v-form. `table` is as Counts says for its kind; only in alltoall does it
+// have an entry for each pair.
 Result<Collective> with_counts(Collective collective, std::vector<std::int64_t> table);
 
-// The same question as one rank has it: of blocks of that rank, none of which are known yet. Of a collective that has
+// The same collective as one rank has it: of blocks of that rank, none of which are known yet. Of a collective that has
 // irregular counts which not every rank knows.
 Collective with_local_counts(Collective collective, Rank rank);
 

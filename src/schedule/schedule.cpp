@@ -2,7 +2,7 @@
 
 namespace kumihimo {
 
-void Schedule::ask(Collective other) {
+void Schedule::set_collective(Collective other) {
   constexpr std::size_t of_buffers = 2;
   std::vector<BlockLayout> declared;
   if (data->blocks.size() > of_buffers) declared.assign(data->blocks.begin() + of_buffers, data->blocks.end());

@@ -33,7 +33,7 @@ struct Schedule : ProgramSet {
 
   const Collective& collective() const { return collective_; } // `data` is made from it
   // The same programs for another collective, which they fit too.
-  void ask(Collective other);
+  void set_collective(Collective other);
 
   std::string algorithm;  // "trinaryx3"
   std::string parameters; // as people read them: "trees=3 segments=1024 window=2"

@@ -1,4 +1,4 @@
-// One question, several fidelities: how long does this schedule take on that machine?
+// Predicts how long a schedule takes on a machine, by models of several fidelities.
 #pragma once
 
 #include "base/cost_rates.hpp"
@@ -20,7 +20,7 @@ Result<Prediction> simulate(const ProgramSet& set, const Job& job, const std::op
 Result<Prediction> simulate(const Schedule& schedule, const Job& job, const std::optional<Placement>& placement = {},
                             const SimulateOptions& options = {});
 
-// The bounds alone, for a question without a schedule.
+// The bounds alone, for a collective without a schedule.
 Result<Prediction> simulate_bound(const Collective& collective, const Job& job,
                                   const std::optional<Placement>& placement = {}, const SimulateOptions& options = {});
 

@@ -143,12 +143,12 @@ std::int32_t RouteTable::distance(NodeId from, NodeId to) const {
 }
 
 bool RouteTable::VisitedLinks::first_time(LinkId link) {
-  return std::exchange(question_of[static_cast<std::size_t>(link.value)], question) != question;
+  return std::exchange(query_of[static_cast<std::size_t>(link.value)], query) != query;
 }
 
 std::vector<std::int64_t> RouteTable::crossed(Range from, Range to, std::size_t place, bool from_end,
                                               VisitedLinks& met) const {
-  ++met.question;
+  ++met.query;
   std::vector<std::int64_t> by_class(table_->classes.size());
   for (std::int32_t a = from.first; a <= from.last; ++a)
     for (std::int32_t b = to.first; b <= to.last; ++b) {

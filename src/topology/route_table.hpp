@@ -79,11 +79,11 @@ class RouteTable final : public Switched {
     return table_->rows[static_cast<std::size_t>(table_->row_of[at + static_cast<std::size_t>(to)])];
   }
   LinkId link_at(std::int32_t from, std::int32_t to, std::size_t place, bool from_end) const;
-  // Links that were met, for one question after another: of the present one are those with its number, so that none is
+  // Links that were met, for one query after another: of the present one are those with its number, so that none is
   // forgotten one by one.
   struct VisitedLinks {
-    std::vector<std::uint32_t> question_of;
-    std::uint32_t question = 0;
+    std::vector<std::uint32_t> query_of;
+    std::uint32_t query = 0;
     bool first_time(LinkId link);
   };
   void find_ports(VisitedLinks& met);

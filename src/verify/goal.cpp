@@ -56,7 +56,7 @@ Subject::Subject(const Schedule& schedule) : Subject(schedule, schedule.claims, 
   Schedule in_place = schedule;
   Collective asked = c;
   asked.in_place = true;
-  in_place.ask(std::move(asked));
+  in_place.set_collective(std::move(asked));
   together = in_place.data;
 }
 

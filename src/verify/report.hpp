@@ -51,7 +51,7 @@ struct Coverage {
   std::int64_t deliveries = 0;         // ranks whose result was compared with what those that they receive from send
   std::int64_t height = -1;            // relays on the longest path within a lane, as found
   // Hash of the order in which each element of the result is combined, where exact; 0 otherwise. Two schedules of one
-  // question with the same hash give the same bits, whatever rounds.
+  // collective with the same hash give the same bits, whatever rounds.
   std::uint64_t order = 0;
 };
 

@@ -110,19 +110,21 @@ TEST(Task, MistakesAreSentences) {
 
 TEST(Task, OfTheLibrarysOwnCalls) {
   const Result<Task> task = parse_task(
-      R"({"task": "library", "questions": [{"count": 3, "calls": ["allreduce", "2 bcast"]}], "measures": false,
+      R"({"task": "library", "library_calls": [{"count": 3, "calls": ["allreduce", "2 bcast"]}], "measures": false,
           "controls": {"A_VARIABLE": 2}})",
       4);
   ASSERT_TRUE(task.ok());
   EXPECT_EQ(task->kind, Task::Kind::library);
-  ASSERT_EQ(task->questions.size(), 1u);
-  EXPECT_EQ(task->questions[0].count, 3);
-  EXPECT_EQ(task->questions[0].calls, (std::vector<std::string>{"allreduce", "2 bcast"}));
+  ASSERT_EQ(task->library_calls.size(), 1u);
+  EXPECT_EQ(task->library_calls[0].count, 3);
+  EXPECT_EQ(task->library_calls[0].calls, (std::vector<std::string>{"allreduce", "2 bcast"}));
   EXPECT_FALSE(task->measures);
   EXPECT_EQ(task->controls.at("A_VARIABLE"), 2);
   EXPECT_TRUE(task->cases.empty());
-  for (const char* questions : {R"([{"count": 0}])", R"([{"calls": ["barrier"]}])", R"([{"calls": "bcast"}])", "[3]"})
-    EXPECT_NE(sentence(std::string(R"({"task": "library", "questions": )") + questions + "}"), "") << questions;
+  for (const char* library_calls :
+       {R"([{"count": 0}])", R"([{"calls": ["barrier"]}])", R"([{"calls": "bcast"}])", "[3]"})
+    EXPECT_NE(sentence(std::string(R"({"task": "library", "library_calls": )") + library_calls + "}"), "")
+        << library_calls;
 }
 
 } // namespace

@@ -41,16 +41,16 @@ class Sampler {
 
   Case draw(std::int64_t count) {
     Case c;
-    Collective& collective = c.question.collective;
+    Collective& collective = c.problem.collective;
     collective = make_collective(variant_.kind, place_.space.ranks(), count);
     if (collective.neighbours) collective = *with_neighbours(collective, neighbours());
     const auto root = static_cast<std::int32_t>(below(static_cast<std::uint64_t>(collective.ranks)));
     if (collective.has_root()) collective.root = Rank{root};
     collective.in_place |= below(3) == 0 && !collective.neighbours;
     const auto& all = all_arithmetic();
-    c.question.arithmetic = all[below(4) == 0 ? 2 : below(all.size())];
-    c.question.arithmetic.apply_to(collective);
-    c.question.seed = below(1'000'000);
+    c.problem.arithmetic = all[below(4) == 0 ? 2 : below(all.size())];
+    c.problem.arithmetic.apply_to(collective);
+    c.problem.seed = below(1'000'000);
     for (const Variant::Parameter& p : variant_.parameters) choose(*p.parameter, collective, c.parameters);
     return c;
   }
@@ -125,14 +125,14 @@ const std::vector<Place>& all_places() {
 }
 
 std::string Case::name() const {
-  const Collective& c = question.collective;
+  const Collective& c = problem.collective;
   std::string given;
   for (const ParameterDeclaration& q : declared_parameters)
     if (q.is_given(parameters)) given += " " + q.text(parameters);
   const std::string neighbours = c.neighbours ? ", neighbours " + c.neighbours->name() : "";
   return fmt::format("{}{} elements, {}, root {}{}{} default_segment_bytes={} seed={}",
-                     spread.empty() ? "" : spread + " about ", c.counts.each, question.arithmetic.name(), c.root.value,
-                     c.in_place ? ", in place" : neighbours, given, parameters.default_segment_bytes, question.seed);
+                     spread.empty() ? "" : spread + " about ", c.counts.each, problem.arithmetic.name(), c.root.value,
+                     c.in_place ? ", in place" : neighbours, given, parameters.default_segment_bytes, problem.seed);
 }
 
 std::vector<Case> cases(const Variant& variant, const Place& place) {
@@ -148,7 +148,7 @@ std::vector<Case> cases(const Variant& variant, const Place& place) {
   for (const char* spread : {"zeros", "one_huge", "ramp", "random:1", "random:2"}) {
     Case c = sampler.draw(7);
     c.spread = spread;
-    Collective& collective = c.question.collective;
+    Collective& collective = c.problem.collective;
     collective = *with_counts(collective, *spread_counts(spread, collective));
     if (c.parameters.segment_bytes && collective.counts.known != Counts::Known::global)
       c.parameters.segment_bytes.reset();

@@ -1,4 +1,4 @@
-// The questions that every row of the registry is asked.
+// The problems that every row of the registry must solve.
 #pragma once
 
 #include "check.hpp"
@@ -15,7 +15,7 @@ struct Place {
 const std::vector<Place>& all_places();
 
 struct Case {
-  Question question;
+  Problem problem;
   kumihimo::Parameters parameters;
   std::string spread; // of irregular counts
   std::string name() const;

@@ -34,7 +34,7 @@ struct RankMemory {
   bool aliased;
 };
 
-RankMemory lay_out(const PostCondition& wanted, const Question& q, std::int32_t rank, const Buffer& input) {
+RankMemory lay_out(const PostCondition& wanted, const Problem& q, std::int32_t rank, const Buffer& input) {
   const std::int64_t size = q.collective.type_bytes, in = wanted.input_elements(rank),
                      out = wanted.output_elements(rank);
   const bool aliased = q.collective.aliased(Rank{rank});
@@ -48,7 +48,7 @@ RankMemory lay_out(const PostCondition& wanted, const Question& q, std::int32_t 
 
 } // namespace
 
-Result<Answer> run_once(const Schedule& schedule, const Question& q, const LoopbackRun& options) {
+Result<Answer> run_once(const Schedule& schedule, const Problem& q, const LoopbackRun& options) {
   const PostCondition wanted(q.collective);
   Answer answer;
   std::vector<RankMemory> memory;
@@ -76,7 +76,7 @@ Result<Answer> run_once(const Schedule& schedule, const Question& q, const Loopb
 }
 
 // Undisturbed; in other interleavings; by puts into so few and so small slots that senders wait for credits.
-Result<Answer> check(const Schedule& schedule, const Question& q) {
+Result<Answer> check(const Schedule& schedule, const Problem& q) {
   const Result<Answer> plain = run_once(schedule, q, {});
   if (!plain) return plain;
   LoopbackRun disturbed;

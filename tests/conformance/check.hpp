@@ -8,7 +8,7 @@
 
 namespace conformance {
 
-struct Question {
+struct Problem {
   kumihimo::Collective collective;
   Arithmetic arithmetic;
   std::uint64_t seed = 1;
@@ -20,10 +20,10 @@ struct Answer {
 };
 
 // Once. Error: what went wrong, in words.
-kumihimo::Result<Answer> run_once(const kumihimo::Schedule& schedule, const Question& question,
+kumihimo::Result<Answer> run_once(const kumihimo::Schedule& schedule, const Problem& problem,
                                   const kumihimo::execute::LoopbackRun& options);
 
 // Several times, plain and with random delays.
-kumihimo::Result<Answer> check(const kumihimo::Schedule& schedule, const Question& question);
+kumihimo::Result<Answer> check(const kumihimo::Schedule& schedule, const Problem& problem);
 
 } // namespace conformance

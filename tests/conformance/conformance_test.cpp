@@ -49,20 +49,20 @@ TEST_P(EveryRow, GivesWhatItsCollectiveMeans) {
   for (const Place& place : places())
     for (const Case& c : cases(variant, place)) {
       SCOPED_TRACE(place.name + ": " + c.name());
-      const Result<Schedule> schedule = variant.build(c.question.collective, place.space, c.parameters);
+      const Result<Schedule> schedule = variant.build(c.problem.collective, place.space, c.parameters);
       if (!schedule) {
         EXPECT_EQ(schedule.error().kind, Error::Kind::not_applicable) << schedule.error().sentence();
         continue;
       }
-      if (c.question.collective.reduces() && !c.question.collective.commutative) {
+      if (c.problem.collective.reduces() && !c.problem.collective.commutative) {
         EXPECT_TRUE(schedule->claims.keeps_rank_order);
       }
-      if (c.question.collective.in_place) { // no user should pay for a copy of the input that the steps do not show
+      if (c.problem.collective.in_place) { // no user should pay for a copy of the input that the steps do not show
         EXPECT_TRUE(schedule->claims.in_place_safe);
       }
       const verify::Report proof = verify::check(*schedule, place.space);
       EXPECT_TRUE(proof.ok()) << proof.text();
-      const Result<Answer> answer = check(*schedule, c.question);
+      const Result<Answer> answer = check(*schedule, c.problem);
       EXPECT_TRUE(answer.ok()) << answer.error().sentence();
       ++ran;
       larger += place.space.ranks() > 2;

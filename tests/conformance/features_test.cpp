@@ -16,7 +16,7 @@ TEST_P(EveryFeature, RunsToTheResultOfItsCollective) {
   const Schedule& schedule = GetParam().schedule;
   const Collective& c = schedule.collective();
   for (std::uint64_t seed = 1; seed <= 6; ++seed) {
-    const Question q{c, {c.type, c.operation, c.type_bytes, c.commutative}, seed};
+    const Problem q{c, {c.type, c.operation, c.type_bytes, c.commutative}, seed};
     const Result<Answer> answer = check(schedule, q);
     ASSERT_TRUE(answer.ok()) << answer.error().sentence();
   }
@@ -27,7 +27,7 @@ TEST_P(EveryFeature, RunsInPlaceFromACopyOfTheInput) {
   Schedule schedule = GetParam().schedule;
   Collective in_place = schedule.collective();
   in_place.in_place = true;
-  schedule.ask(in_place);
+  schedule.set_collective(in_place);
   schedule.claims.in_place_safe = false;
   const Collective& c = schedule.collective();
   const Result<Answer> answer = check(schedule, {c, {c.type, c.operation, c.type_bytes, c.commutative}, 3});

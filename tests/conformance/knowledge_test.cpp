@@ -32,7 +32,7 @@ bool knows(const Collective& c, std::int64_t rank, std::int64_t entry) {
   }
 }
 
-// The question as the rank knows it.
+// The collective as the rank knows it.
 Collective poisoned(const Collective& c, std::int64_t rank) {
   std::vector<std::int64_t> table = *c.counts.table;
   const auto entries = static_cast<std::int64_t>(table.size());
@@ -60,7 +60,7 @@ std::vector<std::vector<ElementRun>> elements(const Schedule& s, Rank rank) {
 
 // The first rank whose program depends on counts that it does not know.
 std::optional<Rank> knows_too_much(const Variant& v, const Case& c, const RankSpace& space) {
-  const Collective& asked = c.question.collective;
+  const Collective& asked = c.problem.collective;
   const Result<Schedule> whole = v.build(asked, space, c.parameters);
   if (!whole) return std::nullopt;
   for (std::int32_t r = 0; r < asked.ranks; ++r) {
@@ -123,8 +123,8 @@ TEST(Knowledge, OneThatKnowsTooMuchIsFound) {
       return s;
     };
     Case c;
-    c.question.collective = make_collective(CollectiveKind::gather, 4, 5);
-    c.question.collective = *with_counts(c.question.collective, {0, 0, 0, 9});
+    c.problem.collective = make_collective(CollectiveKind::gather, 4, 5);
+    c.problem.collective = *with_counts(c.problem.collective, {0, 0, 0, 9});
     EXPECT_TRUE(knows_too_much(v, c, RankSpace::row(4))) << by_length;
   }
 }

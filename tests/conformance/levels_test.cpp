@@ -71,14 +71,14 @@ class Draw {
 
 Case drawn(Draw& draw, const Parts& parts, std::int32_t ranks) {
   Case c;
-  Collective& collective = c.question.collective;
+  Collective& collective = c.problem.collective;
   collective = make_collective(parts.kind, ranks, draw.below(30));
   if (collective.has_root()) collective.root = Rank{static_cast<std::int32_t>(draw.below(ranks))};
   collective.in_place |= draw.below(3) == 0;
   const auto& all = all_arithmetic();
-  c.question.arithmetic = all[static_cast<std::size_t>(draw.below(static_cast<std::int64_t>(all.size())))];
-  c.question.arithmetic.apply_to(collective);
-  c.question.seed = static_cast<std::uint64_t>(draw.below(1000));
+  c.problem.arithmetic = all[static_cast<std::size_t>(draw.below(static_cast<std::int64_t>(all.size())))];
+  c.problem.arithmetic.apply_to(collective);
+  c.problem.seed = static_cast<std::uint64_t>(draw.below(1000));
   if (parts.kind->irregular != Counts::Known::uniform && draw.below(2) == 0) {
     const char* const spreads[] = {"zeros", "one_huge", "random:7"};
     c.spread = spreads[draw.below(3)];
@@ -108,14 +108,14 @@ TEST(Levels, AnyAlgorithmsOnAnyNodesArePutTogether) {
     const Case c = drawn(draw, parts, space.ranks());
     SCOPED_TRACE(fmt::format("seed {}: {} on nodes{}, {}", seed, name_of(parts.kind), nodes, c.name()));
     const Variant& v = **Registry::standard().find(parts.kind, "hierarchical");
-    const Result<Schedule> schedule = v.build(c.question.collective, space, c.parameters);
+    const Result<Schedule> schedule = v.build(c.problem.collective, space, c.parameters);
     if (!schedule) {
       EXPECT_EQ(schedule.error().kind, Error::Kind::not_applicable) << schedule.error().sentence();
       continue;
     }
     const verify::Report proof = verify::check(*schedule, space);
     EXPECT_TRUE(proof.ok()) << proof.text();
-    const Result<Answer> answer = check(*schedule, c.question);
+    const Result<Answer> answer = check(*schedule, c.problem);
     EXPECT_TRUE(answer.ok()) << answer.error().sentence();
     ++proved[parts.kind];
     irregular[parts.kind] += !c.spread.empty();
@@ -141,15 +141,15 @@ TEST(Levels, AnyAlltoallServesBetweenEqualGroups) {
           SCOPED_TRACE(
               fmt::format("{}, in order {}, in place {}, {} segments", outer->name, in_order, in_place, segments));
           Case c;
-          c.question.collective = make_collective(Kind::alltoall, 24, 7);
-          c.question.collective.in_place = in_place;
+          c.problem.collective = make_collective(Kind::alltoall, 24, 7);
+          c.problem.collective.in_place = in_place;
           c.parameters.outer = outer->name;
           c.parameters.segments = segments;
-          const Result<Schedule> schedule = v.build(c.question.collective, space, c.parameters);
+          const Result<Schedule> schedule = v.build(c.problem.collective, space, c.parameters);
           ASSERT_TRUE(schedule.ok()) << schedule.error().sentence();
           const verify::Report proof = verify::check(*schedule, space);
           ASSERT_TRUE(proof.ok()) << proof.text();
-          const Result<Answer> answer = check(*schedule, c.question);
+          const Result<Answer> answer = check(*schedule, c.problem);
           ASSERT_TRUE(answer.ok()) << answer.error().sentence();
         }
   }

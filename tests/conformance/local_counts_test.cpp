@@ -22,7 +22,7 @@ std::byte content(std::int64_t rank, std::int64_t block, std::int64_t at, std::i
 }
 constexpr std::byte hole{0xee};
 
-// A question whose counts the test knows, as one rank sees it.
+// A collective whose counts the test knows, as one rank sees it.
 struct Seen {
   const Collective& c;
   std::int32_t rank;

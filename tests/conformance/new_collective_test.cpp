@@ -40,7 +40,7 @@ TEST(NewCollective, IsProvedAndAMistakeIsFound) {
   EXPECT_TRUE(verify::check(s, space).ok()) << verify::check(s, space).text();
   Collective other = c;
   other.root = Rank{1};
-  s.ask(other); // whose sums another rank gets
+  s.set_collective(other); // whose sums another rank gets
   EXPECT_FALSE(verify::check(s, space).ok());
 }
 

@@ -63,7 +63,7 @@ Schedule gather_and_spread(const Collective& c, Fault fault) {
 }
 
 Result<Answer> judged(Fault fault, std::size_t arithmetic) {
-  Question q;
+  Problem q;
   q.collective = make_collective(CollectiveKind::allreduce, ranks, 30);
   q.arithmetic = all_arithmetic()[arithmetic];
   q.arithmetic.apply_to(q.collective);

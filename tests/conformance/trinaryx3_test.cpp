@@ -23,7 +23,7 @@ const std::vector<TorusCase> torus_cases = {{{2, 2, 2}, 101, 1, 3}, {{2, 2, 2}, 
                                             {{4, 3}, 90, 4, 4},     {{2, 3, 2, 2}, 60, 2, 4}, {{3, 3, 3, 3}, 30, 1, 8},
                                             {{1, 6, 1}, 7, 1, 1},   {{4, 3, 2}, 2, 1, 3}};
 
-Schedule build(const Variant& variant, const TorusCase& t, const Question& q) {
+Schedule build(const Variant& variant, const TorusCase& t, const Problem& q) {
   std::vector<Axis> axes;
   for (const int n : t.lengths) axes.push_back({n, true});
   Parameters p;
@@ -34,10 +34,10 @@ Schedule build(const Variant& variant, const TorusCase& t, const Question& q) {
   return *s;
 }
 
-Question question(const TorusCase& t, CollectiveKind kind, const Arithmetic& arithmetic, int root) {
+Problem problem(const TorusCase& t, CollectiveKind kind, const Arithmetic& arithmetic, int root) {
   int ranks = 1;
   for (const int n : t.lengths) ranks *= n;
-  Question q;
+  Problem q;
   q.collective = make_collective(kind, ranks, t.count);
   q.arithmetic = arithmetic;
   q.arithmetic.apply_to(q.collective);
@@ -53,7 +53,7 @@ TEST(Trinaryx3, IsItsGoldenCopyBitForBit) {
       for (const Arithmetic& arithmetic : {doubles, floats})
         for (const int root : {0, 7}) {
           const Variant& variant = **Registry::standard().find(kind, "trinaryx3");
-          const Question q = question(t, kind, arithmetic, root);
+          const Problem q = problem(t, kind, arithmetic, root);
           SCOPED_TRACE(fmt::format("{} on {} ranks, {} trees, {} segments, {} {}", name_of(kind), q.collective.ranks,
                                    t.trees, t.segments, t.count, arithmetic.name()));
           const Result<Answer> answer = check(build(variant, t, q), q);
@@ -67,7 +67,7 @@ TEST(Trinaryx3, IsItsGoldenCopyBitForBit) {
 // The comparison above can fail: another root, another cut or another order of the trees gives other bits.
 TEST(Trinaryx3, GoldenCopiesOfOtherOrdersDiffer) {
   const TorusCase t{{4, 3, 2}, 250, 7, 3};
-  const Question q = question(t, CollectiveKind::allreduce, all_arithmetic()[0], 0);
+  const Problem q = problem(t, CollectiveKind::allreduce, all_arithmetic()[0], 0);
   const Result<Answer> answer =
       check(build(**Registry::standard().find(CollectiveKind::allreduce, "trinaryx3"), t, q), q);
   ASSERT_TRUE(answer.ok());
@@ -86,7 +86,7 @@ TEST(Registry, ARowUnderAnotherNameGivesTheSameBits) {
     Variant renamed = *variant;
     renamed.name = "nobody_knows_this_name";
     other.add(renamed);
-    Question q = question({{3, 3}, 100, 1, 2}, CollectiveKind::allreduce, all_arithmetic()[0], 0);
+    Problem q = problem({{3, 3}, 100, 1, 2}, CollectiveKind::allreduce, all_arithmetic()[0], 0);
     const auto answers = [&](const Variant& v) {
       const Result<Schedule> s = v.build(q.collective, RankSpace::box(*Shape::parse("3x3")));
       return s ? check(*s, q) : Result<Answer>(s.error());

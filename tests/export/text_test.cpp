@@ -61,7 +61,7 @@ lane 3: down (window 1, after all of lane 0)
 )");
 }
 
-TEST(Text, HeaderSaysQuestionAndClaims) {
+TEST(Text, HeaderSaysCollectiveAndClaims) {
   EXPECT_EQ(header_text(relay(), torus("3x2")),
             R"(allreduce of 12 elements of float64 (sum), on 6 ranks: torus 3x2
 algorithm   relay (window=2)

@@ -16,7 +16,7 @@ struct Case {
   CollectiveKind kind;
   std::int32_t rank;
   Call call;
-  Collective question;
+  Collective collective;
 };
 
 template <class F>
@@ -43,13 +43,13 @@ std::int64_t elements(const Side* side, bool of_each, const Collective& c) {
 TEST(BufferSemantics, BuffersAreThoseOfTheSchedule) {
   for_all([](const Case& c) {
     const RankBuffers view = view_of(c.kind, c.call, c.rank == c.call.root, in_place);
-    const Binding binding(data_of(c.question), Segments{1}, Rank{c.rank});
+    const Binding binding(data_of(c.collective), Segments{1}, Rank{c.rank});
     const CollectiveRow& m = *c.kind;
     EXPECT_FALSE(view.in_place);
-    EXPECT_EQ(elements(view.sent, m.sends_to_each(), c.question), binding.input_elements());
+    EXPECT_EQ(elements(view.sent, m.sends_to_each(), c.collective), binding.input_elements());
     // A broadcast's buffer is the output of its root, too.
     const bool has_it = c.kind == CollectiveKind::bcast && c.rank == c.call.root;
-    EXPECT_EQ(elements(has_it ? view.sent : view.received, m.receives_from_each(), c.question),
+    EXPECT_EQ(elements(has_it ? view.sent : view.received, m.receives_from_each(), c.collective),
               binding.output_elements());
     EXPECT_EQ(view.length() == nullptr, c.kind == CollectiveKind::barrier);
   });
@@ -58,10 +58,10 @@ TEST(BufferSemantics, BuffersAreThoseOfTheSchedule) {
 TEST(BufferSemantics, InPlaceIsWhereTheScheduleHasOneMemory) {
   for_all([](Case c) {
     if (!c.kind->may_be_in_place()) return;
-    c.question.in_place = true;
+    c.collective.in_place = true;
     (c.kind == CollectiveKind::scatter ? c.call.receive : c.call.send).buffer = const_cast<void*>(in_place);
     const RankBuffers view = view_of(c.kind, c.call, c.rank == c.call.root, in_place);
-    EXPECT_EQ(view.in_place, c.question.aliased(Rank{c.rank}));
+    EXPECT_EQ(view.in_place, c.collective.aliased(Rank{c.rank}));
     if (view.in_place) {
       EXPECT_EQ(view.both, c.kind == CollectiveKind::scatter ? &c.call.send : &c.call.receive);
       EXPECT_EQ(view.length(), view.both);

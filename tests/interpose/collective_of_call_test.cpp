@@ -35,7 +35,7 @@ std::variant<Collective, Reason> asked(CollectiveKind kind, const Side& side, co
   call.send = call.receive = side;
   call.counts = counts;
   call.operation = there.operation(Operation::sum);
-  return question_of(there, types, kind, call, view_of(kind, call, true, nullptr), ranks);
+  return collective_of_call(there, types, kind, call, view_of(kind, call, true, nullptr), ranks);
 }
 
 bool is_librarys(const std::variant<Collective, Reason>& answer) {
@@ -46,7 +46,7 @@ bool is_librarys(const std::variant<Collective, Reason>& answer) {
 int data = 0;
 const mpi::Handle doubles = 1000 + static_cast<mpi::Handle>(DataType::float64);
 
-TEST(Question, IsOfElementsThatAreReducedAndOfBytesElse) {
+TEST(CollectiveOfCall, IsOfElementsThatAreReducedAndOfBytesElse) {
   const auto reduced = asked(CollectiveKind::allreduce, {&data, 10, doubles});
   const auto moved = asked(CollectiveKind::allgather, {&data, 10, 24});
   ASSERT_TRUE(std::holds_alternative<Collective>(reduced) && std::holds_alternative<Collective>(moved));
@@ -55,7 +55,7 @@ TEST(Question, IsOfElementsThatAreReducedAndOfBytesElse) {
   EXPECT_EQ(std::get<Collective>(moved).bytes().value, 240);
 }
 
-TEST(Question, CountsThatNoMemoryHoldsAreTheLibrarys) {
+TEST(CollectiveOfCall, CountsThatNoMemoryHoldsAreTheLibrarys) {
   // A multiple of 2^64 bytes, one that is small when it overflows, the most that a count says, and past memory alone.
   for (const std::int64_t count : {std::int64_t{1} << 61, (std::int64_t{1} << 61) + 1, most, most_bytes / 8})
     for (const CollectiveKind kind : all_collectives) {
@@ -65,13 +65,13 @@ TEST(Question, CountsThatNoMemoryHoldsAreTheLibrarys) {
   EXPECT_TRUE(is_librarys(asked(CollectiveKind::alltoall, {&data, 2, most})));
 }
 
-TEST(Question, WhatIsBlockByBlockNoLongerThanMemoryMayBeLongerTogether) {
+TEST(CollectiveOfCall, WhatIsBlockByBlockNoLongerThanMemoryMayBeLongerTogether) {
   const std::int64_t half = most_bytes / 16;
   EXPECT_TRUE(std::holds_alternative<Collective>(asked(CollectiveKind::allreduce, {&data, half, doubles})));
   EXPECT_TRUE(is_librarys(asked(CollectiveKind::reduce_scatter, {&data, half, doubles})));
 }
 
-TEST(Question, ALongBlockAmongShortOnesIsFound) {
+TEST(CollectiveOfCall, ALongBlockAmongShortOnesIsFound) {
   const std::array<std::int64_t, ranks> counts = {1, most, 1};
   const Numbers numbers{counts.data(), true};
   EXPECT_TRUE(is_librarys(asked(CollectiveKind::reduce_scatter, {&data, 1, doubles}, numbers)));
@@ -80,7 +80,7 @@ TEST(Question, ALongBlockAmongShortOnesIsFound) {
   EXPECT_TRUE(is_librarys(asked(CollectiveKind::allgather, side)));
 }
 
-TEST(Question, BytesStopAtTheMost) {
+TEST(CollectiveOfCall, BytesStopAtTheMost) {
   EXPECT_EQ(limited_bytes(3, 8), 24);
   EXPECT_EQ(limited_bytes(0, most), 0);
   EXPECT_EQ(limited_bytes(most, most), most_bytes);

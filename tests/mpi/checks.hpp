@@ -14,7 +14,7 @@ bool check_transport(const Library& library, int rank, int ranks);
 bool check_mixed_transport(const Library& library, int rank, int ranks);
 // A wait must drive the library: a message of the program's own is under way meanwhile.
 bool check_progress_of_the_library(const Library& library, int rank, int ranks);
-// Every algorithm on several shapes, `draws` questions each, against the golden copy; 0: one question on one shape, of
+// Every algorithm on several shapes, `draws` cases each, against the golden copy; 0: one case on one shape, of
 // nodes of several ranks where the algorithm takes them.
 bool check_collectives(bench_driver::Job& job, int draws);
 bool check_three_trees(bench_driver::Job& job);

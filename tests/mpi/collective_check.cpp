@@ -161,7 +161,7 @@ class Sampler {
     random_.seed(seed);
   }
 
-  Collective question() {
+  Collective collective() {
     const std::int64_t counts[] = {0, 1, ranks_ - 1, ranks_, 17, 1000, 4097, 40'003};
     const TypeAndOperation& pick = arithmetic_table[below(std::size(arithmetic_table))];
     std::int64_t count = counts[below(std::size(counts))];
@@ -214,22 +214,22 @@ class Sampler {
 struct Tried {
   const Variant& variant;
   const Place& place;
-  Collective question;
+  Collective collective;
   Parameters parameters;
 
   std::string name() const {
     return fmt::format("{} {} on {}, nodes of {}, {}{} x {} {}, root {}{}", kumihimo::name_of(variant.kind),
                        variant.name, place.space.name(), place.ranks_per_node,
-                       question.counts.irregular() ? "irregular, about " : "", question.counts.each,
-                       name_of(question.type), name_of(question.operation), question.root.value,
-                       question.in_place     ? ", in place"
-                       : question.neighbours ? ", neighbours " + question.neighbours->name()
-                                             : "");
+                       collective.counts.irregular() ? "irregular, about " : "", collective.counts.each,
+                       name_of(collective.type), name_of(collective.operation), collective.root.value,
+                       collective.in_place     ? ", in place"
+                       : collective.neighbours ? ", neighbours " + collective.neighbours->name()
+                                               : "");
   }
 };
 
 Result<Schedule> schedule_of(const Tried& tried) {
-  return tried.variant.build(tried.question, tried.place.space, tried.parameters);
+  return tried.variant.build(tried.collective, tried.place.space, tried.parameters);
 }
 
 // Over MPI; what needs an engine of the network does not.
@@ -242,9 +242,9 @@ Tried plain_by_defaults(const Variant& variant, const Place& place) {
   return {variant, place, make_collective(variant.kind, place.space.ranks(), 1000), {}};
 }
 
-// The plainest question, if the algorithm takes it here by its defaults or with one number at its least (three trees do
+// The plainest case, if the algorithm takes it here by its defaults or with one number at its least (three trees do
 // not fit on two ranks, one does).
-std::optional<Tried> plain_question(const Variant& variant, const Place& place) {
+std::optional<Tried> plain_case(const Variant& variant, const Place& place) {
   Tried tried = plain_by_defaults(variant, place);
   if (applies(tried)) return tried;
   for (const Variant::Parameter& taken : variant.parameters)
@@ -256,11 +256,11 @@ std::optional<Tried> plain_question(const Variant& variant, const Place& place) 
   return std::nullopt;
 }
 
-// A random question that fits, else the plain one, if it does.
+// A random case that fits, else the plain one, if it does.
 std::optional<Tried> draw(Sampler& sampler, const std::optional<Tried>& plain, const Variant& variant,
                           const Place& place) {
   for (int i = 0; i < 64; ++i)
-    if (Tried tried{variant, place, sampler.question(), sampler.parameters()}; applies(tried)) return tried;
+    if (Tried tried{variant, place, sampler.collective(), sampler.parameters()}; applies(tried)) return tried;
   return plain;
 }
 
@@ -275,9 +275,9 @@ bool check_one(Job& job, const Matrices& matrices, const Tried& tried, std::int3
   const Result<transport::Transport*> transport = job.transport({.node_of_rank = tried.place.emulated()});
   if (!transport) return complain(transport.error().sentence());
   const LibraryReduction reduction = matrices.reduction();
-  const Arithmetic arithmetic = tried.question.type == DataType::opaque
+  const Arithmetic arithmetic = tried.collective.type == DataType::opaque
                                     ? arithmetic_of_matrices(matrices, reduction)
-                                    : bench_driver::builtin_arithmetic(tried.question);
+                                    : bench_driver::builtin_arithmetic(tried.collective);
   const Result<bench_driver::CheckOutcome> outcome =
       bench_driver::check_schedule(job, *schedule, Hints{}, **transport, arithmetic, repeats);
   if (!outcome) return complain(outcome.error().sentence());
@@ -299,7 +299,7 @@ struct Coverage {
     ++collectives;
     mixed += place.is_mixed();
   }
-  // Every algorithm that MPI can run takes a plain question somewhere among the places of 8 ranks: one that no longer
+  // Every algorithm that MPI can run takes a plain case somewhere among the places of 8 ranks: one that no longer
   // does has changed.
   bool is_full(const Job& job) const {
     std::set<std::string> all;
@@ -325,7 +325,7 @@ bool check_collectives(Job& job, int draws) {
   for (const Variant& variant : Registry::standard().variants()) {
     Sampler sampler(variant, job.ranks());
     for (const Place& place : places) {
-      const std::optional<Tried> plain = plain_question(variant, place);
+      const std::optional<Tried> plain = plain_case(variant, place);
       if (plain) coverage.expected.insert(full_name(variant));
       if (draws == 0 && coverage.done.contains(full_name(variant))) continue;
       for (int i = 0; i < std::max(draws, 1); ++i) {

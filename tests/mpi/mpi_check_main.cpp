@@ -1,5 +1,5 @@
 // mpi_check LIBMPI [brief | unequal]: under mpirun, checks the MPI back end and every algorithm over that library.
-// brief: one question for each algorithm and a few messages, for libraries that take milliseconds a call where ranks
+// brief: one case for each algorithm and a few messages, for libraries that take milliseconds a call where ranks
 // outnumber processors. unequal: how a job ends whose ranks call with different counts.
 // Exit code 0: all ranks found all right.
 #include "checks.hpp"
@@ -12,7 +12,7 @@ using namespace kumihimo::mpi;
 
 namespace {
 
-// Questions for each algorithm on each shape; of many ranks, which share the processors, fewer.
+// Cases for each algorithm on each shape; of many ranks, which share the processors, fewer.
 int draws(int ranks) { return ranks > 4 ? 1 : 3; }
 
 bool check_all(bench_driver::Job& job) {

@@ -43,45 +43,45 @@ class OneRank : public testing::Test {
   PlanCache cache_;
 };
 
-Collective question(std::int64_t count, Operation operation = Operation::sum, bool in_place = false) {
+Collective collective(std::int64_t count, Operation operation = Operation::sum, bool in_place = false) {
   return make_collective(CollectiveKind::allreduce, 1, count, DataType::float64, operation, Rank{0}, in_place);
 }
 
 TEST_F(OneRank, FindsWhatWasKeptAndNothingElse) {
-  EXPECT_EQ(cache_.find(key_of(question(1))), nullptr);
+  EXPECT_EQ(cache_.find(key_of(collective(1))), nullptr);
   std::mt19937_64 random(5);
   std::map<std::int64_t, Plan*> kept;
   for (int i = 0; i < 500; ++i) { // as many as force it to grow several times, powers of two among them
     const std::int64_t count = i < 60 ? std::int64_t{1} << i : static_cast<std::int64_t>(random() % 100'000);
     if (kept.count(count)) continue;
-    kept[count] = &cache_.keep(key_of(question(count)), make(question(8)));
+    kept[count] = &cache_.keep(key_of(collective(count)), make(collective(8)));
   }
   EXPECT_EQ(cache_.size(), static_cast<std::int64_t>(kept.size()));
   for (const auto& [count, plan] : kept) {
-    EXPECT_EQ(cache_.find(key_of(question(count))), plan);
-    EXPECT_EQ(cache_.find(key_of(question(count, Operation::max))), nullptr);
-    EXPECT_EQ(cache_.find(key_of(question(count, Operation::sum, true))), nullptr);
+    EXPECT_EQ(cache_.find(key_of(collective(count))), plan);
+    EXPECT_EQ(cache_.find(key_of(collective(count, Operation::max))), nullptr);
+    EXPECT_EQ(cache_.find(key_of(collective(count, Operation::sum, true))), nullptr);
   }
-  EXPECT_EQ(cache_.find(key_of(question(100'001))), nullptr);
+  EXPECT_EQ(cache_.find(key_of(collective(100'001))), nullptr);
 }
 
 TEST_F(OneRank, AnotherPlanUnderTheSameKeyTakesItsPlace) {
-  cache_.keep(key_of(question(8)), make(question(8)));
-  Plan& second = cache_.keep(key_of(question(8)), make(question(8)));
-  EXPECT_EQ(cache_.find(key_of(question(8))), &second);
+  cache_.keep(key_of(collective(8)), make(collective(8)));
+  Plan& second = cache_.keep(key_of(collective(8)), make(collective(8)));
+  EXPECT_EQ(cache_.find(key_of(collective(8))), &second);
   EXPECT_EQ(cache_.size(), 1);
 }
 
 TEST_F(OneRank, APlanThatWasFoundRuns) {
-  cache_.keep(key_of(question(3)), make(question(3)));
+  cache_.keep(key_of(collective(3)), make(collective(3)));
   const std::vector<double> input = {1.5, -2, 4};
   std::vector<double> output(3);
-  ASSERT_TRUE(cache_.find(key_of(question(3)))->run({input.data(), output.data()}).ok());
+  ASSERT_TRUE(cache_.find(key_of(collective(3)))->run({input.data(), output.data()}).ok());
   EXPECT_EQ(output, input);
 }
 
 TEST_F(OneRank, OfThoseThatRanAtOnceFewExecutionsAreKept) {
-  const std::unique_ptr<Plan> plan = make(question(3));
+  const std::unique_ptr<Plan> plan = make(collective(3));
   std::vector<execute::Execution*> borrowed;
   for (int i = 0; i < 100; ++i) borrowed.push_back(*plan->borrow());
   for (execute::Execution* execution : borrowed) plan->give_back(execution);
@@ -93,7 +93,7 @@ TEST_F(OneRank, OfThoseThatRanAtOnceFewExecutionsAreKept) {
 
 TEST_F(OneRank, ARankThatFindsNoProgramTellsTheOthersThatWaitForItsDemands) {
   Result<Schedule> schedule =
-      (*Registry::standard().find(CollectiveKind::allreduce, "ring"))->build(question(3), RankSpace::row(1));
+      (*Registry::standard().find(CollectiveKind::allreduce, "ring"))->build(collective(3), RankSpace::row(1));
   ASSERT_TRUE(schedule.ok());
   EXPECT_TRUE(Plan::make(*schedule, Rank{0}, silent_, {}).ok());
   EXPECT_EQ(silent_.prepared, 1);
@@ -121,7 +121,7 @@ TEST(CallKey, CountsOfTheirOwnAreComparedOneByOne) {
 }
 
 TEST(CallKey, TheRootMattersOnlyWhereThereIsOne) {
-  Collective bcast = make_collective(CollectiveKind::bcast, 4, 10), reduce = question(10);
+  Collective bcast = make_collective(CollectiveKind::bcast, 4, 10), reduce = collective(10);
   bcast.root = Rank{2};
   Collective other = bcast;
   other.root = Rank{3};
@@ -131,7 +131,7 @@ TEST(CallKey, TheRootMattersOnlyWhereThereIsOne) {
   EXPECT_EQ(key_of(reduce), key_of(same));
 }
 
-TEST(CallKey, NeighboursArePartOfTheQuestion) {
+TEST(CallKey, NeighboursArePartOfTheKey) {
   const Collective ring = make_collective(CollectiveKind::neighbor_alltoall, 4, 2);
   const auto with = [&](bool periodic) {
     Neighbourhood row = Neighbourhood::cartesian({{4, periodic}}, ring.neighbours->name());
@@ -142,7 +142,7 @@ TEST(CallKey, NeighboursArePartOfTheQuestion) {
 }
 
 TEST_F(OneRank, APlanMadeAloneIsNotAgreedOnUntilItIsSaid) {
-  const Collective c = question(1);
+  const Collective c = collective(1);
   const Result<Schedule> schedule = (*Registry::standard().find(c.kind, "ring"))->build(c, RankSpace::row(1));
   const auto alone = Plan::make_alone(*schedule, Rank{0}, silent_, *find_reduction(c));
   ASSERT_TRUE(alone.ok());

@@ -167,13 +167,13 @@ TEST(Tuner, WhatItCannotDoIsAnError) {
 }
 
 TEST(PlanCache, FindsPlansOfAnyProblemByTheirKeys) {
-  struct Question {
+  struct ToyKey {
     std::int64_t size = 0;
     char kind = 'a';
-    bool operator==(const Question&) const = default;
+    bool operator==(const ToyKey&) const = default;
     std::uint64_t hash() const { return static_cast<std::uint64_t>(size % 3) << 32; } // nearly all collide
   };
-  PlanCache<Question, std::string> cache;
+  PlanCache<ToyKey, std::string> cache;
   for (std::int64_t size = 0; size < 100; ++size)
     cache.keep({size, 'a'}, std::make_unique<std::string>(fmt::format("{}", size)));
   cache.keep({7, 'a'}, std::make_unique<std::string>("seven"));

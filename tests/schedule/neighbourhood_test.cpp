@@ -84,7 +84,7 @@ TEST(Graph, WrongListsAreNamed) {
   EXPECT_FALSE(Neighbourhood::of_edges(2, {&edge, 1}, "").ok());
 }
 
-Collective question(CollectiveKind kind, const Neighbourhood& n, std::vector<std::int64_t> counts) {
+Collective collective(CollectiveKind kind, const Neighbourhood& n, std::vector<std::int64_t> counts) {
   Collective c = *with_neighbours(make_collective(kind, n.ranks(), 0), std::make_shared<const Neighbourhood>(n));
   return counts.empty() ? c : *with_counts(c, std::move(counts));
 }
@@ -96,23 +96,23 @@ Neighbourhood three_edges() {
 }
 
 TEST(Counts, OfNeighboursAreThoseOfTheirMessages) {
-  const Collective c = question(CollectiveKind::neighbor_alltoall, three_edges(), {3, 5, 7});
+  const Collective c = collective(CollectiveKind::neighbor_alltoall, three_edges(), {3, 5, 7});
   EXPECT_EQ(Binding(data_of(c), {}, Rank{0}).input_elements(), 8);
   EXPECT_EQ(Binding(data_of(c), {}, Rank{0}).output_elements(), 0);
   EXPECT_EQ(Binding(data_of(c), {}, Rank{1}).output_elements(), 15);
   EXPECT_EQ(elements_from(c, Rank{1}, 1), 7);
-  const Collective g = question(CollectiveKind::neighbor_allgather, three_edges(), {3, 4});
+  const Collective g = collective(CollectiveKind::neighbor_allgather, three_edges(), {3, 4});
   EXPECT_EQ(Binding(data_of(g), {}, Rank{0}).input_elements(), 3);
   EXPECT_EQ(Binding(data_of(g), {}, Rank{1}).output_elements(), 10);
-  EXPECT_FALSE(with_counts(question(CollectiveKind::neighbor_alltoall, three_edges(), {}), {1, 2}).ok());
+  EXPECT_FALSE(with_counts(collective(CollectiveKind::neighbor_alltoall, three_edges(), {}), {1, 2}).ok());
 }
 
 TEST(Counts, NobodysBlocksLieThereInTheRegularFormAlone) {
   const Neighbourhood line = Neighbourhood::cartesian({{2, false}}, "");
-  Collective c = question(CollectiveKind::neighbor_alltoall, line, {});
+  Collective c = collective(CollectiveKind::neighbor_alltoall, line, {});
   c.counts.each = 4;
   EXPECT_EQ(Binding(data_of(c), {}, Rank{0}).output_elements(), 8);
-  EXPECT_EQ(elements_from(question(CollectiveKind::neighbor_alltoall, line, {1, 2, 3, 4}), Rank{0}, 0), 0);
+  EXPECT_EQ(elements_from(collective(CollectiveKind::neighbor_alltoall, line, {1, 2, 3, 4}), Rank{0}, 0), 0);
 }
 
 } // namespace

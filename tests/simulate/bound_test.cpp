@@ -41,7 +41,7 @@ TEST(Bound, HoldsForTheNetworksOwnEngine) {
     engine.step(offload(out[whole()], in[whole()]));
     p.add(std::move(engine));
   });
-  s.ask(make_collective(CollectiveKind::allreduce, 64, 1));
+  s.set_collective(make_collective(CollectiveKind::allreduce, 64, 1));
   for (const Model model : {Model::flow, Model::exact}) {
     const Prediction p = predicted(s, m, model);
     EXPECT_NEAR(p.seconds.value, 1.45e-6 + 6 * 0.423e-6, 1e-15);

@@ -109,8 +109,8 @@ TEST(Invariants, NamesDoNotMatter) {
     copy.name = "copy_of_something";
     mine.add(copy);
     const RankSpace space = Job(m).rank_space();
-    const Collective question = make_collective(v.kind, space.ranks(), 1 << 20);
-    auto a = v.build(question, space), b = mine.variants().back().build(question, space);
+    const Collective collective = make_collective(v.kind, space.ranks(), 1 << 20);
+    auto a = v.build(collective, space), b = mine.variants().back().build(collective, space);
     ASSERT_EQ(a.ok(), b.ok());
     if (!a || a->claims.offloads) continue;
     b->algorithm = "copy_of_something";

@@ -58,7 +58,7 @@ struct Exceptions {
 // Of the exact solution itself: other messages may be empty, and another order of the same messages may be better.
 constexpr double most_of_empty_messages = 0.35, most_of_orders = 0.1, most_of_other_meetings = 0.05;
 
-// As it is asked, and by levels: `after` is the same question of a slower machine or of more bytes.
+// As it is asked, and by levels: `after` is the same collective of a slower machine or of more bytes.
 void expect_no_sooner(const RandomCase& before, const RandomCase& after, const std::string& change, Exceptions& seen) {
   const Schedule s = *before.schedule(), slower = *after.schedule();
   const auto ratio = [&](const SimulateOptions& options) {

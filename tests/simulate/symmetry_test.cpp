@@ -144,7 +144,7 @@ Schedule exchanging(std::function<std::pair<Table, Table>(std::int32_t)> tables,
     if (is(Odd::copies_once_more)) lane.step(copy(received, sent));
     p.add(std::move(lane));
   });
-  s.ask(make_collective(alltoall, 8, million));
+  s.set_collective(make_collective(alltoall, 8, million));
   return s;
 }
 

@@ -37,7 +37,7 @@ TEST(Claims, AnUnorderedScheduleForAnOperationThatDoesNotCommute) {
   Schedule ring = registered("ring", space, 40);
   Collective asked = ring.collective();
   asked.commutative = false;
-  ring.ask(asked);
+  ring.set_collective(asked);
   EXPECT_EQ(first(check(ring, space)).check, Check::claim);
 }
 

@@ -116,7 +116,7 @@ def launch_library(
         about.update(kept.get("about", {}))
     if not missing:
         return seen, about
-    text = json.dumps({"task": "library", "library": str(setup.installation.library), "questions": missing, **task})
+    text = json.dumps({"task": "library", "library": str(setup.installation.library), "library_calls": missing, **task})
     seconds = min(setup.seconds, setup.left())
     began = time.monotonic()
     start(text, setup.installation, Launcher(setup.ranks, setup.installation, seconds, False, settings), take)

@@ -48,7 +48,7 @@ struct Composite {
 // Leaders name their blocks among those of all pairs of ranks, and exchange as many as the largest groups have.
 bool pairs_fit(const Composite& whole);
 
-// The question that a stage asks of a group's ranks, or of the leaders where there is no group.
-Collective question_of(const Composite& whole, const StageRow& row, const Group* group);
+// The collective that a stage performs on a group's ranks, or on the leaders where there is no group.
+Collective collective_of(const Composite& whole, const StageRow& row, const Group* group);
 
 } // namespace kumihimo

@@ -199,13 +199,13 @@ Parameters parameters_for(const Variant& v, const Parameters& p, Segments segmen
 Result<std::shared_ptr<const Schedule>> part_of(const Composite& whole, const StageRow& row, const Group* group,
                                                 const RankSpace& space, const std::string& name, const Parameters& p) {
   const Variant* const v = TRY(Registry::standard().find(row.kind, name));
-  const Collective question = question_of(whole, row, group);
+  const Collective collective = collective_of(whole, row, group);
   const Segments segments = row.meaning == PartData::signals ? Segments{} : whole.segments;
-  Schedule s = TRY(v->build(question, space, parameters_for(*v, p, segments)));
+  Schedule s = TRY(v->build(collective, space, parameters_for(*v, p, segments)));
   if (s.segments.count != 1 && s.segments != whole.segments)
     return not_applicable(fmt::format("{} {} sets its own segments, so it cannot be the --inner or --outer algorithm",
                                       name_of(row.kind), name));
-  if (question.in_place && !s.claims.in_place_safe)
+  if (collective.in_place && !s.claims.in_place_safe)
     return not_applicable(fmt::format("{} {} cannot run in place, as the --inner or --outer algorithm must here",
                                       name_of(row.kind), name));
   return std::make_shared<const Schedule>(std::move(s));
@@ -230,9 +230,9 @@ Status add_stage(Composite& whole, const StageRow& row, const RankSpace& leaders
   std::map<std::tuple<std::int64_t, std::int32_t, bool>, std::shared_ptr<const Schedule>> known;
   for (const Group& group : whole.groups.all()) {
     if (row.between) break;
-    const Collective question = question_of(whole, row, &group);
-    auto& part = known[{group.size(), group.leader, question.in_place}];
-    if (!part || question.counts.irregular()) {
+    const Collective collective = collective_of(whole, row, &group);
+    auto& part = known[{group.size(), group.leader, collective.in_place}];
+    if (!part || collective.counts.irregular()) {
       const auto made =
           TRY(part_of(whole, row, &group, RankSpace::node(static_cast<std::int32_t>(group.size())), name, p));
       part = made;
@@ -338,10 +338,10 @@ TimeOfParts time_of_parts(const std::vector<StageRow>& stages, const CostCase& a
     const auto v =
         Registry::standard().find(row.kind, (row.between ? at.parameters.outer : at.parameters.inner).value());
     if (!v || !(*v)->cost.time) return {std::numeric_limits<double>::quiet_NaN(), false};
-    Collective question = question_of(whole, row, row.between ? nullptr : &of_root);
-    if (row.meaning == PartData::signals) question.counts.each = 0;
+    Collective collective = collective_of(whole, row, row.between ? nullptr : &of_root);
+    if (row.meaning == PartData::signals) collective.counts.each = 0;
     const Parameters p = (*v)->with_defaults({});
-    const CostCase part{question, row.between ? leaders : members, p, 1, at.rates};
+    const CostCase part{collective, row.between ? leaders : members, p, 1, at.rates};
     sum.seconds += (*v)->cost.seconds(part);
     sum.holds &= (*v)->cost.holds(part);
   }
