@@ -106,7 +106,8 @@ void bind_variant(nb::module_& m) {
             return nb::make_tuple(seconds, v.cost.holds(at));
           },
           "collective"_a, "space"_a, "parameters"_a, "segments"_a, "rates"_a,
-          "Seconds by the closed form for so many segments and the rates of cost_rates(), and whether it holds here.")
+          "Seconds by the closed form for a number of segments and the rates of cost_rates(), and whether it holds "
+          "here.")
       .def_prop_ro(
           "rounding", [](const Variant& v) { return dict_of(v.rounding); },
           "What is promised of the bits of reductions that round.")

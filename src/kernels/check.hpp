@@ -1,6 +1,8 @@
-// Compares a kernel with its golden copy, bit for bit: on every length from 0 to 400 bytes and on some up to 20 kB, at
-// random offsets from the alignment, with random bits and special values (extremes, zeros of both signs, infinities,
-// NaNs, subnormals), in all forms of equal operands and target that kernels permit, between guard bytes.
+// Compares a kernel with its golden copy, bit for bit:
+//  - lengths: each from 0 to 400 bytes, some up to 20 kB;
+//  - memory: random offsets from the alignment, guard bytes around it, all permitted forms of equal operands and
+//  target;
+//  - values: random bits and special values (extremes, zeros of both signs, infinities, NaNs, subnormals).
 #pragma once
 
 #include "kernels/copy.hpp"

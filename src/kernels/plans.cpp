@@ -42,7 +42,7 @@ std::int64_t in_elements(std::int64_t most_bytes, std::int64_t size) {
   return most_bytes == SizeRange{}.to ? most_bytes : most_bytes / size;
 }
 
-ReducePlan compile(const Choices::Reduce& choices, DataType type, Operation op, Compiled& into) {
+ReducePlan compile(const Selection::Reduce& choices, DataType type, Operation op, Compiled& into) {
   std::vector<ReducePlan::Class> classes;
   for (const auto& each : choices.classes())
     classes.push_back({in_elements(each.to, size_of(type)), each.value->kernel(type, op)});
@@ -55,7 +55,7 @@ ReducePlan compile(const Choices::Reduce& choices, DataType type, Operation op, 
   return plan;
 }
 
-CopyPlan compile(Choices::Copy choices, Compiled& into) {
+CopyPlan compile(Selection::Copy choices, Compiled& into) {
   const CopyVariant& plain = copy_variants().front();
   choices.set({0, smallest_tuned_copy_bytes - 1}, CopyChoice(&plain));
   CopyPlan plan;
@@ -68,7 +68,7 @@ CopyPlan compile(Choices::Copy choices, Compiled& into) {
   return plan;
 }
 
-const Plans& compiled(const Choices& choices) {
+const Plans& compiled(const Selection& choices) {
   static std::mutex mutex;
   static auto& all = *new std::vector<std::unique_ptr<Compiled>>; // used after the end of main, too
   auto made = std::make_unique<Compiled>();
@@ -96,17 +96,17 @@ bool environment_decides_copies(Reader reader) {
   return is_set(reader == Reader::same_core ? "KUMIHIMO_STREAMING_BYTES" : "KUMIHIMO_SHARED_STORES");
 }
 
-Choices untuned() {
-  Choices choices;
+Selection untuned() {
+  Selection choices;
   const ReduceVariant* const usual = untuned_variant();
   const ReduceVariant* const streaming = find_reduce_variant(std::string(usual->name) + "_streaming");
   const SizeRange is_long{streaming_threshold_bytes()}, is_streamed{smallest_streamed_bytes};
   for (auto& of_operation : choices.reduce)
-    for (Choices::Reduce& each : of_operation) {
-      each = Choices::Reduce(usual);
+    for (Selection::Reduce& each : of_operation) {
+      each = Selection::Reduce(usual);
       if (streaming) each.set(is_long, streaming);
     }
-  for (Choices::Copy& each : choices.copy) each = Choices::Copy(CopyChoice(&copy_variants().front()));
+  for (Selection::Copy& each : choices.copy) each = Selection::Copy(CopyChoice(&copy_variants().front()));
   if (const CopyVariant* const streaming_copy = find_copy_variant("streaming")) {
     choices.of(Reader::same_core).set(is_long, CopyChoice(streaming_copy));
     if (streams_to_other_cores()) choices.of(Reader::other_core).set(is_streamed, CopyChoice(streaming_copy));
@@ -121,12 +121,12 @@ const Plans& untuned_plans() {
   return plans;
 }
 
-void use(const Choices& choices) { plans_in_use.store(&compiled(choices), std::memory_order_release); }
+void use(const Selection& choices) { plans_in_use.store(&compiled(choices), std::memory_order_release); }
 void use_untuned() { plans_in_use.store(nullptr, std::memory_order_release); }
 
 CopyPlan copy_plan_of(const CopyVariant& variant) {
-  Choices choices = untuned();
-  choices.of(Reader::same_core) = Choices::Copy(CopyChoice(&variant));
+  Selection choices = untuned();
+  choices.of(Reader::same_core) = Selection::Copy(CopyChoice(&variant));
   return compiled(choices).copy[0];
 }
 

@@ -62,8 +62,8 @@ std::string_view name_of(Reader reader); // "same core", "other core"
 // No shorter copy is tuned: its call costs more than its stores.
 inline constexpr std::int64_t smallest_tuned_copy_bytes = 256;
 
-// By the bytes of one operand, or of the copy.
-struct Choices {
+// The variants that run, by the bytes of one operand or of the copy.
+struct Selection {
   using Reduce = SizeMap<const ReduceVariant*>;
   using Copy = SizeMap<CopyChoice>;
   std::array<std::array<Reduce, datatype_count>, operation_count> reduce;
@@ -78,12 +78,12 @@ struct Choices {
 // What runs without tuning. The environment variables KUMIHIMO_KERNEL_LEVEL (a variant's name) and
 // KUMIHIMO_STREAMING_BYTES decide for reductions, the latter for copies to the same core, KUMIHIMO_SHARED_STORES for
 // copies to another one; what they decide is not to be tuned.
-Choices untuned();
+Selection untuned();
 bool environment_decides_reductions();
 bool environment_decides_copies(Reader reader);
 
 // For all look-ups from now on; plans that were found before keep what they have. On any thread.
-void use(const Choices& choices);
+void use(const Selection& choices);
 void use_untuned();
 
 struct Plans {

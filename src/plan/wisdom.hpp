@@ -1,5 +1,5 @@
-// What tuning has found: for a collective on so many ranks and nodes, which algorithm to take for which lengths. A
-// readable file (docs/wisdom.md); what it does not say is left to the MPI library.
+// Choices of tuning: the algorithm of a collective by its length and by the numbers of ranks and nodes. They are read
+// from a file (docs/wisdom.md). The MPI library runs everything else.
 #pragma once
 
 #include "base/result.hpp"
@@ -16,20 +16,20 @@
 
 namespace kumihimo::plan {
 
-// What a run asks of the order of its reductions; choices for either stand beside each other.
+// The order of reductions that a run asks for. A file may have choices for both.
 enum class Determinism : std::uint8_t {
   any,
   fixed_order // the bits of a result depend on the ranks' data alone
 };
 
-// The ranks of a communicator, as wisdom tells them apart.
+// Numbers of a communicator by which wisdom finds its choices.
 struct RankCounts {
-  std::int32_t ranks = 0, nodes = 0,
-               ranks_per_node = 0; // 0: any in a choice; nodes unlike each other in a communicator
+  std::int32_t ranks = 0, nodes = 0;
+  std::int32_t ranks_per_node = 0; // 0: in a choice any number, in a communicator nodes with different numbers
   bool operator==(const RankCounts&) const = default;
 };
 
-// Those of a communicator, from what names the node of each of its ranks.
+// The counts of a communicator, from a number for the node of each rank.
 RankCounts count_ranks(std::span<const std::int64_t> node_of_rank);
 
 struct Choice {
@@ -40,18 +40,20 @@ struct Choice {
   SizeRange bytes; // of a vector
   RankCounts on;
   Determinism determinism = Determinism::any; // a fixed order is kept at a cost, so only for who asks for it
-  double most_of_library = 0; // of its time, at worst, as it was judged; 0: no figure, a person's word or a model's
+  double most_of_library = 0; // its time over the library's at worst, as measured; 0: from a person or a model
 
+  // Whether the choice is for these ranks and this order.
   bool fits(CollectiveKind wanted, const RankCounts& ranks, Determinism asked) const;
   bool is_for(std::int64_t length) const { return bytes.has(length); }
-  // Whether blocks of different lengths lose nothing by it, though only equal ones were judged: with all as long as the
-  // longest it takes no more than the library with all as short as the shortest, whose time grows no faster than bytes.
+  // Whether the choice loses nothing with blocks of different lengths, though only equal ones were measured. With all
+  // blocks as long as the longest it must take no more time than the library with all as short as the shortest. The
+  // library's time grows no faster than the bytes.
   bool is_sound_for(std::int64_t shortest_bytes, std::int64_t longest_bytes) const;
 };
 
-// By the length of the vector, or of the longest block; null where nothing was chosen.
+// Choices by the length of the vector, or of the longest block; null where nothing was chosen.
 using ChoiceMap = SizeMap<std::shared_ptr<const Choice>>;
-// Of the choices that fit a length the first one has it.
+// The first choice that fits a length has it.
 ChoiceMap by_size(std::vector<Choice> choices);
 
 // The choice for a call; null: the library's own. `at_any_price`: whatever it loses by blocks of different lengths.
@@ -64,24 +66,25 @@ std::shared_ptr<const Choice> choice_for_local_counts(std::vector<Choice> choice
 
 class Wisdom {
  public:
-  // What a file must be of: the machine and the MPI library of this process.
+  // The machine and the MPI library of this process. A file must be made for both.
   struct ThisProcess {
     problem::Fingerprint machine;
     std::string mpi; // first line of the library's version
   };
   using Found = problem::Found;
 
-  // Of a file's text. The error is one sentence for the user, and names the entry: of a newer version, not whole, of
-  // another machine or MPI library, an unknown algorithm. A file that names no machine or library is of any.
+  // The wisdom of a file's text. The error is one sentence for the user, and names the entry: another version, not
+  // whole, made for another machine or MPI library, an unknown algorithm. A file that names no machine or library is
+  // for any.
   static Result<Wisdom> parse(std::string_view text, const Registry& registry, const ThisProcess& here,
                               Found found = Found::named);
-  // Algorithms at their defaults, for all lengths and numbers of ranks: a name is for all collectives that have it,
-  // collective=name for one; of several, with commas between them, the first that fits a call has it.
+  // Algorithms at their defaults, for all lengths and numbers of ranks. "ring" is for all collectives that have a ring,
+  // "allgather=ring" for one. In a list with commas the first item that fits a call has it.
   static Result<Wisdom> of_algorithm(std::string_view text, const Registry& registry);
 
   // The choices for a communicator, in the order of the file.
   std::vector<Choice> choices(CollectiveKind kind, const RankCounts& ranks, Determinism asked = Determinism::any) const;
-  std::uint64_t hash() const { return hash_; } // of what it says: equal on all ranks, or nothing is taken over
+  std::uint64_t hash() const { return hash_; } // of the text: if it differs between ranks, no call is taken over
   std::size_t size() const { return choices_.size(); }
 
  private:

@@ -16,7 +16,7 @@ struct Fingerprint {
   std::string text() const; // for people
 };
 
-// Of the machine that this process runs on.
+// The fingerprint of the machine that this process runs on.
 Fingerprint this_machine();
 // The model from the text of /proc/cpuinfo: its first processor's name, or on systems that know none its numbers; empty
 // where there is neither.

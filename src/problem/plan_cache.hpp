@@ -33,7 +33,7 @@ class PlanCache {
     return *entries_[i].plan;
   }
   std::int64_t size() const { return size_; }
-  // For so many more, of which keep() then allocates nothing.
+  // Reserves memory for `more` plans. The next `more` calls of keep() allocate nothing.
   void make_room(std::int64_t more) {
     while (2 * (size_ + more) > static_cast<std::int64_t>(entries_.size())) grow();
   }

@@ -16,7 +16,7 @@
 
 namespace kumihimo::problem {
 
-// What is asked for, but for its size: fields of text in the problem's own order.
+// A problem without its size: fields of text in the problem's own order.
 using Key = std::vector<std::pair<std::string, std::string>>;
 
 // A variant with a value for each of its parameters.
@@ -33,19 +33,20 @@ std::vector<Candidate> candidates_of(const VariantDescription& variant);
 class Trial {
  public:
   virtual ~Trial() = default;
-  // Computes the answer so many times, each time by so many calls.
+  // Calls of the variant in one run.
   virtual std::int64_t calls() const { return 1; }
+  // Computes the answer `times` times.
   virtual void run(const Candidate& candidate, std::int64_t times) = 0;
-  // Does what no variant can leave out of these calls, so many times: its time is a lower bound.
+  // Does `times` times the work that no variant can avoid in a run: its time is a lower bound.
   virtual void run_bound(std::int64_t times) = 0;
 };
 
 class Problem {
  public:
   virtual ~Problem() = default;
-  // Those that this machine can run. The golden copy is the first.
+  // The variants that this machine can run. The golden copy is the first.
   virtual std::vector<VariantDescription> variants(const Key& key) const = 0;
-  // What runs where nothing was tuned: it keeps its place unless another one is faster.
+  // The variant that runs where nothing was tuned. It stays unless another one is faster.
   virtual Candidate untuned(const Key& key, std::int64_t size) const = 0;
   // Compares the candidate with the golden copy on random and on edge inputs. The error names the input.
   virtual Status check(const Key& key, const Candidate& candidate) const = 0;

@@ -81,9 +81,9 @@ Result<std::string> Entry::word(const char* name) const {
   return it->get<std::string>();
 }
 
-Result<std::int64_t> Entry::number(const char* name, std::int64_t initial, std::int64_t most) const {
+Result<std::int64_t> Entry::number(const char* name, std::int64_t default_value, std::int64_t most) const {
   const auto it = fields_.find(name);
-  if (it == fields_.end()) return initial;
+  if (it == fields_.end()) return default_value;
   if (!it->is_number_integer() || it->get<std::int64_t>() < 0 || it->get<std::int64_t>() > most)
     return wrong_value(fmt::format("{}: {} must be a whole number from 0 to {}", where_, name, most), it->dump());
   return it->get<std::int64_t>();

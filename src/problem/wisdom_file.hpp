@@ -27,12 +27,12 @@ class Entry {
   const std::string& where() const { return where_; } // "choice 3"
   bool has(const char* name) const { return fields_.contains(name); }
   Result<std::string> word(const char* name) const;
-  // A whole number from 0 to `most`; `initial` where there is none.
-  Result<std::int64_t> number(const char* name, std::int64_t initial,
+  // A whole number from 0 to `most`; `default_value` where there is none.
+  Result<std::int64_t> number(const char* name, std::int64_t default_value,
                               std::int64_t most = std::numeric_limits<std::int64_t>::max()) const;
   Result<SizeRange> sizes() const; // from_bytes, to_bytes
-  Result<double>
-  ratio_high() const; // of the time of what runs without the choice; 0: no figure, a person's or a model's
+  // The highest ratio of its time to that of what runs without the choice; 0: none, as of a person or a model.
+  Result<double> ratio_high() const;
   Result<nlohmann::json> parameters() const; // an object, empty where there is none
   bool is_measured() const;                  // neither by the simulator nor on emulated nodes
 
@@ -47,7 +47,8 @@ struct WisdomText {
   std::string text;
   Found found = Found::named;
 };
-// `path` is a file, or a folder in which that of this machine and `subject` is looked for (wisdom_file_name).
+// The text of the file `path`, or of the file for this machine and `subject` in the folder `path` (wisdom_file_name).
+// Error: it is no regular file, or too long.
 Result<WisdomText> find_wisdom(const std::string& path, const Fingerprint& machine, std::string_view subject);
 
 class WisdomFile {

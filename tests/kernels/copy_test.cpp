@@ -53,7 +53,7 @@ TEST(CopyCheck, NamesTheInputOnWhichACopyIsWrong) {
 
 // --- plans
 
-using Reductions = Choices::Reduce;
+using Reductions = Selection::Reduce;
 const ReduceVariant* reduction(std::string_view name) { return find_reduce_variant(name); }
 
 std::vector<std::string> calls; // of the marked kernels
@@ -78,7 +78,7 @@ struct Plan : testing::Test {
 };
 
 TEST_F(Plan, RunsTheVariantOfTheLength) {
-  Choices choices = untuned();
+  Selection choices = untuned();
   Reductions& sums = choices.of(DataType::int32, Operation::sum);
   sums = Reductions(&a);
   sums.set({100, 4099}, &b); // bytes; of 25 to 1024 elements
@@ -115,7 +115,7 @@ TEST_F(Plan, IsForEveryApplicableOperation) {
 
 // As tests/kernels/CMakeLists.txt sets the environment: from 64 KiB on stores are non-temporal where there are any.
 TEST_F(Plan, UntunedStreamsFromTheThresholdOn) {
-  Choices choices = untuned();
+  Selection choices = untuned();
   const Reductions& sums = choices.of(DataType::float64, Operation::sum);
   const std::string usual(sums.at(0)->name), name(sums.at(streaming_threshold_bytes())->name);
   EXPECT_EQ(sums.at(streaming_threshold_bytes() - 1)->name, usual);
@@ -126,8 +126,8 @@ TEST_F(Plan, UntunedStreamsFromTheThresholdOn) {
 }
 
 TEST_F(Plan, CopiesByItsVariants) {
-  Choices choices = untuned();
-  choices.of(Reader::other_core) = Choices::Copy(CopyChoice(&copy_variants().back()));
+  Selection choices = untuned();
+  choices.of(Reader::other_core) = Selection::Copy(CopyChoice(&copy_variants().back()));
   use(choices);
   EXPECT_EQ(copy_plan(Reader::other_core).most_plain,
             copy_variants().size() > 1 ? smallest_tuned_copy_bytes - 1 : SizeRange{}.to);
@@ -152,7 +152,7 @@ TEST(Copy, TheEnvironmentDecidesHowOtherCoresAreWrittenTo) {
   ASSERT_NE(stores, nullptr);
   EXPECT_EQ(streams_to_other_cores(), std::string_view(stores) == "streamed");
   EXPECT_TRUE(environment_decides_copies(Reader::other_core));
-  Choices choices = untuned();
+  Selection choices = untuned();
   const bool streams = choices.of(Reader::other_core).at(smallest_streamed_bytes).variant->name == "streaming";
   EXPECT_EQ(streams, streams_to_other_cores() && find_copy_variant("streaming"));
 }

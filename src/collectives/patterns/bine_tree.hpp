@@ -12,7 +12,7 @@ namespace kumihimo {
 struct BinePlace {
   struct Child {
     std::int64_t number;
-    int steps; // its subtree: what it reaches over so many distances, as SwingReach has it
+    int steps; // its subtree: what it reaches over this number of distances (SwingReach)
   };
   std::optional<std::int64_t> parent;
   int steps = 0;               // likewise

@@ -148,7 +148,8 @@ class Writer {
     program_.add(std::move(lane));
   }
 
-  // After the round the links stay idle for this many of its messages, or for plan_.gap. paced() bounds the product.
+  // Adds a pause after the round: `messages` times the time of one of its messages, or the gap that was asked for.
+  // paced() bounds the product.
   Round with_gap(Round round, const Expression& messages, const Phase& phase, const Share& share) const {
     const std::int64_t bytes = c_.ranks / phase.length * c_.bytes().value / share.parts;
     if (plan_.paced) round.gap = plan_.gap ? Expression(*plan_.gap * bytes) : messages * bytes;

@@ -138,7 +138,7 @@ class Copy final : public Kernel {
   Result<std::unique_ptr<Trial>> trial(const Key& key, std::int64_t size) const override {
     return reader_of(key) == kernels::Reader::same_core ? local_copy_trial(size) : shared_copy_trial(size);
   }
-  Status take(const Entry& entry, SizeRange bytes, kernels::Choices& choices) const override {
+  Status take(const Entry& entry, SizeRange bytes, kernels::Selection& choices) const override {
     const std::string name = TRY(entry.word("reader"));
     const auto reader = std::find_if(kernels::readers.begin(), kernels::readers.end(),
                                      [&](kernels::Reader each) { return name_of(each) == name; });

@@ -26,7 +26,7 @@ class Kernel : public problem::Problem {
   // Without the field `kernel`, the most used first.
   virtual std::vector<Key> keys() const = 0;
   // Takes an entry of wisdom over. Error: what is wrong with it.
-  virtual Status take(const Entry& entry, SizeRange bytes, kernels::Choices& choices) const = 0;
+  virtual Status take(const Entry& entry, SizeRange bytes, kernels::Selection& choices) const = 0;
 };
 
 template <class Row>

@@ -89,7 +89,7 @@ class Reduce final : public Kernel {
     const auto [operation, type] = class_of(key).members.front();
     return reduce_trial(operation, type, size);
   }
-  Status take(const Entry& entry, SizeRange bytes, kernels::Choices& choices) const override {
+  Status take(const Entry& entry, SizeRange bytes, kernels::Selection& choices) const override {
     const Result<std::string> operation = entry.word("operation"), type = entry.word("type");
     if (!operation) return operation.error();
     if (!type) return type.error();

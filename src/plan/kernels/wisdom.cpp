@@ -8,7 +8,7 @@
 namespace kumihimo::plan {
 namespace {
 
-Status take(const Entry& entry, kernels::Choices& choices) {
+Status take(const Entry& entry, kernels::Selection& choices) {
   const Result<std::string> kernel = entry.word("kernel");
   if (!kernel) return kernel.error();
   const SizeRange bytes = TRY(entry.sizes());

@@ -13,8 +13,8 @@ namespace kumihimo::plan {
 inline constexpr std::string_view kernel_subject = "kernels"; // names the file (problem::wisdom_file_name)
 
 struct KernelWisdom {
-  kernels::Choices choices; // untuned where the file says nothing, or the environment decides
-  std::int64_t size = 0;    // entries taken
+  kernels::Selection choices; // untuned where the file says nothing, or the environment decides
+  std::int64_t size = 0;      // entries taken
 };
 
 // The error is one sentence for the user, and names the entry. Entries of other problems are passed over.

@@ -75,7 +75,7 @@ TEST(KernelWisdom, DecidesWhichVariantRuns) {
                                                       {{"collective", "allreduce"}, {"algorithm", "passed over"}}});
   ASSERT_TRUE(wisdom) << wisdom.error().sentence();
   EXPECT_EQ(wisdom->size, 3);
-  kernels::Choices choices = wisdom->choices, untuned = kernels::untuned();
+  kernels::Selection choices = wisdom->choices, untuned = kernels::untuned();
   for (const DataType type : {DataType::int32, DataType::uint32})
     for (const Operation op : {Operation::min, Operation::max}) {
       EXPECT_EQ(choices.of(type, op).at(999), untuned.of(type, op).at(999));

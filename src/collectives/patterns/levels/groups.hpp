@@ -1,5 +1,5 @@
-// Who shares a leader: the ranks of a node, or so many of them as a group may have. Groups take seats one after the
-// other, so that whatever ranks a node holds, in seats a group's blocks follow each other.
+// Groups of ranks that share a leader: the ranks of a node, or parts of them of a given size. Groups take seats one
+// after the other. So the blocks of a group follow each other in the order of seats, whatever ranks a node holds.
 #pragma once
 
 #include "collectives/patterns/levels/embed.hpp"

@@ -27,7 +27,7 @@ struct RangePlace {
 void write_range_tree(ProgramBuilder& program, LaneBuilder& lane, const Collective& c, std::int64_t r,
                       const RangePlace& place);
 
-// Of `rank` among so many ranks. Errors: the tree does not hold so many.
+// The place of `rank` in the tree of `ranks` ranks. Errors: there is no tree of this number of ranks.
 using PlaceOf = Result<RangePlace> (*)(std::int32_t ranks, std::int64_t root, std::int64_t rank);
 
 // Rows of gather and scatter.

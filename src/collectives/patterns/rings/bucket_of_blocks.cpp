@@ -49,7 +49,7 @@ struct RingDirection {
     return plan.axes[static_cast<std::size_t>((index + phase) % phases())];
   }
   std::int64_t length(std::int64_t phase) const { return plan.space.shape().length(axis(phase)); }
-  // The neighbour that is so many places further.
+  // The rank that is `places` further along the axis.
   std::int64_t neighbour(std::int64_t phase, std::int64_t places) const {
     return plan.space.shape().shifted(rank, axis(phase), static_cast<std::int32_t>(step() * places));
   }
