@@ -1,7 +1,6 @@
 // Compares a kernel with its golden copy, bit for bit:
 //  - lengths: each from 0 to 400 bytes, some up to 20 kB;
-//  - memory: random offsets from the alignment, guard bytes around it, all permitted forms of equal operands and
-//  target;
+//  - memory: random offsets from the alignment, guard bytes, all permitted forms of equal operands and target;
 //  - values: random bits and special values (extremes, zeros of both signs, infinities, NaNs, subnormals).
 #pragma once
 
