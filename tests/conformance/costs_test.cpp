@@ -39,7 +39,7 @@ Machine crossbar(const Shape& shape, std::int64_t engines) {
 // One, or one for each tree or lane of an algorithm that takes their number: those of a rank's first phase.
 std::int64_t engines_of(const Variant& v, const Schedule& s) {
   std::int64_t most = 1;
-  if (std::none_of(v.parameters.begin(), v.parameters.end(), [](const auto& q) { return q.name == "trees"; })) return 1;
+  if (!v.takes(parameter::trees)) return 1;
   for (std::int32_t r = 0; r < s.ranks(); ++r) {
     std::int64_t first = 0;
     for (const Lane& lane : s.program(Rank{r}).lanes) first += lane.after.empty();
