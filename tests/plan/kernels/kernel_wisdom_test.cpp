@@ -58,7 +58,7 @@ TEST(KernelProblems, VariantsAreRightAndRunInTrials) {
       continue;
     }
     std::size_t candidates = 0;
-    for (const VariantDescription& each : variants) candidates += candidates_of(each).size();
+    for (const VariantDescription& each : variants) candidates += problem::candidates_of(each).size();
     EXPECT_EQ(decision->tried.size(), candidates);
     EXPECT_GT(decision->bound_seconds, 0);
     for (const problem::Tried& each : decision->tried) {
