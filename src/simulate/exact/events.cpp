@@ -1,6 +1,7 @@
 // The state of the exact simulation: lanes with segments in flight, channels that serve in order, and a clock.
 #include "base/hash.hpp"
 #include "base/result.hpp"
+#include "program/binding.hpp"
 #include "program/segment_start.hpp"
 #include "simulate/channel.hpp"
 #include "simulate/exact/expanded_rounds.hpp"
