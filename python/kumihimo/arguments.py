@@ -174,7 +174,7 @@ def collective(asked: CollectiveArguments, space: _topology.RankSpace) -> _sched
         0 if listed else elements(asked),
         asked.type,
         asked.operation,
-        _within("the root", asked.root, 31),
+        within("the root", asked.root, 31),
         asked.in_place,
     )
     regular = _with_neighbours(regular, asked.neighbours, space)
@@ -225,7 +225,7 @@ def listed_counts(asked: CollectiveArguments) -> list[int]:
 
 def _count(word: str, type_: str) -> int:
     if word.isdecimal():
-        return _within("a count", int(word), 63)
+        return within("a count", int(word), 63)
     return _elements_in(parse_size(word), type_)
 
 
@@ -236,7 +236,7 @@ def elements(asked: CollectiveArguments) -> int:
     if asked.count is not None and asked.bytes is not None:
         raise wrong_value("the length must be given once", "--count and --bytes", "leave one of them out")
     if asked.count is not None:
-        return _within("the count", asked.count, 63)
+        return within("the count", asked.count, 63)
     if asked.bytes is None:
         raise missing("the length of the data", "add --bytes 1MiB or --count 1000")
     return _elements_in(asked.bytes, asked.type)
@@ -275,7 +275,7 @@ def parameters(**given: object) -> _collectives.Parameters:
     """The parameters of an algorithm, by the names of parameters.def; what is None takes its default."""
     for name, value in given.items():
         if isinstance(value, int):
-            _within(name, value, 63)
+            within(name, value, 63)
     return _collectives.Parameters(**{name: value for name, value in given.items() if value is not None})
 
 
@@ -298,7 +298,7 @@ def rank_of(number: int, ranks: int) -> int:
     return number
 
 
-def _within(what: str, number: int, bits: int) -> int:
+def within(what: str, number: int, bits: int) -> int:
     if not -(2**bits) <= number < 2**bits:
         raise wrong_value(f"{what} must fit in {bits + 1} bits", number)
     return number

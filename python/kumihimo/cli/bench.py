@@ -81,6 +81,8 @@ def command(
         raise wrong_value("--pinning must be auto or none", f"'{pinning}'")
     if launches is not None and launches < 1:
         raise wrong_value("--launches must be at least 1", launches)
+    if tag_upper_bound is not None:
+        arguments.within("--tag-upper-bound", tag_upper_bound, 31)
     if tag_upper_bound is not None and tag_upper_bound < LEAST_TAG_UPPER_BOUND:
         raise wrong_value(f"--tag-upper-bound must be at least {LEAST_TAG_UPPER_BOUND}", tag_upper_bound)
     if check:

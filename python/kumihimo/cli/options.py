@@ -12,7 +12,7 @@ import click
 import typer
 from click.core import ParameterSource
 
-from kumihimo import _collectives, _schedule
+from kumihimo import _collectives, _schedule, arguments
 from kumihimo.durations import parse_duration
 from kumihimo.errors import wrong_value
 from kumihimo.sizes import parse_size
@@ -23,7 +23,16 @@ def option(words: str, help_: str, type_: type = str) -> object:
     *names, last = words.split()
     if last.startswith("-"):
         return Annotated[bool, typer.Option(*names, last, help=help_)]
+    if type_ is int:
+        return Annotated[Optional[int], typer.Option(*names, metavar=last, help=help_, click_type=Integer())]
     return Annotated[Optional[type_], typer.Option(*names, metavar=last, help=help_)]
+
+
+class Integer(click.types.IntParamType):
+    """A number that fits in 64 bits. A smaller range is checked where the number is used."""
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        return arguments.within(max(param.opts, key=len), super().convert(value, param, ctx), 63)
 
 
 class Duration(click.ParamType):

@@ -52,9 +52,9 @@ def command(
     Example:
     kumihimo verify allreduce --shape 48x54x32 --algorithm trinaryx3
     """
-    for name, number in (("samples", samples), ("seed", seed)):
-        if number < 0:
-            raise wrong_value(f"--{name} must be at least 0", number)
+    for name, number, bits in (("--samples", samples, 31), ("--seed", seed, 63)):
+        if arguments.within(name, number, bits) < 0:
+            raise wrong_value(f"{name} must be at least 0", number)
     if arguments.names_programs(collective):
         from kumihimo import programs
 

@@ -88,6 +88,41 @@ def test_an_option_without_text_is_refused(capfd, verb, option):
     assert "must have a value (got '')" in err
 
 
+def integers() -> list[tuple[str, str]]:
+    """Every option of every verb that takes an integer."""
+    return [
+        (verb, parameter.opts[0])
+        for name in verbs.VERBS
+        for verb, command in commands_of(name)
+        for parameter in command.params
+        if parameter.type.name == "integer"
+    ]
+
+
+@pytest.mark.parametrize("number", ["9" * 23, "-" + "9" * 23])
+@pytest.mark.parametrize(("verb", "option"), integers())
+def test_an_integer_of_more_than_64_bits_is_refused(capfd, verb, option, number):
+    assert cli.carry_out([*verb.split(), option, number]) == 2
+    out, err = capfd.readouterr()
+    assert (out, one_sentence(err)) == ("", True), err
+    assert f"must fit in 64 bits (got {number})" in err
+
+
+@pytest.mark.parametrize(
+    ("line", "option"),
+    [
+        ("verify allreduce -a ring --shape 4", "--samples"),
+        ("verify bcast --shape 4", "--root"),
+        ("bench allreduce --ranks 2 --bytes 8", "--tag-upper-bound"),
+    ],
+)
+def test_an_integer_of_more_than_32_bits_is_refused(capfd, line, option):
+    assert cli.carry_out([*line.split(), option, "3000000000"]) == 2
+    out, err = capfd.readouterr()
+    assert (out, one_sentence(err)) == ("", True), err
+    assert "must fit in 32 bits (got 3000000000)" in err
+
+
 def test_a_command_and_paths_that_are_not_utf8_print_as_bytes():
     for line in ([NOT_UTF8], ["verify", "allreduce", "--shape", "4", "--placement", NOT_UTF8]):
         ran = subprocess.run(
