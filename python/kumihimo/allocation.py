@@ -27,16 +27,22 @@ class Allocation:
 
 
 def read(text: str, environment: Mapping[str, str]) -> Allocation:
-    """As --allocation takes it: `env`, the path of a hostfile, or a host list with ranks per host: node[001-004]:8."""
+    """As --allocation takes it: `env`, the path of a hostfile, or a host list with the ranks of each host of an item,
+    or 1: node[001-004]:8,login."""
     if text == ENVIRONMENT:
         return of_environment(environment)
     if re.search(r"[\[,]", text) is None and ("/" in text or Path(text).exists()):
         return of_hostfile(_file(text), text)
-    names, colon, each = text.rpartition(":")
-    if not colon:
-        names, each = text, "1"
-    hosts = _machine.parse_host_list(names)
-    return _made(hosts, [_count(each, f"'{text}'")] * len(hosts), f"'{text}'")
+    hosts: list[str] = []
+    ranks: list[int] = []
+    for item in re.split(r",(?![^\[]*\])", text):  # at commas outside brackets
+        names, colon, each = item.partition(":")
+        found = _machine.parse_host_list(names)
+        if (colon and not found) or ":" in each:
+            raise wrong_value("a host list must be written like node[001-004]:8,login:1", f"'{item.strip()}'")
+        hosts += found
+        ranks += [_count(each if colon else "1", f"'{text}'")] * len(found)
+    return _made(hosts, ranks, f"'{text}'")
 
 
 def of_environment(environment: Mapping[str, str]) -> Allocation:

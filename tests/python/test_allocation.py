@@ -62,12 +62,18 @@ def test_hostfiles(tmp_path, text, expected):
 def test_host_lists():
     assert allocation.read("node[001-002]:8", {}) == Allocation(("node001", "node002"), (8, 8))
     assert allocation.read("a,b", {}) == Allocation(("a", "b"), (1, 1))
+    assert allocation.read("n1:2, n2:3", {}) == Allocation(("n1", "n2"), (2, 3))
+    assert allocation.read("n[1-2,7]:2,m,k[3]:4", {}) == Allocation(("n1", "n2", "n7", "m", "k3"), (2, 2, 2, 1, 4))
 
 
 @pytest.mark.parametrize(
     ("read", "words"),
     [
         (lambda: allocation.read("env", {}), "SLURM_JOB_NODELIST"),
+        (lambda: allocation.read("n[1-2]:3:4", {}), "must be written like node[001-004]:8,login:1 (got 'n[1-2]:3:4')"),
+        (lambda: allocation.read("n1,:4", {}), "must be written like node[001-004]:8,login:1 (got ':4')"),
+        (lambda: allocation.read("n[1-2:3]", {}), "close each bracket"),
+        (lambda: allocation.read("n1:", {}), "(got '')"),
         (lambda: allocation.of_slurm("n[1-3]", "2,1"), "count the tasks of 3 nodes"),
         (lambda: allocation.of_slurm("n[1-3]", "2(y3)"), "tasks per node are written like 2(x3),1"),
         (lambda: allocation.of_slurm("n[1-3]", "2(x999999999)"), "tasks per node are written like 2(x3),1"),
