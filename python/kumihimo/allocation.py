@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from kumihimo import _machine, _topology, files
+from kumihimo import _machine, _placement, _topology, files
 from kumihimo.errors import missing, wrong_value
 
 ENVIRONMENT = "env"
@@ -116,14 +116,8 @@ def job_on(machine: _machine.Machine, given: Allocation) -> _machine.Job:
     """The job on these hosts: on the nodes of their names, where the machine file names its nodes, and else on as many
     nodes as there are hosts."""
     if machine.node_names:
-        at = {name: node for node, name in enumerate(machine.node_names)}
         sizes = [0] * machine.nodes
-        for host, ranks in zip(given.hosts, given.ranks):
-            node = at.get(host, at.get(host.partition(".")[0]))
-            if node is None:
-                raise wrong_value(
-                    f"the machine file of {machine.name} does not name this host", f"'{host}'", "add it to node_names"
-                )
+        for node, ranks in zip(_named_nodes(machine, given), given.ranks):
             sizes[node] += ranks
         return _machine.Job.with_node_sizes(machine, sizes)
     if machine.on_switches and len(given.hosts) < machine.nodes:
@@ -135,6 +129,29 @@ def job_on(machine: _machine.Machine, given: Allocation) -> _machine.Job:
             "give a --shape of as many nodes, or name the nodes in the machine file (node_names)",
         )
     return _machine.Job.with_node_sizes(machine, list(given.ranks))
+
+
+def placement_on(job: _machine.Job, given: Allocation) -> _placement.Placement | None:
+    """The ranks of the first host, then those of the next one; None: that is the block order of the nodes."""
+    nodes = _named_nodes(job.machine, given) if job.machine.node_names else []
+    if nodes == sorted(nodes):
+        return None
+    taken: Counter[int] = Counter()
+    lines = []
+    for node, ranks in zip(nodes, given.ranks):
+        lines += [f"{len(lines) + slot} {node} {taken[node] + slot}" for slot in range(ranks)]
+        taken[node] += ranks
+    return _placement.Placement.parse("\n".join(lines), "--allocation", job.slots, [])
+
+
+def _named_nodes(machine: _machine.Machine, given: Allocation) -> list[int]:
+    """The node of each host, by the names in the machine file."""
+    at = {name: node for node, name in enumerate(machine.node_names)}
+    nodes = [at.get(host, at.get(host.partition(".")[0])) for host in given.hosts]
+    if None in nodes:
+        rule = f"the machine file of {machine.name} does not name this host"
+        raise wrong_value(rule, f"'{given.hosts[nodes.index(None)]}'", "add it to node_names")
+    return nodes
 
 
 def _made(hosts: Iterable[str], ranks: Iterable[int], where: str) -> Allocation:

@@ -120,8 +120,14 @@ def _check_ranks_of_a_node(job: _machine.Job) -> None:
         )
 
 
-def placed(job: _machine.Job, wanted: Wanted | None) -> Placed | None:
-    """The job's ranks as the user wants them placed."""
+def placed(job: _machine.Job, wanted: Wanted | None, given: Allocation | None = None) -> Placed | None:
+    """The job's ranks as the user wants them placed, or in the order of the hosts that a scheduler has given."""
+    by_hosts = None if given is None else allocation.placement_on(job, given)
+    if by_hosts is not None and wanted is None:
+        return Placed("--allocation", by_hosts)
+    if by_hosts is not None and wanted.order is not None:
+        rule = "--order needs an --allocation whose hosts are in the order of the machine's nodes"
+        raise wrong_value(rule, ",".join(given.hosts), "sort the hosts, or give --placement")
     return wanted and Placed(str(wanted), wanted.place(job.slots, job.machine.shape, job.machine.node_names))
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from kumihimo import _machine, allocation, simulation
@@ -9,6 +11,7 @@ from kumihimo.allocation import Allocation
 from kumihimo.arguments import Ranks
 from kumihimo.cli import machine as machines
 from kumihimo.errors import BadInput
+from kumihimo.placement import Wanted
 
 OPENMPI = """# made by hand
 node001 slots=4 max_slots=8
@@ -111,6 +114,30 @@ def test_hosts_are_the_nodes_of_their_names():
         allocation.job_on(machine, Allocation(("n5",), (1,)))
 
 
+def test_ranks_fill_the_hosts_in_the_order_of_the_list():
+    machine = small('node_names = "n[1-4]"')
+    given = allocation.read("n4,n1:2,n3:1", {})
+    job = simulation.on(machine, Ranks(None, None, None), None, given)
+    placed = simulation.placed(job, None, given)
+    assert (placed.name, placed.placement.node_of_rank) == ("--allocation", [3, 0, 0, 2])
+    assert placed.placement.slot_of_rank == [0, 0, 1, 0]
+    twice = Allocation(("n2", "n1", "n2.cluster"), (1, 1, 2))
+    job = simulation.on(machine, Ranks(None, None, None), None, twice)
+    assert allocation.placement_on(job, twice).slot_of_rank == [0, 0, 1, 2]
+    assert simulation.placed(job, None, allocation.read("n[1-4]:2", {})) is None
+
+
+def test_an_order_needs_sorted_hosts(tmp_path):
+    machine, given = small('node_names = "n[1-4]"'), allocation.read("n4,n1", {})
+    job = simulation.on(machine, Ranks(None, None, None), None, given)
+    with pytest.raises(
+        BadInput, match=r"order of the machine's nodes \(got n4,n1\); sort the hosts, or give --placement"
+    ):
+        simulation.placed(job, Wanted(order="round-robin"), given)
+    placed = simulation.placed(job, Wanted(file="p", text="0 n1 0\n1 n4 0\n"), given)
+    assert placed.placement.node_of_rank == [0, 3]
+
+
 def test_hosts_take_the_first_nodes_where_these_have_no_names():
     given = Allocation(("x", "y", "z"), (2, 2, 1))
     assert allocation.job_on(small(), given).slots.sizes == [2, 2, 1]
@@ -133,3 +160,6 @@ def test_a_slurm_topology_becomes_a_machine_that_knows_its_nodes(kumihimo, tmp_p
     ended = kumihimo(*case, env=environment)
     assert ended.code == 0, ended.err
     assert '"node_sizes": [0, 2, 0, 0, 2, 2, 0, 0]' in " ".join(ended.out.split())
+    case = (*case[:4], "--allocation", "cn05,cn01,cn02", *case[6:])
+    (scattered,) = json.loads(kumihimo(*case).out)["results"]
+    assert scattered["placement"] == "--allocation"
