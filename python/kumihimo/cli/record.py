@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shlex
 from pathlib import Path
 from typing import Optional
@@ -74,13 +75,13 @@ def recorded(
         with errors_as_message("the summary"):
             written({json_file: told})
         return code
+    preload.found(program)
     writable(output)
-    if first:
-        reading.forget(output)
     settings = {"RECORD": str(output), "RECORD_SYNC": "1" if sync else ""}
     if trace is not None:
         settings["RECORD_TRACE"] = str(otf2_writing.prepared(trace))
-    code, _, signals = preload.run(program, settings, (preload.RECORDER,))
+    with reading.replacing(output) if first else contextlib.nullcontext():
+        code, _, signals = preload.run(program, settings, (preload.RECORDER,))
     if not first:
         return code
     told = {"exit_code": code, "signals": signals, "command": shlex.join(program)}

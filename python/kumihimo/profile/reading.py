@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -78,11 +79,22 @@ def beside(output: Path, form: str) -> list[Path]:
     return sorted((p for p in output.parent.iterdir() if name.fullmatch(p.name)), key=lambda p: (len(p.name), p.name))
 
 
-def forget(output: Path) -> None:
-    """Of an earlier run. What is no file, as a device, stays."""
-    for path in (output, *beside(output, r"(\.spawned-\d+)?(\.rank\d+)?")):
-        if path.is_file():
-            path.unlink(missing_ok=True)
+@contextlib.contextmanager
+def replacing(output: Path) -> Iterator[None]:
+    """Around the run that writes a new profile: moves the files of an earlier one to a folder beside it, and deletes
+    them when the run has ended. If the run cannot start, they are moved back. What is no file, as a device, stays."""
+    earlier = [path for path in beside(output, r"(\.spawned-\d+)?(\.rank\d+)?") if path.is_file()]
+    if not earlier:
+        yield
+        return
+    with tempfile.TemporaryDirectory(dir=output.parent, prefix=f"{output.name}.earlier-") as folder:
+        moved = [(path, path.rename(Path(folder) / path.name)) for path in earlier]
+        try:
+            yield
+        except BaseException:
+            for path, now in moved:
+                now.rename(path)
+            raise
 
 
 def gather(output: Path) -> bool:

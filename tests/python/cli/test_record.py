@@ -197,6 +197,16 @@ class TestWithoutMPI:
         assert ran.returncode == 2
         assert word in ran.stderr and len(ran.stderr.splitlines()) <= 2
 
+    @pytest.mark.parametrize("command", [["/nonexistent"], ["./no_program"]])
+    def test_an_earlier_profile_stays_if_nothing_starts(self, tmp_path: Path, command: list[str]) -> None:
+        (tmp_path / "no_program").write_text("no program", encoding="utf-8")
+        (tmp_path / "no_program").chmod(0o755)
+        (tmp_path / "keep").write_text("of an earlier run", encoding="utf-8")
+        ran = record(tmp_path, "--output", "keep", "--trace", "trace", "--", *command)
+        assert ran.returncode == 2 and "Traceback" not in ran.stderr, ran.stderr
+        assert (tmp_path / "keep").read_text(encoding="utf-8") == "of an earlier run"
+        assert (tmp_path / "trace").exists() == (command == ["./no_program"])
+
     @pytest.mark.skipif(shutil.which("cc") is None, reason="no compiler")
     @pytest.mark.parametrize("starter", [[], ["env"]])
     def test_a_static_program_runs_as_it_is(self, tmp_path: Path, starter: list[str]) -> None:

@@ -3,6 +3,8 @@
 import json
 import os
 
+import pytest
+
 from kumihimo.profile import reading
 
 HEADER = json.dumps({"kumihimo_profile": 1}) + "\n"
@@ -25,14 +27,24 @@ def test_what_is_the_users_stays(tmp_path):
     for path in users:
         path.write_text("mine", encoding="utf-8")
     ours = [part(tmp_path / name, 0) for name in ("a[1]", "a[1].rank0", "a[1].spawned-12", "a[1].spawned-12.rank3")]
-    reading.forget(output)
+    with reading.replacing(output):
+        assert not any(path.exists() for path in ours)
     assert all(path.read_text(encoding="utf-8") == "mine" for path in users)
-    assert not any(path.exists() for path in ours)
+    assert sorted(tmp_path.iterdir()) == sorted(users)
+
+
+def test_an_earlier_profile_is_moved_back_if_the_run_does_not_start(tmp_path):
+    ours = [part(tmp_path / name, 0) for name in ("p", "p.rank0", "p.spawned-12.rank3")]
+    with pytest.raises(OSError, match="no"), reading.replacing(tmp_path / "p"):
+        raise OSError("no")
+    assert sorted(tmp_path.iterdir()) == sorted(ours)
+    assert ranks_of(tmp_path / "p") == [0]
 
 
 def test_what_is_no_file_stays(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    reading.forget(tmp_path / "pipe")
+    with reading.replacing(tmp_path / "pipe"):
+        assert (tmp_path / "pipe").is_fifo()
     assert (tmp_path / "pipe").is_fifo()
 
 

@@ -164,7 +164,8 @@ class TestParts:
     def test_of_an_earlier_run_are_forgotten(self, tmp_path: Path) -> None:
         self.part(tmp_path, 1)
         (tmp_path / "profile").write_text("old", encoding="utf-8")
-        reading.forget(tmp_path / "profile")
+        with reading.replacing(tmp_path / "profile"):
+            pass
         assert list(tmp_path.iterdir()) == []
 
 
