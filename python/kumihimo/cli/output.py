@@ -53,10 +53,14 @@ def interrupted(signals: Sequence[str], kept: str) -> list[str]:
 
 
 def writable(path: Path) -> None:
-    """Found before a program runs, not after. What waits for a reader, as a FIFO, is not opened yet."""
+    """Found before a program runs, not after. What waits for a reader, as a FIFO, is not opened yet. A file that was
+    made to find it out is removed again."""
     with files.refused("the file must be writable", path, "name another"):
-        if files.kind(path) in ("", "a file", "a folder"):
+        found = files.kind(path)
+        if found in ("", "a file", "a folder"):
             path.open("a", encoding="utf-8").close()
+            if not found:
+                path.resolve().unlink(missing_ok=True)  # not a link to it
         elif not os.access(path, os.W_OK):
             raise PermissionError(EACCES, os.strerror(EACCES))
 

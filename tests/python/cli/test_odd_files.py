@@ -191,6 +191,14 @@ def test_a_profile_is_written_to_a_file(kumihimo, odd, kind):
     assert str(path) in ended.err and "nothing was recorded" not in ended.err
 
 
+@pytest.mark.parametrize("verb", ["run", "record"])
+def test_a_refused_command_leaves_no_files(kumihimo, tmp_path, verb):
+    (tmp_path / "link").symlink_to("target")
+    for name in ("new", "link"):
+        assert kumihimo(verb, "--json", name, "--", "/nonexistent").code == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["link"]
+
+
 @pytest.mark.parametrize("kind", ["device", "folder", "fifo", "loop", "binary", "empty", "deep"])
 def test_a_profile_that_is_none_is_refused(kumihimo, odd, kind):
     ended = kumihimo("record", "--show", str(odd(kind)), preexec_fn=limited, timeout_seconds=60)
