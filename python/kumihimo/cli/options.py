@@ -106,6 +106,13 @@ def refuse_beside_programs(*taken: str) -> None:
             raise wrong_value(f"halo exchanges and program files take no {option.opts[0]}", got, "leave it out")
 
 
+def refuse_beside(reason: str, *refused: str) -> None:
+    """Refuses these arguments of the verb where the command line gives them. `reason`: why, before "takes no --x"."""
+    for option, got in _given_on_command_line():
+        if option.name in refused:
+            raise wrong_value(f"{reason} takes no {max(option.opts, key=len)}", got, "leave it out")
+
+
 def refuse_beside_collective(collective: str) -> None:
     """Refuses what the command line gives and this collective does not have: data, an operation, a form in place."""
     row = _schedule.meaning(collective)

@@ -10,6 +10,7 @@ from typing import Optional
 import typer
 
 from kumihimo import files
+from kumihimo.cli import options
 from kumihimo.cli.options import argument, option
 from kumihimo.cli.output import errors_as_message, interrupted, message, writable, write, write_json
 from kumihimo.errors import missing, wrong_value
@@ -48,6 +49,7 @@ def command(
     if show is not None:
         if program:
             raise wrong_value("--show runs no command", shlex.join(program), "leave one of them out")
+        options.refuse_beside("--show runs no command and", "output", "sync", "trace")
         for line in report(show, json_file, mpip, {"command": None}):
             print(line)
         return
