@@ -61,13 +61,21 @@ def on_space(space: _topology.RankSpace, wanted: Wanted) -> _placement.Placement
 
 
 def placed(
-    space: _topology.RankSpace, wanted: Wanted | None
+    space: _topology.RankSpace, wanted: Wanted | None, ranks: int | None = None
 ) -> tuple[_topology.RankSpace, _placement.Placement | None]:
-    """What the ranks see as the user wants them placed, and the placement; None: as they are."""
+    """What the ranks see as the user wants them placed, and the placement; None: as they are. `ranks`: how many
+    were asked for; None: any number."""
     if wanted is None:
         return space, None
     placement = on_space(space, wanted)
+    check_places_all(wanted, placement, ranks)
     return space_of(space, placement), placement
+
+
+def check_places_all(wanted: Wanted, placement: _placement.Placement, ranks: int | None) -> None:
+    """Whether a placement has as many ranks as were asked for; None: any number."""
+    if ranks not in (None, placement.ranks):
+        raise wrong_value(f"{wanted} must place all {ranks} ranks", placement.ranks, "give as many --ranks")
 
 
 def space_of(space: _topology.RankSpace, placement: _placement.Placement) -> _topology.RankSpace:

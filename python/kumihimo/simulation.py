@@ -12,7 +12,7 @@ from kumihimo import _collectives, _machine, _placement, _schedule, _simulate, _
 from kumihimo.allocation import Allocation
 from kumihimo.arguments import ALL, CollectiveArguments, Ranks, variants
 from kumihimo.errors import NotApplicable, wrong_value
-from kumihimo.placement import Placed, Wanted
+from kumihimo.placement import Placed, Wanted, check_places_all
 
 MODELS = ("flow", "cost", "bound", "exact")
 MOST_RANKS = 2**20  # a prediction holds about 10 kB a rank
@@ -120,15 +120,22 @@ def _check_ranks_of_a_node(job: _machine.Job) -> None:
         )
 
 
-def placed(job: _machine.Job, wanted: Wanted | None, given: Allocation | None = None) -> Placed | None:
-    """The job's ranks as the user wants them placed, or in the order of the hosts that a scheduler has given."""
+def placed(
+    job: _machine.Job, wanted: Wanted | None, given: Allocation | None = None, ranks: int | None = None
+) -> Placed | None:
+    """The job's ranks as the user wants them placed, or in the order of the hosts that a scheduler has given. `ranks`:
+    how many were asked for; None: any number."""
     by_hosts = None if given is None else allocation.placement_on(job, given)
     if by_hosts is not None and wanted is None:
         return Placed("--allocation", by_hosts)
     if by_hosts is not None and wanted.order is not None:
         rule = "--order needs an --allocation whose hosts are in the order of the machine's nodes"
         raise wrong_value(rule, ",".join(given.hosts), "sort the hosts, or give --placement")
-    return wanted and Placed(str(wanted), wanted.place(job.slots, job.machine.shape, job.machine.node_names))
+    if wanted is None:
+        return None
+    placement = wanted.place(job.slots, job.machine.shape, job.machine.node_names)
+    check_places_all(wanted, placement, ranks)
+    return Placed(str(wanted), placement)
 
 
 def _with_ranks(machine: _machine.Machine, asked: Ranks) -> _machine.Job:

@@ -88,7 +88,7 @@ def prove(asked: Asked, case: Case) -> dict:
     """The result of one case. Raises NotApplicable where the algorithm does not fit."""
     space = arguments.rank_space(case.ranks)
     check_ranks(space)
-    space, _ = placement.placed(space, asked.placement)
+    space, _ = placement.placed(space, asked.placement, case.ranks.ranks)
     wanted = replace(asked.question, collective=case.variant.kind, count=case.count, bytes=None)
     collective = arguments.collective(wanted, space)
     schedule = case.variant.build(collective, space, arguments.parameters(**asked.parameters))

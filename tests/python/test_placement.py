@@ -86,6 +86,24 @@ def test_a_file_with_a_mistake_names_its_line(kumihimo, tmp_path):
     assert "p.txt:2: the file must name each slot once (got slot 0 of node 0 as in line 1)" in ended.err
 
 
+@pytest.mark.parametrize(
+    "verb",
+    [
+        ("show", "allreduce", "-a", "ring", "-s", "4"),
+        ("verify", "allreduce", "-a", "ring", "-s", "4"),
+        ("simulate", "allreduce", "-a", "ring", "-s", "4", "-m", "k-computer", "-b", "8"),
+        ("bench", "allreduce", "-a", "ring", "-s", "4", "-b", "8"),
+    ],
+)
+def test_a_placement_has_as_many_ranks_as_are_asked_for(kumihimo, tmp_path, verb):
+    (tmp_path / "p3").write_text("0 0 0\n1 1 0\n2 3 0\n")
+    ended = kumihimo(*verb, "-p", "4", "--placement", "p3")
+    assert (ended.code, ended.out) == (2, "")
+    assert "p3 must place all 4 ranks (got 3); give as many --ranks" in ended.err
+    if verb[0] != "bench":
+        assert kumihimo(*verb, "--placement", "p3").code == 0
+
+
 def test_ranks_that_nothing_is_known_of_have_no_order(tmp_path):
     with pytest.raises(BadInput, match="add --shape or --ranks-per-node"):
         on_space(arguments.rank_space(Ranks(ranks=7)), Wanted("random:1"))

@@ -11,7 +11,7 @@ from kumihimo import _collectives, _placement, _topology, arguments
 from kumihimo.arguments import CollectiveArguments, Ranks
 from kumihimo.bench.nodes import RealNodes
 from kumihimo.errors import NotApplicable, wrong_value
-from kumihimo.placement import Wanted
+from kumihimo.placement import Wanted, check_places_all
 
 NODE = "node"  # ranks that share memory: any shape may be laid over them
 NONE = "none"  # ranks without a shape
@@ -114,8 +114,7 @@ def process_of_rank(case: Case, ranks: int) -> list[int] | None:
     if case.placement is None:
         return None
     placed = _placed(case, ranks)
-    if placed.ranks != ranks:
-        raise wrong_value(f"{case.placement} must place all {ranks} ranks", placed.ranks)
+    check_places_all(case.placement, placed, ranks)
     if case.goes_by_real_nodes and case.nodes:
         on = case.nodes.processes
         return [on[node][slot] for node, slot in zip(placed.node_of_rank, placed.slot_of_rank)]

@@ -54,7 +54,7 @@ def command(
         each = arguments.ranks_per_node_named(ranks_per_node or "1")
         named = programs.named(collective)
         space = arguments.rank_space(named.ranks(arguments.Ranks(shape, ranks, each)))
-        seats = _Seats(space, placements.wanted(order, placement), save_placement)
+        seats = _Seats(space, placements.wanted(order, placement), save_placement, ranks)
         _show(named.on(seats.space), seats, rank, expand, as_json)
         return
     if algorithm is None:
@@ -71,7 +71,7 @@ def command(
     asked.neighbours = arguments.neighbours_named(neighbours)
     each = arguments.ranks_per_node_named(ranks_per_node or "1")
     space = arguments.rank_space(arguments.Ranks(shape, ranks, each))
-    seats = _Seats(space, placements.wanted(order, placement), save_placement)
+    seats = _Seats(space, placements.wanted(order, placement), save_placement, ranks)
     space = seats.space
     schedule = variant.build(
         arguments.collective(asked, space),
@@ -109,13 +109,16 @@ def _show(named: programs.Programs, seats: _Seats, rank: int, expand: bool, as_j
 
 
 class _Seats:
-    """Where the ranks sit, as they are asked to be placed, and what is shown of it. `file`: to write it to."""
+    """Where the ranks sit, as they are asked to be placed, and what is shown of it. `file`: to write it to. `ranks`:
+    how many were asked for; None: any number."""
 
-    def __init__(self, space: _topology.RankSpace, wanted: placements.Wanted | None, file: Path | None) -> None:
+    def __init__(
+        self, space: _topology.RankSpace, wanted: placements.Wanted | None, file: Path | None, ranks: int | None
+    ) -> None:
         self.wanted = wanted
         self.file = file
         in_order = placements.Wanted("block") if file is not None else None
-        self.space, self.placed = placements.placed(space, wanted or in_order)
+        self.space, self.placed = placements.placed(space, wanted or in_order, ranks)
 
     def save(self) -> None:
         if self.file is not None:

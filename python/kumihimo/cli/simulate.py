@@ -65,7 +65,7 @@ def command(
         named = programs.named(collective)
         asked_ranks = asked_ranks if hosts else named.ranks(asked_ranks)
         job = simulation.on(machines.load(machine), asked_ranks, part, hosts)
-        simulate_programs(named, job, simulation.placed(job, wanted, hosts), model, links, as_json)
+        simulate_programs(named, job, simulation.placed(job, wanted, hosts, ranks), model, links, as_json)
         return
     options.refuse_beside_collective(collective)
     for name, value in (("--links", links), ("--every-round", every_round)):
@@ -83,7 +83,7 @@ def command(
         not no_simd,
         links,
         every_round,
-        simulation.placed(job, wanted, hosts),
+        simulation.placed(job, wanted, hosts, ranks),
     )
     moves_none = not arguments.moves_data(collective)
     if sizes is None and not moves_none and not arguments.is_listed(counts):
