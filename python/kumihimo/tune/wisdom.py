@@ -113,8 +113,9 @@ def cut(choice: dict, first: int, last: float) -> dict:
 
 
 def figures_of_worst(choice: dict) -> dict:
-    """Of the length where it does worst."""
-    if choice["algorithm"] == LIBRARY[0] or not choice["measured"]:
+    """Of the length where it does worst beside the MPI library, which kernels and predictions are not compared with."""
+    is_compared = "kernel" not in choice and not choice.get("simulated") and choice["algorithm"] != LIBRARY[0]
+    if not is_compared or not choice["measured"]:
         return {}
     worst = max(choice["measured"], key=lambda each: each["ratio_high"])
     return {"figures_of_bytes": worst["bytes"], **{figure: worst[figure] for figure in FIGURES}}

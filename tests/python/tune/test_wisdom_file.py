@@ -88,6 +88,21 @@ def test_what_people_wrote_without_lengths_or_figures_is_cut_too(figures):
     assert found == [{**hand, "from_bytes": 0, "to_bytes": 63}, {**hand, "from_bytes": 65}]
 
 
+@pytest.mark.parametrize(
+    "kind",
+    [
+        {"kernel": "copy", "reader": "same core", "variant": "b"},
+        {"collective": "allreduce", "algorithm": "ring", "simulated": True},
+        {"collective": "allreduce", "algorithm": "library"},
+    ],
+)
+def test_what_was_not_compared_with_the_library_keeps_its_measurements(kind):
+    old = {**kind, "from_bytes": 8, "to_bytes": 512, "measured": [{"bytes": 8 << n, "seconds": 1.0} for n in range(7)]}
+    new = {**kind, "from_bytes": 64, "to_bytes": 64, "measured": [{"bytes": 64, "seconds": 0.5}]}
+    found = wisdom.joined(file_of([old]), file_of([new]))["choices"]
+    assert [[each["bytes"] for each in choice["measured"]] for choice in found] == [[64], [8, 16, 32], [128, 256, 512]]
+
+
 def choice_for(choices: list[dict], key: tuple, length: int) -> tuple | None:
     """The first that fits."""
     for choice in choices:
