@@ -46,6 +46,8 @@ OURS = "KUMIHIMO_"  # begins the names of settings in the environment
 # (execute/networks).
 HANDED_ON = ("KUMIHIMO_SHARED_STORES", "KUMIHIMO_STREAMING_BYTES", "KUMIHIMO_NETWORK")
 OTHER_LAUNCHERS = ("srun", "aprun", "jsrun", "flux", "prun")  # of batch systems
+OF_RANKS = ("-n", "-np", "--np", "-c", "--n", "--ntasks")  # options of launchers: the number of processes
+OF_TWO_VALUES = ("mca", "gmca", "prtemca", "gprtemca", "pmixmca", "gpmixmca", "env", "genv")  # without their dashes
 LIST_FOLDERS = ("/dev/shm", "/tmp")  # of which the first that is there holds the processes' lists of who has the object
 SAYS = {"openmpi": ("Open MPI", "OpenRTE", "PRTE", "prte"), "mpich": ("HYDRA", "MPICH", "Intel(R) MPI", "MVAPICH")}
 
@@ -134,11 +136,24 @@ def remarks(command: Sequence[str], ranks: int) -> list[str]:
 
 
 def asked_ranks(command: Sequence[str]) -> int:
-    """The sum of the numbers of processes of a launcher's line; 0 where it names none."""
-    pairs = zip(command, [*command[1:], ""])
-    numbers = [after for word, after in pairs if word in ("-n", "-np", "--np", "-c", "--n", "--ntasks")]
-    numbers += [match[1] for word in command if (match := re.fullmatch(r"(?:--ntasks=|--n=|--np=|-n)(\d+)", word))]
-    return sum(int(number) for number in numbers if number.isdecimal())
+    """The sum of the numbers of processes of a launcher's line; 0 where it names none. The arguments of a program, up
+    to the next colon, are the program's own."""
+    total, option, values_left, started = 0, "", 0, False
+    for word in command[1:]:
+        if word == ":":
+            option, values_left, started = "", 0, False
+        elif started:
+            continue
+        elif match := re.fullmatch(r"(?:--ntasks=|--n=|--np=|-n)(\d+)", word):
+            total += int(match[1])
+        elif word.startswith("-"):
+            option, values_left = word, 2 if word.lstrip("-") in OF_TWO_VALUES else 1
+        elif values_left > 0 and not ("/" in word and shutil.which(word)):
+            total += int(word) if option in OF_RANKS and word.isdecimal() else 0
+            values_left -= 1
+        else:
+            started = True
+    return total
 
 
 def run_as_it_is(command: Sequence[str]) -> tuple[int, tuple[str, ...]]:
