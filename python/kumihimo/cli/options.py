@@ -114,13 +114,16 @@ def refuse_beside(reason: str, *refused: str) -> None:
 
 
 def refuse_beside_collective(collective: str) -> None:
-    """Refuses what the command line gives and this collective does not have: data, an operation, a form in place."""
+    """Refuses what the command line gives and this collective does not have: data, an operation, a form in place or
+    with different counts, neighbours."""
     row = _schedule.meaning(collective)
     data = "" if row.moves_data else "moves no data"
     has_not = {
         **dict.fromkeys(("count", "bytes_", "sizes", "type_"), data),
         "operation": "" if row.reduces else "reduces nothing",
         "in_place": data or ("" if row.may_be_in_place else "has no in-place form"),
+        "counts": data or ("" if row.has_irregular_form else "has no form with different counts"),
+        "neighbours": "" if row.of_neighbours else "has no neighbours",
     }
     for option, got in _given_on_command_line():
         if has_not.get(option.name):

@@ -78,6 +78,23 @@ CASES = [
         for model in ("cost", "bound")
         for option in ("--links", "--every-round")
     ],
+    *[
+        (
+            f"{verb} barrier {options} {option}",
+            f"barrier {why} and takes no {option.split()[0]} (got {option.split()[1]})",
+        )
+        for verb, options in (
+            ("show", "-a binomial -p 4"),
+            ("verify", "-p 4"),
+            ("simulate", "-m k-computer -s 4"),
+            ("bench", "-p 4"),
+        )
+        for option, why in (
+            ("--counts 1,2,3,4", "moves no data"),
+            ("--counts zeros", "moves no data"),
+            ("--neighbours cart:4", "has no neighbours"),
+        )
+    ],
     # roots
     ("show bcast --shape 4x3 --algorithm chain --root 12", "from 0 to 11"),
     ("show bcast --shape 4x3 --algorithm chain --root -1", "from 0 to 11"),
@@ -89,7 +106,7 @@ CASES = [
     # irregular blocks
     (
         "show allreduce -a ring --ranks 4 --count 8 --counts zeros",
-        "allreduce has no form with different counts; give one count",
+        "allreduce has no form with different counts and takes no --counts (got zeros); leave it out",
     ),
     ("show allgather -a ring --ranks 4 --count 8 --counts some", "zeros, one_huge, ramp, random:SEED (got 'some')"),
     ("show allgather -a ring --ranks 4 --count 8 --counts random:x", "the seed is a number from 0"),

@@ -58,7 +58,7 @@ def test_neighbours(kumihimo, tmp_path):
         (("neighbor_alltoall", "--neighbours", "edges:0>4"), "a rank from 0 to 3"),
         (("neighbor_alltoall", "--neighbours", "ring"), "neighbours are cart:"),
         (("neighbor_alltoall", "--neighbours", "graph:/nowhere"), "the list of edges must be readable"),
-        (("alltoall", "--neighbours", "cart:4"), "only neighbor_allgather and"),
+        (("alltoall", "--neighbours", "cart:4"), "alltoall has no neighbours and takes no --neighbours (got cart:4)"),
         (
             ("neighbor_alltoall", "--throttle", "1", "--neighbours", "random:3"),
             "works on Cartesian neighbours only",
