@@ -86,7 +86,7 @@ def command(
     if tag_upper_bound is not None and tag_upper_bound < LEAST_TAG_UPPER_BOUND:
         raise wrong_value(f"--tag-upper-bound must be at least {LEAST_TAG_UPPER_BOUND}", tag_upper_bound)
     if check:
-        refuse_beside_check(launches, format_)
+        refuse_beside_check(algorithm, launches, format_)
     elif algorithm == AUTO and parameters:
         given = f"--{next(iter(parameters)).replace('_', '-')}"
         raise wrong_value("--algorithm auto chooses the parameters", given, "leave it out, or name an algorithm")
@@ -146,13 +146,20 @@ def command(
     else:
         found = with_note_of_gap(on_real_nodes(measured, asked), parameters)
     show(found, "json" if as_json else format_)
-    return 0 if all(r.get("right", r.get("bitwise", True)) for r in found["results"]) else 1
+    return exit_code(found["results"])
 
 
-def refuse_beside_check(launches: int | None, format_: str) -> None:
+def exit_code(results: list[dict]) -> int:
+    """1 if a result is wrong, or differs between ranks or calls."""
+    return 0 if all(r.get("right", r.get("bitwise", True)) for r in results) else 1
+
+
+def refuse_beside_check(algorithm: str, launches: int | None, format_: str) -> None:
     """What says how times are taken and shown means nothing where nothing is timed."""
     if launches is not None:
         raise wrong_value("--check takes no --launches", f"--launches {launches}", "leave it out")
+    if algorithm == AUTO:
+        raise wrong_value("--check needs an algorithm or all", AUTO, "name an algorithm, or leave --algorithm out")
     if format_ not in ("table", "json"):
         raise wrong_value("--check measures no times, so its --format must be table or json", f"'{format_}'")
 
@@ -175,7 +182,7 @@ def bench_programs(case: ProgramCase, launcher: Launcher, launches: int, check: 
         print(f"{result['programs']} on {result['space']}: {'right' if result['right'] else result['found']}")
     else:
         show_programs(found)
-    return 0 if all(r.get("right", r.get("bitwise", True)) for r in found["results"]) else 1
+    return exit_code(found["results"])
 
 
 @dataclass

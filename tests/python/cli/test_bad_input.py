@@ -48,6 +48,7 @@ CASES = [
     (SHOW + "--shape 4x3 --rank 12", "from 0 to 11"),
     (SHOW + "--shape 4x3 --rank -1", "from 0 to 11"),
     ("show allredcue --algorithm ring", "'allredcue'"),
+    ("bench allreduce -p 2 -a auto --check", "--check needs an algorithm or all (got auto)"),
     # data
     ("show allreduce --algorithm ring --ranks 4 --bytes=", "--bytes must have a value"),
     ("bench allreduce --ranks 2 --bytes=", "--bytes must have a value"),
