@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from kumihimo import _collectives, _schedule, _topology, _verify, arguments, placement
 from kumihimo.arguments import CollectiveArguments, Ranks
-from kumihimo.errors import NotApplicable, wrong_value
+from kumihimo.errors import NotApplicable, did_you_mean, not_applicable, wrong_value
 from kumihimo.placement import Wanted
 
 # How much was looked at, as the report says it.
@@ -66,10 +66,18 @@ class Case:
     count: int | None
 
 
-def collectives(irregular: bool = False) -> list[str]:
-    """Those that have algorithms; those whose blocks may be irregular."""
-    kinds = dict.fromkeys(variant.kind for variant in _collectives.all_variants())
-    return [kind for kind in kinds if not irregular or _schedule.meaning(kind).has_irregular_form]
+def collectives(algorithm: str = arguments.ALL, irregular: bool = False, of_neighbours: bool = False) -> list[str]:
+    """Those that have this algorithm, or any; those whose blocks may be irregular; those of neighbours."""
+    known = [v for v in _collectives.all_variants() if algorithm in (arguments.ALL, v.name)]
+    if not known:
+        names = sorted({v.name for v in _collectives.all_variants()})
+        raise wrong_value("no collective has such an algorithm", f"'{algorithm}'", did_you_mean(algorithm, names))
+    rows = [_schedule.meaning(kind) for kind in dict.fromkeys(v.kind for v in known)]
+    found = [r.name for r in rows if (r.has_irregular_form or not irregular) and (r.of_neighbours or not of_neighbours)]
+    if not found:
+        needed = " and ".join([*["--counts"] * irregular, *["--neighbours"] * of_neighbours])
+        raise not_applicable(f"no collective with this algorithm takes {needed}", algorithm, f"leave {needed} out")
+    return found
 
 
 def cases(asked: Asked) -> list[Case]:

@@ -79,7 +79,9 @@ def command(
         arguments.neighbours_named(neighbours),
     )
     asked = verification.Asked(
-        verification.collectives(irregular=counts is not None) if collective is None else [collective],
+        verification.collectives(algorithm, counts is not None, neighbours is not None)
+        if collective is None
+        else [collective],
         algorithm,
         (Ranks(shape, ranks, arguments.ranks_per_node_named(ranks_per_node or "1")),) if placed else verification.SMALL,
         lengths(placed, question),

@@ -49,6 +49,9 @@ CASES = [
     (SHOW + "--shape 4x3 --rank -1", "from 0 to 11"),
     ("show allredcue --algorithm ring", "'allredcue'"),
     ("bench allreduce -p 2 -a auto --check", "--check needs an algorithm or all (got auto)"),
+    ("verify all --algorithm rign", "no collective has such an algorithm (got 'rign'); did you mean ring?"),
+    ("verify --algorithm trinaryx3 --counts zeros", "no collective with this algorithm takes --counts (got trinaryx3)"),
+    ("verify --algorithm ring --counts zeros --neighbours cart:4", "takes --counts and --neighbours (got ring)"),
     # data
     ("show allreduce --algorithm ring --ranks 4 --bytes=", "--bytes must have a value"),
     ("bench allreduce --ranks 2 --bytes=", "--bytes must have a value"),

@@ -34,6 +34,20 @@ def test_irregular_counts(kumihimo, collective):
     assert told and all(case["ok"] and case["irregular"] and case["count"] == 3 for case in told)
 
 
+@pytest.mark.parametrize(
+    ("arguments", "collectives"),
+    [
+        (("all", "--algorithm", "bruck"), {"allgather", "alltoall"}),
+        (("--algorithm", "dissemination"), {"barrier"}),
+        (("--neighbours", "cart:4"), {"neighbor_allgather", "neighbor_alltoall"}),
+    ],
+)
+def test_all_collectives_that_an_option_fits(kumihimo, arguments, collectives):
+    ended = kumihimo("verify", *arguments, "--ranks", "4", "--count", "8", "--json")
+    assert (ended.code, ended.err) == (0, "")
+    assert {case["collective"] for case in json.loads(ended.out)["results"]} == collectives
+
+
 def test_neighbours(kumihimo, tmp_path):
     told = {}
     (tmp_path / "edges").write_text("# from to\n0 1\n0 1\n\n3 3  # itself\n")
