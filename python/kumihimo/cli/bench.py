@@ -40,7 +40,7 @@ def command(
     sizes: option("--bytes -b SIZES", "Message sizes: 64KiB or 8,64KiB..1MiB [default: 8..16MiB].") = None,
     algorithm: option("--algorithm -a NAME", "Name of an algorithm, all, or auto (choose for each size).") = ALL,
     ranks: option("--ranks -p P", "Number of MPI processes [default: 4].", int) = None,
-    shape: option("--shape -s SHAPE", "Shape of the nodes: 2x2, node or none.") = NODE,
+    shape: option("--shape -s SHAPE", "Shape of the nodes: 2x2, node, node:4 or none.") = NODE,
     ranks_per_node: option("--ranks-per-node G", "Emulate nodes of G ranks, or of 4,3,5 ranks [default: none].") = None,
     order: options.Order = None,
     placement: options.Placement = None,
@@ -95,6 +95,8 @@ def command(
         raise wrong_value(rule, counts, "name an algorithm, or give --counts random:1")
     place = launcher_environment.place()
     each = arguments.ranks_per_node_named(ranks_per_node)
+    if shape.startswith(f"{NODE}:"):
+        shape, ranks = NODE, arguments.rank_space(Ranks(shape, ranks, each or 1)).ranks
     run = {
         "pinning": pinning,
         "tag_upper_bound": -1 if tag_upper_bound is None else tag_upper_bound,

@@ -25,6 +25,7 @@ from kumihimo.placement import Wanted
 FAMILIES = [installation.family for installation in mpi.discover()]
 pytestmark = [pytest.mark.mpi, pytest.mark.skipif(not FAMILIES, reason="no MPI library on this machine")]
 SMALL = ("--bytes", "8,4KiB")
+OF_A_NODE = {"allreduce": ("--algorithm", "ring", "--bytes", "8"), "halo:4x4x4": ()}
 
 
 def results(ended) -> list[dict]:
@@ -62,6 +63,12 @@ def test_all_are_right_bit_for_bit_as_a_torus(kumihimo, collective, type_):
     assert {"trinaryx3", "binomial", "chain", "linear"} <= expected
     assert {r["algorithm"] for r in found} == expected
     assert all(r["right"] and r["space"] == "torus 2x2" for r in found)
+
+
+@pytest.mark.parametrize("programs", ["allreduce", "halo:4x4x4"])
+def test_a_shape_may_be_a_node_of_so_many_ranks(kumihimo, programs):
+    (result,) = results(kumihimo("bench", programs, *OF_A_NODE[programs], "--shape", "node:3", "--check", "--json"))
+    assert result["right"] and result["ranks"] == 3
 
 
 @pytest.mark.parametrize("check", [("--check",), ()])

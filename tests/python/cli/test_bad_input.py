@@ -52,6 +52,10 @@ CASES = [
     ("verify all --algorithm rign", "no collective has such an algorithm (got 'rign'); did you mean ring?"),
     ("verify --algorithm trinaryx3 --counts zeros", "no collective with this algorithm takes --counts (got trinaryx3)"),
     ("verify --algorithm ring --counts zeros --neighbours cart:4", "takes --counts and --neighbours (got ring)"),
+    (
+        "bench allreduce --shape node:4 --ranks 3 --bytes 8",
+        "one number of ranks, from 1 to 2147483647 (got node:4, 3 ranks)",
+    ),
     # data
     ("show allreduce --algorithm ring --ranks 4 --bytes=", "--bytes must have a value"),
     ("bench allreduce --ranks 2 --bytes=", "--bytes must have a value"),
