@@ -180,7 +180,7 @@ def collective(asked: CollectiveArguments, space: _topology.RankSpace) -> _sched
     regular = _with_neighbours(regular, asked.neighbours, space)
     if asked.counts is None:
         return regular
-    return regular.with_counts(listed_counts(asked) if listed else regular.spread_counts(asked.counts))
+    return regular.with_counts(listed_counts(asked, space.ranks) if listed else regular.spread_counts(asked.counts))
 
 
 def _with_neighbours(
@@ -218,9 +218,15 @@ def is_listed(counts: str | None) -> bool:
     return counts is not None and counts[:1].isdecimal()
 
 
-def listed_counts(asked: CollectiveArguments) -> list[int]:
-    """`0,5,1MiB`: elements, or bytes where there is a unit; rows of alltoall may be parted by slashes."""
-    return [_count(word, asked.type) for word in asked.counts.replace("/", ",").split(",")]
+def listed_counts(asked: CollectiveArguments, ranks: int) -> list[int]:
+    """`0,5,1MiB`: elements, or bytes where there is a unit. `1,2/3,4`: a row for each rank, which alltoall has."""
+    rows = asked.counts.split("/")
+    if len(rows) > 1 and [row.count(",") + 1 for row in rows] != [ranks] * ranks:
+        rule = (
+            f"--counts with slashes must have a row for each of the {ranks} ranks, with {counted(ranks, 'count')} each"
+        )
+        raise wrong_value(rule, asked.counts)
+    return [_count(word, asked.type) for row in rows for word in row.split(",")]
 
 
 def _count(word: str, type_: str) -> int:

@@ -34,7 +34,7 @@ def parse_size(text: str, least: int = 1) -> int:
 
 
 def parse_sizes(text: str, least: int = 1) -> list[int]:
-    """A list of sizes and ranges; `A..B` is A doubled as long as it is at most B. In the order written."""
+    """A list of sizes and ranges; `A..B` is A doubled as long as it is at most B. In the order written, each once."""
     sizes: list[int] = []
     for item in text.split(","):
         low, dots, high = item.partition("..")
@@ -51,7 +51,7 @@ def parse_sizes(text: str, least: int = 1) -> list[int]:
         while size <= last:
             sizes.append(size)
             size *= 2
-    return sizes
+    return list(dict.fromkeys(sizes))
 
 
 def text_of(size: int) -> str:

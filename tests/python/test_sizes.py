@@ -63,6 +63,7 @@ def test_ranges_double_and_lists_keep_their_order():
     assert parse_sizes("12..100") == [12, 24, 48, 96]
     assert parse_sizes("1MiB,8,4KiB..16KiB") == [2**20, 8, 4096, 8192, 16384]
     assert len(parse_sizes("8..16MiB")) == 22
+    assert parse_sizes("16,8,8..32,1KiB,1024") == [16, 8, 32, 1024]
 
 
 @pytest.mark.parametrize("text", ["16..8", "0..8", "8..", "..8", "8...16", "8,,16", "8,"])

@@ -124,6 +124,14 @@ CASES = [
         "show alltoall -a linear --ranks 2 --counts 1,2/3,4 --in-place",
         "two ranks must send each other equally many elements",
     ),
+    *[
+        (
+            f"show alltoall -a linear --ranks 2 --counts {counts}",
+            f"a row for each of the 2 ranks, with 2 counts each (got {counts})",
+        )
+        for counts in ("1,2,3/4", "1,2/3", "1/2/3/4", "1,2/3,4/")
+    ],
+    ("show allgather -a ring --ranks 2 --counts 1/2", "a row for each of the 2 ranks"),
     ("show allgather -a ring --ranks 2 --counts 1,-2", "'-2'"),
     ("show allgather -a ring --ranks 2 --counts 1,2 --count 7", "already gives the length"),
     ("show alltoall -a bruck --ranks 4 --count 7 --counts zeros", "must be equally long"),
