@@ -30,9 +30,10 @@ operations, and collectives that only move data, give the same bits on any numbe
 [reproducible.md](reproducible.md) shows how to ask for it.
 
 *Counts* of blocks (`--counts`). *any*: blocks may differ in length. *equal*: all blocks must be
-equally long, because ranks relay blocks whose lengths they do not know. *known*: all ranks must know
-all counts. In a program they do so for allgatherv and reduce_scatter. For others `kumihimo run`
-cannot use the algorithm: a rank knows only its own counts, the root of gatherv and scatterv all.
+equally long, because ranks relay blocks whose lengths they do not know. *known*: all ranks must
+know all counts. In a program they do so for allgatherv and reduce_scatter. For others `kumihimo
+run` cannot use the algorithm: a rank knows only its own counts, the root of gatherv and scatterv
+all.
 """
 
 

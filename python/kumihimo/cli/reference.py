@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 
 import click
 
 from kumihimo.cli import verbs
 
+COLUMNS = 100  # of a line of prose
 KERNELS = "tune kernel"
 MARK = "<!-- Made by scripts/document from here on. -->\n"
 
@@ -40,7 +42,8 @@ def commands_of(verb: str) -> Iterator[tuple[str, click.Command]]:
 
 def section(name: str, command: click.Command) -> str:
     """What a command does, and a table of its arguments and options."""
-    lines = ["", f"## kumihimo {name}", "", " ".join((command.help or "").split("\n\n")[0].split())]
+    about = textwrap.wrap((command.help or "").split("\n\n")[0], COLUMNS, break_on_hyphens=False)
+    lines = ["", f"## kumihimo {name}", "", *about]
     parameters = [p for p in command.params if isinstance(p, (click.Argument, click.Option)) and p.name != "help"]
     if parameters:
         lines += ["", "| Option | Meaning |", "|---|---|", *map(row, parameters)]
