@@ -54,7 +54,7 @@ def kumihimo(tree: Path) -> str:
     return str(tree / ".venv/bin/kumihimo")
 
 
-def ran(command: list[str], **options) -> str:
+def output_of(command: list[str], **options) -> str:
     done = subprocess.run(command, capture_output=True, text=True, timeout=1800, check=False, **options)
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(command)} must end well (got {done.returncode})\n{done.stderr.strip()[-500:]}")
@@ -63,7 +63,7 @@ def ran(command: list[str], **options) -> str:
 
 def user_time(command: list[str]) -> float:
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    ran(command, stdin=subprocess.DEVNULL)
+    output_of(command, stdin=subprocess.DEVNULL)
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
 
 
@@ -78,7 +78,7 @@ def verified(tree: Path, _: Path) -> Figures:
 
 
 def executed(tree: Path, _: Path) -> Figures:
-    text = ran([str(tree / "build/release/bench/execute/engine_bench"), "--benchmark_format=json"])
+    text = output_of([str(tree / "build/release/bench/execute/engine_bench"), "--benchmark_format=json"])
     for one in json.loads(text)["benchmarks"]:
         yield one["name"], one["real_time"] * {"ns": 1e-9, "us": 1e-6, "ms": 1e-3}[one["time_unit"]]
 
@@ -86,7 +86,9 @@ def executed(tree: Path, _: Path) -> Figures:
 def real(tree: Path, _: Path) -> Figures:
     for collective, algorithm in REAL:
         words = ["bench", collective, "-a", algorithm, "-p", "2", "-b", LENGTHS, "--mpi", "openmpi", "--format", "csv"]
-        lines = [line.split(",") for line in ran([kumihimo(tree), *words]).splitlines() if line and line[0] != "#"]
+        lines = [
+            line.split(",") for line in output_of([kumihimo(tree), *words]).splitlines() if line and line[0] != "#"
+        ]
         size, ours = (lines[0].index(name) for name in ("bytes", "seconds"))
         for row in lines[1:]:
             yield f"{collective} {algorithm}, {row[size]} B", float(row[ours])
@@ -95,11 +97,11 @@ def real(tree: Path, _: Path) -> Figures:
 def interposed(tree: Path, folder: Path) -> Figures:
     binary = folder / "calls"
     if not binary.exists():
-        ran(["mpicc.openmpi", "-O2", "-o", str(binary), str(HERE / "bench/interpose/calls.c")])
+        output_of(["mpicc.openmpi", "-O2", "-o", str(binary), str(HERE / "bench/interpose/calls.c")])
     root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     for part, ranks in (("handed_on", 1), ("rate", 2)):
         launch = ["mpirun.openmpi", "--oversubscribe", "-n", str(ranks), str(binary), part]
-        text = ran([kumihimo(tree), "run", "--no-wisdom", "--", *launch], env={**os.environ, **root})
+        text = output_of([kumihimo(tree), "run", "--no-wisdom", "--", *launch], env={**os.environ, **root})
         for line in text.splitlines():
             one = json.loads(line) if line.startswith("{") else {}
             if one.get("seconds"):
@@ -141,7 +143,7 @@ def table(part: str, trees: tuple[Path, Path], turns: int, folder: Path) -> list
 
 
 def commit(tree: Path) -> str:
-    return ran(["git", "-C", str(tree), "rev-parse", "--short", "HEAD"]).strip()
+    return output_of(["git", "-C", str(tree), "rev-parse", "--short", "HEAD"]).strip()
 
 
 def main() -> int:

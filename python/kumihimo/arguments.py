@@ -162,7 +162,7 @@ def about_nodes(ranks_per_node: int | Sequence[int], space: _topology.RankSpace)
 
 
 def collective(asked: CollectiveArguments, space: _topology.RankSpace) -> _schedule.Collective:
-    """The collective on these ranks. Numbers beyond 64 bits are caught here, all others by the native side."""
+    """The collective on these ranks. Numbers beyond 64 bits are refused here, all others by the native side."""
     listed = is_listed(asked.counts)
     if listed and (asked.count, asked.bytes) != (None, None):
         raise wrong_value(

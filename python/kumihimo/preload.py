@@ -188,7 +188,7 @@ def family_of(launcher: Path) -> str | None:
 
 def preloading(family: str | None, given: Mapping[str, str], arguments: Sequence[str]) -> list[str]:
     """A launcher's arguments, with those by which it hands the settings to the processes of all nodes and all programs:
-    a collective of some that are caught and some that are not would never fit together. A launcher of another kind
+    a collective of some that are hooked and some that are not would never fit together. A launcher of another kind
     hands on its own environment."""
     if family == "openmpi":
         return to_each_program([part for name, value in given.items() for part in ("-x", f"{name}={value}")], arguments)

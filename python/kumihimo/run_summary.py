@@ -39,7 +39,7 @@ def sum_of(parts: Iterable[dict]) -> dict | None:
     rows: dict[str, dict[tuple, dict]] = {name: {} for name in KEYS}
     others: dict[str, int] = {}
     reporting, finalized, first = [], True, None
-    sums_of = dict.fromkeys(("uncaught_reductions", "packed_from_device"), 0)
+    sums_of = dict.fromkeys(("unhooked_reductions", "packed_from_device"), 0)
     for part in parts:
         first = first or part
         reporting.append(part["rank"])

@@ -397,7 +397,7 @@ void Session::write_summary(Ended ended, Counted counted) {
                          {"calls", calls},
                          {"forwarded", forwarded},
                          {"others", others},
-                         {"uncaught_reductions", other_reductions},
+                         {"unhooked_reductions", other_reductions},
                          {"packed_from_device", counters_.packed_from_device_in()},
                          {"communicators", shapes}}
               .dump(1)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from kumihimo import _collectives, _schedule
 
 SINGLE_COPY = 65536  # bytes of a vector or block from which one copy of a message may beat two
-PAST_CACHES = 2 * 2**20  # bytes of a rank's result that no core's own cache holds until it is read
+LEAST_STREAMED = 2 * 2**20  # bytes of a rank's result that no core's own cache holds until it is read
 SEGMENTS = (65536, 131072, 262144, 1048576)
 SHORT_SEGMENT = 32768  # of vectors that are too short for two of those: one is copied in while the other is copied out
 SMALLEST_SEGMENTED = 131072  # bytes of a vector: below it few variations pay
@@ -71,13 +71,13 @@ def is_copied(collective: str) -> bool:
 
 
 def copies_long(collective: str, size: int, on: Place) -> bool:
-    """Whether ranks copy what comes to stay, as much as PAST_CACHES each. What comes from other nodes the MPI library
-    puts in its place. Of neighbours there are two, at least on axes."""
+    """Whether ranks copy what comes to stay, as much as LEAST_STREAMED each. What comes from other nodes the MPI
+    library puts in its place. Of neighbours there are two, at least on axes."""
     if on.each == 1 or not is_copied(collective):
         return False
     meaning = _schedule.meaning(collective)
     blocks = 2 if meaning.of_neighbours else on.ranks if meaning.output[1] == "each" else 1
-    return size * blocks >= PAST_CACHES
+    return size * blocks >= LEAST_STREAMED
 
 
 # The tuning scopes of parameters.def: by the collective, the size, the ranks and what is given.

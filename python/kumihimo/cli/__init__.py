@@ -57,8 +57,8 @@ def carry_out(arguments: list[str]) -> int:
             return print_error("interrupted", INTERRUPTED)
         return code if isinstance(code, int) else 0
     except (BadInput, NotApplicable) as error:
-        tell = print_error if error.of_machine else refuse
-        return tell(str(error), error.exit_code)
+        report = print_error if error.of_machine else refuse
+        return report(str(error), error.exit_code)
     except KumihimoError as error:
         return print_error(str(error), error.exit_code)
     except click.UsageError as error:

@@ -73,9 +73,9 @@ def recorded(
         code, signals = preload.run_as_it_is(program)
         if not first:
             return code
-        told = {"exit_code": code, "signals": signals, "command": shlex.join(program)}
+        outcome = {"exit_code": code, "signals": signals, "command": shlex.join(program)}
         with errors_as_message("the summary"):
-            written({json_file: told})
+            written({json_file: outcome})
         return code
     preload.found(program)
     writable(output)
@@ -86,13 +86,13 @@ def recorded(
         code, _, signals = preload.run(program, settings, (preload.RECORDER,))
     if not first:
         return code
-    told = {"exit_code": code, "signals": signals, "command": shlex.join(program)}
+    outcome = {"exit_code": code, "signals": signals, "command": shlex.join(program)}
     with errors_as_message("the profile"):
         gathered = reading.gather(output)
         for line in interrupted(signals, INTERRUPTED[gathered]):
             message(line)
         if gathered:
-            lines, as_object, text = summed(output, told, with_mpip=mpip is not None)
+            lines, as_object, text = summed(output, outcome, with_mpip=mpip is not None)
             for line in lines:
                 message(line)
             for line in preload.remarks(program, as_object["ranks"]):
@@ -101,7 +101,7 @@ def recorded(
         else:
             if not signals:
                 message(preload.launcher_failed(program, code, "nothing was recorded") or NOTHING)
-            as_object, text = told, ""
+            as_object, text = outcome, ""
         with errors_as_message("the summary"):
             written({json_file: as_object, mpip: text})
         for path in reading.spawned(output):
@@ -112,14 +112,14 @@ def recorded(
     return code
 
 
-def report(path: Path, json_file: Path | None, mpip: Path | None, told: dict) -> list[str]:
+def report(path: Path, json_file: Path | None, mpip: Path | None, outcome: dict) -> list[str]:
     """The lines of the summary; the files that were asked for are written."""
-    lines, as_object, text = summed(path, told, with_mpip=mpip is not None)
+    lines, as_object, text = summed(path, outcome, with_mpip=mpip is not None)
     written({json_file: as_object, mpip: text})
     return lines
 
 
-def summed(path: Path, told: dict, with_mpip: bool) -> tuple[list[str], dict, str]:
+def summed(path: Path, outcome: dict, with_mpip: bool) -> tuple[list[str], dict, str]:
     """A profile as lines, as an object, and in the form of mpiP's report."""
     from kumihimo.profile import mpip as mpip_text
     from kumihimo.profile import reading, summary, totals
@@ -127,8 +127,8 @@ def summed(path: Path, told: dict, with_mpip: bool) -> tuple[list[str], dict, st
     with reading.explained(path):
         sums = totals.of(path)
         as_object, lines = summary.as_object(sums), summary.lines(sums)
-        text = mpip_text.text(sums, told["command"] or "[unknown]") if with_mpip else ""
-    return lines, {**told, **as_object}, text
+        text = mpip_text.text(sums, outcome["command"] or "[unknown]") if with_mpip else ""
+    return lines, {**outcome, **as_object}, text
 
 
 def written(wanted: dict[Path | None, dict | str]) -> None:

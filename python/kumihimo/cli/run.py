@@ -14,7 +14,7 @@ from kumihimo.errors import did_you_mean, not_applicable, wrong_value
 from kumihimo.sizes import text_of
 from kumihimo.tune.targets import REDUCTIONS
 
-CAUGHT = tuple(kind for kind in _schedule.collectives() if _schedule.meaning(kind).mpi_calls)
+HOOKED = tuple(kind for kind in _schedule.collectives() if _schedule.meaning(kind).mpi_calls)
 
 app = typer.Typer()
 
@@ -91,12 +91,12 @@ def command(
         raise SystemExit(code)
     if not found:
         with errors_as_message("the summary"):
-            told = interrupted(signals, INTERRUPTED[summary is not None])
+            messages = interrupted(signals, INTERRUPTED[summary is not None])
             if summary is not None:
                 without = without_choices(summary, wisdom, bool(algorithm), no_wisdom)
-                told += lines(summary, named=wisdom is not None, without=without)
-                told += preload.remarks(program, summary["ranks"])
-            for line in told or [preload.launcher_failed(program, code, "nothing was counted") or NO_SUMMARY]:
+                messages += lines(summary, named=wisdom is not None, without=without)
+                messages += preload.remarks(program, summary["ranks"])
+            for line in messages or [preload.launcher_failed(program, code, "nothing was counted") or NO_SUMMARY]:
                 message(line)
     if json_file is not None:
         with errors_as_message("the summary"):
@@ -121,10 +121,10 @@ def lines(summary: dict, named: bool = True, without: str = "") -> list[str]:
     path = summary.get("wisdom")
     choices = wisdom_reading.choices_in(path, named)
     finalized, of_all = summary.get("finalized", True), summary.get("of_all_ranks", True)
-    told = summary.get("ranks_reported")  # where MPI_Abort ended the program
-    whose = "all ranks" if of_all and (finalized or told) else "rank 0"
-    if told and not of_all:
-        whose = f"{len(told)} of {summary['ranks']} ranks"
+    reported = summary.get("ranks_reported")  # where MPI_Abort ended the program
+    whose = "all ranks" if of_all and (finalized or reported) else "rank 0"
+    if reported and not of_all:
+        whose = f"{len(reported)} of {summary['ranks']} ranks"
     ran = [
         f"{row['collective']}{lengths(row)}: {row['algorithm']}, {row['calls']} calls of {whose}"
         f"{in_tuning(row, summary, choices)}"
@@ -142,13 +142,13 @@ def lines(summary: dict, named: bool = True, without: str = "") -> list[str]:
     gaps = ["gap in the wisdom has no effect: only the simulator paces messages"] if names_gap(choices) else []
     shapes = ", ".join(f"{name} ({number})" for name, number in (summary["communicators"] or {}).items())
     bits = [promised(summary)] if summary.get("reproducible") else []
-    about = [f"communicators of rank {told[0] if told else 0}: {shapes}"] if shapes else []
+    about = [f"communicators of rank {reported[0] if reported else 0}: {shapes}"] if shapes else []
     ended = []
-    if told:
+    if reported:
         ended = [f"MPI_Abort ended the program; only the calls of {whose}, which called it, are counted"]
-    if not finalized and not told:
+    if not finalized and not reported:
         ended = ["the program ended without MPI_Finalize; only the calls of rank 0 are counted"]
-    if finalized and not of_all and told is None:
+    if finalized and not of_all and reported is None:
         is_lost = any(row["reason"].startswith("a process did not load") for row in summary["forwarded"])
         ended += [LOST if is_lost else RANK_0_ALONE]
     source = [f"wisdom: {path}"] if path else [NO_WISDOM] if without == NONE_FOUND else []
@@ -181,9 +181,9 @@ def lengths(row: dict) -> str:
 
 def promised(summary: dict) -> str:
     """Of the bits, and for which calls not: persistent and one-sided ones."""
-    uncaught = summary.get("uncaught_reductions", 0)
-    but = f"; the MPI library ran {uncaught} reductions of other kinds, which may not be reproducible"
-    return PROMISES[summary["reproducible"]] + (but if uncaught else "")
+    unhooked = summary.get("unhooked_reductions", 0)
+    but = f"; the MPI library ran {unhooked} reductions of other kinds, which may not be reproducible"
+    return PROMISES[summary["reproducible"]] + (but if unhooked else "")
 
 
 def in_tuning(calls: dict, summary: dict, choices: list[dict]) -> str:
@@ -201,16 +201,16 @@ def in_tuning(calls: dict, summary: dict, choices: list[dict]) -> str:
 
 
 def checked_algorithm(text: str | None, mode: str) -> str:
-    """Each of at least one of the collectives that are caught, or of the one that is named before it; where an order is
+    """Each of at least one of the collectives that are hooked, or of the one that is named before it; where an order is
     to be kept, one that keeps it."""
     from kumihimo import _collectives
 
     for item in [] if text is None else text.split(","):
         kind, equals, name = item.rpartition("=")
-        if equals and kind not in CAUGHT:
-            rule = f"the word before = must be one of {', '.join(CAUGHT)}"
-            raise wrong_value(rule, repr(kind), did_you_mean(kind, CAUGHT))
-        among = (kind,) if equals else CAUGHT
+        if equals and kind not in HOOKED:
+            rule = f"the word before = must be one of {', '.join(HOOKED)}"
+            raise wrong_value(rule, repr(kind), did_you_mean(kind, HOOKED))
+        among = (kind,) if equals else HOOKED
         all_of = [(kind, v) for kind in among for v in _collectives.variants(kind)]
         known = [(kind, v) for kind, v in all_of if v.name == name]
         if not known:

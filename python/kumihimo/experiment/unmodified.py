@@ -131,7 +131,7 @@ def launched(line: list[str], folder: Path, settings: dict) -> dict:
     output, profile = folder / "log.liquid", folder / "profile"
     output.unlink(missing_ok=True)
     objects = (preload.RECORDER, preload.INTERPOSER) if settings else (preload.RECORDER,)
-    code, told, _ = preload.run(line, {"RECORD": str(profile), **settings}, objects, folder=folder)
+    code, run_summary, _ = preload.run(line, {"RECORD": str(profile), **settings}, objects, folder=folder)
     if code != 0 or not profile.is_file() or not output.is_file():
         raise failed(f"{PROGRAM} on {RANKS} processes failed", f"exit code {code}")
     sums = summary.as_object(totals.of(profile))
@@ -140,7 +140,7 @@ def launched(line: list[str], folder: Path, settings: dict) -> dict:
     text = output.read_text(encoding="utf-8", errors="replace")
     return {
         "profile": sums,
-        "summary": told,
+        "summary": run_summary,
         "program_seconds": sums["seconds"],
         "collective_seconds": seconds,
         "physical_results": physical_results(text),

@@ -200,8 +200,8 @@ class Writing:
                 writer.leave(at, self.region(location.open.pop()))
             writer.leave(at, self.region(location.open.pop()))
         elif what in (SEND, RECEIVE) and 0 <= partner < len(self.groups):
-            tell = writer.mpi_send if what == SEND else writer.mpi_recv
-            tell(at, partner, self.world, tag, size)
+            write = writer.mpi_send if what == SEND else writer.mpi_recv
+            write(at, partner, self.world, tag, size)
         elif what == COLLECTIVE and is_collective(name, self.otf2):
             writer.mpi_collective_begin(began)
             on, root = self.where(rank, communicator - 1, partner)

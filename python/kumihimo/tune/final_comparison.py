@@ -20,7 +20,7 @@ LEAST_LAUNCHES = 6  # from which the interval covers 95 %
 MOST_LAUNCHES = 15  # of those that are looked at
 CONFIRMING = 2  # launches after them
 NARROW = 0.04  # width of the interval of the ratio at which more launches say nothing new
-TAKING_OVER_SECONDS = 1e-7  # what it costs a program to have its call caught: ours must win that back
+TAKING_OVER_SECONDS = 1e-7  # what it costs a program to have its call hooked: ours must win that back
 
 # Results of the cases (size, choice) in the launch of this number, in their order; None where time ended first.
 Launch = Callable[[int, Sequence[tuple[int, Choice]]], list]

@@ -169,13 +169,15 @@ def short(result: dict) -> dict:
 
 
 def on_this_machine(installation: mpi.Installation) -> Measure:
-    def measure(cases: Sequence[Case], ranks: int, seconds: float, limit: float, tell: Callable[[dict], None]) -> None:
+    def measure(
+        cases: Sequence[Case], ranks: int, seconds: float, limit: float, on_result: Callable[[dict], None]
+    ) -> None:
         bench.run_measure(
             cases,
             ranks=ranks,
             installation=installation,
             case_seconds=seconds,
-            on_result=tell,
+            on_result=on_result,
             seconds=limit,
             partial=True,
             turns_at_least=3,

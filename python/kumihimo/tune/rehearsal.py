@@ -1,5 +1,5 @@
 """Does a program gain? Judging measures calls that all ranks begin together and that nothing comes between. A program's
-calls pay for being caught, follow one another at once, or find caches full of other work. So what was judged faster is
+calls pay for being hooked, follow one another at once, or find caches full of other work. So what was judged faster is
 run as a program runs it: by the MPI library's names, in processes with the choices and without, by turns. What is not
 faster back to back and between other work stays the library's."""
 
@@ -68,7 +68,7 @@ def rehearse(faster: Sequence[tuple[int, Choice]], launch: Launch) -> list[Rehea
     found = [Rehearsed(*each) for each in faster]
     try:
         for number in range(PAIRS):
-            results = {caught: launch(number, caught) for caught in ((False, True) if number % 2 else (True, False))}
+            results = {hooked: launch(number, hooked) for hooked in ((False, True) if number % 2 else (True, False))}
             for each, ours, theirs in zip(found, results[True], results[False]):
                 if ours and theirs:
                     each.take(ours, theirs)
@@ -105,25 +105,27 @@ def on_this_machine(installation: mpi.Installation) -> Stage:
         with tempfile.TemporaryDirectory(prefix="kumihimo-") as folder:
             path, summary = Path(folder) / "wisdom.json", Path(folder) / "summary.json"
             path.write_text(wisdom.as_text(wisdom.document(choices, {})), encoding="utf-8")
-            caught = {
+            hooked = {
                 preload.OF_PROGRAM: ours,
                 f"{preload.OURS}WISDOM": str(path),
                 f"{preload.OURS}SUMMARY": str(summary),
             }
-            yield {True: seen(measured_by(installation, caught), summary), False: measured_by(installation, {})}
+            yield {True: seen(measured_by(installation, hooked), summary), False: measured_by(installation, {})}
 
     return stage
 
 
 def measured_by(installation: mpi.Installation, of_processes: dict[str, str]) -> Measure:
-    def measure(cases: Sequence[Case], ranks: int, seconds: float, limit: float, tell: Callable[[dict], None]) -> None:
+    def measure(
+        cases: Sequence[Case], ranks: int, seconds: float, limit: float, on_result: Callable[[dict], None]
+    ) -> None:
         run_rehearsal(
             cases,
             ranks=ranks,
             installation=installation,
             of_processes=of_processes,
             case_seconds=seconds,
-            on_result=tell,
+            on_result=on_result,
             seconds=limit,
         )
 
@@ -131,9 +133,11 @@ def measured_by(installation: mpi.Installation, of_processes: dict[str, str]) ->
 
 
 def seen(measure: Measure, summary: Path) -> Measure:
-    """Told only of what really ran by our algorithm, as the interposer's summary says: else nothing was compared."""
+    """Reports only what really ran by our algorithm, as the interposer's summary says: else nothing was compared."""
 
-    def measured(cases: Sequence[Case], ranks: int, seconds: float, limit: float, tell: Callable[[dict], None]) -> None:
+    def measured(
+        cases: Sequence[Case], ranks: int, seconds: float, limit: float, on_result: Callable[[dict], None]
+    ) -> None:
         results: list[dict] = []
         summary.unlink(missing_ok=True)
         try:
@@ -141,7 +145,7 @@ def seen(measure: Measure, summary: Path) -> Measure:
         finally:
             rows = calls_of(summary)
             for result in results:
-                tell(
+                on_result(
                     result if rows is None or any(is_row_of(row, result) for row in rows) else as_not_applicable(result)
                 )
 

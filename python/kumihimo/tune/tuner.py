@@ -141,11 +141,11 @@ class Tuner:
         launches = 2 * rehearsal.PAIRS
         seconds = (self.launches.left / launches - self.launches.overhead) / len(cases)
 
-        def launch(number: int, caught: bool) -> list:
+        def launch(number: int, hooked: bool) -> list:
             self.step(f"{target}: rehearsal {number + 1}")
-            name = f"{target}: rehearsal {number + 1} {'with' if caught else 'without'}"
+            name = f"{target}: rehearsal {number + 1} {'with' if hooked else 'without'}"
             each = within(seconds, LEAST_JUDGING, MOST_REHEARSAL)
-            return self.launches(name, cases, target.ranks, each, 0.5, in_order=True, measure=measures[caught])
+            return self.launches(name, cases, target.ranks, each, 0.5, in_order=True, measure=measures[hooked])
 
         with self.stage(wisdom.choices_of(target, [each for each in judged if each.faster])) as measures:
             found = rehearsal.rehearse([(each.bytes, each.choice) for each in asked], launch)

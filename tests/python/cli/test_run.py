@@ -289,7 +289,7 @@ def part_of(rank: int, calls: int, finalized: bool = True) -> dict:
         "calls": [{**row, "algorithm": "ring", "calls": calls}, {**row, "algorithm": "library", "calls": 1}],
         "forwarded": [{"collective": "bcast", "reason": "why", "calls": 1, "reproducible": rank == 0}],
         "others": {"MPI_Scatterv": 2},
-        "uncaught_reductions": 1,
+        "unhooked_reductions": 1,
         "communicators": {f"row of {rank}": 1},
     }
 
@@ -305,7 +305,7 @@ def test_parts_of_ranks_are_added_up(tmp_path: Path) -> None:
     found = run_summary.read(summary)
     assert [row["calls"] for row in found["calls"]] == [12, 2]
     assert found["forwarded"] == [{"collective": "bcast", "reason": "why", "calls": 2, "reproducible": False}]
-    assert (found["others"], found["uncaught_reductions"]) == ({"MPI_Scatterv": 4}, 2)
+    assert (found["others"], found["unhooked_reductions"]) == ({"MPI_Scatterv": 4}, 2)
     assert (found["ranks_reported"], found["of_all_ranks"], found["finalized"]) == ([0, 2], False, True)
     lines = run.lines({**found, "reproducible": "", "wisdom": None})
     assert "bcast from 4 to under 8: ring, 12 calls of 2 of 3 ranks" in lines
@@ -329,12 +329,12 @@ def test_gaps_of_choices_are_said_to_have_no_effect(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mode", ["order", "exact"])
 def test_the_promise_says_of_which_calls_it_is(mode: str) -> None:
     summary = {"ranks": 2, "calls": [], "forwarded": [], "communicators": {}, "reproducible": mode}
-    for none in ({}, {"uncaught_reductions": 0}):
+    for none in ({}, {"unhooked_reductions": 0}):
         (line,) = run.lines({**summary, **none})
         assert "float" in line and "fixed order" in line and "library" not in line
-    (line,) = run.lines({**summary, "uncaught_reductions": 3})
+    (line,) = run.lines({**summary, "unhooked_reductions": 3})
     assert line.endswith("; the MPI library ran 3 reductions of other kinds, which may not be reproducible")
-    assert run.lines({**summary, "reproducible": "", "uncaught_reductions": 3}) == []
+    assert run.lines({**summary, "reproducible": "", "unhooked_reductions": 3}) == []
 
 
 def a_launcher(folder: Path, name: str, text: str) -> Path:
