@@ -27,8 +27,8 @@ Result<toml::table> parse_toml(std::string_view text, std::string_view file) {
   try {
     return toml::parse(text);
   } catch (const toml::parse_error& e) {
-    return failed(fmt::format("{}:{}: not TOML", file, e.source().begin.line), std::string(e.description()),
-                  "correct this line or the one before it");
+    return wrong_value(fmt::format("{}:{}: not TOML: {}", file, e.source().begin.line, e.description()), {},
+                       "correct this line or the one before it");
   }
 }
 

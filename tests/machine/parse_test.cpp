@@ -19,6 +19,7 @@ Machine parsed(const Sample& sample) {
 void expect_error(const Sample& sample, int line, std::initializer_list<const char*> words) {
   const auto machine = parse_machine(sample.text(), "dir/small.toml");
   ASSERT_FALSE(machine.ok()) << sample.text();
+  EXPECT_EQ(machine.error().kind, Error::Kind::bad_input) << "the user's file is wrong";
   const std::string sentence = machine.error().sentence();
   EXPECT_TRUE(sentence.starts_with("dir/small.toml:" + std::to_string(line) + ": ")) << sentence;
   EXPECT_EQ(sentence.find('\n'), std::string::npos) << sentence;
