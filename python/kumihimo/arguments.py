@@ -251,7 +251,7 @@ def elements(asked: CollectiveArguments) -> int:
 def _elements_in(size: int, type_: str) -> int:
     each = _schedule.type_bytes(type_)
     if each == 0:
-        raise wrong_value("the element type must have a known size", type_, "choose one, or give --count")
+        raise wrong_value("the element type must have a known size", type_, "choose another type")
     if size % each:
         raise wrong_value(
             f"the bytes must be a multiple of {each}, the size of one {type_}", size, "change it, or give --type uint8"

@@ -46,8 +46,9 @@ Status check_collective(const Collective& c, const RankSpace& space, const Param
     return wrong_value(fmt::format("the neighbours must be those of {} ranks", c.ranks),
                        c.neighbours ? c.neighbours->name() : "none");
   if (c.counts.each < 0) return wrong_value("the count must be at least 0", c.counts.each);
-  if (c.type_bytes < 1 ||
-      c.counts.each > std::numeric_limits<std::int64_t>::max() / 4 / c.type_bytes / std::max(c.ranks, c.most_blocks()))
+  if (c.type_bytes < 1)
+    return wrong_value("the element type must have a known size", name_of(c.type), "choose another type");
+  if (c.counts.each > std::numeric_limits<std::int64_t>::max() / 4 / c.type_bytes / std::max(c.ranks, c.most_blocks()))
     return wrong_value("the data of all ranks must be less than 2^61 bytes",
                        fmt::format("{} elements of {} bytes on {} ranks", c.counts.each, c.type_bytes, c.ranks));
   if (c.reduces() && !is_applicable(c.type, c.operation))

@@ -162,6 +162,12 @@ CASES = [
     (SHOW + "--shape 4x3 --count 4611686018427387904", "must be less than 2^61 bytes"),
     (SHOW + "--shape 4x3 --count 99999999999999999999", "64 bits"),
     (SHOW + "--shape 4x3 --count 8 --bytes 64", "the length must be given once"),
+    *[
+        (f"{verb} --shape 4x3 --type opaque {length}", "must have a known size (got opaque); choose another type")
+        for verb in ("verify allreduce", "show bcast -a chain")
+        for length in ("--bytes 8", "--count 8")
+    ],
+    (VERIFY + "--type opaque", "must have a known size (got opaque); choose another type"),
     (VERIFY + "--shape 4x3 --bytes 0", "at least 1 byte"),
     (VERIFY + "--shape 4x3 --bytes 4EiB", "'4EiB'"),
     (VERIFY + "--shape 4x3 --bytes 7000000TiB", "must be less than 2^61 bytes"),
