@@ -136,6 +136,12 @@ NB_MODULE(_collectives, m) {
       "variants", [](std::string_view kind) { return Registry::standard().variants(unwrap(parse_collective(kind))); },
       "kind"_a, nb::rv_policy::reference, "The algorithms of a collective.");
   m.def(
+      "check_collective",
+      [](const Collective& c, const RankSpace& space, const Parameters& parameters) {
+        unwrap(check_collective(c, space, parameters));
+      },
+      "collective"_a, "space"_a, "parameters"_a = Parameters{}, "Refuses what is wrong whatever the algorithm.");
+  m.def(
       "with_neighbours",
       [](const Collective& c, std::string_view name) {
         return unwrap(with_neighbours(c, unwrap(named_neighbours(name, c.ranks))));

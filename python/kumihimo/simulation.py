@@ -238,6 +238,7 @@ def _by_closed_form(
 def bound(asked: Asked, size: int) -> dict:
     """The result of no algorithm at all: what none can beat."""
     collective = arguments.collective(replace(asked.arguments, bytes=size), asked.space)
+    _collectives.check_collective(collective, asked.space)
     started = time.perf_counter()
     result = json.loads(_simulate.simulate_bound(collective, asked.job, asked.placement, not asked.simd).to_json())
     wall = time.perf_counter() - started

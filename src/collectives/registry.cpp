@@ -33,6 +33,8 @@ Schedule local_copy(const Collective& collective) {
   return s;
 }
 
+} // namespace
+
 Status check_collective(const Collective& c, const RankSpace& space, const Parameters& p) {
   if (c.ranks < 1) return wrong_value("a collective has at least 1 rank", c.ranks);
   if (c.ranks != space.ranks())
@@ -58,6 +60,8 @@ Status check_collective(const Collective& c, const RankSpace& space, const Param
                        "leave segment_bytes out for the default");
   return Nothing{};
 }
+
+namespace {
 
 Status check_range(const ParameterDeclaration& q, const Parameters& p) {
   const auto* number = std::get_if<ParameterDeclaration::Number>(&q.value);

@@ -101,6 +101,10 @@ class Registry {
   std::vector<Variant> variants_;
 };
 
+// What is wrong with a collective whatever the algorithm; Variant::build() checks it first. A root or an operation that
+// the collective does not take, bytes that do not fit, segments of less than an element.
+Status check_collective(const Collective& collective, const RankSpace& space, const Parameters& parameters = {});
+
 // What an algorithm does where the caller asked for no segments.
 enum class Pipelining : std::uint8_t { machine_segments, whole_message };
 

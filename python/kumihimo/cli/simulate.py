@@ -72,6 +72,9 @@ def command(
         if value and model not in FOLLOWING_MESSAGES:
             rule = f"{name} needs a model that follows messages, {' or '.join(FOLLOWING_MESSAGES)}"
             raise wrong_value(rule, f"--model {model}", "leave one of them out")
+    if model == "bound" and algorithm == arguments.ALL and parameters:
+        given_parameter = f"--{next(iter(parameters)).replace('_', '-')}"
+        raise wrong_value("the bound has no parameters", given_parameter, "leave it out, or name an --algorithm")
     job = simulation.on(machines.load(machine), asked_ranks, part, hosts)
     named = arguments.neighbours_named(neighbours)
     asked = simulation.Asked(

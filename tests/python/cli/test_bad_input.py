@@ -103,6 +103,13 @@ CASES = [
             ("--neighbours cart:4", "has no neighbours"),
         )
     ],
+    (SIMULATE + "--shape 4x3 --model bound --root 3", "allreduce takes no root (got 3)"),
+    ("simulate bcast --machine k-computer --shape 4x2 --bytes 8 --model bound --root 9", "a rank from 0 to 7 (got 9)"),
+    (SIMULATE + "--shape 4x3 --model bound --op band", "the operation must apply to float64 (got band)"),
+    *[
+        (SIMULATE + f"--shape 4x3 --model bound {option} {value}", f"the bound has no parameters (got {option}); leave")
+        for option, value in (("--trees", 99), ("--inner", "foo"), ("--segments", 3), ("--segment-bytes", 8))
+    ],
     # roots
     ("show bcast --shape 4x3 --algorithm chain --root 12", "from 0 to 11"),
     ("show bcast --shape 4x3 --algorithm chain --root -1", "from 0 to 11"),
