@@ -198,7 +198,7 @@ def predict(asked: Asked, case: Case) -> dict:
     """The result of one case. Raises NotApplicable where the algorithm does not fit."""
     wanted, space = replace(asked.arguments, bytes=case.bytes), asked.space
     collective = arguments.collective(wanted, space)
-    parameters = arguments.parameters(**_parameters(asked))
+    parameters = arguments.parameters(**_parameters(asked, collective))
     schedule = case.variant.build(collective, space, parameters)
     started = time.perf_counter()
     if asked.model == "cost":
@@ -272,18 +272,14 @@ def bandwidth(collective: _schedule.Collective, seconds: float) -> float | None:
     return times * collective.bytes / seconds if seconds > 0 else None
 
 
-def _parameters(asked: Asked) -> dict:
+def _parameters(asked: Asked, collective: _schedule.Collective) -> dict:
     """The machine declares the segment size. Asked for beside `all`, another size is declared to all alike: algorithms
     that do not pipeline ignore it."""
     wished = dict(asked.parameters)
     declared = asked.machine.segment_bytes
     if asked.algorithm == ALL and wished.get("segment_bytes") is not None:
         declared = wished.pop("segment_bytes")
-        each = _schedule.type_bytes(asked.arguments.type)
-        if declared < each:
-            raise wrong_value(
-                f"a segment must hold at least one element, {each} bytes", declared, "give a larger --segment-bytes"
-            )
+        _collectives.check_question(collective, asked.space, arguments.parameters(segment_bytes=declared))
     return {**wished, "default_segment_bytes": declared}
 
 
