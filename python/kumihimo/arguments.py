@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -283,6 +283,12 @@ def parameters(**given: object) -> _collectives.Parameters:
         if isinstance(value, int):
             within(name, value, 63)
     return _collectives.Parameters(**{name: value for name, value in given.items() if value is not None})
+
+
+def of_simulator_alone(given: Iterable[str]) -> list[str]:
+    """The names of those parameters that an execution does not heed."""
+    declared = {each.name for each in _collectives.declared_parameters() if each.tuning_scope == "simulator"}
+    return [name for name in given if name in declared]
 
 
 def parameters_of(text: str) -> dict:

@@ -82,6 +82,7 @@ def copies_long(collective: str, size: int, on: Place) -> bool:
 
 # The tuning scopes of parameters.def: by the collective, the size, the ranks and what is given.
 IN_SCOPE = {
+    "simulator": lambda collective, size, on, given: False,  # nothing here heeds it
     "anywhere": lambda collective, size, on, given: True,
     "segmented": lambda collective, size, on, given: "segment_bytes" in given,
     "long_vectors": lambda collective, size, on, given: size >= SMALLEST_SEGMENTED,

@@ -25,7 +25,7 @@ SECONDS = 30.0  # what a run with the defaults aims at; a busy machine takes lon
 LAUNCH_SECONDS = 4.0  # of starting processes and of the bound
 MOST_CASE_SECONDS = 0.1
 PROGRAM_SECONDS = 0.5  # of each way to run programs, in one launch
-NO_PACING = "--gap has no effect in bench: only the simulator paces messages"
+NO_EFFECT = "--{} has no effect in bench: only the simulator heeds it"
 LEAST_TAG_UPPER_BOUND = 7  # a bit for signals and two for instances: src/execute/networks/mpi/point_to_point.hpp
 OF_PROGRAMS = (
     *("order", "placement", "machine", "library", "launches", "check", "pinning", "tag_upper_bound", "shared_memory"),
@@ -146,7 +146,7 @@ def command(
     elif algorithm == AUTO:
         found = on_real_nodes(chosen_and_measured, asked)
     else:
-        found = with_note_of_gap(on_real_nodes(measured, asked), parameters)
+        found = with_notes_of_no_effect(on_real_nodes(measured, asked), parameters)
     show(found, "json" if as_json else format_)
     return exit_code(found["results"])
 
@@ -302,11 +302,10 @@ def measured(asked: Asked) -> dict:
     return tuned.joined(wanted, runs)
 
 
-def with_note_of_gap(found: dict, parameters: dict) -> dict:
-    """What was asked for and means nothing to real processes is said."""
-    if "gap" not in parameters:
-        return found
-    return {**found, "notes": [*found.get("notes", []), NO_PACING]}
+def with_notes_of_no_effect(found: dict, parameters: dict) -> dict:
+    """With a note for each parameter that means nothing to real processes."""
+    notes = [NO_EFFECT.format(name) for name in arguments.of_simulator_alone(parameters)]
+    return {**found, "notes": [*found.get("notes", []), *notes]} if notes else found
 
 
 def applicable(results: list[dict], algorithm: str) -> None:

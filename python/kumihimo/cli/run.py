@@ -41,6 +41,7 @@ RANK_0_ALONE = "the ranks could not add up their counts; only the calls of rank 
 NO_WISDOM = (
     "no wisdom was found for this machine and MPI library, so the MPI library's algorithms ran; run `kumihimo tune`"
 )
+NO_EFFECT = "{} in the wisdom has no effect: only the simulator heeds it"
 NOT_TAKEN = "the wisdom file was not used; see the message above"
 NONE_FOUND = "no wisdom was found"
 NO_CHOICES = "the wisdom has no choices; name another file, or run `kumihimo tune`"
@@ -139,7 +140,7 @@ def lines(summary: dict, named: bool = True, without: str = "") -> list[str]:
     never = [f"`kumihimo run` does not handle these calls, the MPI library ran them: {others}"] if others else []
     packed = summary.get("packed_from_device", 0)
     packs = [f"{packed} calls had GPU buffers, whose data were copied through host memory"] if packed else []
-    gaps = ["gap in the wisdom has no effect: only the simulator paces messages"] if names_gap(choices) else []
+    unheeded = [NO_EFFECT.format(name) for name in unheeded_parameters(choices)]
     shapes = ", ".join(f"{name} ({number})" for name, number in (summary["communicators"] or {}).items())
     bits = [promised(summary)] if summary.get("reproducible") else []
     about = [f"communicators of rank {reported[0] if reported else 0}: {shapes}"] if shapes else []
@@ -153,7 +154,7 @@ def lines(summary: dict, named: bool = True, without: str = "") -> list[str]:
         ended += [LOST if is_lost else RANK_0_ALONE]
     source = [f"wisdom: {path}"] if path else [NO_WISDOM] if without == NONE_FOUND else []
     source += [NO_CHOICES] if path and named and not choices else []
-    return [*source, *gaps, *ended, *ran, *left, *never, *packs, *bits, *about]
+    return [*source, *unheeded, *ended, *ran, *left, *never, *packs, *bits, *about]
 
 
 def why(row: dict, summary: dict, choices: list[dict], without: str) -> str:
@@ -166,10 +167,13 @@ def why(row: dict, summary: dict, choices: list[dict], without: str) -> str:
     return without or found or row["reason"]
 
 
-def names_gap(choices: list[dict]) -> bool:
+def unheeded_parameters(choices: list[dict]) -> list[str]:
+    """The parameters of the wisdom that only the simulator heeds."""
+    from kumihimo import arguments
+
     with contextlib.suppress(TypeError, AttributeError):  # people may have written them
-        return any("gap" in choice.get("parameters", {}) for choice in choices)
-    return False
+        return arguments.of_simulator_alone(dict.fromkeys(name for c in choices for name in c.get("parameters", {})))
+    return []
 
 
 def lengths(row: dict) -> str:

@@ -375,8 +375,9 @@ def test_bad_input_is_one_sentence(kumihimo, arguments, code, said):
 
 def test_a_gap_is_said_to_have_no_effect():
     found = {"results": [], "notes": ["busy"]}
-    assert cli.with_note_of_gap(found, {"gap": 2})["notes"] == ["busy", cli.NO_PACING]
-    assert cli.with_note_of_gap(found, {"trees": 2}) == found
+    note = "--gap has no effect in bench: only the simulator heeds it"
+    assert cli.with_notes_of_no_effect(found, {"trees": 2, "gap": 2})["notes"] == ["busy", note]
+    assert cli.with_notes_of_no_effect(found, {"trees": 2}) == found
 
 
 def test_without_an_mpi_library(kumihimo, tmp_path):

@@ -323,7 +323,7 @@ def test_gaps_of_choices_are_said_to_have_no_effect(tmp_path: Path) -> None:
     summary = {"ranks": 2, "calls": [], "forwarded": [], "communicators": {}, "wisdom": str(wisdom)}
     for parameters, told in (({"gap": 2}, True), ({"trees": 2}, False), (None, False)):
         wisdom.write_text(json.dumps({"choices": [{"parameters": parameters}]}), encoding="utf-8")
-        assert any("only the simulator paces" in line for line in run.lines(summary)) == told
+        assert any("only the simulator heeds it" in line for line in run.lines(summary)) == told
 
 
 @pytest.mark.parametrize("mode", ["order", "exact"])
