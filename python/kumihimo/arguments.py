@@ -230,9 +230,11 @@ def listed_counts(asked: CollectiveArguments, ranks: int) -> list[int]:
 
 
 def _count(word: str, type_: str) -> int:
-    if word.isdecimal():
+    if re.fullmatch(r"\s*-?[0-9]+\s*", word):
+        if int(word) < 0:
+            raise wrong_value("a count of --counts must be at least 0", f"'{word}'")
         return within("a count", int(word), 63)
-    return _elements_in(parse_size(word), type_)
+    return _elements_in(parse_size(word, 0), type_)
 
 
 def elements(asked: CollectiveArguments) -> int:

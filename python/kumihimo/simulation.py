@@ -95,6 +95,10 @@ def _on(machine: _machine.Machine, asked: Ranks, part: Part) -> _machine.Job:
 
 def _part_of(machine: _machine.Machine, asked: Ranks, part: Part) -> _machine.Machine:
     """The nodes that the job sees, with the network between them."""
+    for option, given in (("--box", part.box), ("--dead", ", ".join(part.dead))):
+        if given and machine.family != "tofu":
+            rule = f"{option} needs a machine of the tofu family"
+            raise wrong_value(rule, f"{machine.name}, family {machine.family}", "leave it out")
     if part.routing is not None:
         machine = machine.with_routing(part.routing)
     shape = None if asked.shape is None else _topology.Shape.parse(asked.shape)

@@ -109,7 +109,8 @@ Status Variant::check(const Parameters& p) const {
   for (const Parameter& each : parameters)
     for (const CollectiveKind part : each.parts)
       if (const auto& named = p.*std::get<ParameterDeclaration::Choice>(each.parameter->value))
-        if (const auto found = Registry::standard().find(part, *named); !found) return found.error();
+        if (const auto found = Registry::standard().find(part, *named); !found)
+          return located(std::string(each.parameter->name), found.error());
   return Nothing{};
 }
 
@@ -202,7 +203,7 @@ Result<Segments> choose_segments(const Collective& c, const Parameters& p, std::
   const std::int64_t most = std::max<std::int64_t>(1, c.counts.each);
   if (p.segments) {
     if (*p.segments > most)
-      return wrong_value(fmt::format("{} elements make at most {} segments", c.counts.each, most), *p.segments,
+      return wrong_value(fmt::format("segments must be at most {}, one per element", most), *p.segments,
                          "ask for fewer segments");
     return Segments{*p.segments};
   }

@@ -115,7 +115,7 @@ Status read_box(std::string_view word, Halo& h) {
 // A word after the cells. `key`: what may be given once.
 Status read_word(std::string_view word, std::string_view key, Halo& h) {
   const std::string_view value = word.substr(std::min(key.size() + 1, word.size()));
-  const auto wrong = [&](std::string rule) { return wrong_value(std::move(rule), fmt::format("'{}'", word)); };
+  const auto wrong = [&](std::string rule) { return wrong_value(std::move(rule), fmt::format("'{}'", value)); };
   if (key == "points")
     return read_number(value, h.points) && (h.points == 7 || h.points == 27) ? Status(Nothing{})
                                                                              : wrong("points must be 7 or 27");

@@ -33,8 +33,13 @@ Result<std::vector<std::string>> numbers(std::string_view ranges) {
     const std::size_t comma = std::min(rest.find(','), rest.size());
     const std::string_view range = trimmed(rest.substr(0, comma));
     const std::size_t dash = std::min(range.find('-'), range.size());
-    const auto first = number(range.substr(0, dash));
-    const auto last = dash == range.size() ? first : number(range.substr(dash + 1));
+    const std::string_view from = range.substr(0, dash);
+    const std::string_view to = dash == range.size() ? from : range.substr(dash + 1);
+    for (const std::string_view text : {from, to})
+      if (text.size() > most_digits && text.find_first_not_of(digits) == std::string_view::npos)
+        return wrong_value(fmt::format("a number in a host list has at most {} digits", most_digits),
+                           fmt::format("'{}'", text));
+    const auto first = number(from), last = number(to);
     if (!first || !last || *last < *first)
       return wrong_value("a host list is written like n[01-03,7]", fmt::format("'[{}]'", ranges));
     if (const auto many = static_cast<std::size_t>(*last - *first) + 1; found.size() + many > most_names)

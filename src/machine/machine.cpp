@@ -78,7 +78,7 @@ Machine Machine::as_torus(const Shape& wanted) const {
 Result<Machine> Machine::with_routing(std::string_view routing) const {
   const auto known = switched() ? switched()->routings() : std::vector<std::string_view>{};
   if (std::find(known.begin(), known.end(), routing) == known.end())
-    return wrong_value(fmt::format("{}, a {}, has no such routing", name, name_of(family)),
+    return wrong_value(fmt::format("{} has {}", name, known.empty() ? "one routing" : "no such routing"),
                        fmt::format("'{}'", routing),
                        known.empty() ? "leave it out" : fmt::format("use {}", fmt::join(known, " or ")));
   Machine machine = *this;

@@ -81,8 +81,9 @@ std::string to_text(const Machine& machine) {
   Page page(columns);
   const std::size_t width = width_of_keys(machine);
   page.line(0, fmt::format("{}: {}", machine.name, machine.summary));
-  page.line(2, fmt::format("{:<{}} {}, {} nodes, {} links", "topology", width, machine.topology->name(),
-                           machine.topology->nodes(), machine.topology->links()));
+  page.line(2, fmt::format("{:<{}} {}, {} node{}, {} links", "topology", width, machine.topology->name(),
+                           machine.topology->nodes(), machine.topology->nodes() == 1 ? "" : "s",
+                           machine.topology->links()));
   for (const Level& level : machine.levels)
     page.line(2, fmt::format("{:<{}} {:>14}", cores_of(level), width, level.size));
   if (const Switched* network = machine.switched()) {

@@ -22,6 +22,8 @@ TEST(HostList, IsRefusedWhereItIsNone) {
     EXPECT_FALSE(parse_host_list(text).ok()) << text;
   EXPECT_EQ(parse_host_list("n[1").error().sentence(),
             "a host list is written like n[01-03,7] (got 'n[1'); close each bracket");
+  EXPECT_EQ(parse_host_list("n[1-999999999999]").error().sentence(),
+            "a number in a host list has at most 9 digits (got '999999999999')");
 }
 
 TEST(HostList, IsWrittenSoThatItReadsTheSame) {

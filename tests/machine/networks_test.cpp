@@ -123,6 +123,7 @@ TEST(NodeMachine, HasLevelsOfItsCores) {
   const Machine machine = *parsed(with("levels = [\"package 4\", \"l3 2\"]"));
   EXPECT_EQ(Job(machine).rank_space().levels(), (std::vector<Level>{{"package", 4}, {"l3", 2}}));
   EXPECT_EQ(nlohmann::json::parse(to_json(machine))["topology"]["levels"][1]["cores"], 2);
+  EXPECT_NE(to_text(machine).find("single node, 1 node, 0 links"), std::string::npos) << to_text(machine);
   for (const char* wrong :
        {"levels = [\"l3 2\", \"package 4\"]", "levels = [\"package\"]", "levels = [\"l2 1\"]", "levels = \"package 4\"",
         "levels = [4]", "levels = [\" 4\"]", "levels = [\"package 4\", \"l3 3\"]", "levels = [\"l3 4\", \"l3 2\"]",

@@ -45,6 +45,11 @@ def test_a_tree_of_slurm(imported):
     assert machine["network"]["link_bandwidth_bytes_per_second"]["value"] == 11.557e9
 
 
+def test_one_switch_is_one(imported):
+    machine = imported("topology.conf", "SwitchName=s0 Nodes=dev[0-5]\n")
+    assert machine["summary"] == "Slurm cluster of 6 nodes, a tree of 1 switch"
+
+
 def test_the_same_tree_as_yaml(imported):
     text = """
 - topology: other

@@ -32,7 +32,12 @@ class Integer(click.types.IntParamType):
     """A number that fits in 64 bits. A smaller range is checked where the number is used."""
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        return arguments.within(max(param.opts, key=len), super().convert(value, param, ctx), 63)
+        name = max(param.opts, key=len)
+        try:
+            number = int(value)
+        except ValueError:
+            raise wrong_value(f"{name} must be an integer", f"'{value}'") from None
+        return arguments.within(name, number, 63)
 
 
 class Duration(click.ParamType):

@@ -131,7 +131,9 @@ def checked_collectives(names: list[str] | None, reproducible: bool) -> list[str
     for name in names:
         if name not in known:
             kind = "a collective that reduces" if reproducible and name in COLLECTIVES else "a collective"
-            raise wrong_value(f"{kind} must be one of {', '.join(known)}", f"'{name}'", did_you_mean(name, known))
+            raise wrong_value(
+                f"{kind} must be one of {', '.join(known)}", f"'{name}'", did_you_mean(name, (*known, "kernel"))
+            )
     return [name for name in known if name in names]
 
 

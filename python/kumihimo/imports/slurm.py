@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from kumihimo import _machine
 from kumihimo.errors import BadInput, wrong_value
 from kumihimo.imports import Network
+from kumihimo.quantities import counted
 
 MOST_NODES = 2**20
 
@@ -144,10 +145,10 @@ def _network(switches: list[Switch], blocks: list[Switch], source: str) -> Netwo
         edges += [f"{number[c]}-{number[s.name]} uplink x{below[c]}" for c in s.children if below[c]]
     lines = ['family = "graph"', f"nodes = {len(nodes)}", f"switches = {len(order)}", "edges = ["]
     lines += [f'    "{edge}",' for edge in edges] + ["]"] + _named(nodes)
-    kind = f"{len(blocks)} blocks" if blocks else f"a tree of {len(order)} switches"
+    kind = counted(len(blocks), "block") if blocks else f"a tree of {counted(len(order), 'switch')}"
     remark = "Assumed: a switch has as many uplinks as nodes below it (the file does not say)."
     joined = ["Assumed: one switch joins the blocks."] if blocks else []
-    return Network(lines, f"Slurm cluster of {len(nodes)} nodes, {kind}", remarks=[remark, *joined])
+    return Network(lines, f"Slurm cluster of {counted(len(nodes), 'node')}, {kind}", remarks=[remark, *joined])
 
 
 def _from_the_top(switches: list[Switch], by_name: dict[str, Switch], source: str) -> list[Switch]:

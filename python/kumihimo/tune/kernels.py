@@ -36,10 +36,11 @@ def keys(kernels: Sequence[str], operation: str = "", kind: str = "") -> list[Ke
         except BadInput:
             if operation and kind:
                 raise
-            name = f"--op {operation}" if operation else f"--type {kind}"
-            raise wrong_value(
-                "no reduction kernel has this operation or type", name, "use sum, max or float32"
-            ) from None
+            if operation:
+                raise wrong_value(
+                    "no reduction kernel has this operation", f"--op {operation}", "use sum or max"
+                ) from None
+            raise wrong_value("no reduction kernel has this type", f"--type {kind}", "use float32 or int32") from None
         kernels = [REDUCE]
     every = [tuple(key) for key in _plan.kernel_keys()]
     return [

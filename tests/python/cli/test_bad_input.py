@@ -139,7 +139,7 @@ CASES = [
         for counts in ("1,2,3/4", "1,2/3", "1/2/3/4", "1,2/3,4/")
     ],
     ("show allgather -a ring --ranks 2 --counts 1/2", "a row for each of the 2 ranks"),
-    ("show allgather -a ring --ranks 2 --counts 1,-2", "'-2'"),
+    ("show allgather -a ring --ranks 2 --counts 1,-2", "a count of --counts must be at least 0 (got '-2')"),
     ("show allgather -a ring --ranks 2 --counts 1,2 --count 7", "already gives the length"),
     ("show alltoall -a bruck --ranks 4 --count 7 --counts zeros", "must be equally long"),
     ("simulate allgather --machine k-computer --shape 2x2", "the length of the data"),
@@ -147,7 +147,7 @@ CASES = [
     ("show allreduce -a hierarchical --shape 4x3 --count 8", "needs nodes of several ranks"),
     (
         "show allreduce -a hierarchical --shape 4 --ranks-per-node 2 --inner rign --count 8",
-        "reduce has no such algorithm",
+        "inner: reduce has no such algorithm",
     ),
     ("show allreduce -a hierarchical --shape 3 --ranks-per-node 2 --outer swing --count 8", "powers of two"),
     ("show neighbor_allgather -a direct --neighbours graph: --ranks 4 --count 1", "the path after graph: is missing"),
@@ -193,7 +193,7 @@ CASES = [
     (VERIFY + "--shape 4x3 --algorithm ring --segment-bytes 7", "at least one element, 8 bytes (got 7)"),
     (SIMULATE + "--shape 4x3 --segment-bytes 3", "at least one element, 8 bytes (got 3)"),
     (SIMULATE + "--shape 4x3 --algorithm ring --type int16 --segment-bytes 1", "at least one element, 2 bytes"),
-    (SHOW + "--shape 4x3 --segments 9 --count 8", "8 elements make at most 8 segments"),
+    (SHOW + "--shape 4x3 --segments 9 --count 8", "segments must be at most 8, one per element (got 9)"),
     (SHOW + "--shape 4x3 --segments 9 --segment-bytes 8", "segments and segment_bytes exclude each other"),
     (SHOW + "--shape 4x3 --trees 99999999999999999999", "64 bits"),
     ("show allreduce --algorithm recursive_doubling --shape 4x3 --trees 2", "no parameter trees"),
@@ -210,17 +210,32 @@ CASES = [
     ("simulate allreduce --machine ./none.toml --bytes 8", "none.toml"),
     ("simulate allreduce --machine / --bytes 8", "/"),
     (SIMULATE + "--model perfect", "'perfect'"),
+    (SIMULATE + "--routing valiant", "k-computer has one routing (got 'valiant'); leave it out"),
+    *[
+        (
+            f"simulate allreduce --machine leonardo --bytes 8 {option} {value}",
+            f"{option} needs a machine of the tofu family",
+        )
+        for option, value in (("--dead", "1,2,3"), ("--box", "1x1x1x2x3x2"))
+    ],
+    (SIMULATE + "--allocation node[1-999999999999]", "at most 9 digits (got '999999999999')"),
+    ("simulate halo:4x4x4,points=26 --machine k-computer --shape 4x3", "points must be 7 or 27 (got '26')"),
     (SIMULATE + "--shape none", "--shape"),
     # the command line itself
     (SHOW + "--shape 4x3 --expand", "--expand needs --count and --json"),
     (SHOW + "--shape 100x100x100 --count 8 --expand --json", "at most 4000000 steps"),
     ("show allreduce --shape 4x3", "--algorithm"),
-    ("simulate allreduce --bytes 8", "--machine"),
+    ("simulate allreduce --bytes 8", "--machine is missing; see kumihimo simulate --help"),
     ("simulate allreduce --machine k-computer", "--bytes"),
-    (SHOW + "--shape 4x3 --trees three", "'three'"),
+    (SHOW + "--shape 4x3 --trees three", "--trees must be an integer (got 'three')"),
+    (SHOW + "--trees", "the value of --trees is missing; see kumihimo"),
+    (SHOW + "--json=3", "--json takes no value; see kumihimo"),
+    ("tune kernal", "did you mean kernel?"),
+    ("tune kernel reduce --op foo", "no reduction kernel has this operation (got --op foo); use sum or max"),
+    ("tune kernel reduce --type foo", "no reduction kernel has this type (got --type foo); use float32 or int32"),
     ("machine", ""),
-    ("machine show", "NAME"),
-    ("verify allreduce bcast", "bcast"),
+    ("machine show", "NAME is missing; see kumihimo machine show --help"),
+    ("verify allreduce bcast", "kumihimo verify takes no more arguments (got bcast); see kumihimo verify --help"),
 ]
 
 

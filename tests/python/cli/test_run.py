@@ -512,7 +512,7 @@ def test_refuses_what_it_cannot_do() -> None:
     assert "offloaded needs an offload engine" in refused("-a", "barrier=offloaded", "--", "true")
     assert "--wisdom excludes" in refused("--wisdom", "/not/there", "--no-wisdom", "--", "true")
     assert "must be writable (got /not/there" in refused("--json", "/not/there", "--", "true")
-    assert "Missing argument" in refused()
+    assert "-- COMMAND ... is missing; see kumihimo run --help" in refused()
 
 
 def test_ends_as_the_program_where_a_file_cannot_be_written() -> None:
