@@ -20,7 +20,7 @@ from kumihimo import launcher_environment, run_summary, signals, wisdom_reading
 from kumihimo.errors import failed, wrong_value
 from kumihimo.mpi import library_of, version_text
 from kumihimo.package_files import program
-from kumihimo.preload_obstacles import MPI_LAUNCHERS
+from kumihimo.preload_obstacles import MPI_LAUNCHERS, programs
 
 INTERPOSER, RECORDER = "libkumihimo-interposer", "libkumihimo-recorder"
 # Of each there is an object for libraries with all these names, the richest first. Programs ask whether a name is there
@@ -115,10 +115,11 @@ def forget_lists(mark: str) -> None:
 
 
 def launcher_failed(command: Sequence[str], code: int, nothing: str) -> str:
-    """The sentence for an MPI launcher that ended with this code after which there is nothing, probably since it failed
-    itself; empty for other programs, and where a signal ended a process."""
+    """The message about an MPI launcher that failed before MPI started: it ended with `code`, and no rank wrote
+    anything. Empty for other commands, and if a signal ended a process. Open MPI ends with 128 and more also if the
+    program does not exist."""
     name = Path(command[0]).name
-    if not name.startswith(MPI_LAUNCHERS) or not 0 < code < 128:
+    if not name.startswith(MPI_LAUNCHERS) or code <= 0 or (code >= 128 and any(programs(command[1:]))):
         return ""
     return f"{nothing}: {name} failed (exit code {code}); see its message above, and run the same line without kumihimo"
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -470,7 +471,18 @@ def test_a_launcher_that_fails_is_told_of_by_its_own_words(tmp_path: Path) -> No
         assert ran.stderr.startswith("kumihimo: nothing was "), ran.stderr
         assert ": mpirun failed (exit code 7); see its message above" in ran.stderr
         assert (ran.returncode, ran.stderr.count("\n")) == (7, 1)
-    assert not any(preload.launcher_failed([name], code, "") for name, code in (("mpirun", 139), ("./program", 7)))
+    killed = (["mpirun", "-n", "2", "true"], 139)  # by a signal
+    assert not any(preload.launcher_failed(*ended, "") for ended in (killed, (["./program"], 7)))
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("family", ["openmpi", "mpich"])
+def test_a_program_that_does_not_exist_is_the_launchers_failure(installation, tmp_path: Path) -> None:
+    line = [COMMAND, "run", "--", *installation.arguments(2), "./none"]
+    ran = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False, cwd=tmp_path)
+    assert ran.returncode != 0
+    sentence = f"mpi(run|exec)[.a-z]* failed .exit code {ran.returncode}.; see its message above"
+    assert re.search(f"kumihimo: nothing was counted: {sentence}", ran.stderr), ran.stderr
 
 
 def test_ranks_that_are_alone_are_told_of(monkeypatch) -> None:
