@@ -63,9 +63,10 @@ def ratios_in(choice: dict, calls: dict, among: list[dict]) -> list[float]:
     return [m["ratio"] for m in near or [choice] if m.get("ratio", 0) > 0]
 
 
-def why_library(collective: str, summary: dict, choices: list[dict]) -> str:
-    """Why no algorithm of ours was chosen for calls of this collective, by the choices that the run had; empty where
-    they do not say. Wisdom is for numbers of ranks, and for the sizes that were measured."""
+def why_library(collective: str, summary: dict, choices: list[dict], size: dict | None = None) -> str:
+    """Why the choices of a run left calls of this collective to the MPI library; empty if they do not say. Wisdom is
+    for numbers of ranks, and for the sizes that were measured. `size`: the row of one size class [default: all that
+    the library ran]."""
     kind = collective.removeprefix("i")
     tuned = [c for c in choices if c["collective"] == kind and c.get("determinism", "any") == "any"]
     if not tuned:
@@ -78,14 +79,16 @@ def why_library(collective: str, summary: dict, choices: list[dict]) -> str:
         listed = " or ".join(map(str, sorted(numbers)))
         asked = ",".join(map(str, sorted(numbers)))
         return f"{listed} ranks were not tuned; run `kumihimo tune {kind} --ranks {asked}`"
-    sizes = [row for row in summary["calls"] if row["collective"] == collective and row["algorithm"] == "library"]
+    calls = [row for row in summary["calls"] if row["collective"] == collective and row["algorithm"] == "library"]
+    sizes = calls if size is None else [size]
     if not sizes or not all(fitting.values()):
         return ""
-    if not any(overlap(choice, row) for row in sizes for found in fitting.values() for choice in found):
-        return f"these sizes were not measured; run `kumihimo tune {kind}` with --ranks and --bytes for them"
+    near = [c for row in sizes for found in fitting.values() for c in found if overlap(c, row)]
+    if not any(choice["algorithm"] == "library" for choice in near):
+        return f"these sizes were not tuned; run `kumihimo tune {kind}` with --ranks and --bytes for them"
     if all(is_covered(row, found) for row in sizes for found in fitting.values()):
-        return "tuning found no algorithm that is certainly faster than the MPI library's"
-    return ""
+        return "tuning found nothing certainly faster"
+    return "tuning found nothing certainly faster for some of these sizes, the others were not tuned"
 
 
 def ranks_of_communicators(shapes: dict[str, int]) -> set[int]:

@@ -93,9 +93,7 @@ def recorded(
             message(line)
         if gathered:
             lines, as_object, text = summed(output, outcome, with_mpip=mpip is not None)
-            for line in lines:
-                message(line)
-            for line in preload.remarks(program, as_object["ranks"]):
+            for line in [*preload.remarks(program, as_object["ranks"]), *lines]:
                 message(line)
             message(f"the profile is {output}")
         else:

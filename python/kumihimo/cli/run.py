@@ -46,6 +46,8 @@ NOT_TAKEN = "the wisdom file was not used; see the message above"
 NONE_FOUND = "no wisdom was found"
 NO_CHOICES = "the wisdom has no choices; name another file, or run `kumihimo tune`"
 OWN_CHOSEN = "no Kumihimo algorithm was chosen"  # as call_counters.cpp says it
+UNCLEAR = "tuning found nothing certainly faster for these calls, or did not measure them"
+DEFAULTS = "it has no choices for --reproducible, so reductions use default algorithms"
 
 
 @app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -95,8 +97,8 @@ def command(
             messages = interrupted(signals, INTERRUPTED[summary is not None])
             if summary is not None:
                 without = without_choices(summary, wisdom, bool(algorithm), no_wisdom)
-                messages += lines(summary, named=wisdom is not None, without=without)
                 messages += preload.remarks(program, summary["ranks"])
+                messages += lines(summary, named=wisdom is not None, without=without)
             for line in messages or [preload.launcher_failed(program, code, "nothing was counted") or NO_SUMMARY]:
                 message(line)
     if json_file is not None:
@@ -117,8 +119,9 @@ def without_choices(summary: dict, wisdom: Path | None, by_algorithm: bool, no_w
 
 
 def lines(summary: dict, named: bool = True, without: str = "") -> list[str]:
-    """The wisdom file; a line for each collective, size class and algorithm; then why calls were forwarded.
-    `named`: the user named the wisdom. `without`: why there was none."""
+    """The wisdom file; a line for each collective, size class and algorithm, with the reason for calls of the MPI
+    library; a line for each reason if a collective has several. `named`: the user named the wisdom. `without`: why
+    there was none."""
     path = summary.get("wisdom")
     choices = wisdom_reading.choices_in(path, named)
     finalized, of_all = summary.get("finalized", True), summary.get("of_all_ranks", True)
@@ -126,15 +129,24 @@ def lines(summary: dict, named: bool = True, without: str = "") -> list[str]:
     whose = "all ranks" if of_all and (finalized or reported) else "rank 0"
     if reported and not of_all:
         whose = f"{len(reported)} of {summary['ranks']} ranks"
-    ran = [
-        f"{row['collective']}{lengths(row)}: {row['algorithm']}, {row['calls']} calls of {whose}"
-        f"{in_tuning(row, summary, choices)}"
-        for row in summary["calls"]
-    ]
+    forwarded: dict[str, list[dict]] = {}
+    for row in summary["forwarded"]:
+        forwarded.setdefault(row["collective"], []).append(row)
+    ran = []
+    for row in summary["calls"]:
+        is_library = row["algorithm"] == "library"
+        one = forwarded.get(row["collective"], []) if is_library else []
+        more = reason_text(one[0], summary, choices, without, row) if len(one) == 1 else ""
+        ran.append(
+            f"{row['collective']}{lengths(row)}: {'MPI library' if is_library else row['algorithm']}, "
+            f"{row['calls']} calls of {whose}{more}{in_tuning(row, summary, choices)}"
+        )
+    by_size = {row["collective"] for row in summary["calls"] if row["algorithm"] == "library"}
     left = [
-        f"{row['collective']}: MPI library, {row['calls']} calls; reason: {why(row, summary, choices, without)}"
-        + ("" if row.get("reproducible", True) else "; not reproducible")
-        for row in summary["forwarded"]
+        f"{row['collective']}: MPI library, {row['calls']} calls{reason_text(row, summary, choices, without)}"
+        for collective, rows in forwarded.items()
+        if len(rows) > 1 or collective not in by_size
+        for row in rows
     ]
     others = ", ".join(f"{number} of {name}" for name, number in (summary.get("others") or {}).items())
     never = [f"`kumihimo run` does not handle these calls, the MPI library ran them: {others}"] if others else []
@@ -152,19 +164,33 @@ def lines(summary: dict, named: bool = True, without: str = "") -> list[str]:
     if finalized and not of_all and reported is None:
         is_lost = any(row["reason"].startswith("a process did not load") for row in summary["forwarded"])
         ended += [LOST if is_lost else RANK_0_ALONE]
-    source = [f"wisdom: {path}"] if path else [NO_WISDOM] if without == NONE_FOUND else []
+    is_default = summary.get("reproducible") == "order" and not any(has_fixed_order(choice) for choice in choices)
+    source = [NO_WISDOM] if without == NONE_FOUND else []
+    if path:
+        source = [f"wisdom: {path}" + (f"; {DEFAULTS}" if is_default else "")]
     source += [NO_CHOICES] if path and named and not choices else []
     return [*source, *unheeded, *ended, *ran, *left, *never, *packs, *bits, *about]
 
 
-def why(row: dict, summary: dict, choices: list[dict], without: str) -> str:
-    """The processes know only that nothing of ours was chosen, and that there is a better reason for it."""
+def reason_text(row: dict, summary: dict, choices: list[dict], without: str, size: dict | None = None) -> str:
+    """The end of a line about calls that the MPI library ran."""
+    reason = f"; reason: {why(row, summary, choices, without, size)}"
+    return reason + ("" if row.get("reproducible", True) else "; not reproducible")
+
+
+def why(row: dict, summary: dict, choices: list[dict], without: str, size: dict | None = None) -> str:
+    """Why the MPI library ran these calls. The processes know only that no algorithm was chosen; the choices say why.
+    `size`: the row of the calls of one size class, if all of them have this reason."""
     if row["reason"] != OWN_CHOSEN:
         return row["reason"]
     found = ""
     with contextlib.suppress(KeyError, TypeError, AttributeError):  # people may have written them
-        found = wisdom_reading.why_library(row["collective"], summary, choices) if choices else ""
-    return without or found or row["reason"]
+        found = wisdom_reading.why_library(row["collective"], summary, choices, size) if choices else ""
+    return without or found or (UNCLEAR if choices else row["reason"])
+
+
+def has_fixed_order(choice: dict) -> bool:
+    return isinstance(choice, dict) and choice.get("determinism") == "fixed_order"
 
 
 def unheeded_parameters(choices: list[dict]) -> list[str]:

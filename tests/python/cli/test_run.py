@@ -142,7 +142,7 @@ names.MPI_Allreduce(mine, result, 1000, double, made, world)
     def test_leaves_all_to_the_library_without_wisdom(self, installation: mpi.Installation, tmp_path: Path) -> None:
         ran = launch(installation, tmp_path)
         assert ran.returncode == 0, ran.stderr
-        assert "allreduce from 4KiB to under 8KiB: library, 10 calls" in ran.stderr
+        assert "allreduce from 4KiB to under 8KiB: MPI library, 10 calls" in ran.stderr
 
     @pytest.mark.parametrize(
         ("option", "mode", "ran", "promise"),
@@ -439,18 +439,19 @@ def choice(from_bytes: int, to_bytes: int, **more: object) -> dict:
             {"node of 8 ranks": 1, "node of 2 ranks": 4, "row of 1 rank": 1},
             "2 or 8 ranks were not tuned; run `kumihimo tune bcast --ranks 2,8`",
         ),
-        ([choice(1, 63)], {"mesh 2, 2 ranks a node": 1}, "these sizes were not measured; run `kumihimo tune bcast`"),
+        ([choice(1, 63)], {"mesh 2, 2 ranks a node": 1}, "these sizes were not tuned; run `kumihimo tune bcast`"),
         (
             [choice(1, 70), choice(71, 127, algorithm="ring")],
             {"node of 4 ranks": 1},
-            "tuning found no algorithm",
+            "tuning found nothing certainly faster",
         ),
-        ([choice(1, 127, ranks=0)], {"node of 4 ranks": 1, "node of 2 ranks": 1}, "tuning found no algorithm"),
-        ([choice(1, 70)], {"node of 4 ranks": 1}, run.OWN_CHOSEN),  # some of the sizes, as far as can be said
-        ([choice(1, 127)], {"node of 4 ranks": 1, "node of 2 ranks": 1}, run.OWN_CHOSEN),
-        ([choice(1, 127)], {"dragonfly of 4": 1}, run.OWN_CHOSEN),
+        ([choice(1, 127, ranks=0)], {"node of 4 ranks": 1, "node of 2 ranks": 1}, "tuning found nothing certainly faster"),
+        ([choice(1, 70)], {"node of 4 ranks": 1}, "tuning found nothing certainly faster for some of these sizes"),
+        ([choice(1, 70, algorithm="ring")], {"node of 4 ranks": 1}, "these sizes were not tuned"),
+        ([choice(1, 127)], {"node of 4 ranks": 1, "node of 2 ranks": 1}, run.UNCLEAR),
+        ([choice(1, 127)], {"dragonfly of 4": 1}, run.UNCLEAR),
         ([{"collective": "bcast", "ranks": "four"}], {"node of 4 ranks": 1}, "4 ranks were not tuned"),
-        ([choice(1, "64")], {"node of 4 ranks": 1}, run.OWN_CHOSEN),
+        ([choice(1, "64")], {"node of 4 ranks": 1}, run.UNCLEAR),
     ],
 )
 @pytest.mark.parametrize("collective", ["bcast", "ibcast"])
@@ -461,6 +462,27 @@ def test_says_why_the_library_was_chosen(choices, communicators, reason, collect
     assert run.why(row, summary, choices, "").startswith(reason)
     assert run.why(row, summary, choices, "--no-wisdom") == "--no-wisdom"
     assert run.why({**row, "reason": "an intercommunicator"}, summary, choices, "--no-wisdom") == "an intercommunicator"
+
+
+def test_one_line_tells_of_calls_of_the_library_and_their_reason() -> None:
+    calls = [{"collective": "bcast", "bytes_from": 64, "bytes_to": 127, "algorithm": "library", "calls": 4}]
+    reasons = [{"collective": "bcast", "reason": run.OWN_CHOSEN, "calls": 4}]
+    summary = {"calls": calls, "forwarded": reasons, "communicators": {}, "ranks": 2}
+    (line,) = run.lines(summary, without="--no-wisdom")
+    assert line == "bcast from 64 to under 128: MPI library, 4 calls of all ranks; reason: --no-wisdom"
+    reasons = [{**reasons[0], "calls": 3}, {"collective": "bcast", "reason": "an intercommunicator", "calls": 1}]
+    assert run.lines({**summary, "forwarded": reasons}, without="--no-wisdom") == [
+        "bcast from 64 to under 128: MPI library, 4 calls of all ranks",
+        "bcast: MPI library, 3 calls; reason: --no-wisdom",
+        "bcast: MPI library, 1 calls; reason: an intercommunicator",
+    ]
+
+
+def test_says_that_the_wisdom_has_no_reproducible_choices(monkeypatch) -> None:
+    summary = {"ranks": 2, "calls": [], "forwarded": [], "communicators": {}, "reproducible": "order", "wisdom": "w"}
+    for determinism, end in (("any", f"; {run.DEFAULTS}"), ("fixed_order", "")):
+        monkeypatch.setattr(run.wisdom_reading, "choices_in", lambda *_, d=determinism: [choice(1, 8, determinism=d)])
+        assert run.lines(summary)[0] == f"wisdom: w{end}"
 
 
 def test_a_launcher_that_fails_is_told_of_by_its_own_words(tmp_path: Path) -> None:
@@ -572,7 +594,7 @@ def test_a_rank_on_the_way_to_which_the_object_was_lost_is_told_of():
     summary = {"calls": [calls], "forwarded": [left], "communicators": {}, "finalized": True, "of_all_ranks": False}
     told = run.lines(summary)
     assert told[0] == run.LOST
-    assert told[1].endswith("library, 3 calls of rank 0")
+    assert "MPI library, 3 calls of rank 0; reason: a process did not load" in told[1]
     assert run.lines({**summary, "forwarded": []})[0] == run.RANK_0_ALONE
 
 
