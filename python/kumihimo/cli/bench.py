@@ -61,8 +61,8 @@ def command(
     format_: option("--format FORMAT", "Output format: table, csv, json, osu or imb.") = "table",
     as_json: options.Json = False,
 ) -> int:
-    """Measure a collective on this machine beside the MPI library's own call. A halo exchange or a program file is
-    measured beside the same exchange written by hand in MPI.
+    """Measure a collective beside the MPI library's own call. A halo exchange or a program file is measured beside the
+    same exchange written by hand in MPI.
 
     \b
     Examples:

@@ -35,7 +35,8 @@ def command(
     quick: option("--quick", "Measure few sizes and simulate small tori (under a minute).") = False,
     as_json: options.Json = False,
 ) -> int:
-    """Run and check every allreduce, predict it on the K computer, tune LAMMPS, and write a report.
+    """Measure, tune and simulate, and write a report page. It checks every allreduce on this machine, tunes LAMMPS, and
+    predicts an allreduce on the K computer.
 
     \b
     Example:

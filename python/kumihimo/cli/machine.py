@@ -13,7 +13,7 @@ from kumihimo.cli.options import argument, option
 from kumihimo.errors import errors_of_this_machine, wrong_value
 from kumihimo.package_files import folder
 
-app = typer.Typer(help="List, show and import machine descriptions (docs/machines.md).")
+app = typer.Typer(help="List, show and import machine descriptions.")
 
 THIS_MACHINE = "this-machine"
 

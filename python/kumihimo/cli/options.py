@@ -18,14 +18,18 @@ from kumihimo.errors import wrong_value
 from kumihimo.sizes import parse_size
 
 
-def option(words: str, help_: str, type_: type = str) -> object:
-    """An option, as the type of a command's argument. `words`: names, then a metavar; without one it is a flag."""
+def option(words: str, help_: str, type_: type = str, group: Optional[str] = None) -> object:
+    """An option, as the type of a command's argument. `words`: names, then a metavar; without one it is a flag.
+    `group`: the title under which `--help` lists it."""
     *names, last = words.split()
     if last.startswith("-"):
-        return Annotated[bool, typer.Option(*names, last, help=help_)]
+        return Annotated[bool, typer.Option(*names, last, help=help_, rich_help_panel=group)]
     if type_ is int:
-        return Annotated[Optional[int], typer.Option(*names, metavar=last, help=help_, click_type=Integer())]
-    return Annotated[Optional[type_], typer.Option(*names, metavar=last, help=help_)]
+        integer = Integer()
+        return Annotated[
+            Optional[int], typer.Option(*names, metavar=last, help=help_, click_type=integer, rich_help_panel=group)
+        ]
+    return Annotated[Optional[type_], typer.Option(*names, metavar=last, help=help_, rich_help_panel=group)]
 
 
 class Integer(click.types.IntParamType):
@@ -100,6 +104,7 @@ Budget = duration("--budget TIME", "Time limit: 90s, 5m, 1h.")
 Json = option("--json", "Print one JSON object.")
 
 
+OF_ALGORITHMS = "Parameters of algorithms (docs/algorithms.md lists which algorithm takes which)"
 OF_PROGRAMS = ("collective", "shape", "ranks", "ranks_per_node", "as_json")
 
 
@@ -172,7 +177,7 @@ def _option(declared: _collectives.ParameterDeclaration) -> inspect.Parameter:
     is_flag = declared.kind in ("flag", "hint")
     is_text = declared.kind == "choice" or declared.symbol == "SIZE"
     name = f"--{declared.name.replace('_', '-')}" + ("" if is_flag else f" {declared.symbol or 'NAME'}")
-    annotation = option(name, declared.meaning + ".", str if is_text else int)
+    annotation = option(name, declared.meaning + ".", str if is_text else int, OF_ALGORITHMS)
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     return inspect.Parameter(declared.name, kind, default=False if is_flag else None, annotation=annotation)
 

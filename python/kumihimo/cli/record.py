@@ -40,10 +40,10 @@ def command(
     mpip: option("--mpip FILE", "Write a report in mpiP's format to this file.", Path) = None,
     show: option("--show FILE", "Show this profile and run nothing.", Path) = None,
 ) -> None:
-    """Record the MPI calls of an unmodified program: bytes, waiting, partners; print a summary on stderr.
+    """Record the MPI calls of an unmodified program. A summary on standard error shows bytes, waiting and partners.
 
-    The program is not recompiled: its MPI calls are intercepted, in C and in Fortran. It keeps its standard input and
-    output, and its exit status is that of this command."""
+    The program is not recompiled: its MPI calls are intercepted, in C and in Fortran. It reads standard input and
+    writes standard output as usual. This command returns the exit status of the program."""
     for path in filter(None, (json_file, mpip)):
         writable(path)
     if show is not None:

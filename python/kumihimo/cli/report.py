@@ -15,7 +15,7 @@ def command(
     folder: argument("DIR", "Folder that `kumihimo demo` has written.", Path),
     as_json: options.Json = False,
 ) -> None:
-    """Write DIR/index.html from the measurements and predictions of `kumihimo demo`.
+    """Write the page of `kumihimo demo` again. It is made from the measurements and predictions in DIR.
 
     \b
     Example:

@@ -66,10 +66,10 @@ def command(
     timeout: duration("--timeout TIME", "Time limit of a waiting call: 60s, 5m; 0 for none.", may_be_zero=True) = "0",
     json_file: option("--json FILE", "Write a summary of all calls as JSON to this file.", Path) = None,
 ) -> None:
-    """Run an unmodified MPI program with chosen algorithms, and print on stderr which algorithms ran.
+    """Run an unmodified program with chosen algorithms. A summary on standard error shows which algorithms ran.
 
-    The program is not recompiled: its MPI collectives are intercepted, in C and in Fortran. It keeps its standard input
-    and output, and its exit status is that of this command."""
+    The program is not recompiled: its MPI collectives are intercepted, in C and in Fortran. It reads standard input and
+    writes standard output as usual. This command returns the exit status of the program."""
     from kumihimo import launcher_environment, preload, preload_obstacles
 
     if json_file is not None:

@@ -55,10 +55,12 @@ def command(
     export: option("--export DIR", "Folder for files that tune the MPI library itself.", Path) = None,
     as_json: options.Json = False,
 ) -> int:
-    """Measure algorithms and parameters, and store for each size the best one if it is faster than the MPI library's.
+    """Choose the fastest algorithm for each message size. `kumihimo run` uses the choices. The MPI library's algorithm
+    stays where no other is certainly faster.
 
-    Ctrl-C keeps the results so far; run the same command again to continue. Exit code 1: the budget was too short for
-    every size, a result was wrong, or --export failed. Exit code 0 also if the MPI library's algorithms won everywhere.
+    Ctrl-C keeps the results so far; run the same command again to continue. Exit codes: 0 done, also if the MPI
+    library's algorithms stay everywhere; 1 if the budget was too short for even one size, a result was wrong, or
+    --export failed, and after Ctrl-C; 143 after SIGTERM.
 
     \b
     Example:
@@ -91,7 +93,7 @@ def command(
         so_far = f"the results so far are in {found['wisdom']}" if found["results"] else "there are no results yet"
         output.message(f"interrupted; {so_far}; run the same command again to continue")
     elif not found["results"] and not found["not_exported"]:
-        output.message("the budget was too short for every size; run the same command again, or give a larger --budget")
+        output.message("the budget was too short for even one size; run the same command again, or give a larger --budget")
     for line in found["not_exported"]:
         output.message(line)
     troubles = ("interrupted", "wrong", "disobeyed", "not_exported")

@@ -32,9 +32,10 @@ def command(
     explain: option("--explain", "Show all variants for each size and the reason for each choice.") = False,
     as_json: options.Json = False,
 ) -> int:
-    """Check and measure all variants of the reduction and copy kernels, and keep the fastest for each size.
+    """Choose the fastest reduction and copy loops of this machine. All variants are checked and measured, and the
+    fastest is stored for each size.
 
-    Each variant is compared with the golden copy first. Every run of the executors on this machine uses the choices.
+    Each variant is first compared with a plain loop. `run`, `bench` and `tune` on this machine use the choices.
 
     \b
     Example:

@@ -67,7 +67,27 @@ def load(verb: str) -> click.Command:
     for each in (command, *getattr(command, "commands", {}).values()):
         take_utf8(each)
         refuse_missing_values(each)
+        list_in_groups(each)
     return command
+
+
+def list_in_groups(command: click.Command) -> None:
+    """`--help` lists the options that belong to a group (rich_help_panel) under the title of this group."""
+
+    def format_options(ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        groups: dict[str, list] = {"Arguments": [], "Options": []}
+        for each in command.get_params(ctx):
+            usual = "Arguments" if each.param_type_name == "argument" else "Options"
+            record = each.get_help_record(ctx)
+            if record is not None:
+                groups.setdefault(getattr(each, "rich_help_panel", None) or usual, []).append(record)
+        for title, records in groups.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
+
+    if not isinstance(command, click.Group):
+        command.format_options = format_options
 
 
 VALUES = {"DIR": "a folder", "FILE": "a file", "TIME": FORMS}  # by metavar

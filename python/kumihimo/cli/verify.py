@@ -45,7 +45,7 @@ def command(
     seed: option("--seed N", "Seed of the sampled elements.", int) = 1,
     as_json: options.Json = False,
 ) -> int:
-    """Prove that schedules are correct: every message is received, nothing deadlocks, each contribution counts exactly
+    """Prove that schedules are correct. Every message is received, nothing deadlocks, each contribution counts exactly
     once, all ranks get the same bits, and the schedule's claims hold. Without --shape, it checks a set of small shapes.
 
     \b

@@ -120,6 +120,16 @@ def test_usage_errors_of_the_installed_command(kumihimo, arguments):
     assert one_line(ended.err)
 
 
+def test_help_cuts_no_description(kumihimo):
+    assert "..." not in kumihimo("--help").out.partition("Commands:")[2]
+
+
+def test_help_lists_the_parameters_of_algorithms_apart(kumihimo):
+    usual, _, of_algorithms = kumihimo("show", "--help").out.partition("Parameters of algorithms")
+    assert "--rank " in usual and "--trees " not in usual
+    assert "--trees " in of_algorithms and "--help" not in of_algorithms
+
+
 def test_without_arguments_it_shows_help(kumihimo):
     ended = kumihimo()
     assert ended.code == 2

@@ -124,7 +124,7 @@ def test_new_choices_join_the_file(kumihimo, tmp_path, home):
 def test_too_little_time_leaves_all_to_the_library(kumihimo, home):
     ended = kumihimo("tune", "bcast", *SHORT, "--budget", "0.5s")
     assert ended.code == 1, ended.err
-    assert ended.err.startswith("kumihimo: the budget was too short for every size; ") and ended.err.count("\n") == 1
+    assert ended.err.startswith("kumihimo: the budget was too short for even one size; ") and ended.err.count("\n") == 1
     assert "bcast of 2 ranks: 8..64" in ended.out
     assert not list(home.glob("*.json"))
 
