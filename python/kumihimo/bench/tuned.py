@@ -98,17 +98,17 @@ def choose(tuning: Tuning) -> list[Case]:
 def narrowed(tuning: Tuning, surveyed_at: Sequence[int]) -> Iterator[Choices]:
     """Choices for every size, better founded after each part of training; those of the last part are the ones. All
     algorithms are tried at `surveyed_at`."""
-    tuning.step("training: all algorithms")
+    tuning.step("trying all algorithms")
     surveyed = best(survey(tuning, surveyed_at), BEST_OF_SURVEY)
     if not surveyed:
         raise not_applicable("no algorithm fits these ranks")
     near = {size: neighbours(surveyed, size) for size in tuning.sizes}
     yield near
-    tuning.step("training: segments")
+    tuning.step("trying segment sizes")
     cases = varied(tuning, near, variations.segments_and_copies)
     refined = finalists(tuning, launched(tuning, "segments", cases, tuning.effort.refine_seconds))
     yield refined
-    tuning.step("training: windows and trees")
+    tuning.step("trying windows and trees")
     cases = varied(tuning, refined, variations.others)
     if any(case.parameters for case in cases):
         refined = finalists(tuning, launched(tuning, "windows", cases, tuning.effort.refine_seconds)) or refined
@@ -122,8 +122,9 @@ def finals(tuning: Tuning, choices: Choices, name: str = "finals") -> Choices:
     ranked = zip_longest(*([case_of(tuning, size, choice) for choice in choices[size]] for size in sorted(choices)))
     finalists = [case for place in ranked for case in place if case is not None]
     launches = []
+    where = "" if name == "finals" else f" {name}"
     for number in range(tuning.effort.finals):
-        tuning.step(f"training: {name}, {number + 1} of {tuning.effort.finals}")
+        tuning.step(f"comparing the best algorithms{where}, launch {number + 1} of {tuning.effort.finals}")
         launches.append(launched(tuning, f"{name} {number + 1}", finalists, tuning.effort.final_seconds))
     return best(together(launches), 1)
 

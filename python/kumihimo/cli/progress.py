@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
+from kumihimo.cli.output import message
 from kumihimo.interrupts import ending_by_signal
 
 if TYPE_CHECKING:
@@ -66,18 +67,32 @@ def run_interruptible(work: Callable[[], Value]) -> Value:
 def bars(title: str, transient: bool = False) -> Progress:
     """On stderr; `title` is rich's form of a task's."""
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn(title), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    steps = TextColumn("step {task.completed} of {task.total}")
+    columns = (TextColumn(title), BarColumn(), steps, TimeElapsedColumn())
     return Progress(*columns, console=Console(stderr=True), transient=transient)
 
 
+class Lines:
+    """Prints a line on stderr for each case, so that a log shows what a long command does."""
+
+    def __init__(self, title: str) -> None:
+        self.title, self.case = title, ""
+
+    def __call__(self, what: str) -> None:
+        case = what.partition(":")[0]
+        if case != self.case:
+            message(f"{self.title}: {case}")
+        self.case = case
+
+
 @contextmanager
-def bar(title: str, total: int) -> Iterator[Callable[[str], None]]:
-    """advance(what is next) for each of `total` steps; a bar on stderr where that is a terminal and there is more than
-    one step."""
+def bar(title: str, total: int, *, lines: bool = False) -> Iterator[Callable[[str], None]]:
+    """advance(what is next) for each of `total` steps; a bar on stderr if that is a terminal and there is more than one
+    step. `lines`: elsewhere print a line whenever the part of `what` before its colon changes."""
     if not sys.stderr.isatty() or total < 2:
-        yield lambda what: None
+        yield Lines(title) if lines and not sys.stderr.isatty() else lambda what: None
         return
     with bars("{task.description}", transient=True) as shown:
         task = shown.add_task(title, total=total)

@@ -228,7 +228,7 @@ def measure(
 
     report = library_report.LibraryReport()
     try:
-        with asked.interruption, progress.bar("tuning", tuner.steps(wanted)) as advance:
+        with asked.interruption, progress.bar("tuning", tuner.steps(wanted), lines=True) as advance:
             exported = [name for name in asked.collectives if name in EXPORTED]
             study = library_report.LibraryStudy(installation, asked.sizes, asked.clock, journal, advance, exported)
             study.launch_seconds, study.nodes = lambda: launches.overhead, here.nodes

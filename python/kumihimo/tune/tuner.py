@@ -97,7 +97,7 @@ class Tuner:
 
         def launch(number: int, proposals: Sequence[tuple[int, Choice]]) -> list:
             name = f"{target}: judging {number + 1}"
-            self.step(name)
+            self.step(f"{target}: comparing with the library, launch {number + 1}")
             cases = [self.case(target, *each) for each in proposals]
             part = part_of(number)
             return self.launches(name, cases, target.ranks, seconds, part, in_order=number == 0)
@@ -142,7 +142,7 @@ class Tuner:
         seconds = (self.launches.left / launches - self.launches.overhead) / len(cases)
 
         def launch(number: int, hooked: bool) -> list:
-            self.step(f"{target}: rehearsal {number + 1}")
+            self.step(f"{target}: trying the choices in a program, launch {number + 1}")
             name = f"{target}: rehearsal {number + 1} {'with' if hooked else 'without'}"
             each = within(seconds, LEAST_JUDGING, MOST_REHEARSAL)
             return self.launches(name, cases, target.ranks, each, 0.5, in_order=True, measure=measures[hooked])
@@ -167,7 +167,7 @@ class Tuner:
 
         def launch(number: int, proposals: Sequence[tuple[int, Choice]]) -> list:
             name = f"{target}: other cases {number + 1}"
-            self.step(name)
+            self.step(f"{target}: trying other roots and types, launch {number + 1}")
             cases = [asked[place].case for place, _ in proposals]
             return self.launches(name, cases, target.ranks, seconds, part_of(number), in_order=True)
 
@@ -210,7 +210,7 @@ class Tuner:
         keys = [key_of(case, target.ranks) for _, case in asked]
         new = [i for i, key in enumerate(keys) if self.journal.recall(name, key) is None]
         if new:
-            self.step(f"{target}: checking")
+            self.step(f"{target}: checking results")
             wrong = self.checked_by_parts([asked[i][1] for i in new], target.ranks)
             self.journal.keep(name, [(keys[i], {"wrong": wrong.get(place, "")}) for place, i in enumerate(new)])
         found = [(choice, self.journal.recall(name, key)["wrong"]) for (choice, _), key in zip(asked, keys)]
