@@ -21,6 +21,14 @@ def rate_text(bytes_per_second: float | None) -> str:
     return f"{_digits(bytes_per_second)} B/s"
 
 
+def bytes_text(size: float) -> str:
+    """Three digits in powers of 1024: "341 MiB"."""
+    for unit, factor in (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if size >= factor:
+            return f"{_digits(size / factor)} {unit}"
+    return f"{_digits(size)} B"
+
+
 def share_text(share: float) -> str:
     """In percent: "56 %", "0.3 %"."""
     return f"{100 * share:.0f} %" if share >= 0.0995 or share == 0 else f"{100 * share:.1f} %"

@@ -94,7 +94,7 @@ std::string to_text(const Machine& machine) {
   if (machine.tofu) {
     page.line(2, fmt::format("{:<{}} Tofu {}, {} nodes{}", "physical network", width,
                              text_of(machine.tofu->job_lengths(), "x"), machine.tofu->nodes(),
-                             machine.tofu->relays ? "; the groups at z = 0 relay and hold none of them" : ""));
+                             machine.tofu->relays ? "; nodes at z = 0 relay messages but run no ranks" : ""));
     if (const std::string losses = machine.losses(); !losses.empty())
       page.line(2, fmt::format("{:<{}} {}", "dead parts", width, losses), width + 3);
   }

@@ -119,7 +119,7 @@ def simulate_programs(
         return output.print_results_json([result])
     place = f"{job.machine.name} {simulation.shape_of(job.machine)}".strip()
     took = quantities.seconds_text(result["seconds"])
-    ranks = quantities.counted(result["ranks"], "rank")
+    ranks = ranks_text(job, result["ranks"])
     output.print_line(f"{result['programs']} on {place}, {ranks}, model {model}: {took}")
     if result["limiting"]:
         output.print_line(f"limited by {result['limiting']}")
@@ -155,7 +155,7 @@ def print_results(asked: simulation.Asked, results: list[dict], passed_over: lis
     """Tables for people: the published algorithms, ours, what did not fit, what to doubt."""
     place = f"{asked.machine.name} {simulation.shape_of(asked.machine)}".strip()
     first = results[0]
-    print(f"{first['collective']} on {place}, {quantities.counted(first['ranks'], 'rank')}, model {asked.model}")
+    print(f"{first['collective']} on {place}, {ranks_text(asked.job, first['ranks'])}, model {asked.model}")
     if asked.machine.family not in ("torus", "single_node"):
         print(asked.machine.network)
     if "neighbours" in first:
@@ -179,6 +179,13 @@ def print_results(asked: simulation.Asked, results: list[dict], passed_over: lis
         print_links(asked.machine, named, ("bytes>", "algorithm"))
     output.print_list("May be more than 20 % off:", doubts(results))
     output.print_list("Not applicable:", output.reasons(passed_over))
+
+
+def ranks_text(job: _machine.Job, ranks: int) -> str:
+    """ "512 ranks (4 a node)"."""
+    nodes = job.slots.nodes
+    each = f" ({ranks // nodes} a node)" if nodes > 1 and ranks > nodes and ranks % nodes == 0 else ""
+    return quantities.counted(ranks, "rank") + each
 
 
 def doubts(results: list[dict]) -> list[str]:
@@ -215,7 +222,7 @@ def print_links(
     rows = []
     for cells, r in results.items():
         loads = sorted(enumerate(r.get("link_bytes", [])), key=lambda item: -item[1])[:most]
-        rows += [(*cells, machine.link_name(i), text_of(int(load))) for i, load in loads]
+        rows += [(*cells, machine.link_name(i), quantities.bytes_text(load)) for i, load in loads]
     if rows:
         print()
         output.print_table("Busiest links", (*columns, "link", "carries>"), rows)

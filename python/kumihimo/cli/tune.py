@@ -352,7 +352,10 @@ def notes_on(asked: Asked, launches: Launches) -> list[str]:
     if any(choice.get("emulated") for outcome in asked.outcomes for choice in outcome.choices):
         notes.append("the nodes are emulated; `kumihimo run` uses these choices only with --wisdom FILE")
     if cut := [str(outcome.target) for outcome in asked.outcomes if not outcome.thorough]:
-        notes.append(f"the search is not complete for {', '.join(cut)}; run it again, or give a larger --budget")
+        notes.append(
+            f"the search is not complete for {', '.join(cut)}: choices are valid, but more time may find faster ones; "
+            "run the same command again, or give a larger --budget"
+        )
     return [*notes, *(f"a launch failed; tuning continued without {what}" for what in launches.failures)]
 
 

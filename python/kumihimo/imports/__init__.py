@@ -60,7 +60,8 @@ def machine_file(network: Network, like: _machine.Machine, name: str, source: st
         )
     text = "\n".join(
         [
-            f'# {network.summary}, imported from {source}. Numbers "as {like.name}" are to be replaced.',
+            f"# {network.summary}, imported from {source}.",
+            f'# Check each number marked assumed = "as {like.name}: ..." and replace the wrong ones.',
             *[f"# {remark}" for remark in network.remarks],
             f'name = "{name}"',
             f'summary = "{network.summary}"',
@@ -78,6 +79,7 @@ def machine_file(network: Network, like: _machine.Machine, name: str, source: st
 def _numbers(network: Network, like: _machine.Machine, source: str) -> str:
     """What the file does not give is the other machine's, and so assumed; but for the engine of another network."""
     text = re.sub(r'\b(?:published|measured|assumed) = "', f'assumed = "as {like.name}: ', like.numbers_to_toml())
+    text = text.replace("see above", f"see {like.name}.toml")  # a comment that stays there
     sections = re.split(r"(?m)^(?=\[)", text)
     if network.one_node:
         sections = [s for s in sections if not s.startswith("[network]")]

@@ -181,7 +181,6 @@ def reason(decision: dict) -> str:
     if not others:
         return "all other variants are much slower"
     best = min(others, key=lambda row: row["ratio"])
-    clearly = "slower" if best["ratio_low"] > 1 else "not clearly faster"
-    return (
-        f"{candidate_text(best)} is {clearly}: {best['ratio']:.2f} [{best['ratio_low']:.2f}, {best['ratio_high']:.2f}]"
-    )
+    interval = f"[{best['ratio_low']:.2f}, {best['ratio_high']:.2f}]"
+    verdict = "slower" if best["ratio_low"] > 1 else "not clearly less"
+    return f"{candidate_text(best)} takes {best['ratio']:.2f} of its time {interval}: {verdict}"
