@@ -14,26 +14,38 @@ and `kumihimo simulate` predicts its time.
 
 Costs are for a network without congestion. `kumihimo simulate --model cost` evaluates them.
 
-| P | n | S | L | d | k | h | α | β | γ |
-|---|---|---|---|---|---|---|---|---|---|
-| ranks | bytes of the vector or of one block | segments | length of an axis | axes longer than 1 | trees or lanes | \
-height of a tree | time of a message without its bytes | time of a byte on a link | time to reduce a byte |
+| Symbol | Meaning |
+|---|---|
+| P | ranks |
+| n | bytes of the vector or of one block |
+| S | segments; n/Sβ means (n/S)β |
+| L, d | length of an axis; number of axes longer than 1 |
+| k | trees or lanes; for neighbourhood collectives, neighbours of a rank |
+| h | height of a tree |
+| α | time of a message without its bytes |
+| β | time of a byte on a link |
+| γ | time to reduce a byte |
+| λ, σ | `base_latency` and `stage_latency` of the offload engine |
 
-*Extension*: Kumihimo's extension of a published algorithm; comparisons list it apart. *Engine*: a
-call of the network's offload engine. It is simulated on machines that have an `[offload]` section
-([machines.md](machines.md)), and is not applicable over MPI.
+*Extension*: Kumihimo's extension of a published algorithm. Comparisons list it apart. *Engine*: one
+call of the network's offload engine. `simulate` predicts it for machines with an `[offload]`
+section ([machines.md](machines.md)). Programs cannot run it.
 
 *Same bits on all* applies to float sums and products. *ranks*: all ranks that have the result get
 the same bits. *runs*: every run does, whatever the arrival order of messages. *placements*: every
 placement of the same ranks does, because the order of operands depends on rank numbers only. Other
-operations, and collectives that only move data, give the same bits on any number of ranks, too.
+operations and collectives that only move data always give the same bits, on any number of ranks.
 [reproducible.md](reproducible.md) shows how to ask for it.
 
 *Counts* of blocks (`--counts`). *any*: blocks may differ in length. *equal*: all blocks must be
-equally long, because ranks relay blocks whose lengths they do not know. *known*: all ranks must
-know all counts. In a program they do so for allgatherv and reduce_scatter. For others `kumihimo
-run` cannot use the algorithm: a rank knows only its own counts, the root of gatherv and scatterv
-all.
+equally long, because ranks relay blocks whose lengths they do not know. *known*: every rank must
+know all counts. In MPI programs this is so for allgatherv and reduce_scatter. In gatherv and
+scatterv only the root knows all counts, and in alltoallv no rank does. There `kumihimo run` cannot
+use the algorithm.
+
+*Defaults* of parameters. *the machine's*: `segment_bytes` of the [machine file](machines.md) in
+`simulate`. *that of the stages*: `window` of the inner and outer algorithms. *all of a node*: one
+leader for each node.
 """
 
 
