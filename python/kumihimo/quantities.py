@@ -22,11 +22,13 @@ def rate_text(bytes_per_second: float | None) -> str:
 
 
 def bytes_text(size: float) -> str:
-    """Three digits in powers of 1024: "341 MiB"."""
-    for unit, factor in (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
-        if size >= factor:
-            return f"{_digits(size / factor)} {unit}"
-    return f"{_digits(size)} B"
+    """Three digits: "1.25 MiB", "341 MiB"."""
+    value, unit = float(size), "B"
+    for larger in ("KiB", "MiB", "GiB", "TiB", "PiB"):
+        if value < 1024:
+            break
+        value, unit = value / 1024, larger
+    return f"{value:.0f} B" if unit == "B" else f"{value:.3g} {unit}" if value < 999.5 else f"{value:.0f} {unit}"
 
 
 def share_text(share: float) -> str:

@@ -385,7 +385,7 @@ def show_heading(what: str, about: dict) -> None:
     if "placement" in about:
         processes = ", ".join(map(str, about["process_of_rank"]))
         print(f"ranks placed by {about['placement']}: processes {processes} of the launch (MPI_Comm_split)")
-    print(f"pinning: {about['pinning']}; times are medians of the largest over ranks")
+    print(f"pinning: {about['pinning']}; time of a call: that of its slowest rank; median over the calls")
     print()
 
 

@@ -7,7 +7,7 @@ from os import strerror
 
 from kumihimo.profile import expectations
 from kumihimo.profile.totals import Calls, Totals
-from kumihimo.quantities import counted, seconds_text, share_text
+from kumihimo.quantities import bytes_text, counted, seconds_text, share_text
 from kumihimo.sizes import text_of
 
 MOST_SITES = 8
@@ -139,16 +139,6 @@ def notes(totals: Totals) -> list[str]:
 def counters_advice(reason: str) -> str:
     """What a user can change; that a virtual machine has none, nobody can."""
     return " (see kernel.perf_event_paranoid)" if reason in map(strerror, (EACCES, EPERM)) else ""
-
-
-def bytes_text(size: int) -> str:
-    """Three digits: "1.25 MiB"."""
-    value, unit = float(size), "B"
-    for larger in ("KiB", "MiB", "GiB", "TiB", "PiB"):
-        if value < 1024:
-            break
-        value, unit = value / 1024, larger
-    return f"{value:.0f} B" if unit == "B" else f"{value:.3g} {unit}" if value < 999.5 else f"{value:.0f} {unit}"
 
 
 def as_object(totals: Totals) -> dict:
