@@ -237,8 +237,12 @@ def what_happened(output: Output, code: int, who: str = "the launcher") -> str:
         return f"a rank died of {signal_name(number)}" if 0 < number < 32 else f"a rank ended with {number}"
     if code < 0:
         return f"{who} died of {signal_name(-code)}"
-    last = next((line.strip() for line in reversed(output.errors) if re.search(r"\w", line)), "")
-    return f"exit code {code}" + (f" ({last})" if last else "")
+    said = [line.strip() for line in output.errors if re.search(r"\w", line)]
+    # Hydra's functions report one after another, the innermost first. A line before them says more, such as one of ssh.
+    first = next((place for place, line in enumerate(said) if line.startswith("[mpiexec@")), None)
+    cause = said[-1 if first is None else max(first - 1, 0)] if said else ""
+    cause = re.sub(r"^\[mpiexec@\S+\] \w+ \([^)]*\): ", "", cause)
+    return f"exit code {code}" + (f" ({cause})" if cause else "")
 
 
 def signal_name(number: int) -> str:

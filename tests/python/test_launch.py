@@ -49,6 +49,18 @@ def test_an_error_object_is_raised_as_what_it_is(installation, tmp_path, kind, r
     assert str(caught.value) == "the count must be 1; give 1"
 
 
+@pytest.mark.parametrize(
+    ("before", "cause"),
+    [("", "unable to open host file: /none"), ("ssh: Could not resolve hostname n9", "ssh: Could not resolve hostname n9")],
+)
+def test_of_the_messages_of_hydra_the_cause_is_shown(installation, tmp_path, before, cause):
+    said = f"""{before}
+[mpiexec@vm] HYDU_parse_hostfile (utils/args/args.c:319): unable to open host file: /none
+[mpiexec@vm] main (ui/mpich/mpiexec.c:127): error parsing parameters"""
+    with pytest.raises(Failed, match=f"exit code 255 .{cause}.$"):
+        launch.run(installation, 2, worker(tmp_path, f"echo '{said}' >&2; exit 255"), seconds=20)
+
+
 def test_a_rank_that_only_knows_of_another_s_failure_leaves_the_word_to_it(installation, tmp_path):
     elsewhere = '{"error": {"kind": "failed", "problem": "another rank failed", "advice": "", "elsewhere": true}}'
     told = "mpirun noticed that process rank 1 with PID 0 on node vm exited on signal 9 (Killed)."
