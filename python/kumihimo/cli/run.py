@@ -34,8 +34,8 @@ INTERRUPTED = {  # whether there is a summary: the sentence, after the signals' 
     True: "the summary covers the calls until the program ended",
 }
 LOST = (
-    "a process did not load the interposer (does a wrapper clear LD_PRELOAD?); the MPI library ran all calls, and only "
-    "those of rank 0 are counted"
+    "a process did not load the preload library (does a wrapper clear LD_PRELOAD?); the MPI library ran all calls, and "
+    "only those of rank 0 are counted"
 )
 RANK_0_ALONE = "the ranks could not add up their counts; only the calls of rank 0 are counted"
 NO_WISDOM = (
