@@ -51,7 +51,7 @@ def test_an_error_object_is_raised_as_what_it_is(installation, tmp_path, kind, r
 
 @pytest.mark.parametrize(
     ("before", "cause"),
-    [("", "unable to open host file: /none"), ("ssh: Could not resolve hostname n9", "ssh: Could not resolve hostname n9")],
+    [("", "unable to open host file: /none"), ("ssh: unknown host n9", "ssh: unknown host n9")],
 )
 def test_of_the_messages_of_hydra_the_cause_is_shown(installation, tmp_path, before, cause):
     said = f"""{before}

@@ -93,7 +93,8 @@ def command(
         so_far = f"the results so far are in {found['wisdom']}" if found["results"] else "there are no results yet"
         output.message(f"interrupted; {so_far}; run the same command again to continue")
     elif not found["results"] and not found["not_exported"]:
-        output.message("the budget was too short for even one size; run the same command again, or give a larger --budget")
+        advice = "run the same command again, or give a larger --budget"
+        output.message(f"the budget was too short for even one size; {advice}")
     for line in found["not_exported"]:
         output.message(line)
     troubles = ("interrupted", "wrong", "disobeyed", "not_exported")

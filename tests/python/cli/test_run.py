@@ -445,7 +445,11 @@ def choice(from_bytes: int, to_bytes: int, **more: object) -> dict:
             {"node of 4 ranks": 1},
             "tuning found nothing certainly faster",
         ),
-        ([choice(1, 127, ranks=0)], {"node of 4 ranks": 1, "node of 2 ranks": 1}, "tuning found nothing certainly faster"),
+        (
+            [choice(1, 127, ranks=0)],
+            {"node of 4 ranks": 1, "node of 2 ranks": 1},
+            "tuning found nothing certainly faster",
+        ),
         ([choice(1, 70)], {"node of 4 ranks": 1}, "tuning found nothing certainly faster for some of these sizes"),
         ([choice(1, 70, algorithm="ring")], {"node of 4 ranks": 1}, "these sizes were not tuned"),
         ([choice(1, 127)], {"node of 4 ranks": 1, "node of 2 ranks": 1}, run.UNCLEAR),

@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from kumihimo.cli import tuned_tables
+from kumihimo.cli import progress, tuned_tables
 from kumihimo.profile.summary import counters_advice
 from kumihimo.sizes import parse_sizes
 
@@ -51,3 +51,13 @@ def test_says_that_the_library_stays(capsys, algorithm):
 def test_counters_that_a_user_may_turn_on():
     assert "perf_event_paranoid" in counters_advice(os.strerror(errno.EACCES))
     assert counters_advice(os.strerror(errno.ENOENT)) == ""
+
+
+def test_a_log_has_a_line_for_each_case(capsys):
+    with progress.bar("tuning", 5, lines=True) as advance:
+        for what in ("bcast of 2 ranks: survey", "bcast of 2 ranks: checking results", "reduce of 2 ranks: survey"):
+            advance(what)
+    assert capsys.readouterr().err.splitlines() == [
+        "kumihimo: tuning: bcast of 2 ranks",
+        "kumihimo: tuning: reduce of 2 ranks",
+    ]
