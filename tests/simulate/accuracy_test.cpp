@@ -164,7 +164,7 @@ TEST(Golden, BothCountTheSameBytesOnEveryLink) {
                            "rotated_rings", "pairwise", "linear"}) {
     Parameters p;
     const auto& known = algorithm(name).parameters;
-    if (std::any_of(known.begin(), known.end(), [](const auto& q) { return q.name == "segment_bytes"; }))
+    if (std::any_of(known.begin(), known.end(), [](const auto& q) { return q.parameter->name == "segment_bytes"; }))
       p.segment_bytes = 999;
     const Schedule s = built(algorithm(name), m, 123'456, p);
     const Prediction flow = predicted(s, m), exact = predicted(s, m, Model::exact);

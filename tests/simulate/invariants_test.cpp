@@ -48,9 +48,8 @@ TEST(Invariants, MoreBytesTakeLonger) {
       const RankSpace space = Job(m).rank_space();
       Parameters one;
       one.segments = 1;
-      const bool segmented = std::any_of(variant.parameters.begin(), variant.parameters.end(), [](const auto& p) {
-        return p.name == "segments" || p.name == "segment_bytes";
-      });
+      const bool segmented = std::any_of(variant.parameters.begin(), variant.parameters.end(),
+                                         [](const auto& p) { return p.parameter->name == "segment_bytes"; });
       const auto s =
           variant.build(make_collective(variant.kind, space.ranks(), bytes / 8), space, segmented ? one : Parameters{});
       if (!s || s->claims.offloads) break; // whose lengths are few

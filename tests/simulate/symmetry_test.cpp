@@ -59,8 +59,8 @@ TEST_P(OneForSeveral, IsTheSame) {
   for (const std::int64_t bytes : {std::int64_t{120}, std::int64_t{48} << 10}) {
     const Schedule s = built(algorithm(name, kind), m, bytes);
     const Prediction all = walked(s, m, true), some = walked(s, m, false);
-    EXPECT_EQ(all.alike, 1);
-    EXPECT_EQ(some.alike, alike);
+    EXPECT_EQ(all.ranks_alike, 1);
+    EXPECT_EQ(some.ranks_alike, alike);
     EXPECT_EQ(nlohmann::json::parse(to_json(some))["ranks_alike"], alike);
     expect_same(some, all);
   }
@@ -93,11 +93,11 @@ TEST(Symmetry, IsThatOfHaloExchanges) {
       const Halo halo = *on_ranks(*Halo::parse(text), lengths, {true, true, true});
       const ProgramSet set = programs_of(halo).set;
       const Prediction all = walked(set, *m, true), some = walked(set, *m, false);
-      EXPECT_EQ(all.alike, 1) << text;
+      EXPECT_EQ(all.ranks_alike, 1) << text;
       if (halo.periodic[0])
-        EXPECT_GE(some.alike, 4) << text;
+        EXPECT_GE(some.ranks_alike, 4) << text;
       else
-        EXPECT_EQ(some.alike, 1) << text;
+        EXPECT_EQ(some.ranks_alike, 1) << text;
       expect_same(some, all);
     }
 }
@@ -106,13 +106,13 @@ TEST(Symmetry, IsThatOfHaloExchanges) {
 TEST(Symmetry, IsNotThatOfUnequalParts) {
   const Machine even = job_on("k-computer", "8x6x8");
   const Schedule s = built(algorithm("paced", alltoall), even, 4096);
-  ASSERT_EQ(walked(s, even, false).alike, 4);
+  ASSERT_EQ(walked(s, even, false).ranks_alike, 4);
   Machine slow_link = even, slow_node = even;
   slow_link.slow_links.push_back({NodeId{0}, NodeId{1}, LinkId{0}, 0.25});
   slow_node.slow_nodes.push_back({NodeId{100}, 0.5});
   for (const Machine& m : {slow_link, slow_node}) {
     const Prediction p = walked(s, m, false);
-    EXPECT_EQ(p.alike, 1);
+    EXPECT_EQ(p.ranks_alike, 1);
     EXPECT_GT(p.seconds.value, walked(s, even, true).seconds.value);
     expect_same(p, walked(s, m, true));
   }
@@ -157,7 +157,7 @@ TEST(Symmetry, IsNotThatOfOneRankThatDiffers) {
        {Odd::none, Odd::copies_once_more, Odd::copies_more, Odd::adds, Odd::paces, Odd::has_more_in_flight}) {
     const Schedule s = exchanging(shifts, odd);
     const Prediction p = walked(s, m, false);
-    EXPECT_EQ(p.alike, odd == Odd::none ? 4 : 1) << static_cast<int>(odd);
+    EXPECT_EQ(p.ranks_alike, odd == Odd::none ? 4 : 1) << static_cast<int>(odd);
     expect_same(p, walked(s, m, true));
   }
 }
@@ -171,7 +171,7 @@ TEST(Symmetry, LooksAtTheLastIterationToo) {
       return std::pair{Table{(r + 2) % 8, (r + 4) % 8, last}, Table{(r + 6) % 8, (r + 4) % 8, last}};
     });
     const Prediction p = walked(s, m, false);
-    EXPECT_EQ(p.alike, crossed ? 1 : 4);
+    EXPECT_EQ(p.ranks_alike, crossed ? 1 : 4);
     expect_same(p, walked(s, m, true));
   }
 }
@@ -185,7 +185,7 @@ TEST(Symmetry, LeavesLongerWalksToASample) {
     SimulateOptions options;
     options.most_steps = 50.0 * s.ranks();
     const Prediction p = *simulate(s, m, {}, options);
-    EXPECT_EQ(p.alike, 1);
+    EXPECT_EQ(p.ranks_alike, 1);
     EXPECT_TRUE(p.sampled);
   }
 }
@@ -194,7 +194,7 @@ TEST(Symmetry, LeavesLongerWalksToASample) {
 TEST(Symmetry, MakesPacedOnManyNodesExact) {
   const Machine m = job_on("k-computer", "48x6x32");
   const Prediction p = *simulate(built(algorithm("paced", alltoall), m, std::int64_t{64} << 10), m);
-  EXPECT_EQ(p.alike, 4);
+  EXPECT_EQ(p.ranks_alike, 4);
   EXPECT_FALSE(p.sampled);
   EXPECT_NE(to_json(p).find("\"sampled\":null"), std::string::npos);
 }
