@@ -125,7 +125,7 @@ def test_values_of_a_parameter_are_choices_of_their_own():
     ]
     assert rows[1]["measured"][0]["untuned"] == "b"
     assert kernels.reason(chosen(64)).startswith("0.50 of b's time")
-    assert kernels.reason(chosen(0)).startswith("a is ") or "block=64" in kernels.reason(chosen(0))
+    assert kernels.reason(chosen(0)).startswith("a takes ") or "block=64" in kernels.reason(chosen(0))
 
 
 def test_a_bound_that_a_variant_beats_is_left_out():
