@@ -116,7 +116,8 @@ int run(int argc, char** argv) {
     fmt::print(stderr, "{}\n", machine.error().sentence());
     return 2;
   }
-  fmt::print("| row | processor time | memory | predicted | by | may be more than 20 % off |\n|---|---:|---:|---:|---|---|\n");
+  fmt::print(
+      "| row | processor time | memory | predicted | by | may be more than 20 % off |\n|---|---:|---:|---:|---|---|\n");
   bool well = true;
   for (const Variant& variant : Registry::standard().variants()) {
     if (argc > 3 && name_of(variant.kind) != argv[3]) continue;

@@ -36,8 +36,8 @@ std::string program_json(const ProgramSet& set, const std::string& name, Rank ra
 // Error: more steps than `most_steps` (the form is for small cases).
 Result<std::string> expanded_json(const Schedule& schedule, std::int64_t most_steps = 4'000'000);
 
-// Of programs that are no collective, in the form "kumihimo-expanded-programs-1": form, programs_name, ranks, one_buffer
-// (input and output are one), elements (of input and output of each rank), programs (as of a schedule).
+// Of programs that are no collective, in the form "kumihimo-expanded-programs-1": form, programs_name, ranks,
+// one_buffer (input and output are one), elements (of input and output of each rank), programs (as of a schedule).
 Result<std::string> expanded_json(const ProgramSet& set, const std::string& name, std::int64_t most_steps = 4'000'000);
 
 } // namespace kumihimo

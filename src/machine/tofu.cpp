@@ -90,7 +90,8 @@ std::string Machine::losses() const {
                     far.pairs == 2 ? "1 pair" : fmt::format("{} pairs", far.pairs / 2), far.pairs == 2 ? "is" : "are",
                     far.fewest_hops == far.most_hops ? fmt::format("{}", far.most_hops)
                                                      : fmt::format("{} to {}", far.fewest_hops, far.most_hops)));
-  if (whole_machine_error) said.push_back(fmt::format("no job can use the whole machine: {}", whole_machine_error->problem));
+  if (whole_machine_error)
+    said.push_back(fmt::format("no job can use the whole machine: {}", whole_machine_error->problem));
   return fmt::format("{}", fmt::join(said, "; "));
 }
 
