@@ -18,7 +18,7 @@ Costs are for a network without congestion. `kumihimo simulate --model cost` eva
 |---|---|
 | P | ranks |
 | n | bytes of the vector or of one block |
-| S | segments; n/Sβ means (n/S)β |
+| S | segments |
 | L, d | length of an axis; number of axes longer than 1 |
 | k | trees or lanes; for neighbourhood collectives, neighbours of a rank |
 | h | height of a tree |

@@ -283,7 +283,7 @@ def _parameters(asked: Asked, collective: _schedule.Collective) -> dict:
     declared = asked.machine.segment_bytes
     if asked.algorithm == ALL and wished.get("segment_bytes") is not None:
         declared = wished.pop("segment_bytes")
-        _collectives.check_question(collective, asked.space, arguments.parameters(segment_bytes=declared))
+        _collectives.check_collective(collective, asked.space, arguments.parameters(segment_bytes=declared))
     return {**wished, "default_segment_bytes": declared}
 
 

@@ -9,7 +9,7 @@
 namespace kumihimo {
 namespace {
 
-constexpr int of_sum = 0, of_product = 1, of_symbol = 2; // what binds more needs no brackets
+constexpr int of_sum = 0, of_quotient = 1, of_product = 2, of_symbol = 3; // what binds more needs no brackets
 
 double power_of_two_below(const CostCase& c) { return std::floor(std::log2(c.collective.ranks)); }
 double power_of_two_above(const CostCase& c) { return std::ceil(std::log2(c.collective.ranks)); }
@@ -70,7 +70,7 @@ Formula operator+(const Formula& a, const Formula& b) {
   return Formula::joined(a, b, a.text() + " + " + b.text(), of_sum, [](double x, double y) { return x + y; });
 }
 Formula operator-(const Formula& a, const Formula& b) {
-  return Formula::joined(a, b, a.text() + " - " + b.bracketed(of_product), of_sum,
+  return Formula::joined(a, b, a.text() + " - " + b.bracketed(of_quotient), of_sum,
                          [](double x, double y) { return x - y; });
 }
 Formula operator*(const Formula& a, const Formula& b) {
@@ -79,7 +79,7 @@ Formula operator*(const Formula& a, const Formula& b) {
                          [](double x, double y) { return x * y; });
 }
 Formula operator/(const Formula& a, const Formula& b) {
-  return Formula::joined(a, b, a.bracketed(of_product) + "/" + b.bracketed(of_symbol), of_product,
+  return Formula::joined(a, b, a.bracketed(of_product) + "/" + b.bracketed(of_symbol), of_quotient,
                          [](double x, double y) { return x / y; });
 }
 Formula max(const Formula& a, const Formula& b) {

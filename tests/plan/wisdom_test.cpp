@@ -248,7 +248,7 @@ TEST(Wisdom, AnUnknownPartIsAnUnknownAlgorithm) {
   EXPECT_NE(said("allreduce", {{"inner", "nope"}, {"outer", "ring"}})
                 .find("reduce has no such algorithm (got 'nope'); use one of"),
             std::string::npos);
-  EXPECT_NE(said("allreduce", {{"inner", "nope"}}).find("choice 2: reduce has no such algorithm (got 'nope')"),
+  EXPECT_NE(said("allreduce", {{"inner", "nope"}}).find("choice 2: inner: reduce has no such algorithm (got 'nope')"),
             std::string::npos);
   EXPECT_NE(said("allreduce", {{"outer", "rign"}}).find("(got 'rign'); did you mean ring?"), std::string::npos);
   EXPECT_NE(said("allreduce", {{"inner", "rabenseifner"}, {"outer", "bruck"}}).find("got"), std::string::npos)

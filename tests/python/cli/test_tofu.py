@@ -71,7 +71,7 @@ def test_show_tells_the_physical_network(kumihimo):
     def words(*line: str) -> str:
         return " ".join(kumihimo("machine", "show", *line).out.split())
 
-    assert "Tofu 24x18x16x2x3x2, 82944 nodes; the groups at z = 0 relay" in words("k-computer")
+    assert "Tofu 24x18x16x2x3x2, 82944 nodes; nodes at z = 0 relay messages but run no ranks" in words("k-computer")
     assert "torus 4x6x4 in Tofu 2x2x2x2x3x2, 96 nodes" in words("fugaku", "--box", "2x2x2x2x3x2")
 
 
