@@ -124,8 +124,9 @@ def test_new_choices_join_the_file(kumihimo, tmp_path, home):
 def test_too_little_time_leaves_all_to_the_library(kumihimo, home):
     ended = kumihimo("tune", "bcast", *SHORT, "--budget", "0.5s")
     assert ended.code == 1, ended.err
-    case, message = ended.err.splitlines()
-    assert case == "kumihimo: tuning: bcast of 2 ranks"
+    *cases, message = ended.err.splitlines()
+    assert "kumihimo: tuning: bcast of 2 ranks" in cases
+    assert all(case.startswith("kumihimo: tuning: ") for case in cases)
     assert message.startswith("kumihimo: the budget was too short for even one size; ")
     assert "bcast of 2 ranks: 8..64" in ended.out
     assert not list(home.glob("*.json"))
