@@ -31,9 +31,8 @@ Error no_scratch(const CompiledProgram& program) {
 } // namespace
 
 Execution::Execution(const CompiledProgram& program, Transport& transport)
-    : program_(program), transport_(transport), gathers_(transport.gathers()), memory_(1),
-      lanes_(memory_.front().lanes), in_own_(memory_bytes(program) <= most_own_bytes), own_(memory_.front().own),
-      scratch_(memory_.front().scratch) {
+    : program_(program), transport_(transport), gathers_(transport.gathers()),
+      in_own_(memory_bytes(program) <= most_own_bytes), unfinished_(1) {
   if (in_own_)
     own_.resize(static_cast<std::size_t>(memory_bytes(program) + line_bytes));
   else
@@ -52,8 +51,9 @@ Execution::~Execution() {
   if (!running_) return;
   static std::mutex mutex;
   static std::list<Memory>& kept = *new std::list<Memory>; // never destroyed
+  unfinished_.front() = {std::move(lanes_), std::move(own_), std::move(scratch_)};
   const std::lock_guard lock(mutex);
-  kept.splice(kept.end(), memory_);
+  kept.splice(kept.end(), unfinished_);
 }
 
 Result<std::unique_ptr<Execution>> Execution::prepare(const CompiledProgram& program, Transport& transport) {

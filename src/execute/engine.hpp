@@ -110,12 +110,12 @@ class Execution {
   Reduction reduction_;
   std::byte* areas_[3] = {}; // by Area
   std::uint64_t instance_ = 0;
-  bool running_ = false;     // a run has started and has not ended
-  std::list<Memory> memory_; // one: a list can pass it on without allocating
-  std::vector<LaneState>& lanes_;
-  bool in_own_;                          // so little scratch that it is the execution's own
-  std::vector<std::byte>& own_;          // that
-  Scratch& scratch_;                     // else, during a run
+  bool running_ = false; // a run has started and has not ended
+  std::vector<LaneState> lanes_;
+  bool in_own_;                  // so little scratch that it is the execution's own
+  std::vector<std::byte> own_;   // that
+  Scratch scratch_;              // else, during a run
+  std::list<Memory> unfinished_; // one, empty: what passes the memory of a run that did not end on without allocating
   std::vector<SendRequest*> self_sends_; // messages to oneself whose other half has not started
   std::vector<ReceiveRequest*> self_receives_;
   Totals totals_;
