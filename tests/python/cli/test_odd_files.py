@@ -59,14 +59,27 @@ def odd(tmp_path: Path):
 # --- arguments that are not UTF-8
 
 
-def texts() -> list[tuple[str, str]]:
-    """Every option and argument of every verb that takes text, but for the command lines of other programs."""
+def parameters(type_name: str) -> list[tuple[str, click.Parameter]]:
+    """Every option and argument of every verb whose type has this name, with its verb."""
     return [
-        (verb, parameter.opts[0] if isinstance(parameter, click.Option) else "")
+        (verb, parameter)
         for name in verbs.VERBS
         for verb, command in commands_of(name)
         for parameter in command.params
-        if parameter.type.name == "text" and parameter.name != "program"
+        if parameter.type.name == type_name
+    ]
+
+
+def options(type_name: str) -> list[tuple[str, str]]:
+    return [(verb, each.opts[0]) for verb, each in parameters(type_name) if isinstance(each, click.Option)]
+
+
+def texts() -> list[tuple[str, str]]:
+    """Those that take text, but for the command lines of other programs. An argument has no name."""
+    return [
+        (verb, each.opts[0] if isinstance(each, click.Option) else "")
+        for verb, each in parameters("text")
+        if each.name != "program"
     ]
 
 
@@ -88,19 +101,8 @@ def test_an_option_without_text_is_refused(capfd, verb, option):
     assert "must have a value (got '')" in err
 
 
-def integers() -> list[tuple[str, str]]:
-    """Every option of every verb that takes an integer."""
-    return [
-        (verb, parameter.opts[0])
-        for name in verbs.VERBS
-        for verb, command in commands_of(name)
-        for parameter in command.params
-        if parameter.type.name == "integer"
-    ]
-
-
 @pytest.mark.parametrize("number", ["9" * 23, "-" + "9" * 23])
-@pytest.mark.parametrize(("verb", "option"), integers())
+@pytest.mark.parametrize(("verb", "option"), options("integer"))
 def test_an_integer_of_more_than_64_bits_is_refused(capfd, verb, option, number):
     assert cli.carry_out([*verb.split(), option, number]) == 2
     out, err = capfd.readouterr()
@@ -131,16 +133,6 @@ def test_a_command_and_paths_that_are_not_utf8_print_as_bytes():
         assert (ran.returncode, rb"a\xfb" in ran.stderr, b"udcfb" in ran.stderr) == (2, True, False), ran.stderr
 
 
-def paths() -> list[tuple[str, str]]:
-    return [
-        (verb, parameter.opts[0])
-        for name in verbs.VERBS
-        for verb, command in commands_of(name)
-        for parameter in command.params
-        if isinstance(parameter, click.Option) and parameter.type.name == "path"
-    ]
-
-
 NEEDED = {
     "run": ["--", "true"],
     "record": ["--", "true"],
@@ -150,7 +142,7 @@ NEEDED = {
 }
 
 
-@pytest.mark.parametrize(("verb", "option"), paths())
+@pytest.mark.parametrize(("verb", "option"), options("path"))
 def test_a_path_that_is_not_utf8_ends_in_no_stack_trace(kumihimo, verb, option):
     ended = kumihimo(*verb.split(), option, NOT_UTF8, *NEEDED.get(verb, []))
     assert "Traceback" not in ended.err

@@ -11,7 +11,7 @@ import pytest
 from by_c_names import BEGINNING
 from by_sessions import PROGRAM as SESSIONS
 
-from kumihimo import _plan, mpi, preload, run_summary
+from kumihimo import _plan, mpi, preload
 from kumihimo.cli import run
 
 COMMAND = Path(sys.executable).parent / "kumihimo"
@@ -280,64 +280,6 @@ def test_a_program_by_sessions_alone_runs_and_is_not_counted(tmp_path: Path) -> 
     assert "only MPI sessions" in run.NO_SUMMARY
 
 
-def part_of(rank: int, calls: int, finalized: bool = True) -> dict:
-    row = {"collective": "bcast", "bytes_from": 4, "bytes_to": 7}
-    return {
-        "rank": rank,
-        "ranks": 3,
-        "finalized": finalized,
-        "of_all_ranks": False,
-        "calls": [{**row, "algorithm": "ring", "calls": calls}, {**row, "algorithm": "library", "calls": 1}],
-        "forwarded": [{"collective": "bcast", "reason": "why", "calls": 1, "reproducible": rank == 0}],
-        "others": {"MPI_Scatterv": 2},
-        "unhooked_reductions": 1,
-        "communicators": {f"row of {rank}": 1},
-    }
-
-
-def test_parts_of_ranks_are_added_up(tmp_path: Path) -> None:
-    summary = tmp_path / "s.json"
-    assert run_summary.read(summary) is None
-    for rank, calls in ((2, 5), (0, 7)):
-        text = json.dumps(part_of(rank, calls))
-        (tmp_path / f"s.json.rank{rank}").write_text(text, encoding="utf-8")
-    (tmp_path / "s.json.rank1").write_text('{"rank": 1, "cal', encoding="utf-8")  # killed
-    (tmp_path / "s.json.rank10.old").write_text("no part", encoding="utf-8")
-    found = run_summary.read(summary)
-    assert [row["calls"] for row in found["calls"]] == [12, 2]
-    assert found["forwarded"] == [{"collective": "bcast", "reason": "why", "calls": 2, "reproducible": False}]
-    assert (found["others"], found["unhooked_reductions"]) == ({"MPI_Scatterv": 4}, 2)
-    assert (found["ranks_reported"], found["of_all_ranks"], found["finalized"]) == ([0, 2], False, True)
-    lines = run.lines({**found, "reproducible": "", "wisdom": None})
-    assert "bcast from 4 to under 8: ring, 12 calls of 2 of 3 ranks" in lines
-    assert "communicators of rank 0: row of 0 (1)" in lines
-    assert run.LOST not in lines
-    (tmp_path / "s.json.rank1").write_text(json.dumps(part_of(1, 1, finalized=False)), encoding="utf-8")
-    found = run_summary.read(summary)
-    lines = run.lines({**found, "reproducible": "", "wisdom": None})
-    assert "bcast from 4 to under 8: ring, 13 calls of all ranks" in lines
-    assert any("MPI_Abort ended the program" in line for line in lines)
-
-
-def test_gaps_of_choices_are_said_to_have_no_effect(tmp_path: Path) -> None:
-    wisdom = tmp_path / "wisdom.json"
-    summary = {"ranks": 2, "calls": [], "forwarded": [], "communicators": {}, "wisdom": str(wisdom)}
-    for parameters, told in (({"gap": 2}, True), ({"trees": 2}, False), (None, False)):
-        wisdom.write_text(json.dumps({"choices": [{"parameters": parameters}]}), encoding="utf-8")
-        assert any("only the simulator heeds it" in line for line in run.lines(summary)) == told
-
-
-@pytest.mark.parametrize("mode", ["order", "exact"])
-def test_the_promise_says_of_which_calls_it_is(mode: str) -> None:
-    summary = {"ranks": 2, "calls": [], "forwarded": [], "communicators": {}, "reproducible": mode}
-    for none in ({}, {"unhooked_reductions": 0}):
-        (line,) = run.lines({**summary, **none})
-        assert "float" in line and "fixed order" in line and "library" not in line
-    (line,) = run.lines({**summary, "unhooked_reductions": 3})
-    assert line.endswith("; the MPI library ran 3 reductions of other kinds, which may not be reproducible")
-    assert run.lines({**summary, "reproducible": "", "unhooked_reductions": 3}) == []
-
-
 def a_launcher(folder: Path, name: str, text: str) -> Path:
     path = folder / name
     path.write_text(f"#!/bin/sh\n{text}\n", encoding="utf-8")
@@ -380,113 +322,6 @@ def refused(*arguments: str) -> str:
     ran = subprocess.run([COMMAND, "run", *arguments], capture_output=True, text=True, timeout=60, check=False)
     assert ran.returncode == 2, ran.stderr
     return ran.stderr
-
-
-def test_says_which_calls_are_never_taken_over() -> None:
-    summary = {"calls": [], "forwarded": [], "communicators": {}, "ranks": 2}
-    assert run.lines(summary) == []
-    said = run.lines({**summary, "others": {"MPI_Alltoallv": 3, "MPI_Gatherv": 1}})
-    assert said == [
-        "`kumihimo run` does not handle these calls, the MPI library ran them: 3 of MPI_Alltoallv, 1 of MPI_Gatherv"
-    ]
-
-
-def test_says_where_no_wisdom_was_found_and_what_to_do() -> None:
-    row = {"collective": "bcast", "reason": run.OWN_CHOSEN, "calls": 4}
-    summary = {"calls": [], "forwarded": [row], "communicators": {}, "ranks": 2}
-    first, second = run.lines(summary, named=False, without=run.NONE_FOUND)
-    assert first.startswith("no wisdom was found") and first.endswith("run `kumihimo tune`")
-    assert second == "bcast: MPI library, 4 calls; reason: no wisdom was found"
-    assert run.lines(summary, named=False) == [f"bcast: MPI library, 4 calls; reason: {run.OWN_CHOSEN}"]
-    found = run.lines({**summary, "wisdom": "/w.json"}, named=False)
-    assert found == ["wisdom: /w.json", f"bcast: MPI library, 4 calls; reason: {run.OWN_CHOSEN}"]
-    assert run.lines({**summary, "wisdom": "/w.json"})[1] == run.NO_CHOICES
-    sentences = Path(__file__).parents[3] / "src" / "interpose" / "call_counters.cpp"
-    assert f'"{run.OWN_CHOSEN}"' in sentences.read_text(encoding="utf-8")
-
-
-def test_says_why_there_are_no_choices(tmp_path, monkeypatch) -> None:
-    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    summary = {"mpi": "Open MPI v9"}
-    assert run.without_choices(summary, None, True, False) == "--algorithm names no algorithm for this collective"
-    assert run.without_choices(summary, None, False, True) == "--no-wisdom"
-    assert run.without_choices(summary, None, False, False) == run.NONE_FOUND
-    assert run.without_choices(summary, Path("w.json"), False, False) == run.NOT_TAKEN
-    usual = run.wisdom_reading.usual_path("Open MPI v9")
-    usual.parent.mkdir(parents=True)
-    usual.write_text("damaged", encoding="utf-8")
-    assert run.without_choices(summary, None, False, False) == run.NOT_TAKEN
-    assert run.without_choices({**summary, "wisdom": str(usual)}, None, False, False) == ""
-
-
-def choice(from_bytes: int, to_bytes: int, **more: object) -> dict:
-    return {
-        "collective": "bcast",
-        "ranks": 4,
-        "algorithm": "library",
-        "from_bytes": from_bytes,
-        "to_bytes": to_bytes,
-    } | more
-
-
-@pytest.mark.parametrize(
-    ("choices", "communicators", "reason"),
-    [
-        ([choice(1, 64, collective="reduce")], {}, "bcast was not tuned; run `kumihimo tune bcast --ranks 4`"),
-        ([choice(1, 64)], {"node of 3 ranks": 1}, "3 ranks were not tuned; run `kumihimo tune bcast --ranks 3`"),
-        (
-            [choice(1, 64)],
-            {"node of 8 ranks": 1, "node of 2 ranks": 4, "row of 1 rank": 1},
-            "2 or 8 ranks were not tuned; run `kumihimo tune bcast --ranks 2,8`",
-        ),
-        ([choice(1, 63)], {"mesh 2, 2 ranks a node": 1}, "these sizes were not tuned; run `kumihimo tune bcast`"),
-        (
-            [choice(1, 70), choice(71, 127, algorithm="ring")],
-            {"node of 4 ranks": 1},
-            "tuning found nothing certainly faster",
-        ),
-        (
-            [choice(1, 127, ranks=0)],
-            {"node of 4 ranks": 1, "node of 2 ranks": 1},
-            "tuning found nothing certainly faster",
-        ),
-        ([choice(1, 70)], {"node of 4 ranks": 1}, "tuning found nothing certainly faster for some of these sizes"),
-        ([choice(1, 70, algorithm="ring")], {"node of 4 ranks": 1}, "these sizes were not tuned"),
-        ([choice(1, 127)], {"node of 4 ranks": 1, "node of 2 ranks": 1}, run.UNCLEAR),
-        ([choice(1, 127)], {"dragonfly of 4": 1}, run.UNCLEAR),
-        ([{"collective": "bcast", "ranks": "four"}], {"node of 4 ranks": 1}, "4 ranks were not tuned"),
-        ([choice(1, "64")], {"node of 4 ranks": 1}, run.UNCLEAR),
-    ],
-)
-@pytest.mark.parametrize("collective", ["bcast", "ibcast"])
-def test_says_why_the_library_was_chosen(choices, communicators, reason, collective) -> None:
-    row = {"collective": collective, "reason": run.OWN_CHOSEN, "calls": 4}
-    sizes = {"collective": collective, "bytes_from": 64, "bytes_to": 127, "algorithm": "library", "calls": 4}
-    summary = {"calls": [sizes], "communicators": communicators, "ranks": 4}
-    assert run.why(row, summary, choices, "").startswith(reason)
-    assert run.why(row, summary, choices, "--no-wisdom") == "--no-wisdom"
-    assert run.why({**row, "reason": "an intercommunicator"}, summary, choices, "--no-wisdom") == "an intercommunicator"
-
-
-def test_one_line_tells_of_calls_of_the_library_and_their_reason() -> None:
-    calls = [{"collective": "bcast", "bytes_from": 64, "bytes_to": 127, "algorithm": "library", "calls": 4}]
-    reasons = [{"collective": "bcast", "reason": run.OWN_CHOSEN, "calls": 4}]
-    summary = {"calls": calls, "forwarded": reasons, "communicators": {}, "ranks": 2}
-    (line,) = run.lines(summary, without="--no-wisdom")
-    assert line == "bcast from 64 to under 128: MPI library, 4 calls of all ranks; reason: --no-wisdom"
-    reasons = [{**reasons[0], "calls": 3}, {"collective": "bcast", "reason": "an intercommunicator", "calls": 1}]
-    assert run.lines({**summary, "forwarded": reasons}, without="--no-wisdom") == [
-        "bcast from 64 to under 128: MPI library, 4 calls of all ranks",
-        "bcast: MPI library, 3 calls; reason: --no-wisdom",
-        "bcast: MPI library, 1 calls; reason: an intercommunicator",
-    ]
-
-
-def test_says_that_the_wisdom_has_no_reproducible_choices(monkeypatch) -> None:
-    summary = {"ranks": 2, "calls": [], "forwarded": [], "communicators": {}, "reproducible": "order", "wisdom": "w"}
-    for determinism, end in (("any", f"; {run.DEFAULTS}"), ("fixed_order", "")):
-        monkeypatch.setattr(run.wisdom_reading, "choices_in", lambda *_, d=determinism: [choice(1, 8, determinism=d)])
-        assert run.lines(summary)[0] == f"wisdom: w{end}"
 
 
 def test_a_launcher_that_fails_is_told_of_by_its_own_words(tmp_path: Path) -> None:
@@ -560,13 +395,6 @@ def test_ends_as_the_program_where_a_file_cannot_be_written() -> None:
     assert "/dev/full: No space left on device" in ran.stderr and "Traceback" not in ran.stderr
 
 
-def test_says_that_nothing_was_caught() -> None:
-    ran = subprocess.run([COMMAND, "run", "--", "true"], capture_output=True, text=True, timeout=60, check=False)
-    assert ran.returncode == 0
-    assert "rank 0 wrote no summary" in ran.stderr
-    assert "_exit, a signal or an MPI error ended it" in ran.stderr
-
-
 def test_a_line_with_a_program_that_takes_no_object_runs_as_it_is(tmp_path: Path) -> None:
     mpirun = a_launcher(tmp_path, "mpirun", '[ "$1" = --version ] && echo "Open MPI"; echo "$LD_PRELOAD$@"; exit 7')
     program = a_launcher(tmp_path, "program", "")
@@ -583,42 +411,15 @@ def test_algorithms_that_go_by_the_shape_are_refused_where_an_order_is_to_be_kep
         assert run.checked_algorithm("allgather=bucket,ring", "order")  # nothing is added up
 
 
-def test_a_program_that_did_not_end_mpi_is_told_of_by_rank_0_alone():
-    calls = {"collective": "bcast", "bytes_from": 8, "bytes_to": 15, "algorithm": "ring", "calls": 3}
-    summary = {"calls": [calls], "forwarded": [], "communicators": {}, "ranks": 2}
-    told = run.lines({**summary, "finalized": False})
-    assert told[0] == "the program ended without MPI_Finalize; only the calls of rank 0 are counted"
-    assert told[1].endswith("ring, 3 calls of rank 0")
-    assert run.lines({**summary, "finalized": True}) == [told[1].replace("rank 0", "all ranks")]
-
-
-def test_a_rank_on_the_way_to_which_the_object_was_lost_is_told_of():
-    left = {"collective": "bcast", "reason": "a process did not load the interposer", "calls": 3}
-    calls = {"collective": "bcast", "bytes_from": 8, "bytes_to": 15, "algorithm": "library", "calls": 3}
-    summary = {"calls": [calls], "forwarded": [left], "communicators": {}, "finalized": True, "of_all_ranks": False}
-    told = run.lines(summary)
-    assert told[0] == run.LOST
-    assert "MPI library, 3 calls of rank 0; reason: a process did not load" in told[1]
-    assert run.lines({**summary, "forwarded": []})[0] == run.RANK_0_ALONE
-
-
-def test_buffers_on_devices_that_were_packed_are_told_of():
-    summary = {"calls": [], "forwarded": [], "communicators": {}, "ranks": 2}
-    assert run.lines({**summary, "packed_from_device": 0}) == []
-    (line,) = run.lines({**summary, "packed_from_device": 5})
-    assert line.startswith("5 calls had GPU buffers")
-
-
-def test_lengths_are_told_of_calls_that_have_one():
-    calls = {"collective": "alltoall", "bytes_from": 8, "bytes_to": 15, "algorithm": "bruck", "calls": 3}
-    summary = {"calls": [calls], "forwarded": [], "communicators": {}, "ranks": 2}
-    assert run.lines(summary) == ["alltoall from 8 to under 16: bruck, 3 calls of all ranks"]
-    calls.update(collective="ibarrier", bytes_from=0, bytes_to=0, algorithm="binomial")
-    assert run.lines(summary) == ["ibarrier: binomial, 3 calls of all ranks"]
-
-
 def test_json_without_a_file_name_is_refused(kumihimo):
     ended = kumihimo("run", "--json", "--", "true")
     assert (ended.code, "--json needs a file (got --)" in ended.err) == (2, True)
     ended = kumihimo("run", "--", "sh", "-c", 'test "$1 $2" = "--json --"', "sh", "--json", "--")
     assert ended.code == 0, "the words after the -- are the program's"
+
+
+def test_says_that_nothing_was_counted() -> None:
+    ran = subprocess.run([COMMAND, "run", "--", "true"], capture_output=True, text=True, timeout=60, check=False)
+    assert ran.returncode == 0
+    assert "rank 0 wrote no summary" in ran.stderr
+    assert "_exit, a signal or an MPI error ended it" in ran.stderr
