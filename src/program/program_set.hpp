@@ -1,4 +1,5 @@
-// The programs of all ranks, and the data that they name: what every consumer below the waist reads (ADR 0027).
+// The programs of all ranks, and the data that they name: the waist of the hourglass, which `verify`, `simulate`, the
+// engine and the exports read (ADR 0027).
 #pragma once
 
 #include "program/data_layout.hpp"

@@ -1,5 +1,5 @@
-// The waist of the hourglass (ADR 0001): who sends which chunk to whom, reducing in which order, over which lane,
-// pipelined over segments. A Schedule stores no rank's program: rank r builds its own.
+// A collective, the programs of its ranks, and what they claim (ADR 0001, ADR 0027). A Schedule stores no rank's
+// program: rank r builds its own.
 #pragma once
 
 #include "program/program_set.hpp"
