@@ -18,7 +18,9 @@ TEST(Registry, EveryDefaultSuitsItsParameter) {
       if (std::holds_alternative<DerivedDefault>(p.default_value)) continue;
       EXPECT_EQ(p.default_value.index(), p.parameter->value.index()) << p.parameter->kind();
       EXPECT_TRUE(p.parameter->is_given(v.with_defaults({})));
-      if (const auto* number = std::get_if<std::int64_t>(&p.default_value)) EXPECT_TRUE(p.parameter->check(*number));
+      if (const auto* number = std::get_if<std::int64_t>(&p.default_value)) {
+        EXPECT_TRUE(p.parameter->check(*number));
+      }
       ++values;
     }
   EXPECT_GT(values, 60);
