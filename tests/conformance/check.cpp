@@ -75,12 +75,13 @@ Result<Answer> run_once(const Schedule& schedule, const Problem& q, const Loopba
   return answer;
 }
 
-// Undisturbed; in other interleavings; by puts into so few and so small slots that senders wait for credits.
+// Undisturbed, on threads; in other interleavings, which the seed draws; by puts into so few and so small slots that
+// senders wait for credits. By turns, since threads on few processors spend their time in switches.
 Result<Answer> check(const Schedule& schedule, const Problem& q) {
   const Result<Answer> plain = run_once(schedule, q, {});
   if (!plain) return plain;
   LoopbackRun disturbed;
-  disturbed.delays = true;
+  disturbed.by_turns = disturbed.delays = true;
   disturbed.seed = q.seed;
   disturbed.gathers = q.seed % 2;
   LoopbackRun by_puts = disturbed;
@@ -88,7 +89,6 @@ Result<Answer> check(const Schedule& schedule, const Problem& q) {
   const std::int64_t vector_bytes =
       std::max(wanted.input_elements(0), wanted.output_elements(0)) * q.collective.type_bytes;
   by_puts.delays = q.seed % 2;
-  by_puts.timeout = Seconds{600}; // many context switches, on a busy machine
   by_puts.puts = {.slots = 1 + static_cast<std::int64_t>(q.seed % 3), .slot_bytes = 48 + vector_bytes / 8};
   for (const LoopbackRun& run : {disturbed, by_puts}) {
     const Result<Answer> other = run_once(schedule, q, run);

@@ -125,6 +125,7 @@ class LoopbackTransport final : public Transport, public RemoteMemory {
   void disturb() {
     std::shuffle(waiting_.matches.begin(), waiting_.matches.end(), random_);
     std::shuffle(waiting_.taken.begin(), waiting_.taken.end(), random_);
+    if (options_.by_turns) return; // the order of turns is random
     const auto dice = random_() % 8;
     if (dice < 3) std::this_thread::yield();
     if (dice == 7) std::this_thread::sleep_for(std::chrono::microseconds(random_() % 100));

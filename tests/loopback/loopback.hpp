@@ -1,7 +1,8 @@
-// Ranks as threads of one process, for tests: the strictest transport. Sends are synchronous: they complete only when
-// the receiver has taken the bytes out of the sender's memory. Nothing is buffered. A put takes effect only in
-// progress() of its sender. A deadlock is found at once; the error names the ranks that wait and what for. With
-// `delays` events come in random order, pieces have random lengths, flags come later than their data, and ranks pause.
+// Ranks as threads of one process, or driven by turns on one thread, for tests: the strictest transport. Sends are
+// synchronous: they complete only when the receiver has taken the bytes out of the sender's memory. Nothing is
+// buffered. A put takes effect only in progress() of its sender. A deadlock is found at once; the error names the ranks
+// that wait and what for. With `delays` events come in random order, pieces have random lengths, flags come later than
+// their data, and ranks pause.
 #pragma once
 
 #include "base/units.hpp"
@@ -19,11 +20,12 @@ struct LoopbackOptions {
   Seconds timeout{60};    // against user functions that never return; deadlocks are found without it
   bool gathers = false;   // takes sends of several pieces
   bool offloads = true;   // has an offload engine
+  bool by_turns = false;  // one thread drives all ranks: idle() returns at once, and the seed alone decides the order
 };
 
 class Switchboard;
 
-// The transports of all ranks. One thread drives transport(r), which exists as long as the Loopback.
+// The transports of all ranks. One thread drives transport(r), or all by turns; they exist as long as the Loopback.
 class Loopback {
  public:
   Loopback(std::int32_t ranks, const LoopbackOptions& options);

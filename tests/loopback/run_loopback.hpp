@@ -1,4 +1,4 @@
-// Runs a schedule on ranks that are threads of this process.
+// Runs a schedule on ranks that are threads of this process, or driven by turns on the caller's thread.
 #pragma once
 
 #include "execute/engine.hpp"

@@ -58,7 +58,8 @@ class Switchboard {
   Events collect(Rank rank);
   void report_taken(const Match& match);
 
-  // Waits for an event of the rank or a failure. If all ranks wait, the board fails: a deadlock.
+  // Waits for an event of the rank or a failure; by turns, notes only that it waits. If all ranks wait, the board
+  // fails: a deadlock.
   void wait(Rank rank);
   void leave(Rank rank);
   void fail(const Error& error);
@@ -120,6 +121,7 @@ class Switchboard {
   std::map<std::uint64_t, Region> regions_; // by key
   std::map<ChannelKey, Channel> channels_;
   std::uint64_t last_key_ = 0;
+  bool by_turns_;
   std::chrono::steady_clock::time_point deadline_;
   std::optional<Error> failure_;
 };
