@@ -1,6 +1,6 @@
 // The names of C: LD_PRELOAD puts the object that compiles this before the MPI library. Programs ask at run time
-// whether a name is there and take it for the library's, so those of MPI 4 (KUMIHIMO_MPI_VERSION) and those with large
-// counts (KUMIHIMO_LARGE_COUNTS) are only in objects for libraries that have them.
+// whether a name is there and take it for the library's, so those of MPI 4, of MPI 4.1 and with large counts are in
+// objects of their own (names_of_version.def), which only preload libraries for MPI libraries that have them link.
 #include "mpi_hooks/argument_lists.hpp"
 #include "mpi_hooks/fast_path.hpp"
 #include "mpi_hooks/hooks.hpp"
@@ -76,21 +76,16 @@ using namespace kumihimo::mpi_hooks;
   extern "C" [[gnu::weak]] int exported(KUMIHIMO_PARAMETERS(number)) {                                                 \
     return hook_of_c<Name::name, is_large>(#exported, __builtin_return_address(0) KUMIHIMO_ARGUMENTS(number));         \
   }
+#ifdef KUMIHIMO_LARGE_COUNTS
+#define KUMIHIMO_C_plain(name, number)
+#define KUMIHIMO_C_large(name, number) KUMIHIMO_NAME(MPI_##name##_c, name, true, number)
+#else
 #define KUMIHIMO_C_plain(name, number) KUMIHIMO_NAME(MPI_##name, name, false, number)
+#define KUMIHIMO_C_large(name, number) KUMIHIMO_C_plain(name, number)
+#endif
 #define KUMIHIMO_C_text(name, number) KUMIHIMO_C_plain(name, number)
 #define KUMIHIMO_C_one_text(name, number) KUMIHIMO_C_plain(name, number)
 #define KUMIHIMO_C_argv(name, number) KUMIHIMO_C_plain(name, number)
 #define KUMIHIMO_C_varying(name, number) KUMIHIMO_C_plain(name, number)
-#if KUMIHIMO_LARGE_COUNTS
-#define KUMIHIMO_C_large(name, number) KUMIHIMO_C_plain(name, number) KUMIHIMO_NAME(MPI_##name##_c, name, true, number)
-#else
-#define KUMIHIMO_C_large(name, number) KUMIHIMO_C_plain(name, number)
-#endif
-#if KUMIHIMO_MPI_VERSION < 40
-#define KUMIHIMO_WITHOUT_MPI_4
-#endif
-#if KUMIHIMO_MPI_VERSION < 41
-#define KUMIHIMO_WITHOUT_MPI_4_1
-#endif
-#define KUMIHIMO_CALL(name, lower, upper, kind, form, ...) KUMIHIMO_C_##form(name, KUMIHIMO_NUMBER(__VA_ARGS__))
-#include "mpi_hooks/calls.def"
+#define KUMIHIMO_HOOK(name, lower, upper, kind, form, ...) KUMIHIMO_C_##form(name, KUMIHIMO_NUMBER(__VA_ARGS__))
+#include "mpi_hooks/names_of_version.def"

@@ -48,7 +48,6 @@ constexpr std::array<Description, names> descriptions = [] {
   return std::array<Description, names>{{
 #include "mpi_hooks/calls.def"
   }};
-#undef KUMIHIMO_CALL
 }();
 
 constexpr std::array<HookedCollective, names> collectives = [] {

@@ -23,13 +23,11 @@ using mpi::Handle;
 enum class Name : std::uint8_t {
 #define KUMIHIMO_CALL(name, ...) name,
 #include "mpi_hooks/calls.def"
-#undef KUMIHIMO_CALL
 };
 #define KUMIHIMO_CALL(...) +1
 inline constexpr std::size_t names = 0
 #include "mpi_hooks/calls.def"
     ;
-#undef KUMIHIMO_CALL
 
 enum class Kind : std::uint8_t {
   point_to_point, // blocking, probes included

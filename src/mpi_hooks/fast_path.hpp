@@ -36,7 +36,6 @@ inline constexpr std::array<Deciding, names> deciding_of_all = [] {
   return std::array<Deciding, names>{{
 #include "mpi_hooks/calls.def"
   }};
-#undef KUMIHIMO_CALL
 }();
 constexpr Deciding deciding_of(Name name) { return deciding_of_all[static_cast<std::size_t>(name)]; }
 constexpr bool has_fast_path(Name name) { return deciding_of(name) != 0; }

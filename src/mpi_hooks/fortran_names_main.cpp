@@ -93,12 +93,6 @@ using namespace kumihimo::mpi_hooks;
   KUMIHIMO_FORTRAN_plain(lower, upper, name, __VA_ARGS__, length)
 #define KUMIHIMO_FORTRAN_text(...)
 #define KUMIHIMO_FORTRAN_varying(...)
-#if KUMIHIMO_MPI_VERSION < 40
-#define KUMIHIMO_WITHOUT_MPI_4
-#endif
-#if KUMIHIMO_MPI_VERSION < 41
-#define KUMIHIMO_WITHOUT_MPI_4_1
-#endif
-#define KUMIHIMO_CALL(name, lower, upper, kind, form, ...)                                                             \
+#define KUMIHIMO_HOOK(name, lower, upper, kind, form, ...)                                                             \
   KUMIHIMO_FORTRAN_##form(lower, upper, name __VA_OPT__(, ) __VA_ARGS__)
-#include "mpi_hooks/calls.def"
+#include "mpi_hooks/names_of_version.def"
