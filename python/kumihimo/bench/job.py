@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kumihimo import arguments, launch, launcher_environment, mpi
+from kumihimo import arguments, launch, launcher_environment, mpi, odd_bytes
 from kumihimo.bench import under_mpirun
 from kumihimo.bench.cases import Case, as_task, process_of_rank
 from kumihimo.bench.nodes import OtherNodes, real_nodes
@@ -116,9 +117,9 @@ def run_task(task: dict, cases: Sequence[Case], launcher: Launcher, on_result: O
     if order is not None:
         task = {**task, "process_of_rank": order}
         run.about["placement"] = str(cases[0].placement)
-    text = json.dumps({**task, "library": str(installation.library), "cases": described})
+    task = {**task, "library": str(installation.library), "cases": described}
     try:
-        start(text, installation, launcher, take)
+        start(task, installation, launcher, take)
     except OutOfTime:
         if not launcher.partial or not run.results:
             raise
@@ -146,8 +147,9 @@ def check_nodes(cases: Sequence[Case], about: dict) -> None:
             raise OtherNodes(case.nodes, found)
 
 
-def start(text: str, installation: mpi.Installation, launcher: Launcher, take: OnResult) -> None:
+def start(task: dict, installation: mpi.Installation, launcher: Launcher, take: OnResult) -> None:
     """The bench driver on all ranks, with this task."""
+    text = text_of(task)
     place = launcher_environment.place()
     if place is not None and launcher.settings:
         raise not_applicable(
@@ -157,12 +159,20 @@ def start(text: str, installation: mpi.Installation, launcher: Launcher, take: O
         return under_mpirun.run(place, program(BENCH_DRIVER), text, launcher.seconds, take)
     with tempfile.TemporaryDirectory(prefix="kumihimo-") as folder:
         path = Path(folder, "task.json")
-        path.write_text(text)
+        path.write_text(text, encoding="utf-8")
         command = [program(BENCH_DRIVER), path]
         options = {"seconds": launcher.seconds, "on_object": take, "settings": launcher.settings}
         options["of_processes"] = launcher.of_processes
         launch.run(installation, launcher.ranks, command, **options)
     return None
+
+
+def text_of(task: dict) -> str:
+    """JSON for the bench driver, which opens the paths in it: none can be written in another way."""
+    text = json.dumps(task, ensure_ascii=False)
+    if odd := re.search(f'"[^"]*{odd_bytes.SURROGATES.pattern}[^"]*"', text):
+        raise wrong_value("paths that all ranks open must be UTF-8", odd[0], "rename the folder")
+    return text
 
 
 def finish(result: dict, about: dict) -> dict:

@@ -5,7 +5,6 @@ Exit codes: 0 done, 1 a check failed or interrupted, 2 usage or bad input; 129 a
 
 from __future__ import annotations
 
-import codecs
 import os
 import re
 import sys
@@ -17,7 +16,7 @@ from kumihimo.interrupts import leaving
 with leaving():
     import click
 
-    from kumihimo import errors
+    from kumihimo import errors, odd_bytes
     from kumihimo.cli import verbs
     from kumihimo.errors import BadInput, KumihimoError, NotApplicable
     from kumihimo.launcher_environment import is_first
@@ -27,25 +26,13 @@ TYPERS_INTERRUPTED = 130  # what typer makes of Ctrl-C
 STARTED = time.perf_counter()  # of the command
 
 
-def bytes_readably(error: UnicodeError) -> tuple[str, int]:
-    r"""Bytes that are no UTF-8, which Python has as surrogates, as \xfb."""
-    text = error.object[error.start : error.end]
-    try:
-        return "".join(f"\\x{byte:02x}" for byte in text.encode("utf-8", "surrogateescape")), error.end
-    except UnicodeEncodeError:  # other surrogates, as JSON may have them
-        return ascii(text)[1:-1], error.end
-
-
-codecs.register_error("kumihimo_bytes", bytes_readably)
-
-
 def main() -> NoReturn:
     """Entry point of the console script."""
     for name in ("stdout", "stderr"):  # closed by the caller, as by `>&-`
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: PTH123, SIM115
     for stream in (sys.stdout, sys.stderr):  # a path may be of any bytes
-        stream.reconfigure(errors="kumihimo_bytes")
+        stream.reconfigure(errors=odd_bytes.ESCAPES)
     sys.exit(carry_out(sys.argv[1:]))
 
 

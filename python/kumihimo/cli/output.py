@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import resource
 import shutil
@@ -14,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from errno import EACCES
 from pathlib import Path
 
-from kumihimo import cli, files
+from kumihimo import cli, files, odd_bytes
 from kumihimo.errors import KumihimoError
 
 NARROWEST = 80  # columns of a terminal on which a table has a line below its head
@@ -27,8 +26,7 @@ def own_cost() -> dict[str, float]:
 
 
 def print_json(value: dict) -> None:
-    json.dump(value, sys.stdout, ensure_ascii=False, allow_nan=False)
-    sys.stdout.write("\n")
+    sys.stdout.write(odd_bytes.to_json(value, allow_nan=False) + "\n")
 
 
 def print_results_json(results: list[dict], passed_over: Sequence[dict] = ()) -> None:
@@ -67,11 +65,11 @@ def writable(path: Path) -> None:
 
 def write(path: Path, text: str) -> None:
     with files.refused("the file must be writable", path, "name another"):
-        path.write_text(text, encoding="utf-8", errors="backslashreplace")  # paths in it may be of any bytes
+        path.write_text(text, encoding="utf-8", errors=odd_bytes.ESCAPES)  # paths in it may be of any bytes
 
 
 def write_json(path: Path, value: dict) -> None:
-    write(path, json.dumps(value, indent=1) + "\n")
+    write(path, odd_bytes.to_json(value, indent=1) + "\n")
 
 
 @contextlib.contextmanager

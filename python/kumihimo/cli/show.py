@@ -13,6 +13,7 @@ from kumihimo.cli import options, output
 from kumihimo.cli.options import option
 from kumihimo.errors import missing, wrong_value
 from kumihimo.guarantees import words
+from kumihimo.odd_bytes import to_json
 from kumihimo.sizes import parse_size
 
 DEFAULT_BYTES = "16MiB"
@@ -99,7 +100,7 @@ def _show(named: programs.Programs, seats: _Seats, rank: int, expand: bool, as_j
     if expand:
         text = _export.expanded_json(named.sets) + "\n"
     elif as_json:
-        text = json.dumps({**json.loads(_export.program_json(named.sets, rank)), **seats.about()}) + "\n"
+        text = to_json({**json.loads(_export.program_json(named.sets, rank)), **seats.about()}) + "\n"
     else:
         header = _export.header_text(named.sets, named.space) + seats.line(rank)
         text = header + "\n" + _export.program_text(named.sets, named.space, rank)

@@ -3,7 +3,6 @@ bench_driver/fingerprint.hpp)."""
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -116,10 +115,10 @@ def launch_library(
         about.update(kept.get("about", {}))
     if not missing:
         return seen, about
-    text = json.dumps({"task": "library", "library": str(setup.installation.library), "library_calls": missing, **task})
     seconds = min(setup.seconds, setup.left())
     began = time.monotonic()
-    start(text, setup.installation, Launcher(setup.ranks, setup.installation, seconds, False, settings), take)
+    whole = {"task": "library", "library": str(setup.installation.library), "library_calls": missing, **task}
+    start(whole, setup.installation, Launcher(setup.ranks, setup.installation, seconds, False, settings), take)
     setup.pace.made.append(time.monotonic() - began)
     for call, kept in known.items():
         results = [result for result in kept.get("results", ()) if result["bytes"] not in again]

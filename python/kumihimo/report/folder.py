@@ -8,7 +8,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from kumihimo import files, schema
+from kumihimo import files, odd_bytes, schema
 from kumihimo.errors import errors_of_this_machine, failed, missing, wrong_value
 from kumihimo.report import completeness
 
@@ -70,14 +70,14 @@ def prepare(folder: Path) -> None:
 
 
 def save(folder: Path, name: str, value: dict) -> Path:
-    return write(folder / name, json.dumps(value, ensure_ascii=False, separators=(",", ":")) + "\n")
+    return write(folder / name, odd_bytes.to_json(value, separators=(",", ":")) + "\n")
 
 
 @errors_of_this_machine()
 def write(path: Path, text: str) -> Path:
     """Write a whole file or, if that fails, none: an old page is never left half overwritten."""
     try:
-        files.write_whole(path, text)
+        files.write_whole(path, odd_bytes.printable(text))
     except OSError as error:
         raise failed(
             f"{path} was not written", error.strerror or str(error), "name a folder that you can write to"

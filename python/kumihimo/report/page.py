@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
 import jinja2
 
 from kumihimo.experiment.published import PAPER_SHAPE
+from kumihimo.odd_bytes import to_json
 from kumihimo.report import chosen, display, golden, machine_rows, model_against_paper, numbers, tables
 from kumihimo.report.figures import (
     comparison,
@@ -103,7 +103,7 @@ def _template() -> jinja2.Template:
 
 def _json(data: dict) -> str:
     """JSON that cannot end the script element it stands in."""
-    return json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+    return to_json(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _stylesheet() -> str:

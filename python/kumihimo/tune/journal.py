@@ -16,6 +16,7 @@ from typing import IO
 
 from kumihimo import files
 from kumihimo.errors import failed
+from kumihimo.odd_bytes import to_json
 
 VERSION = 1
 
@@ -26,7 +27,7 @@ class Journal:
     def __init__(self, path: Path | None, head: dict, fresh: bool = False) -> None:
         self.replaced = ""  # why what was there does not count
         self.unlocked = ""  # why another tuning that writes it as well is not seen
-        self._head = {"kumihimo_tuning": VERSION, **head}
+        self._head = json.loads(to_json({"kumihimo_tuning": VERSION, **head}))  # as it is read again
         self._results: dict[tuple[str, str], dict] = {}
         self._finished: dict[str, dict] = {}
         self._file: IO[str] | None = None
@@ -103,7 +104,7 @@ class Journal:
 
     def _write(self, line: dict) -> None:
         if self._file is not None:
-            self._file.write(json.dumps(line) + "\n")
+            self._file.write(to_json(line) + "\n")
             self._file.flush()
 
 
@@ -116,4 +117,4 @@ def read(file: IO[str]) -> Iterable[dict]:
 
 
 def text_of(value: dict) -> str:
-    return json.dumps(value, sort_keys=True)
+    return to_json(value, sort_keys=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 from kumihimo import _plan, files
 from kumihimo.bench.tuned import Choice
 from kumihimo.errors import BadInput, wrong_value
+from kumihimo.odd_bytes import to_json
 from kumihimo.ranges import ranges
 from kumihimo.tune.final_comparison import Judged
 from kumihimo.tune.targets import Target
@@ -181,16 +182,16 @@ def write(path: Path, file: dict) -> None:
 def as_text(file: dict) -> str:
     """JSON with a line for each choice and for each size that was measured."""
     head = {name: value for name, value in file.items() if name != "choices"}
-    lines = [f" {json.dumps(name)}: {json.dumps(value)}," for name, value in head.items()]
+    lines = [f" {to_json(name)}: {to_json(value)}," for name, value in head.items()]
     return "{\n" + "\n".join(lines) + '\n "choices": [\n' + ",\n".join(map(choice_text, file["choices"])) + "\n ]\n}\n"
 
 
 def choice_text(choice: dict) -> str:
     measured = choice.get("measured")
     if not measured:
-        return "  " + json.dumps(choice)
-    rows = ",\n".join("    " + json.dumps(row) for row in measured)
-    rest = json.dumps({name: value for name, value in choice.items() if name != "measured"})
+        return "  " + to_json(choice)
+    rows = ",\n".join("    " + to_json(row) for row in measured)
+    rest = to_json({name: value for name, value in choice.items() if name != "measured"})
     return f'  {rest[:-1]}, "measured": [\n{rows}\n  ]}}'
 
 

@@ -13,9 +13,10 @@ from pathlib import Path
 import click
 import pytest
 
-from kumihimo import cli
+from kumihimo import _plan, cli
 from kumihimo.cli import verbs
 from kumihimo.cli.reference import commands_of
+from kumihimo.odd_bytes import to_json
 
 GIB = 2**30
 NOT_UTF8 = os.fsdecode(b"a\xfb")
@@ -158,7 +159,44 @@ def test_a_program_gets_its_words_as_they_are(kumihimo):
 
 def test_words_that_are_not_utf8_are_in_the_json_of_a_program(kumihimo, tmp_path):
     kumihimo("record", "--json", "sums.json", "--", "true", NOT_UTF8)
-    assert NOT_UTF8 in json.loads((tmp_path / "sums.json").read_text())["command"]
+    assert r"a\xfb" in json.loads((tmp_path / "sums.json").read_text())["command"]
+
+
+@pytest.mark.mpi
+def test_wisdom_of_a_command_that_is_not_utf8_is_read_again(kumihimo, tmp_path):
+    """The command is in the wisdom; so are choices that took the whole budget."""
+    line = ("tune", "allreduce", "-p", "2", "--bytes", "8", "--budget", "200s", "-o", NOT_UTF8, "--json")
+    found = json.loads(kumihimo(*line, timeout_seconds=300).out)
+    assert found["results"] and found["wisdom"] == r"a\xfb" and r"a\xfb" in found["made"]["command"]
+    text = (tmp_path / NOT_UTF8).read_text(encoding="utf-8")
+    assert _plan.read_wisdom(text, _plan.this_machine(), found["mpi"]) == len(found["results"])
+    again = json.loads(kumihimo(*line, timeout_seconds=300).out)
+    assert again["measured_before"] == ["allreduce of 2 ranks"]
+
+
+def test_simulated_wisdom_of_a_command_that_is_not_utf8_is_read_again(kumihimo, tmp_path):
+    line = ("tune", "allreduce", "-m", "k-computer", "-s", "2x2", "-b", "8", "--budget", "60s", "-o", NOT_UTF8)
+    for _ in range(2):
+        ended = kumihimo(*line, "--json")
+        assert ended.code == 0, ended.err
+        assert json.loads(ended.out)["wisdom"] == r"a\xfb"
+    file = json.loads((tmp_path / NOT_UTF8).read_text(encoding="utf-8"))
+    assert r"a\xfb" in file["made"]["command"]
+
+
+def test_json_has_other_bytes_as_text():
+    value = {NOT_UTF8: [NOT_UTF8, "é", "😀", "\ud800", "\\", 1]}
+    text = to_json(value)
+    text.encode()
+    assert json.loads(text) == {r"a\xfb": [r"a\xfb", "é", "😀", r"\ud800", "\\", 1]}
+
+
+def test_a_program_file_in_a_folder_that_ranks_cannot_name_is_refused(kumihimo, tmp_path):
+    (tmp_path / NOT_UTF8).mkdir()
+    (tmp_path / NOT_UTF8 / "pair").write_text("ranks 2\nbuffer 2\nrank 0\nsend 1 0 1\nrank 1\nreceive 0 1 1\n")
+    ended = kumihimo("bench", "file:pair", "--check", cwd=tmp_path / NOT_UTF8)
+    assert (ended.code, ended.out) == (2, "")
+    assert one_sentence(ended.err) and r"a\xfb/pair" in ended.err and "rename the folder" in ended.err, ended.err
 
 
 # --- files that are no files

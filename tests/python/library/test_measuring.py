@@ -72,9 +72,8 @@ def processes(monkeypatch):
     """Limits of the launches that were started; each tells of one call."""
     started: list[float] = []
 
-    def start(text, installation, launcher, take):
+    def start(task, installation, launcher, take):
         started.append(launcher.seconds)
-        task = json.loads(text)
         take({"about": {"mpi": "one"}})
         for question in task["library_calls"]:
             for call in question["calls"]:

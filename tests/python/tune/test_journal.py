@@ -27,6 +27,15 @@ def test_results_and_finished_targets_come_back(journal):
     assert second.replaced == ""
 
 
+def test_bytes_that_are_not_utf8_come_back_equal(journal, tmp_path):
+    """A setting of the environment may have such bytes."""
+    head, target = {**HEAD, "settings": {"UCX_LOG_FILE": "/a\udcfb"}}, {"file": "/a\udcfb"}
+    journal(head).finish(target, {"choices": []})
+    second = journal(head)
+    assert (second.replaced, second.finished(target)) == ("", {"choices": []})
+    assert r"/a\\xfb" in (tmp_path / "state").read_text(encoding="utf-8")
+
+
 def test_every_truncated_state_is_read_as_far_as_it_is_whole(journal, tmp_path):
     path = tmp_path / "state"
     first = journal(HEAD)
