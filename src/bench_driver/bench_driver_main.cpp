@@ -1,6 +1,7 @@
 // kumihimo-bench-driver TASK: started on every rank by mpirun; TASK is the path of a task file (bench_driver/task.hpp).
 // Rank 0 prints one JSON object a line: first what the job is, then a result for each case, or an error. A rank whose
 // failure the others cannot learn of prints it itself, and ends the job.
+#include "base/json_text.hpp"
 #include "bench_driver/check.hpp"
 #include "bench_driver/memory.hpp"
 #include "bench_driver/program_task.hpp"
@@ -22,7 +23,7 @@ using namespace kumihimo::bench_driver;
 namespace {
 
 int complain(const Error& error) {
-  std::puts(to_json(error).dump().c_str());
+  std::puts(text_of_json(to_json(error)).c_str());
   return 1;
 }
 

@@ -1,5 +1,6 @@
 #include "bench_driver/job.hpp"
 
+#include "base/json_text.hpp"
 #include "execute/open_transport.hpp"
 #include "shared_memory/affinity.hpp"
 
@@ -27,7 +28,7 @@ using mpi::Handle;
 constexpr std::chrono::milliseconds time_to_forward{500};
 
 void write_line(const nlohmann::json& object) {
-  std::puts(object.dump().c_str());
+  std::puts(text_of_json(object).c_str());
   std::fflush(stdout);
 }
 

@@ -1,6 +1,7 @@
 #include "interpose/session.hpp"
 
 #include "base/hash.hpp"
+#include "base/json_text.hpp"
 #include "interpose/completion_check.hpp"
 #include "interpose/device_memory.hpp"
 #include "interpose/memory_reserve.hpp"
@@ -17,6 +18,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <fstream>
 #include <mutex>
 #include <thread>
@@ -44,6 +46,16 @@ Result<Wisdom> wisdom_of(const Settings& settings, const mpi::Library& library, 
   Result<Wisdom> wisdom = Wisdom::parse(file.text, registry, here, file.found);
   if (wisdom) path = std::move(file.path);
   return wisdom;
+}
+
+// The program goes on as it would without a summary. The message takes no memory, which may be what is short.
+template <class Write>
+void guard_summary(int rank, Write&& write) {
+  try {
+    write();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "kumihimo: rank %d: the summary cannot be written: %s\n", rank, error.what());
+  }
 }
 
 } // namespace
@@ -274,7 +286,7 @@ int Session::deleted(mpi::Handle handle, int, void*, void* session) {
 void Session::ends() {
   const mpi::ErrorHandlerGuard returned(library_, library_.constants.comm_world);
   nonblocking_.stop();
-  attempted([&] { return write_summary(), true; }, [] { return false; });
+  guard_summary(rank(), [&] { write_summary(); });
   for (const auto& c : all_)
     if (!c->note().empty()) say(c->note());
   // All ranks of a communicator free its transport together, but they first used communicators in different orders.
@@ -326,7 +338,8 @@ void Session::say_once_for_all(const std::string& sentence) {
 // For a program that ends without MPI_Finalize. Calls no MPI function, and does nothing in forked processes.
 void Session::write_unfinished(Counted counted) {
   if (!end() || getpid() != process_ || settings_.summary.empty()) return;
-  if (rank() == 0 || counted == Counted::this_rank) write_summary(Ended::without_finalize, counted);
+  if (rank() == 0 || counted == Counted::this_rank)
+    guard_summary(rank(), [&] { write_summary(Ended::without_finalize, counted); });
 }
 
 // Without a list of processes, a set-up of MPI_COMM_WORLD shows that all ranks have the interposer.
@@ -386,22 +399,22 @@ void Session::write_summary(Ended ended, Counted counted) {
       counted == Counted::this_rank ? fmt::format("{}.rank{}", settings_.summary, rank()) : settings_.summary;
   std::ofstream file(path);
   if (!file) return say("the summary cannot be written to " + path + " on this node");
-  file << nlohmann::json{{"mpi", library_.version},
-                         {"wisdom", wisdom_path_.empty() ? nlohmann::json() : nlohmann::json(wisdom_path_)},
-                         {"kernel_wisdom", kernels_path_.empty() ? nlohmann::json() : nlohmann::json(kernels_path_)},
-                         {"ranks", ranks()},
-                         {"rank", counted == Counted::this_rank ? nlohmann::json(rank()) : nlohmann::json()},
-                         {"finalized", ended == Ended::by_finalize},
-                         {"of_all_ranks", counted == Counted::all_ranks},
-                         {"reproducible", name_of(reproducible_)},
-                         {"calls", calls},
-                         {"forwarded", forwarded},
-                         {"others", others},
-                         {"unhooked_reductions", other_reductions},
-                         {"packed_from_device", counters_.packed_from_device_in()},
-                         {"communicators", shapes}}
-              .dump(1)
-       << "\n";
+  const nlohmann::json summary{
+      {"mpi", library_.version},
+      {"wisdom", wisdom_path_.empty() ? nlohmann::json() : nlohmann::json(wisdom_path_)},
+      {"kernel_wisdom", kernels_path_.empty() ? nlohmann::json() : nlohmann::json(kernels_path_)},
+      {"ranks", ranks()},
+      {"rank", counted == Counted::this_rank ? nlohmann::json(rank()) : nlohmann::json()},
+      {"finalized", ended == Ended::by_finalize},
+      {"of_all_ranks", counted == Counted::all_ranks},
+      {"reproducible", name_of(reproducible_)},
+      {"calls", calls},
+      {"forwarded", forwarded},
+      {"others", others},
+      {"unhooked_reductions", other_reductions},
+      {"packed_from_device", counters_.packed_from_device_in()},
+      {"communicators", shapes}};
+  file << text_of_json(summary, 1) << "\n";
 }
 
 Status Session::run(Communicator& communicator, mpi::Handle handle, plan::Plan& plan, const execute::Buffers& buffers) {

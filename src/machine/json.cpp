@@ -1,3 +1,4 @@
+#include "base/json_text.hpp"
 #include "machine/numbers.hpp"
 
 #include <fmt/format.h>
@@ -86,7 +87,7 @@ std::string to_json(const Machine& machine) {
     json["slow_nodes"].push_back({{"node", slow.node.value}, {"factor", slow.factor}});
   for (const SlowLink& slow : machine.slow_links)
     json["slow_links"].push_back({{"from", slow.from.value}, {"to", slow.to.value}, {"factor", slow.factor}});
-  return json.dump(2, ' ', false, Json::error_handler_t::replace);
+  return text_of_json(json, 2);
 }
 
 } // namespace kumihimo

@@ -1,4 +1,5 @@
 // Writes the profile: each rank makes one line of JSON (docs/profile-format.md), and rank 0 collects them.
+#include "base/json_text.hpp"
 #include "record/python_frames.hpp"
 #include "record/recorder.hpp"
 
@@ -24,9 +25,7 @@ constexpr std::int64_t most_at_once = std::int64_t{1} << 30;
 
 double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
-std::string line_of(const json& object) {
-  return object.dump(-1, ' ', false, json::error_handler_t::replace) + "\n"; // names may be of any bytes
-}
+std::string line_of(const json& object) { return text_of_json(object) + "\n"; }
 
 // The place of a return address: object and offset for a debugger, and the nearest name that the loader knows.
 json place_of(std::uintptr_t address) {

@@ -96,6 +96,7 @@ def command(
         with errors_as_message("the summary"):
             messages = interrupted(signals, INTERRUPTED[summary is not None])
             if summary is not None:
+                summary["wisdom"] = wisdom_of(summary, wisdom)
                 without = without_choices(summary, wisdom, bool(algorithm), no_wisdom)
                 messages += preload.remarks(program, summary["ranks"])
                 messages += lines(summary, named=wisdom is not None, without=without)
@@ -105,6 +106,14 @@ def command(
         with errors_as_message("the summary"):
             write_json(json_file, {"exit_code": code, "signals": signals, **(summary or {})})
     raise SystemExit(code)  # as it is: the border has meanings of its own for some
+
+
+def wisdom_of(summary: dict, named: Path | None) -> str | None:
+    """The path of the wisdom that rank 0 took. A path that is not UTF-8 has U+FFFD in the summary."""
+    path = summary.get("wisdom")
+    if path and "\ufffd" in path:
+        return str(named.resolve() if named else wisdom_reading.usual_path(summary["mpi"]))
+    return path
 
 
 def without_choices(summary: dict, wisdom: Path | None, by_algorithm: bool, no_wisdom: bool) -> str:

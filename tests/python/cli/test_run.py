@@ -230,6 +230,20 @@ names.MPI_Allreduce(mine, result, 1000, double, made, world)
 
     def test_kernels_are_those_that_tuning_chose(self, installation: mpi.Installation, tmp_path: Path) -> None:
         folder = tmp_path / "data" / "kumihimo" / "wisdom"
+    def test_wisdom_of_any_path_is_summed_up(self, installation: mpi.Installation, tmp_path: Path) -> None:
+        """JSON cannot hold the path; the program must end as always."""
+        wisdom, summary = tmp_path / os.fsdecode(b"w\xff.json"), tmp_path / "summary.json"
+        choice = {"collective": "allreduce", "algorithm": "ring", "ranks": 2, "ratio": 0.5}
+        wisdom.write_text(json.dumps({"kumihimo_wisdom": 1, "choices": [choice]}), encoding="utf-8")
+        ran = launch(installation, tmp_path, "--wisdom", str(wisdom), "--json", str(summary))
+        assert (ran.returncode, ran.stdout) == (0, "the program's own word its input\n"), ran.stderr
+        assert rf"kumihimo: wisdom: {tmp_path}/w\xff.json" in ran.stderr
+        assert "ring, 10 calls of all ranks, 2.00 times as fast as the MPI library in tuning" in ran.stderr
+        assert json.loads(summary.read_text(encoding="utf-8"))["wisdom"] == rf"{tmp_path}/w\xff.json"
+        unfinished = PROGRAM.replace("names.MPI_Finalize()", "")
+        ran = launch(installation, tmp_path, "--wisdom", str(wisdom), ranks=1, code=3, text=unfinished)
+        assert (ran.returncode, "ended without MPI_Finalize" in ran.stderr) == (3, True), ran.stderr
+
         folder.mkdir(parents=True)
         path, summary = folder / _plan.wisdom_file_name(_plan.this_machine(), "kernels"), tmp_path / "summary.json"
 
