@@ -30,4 +30,10 @@ NB_MODULE(_base, m) {
       "version", [] { return KUMIHIMO_VERSION; }, "Version of the native libraries.");
   m.def("fail", kumihimo::border(&kumihimo::fail), "kind"_a, "problem"_a, "advice"_a = "",
         "Raise kumihimo.errors.<kind> through the border, as every failed native call does.");
+  m.def(
+      "fail",
+      [](const std::string& kind, const nb::bytes& problem) {
+        kumihimo::unwrap(kumihimo::fail(kind, {problem.c_str(), problem.size()}, ""));
+      },
+      "kind"_a, "problem"_a, "The same with a problem of any bytes.");
 }

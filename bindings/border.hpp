@@ -11,6 +11,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include <string>
 #include <utility>
 
 namespace kumihimo {
@@ -24,11 +25,17 @@ inline const char* exception_name(Error::Kind kind) {
   return "Failed";
 }
 
+// An error may show bytes of a file or of the environment that are not UTF-8: \xfb.
+inline nanobind::object readable(const std::string& text) {
+  PyObject* const decoded = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace");
+  if (!decoded) throw nanobind::python_error();
+  return nanobind::steal(decoded);
+}
+
 [[noreturn]] inline void raise(const Error& error) {
   namespace nb = nanobind;
   nb::object type = nb::module_::import_("kumihimo.errors").attr(exception_name(error.kind));
-  nb::object instance =
-      type(nb::str(error.problem.c_str(), error.problem.size()), nb::str(error.advice.c_str(), error.advice.size()));
+  nb::object instance = type(readable(error.problem), readable(error.advice));
   PyErr_SetObject(type.ptr(), instance.ptr());
   throw nb::python_error();
 }

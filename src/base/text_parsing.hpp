@@ -73,4 +73,27 @@ inline std::vector<std::string_view> words_of(std::string_view text, std::string
   return words;
 }
 
+// Whether the text is UTF-8: no stray, overlong or missing bytes, no surrogates, nothing above U+10FFFF.
+inline bool is_utf8(std::string_view text) {
+  const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(text[at]); };
+  for (std::size_t at = 0; at < text.size();) {
+    const unsigned first = byte(at);
+    const std::size_t length = first < 0x80   ? 1
+                               : first < 0xC2 ? 0
+                               : first < 0xE0 ? 2
+                               : first < 0xF0 ? 3
+                               : first < 0xF5 ? 4
+                                              : 0;
+    if (length == 0 || length > text.size() - at) return false;
+    for (std::size_t i = 1; i < length; ++i)
+      if ((byte(at + i) & 0xC0U) != 0x80) return false;
+    const unsigned second = length > 2 ? byte(at + 1) : 0;
+    if ((first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) || (first == 0xF0 && second < 0x90) ||
+        (first == 0xF4 && second > 0x8F))
+      return false;
+    at += length;
+  }
+  return true;
+}
+
 } // namespace kumihimo

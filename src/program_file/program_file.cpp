@@ -195,6 +195,7 @@ class Scanner {
     for (std::int64_t at = 0; std::getline(file, line); at = file.tellg()) {
       ++number_;
       if (line.size() > longest_line) return wrong("the line is too long");
+      if (!is_utf8(line)) return wrong("the file must be UTF-8 text", {}, "save it as UTF-8");
       if (auto what = take(line, file.eof() ? at + static_cast<std::int64_t>(line.size()) : std::int64_t{file.tellg()}))
         return wrong(*what, line);
     }
@@ -224,10 +225,11 @@ class Scanner {
                        "write the programs to a file");
   }
 
-  Error wrong(const std::string& what, std::string_view line = {}) const {
+  Error wrong(const std::string& what, std::string_view line = {}, std::string advice = {}) const {
     std::string found;
     if (!line.empty()) found = fmt::format("'{}'", fmt::join(words_before_comment(line), " "));
-    return wrong_value(fmt::format("{}, line {}: {}", index_->path, number_, what), std::move(found));
+    return wrong_value(fmt::format("{}, line {}: {}", index_->path, number_, what), std::move(found),
+                       std::move(advice));
   }
 
   std::optional<std::string> take(std::string_view line, std::int64_t next) {

@@ -30,6 +30,11 @@ def test_empty_parts_leave_no_trace_in_the_sentence():
         _base.fail("Failed", "the ranks agree")
 
 
+def test_bytes_that_are_not_utf8_are_readable():
+    with pytest.raises(kumihimo.Failed, match=r"^the line a\\xfb$"):
+        _base.fail("Failed", b"the line a\xfb")
+
+
 def test_an_unknown_kind_is_itself_bad_input():
     with pytest.raises(kumihimo.BadInput, match="got Sadness"):
         _base.fail("Sadness", "anything")

@@ -246,6 +246,16 @@ def test_a_deeply_nested_line_of_a_profile_is_refused(kumihimo, tmp_path, line):
     assert one_sentence(ended.err), ended.err
 
 
+@pytest.mark.parametrize("kind", ["device", "folder", "fifo", "loop", "binary", "empty"])
+@pytest.mark.parametrize("words", [["show"], ["verify"], ["simulate", "-m", "k-computer", "-s", "2"], ["bench"]])
+def test_a_program_file_that_is_none_is_refused(kumihimo, odd, words, kind):
+    verb, *more = words
+    path = odd(kind)
+    ended = kumihimo(verb, f"file:{path}", *more, preexec_fn=limited, timeout_seconds=60)
+    assert (ended.code, ended.out) == (2, "")
+    assert one_sentence(ended.err) and str(path) in ended.err, ended.err
+
+
 PLACED = ("show", "allreduce", "--algorithm", "ring", "--shape", "2x2")
 ALLOCATED = ("simulate", "allreduce", "--machine", "k-computer", "--shape", "2x2", "--bytes", "8")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from pathlib import Path
 
 import pytest
 
@@ -216,6 +217,16 @@ def test_a_file_that_changes_while_it_is_read_is_no_proof(pair):
     pair("send 1 0 1", "send 1 1 1")
     with pytest.raises(Failed, match="changed while it was read"):
         programs.verified(found)
+
+
+@pytest.mark.parametrize("more", [(), ("--json",), ("--json", "--expand")])
+def test_a_program_file_of_other_bytes_is_refused(kumihimo, pair, more):
+    for text in (b"ranks 2\nbuffer \xff\n", b"ranks 2\nbuffer 2 # \xe9\n"):
+        path = pair().removeprefix("file:")
+        Path(path).write_bytes(text)
+        ended = kumihimo("show", f"file:{path}", *more)
+        assert (ended.code, ended.out) == (2, "")
+        assert ended.err == f"kumihimo: {path}, line 2: the file must be UTF-8 text; save it as UTF-8\n"
 
 
 def test_a_file_on_a_machine_takes_its_number_of_ranks(kumihimo, pair):
