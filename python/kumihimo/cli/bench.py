@@ -71,8 +71,8 @@ def command(
     """
     if not arguments.names_programs(collective):
         options.refuse_beside_collective(collective)
-        if machine is not None:
-            raise wrong_value(f"{collective} has no compute steps and takes no --machine", machine, "leave it out")
+    if machine is not None and not collective.startswith(arguments.FILE):  # a halo exchange computes for seconds
+        raise wrong_value("only program files (file:PATH) take --machine", machine, "leave it out")
     if format_ not in formats.FORMATS:
         raise wrong_value(f"--format must be one of {', '.join(formats.FORMATS)}", f"'{format_}'")
     if as_json and format_ not in ("table", "json"):

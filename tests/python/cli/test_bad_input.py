@@ -151,7 +151,8 @@ CASES = [
     ),
     ("show allreduce -a hierarchical --shape 3 --ranks-per-node 2 --outer swing --count 8", "powers of two"),
     ("show neighbor_allgather -a direct --neighbours graph: --ranks 4 --count 1", "the path after graph: is missing"),
-    ("bench allreduce -p 2 --machine k-computer", "allreduce has no compute steps and takes no --machine"),
+    ("bench allreduce -p 2 --machine k-computer", "only program files (file:PATH) take --machine (got k-computer)"),
+    ("bench halo:4x4x4,compute=1 -p 2 --machine k-computer", "only program files (file:PATH) take --machine"),
     ("show reduce -a chain --ranks 4 --overlap --count 8", "chain has no parameter overlap"),
     ("show allreduce -a ring --ranks 4 --inner ring --count 8", "ring has no parameter inner"),
     (
