@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from kumihimo import _machine, _programs, _simulate, _topology, _verify, arguments, placement
 from kumihimo.arguments import FILE, HALO, Ranks
-from kumihimo.errors import wrong_value
+from kumihimo.errors import KumihimoError, wrong_value
 from kumihimo.placement import Wanted
 from kumihimo.quantities import counted
 from kumihimo.verification import check_ranks, coverage_of
@@ -70,12 +72,23 @@ def grid(space: _topology.RankSpace) -> tuple[list[int], list[bool]]:
     return [axis.length for axis in axes] or [space.ranks], [axis.wraps for axis in axes] or [True]
 
 
+@contextlib.contextmanager
+def unchanged(sets: _programs.NamedPrograms) -> Iterator[None]:
+    """Around work that reads programs: if their file changed meanwhile, that is the error, not what the work found."""
+    try:
+        yield
+    except KumihimoError:
+        sets.check_unchanged()
+        raise
+    sets.check_unchanged()
+
+
 def verified(programs: Programs) -> dict:
     """What the proof of the programs found, as an object."""
     check_ranks(programs.space)
     start = time.perf_counter()
-    report = _verify.check(programs.sets)
-    programs.sets.check_unchanged()
+    with unchanged(programs.sets):
+        report = _verify.check(programs.sets)
     findings = [{"check": f.check, "sentence": f.sentence} for f in report.findings]
     took = time.perf_counter() - start
     covered = coverage_of(report.coverage)
@@ -85,7 +98,7 @@ def verified(programs: Programs) -> dict:
 
 def predicted(programs: Programs, job: _machine.Job, placed: object, model: str, links: bool) -> dict:
     """The prediction of the programs on a job, as an object."""
-    found = _simulate.simulate(programs.sets, job, placed, model, links)
-    programs.sets.check_unchanged()
+    with unchanged(programs.sets):
+        found = _simulate.simulate(programs.sets, job, placed, model, links)
     members = {"seconds": found.seconds, "limiting": found.limiting, "accuracy": found.accuracy, "model": model}
     return {**programs.result(), **members, **({"link_bytes": list(found.link_bytes)} if links else {})}

@@ -85,14 +85,20 @@ bool same_results(const Job& job, const Candidate& a, const Candidate& b) {
   return job.all(same);
 }
 
+// A file that changed while the programs were read explains any other error.
+template <class T>
+Result<T> of_unchanged(const Job& job, const ProgramCase& c, Result<T> found) {
+  if (Status s = job.agree(c.programs.unchanged()); !s) return s.error();
+  return found;
+}
+
 Status measure_one(Job& job, const Task& task, const ProgramCase& c) {
-  Result<std::vector<NamedCandidate>> candidates = candidates_of(job, c, task.compares);
+  Result<std::vector<NamedCandidate>> candidates = of_unchanged(job, c, candidates_of(job, c, task.compares));
   if (!candidates) return candidates.error();
-  const CheckOutcome checked = TRY(check_programs(job, c.programs, *candidates, 1));
-  if (Status s = job.agree(c.programs.unchanged()); !s) return s;
+  const CheckOutcome checked = TRY(of_unchanged(job, c, check_programs(job, c.programs, *candidates, 1)));
   if (!checked.right) return failed("the programs do not leave the values of the golden copy", checked.found);
   candidates->clear();
-  candidates = candidates_of(job, c, task.compares);
+  candidates = of_unchanged(job, c, candidates_of(job, c, task.compares));
   if (!candidates) return candidates.error();
   Result<Vectors> vectors = Vectors::make(c.programs.set, Rank{job.rank()});
   if (Status s = job.agree(vectors); !s) return s;
@@ -123,9 +129,8 @@ NamedCandidate our_candidate(const ProgramSet& set, execute::CompileOptions opti
 Status run_program_checks(Job& job, const Task& task) {
   for (const ProgramCase& c : task.programs) {
     // A file's rounds are not all that programs write by hand.
-    std::vector<NamedCandidate> candidates = TRY(candidates_of(job, c, c.halo.has_value()));
-    const CheckOutcome outcome = TRY(check_programs(job, c.programs, candidates, task.repeats));
-    if (Status s = job.agree(c.programs.unchanged()); !s) return s;
+    std::vector<NamedCandidate> candidates = TRY(of_unchanged(job, c, candidates_of(job, c, c.halo.has_value())));
+    const CheckOutcome outcome = TRY(of_unchanged(job, c, check_programs(job, c.programs, candidates, task.repeats)));
     json result = described(c);
     result["right"] = outcome.right;
     result["found"] = outcome.found;

@@ -97,14 +97,14 @@ def command(
 
 def _show(named: programs.Programs, seats: _Seats, rank: int, expand: bool, as_json: bool) -> None:
     arguments.rank_of(rank, named.space.ranks)
-    if expand:
-        text = _export.expanded_json(named.sets) + "\n"
-    elif as_json:
-        text = to_json({**json.loads(_export.program_json(named.sets, rank)), **seats.about()}) + "\n"
-    else:
-        header = _export.header_text(named.sets, named.space) + seats.line(rank)
-        text = header + "\n" + _export.program_text(named.sets, named.space, rank)
-    named.sets.check_unchanged()
+    with programs.unchanged(named.sets):
+        if expand:
+            text = _export.expanded_json(named.sets) + "\n"
+        elif as_json:
+            text = to_json({**json.loads(_export.program_json(named.sets, rank)), **seats.about()}) + "\n"
+        else:
+            header = _export.header_text(named.sets, named.space) + seats.line(rank)
+            text = header + "\n" + _export.program_text(named.sets, named.space, rank)
     seats.save()
     sys.stdout.write(text)
 

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from kumihimo import programs
+from kumihimo import programs, simulation
 from kumihimo.arguments import Ranks
+from kumihimo.cli import machine as machines
 from kumihimo.errors import Failed
 
 PAIR = "ranks 2\nbuffer 2\nrank 0\nsend 1 0 1\nrank 1\nreceive 0 1 1\nexpect 1 1 from 0 0\n"
@@ -217,6 +218,19 @@ def test_a_file_that_changes_while_it_is_read_is_no_proof(pair):
     pair("send 1 0 1", "send 1 1 1")
     with pytest.raises(Failed, match="changed while it was read"):
         programs.verified(found)
+
+
+@pytest.mark.parametrize("verb", ["verify", "simulate"])
+def test_a_change_of_a_file_explains_what_is_wrong_with_its_programs(pair, verb):
+    """Otherwise a file that is being written would be said to deadlock."""
+    found = programs.on(pair(), Ranks("2"))
+    job = simulation.on(machines.load("k-computer"), Ranks("2"))
+    pair("receive 0 1 1\n", "")
+    with pytest.raises(Failed, match="changed while it was read"):
+        if verb == "verify":
+            programs.verified(found)
+        else:
+            programs.predicted(found, job, None, "flow", False)
 
 
 @pytest.mark.parametrize("more", [(), ("--json",), ("--json", "--expand")])
