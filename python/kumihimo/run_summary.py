@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-KEYS = {"calls": ("collective", "bytes_from", "bytes_to", "algorithm"), "forwarded": ("collective", "reason")}
+KEYS = {"calls": ("collective", "bytes_from", "bytes_to", "algorithm"), "forwarded": ("collective", "reason_id")}
 
 
 def read(path: Path) -> dict | None:

@@ -5,27 +5,28 @@
 
 namespace kumihimo::interpose {
 
-std::string_view sentence_of(Reason reason) {
-  constexpr std::array<std::string_view, reasons> sentences = {
-      "no Kumihimo algorithm was chosen",
-      "no data, or only one rank",
-      "a derived type, or a predefined type without a reduction kernel",
-      "a user-defined operation, or an operation that the type does not have",
-      "an intercommunicator",
-      "the ranks disagree on wisdom, settings or version",
-      "the algorithm does not fit the call, or memory was short",
-      "too many different calls on one communicator",
-      "a non-blocking call on a communicator that no blocking call had set up",
-      "a non-blocking call among ranks without shared memory",
-      "a non-blocking exact sum of more than 16 MiB of accumulators",
-      "too many communicators at once",
-      "a non-blocking call in a program that has, or loads a library that has, its own MPI_Wait or MPI_Test",
-      "wrong arguments, which the MPI library reports",
-      "a process did not load the interposer",
-      "a GPU buffer, or a non-blocking call in a program that uses a GPU",
-      "a communicator of an MPI session",
-  };
-  return sentences[static_cast<std::size_t>(reason)];
+const ReasonText& text_of(Reason reason) {
+  static constexpr std::array<ReasonText, reasons> texts = {{
+      {"not_chosen", "no Kumihimo algorithm was chosen"},
+      {"empty", "no data, or only one rank"},
+      {"other_type", "a derived type, or a predefined type without a reduction kernel"},
+      {"other_op", "a user-defined operation, or an operation that the type does not have"},
+      {"between", "an intercommunicator"},
+      {"disagreement", "the ranks disagree on wisdom, settings or version"},
+      {"no_plan", "the algorithm does not fit the call, or memory was short"},
+      {"too_many", "too many different calls on one communicator"},
+      {"not_connected", "a non-blocking call on a communicator that no blocking call had set up"},
+      {"far", "a non-blocking call among ranks without shared memory"},
+      {"too_long", "a non-blocking exact sum of more than 16 MiB of accumulators"},
+      {"crowded_out", "too many communicators at once"},
+      {"unseen",
+       "a non-blocking call in a program that has, or loads a library that has, its own MPI_Wait or MPI_Test"},
+      {"refused", "wrong arguments, which the MPI library reports"},
+      {"lost", "a process did not load the interposer"},
+      {"device", "a GPU buffer, or a non-blocking call in a program that uses a GPU"},
+      {"session", "a communicator of an MPI session"},
+  }};
+  return texts[static_cast<std::size_t>(reason)];
 }
 
 std::size_t size_class(std::int64_t bytes) {

@@ -33,7 +33,11 @@ enum class Reason : std::uint8_t {
   session        // a communicator of an MPI session
 };
 inline constexpr std::size_t reasons = 17;
-std::string_view sentence_of(Reason reason);
+// The id is for programs that read the summary, the sentence for people.
+struct ReasonText {
+  std::string_view id, sentence;
+};
+const ReasonText& text_of(Reason reason);
 
 // Blocking and non-blocking calls are counted apart.
 enum class Form : std::uint8_t { blocking, nonblocking };

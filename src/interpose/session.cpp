@@ -378,8 +378,8 @@ void Session::write_summary(Ended ended, Counted counted) {
     }
     for (std::size_t r = 0; r < reasons; ++r)
       if (const std::int64_t number = counters_.for_reason(k, static_cast<Reason>(r)); number > 0) {
-        forwarded.push_back(
-            {{"collective", collective}, {"reason", sentence_of(static_cast<Reason>(r))}, {"calls", number}});
+        const auto& [id, sentence] = text_of(static_cast<Reason>(r));
+        forwarded.push_back({{"collective", collective}, {"reason_id", id}, {"reason", sentence}, {"calls", number}});
         if (reproducible_ != Reproducible::off)
           forwarded.back()["reproducible"] = stays_reproducible(kind, static_cast<Reason>(r));
       }

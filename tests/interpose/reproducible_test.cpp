@@ -86,7 +86,7 @@ TEST(Reproducible, WhatIsHandedOnStaysSoWhereNothingRounds) {
   EXPECT_TRUE(stays_reproducible(CollectiveKind::reduce, Reason::not_chosen)); // integers: floats are never left
   for (const Reason reason :
        {Reason::other_op, Reason::other_type, Reason::between, Reason::disagreement, Reason::no_plan, Reason::too_many})
-    EXPECT_FALSE(stays_reproducible(CollectiveKind::allreduce, reason)) << sentence_of(reason);
+    EXPECT_FALSE(stays_reproducible(CollectiveKind::allreduce, reason)) << text_of(reason).sentence;
 }
 
 } // namespace

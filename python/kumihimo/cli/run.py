@@ -45,7 +45,7 @@ NO_EFFECT = "{} in the wisdom has no effect: only the simulator heeds it"
 NOT_TAKEN = "the wisdom file was not used; see the message above"
 NONE_FOUND = "no wisdom was found"
 NO_CHOICES = "the wisdom has no choices; name another file, or run `kumihimo tune`"
-OWN_CHOSEN = "no Kumihimo algorithm was chosen"  # as call_counters.cpp says it
+NOT_CHOSEN, NOT_LOADED = "not_chosen", "lost"  # ids of reasons: src/interpose/call_counters.cpp
 UNCLEAR = "tuning found nothing certainly faster for these calls, or did not measure them"
 DEFAULTS = "it has no choices for --reproducible, so reductions use default algorithms"
 
@@ -171,7 +171,7 @@ def lines(summary: dict, named: bool = True, without: str = "") -> list[str]:
     if not finalized and not reported:
         ended = ["the program ended without MPI_Finalize; only the calls of rank 0 are counted"]
     if finalized and not of_all and reported is None:
-        is_lost = any(row["reason"].startswith("a process did not load") for row in summary["forwarded"])
+        is_lost = any(row["reason_id"] == NOT_LOADED for row in summary["forwarded"])
         ended += [LOST if is_lost else RANK_0_ALONE]
     is_default = summary.get("reproducible") == "order" and not any(has_fixed_order(choice) for choice in choices)
     source = [NO_WISDOM] if without == NONE_FOUND else []
@@ -190,7 +190,7 @@ def reason_text(row: dict, summary: dict, choices: list[dict], without: str, siz
 def why(row: dict, summary: dict, choices: list[dict], without: str, size: dict | None = None) -> str:
     """Why the MPI library ran these calls. The processes know only that no algorithm was chosen; the choices say why.
     `size`: the row of the calls of one size class, if all of them have this reason."""
-    if row["reason"] != OWN_CHOSEN:
+    if row["reason_id"] != NOT_CHOSEN:
         return row["reason"]
     found = ""
     with contextlib.suppress(KeyError, TypeError, AttributeError):  # people may have written them

@@ -140,8 +140,10 @@ names.MPI_Allreduce(mine, result, 1000, double, made, world)
         assert "allreduce from 4KiB to under 8KiB: ring, 10 calls of all ranks" in ran.stderr
 
     def test_leaves_all_to_the_library_without_wisdom(self, installation: mpi.Installation, tmp_path: Path) -> None:
-        ran = launch(installation, tmp_path)
+        summary = tmp_path / "ran.json"
+        ran = launch(installation, tmp_path, "--json", str(summary))
         assert ran.returncode == 0, ran.stderr
+        assert json.loads(summary.read_text(encoding="utf-8"))["forwarded"][0]["reason_id"] == run.NOT_CHOSEN
         assert "allreduce from 4KiB to under 8KiB: MPI library, 10 calls" in ran.stderr
 
     @pytest.mark.parametrize(
@@ -228,8 +230,6 @@ names.MPI_Allreduce(mine, result, 1000, double, made, world)
         assert said.count("the wisdom is not of this machine") == 1
         assert "library, 10 calls" in said
 
-    def test_kernels_are_those_that_tuning_chose(self, installation: mpi.Installation, tmp_path: Path) -> None:
-        folder = tmp_path / "data" / "kumihimo" / "wisdom"
     def test_wisdom_of_any_path_is_summed_up(self, installation: mpi.Installation, tmp_path: Path) -> None:
         """JSON cannot hold the path; the program must end as always."""
         wisdom, summary = tmp_path / os.fsdecode(b"w\xff.json"), tmp_path / "summary.json"
@@ -244,6 +244,8 @@ names.MPI_Allreduce(mine, result, 1000, double, made, world)
         ran = launch(installation, tmp_path, "--wisdom", str(wisdom), ranks=1, code=3, text=unfinished)
         assert (ran.returncode, "ended without MPI_Finalize" in ran.stderr) == (3, True), ran.stderr
 
+    def test_kernels_are_those_that_tuning_chose(self, installation: mpi.Installation, tmp_path: Path) -> None:
+        folder = tmp_path / "data" / "kumihimo" / "wisdom"
         folder.mkdir(parents=True)
         path, summary = folder / _plan.wisdom_file_name(_plan.this_machine(), "kernels"), tmp_path / "summary.json"
 

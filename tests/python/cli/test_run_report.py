@@ -8,6 +8,10 @@ import pytest
 from kumihimo import run_summary
 from kumihimo.cli import run
 
+WHY = {"collective": "bcast", "reason_id": "id", "reason": "why"}
+NOT_CHOSEN = {"reason_id": run.NOT_CHOSEN, "reason": "no Kumihimo algorithm was chosen"}
+BETWEEN = {"reason_id": "between", "reason": "an intercommunicator"}
+
 
 def part_of(rank: int, calls: int, finalized: bool = True) -> dict:
     row = {"collective": "bcast", "bytes_from": 4, "bytes_to": 7}
@@ -17,7 +21,7 @@ def part_of(rank: int, calls: int, finalized: bool = True) -> dict:
         "finalized": finalized,
         "of_all_ranks": False,
         "calls": [{**row, "algorithm": "ring", "calls": calls}, {**row, "algorithm": "library", "calls": 1}],
-        "forwarded": [{"collective": "bcast", "reason": "why", "calls": 1, "reproducible": rank == 0}],
+        "forwarded": [{**WHY, "calls": 1, "reproducible": rank == 0}],
         "others": {"MPI_Scatterv": 2},
         "unhooked_reductions": 1,
         "communicators": {f"row of {rank}": 1},
@@ -34,7 +38,7 @@ def test_parts_of_ranks_are_added_up(tmp_path: Path) -> None:
     (tmp_path / "s.json.rank10.old").write_text("no part", encoding="utf-8")
     found = run_summary.read(summary)
     assert [row["calls"] for row in found["calls"]] == [12, 2]
-    assert found["forwarded"] == [{"collective": "bcast", "reason": "why", "calls": 2, "reproducible": False}]
+    assert found["forwarded"] == [{**WHY, "calls": 2, "reproducible": False}]
     assert (found["others"], found["unhooked_reductions"]) == ({"MPI_Scatterv": 4}, 2)
     assert (found["ranks_reported"], found["of_all_ranks"], found["finalized"]) == ([0, 2], False, True)
     lines = run.lines({**found, "reproducible": "", "wisdom": None})
@@ -77,17 +81,21 @@ def test_says_which_calls_are_never_taken_over() -> None:
 
 
 def test_says_where_no_wisdom_was_found_and_what_to_do() -> None:
-    row = {"collective": "bcast", "reason": run.OWN_CHOSEN, "calls": 4}
+    row = {"collective": "bcast", **NOT_CHOSEN, "calls": 4}
     summary = {"calls": [], "forwarded": [row], "communicators": {}, "ranks": 2}
     first, second = run.lines(summary, named=False, without=run.NONE_FOUND)
     assert first.startswith("no wisdom was found") and first.endswith("run `kumihimo tune`")
     assert second == "bcast: MPI library, 4 calls; reason: no wisdom was found"
-    assert run.lines(summary, named=False) == [f"bcast: MPI library, 4 calls; reason: {run.OWN_CHOSEN}"]
+    assert run.lines(summary, named=False) == [f"bcast: MPI library, 4 calls; reason: {NOT_CHOSEN['reason']}"]
     found = run.lines({**summary, "wisdom": "/w.json"}, named=False)
-    assert found == ["wisdom: /w.json", f"bcast: MPI library, 4 calls; reason: {run.OWN_CHOSEN}"]
+    assert found == ["wisdom: /w.json", f"bcast: MPI library, 4 calls; reason: {NOT_CHOSEN['reason']}"]
     assert run.lines({**summary, "wisdom": "/w.json"})[1] == run.NO_CHOICES
-    sentences = Path(__file__).parents[3] / "src" / "interpose" / "call_counters.cpp"
-    assert f'"{run.OWN_CHOSEN}"' in sentences.read_text(encoding="utf-8")
+
+
+def test_the_ids_of_reasons_are_the_interposers(repository: Path) -> None:
+    reasons = (repository / "src" / "interpose" / "call_counters.cpp").read_text(encoding="utf-8")
+    for known in (run.NOT_CHOSEN, run.NOT_LOADED):
+        assert f'{{"{known}", "' in reasons
 
 
 def test_says_why_there_are_no_choices(tmp_path, monkeypatch) -> None:
@@ -145,21 +153,21 @@ def choice(from_bytes: int, to_bytes: int, **more: object) -> dict:
 )
 @pytest.mark.parametrize("collective", ["bcast", "ibcast"])
 def test_says_why_the_library_was_chosen(choices, communicators, reason, collective) -> None:
-    row = {"collective": collective, "reason": run.OWN_CHOSEN, "calls": 4}
+    row = {"collective": collective, **NOT_CHOSEN, "calls": 4}
     sizes = {"collective": collective, "bytes_from": 64, "bytes_to": 127, "algorithm": "library", "calls": 4}
     summary = {"calls": [sizes], "communicators": communicators, "ranks": 4}
     assert run.why(row, summary, choices, "").startswith(reason)
     assert run.why(row, summary, choices, "--no-wisdom") == "--no-wisdom"
-    assert run.why({**row, "reason": "an intercommunicator"}, summary, choices, "--no-wisdom") == "an intercommunicator"
+    assert run.why({**row, **BETWEEN}, summary, choices, "--no-wisdom") == "an intercommunicator"
 
 
 def test_one_line_tells_of_calls_of_the_library_and_their_reason() -> None:
     calls = [{"collective": "bcast", "bytes_from": 64, "bytes_to": 127, "algorithm": "library", "calls": 4}]
-    reasons = [{"collective": "bcast", "reason": run.OWN_CHOSEN, "calls": 4}]
+    reasons = [{"collective": "bcast", **NOT_CHOSEN, "calls": 4}]
     summary = {"calls": calls, "forwarded": reasons, "communicators": {}, "ranks": 2}
     (line,) = run.lines(summary, without="--no-wisdom")
     assert line == "bcast from 64 to under 128: MPI library, 4 calls of all ranks; reason: --no-wisdom"
-    reasons = [{**reasons[0], "calls": 3}, {"collective": "bcast", "reason": "an intercommunicator", "calls": 1}]
+    reasons = [{**reasons[0], "calls": 3}, {"collective": "bcast", **BETWEEN, "calls": 1}]
     assert run.lines({**summary, "forwarded": reasons}, without="--no-wisdom") == [
         "bcast from 64 to under 128: MPI library, 4 calls of all ranks",
         "bcast: MPI library, 3 calls; reason: --no-wisdom",
@@ -184,7 +192,8 @@ def test_a_program_that_did_not_end_mpi_is_told_of_by_rank_0_alone():
 
 
 def test_a_rank_on_the_way_to_which_the_object_was_lost_is_told_of():
-    left = {"collective": "bcast", "reason": "a process did not load the interposer", "calls": 3}
+    lost = {"reason_id": run.NOT_LOADED, "reason": "a process did not load the interposer"}
+    left = {"collective": "bcast", **lost, "calls": 3}
     calls = {"collective": "bcast", "bytes_from": 8, "bytes_to": 15, "algorithm": "library", "calls": 3}
     summary = {"calls": [calls], "forwarded": [left], "communicators": {}, "finalized": True, "of_all_ranks": False}
     told = run.lines(summary)
