@@ -8,6 +8,7 @@ from typing import Optional, TypeVar
 
 from kumihimo import _collectives, arguments, bench, launcher_environment, mpi, programs, quantities
 from kumihimo import placement as placements
+from kumihimo._plan import SMALLEST_TAG_UPPER_BOUND
 from kumihimo.arguments import Ranks
 from kumihimo.bench import formats, tuned
 from kumihimo.bench.cases import NODE, NONE, sizes_of
@@ -26,7 +27,6 @@ LAUNCH_SECONDS = 4.0  # of starting processes and of the bound
 MOST_CASE_SECONDS = 0.1
 PROGRAM_SECONDS = 0.5  # of each way to run programs, in one launch
 NO_EFFECT = "--{} has no effect in bench: only the simulator heeds it"
-LEAST_TAG_UPPER_BOUND = 7  # a bit for signals and two for instances: src/execute/networks/mpi/point_to_point.hpp
 OF_PROGRAMS = (
     *("order", "placement", "machine", "library", "launches", "check", "pinning", "tag_upper_bound", "shared_memory"),
     "format_",
@@ -56,7 +56,9 @@ def command(
     parameters: Optional[dict] = None,
     check: option("--check", "Compare results bit for bit instead of measuring.") = False,
     pinning: option("--pinning HOW", "Pinning of ranks: auto (one rank per processor) or none.") = "auto",
-    tag_upper_bound: option("--tag-upper-bound N", "Largest MPI tag, at least 7 [default: MPI_TAG_UB].", int) = None,
+    tag_upper_bound: option(
+        "--tag-upper-bound N", f"Largest MPI tag, at least {SMALLEST_TAG_UPPER_BOUND} [default: MPI_TAG_UB].", int
+    ) = None,
     shared_memory: option("--shared-memory SIZE", "Limit of shared memory, 0 for none [default: no limit].") = None,
     format_: option("--format FORMAT", "Output format: table, csv, json, osu or imb.") = "table",
     as_json: options.Json = False,
@@ -83,8 +85,8 @@ def command(
         raise wrong_value("--launches must be at least 1", launches)
     if tag_upper_bound is not None:
         arguments.within("--tag-upper-bound", tag_upper_bound, 31)
-    if tag_upper_bound is not None and tag_upper_bound < LEAST_TAG_UPPER_BOUND:
-        raise wrong_value(f"--tag-upper-bound must be at least {LEAST_TAG_UPPER_BOUND}", tag_upper_bound)
+    if tag_upper_bound is not None and tag_upper_bound < SMALLEST_TAG_UPPER_BOUND:
+        raise wrong_value(f"--tag-upper-bound must be at least {SMALLEST_TAG_UPPER_BOUND}", tag_upper_bound)
     if check:
         refuse_beside_check(algorithm, launches, format_)
     elif algorithm == AUTO and parameters:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from kumihimo import _schedule, mpi
+from kumihimo import _plan, _schedule, mpi
 from kumihimo.bench import Case, RealNodes, cases, run_check, run_measure, tuned
 from kumihimo.cli import bench as cli
 from kumihimo.errors import NotApplicable
@@ -371,6 +371,13 @@ def test_bad_input_is_one_sentence(kumihimo, arguments, code, said):
     assert said in ended.err
     assert len(ended.err.splitlines()) == 1
     assert ended.out == ""
+
+
+def test_the_help_states_the_smallest_tag_bound(kumihimo):
+    bound = _plan.SMALLEST_TAG_UPPER_BOUND
+    assert f"Largest MPI tag, at least {bound}" in kumihimo("bench", "--help").out
+    ended = kumihimo("bench", "barrier", "--tag-upper-bound", f"{bound - 1}")
+    assert f"at least {bound} (got {bound - 1})" in ended.err
 
 
 def test_a_gap_is_said_to_have_no_effect():
