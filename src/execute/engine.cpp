@@ -69,7 +69,13 @@ Result<std::unique_ptr<Execution>> Execution::make(const CompiledProgram& progra
   }
 }
 
+Error Execution::unended() const {
+  if (transport_.has_failed()) return transport_.error();
+  return failed("an earlier run of the same call must have ended", "it did not");
+}
+
 Status Execution::fit() {
+  if (running_) return unended();
   in_own_ = memory_bytes(program_) <= most_own_bytes;
   try {
     if (in_own_) own_.resize(static_cast<std::size_t>(memory_bytes(program_) + line_bytes));

@@ -55,15 +55,21 @@ class Execution {
   static Result<std::unique_ptr<Execution>> make(const CompiledProgram& program, Transport& transport);
   ~Execution();
 
-  // After the program was bound to other blocks, and before the next run. Error: no memory.
+  // After the program was bound to other blocks, and before the next run. Errors: no memory; an earlier run did not
+  // end.
   Status fit();
 
-  // One whole run. Errors: those of the transport, and of segments that could not be resolved.
+  // One whole run. Errors: those of the transport, and of segments that could not be resolved. After one that did not
+  // end there is no other: the library may still use its memory.
   Status run(const Buffers& buffers, const Reduction& reduction);
 
   // The same in parts, for non-blocking collectives: reserve() the memory, start, then advance() and
   // Transport::progress() by turns until advance() answers true. A run whose advance() failed cannot be resumed.
-  Status reserve() { return in_own_ || scratch_.exists() ? Status(Nothing{}) : take_scratch(); }
+  Status reserve() {
+    if (running_) [[unlikely]]
+      return unended();
+    return in_own_ || scratch_.exists() ? Status(Nothing{}) : take_scratch();
+  }
   void start(const Buffers& buffers, const Reduction& reduction, Stream stream);
   Result<bool> advance();
 
@@ -76,6 +82,7 @@ class Execution {
   struct Memory;
   Execution(const CompiledProgram& program, Transport& transport);
 
+  Error unended() const;
   Status take_scratch();
   Status run_straight();
   Status wait_for_progress();

@@ -193,6 +193,35 @@ TEST(Failure, ALateMessageMayStillWriteAfterTheExecutionIsGone) {
   }
 }
 
+// Nor is it written by a later run, whatever its blocks: those of another length would not fit into it.
+TEST(Failure, AfterARunThatDidNotEndThereIsNoOther) {
+  for (const std::int64_t count : {8, 100'000}) {
+    const Schedule s =
+        schedule_of(make_collective(CollectiveKind::allreduce, 2, count), 1, [](ProgramBuilder& program, Rank rank) {
+          const Array held = program.scratch(LaneId{0}, 1, 1);
+          LaneBuilder lane(LaneId{0}, "", 1);
+          lane.round({copy(held[whole()], in[whole()])}); // at once, in the next run, too
+          lane.step(receive(1 - rank.value, held[whole()]));
+          program.add(std::move(lane));
+        });
+    const auto program = execute::compile(s, Rank{0});
+    ASSERT_TRUE(program.ok()) << program.error().sentence();
+    Failing transport;
+    auto execution = execute::Execution::prepare(*program, transport);
+    const transport::Reduction sum = *execute::find_reduction(pair().type, pair().operation);
+    std::vector<double> data(static_cast<std::size_t>(count), 1.0);
+    const execute::Buffers buffers{data.data(), data.data()};
+    EXPECT_FALSE((*execution)->run(buffers, sum).ok());
+    ASSERT_EQ(transport.targets.size(), 1U);
+    std::memset(transport.targets[0], 7, static_cast<std::size_t>(8 * count));
+    EXPECT_FALSE((*execution)->fit().ok());
+    EXPECT_FALSE((*execution)->reserve().ok());
+    EXPECT_FALSE((*execution)->run(buffers, sum).ok());
+    EXPECT_EQ(transport.targets.size(), 1U) << "no message is started";
+    EXPECT_EQ(transport.targets[0][0], std::byte{7}) << "nothing is written";
+  }
+}
+
 // Half of the whole has been accumulated when all of it is sent: neither the input nor the accumulator is right.
 TEST(Failure, AnAccumulatorThatIsLeftUnresolvedIsRefused) {
   const Schedule s = each(pair(), 1, [](LaneBuilder& lane, std::int64_t r) {

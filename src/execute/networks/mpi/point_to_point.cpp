@@ -88,14 +88,13 @@ void PointToPoint::start(UnderWay item, std::byte* data, Start&& start) {
   }
   std::int64_t begun = 0;
   do {
-    UnderWay part;
+    UnderWay& part = under_way_.emplace_back(); // before it is started: what has started must be known
     part.message = item.message, part.receiving = item.receiving, part.parts = item.parts;
     part.bytes = std::min(bytes - begun, most_at_once_);
     if (!item.parts) part.buffer = std::move(item.buffer);
     start(data ? data + begun : nullptr, static_cast<int>(part.bytes), &part.request);
-    if (error_) return;
+    if (error_) return under_way_.pop_back();
     begun += part.bytes;
-    under_way_.push_back(std::move(part));
   } while (begun < bytes);
 }
 
