@@ -41,14 +41,15 @@ class OurPrograms final : public Candidate {
   std::unique_ptr<execute::Execution> execution_;
 };
 
-// Of compute steps that say how much they do. The ranks of a node, emulated or real, share its memory bandwidth.
+// Of compute steps that say how much they do. The ranks of a node, emulated or real, share its rates.
 ComputeRates rates_of(const ProgramCase& c, const Job& job) {
   const auto share = [&](const auto& node_of_rank) {
     const auto mine = node_of_rank[static_cast<std::size_t>(job.rank())];
-    return c.memory_bandwidth / static_cast<double>(std::count(node_of_rank.begin(), node_of_rank.end(), mine));
+    const auto ranks = static_cast<double>(std::count(node_of_rank.begin(), node_of_rank.end(), mine));
+    return ComputeRates{c.flop_rate / ranks, c.memory_bandwidth / ranks};
   };
   const auto& emulated = c.transport.node_of_rank;
-  return {c.flop_rate, emulated.empty() ? share(job.nodes().node_of_rank) : share(emulated)};
+  return emulated.empty() ? share(job.nodes().node_of_rank) : share(emulated);
 }
 
 // Ours, and, to compare with, those written by hand.

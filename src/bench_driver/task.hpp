@@ -54,7 +54,7 @@ struct ProgramCase {
   NamedPrograms programs;
   std::optional<Halo> halo; // what it is, if that
   Hints hints;
-  double flop_rate = 0, memory_bandwidth = 0; // each second, of a rank and of a node; 0: not known
+  double flop_rate = 0, memory_bandwidth = 0; // each second, of a node; 0: not known
   std::string parameters_text;                // of the hints
   execute::TransportOptions transport;
 };

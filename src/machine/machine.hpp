@@ -66,7 +66,7 @@ struct NodeNumbers {
   Quantity<Bytes> memory;
   std::optional<Quantity<Bytes>> last_level_cache;   // one of them
   Quantity<BytesPerSecond> memory_bandwidth;         // STREAM triad, all cores
-  std::optional<Quantity<FlopsPerSecond>> flop_rate; // of one rank's cores
+  std::optional<Quantity<FlopsPerSecond>> flop_rate; // of all cores
   Quantity<BytesPerSecond> reduction_rate;           // result bytes of one reducing thread, with SIMD
   Quantity<BytesPerSecond> reduction_rate_scalar;    // the same without SIMD
   Quantity<BytesPerSecond> shared_memory_bandwidth;  // one rank copying from another rank of its node

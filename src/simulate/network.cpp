@@ -170,9 +170,9 @@ bool Network::offloads(DataType type, std::optional<Operation> operation) const 
 double Network::seconds_of(const Work& work, std::int32_t rank) const {
   const NodeNumbers& numbers = machine_->node;
   const std::int32_t node = node_[rank];
+  const double share = factor_[node] / ranks_on_[node];
   const double flops = numbers.flop_rate ? numbers.flop_rate->value.value : 0;
-  const double bytes = numbers.memory_bandwidth.value.value / ranks_on_[node];
-  return seconds_at({flops * factor_[node], bytes * factor_[node]}, work);
+  return seconds_at({flops * share, numbers.memory_bandwidth.value.value * share}, work);
 }
 
 Status Network::can_compute(const Work& work) const {

@@ -43,8 +43,8 @@ class Network {
   Resource reducer(std::int32_t rank) const { return first_reducer_ + rank; }
   Resource memory(std::int32_t rank) const { return first_memory_ + node_[rank]; }
   double reduction_rate(std::int32_t rank) const { return capacity_[reducer(rank)]; }
-  // A compute step at a rank: flops by the machine's rate for one rank, bytes by the node's memory bandwidth, which the
-  // ranks on that node share equally.
+  // A compute step at a rank: flops by the node's rate, bytes by its memory bandwidth; the ranks on the node share both
+  // equally.
   double seconds_of(const Work& work, std::int32_t rank) const; // asked only after can_compute
   Status can_compute(const Work& work) const; // not_applicable: flops on a machine without a flop_rate
   double copy_rate(std::int32_t rank) const { return between(rank, rank).rate * factor_[node_[rank]]; }

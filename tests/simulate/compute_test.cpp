@@ -26,6 +26,13 @@ TEST_P(Compute, FlopsTakeTheTimeOfTheMachinesRate) {
   EXPECT_NEAR(time(of({.flops = 4e9}), with_rate(8e9)), 0.5, 1e-9);
 }
 
+// As many operations a second as the node has, however many ranks there are.
+TEST_P(Compute, TheRanksOfANodeShareItsRate) {
+  const Schedule second = of({.flops = 2e9}, 8);
+  EXPECT_NEAR(time(second, *Job::with_node_sizes(with_rate(2e9), {1, 7})), 1.0, 1e-9);
+  EXPECT_NEAR(time(second, *Job::with_node_sizes(with_rate(2e9), {3, 5})), 3.0, 1e-9);
+}
+
 // Operations and memory traffic overlap: the longer of the two; seconds are added.
 TEST_P(Compute, TheLongerOfFlopsAndBytesPlusSeconds) {
   const Machine m = with_rate(2e9);

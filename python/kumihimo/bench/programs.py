@@ -18,8 +18,8 @@ from kumihimo.placement import Wanted
 @dataclass(frozen=True)
 class ProgramCase:
     """`shape`: the grid of the ranks. `ranks_per_node` emulates nodes of consecutive ranks, `parameters` are hints.
-    `rates` of compute steps that say how much they do: flops a second of a rank, bytes a second of a node, which its
-    ranks share; 0: refuse such steps."""
+    `rates` of compute steps that say how much they do: flops and bytes a second of a node, which its ranks
+    share; 0: refuse such steps."""
 
     text: str
     ranks: int
