@@ -1,6 +1,6 @@
 // kumihimo._plan: the fingerprint of this machine, wisdom as the interposer reads it, and limits of its plans.
 #include "border.hpp"
-#include "execute/networks/mpi/point_to_point.hpp"
+#include "mpi_transport/networks/mpi/point_to_point.hpp"
 #include "plan/kernels/problems.hpp"
 #include "plan/kernels/wisdom.hpp"
 #include "plan/wisdom.hpp"
@@ -93,7 +93,7 @@ NB_MODULE(_plan, m) {
       .def("__eq__", [](const Fingerprint& a, const Fingerprint& b) { return a == b; })
       .def("__str__", &Fingerprint::text);
   m.attr("WISDOM_VERSION") = wisdom_version;
-  m.attr("SMALLEST_TAG_UPPER_BOUND") = kumihimo::execute::Tags::smallest_upper_bound;
+  m.attr("SMALLEST_TAG_UPPER_BOUND") = kumihimo::mpi_transport::Tags::smallest_upper_bound;
   m.def("this_machine", &this_machine, "Of the machine that this process runs on.");
   m.def("wisdom_file_name", &wisdom_file_name, "machine"_a, "subject"_a,
         "Of wisdom for this machine and an MPI library, by the first line of its version, or for 'kernels'.");

@@ -43,7 +43,7 @@ OBJECTS = (
 OF_PROGRAM = "LD_PRELOAD"  # set for the program's processes, not for the launcher
 OURS = "KUMIHIMO_"  # begins the names of settings in the environment
 # Set by the user for all processes: how memory is written to (kernels/copy.hpp), and the network between nodes
-# (execute/networks).
+# (mpi_transport/networks).
 HANDED_ON = ("KUMIHIMO_SHARED_STORES", "KUMIHIMO_STREAMING_BYTES", "KUMIHIMO_NETWORK")
 OTHER_LAUNCHERS = ("srun", "aprun", "jsrun", "flux", "prun")  # of batch systems
 OF_RANKS = ("-n", "-np", "--np", "-c", "--n", "--ntasks")  # options of launchers: the number of processes

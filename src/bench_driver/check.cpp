@@ -289,7 +289,7 @@ Result<Ready> make_ready(Job& job, const Task& task, const Case& c) {
     none.algorithm = c.algorithm;
     return does_not_fit(none, schedule.error());
   }
-  execute::TransportOptions options = task.transport;
+  mpi_transport::TransportOptions options = task.transport;
   if (c.emulates) options.node_of_rank = c.node_of_rank;
   transport::Transport* const transport = TRY(job.transport(options));
   if (c.parameters.single_copy && !job.all(transport->has_single_copies()))

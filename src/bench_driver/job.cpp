@@ -1,7 +1,7 @@
 #include "bench_driver/job.hpp"
 
 #include "base/json_text.hpp"
-#include "execute/open_transport.hpp"
+#include "mpi_transport/open_transport.hpp"
 #include "shared_memory/affinity.hpp"
 
 #include <fmt/format.h>
@@ -127,10 +127,10 @@ void Job::pin() {
   pinning_ = bench_driver::pin(local);
 }
 
-Result<transport::Transport*> Job::transport(const execute::TransportOptions& options) {
+Result<transport::Transport*> Job::transport(const mpi_transport::TransportOptions& options) {
   auto& kept = transports_[options.node_of_rank];
   if (kept) return kept.get();
-  Result<std::unique_ptr<transport::Transport>> made = execute::open_transport(library_, world(), options);
+  Result<std::unique_ptr<transport::Transport>> made = mpi_transport::open_transport(library_, world(), options);
   if (Status s = agree(made); !s) return s.error();
   kept = std::move(*made);
   const std::string_view note = kept->note();

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "bench_driver/golden.hpp"
-#include "execute/transport_options.hpp"
 #include "mpi/library.hpp"
+#include "mpi_transport/transport_options.hpp"
 #include "transport/transport.hpp"
 
 #include <nlohmann/json_fwd.hpp>
@@ -71,7 +71,7 @@ class Job {
   std::int32_t processors() const { return processors_; } // that this process may run on, before it is bound
 
   // The transport for these options, made at its first use. Collective.
-  Result<transport::Transport*> transport(const execute::TransportOptions& options);
+  Result<transport::Transport*> transport(const mpi_transport::TransportOptions& options);
   // The notes of the transports, each once.
   const std::vector<std::string>& notes() const { return notes_; }
 

@@ -54,7 +54,7 @@ ComputeRates rates_of(const ProgramCase& c, const Job& job) {
 
 // Ours, and, to compare with, those written by hand.
 Result<std::vector<NamedCandidate>> candidates_of(Job& job, const ProgramCase& c, bool compares) {
-  execute::TransportOptions options = c.transport;
+  mpi_transport::TransportOptions options = c.transport;
   transport::Transport* transport = TRY(job.transport(options));
   const Rank rank{job.rank()};
   std::vector<NamedCandidate> all;

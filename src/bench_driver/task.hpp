@@ -25,8 +25,8 @@
 
 #include "bench_driver/job.hpp"
 #include "collectives/registry.hpp"
-#include "execute/transport_options.hpp"
 #include "halo/halo.hpp"
+#include "mpi_transport/transport_options.hpp"
 #include "program/computing.hpp"
 
 #include <nlohmann/json_fwd.hpp>
@@ -56,7 +56,7 @@ struct ProgramCase {
   Hints hints;
   double flop_rate = 0, memory_bandwidth = 0; // each second, of a node; 0: not known
   std::string parameters_text;                // of the hints
-  execute::TransportOptions transport;
+  mpi_transport::TransportOptions transport;
 };
 
 // Calls of the MPI library's own that are compared with one another, see bench_driver/library_call.hpp.
@@ -72,7 +72,7 @@ struct Task {
   std::vector<ProgramCase> programs;
   bool pins = true;
   std::vector<std::int32_t> process_of_rank; // none: as they were started
-  execute::TransportOptions transport;
+  mpi_transport::TransportOptions transport;
   std::int32_t repeats = 3;
   double case_seconds = 0.05; // for one case, the library's calls included
   std::int32_t turns_at_least = 6, turns_at_most = 1000;

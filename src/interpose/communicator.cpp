@@ -2,10 +2,10 @@
 
 #include "base/hash.hpp"
 #include "execute/engine.hpp"
-#include "execute/open_transport.hpp"
 #include "interpose/memory_reserve.hpp"
 #include "interpose/neighbours.hpp"
 #include "kernels/exact_sum.hpp"
+#include "mpi_transport/open_transport.hpp"
 
 #include <unistd.h>
 
@@ -292,11 +292,11 @@ bool Communicator::open_transport() {
     if (share) MemoryBudget::of_process().give_back(*share);
     return false;
   }
-  execute::TransportOptions options;
+  mpi_transport::TransportOptions options;
   options.timeout_seconds = timeout_seconds_;
   options.single_copies = choices_->hint_single_copies;                 // on which all ranks have agreed
   options.shared_memory_limit_bytes = share->shared_memory_limit_bytes; // the smallest of the ranks' holds for all
-  Result<std::unique_ptr<transport::Transport>> made = execute::open_transport(library_, handle_, options);
+  Result<std::unique_ptr<transport::Transport>> made = mpi_transport::open_transport(library_, handle_, options);
   if (made && note_.empty()) note_ = (*made)->note();
   if (!made && note_.empty() && !made.error().elsewhere) note_ = made.error().sentence();
   if (made) {

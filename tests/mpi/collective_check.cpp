@@ -6,7 +6,7 @@
 #include "checks.hpp"
 #include "collectives/named_neighbours.hpp"
 #include "collectives/registry.hpp"
-#include "execute/mpi/library_reduction.hpp"
+#include "mpi_transport/library_reduction.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -28,14 +28,14 @@ namespace {
 using bench_driver::Arithmetic;
 using bench_driver::Job;
 using bench_driver::Vector;
-using execute::LibraryReduction;
+using mpi_transport::LibraryReduction;
 
 struct Place {
   RankSpace space;
   std::int32_t ranks_per_node = 0; // emulated; 0: the machine's
 
   std::vector<std::int32_t> emulated() const {
-    return ranks_per_node > 0 ? execute::nodes_of(space.ranks(), ranks_per_node) : std::vector<std::int32_t>();
+    return ranks_per_node > 0 ? mpi_transport::nodes_of(space.ranks(), ranks_per_node) : std::vector<std::int32_t>();
   }
   // Some ranks share memory and some do not.
   bool is_mixed() const { return ranks_per_node > 1 && ranks_per_node < space.ranks(); }

@@ -28,8 +28,8 @@ std::vector<std::array<std::int32_t, 3>> grids_of(std::int32_t ranks) {
 // another.
 std::string wrong_with(Job& job, const NamedPrograms& run, const NamedPrograms& golden, const Halo& halo,
                        std::int32_t ranks_per_node) {
-  execute::TransportOptions options;
-  if (ranks_per_node > 0) options.node_of_rank = execute::nodes_of(job.ranks(), ranks_per_node);
+  mpi_transport::TransportOptions options;
+  if (ranks_per_node > 0) options.node_of_rank = mpi_transport::nodes_of(job.ranks(), ranks_per_node);
   const Rank rank{job.rank()};
   const Result<transport::Transport*> transport = job.transport(options);
   if (!transport) return transport.error().sentence();

@@ -1,6 +1,6 @@
 #include "checks.hpp"
-#include "execute/mpi/mpi_transport.hpp"
 #include "mpi/program_communicator.hpp"
+#include "mpi_transport/mpi_transport.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -12,9 +12,9 @@
 namespace kumihimo::mpi {
 namespace {
 
-using execute::MpiTransport;
-using execute::nodes_of;
-using execute::TransportOptions;
+using mpi_transport::MpiTransport;
+using mpi_transport::nodes_of;
+using mpi_transport::TransportOptions;
 using transport::MessageKey;
 
 constexpr std::int64_t window = 4, spread = 3;

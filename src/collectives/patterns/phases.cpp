@@ -19,7 +19,7 @@
 
 #include "base/int128.hpp"
 #include "collectives/patterns/blocks.hpp"
-#include "collectives/patterns/rings/ring_axes.hpp"
+#include "collectives/patterns/ring_axes.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

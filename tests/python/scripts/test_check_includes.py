@@ -101,6 +101,11 @@ def test_folders_of_a_layer_do_not_include_in_a_cycle(check, tree):
     code, out = check(tree)
     assert code == 1
     assert f"{source}:1: solver includes flow, which depends on it" in out
+    source.unlink()
+    (tree / "verify" / "all.cpp").write_text('#include "verify/solver/rates.hpp"\n')  # which needs verify/walk.hpp
+    code, out = check(tree)
+    assert code == 1
+    assert f"{tree / 'verify' / 'all.cpp'}:1: verify itself includes solver, which depends on it" in out
 
 
 def test_modules_that_may_close_a_cycle_would(repository):

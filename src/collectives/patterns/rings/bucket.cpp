@@ -13,7 +13,7 @@
 //   routing, IPPS 1993; Jain, Sabharwal, Optimal bucket algorithms for large MPI collectives on torus
 //   interconnects, ICS 2010.
 #include "collectives/patterns/blocks.hpp"
-#include "collectives/patterns/rings/ring_axes.hpp"
+#include "collectives/patterns/ring_axes.hpp"
 #include "collectives/patterns/rings/rings.hpp"
 #include "program/builder.hpp"
 

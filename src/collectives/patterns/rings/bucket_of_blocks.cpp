@@ -11,7 +11,7 @@
 //   otherwise; not applicable on a mesh axis, nor where ranks are not numbered in the shape's order.
 // Reference: systematised from the K computer's MPI (Adachi et al., 2012); Jain, Sabharwal, ICS 2010.
 #include "collectives/patterns/blocks.hpp"
-#include "collectives/patterns/rings/ring_axes.hpp"
+#include "collectives/patterns/ring_axes.hpp"
 #include "collectives/patterns/rings/rings.hpp"
 
 #include <fmt/format.h>

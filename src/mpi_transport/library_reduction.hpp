@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <vector>
 
-namespace kumihimo::execute {
+namespace kumihimo::mpi_transport {
 
 class LibraryReduction {
  public:
@@ -32,4 +32,4 @@ class LibraryReduction {
   mutable int code_ = 0;
 };
 
-} // namespace kumihimo::execute
+} // namespace kumihimo::mpi_transport

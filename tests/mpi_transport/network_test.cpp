@@ -1,9 +1,9 @@
-#include "execute/networks/network.hpp"
 #include "mpi/fake_library.hpp"
+#include "mpi_transport/networks/network.hpp"
 
 #include <gtest/gtest.h>
 
-namespace kumihimo::execute {
+namespace kumihimo::mpi_transport {
 namespace {
 
 class NetworkTest : public ::testing::Test {
@@ -42,4 +42,4 @@ TEST_F(NetworkTest, FailsWhereAnotherRankHasNone) {
 }
 
 } // namespace
-} // namespace kumihimo::execute
+} // namespace kumihimo::mpi_transport

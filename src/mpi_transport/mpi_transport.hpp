@@ -1,13 +1,13 @@
-// The transport of an MPI communicator: shared memory between ranks of one node, a network (execute/networks) between
-// nodes. The network has a private communicator, so that its messages never match one of the program's. If all ranks
-// share memory there is neither network nor communicator. After the first error, prepare() and progress() return that
-// error.
+// The transport of an MPI communicator: shared memory between ranks of one node, a network (mpi_transport/networks)
+// between nodes. The network has a private communicator, so that its messages never match one of the program's. If all
+// ranks share memory there is neither network nor communicator. After the first error, prepare() and progress() return
+// that error.
 #pragma once
 
-#include "execute/networks/network.hpp"
-#include "execute/transport_options.hpp"
 #include "mpi/library.hpp"
 #include "mpi/library_progress.hpp"
+#include "mpi_transport/networks/network.hpp"
+#include "mpi_transport/transport_options.hpp"
 #include "shared_memory/channel_receiver.hpp"
 #include "shared_memory/channel_sender.hpp"
 #include "shared_memory/node_segment.hpp"
@@ -22,7 +22,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kumihimo::execute {
+namespace kumihimo::mpi_transport {
 
 class MpiTransport final : public transport::Transport {
  public:
@@ -103,4 +103,4 @@ class MpiTransport final : public transport::Transport {
   std::chrono::steady_clock::time_point moved_at_{}, looks_at_{};
 };
 
-} // namespace kumihimo::execute
+} // namespace kumihimo::mpi_transport

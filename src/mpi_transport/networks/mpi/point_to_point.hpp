@@ -3,8 +3,8 @@
 // message is started or completed.
 #pragma once
 
-#include "execute/networks/network.hpp"
 #include "execute/scratch.hpp"
+#include "mpi_transport/networks/network.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace kumihimo::execute {
+namespace kumihimo::mpi_transport {
 
 // A tag distinguishes the messages that may be under way at once between two ranks: by instance, lane, segment of a
 // window, ordinal within the spread, signal or data. Messages of equal tags are started in the same order at both ends,
@@ -48,7 +48,7 @@ class PointToPoint final : public Network {
   void abandon(const Error& reason) override;
 
  private:
-  using Buffer = Scratch;
+  using Buffer = execute::Scratch;
   struct Parts {
     Buffer buffer;
     std::int32_t left = 0; // under way
@@ -75,4 +75,4 @@ class PointToPoint final : public Network {
   std::vector<UnderWay> under_way_;
 };
 
-} // namespace kumihimo::execute
+} // namespace kumihimo::mpi_transport

@@ -1,9 +1,9 @@
-#include "execute/mpi/library_reduction.hpp"
+#include "mpi_transport/library_reduction.hpp"
 
 #include <algorithm>
 #include <cstring>
 
-namespace kumihimo::execute {
+namespace kumihimo::mpi_transport {
 
 void LibraryReduction::run(const void* self, const void* left, const void* right, void* target, std::int64_t count) {
   constexpr std::int64_t most = std::int64_t{1} << 30; // elements of one call, whose count is an int
@@ -28,4 +28,4 @@ void LibraryReduction::apply(const std::byte* left, const std::byte* right, std:
   if (code_ == 0) code_ = code;
 }
 
-} // namespace kumihimo::execute
+} // namespace kumihimo::mpi_transport

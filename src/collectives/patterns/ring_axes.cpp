@@ -1,4 +1,4 @@
-#include "collectives/patterns/rings/ring_axes.hpp"
+#include "collectives/patterns/ring_axes.hpp"
 
 #include <fmt/format.h>
 

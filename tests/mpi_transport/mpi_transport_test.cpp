@@ -1,5 +1,5 @@
-#include "execute/mpi/mpi_transport.hpp"
 #include "mpi/fake_library.hpp"
+#include "mpi_transport/mpi_transport.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-namespace kumihimo::execute {
+namespace kumihimo::mpi_transport {
 namespace {
 
 using mpi::testing::FakeWorld;
@@ -141,4 +141,4 @@ TEST_F(MpiTransportTest, Demands_of_another_rank_are_refused_here_too) {
 }
 
 } // namespace
-} // namespace kumihimo::execute
+} // namespace kumihimo::mpi_transport

@@ -1,14 +1,14 @@
 // How the transport of a communicator is opened.
 #pragma once
 
-#include "execute/networks/network.hpp"
+#include "mpi_transport/networks/network.hpp"
 #include "shared_memory/node_segment.hpp"
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-namespace kumihimo::execute {
+namespace kumihimo::mpi_transport {
 
 struct TransportOptions {
   std::vector<std::int32_t> node_of_rank;                 // the emulated node of each rank; empty: the real nodes
@@ -30,4 +30,4 @@ inline std::vector<std::int32_t> nodes_of(std::int32_t ranks, std::int32_t each)
   return nodes;
 }
 
-} // namespace kumihimo::execute
+} // namespace kumihimo::mpi_transport

@@ -1,6 +1,6 @@
-#include "execute/mpi/mpi_transport.hpp"
-#include "execute/networks/mpi/point_to_point.hpp"
 #include "mpi/fake_library.hpp"
+#include "mpi_transport/mpi_transport.hpp"
+#include "mpi_transport/networks/mpi/point_to_point.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace kumihimo::execute {
+namespace kumihimo::mpi_transport {
 namespace {
 
 using mpi::testing::FakeWorld;
@@ -219,4 +219,4 @@ TEST(Tags, A_bound_that_is_too_small_is_refused_in_one_sentence) {
 }
 
 } // namespace
-} // namespace kumihimo::execute
+} // namespace kumihimo::mpi_transport

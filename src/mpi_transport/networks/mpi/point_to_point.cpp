@@ -1,4 +1,4 @@
-#include "execute/networks/mpi/point_to_point.hpp"
+#include "mpi_transport/networks/mpi/point_to_point.hpp"
 
 #include "transport/message.hpp"
 
@@ -11,7 +11,7 @@
 #include <limits>
 #include <utility>
 
-namespace kumihimo::execute {
+namespace kumihimo::mpi_transport {
 namespace {
 
 constexpr int turns_for_cancelling = 100;
@@ -211,4 +211,4 @@ void PointToPoint::check(int code, const char* what) {
   error_ = failed(std::string(what) + " failed", library_.error_text(code));
 }
 
-} // namespace kumihimo::execute
+} // namespace kumihimo::mpi_transport

@@ -1,4 +1,4 @@
-#include "execute/networks/network.hpp"
+#include "mpi_transport/networks/network.hpp"
 
 #include "transport/message.hpp"
 
@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <cstdlib>
 
-namespace kumihimo::execute {
+namespace kumihimo::mpi_transport {
 
 #define KUMIHIMO_NETWORK(name) Result<std::unique_ptr<Network>> make_##name##_network(const NetworkContext& context);
-#include "execute/networks/networks.def"
+#include "mpi_transport/networks/networks.def"
 #undef KUMIHIMO_NETWORK
 
 namespace {
@@ -32,7 +32,7 @@ Result<std::int32_t> position_of(std::string_view name) {
 const std::vector<NetworkKind>& networks() {
   static const std::vector<NetworkKind> all = {
 #define KUMIHIMO_NETWORK(name) {#name, make_##name##_network},
-#include "execute/networks/networks.def"
+#include "mpi_transport/networks/networks.def"
 #undef KUMIHIMO_NETWORK
   };
   return all;
@@ -81,4 +81,4 @@ Status agree(const mpi::Library& library, mpi::Handle communicator, const Status
   return Nothing{};
 }
 
-} // namespace kumihimo::execute
+} // namespace kumihimo::mpi_transport

@@ -1,7 +1,7 @@
-#include "execute/mpi/mpi_transport.hpp"
+#include "mpi_transport/mpi_transport.hpp"
 
-#include "execute/networks/network.hpp"
 #include "mpi/program_communicator.hpp"
+#include "mpi_transport/networks/network.hpp"
 #include "shared_memory/affinity.hpp"
 #include "transport/message.hpp"
 
@@ -13,7 +13,7 @@
 #include <numeric>
 #include <utility>
 
-namespace kumihimo::execute {
+namespace kumihimo::mpi_transport {
 namespace {
 
 // Of the time limit. This transport can name the ranks that it waits for, so it gives up before others that cannot.
@@ -363,4 +363,4 @@ transport::Transport::Progress MpiTransport::fail(Error reason) {
   return Progress::failed;
 }
 
-} // namespace kumihimo::execute
+} // namespace kumihimo::mpi_transport

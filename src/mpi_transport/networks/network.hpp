@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-namespace kumihimo::execute {
+namespace kumihimo::mpi_transport {
 
 class Network {
  public:
@@ -67,4 +67,4 @@ Result<std::unique_ptr<Network>> open_network(const NetworkContext& context, std
 // each. Collective.
 Status agree(const mpi::Library& library, mpi::Handle communicator, const Status& mine);
 
-} // namespace kumihimo::execute
+} // namespace kumihimo::mpi_transport
