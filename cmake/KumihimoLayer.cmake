@@ -1,15 +1,15 @@
 # A layer is one folder under src/: a static library kumihimo_<folder> of all its .cpp files, headers beside them.
 # DEPENDS names the layers below it and is the whole rule of who may include whom: a layer sees the headers of no other
 # (each layer's headers are reached as <folder>/file.hpp through a directory of links holding that folder alone).
-# LIBRARIES names outside libraries. SKIP_UNITY names sources that are compiled by themselves also where others are compiled
-# several at a time (unity builds, ADR 0018), since a name of theirs means something else in a neighbour.
-# UNITY: no preloaded object links this layer, so it is compiled several files at a time in every build.
+# LIBRARIES names outside libraries. Sources are compiled several at a time, since most of the time is headers (unity builds,
+# ADR 0018), but for those that SKIP_UNITY names: a name of theirs means something else in a neighbour.
 set(KUMIHIMO_HEADERS ${PROJECT_BINARY_DIR}/headers)
 
 add_library(kumihimo_options INTERFACE)
 # What is shadowed is told where a source is compiled by itself: in a unity build names of its neighbours are in sight.
 target_compile_options(kumihimo_options INTERFACE -Wall -Wextra -Wpedantic -Wno-missing-field-initializers
   -Wno-stringop-overflow # GCC 12 sees one in fmt 9 that is none
+  -ffunction-sections -fdata-sections # of which a preload library takes those that it needs
   $<$<NOT:$<BOOL:$<TARGET_PROPERTY:UNITY_BUILD>>>:-Wshadow>)
 if(KUMIHIMO_SANITIZE) # for every target, programs too: half a sanitized program reports nonsense
   add_compile_options(-fsanitize=${KUMIHIMO_SANITIZE} -fno-omit-frame-pointer)
@@ -25,7 +25,7 @@ if(KUMIHIMO_SANITIZE) # for every target, programs too: half a sanitized program
 endif()
 
 function(kumihimo_layer name)
-  cmake_parse_arguments(ARG "ALIGNED;UNITY" "" "DEPENDS;LIBRARIES;SKIP_UNITY" ${ARGN})
+  cmake_parse_arguments(ARG "ALIGNED" "" "DEPENDS;LIBRARIES;SKIP_UNITY" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/*.cpp)
   list(FILTER sources EXCLUDE REGEX "_main\\.cpp$")
   set_source_files_properties(${ARG_SKIP_UNITY} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
@@ -36,9 +36,7 @@ function(kumihimo_layer name)
     add_library(kumihimo_${name} STATIC ${sources})
     set(scope PUBLIC)
     target_link_libraries(kumihimo_${name} PRIVATE kumihimo_options)
-    if(ARG_UNITY)
-      set_target_properties(kumihimo_${name} PROPERTIES UNITY_BUILD ON)
-    endif()
+    set_target_properties(kumihimo_${name} PROPERTIES UNITY_BUILD ON)
     if(ARG_ALIGNED AND KUMIHIMO_SANITIZE MATCHES "undefined")
       target_compile_options(kumihimo_${name} PRIVATE -fsanitize=alignment)
     endif()
