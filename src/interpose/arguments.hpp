@@ -6,14 +6,14 @@
 #pragma once
 
 #include "interpose/buffer_semantics.hpp"
-#include "interpose/session.hpp"
+#include "interpose/interposer.hpp"
 
 namespace kumihimo::interpose {
 
-bool is_refused(Session& session, CollectiveKind kind, const Call& call);
+bool is_refused(Interposer& interposer, CollectiveKind kind, const Call& call);
 
 // Whether this rank's send buffer is where its own part of the result belongs. MPI forbids that; if the library accepts
 // it, the call is in place.
-bool is_one_buffer(const Session& session, CollectiveKind kind, const RankBuffers& view, std::int32_t rank);
+bool is_one_buffer(const Interposer& interposer, CollectiveKind kind, const RankBuffers& view, std::int32_t rank);
 
 } // namespace kumihimo::interpose

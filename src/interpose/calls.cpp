@@ -28,13 +28,13 @@ namespace {
 
 // A call that is being decided on.
 struct RequestedCall {
-  Session& session;
+  Interposer& interposer;
   CollectiveKind kind;
   Form form;
   mpi_hooks::Counter*& fast_path;
 
   std::nullopt_t hand_on(std::int64_t bytes, Reason reason) const {
-    session.counters().forwarded(counted_as(kind, form), bytes, reason);
+    interposer.counters().forwarded(counted_as(kind, form), bytes, reason);
     return std::nullopt;
   }
   // The same, if the next call with these arguments, other than buffers, is forwarded for the same reason.
@@ -45,7 +45,7 @@ struct RequestedCall {
 
 // A call with a plan.
 struct SupportedCall {
-  Session* session = nullptr;
+  Interposer* interposer = nullptr;
   Communicator* communicator = nullptr;
   plan::Plan* plan = nullptr;
   execute::Buffers buffers;
@@ -56,12 +56,12 @@ struct SupportedCall {
 
 // False for a type that the program may free: another one may get its handle.
 bool RequestedCall::will_hold(const Call& call) const {
-  if (!session.lets_pass() || call.has_counts()) return false;
-  return !kind->moves_data() || (session.types().find(call.send.type) && session.types().find(call.receive.type));
+  if (!interposer.lets_pass() || call.has_counts()) return false;
+  return !kind->moves_data() || (interposer.types().find(call.send.type) && interposer.types().find(call.receive.type));
 }
 
 std::nullopt_t RequestedCall::hand_on_for_good(std::int64_t bytes, Reason reason, const Call& call) const {
-  mpi_hooks::Counter& counter = session.counters().forwarded(counted_as(kind, form), bytes, reason);
+  mpi_hooks::Counter& counter = interposer.counters().forwarded(counted_as(kind, form), bytes, reason);
   if (will_hold(call)) fast_path = &counter;
   return std::nullopt;
 }
@@ -69,39 +69,39 @@ std::nullopt_t RequestedCall::hand_on_for_good(std::int64_t bytes, Reason reason
 // The communicator of a call; null: the call is forwarded. A non-blocking call on a new one of several ranks asks for
 // its set-up.
 Communicator* communicator_of(const RequestedCall& asked, const Call& call) {
-  Session& session = asked.session;
+  Interposer& interposer = asked.interposer;
   const auto may_set_up = [&] {
     std::int32_t ranks = 0;
     return asked.form == Form::blocking ||
-           (session.library().call.Comm_size(call.communicator, &ranks) == 0 && ranks == 1);
+           (interposer.library().call.Comm_size(call.communicator, &ranks) == 0 && ranks == 1);
   };
-  if (asked.form == Form::blocking) session.meet(call.communicator);
+  if (asked.form == Form::blocking) interposer.meet(call.communicator);
   bool between = false;
-  Communicator* found = session.known(call.communicator, between);
+  Communicator* found = interposer.known(call.communicator, between);
   if (!found && mpi_hooks::ProgramSessions::made_communicator(call.communicator))
     return asked.hand_on(0, Reason::session), nullptr;
   if (!found && !between && may_set_up()) {
-    found = session.communicator(call.communicator);
+    found = interposer.communicator(call.communicator);
     between = !found;
   }
   if (found) return found;
-  if (!between) session.want(call.communicator);
+  if (!between) interposer.want(call.communicator);
   asked.hand_on(0, between ? Reason::between : Reason::not_connected);
   return nullptr;
 }
 
 // The address of a side's first block.
-void* first_address(const Session& session, const Side& side) {
+void* first_address(const Interposer& interposer, const Side& side) {
   if (!side.counts || !side.displacements || side.types) return side.buffer;
-  return part(session.library(), {side.buffer, 0, session.plain(side.type)}, side.displacements[0], 0).first;
+  return part(interposer.library(), {side.buffer, 0, interposer.plain(side.type)}, side.displacements[0], 0).first;
 }
 
-bool is_on_device(const Session& session, const RankBuffers& view) {
+bool is_on_device(const Interposer& interposer, const RankBuffers& view) {
   if (!DeviceMemory::is_possible()) [[likely]]
     return false;
   const std::array sides{view.sent, view.received, view.both};
   return std::any_of(sides.begin(), sides.end(),
-                     [&](const Side* side) { return side && DeviceMemory::holds(first_address(session, *side)); });
+                     [&](const Side* side) { return side && DeviceMemory::holds(first_address(interposer, *side)); });
 }
 
 // The plan of a call, counted; or nothing, and it has been handed on, or has failed with an error of ours.
@@ -118,16 +118,17 @@ Planned plan_of(const RequestedCall& asked, Communicator& communicator, const Ca
       asked.form == Form::blocking ? communicator.plan(collective, on_device) : communicator.plan_alone(collective);
   if (const Error* error = std::get_if<Error>(&answer)) return {.error = *error};
   if (const Reason* reason = std::get_if<Reason>(&answer)) {
-    if (*reason == Reason::not_connected) asked.session.want(call.communicator);
+    if (*reason == Reason::not_connected) asked.interposer.want(call.communicator);
     if (*reason == Reason::not_chosen || *reason == Reason::device)
       asked.hand_on_for_good(bytes, *reason, call);
     else
       asked.hand_on(bytes, *reason);
     return {};
   }
-  if (on_device) asked.session.counters().packed_from_device();
+  if (on_device) asked.interposer.counters().packed_from_device();
   auto& ready = std::get<Communicator::Ready>(answer);
-  mpi_hooks::Counter& counter = asked.session.counters().ran(counted_as(asked.kind, asked.form), bytes, ready.variant);
+  mpi_hooks::Counter& counter =
+      asked.interposer.counters().ran(counted_as(asked.kind, asked.form), bytes, ready.variant);
   return {ready.plan, std::move(ready.kept), &counter, std::nullopt};
 }
 
@@ -141,11 +142,11 @@ std::int64_t bytes_of(const RequestedCall& asked, const Call& call, const RankBu
   if (counts && asked.kind->of_neighbours()) return 0; // of which there may be none
   const std::int64_t count = counts ? counts[0] : side->count;
   if (count <= 0) return 0;
-  const mpi::Handle one = side->types ? asked.session.plain(side->types[0]) : side->type;
-  if (const mpi::NamedType* type = asked.session.types().find_dense(one)) return limited_bytes(count, type->bytes());
+  const mpi::Handle one = side->types ? asked.interposer.plain(side->types[0]) : side->type;
+  if (const mpi::NamedType* type = asked.interposer.types().find_dense(one)) return limited_bytes(count, type->bytes());
   long long size = 0;
-  const bool known = !asked.kind->reduces() && one != asked.session.library().constants.datatype_null &&
-                     asked.session.library().call.Type_size_x(one, &size) == 0;
+  const bool known = !asked.kind->reduces() && one != asked.interposer.library().constants.datatype_null &&
+                     asked.interposer.library().call.Type_size_x(one, &size) == 0;
   return known ? limited_bytes(count, std::max(0LL, size)) : 0;
 }
 
@@ -153,12 +154,13 @@ std::int64_t bytes_of(const RequestedCall& asked, const Call& call, const RankBu
 struct Dense {
   bool sent, received, both;
 };
-Dense dense_sides(const Session& session, const RankBuffers& view, const Collective& collective) {
+Dense dense_sides(const Interposer& interposer, const RankBuffers& view, const Collective& collective) {
   const CollectiveRow& m = *collective.kind;
   const auto is = [&](const Side* side, bool of_each) {
-    if (side && DeviceMemory::holds(first_address(session, *side))) return false;
-    if (!side || m.reduces() || session.types().find_dense(side->type)) return true; // a pair with holes is one element
-    return is_dense(session.library(), side->type, collective.bytes().value * (of_each ? collective.ranks : 1));
+    if (side && DeviceMemory::holds(first_address(interposer, *side))) return false;
+    if (!side || m.reduces() || interposer.types().find_dense(side->type))
+      return true; // a pair with holes is one element
+    return is_dense(interposer.library(), side->type, collective.bytes().value * (of_each ? collective.ranks : 1));
   };
   return {is(view.sent, m.sends_to_each()), is(view.received, m.receives_from_each()),
           is(view.both, m.sends_to_each() || m.receives_from_each())};
@@ -176,14 +178,14 @@ bool lies_in_order(const RankBuffers& view, std::int32_t ranks) {
 void move_to_first_block(SupportedCall& taken, const RankBuffers& view) {
   const Side& side = *view.length();
   const Elements all{side.buffer, 0, side.type};
-  taken.buffers.output = part(taken.session->library(), all, side.displacements[0], 0).first;
+  taken.buffers.output = part(taken.interposer->library(), all, side.displacements[0], 0).first;
   if (view.both) taken.buffers.input = taken.buffers.output;
 }
 
 // Packs blocks of different lengths into contiguous memory.
 Status set_packed_blocks(SupportedCall& taken, const RankBuffers& view, const Dense& dense,
                          const Collective& collective) {
-  const mpi::Library& library = taken.session->library();
+  const mpi::Library& library = taken.interposer->library();
   const Side& side = *view.length();
   const std::int32_t rank = taken.communicator->rank();
   const auto length = [&](std::int32_t r) {
@@ -224,7 +226,7 @@ Status set_packed_vectors(SupportedCall& taken, const RankBuffers& view, const D
                  : block * collective.ranks;
     if (table) received = (*table)[own] * collective.type_bytes;
   }
-  const mpi::Handle byte = taken.session->library().constants.byte;
+  const mpi::Handle byte = taken.interposer->library().constants.byte;
   Packed& packed = *taken.packed;
   if (view.both) {
     std::byte* const data = packed.make(sent);
@@ -246,14 +248,14 @@ Status set_packed_vectors(SupportedCall& taken, const RankBuffers& view, const D
 // Packs data into our memory, in one buffer if the plan has one. Ranks may differ in their types and in MPI_IN_PLACE.
 Status set_packed(SupportedCall& taken, const RankBuffers& view, const Dense& dense, const Collective& collective) {
   const CollectiveRow& m = *collective.kind;
-  const mpi::Library& library = taken.session->library();
+  const mpi::Library& library = taken.interposer->library();
   const std::int64_t rank = taken.communicator->rank(), block = collective.bytes().value;
   const std::int64_t sent = m.sends_to_each() ? collective.ranks : 1,
                      received = m.receives_from_each() ? collective.ranks : 1;
   const auto elements = [](const Side& side, std::int64_t blocks) {
     return Elements{side.buffer, side.count * blocks, side.type};
   };
-  taken.packed = std::make_shared<Packed>(library, taken.session->alone());
+  taken.packed = std::make_shared<Packed>(library, taken.interposer->alone());
   Packed& packed = *taken.packed;
   if (m.reduces()) return set_packed_vectors(taken, view, dense, collective);
   if (view.length()->counts) return set_packed_blocks(taken, view, dense, collective);
@@ -286,7 +288,7 @@ Status set_buffers(SupportedCall& taken, RankBuffers view, bool one_buffer, cons
     taken.buffers = {view.both->buffer, view.both->buffer};
   else
     taken.buffers = {view.sent ? view.sent->buffer : nullptr, view.received ? view.received->buffer : nullptr};
-  const Dense dense = dense_sides(*taken.session, view, collective);
+  const Dense dense = dense_sides(*taken.interposer, view, collective);
   if (dense.sent && dense.received && dense.both && lies_in_order(view, collective.ranks)) {
     if (view.length() && view.length()->counts) move_to_first_block(taken, view);
     return Nothing{};
@@ -299,68 +301,68 @@ Status set_buffers(SupportedCall& taken, RankBuffers view, bool one_buffer, cons
   }
 }
 
-Call plain(const Session& session, Call call) {
+Call plain(const Interposer& interposer, Call call) {
   for (mpi::Handle* const each : {&call.send.type, &call.receive.type, &call.operation, &call.communicator})
-    *each = session.plain(*each);
+    *each = interposer.plain(*each);
   return call;
 }
 
 // For an error after the decision for a plan: the others may run it and wait for this rank.
 Answer give_up(const RequestedCall& asked, Communicator& communicator, const Error& error) {
-  asked.session.nonblocking().abandon(*communicator.transport(), error);
+  asked.interposer.nonblocking().abandon(*communicator.transport(), error);
   return Answer(error);
 }
 
 // A call in which this rank knows the lengths of its own blocks only.
 Answer take_own(const RequestedCall& asked, const Call& call) {
-  Session& session = asked.session;
+  Interposer& interposer = asked.interposer;
   Communicator* const communicator = communicator_of(asked, call);
   if (!communicator) return std::nullopt;
   const RankBuffers view =
-      view_of(asked.kind, call, communicator->rank() == call.root, session.library().constants.in_place);
+      view_of(asked.kind, call, communicator->rank() == call.root, interposer.library().constants.in_place);
   const std::int64_t bytes = bytes_of(asked, call, view);
   if (const auto reason = communicator->declines(asked.kind, true)) return asked.hand_on(bytes, *reason);
   const Collective collective = collective_of_local_counts(asked.kind, *communicator, call, view);
-  const bool on_device = is_on_device(session, view);
+  const bool on_device = is_on_device(interposer, view);
   const auto found = communicator->borrow_plan(collective, asked.form, on_device);
   if (const Error* error = std::get_if<Error>(&found)) return give_up(asked, *communicator, *error);
   if (const Reason* reason = std::get_if<Reason>(&found)) {
-    if (*reason == Reason::not_connected) session.want(call.communicator);
+    if (*reason == Reason::not_connected) interposer.want(call.communicator);
     return asked.hand_on(bytes, *reason);
   }
-  if (on_device) session.counters().packed_from_device();
+  if (on_device) interposer.counters().packed_from_device();
   const auto& borrowed = std::get<Communicator::BorrowedPlan>(found);
-  const Result<OwnData> data = lay_out(session, collective, communicator->rank(), view, asked.form);
+  const Result<OwnData> data = lay_out(interposer, collective, communicator->rank(), view, asked.form);
   if (!data) return give_up(asked, *communicator, data.error());
   if (Status s = borrowed.plan->bind(data->blocks); !s) return give_up(asked, *communicator, s.error());
-  mpi_hooks::Counter& counter = session.counters().ran(counted_as(asked.kind, asked.form), bytes, borrowed.variant);
-  return Answer(
-      SupportedCall{&session, communicator, borrowed.plan.get(), data->buffers, data->packed, &counter, borrowed.plan});
+  mpi_hooks::Counter& counter = interposer.counters().ran(counted_as(asked.kind, asked.form), bytes, borrowed.variant);
+  return Answer(SupportedCall{&interposer, communicator, borrowed.plan.get(), data->buffers, data->packed, &counter,
+                              borrowed.plan});
 }
 
 Answer take(const RequestedCall& asked, const Call& call) {
   if (call.local_counts) return take_own(asked, call);
-  Session& session = asked.session;
+  Interposer& interposer = asked.interposer;
   if (asked.kind->reduces()) { // nothing is set up for what is never ours
     if (!call.counts && call.send.count == 0) return asked.hand_on(0, Reason::empty);
-    if (!session.types().find(call.send.type)) return asked.hand_on(0, Reason::other_type);
+    if (!interposer.types().find(call.send.type)) return asked.hand_on(0, Reason::other_type);
   }
   Communicator* const communicator = communicator_of(asked, call);
   if (!communicator) return std::nullopt;
   const RankBuffers view =
-      view_of(asked.kind, call, communicator->rank() == call.root, session.library().constants.in_place);
+      view_of(asked.kind, call, communicator->rank() == call.root, interposer.library().constants.in_place);
   if (const auto reason = communicator->declines(asked.kind))
     return asked.hand_on(bytes_of(asked, call, view), *reason);
   std::variant<Collective, Reason> asks =
-      collective_of_call(session.library(), session.types(), asked.kind, call, view, communicator->ranks());
+      collective_of_call(interposer.library(), interposer.types(), asked.kind, call, view, communicator->ranks());
   if (const Reason* reason = std::get_if<Reason>(&asks)) return asked.hand_on(bytes_of(asked, call, view), *reason);
   Collective& collective = std::get<Collective>(asks);
-  const bool one_buffer = is_one_buffer(session, asked.kind, view, communicator->rank());
+  const bool one_buffer = is_one_buffer(interposer, asked.kind, view, communicator->rank());
   collective.in_place |= view.in_place || one_buffer;
-  const Planned planned = plan_of(asked, *communicator, call, collective, is_on_device(session, view));
+  const Planned planned = plan_of(asked, *communicator, call, collective, is_on_device(interposer, view));
   if (planned.error) return give_up(asked, *communicator, *planned.error);
   if (!planned.plan) return std::nullopt;
-  SupportedCall taken{&session, communicator, planned.plan, {}, nullptr, planned.counter, planned.kept};
+  SupportedCall taken{&interposer, communicator, planned.plan, {}, nullptr, planned.counter, planned.kept};
   if (Status s = set_buffers(taken, view, one_buffer, collective, asked.form); !s)
     return give_up(asked, *communicator, s.error());
   return Answer(taken);
@@ -368,15 +370,15 @@ Answer take(const RequestedCall& asked, const Call& call) {
 
 // Forwards calls of a collective without an algorithm on a known communicator: most calls of most programs.
 bool is_forwarded_at_once(const RequestedCall& asked, const Call& call) {
-  Session& session = asked.session;
-  if (session.wants() || session.reproducible() == Reproducible::exact) return false;
+  Interposer& interposer = asked.interposer;
+  if (interposer.wants() || interposer.reproducible() == Reproducible::exact) return false;
   bool between = false;
-  const Communicator* const communicator = session.known(call.communicator, between);
+  const Communicator* const communicator = interposer.known(call.communicator, between);
   if (!communicator) return false;
   const auto reason = communicator->declines(asked.kind, call.local_counts);
   if (!reason) return false;
   const RankBuffers view =
-      view_of(asked.kind, call, communicator->rank() == call.root, session.library().constants.in_place);
+      view_of(asked.kind, call, communicator->rank() == call.root, interposer.library().constants.in_place);
   asked.hand_on_for_good(bytes_of(asked, call, view), *reason, call);
   return true;
 }
@@ -387,7 +389,7 @@ Answer take_or_fail(const RequestedCall& asked, const Call& call) {
   return attempted([&] { return take(asked, call); },
                    [&]() -> Answer {
                      bool between = false;
-                     Communicator* const known = asked.session.known(call.communicator, between);
+                     Communicator* const known = asked.interposer.known(call.communicator, between);
                      if (known && known->transport()) return give_up(asked, *known, out_of_memory());
                      if (asked.form == Form::nonblocking) return asked.hand_on(0, Reason::no_plan);
                      return Answer(out_of_memory());
@@ -399,112 +401,112 @@ Work work_of(const SupportedCall& taken, mpi::Handle communicator) {
 }
 
 Status run(const SupportedCall& taken, mpi::Handle communicator) {
-  const Status done = taken.session->run(*taken.communicator, communicator, *taken.plan, taken.buffers);
+  const Status done = taken.interposer->run(*taken.communicator, communicator, *taken.plan, taken.buffers);
   if (!done || !taken.packed) [[likely]]
     return done;
   return taken.packed->unpack();
 }
 
 std::optional<int> run_allowed(const RequestedCall& asked, const Call& call) {
-  Session* const session = &asked.session;
-  if (session->reproducible() == Reproducible::exact)
-    if (const ExactAnswer exact = run_exact(*session, asked.kind, call); exact.is_sum) return exact.code;
+  Interposer* const interposer = &asked.interposer;
+  if (interposer->reproducible() == Reproducible::exact)
+    if (const ExactAnswer exact = run_exact(*interposer, asked.kind, call); exact.is_sum) return exact.code;
   const std::uint64_t era = mpi_hooks::FastPath::era();
   const Answer taken = take_or_fail(asked, call);
   if (!taken) return std::nullopt;
   if (*taken && !(*taken)->packed && !(*taken)->held && asked.will_hold(call))
     RepeatedCall::of(asked.kind)
-        .remember(*session, asked.kind, call, {(*taken)->communicator, (*taken)->plan, (*taken)->counter}, era);
+        .remember(*interposer, asked.kind, call, {(*taken)->communicator, (*taken)->plan, (*taken)->counter}, era);
   const Status done = *taken ? run(**taken, call.communicator) : Status(taken->error());
   if (done) [[likely]]
     return 0;
-  return session->raise(done.error(), call.communicator);
+  return interposer->raise(done.error(), call.communicator);
 }
 
 } // namespace
 
 std::optional<int> run_call(CollectiveKind kind, const Call& given, mpi_hooks::Counter*& fast_path) {
-  Session* const session = Session::current();
-  if (!session) return std::nullopt;
-  const RequestedCall asked{*session, kind, Form::blocking, fast_path};
-  const Call call = plain(*session, given);
-  if (const std::optional<int> code = RepeatedCall::of(kind).run(*session, call)) return code;
+  Interposer* const interposer = Interposer::current();
+  if (!interposer) return std::nullopt;
+  const RequestedCall asked{*interposer, kind, Form::blocking, fast_path};
+  const Call call = plain(*interposer, given);
+  if (const std::optional<int> code = RepeatedCall::of(kind).run(*interposer, call)) return code;
   if (is_forwarded_at_once(asked, call)) return std::nullopt;
-  if (is_refused(*session, kind, call)) return asked.hand_on(0, Reason::refused);
+  if (is_refused(*interposer, kind, call)) return asked.hand_on(0, Reason::refused);
   return run_allowed(asked, call);
 }
 
 std::optional<int> start_call(CollectiveKind kind, const Call& given, mpi::Handle& request,
                               mpi_hooks::Counter*& fast_path) {
-  Session* const session = Session::current();
-  if (!session) return std::nullopt;
-  const RequestedCall asked{*session, kind, Form::nonblocking, fast_path};
-  const Call call = plain(*session, given);
-  session->starts_nonblocking();
+  Interposer* const interposer = Interposer::current();
+  if (!interposer) return std::nullopt;
+  const RequestedCall asked{*interposer, kind, Form::nonblocking, fast_path};
+  const Call call = plain(*interposer, given);
+  interposer->starts_nonblocking();
   if (is_forwarded_at_once(asked, call)) return std::nullopt;
-  if (is_refused(*session, kind, call)) return asked.hand_on(0, Reason::refused);
-  if (session->reproducible() == Reproducible::exact)
-    if (const ExactAnswer exact = start_exact(*session, kind, call, request); exact.is_sum) return exact.code;
+  if (is_refused(*interposer, kind, call)) return asked.hand_on(0, Reason::refused);
+  if (interposer->reproducible() == Reproducible::exact)
+    if (const ExactAnswer exact = start_exact(*interposer, kind, call, request); exact.is_sum) return exact.code;
   const Answer taken = take_or_fail(asked, call);
   if (!taken) return std::nullopt;
-  if (!*taken) return session->raise(taken->error(), call.communicator);
+  if (!*taken) return interposer->raise(taken->error(), call.communicator);
   Work work = work_of(**taken, call.communicator);
   const auto packed = (*taken)->packed;
   const auto held = (*taken)->held;
   const auto fail = [&]() -> Result<mpi::Handle> {
-    session->nonblocking().abandon(*(*taken)->communicator->transport(), out_of_memory());
+    interposer->nonblocking().abandon(*(*taken)->communicator->transport(), out_of_memory());
     return out_of_memory();
   };
   const auto start = [&] {
     if (packed || held) // kept until the end
       work.at_end = [packed, held]() -> Status { return packed ? packed->unpack() : Status(Nothing{}); };
-    return session->nonblocking().start(std::move(work));
+    return interposer->nonblocking().start(std::move(work));
   };
   const auto started = attempted(start, fail);
-  if (!started) return session->raise(started.error(), call.communicator);
+  if (!started) return interposer->raise(started.error(), call.communicator);
   request = *started;
   return 0;
 }
 
 void count_other(mpi_hooks::Name name) {
-  if (Session* const session = Session::current()) session->counters().other(name);
+  if (Interposer* const interposer = Interposer::current()) interposer->counters().other(name);
 }
 
 void expect_one_sided() {
-  if (Session* const session = Session::current()) session->expect_one_sided();
+  if (Interposer* const interposer = Interposer::current()) interposer->expect_one_sided();
 }
 
 Nonblocking* under_way() {
-  Session* const session = Session::current();
-  return session && session->nonblocking().any() ? &session->nonblocking() : nullptr;
+  Interposer* const interposer = Interposer::current();
+  return interposer && interposer->nonblocking().any() ? &interposer->nonblocking() : nullptr;
 }
 
 void after_comm_made(mpi::Handle given) {
-  Session* const session = Session::current();
-  if (!session) return;
-  const mpi::Handle communicator = session->plain(given);
-  attempted([&] { return session->set_up_new(communicator), true; }, [] { return false; });
+  Interposer* const interposer = Interposer::current();
+  if (!interposer) return;
+  const mpi::Handle communicator = interposer->plain(given);
+  attempted([&] { return interposer->set_up_new(communicator), true; }, [] { return false; });
 }
 
 void before_comm_free(mpi::Handle communicator) {
-  if (Session* const session = Session::current()) session->release(session->plain(communicator));
+  if (Interposer* const interposer = Interposer::current()) interposer->release(interposer->plain(communicator));
 }
 
 void before_abort() {
-  if (Session* const session = Session::current()) session->aborts();
+  if (Interposer* const interposer = Interposer::current()) interposer->aborts();
 }
 
 void after_init() {
-  if (Session* const session = Session::make()) session->set_up_world();
+  if (Interposer* const interposer = Interposer::make()) interposer->set_up_world();
 }
 
 void begin_watch() {
   static const double seconds = settings_of_environment().timeout_seconds;
   if (!(seconds > 0)) return;
   Watchdog::begin(seconds);
-  Session::current();
+  Interposer::current();
 }
 
-void before_finalize() { Session::world_ends(); }
+void before_finalize() { Interposer::world_ends(); }
 
 } // namespace kumihimo::interpose

@@ -1,6 +1,6 @@
 // A communicator of the program: what its ranks agreed on, its shape, and the plans of its calls. All its ranks make it
-// together, at the first blocking call that may run by a plan, or before if Session sets it up for non-blocking calls.
-// This costs a few collectives of the library, and memory for the transport.
+// together, at the first blocking call that may run by a plan, or before if Interposer sets it up for non-blocking
+// calls. This costs a few collectives of the library, and memory for the transport.
 //
 // Decisions depend only on arguments that MPI requires to be equal on all ranks (collective, length, type, operation,
 // root), and on agreements. They never depend on this rank's buffers alone: one rank may be in place, or have its data

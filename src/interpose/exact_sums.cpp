@@ -31,7 +31,7 @@ std::int64_t padded(std::int64_t count) {
 
 // A sum on this rank: its addends and its result.
 struct Sum {
-  Session* session = nullptr;
+  Interposer* interposer = nullptr;
   Communicator* communicator = nullptr;
   mpi::Handle handle = 0; // of the communicator
   CollectiveKind kind = CollectiveKind::allreduce;
@@ -50,8 +50,8 @@ struct Sum {
     const bool from = DeviceMemory::holds(input), to = output && DeviceMemory::holds(output);
     if (!from && !to) [[likely]]
       return Nothing{};
-    const mpi::Handle byte = session->library().constants.byte;
-    packed = std::make_shared<Packed>(session->library(), session->alone());
+    const mpi::Handle byte = interposer->library().constants.byte;
+    packed = std::make_shared<Packed>(interposer->library(), interposer->alone());
     const Elements addends{const_cast<std::byte*>(input), bytes(), byte}, sums{output, bytes(), byte};
     if (to) packed->unpack_to(sums, output = packed->make(bytes()));
     if (!from) return Nothing{};
@@ -79,18 +79,19 @@ struct Sum {
   }
 };
 
-std::optional<Sum> sum_of(Session& session, CollectiveKind kind, const Call& call, Form form) {
+std::optional<Sum> sum_of(Interposer& interposer, CollectiveKind kind, const Call& call, Form form) {
   if (!kind->reduces() || !kind->is_vector() || kind->of_prefixes()) return std::nullopt;
-  const mpi::NamedType* const type = session.types().find(session.plain(call.send.type));
+  const mpi::NamedType* const type = interposer.types().find(interposer.plain(call.send.type));
   if (call.send.count <= 0 || !type || !is_floating(type->type)) return std::nullopt;
   const kernels::ExactKernels* const kernels = kernels::find_exact_kernels(type->type);
   if (limited_bytes(call.send.count, type->each * kernels->bytes) >= most_bytes / 2)
     return std::nullopt; // rounded up, still a number
-  if (session.types().operation(session.plain(call.operation)) != Operation::sum) return std::nullopt;
-  Sum sum{&session, nullptr, session.plain(call.communicator), kind, form, type->type};
+  if (interposer.types().operation(interposer.plain(call.operation)) != Operation::sum) return std::nullopt;
+  Sum sum{&interposer, nullptr, interposer.plain(call.communicator), kind, form, type->type};
   bool between = false;
-  if (form == Form::blocking) session.meet(sum.handle);
-  sum.communicator = form == Form::blocking ? session.communicator(sum.handle) : session.known(sum.handle, between);
+  if (form == Form::blocking) interposer.meet(sum.handle);
+  sum.communicator =
+      form == Form::blocking ? interposer.communicator(sum.handle) : interposer.known(sum.handle, between);
   const bool rooted = kind->has_root();
   if (!sum.communicator || (rooted && (call.root < 0 || call.root >= sum.communicator->ranks()))) return std::nullopt;
   if (rooted) sum.root = Rank{call.root};
@@ -98,7 +99,7 @@ std::optional<Sum> sum_of(Session& session, CollectiveKind kind, const Call& cal
   sum.count = call.send.count * type->each;
   const bool gets_result = !rooted || sum.communicator->rank() == call.root;
   if (gets_result) sum.output = static_cast<std::byte*>(call.receive.buffer);
-  const bool in_place = gets_result && call.send.buffer == session.library().constants.in_place;
+  const bool in_place = gets_result && call.send.buffer == interposer.library().constants.in_place;
   sum.input = static_cast<const std::byte*>(in_place ? call.receive.buffer : call.send.buffer);
   return sum;
 }
@@ -106,8 +107,8 @@ std::optional<Sum> sum_of(Session& session, CollectiveKind kind, const Call& cal
 // An error of this rank while the others run their part: the transport tells them.
 ExactAnswer raised(const Sum& sum, const Error& error) {
   if (transport::Transport* const transport = sum.communicator->transport())
-    sum.session->nonblocking().abandon(*transport, error);
-  return {true, sum.session->raise(error, sum.handle)};
+    sum.interposer->nonblocking().abandon(*transport, error);
+  return {true, sum.interposer->raise(error, sum.handle)};
 }
 
 // The plan of an answer; null: the library runs the sum.
@@ -115,13 +116,13 @@ Result<plan::Plan*> plan_in(const Sum& sum, const Communicator::Answer& answer) 
   if (const Error* error = std::get_if<Error>(&answer)) return *error;
   const Reason* const reason = std::get_if<Reason>(&answer);
   if (!reason) return std::get<Communicator::Ready>(answer).plan;
-  if (*reason == Reason::not_connected) sum.session->want(sum.handle);
-  sum.session->counters().forwarded(counted_as(sum.kind, sum.form), sum.bytes(), *reason);
+  if (*reason == Reason::not_connected) sum.interposer->want(sum.handle);
+  sum.interposer->counters().forwarded(counted_as(sum.kind, sum.form), sum.bytes(), *reason);
   return nullptr;
 }
 
 void count(const Sum& sum) {
-  sum.session->counters().ran(counted_as(sum.kind, sum.form), sum.bytes(), place_of_exact_sums);
+  sum.interposer->counters().ran(counted_as(sum.kind, sum.form), sum.bytes(), place_of_exact_sums);
 }
 
 // The accumulators of the piece at hand: one blocking collective runs at a time in a thread.
@@ -144,7 +145,7 @@ Status run_piece(const Sum& sum, std::int64_t first, std::int64_t number, plan::
   std::byte* const sums = accumulators(padded(number) * sum.kernels->bytes);
   sum.expand(first, number, sums);
   if (plan)
-    if (Status s = sum.session->run(*sum.communicator, sum.handle, *plan, {sums, sums}); !s) return s;
+    if (Status s = sum.interposer->run(*sum.communicator, sum.handle, *plan, {sums, sums}); !s) return s;
   sum.round(first, number, sums);
   return Nothing{};
 }
@@ -191,7 +192,7 @@ Result<bool> start(Sum& sum, mpi::Handle& request) {
               sum.round(0, sum.count, sums.get());
               return sum.return_to_device();
             }};
-  request = TRY(sum.session->nonblocking().start(std::move(work)));
+  request = TRY(sum.interposer->nonblocking().start(std::move(work)));
   return true;
 }
 
@@ -205,16 +206,16 @@ ExactAnswer answer_of(const Sum& sum, F&& carry_out) {
 
 } // namespace
 
-ExactAnswer run_exact(Session& session, CollectiveKind kind, const Call& call) {
+ExactAnswer run_exact(Interposer& interposer, CollectiveKind kind, const Call& call) {
   std::optional<Sum> sum =
-      attempted([&] { return sum_of(session, kind, call, Form::blocking); }, [] { return std::optional<Sum>(); });
+      attempted([&] { return sum_of(interposer, kind, call, Form::blocking); }, [] { return std::optional<Sum>(); });
   if (!sum) return {};
   return answer_of(*sum, [&] { return run(*sum); });
 }
 
-ExactAnswer start_exact(Session& session, CollectiveKind kind, const Call& call, mpi::Handle& request) {
+ExactAnswer start_exact(Interposer& interposer, CollectiveKind kind, const Call& call, mpi::Handle& request) {
   std::optional<Sum> sum =
-      attempted([&] { return sum_of(session, kind, call, Form::nonblocking); }, [] { return std::optional<Sum>(); });
+      attempted([&] { return sum_of(interposer, kind, call, Form::nonblocking); }, [] { return std::optional<Sum>(); });
   if (!sum || sum->communicator->ranks() == 1) return {}; // alone: a copy
   return answer_of(*sum, [&] { return start(*sum, request); });
 }

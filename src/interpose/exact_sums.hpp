@@ -7,7 +7,7 @@
 #pragma once
 
 #include "interpose/buffer_semantics.hpp"
-#include "interpose/session.hpp"
+#include "interpose/interposer.hpp"
 
 #include <optional>
 
@@ -18,7 +18,8 @@ struct ExactAnswer {
   std::optional<int> code; // nothing: forwarded
 };
 // Run and start a call of any collective, in a run with exact sums.
-ExactAnswer run_exact(Session& session, CollectiveKind kind, const Call& call);
-ExactAnswer start_exact(Session& session, CollectiveKind kind, const Call& call, mpi::Handle& request); // non-blocking
+ExactAnswer run_exact(Interposer& interposer, CollectiveKind kind, const Call& call);
+ExactAnswer start_exact(Interposer& interposer, CollectiveKind kind, const Call& call,
+                        mpi::Handle& request); // non-blocking
 
 } // namespace kumihimo::interpose

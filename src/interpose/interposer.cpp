@@ -1,4 +1,4 @@
-#include "interpose/session.hpp"
+#include "interpose/interposer.hpp"
 
 #include "base/hash.hpp"
 #include "base/json_text.hpp"
@@ -67,7 +67,7 @@ Settings settings_of_environment() {
           variable("KUMIHIMO_SUMMARY")};
 }
 
-Session::Session(mpi::Library library)
+Interposer::Interposer(mpi::Library library)
     : MpiLifetime(std::move(library)), settings_(settings_of_environment()), types_(library_),
       completion_is_hooked_(interpose::completion_is_hooked()) {
   if (const Result<Reproducible> asked = parse_reproducible(settings_.reproducible))
@@ -107,12 +107,12 @@ Session::Session(mpi::Library library)
   if (settings_.timeout_seconds > 0) Watchdog::begin(settings_.timeout_seconds);
   if (!settings_.summary.empty() && mpi_hooks::is_spawned(library_)) // it must not overwrite the summary of the job
     settings_.summary += fmt::format(".{}", getpid());
-  static Session* const ending = this;
+  static Interposer* const ending = this;
   std::atexit([] { ending->write_unfinished(); });
 }
 
 // A thread remembers its last answer until a communicator is made or freed: programs use the same one many times.
-Communicator* Session::known(mpi::Handle handle, bool& between) {
+Communicator* Interposer::known(mpi::Handle handle, bool& between) {
   struct LastCommunicator {
     std::uint64_t era = 0;
     mpi::Handle handle = 0;
@@ -130,7 +130,7 @@ Communicator* Session::known(mpi::Handle handle, bool& between) {
   return it->second;
 }
 
-Communicator* Session::communicator(mpi::Handle handle) {
+Communicator* Interposer::communicator(mpi::Handle handle) {
   bool between = false;
   if (Communicator* const found = known(handle, between); found || between) return found;
   if (mpi_hooks::ProgramSessions::made_communicator(handle)) return nullptr;
@@ -166,7 +166,7 @@ Communicator* Session::communicator(mpi::Handle handle) {
 }
 
 // The rank that finds processes missing reports it: rank 0 may be one of them.
-bool Session::everyone_is_here() {
+bool Interposer::everyone_is_here() {
   std::int32_t missed = 0;
   const bool here = mpi_hooks::PreloadCheck::everyone_is_here(object_name, missed);
   if (missed > 0)
@@ -177,7 +177,7 @@ bool Session::everyone_is_here() {
   return here;
 }
 
-void Session::want(mpi::Handle handle) {
+void Interposer::want(mpi::Handle handle) {
   {
     const std::unique_lock lock(mutex_);
     if (!wanted_.insert(handle).second) return;
@@ -188,7 +188,7 @@ void Session::want(mpi::Handle handle) {
 }
 
 // Sets an attribute that reports its end. Once: setting it again would call deleted() for the first one.
-void Session::watch_over(mpi::Handle handle) {
+void Interposer::watch_over(mpi::Handle handle) {
   {
     const std::unique_lock lock(mutex_);
     if (!watched_.insert(handle).second) return;
@@ -196,12 +196,12 @@ void Session::watch_over(mpi::Handle handle) {
   library_.call.Comm_set_attr(handle, keyval_, this);
 }
 
-void Session::set_up_world() {
+void Interposer::set_up_world() {
   if (ranks() > 1 && mpi_hooks::PreloadCheck::has_list(object_name)) set_up(library_.constants.comm_world);
 }
 
 // Equal on all its ranks.
-bool Session::may_set_up(mpi::Handle handle) {
+bool Interposer::may_set_up(mpi::Handle handle) {
   bool between = false;
   const Communicator* const world = known(library_.constants.comm_world, between);
   if (!mpi_hooks::PreloadCheck::has_list(object_name) || !world || !world->agrees()) return false;
@@ -211,7 +211,7 @@ bool Session::may_set_up(mpi::Handle handle) {
 }
 
 // The ranks agree, because each knows only its own calls.
-void Session::set_up_new(mpi::Handle handle) {
+void Interposer::set_up_new(mpi::Handle handle) {
   DeviceMemory::look();
   int two_groups = 0, ranks = 0;
   if (handle == library_.constants.comm_null || mpi_hooks::ProgramSessions::made_communicator(handle)) return;
@@ -230,11 +230,11 @@ void Session::set_up_new(mpi::Handle handle) {
   set_up(handle);
 }
 
-void Session::set_up(mpi::Handle handle) {
+void Interposer::set_up(mpi::Handle handle) {
   if (Communicator* const found = communicator(handle)) found->connect();
 }
 
-void Session::connect_wanted(mpi::Handle handle) {
+void Interposer::connect_wanted(mpi::Handle handle) {
   {
     const std::unique_lock lock(mutex_);
     if (wanted_.erase(handle) == 0) return;
@@ -243,7 +243,7 @@ void Session::connect_wanted(mpi::Handle handle) {
   if (Communicator* const found = communicator(handle)) found->connect();
 }
 
-void Session::release(mpi::Handle handle) {
+void Interposer::release(mpi::Handle handle) {
   std::unique_ptr<Communicator> freed; // without the lock, because it may be collective
   {
     const std::unique_lock lock(mutex_);
@@ -262,7 +262,7 @@ void Session::release(mpi::Handle handle) {
 }
 
 // Its handle may be used again. The transport stays until the end, because its ranks are not together here.
-void Session::gone(mpi::Handle handle) {
+void Interposer::gone(mpi::Handle handle) {
   const std::unique_lock lock(mutex_);
   if (const auto it = by_handle_.find(handle); it != by_handle_.end()) {
     if (it->second) it->second->discard_without_communication();
@@ -274,16 +274,16 @@ void Session::gone(mpi::Handle handle) {
   watched_.erase(handle);
 }
 
-int Session::copied(mpi::Handle, int, void*, void*, void*, int* flag) { return *flag = 0; }
+int Interposer::copied(mpi::Handle, int, void*, void*, void*, int* flag) { return *flag = 0; }
 
-int Session::deleted(mpi::Handle handle, int, void*, void* session) {
-  auto& self = *static_cast<Session*>(session);
+int Interposer::deleted(mpi::Handle handle, int, void*, void* interposer) {
+  auto& self = *static_cast<Interposer*>(interposer);
   self.gone(self.plain(handle));
   return 0;
 }
 
 // Errors of the library in our own calls, mostly from a lack of memory, must not end the program.
-void Session::ends() {
+void Interposer::ends() {
   const mpi::ErrorHandlerGuard returned(library_, library_.constants.comm_world);
   nonblocking_.stop();
   guard_summary(rank(), [&] { write_summary(); });
@@ -304,7 +304,7 @@ void Session::ends() {
   library_.call.Comm_free_keyval(&keyval_);
 }
 
-mpi::Handle Session::alone() {
+mpi::Handle Interposer::alone() {
   if (const mpi::Handle known = alone_.load(std::memory_order_acquire); known != 0) [[likely]]
     return known;
   const std::lock_guard lock(alone_mutex_);
@@ -313,7 +313,7 @@ mpi::Handle Session::alone() {
   return alone_ != 0 ? alone_.load() : library_.constants.comm_self; // if the library has no more
 }
 
-int Session::raise(const Error& error, mpi::Handle communicator) {
+int Interposer::raise(const Error& error, mpi::Handle communicator) {
   // The handler may end the job; first the failed rank must write its message.
   if (error.elsewhere && !has_raised_) std::this_thread::sleep_for(std::chrono::seconds(1));
   const auto write_briefly = [] { return std::fputs("kumihimo: no memory is left; see ulimit -v\n", stderr); };
@@ -323,40 +323,40 @@ int Session::raise(const Error& error, mpi::Handle communicator) {
   return code;
 }
 
-void Session::say(const std::string& sentence) {
+void Interposer::say(const std::string& sentence) {
   if (!has_spoken_.exchange(true)) write(sentence);
 }
 
-void Session::write(const std::string& sentence) {
+void Interposer::write(const std::string& sentence) {
   std::fprintf(stderr, "kumihimo: rank %d: %s\n", rank(), sentence.c_str());
 }
 
-void Session::say_once_for_all(const std::string& sentence) {
+void Interposer::say_once_for_all(const std::string& sentence) {
   if (rank() == 0) say(sentence);
 }
 
 // For a program that ends without MPI_Finalize. Calls no MPI function, and does nothing in forked processes.
-void Session::write_unfinished(Counted counted) {
+void Interposer::write_unfinished(Counted counted) {
   if (!end() || getpid() != process_ || settings_.summary.empty()) return;
   if (rank() == 0 || counted == Counted::this_rank)
     guard_summary(rank(), [&] { write_summary(Ended::without_finalize, counted); });
 }
 
 // Without a list of processes, a set-up of MPI_COMM_WORLD shows that all ranks have the interposer.
-bool Session::adds_up() {
+bool Interposer::adds_up() {
   if (ranks() == 1) return true;
   bool between = false;
   if (!mpi_hooks::PreloadCheck::has_list(object_name)) return known(library_.constants.comm_world, between);
   return everyone_is_here();
 }
 
-void Session::write_summary() {
+void Interposer::write_summary() {
   const bool is_sum = adds_up() && counters_.add_up(library_);
   if (rank() != 0 || settings_.summary.empty()) return;
   write_summary(Ended::by_finalize, is_sum ? Counted::all_ranks : Counted::rank_0);
 }
 
-void Session::write_summary(Ended ended, Counted counted) {
+void Interposer::write_summary(Ended ended, Counted counted) {
   nlohmann::json calls = nlohmann::json::array(), forwarded = nlohmann::json::array();
   for (std::size_t k = 0; k < counted_calls; ++k) {
     const CollectiveKind kind = all_collectives[k % collective_kinds];
@@ -417,7 +417,8 @@ void Session::write_summary(Ended ended, Counted counted) {
   file << text_of_json(summary, 1) << "\n";
 }
 
-Status Session::run(Communicator& communicator, mpi::Handle handle, plan::Plan& plan, const execute::Buffers& buffers) {
+Status Interposer::run(Communicator& communicator, mpi::Handle handle, plan::Plan& plan,
+                       const execute::Buffers& buffers) {
   if (communicator.queue().calls.load(std::memory_order_acquire) == 0) {
     const auto fail = [&]() -> Status { return communicator.transport()->abandon(out_of_memory()), out_of_memory(); };
     Status done = attempted([&] { return plan.run(buffers); }, fail);

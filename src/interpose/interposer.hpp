@@ -39,14 +39,13 @@ Settings settings_of_environment();
 
 inline constexpr std::string_view object_name = "interposer"; // for mpi_hooks::PreloadCheck
 
-class Session : public mpi_hooks::MpiLifetime<Session> {
+class Interposer : public mpi_hooks::MpiLifetime<Interposer> {
  public:
   const Types& types() const { return types_; }
   CallCounters& counters() { return counters_; }
   Reproducible reproducible() const { return reproducible_; }
 
   // The communicator, known or new (then collective); null for an intercommunicator and for one of an MPI session.
-  // (This class is no MPI session.)
   Communicator* communicator(mpi::Handle handle);
   // The same by this rank alone: null also for a new one, which want() remembers and meet() sets up. `between`: set for
   // an intercommunicator.
@@ -90,9 +89,9 @@ class Session : public mpi_hooks::MpiLifetime<Session> {
   void say_once_for_all(const std::string& sentence); // by rank 0, for what all ranks find
 
  private:
-  friend class mpi_hooks::MpiLifetime<Session>;
+  friend class mpi_hooks::MpiLifetime<Interposer>;
   static constexpr std::string_view otherwise = "the MPI library runs all calls";
-  explicit Session(mpi::Library library);
+  explicit Interposer(mpi::Library library);
   void ends();                   // frees everything, and rank 0 of the world writes what ran
   void gone(mpi::Handle handle); // freed by a call that is not hooked
   void connect_wanted(mpi::Handle handle);
@@ -100,7 +99,7 @@ class Session : public mpi_hooks::MpiLifetime<Session> {
   bool may_set_up(mpi::Handle handle);
   void watch_over(mpi::Handle handle);
   static int copied(mpi::Handle, int, void*, void*, void*, int* flag);
-  static int deleted(mpi::Handle handle, int, void*, void* session);
+  static int deleted(mpi::Handle handle, int, void*, void* interposer);
 
   void write(const std::string& sentence);
   bool everyone_is_here();

@@ -29,9 +29,9 @@ using Ends = std::span<const Neighbourhood::End>; // of a side's blocks, among n
 // The blocks of one side of a call. Blocks of MPI_PROC_NULL are neither read nor written.
 class BlocksOfSide {
  public:
-  BlocksOfSide(const Session& session, const Side& side, std::int64_t blocks, Ends ends)
-      : library_(session.library()), types_(session.types()), side_(side), blocks_(blocks), ends_(ends) {
-    if (!side.types) facts_ = facts_of(session.plain(side.type));
+  BlocksOfSide(const Interposer& interposer, const Side& side, std::int64_t blocks, Ends ends)
+      : library_(interposer.library()), types_(interposer.types()), side_(side), blocks_(blocks), ends_(ends) {
+    if (!side.types) facts_ = facts_of(interposer.plain(side.type));
   }
 
   std::int64_t blocks() const { return blocks_; }
@@ -93,7 +93,8 @@ enum class Use : std::uint8_t { sent, received, both };
 
 class Layer {
  public:
-  Layer(Session& session, OwnData& data, std::int64_t own_block) : session_(session), data_(data), own_(own_block) {}
+  Layer(Interposer& interposer, OwnData& data, std::int64_t own_block)
+      : interposer_(interposer), data_(data), own_(own_block) {}
 
   // `names`: of the blocks, in the order of the call. Returns their first address.
   Result<void*> lay(const BlocksOfSide& side, std::vector<OwnBlocks::Block>& names, Use use, std::int64_t first) {
@@ -118,7 +119,7 @@ class Layer {
 
   Result<void*> packed(const BlocksOfSide& side, std::vector<OwnBlocks::Block>& names, Use use, std::int64_t first,
                        std::int64_t bytes) {
-    if (!data_.packed) data_.packed = std::make_shared<Packed>(session_.library(), session_.alone());
+    if (!data_.packed) data_.packed = std::make_shared<Packed>(interposer_.library(), interposer_.alone());
     std::byte* const data = data_.packed->make(bytes);
     std::int64_t at = 0;
     for (std::int64_t b = 0; b < side.blocks(); ++b) {
@@ -134,7 +135,7 @@ class Layer {
     return static_cast<void*>(data);
   }
 
-  Session& session_;
+  Interposer& interposer_;
   OwnData& data_;
   std::int64_t own_; // a block that stays where it is; -1: none
 };
@@ -148,8 +149,8 @@ Names names_of(const std::vector<OwnBlocks::Block>& all, bool of_each, std::int3
   return {rank, 1}; // a rank's own block has its name
 }
 
-Status lay_sides(Session& session, OwnData& data, OwnBlocks& blocks, const Collective& collective, std::int32_t rank,
-                 const RankBuffers& view) {
+Status lay_sides(Interposer& interposer, OwnData& data, OwnBlocks& blocks, const Collective& collective,
+                 std::int32_t rank, const RankBuffers& view) {
   const CollectiveRow& m = *collective.kind;
   const auto lay = [&](const Side& side, std::vector<OwnBlocks::Block>& names, bool of_each, Use use,
                        std::int64_t own) -> Result<void*> {
@@ -158,7 +159,7 @@ Status lay_sides(Session& session, OwnData& data, OwnBlocks& blocks, const Colle
     if (collective.neighbours && of_each)
       ends = use == Use::sent ? collective.neighbours->destinations(Rank{rank})
                               : collective.neighbours->sources(Rank{rank});
-    return Layer(session, data, own).lay({session, side, named.blocks, ends}, names, use, named.first);
+    return Layer(interposer, data, own).lay({interposer, side, named.blocks, ends}, names, use, named.first);
   };
   if (view.both) { // of a gather or scatter the root's, whose own block stays where it is
     const bool all_to_all = m.sends_to_each() && m.receives_from_each();
@@ -194,14 +195,14 @@ Collective collective_of_local_counts(CollectiveKind kind, const Communicator& c
   return with_local_counts(std::move(c), rank);
 }
 
-Result<OwnData> lay_out(Session& session, const Collective& collective, std::int32_t rank, const RankBuffers& view,
-                        Form form) {
+Result<OwnData> lay_out(Interposer& interposer, const Collective& collective, std::int32_t rank,
+                        const RankBuffers& view, Form form) {
   OwnData data;
   try {
     OwnBlocks blocks;
     blocks.input.resize(collective.counts.own->input.size());
     blocks.output.resize(collective.counts.own->output.size());
-    if (Status s = lay_sides(session, data, blocks, collective, rank, view); !s) return s.error();
+    if (Status s = lay_sides(interposer, data, blocks, collective, rank, view); !s) return s.error();
     if (data.packed && form == Form::nonblocking)
       if (Status s = data.packed->keep_types(); !s) return s.error();
     data.blocks = std::make_shared<const OwnBlocks>(std::move(blocks));

@@ -4,8 +4,8 @@
 
 #include "interpose/buffer_semantics.hpp"
 #include "interpose/communicator.hpp"
+#include "interpose/interposer.hpp"
 #include "interpose/packed.hpp"
-#include "interpose/session.hpp"
 
 #include <memory>
 
@@ -22,7 +22,7 @@ struct OwnData {
   std::shared_ptr<Packed> packed;
 };
 // Errors, of this rank only: no memory to pack in; blocks longer than memory.
-Result<OwnData> lay_out(Session& session, const Collective& collective, std::int32_t rank, const RankBuffers& view,
-                        Form form);
+Result<OwnData> lay_out(Interposer& interposer, const Collective& collective, std::int32_t rank,
+                        const RankBuffers& view, Form form);
 
 } // namespace kumihimo::interpose

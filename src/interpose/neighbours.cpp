@@ -1,6 +1,6 @@
 #include "interpose/neighbours.hpp"
 
-#include "mpi_hooks/extent.hpp"
+#include "mpi_hooks/array_lengths.hpp"
 
 #include <algorithm>
 #include <vector>

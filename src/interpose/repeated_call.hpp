@@ -3,7 +3,7 @@
 #pragma once
 
 #include "interpose/buffer_semantics.hpp"
-#include "interpose/session.hpp"
+#include "interpose/interposer.hpp"
 
 namespace kumihimo::interpose {
 
@@ -19,9 +19,10 @@ class RepeatedCall {
 
   // Remembers a call that needs no packing and whose plan stays the same until FastPath::forget(). `era`: its value
   // before the call was looked at.
-  void remember(const Session& session, CollectiveKind kind, const Call& call, const Found& found, std::uint64_t era);
+  void remember(const Interposer& interposer, CollectiveKind kind, const Call& call, const Found& found,
+                std::uint64_t era);
   // Runs the call if it is the same, and returns its error code; nothing: it may be another one.
-  std::optional<int> run(Session& session, const Call& call) const;
+  std::optional<int> run(Interposer& interposer, const Call& call) const;
 
  private:
   struct ComparedArguments {
@@ -32,7 +33,7 @@ class RepeatedCall {
     bool operator==(const ComparedArguments&) const = default;
   };
   static ComparedArguments arguments_of(const Call& call);
-  RankBuffers view_in(const Session& session, const Call& call) const;
+  RankBuffers view_in(const Interposer& interposer, const Call& call) const;
 
   std::uint64_t era_ = 0;
   ComparedArguments said_;

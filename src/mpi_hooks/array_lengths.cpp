@@ -1,4 +1,4 @@
-#include "mpi_hooks/extent.hpp"
+#include "mpi_hooks/array_lengths.hpp"
 
 #include "mpi_hooks/fortran.hpp"
 
@@ -10,24 +10,25 @@ F* function(const char* name) {
   return reinterpret_cast<F*>(mpi::loaded_symbol(name));
 }
 
-Extent whole(Handle communicator) {
+ArrayLengths whole(Handle communicator) {
   static const auto size_of = function<int(Handle, int*)>("PMPI_Comm_size");
   static const auto remote_size_of = function<int(Handle, int*)>("PMPI_Comm_remote_size");
   static const auto is_inter = function<int(Handle, int*)>("PMPI_Comm_test_inter");
   int inter = 0, own = 0, ranks = 0;
   if (is_inter(communicator, &inter) != 0 || size_of(communicator, &own) != 0) return {};
   if (!inter) return {own, own, own};
-  return remote_size_of(communicator, &ranks) == 0 ? Extent{ranks, ranks, own} : Extent{};
+  return remote_size_of(communicator, &ranks) == 0 ? ArrayLengths{ranks, ranks, own} : ArrayLengths{};
 }
 
-Extent neighbours(Handle communicator) {
+ArrayLengths neighbours(Handle communicator) {
   static const auto dimensions_of = function<int(Handle, int*)>("PMPI_Cartdim_get");
   static const auto rank_in = function<int(Handle, int*)>("PMPI_Comm_rank");
   static const auto count_of_graph = function<int(Handle, int, int*)>("PMPI_Graph_neighbors_count");
   static const auto counts_of_dist = function<int(Handle, int*, int*, int*)>("PMPI_Dist_graph_neighbors_count");
   int n = 0, in = 0, out = 0, rank = 0, weighted = 0;
   const Topology topology = topology_of(communicator);
-  if (topology == Topology::cartesian) return dimensions_of(communicator, &n) == 0 ? Extent{2 * n, 2 * n} : Extent{};
+  if (topology == Topology::cartesian)
+    return dimensions_of(communicator, &n) == 0 ? ArrayLengths{2 * n, 2 * n} : ArrayLengths{};
   if (topology == Topology::graph && rank_in(communicator, &rank) == 0 && count_of_graph(communicator, rank, &n) == 0)
     return {n, n};
   if (topology == Topology::distributed && counts_of_dist(communicator, &in, &out, &weighted) == 0) return {out, in};
@@ -45,22 +46,22 @@ Topology topology_of(Handle communicator) {
   return status == 3 ? Topology::distributed : Topology::none;
 }
 
-Extent extent_of(const Call& call) {
+ArrayLengths array_lengths_of(const Call& call) {
   const Handle communicator = call.handle(Role::communicator);
   const CollectiveRow* const collective = collective_of(call.name).row;
   return collective && collective->of_neighbours() ? neighbours(communicator) : whole(communicator);
 }
 
-int entries(const Call& call, const Extent& extent, Role array) {
+int entries(const Call& call, const ArrayLengths& lengths, Role array) {
   switch (array) {
   case Role::requests: return static_cast<int>(call.integer(Role::request_count));
   case Role::counts: // the result of the other group is dealt out to this one
-    return extent.own;
+    return lengths.own;
   case Role::receive_counts:
   case Role::receive_displacements:
   case Role::receive_addresses:
-  case Role::receive_types: return extent.receives;
-  default: return extent.sends;
+  case Role::receive_types: return lengths.receives;
+  default: return lengths.sends;
   }
 }
 

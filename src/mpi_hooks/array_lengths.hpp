@@ -13,11 +13,11 @@ Topology topology_of(Handle communicator);
 
 // The number of destination and of source ranks of a call: the size of its communicator (of the other group, on an
 // intercommunicator), or the numbers of neighbours for neighbour collectives. `own`: the ranks of this rank's group.
-struct Extent {
+struct ArrayLengths {
   int sends = 0, receives = 0, own = 0;
 };
-Extent extent_of(const Call& call);
+ArrayLengths array_lengths_of(const Call& call);
 // The entries of the array with this role.
-int entries(const Call& call, const Extent& extent, Role array);
+int entries(const Call& call, const ArrayLengths& lengths, Role array);
 
 } // namespace kumihimo::mpi_hooks

@@ -1,6 +1,6 @@
 #include "record/call_traffic.hpp"
 
-#include "mpi_hooks/extent.hpp"
+#include "mpi_hooks/array_lengths.hpp"
 
 namespace kumihimo::record {
 
@@ -57,7 +57,7 @@ std::int64_t CallTrafficReader::received(const Call& call) const {
 
 // MPI_Alltoallw and MPI_Neighbor_alltoallw have a type for each count.
 std::int64_t CallTrafficReader::sum(const Call& call, Role counts, Role type) const {
-  const int n = mpi_hooks::entries(call, mpi_hooks::extent_of(call), counts);
+  const int n = mpi_hooks::entries(call, mpi_hooks::array_lengths_of(call), counts);
   const bool each = type == Role::send_types || type == Role::receive_types;
   const std::int64_t size = each ? 0 : size_of(call.handle(type));
   std::int64_t bytes = 0;
@@ -75,14 +75,15 @@ std::int64_t CallTrafficReader::of_collective(const Call& call, int rank) const 
   if (call.has(Role::counts)) return sum(call, Role::counts, Role::type);
   if (call.has(Role::count)) {
     const std::int64_t bytes = call.integer(Role::count) * size_of(call.handle(Role::type));
-    return collective.sends_to_each() ? bytes * mpi_hooks::extent_of(call).own : bytes;
+    return collective.sends_to_each() ? bytes * mpi_hooks::array_lengths_of(call).own : bytes;
   }
   if (!collective.moves_data()) return 0;
   const bool at_root = call.has(Role::root) && (root == rank || root < 0);
   if (collective.input.whose == Ranks::root) { // at the root what it deals out, else what arrives
     if (at_root && call.has(Role::send_counts)) return sum(call, Role::send_counts, Role::send_type);
     if (at_root)
-      return call.integer(Role::send_count) * size_of(call.handle(Role::send_type)) * mpi_hooks::extent_of(call).sends;
+      return call.integer(Role::send_count) * size_of(call.handle(Role::send_type)) *
+             mpi_hooks::array_lengths_of(call).sends;
     return call.integer(Role::receive_count) * size_of(call.handle(Role::receive_type));
   }
   const bool in_place = call.in_place(Role::send_buffer);
@@ -91,7 +92,7 @@ std::int64_t CallTrafficReader::of_collective(const Call& call, int rank) const 
     return sum(call, Role::send_counts, call.has(Role::send_types) ? Role::send_types : Role::send_type);
   if (!in_place) {
     const std::int64_t block = call.integer(Role::send_count) * size_of(call.handle(Role::send_type));
-    return to_all ? block * mpi_hooks::extent_of(call).sends : block;
+    return to_all ? block * mpi_hooks::array_lengths_of(call).sends : block;
   }
   // In place the receive side tells.
   if (call.has(Role::receive_counts) && to_all)
@@ -99,7 +100,7 @@ std::int64_t CallTrafficReader::of_collective(const Call& call, int rank) const 
   const std::int64_t size = size_of(call.handle(Role::receive_type));
   if (call.has(Role::receive_counts)) return call.integer(Role::receive_counts, rank) * size;
   const std::int64_t block = call.integer(Role::receive_count) * size;
-  return to_all ? block * mpi_hooks::extent_of(call).receives : block;
+  return to_all ? block * mpi_hooks::array_lengths_of(call).receives : block;
 }
 
 } // namespace kumihimo::record

@@ -18,10 +18,11 @@ LocalOrder::LocalOrder(const std::vector<std::int64_t>& windows, const std::vect
   // is complete. Lanes are begun in any order that the waits allow.
   std::vector<std::int64_t> begun(windows.size(), 0);
   const auto row = [&](std::int64_t lane, std::int64_t s) { return &complete_[(lane * kept_ + s) * lanes_]; };
-  const auto ready = [&](std::int64_t l) {
-    for (const SegmentWait& w : waits[l])
-      if (begun[w.lane] < (w.all ? kept_ : std::min(begun[l] - w.behind + 1, kept_))) return false;
-    return true;
+  const auto has_begun = [&](std::int64_t lane, std::int64_t s) { return begun[lane] > std::min(s, kept_ - 1); };
+  const auto ready = [&](std::int64_t l) { // what has begun is complete
+    const LanePosition at{begun[l], begun[l]};
+    return may_start(
+        at, kept_, waits[l], [&](std::int64_t lane) { return begun[lane] == kept_; }, has_begun);
   };
   const auto learn = [&](std::int32_t* mine, std::int64_t other, std::int64_t s) { // segment s of `other` is complete
     if (s < 0) return;
@@ -45,7 +46,7 @@ LocalOrder::LocalOrder(const std::vector<std::int64_t>& windows, const std::vect
   for (bool moved = true; moved;) {
     moved = false;
     for (std::int64_t l = 0; l < lanes_; ++l)
-      while (begun[l] < kept_ && ready(l)) begin(l), moved = true;
+      while (ready(l)) begin(l), moved = true;
   }
 }
 

@@ -1,4 +1,4 @@
-#include "mpi_hooks/extent.hpp"
+#include "mpi_hooks/array_lengths.hpp"
 #include "mpi_hooks/hooks.hpp"
 
 #include <gtest/gtest.h>
@@ -195,9 +195,9 @@ TEST_F(Names, OfFortran) {
 
 TEST(Extents, AreTheOtherGroupsBetweenTwo) {
   Word words[] = {0, 1, 0, 0, 1, 0, 5};
-  EXPECT_EQ(extent_of(Call(Name::Allgather, "MPI_Allgather", Language::c, false, nullptr, words)).sends, 4);
+  EXPECT_EQ(array_lengths_of(Call(Name::Allgather, "MPI_Allgather", Language::c, false, nullptr, words)).sends, 4);
   words[6] = 77;
-  EXPECT_EQ(extent_of(Call(Name::Allgather, "MPI_Allgather", Language::c, false, nullptr, words)).receives, 3);
+  EXPECT_EQ(array_lengths_of(Call(Name::Allgather, "MPI_Allgather", Language::c, false, nullptr, words)).receives, 3);
 }
 
 TEST(Table, HasEachNameOnceAndRolesThatFitItsKind) {
