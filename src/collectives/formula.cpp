@@ -123,8 +123,9 @@ const Formula root_P("√P", [](const CostCase& c) { return std::sqrt(c.collecti
 const Formula cube_root_P("∛P", cube_root);
 const Formula lanes("k", lanes_of);
 
-const Condition powers_of_two{
-    "P = 2^k", [](const CostCase& c) { return std::has_single_bit(static_cast<std::uint32_t>(c.collective.ranks)); }};
+const Condition powers_of_two{"P a power of two", [](const CostCase& c) {
+                                return std::has_single_bit(static_cast<std::uint32_t>(c.collective.ranks));
+                              }};
 const Condition even_ranks{"P is even", [](const CostCase& c) { return c.collective.ranks % 2 == 0; }};
 const Condition more_than_two{"P > 2", [](const CostCase& c) { return c.collective.ranks > 2; }};
 const Condition whole_messages{"S = 1", [](const CostCase& c) { return c.segments == 1; }};
