@@ -10,7 +10,7 @@ const ReasonText& text_of(Reason reason) {
       {"not_chosen", "no Kumihimo algorithm was chosen"},
       {"empty", "no data, or only one rank"},
       {"other_type", "a derived type, or a predefined type without a reduction kernel"},
-      {"other_op", "a user-defined operation, or an operation that the type does not have"},
+      {"other_op", "a user-defined operation, or one without a reduction kernel for the type"},
       {"between", "an intercommunicator"},
       {"disagreement", "the ranks disagree on wisdom, settings or version"},
       {"no_plan", "the algorithm does not fit the call, or memory was short"},

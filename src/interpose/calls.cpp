@@ -340,12 +340,20 @@ Answer take_own(const RequestedCall& asked, const Call& call) {
                               borrowed.plan});
 }
 
+// Of the input as the library packs it, whatever its type; 0: not known.
+std::int64_t packed_bytes(const mpi::Library& library, const Call& call) {
+  int size = 0;
+  if (call.counts || library.call.Type_size(call.send.type, &size) != 0) return 0;
+  return call.send.count * std::int64_t{size};
+}
+
 Answer take(const RequestedCall& asked, const Call& call) {
   if (call.local_counts) return take_own(asked, call);
   Interposer& interposer = asked.interposer;
   if (asked.kind->reduces()) { // nothing is set up for what is never ours
     if (!call.counts && call.send.count == 0) return asked.hand_on(0, Reason::empty);
-    if (!interposer.types().find(call.send.type)) return asked.hand_on(0, Reason::other_type);
+    if (!interposer.types().find(call.send.type))
+      return asked.hand_on(packed_bytes(interposer.library(), call), Reason::other_type);
   }
   Communicator* const communicator = communicator_of(asked, call);
   if (!communicator) return std::nullopt;

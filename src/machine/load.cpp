@@ -24,7 +24,8 @@ Result<fs::path> find_machine(const std::string& name, std::span<const fs::path>
     const auto text = read_text(name, machine_file); // the error says what is there instead of a machine file
     if (!text) return text.error();
   }
-  const auto names = machine_names(search);
+  auto names = machine_names(search);
+  if (!names.empty()) names.emplace_back("this-machine");
   return wrong_value(
       "unknown machine", fmt::format("'{}'", name),
       names.empty() ? std::string("give the path of a file that ends in .toml")
