@@ -237,7 +237,7 @@ Result<std::vector<Vector>> golden_outputs(const ProgramSet& set, const std::vec
       return transport::needs_offload_engine();
     if (std::any_of(processes.begin(), processes.end(), [](const Process& p) { return p.strays(); }))
       return failed("a chunk of the schedule lies outside its buffer");
-    if (!any) return failed("the schedule deadlocks", "its ranks wait for one another");
+    if (!any) return failed("the programs deadlock", "its ranks wait for one another");
   }
   std::vector<Vector> outputs;
   for (Process& p : processes) outputs.push_back(p.take_output());

@@ -32,7 +32,7 @@ Error unequal_lengths(const Endpoints& m) {
 }
 
 Error does_not_end(std::int64_t lanes) {
-  return failed("the schedule deadlocks", fmt::format("{} lane{} for ever", lanes, lanes == 1 ? " waits" : "s wait"),
+  return failed("the programs deadlock", fmt::format("{} lane{} for ever", lanes, lanes == 1 ? " waits" : "s wait"),
                 verify_it);
 }
 

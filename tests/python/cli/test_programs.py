@@ -191,18 +191,18 @@ def test_more_ranks_than_a_verb_takes_are_refused_at_once(kumihimo, pair, verb, 
         ("receive 0 1 1", "receive 0 0 2", "rank 1 on lane 0 expects 2 elements where rank 0 sends 1;"),
         ("receive 0 1 1\n", "", "a send on lane 0 from rank 0 to rank 1 has no receive;"),
         ("send 1 0 1\n", "", "a receive on lane 0 from rank 0 to rank 1 has no send;"),
-        ("send 1 0 1", "receive 1 0 1\nsend 1 0 1", "the schedule deadlocks: 2 lanes wait for ever;"),
+        ("send 1 0 1", "receive 1 0 1\nsend 1 0 1", "the programs deadlock: 2 lanes wait for ever;"),
         (
             "send 1 0 1\nrank 1\nreceive 0 1 1",
             "receive 1 0 1\nsend 1 0 1\nrank 1\nreceive 0 1 1\nsend 0 1 1",
-            "the schedule deadlocks: 2 lanes wait for ever;",
+            "the programs deadlock: 2 lanes wait for ever;",
         ),
     ],
 )
 def test_programs_that_do_not_fit_have_no_time(kumihimo, pair, old, new, sentence, model):
     ended = kumihimo("simulate", pair(old, new), "-m", "k-computer", "--shape", "2", "--model", model)
     assert (ended.code, ended.out, ended.err.count("\n")) == (1, "", 1), ended.err
-    known = sentence if model == "flow" or "has no" not in sentence else "the schedule deadlocks"
+    known = sentence if model == "flow" or "has no" not in sentence else "the programs deadlock"
     assert known in ended.err and "check it with kumihimo verify" in ended.err
 
 
