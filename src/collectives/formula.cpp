@@ -123,7 +123,7 @@ const Formula root_P("√P", [](const CostCase& c) { return std::sqrt(c.collecti
 const Formula cube_root_P("∛P", cube_root);
 const Formula lanes("k", lanes_of);
 
-const Condition powers_of_two{"P a power of two", [](const CostCase& c) {
+const Condition powers_of_two{"P is a power of two", [](const CostCase& c) {
                                 return std::has_single_bit(static_cast<std::uint32_t>(c.collective.ranks));
                               }};
 const Condition even_ranks{"P is even", [](const CostCase& c) { return c.collective.ranks % 2 == 0; }};

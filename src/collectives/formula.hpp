@@ -62,10 +62,10 @@ Formula::Formula(Number constant)
 
 // Where a closed form holds: everywhere, unless it says where. Or what the time is, where there is no form to evaluate.
 struct Condition {
-  std::string text; // "P a power of two"
+  std::string text; // "P is a power of two"
   std::function<bool(const CostCase&)> holds = {};
 };
-Condition operator&&(const Condition& a, const Condition& b); // "P a power of two, S = 1"
+Condition operator&&(const Condition& a, const Condition& b); // "P is a power of two, S = 1"
 
 struct Cost {
   Formula time;
@@ -73,7 +73,7 @@ struct Cost {
 
   double seconds(const CostCase& at) const; // of a form that exists; 0 of a rank alone, which has nobody to send to
   bool holds(const CostCase& at) const { return time && (!where.holds || where.holds(at)); }
-  std::string text() const; // "log₂P·α where P a power of two"
+  std::string text() const; // "log₂P·α where P is a power of two"
 };
 
 // The quantities that most formulas are made of. n: bytes of the vector, or of one block. S: segments. d: axes that are

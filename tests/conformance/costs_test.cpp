@@ -169,7 +169,7 @@ TEST(Costs, FormulasPrintThemselves) {
   EXPECT_EQ((n / (2 * S) * beta - (alpha - cost::gamma)).text(), "(n/(2S))β - (α - γ)");
   EXPECT_EQ((n / S * beta - n / P).text(), "(n/S)β - n/P");
   EXPECT_EQ((Cost{ceil_log_P * alpha, powers_of_two && whole_messages}.text()),
-            "⌈log₂P⌉α where P a power of two, S = 1");
+            "⌈log₂P⌉α where P is a power of two, S = 1");
   const Collective c = make_collective(CollectiveKind::allreduce, 8, 3);
   const RankSpace space = RankSpace::row(8);
   const Parameters none;

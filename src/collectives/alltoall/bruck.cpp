@@ -74,7 +74,7 @@ Variant row() {
   using namespace cost;
   return {.summary = "one round per digit value of the distance between sender and receiver",
           .cost = {log_P * (alpha + P / 2 * n * beta),
-                   {"P a power of two, radix 2",
+                   {"P is a power of two, radix 2",
                     [](const CostCase& c) { return powers_of_two.holds(c) && c.parameters.radix == 2; }}},
           .reference = "Bruck et al., IEEE TPDS 8(11), 1997",
           .parameters = {{parameter::radix, 2}},
