@@ -65,18 +65,6 @@ constexpr std::array<HookedCollective, names> collectives = [] {
   return all;
 }();
 
-static_assert(
-    [] {
-      for (std::size_t n = 0; n < names; ++n) {
-        const Kind kind = descriptions[n].kind;
-        const bool is_collective =
-            kind == Kind::collective || kind == Kind::nonblocking_collective || kind == Kind::persistent_collective;
-        if (is_collective && !collectives[n].row) return false;
-      }
-      return true;
-    }(),
-    "each hooked collective has a row in collectives.def");
-
 constexpr std::array<std::array<std::int8_t, roles>, names> places = [] {
   std::array<std::array<std::int8_t, roles>, names> all{};
   for (std::size_t n = 0; n < names; ++n) {
