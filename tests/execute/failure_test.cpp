@@ -4,6 +4,8 @@
 #include "execute/schedules.hpp"
 
 #include <cstring>
+#include <memory>
+#include <optional>
 
 namespace kumihimo {
 namespace {
@@ -167,58 +169,57 @@ struct Failing final : Remembering {
   std::vector<std::byte*> targets;
 };
 
-// Of either kind of scratch memory: the execution's own, and pages of the system.
-TEST(Failure, ALateMessageMayStillWriteAfterTheExecutionIsGone) {
-  for (const std::int64_t count : {8, 100'000}) {
+// A run that fails while the library may still write into its scratch memory: of `count` doubles, which its lane fills
+// at once, and receives into.
+struct UnendedRun {
+  explicit UnendedRun(std::int64_t count) : data(static_cast<std::size_t>(count), 1.0) {
     const Schedule s =
         schedule_of(make_collective(CollectiveKind::allreduce, 2, count), 1, [](ProgramBuilder& program, Rank rank) {
           const Array held = program.scratch(LaneId{0}, 1, 1);
           LaneBuilder lane(LaneId{0}, "", 1);
+          lane.step(copy(held[whole()], in[whole()]));
           lane.step(receive(1 - rank.value, held[whole()]));
           program.add(std::move(lane));
         });
-    const auto program = execute::compile(s, Rank{0});
-    ASSERT_TRUE(program.ok()) << program.error().sentence();
-    Failing transport;
-    auto execution = execute::Execution::prepare(*program, transport);
-    std::vector<double> data(static_cast<std::size_t>(count));
-    EXPECT_FALSE(
-        (*execution)->run({data.data(), data.data()}, *execute::find_reduction(pair().type, pair().operation)).ok());
-    execution->reset();
-    ASSERT_EQ(transport.targets.size(), 1U);
-    std::memset(transport.targets[0], 1, static_cast<std::size_t>(8 * count));
-    const execute::Scratch other(8 * count);
-    std::memset(other.data(), 2, static_cast<std::size_t>(8 * count));
-    EXPECT_EQ(transport.targets[0][0], std::byte{1}) << "nobody else's memory";
+    program = *execute::compile(s, Rank{0});
+    execution = *execute::Execution::prepare(*program, transport);
+    EXPECT_FALSE(run().ok());
+    EXPECT_EQ(transport.targets.size(), 1U);
+  }
+  Status run() {
+    return execution->run({data.data(), data.data()}, *execute::find_reduction(pair().type, pair().operation));
+  }
+  std::size_t bytes() const { return data.size() * sizeof data[0]; }
+  std::byte* target() const { return transport.targets.at(0); }
+
+  std::vector<double> data;
+  Failing transport;
+  std::optional<execute::CompiledProgram> program;
+  std::unique_ptr<execute::Execution> execution;
+};
+constexpr std::int64_t either_kind[] = {8, 100'000}; // of scratch memory: the execution's own, and pages of the system
+
+TEST(Failure, ALateMessageMayStillWriteAfterTheExecutionIsGone) {
+  for (const std::int64_t count : either_kind) {
+    UnendedRun unended(count);
+    unended.execution.reset();
+    std::memset(unended.target(), 1, unended.bytes());
+    const execute::Scratch other(static_cast<std::int64_t>(unended.bytes()));
+    std::memset(other.data(), 2, unended.bytes());
+    EXPECT_EQ(*unended.target(), std::byte{1}) << "nobody else's memory";
   }
 }
 
 // Nor is it written by a later run, whatever its blocks: those of another length would not fit into it.
 TEST(Failure, AfterARunThatDidNotEndThereIsNoOther) {
-  for (const std::int64_t count : {8, 100'000}) {
-    const Schedule s =
-        schedule_of(make_collective(CollectiveKind::allreduce, 2, count), 1, [](ProgramBuilder& program, Rank rank) {
-          const Array held = program.scratch(LaneId{0}, 1, 1);
-          LaneBuilder lane(LaneId{0}, "", 1);
-          lane.round({copy(held[whole()], in[whole()])}); // at once, in the next run, too
-          lane.step(receive(1 - rank.value, held[whole()]));
-          program.add(std::move(lane));
-        });
-    const auto program = execute::compile(s, Rank{0});
-    ASSERT_TRUE(program.ok()) << program.error().sentence();
-    Failing transport;
-    auto execution = execute::Execution::prepare(*program, transport);
-    const transport::Reduction sum = *execute::find_reduction(pair().type, pair().operation);
-    std::vector<double> data(static_cast<std::size_t>(count), 1.0);
-    const execute::Buffers buffers{data.data(), data.data()};
-    EXPECT_FALSE((*execution)->run(buffers, sum).ok());
-    ASSERT_EQ(transport.targets.size(), 1U);
-    std::memset(transport.targets[0], 7, static_cast<std::size_t>(8 * count));
-    EXPECT_FALSE((*execution)->fit().ok());
-    EXPECT_FALSE((*execution)->reserve().ok());
-    EXPECT_FALSE((*execution)->run(buffers, sum).ok());
-    EXPECT_EQ(transport.targets.size(), 1U) << "no message is started";
-    EXPECT_EQ(transport.targets[0][0], std::byte{7}) << "nothing is written";
+  for (const std::int64_t count : either_kind) {
+    UnendedRun unended(count);
+    std::memset(unended.target(), 7, unended.bytes());
+    EXPECT_FALSE(unended.execution->fit().ok());
+    EXPECT_FALSE(unended.execution->reserve().ok());
+    EXPECT_FALSE(unended.run().ok());
+    EXPECT_EQ(unended.transport.targets.size(), 1U) << "no message is started";
+    EXPECT_EQ(*unended.target(), std::byte{7}) << "nothing is written";
   }
 }
 
