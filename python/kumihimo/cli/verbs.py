@@ -11,7 +11,6 @@ all of them), so a heavy import in one costs the others nothing.
 from __future__ import annotations
 
 import importlib
-import os
 from difflib import get_close_matches
 from typing import Annotated, Optional
 
@@ -19,6 +18,7 @@ import click
 import typer
 from typer.core import TyperGroup
 
+from kumihimo import odd_bytes
 from kumihimo.durations import FORMS
 from kumihimo.errors import did_you_mean, wrong_value
 from kumihimo.interrupts import leaving
@@ -41,7 +41,7 @@ class Verbs(TyperGroup):
         if " ".join(args[:2]) in VERBS:
             args = [" ".join(args[:2]), *args[2:]]
         if not printable(args[0]):
-            raise click.UsageError(f"{escaped(args[0])} is not UTF-8.", ctx)
+            raise click.UsageError(f"'{odd_bytes.printable(args[0])}' is not UTF-8.", ctx)
         if args[0] not in VERBS:
             problem = f"there is no command {args[0]}"
             raise click.UsageError("; ".join(filter(None, (problem, did_you_mean(args[0], VERBS)))), ctx)
@@ -128,7 +128,7 @@ class Utf8(click.types.StringParamType):
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
         text = super().convert(value, param, ctx)
         if not printable(text):
-            self.fail(f"{escaped(text)} is not UTF-8.", param, ctx)
+            self.fail(f"'{odd_bytes.printable(text)}' is not UTF-8.", param, ctx)
         if not text and isinstance(param, click.Option) and ctx.get_parameter_source(param.name) in GIVEN:
             raise wrong_value(f"{max(param.opts, key=len)} must have a value", "''", "leave it out or give one")
         return text
@@ -159,11 +159,6 @@ def printable(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def escaped(text: str) -> str:
-    r"""Each byte that is not UTF-8 as \xfb."""
-    return repr(os.fsencode(text))[1:]
 
 
 app = typer.Typer(
