@@ -29,10 +29,10 @@ void Sweep::take_messages() {
     m.path = network_.append_path(entry->first.from, entry->first.to, flows_.resources);
     if (m.moved <= 0) flows_.resources.resize(before); // a signal
     if (compiled_.symmetry) fold_path(m, before);
-    m.start = later(send.since, receive.since);
+    const PathTime& start = later(matching_.since(send), matching_.since(receive));
     const Occupied& occupied = entry->second.occupied;
-    const double free = occupied.until + loops_.rest(occupied.loop);
-    if (free > m.start.seconds) m.start = m.start.plus_latency(free - m.start.seconds);
+    m.behind = std::max(0.0, occupied.until + loops_.rest(occupied.loop) - start.seconds);
+    m.start = start.seconds + m.behind, m.start_doubt = start.doubt;
     add_flow(m);
   }
   matching_.clear_ready();
@@ -143,32 +143,25 @@ void Sweep::deliver() {
 // Of unequal messages the shorter ones end first and leave what they share to the longer ones. At a single resource, a
 // message waits for min(its own bytes, the other's bytes) of each other message. Its rate is at least the fair rate.
 void Sweep::share_by_length() {
-  shared_.clear(), sharing_.clear();
-  shared_.reserve(flows_.resources.size());
+  by_length_.clear();
   for (std::uint32_t i = 0; i < messages_.size(); ++i)
-    for (const Resource r : flows_.of(i)) {
-      const std::int32_t users = shares_.users(r);
-      if (users <= 1) continue;
-      if (place_of_[r] < 0) {
-        place_of_[r] = static_cast<std::int32_t>(sharing_.size());
-        sharing_.push_back({r, shared_.size(), shared_.size()});
-        shared_.resize(shared_.size() + static_cast<std::size_t>(users));
-      }
-      shared_[sharing_[place_of_[r]].end++] = {i, messages_[i].moved * messages_[i].times};
-    }
+    if (messages_[i].moved > 0) by_length_.push_back({messages_[i].moved * messages_[i].times, i});
+  std::sort(by_length_.begin(), by_length_.end());
   alone_.assign(messages_.size(), 0);
-  for (const auto& [r, begin, end] : sharing_) {
-    place_of_[r] = -1;
-    const std::span<Shared> users = std::span(shared_).subspan(begin, end - begin);
-    std::sort(users.begin(), users.end(), [](const Shared& a, const Shared& b) { return a.bytes < b.bytes; });
-    double before = 0;
-    for (std::size_t at = 0; at < users.size(); ++at) {
-      double& alone = alone_[users[at].message];
-      const double longer = static_cast<double>(users.size() - at);
-      alone = std::max(alone, (before + users[at].bytes * longer) / network_.capacities()[r]);
-      before += users[at].bytes;
+  for (const auto& [bytes, i] : by_length_) {
+    for (const Resource r : flows_.of(i)) {
+      if (shares_.users(r) <= 1) continue;
+      if (place_of_[r] < 0) {
+        place_of_[r] = static_cast<std::int32_t>(shortest_first_.size());
+        shortest_first_.push_back({r, shares_.users(r), 0});
+      }
+      Sharing& s = shortest_first_[place_of_[r]];
+      alone_[i] = std::max(alone_[i], (s.shorter + bytes * s.left) / network_.capacities()[r]);
+      --s.left, s.shorter += bytes;
     }
   }
+  for (const Sharing& s : shortest_first_) place_of_[s.resource] = -1;
+  shortest_first_.clear();
   for (std::size_t i = 0; i < messages_.size(); ++i) {
     if (alone_[i] <= 0) continue;
     const Message& m = messages_[i];
@@ -197,13 +190,13 @@ void Sweep::find_doubts() {
     if (m.reduced > 0) slowed += m.reduced * (1 / sum_rate_here - 1 / sum_rate(m, 1, 1));
     if (slowed <= 1e-6 * std::max(m.moved, m.reduced) / m.path.limit) continue;
     slowed_.push_back({static_cast<std::uint32_t>(i), slowed * m.times});
-    const double start = m.start.seconds + m.wait, left = end_of(i);
+    const double start = m.start + m.wait, left = end_of(i);
     const double arrived = left + m.times * m.path.latency;
     for_each_shared(i, [&](ActiveInterval& p, bool sum) {
       if (sum)
-        p.add(arrived, arrived + m.times * m.reduced / sum_rate_here, m.start.doubt);
+        p.add(arrived, arrived + m.times * m.reduced / sum_rate_here, m.start_doubt);
       else
-        p.add(start, left, m.start.doubt);
+        p.add(start, left, m.start_doubt);
     });
   }
   for (const auto& [message, seconds] : slowed_) {
@@ -315,10 +308,18 @@ void Sweep::add_uses(const FlowSet& flows, const std::vector<UnderWay>& uses, st
   }
 }
 
+// When its two ends have both started and the queue is free; of a local step, when the step started.
+PathTime Sweep::start_of(const Message& m) const {
+  if (m.entry == nullptr) return frames_[m.sender].now;
+  const Posted &send = matching_.head(*m.entry, Matching::sends),
+               &receive = matching_.head(*m.entry, Matching::receives);
+  return later(matching_.since(send), matching_.since(receive)).plus_latency(m.behind);
+}
+
 // When a message has left, with all that it stands for.
 double Sweep::end_of(std::size_t at) const {
   const Message& m = messages_[at];
-  return m.start.seconds + m.wait + m.times * (m.path.cost + m.moved / flows_.rate[at]);
+  return m.start + m.wait + m.times * (m.path.cost + m.moved / flows_.rate[at]);
 }
 
 void Sweep::connect_loops(std::int32_t a, std::int32_t b) {
@@ -336,7 +337,7 @@ void Sweep::connect_loops(std::int32_t a, std::int32_t b) {
 double Sweep::issue(const Message& m) {
   if (m.path.cost <= 0) return 0;
   BusyInterval& busy = issuing_[m.instance];
-  const double start = m.start.seconds, cost = m.path.cost;
+  const double start = m.start, cost = m.path.cost;
   if (start + cost <= busy.begin) return 0; // a level is no instant: this one was first
   if (start >= busy.end) return busy = {start, start + cost}, 0;
   const double wait = busy.end - start;
@@ -346,21 +347,20 @@ double Sweep::issue(const Message& m) {
 
 void Sweep::deliver_one(std::size_t at) {
   Message& m = messages_[at];
-  PathTime left = m.start.plus_latency(m.wait + m.path.cost).plus_transfer(m.moved / flows_.rate[at]);
+  PathTime left = start_of(m).plus_latency(m.wait + m.path.cost).plus_transfer(m.moved / flows_.rate[at]);
   left.doubt += m.doubt, left.meeting += m.meeting;
   PathTime arrived = left.plus_latency_in_flight(m.path.latency);
   if (m.reduced > 0) add_sum(m, arrived);
-  if (m.entry == nullptr) return complete(m.sender, arrived, arrived.seconds - m.start.seconds);
+  if (m.entry == nullptr) return complete(m.sender, arrived, arrived.seconds - m.start);
   if (m.sender >= 0 && m.receiver >= 0) connect_loops(m.sender, m.receiver);
   const double idle = m.gap / m.path.limit, free = left.seconds + idle;
   Occupied occupied{free, idle > 0};
   if (occupied.gap && m.whole_loop) occupied.loop = loop_around(m.sender);
   matching_.consume(*m.entry, m.times, occupied);
-  if (m.sender >= 0) complete(m.sender, left, free - m.start.seconds);
+  if (m.sender >= 0) complete(m.sender, left, free - m.start);
   if (m.receiver < 0) return;
-  if (const std::int32_t member = loop_around(m.receiver); member >= 0)
-    loops_.pass(member, arrived.seconds - m.start.seconds);
-  complete(m.receiver, arrived, arrived.seconds - m.start.seconds);
+  if (const std::int32_t member = loop_around(m.receiver); member >= 0) loops_.pass(member, arrived.seconds - m.start);
+  complete(m.receiver, arrived, arrived.seconds - m.start);
 }
 
 double Sweep::sum_rate(const Message& m, std::int32_t here, std::int32_t on_node) const {

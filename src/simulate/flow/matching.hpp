@@ -23,6 +23,7 @@ struct PathTime {
   double flight = 0;   // of the latency: hops and relays, which messages in flight at once pass together
   double entered = -1; // when the path came into the sampled loop that it is in, whose parts are counted from there
 
+  bool operator==(const PathTime&) const = default;
   double latency() const { return seconds - transfer - reduction - steady; }
   PathTime plus_latency(double t) const { return plus(t, 0, 0, 0); }
   PathTime plus_latency_in_flight(double t) const {
@@ -69,9 +70,8 @@ struct NearHash {
 };
 
 // A step that has started. In a collapsed loop it stands for `times` messages, which may meet the same number of single
-// messages.
+// messages. Millions wait at once on a whole machine: it is small.
 struct Posted {
-  PathTime since;
   double bytes = 0, gap = 0; // gap: idle bytes behind it
   double times = 1;
   double weight = 1;       // number of messages like it in the whole of a sampled loop
@@ -79,6 +79,8 @@ struct Posted {
   std::int32_t instance = -1;
   StepKind kind = StepKind::send;
   bool exact = false; // see FlatStep
+  // Set by Matching
+  std::int32_t since = -1; // when it started, among the starts
   std::int32_t next = -1;
   std::uint32_t order = 0; // of posting
 };
@@ -106,10 +108,11 @@ class Matching {
   // Reserves memory for this many steps at once: two halves make a message.
   void reserve(std::size_t steps) { queues_.reserve(steps / 2), pool_.reserve(steps), enough_ = steps; }
 
-  void post(const Channel& channel, Side side, const Posted& posted) {
+  void post(const Channel& channel, Side side, const PathTime& since, const Posted& posted) {
     Entry& entry = *queues_.try_emplace(channel).first;
     Queue& q = entry.second;
-    const std::int32_t at = allocate(posted);
+    const std::int32_t at = allocate(pool_, unused_, posted);
+    pool_[at].since = start_at(since);
     pool_[at].order = posted_++;
     (q.first[side] < 0 ? q.first[side] : pool_[q.last[side]].next) = at;
     q.last[side] = at;
@@ -117,6 +120,8 @@ class Matching {
   }
 
   Posted& head(Entry& entry, Side side) { return pool_[entry.second.first[side]]; }
+  const Posted& head(const Entry& entry, Side side) const { return pool_[entry.second.first[side]]; }
+  const PathTime& since(const Posted& posted) const { return starts_[posted.since].time; }
 
   // Notes that the heads of this queue have met `times` times, and removes exhausted ones. Afterwards `entry` may be
   // gone: without a gap, the sender's next round starts only after this message has left, so nothing is remembered.
@@ -131,6 +136,7 @@ class Matching {
       if (p.times > 0.5) continue;
       const std::int32_t gone = q.first[side];
       q.first[side] = p.next;
+      if (--starts_[p.since].steps == 0) unused_starts_.push_back(p.since);
       unused_.push_back(gone);
     }
     if (q.empty() && !occupied.gap)
@@ -168,7 +174,10 @@ class Matching {
     std::erase_if(queues_, [&](const Entry& entry) { return entry.second.empty() && passed(entry.second.occupied); });
     enough_ = std::max(enough_, 2 * queues_.size());
   }
-  void clear() { queues_.clear(), ready_.clear(), pool_.clear(), unused_.clear(); }
+  void clear() {
+    queues_.clear(), ready_.clear(), pool_.clear(), unused_.clear();
+    starts_.clear(), unused_starts_.clear(), last_start_ = -1;
+  }
 
  private:
   void list_if_ready(Entry& entry) {
@@ -176,12 +185,19 @@ class Matching {
     entry.second.listed = true;
     ready_.push_back({head(entry, sends).order, &entry});
   }
-  std::int32_t allocate(const Posted& posted) {
-    if (unused_.empty()) return pool_.push_back(posted), static_cast<std::int32_t>(pool_.size()) - 1;
-    const std::int32_t at = unused_.back();
-    unused_.pop_back();
-    pool_[at] = posted;
+  template <class T>
+  static std::int32_t allocate(std::vector<T>& pool, std::vector<std::int32_t>& unused, const T& item) {
+    if (unused.empty()) return pool.push_back(item), static_cast<std::int32_t>(pool.size()) - 1;
+    const std::int32_t at = unused.back();
+    unused.pop_back();
+    pool[at] = item;
     return at;
+  }
+  // The steps of a round start at once, and follow each other.
+  std::int32_t start_at(const PathTime& time) {
+    const bool same = last_start_ >= 0 && starts_[last_start_].steps > 0 && starts_[last_start_].time == time;
+    if (!same) last_start_ = allocate(starts_, unused_starts_, {time});
+    return ++starts_[last_start_].steps, last_start_;
   }
 
   std::pmr::unsynchronized_pool_resource memory_; // queues come and go with each round
@@ -189,6 +205,13 @@ class Matching {
   std::vector<Ready> ready_;
   std::vector<Posted> pool_;
   std::vector<std::int32_t> unused_;
+  struct Start {
+    PathTime time;
+    std::int32_t steps = 0; // in the pool
+  };
+  std::vector<Start> starts_;
+  std::vector<std::int32_t> unused_starts_;
+  std::int32_t last_start_ = -1;
   std::uint32_t posted_ = 0;
   std::size_t enough_ = 0;
 };

@@ -179,15 +179,15 @@ void Sweep::post(std::int32_t f, const FlatStep& step) {
     const auto element = static_cast<double>(compiled_.schedule->data->type_bytes);
     for (std::int32_t m = member; m >= 0; m = loops_.around(m)) loops_.fill(m, data ? bytes / element : 1);
   }
-  const Posted posted{frame.now, bytes, gap, frame.times, frame.weight, f, frame.instance, step.kind, step.exact};
+  const Posted posted{bytes, gap, frame.times, frame.weight, f, frame.instance, step.kind, step.exact};
   const Symmetry* const symmetry = compiled_.symmetry.get();
   if (step.kind == StepKind::send || step.kind == StepKind::signal)
-    matching_.post({instance.lane, instance.rank, peer}, Matching::sends, posted);
+    matching_.post({instance.lane, instance.rank, peer}, Matching::sends, frame.now, posted);
   else if (symmetry == nullptr)
-    matching_.post({instance.lane, peer, instance.rank}, Matching::receives, posted);
+    matching_.post({instance.lane, peer, instance.rank}, Matching::receives, frame.now, posted);
   else // what its sender's first sends is the image of what this receives
     matching_.post({instance.lane, symmetry->first(peer), symmetry->moved(instance.rank, peer)}, Matching::receives,
-                   posted);
+                   frame.now, posted);
 }
 
 // Runs beside the messages of its level: see take_messages.
@@ -199,7 +199,7 @@ void Sweep::local_step(std::int32_t f, StepKind kind, double bytes) {
   m.weight = frame.weight;
   m.channel = {instance.lane, instance.rank, instance.rank};
   m.times = frame.times;
-  m.start = frame.now;
+  m.start = frame.now.seconds, m.start_doubt = frame.now.doubt;
   (kind == StepKind::copy ? m.moved : m.reduced) = bytes;
   m.computes = kind == StepKind::compute;
   m.path.limit = network_.copy_rate(instance.rank);

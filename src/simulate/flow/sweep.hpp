@@ -74,10 +74,11 @@ class Sweep {
     double moved = 0, reduced = 0;         // bytes that flow, and those that are summed up then
     bool computes = false;                 // `reduced` is time of the processor alone, and passes no memory
     Path path;
-    PathTime start;
-    double wait = 0;    // until its lane can issue it
-    double doubt = 0;   // seconds by which sharing lengthens it, but might not
-    double meeting = 0; // seconds by which messages of earlier levels may lengthen it
+    double start = 0, start_doubt = 0; // of start_of(*this)
+    double behind = 0;                 // that one before it keeps its queue occupied after both ends have started
+    double wait = 0;                   // until its lane can issue it
+    double doubt = 0;                  // seconds by which sharing lengthens it, but might not
+    double meeting = 0;                // seconds by which messages of earlier levels may lengthen it
   };
 
   struct Spread { // of times
@@ -178,9 +179,10 @@ class Sweep {
   bool find_overlaps();
   void find_busy_processors();
   void add_uses(const FlowSet& flows, const std::vector<UnderWay>& uses, std::optional<double> until);
+  PathTime start_of(const Message& message) const; // until it is consumed
   double end_of(std::size_t message) const;
   // When its bytes begin to flow, the first of several messages at its start.
-  static double flowing_from(const Message& m) { return m.start.seconds + m.wait + (m.times > 1 ? 0 : m.path.cost); }
+  static double flowing_from(const Message& m) { return m.start + m.wait + (m.times > 1 ? 0 : m.path.cost); }
   double issue(const Message& message);
   void connect_loops(std::int32_t a, std::int32_t b);
   Status finished(std::int32_t phase) const;
@@ -220,24 +222,21 @@ class Sweep {
   double shortest_ = 0, longest_ = 0; // bytes of messages of this level
   std::vector<Resource> sum_resources_;
   FairShares shares_;
-  struct Shared { // of a message that shares a resource
-    std::uint32_t message = 0;
-    double bytes = 0;
-  };
-  struct Sharing { // of a resource: its messages in shared_
+  std::vector<std::pair<double, std::uint32_t>> by_length_; // bytes and message
+  struct Sharing {                                          // of a resource, from its shortest message on
     Resource resource = 0;
-    std::size_t begin = 0, end = 0;
+    std::int32_t left = 0; // messages that are no shorter
+    double shorter = 0;    // bytes of those that are
   };
-  std::vector<Sharing> sharing_;
-  std::vector<Shared> shared_; // what messages of unequal lengths share
-  std::vector<double> alone_;  // by message: seconds that the most that it shares takes, were it all
-  struct Slowed {              // a message that shares something full
+  std::vector<Sharing> shortest_first_;
+  std::vector<double> alone_; // by message: seconds that the most that it shares takes, were it all
+  struct Slowed {             // a message that shares something full
     std::uint32_t message = 0;
     double seconds = 0; // by which that lengthens it
   };
   std::vector<Slowed> slowed_;
   std::vector<ActiveInterval> presence_; // of this level
-  std::vector<std::int32_t> place_of_;   // by resource, in presence_ or sharing_; -1: none
+  std::vector<std::int32_t> place_of_;   // by resource, in presence_ or shortest_first_; -1: none
   struct Levels {
     UnderWay before, here;  // the earlier level that ends last, and the latest
     std::int32_t level = 0; // the latest
