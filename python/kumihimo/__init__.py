@@ -6,9 +6,10 @@ __all__ = ["BadInput", "Failed", "KumihimoError", "NotApplicable", "__version__"
 
 
 def __getattr__(name: str) -> str:
-    """The version, read from the native libraries only when asked for: without them the command can still say so."""
+    """The version, read from the native libraries only when asked for: without them the command can still say so. From
+    those in use, so that a stale build shows."""
     if name == "__version__":
-        from kumihimo._version import __version__
+        from kumihimo import _base
 
-        return __version__
+        return _base.version()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -30,6 +30,13 @@ Error no_scratch(const CompiledProgram& program) {
 
 } // namespace
 
+// What messages read and write, beside the caller's buffers.
+struct Execution::Memory {
+  std::vector<LaneState> lanes;
+  std::vector<std::byte> own;
+  Scratch scratch;
+};
+
 Execution::Execution(const CompiledProgram& program, Transport& transport)
     : program_(program), transport_(transport), gathers_(transport.gathers()),
       in_own_(memory_bytes(program) <= most_own_bytes), unfinished_(1) {

@@ -21,6 +21,9 @@ using transport::ByteCursor, transport::Message, transport::MessageKey, transpor
     transport::ReceiveRequest, transport::Reduction, transport::SendRequest, transport::Sink, transport::Stream,
     transport::Transport;
 
+struct Slot; // execute/engine_slot.hpp
+struct LaneState;
+
 // The caller's memory. Where the collective is aliased at this rank (in place; bcast always), both are one memory: the
 // start of its output (of scatter at the root: of its input), as either of the two.
 struct Buffers {
@@ -77,8 +80,6 @@ class Execution {
   void set_trace(std::vector<TraceEvent>* trace) { trace_ = trace; } // null: none, as at first
 
  private:
-  struct Slot;
-  struct LaneState;
   struct Memory;
   Execution(const CompiledProgram& program, Transport& transport);
 

@@ -1,12 +1,17 @@
-// The engine's bookkeeping of the segments in flight: private to the engine's own files.
+// The engine's bookkeeping of the segments in flight: for the engine's own files.
 #pragma once
 
-#include "execute/engine.hpp"
+#include "execute/compiled_program.hpp"
+#include "transport/transport.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
 
 namespace kumihimo::execute {
 
 // One segment of a lane in flight: what its rounds wait for, and the memory of its messages.
-struct Execution::Slot {
+struct Slot {
   std::int64_t segment = 0;
   const ResolvedSegment* code = nullptr;
   ResolvedSegment own;              // where segments are resolved as they begin
@@ -14,14 +19,14 @@ struct Execution::Slot {
   std::vector<std::int32_t> waits;  // by round: rounds that it still waits for; unused in chains
   std::vector<std::int32_t> active; // rounds started and not yet found complete
   std::int32_t rounds_left = 0;
-  std::vector<SendRequest> sends;
-  std::vector<ReceiveRequest> receives;
-  std::vector<OffloadRequest> offloads;
-  std::vector<Piece> pieces; // of sends of several runs, as the runs of `code`
+  std::vector<transport::SendRequest> sends;
+  std::vector<transport::ReceiveRequest> receives;
+  std::vector<transport::OffloadRequest> offloads;
+  std::vector<transport::Piece> pieces; // of sends of several runs, as the runs of `code`
   std::vector<std::byte> packed;
 };
 
-struct Execution::LaneState {
+struct LaneState {
   const LaneCode* code = nullptr;
   std::int64_t begun = 0;    // segments begun
   std::int64_t complete = 0; // all segments below this are complete
@@ -29,13 +34,6 @@ struct Execution::LaneState {
 
   const Slot& slot(std::int64_t s) const { return slots[static_cast<std::size_t>(s % code->window)]; }
   Slot& slot(std::int64_t s) { return slots[static_cast<std::size_t>(s % code->window)]; }
-};
-
-// What messages read and write, beside the caller's buffers.
-struct Execution::Memory {
-  std::vector<LaneState> lanes;
-  std::vector<std::byte> own;
-  Scratch scratch;
 };
 
 } // namespace kumihimo::execute

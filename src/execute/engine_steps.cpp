@@ -1,4 +1,5 @@
 // Starting the steps of a round: messages to the transport, local work at once, messages to oneself by hand.
+#include "execute/engine.hpp"
 #include "execute/engine_slot.hpp"
 #include "execute/keep_busy.hpp"
 
