@@ -56,6 +56,7 @@ void bind_parameters(nb::module_& m) {
             return values;
           },
           "What tune tries beside the default.");
+  m.attr("REAL_SEGMENT_BYTES") = real_segment_bytes;
   m.def(
       "declared_parameters",
       [] {

@@ -57,8 +57,7 @@ bool are_alike(const std::vector<std::int32_t>& sizes) {
 }
 
 Parameters parameters_of(const json& given) {
-  Parameters p;
-  p.default_segment_bytes = std::int64_t{64} << 10; // of one node's channels
+  Parameters p = on_real_ranks();
   for (const ParameterDeclaration& q : declared_parameters)
     std::visit([&](auto member) { read(given, std::string(q.name).c_str(), p.*member); }, q.value);
   read(given, "default_segment_bytes", p.default_segment_bytes);

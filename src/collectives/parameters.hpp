@@ -34,6 +34,14 @@ struct Parameters {
   }
 };
 
+// On real ranks, whoever runs them: one slot of a node's channels, so that a program gets what bench and tune measured.
+constexpr std::int64_t real_segment_bytes = std::int64_t{64} << 10;
+inline Parameters on_real_ranks() {
+  Parameters p;
+  p.default_segment_bytes = real_segment_bytes;
+  return p;
+}
+
 struct ParameterDeclaration : Parameter {
   using Number = std::optional<std::int64_t> Parameters::*;
   using Flag = std::optional<bool> Parameters::*;

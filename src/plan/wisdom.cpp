@@ -30,7 +30,7 @@ bool read(const nlohmann::json& value, std::optional<std::string>& to) {
 
 // The parameters of an entry, by the names that every algorithm's `parameters` go by.
 Result<Parameters> parameters_of(const Entry& entry) {
-  Parameters p;
+  Parameters p = on_real_ranks();
   const nlohmann::json given = TRY(entry.parameters());
   for (const auto& [name, value] : given.items()) {
     const ParameterDeclaration* const q = find_parameter(name);

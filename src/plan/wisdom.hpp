@@ -36,7 +36,7 @@ struct Choice {
   CollectiveKind kind = CollectiveKind::allreduce;
   const Variant* variant = nullptr; // null: the library's own
   std::size_t place = 0;            // of the variant, among the registry's of its collective
-  Parameters parameters;
+  Parameters parameters = on_real_ranks();
   SizeRange bytes; // of a vector
   RankCounts on;
   Determinism determinism = Determinism::any; // a fixed order is kept at a cost, so only for who asks for it

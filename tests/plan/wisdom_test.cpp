@@ -36,6 +36,19 @@ json with(json base, const char* key, json value) {
   return base;
 }
 
+// What was measured without a segment size was measured with that of real ranks (task.cpp of the bench driver).
+TEST(Wisdom, SegmentsAreAsLongAsWhenTheChoiceWasMeasured) {
+  const auto wisdom = parsed(file_of(json::array({{{"collective", "bcast"}, {"algorithm", "chain"}}})));
+  ASSERT_TRUE(wisdom.ok()) << wisdom.error().sentence();
+  const std::vector<Choice> found = wisdom->choices(CollectiveKind::bcast, {4, 1, 4}, Determinism::any);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].parameters.default_segment_bytes, real_segment_bytes);
+  const auto named = Wisdom::of_algorithm("bcast=chain", registry());
+  ASSERT_TRUE(named.ok()) << named.error().sentence();
+  for (const Choice& c : named->choices(CollectiveKind::bcast, {4, 1, 4}))
+    EXPECT_EQ(c.parameters.default_segment_bytes, real_segment_bytes);
+}
+
 TEST(Wisdom, ReadsAChoice) {
   const Result<Wisdom> wisdom = parsed(file_of(json::array({{{"collective", "allreduce"},
                                                              {"algorithm", "ring"},

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from kumihimo import _machine, mpi
+from kumihimo import _collectives, _machine, mpi
 from kumihimo.bench.job import Launcher, run_task
-
-SEGMENT_BYTES = 65536  # one slot of a channel between two ranks
 
 
 def this_machine(installation: mpi.Installation | None = None, ranks: int | None = None) -> _machine.Machine:
@@ -16,7 +14,7 @@ def this_machine(installation: mpi.Installation | None = None, ranks: int | None
     calibration = _machine.Calibration(
         f"calibration on 2 processes, {run.about['mpi'].split(', package')[0]}",
         ranks or mpi.available_processors(),
-        segment_bytes=SEGMENT_BYTES,
+        segment_bytes=_collectives.REAL_SEGMENT_BYTES,
         **found,
     )
     return _machine.this_machine(_machine.discover_host(), calibration)

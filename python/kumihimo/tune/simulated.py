@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from kumihimo import _machine, simulation
+from kumihimo import _collectives, _machine, simulation
 from kumihimo.arguments import CollectiveArguments
 from kumihimo.bench import variations
 from kumihimo.bench.cases import sizes_of
@@ -25,6 +25,16 @@ Predict = Callable[[simulation.Asked, int], dict]
 def predict(asked: simulation.Asked, size: int) -> dict:
     variant = simulation.variants(asked.arguments.collective, asked.algorithm)[0]
     return simulation.predict(asked, simulation.Case(variant, size))
+
+
+def named_segments(collective: str, choice: Choice, segment_bytes: int) -> dict:
+    """The parameters, with the segment size of the machine where the algorithm was predicted with it by default: real
+    ranks have another default."""
+    name, parameters = choice[0], dict(choice[1])
+    by_default = {p.name for p in _collectives.find(collective, name).parameters if p.default_value == "the machine's"}
+    if "segment_bytes" in by_default and not parameters.keys() & {"segment_bytes", "segments"}:
+        parameters["segment_bytes"] = segment_bytes
+    return parameters
 
 
 @dataclass
@@ -114,7 +124,7 @@ class Simulated:
             "ranks_per_node": space.ranks_per_node,
             "determinism": ANY,
             "algorithm": each.chosen[0],
-            "parameters": dict(each.chosen[1]),
+            "parameters": named_segments(collective, each.chosen, self.asked.job.machine.segment_bytes),
             "from_bytes": each.from_bytes,
             "to_bytes": each.to_bytes,
             "simulated": True,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from kumihimo import _plan, simulation
+from kumihimo import _collectives, _plan, simulation
 from kumihimo.arguments import Ranks
 from kumihimo.cli.machine import load
 from kumihimo.errors import NotApplicable
 from kumihimo.tune import wisdom
 from kumihimo.tune.launches import Clock
-from kumihimo.tune.simulated import Simulated, asked_of, predict
+from kumihimo.tune.simulated import Simulated, asked_of, named_segments, predict
 
 SIZES = [2**e for e in range(3, 21)]
 
@@ -36,6 +36,20 @@ def test_the_fastest_of_all_and_its_figures(asked, journal):
                 assert each["seconds"] <= other["seconds"] * 1.0001, variant.name
     text = wisdom.as_text(wisdom.document(choices, {"simulated": {"machine": "k-computer"}}))
     assert _plan.read_wisdom(text, _plan.this_machine(), "any library") == len(choices)
+
+
+def test_segments_of_the_machine_are_named(asked, journal):
+    """Real ranks have another default, which was not predicted."""
+
+    def made_up(asked, size):
+        return {"seconds": 1.0 if asked.algorithm == "chain" and not asked.parameters else 2.0}
+
+    choices, _ = Simulated(asked, journal(), Clock(1000), made_up).tune("bcast", [2**20])
+    declared = asked.job.machine.segment_bytes
+    assert declared != _collectives.REAL_SEGMENT_BYTES
+    assert [(c["algorithm"], c["parameters"]) for c in choices] == [("chain", {"segment_bytes": declared})]
+    assert named_segments("bcast", ("chain", (("segments", 3),)), declared) == {"segments": 3}
+    assert named_segments("bcast", ("binomial", ()), declared) == {}
 
 
 def test_nodes_of_unequal_size_are_tuned_for_apart_from_others(journal):
