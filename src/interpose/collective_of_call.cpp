@@ -43,7 +43,7 @@ std::int64_t limited_bytes(std::int64_t count, std::int64_t each) {
   return __builtin_mul_overflow(count, each, &bytes) ? most_bytes : std::min(bytes, most_bytes);
 }
 
-CollectiveOrReason collective_of_call(const mpi::Library& library, const Types& types, CollectiveKind kind,
+CollectiveOrReason collective_of_call(const mpi::Library& library, const mpi::Types& types, CollectiveKind kind,
                                       const Call& call, const RankBuffers& view, std::int32_t ranks) {
   const Rank root{kind->has_root() ? call.root : 0};
   const Side* const side = view.length();

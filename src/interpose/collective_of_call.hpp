@@ -4,7 +4,7 @@
 
 #include "interpose/buffer_semantics.hpp"
 #include "interpose/call_counters.hpp"
-#include "interpose/types.hpp"
+#include "mpi/types.hpp"
 #include "schedule/collective.hpp"
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace kumihimo::interpose {
 inline constexpr std::int64_t most_bytes = std::int64_t{1} << 47;
 
 // The collective, or why the library runs the call. Blocks longer than memory (by large counts) are the library's, too.
-std::variant<Collective, Reason> collective_of_call(const mpi::Library& library, const Types& types,
+std::variant<Collective, Reason> collective_of_call(const mpi::Library& library, const mpi::Types& types,
                                                     CollectiveKind kind, const Call& call, const RankBuffers& view,
                                                     std::int32_t ranks);
 

@@ -4,7 +4,7 @@
 
 #include "interpose/communicator.hpp"
 #include "interpose/nonblocking.hpp"
-#include "interpose/types.hpp"
+#include "mpi/types.hpp"
 #include "interpose/watchdog.hpp"
 #include "mpi/program_communicator.hpp"
 #include "mpi_hooks/mpi_lifetime.hpp"
@@ -41,7 +41,7 @@ inline constexpr std::string_view object_name = "interposer"; // for mpi_hooks::
 
 class Interposer : public mpi_hooks::MpiLifetime<Interposer> {
  public:
-  const Types& types() const { return types_; }
+  const mpi::Types& types() const { return types_; }
   CallCounters& counters() { return counters_; }
   Reproducible reproducible() const { return reproducible_; }
 
@@ -111,7 +111,7 @@ class Interposer : public mpi_hooks::MpiLifetime<Interposer> {
   bool adds_up(); // whether the ranks can sum up their counters
 
   Settings settings_;
-  Types types_;
+  mpi::Types types_;
   Reproducible reproducible_ = Reproducible::off;
   bool completion_is_hooked_;
   Wisdom wisdom_;

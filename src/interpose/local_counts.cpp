@@ -81,7 +81,7 @@ class BlocksOfSide {
   }
 
   const mpi::Library& library_;
-  const Types& types_;
+  const mpi::Types& types_;
   const Side& side_;
   std::int64_t blocks_;
   Ends ends_;

@@ -30,7 +30,7 @@ mpi::Library library() {
 
 std::variant<Collective, Reason> asked(CollectiveKind kind, const Side& side, const Numbers& counts = {}) {
   static const mpi::Library there = library();
-  static const Types types(there);
+  static const mpi::Types types(there);
   Call call;
   call.send = call.receive = side;
   call.counts = counts;
