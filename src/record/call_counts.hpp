@@ -2,6 +2,7 @@
 // site's first call. At the end of the process another thread reads them, if the CountingFlag is clear.
 #pragma once
 
+#include "base/datatype.hpp"
 #include "mpi_hooks/call.hpp"
 #include "record/per_thread.hpp"
 
@@ -12,10 +13,29 @@
 #include <deque>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
 namespace kumihimo::record {
+
+// Sizes by powers of two: 0, 1, 2-3, 4-7 ... bytes.
+using Histogram = std::array<std::int64_t, 65>;
+constexpr std::size_t class_of(std::int64_t bytes) {
+  return bytes <= 0 ? 0 : static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(bytes)));
+}
+constexpr std::uint64_t least_of_class(std::size_t size_class) {
+  return size_class == 0 ? 0 : std::uint64_t{1} << (size_class - 1);
+}
+
+// What a collective is asked for, as far as the choice of its algorithm may depend on it.
+struct Question {
+  std::uint8_t size_class = 0;        // of the vector, or of one block
+  std::optional<DataType> type;       // none: a derived type, several types, or no data
+  std::optional<Operation> operation; // user: the program's
+  bool in_place = false;              // at this rank
+  bool operator==(const Question&) const = default;
+};
 
 // The call site and the communicator of a call. A site is a return address, or the number of a place in a Python file.
 struct Key {
@@ -23,6 +43,7 @@ struct Key {
   std::uint32_t communicator = 0; // its number in Communicators, 0 for none
   mpi_hooks::Name name{};
   bool python = false;
+  Question question = {}; // of collectives
   bool operator==(const Key&) const = default;
 };
 
@@ -30,7 +51,8 @@ struct Row {
   Key key;
   std::int64_t calls = 0, bytes = 0, ns = 0, longest_ns = 0;
   std::int64_t shortest_ns = std::numeric_limits<std::int64_t>::max();
-  bool blocking_collective = false;
+  std::int64_t apart_ns = 0; // since the end of the thread's MPI call before each
+  bool collective = false, blocking_collective = false;
   // Of blocking collectives: sampled calls with separated waiting, and their times, weighted by the calls they
   // represent.
   std::int64_t split_calls = 0, split_ns = 0, waiting_ns = 0, transferring_ns = 0;
@@ -52,6 +74,10 @@ class Rows {
     std::uint64_t h = key.site * 0x9e3779b97f4a7c15u;
     h ^= (std::uint64_t{key.communicator} << 9 | static_cast<std::uint64_t>(key.name) << 1 | key.python) *
          0xc2b2ae3d27d4eb4fu;
+    const Question& q = key.question;
+    const auto number = [](auto value) { return value ? static_cast<std::uint64_t>(*value) + 1 : 0; };
+    h += (number(q.type) << 16 | number(q.operation) << 8 | std::uint64_t{q.size_class} << 1 | q.in_place) *
+         0x165667b19e3779f9u;
     return h ^ (h >> 29);
   }
   Row& find(const Key& key) {
@@ -85,12 +111,6 @@ struct Traffic {
   std::int64_t one_sided_messages = 0, one_sided_bytes = 0; // put, got or accumulated by this rank
 };
 
-// Sizes by powers of two: 0, 1, 2-3, 4-7 ... bytes.
-using Histogram = std::array<std::int64_t, 65>;
-constexpr std::size_t class_of(std::int64_t bytes) {
-  return bytes <= 0 ? 0 : static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(bytes)));
-}
-
 struct ThreadRecord {
   // The thread's number in the trace. A thread that starts after another's end may have the same.
   const std::uint16_t number = [] {
@@ -102,6 +122,7 @@ struct ThreadRecord {
   std::unordered_map<int, Traffic> partners; // by rank of the world
   std::array<std::unique_ptr<Histogram>, mpi_hooks::names> sizes;
   std::int64_t mpi_ns = 0;
+  std::int64_t last_exit_ns = 0; // of the MPI call before this one; 0: none
   // The last partners, by communicator and rank in it: translating a rank costs two calls of the library.
   struct Recent {
     std::uint64_t communicator = 0; // its serial number

@@ -2,6 +2,8 @@
 
 #include "mpi_hooks/array_lengths.hpp"
 
+#include <algorithm>
+
 namespace kumihimo::record {
 
 using mpi_hooks::Call;
@@ -18,7 +20,10 @@ CallTraffic CallTrafficReader::of(const Call& call, int rank) const {
   switch (call.kind()) {
   case Kind::collective:
   case Kind::nonblocking_collective:
-  case Kind::persistent_collective: return {of_collective(call, rank)};
+  case Kind::persistent_collective: {
+    const std::int64_t bytes = of_collective(call, rank);
+    return {bytes, false, -1, bytes / blocks_of(call, rank)};
+  }
   case Kind::one_sided: {
     // A get has the same bytes at both sides; some have no count.
     const std::int64_t count = call.has(Role::count) ? call.integer(Role::count) : 1;
@@ -63,6 +68,15 @@ std::int64_t CallTrafficReader::sum(const Call& call, Role counts, Role type) co
   std::int64_t bytes = 0;
   for (int i = 0; i < n; ++i) bytes += call.integer(counts, i) * (each ? size_of(call.handle(type, i)) : size);
   return bytes;
+}
+
+// That this rank's part of a collective consists of.
+std::int64_t CallTrafficReader::blocks_of(const Call& call, int rank) {
+  const CollectiveRow& collective = *mpi_hooks::collective_of(call.name).row;
+  const bool deals_out = !call.has(Role::root) || call.integer(Role::root) == rank;
+  if (!collective.sends_to_each() || !deals_out) return 1;
+  const mpi_hooks::ArrayLengths lengths = mpi_hooks::array_lengths_of(call);
+  return std::max(1, collective.reduces() ? lengths.own : lengths.sends);
 }
 
 std::int64_t CallTrafficReader::of_collective(const Call& call, int rank) const {

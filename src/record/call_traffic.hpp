@@ -15,6 +15,7 @@ struct CallTraffic {
   std::int64_t bytes = 0;
   bool sends = false; // to one rank, `partner`
   int partner = -1;
+  std::int64_t length = 0; // of a collective: the bytes of the vector, or of one block, of several the mean
 };
 
 class CallTrafficReader {
@@ -27,6 +28,7 @@ class CallTrafficReader {
   std::int64_t size_of(mpi::Handle type) const;
   std::int64_t received(const mpi_hooks::Call& call) const;
   std::int64_t of_collective(const mpi_hooks::Call& call, int rank) const;
+  static std::int64_t blocks_of(const mpi_hooks::Call& call, int rank);
   std::int64_t sum(const mpi_hooks::Call& call, mpi_hooks::Role counts, mpi_hooks::Role type) const;
 
   const mpi::Library& library_;

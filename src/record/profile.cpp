@@ -80,6 +80,14 @@ json row_of(const Row& row, Sites& sites) {
               {"seconds", seconds(row.ns)},
               {"min_seconds", seconds(row.shortest_ns)},
               {"max_seconds", seconds(row.longest_ns)}};
+  if (row.collective) {
+    const Question& question = row.key.question;
+    object["bytes_from"] = least_of_class(question.size_class);
+    object["type"] = question.type ? json(name_of(*question.type)) : json(nullptr);
+    object["operation"] = question.operation ? json(name_of(*question.operation)) : json(nullptr);
+    object["in_place"] = question.in_place;
+    object["apart_seconds"] = seconds(row.apart_ns);
+  }
   if (row.blocking_collective) object["split_calls"] = row.split_calls;
   if (row.split_calls > 0) {
     object["split_seconds"] = seconds(row.split_ns);
@@ -172,7 +180,7 @@ std::string Recorder::part(bool whole) {
     partners.push_back({partner, t.messages, t.bytes, t.one_sided_messages, t.one_sided_bytes});
   for (const auto& [name, histogram] : histograms)
     for (std::size_t i = 0; i < histogram.size(); ++i)
-      if (histogram[i] > 0) sizes[name].push_back({i == 0 ? 0 : std::uint64_t{1} << (i - 1), histogram[i]});
+      if (histogram[i] > 0) sizes[name].push_back({least_of_class(i), histogram[i]});
   for (const auto& [identity, region] : regions_.all()) regions.push_back(region_of(identity, region));
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);

@@ -20,6 +20,10 @@ namespace {
 // Indices of Call::notes, kept from before() to after().
 enum Note : std::size_t { begun, on, weight, kind_number };
 
+bool is_collective(const Call& call) {
+  return call.kind() == Kind::collective || call.kind() == Kind::nonblocking_collective ||
+         call.kind() == Kind::persistent_collective;
+}
 bool is_blocking_collective(const Call& call) { return call.kind() == Kind::collective; }
 
 // With the extension for fault tolerance, nothing can be sent on a revoked communicator, after a rank failed.
@@ -56,6 +60,28 @@ Key Recorder::key_of(const Call& call, const Communicator* communicator) const {
       key.site = static_cast<std::uintptr_t>(place);
     }
   return key;
+}
+
+// The question of a collective that has returned without an error.
+Question Recorder::question_of(const Call& call, const CallTraffic& moved) const {
+  Question question;
+  question.size_class = static_cast<std::uint8_t>(class_of(moved.length));
+  for (const Role role : {Role::send_buffer, Role::receive_buffer})
+    question.in_place = question.in_place || (call.has(role) && call.in_place(role));
+  // Of the two sides the one that means something at every rank and is no place.
+  const bool receives = (mpi_hooks::collective_of(call.name).row->input.whose == Ranks::root) != question.in_place;
+  const Role role = call.has(Role::type) ? Role::type : receives ? Role::receive_type : Role::send_type;
+  const mpi::NamedType* const known = call.has(role) ? types_.find(call.handle(role)) : nullptr;
+  if (known) question.type = known->type;
+  if (call.has(Role::operation))
+    question.operation = types_.operation(call.handle(Role::operation)).value_or(Operation::user);
+  return question;
+}
+
+// What a call that has returned without an error has moved.
+CallTraffic Recorder::moved_by(const Call& call, const Communicator* communicator) const {
+  if (call.kind() == Kind::start || (!communicator && !call.has(Role::receive_count))) return {};
+  return call_traffic_.of(call, communicator ? communicator->rank_of_root() : 0);
 }
 
 const Communicator* Recorder::communicator_of(const Call& call) {
@@ -129,16 +155,21 @@ void Recorder::after(const Call& call, int code, std::int64_t exit_ns) {
   if (recording_.load(std::memory_order_relaxed)) {
     Key key = key_of(call, communicator);
     key.communicator = static_cast<std::uint32_t>(call.notes[kind_number]);
+    const CallTraffic moved = code == 0 ? moved_by(call, communicator) : CallTraffic{};
+    if (code == 0 && communicator && is_collective(call)) key.question = question_of(call, moved);
     row = &mine.rows.at(key);
     ++row->calls;
     row->ns += ns;
+    row->collective = is_collective(call);
+    if (mine.last_exit_ns > 0) row->apart_ns += entry_ns - mine.last_exit_ns;
     if (ns > row->longest_ns) row->longest_ns = ns;
     if (ns < row->shortest_ns) row->shortest_ns = ns;
-    if (code == 0) count(call, communicator, *row, mine);
+    if (code == 0) count(call, communicator, moved, *row, mine);
   }
   if (code == 0) note_handles(call, communicator, row);
   if (is_blocking_collective(call) && communicator) after_collective(call, *communicator, row, exit_ns);
   mine.sync_ns = 0;
+  mine.last_exit_ns = exit_ns;
   if (trace_) trace(call, communicator, code, exit_ns);
 }
 
@@ -172,7 +203,8 @@ void Recorder::after_collective(const Call& call, Communicator& communicator, Ro
   row->transferring_ns += exit_ns - entry_ns;
 }
 
-void Recorder::count(const Call& call, const Communicator* communicator, Row& row, ThreadRecord& mine) {
+void Recorder::count(const Call& call, const Communicator* communicator, const CallTraffic& moved, Row& row,
+                     ThreadRecord& mine) {
   if (call.kind() == Kind::start) {
     const Role role = call.has(Role::requests) ? Role::requests : Role::request;
     const std::int64_t n = call.has(Role::requests) ? call.integer(Role::request_count) : 1;
@@ -180,7 +212,6 @@ void Recorder::count(const Call& call, const Communicator* communicator, Row& ro
     return;
   }
   if (!communicator && !call.has(Role::receive_count)) return;
-  const CallTraffic moved = call_traffic_.of(call, communicator ? communicator->rank_of_root() : 0);
   const bool persistent = call.kind() == Kind::persistent_collective || call.kind() == Kind::persistent_point_to_point;
   if (persistent) return note_persistent(call, communicator, moved);
   row.bytes += moved.bytes;

@@ -2,6 +2,7 @@
 // if the process ends without.
 #pragma once
 
+#include "mpi/types.hpp"
 #include "mpi_hooks/call.hpp"
 #include "mpi_hooks/mpi_lifetime.hpp"
 #include "record/call_counts.hpp"
@@ -83,10 +84,13 @@ class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
   void ends();
   static ThreadRecord& thread();
   Key key_of(const mpi_hooks::Call& call, const Communicator* communicator) const;
+  Question question_of(const mpi_hooks::Call& call, const CallTraffic& moved) const;
+  CallTraffic moved_by(const mpi_hooks::Call& call, const Communicator* communicator) const;
   const Communicator* communicator_of(const mpi_hooks::Call& call);
   void before_collective(mpi_hooks::Call& call, Communicator& communicator);
   void after_collective(const mpi_hooks::Call& call, Communicator& communicator, Row* row, std::int64_t exit_ns);
-  void count(const mpi_hooks::Call& call, const Communicator* communicator, Row& row, ThreadRecord& thread);
+  void count(const mpi_hooks::Call& call, const Communicator* communicator, const CallTraffic& moved, Row& row,
+             ThreadRecord& thread);
   void note_persistent(const mpi_hooks::Call& call, const Communicator* communicator, const CallTraffic& moved);
   void forget_request(const mpi_hooks::Call& call);
   void start(mpi::Handle request, Row& row, ThreadRecord& thread);
@@ -110,6 +114,7 @@ class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
   Clock clock_;
   Communicators communicators_;
   CallTrafficReader call_traffic_;
+  mpi::Types types_;
   WaitTime wait_time_;
   Regions regions_;
   Trace trace_;

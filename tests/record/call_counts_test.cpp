@@ -14,14 +14,18 @@ namespace {
 TEST(Rows, AreFoundAgainByTheirKeysAndStayWhereTheyAre) {
   std::mt19937_64 random(11);
   Rows rows;
-  std::map<std::tuple<std::uintptr_t, std::uint32_t, int, bool>, std::pair<Row*, std::int64_t>> expected;
+  std::map<std::tuple<std::uintptr_t, std::uint32_t, int, bool, int, bool>, std::pair<Row*, std::int64_t>> expected;
   for (int i = 0; i < 50'000; ++i) {
-    const Key key{0x400000 + random() % 500 * 16, static_cast<std::uint32_t>(random() % 5),
-                  static_cast<Name>(random() % 3), random() % 2 == 0};
+    const Key key{0x400000 + random() % 500 * 16,
+                  static_cast<std::uint32_t>(random() % 5),
+                  static_cast<Name>(random() % 3),
+                  random() % 2 == 0,
+                  {static_cast<std::uint8_t>(random() % 3), kumihimo::DataType::int8, {}, random() % 2 == 0}};
     Row& row = rows.at(key);
     EXPECT_EQ(row.key, key);
     ++row.calls;
-    auto& known = expected[{key.site, key.communicator, static_cast<int>(key.name), key.python}];
+    auto& known = expected[{key.site, key.communicator, static_cast<int>(key.name), key.python, key.question.size_class,
+                            key.question.in_place}];
     if (known.second == 0) known.first = &row;
     EXPECT_EQ(known.first, &row);
     ++known.second;

@@ -94,6 +94,12 @@ def counts(arguments):
         sizes = profile.ranks[rank]["sizes"]
         equal(sizes["MPI_Allreduce"], [[4, 201], [32, 2], [512, 3]], "sizes of MPI_Allreduce")
         equal(sizes["MPI_Barrier"], [[0, 1]], "sizes of MPI_Barrier")
+        for name, wanted in QUESTIONS_OF_C.items():
+            equal(questions(profile, rank, name), wanted, f"what {name} was asked for")
+        mean = (ranks + 1) * DOUBLE // 2  # of its blocks
+        wanted = {(1 << mean.bit_length() - 1, None, None, False): 1}
+        equal(questions(profile, rank, "MPI_Alltoallw"), wanted, "what MPI_Alltoallw was asked for")
+        check(all(row.get("apart_seconds", 0) >= 0 for row in profile.ranks[rank]["calls"]), "times between calls")
         made = {c["name"]: c["made"] for c in profile.ranks[rank]["communicators"]}
         equal(made.get("MPI_Comm_dup"), 200, "200 duplicates are one kind in the profile")
         check(len(profile.ranks[rank]["communicators"]) <= 6, "communicators of few kinds")
@@ -108,6 +114,31 @@ def counts(arguments):
         check("split_calls" not in the_row(profile, rank, "MPI_Recv"), "MPI_Recv is no collective")
         own = [members.index(rank) if c["name"] == "MPI_Comm_split" else rank for c in communicators_of(profile, rank)]
         equal([c["rank"] for c in communicators_of(profile, rank)], own, "the rank in each communicator")
+
+
+# Of counts.c: calls by the least bytes of the class of the vector or block, the type, the operation, and whether in place.
+QUESTIONS_OF_C = {
+    "MPI_Allreduce": {
+        (512, "float64", "sum", False): 3,
+        (32, "int32", "sum", True): 2,
+        (4, "int32", "sum", False): 201,
+    },
+    "MPI_Bcast": {(16, "int32", None, False): 1, (16, None, None, False): 1},  # the second of a derived type
+    "MPI_Allgather": {(16, "int32", None, False): 1, (16, "int32", None, True): 1},
+    "MPI_Scatter": {(8, "int32", None, False): 1},
+    "MPI_Alltoall": {(4, "int32", None, False): 1},
+    "MPI_Reduce_scatter_block": {(8, "int32", "sum", False): 1},
+    "MPI_Iallreduce": {(64, "float64", "sum", False): 1},
+    "MPI_Barrier": {(0, None, None, False): 1},
+}
+
+
+def questions(profile, rank, name):
+    found = defaultdict(int)
+    for row in profile.ranks[rank]["calls"]:
+        if row["call"] == name:
+            found[row["bytes_from"], row["type"], row["operation"], row["in_place"]] += row["calls"]
+    return dict(found)
 
 
 def the_row(profile, rank, name):
