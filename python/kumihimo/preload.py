@@ -75,6 +75,7 @@ def run(
         # In the names of the job's lists, for forget_lists(). The ranks of a launch would each give another one.
         mark = uuid.uuid4().hex if family or launcher_environment.place() is None else ""
         given |= {f"{OURS}SUMMARY": str(summary), OF_PROGRAM: preloaded(objects, suffix)}
+        given |= {f"{OURS}PROGRAM": wisdom_reading.program_key(command)}
         given |= {f"{OURS}MARK": mark} if mark else {}
         given |= handed_on()
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}

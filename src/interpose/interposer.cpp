@@ -41,7 +41,7 @@ Result<Wisdom> wisdom_of(const Settings& settings, const mpi::Library& library, 
   if (!settings.algorithm.empty()) return Wisdom::of_algorithm(settings.algorithm, registry);
   if (settings.wisdom.empty()) return Wisdom{};
   const Wisdom::ThisProcess here{problem::this_machine(), library.version};
-  problem::WisdomText file = TRY(problem::find_wisdom(settings.wisdom, here.machine, here.mpi));
+  problem::WisdomText file = TRY(problem::find_wisdom(settings.wisdom, here.machine, here.mpi, settings.program));
   if (file.path.empty()) return Wisdom{};
   Result<Wisdom> wisdom = Wisdom::parse(file.text, registry, here, file.found);
   if (wisdom) path = std::move(file.path);
@@ -61,9 +61,13 @@ void guard_summary(int rank, Write&& write) {
 } // namespace
 
 Settings settings_of_environment() {
-  return {variable("KUMIHIMO_WISDOM"),       variable("KUMIHIMO_KERNELS"),
-          variable("KUMIHIMO_ALGORITHM"),    variable("KUMIHIMO_SHAPE"),
-          variable("KUMIHIMO_REPRODUCIBLE"), std::atof(variable("KUMIHIMO_TIMEOUT").c_str()),
+  return {variable("KUMIHIMO_WISDOM"),
+          variable("KUMIHIMO_PROGRAM"),
+          variable("KUMIHIMO_KERNELS"),
+          variable("KUMIHIMO_ALGORITHM"),
+          variable("KUMIHIMO_SHAPE"),
+          variable("KUMIHIMO_REPRODUCIBLE"),
+          std::atof(variable("KUMIHIMO_TIMEOUT").c_str()),
           variable("KUMIHIMO_SUMMARY")};
 }
 

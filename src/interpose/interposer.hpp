@@ -4,9 +4,9 @@
 
 #include "interpose/communicator.hpp"
 #include "interpose/nonblocking.hpp"
-#include "mpi/types.hpp"
 #include "interpose/watchdog.hpp"
 #include "mpi/program_communicator.hpp"
+#include "mpi/types.hpp"
 #include "mpi_hooks/mpi_lifetime.hpp"
 
 #include <unistd.h>
@@ -27,6 +27,7 @@ namespace kumihimo::interpose {
 // The settings of a run. `kumihimo run` passes them in the environment, because the program has arguments of its own.
 struct Settings {
   std::string wisdom;    // KUMIHIMO_WISDOM: the file of choices, or a folder of files; none: the library runs all calls
+  std::string program;   // KUMIHIMO_PROGRAM: its own choices in that folder are preferred
   std::string kernels;   // KUMIHIMO_KERNELS: likewise for kernels; none: they run untuned
   std::string algorithm; // KUMIHIMO_ALGORITHM: one for all calls that it fits, instead of wisdom
   std::string shape;     // KUMIHIMO_SHAPE: the machine's nodes, as of `bench --shape`

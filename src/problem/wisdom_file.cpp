@@ -119,13 +119,16 @@ bool Entry::is_measured() const {
   return true;
 }
 
-Result<WisdomText> find_wisdom(const std::string& path, const Fingerprint& machine, std::string_view subject) {
+Result<WisdomText> find_wisdom(const std::string& path, const Fingerprint& machine, std::string_view subject,
+                               std::string_view program) {
   std::filesystem::path named = path;
   std::error_code none;
   WisdomText wisdom;
   if (std::filesystem::is_directory(named, none)) {
     wisdom.found = Found::by_itself;
-    named /= wisdom_file_name(machine, subject);
+    const std::string name = wisdom_file_name(machine, subject);
+    const std::filesystem::path of_program = named / "programs" / program / name;
+    named = !program.empty() && std::filesystem::exists(of_program, none) ? of_program : named / name;
     if (!std::filesystem::exists(named, none)) return wisdom;
   }
   wisdom.text = TRY(read_text(named.string(), wisdom_file));

@@ -48,8 +48,10 @@ struct WisdomText {
   Found found = Found::named;
 };
 // The text of the file `path`, or of the file for this machine and `subject` in the folder `path` (wisdom_file_name).
-// Error: it is no regular file, or too long.
-Result<WisdomText> find_wisdom(const std::string& path, const Fingerprint& machine, std::string_view subject);
+// `program`: if not empty, a file in the folder `programs/<program>` in `path` is preferred. Error: it is no regular
+// file, or too long.
+Result<WisdomText> find_wisdom(const std::string& path, const Fingerprint& machine, std::string_view subject,
+                               std::string_view program = {});
 
 class WisdomFile {
  public:

@@ -52,6 +52,7 @@ struct Row {
   std::int64_t calls = 0, bytes = 0, ns = 0, longest_ns = 0;
   std::int64_t shortest_ns = std::numeric_limits<std::int64_t>::max();
   std::int64_t apart_ns = 0; // since the end of the thread's MPI call before each
+  std::int64_t smallest = std::numeric_limits<std::int64_t>::max(), largest = 0; // of collectives: vector or block
   bool collective = false, blocking_collective = false;
   // Of blocking collectives: sampled calls with separated waiting, and their times, weighted by the calls they
   // represent.

@@ -83,6 +83,8 @@ json row_of(const Row& row, Sites& sites) {
   if (row.collective) {
     const Question& question = row.key.question;
     object["bytes_from"] = least_of_class(question.size_class);
+    object["smallest_bytes"] = row.smallest;
+    object["largest_bytes"] = row.largest;
     object["type"] = question.type ? json(name_of(*question.type)) : json(nullptr);
     object["operation"] = question.operation ? json(name_of(*question.operation)) : json(nullptr);
     object["in_place"] = question.in_place;
@@ -141,6 +143,7 @@ std::string Recorder::header() const {
                   {"version", KUMIHIMO_VERSION},
                   {"mpi", library_.version},
                   {"ranks", ranks()},
+                  {"program", settings_.program.empty() ? json(nullptr) : json(settings_.program)},
                   {"sync", settings_.sync},
                   {"several_nodes", clock_.several_nodes()},
                   {"trace", trace_ ? json{{"calls", names_of_calls()}} : json(nullptr)},

@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 namespace kumihimo::record {
@@ -164,6 +165,7 @@ void Recorder::after(const Call& call, int code, std::int64_t exit_ns) {
     if (mine.last_exit_ns > 0) row->apart_ns += entry_ns - mine.last_exit_ns;
     if (ns > row->longest_ns) row->longest_ns = ns;
     if (ns < row->shortest_ns) row->shortest_ns = ns;
+    row->smallest = std::min(row->smallest, moved.length), row->largest = std::max(row->largest, moved.length);
     if (code == 0) count(call, communicator, moved, *row, mine);
   }
   if (code == 0) note_handles(call, communicator, row);

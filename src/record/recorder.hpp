@@ -29,9 +29,10 @@ namespace kumihimo::record {
 
 // The settings of a recording, which `kumihimo record` passes in the environment.
 struct Settings {
-  std::string output; // KUMIHIMO_RECORD: the profile, by rank 0; beside it parts of ranks that do not end MPI
-  bool sync = false;  // KUMIHIMO_RECORD_SYNC: a barrier before each blocking collective
-  std::string trace;  // KUMIHIMO_RECORD_TRACE: a folder for the events of each rank
+  std::string output;  // KUMIHIMO_RECORD: the profile, by rank 0; beside it parts of ranks that do not end MPI
+  std::string program; // KUMIHIMO_PROGRAM: by which its choices are found, for the profile
+  bool sync = false;   // KUMIHIMO_RECORD_SYNC: a barrier before each blocking collective
+  std::string trace;   // KUMIHIMO_RECORD_TRACE: a folder for the events of each rank
   std::int64_t most_events = 1'000'000; // KUMIHIMO_RECORD_EVENTS: of each rank
   // KUMIHIMO_RECORD_SKEW: nanoseconds by which each rank's clock is put before that of the rank below; each rank then
   // counts as a node. For tests of the synchronisation.
@@ -45,6 +46,7 @@ inline Settings settings_of_environment() {
   };
   Settings settings;
   settings.output = text("KUMIHIMO_RECORD");
+  settings.program = text("KUMIHIMO_PROGRAM");
   settings.sync = !text("KUMIHIMO_RECORD_SYNC").empty();
   settings.trace = text("KUMIHIMO_RECORD_TRACE");
   settings.skew_ns = std::atoll(text("KUMIHIMO_RECORD_SKEW").c_str());

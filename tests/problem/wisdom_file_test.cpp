@@ -99,6 +99,20 @@ TEST_F(WisdomFileFound, IsTheNamedFileOrThatOfTheMachineInAFolder) {
   }
 }
 
+TEST_F(WisdomFileFound, IsPreferablyThatOfTheProgram) {
+  const std::string name = wisdom_file_name(here.machine, "kernels");
+  std::ofstream(folder / name) << "of all";
+  const auto text = [&](std::string_view program) {
+    return find_wisdom(folder.string(), here.machine, "kernels", program)->text;
+  };
+  EXPECT_EQ(text("pw.x-0a1b"), "of all");
+  std::filesystem::create_directories(folder / "programs" / "pw.x-0a1b");
+  std::ofstream(folder / "programs" / "pw.x-0a1b" / name) << "of one";
+  EXPECT_EQ(text("pw.x-0a1b"), "of one");
+  EXPECT_EQ(text("other"), "of all");
+  EXPECT_EQ(text(""), "of all");
+}
+
 // A FIFO would block the process in MPI_Init, and a device be read for ever.
 TEST_F(WisdomFileFound, WhatIsNoFileIsRefusedAndNotOpened) {
   const std::string fifo = (folder / "fifo").string(), loop = (folder / "loop").string();

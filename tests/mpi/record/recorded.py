@@ -138,6 +138,8 @@ def questions(profile, rank, name):
     for row in profile.ranks[rank]["calls"]:
         if row["call"] == name:
             found[row["bytes_from"], row["type"], row["operation"], row["in_place"]] += row["calls"]
+            low, high = row["smallest_bytes"], row["largest_bytes"]
+            check(row["bytes_from"] <= low <= high <= max(0, 2 * row["bytes_from"] - 1), f"sizes of {row}")
     return dict(found)
 
 
