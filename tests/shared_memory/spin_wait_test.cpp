@@ -5,6 +5,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <chrono>
 
 namespace kumihimo::shared_memory {
 namespace {
@@ -28,6 +29,30 @@ TEST(SpinWait, Spins_a_while_then_yields_for_good_and_drives_at_equal_distances)
     waiting.reset();
     EXPECT_TRUE(waiting.spins());
   }
+}
+
+TEST(SpinWait, Spins_as_long_as_the_last_yield_that_gave_the_processor_away) {
+  SpinWait waiting;
+  EXPECT_EQ(waiting.patience_ns(), 0);
+  waiting.note_yield(400);
+  EXPECT_EQ(waiting.patience_ns(), 0);
+  waiting.note_yield(2'000'000);
+  EXPECT_EQ(waiting.patience_ns(), 2'000'000);
+  waiting.note_yield(60'000'000'000);
+  EXPECT_LE(waiting.patience_ns(), 4'000'000) << "the program may have been stopped";
+  waiting.note_yield(400);
+  EXPECT_GT(waiting.patience_ns(), 3'000'000) << "one short yield says little";
+  for (int i = 0; i < 100; ++i) waiting.note_yield(400);
+  EXPECT_EQ(waiting.patience_ns(), 0) << "the processor is free again";
+}
+
+TEST(SpinWait, Yields_once_its_patience_is_over) {
+  SpinWait waiting;
+  while (waiting.spins()) waiting.turn();
+  waiting.note_yield(1'000'000);
+  const auto begun = std::chrono::steady_clock::now();
+  while (waiting.patience_ns() == 1'000'000) waiting.turn(); // it changes with the next yield
+  EXPECT_GE(std::chrono::steady_clock::now() - begun, std::chrono::nanoseconds(1'000'000));
 }
 
 TEST(Processors, Are_those_that_the_system_names) {
