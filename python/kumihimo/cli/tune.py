@@ -7,7 +7,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timezone
 from pathlib import Path
@@ -21,8 +21,10 @@ from kumihimo.cli.options import argument, option
 from kumihimo.errors import Failed, KumihimoError, did_you_mean, not_applicable, wrong_value
 from kumihimo.library.algorithms import COLLECTIVES as EXPORTED
 from kumihimo.preload import HANDED_ON
+from kumihimo.profile import collectives as collectives_of
+from kumihimo.profile.collectives import Collectives
 from kumihimo.sizes import parse_sizes
-from kumihimo.tune import library_report, rehearsal, targets, time_shares, tuner, wisdom
+from kumihimo.tune import library_report, program, rehearsal, targets, time_shares, tuner, wisdom
 from kumihimo.tune.journal import Journal
 from kumihimo.tune.launches import Clock, Launches, on_this_machine
 from kumihimo.tune.other_cases import USUAL
@@ -44,7 +46,8 @@ def command(
     ) = None,
     ranks: option("--ranks -p P[,P..]", "Numbers of ranks [default: 2, 4 and one per processor].") = None,
     ranks_per_node: option("--ranks-per-node G", "Emulate nodes of G ranks, or of 4,3,5 ranks [default: none].") = None,
-    sizes: option("--bytes -b SIZES", "Message sizes: 64KiB or 8..16MiB (doubling).") = "8..16MiB",
+    sizes: option("--bytes -b SIZES", "Message sizes: 64KiB or 8..16MiB (doubling) [default: 8..16MiB].") = None,
+    profile: option("--profile FILE", "Tune what this program asked for, as `kumihimo record` wrote it.", Path) = None,
     library: options.Library = None,
     out: option("--output -o FILE", "Wisdom file to write [default: the one that `run` finds].", Path) = None,
     budget: options.Budget = "5m",
@@ -66,9 +69,21 @@ def command(
     Example:
     kumihimo tune allreduce --budget 2m
     """
+    if profile is not None:
+        refuse_beside_profile(
+            {
+                "--ranks": ranks,
+                "--ranks-per-node": ranks_per_node,
+                "--bytes": sizes,
+                "--machine": machine,
+                "--shape": shape,
+                "--export": export,
+                "--reproducible": reproducible or None,
+            }
+        )
     asked = Asked(
         checked_collectives(collectives, reproducible),
-        even(parse_sizes(sizes)),
+        even(parse_sizes(sizes or "8..16MiB")),
         Clock(budget),
         fresh=fresh,
     )
@@ -80,11 +95,13 @@ def command(
     if machine is not None:
         refuse_beside_machine(library, reproducible, export)
         found = simulate(asked, machine, Ranks(shape, *one_of(ranks), each), out)
+    elif profile is not None:
+        found = of_program(asked, profile, collectives and asked.collectives, library, out)
     elif shape is not None:
         raise wrong_value("--shape needs --machine", shape, "emulate nodes here with --ranks-per-node")
     else:
         numbers = [sum(each)] if ranks is None and isinstance(each, tuple) else ranks_of(ranks)
-        found = measure(asked, library, numbers, each, reproducible, out, export)
+        found = of_ranks(asked, library, numbers, each, reproducible, out, export)
     if as_json:
         output.print_json({**found, **output.own_cost()})
     else:
@@ -92,6 +109,8 @@ def command(
     if found["interrupted"]:
         so_far = f"the results so far are in {found['wisdom']}" if found["results"] else "there are no results yet"
         output.message(f"interrupted; {so_far}; run the same command again to continue")
+    elif found["wisdom"] is None:
+        return 0
     elif not found["results"] and not found["not_exported"]:
         advice = "run the same command again, or give a larger --budget"
         output.message(f"the budget was too short for even one size; {advice}")
@@ -99,6 +118,17 @@ def command(
         output.message(line)
     troubles = ("interrupted", "wrong", "disobeyed", "not_exported")
     return asked.interruption.code or int(not found["results"] or any(found[trouble] for trouble in troubles))
+
+
+LISTS = ("left_to_the_library", "wrong", "measured_before", "guidelines", "exports", "disobeyed", "not_exported")
+NOTHING_TO_TUNE = {
+    "wisdom": None,
+    "mpi": None,
+    "results": [],
+    "notes": [],
+    "interrupted": False,
+    **dict.fromkeys(LISTS, ()),
+}
 
 
 @dataclass
@@ -167,6 +197,15 @@ def even(sizes: list[int]) -> list[int]:
     return sorted(set(sizes))
 
 
+def refuse_beside_profile(given: Mapping[str, object]) -> None:
+    """Options that ask for what the profile says."""
+    for name, value in given.items():
+        if value is not None:
+            raise wrong_value(
+                f"--profile excludes {name}", value if value is not True else None, "leave one of them out"
+            )
+
+
 def refuse_beside_machine(library: str | None, reproducible: bool, export: Path | None) -> None:
     if export is not None:
         raise wrong_value("--machine excludes --export", export, "its files are for an MPI library on this machine")
@@ -179,7 +218,7 @@ def refuse_beside_machine(library: str | None, reproducible: bool, export: Path 
 # --- the work
 
 
-def measure(
+def of_ranks(
     asked: Asked,
     library: str | None,
     ranks: list[int] | None,
@@ -188,9 +227,7 @@ def measure(
     out: Path | None,
     export: Path | None,
 ) -> dict:
-    if launcher_environment.place():
-        raise wrong_value("kumihimo tune starts its processes itself", "mpirun kumihimo tune", "leave mpirun out")
-    installation = mpi.choose(library)
+    installation = own_launches(library)
     numbers = ranks or targets.usual_ranks(installation.family)
     wanted = [
         Target(collective, number, ranks_per_node, FIXED_ORDER if reproducible else ANY)
@@ -201,14 +238,78 @@ def measure(
         tuner.check_target(target)
     here = tuner.probe(installation, numbers)
     check_real_nodes(here.nodes, ranks_per_node, export)
-    wanted = [replace(target, on=here.nodes[target.ranks]) for target in wanted]
-    version = here.mpi
-    path = out or wisdom.usual_path(version)
+    path = out or wisdom.usual_path(here.mpi)
     wisdom.check_writable(path)
     if export is not None:
         with files.refused("--export must name a folder that can be written", export):
             files.check_folder(export)
-    old = wisdom.existing(path, version)
+    return measure(asked, installation, here, wanted, path, wisdom.existing(path, here.mpi), export)
+
+
+def of_program(asked: Asked, path: Path, collectives: list[str] | None, library: str | None, out: Path | None) -> dict:
+    """What the program of a profile asks for, as wisdom of its own."""
+    profile = collectives_of.of(path)
+    wanted = program.plan(profile, collectives)
+    if not wanted.targets:
+        tuned_tables.tell_of(profile, wanted)
+        return {**NOTHING_TO_TUNE, "profile": tuned_tables.profile_object(profile, wanted, program.Gain())}
+    installation = own_launches(library or family_of(profile.mpi))
+    here = tuner.probe(installation, [target.ranks for target in wanted.targets])
+    check_same_place(profile, here, path)
+    tuned_tables.tell_of(profile, wanted)
+    tuned_tables.tell_budget(wanted, wanted.seconds_needed(here.launch_seconds), asked.clock.seconds)
+    place = out or wisdom.usual_path(here.mpi, profile.program)
+    wisdom.check_writable(place)
+    old = wisdom.existing(place, here.mpi)
+    if old is None and out is None and profile.program:  # so that it loses nothing that all programs have
+        old = wisdom.existing(wisdom.usual_path(here.mpi), here.mpi)
+    found = measure(asked, installation, here, wanted.targets, place, old, None, path)
+    gain = program.predicted_gain(profile, found["results"])
+    return {**found, "profile": tuned_tables.profile_object(profile, wanted, gain)}
+
+
+def own_launches(library: str | None) -> mpi.Installation:
+    if launcher_environment.place():
+        raise wrong_value("kumihimo tune starts its processes itself", "mpirun kumihimo tune", "leave mpirun out")
+    return mpi.choose(library)
+
+
+def family_of(version: str) -> str:
+    """Of a library by the first line of its version."""
+    return "openmpi" if "Open MPI" in version else "mpich"
+
+
+def check_same_place(profile: Collectives, here: tuner.Probe, path: Path) -> None:
+    """What was recorded elsewhere says nothing of what is fast here."""
+    if profile.mpi != here.mpi:
+        raise not_applicable(
+            f"the profile must be of the MPI library that is tuned, {here.mpi}",
+            f"{path} of {profile.mpi}",
+            "name that library with --mpi, or record again",
+        )
+    nodes = here.nodes.get(profile.ranks)
+    several = nodes.counts[1] if nodes else 1
+    if profile.hosts > several:
+        raise not_applicable(
+            f"{profile.ranks} ranks must be on as many nodes as in the profile, {profile.hosts}",
+            several,
+            "run kumihimo tune in a job on as many nodes",
+        )
+
+
+def measure(
+    asked: Asked,
+    installation: mpi.Installation,
+    here: tuner.Probe,
+    wanted: Sequence[Target],
+    path: Path,
+    old: dict | None,
+    export: Path | None,
+    profile: Path | None = None,
+) -> dict:
+    """`old`: the choices that the file at `path` keeps where the new ones say nothing."""
+    wanted = [replace(target, on=here.nodes[target.ranks]) for target in wanted]
+    version = here.mpi
     head = {
         "machine": wisdom.machine_object(),
         "mpi": version,
@@ -222,7 +323,8 @@ def measure(
 
     def save() -> dict:
         choices = [choice for outcome in asked.outcomes for choice in outcome.choices]
-        made = {**made_by(asked.clock), "question": USUAL, "launches": journal.launches, "launches_now": launches.made}
+        made = {**made_by(asked.clock), "launches": journal.launches, "launches_now": launches.made}
+        made |= {"question": USUAL} if profile is None else {"profile": str(profile)}
         new = wisdom.document(choices, made, machine=wisdom.machine_object(), mpi=version)
         wisdom.extend(path, old, new)
         return {"wisdom": str(path), "mpi": version, "made": made, "results": choices}
@@ -230,11 +332,12 @@ def measure(
     report = library_report.LibraryReport()
     try:
         with asked.interruption, progress.bar("tuning", tuner.steps(wanted), lines=True) as advance:
-            exported = [name for name in asked.collectives if name in EXPORTED]
+            exported = [] if profile else [name for name in asked.collectives if name in EXPORTED]
             study = library_report.LibraryStudy(installation, asked.sizes, asked.clock, journal, advance, exported)
             study.launch_seconds, study.nodes = lambda: launches.overhead, here.nodes
             work = tuner.Tuner(launches, tuner.by_golden_copy(installation), journal, advance, stage)
-            for outcome in time_shares.outcomes(work, study, wanted, export, report):
+            whole = time_shares.outcomes(work, study, wanted, export, report)
+            for outcome in whole if profile is None else work.tune(wanted, ()):
                 asked.take(outcome)
                 save()
     except KumihimoError:
@@ -322,7 +425,7 @@ def simulate(asked: Asked, name: str, ranks: Ranks, out: Path | None) -> dict:
         "made": made,
         "results": choices,
         "left_to_the_library": left,
-        **dict.fromkeys(("wrong", "measured_before", "guidelines", "exports", "disobeyed", "not_exported"), ()),
+        **dict.fromkeys(LISTS[1:], ()),
         "notes": ["all times are predictions of the simulator", *notes_of(journal)],
         "interrupted": asked.interruption.code != 0,
     }

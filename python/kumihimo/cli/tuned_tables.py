@@ -5,7 +5,11 @@ from __future__ import annotations
 from kumihimo import quantities
 from kumihimo.arguments import parameters_text
 from kumihimo.cli import output
+from kumihimo.profile.collectives import Collectives, Late, Use
+from kumihimo.profile.summary import class_text
+from kumihimo.quantities import counted, seconds_text, share_text
 from kumihimo.sizes import text_of
+from kumihimo.tune.program import Gain, Plan
 
 OF_COMMUNICATOR = ("collective", "ranks", "nodes", "ranks_per_node", "emulated")
 
@@ -26,6 +30,10 @@ def show(found: dict) -> None:
         if all(choice["algorithm"] == "library" for choice in found["results"]):
             print("\nNo algorithm was certainly faster, so the MPI library's own algorithms stay.")
         print(f"\nwisdom: {found['wisdom']}")
+    if "profile" in found and rows:
+        most = share_text(found["profile"]["transferring_share"])
+        print(f"predicted gain: {gain_text(found['profile']['predicted_gain'])}, of at most {most}")
+        output.print_list("Not tuned:", found["profile"]["not_tuned"])
     output.print_list("Notes:", found["notes"])
     again = found["measured_before"]
     if again:
@@ -35,6 +43,80 @@ def show(found: dict) -> None:
     output.print_list("Performance guidelines: MPI calls slower than other MPI calls with the same result:", slow)
     output.print_list("Files for the MPI library:", [line for lines in found["exports"] for line in lines])
     output.print_list("Wrong results (differ from the golden copy), not chosen:", found["wrong"])
+
+
+LEAST_WAITING = 0.01  # of the program's time, that a call site is named for
+MOST_WAITING = 3  # call sites
+
+
+def tell_of(profile: Collectives, plan: Plan) -> None:
+    """Before tuning: where the time goes, and how much of it an algorithm may change at most."""
+    mean = profile.seconds / profile.ranks
+    parts = (profile.blocking_seconds, profile.waiting_seconds, profile.transferring_seconds)
+    of_all, waiting, transferring = (share_text(profile.share(seconds)) for seconds in parts)
+    output.message(
+        f"the program took {seconds_text(mean)} on {counted(profile.ranks, 'rank')}; {of_all} of it in blocking "
+        f"collectives: {waiting} waiting for other ranks, {transferring} transferring"
+    )
+    output.message(f"other algorithms can save at most {transferring} of the program's time")
+    for late in waiting_sites(profile):
+        output.message(waiting_text(profile, late))
+    if not plan.targets:
+        output.message("there is nothing to tune: " + "; ".join(not_tuned(profile, plan) or ["no collectives"]))
+
+
+def tell_budget(plan: Plan, needed: float, budget: float) -> None:
+    found = f"tuning {counted(len(plan.targets), 'collective')} takes about {seconds_text(needed)}"
+    short = "; what takes the most time comes first" if needed > budget else ""
+    output.message(f"{found}, the budget is {seconds_text(budget)}{short}")
+
+
+def waiting_sites(profile: Collectives) -> list[Late]:
+    found = [late for late in profile.late if profile.share(late.waiting_seconds) >= LEAST_WAITING]
+    return found[:MOST_WAITING]
+
+
+def waiting_text(profile: Collectives, late: Late) -> str:
+    whom = f"the others wait for rank {late.rank}" if late.is_one_rank else "different ranks are late"
+    share = share_text(profile.share(late.waiting_seconds))
+    return f"waiting in {late.call} at {late.place}: {share} of the time; {whom}; no algorithm changes this"
+
+
+def use_text(use: Use) -> str:
+    kind = "" if use.blocking else "non-blocking "
+    return f"{kind}{use.collective} of {counted(use.ranks, 'rank')}, {class_text(use.bytes_from)}"
+
+
+def not_tuned(profile: Collectives, plan: Plan) -> list[str]:
+    return [f"{use_text(use)} ({share_text(profile.share(use.seconds))} of the time): {why}" for use, why in plan.left]
+
+
+def gain_text(gain: dict) -> str:
+    low, high = share_text(gain["low"]), share_text(gain["high"])
+    return f"{share_text(gain['share'])} ({low} to {high}) of the program's time"
+
+
+def profile_object(profile: Collectives, plan: Plan, gain: Gain) -> dict:
+    """What --json has of a profile; shares are of the program's time."""
+    return {
+        "program": profile.program,
+        "ranks": profile.ranks,
+        "seconds": profile.seconds / profile.ranks,
+        "collectives_share": profile.share(profile.blocking_seconds),
+        "waiting_share": profile.share(profile.waiting_seconds),
+        "transferring_share": profile.share(profile.transferring_seconds),
+        "waiting": [
+            {
+                "call": late.call,
+                "place": str(late.place),
+                "share": profile.share(late.waiting_seconds),
+                "late_rank": late.rank if late.is_one_rank else None,
+            }
+            for late in waiting_sites(profile)
+        ],
+        "predicted_gain": {"share": gain.share, "low": gain.low, "high": gain.high},
+        "not_tuned": not_tuned(profile, plan),
+    }
 
 
 def lines_of(found: dict) -> list[str]:

@@ -11,8 +11,10 @@ from functools import partial
 from kumihimo import _schedule
 from kumihimo.bench.cases import Case, applies
 from kumihimo.bench.tuned import Choice
+from kumihimo.profile.collectives import Form
 from kumihimo.ranges import times_apart
 from kumihimo.tune.final_comparison import Judged
+from kumihimo.tune.targets import in_form
 
 USUAL = {"type": "float64", "operation": "sum", "root": 0, "in_place": False}  # the question of all other launches
 
@@ -26,17 +28,25 @@ class Other:
     case: Case
 
 
-def others_of(case: Case, choice: Choice, ranks: int) -> list[Other]:
-    """Those questions that the algorithm answers: what it does not fit is the library's in any case."""
+def others_of(case: Case, choice: Choice, ranks: int, forms: Sequence[Form] | None = None) -> list[Other]:
+    """Those questions that the algorithm answers: what it does not fit is the library's in any case. `forms`: those of
+    a program, in place of the usual ones."""
     changed = {}
     meaning = _schedule.meaning(case.collective)
-    if meaning.may_be_in_place:
+    for form in forms or ():
+        changed[label_of(form)] = in_form(case, form)
+    if meaning.may_be_in_place and forms is None:
         changed["in place"] = replace(case, in_place=True)
-    if meaning.reduces:
+    if meaning.reduces and forms is None:
         changed["int8 max"] = replace(case, type="int8", operation="max")
     if meaning.has_root:
         changed[f"root {ranks - 1}"] = replace(case, root=ranks - 1)
     return [Other(label, choice, each) for label, each in changed.items() if applies(each, ranks)]
+
+
+def label_of(form: Form) -> str:
+    words = [f"{form.type} {form.operation}"] if form.operation else []
+    return ", ".join([*words, "in place" if form.in_place else "not in place"])
 
 
 def refuse(judged: Iterable[Judged], asked: Sequence[tuple[Other, Judged]]) -> None:

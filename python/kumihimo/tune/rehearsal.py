@@ -44,6 +44,7 @@ class Rehearsed:
     choice: Choice
     gains: dict[str, list[float]] = field(default_factory=lambda: {way: [] for way in WAYS})
     trouble: str = ""
+    ways: tuple[str, ...] = tuple(WAYS)  # in which a program may call
 
     @property
     def pairs(self) -> int:
@@ -54,7 +55,7 @@ class Rehearsed:
         """Why a program would not gain; empty where it does."""
         if self.trouble or self.pairs < LEAST_PAIRS:
             return self.trouble or "no time for the rehearsal in a program"
-        lost = [WAYS[way] for way, gains in self.gains.items() if median(gains) < LEAST_GAIN_SECONDS]
+        lost = [WAYS[way] for way in self.ways if median(self.gains[way]) < LEAST_GAIN_SECONDS]
         return f"no gain in the rehearsal at {self.bytes} bytes: {', '.join(lost)}" if lost else ""
 
     def take(self, ours: dict, theirs: dict) -> None:
@@ -64,8 +65,11 @@ class Rehearsed:
                 gains.append(theirs[way] - ours[way])
 
 
-def rehearse(faster: Sequence[tuple[int, Choice]], launch: Launch) -> list[Rehearsed]:
-    found = [Rehearsed(*each) for each in faster]
+def rehearse(
+    faster: Sequence[tuple[int, Choice]], launch: Launch, ways: Sequence[str] = tuple(WAYS)
+) -> list[Rehearsed]:
+    """`ways`: those in which the program calls."""
+    found = [Rehearsed(*each, ways=tuple(ways)) for each in faster]
     try:
         for number in range(PAIRS):
             results = {hooked: launch(number, hooked) for hooked in ((False, True) if number % 2 else (True, False))}
@@ -93,7 +97,7 @@ def refuse(judged: Iterable[Judged], rehearsed: Sequence[Rehearsed]) -> None:
             continue
         nearest = min(own, key=lambda found: times_apart(found.bytes, each.bytes))
         each.refused = nearest.refused
-        each.also = () if each.refused else (*each.also, *WAYS.values())
+        each.also = () if each.refused else (*each.also, *(WAYS[way] for way in nearest.ways))
 
 
 def on_this_machine(installation: mpi.Installation) -> Stage:

@@ -34,8 +34,9 @@ class Proposals:
     whole: bool
 
 
-def proposals(tuning: Tuning, thorough: bool) -> Proposals:
-    """For each of tuning.sizes; as good as time allows. tuning.launch gives None for a case that it did not reach."""
+def proposals(tuning: Tuning, thorough: bool, first_look: Sequence[int] | None = None) -> Proposals:
+    """For each of tuning.sizes; as good as time allows. `first_look`: those at which all algorithms are tried [default:
+    coarse()]. tuning.launch gives None for a case that it did not reach."""
     cut: list[str] = []  # launches that did not reach all
     reach = tuning.launch
 
@@ -45,7 +46,7 @@ def proposals(tuning: Tuning, thorough: bool) -> Proposals:
         return [NOT_REACHED if result is None else result for result in results]
 
     tuning = replace(tuning, launch=launch)
-    first = replace(tuning, sizes=coarse(tuning.sizes))
+    first = replace(tuning, sizes=first_look or coarse(tuning.sizes))
     winners: dict[int, Choice] = {}
     whole = thorough
     try:

@@ -9,6 +9,7 @@ from kumihimo import _collectives, _schedule, arguments, mpi
 from kumihimo.arguments import Ranks
 from kumihimo.bench import RealNodes
 from kumihimo.bench.cases import NODE, NONE, Case, rank_space, sizes_of
+from kumihimo.profile.collectives import Form
 
 USUAL = ("allreduce", "bcast", "reduce")  # that are tuned for unless others are named
 COLLECTIVES = tuple(  # that MPI has, the most used first
@@ -21,6 +22,18 @@ ANY, FIXED_ORDER = "any", "fixed_order"
 
 
 @dataclass(frozen=True)
+class Asked:
+    """What a program asks: the sizes of its calls, the seconds that an algorithm may change, the form that takes most
+    of them and the others, and how calls follow one another (rehearsal.WAYS)."""
+
+    sizes: tuple[int, ...]
+    seconds: float
+    form: Form
+    others: tuple[Form, ...] = ()
+    ways: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Target:
     """`ranks_per_node` emulates nodes on this machine, of so many ranks or of each in its turn; None: all ranks share
     one, or are `on` several real ones."""
@@ -30,10 +43,11 @@ class Target:
     ranks_per_node: int | tuple[int, ...] | None = None
     determinism: str = ANY
     on: RealNodes | None = None
+    program: Asked | None = None  # what it asks; None: the usual question, at the sizes that are asked for
 
     def sizes(self, asked: Sequence[int]) -> list[int]:
         """Those that there are: a barrier has none."""
-        return sizes_of(self.collective, asked)
+        return list(self.program.sizes) if self.program else sizes_of(self.collective, asked)
 
     @property
     def counts(self) -> tuple[int, int, int]:
@@ -60,7 +74,8 @@ class Target:
     def case(self) -> Case:
         """Of what is measured. What must keep its order is asked of ranks of which only their numbers are known."""
         shape = NONE if self.fixed_order else NODE
-        return Case(self.collective, "", shape=shape, ranks_per_node=self.ranks_per_node, nodes=self.on)
+        case = Case(self.collective, "", shape=shape, ranks_per_node=self.ranks_per_node, nodes=self.on)
+        return in_form(case, self.program.form) if self.program else case
 
     @property
     def key(self) -> dict:
@@ -87,6 +102,10 @@ class Target:
         nodes = "" if self.nodes == 1 else f" on {self.nodes} nodes"
         order = " in fixed order" if self.fixed_order else ""
         return f"{self.collective} of {self.ranks} ranks{nodes}{order}"
+
+
+def in_form(case: Case, form: Form) -> Case:
+    return replace(case, type=form.type, operation=form.operation or case.operation, in_place=form.in_place)
 
 
 def usual_ranks(family: str) -> list[int]:

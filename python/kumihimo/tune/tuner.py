@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from math import inf
+from dataclasses import asdict, dataclass, field, replace
+from math import inf, sqrt
 
 from kumihimo import _collectives, mpi
 from kumihimo.bench import Case, RealNodes, real_nodes, run_check, run_measure
@@ -69,7 +69,8 @@ class Tuner:
                 yield Outcome(target, known["choices"], wrong=known["wrong"], again=True)
                 continue
             clock = self.launches.clock
-            share = min(clock.left, end - clock.spent) / (len(targets) - number)
+            part = weight(target) / sum(map(weight, targets[number:]))
+            share = min(clock.left, end - clock.spent) * part
             outcome = self.tune_one(target, ascending, share)
             if outcome.whole:
                 found = {"choices": outcome.choices, "wrong": outcome.wrong}
@@ -82,13 +83,13 @@ class Tuner:
         self.launches.deadline = began + SEARCH_SHARE * share
         tuning = self.tuning(target, sizes, SEARCH_SHARE * share)
         thorough = SEARCH_SHARE * share > THOROUGH_LAUNCHES * self.launches.overhead
-        found = search.proposals(tuning, thorough)
+        found = search.proposals(tuning, thorough, first_look(target, sizes))
         proposed, thorough = found.by_size, found.whole
         judging_share = share * (1 - REHEARSAL_SHARE if self.rehearses(target) else 1)
         self.launches.deadline = began + judging_share
-        wanted = self.wanted(target, proposed, search.probes(sizes, target.ranks, beside=sizes))
+        wanted = self.wanted(target, proposed, probes(target, sizes, beside=sizes))
         if self.judging_seconds(judging_share, began, len(wanted)) < LEAST_JUDGING:
-            wanted = self.wanted(target, proposed, search.probes(sizes, target.ranks, beside=search.coarse(sizes)))
+            wanted = self.wanted(target, proposed, probes(target, sizes, beside=first_look(target, sizes)))
         try:
             wrong = self.checked(target, wanted)
         except OutOfTime:
@@ -117,7 +118,7 @@ class Tuner:
     def wanted(target: Target, proposed: dict[int, Choice], probes: Sequence[int]) -> list[tuple[int, Choice]]:
         """What is judged, the most important first: in a launch without time for all the last are given up."""
         odd = search.spread(proposed, probes)
-        first = search.coarse(list(proposed)) if proposed else []
+        first = first_look(target, list(proposed)) if proposed else []
         rest = [size for size in proposed if size not in first]
         in_order = sorted([*first, *rest, *odd], key=lambda size: size > CHEAP_BYTES)  # else as they stand
         return [(size, {**proposed, **odd}[size]) for size in in_order]
@@ -148,7 +149,8 @@ class Tuner:
             return self.launches(name, cases, target.ranks, each, 0.5, in_order=True, measure=measures[hooked])
 
         with self.stage(wisdom.choices_of(target, [each for each in judged if each.faster])) as measures:
-            found = rehearsal.rehearse([(each.bytes, each.choice) for each in asked], launch)
+            ways = target.program.ways if target.program else tuple(rehearsal.WAYS)
+            found = rehearsal.rehearse([(each.bytes, each.choice) for each in asked], launch, ways)
         rehearsal.refuse(judged, found)
         return all(each.trouble or each.pairs == rehearsal.PAIRS for each in found)
 
@@ -156,11 +158,12 @@ class Tuner:
         """Refuses what is slower for other questions (other_cases.py); whether there was time to ask all. What must
         keep its order is chosen whatever it costs."""
         faster = [(j.bytes, j.choice) for j in judged if j.faster]
+        forms = target.program.others if target.program else None
         asked = [
             other
             for choice, sizes in sizes_to_check(faster).items()
             for size in sizes
-            for other in others_of(self.case(target, size, choice), choice, target.ranks)
+            for other in others_of(self.case(target, size, choice), choice, target.ranks, forms)
         ]
         if target.fixed_order or not asked:
             return True
@@ -178,7 +181,7 @@ class Tuner:
     def tuning(self, target: Target, sizes: Sequence[int], seconds: float) -> Tuning:
         """How the search measures, each launch with its part of the time. A case takes twice its seconds, since the
         library's own call takes turns with it."""
-        first = len(search.coarse(sizes))
+        first = len(first_look(target, sizes))
         algorithms = len(_collectives.variants(target.collective))
         spare = max(0.0, seconds - THOROUGH_LAUNCHES * self.launches.overhead) / 4
         tuning = Tuning(target.case, target.ranks, sizes)
@@ -232,9 +235,11 @@ class Tuner:
         return {**self.checked_by_parts(cases[:half], ranks), **{half + place: what for place, what in second.items()}}
 
     @staticmethod
-    def case(target: Target, size: int, choice: Choice, in_place: bool = False) -> Case:
+    def case(target: Target, size: int, choice: Choice, in_place: bool | None = None) -> Case:
+        """`in_place`: None for what the target asks."""
         algorithm, parameters = choice
-        return replace(target.case, bytes=size, in_place=in_place, algorithm=algorithm, parameters=dict(parameters))
+        case = target.case if in_place is None else replace(target.case, in_place=in_place)
+        return replace(case, bytes=size, algorithm=algorithm, parameters=dict(parameters))
 
 
 def sizes_to_check(wanted: Sequence[tuple[int, Choice]]) -> dict[Choice, list[int]]:
@@ -249,7 +254,24 @@ def sizes_to_check(wanted: Sequence[tuple[int, Choice]]) -> dict[Choice, list[in
 
 def finished_key(target: Target, sizes: Sequence[int]) -> dict:
     key = {**target.key, "emulated": target.ranks_per_node, "sizes": list(sizes)}
+    key |= {"program": asdict(target.program)} if target.program else {}
     return {**key, "on": target.on.key} if target.on else key
+
+
+def weight(target: Target) -> float:
+    """Of a target's time among others. Of a program's the more the more it may save, but less than in proportion, since
+    launches take as long for all."""
+    return sqrt(target.program.seconds) if target.program else 1.0
+
+
+def first_look(target: Target, sizes: Sequence[int]) -> list[int]:
+    """The sizes at which all algorithms are tried: of a program all, as there may be anything between them."""
+    return sorted(set(sizes)) if target.program else search.coarse(sizes)
+
+
+def probes(target: Target, sizes: Sequence[int], beside: Sequence[int]) -> list[int]:
+    """Sizes of a program are what it asks for, and no others matter."""
+    return [] if target.program else search.probes(sizes, target.ranks, beside=beside)
 
 
 def within(value: float, least: float, most: float) -> float:
