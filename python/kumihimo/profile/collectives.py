@@ -1,0 +1,196 @@
+"""What a profile says of the collectives: what the program asks of them, how long that takes, how much of it is waiting
+for others, and who is late."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kumihimo import _schedule
+from kumihimo.errors import not_applicable
+from kumihimo.profile import call_sites, reading
+from kumihimo.profile.call_sites import Place
+
+
+def _calls() -> dict[str, tuple[str, bool]]:
+    """The collective of each MPI call, and whether it blocks."""
+    found = {}
+    for kind in _schedule.collectives():
+        for call in _schedule.meaning(kind).mpi_calls:
+            found[call] = (kind, True)
+            found[f"MPI_I{call[4:].lower()}"] = (kind, False)
+    return found
+
+
+@dataclass(frozen=True)
+class Form:
+    """What an algorithm may also depend on. None: a derived type or none; no reduction."""
+
+    type: str | None
+    operation: str | None
+    in_place: bool
+
+
+@dataclass
+class Use:
+    """Calls of one collective in one size class, on communicators of so many ranks; sums over ranks. Sizes are of the
+    vector, or of one block."""
+
+    collective: str
+    blocking: bool
+    ranks: int
+    bytes_from: int
+    smallest: int
+    largest: int
+    calls: int = 0
+    seconds: float = 0.0
+    split_seconds: float = 0.0
+    waiting_seconds: float = 0.0
+    apart_seconds: float = 0.0  # since the MPI calls before
+    forms: Counter = field(default_factory=Counter)  # seconds of each Form
+    places: Counter = field(default_factory=Counter)  # seconds at each Place
+
+    @property
+    def waiting_share(self) -> float:
+        return self.waiting_seconds / self.split_seconds if self.split_seconds else 0.0
+
+    @property
+    def transferring_seconds(self) -> float:
+        """Of blocking calls: what an algorithm may change."""
+        return self.seconds * (1 - self.waiting_share) if self.split_seconds else 0.0
+
+    @property
+    def apart(self) -> bool:
+        """Whether there is mostly other work between these calls and the MPI calls before them."""
+        return self.apart_seconds > self.seconds
+
+    def add(self, row: dict) -> None:
+        self.smallest, self.largest = min(self.smallest, row["smallest_bytes"]), max(self.largest, row["largest_bytes"])
+        self.calls += row["calls"]
+        self.seconds += row["seconds"]
+        self.split_seconds += row.get("split_seconds", 0.0)
+        self.waiting_seconds += row.get("waiting_seconds", 0.0)
+        self.apart_seconds += row["apart_seconds"]
+        self.forms[Form(row["type"], row["operation"], row["in_place"])] += row["seconds"]
+
+
+@dataclass
+class Late:
+    """One call site on like communicators. The rank that spends the least time there is the one for which the others
+    wait, as all leave together."""
+
+    call: str
+    place: Place
+    seconds: float = 0.0  # of all ranks
+    waiting_seconds: float = 0.0
+    ranks: int = 0
+    rank: int = -1  # with the least time
+    least_seconds: float = 0.0
+
+    def add(self, rank: int, seconds: float, waiting: float) -> None:
+        self.seconds += seconds
+        self.waiting_seconds += waiting
+        self.ranks += 1
+        if self.rank < 0 or seconds < self.least_seconds:
+            self.rank, self.least_seconds = rank, seconds
+
+    @property
+    def is_one_rank(self) -> bool:
+        """Whether one rank is late for most of what the others wait: else they are late by turns."""
+        if self.ranks < 2:
+            return False
+        others = (self.seconds - self.least_seconds) / (self.ranks - 1)
+        return others - self.least_seconds > 0.5 * self.waiting_seconds / (self.ranks - 1)
+
+
+@dataclass
+class Collectives:
+    """Of a program. `seconds`: of all its ranks together, as all times here."""
+
+    mpi: str
+    program: str
+    ranks: int
+    hosts: int
+    seconds: float
+    uses: list[Use]  # the most transferring first
+    late: list[Late]  # the most waiting first
+
+    def share(self, seconds: float) -> float:
+        return seconds / self.seconds if self.seconds else 0.0
+
+    @property
+    def blocking_seconds(self) -> float:
+        return sum(use.seconds for use in self.uses if use.blocking)
+
+    @property
+    def transferring_seconds(self) -> float:
+        return sum(use.transferring_seconds for use in self.uses)
+
+    @property
+    def waiting_seconds(self) -> float:
+        return sum(use.seconds * use.waiting_share for use in self.uses)
+
+
+def waiting_share(row: dict) -> float:
+    """Of the time of an entry: what was sampled is not exactly as long."""
+    return row["waiting_seconds"] / row["split_seconds"] if row.get("split_seconds") else 0.0
+
+
+def of(path: Path) -> Collectives:
+    """Raises BadInput where the file is no profile, and NotApplicable where an older version wrote it."""
+    lines = reading.lines(path)
+    header = next(lines)
+    with reading.explained(path):
+        return _summed(header, lines, path)
+
+
+def _summed(header: dict, ranks: Iterable[dict], path: Path) -> Collectives:
+    known = _calls()
+    uses: dict[tuple, Use] = {}
+    late: dict[tuple, Late] = {}
+    hosts, seconds = set(), 0.0
+    for rank in ranks:
+        hosts.add(rank.get("host", ""))
+        seconds += rank["seconds"]
+        sites = [call_sites.as_recorded(site) for site in rank["sites"]]
+        times: dict[tuple, list[float]] = {}  # at each call site: in all, waiting
+        for row in rank["calls"]:
+            kind, blocking = known.get(row["call"], ("", False))
+            if not kind or row["communicator"] is None:
+                continue
+            if "bytes_from" not in row:
+                rule = "the profile must say what collectives were asked for"
+                raise not_applicable(rule, f"{path}, of an earlier version of kumihimo", "record again")
+            communicator = rank["communicators"][row["communicator"]]
+            if communicator["inter"] or communicator["size"] < 2:
+                continue
+            place = call_sites.NOWHERE if row["site"] is None else sites[row["site"]]
+            key = (kind, blocking, communicator["size"], row["bytes_from"])
+            use = uses.setdefault(key, Use(*key, row["smallest_bytes"], row["largest_bytes"]))
+            use.add(row)
+            use.places[place] += row["seconds"]
+            here = times.setdefault((row["call"], place, communicator["name"], communicator["size"]), [0.0, 0.0])
+            here[0] += row["seconds"]
+            here[1] += row["seconds"] * waiting_share(row)
+        for key, (spent, waiting) in times.items():
+            late.setdefault(key, Late(*key[:2])).add(rank["rank"], spent, waiting)
+    better = call_sites.resolved(
+        {each.place for each in late.values()} | {p for use in uses.values() for p in use.places}
+    )
+    for use in uses.values():
+        use.places = Counter({better.get(place, place): spent for place, spent in use.places.items()})
+    for each in late.values():
+        each.place = better.get(each.place, each.place)
+    return Collectives(
+        header["mpi"],
+        header.get("program") or "",
+        header["ranks"],
+        len(hosts),
+        seconds,
+        sorted(
+            uses.values(), key=lambda use: (-use.transferring_seconds, -use.seconds, use.collective, use.bytes_from)
+        ),
+        sorted(late.values(), key=lambda each: -each.waiting_seconds),
+    )

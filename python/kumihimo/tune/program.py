@@ -1,0 +1,164 @@
+"""What is tuned for a program: what its profile says that it asks of collectives, in the order of the time that an
+algorithm may change, until what is left is too little to be measured."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from math import lcm
+
+from kumihimo import _schedule, arguments
+from kumihimo.bench.cases import MOST_BYTES, Case, applies
+from kumihimo.errors import KumihimoError
+from kumihimo.profile.collectives import Collectives, Form, Use
+from kumihimo.tune.search import ELEMENT
+from kumihimo.tune.targets import COLLECTIVES, Asked, Target
+
+LEFT_SHARE = 0.005  # of the program's time, in collectives that are not tuned: whole runs differ by more
+LAUNCHES = 40  # of a target, about: search, check, comparison with the library, rehearsal, other forms
+WORK = 1.5  # times what the launches themselves take
+
+
+@dataclass
+class Plan:
+    """`targets`: the most time first. `left`: uses that are not tuned, with the reason."""
+
+    targets: list[Target] = field(default_factory=list)
+    left: list[tuple[Use, str]] = field(default_factory=list)
+
+    def seconds_needed(self, launch_seconds: float) -> float:
+        return len(self.targets) * LAUNCHES * WORK * launch_seconds
+
+
+def plan(profile: Collectives, collectives: Sequence[str] | None = None) -> Plan:
+    """`collectives`: only these."""
+    found = Plan()
+    groups: dict[tuple[str, int], list[Use]] = {}
+    for use in profile.uses:
+        why = why_not(use, collectives)
+        if why:
+            found.left.append((use, why))
+        else:
+            groups.setdefault((use.collective, use.ranks), []).append(use)
+    rest = sum(use.transferring_seconds for uses in groups.values() for use in uses)
+    for (collective, ranks), uses in sorted(groups.items(), key=lambda each: -seconds_of(each[1])):
+        if profile.share(rest) < LEFT_SHARE:
+            found.left += [(use, "too little time to be measured") for use in uses]
+            continue
+        rest -= seconds_of(uses)
+        form, others = forms_of(uses)
+        asked = Asked(sizes_of(uses, form), seconds_of(uses), form, others, ways_of(uses))
+        found.targets.append(Target(collective, ranks, program=asked))
+    return found
+
+
+def why_not(use: Use, collectives: Sequence[str] | None) -> str:
+    """Why the use is not tuned; empty where it is."""
+    if collectives is not None and use.collective not in collectives:
+        return "not among the collectives that were named"
+    if use.collective not in COLLECTIVES:
+        return "neighbourhood collectives have one algorithm"
+    if not use.blocking:
+        return "non-blocking: the profile does not say how long it waits"
+    if not use.transferring_seconds:
+        return "the profile does not say how long it waits"
+    if use.largest > MOST_BYTES:
+        return f"more than {MOST_BYTES} bytes"
+    if not any(is_ours(use, form) for form in use.forms):
+        return "types or operations that `kumihimo run` leaves to the MPI library"
+    return ""
+
+
+def seconds_of(uses: Iterable[Use]) -> float:
+    return sum(use.transferring_seconds for use in uses)
+
+
+def is_ours(use: Use, form: Form) -> bool:
+    """Whether `kumihimo run` may take over such calls."""
+    return any(fits(use, form, variant.name) for variant in arguments.variants(use.collective))
+
+
+def fits(use: Use, form: Form, algorithm: str) -> bool:
+    form = measured_as(use.collective, form)
+    if form.type is None:
+        return False
+    size = lcm(ELEMENT, _schedule.type_bytes(form.type)) * use.ranks
+    case = Case(use.collective, algorithm, bytes=size, type=form.type, in_place=form.in_place)
+    try:
+        return applies(case if form.operation is None else replace(case, operation=form.operation), use.ranks)
+    except KumihimoError:
+        return False
+
+
+def measured_as(collective: str, form: Form) -> Form:
+    """What is moved and not reduced is bytes of any type; an operation of the program takes the place of a sum."""
+    meaning = _schedule.meaning(collective)
+    in_place = form.in_place and meaning.may_be_in_place
+    if not meaning.reduces:
+        return Form("float64", None, in_place)
+    return Form(form.type, "sum" if form.operation == "user" else form.operation, in_place)
+
+
+def forms_of(uses: Sequence[Use]) -> tuple[Form, tuple[Form, ...]]:
+    """The form that takes most of the time, and the others."""
+    seconds: Counter = Counter()
+    for use in uses:
+        for form, spent in use.forms.items():
+            if is_ours(use, form):
+                seconds[measured_as(use.collective, form)] += spent
+    first, *others = (form for form, _ in seconds.most_common())
+    return first, tuple(others)
+
+
+def sizes_of(uses: Sequence[Use], form: Form) -> tuple[int, ...]:
+    """The smallest and the largest of each size class, in whole elements around them."""
+    if not arguments.moves_data(uses[0].collective):
+        return (0,)
+    element = lcm(ELEMENT, _schedule.type_bytes(form.type))
+    found = set()
+    for use in uses:
+        low = max(element, use.smallest // element * element)
+        high = min(MOST_BYTES // element * element, -(-max(1, use.largest) // element) * element)
+        found |= {low, max(low, high)}
+    return tuple(sorted(found))
+
+
+def ways_of(uses: Sequence[Use]) -> tuple[str, ...]:
+    """How the program calls: those of the rehearsal that have a tenth of the time at least."""
+    apart = sum(use.transferring_seconds for use in uses if use.apart)
+    share = apart / seconds_of(uses)
+    return tuple(way for way, part in (("back_to_back_seconds", 1 - share), ("between_seconds", share)) if part >= 0.1)
+
+
+@dataclass(frozen=True)
+class Gain:
+    """Predicted, as shares of the program's time; `low` and `high` from the intervals of the ratios."""
+
+    share: float = 0.0
+    low: float = 0.0
+    high: float = 0.0
+
+
+def predicted_gain(profile: Collectives, choices: Sequence[dict]) -> Gain:
+    """Of what transfers, as much as the choices for its sizes take less time than the MPI library."""
+    saved = [0.0, 0.0, 0.0]
+    for use in profile.uses:
+        rows = [row for choice in choices if is_for(choice, use) for row in measured_in(choice, use)]
+        if not rows:
+            continue
+        for place, ratio in enumerate(("ratio", "ratio_high", "ratio_low")):
+            mean = sum(row[ratio] for row in rows) / len(rows)
+            saved[place] += use.transferring_seconds * (1 - mean)
+    return Gain(*(profile.share(seconds) for seconds in saved))
+
+
+def is_for(choice: dict, use: Use) -> bool:
+    ours = choice["algorithm"] != "library" and choice["collective"] == use.collective
+    return ours and choice["ranks"] == use.ranks and use.blocking
+
+
+def measured_in(choice: dict, use: Use) -> list[dict]:
+    low, high = use.smallest - ELEMENT, use.largest + 2 * ELEMENT
+    rows = [row for row in choice.get("measured", ()) if low < row["bytes"] < high and "ratio" in row]
+    return [row for row in rows if choice["from_bytes"] <= row["bytes"] <= choice["to_bytes"]]

@@ -1,0 +1,127 @@
+"""Tuning for a program: what is tuned, in which order, with which questions, and what is predicted."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from kumihimo.profile.collectives import Collectives, Form, Use
+from kumihimo.tune import program
+from kumihimo.tune.other_cases import others_of
+from kumihimo.tune.targets import Asked, Target
+
+DOUBLES = Form("float64", "sum", False)
+
+
+def use(collective="allreduce", seconds=1.0, size=4096, ranks=2, forms=(DOUBLES,), apart=0.0, waiting=0.0, **more):
+    found = Use(collective, True, ranks, size, size, size, calls=100, seconds=seconds, split_seconds=1.0, **more)
+    found.waiting_seconds, found.apart_seconds = waiting, apart
+    found.forms.update({form: seconds / (n + 1) for n, form in enumerate(forms)})
+    return found
+
+
+def profile(*uses: Use) -> Collectives:
+    return Collectives("an MPI", "solver-1", 4, 1, 10.0, list(uses), [])
+
+
+def test_what_may_save_the_most_comes_first_until_too_little_is_left():
+    found = program.plan(
+        profile(
+            use(seconds=0.5),
+            use("bcast", seconds=3.0, waiting=0.5),
+            use(seconds=0.4, size=64),
+            use("alltoall", seconds=0.02, ranks=4),
+            use("gather", seconds=0.02),
+        )
+    )
+    assert [(target.collective, target.ranks) for target in found.targets] == [("bcast", 2), ("allreduce", 2)]
+    assert found.targets[0].program.seconds == pytest.approx(1.5)
+    assert found.targets[1].program.sizes == (64, 4096)
+    assert {(each.collective, why) for each, why in found.left} == {
+        ("alltoall", "too little time to be measured"),
+        ("gather", "too little time to be measured"),
+    }
+
+
+def test_what_cannot_be_tuned_has_its_reason():
+    non_blocking = replace(use(), blocking=False)
+    derived, of_user = Form(None, "sum", False), Form("float64", "user", False)
+    found = program.plan(
+        profile(
+            non_blocking,
+            use("neighbor_alltoall"),
+            use(forms=(derived,)),
+            use("bcast", waiting=1.0),
+            use("reduce", forms=(of_user,)),
+            use("scan"),
+        ),
+        ["allreduce", "bcast", "reduce"],
+    )
+    reasons = {each.collective + ("" if each.blocking else "'"): why for each, why in found.left}
+    assert "non-blocking" in reasons["allreduce'"]
+    assert "leaves to the MPI library" in reasons["allreduce"]
+    assert "how long it waits" in reasons["bcast"]
+    assert "named" in reasons["scan"] and "named" in reasons["neighbor_alltoall"]
+    assert [target.collective for target in found.targets] == ["reduce"]
+    assert found.targets[0].program.form == DOUBLES, "a sum in place of the program's operation"
+
+
+def test_sizes_are_those_of_the_calls_in_whole_elements():
+    odd = use(size=1000)
+    odd.smallest, odd.largest = 1001, 1021
+    assert program.sizes_of([odd], DOUBLES) == (1000, 1024)
+    assert program.sizes_of([use(size=3)], DOUBLES) == (8,)
+    assert program.sizes_of([use(size=4096)], DOUBLES) == (4096,)
+    assert program.sizes_of([use("barrier", size=0)], Form("float64", None, False)) == (0,)
+
+
+def test_the_question_is_the_programs():
+    floats, in_place = Form("float32", "max", False), Form("float32", "max", True)
+    (target,) = program.plan(profile(use(forms=(floats, in_place)))).targets
+    assert (target.program.form, target.program.others) == (floats, (in_place,))
+    assert (target.case.type, target.case.operation, target.case.in_place) == ("float32", "max", False)
+    others = others_of(replace(target.case, algorithm="ring", bytes=4096), ("ring", ()), 2, target.program.others)
+    assert [(each.label, each.case.in_place) for each in others] == [("float32 max, in place", True)]
+
+
+@pytest.mark.parametrize(
+    ("apart", "ways"),
+    [
+        (0.0, ("back_to_back_seconds",)),
+        (5.0, ("between_seconds",)),
+    ],
+)
+def test_calls_are_rehearsed_as_the_program_makes_them(apart, ways):
+    (target,) = program.plan(profile(use(apart=apart))).targets
+    assert target.program.ways == ways
+
+
+def test_tuning_asks_nothing_but_what_the_program_does(fake):
+    asked = Asked((64, 4096, 5000), 1.0, Form("int32", "max", True))
+    (outcome,) = fake.tuner(1000).tune([Target("allreduce", 2, program=asked)], ())
+    assert outcome.whole
+    assert {(c.bytes, c.type, c.operation, c.in_place) for launch in fake.launched for c in launch} == {
+        (size, "int32", "max", True) for size in asked.sizes
+    }
+    chosen = [(c["from_bytes"], c["to_bytes"]) for c in outcome.choices if c["algorithm"] != "library"]
+    assert chosen[0][0] == 64 and chosen[-1][1] == 5000
+
+
+def test_time_goes_to_what_may_save_more(fake):
+    targets = [
+        Target(name, 2, program=Asked((4096,), seconds, DOUBLES))
+        for name, seconds in (("allreduce", 9.0), ("bcast", 1.0))
+    ]
+    outcomes = list(fake.tuner(8).tune(targets, ()))
+    assert [bool(outcome.left) for outcome in outcomes] == [False, True]
+
+
+def test_the_predicted_gain_is_of_what_transfers():
+    row = {"bytes": 4096, "ratio": 0.5, "ratio_low": 0.4, "ratio_high": 0.6}
+    choice = {"collective": "allreduce", "ranks": 2, "algorithm": "ring", "from_bytes": 64, "to_bytes": 4096}
+    choice["measured"] = [row, {**row, "bytes": 64, "ratio": 0.9, "ratio_low": 0.9, "ratio_high": 0.9}]
+    asked = profile(use(seconds=2.0, waiting=0.25), use("bcast", seconds=5.0))
+    gain = program.predicted_gain(asked, [choice])
+    assert (gain.share, gain.low, gain.high) == pytest.approx((0.075, 0.06, 0.09))
+    assert program.predicted_gain(asked, [{**choice, "algorithm": "library"}]).share == 0
