@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kumihimo import quantities
 from kumihimo.arguments import parameters_text
 from kumihimo.cli import output
@@ -82,13 +84,27 @@ def waiting_text(profile: Collectives, late: Late) -> str:
     return f"waiting in {late.call} at {late.place}: {share} of the time; {whom}; no algorithm changes this"
 
 
-def use_text(use: Use) -> str:
+def uses_text(uses: Sequence[Use]) -> str:
+    """Of one collective on as many ranks."""
+    use = uses[0]
     kind = "" if use.blocking else "non-blocking "
-    return f"{kind}{use.collective} of {counted(use.ranks, 'rank')}, {class_text(use.bytes_from)}"
+    sizes = class_text(use.bytes_from) if len(uses) == 1 else f"{len(uses)} size classes"
+    return f"{kind}{use.collective} of {counted(use.ranks, 'rank')}, {sizes}"
 
 
 def not_tuned(profile: Collectives, plan: Plan) -> list[str]:
-    return [f"{use_text(use)} ({share_text(profile.share(use.seconds))} of the time): {why}" for use, why in plan.left]
+    """A line for each collective, number of ranks and reason, the most time first."""
+    groups: dict[tuple, list[Use]] = {}
+    for use, why in plan.left:
+        groups.setdefault((use.collective, use.blocking, use.ranks, why), []).append(use)
+    found = []
+    for (*_, why), uses in groups.items():
+        seconds, transferring = (sum(times) for times in zip(*((u.seconds, u.transferring_seconds) for u in uses)))
+        shares = (
+            f"{share_text(profile.share(seconds))} of the time, {share_text(profile.share(transferring))} transferring"
+        )
+        found.append((seconds, f"{uses_text(uses)} ({shares}): {why}"))
+    return [line for _, line in sorted(found, key=lambda each: -each[0])]
 
 
 def gain_text(gain: dict) -> str:

@@ -61,8 +61,10 @@ def why_not(use: Use, collectives: Sequence[str] | None) -> str:
         return "neighbourhood collectives have one algorithm"
     if not use.blocking:
         return "non-blocking: the profile does not say how long it waits"
+    if not use.split_seconds:
+        return "none of its calls was sampled for waiting"
     if not use.transferring_seconds:
-        return "the profile does not say how long it waits"
+        return "all of its time is waiting"
     if use.largest > MOST_BYTES:
         return f"more than {MOST_BYTES} bytes"
     if not any(is_ours(use, form) for form in use.forms):
