@@ -63,9 +63,11 @@ def run(
     settings: Mapping[str, str],
     objects: Sequence[str] = (INTERPOSER,),
     folder: Path | None = None,
+    streams: Mapping[str, object] | None = None,
 ) -> ProgramRun:
     """Run `command`, in `folder` if one is given, with `settings` (their names in the environment without KUMIHIMO_)
-    and our `objects`, of which the first sees a call first."""
+    and our `objects`, of which the first sees a call first. `streams`: stdin, stdout and stderr in place of ours, as
+    of subprocess.Popen."""
     launcher = found(command)
     with tempfile.TemporaryDirectory(prefix="kumihimo-") as place:
         summary = Path(place) / "summary.json"
@@ -84,6 +86,7 @@ def run(
                 [launcher, *preloading(family, given, command[1:])],
                 env=inherited if family else {**inherited, **given},
                 cwd=folder,
+                **(streams or {}),
             )
         finally:
             if mark:
@@ -230,7 +233,8 @@ def has_name(names: bytes, name: str) -> bool:
 
 def preloaded(objects: Sequence[str] = (INTERPOSER,), suffix: str = OBJECTS[-1][0]) -> str:
     """Ours, before what the user loads."""
-    ours = " ".join(checked(str(program(name + suffix))) for name in objects)
+    whole = (name if name.endswith(".so") else name + suffix for name in objects)
+    ours = " ".join(checked(str(program(name))) for name in whole)
     return " ".join(filter(None, (ours, os.environ.get(OF_PROGRAM))))
 
 

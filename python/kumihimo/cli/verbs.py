@@ -25,7 +25,20 @@ from kumihimo.interrupts import leaving
 
 # In the order of use; `--help` shows them so. A verb may have two words.
 VERBS: tuple[str, ...] = (
-    *("demo", "show", "verify", "simulate", "bench", "record", "tune", "tune kernel", "run", "machine", "report"),
+    *(
+        "demo",
+        "show",
+        "verify",
+        "simulate",
+        "bench",
+        "record",
+        "tune",
+        "tune kernel",
+        "run",
+        "optimise",
+        "machine",
+        "report",
+    ),
 )
 
 

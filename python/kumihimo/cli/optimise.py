@@ -1,0 +1,277 @@
+"""`kumihimo optimise -- mpirun ...`: record a program, tune what it calls, and prove the choices in whole runs."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import typer
+
+from kumihimo import __version__, preload_obstacles
+from kumihimo.cli import options, output, progress, tune, tuned_tables
+from kumihimo.cli.options import argument, option
+from kumihimo.errors import Failed, OutOfTime, failed, wrong_value
+from kumihimo.optimise import advice, page
+from kumihimo.optimise.program_runs import Program, Run, check_repeats, difference, run
+from kumihimo.optimise.turns import LOOKS, Choices, Search, Turns, in_order
+from kumihimo.profile import collectives
+from kumihimo.profile.collectives import Collectives
+from kumihimo.quantities import counted, seconds_text, share_text
+from kumihimo.tune import program as tuning_of
+from kumihimo.tune import wisdom
+from kumihimo.tune.journal import Journal
+from kumihimo.tune.launches import Clock
+from kumihimo.wisdom_reading import program_key
+
+TUNING_SHARE = 0.4  # of the budget, at most; the rest is for whole runs
+app = typer.Typer()
+
+
+@app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+def command(
+    words: argument("-- COMMAND ...", "Launch command: mpirun -n 4 ./program.", list[str]),
+    budget: options.Budget = "5m",
+    metric: option("--metric REGEX", "The program's own figure in what it prints [default: its run time].") = None,
+    more_is_better: option("--more-is-better", "A larger figure of --metric is better.") = False,
+    check: option(
+        "--check FILE", "File that the program writes and that must stay equal; may be repeated.", list[Path]
+    ) = None,
+    tolerance: option("--tolerance R", "Relative difference allowed between numbers in these files.") = "0",
+    out: option("--output -o DIR", "Folder for the profile, the runs and the page.", Path) = Path("kumihimo-optimise"),
+    fresh: option("--fresh", "Start again.") = False,
+    as_json: options.Json = False,
+) -> int:
+    """Make one program faster, and prove it by whole runs. It is recorded, what it calls is tuned, and whole runs with
+    the choices and without are compared. Only choices that make the program certainly faster are kept, for this program
+    alone.
+
+    Ctrl-C keeps the results so far; run the same command again to continue. Exit codes: 0 done, also if there is
+    nothing to gain; 1 if the program fails, its results differ or the budget is too short, and after Ctrl-C; 143 after
+    SIGTERM.
+
+    \b
+    Example:
+    kumihimo optimise --budget 10m -- mpirun -n 4 ./program
+    """
+    if found := preload_obstacles.obstacles(words):
+        raise failed("the preload library cannot be loaded", "; ".join(found), "start another program")
+    out.mkdir(parents=True, exist_ok=True)
+    work = Work(
+        Program(
+            tuple(words),
+            out,
+            kept_input(out),
+            pattern_of(metric),
+            more_is_better,
+            tuple(check or ()),
+            tolerance_of(tolerance),
+        ),
+        Clock(budget),
+    )
+    head = {"command": words, "metric": metric, "kumihimo": __version__, "check": [str(path) for path in check or ()]}
+    if fresh:
+        for name in ("runs.jsonl", "wisdom.json", "wisdom.json.state", "profile.jsonl"):
+            (out / name).unlink(missing_ok=True)
+    work.journal = Journal(out / "runs.jsonl", head)
+    interruption = progress.Interruption()
+    with interruption:
+        work.whole()
+    work.journal.close()
+    found = work.found()
+    page.write(out / "page.html", found, work.profile)
+    if as_json:
+        output.print_json({**found, **output.own_cost()})
+    else:
+        show(found, out)
+    if interruption.code:
+        output.message("interrupted; run the same command again to continue")
+    return interruption.code
+
+
+def pattern_of(text: str | None) -> re.Pattern | None:
+    try:
+        return None if text is None else re.compile(text, re.MULTILINE)
+    except re.error as error:
+        raise wrong_value("--metric must be a regular expression", f"'{text}': {error}") from None
+
+
+def tolerance_of(text: str) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        found = -1.0
+    if not 0 <= found < 1:
+        raise wrong_value("--tolerance must be a number from 0 to under 1", f"'{text}'")
+    return found
+
+
+def kept_input(folder: Path) -> Path | None:
+    """What comes by standard input is kept, since every run reads it again; a terminal is left alone."""
+    path = folder / "input"
+    if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
+        return path if path.is_file() else None
+    with path.open("wb") as file:
+        shutil.copyfileobj(sys.stdin.buffer, file)
+    if path.stat().st_size == 0:
+        path.unlink()
+        return None
+    return path
+
+
+def text_of(choices: Sequence[dict]) -> str:
+    names = [f"{c['collective']} from {c['from_bytes']} to {c['to_bytes']} bytes by {c['algorithm']}" for c in choices]
+    return names[0] if len(names) == 1 else f"with {len(names)} choices"
+
+
+@dataclass
+class Work:
+    """One program, from its recording to the choices that are kept."""
+
+    program: Program
+    clock: Clock
+    journal: Journal | None = None
+    profile: Collectives | None = None
+    told: dict | None = None  # of the tuning: tuned_tables.profile_object
+    candidates: list[dict] | None = None
+    search: Search | None = None
+    kept: Turns | None = None
+    wisdom_path: Path | None = None
+    why_nothing: str = ""
+    plain: Run | None = None  # the first plain run, which the others must agree with
+    pair_seconds: float = 0.0
+    step: Callable[[str], None] = lambda what: None
+
+    def whole(self) -> None:
+        self.profile = self.recorded()
+        self.candidates = self.tuned()
+        if not self.candidates:
+            return
+        self.search = Search(self.pair)
+        with progress.bar("comparing runs", LOOKS[-1], lines=True) as self.step:
+            self.kept = self.search.kept(tuple(range(len(self.candidates))))
+        if self.kept is None:
+            short = "the budget ended before the runs showed a gain; give a larger --budget"
+            self.why_nothing = short if self.search.out_of_time else "no choice made the whole program certainly faster"
+            return
+        self.wisdom_path = wisdom.usual_path(self.profile.mpi, program_key(self.program.command))
+        wisdom.check_writable(self.wisdom_path)
+        wisdom.write(self.wisdom_path, self.document(self.kept.choices))
+
+    def recorded(self) -> Collectives:
+        path = self.program.logs / "profile.jsonl"
+        if self.journal.recall("record", {}) is None or not path.is_file():
+            output.message("recording the program")
+            path.unlink(missing_ok=True)
+            began = time.monotonic()
+            run(self.program, "recorded", profile=path.resolve())
+            self.journal.keep("record", [({}, {"seconds": time.monotonic() - began})])
+        self.pair_seconds = 2 * self.journal.recall("record", {})["seconds"]
+        return collectives.of(path)
+
+    def tuned(self) -> list[dict]:
+        """The candidates, the most predicted gain first."""
+        plan = tuning_of.plan(self.profile)
+        least = LOOKS[0] * self.pair_seconds
+        if plan.targets and least > self.clock.left:
+            left = f"{seconds_text(self.clock.left)} are left"
+            raise failed(
+                "the budget is too short",
+                f"{counted(LOOKS[0], 'pair')} of runs take {seconds_text(least)}, {left}",
+                f"give --budget {int((least + self.clock.spent) / (1 - TUNING_SHARE) / 60) + 1}m",
+            )
+        seconds = min(TUNING_SHARE * self.clock.seconds, self.clock.left - least)
+        asked = tune.Asked(list(tune.COLLECTIVES), [], Clock(max(1.0, seconds)))
+        path = self.program.logs / "profile.jsonl"
+        found = tune.of_program(asked, path, None, None, self.program.logs / "wisdom.json")
+        self.told = found["profile"]
+        if asked.interruption.code:
+            raise KeyboardInterrupt if asked.interruption.code == 1 else SystemExit(asked.interruption.code)
+        choices = [choice for choice in found["results"] if choice["algorithm"] != "library"]
+        if not choices:
+            self.why_nothing = (
+                "tuning found nothing certainly faster than the MPI library for what the program calls"
+                if plan.targets
+                else "; ".join(self.told["not_tuned"]) or "the program calls no collectives"
+            )
+        gains = [tuning_of.predicted_gain(self.profile, [choice]).share for choice in choices]
+        return in_order(choices, gains)
+
+    def document(self, choices: Choices) -> dict:
+        made = {**tune.made_by(self.clock), "command": shlex.join(["kumihimo", *sys.argv[1:]])}
+        of_these = [self.candidates[number] for number in choices]
+        return wisdom.document(of_these, made, machine=wisdom.machine_object(), mpi=self.profile.mpi)
+
+    def pair(self, choices: Choices, number: int) -> tuple[float, float]:
+        """Which of the two runs comes first changes from pair to pair."""
+        case = {"choices": [self.candidates[n] for n in choices]}
+        known = self.journal.recall(f"pair {number}", case)
+        if known is not None:
+            return known["tuned"], known["plain"]
+        if self.pair_seconds > self.clock.left:
+            raise OutOfTime("no time for another pair of runs")
+        self.step(f"{text_of(case['choices'])}: pair {number + 1}")
+        trial = self.program.logs / "trial.json"
+        wisdom.write(trial, self.document(choices))
+        began = time.monotonic()
+        runs: dict[bool, Run] = {}
+        for tuned in (number % 2 == 0, number % 2 == 1):
+            name = "run with choices" if tuned else "run without"
+            runs[tuned] = run(self.program, name.replace(" ", "-"), trial.resolve() if tuned else None)
+            self.check(runs[tuned], tuned)
+        self.pair_seconds = time.monotonic() - began
+        found = {"tuned": runs[True].cost, "plain": runs[False].cost}
+        self.journal.keep(f"pair {number}", [(case, found)])
+        return found["tuned"], found["plain"]
+
+    def check(self, found: Run, tuned: bool) -> None:
+        """Results with choices agree with those without; those without among themselves."""
+        if not self.program.checked:
+            return
+        if not tuned:
+            check_repeats(self.program, [each for each in (self.plain, found) if each])
+            self.plain = self.plain or replace(found, name="the first run without choices")
+        elif self.plain and (different := difference(self.program, self.plain, found)):
+            raise Failed(f"the results differ with the choices: {different}", "give --tolerance if rounding may differ")
+
+    def found(self) -> dict:
+        """What --json has."""
+        turns = [
+            {"choices": list(t.choices), "pairs": len(t.pairs), **(t.figures if len(t.pairs) >= LOOKS[0] else {})}
+            for t in (self.search.all_turns if self.search else ())
+        ]
+        kept = self.kept.choices if self.kept else ()
+        return {
+            "program": shlex.join(self.program.command),
+            "profile": self.told,
+            "candidates": self.candidates or [],
+            "comparisons": turns,
+            "kept": list(kept),
+            "gain": self.kept.figures if self.kept else None,
+            "pairs": [list(pair) for pair in self.kept.pairs] if self.kept else [],
+            "wisdom": str(self.wisdom_path) if self.wisdom_path else None,
+            "nothing_to_gain": self.why_nothing or None,
+            "advice": advice.of(self.profile) if self.profile else [],
+        }
+
+
+def show(found: dict, folder: Path) -> None:
+    if found["kept"]:
+        choices = [found["candidates"][number] for number in found["kept"]]
+        columns = ("collective", "ranks>", "from>", "to>", "choice", "ratio>", "interval>", "parameters")
+        output.print_table("Kept for this program", columns, tuned_tables.rows_of(choices))
+        ratio, low, high = (found["gain"][name] for name in ("ratio", "ratio_low", "ratio_high"))
+        predicted = tuned_tables.gain_text(found["profile"]["predicted_gain"])
+        saved, least, most = (share_text(1 - each) for each in (ratio, high, low))
+        by = f"by {counted(len(found['pairs']), 'pair')} of runs; predicted was {predicted}"
+        print(f"\nthe program takes {saved} less time ({least} to {most}), {by}")
+        print(f"wisdom: {found['wisdom']}; `kumihimo run -- ...` uses it")
+    elif found["nothing_to_gain"]:
+        print(f"nothing was kept: {found['nothing_to_gain']}")
+    output.print_list("What else would help:", found["advice"])
+    print(f"page: {folder / 'page.html'}")

@@ -1,0 +1,1 @@
+"""A user's own program from its recording to choices that were proved in whole runs of it."""

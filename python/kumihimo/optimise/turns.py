@@ -1,0 +1,88 @@
+"""Is the program really faster with the choices? Whole runs with them and without take turns; what does not gain as a
+whole is tried by halves, so that a choice that loses in the program is dropped alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from kumihimo import _measure
+from kumihimo.errors import OutOfTime
+
+# The numbers of pairs at which the interval is looked at: who looked after each pair would find one clear of 1 by
+# chance. From 6 pairs on the interval covers 95 %.
+LOOKS = (6, 10, 15, 22, 30)
+NARROW = 0.005  # width of the interval at which more runs say nothing new
+
+Choices = tuple[int, ...]  # by their numbers
+# The program's time (or figure) with these choices and without, in the pair of this number.
+RunPair = Callable[[Choices, int], tuple[float, float]]
+
+
+@dataclass
+class Turns:
+    """Runs of the program with some choices, and without, in pairs."""
+
+    choices: Choices
+    pairs: list[tuple[float, float]] = field(default_factory=list)
+
+    @property
+    def figures(self) -> dict:
+        found = _measure.compare(self.pairs)
+        return {"ratio": found.ratio, "ratio_low": found.ratio_low, "ratio_high": found.ratio_high}
+
+    @property
+    def faster(self) -> bool:
+        return len(self.pairs) >= LOOKS[0] and self.figures["ratio_high"] < 1
+
+    @property
+    def clear(self) -> bool:
+        """Whether more runs would not change the answer; asked at LOOKS."""
+        figures = self.figures
+        narrow = figures["ratio_high"] - figures["ratio_low"] < NARROW
+        return self.faster or figures["ratio_low"] > 1 or narrow or len(self.pairs) >= LOOKS[-1]
+
+
+@dataclass
+class Search:
+    """`run_pair` raises OutOfTime where there is no time for another pair. `all_turns`: what was compared."""
+
+    run_pair: RunPair
+    all_turns: list[Turns] = field(default_factory=list)
+    out_of_time: bool = False
+
+    def kept(self, choices: Choices) -> Turns | None:
+        """The comparison by which the program is faster, with as many of the choices as that takes; None without."""
+        whole = self.compared(choices)
+        if whole.faster:
+            return whole
+        if len(choices) < 2 or self.out_of_time:
+            return None
+        half = len(choices) // 2
+        halves = [found for part in (choices[:half], choices[half:]) if (found := self.kept(part)) is not None]
+        if len(halves) < 2:
+            return halves[0] if halves else None
+        both = tuple(sorted(halves[0].choices + halves[1].choices))
+        if both != choices and not self.out_of_time:
+            together = self.compared(both)
+            if together.faster:
+                return together
+        return min(halves, key=lambda found: found.figures["ratio"])
+
+    def compared(self, choices: Choices) -> Turns:
+        turns = Turns(choices)
+        self.all_turns.append(turns)
+        try:
+            for look in LOOKS:
+                while len(turns.pairs) < look:
+                    turns.pairs.append(self.run_pair(choices, len(turns.pairs)))
+                if turns.clear:
+                    break
+        except OutOfTime:
+            self.out_of_time = True
+        return turns
+
+
+def in_order(choices: Sequence[dict], gains: Sequence[float]) -> list[dict]:
+    """The most gain first, so that the halves are those that matter and the rest."""
+    return [choice for _, choice in sorted(zip(gains, choices), key=lambda each: -each[0])]

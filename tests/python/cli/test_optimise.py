@@ -1,0 +1,96 @@
+"""`kumihimo optimise` as a user runs it, on real MPI processes and a program that knows nothing of us."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from by_c_names import BEGINNING
+
+from kumihimo import mpi, wisdom_reading
+
+INSTALLATIONS = mpi.discover()
+PROGRAM = "import ctypes, sys\nfamily, library, end = sys.argv[1:]\n" + BEGINNING
+PROGRAM += """
+if rank.value == 0 and end == "read":
+    assert sys.stdin.read() == "its input\\n"
+for _ in range(3000):
+    names.MPI_Allreduce(mine, result, 1000, double, total, world)
+if rank.value == 0:
+    print("rate 17.5")
+    with open("result", "w") as file:
+        print(result[999], file=file)
+names.MPI_Finalize()
+sys.exit(int(end) if end.isdigit() else 0)
+"""
+
+
+@pytest.fixture
+def line(tmp_path):
+    """Of the program."""
+
+    def of(installation: mpi.Installation, end: str = "0") -> list[str]:
+        (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
+        start = [*installation.arguments(2), sys.executable, "program.py"]
+        return [*start, installation.family, str(installation.library), end]
+
+    return of
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("installation", INSTALLATIONS, ids=lambda installation: installation.family)
+def test_choices_are_kept_only_if_whole_runs_gain(kumihimo, tmp_path, line, installation):
+    command = ["optimise", "--budget", "45s", "--check", "result", "--json", "--", *line(installation, "read")]
+    ended = kumihimo(*command, timeout_seconds=150, input="its input\n")
+    assert ended.code == 0, ended.err
+    found = json.loads(ended.out)
+    assert found["profile"]["transferring_share"] > 0
+    path = wisdom_reading.folder() / "programs" / found["profile"]["program"]
+    if found["kept"]:
+        assert found["gain"]["ratio_high"] < 1
+        assert len(found["pairs"]) >= 6
+        assert Path(found["wisdom"]).parent == path
+        ran = kumihimo("run", "--", *line(installation, "read"), input="its input\n")
+        assert ran.code == 0 and f"wisdom: {found['wisdom']}" in ran.err
+    else:
+        assert found["nothing_to_gain"] and not path.exists()
+    page = (tmp_path / "kumihimo-optimise" / "page.html").read_text(encoding="utf-8")
+    assert "Where the time goes" in page and "allreduce" in page
+
+    again = kumihimo(*command, timeout_seconds=150, input="its input\n")
+    assert "recording" not in again.err, "what was run is not run again"
+    assert json.loads(again.out)["comparisons"][:1] == found["comparisons"][:1]
+
+
+@pytest.mark.mpi
+@pytest.mark.skipif(not INSTALLATIONS, reason="no MPI library on this machine")
+@pytest.mark.parametrize(
+    ("options", "end", "told"),
+    [
+        ([], "3", "the program failed, recorded: exit code 3; see kumihimo-optimise/recorded.log"),
+        (["--metric", "speed"], "0", "--metric must find a number in what the program prints: no match"),
+        (["--check", "none"], "0", "--check must name a file that the program writes: none: No such file"),
+        (["--budget", "2s", "--metric", r"rate (\S+)"], "0", "the budget is too short: 6 pairs of runs take"),
+    ],
+)
+def test_what_goes_wrong_is_one_sentence(kumihimo, line, options, end, told):
+    ended = kumihimo("optimise", *options, "--", *line(INSTALLATIONS[0], end))
+    assert ended.code == 1
+    assert told in ended.err
+    assert "Traceback" not in ended.err
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--metric", "("], "--metric must be a regular expression"),
+        (["--tolerance", "2"], "--tolerance must be a number from 0 to under 1"),
+        (["--budget", "soon"], "--budget must be a time"),
+    ],
+)
+def test_wrong_options_are_refused(kumihimo, options, told):
+    ended = kumihimo("optimise", *options, "--", "mpirun", "-n", "2", "./a")
+    assert ended.code == 2
+    assert told in ended.err
