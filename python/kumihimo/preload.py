@@ -16,11 +16,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from kumihimo import launcher_environment, run_summary, signals, wisdom_reading
+from kumihimo import launcher_environment, program_keys, run_summary, signals, wisdom_reading
 from kumihimo.errors import failed, wrong_value
 from kumihimo.mpi import library_of, version_text
 from kumihimo.package_files import program
 from kumihimo.preload_obstacles import MPI_LAUNCHERS, programs
+from kumihimo.program_keys import OTHER_LAUNCHERS
 
 INTERPOSER, RECORDER = "libkumihimo-interposer", "libkumihimo-recorder"
 # Of each there is an object for libraries with all these names, the richest first. Programs ask whether a name is there
@@ -45,7 +46,6 @@ OURS = "KUMIHIMO_"  # begins the names of settings in the environment
 # Set by the user for all processes: how memory is written to (kernels/copy.hpp), and the network between nodes
 # (mpi_transport/networks).
 HANDED_ON = ("KUMIHIMO_SHARED_STORES", "KUMIHIMO_STREAMING_BYTES", "KUMIHIMO_NETWORK")
-OTHER_LAUNCHERS = ("srun", "aprun", "jsrun", "flux", "prun")  # of batch systems
 OF_RANKS = ("-n", "-np", "--np", "-c", "--n", "--ntasks")  # options of launchers: the number of processes
 OF_TWO_VALUES = ("mca", "gmca", "prtemca", "gprtemca", "pmixmca", "gpmixmca", "env", "genv")  # without their dashes
 LIST_FOLDERS = ("/dev/shm", "/tmp")  # of which the first that is there holds the processes' lists of who has the object
@@ -77,7 +77,8 @@ def run(
         # In the names of the job's lists, for forget_lists(). The ranks of a launch would each give another one.
         mark = uuid.uuid4().hex if family or launcher_environment.place() is None else ""
         given |= {f"{OURS}SUMMARY": str(summary), OF_PROGRAM: preloaded(objects, suffix)}
-        given |= {f"{OURS}PROGRAM": wisdom_reading.program_key(command)}
+        if key := program_keys.key_of(command):
+            given[f"{OURS}PROGRAM"] = key
         given |= {f"{OURS}MARK": mark} if mark else {}
         given |= handed_on()
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}

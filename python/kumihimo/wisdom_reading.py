@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import os
 import re
-import shutil
-from collections.abc import Sequence
-from itertools import takewhile
 from math import inf, prod
 from pathlib import Path
 
 from kumihimo import _plan
-from kumihimo.preload_obstacles import programs
 
 INITIAL = {"determinism": "any"}  # of a choice that does not say
 
@@ -26,24 +21,15 @@ def folder() -> Path:
 
 
 def usual_path(mpi: str, program: str = "") -> Path:
-    """Of this machine and a library, by the first line of its version; of a program by its key (program_key)."""
+    """Of this machine and a library, by the first line of its version; of a program by its key (program_keys.py)."""
     where = folder() / "programs" / program if program else folder()
     return where / _plan.wisdom_file_name(_plan.this_machine(), mpi)
 
 
-def program_key(command: Sequence[str]) -> str:
-    """Of the program that a command line starts, by which its own wisdom is found: its name and a hash of its path. The
-    program is the last that the line names before a colon, or what Python runs."""
-    line = list(takewhile(lambda word: word != ":", command[1:]))
-    named = list(programs(line))
-    word, path = named[-1] if named else (command[0], Path(shutil.which(command[0]) or command[0]))
-    path = path.resolve()
-    after = line[line.index(word) + 1 :] if named else []
-    if path.name.startswith("python"):
-        script = next((each for each in after if not each.startswith("-")), "")
-        path = Path(script).resolve() if Path(script).is_file() else path.with_name(script or path.name)
-    name = re.sub(r"[^A-Za-z0-9._-]", "_", path.name)[:40]
-    return f"{name}-{hashlib.sha256(os.fsencode(path)).hexdigest()[:8]}"
+def found_by_itself(mpi: str, program: str) -> Path:
+    """The file that the processes of a program take, if it is there: its own, or else that of all."""
+    own = usual_path(mpi, program)
+    return own if own.is_file() else usual_path(mpi)
 
 
 def choices_in(path: str | None, named: bool = True) -> list[dict]:

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <iterator>
 #include <numeric>
+#include <span>
 #include <utility>
 
 namespace kumihimo::mpi_transport {
@@ -126,7 +127,8 @@ Result<std::vector<MpiTransport::Member>> MpiTransport::members_of_node(std::int
   return members;
 }
 
-// Whether this node has more ranks than processors for them.
+// Whether this node has more ranks than processors for them: of this communicator, or of the job, if all ranks may run
+// on the same processors.
 Result<bool> MpiTransport::is_oversubscribed(std::int32_t node_ranks) const {
   shared_memory::ProcessorMask mine = shared_memory::mask_of(shared_memory::allowed_processors());
   const auto own_words = static_cast<std::int32_t>(mine.size());
@@ -139,7 +141,12 @@ Result<bool> MpiTransport::is_oversubscribed(std::int32_t node_ranks) const {
   const mpi::Handle type = library_.datatype(DataType::int64);
   const int code = library_.call.Allgather(mine.data(), words, type, all.data(), words, type, node_);
   if (Status status = library_.check(code, "MPI_Allgather"); !status) return status.error();
-  return node_ranks > shared_memory::processors_in(all, mine.size());
+  const std::int32_t processors = shared_memory::processors_in(all, mine.size());
+  const auto first = std::span(all).first(mine.size());
+  bool unbound = true;
+  for (std::size_t at = 0; at < all.size(); at += mine.size())
+    unbound = unbound && std::equal(first.begin(), first.end(), all.begin() + static_cast<std::ptrdiff_t>(at));
+  return node_ranks > processors || (unbound && shared_memory::job_ranks_on_node() > processors);
 }
 
 // Whether all ranks are on this machine, by its host name and boot id. It saves MPI_Comm_split_type, which makes

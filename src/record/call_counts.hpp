@@ -13,7 +13,6 @@
 #include <deque>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -28,13 +27,16 @@ constexpr std::uint64_t least_of_class(std::size_t size_class) {
   return size_class == 0 ? 0 : std::uint64_t{1} << (size_class - 1);
 }
 
-// What a collective is asked for, as far as the choice of its algorithm may depend on it.
+// What a collective is asked for, as far as the choice of its algorithm may depend on it. One word, since each call
+// compares it.
 struct Question {
-  std::uint8_t size_class = 0;        // of the vector, or of one block
-  std::optional<DataType> type;       // none: a derived type, several types, or no data
-  std::optional<Operation> operation; // user: the program's
-  bool in_place = false;              // at this rank
-  bool operator==(const Question&) const = default;
+  static constexpr std::uint8_t none = 0xff;
+  std::uint8_t size_class = 0;   // of the vector, or of one block
+  std::uint8_t type = none;      // DataType; none: a derived type, several types, or no data
+  std::uint8_t operation = none; // Operation; user: the program's
+  std::uint8_t in_place = 0;     // at this rank
+  std::uint32_t word() const { return std::bit_cast<std::uint32_t>(*this); }
+  bool operator==(const Question& other) const { return word() == other.word(); }
 };
 
 // The call site and the communicator of a call. A site is a return address, or the number of a place in a Python file.
@@ -75,10 +77,7 @@ class Rows {
     std::uint64_t h = key.site * 0x9e3779b97f4a7c15u;
     h ^= (std::uint64_t{key.communicator} << 9 | static_cast<std::uint64_t>(key.name) << 1 | key.python) *
          0xc2b2ae3d27d4eb4fu;
-    const Question& q = key.question;
-    const auto number = [](auto value) { return value ? static_cast<std::uint64_t>(*value) + 1 : 0; };
-    h += (number(q.type) << 16 | number(q.operation) << 8 | std::uint64_t{q.size_class} << 1 | q.in_place) *
-         0x165667b19e3779f9u;
+    h += key.question.word() * 0x165667b19e3779f9u;
     return h ^ (h >> 29);
   }
   Row& find(const Key& key) {
@@ -124,6 +123,13 @@ struct ThreadRecord {
   std::array<std::unique_ptr<Histogram>, mpi_hooks::names> sizes;
   std::int64_t mpi_ns = 0;
   std::int64_t last_exit_ns = 0; // of the MPI call before this one; 0: none
+  // The last handles, which most calls have again. No handle of a derived type ever becomes that of a predefined one.
+  struct LastHandle {
+    mpi::Handle handle = 0;
+    bool known = false;
+  };
+  LastHandle last_type, last_operation;
+  std::uint8_t its_type = Question::none, its_operation = Question::none; // as in Question
   // The last partners, by communicator and rank in it: translating a rank costs two calls of the library.
   struct Recent {
     std::uint64_t communicator = 0; // its serial number

@@ -73,8 +73,7 @@ std::int64_t CallTrafficReader::sum(const Call& call, Role counts, Role type) co
 // That this rank's part of a collective consists of.
 std::int64_t CallTrafficReader::blocks_of(const Call& call, int rank) {
   const CollectiveRow& collective = *mpi_hooks::collective_of(call.name).row;
-  const bool deals_out = !call.has(Role::root) || call.integer(Role::root) == rank;
-  if (!collective.sends_to_each() || !deals_out) return 1;
+  if (!collective.sends_to_each() || (call.has(Role::root) && call.integer(Role::root) != rank)) return 1;
   const mpi_hooks::ArrayLengths lengths = mpi_hooks::array_lengths_of(call);
   return std::max(1, collective.reduces() ? lengths.own : lengths.sends);
 }

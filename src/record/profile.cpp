@@ -71,6 +71,11 @@ json values_of(const Counters::Values& values, const Counters::Values& before) {
   return object;
 }
 
+template <class Value>
+json name_or_null(std::uint8_t number) {
+  return number == Question::none ? json(nullptr) : json(name_of(static_cast<Value>(number)));
+}
+
 json row_of(const Row& row, Sites& sites) {
   json object{{"call", mpi_hooks::describe(row.key.name).name},
               {"site", sites.number(row.key.site, row.key.python)},
@@ -85,9 +90,9 @@ json row_of(const Row& row, Sites& sites) {
     object["bytes_from"] = least_of_class(question.size_class);
     object["smallest_bytes"] = row.smallest;
     object["largest_bytes"] = row.largest;
-    object["type"] = question.type ? json(name_of(*question.type)) : json(nullptr);
-    object["operation"] = question.operation ? json(name_of(*question.operation)) : json(nullptr);
-    object["in_place"] = question.in_place;
+    object["type"] = name_or_null<DataType>(question.type);
+    object["operation"] = name_or_null<Operation>(question.operation);
+    object["in_place"] = question.in_place != 0;
     object["apart_seconds"] = seconds(row.apart_ns);
   }
   if (row.blocking_collective) object["split_calls"] = row.split_calls;

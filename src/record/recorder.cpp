@@ -64,18 +64,33 @@ Key Recorder::key_of(const Call& call, const Communicator* communicator) const {
 }
 
 // The question of a collective that has returned without an error.
-Question Recorder::question_of(const Call& call, const CallTraffic& moved) const {
+Question Recorder::question_of(const Call& call, const CallTraffic& moved, ThreadRecord& mine) const {
   Question question;
   question.size_class = static_cast<std::uint8_t>(class_of(moved.length));
   for (const Role role : {Role::send_buffer, Role::receive_buffer})
-    question.in_place = question.in_place || (call.has(role) && call.in_place(role));
+    if (call.has(role) && call.in_place(role)) question.in_place = 1;
   // Of the two sides the one that means something at every rank and is no place.
-  const bool receives = (mpi_hooks::collective_of(call.name).row->input.whose == Ranks::root) != question.in_place;
+  const bool receives =
+      (mpi_hooks::collective_of(call.name).row->input.whose == Ranks::root) != (question.in_place != 0);
   const Role role = call.has(Role::type) ? Role::type : receives ? Role::receive_type : Role::send_type;
-  const mpi::NamedType* const known = call.has(role) ? types_.find(call.handle(role)) : nullptr;
-  if (known) question.type = known->type;
-  if (call.has(Role::operation))
-    question.operation = types_.operation(call.handle(Role::operation)).value_or(Operation::user);
+  const auto is_new = [](ThreadRecord::LastHandle& last, mpi::Handle handle) {
+    const bool changed = !last.known || last.handle != handle;
+    return last = {handle, true}, changed;
+  };
+  if (call.has(role)) {
+    const mpi::Handle handle = call.handle(role);
+    if (is_new(mine.last_type, handle)) {
+      const mpi::NamedType* const known = types_.find(handle);
+      mine.its_type = known ? static_cast<std::uint8_t>(known->type) : Question::none;
+    }
+    question.type = mine.its_type;
+  }
+  if (call.has(Role::operation)) {
+    const mpi::Handle handle = call.handle(Role::operation);
+    if (is_new(mine.last_operation, handle))
+      mine.its_operation = static_cast<std::uint8_t>(types_.operation(handle).value_or(Operation::user));
+    question.operation = mine.its_operation;
+  }
   return question;
 }
 
@@ -157,12 +172,12 @@ void Recorder::after(const Call& call, int code, std::int64_t exit_ns) {
     Key key = key_of(call, communicator);
     key.communicator = static_cast<std::uint32_t>(call.notes[kind_number]);
     const CallTraffic moved = code == 0 ? moved_by(call, communicator) : CallTraffic{};
-    if (code == 0 && communicator && is_collective(call)) key.question = question_of(call, moved);
+    if (code == 0 && communicator && is_collective(call)) key.question = question_of(call, moved, mine);
     row = &mine.rows.at(key);
     ++row->calls;
     row->ns += ns;
     row->collective = is_collective(call);
-    if (mine.last_exit_ns > 0) row->apart_ns += entry_ns - mine.last_exit_ns;
+    if (mine.last_exit_ns > 0) row->apart_ns += entry_ns - (synced ? mine.sync_ns : 0) - mine.last_exit_ns;
     if (ns > row->longest_ns) row->longest_ns = ns;
     if (ns < row->shortest_ns) row->shortest_ns = ns;
     row->smallest = std::min(row->smallest, moved.length), row->largest = std::max(row->largest, moved.length);

@@ -86,7 +86,7 @@ class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
   void ends();
   static ThreadRecord& thread();
   Key key_of(const mpi_hooks::Call& call, const Communicator* communicator) const;
-  Question question_of(const mpi_hooks::Call& call, const CallTraffic& moved) const;
+  Question question_of(const mpi_hooks::Call& call, const CallTraffic& moved, ThreadRecord& thread) const;
   CallTraffic moved_by(const mpi_hooks::Call& call, const Communicator* communicator) const;
   const Communicator* communicator_of(const mpi_hooks::Call& call);
   void before_collective(mpi_hooks::Call& call, Communicator& communicator);

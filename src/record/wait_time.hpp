@@ -2,6 +2,7 @@
 // by one reduction for each communicator.
 #pragma once
 
+#include "base/hash.hpp"
 #include "record/clock.hpp"
 #include "record/communicators.hpp"
 
@@ -12,16 +13,17 @@
 
 namespace kumihimo::record {
 
-// Samples are a communicator's first 256 blocking collectives, then 128 of each doubling of the number of calls. They
-// depend on the call's number only, which is the same on all ranks. Each represents the calls up to the next sample, so
-// the first ones do not count more.
+// Samples are a communicator's first 256 blocking collectives, then 128 of each doubling of the number of calls: one
+// of each `step` calls that follow one another, which it represents. They depend on the call's number only, which is
+// the same on all ranks. Which of the calls it is follows no period, since a program's loop has one: else of two calls
+// in a loop always the same one would be sampled.
 inline constexpr std::uint64_t all_sampled_below = 256;
 
 // The number of calls that the call of this number represents; 0: it is no sample.
 constexpr std::uint64_t weight_of(std::uint64_t call) {
   if (call < all_sampled_below) return 1;
   const std::uint64_t step = std::bit_floor(call) / (all_sampled_below / 2);
-  return call % step == 0 ? step : 0;
+  return call % step == mixed(0, call / step) % step ? step : 0;
 }
 
 // The ranks that a rank waits for in a blocking collective.

@@ -6,6 +6,7 @@
 #include <bit>
 #include <cerrno>
 #include <cstddef>
+#include <cstdlib>
 #include <memory>
 
 namespace kumihimo::shared_memory {
@@ -42,6 +43,12 @@ std::vector<std::int32_t> allowed_processors() {
     break;
   }
   return allowed;
+}
+
+std::int32_t job_ranks_on_node() {
+  for (const char* const name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"}) // of Open MPI's launcher, of Hydra
+    if (const char* const value = std::getenv(name)) return static_cast<std::int32_t>(std::atoll(value));
+  return 0;
 }
 
 bool bind_to(std::int32_t processor) {

@@ -13,6 +13,9 @@ std::vector<std::int32_t> allowed_processors();
 // Binds this process to one processor. False: the system refused.
 bool bind_to(std::int32_t processor);
 
+// Number of ranks of the whole job on this node, by the launcher's environment; 0 if that does not say.
+std::int32_t job_ranks_on_node();
+
 // A set of processors, one bit each.
 using ProcessorMask = std::vector<std::uint64_t>;
 ProcessorMask mask_of(std::span<const std::int32_t> processors);

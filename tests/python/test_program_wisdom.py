@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kumihimo.wisdom_reading import program_key, usual_path
+from kumihimo.program_keys import key_of
+from kumihimo.wisdom_reading import found_by_itself, usual_path
 
 
 @pytest.fixture
@@ -29,7 +30,7 @@ def test_is_that_of_the_program_whatever_starts_it(program):
         ["mpirun", "-n", "2", "./bin/solver x", ":", "-n", "1", "/bin/true"],
         ["./bin/solver x"],
     )
-    keys = {program_key(line) for line in lines}
+    keys = {key_of(line) for line in lines}
     assert len(keys) == 1
     assert next(iter(keys)).startswith("solver_x-")
 
@@ -39,16 +40,78 @@ def test_differs_between_programs_of_one_name(program, tmp_path):
     other.parent.mkdir()
     other.write_bytes(program.read_bytes())
     other.chmod(0o755)
-    assert program_key(["mpirun", str(program)]) != program_key(["mpirun", str(other)])
+    assert key_of(["mpirun", str(program)]) != key_of(["mpirun", str(other)])
 
 
 def test_of_python_is_what_it_runs(program, tmp_path):
     (tmp_path / "a.py").write_text("")
     (tmp_path / "b.py").write_text("")
     python = sys.executable
-    a, b = (program_key(["mpirun", "-n", "2", python, "-u", name, "--steps", "3"]) for name in ("a.py", "b.py"))
+    a, b = (key_of(["mpirun", "-n", "2", python, "-u", name, "--steps", "3"]) for name in ("a.py", "b.py"))
     assert a.startswith("a.py-") and b.startswith("b.py-") and a != b
-    assert program_key(["mpirun", python, "-m", "gpaw"]).startswith("gpaw-")
+    assert key_of(["mpirun", python, "-m", "gpaw"]).startswith("gpaw-")
+
+
+@pytest.mark.parametrize(
+    ("line", "other"),
+    [
+        ("python3 -m mpi4py a.py", "python3 a.py"),
+        ("python3 -W ignore a.py", "python3 a.py"),
+        ("python3 -X dev -u a.py b.py", "python3 a.py"),
+        ("env A=1 python3 a.py", "python3 a.py"),
+        ("bash ./a.sh x", "sh ./a.sh"),
+        ("numactl --cpunodebind=0 /bin/ls", "/bin/ls"),
+        ("/bin/ls /bin/sh", "/bin/ls"),
+        ("/bin/ls cat", "/bin/ls"),
+        ("--map-by node --bind-to core /bin/ls", "/bin/ls"),
+    ],
+)
+def test_does_not_depend_on_what_stands_around_the_program(program, tmp_path, line, other):
+    for name in ("a.py", "b.py", "a.sh"):
+        (tmp_path / name).write_text("")
+    one, two = (["mpirun", "-n", "2", *words.split()] for words in (line, other))
+    assert key_of(one) == key_of(two) != ""
+
+
+@pytest.mark.parametrize(
+    ("line", "other"),
+    [
+        (["python3", "-c", "print(1/2)"], ["python3", "-c", "print(1/3)"]),
+        (["python3", "-m", "mpi4py", "a.py"], ["python3", "-m", "mpi4py", "b.py"]),
+        (["python3", "./no folder/x.py"], ["python3", "./no folder/y.py"]),
+        (["python3", "."], ["python3", "/tmp"]),
+        (["/bin/ls"], ["/bin/cat"]),
+        (["sh", "-c", "./a"], ["sh", "-c", "./b"]),
+    ],
+)
+def test_differs_between_what_is_run(program, line, other):
+    assert key_of(["mpirun", *line]) != key_of(["mpirun", *other])
+
+
+@pytest.mark.parametrize("line", [["mpirun", "--app", "file"], ["mpirun"], ["mpirun", "-n", "2", "./none"]])
+def test_is_empty_where_no_program_is_named(program, line):
+    assert key_of(line) == ""
+
+
+def test_of_odd_paths_there_is_one(program, tmp_path):
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    for line in (
+        ["python3", "loop"],
+        ["python3", "-c", "x" * 9999],
+        ["python3", "x" * 9999],
+        ["python3", "a\udcff.py"],
+    ):
+        key = key_of(["mpirun", *line])
+        assert len(key) < 64 and "/" not in key and key.isascii()
+
+
+def test_the_program_s_own_file_is_taken_first():
+    own, of_all = usual_path("any library", "solver-0"), usual_path("any library")
+    assert found_by_itself("any library", "solver-0") == of_all
+    own.parent.mkdir(parents=True)
+    own.write_text("{}")
+    assert found_by_itself("any library", "solver-0") == own
+    assert found_by_itself("any library", "") == of_all
 
 
 def test_is_a_folder_beside_the_files_of_all_programs():

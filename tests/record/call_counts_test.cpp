@@ -20,12 +20,13 @@ TEST(Rows, AreFoundAgainByTheirKeysAndStayWhereTheyAre) {
                   static_cast<std::uint32_t>(random() % 5),
                   static_cast<Name>(random() % 3),
                   random() % 2 == 0,
-                  {static_cast<std::uint8_t>(random() % 3), kumihimo::DataType::int8, {}, random() % 2 == 0}};
+                  {static_cast<std::uint8_t>(random() % 3), Question::none, Question::none,
+                   static_cast<std::uint8_t>(random() % 2)}};
     Row& row = rows.at(key);
     EXPECT_EQ(row.key, key);
     ++row.calls;
     auto& known = expected[{key.site, key.communicator, static_cast<int>(key.name), key.python, key.question.size_class,
-                            key.question.in_place}];
+                            key.question.in_place != 0}];
     if (known.second == 0) known.first = &row;
     EXPECT_EQ(known.first, &row);
     ++known.second;

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <random>
+#include <vector>
 
 using namespace kumihimo::record;
 
@@ -28,6 +30,17 @@ TEST(Sampling, WeighsCallsSoThatTheFirstAreNoMore) {
   }
   EXPECT_NEAR(waiting / all, 0.108, 0.001);
   EXPECT_NEAR(all, calls, 0.01 * calls) << "each call is stood for";
+}
+
+// Loops of up to 16 calls on one communicator.
+TEST(Sampling, TakesEachCallOfALoop) {
+  for (std::uint64_t period = 1; period <= 16; ++period) {
+    std::vector<double> weights(period);
+    for (std::uint64_t call = 0; call < 400'000; ++call) weights[call % period] += static_cast<double>(weight_of(call));
+    const double deviation = std::sqrt(static_cast<double>(period - 1) / 340); // of as many samples, by their weights
+    for (const double weight : weights)
+      EXPECT_NEAR(weight * static_cast<double>(period) / 400'000, 1, 5 * deviation + 0.01) << period;
+  }
 }
 
 TEST(Split, OfOneThatLeavesBeforeTheOtherIsNoWaiting) {

@@ -22,12 +22,12 @@ from kumihimo.optimise.program_runs import Program, Run, check_repeats, differen
 from kumihimo.optimise.turns import LOOKS, Choices, Search, Turns, in_order
 from kumihimo.profile import collectives
 from kumihimo.profile.collectives import Collectives
+from kumihimo.program_keys import key_of
 from kumihimo.quantities import counted, seconds_text, share_text
 from kumihimo.tune import program as tuning_of
 from kumihimo.tune import wisdom
 from kumihimo.tune.journal import Journal
 from kumihimo.tune.launches import Clock
-from kumihimo.wisdom_reading import program_key
 
 TUNING_SHARE = 0.4  # of the budget, at most; the rest is for whole runs
 app = typer.Typer()
@@ -159,7 +159,7 @@ class Work:
             short = "the budget ended before the runs showed a gain; give a larger --budget"
             self.why_nothing = short if self.search.out_of_time else "no choice made the whole program certainly faster"
             return
-        self.wisdom_path = wisdom.usual_path(self.profile.mpi, program_key(self.program.command))
+        self.wisdom_path = wisdom.usual_path(self.profile.mpi, key_of(self.program.command))
         wisdom.check_writable(self.wisdom_path)
         wisdom.write(self.wisdom_path, self.document(self.kept.choices))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Sequence
 from pathlib import Path
 
 import typer
@@ -11,6 +12,7 @@ from kumihimo import _schedule, files, wisdom_reading
 from kumihimo.cli.options import argument, duration, option
 from kumihimo.cli.output import errors_as_message, interrupted, message, writable, write_json
 from kumihimo.errors import did_you_mean, not_applicable, wrong_value
+from kumihimo.program_keys import key_of
 from kumihimo.sizes import text_of
 from kumihimo.tune.targets import REDUCTIONS
 
@@ -58,8 +60,10 @@ def command(
         "Algorithm for all calls (ring) or by collective (alltoall=bruck); may be repeated.",
         list[str],
     ) = None,
-    wisdom: option("--wisdom FILE", "Wisdom file [default: what `tune` found on this machine].", Path) = None,
-    no_wisdom: option("--no-wisdom", "Ignore what `tune` found on this machine.") = False,
+    wisdom: option(
+        "--wisdom FILE", "Wisdom file [default: what was found for this program, or on this machine].", Path
+    ) = None,
+    no_wisdom: option("--no-wisdom", "Ignore what was found for this program and on this machine.") = False,
     shape: option("--shape -s SHAPE", "Shape of the job's nodes, in rank order: 4x3x2.") = "",
     reproducible: option("--reproducible", "Fix the order of float reductions: same bits in every run.") = False,
     exact_sums: option("--exact-sums", "Round float sums once: same bits on any number of ranks.") = False,
@@ -96,8 +100,8 @@ def command(
         with errors_as_message("the summary"):
             messages = interrupted(signals, INTERRUPTED[summary is not None])
             if summary is not None:
-                summary["wisdom"] = wisdom_of(summary, wisdom)
-                without = without_choices(summary, wisdom, bool(algorithm), no_wisdom)
+                summary["wisdom"] = wisdom_of(summary, wisdom, program)
+                without = without_choices(summary, wisdom, bool(algorithm), no_wisdom, program)
                 messages += preload.remarks(program, summary["ranks"])
                 messages += lines(summary, named=wisdom is not None, without=without)
             for line in messages or [preload.launcher_failed(program, code, "nothing was counted") or NO_SUMMARY]:
@@ -108,15 +112,17 @@ def command(
     raise SystemExit(code)  # as it is: the border has meanings of its own for some
 
 
-def wisdom_of(summary: dict, named: Path | None) -> str | None:
+def wisdom_of(summary: dict, named: Path | None, program: Sequence[str]) -> str | None:
     """The path of the wisdom that rank 0 took. A path that is not UTF-8 has U+FFFD in the summary."""
     path = summary.get("wisdom")
     if path and "\ufffd" in path:
-        return str(named.resolve() if named else wisdom_reading.usual_path(summary["mpi"]))
+        return str(named.resolve() if named else wisdom_reading.found_by_itself(summary["mpi"], key_of(program)))
     return path
 
 
-def without_choices(summary: dict, wisdom: Path | None, by_algorithm: bool, no_wisdom: bool) -> str:
+def without_choices(
+    summary: dict, wisdom: Path | None, by_algorithm: bool, no_wisdom: bool, program: Sequence[str]
+) -> str:
     """Why the run had no choices of a file; empty where it had."""
     if by_algorithm:
         return "--algorithm names no algorithm for this collective"
@@ -124,7 +130,8 @@ def without_choices(summary: dict, wisdom: Path | None, by_algorithm: bool, no_w
         return "--no-wisdom"
     if summary.get("wisdom"):
         return ""
-    return NOT_TAKEN if wisdom or wisdom_reading.usual_path(summary["mpi"]).is_file() else NONE_FOUND
+    there = wisdom_reading.found_by_itself(summary["mpi"], key_of(program)).is_file()
+    return NOT_TAKEN if wisdom or there else NONE_FOUND
 
 
 def lines(summary: dict, named: bool = True, without: str = "") -> list[str]:

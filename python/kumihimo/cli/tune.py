@@ -254,7 +254,7 @@ def of_program(asked: Asked, path: Path, collectives: list[str] | None, library:
         tuned_tables.tell_of(profile, wanted)
         return {**NOTHING_TO_TUNE, "profile": tuned_tables.profile_object(profile, wanted, program.Gain())}
     installation = own_launches(library or family_of(profile.mpi))
-    here = tuner.probe(installation, [target.ranks for target in wanted.targets])
+    here = tuner.probe(installation, [*(target.ranks for target in wanted.targets), profile.expected])
     check_same_place(profile, here, path)
     tuned_tables.tell_of(profile, wanted)
     tuned_tables.tell_budget(wanted, wanted.seconds_needed(here.launch_seconds), asked.clock.seconds)
@@ -287,11 +287,11 @@ def check_same_place(profile: Collectives, here: tuner.Probe, path: Path) -> Non
             f"{path} of {profile.mpi}",
             "name that library with --mpi, or record again",
         )
-    nodes = here.nodes.get(profile.ranks)
+    nodes = here.nodes.get(profile.expected)
     several = nodes.counts[1] if nodes else 1
-    if profile.hosts > several:
+    if profile.hosts != several:
         raise not_applicable(
-            f"{profile.ranks} ranks must be on as many nodes as in the profile, {profile.hosts}",
+            f"{profile.expected} ranks must be on as many nodes as in the profile, {profile.hosts}",
             several,
             "run kumihimo tune in a job on as many nodes",
         )

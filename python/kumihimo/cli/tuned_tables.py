@@ -32,9 +32,10 @@ def show(found: dict) -> None:
         if all(choice["algorithm"] == "library" for choice in found["results"]):
             print("\nNo algorithm was certainly faster, so the MPI library's own algorithms stay.")
         print(f"\nwisdom: {found['wisdom']}")
-    if "profile" in found and rows:
-        most = share_text(found["profile"]["transferring_share"])
-        print(f"predicted gain: {gain_text(found['profile']['predicted_gain'])}, of at most {most}")
+    if "profile" in found and found["wisdom"] is not None:
+        if rows:
+            most = share_text(found["profile"]["savable_share"])
+            print(f"predicted gain: {gain_text(found['profile']['predicted_gain'])}, of at most {most}")
         output.print_list("Not tuned:", found["profile"]["not_tuned"])
     output.print_list("Notes:", found["notes"])
     again = found["measured_before"]
@@ -53,14 +54,19 @@ MOST_WAITING = 3  # call sites
 
 def tell_of(profile: Collectives, plan: Plan) -> None:
     """Before tuning: where the time goes, and how much of it an algorithm may change at most."""
-    mean = profile.seconds / profile.ranks
+    mean = profile.seconds / max(1, profile.ranks)
+    if profile.ranks < profile.expected:
+        output.message(
+            f"the profile has only {profile.ranks} of {counted(profile.expected, 'rank')}; times are of these"
+        )
     parts = (profile.blocking_seconds, profile.waiting_seconds, profile.transferring_seconds)
     of_all, waiting, transferring = (share_text(profile.share(seconds)) for seconds in parts)
     output.message(
         f"the program took {seconds_text(mean)} on {counted(profile.ranks, 'rank')}; {of_all} of it in blocking "
         f"collectives: {waiting} waiting for other ranks, {transferring} transferring"
     )
-    output.message(f"other algorithms can save at most {transferring} of the program's time")
+    most = share_text(profile.share(plan.savable_seconds))
+    output.message(f"other algorithms can save at most {most} of the program's time")
     for late in waiting_sites(profile):
         output.message(waiting_text(profile, late))
     if not plan.targets:
@@ -79,15 +85,15 @@ def waiting_sites(profile: Collectives) -> list[Late]:
 
 
 def waiting_text(profile: Collectives, late: Late) -> str:
-    whom = f"the others wait for rank {late.rank}" if late.is_one_rank else "different ranks are late"
+    whom = f" for rank {late.rank}" if late.is_one_rank else " for different ranks" if late.is_known else ""
     share = share_text(profile.share(late.waiting_seconds))
-    return f"waiting in {late.call} at {late.place}: {share} of the time; {whom}; no algorithm changes this"
+    return f"waiting{whom} in {late.call} at {late.place}: {share} of the time, which no algorithm changes"
 
 
 def uses_text(uses: Sequence[Use]) -> str:
     """Of one collective on as many ranks."""
     use = uses[0]
-    kind = "" if use.blocking else "non-blocking "
+    kind = "" if use.blocking else f"{use.start} "
     sizes = class_text(use.bytes_from) if len(uses) == 1 else f"{len(uses)} size classes"
     return f"{kind}{use.collective} of {counted(use.ranks, 'rank')}, {sizes}"
 
@@ -96,7 +102,7 @@ def not_tuned(profile: Collectives, plan: Plan) -> list[str]:
     """A line for each collective, number of ranks and reason, the most time first."""
     groups: dict[tuple, list[Use]] = {}
     for use, why in plan.left:
-        groups.setdefault((use.collective, use.blocking, use.ranks, why), []).append(use)
+        groups.setdefault((use.collective, use.start, use.ranks, why), []).append(use)
     found = []
     for (*_, why), uses in groups.items():
         seconds, transferring = (sum(times) for times in zip(*((u.seconds, u.transferring_seconds) for u in uses)))
@@ -117,10 +123,11 @@ def profile_object(profile: Collectives, plan: Plan, gain: Gain) -> dict:
     return {
         "program": profile.program,
         "ranks": profile.ranks,
-        "seconds": profile.seconds / profile.ranks,
+        "seconds": profile.seconds / max(1, profile.ranks),
         "collectives_share": profile.share(profile.blocking_seconds),
         "waiting_share": profile.share(profile.waiting_seconds),
         "transferring_share": profile.share(profile.transferring_seconds),
+        "savable_share": profile.share(plan.savable_seconds),
         "waiting": [
             {
                 "call": late.call,

@@ -25,7 +25,7 @@ def write(path: Path, found: dict, profile: Collectives | None) -> None:
         dropped=[each for number, each in enumerate(found["candidates"]) if number not in found["kept"]],
         parts=parts_of(profile) if profile else [],
         uses=rows_of(profile) if profile else [],
-        seconds=seconds_text(profile.seconds / profile.ranks) if profile else "",
+        seconds=seconds_text(profile.seconds / max(1, profile.ranks)) if profile else "",
         ranks=counted(profile.ranks, "rank") if profile else "",
         pairs=points_of(found["pairs"]),
         width=WIDTH,
@@ -48,7 +48,7 @@ def rows_of(profile: Collectives) -> list[dict]:
     uses = sorted(profile.uses, key=lambda use: -use.seconds)[:MOST_USES]
     return [
         {
-            "collective": use.collective if use.blocking else f"{use.collective} (non-blocking)",
+            "collective": use.collective if use.blocking else f"{use.collective} ({use.start})",
             "ranks": use.ranks,
             "sizes": class_text(use.bytes_from),
             "calls": use.calls,

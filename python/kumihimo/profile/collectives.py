@@ -13,14 +13,20 @@ from kumihimo.errors import not_applicable
 from kumihimo.profile import call_sites, reading
 from kumihimo.profile.call_sites import Place
 
+BLOCKING, NON_BLOCKING, PERSISTENT = "blocking", "non-blocking", "persistent"
+ROOTED = ("reduce", "gather")  # of which the root alone waits for the others
 
-def _calls() -> dict[str, tuple[str, bool]]:
-    """The collective of each MPI call, and whether it blocks."""
+
+def _calls() -> dict[str, tuple[str, str, bool]]:
+    """The collective of each MPI call, how it is started, and whether its blocks may differ in size."""
     found = {}
     for kind in _schedule.collectives():
-        for call in _schedule.meaning(kind).mpi_calls:
-            found[call] = (kind, True)
-            found[f"MPI_I{call[4:].lower()}"] = (kind, False)
+        regular, *others = _schedule.meaning(kind).mpi_calls or [""]
+        for call in filter(None, (regular, *others)):
+            irregular = call in others
+            found[call] = (kind, BLOCKING, irregular)
+            found[f"MPI_I{call[4:].lower()}"] = (kind, NON_BLOCKING, irregular)
+            found[f"{call}_init"] = (kind, PERSISTENT, irregular)
     return found
 
 
@@ -39,7 +45,8 @@ class Use:
     vector, or of one block."""
 
     collective: str
-    blocking: bool
+    start: str  # BLOCKING ...
+    irregular: bool  # its blocks may differ in size
     ranks: int
     bytes_from: int
     smallest: int
@@ -53,13 +60,18 @@ class Use:
     places: Counter = field(default_factory=Counter)  # seconds at each Place
 
     @property
+    def blocking(self) -> bool:
+        return self.start == BLOCKING
+
+    @property
     def waiting_share(self) -> float:
+        """0 where none of its calls was sampled."""
         return self.waiting_seconds / self.split_seconds if self.split_seconds else 0.0
 
     @property
     def transferring_seconds(self) -> float:
-        """Of blocking calls: what an algorithm may change."""
-        return self.seconds * (1 - self.waiting_share) if self.split_seconds else 0.0
+        """Of blocking calls: what an algorithm may change at most."""
+        return self.seconds * (1 - self.waiting_share) if self.blocking else 0.0
 
     @property
     def apart(self) -> bool:
@@ -81,6 +93,7 @@ class Late:
     """One call site on like communicators. The rank that spends the least time there is the one for which the others
     wait, as all leave together."""
 
+    collective: str
     call: str
     place: Place
     seconds: float = 0.0  # of all ranks
@@ -97,9 +110,14 @@ class Late:
             self.rank, self.least_seconds = rank, seconds
 
     @property
+    def is_known(self) -> bool:
+        """Whether the times here say who is late. Not where the root alone waits, or calls at a place of its own."""
+        return self.ranks > 1 and self.collective not in ROOTED
+
+    @property
     def is_one_rank(self) -> bool:
         """Whether one rank is late for most of what the others wait: else they are late by turns."""
-        if self.ranks < 2:
+        if not self.is_known:
             return False
         others = (self.seconds - self.least_seconds) / (self.ranks - 1)
         return others - self.least_seconds > 0.5 * self.waiting_seconds / (self.ranks - 1)
@@ -107,11 +125,13 @@ class Late:
 
 @dataclass
 class Collectives:
-    """Of a program. `seconds`: of all its ranks together, as all times here."""
+    """Of a program. `seconds`: of all its ranks together, as all times here; `ranks`: that are in the profile, of
+    `expected`."""
 
     mpi: str
     program: str
     ranks: int
+    expected: int
     hosts: int
     seconds: float
     uses: list[Use]  # the most transferring first
@@ -150,14 +170,15 @@ def _summed(header: dict, ranks: Iterable[dict], path: Path) -> Collectives:
     known = _calls()
     uses: dict[tuple, Use] = {}
     late: dict[tuple, Late] = {}
-    hosts, seconds = set(), 0.0
+    hosts, seconds, count = set(), 0.0, 0
     for rank in ranks:
+        count += 1
         hosts.add(rank.get("host", ""))
         seconds += rank["seconds"]
         sites = [call_sites.as_recorded(site) for site in rank["sites"]]
         times: dict[tuple, list[float]] = {}  # at each call site: in all, waiting
         for row in rank["calls"]:
-            kind, blocking = known.get(row["call"], ("", False))
+            kind, start, irregular = known.get(row["call"], ("", "", False))
             if not kind or row["communicator"] is None:
                 continue
             if "bytes_from" not in row:
@@ -167,15 +188,15 @@ def _summed(header: dict, ranks: Iterable[dict], path: Path) -> Collectives:
             if communicator["inter"] or communicator["size"] < 2:
                 continue
             place = call_sites.NOWHERE if row["site"] is None else sites[row["site"]]
-            key = (kind, blocking, communicator["size"], row["bytes_from"])
+            key = (kind, start, irregular, communicator["size"], row["bytes_from"])
             use = uses.setdefault(key, Use(*key, row["smallest_bytes"], row["largest_bytes"]))
             use.add(row)
             use.places[place] += row["seconds"]
-            here = times.setdefault((row["call"], place, communicator["name"], communicator["size"]), [0.0, 0.0])
+            here = times.setdefault((kind, row["call"], place, communicator["name"], communicator["size"]), [0.0, 0.0])
             here[0] += row["seconds"]
             here[1] += row["seconds"] * waiting_share(row)
         for key, (spent, waiting) in times.items():
-            late.setdefault(key, Late(*key[:2])).add(rank["rank"], spent, waiting)
+            late.setdefault(key, Late(*key[:3])).add(rank["rank"], spent, waiting)
     better = call_sites.resolved(
         {each.place for each in late.values()} | {p for use in uses.values() for p in use.places}
     )
@@ -186,6 +207,7 @@ def _summed(header: dict, ranks: Iterable[dict], path: Path) -> Collectives:
     return Collectives(
         header["mpi"],
         header.get("program") or "",
+        count,
         header["ranks"],
         len(hosts),
         seconds,

@@ -22,10 +22,12 @@ WORK = 1.5  # times what the launches themselves take
 
 @dataclass
 class Plan:
-    """`targets`: the most time first. `left`: uses that are not tuned, with the reason."""
+    """`targets`: the most time first. `left`: uses that are not tuned, with the reason. `savable_seconds`: what other
+    algorithms can save at most, also in what takes too little time to be measured."""
 
     targets: list[Target] = field(default_factory=list)
     left: list[tuple[Use, str]] = field(default_factory=list)
+    savable_seconds: float = 0.0
 
     def seconds_needed(self, launch_seconds: float) -> float:
         return len(self.targets) * LAUNCHES * WORK * launch_seconds
@@ -41,7 +43,7 @@ def plan(profile: Collectives, collectives: Sequence[str] | None = None) -> Plan
             found.left.append((use, why))
         else:
             groups.setdefault((use.collective, use.ranks), []).append(use)
-    rest = sum(use.transferring_seconds for uses in groups.values() for use in uses)
+    rest = found.savable_seconds = sum(map(seconds_of, groups.values()))
     for (collective, ranks), uses in sorted(groups.items(), key=lambda each: -seconds_of(each[1])):
         if profile.share(rest) < LEFT_SHARE:
             found.left += [(use, "too little time to be measured") for use in uses]
@@ -60,20 +62,24 @@ def why_not(use: Use, collectives: Sequence[str] | None) -> str:
     if use.collective not in COLLECTIVES:
         return "neighbourhood collectives have one algorithm"
     if not use.blocking:
-        return "non-blocking: the profile does not say how long it waits"
-    if not use.split_seconds:
-        return "none of its calls was sampled for waiting"
-    if not use.transferring_seconds:
-        return "all of its time is waiting"
+        return f"{use.start} calls: the profile does not say how long they wait"
+    if use.irregular:
+        return "blocks of different sizes: `kumihimo run` takes no measured choice for them"
     if use.largest > MOST_BYTES:
         return f"more than {MOST_BYTES} bytes"
     if not any(is_ours(use, form) for form in use.forms):
-        return "types or operations that `kumihimo run` leaves to the MPI library"
-    return ""
+        return "types or operations that `kumihimo run` leaves to the MPI library, or that tune cannot measure"
+    return "" if savable_seconds(use) > 0 else "all of its time is waiting"
+
+
+def savable_seconds(use: Use) -> float:
+    """Of what transfers, that in forms that `kumihimo run` may take over."""
+    ours = sum(spent for form, spent in use.forms.items() if is_ours(use, form))
+    return use.transferring_seconds * ours / use.seconds if use.seconds else 0.0
 
 
 def seconds_of(uses: Iterable[Use]) -> float:
-    return sum(use.transferring_seconds for use in uses)
+    return sum(map(savable_seconds, uses))
 
 
 def is_ours(use: Use, form: Form) -> bool:
@@ -83,23 +89,23 @@ def is_ours(use: Use, form: Form) -> bool:
 
 def fits(use: Use, form: Form, algorithm: str) -> bool:
     form = measured_as(use.collective, form)
-    if form.type is None:
+    if form.type is None or form.operation == "user":
         return False
-    size = lcm(ELEMENT, _schedule.type_bytes(form.type)) * use.ranks
-    case = Case(use.collective, algorithm, bytes=size, type=form.type, in_place=form.in_place)
     try:
+        size = lcm(ELEMENT, _schedule.type_bytes(form.type)) * use.ranks
+        case = Case(use.collective, algorithm, bytes=size, type=form.type, in_place=form.in_place)
         return applies(case if form.operation is None else replace(case, operation=form.operation), use.ranks)
     except KumihimoError:
         return False
 
 
 def measured_as(collective: str, form: Form) -> Form:
-    """What is moved and not reduced is bytes of any type; an operation of the program takes the place of a sum."""
+    """What is moved and not reduced is bytes of any type."""
     meaning = _schedule.meaning(collective)
     in_place = form.in_place and meaning.may_be_in_place
     if not meaning.reduces:
         return Form("float64", None, in_place)
-    return Form(form.type, "sum" if form.operation == "user" else form.operation, in_place)
+    return Form(form.type, form.operation, in_place)
 
 
 def forms_of(uses: Sequence[Use]) -> tuple[Form, tuple[Form, ...]]:
@@ -128,7 +134,7 @@ def sizes_of(uses: Sequence[Use], form: Form) -> tuple[int, ...]:
 
 def ways_of(uses: Sequence[Use]) -> tuple[str, ...]:
     """How the program calls: those of the rehearsal that have a tenth of the time at least."""
-    apart = sum(use.transferring_seconds for use in uses if use.apart)
+    apart = seconds_of(use for use in uses if use.apart)
     share = apart / seconds_of(uses)
     return tuple(way for way, part in (("back_to_back_seconds", 1 - share), ("between_seconds", share)) if part >= 0.1)
 
@@ -151,13 +157,13 @@ def predicted_gain(profile: Collectives, choices: Sequence[dict]) -> Gain:
             continue
         for place, ratio in enumerate(("ratio", "ratio_high", "ratio_low")):
             mean = sum(row[ratio] for row in rows) / len(rows)
-            saved[place] += use.transferring_seconds * (1 - mean)
+            saved[place] += savable_seconds(use) * (1 - mean)
     return Gain(*(profile.share(seconds) for seconds in saved))
 
 
 def is_for(choice: dict, use: Use) -> bool:
     ours = choice["algorithm"] != "library" and choice["collective"] == use.collective
-    return ours and choice["ranks"] == use.ranks and use.blocking
+    return ours and choice["ranks"] == use.ranks and use.blocking and not use.irregular
 
 
 def measured_in(choice: dict, use: Use) -> list[dict]:

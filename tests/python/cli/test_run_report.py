@@ -13,6 +13,9 @@ NOT_CHOSEN = {"reason_id": run.NOT_CHOSEN, "reason": "no Kumihimo algorithm was 
 BETWEEN = {"reason_id": "between", "reason": "an intercommunicator"}
 
 
+LINE = ["mpirun", "-n", "2", "./none"]
+
+
 def part_of(rank: int, calls: int, finalized: bool = True) -> dict:
     row = {"collective": "bcast", "bytes_from": 4, "bytes_to": 7}
     return {
@@ -101,15 +104,15 @@ def test_the_ids_of_reasons_are_the_interposers(repository: Path) -> None:
 def test_says_why_there_are_no_choices(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     summary = {"mpi": "Open MPI v9"}
-    assert run.without_choices(summary, None, True, False) == "--algorithm names no algorithm for this collective"
-    assert run.without_choices(summary, None, False, True) == "--no-wisdom"
-    assert run.without_choices(summary, None, False, False) == run.NONE_FOUND
-    assert run.without_choices(summary, Path("w.json"), False, False) == run.NOT_TAKEN
+    assert run.without_choices(summary, None, True, False, LINE) == "--algorithm names no algorithm for this collective"
+    assert run.without_choices(summary, None, False, True, LINE) == "--no-wisdom"
+    assert run.without_choices(summary, None, False, False, LINE) == run.NONE_FOUND
+    assert run.without_choices(summary, Path("w.json"), False, False, LINE) == run.NOT_TAKEN
     usual = run.wisdom_reading.usual_path("Open MPI v9")
     usual.parent.mkdir(parents=True)
     usual.write_text("damaged", encoding="utf-8")
-    assert run.without_choices(summary, None, False, False) == run.NOT_TAKEN
-    assert run.without_choices({**summary, "wisdom": str(usual)}, None, False, False) == ""
+    assert run.without_choices(summary, None, False, False, LINE) == run.NOT_TAKEN
+    assert run.without_choices({**summary, "wisdom": str(usual)}, None, False, False, LINE) == ""
 
 
 def choice(from_bytes: int, to_bytes: int, **more: object) -> dict:

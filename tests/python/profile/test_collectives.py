@@ -63,7 +63,7 @@ def test_uses_are_summed_and_the_most_transferring_comes_first(profile):
                 call(seconds=1.0, type="int32", in_place=True, size=4096),
                 call("MPI_Bcast", seconds=4.0, waiting=3.5, operation=None, apart_seconds=9.0),
                 call("MPI_Iallreduce", seconds=0.1, split_seconds=0, waiting_seconds=0),
-                call("MPI_Allgatherv", seconds=0.2, operation=None, size=64),
+                call("MPI_Allgather", seconds=0.2, operation=None, size=64),
             )
             for number in range(4)
         )
@@ -102,6 +102,40 @@ def test_the_rank_that_is_late_is_named(profile, late):
 def test_ranks_that_are_late_by_turns_are_not_named(profile):
     found = profile(*(rank(n, call(seconds=2.5 + n / 100, waiting=2.0)) for n in range(4)))
     assert not found.late[0].is_one_rank
+
+
+@pytest.mark.parametrize("name", ["MPI_Reduce", "MPI_Gather"])
+def test_nobody_is_named_where_the_root_alone_waits(profile, name):
+    found = profile(
+        *(rank(n, call(name, seconds=2.5 if n == 0 else 0.1, waiting=2.0 if n == 0 else 0.0)) for n in range(4))
+    )
+    assert not found.late[0].is_known and not found.late[0].is_one_rank
+
+
+def test_calls_of_other_forms_are_uses_of_their_own(profile):
+    found = profile(
+        *(
+            rank(n, call("MPI_Alltoall"), call("MPI_Alltoallv"), call("MPI_Ialltoallv"), call("MPI_Alltoall_init"))
+            for n in range(4)
+        )
+    )
+    assert {(use.start, use.irregular) for use in found.uses} == {
+        ("blocking", False),
+        ("blocking", True),
+        ("non-blocking", True),
+        ("persistent", False),
+    }
+
+
+def test_what_was_not_sampled_counts_as_transfer(profile):
+    found = profile(*(rank(n, call(split_calls=0, split_seconds=0.0, waiting_seconds=0.0)) for n in range(4)))
+    assert found.transferring_seconds == pytest.approx(4.0)
+
+
+def test_times_are_of_the_ranks_that_are_there(profile):
+    found = profile(rank(0, call()), rank(2, call()))
+    assert (found.ranks, found.expected) == (2, 4)
+    assert found.share(found.blocking_seconds) == pytest.approx(0.1)
 
 
 def test_nodes_are_counted(profile):

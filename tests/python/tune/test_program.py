@@ -15,14 +15,16 @@ DOUBLES = Form("float64", "sum", False)
 
 
 def use(collective="allreduce", seconds=1.0, size=4096, ranks=2, forms=(DOUBLES,), apart=0.0, waiting=0.0, **more):
-    found = Use(collective, True, ranks, size, size, size, calls=100, seconds=seconds, split_seconds=1.0, **more)
+    found = Use(
+        collective, "blocking", False, ranks, size, size, size, calls=100, seconds=seconds, split_seconds=1.0, **more
+    )
     found.waiting_seconds, found.apart_seconds = waiting, apart
     found.forms.update({form: seconds / (n + 1) for n, form in enumerate(forms)})
     return found
 
 
 def profile(*uses: Use) -> Collectives:
-    return Collectives("an MPI", "solver-1", 4, 1, 10.0, list(uses), [])
+    return Collectives("an MPI", "solver-1", 4, 4, 1, 10.0, list(uses), [])
 
 
 def test_what_may_save_the_most_comes_first_until_too_little_is_left():
@@ -37,6 +39,7 @@ def test_what_may_save_the_most_comes_first_until_too_little_is_left():
     )
     assert [(target.collective, target.ranks) for target in found.targets] == [("bcast", 2), ("allreduce", 2)]
     assert found.targets[0].program.seconds == pytest.approx(1.5)
+    assert found.savable_seconds == pytest.approx(1.5 + 0.9 + 0.04)
     assert found.targets[1].program.sizes == (64, 4096)
     assert {(each.collective, why) for each, why in found.left} == {
         ("alltoall", "too little time to be measured"),
@@ -45,26 +48,43 @@ def test_what_may_save_the_most_comes_first_until_too_little_is_left():
 
 
 def test_what_cannot_be_tuned_has_its_reason():
-    non_blocking = replace(use(), blocking=False)
-    derived, of_user = Form(None, "sum", False), Form("float64", "user", False)
+    non_blocking, irregular = replace(use(), start="non-blocking"), replace(use("gather"), irregular=True)
+    derived, of_user, of_pair = (
+        Form(*form, False) for form in ((None, "sum"), ("float64", "user"), ("float64_int32", "minloc"))
+    )
     found = program.plan(
         profile(
             non_blocking,
             use("neighbor_alltoall"),
             use(forms=(derived,)),
             use("bcast", waiting=1.0),
-            use("reduce", forms=(of_user,)),
+            use("reduce", forms=(of_user, of_pair)),
             use("scan"),
+            irregular,
+            use("alltoall"),
         ),
-        ["allreduce", "bcast", "reduce"],
+        ["allreduce", "bcast", "reduce", "gather", "alltoall"],
     )
     reasons = {each.collective + ("" if each.blocking else "'"): why for each, why in found.left}
     assert "non-blocking" in reasons["allreduce'"]
     assert "leaves to the MPI library" in reasons["allreduce"]
     assert "is waiting" in reasons["bcast"]
     assert "named" in reasons["scan"] and "named" in reasons["neighbor_alltoall"]
-    assert [target.collective for target in found.targets] == ["reduce"]
-    assert found.targets[0].program.form == DOUBLES, "a sum in place of the program's operation"
+    assert "leaves to the MPI library" in reasons["reduce"]
+    assert "different sizes" in reasons["gather"]
+    assert [target.collective for target in found.targets] == ["alltoall"]
+    assert found.savable_seconds == pytest.approx(1.0)
+
+
+def test_only_forms_that_run_takes_over_can_save_time():
+    mixed = use(seconds=3.0, forms=(DOUBLES, Form("float64", "user", False)))  # of 3 seconds and 1.5
+    mixed.seconds = 4.5
+    assert program.savable_seconds(mixed) == pytest.approx(3.0)
+    (target,) = program.plan(profile(mixed)).targets
+    assert (target.program.form, target.program.others) == (DOUBLES, ())
+    choice = {"collective": "allreduce", "ranks": 2, "algorithm": "ring", "from_bytes": 1, "to_bytes": 4096}
+    choice["measured"] = [{"bytes": 4096, "ratio": 0.5, "ratio_low": 0.5, "ratio_high": 0.5}]
+    assert program.predicted_gain(profile(mixed), [choice]).share == pytest.approx(0.15)
 
 
 def test_sizes_are_those_of_the_calls_in_whole_elements():
