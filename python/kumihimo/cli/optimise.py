@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
+import select
 import shlex
 import shutil
+import stat
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -30,6 +33,8 @@ from kumihimo.tune.journal import Journal
 from kumihimo.tune.launches import Clock
 
 TUNING_SHARE = 0.4  # of the budget, at most; the rest is for whole runs
+LEAST_TUNING = 10.0  # seconds
+PATIENCE = 2.0  # seconds without standard input
 app = typer.Typer()
 
 
@@ -44,6 +49,7 @@ def command(
     ) = None,
     tolerance: option("--tolerance R", "Relative difference allowed between numbers in these files.") = "0",
     out: option("--output -o DIR", "Folder for the profile, the runs and the page.", Path) = Path("kumihimo-optimise"),
+    library: options.Library = None,
     fresh: option("--fresh", "Start again.") = False,
     as_json: options.Json = False,
 ) -> int:
@@ -73,6 +79,7 @@ def command(
             tolerance_of(tolerance),
         ),
         Clock(budget),
+        library,
     )
     head = {"command": words, "metric": metric, "kumihimo": __version__, "check": [str(path) for path in check or ()]}
     if fresh:
@@ -112,16 +119,19 @@ def tolerance_of(text: str) -> float:
 
 
 def kept_input(folder: Path) -> Path | None:
-    """What comes by standard input is kept, since every run reads it again; a terminal is left alone."""
+    """What comes by standard input, from a file or a pipe, is kept, since every run reads it again."""
     path = folder / "input"
-    if sys.stdin is None or sys.stdin.closed or sys.stdin.isatty():
-        return path if path.is_file() else None
+    try:
+        kind = os.fstat(0).st_mode
+    except OSError:  # it is closed
+        return None
+    if stat.S_ISCHR(kind):  # a terminal, /dev/null
+        return None
+    if not select.select([0], [], [], PATIENCE)[0]:
+        output.message("reading standard input to its end; add < /dev/null if the program reads none")
     with path.open("wb") as file:
         shutil.copyfileobj(sys.stdin.buffer, file)
-    if path.stat().st_size == 0:
-        path.unlink()
-        return None
-    return path
+    return path if path.stat().st_size else None
 
 
 def text_of(choices: Sequence[dict]) -> str:
@@ -135,6 +145,7 @@ class Work:
 
     program: Program
     clock: Clock
+    library: str | None = None
     journal: Journal | None = None
     profile: Collectives | None = None
     told: dict | None = None  # of the tuning: tuned_tables.profile_object
@@ -178,17 +189,17 @@ class Work:
         """The candidates, the most predicted gain first."""
         plan = tuning_of.plan(self.profile)
         least = LOOKS[0] * self.pair_seconds
-        if plan.targets and least > self.clock.left:
+        if plan.targets and least + LEAST_TUNING > self.clock.left:
             left = f"{seconds_text(self.clock.left)} are left"
             raise failed(
                 "the budget is too short",
                 f"{counted(LOOKS[0], 'pair')} of runs take {seconds_text(least)}, {left}",
-                f"give --budget {int((least + self.clock.spent) / (1 - TUNING_SHARE) / 60) + 1}m",
+                f"give --budget {int((least + LEAST_TUNING + self.clock.spent) / (1 - TUNING_SHARE) / 60) + 1}m",
             )
         seconds = min(TUNING_SHARE * self.clock.seconds, self.clock.left - least)
         asked = tune.Asked(list(tune.COLLECTIVES), [], Clock(max(1.0, seconds)))
         path = self.program.logs / "profile.jsonl"
-        found = tune.of_program(asked, path, None, None, self.program.logs / "wisdom.json")
+        found = tune.of_program(asked, path, None, self.library, self.program.logs / "wisdom.json")
         self.told = found["profile"]
         if asked.interruption.code:
             raise KeyboardInterrupt if asked.interruption.code == 1 else SystemExit(asked.interruption.code)

@@ -55,6 +55,7 @@ def run(program: Program, name: str, wisdom: Path | None = None, profile: Path |
     times.unlink(missing_ok=True)
     settings = {"TIMES": str(times), "WISDOM": str(wisdom or ""), "RECORD": str(profile or "")}
     objects = [STOPWATCH, *([preload.INTERPOSER] * (wisdom is not None)), *([preload.RECORDER] * (profile is not None))]
+    before = [state_of(path) for path in program.checked]
     with ExitStack() as files:
         printed = files.enter_context(log.open("wb"))
         given = files.enter_context(program.given.open("rb")) if program.given else None
@@ -64,7 +65,8 @@ def run(program: Program, name: str, wisdom: Path | None = None, profile: Path |
         raise KeyboardInterrupt
     if code:
         raise failed(f"the program failed, {name}", f"exit code {code}", f"see {log}")
-    return Run(name, log, code, signals, cost_of(program, log, times), tuple(map(result_of, program.checked)))
+    results = tuple(result_of(path, earlier) for path, earlier in zip(program.checked, before))
+    return Run(name, log, code, signals, cost_of(program, log, times), results)
 
 
 def cost_of(program: Program, log: Path, times: Path) -> float:
@@ -87,11 +89,24 @@ def cost_of(program: Program, log: Path, times: Path) -> float:
     return 1 / value if program.more_is_better else value
 
 
-def result_of(path: Path) -> bytes:
+def state_of(path: Path) -> tuple | None:
     try:
-        return path.read_bytes()
+        now = path.stat()
+    except OSError:
+        return None
+    return now.st_ino, now.st_mtime_ns, now.st_size
+
+
+def result_of(path: Path, before: tuple | None = None) -> bytes:
+    """`before`: its state before the run, which must have written it."""
+    rule = "--check must name a file that the program writes"
+    try:
+        found = path.read_bytes()
     except OSError as error:
-        raise failed("--check must name a file that the program writes", f"{path}: {error.strerror}") from None
+        raise failed(rule, f"{path}: {error.strerror}") from None
+    if before is not None and before == state_of(path):
+        raise failed(rule, f"{path} is as it was before the run")
+    return found
 
 
 def difference(program: Program, one: Run, other: Run) -> str:

@@ -71,6 +71,7 @@ def test_choices_are_kept_only_if_whole_runs_gain(kumihimo, tmp_path, line, inst
     [
         ([], "3", "the program failed, recorded: exit code 3; see kumihimo-optimise/recorded.log"),
         (["--metric", "speed"], "0", "--metric must find a number in what the program prints: no match"),
+        (["--check", "program.py"], "0", "--check must name a file that the program writes: program.py is as it was"),
         (["--check", "none"], "0", "--check must name a file that the program writes: none: No such file"),
         (["--budget", "2s", "--metric", r"rate (\S+)"], "0", "the budget is too short: 6 pairs of runs take"),
     ],

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kumihimo.errors import Failed
-from kumihimo.optimise.program_runs import Program, Run, agree, check_repeats, cost_of, difference, result_of
+from kumihimo.optimise.program_runs import Program, Run, agree, check_repeats, cost_of, difference, result_of, state_of
 
 
 @pytest.fixture
@@ -72,3 +72,14 @@ def test_what_differs_between_plain_runs_cannot_be_checked(program, tmp_path):
         check_repeats(asked, runs)
     with pytest.raises(Failed, match="--check must name a file that the program writes"):
         result_of(tmp_path / "out")
+
+
+def test_a_file_that_a_run_did_not_write_says_nothing(tmp_path):
+    path = tmp_path / "out"
+    path.write_bytes(b"1")
+    before = state_of(path)
+    with pytest.raises(Failed, match="is as it was before the run"):
+        result_of(path, before)
+    path.write_bytes(b"12")
+    assert result_of(path, before) == b"12"
+    assert result_of(path, None) == b"12"
