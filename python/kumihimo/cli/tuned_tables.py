@@ -85,7 +85,7 @@ def waiting_sites(profile: Collectives) -> list[Late]:
 
 
 def waiting_text(profile: Collectives, late: Late) -> str:
-    whom = f" for rank {late.rank}" if late.is_one_rank else " for different ranks" if late.is_known else ""
+    whom = f" {late.whom}" if late.whom else ""
     share = share_text(profile.share(late.waiting_seconds))
     return f"waiting{whom} in {late.call} at {late.place}: {share} of the time, which no algorithm changes"
 

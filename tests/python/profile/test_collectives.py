@@ -97,11 +97,12 @@ def test_the_rank_that_is_late_is_named(profile, late):
     )
     (site,) = found.late
     assert (site.rank, site.is_one_rank, str(site.place)) == (late, True, "solver.py:3 (solve)")
+    assert site.whom == f"for rank {late}"
 
 
 def test_ranks_that_are_late_by_turns_are_not_named(profile):
     found = profile(*(rank(n, call(seconds=2.5 + n / 100, waiting=2.0)) for n in range(4)))
-    assert not found.late[0].is_one_rank
+    assert found.late[0].whom == "for different ranks"
 
 
 @pytest.mark.parametrize("name", ["MPI_Reduce", "MPI_Gather"])
@@ -110,6 +111,7 @@ def test_nobody_is_named_where_the_root_alone_waits(profile, name):
         *(rank(n, call(name, seconds=2.5 if n == 0 else 0.1, waiting=2.0 if n == 0 else 0.0)) for n in range(4))
     )
     assert not found.late[0].is_known and not found.late[0].is_one_rank
+    assert found.late[0].whom == "at the root"
 
 
 def test_calls_of_other_forms_are_uses_of_their_own(profile):
