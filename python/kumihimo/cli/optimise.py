@@ -16,7 +16,7 @@ from pathlib import Path
 
 import typer
 
-from kumihimo import __version__, preload_obstacles
+from kumihimo import __version__, files, preload_obstacles
 from kumihimo.cli import options, output, progress, tune, tuned_tables
 from kumihimo.cli.options import argument, option
 from kumihimo.errors import Failed, OutOfTime, failed, wrong_value
@@ -67,7 +67,9 @@ def command(
     """
     if found := preload_obstacles.obstacles(words):
         raise failed("the preload library cannot be loaded", "; ".join(found), "start another program")
-    out.mkdir(parents=True, exist_ok=True)
+    with files.refused("--output must name a folder that can be written", out):
+        out.mkdir(parents=True, exist_ok=True)
+    out = out.resolve()  # the program may change the folder
     work = Work(
         Program(
             tuple(words),
@@ -205,13 +207,16 @@ class Work:
             raise KeyboardInterrupt if asked.interruption.code == 1 else SystemExit(asked.interruption.code)
         choices = [choice for choice in found["results"] if choice["algorithm"] != "library"]
         if not choices:
-            self.why_nothing = (
-                "tuning found nothing certainly faster than the MPI library for what the program calls"
-                if plan.targets
-                else "; ".join(self.told["not_tuned"]) or "the program calls no collectives"
-            )
+            self.why_nothing = self.why_no_candidates(plan, found)
         gains = [tuning_of.predicted_gain(self.profile, [choice]).share for choice in choices]
         return in_order(choices, gains)
+
+    def why_no_candidates(self, plan: tuning_of.Plan, found: dict) -> str:
+        if not plan.targets:
+            return "; ".join(self.told["not_tuned"]) or "the program calls no collectives"
+        if found["left_to_the_library"]:
+            return "the budget was too short to tune what the program calls; give a larger --budget"
+        return "tuning found nothing certainly faster than the MPI library for what the program calls"
 
     def document(self, choices: Choices) -> dict:
         made = {**tune.made_by(self.clock), "command": shlex.join(["kumihimo", *sys.argv[1:]])}

@@ -13,8 +13,8 @@ def of(profile: Collectives) -> list[str]:
     found = []
     waiting = profile.share(profile.waiting_seconds)
     if waiting >= WORTH:
-        late = next((each for each in profile.late if each.is_one_rank), None)
-        whose = f", first of rank {late.rank} before {late.call} at {late.place}" if late else ""
+        most = profile.late[0]
+        whose = f", first of rank {most.rank} before {most.call} at {most.place}" if most.is_one_rank else ""
         found.append(f"balance the load{whose}: ranks wait for late ones {share_text(waiting)} of the time")
     short = profile.share(sum(use.transferring_seconds for use in profile.uses if use.largest < SHORT))
     if short >= WORTH:

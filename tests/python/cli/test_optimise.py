@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from pathlib import Path
 
@@ -69,7 +70,8 @@ def test_choices_are_kept_only_if_whole_runs_gain(kumihimo, tmp_path, line, inst
 @pytest.mark.parametrize(
     ("options", "end", "told"),
     [
-        ([], "3", "the program failed, recorded: exit code 3; see kumihimo-optimise/recorded.log"),
+        ([], "3", "kumihimo-optimise/recorded.log"),
+        ([], "3", "the program failed, recorded: exit code 3; see /"),
         (["--metric", "speed"], "0", "--metric must find a number in what the program prints: no match"),
         (["--check", "program.py"], "0", "--check must name a file that the program writes: program.py is as it was"),
         (["--check", "none"], "0", "--check must name a file that the program writes: none: No such file"),
@@ -81,6 +83,21 @@ def test_what_goes_wrong_is_one_sentence(kumihimo, line, options, end, told):
     assert ended.code == 1
     assert told in ended.err
     assert "Traceback" not in ended.err
+
+
+@pytest.mark.mpi
+@pytest.mark.skipif(not INSTALLATIONS, reason="no MPI library on this machine")
+def test_a_script_that_starts_the_program_elsewhere(kumihimo, tmp_path, line):
+    words = line(INSTALLATIONS[0])
+    words[words.index("program.py")] = str(tmp_path / "program.py")
+    (tmp_path / "job.sh").write_text(f"#!/bin/sh\ncd /\nexec {shlex.join(words)}\n", encoding="utf-8")
+    (tmp_path / "job.sh").chmod(0o755)
+    (tmp_path / "program.py").write_text(
+        PROGRAM.replace('open("result", "w")', 'open("/dev/null", "w")'), encoding="utf-8"
+    )
+    ended = kumihimo("optimise", "--budget", "2s", "--", "./job.sh")
+    assert "the budget is too short" in ended.err, ended.err
+    assert "no process called MPI_Finalize" not in ended.err
 
 
 @pytest.mark.parametrize(
