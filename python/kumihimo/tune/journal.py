@@ -72,7 +72,7 @@ class Journal:
         except BlockingIOError:
             self.close()
             raise failed(
-                f"another kumihimo tune is writing {path}", "", "wait for it, or name another --output"
+                f"another kumihimo command is writing {path}", "", "wait for it, or name another --output"
             ) from None
         except OSError as error:  # of a file system without locks
             why = f"{path} cannot be locked ({error.strerror})"

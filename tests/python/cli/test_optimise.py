@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +17,7 @@ from by_c_names import BEGINNING
 from kumihimo import mpi, wisdom_reading
 
 INSTALLATIONS = mpi.discover()
+COMMAND = Path(sys.executable).parent / "kumihimo"
 PROGRAM = "import ctypes, sys\nfamily, library, end = sys.argv[1:]\n" + BEGINNING
 PROGRAM += """
 if rank.value == 0 and end == "read":
@@ -83,6 +88,37 @@ def test_what_goes_wrong_is_one_sentence(kumihimo, line, options, end, told):
     assert ended.code == 1
     assert told in ended.err
     assert "Traceback" not in ended.err
+
+
+@pytest.mark.mpi
+@pytest.mark.skipif(not INSTALLATIONS, reason="no MPI library on this machine")
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 1), (signal.SIGTERM, 143)])
+def test_a_signal_keeps_what_was_run(kumihimo, tmp_path, line, number, code):
+    words = ["optimise", "--budget", "60s", "--", *line(INSTALLATIONS[0])]
+    process = subprocess.Popen(
+        [COMMAND, *words],
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=tmp_path,
+        start_new_session=True,
+    )
+    runs = tmp_path / "kumihimo-optimise" / "runs.jsonl"
+    try:
+        deadline = time.monotonic() + 60
+        while not (runs.is_file() and '"record"' in runs.read_text(encoding="utf-8")):
+            assert time.monotonic() < deadline and process.poll() is None
+            time.sleep(0.05)
+        os.kill(process.pid, number)
+        _, err = process.communicate(timeout=60)
+    finally:
+        if process.poll() is None:
+            process.kill()
+    assert process.returncode == code, err
+    assert "interrupted; run the same command again to continue" in err
+    assert "Traceback" not in err
+    again = kumihimo(*words[:2], "1s", *words[3:])
+    assert "recording the program" not in again.err
 
 
 @pytest.mark.mpi

@@ -100,7 +100,7 @@ def test_fresh_forgets(journal):
 
 def test_one_at_a_time(journal, tmp_path):
     first = journal(HEAD)
-    with pytest.raises(Failed, match="another kumihimo tune is writing"):
+    with pytest.raises(Failed, match="another kumihimo command is writing"):
         Journal(tmp_path / "state", HEAD)
     first.close()
     assert journal(HEAD).known == 0
