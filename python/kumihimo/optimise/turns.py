@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from math import comb
 
 from kumihimo import _measure
 from kumihimo.errors import OutOfTime
@@ -12,6 +13,9 @@ from kumihimo.errors import OutOfTime
 # The numbers of pairs at which the interval is looked at: who looked after each pair would find one clear of 1 by
 # chance. From 6 pairs on the interval covers 95 %.
 LOOKS = (6, 10, 15, 22, 30)
+# How likely as many pairs of equal runs show a gain by chance (sign test), at most, for a gain to be believed: of all
+# choices together at the first look and at later ones; and of a part of them, of which several may be tried.
+FIRST_LOOK, LATER_LOOK, OF_A_PART = 0.016, 0.005, 0.002
 NARROW = 0.005  # width of the interval at which more runs say nothing new
 
 Choices = tuple[int, ...]  # by their numbers
@@ -25,6 +29,7 @@ class Turns:
 
     choices: Choices
     pairs: list[tuple[float, float]] = field(default_factory=list)
+    is_part: bool = False  # of the choices, tried since all did not gain
 
     @property
     def figures(self) -> dict:
@@ -32,8 +37,18 @@ class Turns:
         return {"ratio": found.ratio, "ratio_low": found.ratio_low, "ratio_high": found.ratio_high}
 
     @property
+    def chance(self) -> float:
+        """How likely at least as many of so many pairs of equal runs show a gain."""
+        made = len(self.pairs)
+        won = sum(tuned < plain for tuned, plain in self.pairs)
+        return sum(comb(made, wins) for wins in range(won, made + 1)) / 2**made
+
+    @property
     def faster(self) -> bool:
-        return len(self.pairs) >= LOOKS[0] and self.figures["ratio_high"] < 1
+        if len(self.pairs) < LOOKS[0] or self.figures["ratio_high"] >= 1:
+            return False
+        whole = FIRST_LOOK if len(self.pairs) == LOOKS[0] else LATER_LOOK
+        return self.chance <= (OF_A_PART if self.is_part else whole)
 
     @property
     def clear(self) -> bool:
@@ -51,26 +66,26 @@ class Search:
     all_turns: list[Turns] = field(default_factory=list)
     out_of_time: bool = False
 
-    def kept(self, choices: Choices) -> Turns | None:
+    def kept(self, choices: Choices, is_part: bool = False) -> Turns | None:
         """The comparison by which the program is faster, with as many of the choices as that takes; None without."""
-        whole = self.compared(choices)
+        whole = self.compared(choices, is_part)
         if whole.faster:
             return whole
         if len(choices) < 2 or self.out_of_time:
             return None
         half = len(choices) // 2
-        halves = [found for part in (choices[:half], choices[half:]) if (found := self.kept(part)) is not None]
+        halves = [found for part in (choices[:half], choices[half:]) if (found := self.kept(part, True)) is not None]
         if len(halves) < 2:
             return halves[0] if halves else None
         both = tuple(sorted(halves[0].choices + halves[1].choices))
         if both != choices and not self.out_of_time:
-            together = self.compared(both)
+            together = self.compared(both, True)
             if together.faster:
                 return together
         return min(halves, key=lambda found: found.figures["ratio"])
 
-    def compared(self, choices: Choices) -> Turns:
-        turns = Turns(choices)
+    def compared(self, choices: Choices, is_part: bool) -> Turns:
+        turns = Turns(choices, is_part=is_part)
         self.all_turns.append(turns)
         try:
             for look in LOOKS:

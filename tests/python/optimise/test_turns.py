@@ -43,9 +43,9 @@ def test_all_are_kept_where_the_program_gains():
 def test_a_choice_that_loses_in_the_program_is_dropped_alone(bad):
     factors = [0.95] * 4
     factors[bad] = 1.5
-    runs = Runs(factors, noise=0.01)
-    kept = Search(runs).kept(runs.all)
-    assert set(kept.choices) == {0, 1, 2, 3} - {bad}
+    found = [Search(runs).kept(runs.all) for seed in range(20) if (runs := Runs(factors, noise=0.01, seed=seed))]
+    assert all(kept is not None and bad not in kept.choices for kept in found)
+    assert sum(len(kept.choices) == 3 for kept in found) >= 10, "mostly all others are kept"
 
 
 def test_nothing_is_kept_where_nothing_gains():
@@ -55,14 +55,15 @@ def test_nothing_is_kept_where_nothing_gains():
     assert not search.out_of_time
 
 
-def test_noise_alone_is_hardly_ever_kept():
-    """A look at five numbers of pairs keeps more than one would; with confirmation by halves it stays below 10 %."""
-    kept = [Search(runs).kept(runs.all) for seed in range(200) if (runs := Runs([1.0], 0.3, seed=seed))]
-    assert sum(each is not None for each in kept) <= 20
+@pytest.mark.parametrize(("choices", "most"), [(1, 0.05), (4, 0.08)])
+def test_noise_alone_is_hardly_ever_kept(choices, most):
+    """Though it is looked at five times, and parts of the choices are tried."""
+    kept = [Search(runs).kept(runs.all) for seed in range(300) if (runs := Runs([1.0] * choices, 0.3, seed=seed))]
+    assert sum(each is not None for each in kept) <= most * 300
 
 
 def test_more_pairs_are_run_until_a_small_gain_shows():
-    runs = Runs([0.97], noise=0.1)
+    runs = Runs([0.96], noise=0.1)
     kept = Search(runs).kept(runs.all)
     assert kept is not None
     assert len(kept.pairs) in LOOKS[1:]
