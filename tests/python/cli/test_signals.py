@@ -47,9 +47,14 @@ while True:
 )
 
 
+IGNORED_BY_SHELLS = (signal.SIGINT, signal.SIGQUIT)  # of background jobs
+
+
 @contextlib.contextmanager
 def started(folder: Path, *words: str, **options: object) -> Iterator[subprocess.Popen]:
-    """In a session of its own, whose processes are its group: what a shell's job is."""
+    """In a session of its own, whose processes are its group: what a shell's job is. Of a shell's background job the
+    tests inherit signals that are ignored."""
+    options.setdefault("preexec_fn", lambda: [signal.signal(number, signal.SIG_DFL) for number in IGNORED_BY_SHELLS])
     process = subprocess.Popen(
         [COMMAND, *words],
         cwd=folder,
