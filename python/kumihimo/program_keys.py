@@ -36,6 +36,14 @@ def key_of(command: Sequence[str]) -> str:
     return f"{shown or 'program'}-{hashlib.sha256(os.fsencode(name)).hexdigest()[:8]}"
 
 
+def file_of(command: Sequence[str]) -> Path:
+    """Of the first program of a line; there may be none."""
+    try:
+        return Path(program_of(list(takewhile(lambda word: word != ":", command))))
+    except (OSError, ValueError, RuntimeError):
+        return Path()
+
+
 def program_of(words: list[str]) -> str:
     """The path of what runs in the end; of Python's -m and -c the module or the text."""
     while words:

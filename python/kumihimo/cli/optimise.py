@@ -16,16 +16,16 @@ from pathlib import Path
 
 import typer
 
-from kumihimo import __version__, files, preload_obstacles
+from kumihimo import __version__, files, launcher_environment, preload_obstacles
 from kumihimo.cli import options, output, progress, tune, tuned_tables
 from kumihimo.cli.options import argument, option
 from kumihimo.errors import Failed, OutOfTime, failed, wrong_value
 from kumihimo.optimise import advice, page
-from kumihimo.optimise.program_runs import Program, Run, check_repeats, difference, run
+from kumihimo.optimise.program_runs import Program, Run, check_repeats, difference, run, state_of
 from kumihimo.optimise.turns import LOOKS, Choices, Search, Turns, in_order
 from kumihimo.profile import collectives
 from kumihimo.profile.collectives import Collectives
-from kumihimo.program_keys import key_of
+from kumihimo.program_keys import file_of, key_of
 from kumihimo.quantities import counted, seconds_text, share_text
 from kumihimo.tune import program as tuning_of
 from kumihimo.tune import wisdom
@@ -65,6 +65,8 @@ def command(
     Example:
     kumihimo optimise --budget 10m -- mpirun -n 4 ./program
     """
+    if launcher_environment.place():
+        raise wrong_value("kumihimo optimise starts the program itself", "mpirun kumihimo optimise", "leave mpirun out")
     if found := preload_obstacles.obstacles(words):
         raise failed("the preload library cannot be loaded", "; ".join(found), "start another program")
     with files.refused("--output must name a folder that can be written", out):
@@ -84,6 +86,7 @@ def command(
         library,
     )
     head = {"command": words, "metric": metric, "kumihimo": __version__, "check": [str(path) for path in check or ()]}
+    head["program"] = state_of(file_of(words))  # one that was compiled again is recorded again
     if fresh:
         for name in ("runs.jsonl", "wisdom.json", "wisdom.json.state", "profile.jsonl"):
             (out / name).unlink(missing_ok=True)
@@ -239,20 +242,17 @@ class Work:
         for tuned in (number % 2 == 0, number % 2 == 1):
             name = "run with choices" if tuned else "run without"
             runs[tuned] = run(self.program, name.replace(" ", "-"), trial.resolve() if tuned else None)
-            self.check(runs[tuned], tuned)
+        self.check(plain=runs[False], tuned=runs[True])
         self.pair_seconds = time.monotonic() - began
         found = {"tuned": runs[True].cost, "plain": runs[False].cost}
         self.journal.keep(f"pair {number}", [(case, found)])
         return found["tuned"], found["plain"]
 
-    def check(self, found: Run, tuned: bool) -> None:
+    def check(self, plain: Run, tuned: Run) -> None:
         """Results with choices agree with those without; those without among themselves."""
-        if not self.program.checked:
-            return
-        if not tuned:
-            check_repeats(self.program, [each for each in (self.plain, found) if each])
-            self.plain = self.plain or replace(found, name="the first run without choices")
-        elif self.plain and (different := difference(self.program, self.plain, found)):
+        self.plain = self.plain or replace(plain, name="the first run without choices")
+        check_repeats(self.program, [self.plain, plain])
+        if different := difference(self.program, plain, tuned):
             raise Failed(f"the results differ with the choices: {different}", "give --tolerance if rounding may differ")
 
     def found(self) -> dict:

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
-from kumihimo import preload
+from kumihimo import preload, wisdom_reading
 from kumihimo.errors import Failed, failed
 
 STOPWATCH = "libkumihimo-stopwatch.so"
@@ -54,6 +54,9 @@ def run(program: Program, name: str, wisdom: Path | None = None, profile: Path |
     log, times = program.logs / f"{name}.log", program.logs / f"{name}.times"
     times.unlink(missing_ok=True)
     settings = {"TIMES": str(times), "WISDOM": str(wisdom or ""), "RECORD": str(profile or "")}
+    settings |= (
+        {"KERNELS": str(wisdom_reading.folder())} if wisdom is not None and wisdom_reading.folder().is_dir() else {}
+    )
     objects = [STOPWATCH, *([preload.INTERPOSER] * (wisdom is not None)), *([preload.RECORDER] * (profile is not None))]
     before = [state_of(path) for path in program.checked]
     with ExitStack() as files:

@@ -1,0 +1,70 @@
+"""Pairs of runs: what is compared, checked, kept and run again."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from kumihimo.cli import optimise
+from kumihimo.errors import Failed, OutOfTime
+from kumihimo.optimise.program_runs import Program, Run
+from kumihimo.profile.collectives import Collectives
+from kumihimo.tune.journal import Journal
+from kumihimo.tune.launches import Clock
+
+CHOICE = {"collective": "allreduce", "ranks": 2, "algorithm": "ring", "parameters": {}, "from_bytes": 8, "to_bytes": 64}
+
+
+@pytest.fixture
+def work(tmp_path: Path, monkeypatch):
+    """With a program whose runs write what `results` says, by their names."""
+
+    def of(results: dict[str, list[bytes]]) -> optimise.Work:
+        made = optimise.Work(Program(("mpirun", "./a"), tmp_path, checked=(tmp_path / "out",)), Clock(100))
+        made.journal = Journal(None, {})
+        made.profile = Collectives("an MPI", "a-1", 2, 2, 1, 1.0, [], [])
+        made.candidates = [CHOICE]
+        made.names = []
+
+        def run(program: Program, name: str, wisdom: Path | None = None, profile: Path | None = None) -> Run:
+            made.names.append(name)
+            assert (wisdom is not None) == (name == "run-with-choices")
+            return Run(name, tmp_path, 0, (), 1.0 if wisdom else 2.0, (results[name].pop(0),))
+
+        monkeypatch.setattr(optimise, "run", run)
+        return made
+
+    return of
+
+
+def test_which_run_is_first_changes_and_what_was_run_is_not_run_again(work):
+    made = work({"run-with-choices": [b"1"] * 2, "run-without": [b"1"] * 2})
+    assert [made.pair((0,), number) for number in (0, 1)] == [(1.0, 2.0)] * 2
+    assert made.names == ["run-with-choices", "run-without", "run-without", "run-with-choices"]
+    assert made.pair((0,), 1) == (1.0, 2.0)
+    assert len(made.names) == 4
+
+
+@pytest.mark.parametrize("pair", [0, 1])
+def test_results_that_differ_with_the_choices_end_it(work, pair):
+    made = work({"run-with-choices": [b"1"] * pair + [b"2"], "run-without": [b"1"] * 2})
+    with pytest.raises(Failed, match=r"the results differ with the choices: .*out differs"):
+        for number in range(2):
+            made.pair((0,), number)
+    assert len(made.names) == 2 * (pair + 1)
+
+
+def test_results_that_differ_without_choices_cannot_be_checked(work):
+    made = work({"run-with-choices": [b"1", b"2"], "run-without": [b"1", b"2"]})
+    made.pair((0,), 0)
+    with pytest.raises(Failed, match="--check cannot be used"):
+        made.pair((0,), 1)
+
+
+def test_no_pair_is_begun_that_would_not_end_in_time(work):
+    made = work({"run-with-choices": [], "run-without": []})
+    made.pair_seconds = 200
+    with pytest.raises(OutOfTime):
+        made.pair((0,), 0)
+    assert made.names == []
