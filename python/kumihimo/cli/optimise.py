@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import select
@@ -92,9 +93,8 @@ def command(
             (out / name).unlink(missing_ok=True)
     work.journal = Journal(out / "runs.jsonl", head)
     interruption = progress.Interruption()
-    with interruption:
+    with interruption, contextlib.closing(work.journal):
         work.whole()
-    work.journal.close()
     found = work.found()
     page.write(out / "page.html", found, work.profile)
     if as_json:

@@ -54,9 +54,8 @@ def run(program: Program, name: str, wisdom: Path | None = None, profile: Path |
     log, times = program.logs / f"{name}.log", program.logs / f"{name}.times"
     times.unlink(missing_ok=True)
     settings = {"TIMES": str(times), "WISDOM": str(wisdom or ""), "RECORD": str(profile or "")}
-    settings |= (
-        {"KERNELS": str(wisdom_reading.folder())} if wisdom is not None and wisdom_reading.folder().is_dir() else {}
-    )
+    if wisdom is not None and wisdom_reading.folder().is_dir():
+        settings["KERNELS"] = str(wisdom_reading.folder())
     objects = [STOPWATCH, *([preload.INTERPOSER] * (wisdom is not None)), *([preload.RECORDER] * (profile is not None))]
     before = [state_of(path) for path in program.checked]
     with ExitStack() as files:
