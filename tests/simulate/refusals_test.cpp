@@ -89,7 +89,8 @@ TEST_P(Refusals, RanksThatWaitForEachOther) {
   });
   const auto p = asked(s, plain("2"));
   ASSERT_FALSE(p.ok());
-  EXPECT_NE(p.error().sentence().find("the programs deadlock: 2 lanes wait for ever"), std::string::npos) << p.error().sentence();
+  EXPECT_NE(p.error().sentence().find("the programs deadlock: 2 lanes wait for ever"), std::string::npos)
+      << p.error().sentence();
 }
 
 // The peers start at `first`, and change from iteration to iteration where `step` is not 0.

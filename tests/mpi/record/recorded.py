@@ -116,7 +116,7 @@ def counts(arguments):
         equal([c["rank"] for c in communicators_of(profile, rank)], own, "the rank in each communicator")
 
 
-# Of counts.c: calls by the least bytes of the class of the vector or block, the type, the operation, and whether in place.
+# Of counts.c: calls by the least bytes of the class of the vector or block, the type, the operation, whether in place.
 QUESTIONS_OF_C = {
     "MPI_Allreduce": {
         (512, "float64", "sum", False): 3,
