@@ -48,7 +48,8 @@ def line(tmp_path):
 @pytest.mark.mpi
 @pytest.mark.parametrize("installation", INSTALLATIONS, ids=lambda installation: installation.family)
 def test_choices_are_kept_only_if_whole_runs_gain(kumihimo, tmp_path, line, installation):
-    command = ["optimise", "--budget", "45s", "--check", "result", "--json", "--", *line(installation, "read")]
+    words = line(installation, "read")  # once: a program that is written again is recorded again
+    command = ["optimise", "--budget", "30s", "--check", "result", "--json", "--", *words]
     ended = kumihimo(*command, timeout_seconds=150, input="its input\n")
     assert ended.code == 0, ended.err
     found = json.loads(ended.out)
@@ -58,7 +59,7 @@ def test_choices_are_kept_only_if_whole_runs_gain(kumihimo, tmp_path, line, inst
         assert found["gain"]["ratio_high"] < 1
         assert len(found["pairs"]) >= 6
         assert Path(found["wisdom"]).parent == path
-        ran = kumihimo("run", "--", *line(installation, "read"), input="its input\n")
+        ran = kumihimo("run", "--", *words, input="its input\n")
         assert ran.code == 0 and f"wisdom: {found['wisdom']}" in ran.err
     else:
         assert found["nothing_to_gain"] and not path.exists()
@@ -67,7 +68,10 @@ def test_choices_are_kept_only_if_whole_runs_gain(kumihimo, tmp_path, line, inst
 
     again = kumihimo(*command, timeout_seconds=150, input="its input\n")
     assert "recording" not in again.err, "what was run is not run again"
-    assert json.loads(again.out)["comparisons"][:1] == found["comparisons"][:1]
+    assert again.code == 0, again.err
+    went_on = json.loads(again.out)["comparisons"]
+    for before, after in zip(found["comparisons"][:1], went_on):
+        assert after["choices"] == before["choices"] and after["pairs"] >= before["pairs"]
 
 
 @pytest.mark.mpi
