@@ -87,6 +87,7 @@ def run(progress: Progress = silent, *, budget_seconds: int = 40, launches: int 
             with_choices.append(launched(line, folder, {"WISDOM": str(wisdom)}))
             progress(STAGE, 3 + number, steps)
     turns = list(zip(without, with_choices))
+    results = [one["physical_results"] for one in (recorded, *without, *with_choices)]
     return {
         "form": "kumihimo-unmodified-2",
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
@@ -103,8 +104,10 @@ def run(progress: Progress = silent, *, budget_seconds: int = 40, launches: int 
         "launches": launches,
         "program_time": compare(turns, "program_seconds"),
         "collective_time": compare(turns, "collective_seconds"),
-        "figures": len(recorded["physics"]),
-        "same_figures": all(one["physics"] == recorded["physics"] for one in (*without, *with_choices)),
+        "figures": len(recorded["physical_results"]),
+        "same_figures": all(
+            one["physical_results"] == recorded["physical_results"] for one in (*without, *with_choices)
+        ),
     }
 
 
