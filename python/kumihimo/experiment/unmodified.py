@@ -104,10 +104,8 @@ def run(progress: Progress = silent, *, budget_seconds: int = 40, launches: int 
         "launches": launches,
         "program_time": compare(turns, "program_seconds"),
         "collective_time": compare(turns, "collective_seconds"),
-        "figures": len(recorded["physical_results"]),
-        "same_figures": all(
-            one["physical_results"] == recorded["physical_results"] for one in (*without, *with_choices)
-        ),
+        "figures": len(results[0]),
+        "same_figures": all(each == results[0] for each in results),
     }
 
 
