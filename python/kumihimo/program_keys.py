@@ -14,7 +14,7 @@ from pathlib import Path
 from kumihimo.preload_obstacles import MPI_LAUNCHERS
 
 OTHER_LAUNCHERS = ("srun", "aprun", "jsrun", "flux", "prun")  # of batch systems
-# Programs that start the one of which they are told, and options of theirs that take a value.
+# Programs that start the one which their arguments name.
 WRAPPERS = ("env", "time", "nice", "ionice", "nohup", "stdbuf", "timeout", "numactl", "taskset", "setarch", "chrt")
 WRAPPERS += ("valgrind", "perf", "strace", "ltrace", "gdb", "singularity", "apptainer")
 SHELLS = ("sh", "bash", "dash", "zsh", "ksh", "csh", "tcsh")
@@ -24,24 +24,20 @@ LONGEST_NAME = 40
 
 def key_of(command: Sequence[str]) -> str:
     """Of the first program of a line. Empty where the line names none, as with --app FILE."""
-    try:
-        name = program_of(list(takewhile(lambda word: word != ":", command)))
-    except (OSError, ValueError, RuntimeError):  # no path, too long, a loop of links
-        return ""
+    name = name_of(command)
     if not name:
         return ""
-    shown = re.sub(r"[^A-Za-z0-9._-]", "_", name.removeprefix("python -m ").rstrip("/").rpartition("/")[2])[
-        :LONGEST_NAME
-    ]
+    last = name.removeprefix("python -m ").rstrip("/").rpartition("/")[2]
+    shown = re.sub(r"[^A-Za-z0-9._-]", "_", last)[:LONGEST_NAME]
     return f"{shown or 'program'}-{hashlib.sha256(os.fsencode(name)).hexdigest()[:8]}"
 
 
-def file_of(command: Sequence[str]) -> Path:
-    """Of the first program of a line; there may be none."""
+def name_of(command: Sequence[str]) -> str:
+    """The path of the first program of a line, or what stands for it (program_of); empty without."""
     try:
-        return Path(program_of(list(takewhile(lambda word: word != ":", command))))
-    except (OSError, ValueError, RuntimeError):
-        return Path()
+        return program_of(list(takewhile(lambda word: word != ":", command)))
+    except (OSError, ValueError, RuntimeError):  # no path, too long, a loop of links
+        return ""
 
 
 def program_of(words: list[str]) -> str:

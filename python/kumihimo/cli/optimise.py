@@ -26,7 +26,7 @@ from kumihimo.optimise.program_runs import Program, Run, check_repeats, differen
 from kumihimo.optimise.turns import LOOKS, Choices, Search, Turns, in_order
 from kumihimo.profile import collectives
 from kumihimo.profile.collectives import Collectives
-from kumihimo.program_keys import file_of, key_of
+from kumihimo.program_keys import key_of, name_of
 from kumihimo.quantities import counted, seconds_text, share_text
 from kumihimo.tune import program as tuning_of
 from kumihimo.tune import wisdom
@@ -87,7 +87,7 @@ def command(
         library,
     )
     head = {"command": words, "metric": metric, "kumihimo": __version__, "check": [str(path) for path in check or ()]}
-    head["program"] = state_of(file_of(words))  # one that was compiled again is recorded again
+    head["program"] = state_of(Path(name_of(words)))  # one that was compiled again is recorded again
     if fresh:
         for name in ("runs.jsonl", "wisdom.json", "wisdom.json.state", "profile.jsonl"):
             (out / name).unlink(missing_ok=True)

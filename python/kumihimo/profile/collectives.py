@@ -14,8 +14,6 @@ from kumihimo.profile import call_sites, reading
 from kumihimo.profile.call_sites import Place
 
 BLOCKING, NON_BLOCKING, PERSISTENT = "blocking", "non-blocking", "persistent"
-FOR_THE_ROOT = ("bcast", "scatter")  # the others wait for the root
-AT_THE_ROOT = ("reduce", "gather")  # the root waits for the others
 
 
 def _calls() -> dict[str, tuple[str, str, bool]]:
@@ -113,15 +111,14 @@ class Late:
     @property
     def is_known(self) -> bool:
         """Whether the times here say who is late: all wait for all, and all call here."""
-        return self.ranks > 1 and self.collective not in FOR_THE_ROOT + AT_THE_ROOT
+        meaning = _schedule.meaning(self.collective)
+        return self.ranks > 1 and not meaning.has_root and meaning.from_ in ("all", "nobody")
 
     @property
     def whom(self) -> str:
         """For whom is waited, as words of a sentence; empty where that is not known."""
-        if self.collective in FOR_THE_ROOT:
-            return "for the root"
-        if self.collective in AT_THE_ROOT:
-            return "at the root"
+        if _schedule.meaning(self.collective).has_root:
+            return "for the root" if _schedule.meaning(self.collective).from_ == "root" else "at the root"
         return f"for rank {self.rank}" if self.is_one_rank else "for different ranks" if self.is_known else ""
 
     @property
