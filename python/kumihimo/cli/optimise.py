@@ -17,7 +17,7 @@ from pathlib import Path
 
 import typer
 
-from kumihimo import __version__, files, launcher_environment, preload_obstacles
+from kumihimo import __version__, files, launcher_environment, preload, preload_obstacles
 from kumihimo.cli import options, output, progress, tune, tuned_tables
 from kumihimo.cli.options import argument, option
 from kumihimo.errors import Failed, OutOfTime, failed, wrong_value
@@ -70,6 +70,7 @@ def command(
         raise wrong_value("kumihimo optimise starts the program itself", "mpirun kumihimo optimise", "leave mpirun out")
     if found := preload_obstacles.obstacles(words):
         raise failed("the preload library cannot be loaded", "; ".join(found), "start another program")
+    preload.found(words)
     with files.refused("--output must name a folder that can be written", out):
         out.mkdir(parents=True, exist_ok=True)
     out = out.resolve()  # the program may change the folder
@@ -206,8 +207,9 @@ class Work:
         path = self.program.logs / "profile.jsonl"
         found = tune.of_program(asked, path, None, self.library, self.program.logs / "wisdom.json")
         self.told = found["profile"]
-        if asked.interruption.code:
-            raise KeyboardInterrupt if asked.interruption.code == 1 else SystemExit(asked.interruption.code)
+        if found["interrupted"]:  # a launch may have taken Ctrl-C for itself
+            code = asked.interruption.code or 1
+            raise KeyboardInterrupt if code == 1 else SystemExit(code)
         choices = [choice for choice in found["results"] if choice["algorithm"] != "library"]
         if not choices:
             self.why_nothing = self.why_no_candidates(plan, found)

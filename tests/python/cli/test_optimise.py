@@ -97,8 +97,12 @@ def test_what_goes_wrong_is_one_sentence(kumihimo, line, options, end, told):
 @pytest.mark.mpi
 @pytest.mark.skipif(not INSTALLATIONS, reason="no MPI library on this machine")
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 1), (signal.SIGTERM, 143)])
-def test_a_signal_keeps_what_was_run(kumihimo, tmp_path, line, number, code):
-    words = ["optimise", "--budget", "60s", "--", *line(INSTALLATIONS[0])]
+@pytest.mark.parametrize("send", [os.kill, os.killpg], ids=["alone", "group"])
+@pytest.mark.parametrize(
+    "reached", [("runs.jsonl", '"record"'), ("wisdom.json.state", "survey")], ids=["recorded", "tuning"]
+)
+def test_a_signal_keeps_what_was_run(kumihimo, tmp_path, line, number, code, send, reached):
+    words = ["optimise", "--budget", "600s", "--", *line(INSTALLATIONS[0])]
     process = subprocess.Popen(
         [COMMAND, *words],
         stdin=subprocess.DEVNULL,
@@ -107,13 +111,14 @@ def test_a_signal_keeps_what_was_run(kumihimo, tmp_path, line, number, code):
         cwd=tmp_path,
         start_new_session=True,
     )
-    runs = tmp_path / "kumihimo-optimise" / "runs.jsonl"
+    runs = tmp_path / "kumihimo-optimise" / reached[0]
     try:
         deadline = time.monotonic() + 60
-        while not (runs.is_file() and '"record"' in runs.read_text(encoding="utf-8")):
-            assert time.monotonic() < deadline and process.poll() is None
+        while not (runs.is_file() and reached[1] in runs.read_text(encoding="utf-8")):
+            assert time.monotonic() < deadline
+            assert process.poll() is None, process.communicate()
             time.sleep(0.05)
-        os.kill(process.pid, number)
+        send(process.pid, number)
         _, err = process.communicate(timeout=60)
     finally:
         if process.poll() is None:
@@ -138,6 +143,13 @@ def test_a_script_that_starts_the_program_elsewhere(kumihimo, tmp_path, line):
     ended = kumihimo("optimise", "--budget", "2s", "--", "./job.sh")
     assert "the budget is too short" in ended.err, ended.err
     assert "no process called MPI_Finalize" not in ended.err
+
+
+def test_a_command_that_is_not_there_is_refused_before_anything_is_made(kumihimo, tmp_path):
+    ended = kumihimo("optimise", "--", "./none")
+    assert ended.code == 2
+    assert ended.err.startswith("kumihimo: the command must start MPI processes")
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
