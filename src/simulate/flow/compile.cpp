@@ -136,7 +136,10 @@ FlatStep Compiler::flat(const Step& step, const Expression& gap) {
     const bool rank = peer >= 0 && peer < out_.schedule->ranks();
     if (!rank && wrong_.empty()) wrong_ = fmt::format("peer {}", peer);
   }
-  if (step.has_data()) f.bytes = lengths_.mean_bytes(step.extent(), rank_, zeros, collapsed_);
+  if (step.has_data()) {
+    f.bytes = lengths_.mean_bytes(step.extent(), rank_, zeros, collapsed_);
+    f.part = first_part(step.extent(), zeros);
+  }
   return f;
 }
 

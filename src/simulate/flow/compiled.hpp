@@ -23,6 +23,7 @@ struct FlatStep {
   bool exact = false; // each message has exactly `bytes` (or Length), which is no mean
   std::int32_t peer = -1;
   std::int32_t dynamic = -1; // index into Compiled::dynamic where peer or length depend on a loop's variable
+  std::int32_t part = -1;    // the first of the vector's parts that it names; -1: of blocks, or none
   double gap = 0;            // bytes that its queue is idle for afterwards
   double bytes = 0;          // of one segment, mean over the segments (and over the iterations of collapsed loops)
 };
@@ -53,6 +54,11 @@ struct Sample {
   double times = 1;                     // iterations that each one walked stands for
   double flights = 1;                   // passes through the network of the iterations in flight, for each pass walked
 };
+
+// As FlatStep::part.
+inline std::int32_t first_part(const Extent& extent, const LoopValues& values) {
+  return extent.layout == Layout::vector ? static_cast<std::int32_t>(extent.runs[0].first.evaluate(values)) : -1;
+}
 
 struct FlatAfter {
   std::int32_t lane = 0; // index of a lane

@@ -18,13 +18,29 @@ double seconds_between(const QueueLoad& mine, const QueueLoad& all) {
   return mine.cost + (1 - met) * mine.transfer + std::max(met * mine.transfer, all.cost - mine.cost);
 }
 
+// Of fewer elements than messages a rank sends most in the segments that have an element of the part which most of its
+// messages carry. In each segment that has elements at all, one rank does, and the others wait for it: seconds by which
+// its queue takes longer than in the mean of its own segments.
+std::vector<double> bunched_seconds(const Compiled& compiled, const Loads& loads) {
+  std::vector<double> result(loads.issued.size());
+  const double elements = static_cast<double>(compiled.schedule->data->elements);
+  const double with_elements = std::min(1.0, elements / static_cast<double>(compiled.segments));
+  for (const auto& [of, messages] : loads.bunched) {
+    const QueueLoad& all = loads.issued[of.first];
+    if (all.messages > 0)
+      result[of.first] = std::max(result[of.first], with_elements * messages * all.cost / all.messages);
+  }
+  return result;
+}
+
 // What a pipeline cannot beat even alone: its queues, and the windows of its lanes.
 std::vector<Period> alone(const Compiled& compiled, const Sweep& sweep, std::int32_t phase) {
   const Loads& loads = sweep.loads();
   std::vector<Period> result(loads.bytes.size());
   std::vector<std::int32_t> longest(result.size(), -1); // instance; of equal ones the first
+  const std::vector<double> bunched = bunched_seconds(compiled, loads);
   for (const auto& [channel, mine] : loads.between) {
-    const double least = seconds_between(mine, loads.issued[mine.instance]);
+    const double least = seconds_between(mine, loads.issued[mine.instance]) + bunched[mine.instance];
     const std::int32_t p = sweep.pipeline(channel.lane);
     const double known = result[p].seconds, same = 1e-9 * known;
     if (least < known - same || (least <= known + same && longest[p] >= 0 && mine.instance >= longest[p])) continue;

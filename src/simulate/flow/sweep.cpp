@@ -30,7 +30,7 @@ Sweep::Sweep(const Compiled& compiled, const Network& network)
 
 void Sweep::begin_phase(std::int32_t phase) {
   const std::size_t pipelines = compiled_.phases.groups() <= most_pipelines ? compiled_.phases.groups() : 1;
-  loads_.between.clear(), loads_.issued.clear(), loads_.some_empty = false;
+  loads_.between.clear(), loads_.issued.clear(), loads_.bunched.clear(), loads_.some_empty = false;
   if (compiled_.segments > 1) {
     loads_.issued.resize(compiled_.instances.size());
     loads_.between.reserve(compiled_.instances.size());
@@ -152,13 +152,16 @@ void Sweep::post(std::int32_t f, const FlatStep& step) {
   const Instance& instance = compiled_.instances[frame.instance];
   std::int64_t to = step.peer;
   double bytes = step.bytes, gap = step.gap;
+  std::int32_t part = step.part;
   if (step.dynamic >= 0) {
     const DynamicStep& dynamic = compiled_.dynamic[step.dynamic];
     const auto values = values_of(f);
     to = dynamic.peer.evaluate(values);
     gap = static_cast<double>(dynamic.gap.evaluate(values));
-    if (dynamic.length)
+    if (dynamic.length) {
       bytes = lengths_.mean_bytes(dynamic.length->extent, instance.rank, values, dynamic.length->collapsed);
+      part = first_part(dynamic.length->extent, values);
+    }
     const bool data = step.kind != StepKind::signal && step.kind != StepKind::wait_signal;
     if (data && bytes <= 0) return complete(f, frame.now, 0);
   }
@@ -181,6 +184,8 @@ void Sweep::post(std::int32_t f, const FlatStep& step) {
   }
   const Posted posted{bytes, gap, frame.times, frame.weight, f, frame.instance, step.kind, step.exact};
   const Symmetry* const symmetry = compiled_.symmetry.get();
+  if (step.kind == StepKind::send && part >= 0 && bytes < element_ && compiled_.segments > 1)
+    loads_.bunched[{frame.instance, part}] += frame.times * frame.weight * (1 - bytes / element_);
   if (step.kind == StepKind::send || step.kind == StepKind::signal)
     matching_.post({instance.lane, instance.rank, peer}, Matching::sends, frame.now, posted);
   else if (symmetry == nullptr)

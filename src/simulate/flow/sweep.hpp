@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <map>
 #include <optional>
 #include <unordered_map>
 
@@ -34,6 +35,9 @@ struct Loads {
   std::unordered_map<Channel, QueueLoad, NearHash> between; // of a lane between two ranks
   std::vector<QueueLoad> issued;                            // by instance: all that it sends
   bool some_empty = false; // of fewer elements than messages: some have none, and are not sent
+  // Of the parts of the vector that not every segment has an element in, by instance and part: how many messages more
+  // than in the mean it sends of them in a segment that has one.
+  std::map<std::pair<std::int32_t, std::int32_t>, double> bunched;
 };
 
 struct Traffic {
