@@ -121,7 +121,9 @@ def is_covered(calls: dict, choices: list[dict]) -> bool:
 
 def covers(other: dict, choice: dict) -> bool:
     """Whether all communicators of the choice are the other's, too."""
-    return all(other.get(name) in (0, None, choice.get(name)) for name in ("ranks", "nodes", "ranks_per_node"))
+    same_blocks = other.get("blocks", "equal") == choice.get("blocks", "equal")
+    ranks = ("ranks", "nodes", "ranks_per_node")
+    return same_blocks and all(other.get(name) in (0, None, choice.get(name)) for name in ranks)
 
 
 def lengths(choice: dict) -> tuple[int, float]:

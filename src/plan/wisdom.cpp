@@ -55,6 +55,14 @@ Result<Determinism> determinism_of(const Entry& entry) {
   return wrong_value(entry.where() + ": determinism must be any or fixed_order", given);
 }
 
+Result<bool> is_of_unequal_blocks(const Entry& entry, CollectiveKind kind) {
+  if (!entry.has("blocks")) return false;
+  const std::string given = TRY(entry.word("blocks"));
+  if (given == "unequal" && kind->irregular != Counts::Known::uniform) return true;
+  if (given == "equal") return false;
+  return wrong_value(entry.where() + ": blocks must be equal, or unequal if the collective has such calls", given);
+}
+
 Result<RankCounts> ranks_of(const Entry& entry) {
   RankCounts on;
   for (auto [name, field] : {std::pair{"ranks", &on.ranks}, std::pair{"nodes", &on.nodes},
@@ -91,6 +99,7 @@ Result<Choice> choice_of(const Entry& entry, const Registry& registry) {
   choice.on = TRY(ranks_of(entry));
   choice.determinism = TRY(determinism_of(entry));
   choice.most_of_library = TRY(entry.ratio_high());
+  choice.of_unequal_blocks = TRY(is_of_unequal_blocks(entry, kind));
   return choice;
 }
 
@@ -137,6 +146,14 @@ const Choice* choice_for(const ChoiceMap& choices, const Collective& collective,
   return c && c->variant && (at_any_price || c->is_sound_for(shortest, longest)) ? c : nullptr;
 }
 
+std::vector<Choice> take_choices_of_unequal_blocks(std::vector<Choice>& choices) {
+  const auto first = std::stable_partition(choices.begin(), choices.end(),
+                                           [](const Choice& choice) { return !choice.of_unequal_blocks; });
+  std::vector<Choice> taken(std::make_move_iterator(first), std::make_move_iterator(choices.end()));
+  choices.erase(first, choices.end());
+  return taken;
+}
+
 std::shared_ptr<const Choice> choice_for_local_counts(std::vector<Choice> choices) {
   std::erase_if(choices, [](const Choice& c) { // of equal blocks alone, or of lengths that all ranks know
     return c.variant && !(c.variant->equal_counts.empty() && c.variant->all_counts.empty());
@@ -144,7 +161,7 @@ std::shared_ptr<const Choice> choice_for_local_counts(std::vector<Choice> choice
   const ChoiceMap map = by_size(std::move(choices));
   std::shared_ptr<const Choice> first = map.at(0);
   const bool is_for_all = map.classes().size() == 1 && first;
-  return is_for_all && first->variant && first->most_of_library == 0 ? first : nullptr;
+  return is_for_all && first->variant && (first->of_unequal_blocks || first->most_of_library == 0) ? first : nullptr;
 }
 
 Result<Wisdom> Wisdom::parse(std::string_view text, const Registry& registry, const ThisProcess& here, Found found) {

@@ -41,6 +41,7 @@ struct Choice {
   RankCounts on;
   Determinism determinism = Determinism::any; // a fixed order is kept at a cost, so only for who asks for it
   double most_of_library = 0; // its time over the library's at worst, as measured; 0: from a person or a model
+  bool of_unequal_blocks = false; // measured with them, and for no others
 
   // Whether the choice is for these ranks and this order.
   bool fits(CollectiveKind wanted, const RankCounts& ranks, Determinism asked) const;
@@ -59,9 +60,12 @@ ChoiceMap by_size(std::vector<Choice> choices);
 // The choice for a call; null: the library's own. `at_any_price`: whatever it loses by blocks of different lengths.
 const Choice* choice_for(const ChoiceMap& choices, const Collective& collective, bool at_any_price);
 
+// Those that were measured with unequal blocks, taken out of `choices`.
+std::vector<Choice> take_choices_of_unequal_blocks(std::vector<Choice>& choices);
+
 // The choice where each rank knows the lengths of its own blocks alone. Then a choice holds for all lengths or for
-// none: it must be the one of all lengths among those that take blocks of any lengths, and of a person or a model,
-// since measurements of equal blocks say nothing of these. Null: the library's own.
+// none: it must be the one of all lengths among those that take blocks of any lengths, and measured with unequal blocks
+// or of a person or a model, since measurements of equal blocks say nothing of these. Null: the library's own.
 std::shared_ptr<const Choice> choice_for_local_counts(std::vector<Choice> choices);
 
 class Wisdom {

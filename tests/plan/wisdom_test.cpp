@@ -133,6 +133,21 @@ TEST(Wisdom, AChoiceForOwnCountsIsForAllLengths) {
   EXPECT_EQ(chosen(json::array()), "library");
 }
 
+TEST(Wisdom, WhatWasMeasuredWithUnequalBlocksIsForThemAlone) {
+  const json unequal = {{"collective", "alltoall"}, {"algorithm", "linear"}, {"blocks", "unequal"}, {"ratio_high", 0.5}};
+  const json equal = {{"collective", "alltoall"}, {"algorithm", "pairwise"}, {"ratio_high", 0.5}};
+  const Result<Wisdom> wisdom = parsed(file_of({unequal, equal}));
+  ASSERT_TRUE(wisdom.ok());
+  std::vector<Choice> rest = wisdom->choices(CollectiveKind::alltoall, {4, 1, 4});
+  const std::vector<Choice> taken = take_choices_of_unequal_blocks(rest);
+  ASSERT_EQ(taken.size(), 1U);
+  ASSERT_EQ(rest.size(), 1U);
+  EXPECT_EQ(rest[0].variant->name, "pairwise");
+  ASSERT_TRUE(choice_for_local_counts(taken));
+  EXPECT_EQ(choice_for_local_counts(taken)->variant->name, "linear");
+  EXPECT_FALSE(choice_for_local_counts(rest));
+}
+
 TEST(Wisdom, ChoicesWithoutFiguresAreForAllBlocksInTheirRange) {
   const Result<Wisdom> named = Wisdom::of_algorithm("ring", registry());
   ASSERT_TRUE(named.ok());
@@ -238,6 +253,7 @@ TEST(Wisdom, AWrongEntryIsNamed) {
       {with(ring, "to_bytes", std::uint64_t{1} << 63), "to_bytes"},
       {with(ring, "ranks", std::int64_t{1} << 32), "ranks"},
       {with(ring, "determinism", "exact"), "choice 2: determinism must be any or fixed_order"},
+      {with(ring, "blocks", "unequal"), "choice 2: blocks must be equal, or unequal if the collective has such calls"},
       {with(with(ring, "from_bytes", 100), "to_bytes", 5),
        "choice 2: from_bytes must be at most to_bytes (got 100 and 5)"},
       {with(ring, "parameters", {{"trees", 3}}), "choice 2: ring has no parameter trees"},

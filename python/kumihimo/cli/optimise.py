@@ -32,6 +32,7 @@ from kumihimo.tune import program as tuning_of
 from kumihimo.tune import wisdom
 from kumihimo.tune.journal import Journal
 from kumihimo.tune.launches import Clock
+from kumihimo.tune.targets import UNEQUAL
 
 TUNING_SHARE = 0.4  # of the budget, at most; the rest is for whole runs
 LEAST_TUNING = 10.0  # seconds
@@ -141,8 +142,14 @@ def kept_input(folder: Path) -> Path | None:
 
 
 def text_of(choices: Sequence[dict]) -> str:
-    names = [f"{c['collective']} from {c['from_bytes']} to {c['to_bytes']} bytes by {c['algorithm']}" for c in choices]
+    names = [f"{c['collective']} {span_of(c)} by {c['algorithm']}" for c in choices]
     return names[0] if len(names) == 1 else f"with {len(names)} choices"
+
+
+def span_of(choice: dict) -> str:
+    if choice.get("blocks") == UNEQUAL:
+        return "with blocks of different sizes"
+    return f"from {choice['from_bytes']} to {choice['to_bytes']} bytes"
 
 
 @dataclass

@@ -12,8 +12,9 @@ from kumihimo.profile.summary import class_text
 from kumihimo.quantities import counted, seconds_text, share_text
 from kumihimo.sizes import text_of
 from kumihimo.tune.program import Gain, Plan
+from kumihimo.tune.targets import UNEQUAL
 
-OF_COMMUNICATOR = ("collective", "ranks", "nodes", "ranks_per_node", "emulated")
+OF_COMMUNICATOR = ("collective", "ranks", "nodes", "ranks_per_node", "emulated", "blocks")
 
 
 def show(found: dict) -> None:
@@ -182,5 +183,6 @@ def row(choice: dict) -> tuple[str, ...]:
         figures = (f"{choice['ratio']:.2f}", f"{choice['ratio_low']:.2f}..{choice['ratio_high']:.2f}")
     place = str(choice["ranks"]) + (f" on {choice['nodes']} nodes" if choice["nodes"] > 1 else "")
     place += " (emulated)" if choice.get("emulated") else ""
-    sizes = (text_of(choice["from_bytes"]), text_of(choice["to_bytes"]))
+    sizes = (text_of(choice["from_bytes"]), text_of(choice["to_bytes"]) if "to_bytes" in choice else "any")
+    place += ", unequal blocks" if choice.get("blocks") == UNEQUAL else ""
     return (choice["collective"], place, *sizes, choice["algorithm"], *figures, parameters)

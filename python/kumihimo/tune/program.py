@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from math import lcm
+from math import inf, lcm
 
 from kumihimo import _schedule, arguments
 from kumihimo.bench.cases import MOST_BYTES, Case, applies
 from kumihimo.errors import KumihimoError
 from kumihimo.profile.collectives import Collectives, Form, Use
 from kumihimo.tune.search import ELEMENT
-from kumihimo.tune.targets import COLLECTIVES, Asked, Target
+from kumihimo.tune.targets import COLLECTIVES, MEASURED_COUNTS, UNEQUAL, Asked, Target
 
 LEFT_SHARE = 0.005  # of the program's time, in collectives that are not tuned: whole runs differ by more
 LAUNCHES = 40  # of a target, about: search, check, comparison with the library, rehearsal, other forms
@@ -36,21 +36,21 @@ class Plan:
 def plan(profile: Collectives, collectives: Sequence[str] | None = None) -> Plan:
     """`collectives`: only these."""
     found = Plan()
-    groups: dict[tuple[str, int], list[Use]] = {}
+    groups: dict[tuple[str, int, bool], list[Use]] = {}
     for use in profile.uses:
         why = why_not(use, collectives)
         if why:
             found.left.append((use, why))
         else:
-            groups.setdefault((use.collective, use.ranks), []).append(use)
+            groups.setdefault((use.collective, use.ranks, use.irregular), []).append(use)
     rest = found.savable_seconds = sum(map(seconds_of, groups.values()))
-    for (collective, ranks), uses in sorted(groups.items(), key=lambda each: -seconds_of(each[1])):
+    for (collective, ranks, unequal), uses in sorted(groups.items(), key=lambda each: -seconds_of(each[1])):
         if profile.share(rest) < LEFT_SHARE:
             found.left += [(use, "too little time to be measured") for use in uses]
             continue
         rest -= seconds_of(uses)
         form, others = forms_of(uses)
-        asked = Asked(sizes_of(uses, form), seconds_of(uses), form, others, ways_of(uses))
+        asked = Asked(sizes_of(uses, form), seconds_of(uses), form, others, ways_of(uses), unequal)
         found.targets.append(Target(collective, ranks, program=asked))
     return found
 
@@ -63,8 +63,6 @@ def why_not(use: Use, collectives: Sequence[str] | None) -> str:
         return "neighbourhood collectives have one algorithm"
     if not use.blocking:
         return f"{use.start} calls: the profile does not say how long they wait"
-    if use.irregular:
-        return "blocks of different sizes: `kumihimo run` takes no measured choice for them"
     if use.largest > MOST_BYTES:
         return f"more than {MOST_BYTES} bytes"
     if not any(is_ours(use, form) for form in use.forms):
@@ -93,7 +91,8 @@ def fits(use: Use, form: Form, algorithm: str) -> bool:
         return False
     try:
         size = lcm(ELEMENT, _schedule.type_bytes(form.type)) * use.ranks
-        case = Case(use.collective, algorithm, bytes=size, type=form.type, in_place=form.in_place)
+        counts = MEASURED_COUNTS if use.irregular else None
+        case = Case(use.collective, algorithm, bytes=size, type=form.type, in_place=form.in_place, counts=counts)
         return applies(case if form.operation is None else replace(case, operation=form.operation), use.ranks)
     except KumihimoError:
         return False
@@ -163,10 +162,10 @@ def predicted_gain(profile: Collectives, choices: Sequence[dict]) -> Gain:
 
 def is_for(choice: dict, use: Use) -> bool:
     ours = choice["algorithm"] != "library" and choice["collective"] == use.collective
-    return ours and choice["ranks"] == use.ranks and use.blocking and not use.irregular
+    return ours and choice["ranks"] == use.ranks and use.blocking and use.irregular == (choice.get("blocks") == UNEQUAL)
 
 
 def measured_in(choice: dict, use: Use) -> list[dict]:
     low, high = use.smallest - ELEMENT, use.largest + 2 * ELEMENT
     rows = [row for row in choice.get("measured", ()) if low < row["bytes"] < high and "ratio" in row]
-    return [row for row in rows if choice["from_bytes"] <= row["bytes"] <= choice["to_bytes"]]
+    return [row for row in rows if choice["from_bytes"] <= row["bytes"] <= choice.get("to_bytes", inf)]

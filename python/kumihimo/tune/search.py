@@ -6,9 +6,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import log
 
-from kumihimo.bench import tuned
-from kumihimo.bench.cases import Case
+from kumihimo import _collectives
+from kumihimo.bench import tuned, variations
+from kumihimo.bench.cases import Case, cases_of_all
 from kumihimo.bench.tuned import Choice, Tuning
 from kumihimo.errors import NotApplicable, OutOfTime
 from kumihimo.ranges import times_apart
@@ -37,15 +39,8 @@ class Proposals:
 def proposals(tuning: Tuning, thorough: bool, first_look: Sequence[int] | None = None) -> Proposals:
     """For each of tuning.sizes; as good as time allows. `first_look`: those at which all algorithms are tried [default:
     coarse()]. tuning.launch gives None for a case that it did not reach."""
-    cut: list[str] = []  # launches that did not reach all
-    reach = tuning.launch
-
-    def launch(asked: Tuning, name: str, cases: list[Case], seconds: float) -> list[dict]:
-        results = reach(asked, name, cases, seconds)
-        cut.extend(name for result in results if result is None)
-        return [NOT_REACHED if result is None else result for result in results]
-
-    tuning = replace(tuning, launch=launch)
+    cut: list[str] = []
+    tuning = noting_cut(tuning, cut)
     first = replace(tuning, sizes=first_look or coarse(tuning.sizes))
     winners: dict[int, Choice] = {}
     whole = thorough
@@ -66,6 +61,46 @@ def proposals(tuning: Tuning, thorough: bool, first_look: Sequence[int] | None =
     except OutOfTime:
         whole = False
     return Proposals(spread(winners, tuning.sizes), whole and not cut)
+
+
+def one_for_all(tuning: Tuning) -> Proposals:
+    """The algorithm with the least time over all sizes together, in one segment: where each rank knows the lengths of
+    its own blocks alone, one plan runs all lengths (ADR 19)."""
+    cut: list[str] = []
+    tuning = noting_cut(tuning, cut)
+    of = tuning.case.collective
+    cases = cases_of_all(of, ranks=tuning.ranks, sizes=tuning.sizes, start=in_one_segment, **tuning.case.shared)
+    cases = [case for case in cases if tuning.allowed(case.algorithm)]
+    times: dict[Choice, list[float]] = {}
+    try:
+        for number in range(tuning.effort.finals):
+            tuning.step(f"trying all algorithms, launch {number + 1} of {tuning.effort.finals}")
+            for result in tuned.launched(tuning, f"one for all {number + 1}", cases, tuning.effort.final_seconds):
+                if "not_applicable" not in result:
+                    times.setdefault(result["choice"], []).append(log(result.get("ratio", result["seconds"])))
+    except OutOfTime:
+        return Proposals({}, False)
+    most = max(map(len, times.values()), default=0)
+    at_all_sizes = {choice: sum(found) for choice, found in times.items() if len(found) == most}
+    best = min(at_all_sizes, key=lambda choice: at_all_sizes[choice], default=None)
+    return Proposals({} if best is None else dict.fromkeys(tuning.sizes, best), not cut)
+
+
+def in_one_segment(collective: str, name: str, each: int, ranks: int) -> dict:
+    declared = {parameter.name for parameter in _collectives.find(collective, name).parameters}
+    return {**variations.start(collective, name, each, ranks), **({"segments": 1} if "segments" in declared else {})}
+
+
+def noting_cut(tuning: Tuning, cut: list[str]) -> Tuning:
+    """The same, which adds to `cut` the names of launches that do not reach all."""
+    reach = tuning.launch
+
+    def launch(asked: Tuning, name: str, cases: list[Case], seconds: float) -> list[dict]:
+        results = reach(asked, name, cases, seconds)
+        cut.extend(name for result in results if result is None)
+        return [NOT_REACHED if result is None else result for result in results]
+
+    return replace(tuning, launch=launch)
 
 
 def between(sizes: Sequence[int], winners: dict[int, Choice]) -> dict[int, tuple[Choice, Choice]]:

@@ -19,18 +19,21 @@ COLLECTIVES = tuple(  # that MPI has, the most used first
 )
 REDUCTIONS = tuple(kind for kind in COLLECTIVES if arguments.reduces(kind))  # of which the order may matter
 ANY, FIXED_ORDER = "any", "fixed_order"
+UNEQUAL = "unequal"  # blocks; one choice serves all their lengths, as no rank need know those of others (ADR 19)
+MEASURED_COUNTS = "ramp"  # of unequal blocks
 
 
 @dataclass(frozen=True)
 class Asked:
     """What a program asks: the sizes of its calls, the seconds that an algorithm may change, the form that takes most
-    of them and the others, and how calls follow one another (rehearsal.WAYS)."""
+    of them and the others, and how calls follow one another (rehearsal.WAYS). `unequal`: its blocks differ in size."""
 
     sizes: tuple[int, ...]
     seconds: float
     form: Form
     others: tuple[Form, ...] = ()
     ways: tuple[str, ...] = ()
+    unequal: bool = False
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,12 @@ class Target:
         """Of what is measured. What must keep its order is asked of ranks of which only their numbers are known."""
         shape = NONE if self.fixed_order else NODE
         case = Case(self.collective, "", shape=shape, ranks_per_node=self.ranks_per_node, nodes=self.on)
-        return in_form(case, self.program.form) if self.program else case
+        case = in_form(case, self.program.form) if self.program else case
+        return replace(case, counts=MEASURED_COUNTS) if self.unequal else case
+
+    @property
+    def unequal(self) -> bool:
+        return self.program is not None and self.program.unequal
 
     @property
     def key(self) -> dict:
@@ -88,20 +96,24 @@ class Target:
             "ranks_per_node": 0 if self.fixed_order else each,
             "determinism": self.determinism,
             **({"emulated": True} if self.emulated else {}),
+            **({"blocks": UNEQUAL} if self.unequal else {}),
         }
 
     def allows(self, algorithm: str) -> bool:
         """Whether the algorithm promises what is asked for."""
+        variant = _collectives.find(self.collective, algorithm)
+        if self.unequal:
+            return not (variant.equal_counts or variant.all_counts)
         if not self.fixed_order:
             return True
-        variant = _collectives.find(self.collective, algorithm)
         collective = arguments.collective(replace(self.case, bytes=8).arguments, rank_space(self.case, self.ranks))
         return variant.guarantees(collective)["independent_of_placement"]
 
     def __str__(self) -> str:
         nodes = "" if self.nodes == 1 else f" on {self.nodes} nodes"
         order = " in fixed order" if self.fixed_order else ""
-        return f"{self.collective} of {self.ranks} ranks{nodes}{order}"
+        blocks = ", blocks of different sizes" if self.unequal else ""
+        return f"{self.collective} of {self.ranks} ranks{nodes}{order}{blocks}"
 
 
 def in_form(case: Case, form: Form) -> Case:

@@ -83,8 +83,11 @@ class Tuner:
         self.launches.deadline = began + SEARCH_SHARE * share
         tuning = self.tuning(target, sizes, SEARCH_SHARE * share)
         thorough = SEARCH_SHARE * share > THOROUGH_LAUNCHES * self.launches.overhead
-        found = search.proposals(tuning, thorough, first_look(target, sizes))
-        proposed, thorough = found.by_size, found.whole
+        if target.unequal:
+            found = search.one_for_all(tuning)
+        else:
+            found = search.proposals(tuning, thorough, first_look(target, sizes))
+        proposed, thorough = found.by_size, thorough and found.whole
         judging_share = share * (1 - REHEARSAL_SHARE if self.rehearses(target) else 1)
         self.launches.deadline = began + judging_share
         wanted = self.wanted(target, proposed, probes(target, sizes, beside=sizes))
@@ -110,6 +113,8 @@ class Tuner:
         judged += [Judged(size, choice, refused=wrong[choice]) for size, choice in wanted if choice in wrong]
         decided = [j for j in judged if j.clear or (not j.looked and len(j.ours) >= LEAST_LAUNCHES)]
         left = [size for size in sizes if size not in {j.bytes for j in decided}]
+        if target.unequal and left:  # the choice is for all sizes
+            decided = []
         return Outcome(
             target, wisdom.choices_of(target, decided), left, [f"{target}: {w}" for w in wrong.values()], thorough
         )

@@ -19,7 +19,7 @@ from kumihimo.wisdom_reading import usual_path
 
 LIBRARY: Choice = ("library", ())
 KEY = (  # of a collective, of a kernel
-    *("collective", "ranks", "nodes", "ranks_per_node", "determinism", "emulated"),
+    *("collective", "ranks", "nodes", "ranks_per_node", "determinism", "emulated", "blocks"),
     *("kernel", "operation", "type", "reader"),
 )
 FIGURES = ("seconds", "library_seconds", "ratio", "ratio_low", "ratio_high")
@@ -44,6 +44,8 @@ def chosen(target: Target, judged: Judged) -> Choice:
 
 def choices_of(target: Target, judged: Sequence[Judged]) -> list[dict]:
     """Ranges of sizes, each with the figures of that size in it where the choice does worst."""
+    if target.unequal:
+        return choice_of_all_sizes(target, judged)
     by_size = {j.bytes: j for j in judged}
     points = [(size, chosen(target, by_size[size])) for size in sorted(by_size)]
     found = []
@@ -56,6 +58,19 @@ def choices_of(target: Target, judged: Sequence[Judged]) -> list[dict]:
             row["also"] = sorted({label for size in each.sizes for label in by_size[size].also})
         found.append({**row, **figures_of_worst({**row, "measured": measured}), "measured": measured})
     return found
+
+
+def choice_of_all_sizes(target: Target, judged: Sequence[Judged]) -> list[dict]:
+    """Ours if it is faster at some size, and refused or slower at none."""
+    if not judged:
+        return []
+    is_ours = any(j.faster for j in judged) and not any(j.refused or j.slower for j in judged)
+    name, parameters = judged[0].choice if is_ours else LIBRARY
+    measured = [figures_at(j) for j in sorted(judged, key=lambda j: j.bytes) if j.ours]
+    row = {**target.key, "algorithm": name, "parameters": dict(parameters), "from_bytes": 0}
+    if is_ours:
+        row["also"] = sorted({label for j in judged for label in j.also})
+    return [{**row, **figures_of_worst({**row, "measured": measured}), "measured": measured}]
 
 
 def figures_at(judged: Judged) -> dict:

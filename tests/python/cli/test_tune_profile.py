@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import pytest
 from by_c_names import BEGINNING
 
 from kumihimo import mpi, wisdom_reading
+from kumihimo.profile import collectives
+from kumihimo.tune import program
 
 INSTALLATIONS = mpi.discover()
 PROGRAM = "import ctypes, sys\nfamily, library = sys.argv[1:]\n" + BEGINNING
@@ -63,6 +66,44 @@ def test_a_program_gets_choices_of_its_own(kumihimo, tmp_path, installation):
     (tmp_path / "other.py").write_text(PROGRAM, encoding="utf-8")
     ran = kumihimo("run", "--", *[word.replace("program.py", "other.py") for word in line])
     assert f"wisdom: {found['wisdom']}" not in ran.err
+
+
+UNEQUAL = "import ctypes, sys\nfamily, library = sys.argv[1:]\n" + BEGINNING
+UNEQUAL += """
+def of(*numbers):
+    return (ctypes.c_int * len(numbers))(*numbers)
+
+for own in range(2000):
+    to = [1 + (own + rank.value + r) % 7 for r in range(ranks.value)]
+    come = [1 + (own + rank.value + r) % 7 for r in range(ranks.value)]
+    places = of(*[8 * r for r in range(ranks.value)])
+    names.MPI_Alltoallv(mine, of(*to), places, double, result, of(*come), places, double, world)
+    assert [result[8 * r + to[r] - 1] for r in range(ranks.value)] == [8 * rank.value + n - 1 for n in to]
+lengths = of(*range(1, ranks.value + 1))
+names.MPI_Allgatherv(mine, rank.value + 1, double, result, lengths, of(*[8 * r for r in range(ranks.value)]), double,
+                     world)
+assert [result[8 * r + r] for r in range(ranks.value)] == list(range(ranks.value))
+names.MPI_Finalize()
+"""
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("installation", INSTALLATIONS, ids=lambda installation: installation.family)
+def test_a_choice_for_blocks_of_different_sizes_is_run(kumihimo, tmp_path, installation):
+    line = recorded(kumihimo, tmp_path, installation, UNEQUAL)
+    plan = program.plan(collectives.of(tmp_path / "profile"), ["alltoall"])
+    assert [(target.collective, target.unequal) for target in plan.targets] == [("alltoall", True)]
+    measured = {"ranks": 2, "blocks": "unequal", "ratio_high": 0.5, "seconds": 1e-6, "library_seconds": 2e-6}
+    choices = [
+        {"collective": "alltoall", "algorithm": "linear", **measured},
+        {"collective": "allgather", "algorithm": "ring", **measured},
+        {"collective": "alltoall", "algorithm": "bruck", "ratio_high": 0.5},  # of equal blocks
+    ]
+    (tmp_path / "wisdom.json").write_text(json.dumps({"kumihimo_wisdom": 1, "choices": choices}), encoding="utf-8")
+    ran = kumihimo("run", "--wisdom", "wisdom.json", "--", *line)
+    assert ran.code == 0, ran.err
+    assert sum(map(int, re.findall(r"alltoall .*linear, (\d+) calls", ran.err))) == 4000, ran.err
+    assert re.search(r"allgather .*ring, 2 calls", ran.err), ran.err
 
 
 def test_a_program_without_collectives_worth_tuning_is_told_so(kumihimo, tmp_path):

@@ -7,7 +7,8 @@ from dataclasses import replace
 import pytest
 
 from kumihimo.profile.collectives import Collectives, Form, Use
-from kumihimo.tune import program
+from kumihimo.tune import program, wisdom
+from kumihimo.tune.final_comparison import Judged
 from kumihimo.tune.other_cases import others_of
 from kumihimo.tune.targets import Asked, Target
 
@@ -71,9 +72,11 @@ def test_what_cannot_be_tuned_has_its_reason():
     assert "is waiting" in reasons["bcast"]
     assert "named" in reasons["scan"] and "named" in reasons["neighbor_alltoall"]
     assert "leaves to the MPI library" in reasons["reduce"]
-    assert "different sizes" in reasons["gather"]
-    assert [target.collective for target in found.targets] == ["alltoall"]
-    assert found.savable_seconds == pytest.approx(1.0)
+    assert [str(target) for target in found.targets] == [
+        "gather of 2 ranks, blocks of different sizes",
+        "alltoall of 2 ranks",
+    ]
+    assert found.savable_seconds == pytest.approx(2.0)
 
 
 def test_only_forms_that_run_takes_over_can_save_time():
@@ -145,3 +148,38 @@ def test_the_predicted_gain_is_of_what_transfers():
     gain = program.predicted_gain(asked, [choice])
     assert (gain.share, gain.low, gain.high) == pytest.approx((0.075, 0.06, 0.09))
     assert program.predicted_gain(asked, [{**choice, "algorithm": "library"}]).share == 0
+
+
+def unequal_target(*sizes: int) -> Target:
+    return Target("alltoall", 2, program=Asked(sizes, 1.0, Form("float64", None, False), unequal=True))
+
+
+def test_blocks_of_different_sizes_get_one_choice_for_all_sizes(fake):
+    (outcome,) = fake.tuner(1000).tune([unequal_target(64, 65536)], ())
+    assert outcome.whole
+    cases = [case for launch in fake.launched for case in launch]
+    assert {case.counts for case in cases} == {"ramp"}
+    assert {case.algorithm for case in cases}.isdisjoint({"bruck", "hierarchical"})  # need to know all sizes
+    (choice,) = outcome.choices
+    assert (choice["blocks"], choice["from_bytes"], "to_bytes" in choice) == ("unequal", 0, False)
+    assert [row["bytes"] for row in choice["measured"]] == [64, 65536]
+
+
+@pytest.mark.parametrize(
+    ("ratios", "algorithm"), [((0.5, 0.5), "linear"), ((0.5, 1.0), "linear"), ((0.5, 1.5), "library")]
+)
+def test_one_choice_for_all_sizes_is_slower_at_none(ratios, algorithm):
+    judged = [
+        Judged(size, ("linear", ()), ours=[ratio * 1e-5 * (1 + n / 100) for n in range(8)], theirs=[1e-5] * 8)
+        for size, ratio in zip((64, 4096), ratios)
+    ]
+    (choice,) = wisdom.choices_of(unequal_target(64, 4096), judged)
+    assert choice["algorithm"] == algorithm
+
+
+def test_what_is_predicted_for_blocks_of_different_sizes_is_measured_with_them():
+    row = {"bytes": 4096, "ratio": 0.5, "ratio_low": 0.5, "ratio_high": 0.5}
+    choice = {"collective": "alltoall", "ranks": 2, "algorithm": "linear", "from_bytes": 0, "measured": [row]}
+    asked = profile(replace(use("alltoall", seconds=2.0), irregular=True))
+    assert program.predicted_gain(asked, [{**choice, "blocks": "unequal"}]).share == pytest.approx(0.1)
+    assert program.predicted_gain(asked, [choice]).share == 0
