@@ -40,7 +40,7 @@ struct Choice {
   SizeRange bytes; // of a vector
   RankCounts on;
   Determinism determinism = Determinism::any; // a fixed order is kept at a cost, so only for who asks for it
-  double most_of_library = 0; // its time over the library's at worst, as measured; 0: from a person or a model
+  double most_of_library = 0;     // its time over the library's at worst, as measured; 0: from a person or a model
   bool of_unequal_blocks = false; // measured with them, and for no others
 
   // Whether the choice is for these ranks and this order.

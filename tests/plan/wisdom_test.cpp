@@ -134,7 +134,8 @@ TEST(Wisdom, AChoiceForOwnCountsIsForAllLengths) {
 }
 
 TEST(Wisdom, WhatWasMeasuredWithUnequalBlocksIsForThemAlone) {
-  const json unequal = {{"collective", "alltoall"}, {"algorithm", "linear"}, {"blocks", "unequal"}, {"ratio_high", 0.5}};
+  const json unequal = {
+      {"collective", "alltoall"}, {"algorithm", "linear"}, {"blocks", "unequal"}, {"ratio_high", 0.5}};
   const json equal = {{"collective", "alltoall"}, {"algorithm", "pairwise"}, {"ratio_high", 0.5}};
   const Result<Wisdom> wisdom = parsed(file_of({unequal, equal}));
   ASSERT_TRUE(wisdom.ok());
