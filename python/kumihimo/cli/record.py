@@ -13,7 +13,7 @@ from kumihimo import files
 from kumihimo.cli import options
 from kumihimo.cli.options import argument, option
 from kumihimo.cli.output import errors_as_message, interrupted, message, writable, write, write_json
-from kumihimo.errors import missing, wrong_value
+from kumihimo.errors import NotApplicable, missing, wrong_value
 
 app = typer.Typer()
 
@@ -119,13 +119,16 @@ def report(path: Path, json_file: Path | None, mpip: Path | None, outcome: dict)
 
 def summed(path: Path, outcome: dict, with_mpip: bool) -> tuple[list[str], dict, str]:
     """A profile as lines, as an object, and in the form of mpiP's report."""
+    from kumihimo.cli import tuned_tables
+    from kumihimo.profile import collectives, reading, summary, totals
     from kumihimo.profile import mpip as mpip_text
-    from kumihimo.profile import reading, summary, totals
 
     with reading.explained(path):
         sums = totals.of(path)
         as_object, lines = summary.as_object(sums), summary.lines(sums)
         text = mpip_text.text(sums, outcome["command"] or "[unknown]") if with_mpip else ""
+    with contextlib.suppress(NotApplicable):  # of an earlier version
+        lines += tuned_tables.forwarded_lines(collectives.of(path))
     return lines, {**outcome, **as_object}, text
 
 

@@ -11,7 +11,7 @@ from kumihimo.profile.collectives import Collectives, Late, Use
 from kumihimo.profile.summary import class_text
 from kumihimo.quantities import counted, seconds_text, share_text
 from kumihimo.sizes import text_of
-from kumihimo.tune.program import Gain, Plan
+from kumihimo.tune.program import Gain, Plan, forwarded
 from kumihimo.tune.targets import UNEQUAL
 
 OF_COMMUNICATOR = ("collective", "ranks", "nodes", "ranks_per_node", "emulated", "blocks")
@@ -51,6 +51,7 @@ def show(found: dict) -> None:
 
 LEAST_WAITING = 0.01  # of the program's time, that a call site is named for
 MOST_WAITING = 3  # call sites
+LEAST_FORWARDED = 0.001  # of the time in collectives, that is told of
 
 
 def tell_of(profile: Collectives, plan: Plan) -> None:
@@ -68,8 +69,8 @@ def tell_of(profile: Collectives, plan: Plan) -> None:
     )
     most = share_text(profile.share(plan.savable_seconds))
     output.message(f"other algorithms can save at most {most} of the program's time")
-    for late in waiting_sites(profile):
-        output.message(waiting_text(profile, late))
+    for line in [*forwarded_lines(profile), *(waiting_text(profile, late) for late in waiting_sites(profile))]:
+        output.message(line)
     if not plan.targets:
         output.message("there is nothing to tune: " + "; ".join(not_tuned(profile, plan) or ["no collectives"]))
 
@@ -78,6 +79,19 @@ def tell_budget(plan: Plan, needed: float, budget: float) -> None:
     found = f"tuning {counted(len(plan.targets), 'collective')} takes about {seconds_text(needed)}"
     short = "; what takes the most time comes first" if needed > budget else ""
     output.message(f"{found}, the budget is {seconds_text(budget)}{short}")
+
+
+def forwarded_lines(profile: Collectives) -> list[str]:
+    """What `run` cannot change, if it is worth a line."""
+    reasons = [
+        (why, s) for why, s in forwarded(profile).most_common() if s > LEAST_FORWARDED * profile.collective_seconds
+    ]
+    if not reasons:
+        return []
+    total = sum(seconds for _, seconds in reasons)
+    text = ", ".join(f"{share_text(seconds / profile.collective_seconds)} {reason}" for reason, seconds in reasons)
+    share = share_text(total / profile.collective_seconds)
+    return [f"`kumihimo run` always leaves {share} of the time in collectives to the MPI library: {text}"]
 
 
 def waiting_sites(profile: Collectives) -> list[Late]:
@@ -140,6 +154,7 @@ def profile_object(profile: Collectives, plan: Plan, gain: Gain) -> dict:
         ],
         "predicted_gain": {"share": gain.share, "low": gain.low, "high": gain.high},
         "not_tuned": not_tuned(profile, plan),
+        "forwarded_shares": {why: profile.share(seconds) for why, seconds in forwarded(profile).most_common()},
     }
 
 

@@ -14,6 +14,7 @@ from kumihimo.profile import call_sites, reading
 from kumihimo.profile.call_sites import Place
 
 BLOCKING, NON_BLOCKING, PERSISTENT = "blocking", "non-blocking", "persistent"
+INTER, ALONE = "intercommunicators", "communicators of one rank"
 
 
 def _calls() -> dict[str, tuple[str, str, bool]]:
@@ -143,6 +144,7 @@ class Collectives:
     seconds: float
     uses: list[Use]  # the most transferring first
     late: list[Late]  # the most waiting first
+    others: Counter = field(default_factory=Counter)  # seconds of collectives that are no Use, by reason
 
     def share(self, seconds: float) -> float:
         return seconds / self.seconds if self.seconds else 0.0
@@ -150,6 +152,11 @@ class Collectives:
     @property
     def blocking_seconds(self) -> float:
         return sum(use.seconds for use in self.uses if use.blocking)
+
+    @property
+    def collective_seconds(self) -> float:
+        """Also of calls that are non-blocking, or no Use."""
+        return sum(use.seconds for use in self.uses) + self.others.total()
 
     @property
     def transferring_seconds(self) -> float:
@@ -178,6 +185,7 @@ def _summed(header: dict, ranks: Iterable[dict], path: Path) -> Collectives:
     uses: dict[tuple, Use] = {}
     late: dict[tuple, Late] = {}
     hosts, seconds, count = set(), 0.0, 0
+    others: Counter = Counter()
     for rank in ranks:
         count += 1
         hosts.add(rank.get("host", ""))
@@ -193,6 +201,7 @@ def _summed(header: dict, ranks: Iterable[dict], path: Path) -> Collectives:
                 raise not_applicable(rule, f"{path}, of an earlier version of kumihimo", "record again")
             communicator = rank["communicators"][row["communicator"]]
             if communicator["inter"] or communicator["size"] < 2:
+                others[INTER if communicator["inter"] else ALONE] += row["seconds"]
                 continue
             place = call_sites.NOWHERE if row["site"] is None else sites[row["site"]]
             key = (kind, start, irregular, communicator["size"], row["bytes_from"])
@@ -222,4 +231,5 @@ def _summed(header: dict, ranks: Iterable[dict], path: Path) -> Collectives:
             uses.values(), key=lambda use: (-use.transferring_seconds, -use.seconds, use.collective, use.bytes_from)
         ),
         sorted(late.values(), key=lambda each: -each.waiting_seconds),
+        others,
     )

@@ -11,7 +11,7 @@ from math import inf, lcm
 from kumihimo import _schedule, arguments
 from kumihimo.bench.cases import MOST_BYTES, Case, applies
 from kumihimo.errors import KumihimoError
-from kumihimo.profile.collectives import Collectives, Form, Use
+from kumihimo.profile.collectives import PERSISTENT, Collectives, Form, Use
 from kumihimo.tune.search import ELEMENT
 from kumihimo.tune.targets import COLLECTIVES, MEASURED_COUNTS, UNEQUAL, Asked, Target
 
@@ -68,6 +68,26 @@ def why_not(use: Use, collectives: Sequence[str] | None) -> str:
     if not any(is_ours(use, form) for form in use.forms):
         return "types or operations that `kumihimo run` leaves to the MPI library, or that tune cannot measure"
     return "" if savable_seconds(use) > 0 else "all of its time is waiting"
+
+
+def forwarded(profile: Collectives) -> Counter:
+    """Seconds of the collectives that `kumihimo run` leaves to the MPI library whatever is chosen, by reason."""
+    found = Counter(profile.others)
+    for use in profile.uses:
+        for form, spent in use.forms.items():
+            if why := why_forwarded(use, form):
+                found[why] += spent
+    return found
+
+
+def why_forwarded(use: Use, form: Form) -> str:
+    if use.start == PERSISTENT:
+        return "persistent calls"
+    if _schedule.meaning(use.collective).of_neighbours or is_ours(use, form):
+        return ""
+    if form.operation == "user":
+        return "user-defined operations"
+    return "derived types in reductions" if form.type is None else "types or operations without a reduction kernel"
 
 
 def savable_seconds(use: Use) -> float:

@@ -183,3 +183,19 @@ def test_what_is_predicted_for_blocks_of_different_sizes_is_measured_with_them()
     asked = profile(replace(use("alltoall", seconds=2.0), irregular=True))
     assert program.predicted_gain(asked, [{**choice, "blocks": "unequal"}]).share == pytest.approx(0.1)
     assert program.predicted_gain(asked, [choice]).share == 0
+
+
+def test_what_run_always_leaves_to_the_library_is_told_by_reason():
+    forms = (DOUBLES, Form("float64", "user", False), Form(None, "sum", False), Form("float64_int32", "minloc", False))
+    mixed = use(seconds=1.0, forms=forms)  # of 1, 1/2, 1/3 and 1/4 seconds
+    found = profile(mixed, replace(use("bcast"), start="persistent"), use("bcast", forms=(Form(None, None, False),)))
+    found.others["intercommunicators"] = 0.2
+    assert program.forwarded(found) == pytest.approx(
+        {
+            "user-defined operations": 1 / 2,
+            "derived types in reductions": 1 / 3,
+            "types or operations without a reduction kernel": 1 / 4,
+            "persistent calls": 1.0,
+            "intercommunicators": 0.2,
+        }
+    )
