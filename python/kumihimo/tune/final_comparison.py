@@ -36,6 +36,7 @@ class Judged:
     theirs: list[float] = field(default_factory=list)
     refused: str = ""  # why it may not be chosen, whatever its time
     also: tuple[str, ...] = ()  # other questions at which the choice was tried too, and does not lose
+    in_program: dict = field(default_factory=dict)  # the ratio where calls follow one another as in a program
 
     @property
     def figures(self) -> dict:

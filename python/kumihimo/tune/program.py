@@ -168,14 +168,15 @@ class Gain:
 
 
 def predicted_gain(profile: Collectives, choices: Sequence[dict]) -> Gain:
-    """Of what transfers, as much as the choices for its sizes take less time than the MPI library."""
+    """Of what transfers, as much as the choices for its sizes take less time than the MPI library: in calls that follow
+    one another as the program's do, where that was measured."""
     saved = [0.0, 0.0, 0.0]
     for use in profile.uses:
         rows = [row for choice in choices if is_for(choice, use) for row in measured_in(choice, use)]
         if not rows:
             continue
         for place, ratio in enumerate(("ratio", "ratio_high", "ratio_low")):
-            mean = sum(row[ratio] for row in rows) / len(rows)
+            mean = sum(row.get(f"program_{ratio}", row[ratio]) for row in rows) / len(rows)
             saved[place] += savable_seconds(use) * (1 - mean)
     return Gain(*(profile.share(seconds) for seconds in saved))
 

@@ -38,11 +38,13 @@ Stage = Callable[[list[dict]], AbstractContextManager[dict[bool, Measure]]]
 
 @dataclass
 class Rehearsed:
-    """One size: how much less time its calls took with the choice, in each pair of launches."""
+    """One size: how much less time its calls took with the choice, in each pair of launches; and the ratios of both
+    times."""
 
     bytes: int
     choice: Choice
     gains: dict[str, list[float]] = field(default_factory=lambda: {way: [] for way in WAYS})
+    ratios: dict[str, list[float]] = field(default_factory=lambda: {way: [] for way in WAYS})
     trouble: str = ""
     ways: tuple[str, ...] = tuple(WAYS)  # in which a program may call
 
@@ -63,6 +65,16 @@ class Rehearsed:
         if not self.trouble:
             for way, gains in self.gains.items():
                 gains.append(theirs[way] - ours[way])
+                self.ratios[way].append(ours[way] / theirs[way])
+
+    @property
+    def figures(self) -> dict:
+        """The ratio in a program that calls in these ways, one as often as the other: median, least and most of the
+        pairs."""
+        means = [sum(pair) / len(pair) for pair in zip(*(self.ratios[way] for way in self.ways))]
+        if not means:
+            return {}
+        return {"program_ratio": median(means), "program_ratio_low": min(means), "program_ratio_high": max(means)}
 
 
 def rehearse(
@@ -97,6 +109,7 @@ def refuse(judged: Iterable[Judged], rehearsed: Sequence[Rehearsed]) -> None:
             continue
         nearest = min(own, key=lambda found: times_apart(found.bytes, each.bytes))
         each.refused = nearest.refused
+        each.in_program = nearest.figures
         each.also = () if each.refused else (*each.also, *(WAYS[way] for way in nearest.ways))
 
 

@@ -77,7 +77,14 @@ def figures_at(judged: Judged) -> dict:
     """What was measured, also of what was not chosen."""
     name, parameters = judged.choice
     refused = {"refused": judged.refused} if judged.refused else {}
-    found = {"bytes": judged.bytes, "algorithm": name, "parameters": dict(parameters), **judged.figures, **refused}
+    found = {
+        "bytes": judged.bytes,
+        "algorithm": name,
+        "parameters": dict(parameters),
+        **judged.figures,
+        **judged.in_program,
+        **refused,
+    }
     return rounded(found)
 
 

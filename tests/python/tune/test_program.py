@@ -148,6 +148,10 @@ def test_the_predicted_gain_is_of_what_transfers():
     gain = program.predicted_gain(asked, [choice])
     assert (gain.share, gain.low, gain.high) == pytest.approx((0.075, 0.06, 0.09))
     assert program.predicted_gain(asked, [{**choice, "algorithm": "library"}]).share == 0
+    in_program = {"program_ratio": 0.8, "program_ratio_low": 0.7, "program_ratio_high": 0.9}
+    choice["measured"] = [{**row, **in_program}]
+    gain = program.predicted_gain(asked, [choice])
+    assert (gain.share, gain.low, gain.high) == pytest.approx((0.03, 0.015, 0.045))
 
 
 def unequal_target(*sizes: int) -> Target:

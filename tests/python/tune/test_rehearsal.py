@@ -97,6 +97,16 @@ def test_an_odd_launch_decides_nothing():
     assert one.refused == ""
 
 
+def test_the_ratio_in_a_program_is_that_of_its_ways():
+    one = Rehearsed(8, RING, ways=("between_seconds",))
+    assert one.figures == {}
+    for ratio in (0.7, 0.5, 0.6):
+        one.take(result(9.0, ratio), result(1.0, 1.0))
+    assert one.figures == {"program_ratio": 0.6, "program_ratio_low": 0.5, "program_ratio_high": 0.7}
+    one.ways = tuple(WAYS)
+    assert one.figures["program_ratio"] == pytest.approx((9.0 + 0.6) / 2)
+
+
 def test_a_small_gain_is_none():
     for gain, refused in ((0.1e-6, True), (0.3e-6, False)):
         one = Rehearsed(8, RING)
