@@ -12,8 +12,10 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cstdlib>
 #include <fstream>
 #include <limits>
+#include <string_view>
 
 namespace kumihimo::record {
 namespace {
@@ -136,6 +138,21 @@ json names_of_calls() {
   return names;
 }
 
+std::string_view environment(const char* name) {
+  const char* const value = std::getenv(name);
+  return value ? value : "";
+}
+
+// The --mpi of the srun that started these ranks, which is empty for Slurm's default; null if another launcher did. An
+// mpirun inside a step inherits the variables of the step, but starts another number of ranks or has variables of its
+// own: MPI_LOCALNRANKS of Hydra, another PMIX_NAMESPACE of Open MPI.
+json srun_mpi(int ranks) {
+  const std::string_view space = environment("PMIX_NAMESPACE");
+  const bool is_of_step = environment("SLURM_STEP_NUM_TASKS") == std::to_string(ranks);
+  const bool is_of_mpirun = !environment("MPI_LOCALNRANKS").empty() || (!space.empty() && !space.starts_with("slurm."));
+  return is_of_step && !is_of_mpirun ? json(environment("SLURM_MPI_TYPE")) : json(nullptr);
+}
+
 json trace_of(const Trace& trace) {
   const auto [events, left_out] = trace.counts();
   return {{"events", events}, {"left_out", left_out}};
@@ -147,6 +164,8 @@ std::string Recorder::header() const {
   return line_of({{"kumihimo_profile", 1},
                   {"version", KUMIHIMO_VERSION},
                   {"mpi", library_.version},
+                  {"library", library_.path},
+                  {"srun_mpi", srun_mpi(ranks())},
                   {"ranks", ranks()},
                   {"program", settings_.program.empty() ? json(nullptr) : json(settings_.program)},
                   {"sync", settings_.sync},
