@@ -17,13 +17,14 @@ import subprocess
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from kumihimo import errors, preload
 from kumihimo.errors import Failed, OutOfTime, failed, wrong_value
 from kumihimo.interrupts import ending_by_signal, ignoring_signals
 from kumihimo.mpi import Installation
+from kumihimo.processes import command_of, is_running, processes, state_of
 
 # In the environment of every process of a job, so that all of them are found wherever the launcher put them.
 JOB = "KUMIHIMO_JOB"
@@ -52,9 +53,12 @@ def run(
     environment = {**os.environ, **installation.environment(ranks), **(settings or {}), JOB: job}
     launcher, *arguments = installation.arguments(ranks)
     given = {**preload.handed_on(), **preload.of_kernels(), **(of_processes or {})}
+    family = installation.family if installation.srun_options is None else None
+    if family is None:  # srun hands its environment on
+        environment |= {preload.SLURM_EXPORT: "ALL", **given}
     try:
         process = subprocess.Popen(
-            [launcher, *preload.preloading(installation.family, given, [*arguments, *map(str, program)])],
+            [launcher, *preload.preloading(family, given, [*arguments, *map(str, program)])],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -140,14 +144,6 @@ class Watch:
     def note_output(self) -> None:
         """The job has said something: it lives."""
         self._looks = 0
-
-
-def command_of(pid: int) -> str:
-    """The name of the program, as far as the system keeps it."""
-    try:
-        return Path(f"/proc/{pid}/comm").read_text(encoding="utf-8", errors="replace").strip()
-    except OSError:
-        return ""
 
 
 class Output:
@@ -272,26 +268,6 @@ def end(process: subprocess.Popen, job: str, name: str) -> None:
 def any_ending(name: str) -> bool:
     """Whether processes of this program are on their way out: their mark is gone with their memory, they are not."""
     return any(command_of(pid) == name[:15] and is_running(pid) and not environment_of(pid) for pid in processes())
-
-
-def is_running(pid: int) -> bool:
-    """Whether the process exists and is more than an entry that nobody has collected."""
-    state, _ = state_of(pid)
-    return state not in ("", "Z", "X")
-
-
-def state_of(pid: int) -> tuple[str, int]:
-    """The letter by which the system tells a process's state, empty where there is none, and its parent."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(") ")[2].split()
-    except OSError:
-        return "", 0
-    return fields[0], int(fields[1])
-
-
-def processes() -> Iterator[int]:
-    """All that this user can see."""
-    return (int(folder.name) for folder in Path("/proc").glob("[0-9]*"))
 
 
 def uncollected(parents: set[int]) -> set[int]:

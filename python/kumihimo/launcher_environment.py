@@ -13,7 +13,7 @@ from dataclasses import dataclass
 LAUNCHED = (
     ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "openmpi"),
     ("PMI_RANK", "PMI_SIZE", "mpich"),
-    ("SLURM_PROCID", "SLURM_NTASKS", None),
+    ("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", None),
 )
 
 
@@ -27,11 +27,13 @@ class Place:
 
 
 def place() -> Place | None:
-    """Where this process stands, or None if it was started alone."""
+    """Where this process stands, or None if it was started alone. The shell of `srun --pty` or of an interactive step
+    of `salloc` is a step of one task, in which users start programs as anywhere."""
     for rank, size, family in LAUNCHED:
-        if rank in os.environ and size in os.environ and (family or "SLURM_STEP_ID" in os.environ):
+        if rank in os.environ and size in os.environ:
             with contextlib.suppress(ValueError):  # not what a launcher writes
-                return Place(int(os.environ[rank]), int(os.environ[size]), family)
+                found = Place(int(os.environ[rank]), int(os.environ[size]), family)
+                return None if found.ranks == 1 and "SLURM_STEP_ID" in os.environ else found
     return None
 
 

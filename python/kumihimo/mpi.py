@@ -12,7 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -35,11 +35,13 @@ def available_processors() -> int:
 
 @dataclass(frozen=True)
 class Installation:
-    """One MPI library: `family` is openmpi or mpich (Intel MPI and MVAPICH are of the latter)."""
+    """One MPI library: `family` is openmpi or mpich (Intel MPI and MVAPICH are of the latter). `srun_options`: those of
+    the launcher if it is srun."""
 
     family: str
     launcher: Path
     library: Path
+    srun_options: tuple[str, ...] | None = None
 
     @cached_property
     def version(self) -> str:
@@ -58,6 +60,8 @@ class Installation:
     def arguments(self, ranks: int) -> list[str]:
         """The start of a command line that runs a program on `ranks` processes of this machine."""
         command = [str(self.launcher)]
+        if self.srun_options is not None:
+            return [*command, *self.srun_options, "-n", str(ranks)]
         if self.family == "openmpi":
             if os.geteuid() == 0:
                 command.append("--allow-run-as-root")
@@ -69,6 +73,8 @@ class Installation:
     def environment(self, ranks: int) -> dict[str, str]:
         """What to add to the environment of the launcher, where the user has not set it: the library that we compare
         with runs as it does by itself."""
+        if self.srun_options is not None:
+            return {}
         if self.family == "openmpi":
             if ranks > available_processors():  # as its launcher does where it counts the processors alike
                 return {YIELDS: os.environ.get(YIELDS, "1")}
@@ -147,6 +153,22 @@ def discover() -> list[Installation]:
                 found.append(installation)
                 break
     return found
+
+
+def family_of(version: str) -> str:
+    """Of a library by the first line of its version."""
+    return "openmpi" if "Open MPI" in version else "mpich"
+
+
+@errors_of_this_machine()
+def by_srun(version: str, library: str, options: Sequence[str]) -> Installation:
+    """The library of a program that srun started: mpirun may be missing in its place, or forbidden."""
+    launcher = shutil.which("srun")
+    if launcher is None:
+        raise failed("srun started the program, and is not in PATH", "", "run this command where srun is")
+    if not Path(library).is_file():
+        raise failed("the MPI library of the program is not on this machine", library, "run this command in its job")
+    return Installation(family_of(version), Path(launcher), Path(library), tuple(options))
 
 
 @errors_of_this_machine()

@@ -16,12 +16,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from kumihimo import launcher_environment, program_keys, run_summary, signals, wisdom_reading
+from kumihimo import launch_lines, launcher_environment, program_keys, run_summary, signals, wisdom_reading
 from kumihimo.errors import failed, wrong_value
 from kumihimo.mpi import library_of, version_text
 from kumihimo.package_files import program
-from kumihimo.preload_obstacles import MPI_LAUNCHERS, programs
-from kumihimo.program_keys import OTHER_LAUNCHERS
 
 INTERPOSER, RECORDER = "libkumihimo-interposer", "libkumihimo-recorder"
 # Of each there is an object for libraries with all these names, the richest first. Programs ask whether a name is there
@@ -46,9 +44,8 @@ OURS = "KUMIHIMO_"  # begins the names of settings in the environment
 # Set by the user for all processes: how memory is written to (kernels/copy.hpp), and the network between nodes
 # (mpi_transport/networks).
 HANDED_ON = ("KUMIHIMO_SHARED_STORES", "KUMIHIMO_STREAMING_BYTES", "KUMIHIMO_NETWORK")
-OF_RANKS = ("-n", "-np", "--np", "-c", "--n", "--ntasks")  # options of launchers: the number of processes
-OF_TWO_VALUES = ("mca", "gmca", "prtemca", "gprtemca", "pmixmca", "gpmixmca", "env", "genv")  # without their dashes
 LIST_FOLDERS = ("/dev/shm", "/tmp")  # of which the first that is there holds the processes' lists of who has the object
+SLURM_EXPORT = "SLURM_EXPORT_ENV"  # --export of the srun lines of a job; sbatch --export=NONE sets it
 SAYS = {"openmpi": ("Open MPI", "OpenRTE", "PRTE", "prte"), "mpich": ("HYDRA", "MPICH", "Intel(R) MPI", "MVAPICH")}
 
 
@@ -64,10 +61,11 @@ def run(
     objects: Sequence[str] = (INTERPOSER,),
     folder: Path | None = None,
     streams: Mapping[str, object] | None = None,
+    whole: bool = False,
 ) -> ProgramRun:
     """Run `command`, in `folder` if one is given, with `settings` (their names in the environment without KUMIHIMO_)
     and our `objects`, of which the first sees a call first. `streams`: stdin, stdout and stderr in place of ours, as
-    of subprocess.Popen."""
+    of subprocess.Popen. `whole`: a signal ends all, as of signals.run."""
     launcher = found(command)
     with tempfile.TemporaryDirectory(prefix="kumihimo-") as place:
         summary = Path(place) / "summary.json"
@@ -82,9 +80,12 @@ def run(
         given |= {f"{OURS}MARK": mark} if mark else {}
         given |= handed_on()
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
+        if SLURM_EXPORT in inherited:
+            inherited[SLURM_EXPORT] = exporting(inherited[SLURM_EXPORT], given)
         try:
             code, came = signals.run(
                 [launcher, *preloading(family, given, command[1:])],
+                whole=whole,
                 env=inherited if family else {**inherited, **given},
                 cwd=folder,
                 **(streams or {}),
@@ -123,43 +124,24 @@ def launcher_failed(command: Sequence[str], code: int, nothing: str) -> str:
     """The message about an MPI launcher that failed before MPI started: it ended with `code`, and no rank wrote
     anything. Empty for other commands, and if a signal ended a process. Open MPI ends with 128 and more also if the
     program does not exist."""
-    name = Path(command[0]).name
-    if not name.startswith(MPI_LAUNCHERS) or code <= 0 or (code >= 128 and any(programs(command[1:]))):
+    line = launch_lines.read(command)
+    if not (line.is_of_mpi or line.is_srun) or code <= 0 or (code >= 128 and line.names_a_program):
         return ""
-    return f"{nothing}: {name} failed (exit code {code}); see its message above, and run the same line without kumihimo"
+    return f"{nothing}: {line.launcher} failed (exit code {code}); see its message above, and run the same line without kumihimo"
 
 
 def remarks(command: Sequence[str], ranks: int) -> list[str]:
     """What is strange about a program whose MPI_COMM_WORLD has so many ranks."""
-    name = Path(command[0]).name
     if ranks != 1 or launcher_environment.place() is not None:
         return []
-    if not name.startswith((*MPI_LAUNCHERS, *OTHER_LAUNCHERS)):
+    line = launch_lines.read(command)
+    if not line.launcher:
         return ["the program has only one rank; put mpirun -n P before it to start more"]
-    if asked_ranks(command) > 1:
-        return [f"each process is alone in MPI_COMM_WORLD; does {name} belong to the program's MPI library?"]
+    if line.ranks > 1 and line.is_srun:
+        return ["each process is alone in MPI_COMM_WORLD; does srun --mpi=... fit the program's MPI library?"]
+    if line.ranks > 1:
+        return [f"each process is alone in MPI_COMM_WORLD; does {line.launcher} belong to the program's MPI library?"]
     return []
-
-
-def asked_ranks(command: Sequence[str]) -> int:
-    """The sum of the numbers of processes of a launcher's line; 0 where it names none. The arguments of a program, up
-    to the next colon, are the program's own."""
-    total, option, values_left, started = 0, "", 0, False
-    for word in command[1:]:
-        if word == ":":
-            option, values_left, started = "", 0, False
-        elif started:
-            continue
-        elif match := re.fullmatch(r"(?:--ntasks=|--n=|--np=|-n)(\d+)", word):
-            total += int(match[1])
-        elif word.startswith("-"):
-            option, values_left = word, 2 if word.lstrip("-") in OF_TWO_VALUES else 1
-        elif values_left > 0 and not ("/" in word and shutil.which(word)):
-            total += int(word) if option in OF_RANKS and word.isdecimal() else 0
-            values_left -= 1
-        else:
-            started = True
-    return total
 
 
 def run_as_it_is(command: Sequence[str]) -> tuple[int, tuple[str, ...]]:
@@ -183,7 +165,7 @@ def found(command: Sequence[str]) -> str:
 def family_of(launcher: Path) -> str | None:
     """Of MPI launchers, by their names or by what they say of themselves; others (srun, the program itself) are not
     asked, since one that does not know the question might begin to work."""
-    if not launcher.name.startswith(MPI_LAUNCHERS):
+    if not launcher.name.startswith(launch_lines.MPI_LAUNCHERS):
         return None
     for word, family in (("openmpi", "openmpi"), ("mpich", "mpich"), ("hydra", "mpich")):
         if launcher.name.endswith(word):
@@ -200,7 +182,20 @@ def preloading(family: str | None, given: Mapping[str, str], arguments: Sequence
         return to_each_program([part for name, value in given.items() for part in ("-x", f"{name}={value}")], arguments)
     if family == "mpich":
         return [*(part for name, value in given.items() for part in ("-genv", name, value)), *arguments]
-    return list(arguments)
+    return [exporting_option(word, given) for word in arguments]
+
+
+def exporting_option(word: str, given: Mapping[str, str]) -> str:
+    """srun's --export=NONE, and one that names variables, would keep ours from the processes."""
+    option, equals, value = word.partition("=")
+    return f"{option}={exporting(value, given)}" if equals and option == "--export" else word
+
+
+def exporting(names: str, given: Mapping[str, str]) -> str:
+    """As srun reads it: ALL, NONE or names, each perhaps with a value."""
+    if names.split(",")[0].upper() in ("ALL", ""):
+        return names
+    return ",".join([*([] if names.upper() in ("NONE", "NIL") else [names]), *given])
 
 
 def to_each_program(options: Sequence[str], arguments: Sequence[str]) -> list[str]:

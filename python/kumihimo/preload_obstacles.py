@@ -14,16 +14,17 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import BinaryIO
 
+from kumihimo import launch_lines
+
 # Of ELF, as elf.h names them.
 ET_EXEC, ET_DYN, PT_DYNAMIC, PT_INTERP, DT_FLAGS_1, DF_1_PIE = 2, 3, 2, 3, 0x6FFFFFFB, 0x08000000
 SETUID, STATIC = "is setuid or setgid", "is statically linked"
-MPI_LAUNCHERS = ("mpirun", "mpiexec", "orterun", "prterun")  # how their names begin
 LONGEST = 1 << 20  # bytes of a dynamic section, which has some hundreds
 
 
 def obstacles(command: Sequence[str]) -> list[str]:
     """Of the programs that a command line starts, those into which nothing can be loaded, each with the reason."""
-    started = list(programs(command[1:]))
+    started = list(programs(command))
     found = [(command[0], of_command(command[0], alone=not started)), *((word, reason(path)) for word, path in started)]
     return list(dict.fromkeys(f"{word} {why}" for word, why in found if why))
 
@@ -33,7 +34,7 @@ def of_command(word: str, alone: bool) -> str:
     Another one hands on its environment, also if it is static; not with the rights of another, since the loader clears
     it."""
     path = shutil.which(word)
-    if path is None or Path(path).name.startswith(MPI_LAUNCHERS):
+    if path is None or Path(path).name.startswith(launch_lines.MPI_LAUNCHERS):
         return ""
     why = reason(Path(path))
     return why if alone or why != STATIC else ""
@@ -53,20 +54,16 @@ def sentence(found: Sequence[str]) -> str:
     return f"the program runs without Kumihimo, because the preload library cannot be loaded: {'; '.join(found)}"
 
 
-def programs(arguments: Sequence[str]) -> Iterator[tuple[str, Path]]:
-    """The words that may name programs: all paths, since a program may be started by another (`env ./program`), but
-    names without a folder only up to the first program between two colons. After it they are more likely words of the
-    program, as `mount` may be."""
-    started, before = False, ""
-    for word in arguments:
-        path = None if word == ":" else shutil.which(word)
-        if path is not None and ("/" in word or not started):
-            yield word, Path(path)
-        if word == ":":
-            started = False
-        elif path is not None and not before.startswith("-"):  # that may be the value of an option, as `node` is
-            started = True
-        before = word
+def programs(command: Sequence[str]) -> Iterator[tuple[str, Path]]:
+    """The words that may name programs that the command starts: what the launcher starts, and all paths after it, since
+    a program may be started by another (`env ./program`). Names without a folder are more likely words of the program,
+    as `mount` may be."""
+    line = launch_lines.read(command)
+    for program in line.programs:
+        for place, word in enumerate(program.words):
+            is_command = not line.launcher and place == 0
+            if not is_command and (place == 0 or "/" in word) and (path := shutil.which(word)):
+                yield word, Path(path)
 
 
 def is_static(path: Path) -> bool:

@@ -8,16 +8,12 @@ import os
 import re
 import shutil
 from collections.abc import Iterator, Sequence
-from itertools import takewhile
 from pathlib import Path
 
-from kumihimo.preload_obstacles import MPI_LAUNCHERS
+from kumihimo import launch_lines
 
-OTHER_LAUNCHERS = ("srun", "aprun", "jsrun", "flux", "prun")  # of batch systems
-# Programs that start the one which their arguments name.
-WRAPPERS = ("env", "time", "nice", "ionice", "nohup", "stdbuf", "timeout", "numactl", "taskset", "setarch", "chrt")
-WRAPPERS += ("valgrind", "perf", "strace", "ltrace", "gdb", "singularity", "apptainer")
 SHELLS = ("sh", "bash", "dash", "zsh", "ksh", "csh", "tcsh")
+STARTS_PYTHON = ("gpaw",)  # gpaw python script.py
 PYTHON_WITH_VALUE = ("-W", "-X", "--check-hash-based-pycs")
 LONGEST_NAME = 40
 
@@ -34,39 +30,26 @@ def key_of(command: Sequence[str]) -> str:
 
 def name_of(command: Sequence[str]) -> str:
     """The path of the first program of a line, or what stands for it (program_of); empty without."""
+    words = launch_lines.read(command).programs[0].words
     try:
-        return program_of(list(takewhile(lambda word: word != ":", command)))
+        return program_of(words) if words else ""
     except (OSError, ValueError, RuntimeError):  # no path, too long, a loop of links
         return ""
 
 
-def program_of(words: list[str]) -> str:
+def program_of(words: Sequence[str]) -> str:
     """The path of what runs in the end; of Python's -m and -c the module or the text."""
-    while words:
-        word = words[0]
-        base = Path(word).name
-        if base.startswith(MPI_LAUNCHERS) or base in (*OTHER_LAUNCHERS, *WRAPPERS):
-            words = from_program(words[1:])
-        elif base in SHELLS:
-            return of_shell(words) or path_of(word)
-        elif re.fullmatch(r"python[0-9.]*", base):
-            return of_python(words[1:]) or path_of(word)
-        else:
-            return path_of(word)
-    return ""
-
-
-def from_program(words: list[str]) -> list[str]:
-    """From the first word on that can be the program. A word after an option is its value, unless it is the path of a
-    program: `--map-by node`, where node may be one."""
-    before = ""
-    for place, word in enumerate(words):
-        is_setting = re.match(r"[A-Za-z_]\w*=", word)
-        is_value = before.startswith("-") and before != "--" and "=" not in before and "/" not in word
-        if not word.startswith("-") and not is_setting and not is_value and shutil.which(word):
-            return words[place:]
-        before = word
-    return []
+    *_, last = launch_lines.chain(words)
+    base = Path(last[0]).name
+    if base in launch_lines.WRAPPERS or not shutil.which(last[0]):
+        return ""
+    if base in SHELLS:
+        return of_shell(last) or path_of(last[0])
+    if base in STARTS_PYTHON and "python" in last[1:]:
+        return of_python(last[last.index("python", 1) + 1 :]) or path_of(last[0])
+    if re.fullmatch(r"python[0-9.]*", base):
+        return of_python(last[1:]) or path_of(last[0])
+    return path_of(last[0])
 
 
 def of_python(words: list[str]) -> str:

@@ -14,18 +14,24 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+
+from kumihimo import launch_lines
+from kumihimo.processes import below, command_of, is_running, state_of
 
 NOTICES = (signal.SIGUSR1, signal.SIGUSR2)  # after which a program goes on
 NUMBERS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, *NOTICES)
+PATIENCE = 2.0  # seconds for a launcher that a script has left, and that may have the signal
+LAST_SECONDS = 10.0  # for launchers to end their ranks
 GRACE = 0.2  # seconds in which a sender that goes from process to process comes to all of them
 
 
-def run(command: Sequence[str], **options: object) -> tuple[int, tuple[str, ...]]:
+def run(command: Sequence[str], whole: bool = False, **options: object) -> tuple[int, tuple[str, ...]]:
     """The exit status, 128 and its number where a signal ended the launcher; and the names of the signals that came,
-    notices aside."""
-    relay = Relay()
+    notices aside. `whole`: a signal ends all launchers below the command. Else a script may end before its launcher
+    does, and srun only shows its state at the first SIGINT."""
+    relay = Relay(whole)
     before = {number: signal.getsignal(number) for number in NUMBERS}
     heeded = [number for number in NUMBERS if before[number] != signal.SIG_IGN]  # as SIGHUP is not under nohup
     try:
@@ -35,6 +41,7 @@ def run(command: Sequence[str], **options: object) -> tuple[int, tuple[str, ...]
         # Background jobs of a script ignore it, and hand that down to the launcher, which is asked all the same.
         signal.signal(signal.SIGINT, relay.take)
         code = relay.process.wait()
+        relay.end_launchers()
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -47,8 +54,10 @@ def run(command: Sequence[str], **options: object) -> tuple[int, tuple[str, ...]
 class Relay:
     """Takes signals, and hands on those that the launcher has not got by itself."""
 
-    def __init__(self) -> None:
+    def __init__(self, whole: bool = False) -> None:
         self.came: list[int] = []
+        self._whole = whole
+        self._launchers: set[int] = set()  # below the process, when a signal came
         self.witness = Witness()
         self.process: subprocess.Popen | None = None
         self._at_hand = 0
@@ -68,14 +77,28 @@ class Relay:
         if self.process is None:
             self._early.append(number)
             return
+        if self._whole and number not in NOTICES:
+            self._launchers |= launchers_below(self.process.pid)
         self._at_hand += 1
         time.sleep(GRACE)
         self._sent_to_all |= self.witness.pending()
         if number not in self._sent_to_all or not is_of_our_group(self.process.pid):
             self.process.send_signal(number)
+        terminate(pid for pid in self._launchers if command_of(pid) == launch_lines.SRUN)
         while self._at_hand == 1 and self._sent_to_all:
             self._stop_witness_process()
         self._at_hand -= 1
+
+    def end_launchers(self) -> None:
+        """Those that a script has left behind."""
+        self._wait_for_launchers(PATIENCE)
+        terminate(self._launchers)
+        self._wait_for_launchers(LAST_SECONDS)
+
+    def _wait_for_launchers(self, seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while any(map(is_running, self._launchers)) and time.monotonic() < deadline:
+            time.sleep(0.02)
 
     def _stop_witness_process(self) -> None:
         """By one that has seen nothing. What comes meanwhile counts as sent to all."""
@@ -120,6 +143,19 @@ class Witness:
             self._process.kill()
             self._process.communicate()
             self._process = None
+
+
+def launchers_below(pid: int) -> set[int]:
+    """Without those that a launcher started, as srun starts a second srun."""
+    found = {each for each in below(pid) if launch_lines.is_launcher(command_of(each))}
+    return {each for each in found if state_of(each)[1] not in found}
+
+
+def terminate(launchers: Iterable[int]) -> None:
+    for pid in launchers:
+        with contextlib.suppress(OSError):
+            if launch_lines.is_launcher(command_of(pid)):  # the number may be another process's by now
+                os.kill(pid, signal.SIGTERM)
 
 
 def is_of_our_group(process: int) -> bool:

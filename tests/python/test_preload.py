@@ -60,24 +60,6 @@ def test_open_mpi_hands_the_settings_to_each_program_of_a_line(line: str, handed
     assert preload.preloading("openmpi", GIVEN, line.split()) == expected
 
 
-@pytest.mark.parametrize(
-    ("line", "ranks"),
-    [
-        ("mpirun -n 1 ./program -n 100", 1),
-        ("mpirun -n 1 ./a -n 100 : -np 2 ./b -n 50 : --np=3 c -c 9", 6),
-        ("mpirun --mca btl tcp,self -x A=b --map-by node -n 4 ./program", 4),
-        ("mpiexec -genv A 1 -n 4 program", 4),
-        ("mpirun --oversubscribe /bin/sh -n 100", 0),
-        ("mpirun --oversubscribe -n 2 -q python3 x.py -n 100", 2),
-        ("srun -n4 --ntasks=3 ./program -n 8", 7),
-        ("./program -n 100", 100),
-        ("mpirun -n", 0),
-    ],
-)
-def test_ranks_that_a_launcher_is_asked_for(line: str, ranks: int) -> None:
-    assert preload.asked_ranks(line.split()) == ranks
-
-
 def test_others_need_them_once() -> None:
     line = ["-n", "1", "./a", ":", "-n", "1", "./b"]
     assert preload.preloading("mpich", {"A": "b"}, line) == ["-genv", "A", "b", *line]

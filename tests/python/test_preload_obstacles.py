@@ -33,6 +33,10 @@ def test_static_programs_are_named_wherever_they_stand(tmp_path: Path, option: s
     assert obstacles(["mpirun", "-n", "2", str(static)]) == said
     assert obstacles(["mpirun", "-n", "2", "env", "A=b", str(static)]) == said
     assert obstacles(["mpirun", "-n", "1", str(dynamic), ":", "-n", "1", str(static), ":", str(static)]) == said
+    assert obstacles(["mpirun", "--rankfile", str(static), "-n", "2", str(dynamic)]) == [], "the value of an option"
+    assert obstacles(["srun", "-n", "2", str(static)]) == said
+    (tmp_path / "file").write_text(f"0 {dynamic}\n1 {static}\n", encoding="utf-8")
+    assert obstacles(["srun", "-n", "2", "--multi-prog", str(tmp_path / "file")]) == said
     assert str(static) in sentence(said)
 
 

@@ -60,6 +60,7 @@ def test_of_python_is_what_it_runs(program, tmp_path):
         ("python3 -X dev -u a.py b.py", "python3 a.py"),
         ("env A=1 python3 a.py", "python3 a.py"),
         ("bash ./a.sh x", "sh ./a.sh"),
+        ("--rankfile /bin/cat /bin/ls", "/bin/ls"),
         ("numactl --cpunodebind=0 /bin/ls", "/bin/ls"),
         ("/bin/ls /bin/sh", "/bin/ls"),
         ("/bin/ls cat", "/bin/ls"),
@@ -86,6 +87,17 @@ def test_does_not_depend_on_what_stands_around_the_program(program, tmp_path, li
 )
 def test_differs_between_what_is_run(program, line, other):
     assert key_of(["mpirun", *line]) != key_of(["mpirun", *other])
+
+
+def test_of_a_script_behind_gpaw_is_the_script(program, tmp_path, monkeypatch):
+    gpaw = tmp_path / "bin" / "gpaw"
+    gpaw.write_text("#!/usr/bin/python3\n")
+    gpaw.chmod(0o755)
+    (tmp_path / "a.py").write_text("")
+    of_script = key_of(["python3", "a.py"])
+    assert key_of(["mpirun", "-n", "2", "bin/gpaw", "python", "a.py"]) == of_script
+    assert key_of(["bin/gpaw", "-P", "2", "python", "a.py", "x"]) == of_script
+    assert key_of(["bin/gpaw", "test"]).startswith("gpaw-")
 
 
 @pytest.mark.parametrize("line", [["mpirun", "--app", "file"], ["mpirun"], ["mpirun", "-n", "2", "./none"]])

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import typer
 
-from kumihimo import __version__, files, launcher_environment, preload, preload_obstacles
+from kumihimo import __version__, files, launch_lines, launcher_environment, preload, preload_obstacles
 from kumihimo.cli import options, output, progress, tune, tuned_tables
 from kumihimo.cli.options import argument, option
 from kumihimo.errors import Failed, OutOfTime, failed, wrong_value
@@ -72,6 +72,8 @@ def command(
     if found := preload_obstacles.obstacles(words):
         raise failed("the preload library cannot be loaded", "; ".join(found), "start another program")
     preload.found(words)
+    if launch_lines.read(words).is_srun and "SLURM_JOB_ID" not in os.environ:
+        output.message("srun asks for nodes in every run; to wait for them once, start this command in salloc or sbatch")
     with files.refused("--output must name a folder that can be written", out):
         out.mkdir(parents=True, exist_ok=True)
     out = out.resolve()  # the program may change the folder
@@ -212,7 +214,8 @@ class Work:
         seconds = min(TUNING_SHARE * self.clock.seconds, self.clock.left - least)
         asked = tune.Asked(list(tune.COLLECTIVES), [], Clock(max(1.0, seconds)))
         path = self.program.logs / "profile.jsonl"
-        found = tune.of_program(asked, path, None, self.library, self.program.logs / "wisdom.json")
+        places = launch_lines.places(launch_lines.read(self.program.command))
+        found = tune.of_program(asked, path, None, self.library, self.program.logs / "wisdom.json", places)
         self.told = found["profile"]
         if found["interrupted"]:  # a launch may have taken Ctrl-C for itself
             code = asked.interruption.code or 1

@@ -246,14 +246,21 @@ def of_ranks(
     return measure(asked, installation, here, wanted, path, wisdom.existing(path, here.mpi), export)
 
 
-def of_program(asked: Asked, path: Path, collectives: list[str] | None, library: str | None, out: Path | None) -> dict:
-    """What the program of a profile asks for, as wisdom of its own."""
+def of_program(
+    asked: Asked,
+    path: Path,
+    collectives: list[str] | None,
+    library: str | None,
+    out: Path | None,
+    srun_options: Sequence[str] = (),
+) -> dict:
+    """What the program of a profile asks for, as wisdom of its own. `srun_options`: for processes that srun starts."""
     profile = collectives_of.of(path)
     wanted = program.plan(profile, collectives)
     if not wanted.targets:
         tuned_tables.tell_of(profile, wanted)
         return {**NOTHING_TO_TUNE, "profile": tuned_tables.profile_object(profile, wanted, program.Gain())}
-    installation = own_launches(library or family_of(profile.mpi))
+    installation = launches_as_in(profile, library, srun_options)
     here = tuner.probe(installation, [*(target.ranks for target in wanted.targets), profile.expected])
     check_same_place(profile, here, path)
     tuned_tables.tell_of(profile, wanted)
@@ -269,14 +276,22 @@ def of_program(asked: Asked, path: Path, collectives: list[str] | None, library:
 
 
 def own_launches(library: str | None) -> mpi.Installation:
-    if launcher_environment.place():
-        raise wrong_value("kumihimo tune starts its processes itself", "mpirun kumihimo tune", "leave mpirun out")
+    refuse_as_rank()
     return mpi.choose(library)
 
 
-def family_of(version: str) -> str:
-    """Of a library by the first line of its version."""
-    return "openmpi" if "Open MPI" in version else "mpich"
+def refuse_as_rank() -> None:
+    if launcher_environment.place():
+        raise wrong_value("kumihimo tune starts its processes itself", "mpirun kumihimo tune", "leave mpirun out")
+
+
+def launches_as_in(profile: Collectives, library: str | None, srun_options: Sequence[str]) -> mpi.Installation:
+    """By the launcher that started the program."""
+    if library is not None or profile.srun_mpi is None:
+        return own_launches(library or mpi.family_of(profile.mpi))
+    refuse_as_rank()
+    kind = [f"--mpi={profile.srun_mpi}"] if profile.srun_mpi else []
+    return mpi.by_srun(profile.mpi, profile.library, [*srun_options, *kind])
 
 
 def check_same_place(profile: Collectives, here: tuner.Probe, path: Path) -> None:

@@ -14,6 +14,7 @@ from kumihimo import preload, wisdom_reading
 from kumihimo.errors import Failed, failed
 
 STOPWATCH = "libkumihimo-stopwatch.so"
+SRUN_ERROR = re.compile(r"^srun: (?:error|fatal): (.*\S)", re.MULTILINE)
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eEdD][-+]?\d+)?")
 
 
@@ -62,13 +63,19 @@ def run(program: Program, name: str, wisdom: Path | None = None, profile: Path |
         printed = files.enter_context(log.open("wb"))
         given = files.enter_context(program.given.open("rb")) if program.given else None
         streams = {"stdin": given, "stdout": printed, "stderr": printed}
-        code, _, signals = preload.run(program.command, settings, objects, streams=streams)
+        code, _, signals = preload.run(program.command, settings, objects, streams=streams, whole=True)
     if signals:
         raise KeyboardInterrupt
     if code:
-        raise failed(f"the program failed, {name}", f"exit code {code}", f"see {log}")
+        raise failed(f"the program failed, {name}", f"exit code {code}{said_by_srun(log)}", f"see {log}")
     results = tuple(result_of(path, earlier) for path, earlier in zip(program.checked, before))
     return Run(name, log, code, signals, cost_of(program, log, times), results)
+
+
+def said_by_srun(log: Path) -> str:
+    """Its first error, such as that it asks for more than the allocation has; empty without one."""
+    found = SRUN_ERROR.search(log.read_text(encoding="utf-8", errors="replace"))
+    return f" (srun: {found[1]})" if found else ""
 
 
 def cost_of(program: Program, log: Path, times: Path) -> float:

@@ -134,7 +134,8 @@ class Late:
 @dataclass
 class Collectives:
     """Of a program. `seconds`: of all its ranks together, as all times here; `ranks`: that are in the profile, of
-    `expected`."""
+    `expected`. `library`: the path of the MPI library, if known; `srun_mpi`: --mpi of the srun that started the ranks,
+    None where another launcher did."""
 
     mpi: str
     program: str
@@ -145,6 +146,8 @@ class Collectives:
     uses: list[Use]  # the most transferring first
     late: list[Late]  # the most waiting first
     others: Counter = field(default_factory=Counter)  # seconds of collectives that are no Use, by reason
+    library: str = ""
+    srun_mpi: str | None = None
 
     def share(self, seconds: float) -> float:
         return seconds / self.seconds if self.seconds else 0.0
@@ -232,4 +235,6 @@ def _summed(header: dict, ranks: Iterable[dict], path: Path) -> Collectives:
         ),
         sorted(late.values(), key=lambda each: -each.waiting_seconds),
         others,
+        header.get("library") or "",
+        header.get("srun_mpi"),
     )
