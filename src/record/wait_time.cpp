@@ -4,56 +4,93 @@
 
 #include <cstdio>
 #include <limits>
-#include <mutex>
 #include <utility>
 
 namespace kumihimo::record {
 
-std::vector<std::int64_t> WaitTime::entries(const Communicator& communicator) const {
+std::vector<std::int64_t> WaitTime::entries(const std::vector<Sample>& samples) const {
   std::vector<std::int64_t> times;
-  times.reserve(communicator.samples.size());
-  for (const Sample& sample : communicator.samples)
+  times.reserve(samples.size());
+  for (const Sample& sample : samples)
     times.push_back(sample.counts ? clock_.on_rank_0(sample.entry_ns) : std::numeric_limits<std::int64_t>::min());
   return times;
 }
 
-void WaitTime::divide(Communicator& communicator, const std::vector<std::int64_t>& last) const {
-  for (std::size_t i = 0; i < last.size(); ++i) {
-    const Sample& sample = communicator.samples[i];
+void WaitTime::divide(const Reduction& reduction) const {
+  for (std::size_t i = 0; i < reduction.samples.size(); ++i) {
+    const Sample& sample = reduction.samples[i];
     if (!sample.row) continue;
     const std::int64_t entry = clock_.on_rank_0(sample.entry_ns);
     const std::int64_t took = sample.exit_ns - sample.entry_ns;
-    const Split split = split_of(entry, entry + took, last[i], sample.may_leave_before);
+    const Split split = split_of(entry, entry + took, reduction.last[i], sample.may_leave_before);
     ++sample.row->split_calls;
     sample.row->split_ns += sample.weight * took;
     sample.row->waiting_ns += sample.weight * split.waiting_ns;
     sample.row->transferring_ns += sample.weight * split.transferring_ns;
   }
-  communicator.samples.clear();
 }
 
-// A reduction that cannot be started is left out. The others are completed, because the library writes to their
-// buffers.
-void WaitTime::split(const std::vector<Communicator*>& communicators) const {
+// Null if the library cannot start it: its samples are left out.
+std::unique_ptr<WaitTime::Reduction> WaitTime::begun(Communicator& communicator) const {
+  auto reduction = std::make_unique<Reduction>();
+  reduction->samples = std::exchange(communicator.samples, {});
+  reduction->mine = entries(reduction->samples);
+  reduction->last.resize(reduction->mine.size());
+  const int code = library_.call.Iallreduce(reduction->mine.data(), reduction->last.data(),
+                                            static_cast<int>(reduction->mine.size()),
+                                            library_.datatype(DataType::int64), library_.operation(Operation::max),
+                                            communicator.handle, &reduction->request);
+  return code == 0 ? std::move(reduction) : nullptr;
+}
+
+void WaitTime::split(const std::vector<Communicator*>& communicators) {
   std::vector<std::unique_ptr<Reduction>> reductions;
-  for (Communicator* c : communicators) {
-    auto reduction = std::make_unique<Reduction>(Reduction{c, entries(*c), {}});
-    reduction->last.resize(reduction->mine.size());
-    if (library_.call.Iallreduce(reduction->mine.data(), reduction->last.data(),
-                                 static_cast<int>(reduction->mine.size()), library_.datatype(DataType::int64),
-                                 library_.operation(Operation::max), c->handle, &reduction->request) == 0)
-      reductions.push_back(std::move(reduction));
-    else
-      c->samples.clear();
+  for (Communicator* communicator : communicators)
+    if (auto reduction = begun(*communicator)) reductions.push_back(std::move(reduction));
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto& reduction : left_) reductions.push_back(std::move(reduction));
+    left_.clear();
   }
   WaitWarning warning;
-  for (std::unique_ptr<Reduction>& reduction : reductions)
-    if (ended(reduction->request, warning)) {
-      divide(*reduction->communicator, reduction->last);
-    } else { // it may never complete, and write to its buffers at any time
-      reduction->communicator->samples.clear();
-      keep_for_good(std::move(reduction));
-    }
+  for (std::unique_ptr<Reduction>& reduction : reductions) complete(std::move(reduction), warning);
+}
+
+void WaitTime::split_before_free(Communicator& communicator) {
+  constexpr std::int64_t patience_ns = 10'000'000; // usually all ranks free it at about the same time
+  const mpi::Handle handle = communicator.handle;
+  std::unique_ptr<Reduction> reduction = begun(communicator);
+  if (!reduction) return;
+  const std::int64_t begun_ns = Clock::now_ns();
+  do {
+    int done = 0;
+    mpi::StatusWords status;
+    if (library_.call.Test(&reduction->request, &done, &status) != 0) return keep_for_good(std::move(reduction));
+    if (done) return divide(*reduction);
+    sched_yield();
+  } while (Clock::now_ns() - begun_ns < patience_ns);
+  if (!hold(*reduction, handle)) return keep_for_good(std::move(reduction));
+  const std::lock_guard lock(mutex_);
+  left_.push_back(std::move(reduction));
+}
+
+// A freed communicator stays until what uses it has ended. Open MPI forgets to count non-blocking collectives there, but
+// counts receives: so there is one, for which nobody sends.
+bool WaitTime::hold(Reduction& reduction, mpi::Handle communicator) const {
+  constexpr int unused_tag = 31997;
+  const mpi::Handle byte = library_.constants.byte;
+  reduction.is_held = library_.call.Irecv(&reduction.held, 1, byte, 0, unused_tag, communicator, &reduction.hold) == 0;
+  return reduction.is_held;
+}
+
+// The library writes to the buffers of one that fails, perhaps at any time.
+void WaitTime::complete(std::unique_ptr<Reduction> reduction, WaitWarning& warning) const {
+  if (!ended(reduction->request, warning)) return keep_for_good(std::move(reduction));
+  divide(*reduction);
+  if (!reduction->is_held) return;
+  mpi::StatusWords status;
+  if (library_.call.Cancel(&reduction->hold) != 0 || library_.call.Wait(&reduction->hold, &status) != 0)
+    keep_for_good(std::move(reduction));
 }
 
 void WaitTime::keep_for_good(std::unique_ptr<Reduction> reduction) {

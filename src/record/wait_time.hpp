@@ -9,6 +9,7 @@
 #include <bit>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 namespace kumihimo::record {
@@ -52,18 +53,27 @@ class WaitTime {
  public:
   WaitTime(const mpi::Library& library, const Clock& clock) : library_(library), clock_(clock) {}
 
-  // Splits the samples of a communicator before it is freed, or of all live ones at the end. Collective; the ranks may
-  // pass them in any order.
-  void split(const std::vector<Communicator*>& communicators) const;
+  // Splits the samples of these communicators, and those that split_before_free left. Collective; the ranks may pass
+  // them in any order.
+  void split(const std::vector<Communicator*>& communicators);
+
+  // Splits the samples of a communicator that MPI_Comm_free frees next. Does not wait for late ranks: garbage collection
+  // frees communicators in another order on each rank, so that ranks would wait for each other for ever.
+  void split_before_free(Communicator& communicator);
 
  private:
-  std::vector<std::int64_t> entries(const Communicator& communicator) const;
-  void divide(Communicator& communicator, const std::vector<std::int64_t>& last) const;
   struct Reduction {
-    Communicator* communicator = nullptr;
+    std::vector<Sample> samples;
     std::vector<std::int64_t> mine, last;
     mpi::Handle request = 0;
+    mpi::Handle hold = 0; // a receive that keeps a freed communicator, if `is_held`
+    int held = 0;
+    bool is_held = false;
   };
+  std::vector<std::int64_t> entries(const std::vector<Sample>& samples) const;
+  void divide(const Reduction& reduction) const;
+  std::unique_ptr<Reduction> begun(Communicator& communicator) const;
+  bool hold(Reduction& reduction, mpi::Handle communicator) const;
   static void keep_for_good(std::unique_ptr<Reduction> reduction);
   // Warns that a rank without the recorder may be missing, so that the others would wait for it for ever.
   struct WaitWarning {
@@ -73,9 +83,12 @@ class WaitTime {
   };
   // Waits for a reduction. False: the library failed.
   bool ended(mpi::Handle& request, WaitWarning& warning) const;
+  void complete(std::unique_ptr<Reduction> reduction, WaitWarning& warning) const;
 
   const mpi::Library& library_;
   const Clock& clock_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Reduction>> left_; // by split_before_free; guarded by mutex_
 };
 
 } // namespace kumihimo::record

@@ -18,6 +18,7 @@ struct Under {
   int n;
   int tests = 0;
 };
+int tests_needed = 3;
 std::map<mpi::Handle, Under> under_way; // by communicator, which is the request too
 
 int begin(const void* mine, void* last, int n, mpi::Handle, mpi::Handle, mpi::Handle communicator,
@@ -31,7 +32,7 @@ int begin(const void* mine, void* last, int n, mpi::Handle, mpi::Handle, mpi::Ha
 int test(mpi::Handle* request, int* done, mpi::StatusWords*) {
   if (*request == lost) return 1;
   Under& it = under_way.at(*request);
-  *done = ++it.tests == 3;
+  *done = ++it.tests >= tests_needed;
   for (int i = 0; *done && i < it.n; ++i) it.last[i] = it.mine[i] + 40; // another rank enters 40 ns later
   return 0;
 }
@@ -60,6 +61,41 @@ TEST(WaitTime, EndsAllThatItBegan) {
   }
   // The library may write to the buffers of the one that was lost for as long as the process lives.
   under_way.at(lost).last[0] = under_way.at(lost).mine[0];
+}
+
+int holds = 0;
+int receive(void*, int, mpi::Handle, int, int, mpi::Handle, mpi::Handle*) { return ++holds, 0; }
+int cancel(mpi::Handle*) { return --holds, 0; }
+int wait(mpi::Handle*, mpi::StatusWords*) { return 0; }
+
+TEST(WaitTime, DoesNotWaitForLateRanksBeforeACommunicatorIsFreed) {
+  mpi::Library library;
+  library.call.Iallreduce = begin;
+  library.call.Test = test;
+  library.call.Irecv = receive;
+  library.call.Cancel = cancel;
+  library.call.Wait = wait;
+  const Clock clock(library, 0);
+  std::deque<Row> rows(2);
+  std::deque<Communicator> all(2);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    all[i].handle = static_cast<mpi::Handle>(10 + i);
+    all[i].samples = {{1000, 1100, true, &rows[i], 1}};
+  }
+  WaitTime wait_time(library, clock);
+  tests_needed = 1;
+  wait_time.split_before_free(all[0]);
+  EXPECT_EQ(rows[0].waiting_ns, 40) << "all ranks are there";
+  EXPECT_EQ(holds, 0);
+  tests_needed = 1 << 30;
+  wait_time.split_before_free(all[1]);
+  EXPECT_EQ(rows[1].split_calls, 0);
+  EXPECT_EQ(holds, 1) << "the library keeps the communicator";
+  all.pop_back();
+  tests_needed = 1;
+  wait_time.split({});
+  EXPECT_EQ(rows[1].waiting_ns, 40);
+  EXPECT_EQ(holds, 0);
 }
 
 } // namespace

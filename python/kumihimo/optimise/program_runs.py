@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from signal import Signals
 
 from kumihimo import preload, wisdom_reading
 from kumihimo.errors import Failed, failed
@@ -65,7 +66,7 @@ def run(program: Program, name: str, wisdom: Path | None = None, profile: Path |
         streams = {"stdin": given, "stdout": printed, "stderr": printed}
         code, _, signals = preload.run(program.command, settings, objects, streams=streams, whole=True)
     if signals:
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt if signals[0] == "SIGINT" else SystemExit(128 + Signals[signals[0]])
     if code:
         raise failed(f"the program failed, {name}", f"exit code {code}{said_by_srun(log)}", f"see {log}")
     results = tuple(result_of(path, earlier) for path, earlier in zip(program.checked, before))
