@@ -16,43 +16,70 @@ OTHER_LAUNCHERS = (SRUN, "aprun", "jsrun", "flux", "prun")  # of batch systems
 WRAPPERS = ("env", "time", "nice", "ionice", "nohup", "stdbuf", "timeout", "numactl", "taskset", "setarch", "chrt")
 WRAPPERS += ("valgrind", "perf", "strace", "ltrace", "gdb", "singularity", "apptainer")
 
+
+def names_in(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 # The options that take values, and those that take none, without their dashes. The value of any other option is guessed
 # (takes_next).
 MPI_NUMBERS, SRUN_NUMBERS = ("n", "np", "c"), ("n", "ntasks")  # of processes
 MPI_TWO_VALUES = ("mca", "gmca", "prtemca", "gprtemca", "pmixmca", "gpmixmca", "omca", "gomca", "env", "genv")
-MPI_VALUES = """H N am app bind-to bootstrap bootstrap-exec c configfile cpu-list cpu-set cpus-per-proc cpus-per-rank
-    default-hostfile demux display dvm dvm-uri envlist errfile-pattern f forward-signals genvlist ghost gpath gpus-per-proc
-    gwdir host hostfile hosts iface launcher launcher-exec localhost machine machinefile map-by max-restarts membind n
-    nameserver np npernode npersocket ompi-server order-nodes outfile-pattern output output-filename path perhost
-    personality ppn prefix preload-files prepend-pattern pset rank-by rankfile report-pid report-uri rf rmk
-    runtime-options slot-list stdin stream-buffering timeout topolib tune usize wd wdir x""".split()
-MPI_FLAGS = """V allow-run-as-root bind-to-core bind-to-none bind-to-socket bycore bynode byslot bysocket continuous d
+MPI_VALUES = names_in(
+    """
+    H N am app bind-to bootstrap bootstrap-exec c configfile cpu-list cpu-set cpus-per-proc cpus-per-rank
+    default-hostfile demux display dvm dvm-uri envlist errfile-pattern f forward-signals genvlist ghost gpath
+    gpus-per-proc gwdir host hostfile hosts iface launcher launcher-exec localhost machine machinefile map-by
+    max-restarts membind n nameserver np npernode npersocket ompi-server order-nodes outfile-pattern output
+    output-filename path perhost personality ppn prefix preload-files prepend-pattern pset rank-by rankfile
+    report-pid report-uri rf rmk runtime-options slot-list stdin stream-buffering timeout topolib tune usize wd
+    wdir x
+    """
+)
+MPI_FLAGS = names_in(
+    """
+    V allow-run-as-root bind-to-core bind-to-none bind-to-socket bycore bynode byslot bysocket continuous d
     debug-daemons debug-devel disable-auto-cleanup disable-hostname-propagation disable-x display-allocation
-    display-devel-map display-map do-not-launch do-not-resolve enable-recovery enable-x envall envnone genvall genvnone
-    get-stack-traces h help index-argv-by-rank info l leave-session-attached merge-stderr-to-stdout nolocal
-    nooversubscribe novm oversubscribe pernode pmi-port preload-binary prepend-rank print-all-exitcodes profile q quiet
-    report-bindings report-child-jobs-separately report-state-on-timeout s show-progress skip-launch-node tag-output
-    timestamp-output use-hwthread-cpus v verbose version xml""".split()
-SRUN_VALUES = """A B C D G J L M N S T W account acctg-freq b bb bbf bcast-exclude begin c chdir cluster-constraint
-    clusters comment constraint container core-spec cores-per-socket cpu-bind cpu-freq cpus-per-gpu cpus-per-task d
-    deadline delay-boot dependency distribution e epilog error exclude export extra-node-info gpu-bind gpu-freq gpus
-    gpus-per-node gpus-per-socket gpus-per-task gres gres-flags het-group hint i input j job-name jobid licenses m
-    mail-type mail-user mcs-label mem mem-bind mem-per-cpu mem-per-gpu mincpus mpi n network nodefile nodelist nodes
-    ntasks ntasks-per-core ntasks-per-gpu ntasks-per-node ntasks-per-socket ntasks-per-tres o output p partition power
-    priority profile prolog q qos r relative reservation signal slurmd-debug sockets-per-node switches task-epilog
-    task-prolog thread-spec threads threads-per-core time time-min t tmp tres-per-task tres-bind w wait wckey x
-    """.split()
-SRUN_FLAGS = """E H I K O Q V X Z bcast compress contiguous disable-status exact exclusive h help hold immediate k
-    kill-on-bad-exit l label multi-prog nice no-allocate no-kill overcommit overlap oversubscribe preserve-env propagate
-    pty quiet quit-on-interrupt reboot resv-ports s send-libs share spread-job u unbuffered usage use-min-nodes v verbose
-    version""".split()
+    display-devel-map display-map do-not-launch do-not-resolve enable-recovery enable-x envall envnone genvall
+    genvnone get-stack-traces h help index-argv-by-rank info l leave-session-attached merge-stderr-to-stdout
+    nolocal nooversubscribe novm oversubscribe pernode pmi-port preload-binary prepend-rank print-all-exitcodes
+    profile q quiet report-bindings report-child-jobs-separately report-state-on-timeout s show-progress
+    skip-launch-node tag-output timestamp-output use-hwthread-cpus v verbose version xml
+    """
+)
+SRUN_VALUES = names_in(
+    """
+    A B C D G J L M N S T W account acctg-freq b bb bbf bcast-exclude begin c chdir cluster-constraint clusters
+    comment constraint container core-spec cores-per-socket cpu-bind cpu-freq cpus-per-gpu cpus-per-task d
+    deadline delay-boot dependency distribution e epilog error exclude export extra-node-info gpu-bind gpu-freq
+    gpus gpus-per-node gpus-per-socket gpus-per-task gres gres-flags het-group hint i input j job-name jobid
+    licenses m mail-type mail-user mcs-label mem mem-bind mem-per-cpu mem-per-gpu mincpus mpi n network nodefile
+    nodelist nodes ntasks ntasks-per-core ntasks-per-gpu ntasks-per-node ntasks-per-socket ntasks-per-tres o
+    output p partition power priority profile prolog q qos r relative reservation signal slurmd-debug
+    sockets-per-node switches task-epilog task-prolog thread-spec threads threads-per-core time time-min t tmp
+    tres-per-task tres-bind w wait wckey x
+    """
+)
+SRUN_FLAGS = names_in(
+    """
+    E H I K O Q V X Z bcast compress contiguous disable-status exact exclusive h help hold immediate k
+    kill-on-bad-exit l label multi-prog nice no-allocate no-kill overcommit overlap oversubscribe preserve-env
+    propagate pty quiet quit-on-interrupt reboot resv-ports s send-libs share spread-job u unbuffered usage
+    use-min-nodes v verbose version
+    """
+)
 
 # Of srun: where the processes run, which is the same for a measurement.
-SRUN_PLACES = """A B C G M N O S account c clusters constraint core-spec cores-per-socket cpu-bind cpu-freq cpus-per-gpu
+SRUN_PLACES = names_in(
+    """
+    A B C G M N O S account c clusters constraint core-spec cores-per-socket cpu-bind cpu-freq cpus-per-gpu
     cpus-per-task distribution exact exclude exclusive extra-node-info gpu-bind gpu-freq gpus gpus-per-node
-    gpus-per-socket gpus-per-task gres gres-flags hint jobid licenses m mem mem-bind mem-per-cpu mem-per-gpu mincpus
-    network nodelist nodes ntasks-per-core ntasks-per-node ntasks-per-socket overcommit overlap oversubscribe p
-    partition q qos r relative reservation resv-ports s sockets-per-node threads-per-core time t w x""".split()
+    gpus-per-socket gpus-per-task gres gres-flags hint jobid licenses m mem mem-bind mem-per-cpu mem-per-gpu
+    mincpus network nodelist nodes ntasks-per-core ntasks-per-node ntasks-per-socket overcommit overlap
+    oversubscribe p partition q qos r relative reservation resv-ports s sockets-per-node threads-per-core time t
+    w x
+    """
+)
 
 
 @dataclass(frozen=True)
@@ -211,4 +238,3 @@ def from_program(words: list[str]) -> list[str]:
             return words[place:]
         before = word
     return []
-

@@ -127,7 +127,8 @@ def launcher_failed(command: Sequence[str], code: int, nothing: str) -> str:
     line = launch_lines.read(command)
     if not (line.is_of_mpi or line.is_srun) or code <= 0 or (code >= 128 and line.names_a_program):
         return ""
-    return f"{nothing}: {line.launcher} failed (exit code {code}); see its message above, and run the same line without kumihimo"
+    what = f"{line.launcher} failed (exit code {code})"
+    return f"{nothing}: {what}; see its message above, and run the same line without kumihimo"
 
 
 def remarks(command: Sequence[str], ranks: int) -> list[str]:

@@ -151,8 +151,10 @@ void Recorder::before_end(const Call& call) {
   auto* const communicator = reinterpret_cast<Communicator*>(call.notes[on]);
   if (!communicator) return;
   if (!communicator->samples.empty() && !is_revoked(*communicator)) {
-    if (call.name == Name::Comm_free) wait_time_.split_before_free(*communicator);
-    else wait_time_.split({communicator});
+    if (call.name == Name::Comm_free)
+      wait_time_.split_before_free(*communicator);
+    else
+      wait_time_.split({communicator});
   }
   // The end of a communicator is reported by its attribute: this call may fail.
   if (call.has(Role::ended_window)) communicators_.window_ended(call.handle_at(Role::ended_window));

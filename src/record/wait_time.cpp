@@ -36,10 +36,9 @@ std::unique_ptr<WaitTime::Reduction> WaitTime::begun(Communicator& communicator)
   reduction->samples = std::exchange(communicator.samples, {});
   reduction->mine = entries(reduction->samples);
   reduction->last.resize(reduction->mine.size());
-  const int code = library_.call.Iallreduce(reduction->mine.data(), reduction->last.data(),
-                                            static_cast<int>(reduction->mine.size()),
-                                            library_.datatype(DataType::int64), library_.operation(Operation::max),
-                                            communicator.handle, &reduction->request);
+  const int code = library_.call.Iallreduce(
+      reduction->mine.data(), reduction->last.data(), static_cast<int>(reduction->mine.size()),
+      library_.datatype(DataType::int64), library_.operation(Operation::max), communicator.handle, &reduction->request);
   return code == 0 ? std::move(reduction) : nullptr;
 }
 
@@ -74,8 +73,8 @@ void WaitTime::split_before_free(Communicator& communicator) {
   left_.push_back(std::move(reduction));
 }
 
-// A freed communicator stays until what uses it has ended. Open MPI forgets to count non-blocking collectives there, but
-// counts receives: so there is one, for which nobody sends.
+// A freed communicator stays until what uses it has ended. Open MPI forgets to count non-blocking collectives there,
+// but counts receives: so there is one, for which nobody sends.
 bool WaitTime::hold(Reduction& reduction, mpi::Handle communicator) const {
   constexpr int unused_tag = 31997;
   const mpi::Handle byte = library_.constants.byte;

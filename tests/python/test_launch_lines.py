@@ -63,7 +63,8 @@ def test_the_launcher(program: None, line: str, launcher: str) -> None:
 
 
 def test_options_belong_to_the_program_after_them(program: None) -> None:
-    first, second = launch_lines.read("mpirun -x A=1 -n 1 ./a -q : -n 2 --bind-to none ./b".split()).programs
+    line = "mpirun -x A=1 -n 1 ./a -q : -n 2 --bind-to none ./b"
+    first, second = launch_lines.read(line.split(" ")).programs
     assert first.options == ("-x", "A=1", "-n", "1")
     assert second.options == ("-n", "2", "--bind-to", "none")
 
@@ -71,7 +72,10 @@ def test_options_belong_to_the_program_after_them(program: None) -> None:
 @pytest.mark.parametrize(
     ("line", "places"),
     [
-        ("srun -n 4 -N2 -p debug --mem=1G -l -o out --mpi=pmix --cpu-bind cores ./a -N 3", "-N2 -p debug --mem=1G --cpu-bind cores"),
+        (
+            "srun -n 4 -N2 -p debug --mem=1G -l -o out --mpi=pmix --cpu-bind cores ./a -N 3",
+            "-N2 -p debug --mem=1G --cpu-bind cores",
+        ),
         ("srun ./a -p debug", ""),
         ("mpirun -N 2 ./a", ""),
     ],

@@ -73,7 +73,9 @@ def command(
         raise failed("the preload library cannot be loaded", "; ".join(found), "start another program")
     preload.found(words)
     if launch_lines.read(words).is_srun and "SLURM_JOB_ID" not in os.environ:
-        output.message("srun asks for nodes in every run; to wait for them once, start this command in salloc or sbatch")
+        output.message(
+            "srun asks for nodes in every run; to wait for them once, start this command in salloc or sbatch"
+        )
     with files.refused("--output must name a folder that can be written", out):
         out.mkdir(parents=True, exist_ok=True)
     out = out.resolve()  # the program may change the folder

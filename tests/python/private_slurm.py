@@ -1,0 +1,132 @@
+"""A Slurm of one node for the tests, which nobody else uses: munged, slurmctld and slurmd with files in one folder."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+DAEMONS = ("munged", "slurmctld", "slurmd")
+CPUS = 4  # that the node claims to have
+CONFIGURATION = """
+ClusterName=kumihimo
+SlurmctldHost={host}(127.0.0.1)
+SlurmctldPort={control_port}
+SlurmdPort={node_port}
+SlurmUser={user}
+SlurmdUser={user}
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge.socket
+CryptoType=crypto/munge
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd.pid
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmdLogFile={folder}/slurmd.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SwitchType=switch/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+SlurmdParameters=config_overrides
+JobAcctGatherType=jobacct_gather/none
+ReturnToService=2
+SchedulerParameters=sched_interval=1,bf_interval=1
+NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} State=UNKNOWN
+PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+"""
+
+
+def lacking() -> str:
+    """Why there can be none here; empty if there can."""
+    path = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/sbin"))
+    absent = [name for name in (*DAEMONS, "srun", "salloc") if shutil.which(name, path=path) is None]
+    if absent:
+        return f"no {', '.join(absent)} on this machine (Debian: slurm-wlm)"
+    return "" if os.geteuid() == 0 else "slurmd needs root"
+
+
+def free_ports() -> tuple[int, int]:
+    with socket.socket() as one, socket.socket() as other:
+        one.bind(("127.0.0.1", 0))
+        other.bind(("127.0.0.1", 0))
+        return one.getsockname()[1], other.getsockname()[1]
+
+
+@contextlib.contextmanager
+def running(folder: Path) -> Iterator[Path]:
+    """Its slurm.conf. Raises RuntimeError, with what the daemons wrote, where it does not start."""
+    for name in ("state", "spool", "munge"):
+        (folder / name).mkdir(mode=0o700)
+    key = folder / "munge" / "key"
+    key.write_bytes(os.urandom(1024))
+    key.chmod(0o400)
+    ports = dict(zip(("control_port", "node_port"), free_ports()))
+    host = socket.gethostname().partition(".")[0]
+    configuration = folder / "slurm.conf"
+    configuration.write_text(
+        CONFIGURATION.format(folder=folder, host=host, user="root", cpus=CPUS, **ports), encoding="utf-8"
+    )
+    files = {name: folder / f"munge.{name}" for name in ("socket", "pid", "log", "seed")}
+    munged = [
+        f"--{option}={files[name]}" for option, name in zip(("socket", "pid-file", "log-file", "seed-file"), files)
+    ]
+    lines = (
+        ["munged", "--foreground", "--force", f"--key-file={key}", *munged],
+        ["slurmctld", "-D", "-f", configuration],
+        ["slurmd", "-D", "-f", configuration],
+    )
+    path = os.pathsep.join((os.environ["PATH"], "/usr/sbin", "/sbin"))
+    environment = {**os.environ, "PATH": path, "SLURM_CONF": str(configuration)}
+    daemons = []
+    with (folder / "daemons.log").open("wb") as log:
+        try:
+            for line in lines:
+                program = shutil.which(line[0], path=path)
+                daemons.append(
+                    subprocess.Popen(
+                        [program, *line[1:]],
+                        env=environment,
+                        stdin=subprocess.DEVNULL,
+                        stdout=log,
+                        stderr=log,
+                        start_new_session=True,
+                    )
+                )
+                if line[0] == "munged":
+                    wait_until(files["socket"].exists, daemons)
+            wait_until(lambda: is_idle(environment), daemons)
+            yield configuration
+        except TimeoutError:
+            said = "\n".join(path.read_text(errors="replace")[-600:] for path in sorted(folder.glob("*.log")))
+            raise RuntimeError(f"Slurm did not start: {said}") from None
+        finally:
+            for daemon in reversed(daemons):
+                daemon.send_signal(signal.SIGTERM)
+            for daemon in reversed(daemons):
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    daemon.wait(10)
+                daemon.kill()
+                daemon.wait()
+
+
+def wait_until(holds, daemons: list[subprocess.Popen], seconds: float = 15) -> None:
+    deadline = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > deadline or any(daemon.poll() is not None for daemon in daemons):
+            raise TimeoutError
+        time.sleep(0.1)
+
+
+def is_idle(environment: dict[str, str]) -> bool:
+    done = subprocess.run(
+        ["sinfo", "--noheader", "--format=%t"], env=environment, capture_output=True, text=True, check=False, timeout=20
+    )
+    return done.stdout.strip() == "idle"
