@@ -368,7 +368,8 @@ def test_ranks_that_are_alone_are_told_of(monkeypatch) -> None:
     for asked in (["-n", "2"], ["-np", "2"], ["--np", "2"], ["-n2"], ["-n", "1", "./a", ":", "-n", "1"]):
         assert preload.remarks(["/usr/bin/mpirun", *asked, "./a"], 1) == alone
         assert preload.remarks(["mpirun", *asked, "./a"], 2) == []
-    assert preload.remarks(["srun", "--ntasks=4", "./a"], 1) == [alone[0].replace("mpirun", "srun")]
+    by_srun = "each process is alone in MPI_COMM_WORLD; does srun --mpi=... fit the program's MPI library?"
+    assert preload.remarks(["srun", "--ntasks=4", "./a"], 1) == [by_srun]
     assert preload.remarks(["mpirun", "-n", "1", "./a"], 1) == preload.remarks(["srun", "./a"], 1) == []
     assert preload.remarks(["./a", "-n", "4"], 1) == [
         "the program has only one rank; put mpirun -n P before it to start more"
