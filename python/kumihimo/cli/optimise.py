@@ -223,8 +223,13 @@ class Work:
             code = asked.interruption.code or 1
             raise KeyboardInterrupt if code == 1 else SystemExit(code)
         choices = [choice for choice in found["results"] if choice["algorithm"] != "library"]
+        gain = self.told["predicted_gain"]
         if not choices:
             self.why_nothing = self.why_no_candidates(plan, found)
+        elif gain["high"] < tuning_of.LEFT_SHARE:
+            text = tuned_tables.gain_text(gain)
+            self.why_nothing = f"the predicted gain, {text}, is less than whole runs can show"
+            return []
         gains = [tuning_of.predicted_gain(self.profile, [choice]).share for choice in choices]
         return in_order(choices, gains)
 

@@ -68,3 +68,14 @@ def test_no_pair_is_begun_that_would_not_end_in_time(work):
     with pytest.raises(OutOfTime):
         made.pair((0,), 0)
     assert made.names == []
+
+
+@pytest.mark.parametrize(("high", "tried"), [(0.004, False), (0.006, True)])
+def test_a_gain_that_runs_cannot_show_is_not_looked_for(work, monkeypatch, high, tried):
+    made = work({})
+    made.journal.keep("record", [({}, {"seconds": 0.1})])
+    gain = {"share": high / 2, "low": 0.0, "high": high}
+    found = {"profile": {"predicted_gain": gain}, "results": [CHOICE], "interrupted": False}
+    monkeypatch.setattr(optimise.tune, "of_program", lambda *_: found)
+    assert bool(made.tuned()) == tried
+    assert bool(made.why_nothing) != tried
