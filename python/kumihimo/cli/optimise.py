@@ -180,12 +180,11 @@ class Work:
         self.candidates = self.tuned()
         if not self.candidates:
             return
-        self.search = Search(self.pair)
+        self.search = Search(self.pair, 1.0 if self.program.metric else self.most_gain())
         with progress.bar("comparing runs", LOOKS[-1], lines=True) as self.step:
             self.kept = self.search.kept(tuple(range(len(self.candidates))))
         if self.kept is None:
-            short = "the budget ended before the runs showed a gain; give a larger --budget"
-            self.why_nothing = short if self.search.out_of_time else "no choice made the whole program certainly faster"
+            self.why_nothing = self.why_none_kept()
             return
         self.wisdom_path = wisdom.usual_path(self.profile.mpi, key_of(self.program.command))
         wisdom.check_writable(self.wisdom_path)
@@ -239,6 +238,20 @@ class Work:
         if found["left_to_the_library"]:
             return "the budget was too short to tune what the program calls; give a larger --budget"
         return "tuning found nothing certainly faster than the MPI library for what the program calls"
+
+    def most_gain(self) -> float:
+        """Predictions may be too low by half; no algorithm saves more than all that transfers."""
+        return min(self.told["savable_share"], 2 * self.told["predicted_gain"]["high"])
+
+    def why_none_kept(self) -> str:
+        if self.search.out_of_time:
+            return "the budget ended before the runs showed a gain; give a larger --budget"
+        if not self.search.hopeless:
+            return "no choice made the whole program certainly faster"
+        figures = self.search.all_turns[-1].figures
+        width = share_text((figures["ratio_high"] - figures["ratio_low"]) / 2)
+        gain = tuned_tables.gain_text(self.told["predicted_gain"])
+        return f"runs of the program differ too much (interval of ± {width}) to show the predicted gain, {gain}"
 
     def document(self, choices: Choices) -> dict:
         made = {**tune.made_by(self.clock), "command": shlex.join(["kumihimo", *sys.argv[1:]])}

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from math import comb
+from math import comb, sqrt
 
 from kumihimo import _measure
 from kumihimo.errors import OutOfTime
@@ -57,21 +57,30 @@ class Turns:
         narrow = figures["ratio_high"] - figures["ratio_low"] < NARROW
         return self.faster or figures["ratio_low"] > 1 or narrow or len(self.pairs) >= LOOKS[-1]
 
+    def is_hopeless(self, most: float) -> bool:
+        """Whether all pairs would not show a gain of `most`, as far as these tell; asked at LOOKS."""
+        figures = self.figures
+        width = (figures["ratio_high"] - figures["ratio_low"]) * sqrt(len(self.pairs) / LOOKS[-1])
+        return not self.faster and figures["ratio"] > 1 - most and width / 2 > most
+
 
 @dataclass
 class Search:
-    """`run_pair` raises OutOfTime where there is no time for another pair. `all_turns`: what was compared."""
+    """`run_pair` raises OutOfTime where there is no time for another pair. `most_gain`: that can be, as a share of the
+    time. `all_turns`: what was compared. `hopeless`: runs differ by more than that gain."""
 
     run_pair: RunPair
+    most_gain: float = 1.0
     all_turns: list[Turns] = field(default_factory=list)
     out_of_time: bool = False
+    hopeless: bool = False
 
     def kept(self, choices: Choices, is_part: bool = False) -> Turns | None:
         """The comparison by which the program is faster, with as many of the choices as that takes; None without."""
         whole = self.compared(choices, is_part)
         if whole.faster:
             return whole
-        if len(choices) < 2 or self.out_of_time:
+        if len(choices) < 2 or self.out_of_time or self.hopeless:
             return None
         half = len(choices) // 2
         halves = [found for part in (choices[:half], choices[half:]) if (found := self.kept(part, True)) is not None]
@@ -91,7 +100,8 @@ class Search:
             for look in LOOKS:
                 while len(turns.pairs) < look:
                     turns.pairs.append(self.run_pair(choices, len(turns.pairs)))
-                if turns.clear:
+                self.hopeless = turns.is_hopeless(self.most_gain)
+                if turns.clear or self.hopeless:
                     break
         except OutOfTime:
             self.out_of_time = True

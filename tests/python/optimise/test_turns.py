@@ -79,3 +79,26 @@ def test_without_time_nothing_is_kept():
 
 def test_the_most_gain_comes_first():
     assert in_order([{"a": 1}, {"b": 2}, {"c": 3}], [0.1, 0.3, 0.2]) == [{"b": 2}, {"c": 3}, {"a": 1}]
+
+
+def noisy(spread: float, gain: float):
+    """Pairs of runs that differ by so much to both sides, with a gain."""
+    return lambda choices, number: (1 - gain + spread * (-1) ** number * (1 + number / 30), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("spread", "gain", "most", "pairs"),
+    [
+        (0.03, 0.0, 0.005, 6),  # 30 pairs would not show it
+        (0.003, 0.0, 0.02, 30),
+        (0.03, 0.0, 1.0, 30),  # nothing is known of the gain
+        (0.01, 0.06, 0.01, 6),  # more than was predicted, and certain
+    ],
+)
+def test_runs_that_differ_by_more_than_the_gain_are_not_repeated(spread, gain, most, pairs):
+    search = Search(noisy(spread, gain), most)
+    found = search.kept((0, 1))
+    assert len(search.all_turns[0].pairs) == pairs
+    assert bool(found) == (gain > 0)
+    assert search.hopeless == (pairs == 6 and not found)
+    assert len(search.all_turns) == 1 or not search.hopeless
