@@ -1,7 +1,7 @@
 #include "record/clock.hpp"
 
 #include "base/hash.hpp"
-#include "measure/clock.hpp"
+#include "record/counter_clock.hpp"
 
 #include <array>
 #include <fstream>
@@ -24,7 +24,7 @@ std::int64_t node() {
 
 } // namespace
 
-std::int64_t Clock::now_ns() { return measure::now_ns(); }
+std::int64_t Clock::now_ns() { return counter_clock_ns(); }
 
 void Clock::begin() {
   const mpi::Handle world = library_.constants.comm_world;

@@ -57,8 +57,8 @@ class WaitTime {
   // them in any order.
   void split(const std::vector<Communicator*>& communicators);
 
-  // Splits the samples of a communicator that MPI_Comm_free frees next. Does not wait for late ranks: garbage collection
-  // frees communicators in another order on each rank, so that ranks would wait for each other for ever.
+  // Splits the samples of a communicator that MPI_Comm_free frees next. Does not wait for late ranks: garbage
+  // collection frees communicators in another order on each rank, so that ranks would wait for each other for ever.
   void split_before_free(Communicator& communicator);
 
  private:
