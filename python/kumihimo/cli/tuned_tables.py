@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kumihimo import quantities
+from kumihimo import mpi, quantities
 from kumihimo.arguments import parameters_text
 from kumihimo.cli import output
 from kumihimo.profile.collectives import Collectives, Late, Use
@@ -69,7 +69,11 @@ def tell_of(profile: Collectives, plan: Plan) -> None:
     )
     most = share_text(profile.share(plan.savable_seconds))
     output.message(f"other algorithms can save at most {most} of the program's time")
-    for line in [*forwarded_lines(profile), *(waiting_text(profile, late) for late in waiting_sites(profile))]:
+    for line in [
+        *shared_processors(profile),
+        *forwarded_lines(profile),
+        *(waiting_text(profile, late) for late in waiting_sites(profile)),
+    ]:
         output.message(line)
     if not plan.targets:
         output.message("there is nothing to tune: " + "; ".join(not_tuned(profile, plan) or ["no collectives"]))
@@ -79,6 +83,16 @@ def tell_budget(plan: Plan, needed: float, budget: float) -> None:
     found = f"tuning {counted(len(plan.targets), 'collective')} takes about {seconds_text(needed)}"
     short = "; what takes the most time comes first" if needed > budget else ""
     output.message(f"{found}, the budget is {seconds_text(budget)}{short}")
+
+
+def shared_processors(profile: Collectives) -> list[str]:
+    ranks, processors = -(-profile.expected // max(1, profile.hosts)), mpi.available_processors()
+    if ranks <= processors:
+        return []
+    return [
+        f"{counted(ranks, 'rank')} share {counted(processors, 'processor')}: while one is in a collective another "
+        "computes, so less can be saved than the time in collectives"
+    ]
 
 
 def forwarded_lines(profile: Collectives) -> list[str]:

@@ -6,6 +6,7 @@ import os
 import pytest
 
 from kumihimo.cli import progress, tuned_tables
+from kumihimo.profile.collectives import Collectives
 from kumihimo.profile.summary import counters_advice
 from kumihimo.sizes import parse_sizes
 
@@ -61,3 +62,11 @@ def test_a_log_has_a_line_for_each_case(capsys):
         "kumihimo: tuning: bcast of 2 ranks",
         "kumihimo: tuning: reduce of 2 ranks",
     ]
+
+
+@pytest.mark.parametrize(("ranks", "hosts", "told"), [(4, 1, True), (4, 2, False), (2, 1, False)])
+def test_ranks_that_share_processors_are_told_of(monkeypatch, ranks, hosts, told):
+    monkeypatch.setattr(tuned_tables.mpi, "available_processors", lambda: 2)
+    profile = Collectives("an MPI", "a-1", ranks, ranks, hosts, 1.0, [], [])
+    lines = tuned_tables.shared_processors(profile)
+    assert [line.partition(":")[0] for line in lines] == ["4 ranks share 2 processors"] * told
