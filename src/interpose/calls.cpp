@@ -376,7 +376,16 @@ Answer take(const RequestedCall& asked, const Call& call) {
   return Answer(taken);
 }
 
-// Forwards calls of a collective without an algorithm on a known communicator: most calls of most programs.
+// Whether the library has the lengths of these calls, as far as that is to be seen at a glance.
+bool is_left_to_library(const RequestedCall& asked, const Communicator& communicator, const Call& call,
+                        std::int64_t bytes) {
+  if (asked.form == Form::nonblocking || call.has_counts() || bytes == 0) return false;
+  if (asked.kind->reduces() && !asked.interposer.types().operation(call.operation)) return false;
+  return communicator.leaves(asked.kind, bytes);
+}
+
+// Forwards calls of a collective without an algorithm, or without one for this length, on a known communicator: most
+// calls of most programs.
 bool is_forwarded_at_once(const RequestedCall& asked, const Call& call) {
   Interposer& interposer = asked.interposer;
   if (interposer.wants() || interposer.reproducible() == Reproducible::exact) return false;
@@ -384,10 +393,11 @@ bool is_forwarded_at_once(const RequestedCall& asked, const Call& call) {
   const Communicator* const communicator = interposer.known(call.communicator, between);
   if (!communicator) return false;
   const auto reason = communicator->declines(asked.kind, call.local_counts);
-  if (!reason) return false;
   const RankBuffers view =
       view_of(asked.kind, call, communicator->rank() == call.root, interposer.library().constants.in_place);
-  asked.hand_on_for_good(bytes_of(asked, call, view), *reason, call);
+  const std::int64_t bytes = bytes_of(asked, call, view);
+  if (!reason && !is_left_to_library(asked, *communicator, call, bytes)) return false;
+  asked.hand_on_for_good(bytes, reason.value_or(Reason::not_chosen), call);
   return true;
 }
 

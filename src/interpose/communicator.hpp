@@ -72,6 +72,11 @@ class Communicator {
     if (kind->of_neighbours() && !neighbours_) return Reason::no_plan;
     return std::nullopt;
   }
+  // Whether the library runs calls of this length, in blocks of one length.
+  bool leaves(CollectiveKind kind, std::int64_t bytes) const {
+    const plan::Choice* const chosen = (*choices_)[kind].any.at(bytes).get();
+    return reproducible_ == Reproducible::off && !(chosen && chosen->variant);
+  }
   bool takes_any() const {
     return std::any_of(all_collectives.begin(), all_collectives.end(),
                        [this](CollectiveKind kind) { return !declines(kind) || !declines(kind, true); });

@@ -172,18 +172,24 @@ def predicted_gain(profile: Collectives, choices: Sequence[dict]) -> Gain:
     one another as the program's do, where that was measured."""
     saved = [0.0, 0.0, 0.0]
     for use in profile.uses:
-        rows = [row for choice in choices if is_for(choice, use) for row in measured_in(choice, use)]
-        if not rows:
-            continue
-        for place, ratio in enumerate(("ratio", "ratio_high", "ratio_low")):
-            mean = sum(row.get(f"program_{ratio}", row[ratio]) for row in rows) / len(rows)
-            saved[place] += savable_seconds(use) * (1 - mean)
+        for choice in choices:
+            rows = measured_in(choice, use) if is_for(choice, use) else []
+            for place, ratio in enumerate(("ratio", "ratio_high", "ratio_low")):
+                gains = [1 - row.get(f"program_{ratio}", row[ratio]) for row in rows]
+                part = part_covered(choice, use) / max(1, len(rows))
+                saved[place] += savable_seconds(use) * part * sum(gains)
     return Gain(*(profile.share(seconds) for seconds in saved))
 
 
 def is_for(choice: dict, use: Use) -> bool:
     ours = choice["algorithm"] != "library" and choice["collective"] == use.collective
     return ours and choice["ranks"] == use.ranks and use.blocking and use.irregular == (choice.get("blocks") == UNEQUAL)
+
+
+def part_covered(choice: dict, use: Use) -> float:
+    """Of the sizes of the calls, which may be any from the smallest to the largest."""
+    low, high = max(use.smallest, choice["from_bytes"]), min(use.largest, choice.get("to_bytes", inf))
+    return max(0.0, (high - low + 1) / (use.largest - use.smallest + 1))
 
 
 def measured_in(choice: dict, use: Use) -> list[dict]:

@@ -203,3 +203,16 @@ def test_what_run_always_leaves_to_the_library_is_told_by_reason():
             "intercommunicators": 0.2,
         }
     )
+
+
+def test_what_is_predicted_is_of_the_sizes_that_a_choice_has():
+    row = {"ratio": 0.5, "ratio_low": 0.5, "ratio_high": 0.5}
+    choice = {"collective": "allreduce", "ranks": 2, "algorithm": "ring", "from_bytes": 4096, "to_bytes": 4096}
+    choice["measured"] = [{"bytes": 4096, **row}]
+    varied = use(seconds=2.0)
+    varied.smallest, varied.largest = 2048, 4096  # 2049 sizes, of which the choice has one
+    assert program.predicted_gain(profile(varied), [choice]).share == pytest.approx(0.1 / 2049)
+    choice |= {"from_bytes": 1, "to_bytes": 3072, "measured": [{"bytes": 2048, **row}, {"bytes": 3072, **row}]}
+    assert program.predicted_gain(profile(varied), [choice]).share == pytest.approx(0.1 * 1025 / 2049)
+    barrier = {**choice, "collective": "barrier", "from_bytes": 0, "to_bytes": 0, "measured": [{"bytes": 0, **row}]}
+    assert program.predicted_gain(profile(use("barrier", size=0, seconds=2.0)), [barrier]).share == pytest.approx(0.1)
