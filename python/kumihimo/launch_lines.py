@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -127,6 +127,24 @@ def places(line: LaunchLine) -> list[str]:
     return found
 
 
+def with_srun_export(command: Sequence[str], changed: Callable[[str], str]) -> list[str]:
+    """The command, with another value of srun's own --export. The arguments of the program that it starts stay."""
+    found = list(command)
+    for words in chain(command):
+        if Path(words[0]).name != SRUN:
+            continue
+        first, options, place = len(command) - len(words) + 1, list(program_in(words[1:], True).options), 0
+        while place < len(options):
+            name, glued, values = option_at(options, place, is_srun=True)
+            if name == "export" and glued is not None:
+                found[first + place] = f"--export={changed(glued)}"
+            elif name == "export" and place + 1 < len(options):
+                found[first + place + 1] = changed(options[place + 1])
+            place += 1 + values
+        break
+    return found
+
+
 def read(command: Sequence[str]) -> LaunchLine:
     """Wrappers may stand before the launcher, as in `time mpirun ...`."""
     for words in chain(command):
@@ -205,13 +223,17 @@ def takes_next(words: list[str]) -> bool:
 
 def multiple_programs(asked: Program) -> Iterator[Program]:
     """Of the file of `srun --multi-prog`, by their first ranks."""
+    path = Path(asked.words[0])
     try:
-        text = Path(asked.words[0]).read_text(encoding="utf-8", errors="surrogateescape").replace("\\\n", " ")
-    except OSError:  # srun says so
+        if not path.is_file():  # what can be read only once is for srun
+            return
+        text = path.read_text(encoding="utf-8", errors="surrogateescape").replace("\\\n", " ")
+        lines = [shlex.split(line, comments=True) for line in text.splitlines()]
+    except (OSError, ValueError):  # srun says so
         return
     found = []
-    for line in text.splitlines():
-        ranks, *words = shlex.split(line, comments=True) or [""]
+    for line in lines:
+        ranks, *words = line or [""]
         if words:
             numbers = list(numbers_of(ranks))
             found.append((min(numbers, default=asked.ranks), Program(asked.options, tuple(words), len(numbers))))
@@ -228,7 +250,10 @@ def numbers_of(text: str) -> Iterator[int]:
 
 def from_program(words: list[str]) -> list[str]:
     """Of a wrapper's arguments, from the first word on that can be the program. A word after an option is its value,
-    unless it is the path of a program or a launcher."""
+    unless it is the path of a program or a launcher. A launcher is it, whatever comes before: `perf stat mpirun`."""
+    for place, word in enumerate(words):
+        if is_launcher(Path(word).name) and shutil.which(word):
+            return words[place:]
     before = ""
     for place, word in enumerate(words):
         is_setting = re.match(r"[A-Za-z_]\w*=", word)

@@ -33,7 +33,8 @@ def place() -> Place | None:
         if rank in os.environ and size in os.environ:
             with contextlib.suppress(ValueError):  # not what a launcher writes
                 found = Place(int(os.environ[rank]), int(os.environ[size]), family)
-                return None if found.ranks == 1 and "SLURM_STEP_ID" in os.environ else found
+                is_shell = found.ranks == 1 and size.startswith(("SLURM", "PMI")) and "SLURM_STEP_ID" in os.environ
+                return None if is_shell else found
     return None
 
 

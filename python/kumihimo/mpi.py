@@ -165,7 +165,7 @@ def by_srun(version: str, library: str, options: Sequence[str]) -> Installation:
     """The library of a program that srun started: mpirun may be missing in its place, or forbidden."""
     launcher = shutil.which("srun")
     if launcher is None:
-        raise failed("srun started the program, and is not in PATH", "", "run this command where srun is")
+        raise failed("srun is not in PATH, but it started the program", "", "run this command where srun is")
     if not Path(library).is_file():
         raise failed("the MPI library of the program is not on this machine", library, "run this command in its job")
     return Installation(family_of(version), Path(launcher), Path(library), tuple(options))

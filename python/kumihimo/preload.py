@@ -82,9 +82,10 @@ def run(
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(OURS)}
         if SLURM_EXPORT in inherited:
             inherited[SLURM_EXPORT] = exporting(inherited[SLURM_EXPORT], given)
+        words = launch_lines.with_srun_export(command, lambda names: exporting(names, given))
         try:
             code, came = signals.run(
-                [launcher, *preloading(family, given, command[1:])],
+                [launcher, *preloading(family, given, words[1:])],
                 whole=whole,
                 env=inherited if family else {**inherited, **given},
                 cwd=folder,
@@ -183,20 +184,24 @@ def preloading(family: str | None, given: Mapping[str, str], arguments: Sequence
         return to_each_program([part for name, value in given.items() for part in ("-x", f"{name}={value}")], arguments)
     if family == "mpich":
         return [*(part for name, value in given.items() for part in ("-genv", name, value)), *arguments]
-    return [exporting_option(word, given) for word in arguments]
-
-
-def exporting_option(word: str, given: Mapping[str, str]) -> str:
-    """srun's --export=NONE, and one that names variables, would keep ours from the processes."""
-    option, equals, value = word.partition("=")
-    return f"{option}={exporting(value, given)}" if equals and option == "--export" else word
+    return list(arguments)
 
 
 def exporting(names: str, given: Mapping[str, str]) -> str:
-    """As srun reads it: ALL, NONE or names, each perhaps with a value."""
-    if names.split(",")[0].upper() in ("ALL", ""):
-        return names
-    return ",".join([*([] if names.upper() in ("NONE", "NIL") else [names]), *given])
+    """The value of srun's --export: ALL, NONE, or names, each perhaps with a value. NONE, and names alone, would keep
+    our variables from the processes."""
+    if names.upper() in ("NONE", "NIL"):
+        return ",".join(given)
+    ours = given.get(OF_PROGRAM)
+    parts = names.split(",")
+    preloaded_too = [part.partition("=")[2] for part in parts if part.startswith(f"{OF_PROGRAM}=")]
+    if preloaded_too and ours:
+        parts = [part for part in parts if not part.startswith(f"{OF_PROGRAM}=")]
+        parts.append(f"{OF_PROGRAM}={':'.join([ours, *preloaded_too])}")
+    if parts[0].upper() in ("ALL", ""):
+        return ",".join(parts)
+    there = {part.partition("=")[0] for part in parts}
+    return ",".join([*parts, *(name for name in given if name not in there)])
 
 
 def to_each_program(options: Sequence[str], arguments: Sequence[str]) -> list[str]:

@@ -84,7 +84,7 @@ class Relay:
         self._sent_to_all |= self.witness.pending()
         if number not in self._sent_to_all or not is_of_our_group(self.process.pid):
             self.process.send_signal(number)
-        terminate(pid for pid in self._launchers if command_of(pid) == launch_lines.SRUN)
+        terminate(pid for pid in tuple(self._launchers) if command_of(pid) == launch_lines.SRUN)
         while self._at_hand == 1 and self._sent_to_all:
             self._stop_witness_process()
         self._at_hand -= 1
@@ -92,12 +92,12 @@ class Relay:
     def end_launchers(self) -> None:
         """Those that a script has left behind."""
         self._wait_for_launchers(PATIENCE)
-        terminate(self._launchers)
+        terminate(tuple(self._launchers))
         self._wait_for_launchers(LAST_SECONDS)
 
     def _wait_for_launchers(self, seconds: float) -> None:
         deadline = time.monotonic() + seconds
-        while any(map(is_running, self._launchers)) and time.monotonic() < deadline:
+        while any(map(is_running, tuple(self._launchers))) and time.monotonic() < deadline:
             time.sleep(0.02)
 
     def _stop_witness_process(self) -> None:

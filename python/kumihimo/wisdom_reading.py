@@ -75,7 +75,8 @@ def why_library(collective: str, summary: dict, choices: list[dict], size: dict 
     for numbers of ranks, and for the sizes that were measured. `size`: the row of one size class [default: all that
     the library ran]."""
     kind = collective.removeprefix("i")
-    tuned = [c for c in choices if c["collective"] == kind and c.get("determinism", "any") == "any"]
+    of_kind = [c for c in choices if c["collective"] == kind and c.get("determinism", "any") == "any"]
+    tuned = [c for c in of_kind if c.get("blocks", "equal") == "equal"]
     if not tuned:
         return f"{kind} was not tuned; run `kumihimo tune {kind} --ranks {summary['ranks']}`"
     numbers = ranks_of_communicators(summary["communicators"] or {})

@@ -376,7 +376,7 @@ Answer take(const RequestedCall& asked, const Call& call) {
   return Answer(taken);
 }
 
-// Whether the library has the lengths of these calls, as far as that is to be seen at a glance.
+// Whether no algorithm is chosen for this length. Checks only what needs no communication.
 bool is_left_to_library(const RequestedCall& asked, const Communicator& communicator, const Call& call,
                         std::int64_t bytes) {
   if (asked.form == Form::nonblocking || call.has_counts() || bytes == 0) return false;

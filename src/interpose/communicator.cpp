@@ -117,7 +117,8 @@ const Choice* Communicator::choice(const Collective& collective) const {
   const bool fixed = is_fixed(reproducible_, collective);
   const CommunicatorChoices::OfCollective& chosen = (*choices_)[collective.kind];
   if (!fixed && collective.counts.irregular())
-    if (const Choice* const unequal = plan::choice_for(chosen.unequal, collective, true)) return unequal;
+    if (const Choice* const unequal = plan::choice_of_longest(chosen.unequal, collective))
+      return unequal->variant ? unequal : nullptr;
   return plan::choice_for(fixed ? chosen.fixed : chosen.any, collective, fixed);
 }
 

@@ -100,6 +100,8 @@ Result<Choice> choice_of(const Entry& entry, const Registry& registry) {
   choice.determinism = TRY(determinism_of(entry));
   choice.most_of_library = TRY(entry.ratio_high());
   choice.of_unequal_blocks = TRY(is_of_unequal_blocks(entry, kind));
+  if (choice.of_unequal_blocks && choice.determinism == Determinism::fixed_order)
+    return wrong_value(entry.where() + ": choices for unequal blocks must have determinism any", "fixed_order");
   return choice;
 }
 
@@ -144,6 +146,11 @@ const Choice* choice_for(const ChoiceMap& choices, const Collective& collective,
   }
   const Choice* const c = choices.at(longest).get();
   return c && c->variant && (at_any_price || c->is_sound_for(shortest, longest)) ? c : nullptr;
+}
+
+const Choice* choice_of_longest(const ChoiceMap& choices, const Collective& irregular) {
+  const auto& table = *irregular.counts.table;
+  return choices.at(*std::max_element(table.begin(), table.end()) * irregular.type_bytes).get();
 }
 
 std::vector<Choice> take_choices_of_unequal_blocks(std::vector<Choice>& choices) {

@@ -60,7 +60,10 @@ ChoiceMap by_size(std::vector<Choice> choices);
 // The choice for a call; null: the library's own. `at_any_price`: whatever it loses by blocks of different lengths.
 const Choice* choice_for(const ChoiceMap& choices, const Collective& collective, bool at_any_price);
 
-// Those that were measured with unequal blocks, taken out of `choices`.
+// What was chosen for the longest block, the library's own too; null: nothing.
+const Choice* choice_of_longest(const ChoiceMap& choices, const Collective& irregular);
+
+// Removes and returns the choices for unequal blocks.
 std::vector<Choice> take_choices_of_unequal_blocks(std::vector<Choice>& choices);
 
 // The choice where each rank knows the lengths of its own blocks alone. Then a choice holds for all lengths or for

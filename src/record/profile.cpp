@@ -233,6 +233,7 @@ std::string Recorder::part(bool whole) {
 
 void Recorder::ends() {
   wait_time_.split(communicators_.sampled());
+  wait_time_.split_rest();
   // A private communicator, so that no receive of the program matches; MPI_Comm_dup would call its attribute functions.
   mpi::Handle world = 0;
   if (library_.call.Comm_split(library_.constants.comm_world, 0, rank(), &world) != 0) return;

@@ -46,50 +46,69 @@ void WaitTime::split(const std::vector<Communicator*>& communicators) {
   std::vector<std::unique_ptr<Reduction>> reductions;
   for (Communicator* communicator : communicators)
     if (auto reduction = begun(*communicator)) reductions.push_back(std::move(reduction));
-  {
-    const std::lock_guard lock(mutex_);
-    for (auto& reduction : left_) reductions.push_back(std::move(reduction));
-    left_.clear();
-  }
   WaitWarning warning;
   for (std::unique_ptr<Reduction>& reduction : reductions) complete(std::move(reduction), warning);
 }
 
+void WaitTime::split_rest() {
+  std::vector<std::unique_ptr<Reduction>> rest;
+  {
+    const std::lock_guard lock(mutex_);
+    rest.swap(left_);
+  }
+  WaitWarning warning;
+  for (std::unique_ptr<Reduction>& reduction : rest) complete(std::move(reduction), warning);
+}
+
 void WaitTime::split_before_free(Communicator& communicator) {
-  constexpr std::int64_t patience_ns = 10'000'000; // usually all ranks free it at about the same time
   const mpi::Handle handle = communicator.handle;
   std::unique_ptr<Reduction> reduction = begun(communicator);
-  if (!reduction) return;
-  const std::int64_t begun_ns = Clock::now_ns();
-  do {
-    int done = 0;
-    mpi::StatusWords status;
-    if (library_.call.Test(&reduction->request, &done, &status) != 0) return keep_for_good(std::move(reduction));
-    if (done) return divide(*reduction);
-    sched_yield();
-  } while (Clock::now_ns() - begun_ns < patience_ns);
-  if (!hold(*reduction, handle)) return keep_for_good(std::move(reduction));
   const std::lock_guard lock(mutex_);
-  left_.push_back(std::move(reduction));
+  // Each holds a communicator, of which a library has a few thousand: what has ended since goes first.
+  std::erase_if(left_, [this](std::unique_ptr<Reduction>& each) { return complete_if_ended(each); });
+  if (!reduction || complete_if_ended(reduction)) return;
+  if (hold(*reduction, handle))
+    left_.push_back(std::move(reduction));
+  else
+    keep_for_good(std::move(reduction));
+}
+
+// Whether nothing is left to do; the library may have failed. With the mutex.
+bool WaitTime::complete_if_ended(std::unique_ptr<Reduction>& reduction) const {
+  int done = 0;
+  mpi::StatusWords status;
+  if (library_.call.Test(&reduction->request, &done, &status) != 0) return keep_for_good(std::move(reduction)), true;
+  if (!done) return false;
+  divide(*reduction);
+  release(std::move(reduction));
+  return true;
 }
 
 // A freed communicator stays until what uses it has ended. Open MPI forgets to count non-blocking collectives there,
-// but counts receives: so there is one, for which nobody sends.
+// but counts receives: so there is one, from this rank itself with a tag that nobody uses.
 bool WaitTime::hold(Reduction& reduction, mpi::Handle communicator) const {
   constexpr int unused_tag = 31997;
   const mpi::Handle byte = library_.constants.byte;
-  reduction.is_held = library_.call.Irecv(&reduction.held, 1, byte, 0, unused_tag, communicator, &reduction.hold) == 0;
+  int rank = 0;
+  reduction.is_held =
+      library_.call.Comm_rank(communicator, &rank) == 0 &&
+      library_.call.Irecv(&reduction.held, 1, byte, rank, unused_tag, communicator, &reduction.hold) == 0;
   return reduction.is_held;
 }
 
-// The library writes to the buffers of one that fails, perhaps at any time.
-void WaitTime::complete(std::unique_ptr<Reduction> reduction, WaitWarning& warning) const {
-  if (!ended(reduction->request, warning)) return keep_for_good(std::move(reduction));
-  divide(*reduction);
+void WaitTime::release(std::unique_ptr<Reduction> reduction) const {
   if (!reduction->is_held) return;
   mpi::StatusWords status;
   if (library_.call.Cancel(&reduction->hold) != 0 || library_.call.Wait(&reduction->hold, &status) != 0)
     keep_for_good(std::move(reduction));
+}
+
+// The library writes to the buffers of one that fails, perhaps at any time.
+void WaitTime::complete(std::unique_ptr<Reduction> reduction, WaitWarning& warning) {
+  if (!ended(reduction->request, warning)) return keep_for_good(std::move(reduction));
+  const std::lock_guard lock(mutex_); // samples may be of other threads' rows
+  divide(*reduction);
+  release(std::move(reduction));
 }
 
 void WaitTime::keep_for_good(std::unique_ptr<Reduction> reduction) {

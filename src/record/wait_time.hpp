@@ -53,13 +53,15 @@ class WaitTime {
  public:
   WaitTime(const mpi::Library& library, const Clock& clock) : library_(library), clock_(clock) {}
 
-  // Splits the samples of these communicators, and those that split_before_free left. Collective; the ranks may pass
-  // them in any order.
+  // Splits the samples of these communicators. Collective; the ranks may pass them in any order.
   void split(const std::vector<Communicator*>& communicators);
 
   // Splits the samples of a communicator that MPI_Comm_free frees next. Does not wait for late ranks: garbage
   // collection frees communicators in another order on each rank, so that ranks would wait for each other for ever.
+  // What is not complete is looked at again before the next one is freed.
   void split_before_free(Communicator& communicator);
+  // Waits for what split_before_free left, when all ranks have freed all.
+  void split_rest();
 
  private:
   struct Reduction {
@@ -73,7 +75,9 @@ class WaitTime {
   std::vector<std::int64_t> entries(const std::vector<Sample>& samples) const;
   void divide(const Reduction& reduction) const;
   std::unique_ptr<Reduction> begun(Communicator& communicator) const;
+  bool complete_if_ended(std::unique_ptr<Reduction>& reduction) const;
   bool hold(Reduction& reduction, mpi::Handle communicator) const;
+  void release(std::unique_ptr<Reduction> reduction) const;
   static void keep_for_good(std::unique_ptr<Reduction> reduction);
   // Warns that a rank without the recorder may be missing, so that the others would wait for it for ever.
   struct WaitWarning {
@@ -83,12 +87,12 @@ class WaitTime {
   };
   // Waits for a reduction. False: the library failed.
   bool ended(mpi::Handle& request, WaitWarning& warning) const;
-  void complete(std::unique_ptr<Reduction> reduction, WaitWarning& warning) const;
+  void complete(std::unique_ptr<Reduction> reduction, WaitWarning& warning);
 
   const mpi::Library& library_;
   const Clock& clock_;
-  std::mutex mutex_;
-  std::vector<std::unique_ptr<Reduction>> left_; // by split_before_free; guarded by mutex_
+  std::mutex mutex_;                             // of left_, and of the times that divide() adds to
+  std::vector<std::unique_ptr<Reduction>> left_; // by split_before_free
 };
 
 } // namespace kumihimo::record

@@ -149,6 +149,17 @@ TEST(Wisdom, WhatWasMeasuredWithUnequalBlocksIsForThemAlone) {
   EXPECT_FALSE(choice_for_local_counts(rest));
 }
 
+TEST(Wisdom, TheLibraryIsAChoiceForUnequalBlocks) {
+  const json unequal = {{"collective", "allgather"}, {"algorithm", "library"}, {"blocks", "unequal"}};
+  const Result<Wisdom> wisdom = parsed(file_of({unequal}));
+  ASSERT_TRUE(wisdom.ok());
+  const ChoiceMap map = by_size(wisdom->choices(CollectiveKind::allgather, {2, 1, 2}));
+  const auto of = with_counts(make_collective(CollectiveKind::allgather, 2, 0, DataType::uint8), {500, 400});
+  ASSERT_NE(choice_of_longest(map, *of), nullptr);
+  EXPECT_EQ(choice_of_longest(map, *of)->variant, nullptr);
+  EXPECT_EQ(choice_of_longest(ChoiceMap{}, *of), nullptr);
+}
+
 TEST(Wisdom, ChoicesWithoutFiguresAreForAllBlocksInTheirRange) {
   const Result<Wisdom> named = Wisdom::of_algorithm("ring", registry());
   ASSERT_TRUE(named.ok());

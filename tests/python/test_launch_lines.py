@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -94,3 +95,25 @@ def test_the_programs_of_a_file_of_srun(program: None, tmp_path: Path) -> None:
     ]
     none = launch_lines.read(["srun", "-n", "8", "--multi-prog", "none"])
     assert [(each.ranks, each.words) for each in none.programs] == [(8, ("none",))]
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("srun --export=NONE -n 2 ./a --export=b", "srun --export=X -n 2 ./a --export=b"),
+        ("srun --export NONE -n 2 ./a", "srun --export X -n 2 ./a"),
+        ("time srun -n2 --export=A ./a", "time srun -n2 --export=X ./a"),
+        ("mpirun -n 2 ./a --export=b", "mpirun -n 2 ./a --export=b"),
+        ("./a --export=b", "./a --export=b"),
+    ],
+)
+def test_only_sruns_own_export_is_changed(line, expected):
+    assert launch_lines.with_srun_export(line.split(), lambda names: "X") == expected.split()
+
+
+def test_a_multi_prog_file_that_cannot_be_read_twice_or_at_all_is_left_to_srun(tmp_path):
+    (tmp_path / "file").write_text("0 ./a it's\n", encoding="utf-8")
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("file", "pipe", "none"):
+        line = launch_lines.read(["srun", "--multi-prog", "-n", "2", str(tmp_path / name)])
+        assert [program.words for program in line.programs] == [(str(tmp_path / name),)]

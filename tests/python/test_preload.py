@@ -73,3 +73,17 @@ def test_what_the_user_says_of_memory_goes_to_all_processes(monkeypatch):
     monkeypatch.setenv("KUMIHIMO_SHARED_STORES", "stream")
     with pytest.raises(BadInput, match=r"cached or streamed in the environment \(got 'stream'\)"):
         preload.handed_on()
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        ("NONE", "LD_PRELOAD,A"),
+        ("ALL", "ALL"),
+        ("B", "B,LD_PRELOAD,A"),
+        ("ALL,LD_PRELOAD=/x", "ALL,LD_PRELOAD=/ours:/x"),
+        ("B,LD_PRELOAD=/x", "B,LD_PRELOAD=/ours:/x,A"),
+    ],
+)
+def test_srun_exports_our_variables_too(names, expected):
+    assert preload.exporting(names, {"LD_PRELOAD": "/ours", "A": "b"}) == expected

@@ -65,6 +65,7 @@ TEST(WaitTime, EndsAllThatItBegan) {
 
 int holds = 0;
 int receive(void*, int, mpi::Handle, int, int, mpi::Handle, mpi::Handle*) { return ++holds, 0; }
+int rank_of(mpi::Handle, int* rank) { return *rank = 0, 0; }
 int cancel(mpi::Handle*) { return --holds, 0; }
 int wait(mpi::Handle*, mpi::StatusWords*) { return 0; }
 
@@ -73,6 +74,7 @@ TEST(WaitTime, DoesNotWaitForLateRanksBeforeACommunicatorIsFreed) {
   library.call.Iallreduce = begin;
   library.call.Test = test;
   library.call.Irecv = receive;
+  library.call.Comm_rank = rank_of;
   library.call.Cancel = cancel;
   library.call.Wait = wait;
   const Clock clock(library, 0);
@@ -92,9 +94,13 @@ TEST(WaitTime, DoesNotWaitForLateRanksBeforeACommunicatorIsFreed) {
   EXPECT_EQ(rows[1].split_calls, 0);
   EXPECT_EQ(holds, 1) << "the library keeps the communicator";
   all.pop_back();
-  tests_needed = 1;
   wait_time.split({});
-  EXPECT_EQ(rows[1].waiting_ns, 40);
+  EXPECT_EQ(holds, 1) << "another communicator's end does not wait for it";
+  tests_needed = 1;
+  Communicator next;
+  next.handle = 12;
+  wait_time.split_before_free(next);
+  EXPECT_EQ(rows[1].waiting_ns, 40) << "the next one that is freed looks at it again";
   EXPECT_EQ(holds, 0);
 }
 

@@ -225,7 +225,7 @@ class Work:
         gain = self.told["predicted_gain"]
         if not choices:
             self.why_nothing = self.why_no_candidates(plan, found)
-        elif gain["high"] < tuning_of.LEFT_SHARE:
+        elif gain["high"] < tuning_of.LEFT_SHARE and not self.program.metric:  # which may be of a part of the run
             text = tuned_tables.gain_text(gain)
             self.why_nothing = f"the predicted gain, {text}, is less than whole runs can show"
             return []

@@ -58,7 +58,10 @@ class Turns:
         return self.faster or figures["ratio_low"] > 1 or narrow or len(self.pairs) >= LOOKS[-1]
 
     def is_hopeless(self, most: float) -> bool:
-        """Whether all pairs would not show a gain of `most`, as far as these tell; asked at LOOKS."""
+        """Whether all pairs would not show a gain of `most`, as far as these tell; asked at LOOKS. At the first the
+        interval is that of all pairs, and one slow run would decide."""
+        if len(self.pairs) < LOOKS[1]:
+            return False
         figures = self.figures
         width = (figures["ratio_high"] - figures["ratio_low"]) * sqrt(len(self.pairs) / LOOKS[-1])
         return not self.faster and figures["ratio"] > 1 - most and width / 2 > most

@@ -75,11 +75,11 @@ def one_for_all(tuning: Tuning) -> Proposals:
     try:
         for number in range(tuning.effort.finals):
             tuning.step(f"trying all algorithms, launch {number + 1} of {tuning.effort.finals}")
-            for result in tuned.launched(tuning, f"one for all {number + 1}", cases, tuning.effort.final_seconds):
+            for result in tuned.launched(tuning, f"one for all {number + 1}", cases, tuning.effort.survey_seconds):
                 if "not_applicable" not in result:
                     times.setdefault(result["choice"], []).append(log(result.get("ratio", result["seconds"])))
     except OutOfTime:
-        return Proposals({}, False)
+        cut.append("launch")
     most = max(map(len, times.values()), default=0)
     at_all_sizes = {choice: sum(found) for choice, found in times.items() if len(found) == most}
     best = min(at_all_sizes, key=lambda choice: at_all_sizes[choice], default=None)

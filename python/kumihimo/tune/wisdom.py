@@ -22,6 +22,7 @@ KEY = (  # of a collective, of a kernel
     *("collective", "ranks", "nodes", "ranks_per_node", "determinism", "emulated", "blocks"),
     *("kernel", "operation", "type", "reader"),
 )
+PERHAPS_SLOWER = 1.05  # upper end of the ratio's interval, up to which a size goes with the others
 FIGURES = ("seconds", "library_seconds", "ratio", "ratio_low", "ratio_high")
 
 
@@ -61,16 +62,20 @@ def choices_of(target: Target, judged: Sequence[Judged]) -> list[dict]:
 
 
 def choice_of_all_sizes(target: Target, judged: Sequence[Judged]) -> list[dict]:
-    """Ours if it is faster at some size, and refused or slower at none."""
+    """Ours if it is faster at some size, and refused or perhaps slower at none."""
     if not judged:
         return []
-    is_ours = any(j.faster for j in judged) and not any(j.refused or j.slower for j in judged)
+    is_ours = any(j.faster for j in judged) and all(not j.refused and (j.faster or is_no_slower(j)) for j in judged)
     name, parameters = judged[0].choice if is_ours else LIBRARY
     measured = [figures_at(j) for j in sorted(judged, key=lambda j: j.bytes) if j.ours]
     row = {**target.key, "algorithm": name, "parameters": dict(parameters), "from_bytes": 0}
     if is_ours:
         row["also"] = sorted({label for j in judged for label in j.also})
     return [{**row, **figures_of_worst({**row, "measured": measured}), "measured": measured}]
+
+
+def is_no_slower(judged: Judged) -> bool:
+    return judged.figures["ratio"] <= 1 and judged.figures["ratio_high"] <= PERHAPS_SLOWER
 
 
 def figures_at(judged: Judged) -> dict:

@@ -18,9 +18,10 @@ double seconds_between(const QueueLoad& mine, const QueueLoad& all) {
   return mine.cost + (1 - met) * mine.transfer + std::max(met * mine.transfer, all.cost - mine.cost);
 }
 
-// Of fewer elements than messages a rank sends most in the segments that have an element of the part which most of its
-// messages carry. In each segment that has elements at all, one rank does, and the others wait for it: seconds by which
-// its queue takes longer than in the mean of its own segments.
+// With fewer elements than messages, a segment has elements of some parts only. A rank that sends one part in most of
+// its messages has more of them in the segments with an element of that part than in the mean. In each segment some
+// rank is in this position, and the others wait for it. Returns the seconds by which its queue takes longer than the
+// mean.
 std::vector<double> bunched_seconds(const Compiled& compiled, const Loads& loads) {
   std::vector<double> result(loads.issued.size());
   const double elements = static_cast<double>(compiled.schedule->data->elements);

@@ -35,8 +35,8 @@ struct Loads {
   std::unordered_map<Channel, QueueLoad, NearHash> between; // of a lane between two ranks
   std::vector<QueueLoad> issued;                            // by instance: all that it sends
   bool some_empty = false; // of fewer elements than messages: some have none, and are not sent
-  // Of the parts of the vector that not every segment has an element in, by instance and part: how many messages more
-  // than in the mean it sends of them in a segment that has one.
+  // Messages above the mean, by instance and part of the vector, in a segment that has an element of the part; of parts
+  // that not every segment has an element of.
   std::map<std::pair<std::int32_t, std::int32_t>, double> bunched;
 };
 

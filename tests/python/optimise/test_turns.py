@@ -89,7 +89,7 @@ def noisy(spread: float, gain: float):
 @pytest.mark.parametrize(
     ("spread", "gain", "most", "pairs"),
     [
-        (0.03, 0.0, 0.005, 6),  # 30 pairs would not show it
+        (0.03, 0.0, 0.005, 10),  # 30 pairs would not show it
         (0.003, 0.0, 0.02, 30),
         (0.03, 0.0, 1.0, 30),  # nothing is known of the gain
         (0.01, 0.06, 0.01, 6),  # more than was predicted, and certain
@@ -100,5 +100,10 @@ def test_runs_that_differ_by_more_than_the_gain_are_not_repeated(spread, gain, m
     found = search.kept((0, 1))
     assert len(search.all_turns[0].pairs) == pairs
     assert bool(found) == (gain > 0)
-    assert search.hopeless == (pairs == 6 and not found)
+    assert search.hopeless == (pairs == 10)
     assert len(search.all_turns) == 1 or not search.hopeless
+
+
+def test_one_slow_run_does_not_end_the_comparison():
+    search = Search(lambda choices, number: (1.5 if number == 2 else 0.94 + 0.02 * (number % 3), 1.0), 0.06)
+    assert search.kept((0, 1)).choices == (0, 1)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -70,9 +72,10 @@ def test_no_pair_is_begun_that_would_not_end_in_time(work):
     assert made.names == []
 
 
-@pytest.mark.parametrize(("high", "tried"), [(0.004, False), (0.006, True)])
-def test_a_gain_that_runs_cannot_show_is_not_looked_for(work, monkeypatch, high, tried):
+@pytest.mark.parametrize(("high", "metric", "tried"), [(0.004, None, False), (0.006, None, True), (0.0, "t", True)])
+def test_a_gain_that_runs_cannot_show_is_not_looked_for(work, monkeypatch, high, metric, tried):
     made = work({})
+    made.program = replace(made.program, metric=metric and re.compile(metric))
     made.journal.keep("record", [({}, {"seconds": 0.1})])
     gain = {"share": high / 2, "low": 0.0, "high": high}
     found = {"profile": {"predicted_gain": gain}, "results": [CHOICE], "interrupted": False}

@@ -170,7 +170,8 @@ def test_blocks_of_different_sizes_get_one_choice_for_all_sizes(fake):
 
 
 @pytest.mark.parametrize(
-    ("ratios", "algorithm"), [((0.5, 0.5), "linear"), ((0.5, 1.0), "linear"), ((0.5, 1.5), "library")]
+    ("ratios", "algorithm"),
+    [((0.5, 0.5), "linear"), ((0.5, 0.96), "linear"), ((0.5, 1.1), "library"), ((0.5, 1.5), "library")],
 )
 def test_one_choice_for_all_sizes_is_slower_at_none(ratios, algorithm):
     judged = [
