@@ -38,9 +38,11 @@ def keys(kernels: Sequence[str], operation: str = "", kind: str = "") -> list[Ke
                 raise
             if operation:
                 raise wrong_value(
-                    "no reduction kernel has this operation", f"--op {operation}", "use sum or max"
+                    "no reduction kernel has this operation", f"--op {operation}", "use sum, prod, max, land or band"
                 ) from None
-            raise wrong_value("no reduction kernel has this type", f"--type {kind}", "use float32 or int32") from None
+            raise wrong_value(
+                "no reduction kernel has this type", f"--type {kind}", "use float64, float32 or int32"
+            ) from None
         kernels = [REDUCE]
     every = [tuple(key) for key in _plan.kernel_keys()]
     return [

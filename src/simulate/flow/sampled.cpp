@@ -156,7 +156,7 @@ std::string beyond_the_interval(const Sampling& sampling) {
     return "sampled rounds overlap differently than all rounds do: up to a third off in tests of at most 2,912 ranks";
   if (sampling.mirrored)
     return "sampled rounds of parallel lanes overlap differently: up to a third off in tests of 9,216 ranks";
-  return "the slowest rank of a few rounds is slower than that of all rounds: rather too long";
+  return "the slowest rank of a few rounds is slower than that of all rounds: up to 5 % too long in tests of 384 ranks";
 }
 
 std::string text_of(const Sampled& sampled) {

@@ -232,8 +232,14 @@ CASES = [
     (SHOW + "--trees", "the value of --trees is missing; see kumihimo"),
     (SHOW + "--json=3", "--json takes no value; see kumihimo"),
     ("tune kernal", "did you mean kernel?"),
-    ("tune kernel reduce --op foo", "no reduction kernel has this operation (got --op foo); use sum or max"),
-    ("tune kernel reduce --type foo", "no reduction kernel has this type (got --type foo); use float32 or int32"),
+    (
+        "tune kernel reduce --op foo",
+        "no reduction kernel has this operation (got --op foo); use sum, prod, max, land or band",
+    ),
+    (
+        "tune kernel reduce --type foo",
+        "no reduction kernel has this type (got --type foo); use float64, float32 or int32",
+    ),
     ("machine", ""),
     ("machine show", "NAME is missing; see kumihimo machine show --help"),
     ("verify allreduce bcast", "kumihimo verify takes no more arguments (got bcast); see kumihimo verify --help"),

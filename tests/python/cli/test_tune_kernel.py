@@ -69,7 +69,10 @@ def test_the_table_says_why(kumihimo):
     [
         (("sort",), "a kernel is copy or reduce (got 'sort')"),
         (("copy", "--op", "sum"), "--op and --type belong to the kernel reduce; leave them out"),
-        (("--op", "average"), "no reduction kernel has this operation (got --op average); use sum or max"),
+        (
+            ("--op", "average"),
+            "no reduction kernel has this operation (got --op average); use sum, prod, max, land or band",
+        ),
         (("--op", "bor", "--type", "float64"), "the operation must apply to the type (got bor of float64)"),
         (("--bytes", "12"), "--bytes must be a multiple of 8 (got 12)"),
         (("--bytes", "8GiB"), "--bytes must be at most 4GiB (got 8GiB)"),
