@@ -114,7 +114,9 @@ def test_optimise_of_a_script(in_allocation, script, installation):
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert found["profile"]["program"].startswith("job.sh-")
-    assert found["kept"] or found["nothing_to_gain"]
+    assert bool(found["kept"]) == (found["wisdom"] is not None) == (found["nothing_to_gain"] is None)
+    for turns in found["comparisons"]:
+        assert turns["pairs"] >= 6 or "budget" in found["nothing_to_gain"]
 
 
 @pytest.mark.parametrize("family", list(PLUGINS)[:1])
