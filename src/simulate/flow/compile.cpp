@@ -138,7 +138,7 @@ FlatStep Compiler::flat(const Step& step, const Expression& gap) {
   }
   if (step.has_data()) {
     f.bytes = lengths_.mean_bytes(step.extent(), rank_, zeros, collapsed_);
-    f.part = first_part(step.extent(), zeros);
+    if (out_.segments > 1) f.part = first_part(step.extent(), zeros);
   }
   return f;
 }

@@ -160,7 +160,7 @@ void Sweep::post(std::int32_t f, const FlatStep& step) {
     gap = static_cast<double>(dynamic.gap.evaluate(values));
     if (dynamic.length) {
       bytes = lengths_.mean_bytes(dynamic.length->extent, instance.rank, values, dynamic.length->collapsed);
-      part = first_part(dynamic.length->extent, values);
+      if (compiled_.segments > 1 && bytes < element_) part = first_part(dynamic.length->extent, values);
     }
     const bool data = step.kind != StepKind::signal && step.kind != StepKind::wait_signal;
     if (data && bytes <= 0) return complete(f, frame.now, 0);
