@@ -206,7 +206,7 @@ class Work:
         plan = tuning_of.plan(self.profile)
         least = LOOKS[0] * self.pair_seconds
         if plan.targets and least + LEAST_TUNING > self.clock.left:
-            left = f"{seconds_text(self.clock.left)} are left"
+            left = f"{seconds_text(self.clock.left)} are left" if self.clock.left > 0 else "no time is left"
             raise failed(
                 "the budget is too short",
                 f"{counted(LOOKS[0], 'pair')} of runs take {seconds_text(least)}, {left}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 from kumihimo.cli import optimise
 from kumihimo.errors import Failed, OutOfTime
 from kumihimo.optimise.program_runs import Program, Run
-from kumihimo.profile.collectives import Collectives
+from kumihimo.profile.collectives import Collectives, Form, Use
 from kumihimo.tune.journal import Journal
 from kumihimo.tune.launches import Clock
 
@@ -82,3 +83,27 @@ def test_a_gain_that_runs_cannot_show_is_not_looked_for(work, monkeypatch, high,
     monkeypatch.setattr(optimise.tune, "of_program", lambda *_: found)
     assert bool(made.tuned()) == tried
     assert bool(made.why_nothing) != tried
+
+
+@pytest.mark.parametrize(("spent", "told"), [(90.0, "10 s are left"), (120.0, "no time is left")])
+def test_a_budget_that_is_too_short_is_one_sentence(work, spent, told):
+    made = work({})
+    made.pair_seconds = 50.0
+    made.clock = Clock(100, now=lambda: spent)
+    made.clock.started = 0.0
+    made.profile.uses.append(
+        Use(
+            "allreduce",
+            "blocking",
+            False,
+            2,
+            8,
+            8,
+            8,
+            calls=9,
+            seconds=1.0,
+            forms=Counter({Form("float64", "sum", False): 1.0}),
+        )
+    )
+    with pytest.raises(Failed, match=told):
+        made.tuned()
