@@ -64,12 +64,15 @@ has_mpi() {
   return 1
 }
 
+# Debian has the wrappers with the launchers, and what they need in another package.
+compiles_mpi() { "$1" -E -include mpi.h -x c /dev/null >/dev/null 2>&1; }
+
 packages_of_test() {
   local package
   for package in $(absent_headers libgtest-dev=gtest/gtest.h); do need "$package"; done
-  # The wrappers by which users make MPI programs: ours know nothing of this project.
-  has mpicc.openmpi || want libopenmpi-dev
-  has mpicc.mpich || want libmpich-dev
+  # The wrappers by which users make MPI programs: the programs of the tests know nothing of this project.
+  compiles_mpi mpicc.openmpi || want libopenmpi-dev
+  compiles_mpi mpicc.mpich || want libmpich-dev
   has gfortran || want gfortran
   has chromium || has chromium-browser || has google-chrome || want chromium
 }

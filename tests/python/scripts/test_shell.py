@@ -168,6 +168,15 @@ def test_a_lack_of_an_mpi_library_fails_where_set_up_may_install_it(place, user,
     assert f"KUMIHIMO_REQUIRE_MPI={required}" in (place / "calls").read_text().splitlines()
 
 
+@pytest.mark.parametrize(("wrapper", "package"), [("mpicc.openmpi", "libopenmpi-dev"), ("mpicc.mpich", "libmpich-dev")])
+def test_set_up_takes_a_compiler_wrapper_without_headers_as_absent(place, tmp_path, wrapper, package):
+    script = f"PATH={tmp_path}/bin:$PATH list_missing test 2>/dev/null; echo $wanted"
+    tool(tmp_path / "bin", wrapper, "exit 1")  # as the launcher's package has it
+    assert package in sourced(place, script).communicate(timeout=20)[0].split()
+    tool(tmp_path / "bin", wrapper, "exit 0")
+    assert package not in sourced(place, script).communicate(timeout=20)[0].split()
+
+
 MPI_LIBRARIES = {"openmpi-bin": ("mpirun.openmpi", "libmpi.so.40"), "mpich": ("mpiexec.hydra", "libmpich.so.12")}
 
 
