@@ -26,9 +26,16 @@ struct Head {
   bool is_whole() const { return ranks > 0 && elements > 0; }
 };
 
-// One rank's section, as it is read line by line.
+constexpr std::int32_t most_lanes = 64;
+using LaneMask = std::uint64_t; // bit L: lane L
+constexpr LaneMask all_lanes = ~LaneMask{0};
+constexpr LaneMask mask_of(std::int32_t lane) { return LaneMask{1} << lane; }
+
+// One rank's section, or a part of it, as it is read line by line.
 struct Section {
-  explicit Section(const Head& head) : head_(head) {}
+  // Keeps the steps of some lanes, and looks only at the lines of others. `lane`: of the first step.
+  explicit Section(const Head& head, LaneMask kept = all_lanes, std::int32_t lane = 0)
+      : head_(head), kept_(kept), lane_(lane) {}
 
   // What is wrong with a line, if anything.
   std::optional<std::string> add(std::string_view word, const std::vector<std::string_view>& rest) {
@@ -53,8 +60,16 @@ struct Section {
     return program.finish();
   }
 
+  std::vector<Round> take_rounds(LaneId lane) {
+    std::vector<Round> rounds;
+    for (std::vector<Step>& steps : lanes_[lane.value]) rounds.push_back({std::move(steps), 0});
+    return rounds;
+  }
+  std::int64_t kept_steps() const { return kept_steps_; }
+  bool is_between_rounds() const { return !open_; }
+
   std::vector<Origin> expected;
-  bool keeps = true; // the steps; without, lines are only looked at
+  LaneMask lanes = 0; // that have steps
 
  private:
   using Words = std::vector<std::string_view>;
@@ -84,7 +99,7 @@ struct Section {
     if (!rest.empty()) return "'together' and 'end' take no arguments";
     if (begins == open_) return begins ? "'together' within 'together': write 'end' first" : "'end' without 'together'";
     open_ = begins;
-    if (begins && keeps) lanes_[lane_].emplace_back();
+    if (begins) begin_round();
     return std::nullopt;
   }
   std::optional<std::string> expect(const Words& rest) {
@@ -127,16 +142,22 @@ struct Section {
     add(compute(w));
     return std::nullopt;
   }
+  bool keeps_lane() const { return (kept_ & mask_of(lane_)) != 0; }
+  void begin_round() {
+    lanes |= mask_of(lane_);
+    if (keeps_lane()) lanes_[lane_].emplace_back();
+  }
   void add(Step step) {
-    if (!keeps) return;
-    auto& rounds = lanes_[lane_];
-    if (!open_) rounds.emplace_back();
-    rounds.back().push_back(std::move(step));
+    if (!open_) begin_round();
+    if (!keeps_lane()) return;
+    lanes_[lane_].back().push_back(std::move(step));
+    ++kept_steps_;
   }
 
-  static constexpr std::int32_t most_lanes = 64;
   const Head& head_;
-  std::int32_t lane_ = 0;
+  LaneMask kept_;
+  std::int32_t lane_;
+  std::int64_t kept_steps_ = 0;
   bool open_ = false; // steps start together
   std::map<std::int32_t, std::vector<std::vector<Step>>> lanes_;
 };
@@ -161,25 +182,55 @@ struct Index {
   std::string path;
   std::optional<FileIdentity> stamp; // when it was opened
   Head head;
-  std::unordered_map<std::int32_t, std::int64_t> begins; // where the lines of each rank that has a section begin
+  struct Place {
+    std::int64_t begin = 0; // of the lines of its section
+    LaneMask lanes = 0;
+  };
+  std::unordered_map<std::int32_t, Place> places; // of each rank that has a section
 };
 
-// One rank's section again. A file that was changed since may give no steps: Index::stamp tells.
-Section section_of(const Index& index, Rank rank) {
-  Section section(index.head);
-  const auto begin = index.begins.find(rank.value);
-  if (begin == index.begins.end()) return section;
+// Lines of a section from `position` on, until at least `steps` steps are kept. Answers where the next line begins, or
+// nothing at the section's end. A file that was changed since may give no steps: Index::stamp tells.
+std::optional<std::int64_t> read_section(const Index& index, std::int64_t position, Section& section,
+                                         std::int64_t steps) {
   std::ifstream file(index.path);
-  if (!file.seekg(begin->second)) return section;
+  if (!file.seekg(position)) return std::nullopt;
   for (std::string line; std::getline(file, line);) {
     std::vector<std::string_view> words = words_before_comment(line);
     if (words.empty()) continue;
     const std::string_view word = words[0];
     if (word == "rank") break;
     words.erase(words.begin());
-    if (section.add(word, words)) return Section(index.head);
+    if (section.add(word, words)) break;
+    if (section.kept_steps() >= steps && section.is_between_rounds() && !file.eof()) return file.tellg();
   }
+  return std::nullopt;
+}
+
+Section section_of(const Index& index, Rank rank) {
+  Section section(index.head);
+  if (const auto place = index.places.find(rank.value); place != index.places.end())
+    read_section(index, place->second.begin, section, std::numeric_limits<std::int64_t>::max());
   return section;
+}
+
+Program outline_of(const Index& index, Rank rank) {
+  Program program;
+  if (const auto place = index.places.find(rank.value); place != index.places.end())
+    for (std::int32_t lane = 0; lane < most_lanes; ++lane)
+      if (place->second.lanes & mask_of(lane)) program.lanes.push_back({.id = LaneId{lane}});
+  return program;
+}
+
+// A position behind a round of a lane is on that lane.
+RoundPiece piece_of(const Index& index, Rank rank, LaneId lane, std::int64_t position, std::int64_t steps) {
+  const auto place = index.places.find(rank.value);
+  if (place == index.places.end()) return {};
+  Section section(index.head, mask_of(lane.value), position == 0 ? 0 : lane.value);
+  RoundPiece piece;
+  piece.next = read_section(index, position == 0 ? place->second.begin : position, section, steps);
+  piece.rounds = section.take_rounds(lane);
+  return piece;
 }
 
 class Scanner {
@@ -261,19 +312,30 @@ class Scanner {
     std::int32_t rank = 0;
     if (rest.size() != 1 || !read_number(rest[0], rank) || rank < 0 || rank >= index_->head.ranks)
       return fmt::format("a rank is a number below {}", index_->head.ranks);
-    if (!index_->begins.emplace(rank, next).second) return fmt::format("rank {} has a section already", rank);
-    section_.emplace(index_->head);
-    section_->keeps = false;
+    const auto [place, fresh] = index_->places.emplace(rank, Index::Place{next});
+    if (!fresh) return fmt::format("rank {} has a section already", rank);
+    place_ = &place->second;
+    section_.emplace(index_->head, LaneMask{0});
     return std::nullopt;
   }
-  std::optional<std::string> leave() { return section_ ? section_->finish() : std::nullopt; }
+  std::optional<std::string> leave() {
+    if (!section_) return std::nullopt;
+    place_->lanes = section_->lanes;
+    return section_->finish();
+  }
 
   NamedPrograms opened() const {
     NamedPrograms file;
     file.name = index_->path;
     file.set.data = one_buffer(index_->head.ranks, index_->head.elements);
     file.set.program = [index = index_](Rank rank) { return section_of(*index, rank).program(); };
-    file.set.shared_bytes = static_cast<std::int64_t>(index_->begins.size() * sizeof(*index_->begins.begin()));
+    file.set.reader = RoundReader{
+        [index = index_](Rank rank) { return outline_of(*index, rank); },
+        [index = index_](Rank rank, LaneId lane, std::int64_t position, std::int64_t steps) {
+          return piece_of(*index, rank, lane, position, steps);
+        },
+    };
+    file.set.shared_bytes = static_cast<std::int64_t>(index_->places.size() * sizeof(*index_->places.begin()));
     file.origins = [index = index_](Rank rank) { return section_of(*index, rank).expected; };
     file.unchanged = [index = index_]() -> Status {
       if (index->stamp && stamp_of(index->path) == index->stamp) return Nothing{};
@@ -283,7 +345,8 @@ class Scanner {
   }
 
   std::shared_ptr<Index> index_ = std::make_shared<Index>();
-  std::optional<Section> section_;
+  std::optional<Section> section_; // the one that is read
+  Index::Place* place_ = nullptr;  // of it
   std::int64_t number_ = 0;
 };
 

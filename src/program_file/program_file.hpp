@@ -1,6 +1,7 @@
 // Programs written as text: sends, receives and computes of each rank, one a line (docs/programs.md has the format).
-// The file is read once whole, which finds all its errors, and then rank by rank when a program is asked for: memory is
-// proportional to one rank's steps and to the number of sections, whatever `ranks` says.
+// The file is read once whole, which finds all its errors. Then a program is read when it is asked for, whole or a
+// piece at a time (ProgramSet::reader): memory is proportional to that and to the number of sections, whatever `ranks`
+// says.
 #pragma once
 
 #include "base/result.hpp"

@@ -7,6 +7,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <random>
 
 namespace kumihimo {
 namespace {
@@ -172,6 +173,70 @@ TEST_F(ProgramFiles, EachRankIsReadByItself) {
     ASSERT_EQ(p.lanes.size(), 1u);
     ASSERT_EQ(p.lanes[0].body.size(), static_cast<std::size_t>(r) + 1);
     EXPECT_EQ(std::get<Round>(p.lanes[0].body[0]).steps[0].work.seconds, r);
+  }
+}
+
+// A random file: every form of line, with and without an end of the last.
+std::string random_file(std::mt19937& random, std::int32_t ranks) {
+  const auto below = [&](std::uint32_t n) { return random() % n; };
+  std::string text = "ranks " + std::to_string(ranks) + "\nbuffer 50\n";
+  for (std::int32_t r = 0; r < ranks; ++r) {
+    if (below(8) == 0) continue;
+    text += "rank " + std::to_string(r) + "\n";
+    bool open = false;
+    for (std::uint32_t line = below(60); line > 0; --line) {
+      const std::string peer = std::to_string((r + 1) % ranks);
+      switch (below(8)) {
+      case 0: text += open ? "end\n" : "together\n", open = !open; break;
+      case 1: text += open ? "" : "lane " + std::to_string(below(5) * 15) + "\n"; break;
+      case 2: text += below(2) == 0 ? "# a comment\n" : "\n"; break;
+      case 3: text += "compute seconds " + std::to_string(below(100)) + "   # why\n"; break;
+      case 4: text += open ? "" : "expect 0 1 from 0 0\n"; break;
+      case 5: text += "receive " + peer + " 0 " + std::to_string(1 + below(50)) + "\n"; break;
+      default: text += "  send " + peer + " " + std::to_string(below(25)) + " 3\n"; break;
+      }
+    }
+    if (open) text += "end\n";
+  }
+  if (below(2) == 0) text.pop_back();
+  return text;
+}
+
+// The program, made of pieces of about so many steps.
+Program from_pieces(const RoundReader& reader, Rank rank, std::int64_t steps) {
+  Program program = reader.outline(rank);
+  for (Lane& lane : program.lanes) {
+    EXPECT_TRUE(lane.body.empty());
+    std::optional<std::int64_t> position = 0;
+    while (position) {
+      RoundPiece piece = reader.piece(rank, lane.id, *position, steps);
+      std::int64_t read = 0;
+      for (Round& round : piece.rounds) {
+        EXPECT_LT(read, steps) << "more rounds than were asked for";
+        read += static_cast<std::int64_t>(round.steps.size());
+        lane.body.emplace_back(std::move(round));
+      }
+      EXPECT_TRUE(read >= steps || !piece.next) << "fewer steps than were asked for";
+      position = piece.next;
+    }
+  }
+  return program;
+}
+
+TEST_F(ProgramFiles, PiecesMakeTheProgram) {
+  std::mt19937 random(3);
+  constexpr std::int32_t ranks = 4;
+  for (int i = 0; i < 50; ++i) {
+    const std::string text = random_file(random, ranks);
+    const auto file = opened(text);
+    ASSERT_TRUE(file.ok()) << file.error().sentence() << "\n" << text;
+    for (std::int32_t r = 0; r < ranks; ++r) {
+      const Program whole = file->set.program(Rank{r});
+      for (const std::int64_t steps : {1, 2, 7, 1000})
+        EXPECT_TRUE(from_pieces(*file->set.reader, Rank{r}, steps) == whole)
+            << "rank " << r << ", " << steps << " steps at a time of\n"
+            << text;
+    }
   }
 }
 

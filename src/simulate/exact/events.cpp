@@ -47,9 +47,10 @@ class Events {
   };
   struct LaneState {
     std::int32_t rank = 0;
-    const Lane* lane = nullptr;
+    Lane* lane = nullptr;
     bool in_order = true; // see starts_in_order
     std::vector<ExpandedRound> rounds;
+    std::optional<std::int64_t> next; // position behind them, if there are more to read
     std::vector<SegmentWait> waits;
     std::vector<Slot> slots;
     std::int64_t window = 1, started = 0, done = 0; // segments; all below `done` are complete
@@ -101,7 +102,9 @@ class Events {
   void add_rank(std::int32_t rank);
   void wake(std::int32_t rank);
   bool may_begin(const LaneState& lane) const;
+  bool read_on(LaneState& lane);
   void start_segment(std::int32_t lane);
+  void start_rounds(std::int32_t lane, std::int64_t segment);
   void start_ready(std::int32_t lane, std::int64_t segment);
   void start_step(const ExpandedStep& step, const StepPosition& place);
   struct Wanted { // of a message
@@ -180,18 +183,23 @@ Events::Events(const ProgramSet& schedule, const Network& network)
 
 void Events::add_rank(std::int32_t rank) {
   first_lane_.push_back(static_cast<std::int32_t>(lanes_.size()));
-  programs_.push_back(schedule_.program(Rank{rank}));
+  programs_.push_back(schedule_.reader ? schedule_.reader->outline(Rank{rank}) : schedule_.program(Rank{rank}));
   phases_.add(programs_.back());
   offloaded_ = std::max(offloaded_, largest_offload(schedule_, Rank{rank}, programs_.back())); // none is least
   bindings_.emplace_back(schedule_, Rank{rank});
   auto waits = waits_of(programs_.back(), schedule_.segments);
   for (std::size_t l = 0; l < waits.size(); ++l) {
-    const Lane& lane = programs_.back().lanes[l];
+    Lane& lane = programs_.back().lanes[l];
     LaneState state;
     state.waits = std::move(waits[l]);
     state.rank = rank;
     state.lane = &lane, state.in_order = starts_in_order(lane.body);
-    state.rounds = expand(lane);
+    if (schedule_.reader) {
+      state.next = 0;
+      read_on(state);
+    } else {
+      state.rounds = expand(lane);
+    }
     state.window = std::clamp<std::int64_t>(lane.window, 1, segments_);
     state.slots.resize(static_cast<std::size_t>(state.window));
     lanes_.push_back(std::move(state));
@@ -226,21 +234,38 @@ void Events::wake(std::int32_t rank) {
   waking_ = false;
 }
 
+// Replaces the rounds of a long lane by the next ones, if there are any.
+bool Events::read_on(LaneState& lane) {
+  constexpr std::int64_t steps = 256; // at a time
+  if (!lane.next) return false;
+  RoundPiece piece = schedule_.reader->piece(Rank{lane.rank}, lane.lane->id, *lane.next, steps);
+  lane.next = piece.next;
+  lane.lane->body.assign(std::make_move_iterator(piece.rounds.begin()), std::make_move_iterator(piece.rounds.end()));
+  lane.rounds = expand(*lane.lane);
+  return !lane.rounds.empty();
+}
+
 void Events::start_segment(std::int32_t l) {
   LaneState& lane = lanes_[l];
   const std::int64_t segment = lane.started++;
+  slot(l, segment).complete = false;
+  if (lane.rounds.empty()) return segment_done(l, segment);
+  start_rounds(l, segment);
+  start_ready(l, segment);
+}
+
+// Those that wait for no other are ready.
+void Events::start_rounds(std::int32_t l, std::int64_t segment) {
+  const LaneState& lane = lanes_[l];
   Slot& s = slot(l, segment);
-  s.complete = false;
   s.rounds_left = static_cast<std::int64_t>(lane.rounds.size());
   s.waits_for.resize(lane.rounds.size()), s.steps_left.resize(lane.rounds.size());
   for (std::size_t r = 0; r < lane.rounds.size(); ++r) {
     s.waits_for[r] = lane.rounds[r].waits_for;
     s.steps_left[r] = static_cast<std::int32_t>(lane.rounds[r].steps.size());
   }
-  if (s.rounds_left == 0) return segment_done(l, segment); // a lane without rounds
   for (std::size_t r = lane.rounds.size(); r-- > 0;)
     if (lane.rounds[r].waits_for == 0) ready_.push_back(static_cast<std::int32_t>(r));
-  start_ready(l, segment);
 }
 
 // Rounds without steps are complete at once, and those behind them ready: a loop may have millions of them.
@@ -249,8 +274,10 @@ void Events::start_ready(std::int32_t l, std::int64_t segment) {
     const std::int32_t round = ready_.back();
     ready_.pop_back();
     const auto& steps = lanes_[l].rounds[round].steps;
-    if (steps.empty() && end_round(l, segment, round)) return segment_done(l, segment);
-    for (const ExpandedStep& step : steps) start_step(step, {l, round, segment, step.step->kind});
+    if (!steps.empty())
+      for (const ExpandedStep& step : steps) start_step(step, {l, round, segment, step.step->kind});
+    else if (end_round(l, segment, round))
+      return segment_done(l, segment);
   }
 }
 
@@ -456,7 +483,10 @@ bool Events::end_round(std::int32_t l, std::int64_t segment, std::int32_t round)
   const auto& next = lanes_[l].rounds[round].next;
   for (auto at = next.rbegin(); at != next.rend(); ++at)
     if (--s.waits_for[*at] == 0) ready_.push_back(*at);
-  return --s.rounds_left == 0;
+  if (--s.rounds_left > 0) return false;
+  if (!read_on(lanes_[l])) return true;
+  start_rounds(l, segment);
+  return false;
 }
 
 void Events::segment_done(std::int32_t l, std::int64_t segment) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <unordered_set>
 
 namespace kumihimo::simulation {
@@ -35,19 +36,28 @@ bool constant_in(const Body& body, std::int32_t depth, const DataLayout& data) {
   });
 }
 
+// Steps that are held of a long lane: 256 MiB for all lanes together, but enough of each to read it in few pieces.
+std::int64_t steps_held(std::int32_t ranks) {
+  constexpr std::int64_t least = 32, most = 4096, of_all = std::int64_t{1} << 22;
+  return std::clamp(of_all / ranks, least, most);
+}
+
 class Compiler {
  public:
   explicit Compiler(const ProgramSet& schedule, const Network* network)
-      : lengths_(*schedule.data, schedule.segments.count), network_(network) {
-    out_.schedule = &schedule;
-    out_.segments = schedule.segments.count;
-  }
+      : schedule_(schedule), lengths_(*schedule.data, schedule.segments.count), network_(network),
+        steps_held_(steps_held(schedule.ranks())) {}
   Result<Compiled> run();
+  // Replaces the rounds that a long lane holds by the next ones.
+  void read_on(Compiled& compiled, Instance& instance);
 
  private:
   void add(std::int32_t rank, const Program& program);
   void add_body(const Body& body, FlatNode& parent);
   void add_round(const Round& round, FlatNode& node);
+  void count(const FlatNode& node);
+  std::vector<FlatNode> next_rounds(const Instance& instance, std::optional<std::int64_t>& position);
+  void add_lane_by_pieces(Instance& instance);
   FlatStep flat(const Step& step, const Expression& gap);
   bool iterated(const Expression& e) const; // depends on a loop that is iterated
   bool has_one_length(const Extent& extent) const;
@@ -58,9 +68,11 @@ class Compiler {
     std::size_t operator()(const Expression& e) const { return static_cast<std::size_t>(e.hash()); }
   };
 
-  Compiled out_;
+  const ProgramSet& schedule_;
+  Compiled* out_ = nullptr;
   Lengths lengths_;
   const Network* network_;
+  const std::int64_t steps_held_;                          // of a long lane, about
   std::unordered_set<Expression, HashOfExpression> known_; // without their constants
   std::vector<bool> iterated_{false};                      // by depth: a loop whose iterations are walked one by one
   std::vector<LoopRange> collapsed_;                       // the others
@@ -82,7 +94,7 @@ bool Compiler::iterated(const Expression& e) const {
 
 // Whether blocks are equal and their number is the same in every iteration.
 bool Compiler::has_one_length(const Extent& extent) const {
-  return extent.layout != kumihimo::Layout::vector && out_.schedule->data->layout(extent.layout).uniform() &&
+  return extent.layout != kumihimo::Layout::vector && out_->schedule->data->layout(extent.layout).uniform() &&
          std::none_of(extent.runs.begin(), extent.runs.end(),
                       [&](const RunList& list) { return iterated(list.count); });
 }
@@ -91,8 +103,8 @@ bool Compiler::has_one_length(const Extent& extent) const {
 bool Compiler::is_exact(const Extent& extent) const {
   if (!in_order_) return false;
   const bool divided = extent.layout != kumihimo::Layout::vector && extent.parts > 1;
-  if (out_.segments == 1 && collapsed_.empty() && !divided) return true;
-  return same_in_all_segments(extent, *out_.schedule->data, out_.segments);
+  if (out_->segments == 1 && collapsed_.empty() && !divided) return true;
+  return same_in_all_segments(extent, *out_->schedule->data, out_->segments);
 }
 
 // Peers of many ranks differ by a number alone.
@@ -116,16 +128,16 @@ FlatStep Compiler::flat(const Step& step, const Expression& gap) {
   if (step.has_data())
     for (const RunList& list : step.extent().runs)
       dynamic = dynamic || iterated(list.count) ||
-                (iterated(list.first) && of_unequal_blocks(step.extent(), *out_.schedule->data));
+                (iterated(list.first) && of_unequal_blocks(step.extent(), *out_->schedule->data));
   const LoopValues zeros{};
   if (dynamic) {
-    f.dynamic = static_cast<std::int32_t>(out_.dynamic.size());
-    out_.dynamic.push_back({kept_once(step.peer), kept_once(gap), nullptr});
+    f.dynamic = static_cast<std::int32_t>(out_->dynamic.size());
+    out_->dynamic.push_back({kept_once(step.peer), kept_once(gap), nullptr});
     if (step.is_signal()) return f;
     if (has_one_length(step.extent()))
       f.bytes = lengths_.mean_bytes(step.extent(), rank_, zeros, collapsed_);
     else
-      out_.dynamic.back().length =
+      out_->dynamic.back().length =
           std::make_unique<DynamicStep::Length>(DynamicStep::Length{step.extent(), collapsed_});
     return f;
   }
@@ -133,28 +145,32 @@ FlatStep Compiler::flat(const Step& step, const Expression& gap) {
     f.gap = static_cast<double>(gap.evaluate(zeros));
     const std::int64_t peer = step.peer.evaluate(zeros);
     f.peer = static_cast<std::int32_t>(peer);
-    const bool rank = peer >= 0 && peer < out_.schedule->ranks();
+    const bool rank = peer >= 0 && peer < out_->schedule->ranks();
     if (!rank && wrong_.empty()) wrong_ = fmt::format("peer {}", peer);
   }
   if (step.has_data()) {
     f.bytes = lengths_.mean_bytes(step.extent(), rank_, zeros, collapsed_);
-    if (out_.segments > 1) f.part = first_part(step.extent(), zeros);
+    if (out_->segments > 1) f.part = first_part(step.extent(), zeros);
   }
   return f;
 }
 
 void Compiler::add_round(const Round& round, FlatNode& node) {
   if (std::any_of(round.steps.begin(), round.steps.end(), [](const Step& s) { return s.sends(); })) sends_ += times_;
-  node.first = static_cast<std::uint32_t>(out_.steps.size());
+  node.first = static_cast<std::uint32_t>(out_->steps.size());
   for (const Step& step : round.steps) {
     const FlatStep f = flat(step, round.gap);
     if (step.reduces() || step.kind == StepKind::compute) reduced_ += f.bytes * static_cast<double>(times_);
-    if (f.dynamic >= 0 || (!step.has_data() && step.kind != StepKind::compute) || f.bytes > 0) out_.steps.push_back(f);
+    if (f.dynamic >= 0 || (!step.has_data() && step.kind != StepKind::compute) || f.bytes > 0) out_->steps.push_back(f);
   }
-  node.count = static_cast<std::uint32_t>(out_.steps.size()) - node.first;
-  out_.all_steps += static_cast<double>(times_) * node.count;
-  (iterated_times_ > 1 ? out_.iterated_steps : out_.straight_steps) +=
+  node.count = static_cast<std::uint32_t>(out_->steps.size()) - node.first;
+}
+
+void Compiler::count(const FlatNode& node) {
+  out_->all_steps += static_cast<double>(times_) * node.count;
+  (iterated_times_ > 1 ? out_->iterated_steps : out_->straight_steps) +=
       static_cast<double>(iterated_times_) * node.count;
+  out_->widest_round = std::max(out_->widest_round, node.count);
 }
 
 void Compiler::add_body(const Body& body, FlatNode& parent) {
@@ -168,7 +184,7 @@ void Compiler::add_body(const Body& body, FlatNode& parent) {
       node.loop = true;
       node.trip = loop->trip;
       node.in_flight = std::clamp<std::int64_t>(loop->in_flight, 1, loop->trip);
-      node.collapsed = constant_in(loop->body, depth, *out_.schedule->data);
+      node.collapsed = constant_in(loop->body, depth, *out_->schedule->data);
       iterated_.push_back(!node.collapsed);
       if (node.collapsed) collapsed_.push_back({depth, loop->trip});
       const std::int64_t iterations = node.collapsed ? 1 : loop->trip;
@@ -179,57 +195,121 @@ void Compiler::add_body(const Body& body, FlatNode& parent) {
       if (node.collapsed) collapsed_.pop_back();
     } else {
       add_round(std::get<Round>(item), node);
+      count(node);
     }
     if (node.count > 0) children.push_back(node);
   }
-  parent.first = static_cast<std::uint32_t>(out_.nodes.size());
+  parent.first = static_cast<std::uint32_t>(out_->nodes.size());
   parent.count = static_cast<std::uint32_t>(children.size());
-  out_.nodes.insert(out_.nodes.end(), children.begin(), children.end());
+  out_->nodes.insert(out_->nodes.end(), children.begin(), children.end());
+}
+
+// Rounds of a long lane; their steps follow all others.
+std::vector<FlatNode> Compiler::next_rounds(const Instance& instance, std::optional<std::int64_t>& position) {
+  const RoundPiece piece =
+      schedule_.reader->piece(Rank{instance.rank}, out_->lanes[instance.lane].id, *position, steps_held_);
+  position = piece.next;
+  std::vector<FlatNode> nodes;
+  for (const Round& round : piece.rounds) {
+    FlatNode node;
+    add_round(round, node);
+    if (node.count > 0) nodes.push_back(node);
+  }
+  return nodes;
+}
+
+// Counts all rounds. The first are held, in room for any others that replace them.
+void Compiler::add_lane_by_pieces(Instance& instance) {
+  LongLane lane;
+  lane.first_step = static_cast<std::uint32_t>(out_->steps.size());
+  instance.first_node = static_cast<std::uint32_t>(out_->nodes.size());
+  std::size_t steps = 0, nodes = 0; // of the largest piece
+  std::optional<std::int64_t> position = 0;
+  for (bool first = true; position; first = false) {
+    const std::size_t begin = out_->steps.size();
+    const std::vector<FlatNode> rounds = next_rounds(instance, position);
+    for (const FlatNode& node : rounds) {
+      count(node);
+      lane.widest_round = std::max(lane.widest_round, node.count);
+    }
+    steps = std::max(steps, out_->steps.size() - begin), nodes = std::max(nodes, rounds.size());
+    if (first) {
+      instance.nodes = static_cast<std::uint32_t>(rounds.size());
+      out_->nodes.insert(out_->nodes.end(), rounds.begin(), rounds.end());
+      lane.next = position;
+    } else {
+      out_->steps.resize(begin);
+    }
+  }
+  if (!lane.next) return;
+  out_->steps.resize(lane.first_step + steps), out_->nodes.resize(instance.first_node + nodes);
+  instance.long_lane = static_cast<std::int32_t>(out_->long_lanes.size());
+  out_->long_lanes.push_back(lane);
+}
+
+void Compiler::read_on(Compiled& compiled, Instance& instance) {
+  out_ = &compiled, rank_ = instance.rank;
+  LongLane& lane = compiled.long_lanes[instance.long_lane];
+  const std::size_t begin = compiled.steps.size();
+  std::vector<FlatNode> rounds = next_rounds(instance, lane.next);
+  instance.nodes = static_cast<std::uint32_t>(rounds.size());
+  for (FlatNode& node : rounds) node.first = node.first - static_cast<std::uint32_t>(begin) + lane.first_step;
+  std::copy(rounds.begin(), rounds.end(), compiled.nodes.begin() + instance.first_node);
+  std::copy(compiled.steps.begin() + static_cast<std::ptrdiff_t>(begin), compiled.steps.end(),
+            compiled.steps.begin() + lane.first_step);
+  compiled.steps.resize(begin);
 }
 
 void Compiler::add(std::int32_t rank, const Program& program) {
   rank_ = rank;
-  out_.first_instance.push_back(static_cast<std::uint32_t>(out_.instances.size()));
-  out_.phases.add(program);
-  out_.offloaded = std::max(out_.offloaded, largest_offload(*out_.schedule, Rank{rank}, program)); // none is least
-  out_.lanes.resize(static_cast<std::size_t>(out_.phases.lanes()));
+  out_->first_instance.push_back(static_cast<std::uint32_t>(out_->instances.size()));
+  out_->phases.add(program);
+  out_->offloaded = std::max(out_->offloaded, largest_offload(*out_->schedule, Rank{rank}, program)); // none is least
+  out_->lanes.resize(static_cast<std::size_t>(out_->phases.lanes()));
   for (const Lane& lane : program.lanes) {
     Instance instance;
     instance.rank = rank;
-    instance.lane = out_.phases.index_of(lane.id);
-    out_.lanes[instance.lane].id = lane.id;
-    instance.window = std::clamp<std::int64_t>(lane.window, 1, out_.segments);
-    ++out_.lanes[instance.lane].instances;
-    FlatNode top;
+    instance.lane = out_->phases.index_of(lane.id);
+    out_->lanes[instance.lane].id = lane.id;
+    instance.window = std::clamp<std::int64_t>(lane.window, 1, out_->segments);
+    ++out_->lanes[instance.lane].instances;
     reduced_ = 0, sends_ = 0, in_order_ = starts_in_order(lane.body);
-    add_body(lane.body, top);
+    if (schedule_.reader) {
+      add_lane_by_pieces(instance);
+    } else {
+      FlatNode top;
+      add_body(lane.body, top);
+      instance.first_node = top.first, instance.nodes = top.count;
+    }
     instance.reduced = reduced_, instance.sends = sends_;
-    instance.first_node = top.first, instance.nodes = top.count;
-    instance.first_after = static_cast<std::uint32_t>(out_.afters.size());
+    instance.first_after = static_cast<std::uint32_t>(out_->afters.size());
     for (const After& after : lane.after)
       for (const LaneId id : after.lanes)
         for (const Lane& other : program.lanes)
-          if (other.id == id) out_.afters.push_back({out_.phases.index_of(id), after.scope});
-    instance.afters = static_cast<std::uint32_t>(out_.afters.size()) - instance.first_after;
-    out_.instances.push_back(instance);
+          if (other.id == id) out_->afters.push_back({out_->phases.index_of(id), after.scope});
+    instance.afters = static_cast<std::uint32_t>(out_->afters.size()) - instance.first_after;
+    out_->instances.push_back(instance);
   }
 }
 
 Result<Compiled> Compiler::run() {
-  const ProgramSet& schedule = *out_.schedule;
-  for (std::int32_t rank = 0; rank < schedule.ranks() && wrong_.empty(); ++rank)
-    add(rank, schedule.program(Rank{rank}));
-  out_.first_instance.push_back(static_cast<std::uint32_t>(out_.instances.size()));
+  Compiled out;
+  out_ = &out;
+  out.schedule = &schedule_;
+  out.segments = schedule_.segments.count;
+  for (std::int32_t rank = 0; rank < schedule_.ranks() && wrong_.empty(); ++rank)
+    add(rank, schedule_.reader ? schedule_.reader->outline(Rank{rank}) : schedule_.program(Rank{rank}));
+  out_->first_instance.push_back(static_cast<std::uint32_t>(out_->instances.size()));
   if (refused_) return *refused_;
   if (!wrong_.empty())
     return failed("all peers must be ranks and all segments must have the same gaps",
                   fmt::format("{} at rank {}", wrong_, rank_), verify_it);
-  out_.phases.find();
-  for (std::size_t l = 0; l < out_.lanes.size(); ++l) {
-    out_.lanes[l].phase = out_.phases.phase(static_cast<std::int32_t>(l));
-    out_.lanes[l].group = out_.phases.group(static_cast<std::int32_t>(l));
+  out_->phases.find();
+  for (std::size_t l = 0; l < out_->lanes.size(); ++l) {
+    out_->lanes[l].phase = out_->phases.phase(static_cast<std::int32_t>(l));
+    out_->lanes[l].group = out_->phases.group(static_cast<std::int32_t>(l));
   }
-  return std::move(out_);
+  return out;
 }
 
 } // namespace
@@ -247,13 +327,18 @@ double Compiled::steps_at_once() const {
     double most = 0;
     for (std::uint32_t n = instance.first_node; n < instance.first_node + instance.nodes; ++n)
       most = std::max(most, steps_at_once(nodes[n]));
+    if (instance.long_lane >= 0) most = std::max<double>(most, long_lanes[instance.long_lane].widest_round);
     sums[static_cast<std::size_t>(lanes[instance.lane].phase)] += most;
   }
   return sums.empty() ? 0 : *std::max_element(sums.begin(), sums.end());
 }
 
 Result<Compiled> compile(const ProgramSet& schedule, const Network* network) {
-  return Compiler(schedule, network).run();
+  const auto compiler = std::make_shared<Compiler>(schedule, network);
+  auto compiled = TRY(compiler->run());
+  if (!compiled.long_lanes.empty())
+    compiled.read_on = [compiler](Compiled& of, Instance& instance) { compiler->read_on(of, instance); };
+  return compiled;
 }
 
 } // namespace kumihimo::simulation

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -65,14 +66,22 @@ struct FlatAfter {
   Scope scope = Scope::segment;
 };
 
+// A lane of which some rounds are held at a time.
+struct LongLane {
+  std::optional<std::int64_t> next; // position behind those rounds; none: they are the last
+  std::uint32_t first_step = 0;     // of the room for them
+  std::uint32_t widest_round = 0;   // of all its rounds, in steps
+};
+
 // One lane of one rank.
 struct Instance {
   std::int32_t rank = 0, lane = 0;
   std::int64_t window = 1;
   std::uint32_t first_node = 0, nodes = 0;
   std::uint32_t first_after = 0, afters = 0;
-  double reduced = 0;     // bytes that one segment reduces here
-  std::int64_t sends = 0; // rounds of one segment that send
+  std::int32_t long_lane = -1; // index into Compiled::long_lanes
+  double reduced = 0;          // bytes that one segment reduces here
+  std::int64_t sends = 0;      // rounds of one segment that send
 };
 
 struct FlatLane {
@@ -96,9 +105,12 @@ struct Compiled {
   std::vector<DynamicStep> dynamic;
   std::vector<FlatAfter> afters;
   Phases phases;
-  double all_steps = 0;      // steps of one segment, in all iterations of all loops
-  double iterated_steps = 0; // those of them in loops whose iterations are walked one by one
-  double straight_steps = 0; // all others, which are walked once
+  double all_steps = 0;           // steps of one segment, in all iterations of all loops
+  double iterated_steps = 0;      // those of them in loops whose iterations are walked one by one
+  double straight_steps = 0;      // all others, which are walked once
+  std::uint32_t widest_round = 0; // in steps
+  std::vector<LongLane> long_lanes;
+  std::function<void(Compiled&, Instance&)> read_on; // replaces the rounds that a long lane holds by the next ones
   std::vector<Sample> samples;
   std::shared_ptr<const Symmetry> symmetry; // set: the instances are those of ranks that stand for others
 

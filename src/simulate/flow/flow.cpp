@@ -163,8 +163,8 @@ double with_followers(double share) { return std::min(0.9, 2 * share + 0.1); }
 bool streams(const Compiled& compiled, const Network& network) {
   constexpr std::uint32_t few = 5;
   if (compiled.schedule->ranks() > network.machine().topology->nodes()) return false;
-  for (const FlatNode& node : compiled.nodes)
-    if (node.loop || node.count > few) return false;
+  if (compiled.widest_round > few || !compiled.long_lanes.empty()) return false;
+  if (std::any_of(compiled.nodes.begin(), compiled.nodes.end(), [](const FlatNode& n) { return n.loop; })) return false;
   return std::all_of(compiled.instances.begin(), compiled.instances.end(), [&](const Instance& i) {
     return i.nodes <= 2 && i.sends <= 1 && (i.window > 1 || compiled.segments == 1);
   });
@@ -182,9 +182,9 @@ bool has_lanes_at_once(const Compiled& compiled) {
 bool has_many_at_once(const Compiled& compiled) {
   constexpr double many_steps = 4;
   const double long_round = 2 * std::log2(compiled.schedule->ranks()) + 2;
-  return std::any_of(compiled.nodes.begin(), compiled.nodes.end(), [&](const FlatNode& node) {
-    return node.loop ? compiled.steps_at_once(node) >= many_steps : node.count > long_round;
-  });
+  return compiled.widest_round > long_round ||
+         std::any_of(compiled.nodes.begin(), compiled.nodes.end(),
+                     [&](const FlatNode& node) { return node.loop && compiled.steps_at_once(node) >= many_steps; });
 }
 
 constexpr const char* some_are_empty = "there are fewer elements than messages, so some messages are empty";
@@ -283,7 +283,7 @@ void take_times(const Prediction& exact, Prediction& p) {
   p.doubtful_sharing = 0;
 }
 
-Result<Prediction> walk(const Compiled& compiled, const Network& network, bool small) {
+Result<Prediction> walk(Compiled& compiled, const Network& network, bool small) {
   const ProgramSet& schedule = *compiled.schedule;
   Sweep sweep(compiled, network);
   Prediction p;
@@ -360,10 +360,11 @@ Result<Prediction> predict_flow(const ProgramSet& schedule, const Network& netwo
   auto compiled = TRY(compile(schedule, &network));
   if (Status can = network.can_offload(*schedule.data, compiled.offloaded); !can) return can.error();
   const bool small = schedule.ranks() <= exact_rank_limit && exact_work(compiled) <= options.most_exact_work;
-  const auto walked = [&](const Compiled& c) -> Result<Prediction> {
+  const auto walked = [&](Compiled& c) -> Result<Prediction> {
     if (Status can = can_be_held(c, std::isinf(most_steps)); !can) return can.error();
     return walk(c, network, small);
   };
+  if (!compiled.long_lanes.empty()) return walked(compiled);
   if (compiled.walked_steps() > std::min(most_steps, few_steps))
     if (auto symmetry = Symmetry::find(compiled, network, exact_is_worth * most_steps)) {
       fold(compiled, std::move(symmetry));

@@ -184,7 +184,7 @@ Sampling plan_sampling(const Compiled& compiled, double most_steps) {
 }
 
 Result<Prediction> predict_sampled(Compiled& compiled, const Sampling& sampling, Seconds bound,
-                                   const std::function<Result<Prediction>(const Compiled&)>& walk) {
+                                   const std::function<Result<Prediction>(Compiled&)>& walk) {
   const std::vector<SampledLoop>& loops = sampling.loops;
   Sampled sampled;
   sampled.samples = sampling.samples;

@@ -39,6 +39,6 @@ Sampling plan_sampling(const Compiled& compiled, double most_steps);
 // samples, each stretched to all iterations; what limits it is left to the caller. The interval does not go below
 // `bound`.
 Result<Prediction> predict_sampled(Compiled& compiled, const Sampling& sampling, Seconds bound,
-                                   const std::function<Result<Prediction>(const Compiled&)>& walk);
+                                   const std::function<Result<Prediction>(Compiled&)>& walk);
 
 } // namespace kumihimo::simulation

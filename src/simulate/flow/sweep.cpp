@@ -14,7 +14,7 @@ namespace {
 constexpr std::int32_t most_pipelines = 16; // beyond, all lanes of a phase keep one pace
 }
 
-Sweep::Sweep(const Compiled& compiled, const Network& network)
+Sweep::Sweep(Compiled& compiled, const Network& network)
     : compiled_(compiled), network_(network), element_(static_cast<double>(compiled.schedule->data->type_bytes)),
       outcomes_(compiled.instances.size()), blocked_(compiled.instances.size()), done_(compiled.instances.size()),
       issuing_(compiled.instances.size()), offloads_(compiled.lanes.size()), offloads_of_(compiled.instances.size()),
@@ -114,7 +114,8 @@ std::int32_t Sweep::make_frame(const Frame& frame) {
 }
 
 void Sweep::advance(std::int32_t f) {
-  if (frames_[f].node == frames_[f].end) return finish(f);
+  while (frames_[f].node == frames_[f].end)
+    if (!read_on(f)) return finish(f);
   const FlatNode& node = compiled_.nodes[frames_[f].node];
   frames_[f].next = frames_[f].now;
   frames_[f].round_busy = 0;
@@ -122,6 +123,16 @@ void Sweep::advance(std::int32_t f) {
     start_loop(f, node);
   else
     start_round(f, node);
+}
+
+// Whether there are more rounds of a long lane.
+bool Sweep::read_on(std::int32_t f) {
+  Frame& frame = frames_[f];
+  Instance& instance = compiled_.instances[frame.instance];
+  if (instance.long_lane < 0 || !compiled_.long_lanes[instance.long_lane].next) return false;
+  compiled_.read_on(compiled_, instance);
+  frame.node = frame.begin = instance.first_node, frame.end = instance.first_node + instance.nodes;
+  return true;
 }
 
 void Sweep::start_round(std::int32_t f, const FlatNode& node) {

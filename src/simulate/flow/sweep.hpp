@@ -48,7 +48,8 @@ struct Traffic {
 
 class Sweep {
  public:
-  Sweep(const Compiled& compiled, const Network& network);
+  // `compiled` changes as long lanes are read on, so that it can be walked once.
+  Sweep(Compiled& compiled, const Network& network);
 
   // One segment of the lanes of a phase. Errors: messages that do not match.
   Status run(std::int32_t phase);
@@ -143,6 +144,7 @@ class Sweep {
   void find_shared_resources(std::int32_t phase);
   std::int32_t make_frame(const Frame& frame);
   void advance(std::int32_t frame);
+  bool read_on(std::int32_t frame);
   void start_round(std::int32_t frame, const FlatNode& node);
   void start_loop(std::int32_t frame, const FlatNode& node);
   void post(std::int32_t frame, const FlatStep& step);
@@ -191,7 +193,7 @@ class Sweep {
   void connect_loops(std::int32_t a, std::int32_t b);
   Status finished(std::int32_t phase) const;
 
-  const Compiled& compiled_;
+  Compiled& compiled_;
   const Network& network_;
   const double element_;               // bytes
   std::vector<std::int32_t> pipeline_; // of each lane
