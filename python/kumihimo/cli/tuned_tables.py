@@ -27,7 +27,7 @@ def show(found: dict) -> None:
         title = (
             "Fastest in simulation"
             if simulated
-            else "ratio: time with the choice / time of the MPI library, at the worst size of the row"
+            else "ratio: time with the choice / time of the MPI library, at the size of the row that gains least"
         )
         output.print_table(title, columns, rows)
         if all(choice["algorithm"] == "library" for choice in found["results"]):
