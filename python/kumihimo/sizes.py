@@ -7,17 +7,17 @@ import re
 from kumihimo.errors import wrong_value
 
 LARGEST = 2**63 - 1
-_BINARY = {"": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+_BINARY = {"": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "PiB": 2**50, "EiB": 2**60}
 _UNITS = {
     **{unit.lower(): factor for unit, factor in _BINARY.items()},
-    **{"b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12},
+    **{"b": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "pb": 10**15, "eb": 10**18},
 }
 _SIZE = re.compile(r"(-?[0-9]{1,99}(?:\.[0-9]{1,99})?) *([a-zA-Z]*)")
 RULE = "a size must be a whole number of bytes, such as 8, 64KiB, 1.5GiB or 16MB"
 
 
 def parse_size(text: str, least: int = 1) -> int:
-    """Bytes. Ki, Mi, Gi, Ti are powers of 1024; k, M, G, T of 1000."""
+    """Bytes. Ki, Mi, Gi, Ti, Pi, Ei are powers of 1024; k, M, G, T, P, E of 1000."""
     match = _SIZE.fullmatch(text.strip())
     factor = _UNITS.get(match[2].lower()) if match else None
     if match is None or factor is None:
@@ -60,3 +60,9 @@ def text_of(size: int) -> str:
         ((u, f) for u, f in _BINARY.items() if size % f == 0 and size >= f), key=lambda u: u[1], default=("", 1)
     )
     return f"{size // factor}{unit}"
+
+
+def with_unit(size: int) -> str:
+    """As text_of, for sentences."""
+    text = text_of(size)
+    return text if text.endswith("B") else f"{text} B"

@@ -118,8 +118,10 @@ Result<Placement> placement_in_order(std::string_view order, const Slots& slots,
     return Placement::make(slots, reversed_axes(slots, nodes));
   }
   if (constexpr std::string_view random = "random:"; order.starts_with(random)) {
-    if (const auto seed = number_in<std::uint64_t>(order.substr(random.size())))
-      return Placement::make(slots, shuffled(slots, *seed));
+    const auto seed = number_in<std::uint64_t>(order.substr(random.size()));
+    if (!seed)
+      return wrong_value("the seed is a number from 0 to 2^64 - 1, as in random:7", fmt::format("'{}'", order));
+    return Placement::make(slots, shuffled(slots, *seed));
   }
   return wrong_value("an order of ranks is block, round-robin, reversed-axes or random:SEED",
                      fmt::format("'{}'", order));

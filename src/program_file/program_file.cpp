@@ -245,10 +245,12 @@ class Scanner {
     std::string line;
     for (std::int64_t at = 0; std::getline(file, line); at = file.tellg()) {
       ++number_;
+      const std::int64_t end = file.eof() ? at + static_cast<std::int64_t>(line.size()) : std::int64_t{file.tellg()};
       if (line.size() > longest_line) return wrong("the line is too long");
       if (!is_utf8(line)) return wrong("the file must be UTF-8 text", {}, "save it as UTF-8");
-      if (auto what = take(line, file.eof() ? at + static_cast<std::int64_t>(line.size()) : std::int64_t{file.tellg()}))
-        return wrong(*what, line);
+      constexpr std::string_view byte_order_mark = "\xef\xbb\xbf"; // editors of Windows write one
+      if (at == 0 && line.starts_with(byte_order_mark)) line.erase(0, byte_order_mark.size());
+      if (auto what = take(line, end)) return wrong(*what, line);
     }
     if (file.bad()) return failed("cannot read the program file to its end", index_->path);
     ++number_;

@@ -149,6 +149,13 @@ TEST_F(ProgramFiles, AChangeIsFound) {
   EXPECT_FALSE(file->unchanged().ok());
 }
 
+TEST_F(ProgramFiles, AByteOrderMarkIsSkipped) {
+  const auto file = opened("\xef\xbb\xbf" + relay);
+  ASSERT_TRUE(file.ok()) << file.error().sentence();
+  const auto plain = opened(relay);
+  for (std::int32_t r = 0; r < 3; ++r) EXPECT_TRUE(file->set.program(Rank{r}) == plain->set.program(Rank{r}));
+}
+
 // Nanoseconds of a step fit in 64 bits.
 TEST_F(ProgramFiles, StepsOfMoreThanTheBoundAreNotRun) {
   const auto file = opened("ranks 2\nbuffer 1\nrank 0\ncompute flops 1e18\n");

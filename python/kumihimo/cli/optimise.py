@@ -28,6 +28,7 @@ from kumihimo.profile import collectives
 from kumihimo.profile.collectives import Collectives
 from kumihimo.program_keys import key_of, name_of
 from kumihimo.quantities import counted, seconds_text, share_text
+from kumihimo.sizes import with_unit
 from kumihimo.tune import program as tuning_of
 from kumihimo.tune import wisdom
 from kumihimo.tune.journal import Journal
@@ -153,7 +154,8 @@ def text_of(choices: Sequence[dict]) -> str:
 def span_of(choice: dict) -> str:
     if choice.get("blocks") == UNEQUAL:
         return "with blocks of different sizes"
-    return f"from {choice['from_bytes']} to {choice['to_bytes']} bytes"
+    least, most = with_unit(choice["from_bytes"]), with_unit(choice["to_bytes"])
+    return f"of {least}" if least == most else f"from {least} to {most}"
 
 
 @dataclass

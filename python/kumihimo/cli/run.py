@@ -13,7 +13,7 @@ from kumihimo.cli.options import argument, duration, option
 from kumihimo.cli.output import errors_as_message, interrupted, message, writable, write_json
 from kumihimo.errors import did_you_mean, not_applicable, wrong_value
 from kumihimo.program_keys import key_of
-from kumihimo.sizes import text_of
+from kumihimo.sizes import with_unit
 from kumihimo.tune.targets import REDUCTIONS
 
 HOOKED = tuple(kind for kind in _schedule.collectives() if _schedule.meaning(kind).mpi_calls)
@@ -222,7 +222,7 @@ def lengths(row: dict) -> str:
     """Of the calls of a line; a barrier has none."""
     if not _schedule.meaning(row["collective"].removeprefix("i")).moves_data:
         return ""
-    return f" from {text_of(row['bytes_from'])} to under {text_of(row['bytes_to'] + 1)}"
+    return f" from {with_unit(row['bytes_from'])} to under {with_unit(row['bytes_to'] + 1)}"
 
 
 def promised(summary: dict) -> str:

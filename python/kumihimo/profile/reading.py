@@ -33,7 +33,9 @@ def numbered(path: Path) -> Iterator[tuple[int, object]]:
                 yield number, json.loads(text)
     except UnicodeDecodeError:
         raise wrong_value(RULE, f"{path}, which is not UTF-8 text") from None
-    except (ValueError, RecursionError):
+    except RecursionError:
+        raise wrong_value(RULE, f"{path}, in which line {number} is nested too deeply") from None
+    except ValueError:
         raise wrong_value(RULE, f"{path}, in which line {number} is not a complete JSON object") from None
     except OSError as error:
         raise wrong_value(RULE, f"{path}: {error.strerror}") from None

@@ -8,7 +8,7 @@ from os import strerror
 from kumihimo.profile import expectations
 from kumihimo.profile.totals import Calls, Totals
 from kumihimo.quantities import bytes_text, counted, seconds_text, share_text
-from kumihimo.sizes import text_of
+from kumihimo.sizes import with_unit
 
 MOST_SITES = 8
 MOST_PAIRS = 3
@@ -88,7 +88,7 @@ def sizes(totals: Totals) -> list[str]:
 
 
 def class_text(least: int) -> str:
-    return f"from {text_of(least)} to under {text_of(2 * least)}" if least else "of 0 bytes"
+    return f"from {with_unit(least)} to under {with_unit(2 * least)}" if least else "of 0 bytes"
 
 
 def partners(totals: Totals) -> list[str]:

@@ -45,13 +45,13 @@ def test_parts_of_ranks_are_added_up(tmp_path: Path) -> None:
     assert (found["others"], found["unhooked_reductions"]) == ({"MPI_Scatterv": 4}, 2)
     assert (found["ranks_reported"], found["of_all_ranks"], found["finalized"]) == ([0, 2], False, True)
     lines = run.lines({**found, "reproducible": "", "wisdom": None})
-    assert "bcast from 4 to under 8: ring, 12 calls of 2 of 3 ranks" in lines
+    assert "bcast from 4 B to under 8 B: ring, 12 calls of 2 of 3 ranks" in lines
     assert "communicators of rank 0: row of 0 (1)" in lines
     assert run.LOST not in lines
     (tmp_path / "s.json.rank1").write_text(json.dumps(part_of(1, 1, finalized=False)), encoding="utf-8")
     found = run_summary.read(summary)
     lines = run.lines({**found, "reproducible": "", "wisdom": None})
-    assert "bcast from 4 to under 8: ring, 13 calls of all ranks" in lines
+    assert "bcast from 4 B to under 8 B: ring, 13 calls of all ranks" in lines
     assert any("MPI_Abort ended the program" in line for line in lines)
 
 
@@ -169,10 +169,10 @@ def test_one_line_tells_of_calls_of_the_library_and_their_reason() -> None:
     reasons = [{"collective": "bcast", **NOT_CHOSEN, "calls": 4}]
     summary = {"calls": calls, "forwarded": reasons, "communicators": {}, "ranks": 2}
     (line,) = run.lines(summary, without="--no-wisdom")
-    assert line == "bcast from 64 to under 128: MPI library, 4 calls of all ranks; reason: --no-wisdom"
+    assert line == "bcast from 64 B to under 128 B: MPI library, 4 calls of all ranks; reason: --no-wisdom"
     reasons = [{**reasons[0], "calls": 3}, {"collective": "bcast", **BETWEEN, "calls": 1}]
     assert run.lines({**summary, "forwarded": reasons}, without="--no-wisdom") == [
-        "bcast from 64 to under 128: MPI library, 4 calls of all ranks",
+        "bcast from 64 B to under 128 B: MPI library, 4 calls of all ranks",
         "bcast: MPI library, 3 calls; reason: --no-wisdom",
         "bcast: MPI library, 1 calls; reason: an intercommunicator",
     ]
@@ -215,6 +215,6 @@ def test_buffers_on_devices_that_were_packed_are_told_of():
 def test_lengths_are_told_of_calls_that_have_one():
     calls = {"collective": "alltoall", "bytes_from": 8, "bytes_to": 15, "algorithm": "bruck", "calls": 3}
     summary = {"calls": [calls], "forwarded": [], "communicators": {}, "ranks": 2}
-    assert run.lines(summary) == ["alltoall from 8 to under 16: bruck, 3 calls of all ranks"]
+    assert run.lines(summary) == ["alltoall from 8 B to under 16 B: bruck, 3 calls of all ranks"]
     calls.update(collective="ibarrier", bytes_from=0, bytes_to=0, algorithm="binomial")
     assert run.lines(summary) == ["ibarrier: binomial, 3 calls of all ranks"]

@@ -185,9 +185,9 @@ class TestSummary:
         sizes["MPI_Alltoall"] = [[2**k, 1 + k] for k in range(9)]
         lines = summary.lines(totals.of(written(tmp_path, rank(0, [call()], sizes=sizes))))
         assert [line for line in lines if line.startswith("sizes of")] == [
-            "sizes of MPI_Alltoall: 4 calls from 8 to under 16, 5 calls from 16 to under 32, 6 calls from 32 "
-            "to under 64, 7 calls from 64 to under 128, 8 calls from 128 to under 256, 9 calls "
-            "from 256 to under 512, 3 more size classes",
+            "sizes of MPI_Alltoall: 4 calls from 8 B to under 16 B, 5 calls from 16 B to under 32 B, 6 calls from 32 B "
+            "to under 64 B, 7 calls from 64 B to under 128 B, 8 calls from 128 B to under 256 B, 9 calls "
+            "from 256 B to under 512 B, 3 more size classes",
             "sizes of MPI_Bcast: 1 call of 0 bytes, 7 calls from 4KiB to under 8KiB",
         ]
 
