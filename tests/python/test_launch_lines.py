@@ -107,7 +107,9 @@ def test_the_programs_of_a_file_of_srun(program: None, tmp_path: Path) -> None:
         ("./a --export=b", "./a --export=b"),
     ],
 )
-def test_only_sruns_own_export_is_changed(line, expected):
+def test_only_sruns_own_export_is_changed(line, expected, monkeypatch, tmp_path):
+    (tmp_path / "srun").touch(0o755)  # a wrapper starts only what is there
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     assert launch_lines.with_srun_export(line.split(), lambda names: "X") == expected.split()
 
 

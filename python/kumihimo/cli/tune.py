@@ -378,7 +378,7 @@ def measure(
             *notes_of(journal),
             *unrehearsed,
             *collectives_without_rules(asked, export),
-            *report.lacking,
+            *(line for line in report.lacking if line not in report.undelivered),
             *notes_on(asked, launches),
         ],
         "interrupted": asked.interruption.code != 0 or launches.interrupted,
