@@ -22,7 +22,7 @@ const ReasonText& text_of(Reason reason) {
       {"unseen",
        "a non-blocking call in a program that has, or loads a library that has, its own MPI_Wait or MPI_Test"},
       {"refused", "wrong arguments, which the MPI library reports"},
-      {"lost", "a process did not load the interposer"},
+      {"lost", "a process did not load the preload library"},
       {"device", "a GPU buffer, or a non-blocking call in a program that uses a GPU"},
       {"session", "a communicator of an MPI session"},
   }};

@@ -175,7 +175,7 @@ bool Interposer::everyone_is_here() {
   const bool here = mpi_hooks::PreloadCheck::everyone_is_here(object_name, missed);
   if (missed > 0)
     say(fmt::format(
-        "processes of this node that did not load the interposer: {}; the MPI library runs all calls (check "
+        "processes of this node that did not load the preload library: {}; the MPI library runs all calls (check "
         "that no wrapper clears LD_PRELOAD)",
         missed));
   return here;

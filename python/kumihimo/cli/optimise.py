@@ -194,7 +194,9 @@ class Work:
 
     def recorded(self) -> Collectives:
         path = self.program.logs / "profile.jsonl"
-        if self.journal.recall("record", {}) is None or not path.is_file():
+        if self.journal.recall("record", {}) is not None and path.is_file():
+            output.message(f"going on from the recording in {self.program.logs}; --fresh records the program again")
+        else:
             output.message("recording the program")
             path.unlink(missing_ok=True)
             began = time.monotonic()
@@ -316,9 +318,10 @@ def show(found: dict, folder: Path) -> None:
         columns = ("collective", "ranks>", "from>", "to>", "choice", "ratio>", "interval>", "parameters")
         output.print_table("Kept for this program", columns, tuned_tables.rows_of(choices))
         ratio, low, high = (found["gain"][name] for name in ("ratio", "ratio_low", "ratio_high"))
-        predicted = tuned_tables.gain_text(found["profile"]["predicted_gain"])
+        gain = found["profile"]["predicted_gain"]
+        predicted = f"{share_text(gain['share'])} less ({share_text(gain['low'])} to {share_text(gain['high'])})"
         saved, least, most = (share_text(1 - each) for each in (ratio, high, low))
-        by = f"by {counted(len(found['pairs']), 'pair')} of runs; predicted was {predicted}"
+        by = f"by {counted(len(found['pairs']), 'pair')} of runs; the prediction was {predicted}"
         print(f"\nthe program takes {saved} less time ({least} to {most}), {by}")
         print(f"wisdom: {found['wisdom']}; `kumihimo run -- ...` uses it")
     elif found["nothing_to_gain"]:

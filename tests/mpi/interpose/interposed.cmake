@@ -49,7 +49,7 @@ endif()
 if(NOT LOST STREQUAL "" AND NOT UNNAMED) # all calls are the library's, and one of those that have the object says why
   string(REGEX MATCHALL "kumihimo: rank" sentences "${said}")
   list(LENGTH sentences number)
-  if(NOT number EQUAL 1 OR NOT said MATCHES "processes of this node that did not load the interposer: 1;")
+  if(NOT number EQUAL 1 OR NOT said MATCHES "processes of this node that did not load the preload library: 1;")
     message(FATAL_ERROR "not one sentence of the lost object: ${said}")
   endif()
   if(LOST EQUAL 0 AND EXISTS ${SUMMARY})
@@ -58,7 +58,7 @@ if(NOT LOST STREQUAL "" AND NOT UNNAMED) # all calls are the library's, and one 
     file(READ ${SUMMARY} summary)
     string(REPLACE "\"algorithm\": \"library\"" "" others "${summary}")
     if(others MATCHES "\"algorithm\"" OR NOT summary MATCHES "\"of_all_ranks\": false"
-        OR NOT summary MATCHES "a process did not load the interposer")
+        OR NOT summary MATCHES "a process did not load the preload library")
       message(FATAL_ERROR "not all calls are the library's: ${summary}")
     endif()
   endif()

@@ -195,7 +195,7 @@ def test_a_program_that_did_not_end_mpi_is_told_of_by_rank_0_alone():
 
 
 def test_a_rank_on_the_way_to_which_the_object_was_lost_is_told_of():
-    lost = {"reason_id": run.NOT_LOADED, "reason": "a process did not load the interposer"}
+    lost = {"reason_id": run.NOT_LOADED, "reason": "a process did not load the preload library"}
     left = {"collective": "bcast", **lost, "calls": 3}
     calls = {"collective": "bcast", "bytes_from": 8, "bytes_to": 15, "algorithm": "library", "calls": 3}
     summary = {"calls": [calls], "forwarded": [left], "communicators": {}, "finalized": True, "of_all_ranks": False}
