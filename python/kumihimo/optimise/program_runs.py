@@ -68,7 +68,8 @@ def run(program: Program, name: str, wisdom: Path | None = None, profile: Path |
     if signals:
         raise KeyboardInterrupt if signals[0] == "SIGINT" else SystemExit(128 + Signals[signals[0]])
     if code:
-        raise failed(f"the program failed, {name}", f"exit code {code}{said_by_srun(log)}", f"see {log}")
+        when = "while it was recorded" if profile else f"in the run {name}"
+        raise failed(f"the program failed {when}", f"exit code {code}{said_by_srun(log)}", f"see {log}")
     results = tuple(result_of(path, earlier) for path, earlier in zip(program.checked, before))
     return Run(name, log, code, signals, cost_of(program, log, times), results)
 

@@ -80,7 +80,7 @@ def test_choices_are_kept_only_if_whole_runs_gain(kumihimo, tmp_path, line, inst
     ("options", "end", "told"),
     [
         ([], "3", "kumihimo-optimise/recorded.log"),
-        ([], "3", "the program failed, recorded: exit code 3; see /"),
+        ([], "3", "the program failed while it was recorded: exit code 3; see /"),
         (["--metric", "speed"], "0", "--metric must find a number in what the program prints: no match"),
         (["--check", "program.py"], "0", "--check must name a file that the program writes: program.py is as it was"),
         (["--check", "none"], "0", "--check must name a file that the program writes: none: No such file"),

@@ -123,7 +123,7 @@ def test_optimise_of_a_script(in_allocation, script, installation):
 def test_what_asks_for_too_much_is_one_sentence(in_allocation, line, installation):
     done = in_allocation("optimise", "--", *line(installation, ranks=private_slurm.CPUS + 1))
     assert done.returncode == 1
-    assert "the program failed, recorded: exit code 1 (srun: Unable to create step for job" in done.stderr
+    assert "the program failed while it was recorded: exit code 1 (srun: Unable to create step for job" in done.stderr
     assert "Traceback" not in done.stderr
 
 
