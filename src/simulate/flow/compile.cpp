@@ -73,6 +73,7 @@ class Compiler {
   Lengths lengths_;
   const Network* network_;
   const std::int64_t steps_held_;                          // of a long lane, about
+  std::size_t largest_piece_ = 0;                          // in steps
   std::unordered_set<Expression, HashOfExpression> known_; // without their constants
   std::vector<bool> iterated_{false};                      // by depth: a loop whose iterations are walked one by one
   std::vector<LoopRange> collapsed_;                       // the others
@@ -243,6 +244,7 @@ void Compiler::add_lane_by_pieces(Instance& instance) {
   }
   if (!lane.next) return;
   out_->steps.resize(lane.first_step + steps), out_->nodes.resize(instance.first_node + nodes);
+  largest_piece_ = std::max(largest_piece_, steps);
   instance.long_lane = static_cast<std::int32_t>(out_->long_lanes.size());
   out_->long_lanes.push_back(lane);
 }
@@ -300,6 +302,7 @@ Result<Compiled> Compiler::run() {
   for (std::int32_t rank = 0; rank < schedule_.ranks() && wrong_.empty(); ++rank)
     add(rank, schedule_.reader ? schedule_.reader->outline(Rank{rank}) : schedule_.program(Rank{rank}));
   out_->first_instance.push_back(static_cast<std::uint32_t>(out_->instances.size()));
+  out_->steps.reserve(out_->steps.size() + largest_piece_); // read_on() moves no step that is being walked
   if (refused_) return *refused_;
   if (!wrong_.empty())
     return failed("all peers must be ranks and all segments must have the same gaps",
