@@ -3,8 +3,8 @@
 
     bench/record/overhead.py programs.txt [PAIRS]    # lines of: name | folder | command
 
-The time is that from the end of MPI_Init to the beginning of MPI_Finalize, of the slowest process; `command` is the wall
-time of the whole command, with its start and the writing of the profile."""
+The time is that from the end of MPI_Init to the beginning of MPI_Finalize, of the slowest process; `command` is the
+wall time of the whole command, with its start and the writing of the profile."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def compared(name: str, command: list[str], pairs: int) -> str:
         program, profile = Program(tuple(command), Path(place)), Path(place) / "profile.jsonl"
         timed(program, "warming", None)
         for pair in range(pairs):
-            turns = {recorded: None for recorded in ((True, False) if pair % 2 else (False, True))}
-            for recorded in turns:
+            turns = {}
+            for recorded in (True, False) if pair % 2 else (False, True):
                 turns[recorded] = timed(program, f"{pair}-{recorded}", profile if recorded else None)
             inside.append((turns[True][0], turns[False][0]))
             whole.append((turns[True][1], turns[False][1]))

@@ -171,7 +171,7 @@ class Work:
     candidates: list[dict] | None = None
     search: Search | None = None
     kept: Turns | None = None
-    wisdom_path: Path | None = None
+    wisdom_path: Path | None = None  # where the kept choices are
     why_nothing: str = ""
     plain: Run | None = None  # the first plain run, which the others must agree with
     pair_seconds: float = 0.0
@@ -195,7 +195,7 @@ class Work:
     def recorded(self) -> Collectives:
         path = self.program.logs / "profile.jsonl"
         if self.journal.recall("record", {}) is not None and path.is_file():
-            output.message(f"going on from the recording in {self.program.logs}; --fresh records the program again")
+            output.message(f"going on from what is in {self.program.logs}; --fresh records the program again")
         else:
             output.message("recording the program")
             path.unlink(missing_ok=True)
@@ -291,6 +291,13 @@ class Work:
         if different := difference(self.program, plain, tuned):
             raise Failed(f"the results differ with the choices: {different}", "give --tolerance if rounding may differ")
 
+    def earlier_wisdom(self) -> str | None:
+        """The file of this program's choices that an earlier command made and `run` takes, where none were kept now."""
+        if self.wisdom_path or not self.profile:
+            return None
+        path = wisdom.usual_path(self.profile.mpi, key_of(self.program.command))
+        return str(path) if path.is_file() else None
+
     def found(self) -> dict:
         """What --json has."""
         turns = [
@@ -307,6 +314,7 @@ class Work:
             "gain": self.kept.figures if self.kept else None,
             "pairs": [list(pair) for pair in self.kept.pairs] if self.kept else [],
             "wisdom": str(self.wisdom_path) if self.wisdom_path else None,
+            "earlier_wisdom": self.earlier_wisdom(),
             "nothing_to_gain": self.why_nothing or None,
             "advice": advice.of(self.profile) if self.profile else [],
         }
@@ -326,5 +334,7 @@ def show(found: dict, folder: Path) -> None:
         print(f"wisdom: {found['wisdom']}; `kumihimo run -- ...` uses it")
     elif found["nothing_to_gain"]:
         print(f"nothing was kept: {found['nothing_to_gain']}")
+        if found["earlier_wisdom"]:
+            print(f"choices of an earlier command stay in use until you delete {found['earlier_wisdom']}")
     output.print_list("What else would help:", found["advice"])
     print(f"page: {folder / 'page.html'}")

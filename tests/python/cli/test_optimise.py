@@ -10,11 +10,16 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from by_c_names import BEGINNING
 
 from kumihimo import mpi, wisdom_reading
+from kumihimo.cli import optimise
+from kumihimo.optimise.program_runs import Program
+from kumihimo.program_keys import key_of
+from kumihimo.tune.launches import Clock
 
 INSTALLATIONS = mpi.discover()
 COMMAND = Path(sys.executable).parent / "kumihimo"
@@ -164,3 +169,18 @@ def test_wrong_options_are_refused(kumihimo, options, told):
     ended = kumihimo("optimise", *options, "--", "mpirun", "-n", "2", "./a")
     assert ended.code == 2
     assert told in ended.err
+
+
+def test_choices_of_an_earlier_command_are_named_where_none_are_kept(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    work = optimise.Work(Program(("./program",), tmp_path), Clock(1), None)
+    work.profile = SimpleNamespace(mpi="Open MPI v4")
+    assert work.earlier_wisdom() is None
+    path = wisdom_reading.usual_path("Open MPI v4", key_of(["./program"]))
+    path.parent.mkdir(parents=True)
+    path.write_text("{}", encoding="utf-8")
+    assert work.earlier_wisdom() == str(path)
+    nothing = {"kept": [], "nothing_to_gain": "too small", "advice": []}
+    for earlier in (str(path), None):
+        optimise.show({**nothing, "earlier_wisdom": earlier}, tmp_path)
+        assert (str(path) in capsys.readouterr().out) == bool(earlier)
