@@ -27,11 +27,10 @@ def main() -> None:
     pairs = int(sys.argv[2]) if sys.argv[2:] else PAIRS
     print("| program | ranks | s | recorded / plain | command: recorded / plain | pairs |")
     print("|---|---:|---:|---:|---:|---:|")
-    for line in Path(sys.argv[1]).read_text(encoding="utf-8").splitlines():
-        if line.strip():
-            name, folder, command = (part.strip() for part in line.split("|"))
-            os.chdir(folder)
-            print(compared(name, shlex.split(command), pairs), flush=True)
+    lines = [line.split("|") for line in Path(sys.argv[1]).read_text(encoding="utf-8").splitlines() if line.strip()]
+    for name, folder, command in [(name.strip(), Path(folder.strip()).resolve(), c) for name, folder, c in lines]:
+        os.chdir(folder)
+        print(compared(name, shlex.split(command), pairs), flush=True)
 
 
 def compared(name: str, command: list[str], pairs: int) -> str:

@@ -22,8 +22,9 @@ struct RoundPiece {
 // scratch and no network engine, wait for no other lane, and have one segment. Pure, as ProgramSet::program is.
 struct RoundReader {
   std::function<Program(Rank)> outline; // the program, its lanes without rounds
-  // Rounds of the lane from `position` on, 0 at its beginning: the fewest with about `steps` steps, or the rest.
+  // Rounds of the lane from `position` on, 0 at its beginning, with about `steps` steps.
   std::function<RoundPiece(Rank, LaneId, std::int64_t position, std::int64_t steps)> piece;
+  std::function<std::int64_t(Rank)> steps; // of all its lanes; a round without steps counts as one
 };
 
 struct ProgramSet {

@@ -33,7 +33,7 @@ constexpr LaneMask mask_of(std::int32_t lane) { return LaneMask{1} << lane; }
 
 // One rank's section, or a part of it, as it is read line by line.
 struct Section {
-  // Keeps the steps of some lanes, and looks only at the lines of others. `lane`: of the first step.
+  // Keeps the steps of some lanes, and only checks those of others. `lane`: of the first step.
   explicit Section(const Head& head, LaneMask kept = all_lanes, std::int32_t lane = 0)
       : head_(head), kept_(kept), lane_(lane) {}
 
@@ -65,11 +65,12 @@ struct Section {
     for (std::vector<Step>& steps : lanes_[lane.value]) rounds.push_back({std::move(steps), 0});
     return rounds;
   }
-  std::int64_t kept_steps() const { return kept_steps_; }
+  bool keeps_lane() const { return (kept_ & mask_of(lane_)) != 0; }
+  std::int32_t current_lane() const { return lane_; }
+  std::int64_t steps() const { return steps_; } // that were added, kept or not; a round without steps counts as one
   bool is_between_rounds() const { return !open_; }
 
   std::vector<Origin> expected;
-  LaneMask lanes = 0; // that have steps
 
  private:
   using Words = std::vector<std::string_view>;
@@ -99,7 +100,10 @@ struct Section {
     if (!rest.empty()) return "'together' and 'end' take no arguments";
     if (begins == open_) return begins ? "'together' within 'together': write 'end' first" : "'end' without 'together'";
     open_ = begins;
-    if (begins) begin_round();
+    if (begins)
+      begin_round(), before_group_ = steps_;
+    else if (steps_ == before_group_)
+      ++steps_;
     return std::nullopt;
   }
   std::optional<std::string> expect(const Words& rest) {
@@ -142,22 +146,19 @@ struct Section {
     add(compute(w));
     return std::nullopt;
   }
-  bool keeps_lane() const { return (kept_ & mask_of(lane_)) != 0; }
   void begin_round() {
-    lanes |= mask_of(lane_);
     if (keeps_lane()) lanes_[lane_].emplace_back();
   }
   void add(Step step) {
     if (!open_) begin_round();
-    if (!keeps_lane()) return;
-    lanes_[lane_].back().push_back(std::move(step));
-    ++kept_steps_;
+    if (keeps_lane()) lanes_[lane_].back().push_back(std::move(step));
+    ++steps_;
   }
 
   const Head& head_;
   LaneMask kept_;
   std::int32_t lane_;
-  std::int64_t kept_steps_ = 0;
+  std::int64_t steps_ = 0, before_group_ = 0;
   bool open_ = false; // steps start together
   std::map<std::int32_t, std::vector<std::vector<Step>>> lanes_;
 };
@@ -182,54 +183,79 @@ struct Index {
   std::string path;
   std::optional<FileIdentity> stamp; // when it was opened
   Head head;
+  struct LanePlace {
+    std::int32_t lane = 0;
+    std::int64_t begin = 0, end = 0; // of its first step, behind its last; lines of other lanes may be between
+  };
   struct Place {
     std::int64_t begin = 0; // of the lines of its section
-    LaneMask lanes = 0;
+    std::int64_t steps = 0;
+    std::vector<LanePlace> lanes = {}; // that have steps, in order
+
+    LanePlace& of(std::int32_t lane) {
+      const auto at = std::lower_bound(lanes.begin(), lanes.end(), lane,
+                                       [](const LanePlace& a, std::int32_t b) { return a.lane < b; });
+      return at != lanes.end() && at->lane == lane ? *at : *lanes.insert(at, {lane, -1, -1});
+    }
   };
+  const Place* place_of(Rank rank) const {
+    const auto at = places.find(rank.value);
+    return at == places.end() ? nullptr : &at->second;
+  }
   std::unordered_map<std::int32_t, Place> places; // of each rank that has a section
 };
 
-// Lines of a section from `position` on, until at least `steps` steps are kept. Answers where the next line begins, or
-// nothing at the section's end. A file that was changed since may give no steps: Index::stamp tells.
-std::optional<std::int64_t> read_section(const Index& index, std::int64_t position, Section& section,
+constexpr std::int64_t no_limit = std::numeric_limits<std::int64_t>::max();
+
+std::string_view first_word(std::string_view line) {
+  constexpr std::string_view blanks = " \t\r";
+  line.remove_prefix(std::min(line.find_first_not_of(blanks), line.size()));
+  return line.substr(0, std::min(line.find_first_of(blanks), line.find('#')));
+}
+
+// Lines of a section from `position` to `end`, until at least `steps` steps were added. Answers where the next line
+// begins, or nothing at the end. A file that was changed since may give other steps: Index::stamp tells.
+std::optional<std::int64_t> read_section(const Index& index, std::int64_t position, std::int64_t end, Section& section,
                                          std::int64_t steps) {
   std::ifstream file(index.path);
   if (!file.seekg(position)) return std::nullopt;
-  for (std::string line; std::getline(file, line);) {
-    std::vector<std::string_view> words = words_before_comment(line);
-    if (words.empty()) continue;
-    const std::string_view word = words[0];
+  for (std::string line; position < end && std::getline(file, line);) {
+    position += static_cast<std::int64_t>(line.size()) + 1;
+    const std::string_view word = first_word(line);
     if (word == "rank") break;
-    words.erase(words.begin());
-    if (section.add(word, words)) break;
-    if (section.kept_steps() >= steps && section.is_between_rounds() && !file.eof()) return file.tellg();
+    if (word.empty() || (!section.keeps_lane() && word != "lane")) continue;
+    std::vector<std::string_view> rest = words_before_comment(line);
+    rest.erase(rest.begin());
+    if (section.add(word, rest)) break;
+    if (section.steps() >= steps && section.is_between_rounds() && position < end) return position;
   }
   return std::nullopt;
 }
 
 Section section_of(const Index& index, Rank rank) {
   Section section(index.head);
-  if (const auto place = index.places.find(rank.value); place != index.places.end())
-    read_section(index, place->second.begin, section, std::numeric_limits<std::int64_t>::max());
+  if (const Index::Place* place = index.place_of(rank)) read_section(index, place->begin, no_limit, section, no_limit);
   return section;
 }
 
 Program outline_of(const Index& index, Rank rank) {
   Program program;
-  if (const auto place = index.places.find(rank.value); place != index.places.end())
-    for (std::int32_t lane = 0; lane < most_lanes; ++lane)
-      if (place->second.lanes & mask_of(lane)) program.lanes.push_back({.id = LaneId{lane}});
+  if (const Index::Place* place = index.place_of(rank))
+    for (const Index::LanePlace& lane : place->lanes) program.lanes.push_back({.id = LaneId{lane.lane}});
   return program;
 }
 
-// A position behind a round of a lane is on that lane.
-RoundPiece piece_of(const Index& index, Rank rank, LaneId lane, std::int64_t position, std::int64_t steps) {
-  const auto place = index.places.find(rank.value);
-  if (place == index.places.end()) return {};
-  Section section(index.head, mask_of(lane.value), position == 0 ? 0 : lane.value);
+// Positions are at lines of this lane, or behind one.
+RoundPiece piece_of(const Index& index, Rank rank, LaneId id, std::int64_t position, std::int64_t steps) {
   RoundPiece piece;
-  piece.next = read_section(index, position == 0 ? place->second.begin : position, section, steps);
-  piece.rounds = section.take_rounds(lane);
+  const Index::Place* place = index.place_of(rank);
+  if (!place) return piece;
+  for (const Index::LanePlace& lane : place->lanes) {
+    if (lane.lane != id.value) continue;
+    Section section(index.head, mask_of(id.value), id.value);
+    piece.next = read_section(index, position == 0 ? lane.begin : position, lane.end, section, steps);
+    piece.rounds = section.take_rounds(id);
+  }
   return piece;
 }
 
@@ -250,7 +276,7 @@ class Scanner {
       if (!is_utf8(line)) return wrong("the file must be UTF-8 text", {}, "save it as UTF-8");
       constexpr std::string_view byte_order_mark = "\xef\xbb\xbf"; // editors of Windows write one
       if (at == 0 && line.starts_with(byte_order_mark)) line.erase(0, byte_order_mark.size());
-      if (auto what = take(line, end)) return wrong(*what, line);
+      if (auto what = take(line, at, end)) return wrong(*what, line);
     }
     if (file.bad()) return failed("cannot read the program file to its end", index_->path);
     ++number_;
@@ -263,7 +289,7 @@ class Scanner {
   static constexpr std::size_t longest_line = 4096;
   static constexpr std::int64_t most_elements = std::int64_t{1} << 40;
 
-  // The file is read again for each rank, which a pipe or a device does not bear.
+  // The file is read again as its steps are needed, which a pipe or a device does not bear.
   Status check_regular() const {
     const std::string& path = index_->path;
     if (path.empty()) return missing("the path after file:", "write for example file:exchange.txt");
@@ -285,7 +311,8 @@ class Scanner {
                        std::move(advice));
   }
 
-  std::optional<std::string> take(std::string_view line, std::int64_t next) {
+  // `at`, `next`: where this line begins, and the next one.
+  std::optional<std::string> take(std::string_view line, std::int64_t at, std::int64_t next) {
     std::vector<std::string_view> words = words_before_comment(line);
     if (words.empty()) return std::nullopt;
     const std::string_view word = words[0];
@@ -294,7 +321,13 @@ class Scanner {
     if (!index_->head.is_whole()) return "'ranks N' and 'buffer N' must come first";
     if (word == "rank") return enter(words, next);
     if (!section_) return "steps must follow a line 'rank R'";
-    return section_->add(word, words);
+    if (auto what = section_->add(word, words)) return what;
+    if (word != "lane" && word != "expect") {
+      Index::LanePlace& lane = place_->of(section_->current_lane());
+      if (lane.begin < 0) lane.begin = at;
+      lane.end = next;
+    }
+    return std::nullopt;
   }
 
   std::optional<std::string> head(std::string_view word, const std::vector<std::string_view>& rest) {
@@ -322,7 +355,7 @@ class Scanner {
   }
   std::optional<std::string> leave() {
     if (!section_) return std::nullopt;
-    place_->lanes = section_->lanes;
+    place_->steps = section_->steps();
     return section_->finish();
   }
 
@@ -336,8 +369,15 @@ class Scanner {
         [index = index_](Rank rank, LaneId lane, std::int64_t position, std::int64_t steps) {
           return piece_of(*index, rank, lane, position, steps);
         },
+        [index = index_](Rank rank) {
+          const Index::Place* place = index->place_of(rank);
+          return place ? place->steps : 0;
+        },
     };
-    file.set.shared_bytes = static_cast<std::int64_t>(index_->places.size() * sizeof(*index_->places.begin()));
+    std::size_t bytes = 0;
+    for (const auto& [rank, place] : index_->places)
+      bytes += sizeof rank + sizeof place + place.lanes.size() * sizeof place.lanes[0];
+    file.set.shared_bytes = static_cast<std::int64_t>(bytes);
     file.origins = [index = index_](Rank rank) { return section_of(*index, rank).expected; };
     file.unchanged = [index = index_]() -> Status {
       if (index->stamp && stamp_of(index->path) == index->stamp) return Nothing{};

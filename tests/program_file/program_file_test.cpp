@@ -220,7 +220,7 @@ Program from_pieces(const RoundReader& reader, Rank rank, std::int64_t steps) {
       std::int64_t read = 0;
       for (Round& round : piece.rounds) {
         EXPECT_LT(read, steps) << "more rounds than were asked for";
-        read += static_cast<std::int64_t>(round.steps.size());
+        read += std::max<std::int64_t>(1, static_cast<std::int64_t>(round.steps.size()));
         lane.body.emplace_back(std::move(round));
       }
       EXPECT_TRUE(read >= steps || !piece.next) << "fewer steps than were asked for";
@@ -239,6 +239,11 @@ TEST_F(ProgramFiles, PiecesMakeTheProgram) {
     ASSERT_TRUE(file.ok()) << file.error().sentence() << "\n" << text;
     for (std::int32_t r = 0; r < ranks; ++r) {
       const Program whole = file->set.program(Rank{r});
+      std::int64_t steps_of_all = 0;
+      for (const Lane& lane : whole.lanes)
+        for (const auto& item : lane.body)
+          steps_of_all += std::max<std::int64_t>(1, static_cast<std::int64_t>(std::get<Round>(item).steps.size()));
+      EXPECT_EQ(file->set.reader->steps(Rank{r}), steps_of_all) << "rank " << r << " of\n" << text;
       for (const std::int64_t steps : {1, 2, 7, 1000})
         EXPECT_TRUE(from_pieces(*file->set.reader, Rank{r}, steps) == whole)
             << "rank " << r << ", " << steps << " steps at a time of\n"

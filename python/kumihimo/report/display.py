@@ -43,7 +43,7 @@ def shape(text: str) -> str:
 def bytes_(value: int) -> str:
     """64KiB -> 64 KiB."""
     text = size(value)
-    digits = text.rstrip("KMGTiB")
+    digits = text.rstrip("KMGTPEiB")
     return f"{digits} {text[len(digits) :] or 'B'}" if text != digits else f"{digits} B"
 
 

@@ -183,7 +183,9 @@ Events::Events(const ProgramSet& schedule, const Network& network)
 
 void Events::add_rank(std::int32_t rank) {
   first_lane_.push_back(static_cast<std::int32_t>(lanes_.size()));
-  programs_.push_back(schedule_.reader ? schedule_.reader->outline(Rank{rank}) : schedule_.program(Rank{rank}));
+  constexpr std::int64_t short_program = 1024; // steps; they are held
+  const bool by_pieces = schedule_.reader && schedule_.reader->steps(Rank{rank}) > short_program;
+  programs_.push_back(by_pieces ? schedule_.reader->outline(Rank{rank}) : schedule_.program(Rank{rank}));
   phases_.add(programs_.back());
   offloaded_ = std::max(offloaded_, largest_offload(schedule_, Rank{rank}, programs_.back())); // none is least
   bindings_.emplace_back(schedule_, Rank{rank});
@@ -194,7 +196,7 @@ void Events::add_rank(std::int32_t rank) {
     state.waits = std::move(waits[l]);
     state.rank = rank;
     state.lane = &lane, state.in_order = starts_in_order(lane.body);
-    if (schedule_.reader) {
+    if (by_pieces) {
       state.next = 0;
       read_on(state);
     } else {
@@ -234,15 +236,17 @@ void Events::wake(std::int32_t rank) {
   waking_ = false;
 }
 
-// Replaces the rounds of a long lane by the next ones, if there are any.
+// Replaces the rounds of a long lane by the next ones. False: there are no more.
 bool Events::read_on(LaneState& lane) {
   constexpr std::int64_t steps = 256; // at a time
-  if (!lane.next) return false;
-  RoundPiece piece = schedule_.reader->piece(Rank{lane.rank}, lane.lane->id, *lane.next, steps);
-  lane.next = piece.next;
-  lane.lane->body.assign(std::make_move_iterator(piece.rounds.begin()), std::make_move_iterator(piece.rounds.end()));
-  lane.rounds = expand(*lane.lane);
-  return !lane.rounds.empty();
+  while (lane.next) {
+    RoundPiece piece = schedule_.reader->piece(Rank{lane.rank}, lane.lane->id, *lane.next, steps);
+    lane.next = piece.next;
+    lane.lane->body.assign(std::make_move_iterator(piece.rounds.begin()), std::make_move_iterator(piece.rounds.end()));
+    lane.rounds = expand(*lane.lane);
+    if (!lane.rounds.empty()) return true;
+  }
+  return false;
 }
 
 void Events::start_segment(std::int32_t l) {

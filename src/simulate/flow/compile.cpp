@@ -36,28 +36,29 @@ bool constant_in(const Body& body, std::int32_t depth, const DataLayout& data) {
   });
 }
 
-// Steps that are held of a long lane: 256 MiB for all lanes together, but enough of each to read it in few pieces.
-std::int64_t steps_held(std::int32_t ranks) {
+// Steps that are held of a long lane, if all ranks have so many: about 300 MB for all together (a step and its node
+// have 72 bytes), but enough of each to read it in few pieces.
+std::int64_t steps_held(std::int32_t ranks, std::size_t lanes = 1) {
   constexpr std::int64_t least = 32, most = 4096, of_all = std::int64_t{1} << 22;
-  return std::clamp(of_all / ranks, least, most);
+  return std::clamp(of_all / ranks / static_cast<std::int64_t>(lanes), least, most);
 }
 
 class Compiler {
  public:
   explicit Compiler(const ProgramSet& schedule, const Network* network)
-      : schedule_(schedule), lengths_(*schedule.data, schedule.segments.count), network_(network),
-        steps_held_(steps_held(schedule.ranks())) {}
+      : schedule_(schedule), lengths_(*schedule.data, schedule.segments.count), network_(network) {}
   Result<Compiled> run();
   // Replaces the rounds that a long lane holds by the next ones.
   void read_on(Compiled& compiled, Instance& instance);
 
  private:
-  void add(std::int32_t rank, const Program& program);
+  // Of a program without rounds they are read a piece at a time, so many steps in each.
+  void add(std::int32_t rank, const Program& program, std::optional<std::int64_t> piece);
   void add_body(const Body& body, FlatNode& parent);
   void add_round(const Round& round, FlatNode& node);
   void count(const FlatNode& node);
-  std::vector<FlatNode> next_rounds(const Instance& instance, std::optional<std::int64_t>& position);
-  void add_lane_by_pieces(Instance& instance);
+  std::vector<FlatNode> next_rounds(const Instance& instance, LongLane& lane);
+  void add_lane_by_pieces(Instance& instance, std::int64_t piece);
   FlatStep flat(const Step& step, const Expression& gap);
   bool iterated(const Expression& e) const; // depends on a loop that is iterated
   bool has_one_length(const Extent& extent) const;
@@ -72,7 +73,6 @@ class Compiler {
   Compiled* out_ = nullptr;
   Lengths lengths_;
   const Network* network_;
-  const std::int64_t steps_held_;                          // of a long lane, about
   std::size_t largest_piece_ = 0;                          // in steps
   std::unordered_set<Expression, HashOfExpression> known_; // without their constants
   std::vector<bool> iterated_{false};                      // by depth: a loop whose iterations are walked one by one
@@ -205,11 +205,11 @@ void Compiler::add_body(const Body& body, FlatNode& parent) {
   out_->nodes.insert(out_->nodes.end(), children.begin(), children.end());
 }
 
-// Rounds of a long lane; their steps follow all others.
-std::vector<FlatNode> Compiler::next_rounds(const Instance& instance, std::optional<std::int64_t>& position) {
+// Rounds of a long lane from `lane.next` on; their steps follow all others.
+std::vector<FlatNode> Compiler::next_rounds(const Instance& instance, LongLane& lane) {
   const RoundPiece piece =
-      schedule_.reader->piece(Rank{instance.rank}, out_->lanes[instance.lane].id, *position, steps_held_);
-  position = piece.next;
+      schedule_.reader->piece(Rank{instance.rank}, out_->lanes[instance.lane].id, *lane.next, lane.piece);
+  lane.next = piece.next;
   std::vector<FlatNode> nodes;
   for (const Round& round : piece.rounds) {
     FlatNode node;
@@ -220,31 +220,33 @@ std::vector<FlatNode> Compiler::next_rounds(const Instance& instance, std::optio
 }
 
 // Counts all rounds. The first are held, in room for any others that replace them.
-void Compiler::add_lane_by_pieces(Instance& instance) {
+void Compiler::add_lane_by_pieces(Instance& instance, std::int64_t piece) {
   LongLane lane;
+  lane.next = 0, lane.piece = piece;
   lane.first_step = static_cast<std::uint32_t>(out_->steps.size());
   instance.first_node = static_cast<std::uint32_t>(out_->nodes.size());
-  std::size_t steps = 0, nodes = 0; // of the largest piece
-  std::optional<std::int64_t> position = 0;
-  for (bool first = true; position; first = false) {
+  std::optional<std::int64_t> behind_first;
+  for (bool first = true; lane.next; first = false) {
     const std::size_t begin = out_->steps.size();
-    const std::vector<FlatNode> rounds = next_rounds(instance, position);
+    const std::vector<FlatNode> rounds = next_rounds(instance, lane);
     for (const FlatNode& node : rounds) {
       count(node);
       lane.widest_round = std::max(lane.widest_round, node.count);
     }
-    steps = std::max(steps, out_->steps.size() - begin), nodes = std::max(nodes, rounds.size());
+    lane.steps = std::max(lane.steps, out_->steps.size() - begin), lane.nodes = std::max(lane.nodes, rounds.size());
+    lane.rounds += static_cast<std::int64_t>(rounds.size());
     if (first) {
       instance.nodes = static_cast<std::uint32_t>(rounds.size());
       out_->nodes.insert(out_->nodes.end(), rounds.begin(), rounds.end());
-      lane.next = position;
+      behind_first = lane.next;
     } else {
       out_->steps.resize(begin);
     }
   }
-  if (!lane.next) return;
-  out_->steps.resize(lane.first_step + steps), out_->nodes.resize(instance.first_node + nodes);
-  largest_piece_ = std::max(largest_piece_, steps);
+  if (!behind_first) return;
+  lane.next = behind_first;
+  out_->steps.resize(lane.first_step + lane.steps), out_->nodes.resize(instance.first_node + lane.nodes);
+  largest_piece_ = std::max(largest_piece_, lane.steps);
   instance.long_lane = static_cast<std::int32_t>(out_->long_lanes.size());
   out_->long_lanes.push_back(lane);
 }
@@ -253,7 +255,12 @@ void Compiler::read_on(Compiled& compiled, Instance& instance) {
   out_ = &compiled, rank_ = instance.rank;
   LongLane& lane = compiled.long_lanes[instance.long_lane];
   const std::size_t begin = compiled.steps.size();
-  std::vector<FlatNode> rounds = next_rounds(instance, lane.next);
+  std::vector<FlatNode> rounds = next_rounds(instance, lane);
+  // A reader whose file was changed may give more than before. The lane ends; NamedPrograms::unchanged tells why.
+  if (rounds.size() > lane.nodes || compiled.steps.size() - begin > lane.steps) {
+    rounds.clear(), lane.next.reset();
+    compiled.steps.resize(begin);
+  }
   instance.nodes = static_cast<std::uint32_t>(rounds.size());
   for (FlatNode& node : rounds) node.first = node.first - static_cast<std::uint32_t>(begin) + lane.first_step;
   std::copy(rounds.begin(), rounds.end(), compiled.nodes.begin() + instance.first_node);
@@ -262,7 +269,7 @@ void Compiler::read_on(Compiled& compiled, Instance& instance) {
   compiled.steps.resize(begin);
 }
 
-void Compiler::add(std::int32_t rank, const Program& program) {
+void Compiler::add(std::int32_t rank, const Program& program, std::optional<std::int64_t> piece) {
   rank_ = rank;
   out_->first_instance.push_back(static_cast<std::uint32_t>(out_->instances.size()));
   out_->phases.add(program);
@@ -276,8 +283,8 @@ void Compiler::add(std::int32_t rank, const Program& program) {
     instance.window = std::clamp<std::int64_t>(lane.window, 1, out_->segments);
     ++out_->lanes[instance.lane].instances;
     reduced_ = 0, sends_ = 0, in_order_ = starts_in_order(lane.body);
-    if (schedule_.reader) {
-      add_lane_by_pieces(instance);
+    if (piece) {
+      add_lane_by_pieces(instance, *piece);
     } else {
       FlatNode top;
       add_body(lane.body, top);
@@ -299,10 +306,17 @@ Result<Compiled> Compiler::run() {
   out_ = &out;
   out.schedule = &schedule_;
   out.segments = schedule_.segments.count;
-  for (std::int32_t rank = 0; rank < schedule_.ranks() && wrong_.empty(); ++rank)
-    add(rank, schedule_.reader ? schedule_.reader->outline(Rank{rank}) : schedule_.program(Rank{rank}));
+  const std::int32_t ranks = schedule_.ranks();
+  for (std::int32_t rank = 0; rank < ranks && wrong_.empty(); ++rank) {
+    if (schedule_.reader && schedule_.reader->steps(Rank{rank}) > steps_held(ranks)) {
+      const Program outline = schedule_.reader->outline(Rank{rank});
+      add(rank, outline, steps_held(ranks, outline.lanes.size()));
+    } else {
+      add(rank, schedule_.program(Rank{rank}), std::nullopt);
+    }
+  }
   out_->first_instance.push_back(static_cast<std::uint32_t>(out_->instances.size()));
-  out_->steps.reserve(out_->steps.size() + largest_piece_); // read_on() moves no step that is being walked
+  out_->steps.reserve(out_->steps.size() + largest_piece_); // read_on() appends before it replaces
   if (refused_) return *refused_;
   if (!wrong_.empty())
     return failed("all peers must be ranks and all segments must have the same gaps",

@@ -69,7 +69,10 @@ struct FlatAfter {
 // A lane of which some rounds are held at a time.
 struct LongLane {
   std::optional<std::int64_t> next; // position behind those rounds; none: they are the last
+  std::int64_t piece = 0;           // steps to ask for
   std::uint32_t first_step = 0;     // of the room for them
+  std::size_t steps = 0, nodes = 0; // of that room: of the largest piece
+  std::int64_t rounds = 0;          // of all pieces
   std::uint32_t widest_round = 0;   // of all its rounds, in steps
 };
 

@@ -163,10 +163,11 @@ double with_followers(double share) { return std::min(0.9, 2 * share + 0.1); }
 bool streams(const Compiled& compiled, const Network& network) {
   constexpr std::uint32_t few = 5;
   if (compiled.schedule->ranks() > network.machine().topology->nodes()) return false;
-  if (compiled.widest_round > few || !compiled.long_lanes.empty()) return false;
+  if (compiled.widest_round > few) return false;
   if (std::any_of(compiled.nodes.begin(), compiled.nodes.end(), [](const FlatNode& n) { return n.loop; })) return false;
   return std::all_of(compiled.instances.begin(), compiled.instances.end(), [&](const Instance& i) {
-    return i.nodes <= 2 && i.sends <= 1 && (i.window > 1 || compiled.segments == 1);
+    const std::int64_t rounds = i.long_lane < 0 ? i.nodes : compiled.long_lanes[i.long_lane].rounds;
+    return rounds <= 2 && i.sends <= 1 && (i.window > 1 || compiled.segments == 1);
   });
 }
 

@@ -131,6 +131,23 @@ def test_one_rank_is_no_plural(kumihimo, tmp_path):
     assert "file:one needs 1 rank (got 2)" in kumihimo("verify", "file:one", "--ranks", "2").err
 
 
+@pytest.mark.parametrize("model", ["flow", "exact"])
+def test_long_files_are_read_a_piece_at_a_time(kumihimo, tmp_path, model):
+    """Equal steps one after another, some held and some read on: the time is proportional to their number."""
+
+    def seconds(steps: int) -> float:
+        path = tmp_path / f"{steps}.program"
+        sections = (
+            f"rank {rank}\n" + f"{word} {1 - rank} 0 1000\n" * steps for rank, word in ((0, "send"), (1, "receive"))
+        )
+        path.write_text("ranks 2\nbuffer 1000\n" + "".join(sections), encoding="utf-8")
+        ended = kumihimo("simulate", f"file:{path}", "-m", "k-computer", "-s", "2", "--model", model, "--json")
+        assert ended.code == 0, ended.err
+        return json.loads(ended.out)["results"][0]["seconds"]
+
+    assert seconds(20_000) == pytest.approx(20 * seconds(1000), rel=1e-3)
+
+
 def test_placements_of_programs(kumihimo, pair, tmp_path):
     shape = ("--shape", "3x4x2")
     shown = kumihimo(
