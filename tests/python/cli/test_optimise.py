@@ -54,7 +54,7 @@ def line(tmp_path):
 @pytest.mark.parametrize("installation", INSTALLATIONS, ids=lambda installation: installation.family)
 def test_choices_are_kept_only_if_whole_runs_gain(kumihimo, tmp_path, line, installation):
     words = line(installation, "read")  # once: a program that is written again is recorded again
-    command = ["optimise", "--budget", "30s", "--check", "result", "--json", "--", *words]
+    command = ["optimise", "--budget", "60s", "--check", "result", "--json", "--", *words]
     ended = kumihimo(*command, timeout_seconds=150, input="its input\n")
     assert ended.code == 0, ended.err
     found = json.loads(ended.out)
