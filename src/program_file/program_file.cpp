@@ -365,14 +365,14 @@ class Scanner {
     file.set.data = one_buffer(index_->head.ranks, index_->head.elements);
     file.set.program = [index = index_](Rank rank) { return section_of(*index, rank).program(); };
     file.set.reader = RoundReader{
-        [index = index_](Rank rank) { return outline_of(*index, rank); },
-        [index = index_](Rank rank, LaneId lane, std::int64_t position, std::int64_t steps) {
-          return piece_of(*index, rank, lane, position, steps);
-        },
-        [index = index_](Rank rank) {
-          const Index::Place* place = index->place_of(rank);
-          return place ? place->steps : 0;
-        },
+        .outline = [index = index_](Rank rank) { return outline_of(*index, rank); },
+        .piece = [index = index_](Rank rank, LaneId lane, std::int64_t position,
+                                  std::int64_t steps) { return piece_of(*index, rank, lane, position, steps); },
+        .steps =
+            [index = index_](Rank rank) {
+              const Index::Place* place = index->place_of(rank);
+              return place ? place->steps : 0;
+            },
     };
     std::size_t bytes = 0;
     for (const auto& [rank, place] : index_->places)

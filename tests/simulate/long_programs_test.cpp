@@ -90,6 +90,7 @@ TEST_P(LongPrograms, FaultsAreFound) {
 // is refused or predicted, but no memory is written that is not its own.
 TEST_P(LongPrograms, PiecesThatBecomeLargerHarmNothing) {
   RandomProgramSets sets(8);
+  int refused = 0;
   for (int i = 0; i < 50; ++i) {
     const RandomPrograms c = sets.next();
     ProgramSet set = in_pieces(c.set, 1);
@@ -101,8 +102,12 @@ TEST_P(LongPrograms, PiecesThatBecomeLargerHarmNothing) {
       again = again || !piece.next;
       return piece;
     };
-    simulate(set, c.job, {}, without_exact_work(GetParam()));
+    const auto p = simulate(set, c.job, {}, without_exact_work(GetParam()));
+    const Prediction whole = prediction_of(c.set, c.job, GetParam());
+    EXPECT_TRUE(!p || p->seconds.value <= whole.seconds.value) << c.text();
+    refused += !p;
   }
+  EXPECT_EQ(refused > 0, GetParam() == Model::flow) << "flow has made room for the smaller pieces alone";
 }
 
 } // namespace
