@@ -103,4 +103,4 @@ def import_(
         print(text, end="")
     else:
         output.write(out, text)
-        print(f"wrote {out}; assumed numbers to check: {text.count(' assumed = ')}")
+        print(f"wrote {out}; assumed numbers to check: {text.count(', assumed = ')}")
