@@ -1,14 +1,16 @@
 /* Buffers in the memory of a GPU. The first argument says when the driver is loaded, the second names its file:
  * before MPI_Init ("early"), later on a node without a GPU ("late") or with one ("late_with_gpu"), or after another
  * driver that does not know the memory ("second"). The third argument says whether rank 1 or all ranks have such
- * buffers. The fourth is their kind: device (1), managed (2), or pinned on the host (3), which is host memory. The
- * other kinds are protected, and opened for everyone but our object. The exit status is the number of failed checks. */
+ * buffers. The fourth is their kind: device (1), managed (2), or pinned on the host (3), which is host memory. With the
+ * tests' driver the other kinds are protected, and opened for everyone but our object; with CUDA's own they are what
+ * they are called. The exit status is the number of failed checks, or 77 if CUDA's driver finds no GPU. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <fcntl.h>
 #include <mpi.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +20,10 @@
 enum { most = 512, bytes = 1 << 16, kinds = 15 };
 static int rank, ranks, failures, has_gpu, memory = 1;
 static double* device; /* input, and output behind it */
+static double staged[2 * most]; /* the same on the host */
 static void* driver;
+static int is_real; /* CUDA's driver */
+static int (*copy)(unsigned long long to, unsigned long long from, size_t size);
 
 static void expect(int right, const char* what, int kind) {
   if (right) return;
@@ -37,7 +42,7 @@ static void open_up(void) { mprotect(device, bytes, PROT_READ | PROT_WRITE); }
 
 static void touched(int signal_number, siginfo_t* info, void* context) {
   (void)context;
-  if ((char*)info->si_addr < (char*)device || (char*)info->si_addr >= (char*)device + bytes) {
+  if (is_real || (char*)info->si_addr < (char*)device || (char*)info->si_addr >= (char*)device + bytes) {
     signal(signal_number, SIG_DFL);
     return;
   }
@@ -52,10 +57,49 @@ static void touched(int signal_number, siginfo_t* info, void* context) {
   open_up();
 }
 
+static void* named(const char* name) {
+  void* const found = dlsym(driver, name);
+  if (!found) fprintf(stderr, "%s: %s\n", name, dlerror()), exit(1);
+  return found;
+}
+
+static void succeed(int code, const char* what) {
+  if (code) fprintf(stderr, "%s: CUDA error %d\n", what, code), exit(1);
+}
+
+static void allocate(void) {
+  int gpu;
+  void* context;
+  if (((int (*)(unsigned))named("cuInit"))(0) != 0) printf("a GPU was not found\n"), exit(77);
+  int (*const takes_device)(void) = (int (*)(void))dlsym(RTLD_DEFAULT, "MPIX_Query_cuda_support");
+  if (memory == 1 && !(takes_device && takes_device()))
+    printf("an MPI library with CUDA was not found\n"), exit(77);
+  succeed(((int (*)(int*, int))named("cuDeviceGet"))(&gpu, 0), "cuDeviceGet");
+  succeed(((int (*)(void**, int))named("cuDevicePrimaryCtxRetain"))(&context, gpu), "cuDevicePrimaryCtxRetain");
+  succeed(((int (*)(void*))named("cuCtxSetCurrent"))(context), "cuCtxSetCurrent");
+  copy = (int (*)(unsigned long long, unsigned long long, size_t))named("cuMemcpy");
+  if (memory == 1)
+    succeed(((int (*)(void*, size_t))named("cuMemAlloc_v2"))(&device, bytes), "cuMemAlloc");
+  else if (memory == 2)
+    succeed(((int (*)(void*, size_t, unsigned))named("cuMemAllocManaged"))(&device, bytes, 1), "cuMemAllocManaged");
+  else
+    succeed(((int (*)(void*, size_t, unsigned))named("cuMemHostAlloc"))(&device, bytes, 0), "cuMemHostAlloc");
+}
+
 static void load(const char* file) {
   driver = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
   if (!driver) fprintf(stderr, "%s\n", dlerror()), exit(1);
-  ((void (*)(void*, size_t, int))dlsym(driver, "fake_memory"))(device, bytes, memory);
+  void (*const fake)(void*, size_t, int) = (void (*)(void*, size_t, int))dlsym(driver, "fake_memory");
+  is_real = !fake;
+  if (fake) fake(device, bytes, memory);
+  if (is_real) allocate();
+}
+
+static void move(void* to, const void* from) {
+  if (is_real) return succeed(copy((uintptr_t)to, (uintptr_t)from, sizeof staged), "cuMemcpy");
+  open_up();
+  memcpy(to, from, sizeof staged);
+  shut();
 }
 
 /* Blocking names in the spelling of the non-blocking ones. */
@@ -124,13 +168,13 @@ static void on_host(int kind, int n, MPI_Comm comm) {
 static void compare(int kind, int n, MPI_Comm comm, int is_begun, int here) {
   double *const in = here ? device : host_in, *const out = here ? device + most : host_out;
   MPI_Request request;
-  open_up();
-  fill(kind, n, in, out);
-  shut();
+  fill(kind, n, here ? staged : in, here ? staged + most : out);
+  if (here) move(device, staged);
   run(kind, n, in, out, comm, is_begun ? &request : NULL);
   if (is_begun) MPI_Wait(&request, MPI_STATUS_IGNORE);
-  open_up();
-  expect(memcmp(out, expected, sizeof expected) == 0, is_begun ? "begun: another result" : "another result", kind);
+  if (here) move(staged, device);
+  const double* const found = here ? staged + most : out;
+  expect(memcmp(found, expected, sizeof expected) == 0, is_begun ? "begun: another result" : "another result", kind);
 }
 
 int main(int argc, char** argv) {
