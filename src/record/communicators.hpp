@@ -43,6 +43,25 @@ struct CommunicatorKind {
   auto identity() const { return std::tie(origin, size, leader, inter); }
 };
 
+// When a non-blocking collective was waited for: by one call, for so many requests at once. Any thread may complete it.
+class Completion {
+ public:
+  struct Call {
+    std::int64_t entry_ns = 0, exit_ns = 0, requests = 0; // 0: not yet
+  };
+  void set(std::int64_t entry_ns, std::int64_t exit_ns, std::int64_t requests) {
+    entry_ns_ = entry_ns, exit_ns_ = exit_ns;
+    requests_.store(requests, std::memory_order_release);
+  }
+  Call call() const {
+    const std::int64_t requests = requests_.load(std::memory_order_acquire);
+    return {entry_ns_, exit_ns_, requests};
+  }
+
+ private:
+  std::atomic<std::int64_t> entry_ns_ = 0, exit_ns_ = 0, requests_ = 0;
+};
+
 // A sampled call.
 struct Sample {
   std::int64_t entry_ns = 0, exit_ns = 0;
@@ -50,6 +69,7 @@ struct Sample {
   Row* row = nullptr;            // null: this sample does not separate waiting on this rank
   std::int64_t weight = 1;       // calls that it represents
   bool may_leave_before = false; // the awaited rank has entered
+  std::shared_ptr<const Completion> completion = {}; // of a non-blocking call: where it waits
 };
 
 struct Communicator {

@@ -85,17 +85,24 @@ json row_of(const Row& row, Sites& sites) {
               {"calls", row.calls},
               {"bytes", row.bytes},
               {"seconds", seconds(row.ns)},
-              {"min_seconds", seconds(row.shortest_ns)},
+              {"min_seconds", seconds(row.calls > 0 ? row.shortest_ns : 0)}, // else completed here and begun elsewhere
               {"max_seconds", seconds(row.longest_ns)}};
   if (row.collective) {
     const Question& question = row.key.question;
     object["bytes_from"] = least_of_class(question.size_class);
-    object["smallest_bytes"] = row.smallest;
+    object["smallest_bytes"] = std::min(row.smallest, row.largest);
     object["largest_bytes"] = row.largest;
     object["type"] = name_or_null<DataType>(question.type);
     object["operation"] = name_or_null<Operation>(question.operation);
     object["in_place"] = question.in_place != 0;
     object["apart_seconds"] = seconds(row.apart_ns);
+  }
+  if (row.non_blocking_collective) {
+    object["completion_seconds"] = seconds(row.completion_ns);
+    object["overlap_seconds"] = seconds(row.overlap_ns);
+    if (row.split_ns > 0)
+      object["completion_waiting_seconds"] = seconds(row.completion_ns) * static_cast<double>(row.waiting_ns) / static_cast<double>(row.split_ns);
+    return object;
   }
   if (row.blocking_collective) object["split_calls"] = row.split_calls;
   if (row.split_calls > 0) {

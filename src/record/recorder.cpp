@@ -1,6 +1,7 @@
 #include "record/recorder.hpp"
 
 #include "mpi_hooks/fortran.hpp"
+#include "record/completions.hpp"
 #include "record/python_frames.hpp"
 #include "record/wait_time.hpp"
 
@@ -115,6 +116,7 @@ void Recorder::before(Call& call) {
   call.notes[kind_number] = communicator ? communicator->kind : 0;
   switch (call.kind()) {
   case Kind::collective:
+  case Kind::nonblocking_collective:
     if (communicator) before_collective(call, *communicator);
     break;
   case Kind::point_to_point:
@@ -124,6 +126,7 @@ void Recorder::before(Call& call) {
   case Kind::wait:
   case Kind::test:
     if (call.name == Name::Request_free) forget_request(call);
+    if ((trace_ || begun_collectives_.any()) && completes(call)) note_requests(call);
     if (trace_ && completes(call)) trace_.before_completion(call);
     break;
   case Kind::communicator_end:
@@ -139,6 +142,7 @@ void Recorder::before(Call& call) {
 void Recorder::before_collective(Call& call, Communicator& communicator) {
   if (communicator.inter || communicator.size <= 1 || communicator.of_session) return;
   if (settings_.sync) {
+    if (!is_blocking_collective(call)) return;
     const std::int64_t entry = Clock::now_ns();
     library_.call.Barrier(communicator.handle);
     thread().sync_ns = Clock::now_ns() - entry;
@@ -189,32 +193,52 @@ void Recorder::after(const Call& call, int code, std::int64_t exit_ns) {
     if (code == 0) count(call, communicator, moved, *row, mine);
   }
   if (code == 0) note_handles(call, communicator, row);
+  if (call.kind() == Kind::nonblocking_collective && communicator)
+    begin_collective(call, *communicator, code == 0 ? row : nullptr, exit_ns);
+  if (code == 0 && begun_collectives_.any() && completes(call))
+    begun_collectives_.complete(call, entry_ns, exit_ns, mine.rows);
   if (is_blocking_collective(call) && communicator) after_collective(call, *communicator, row, exit_ns);
   mine.sync_ns = 0;
   mine.last_exit_ns = exit_ns;
   if (trace_) trace(call, communicator, code, exit_ns);
 }
 
+// `row`: null if the call failed or is not recorded.
+void Recorder::begin_collective(const Call& call, Communicator& communicator, Row* row, std::int64_t exit_ns) {
+  std::shared_ptr<Completion> completion;
+  if (call.notes[weight] != 0) {
+    completion = std::make_shared<Completion>();
+    keep_sample(call, communicator, row, exit_ns, completion);
+  }
+  if (!row) return;
+  row->non_blocking_collective = true;
+  begun_collectives_.add(call.handle_at(Role::request), {row->key, exit_ns, std::move(completion)});
+}
+
+void Recorder::keep_sample(const Call& call, Communicator& communicator, Row* row, std::int64_t exit_ns,
+                           std::shared_ptr<const Completion> completion) {
+  const WaitsFor awaited = awaited_in(call.name);
+  const bool rooted = awaited == WaitsFor::root || awaited == WaitsFor::all_by_the_root;
+  const bool is_root = rooted && call.integer(Role::root) == communicator.rank;
+  Sample sample{static_cast<std::int64_t>(call.notes[begun]), exit_ns, true, row,
+                static_cast<std::int64_t>(call.notes[weight])};
+  sample.completion = std::move(completion);
+  // All ranks keep the same number of samples, because a reduction compares them. If the root waits for all and
+  // others for the root, these are two.
+  if (awaited == WaitsFor::root) sample.counts = is_root;
+  if (awaited == WaitsFor::cannot_be_told || (awaited == WaitsFor::all_by_the_root && !is_root)) sample.row = nullptr;
+  communicator.samples.push_back(sample);
+  if (awaited != WaitsFor::all_by_the_root) return;
+  sample.counts = is_root;
+  sample.row = is_root ? nullptr : row;
+  sample.may_leave_before = true;
+  communicator.samples.push_back(sample);
+}
+
 void Recorder::after_collective(const Call& call, Communicator& communicator, Row* row, std::int64_t exit_ns) {
   const auto entry_ns = static_cast<std::int64_t>(call.notes[begun]);
   if (row) row->blocking_collective = true;
-  if (call.notes[weight] != 0) {
-    const WaitsFor awaited = awaited_in(call.name);
-    const bool rooted = awaited == WaitsFor::root || awaited == WaitsFor::all_by_the_root;
-    const bool is_root = rooted && call.integer(Role::root) == communicator.rank;
-    Sample sample{entry_ns, exit_ns, true, row, static_cast<std::int64_t>(call.notes[weight])};
-    // All ranks keep the same number of samples, because a reduction compares them. If the root waits for all and
-    // others for the root, these are two.
-    if (awaited == WaitsFor::root) sample.counts = is_root;
-    if (awaited == WaitsFor::cannot_be_told || (awaited == WaitsFor::all_by_the_root && !is_root)) sample.row = nullptr;
-    communicator.samples.push_back(sample);
-    if (awaited != WaitsFor::all_by_the_root) return;
-    sample.counts = is_root;
-    sample.row = is_root ? nullptr : row;
-    sample.may_leave_before = true;
-    communicator.samples.push_back(sample);
-    return;
-  }
+  if (call.notes[weight] != 0) return keep_sample(call, communicator, row, exit_ns);
   const bool alone = communicator.size == 1 && !communicator.inter;
   const bool synced = settings_.sync && !communicator.of_session;
   if (!row || communicator.inter || (!alone && !synced)) return;
@@ -261,6 +285,7 @@ void Recorder::note_persistent(const Call& call, const Communicator* communicato
 void Recorder::forget_request(const Call& call) {
   const mpi::Handle request = call.handle_at(Role::request);
   trace_.forget(request);
+  begun_collectives_.forget(request);
   const std::lock_guard lock(mutex_);
   persistent_.erase(request);
 }

@@ -5,6 +5,7 @@
 #include "mpi/types.hpp"
 #include "mpi_hooks/call.hpp"
 #include "mpi_hooks/mpi_lifetime.hpp"
+#include "record/begun_collectives.hpp"
 #include "record/call_counts.hpp"
 #include "record/call_traffic.hpp"
 #include "record/clock.hpp"
@@ -90,11 +91,14 @@ class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
   CallTraffic moved_by(const mpi_hooks::Call& call, const Communicator* communicator) const;
   const Communicator* communicator_of(const mpi_hooks::Call& call);
   void before_collective(mpi_hooks::Call& call, Communicator& communicator);
+  void keep_sample(const mpi_hooks::Call& call, Communicator& communicator, Row* row, std::int64_t exit_ns,
+                   std::shared_ptr<const Completion> completion = {});
   void after_collective(const mpi_hooks::Call& call, Communicator& communicator, Row* row, std::int64_t exit_ns);
   void count(const mpi_hooks::Call& call, const Communicator* communicator, const CallTraffic& moved, Row& row,
              ThreadRecord& thread);
   void note_persistent(const mpi_hooks::Call& call, const Communicator* communicator, const CallTraffic& moved);
   void forget_request(const mpi_hooks::Call& call);
+  void begin_collective(const mpi_hooks::Call& call, Communicator& communicator, Row* row, std::int64_t exit_ns);
   void start(mpi::Handle request, Row& row, ThreadRecord& thread);
   void note_handles(const mpi_hooks::Call& call, const Communicator* communicator, const Row* row);
   void trace(const mpi_hooks::Call& call, const Communicator* communicator, int code, std::int64_t exit_ns);
@@ -120,6 +124,7 @@ class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
   WaitTime wait_time_;
   Regions regions_;
   Trace trace_;
+  BegunCollectives begun_collectives_;
   pid_t process_;
   std::int64_t begun_ns_ = 0;
   std::atomic<bool> recording_ = true;

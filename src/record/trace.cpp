@@ -1,6 +1,7 @@
 #include "record/trace.hpp"
 
 #include "record/clock.hpp"
+#include "record/completions.hpp"
 #include "record/per_thread.hpp"
 
 #include <fstream>
@@ -11,16 +12,10 @@ namespace {
 using mpi_hooks::Name;
 using mpi_hooks::Role;
 
-// The completion call that is under way on a thread.
-struct Asked {
-  std::vector<mpi::Handle> requests;
-  std::vector<mpi::StatusWords> statuses; // ours, if the program ignores them
+// Ours, if the program ignores them.
+struct Statuses {
+  std::vector<mpi::StatusWords> of_requests;
 };
-Asked& asked() { return PerThread<Asked>::mine(); }
-
-int requests_of(const mpi_hooks::Call& call) {
-  return call.has(Role::requests) ? static_cast<int>(call.integer(Role::request_count)) : 1;
-}
 
 constexpr std::size_t status_words(bool open_mpi) { return open_mpi ? 6 : 5; }
 
@@ -50,41 +45,11 @@ void Trace::forget(mpi::Handle request) {
 }
 
 void Trace::before_completion(mpi_hooks::Call& call) {
-  auto& [requests, statuses] = asked();
-  requests.clear();
-  const int n = requests_of(call);
-  const Role role = call.has(Role::requests) ? Role::requests : Role::request;
-  for (int i = 0; i < n; ++i) requests.push_back(call.handle(role, i));
-  const Role status = call.has(Role::statuses) ? Role::statuses : Role::status;
   if (!call.ignores_status()) return;
-  statuses.assign(static_cast<std::size_t>(n) + 1, {});
+  std::vector<mpi::StatusWords>& statuses = PerThread<Statuses>::mine().of_requests;
+  statuses.assign(noted_requests().size() + 1, {});
+  const Role status = call.has(Role::statuses) ? Role::statuses : Role::status;
   call.replace(status, reinterpret_cast<mpi_hooks::Word>(statuses.data()));
-}
-
-bool completes(const mpi_hooks::Call& call) {
-  const bool of_kind = call.kind() == mpi_hooks::Kind::wait || call.kind() == mpi_hooks::Kind::test;
-  return of_kind && (call.has(Role::request) || call.has(Role::requests)) &&
-         (call.has(Role::status) || call.has(Role::statuses));
-}
-
-std::vector<int> completed(const mpi_hooks::Call& call) {
-  std::vector<int> places;
-  const auto first = [&](std::int64_t n) {
-    for (int i = 0; i < n; ++i) places.push_back(i);
-  };
-  // A Fortran index counts from one.
-  const int base = call.language == mpi_hooks::Language::fortran ? 1 : 0;
-  if (call.has(Role::flag) && !*static_cast<const int*>(call.pointer(Role::flag))) return places;
-  if (call.has(Role::index)) {
-    const int index = *static_cast<const int*>(call.pointer(Role::index)) - base;
-    if (index >= 0) places.push_back(index);
-  } else if (call.has(Role::completed_count)) {
-    const int n = *static_cast<const int*>(call.pointer(Role::completed_count));
-    for (int i = 0; i < n; ++i) places.push_back(static_cast<const int*>(call.pointer(Role::indices))[i] - base);
-  } else if (call.has(Role::status) || call.has(Role::statuses)) {
-    first(requests_of(call));
-  }
-  return places;
 }
 
 Trace::Ended Trace::ended(const mpi::StatusWords& status) const {
@@ -102,7 +67,7 @@ std::vector<Trace::Ended> Trace::after_completion(const mpi_hooks::Call& call) {
   const auto* const given = static_cast<const std::int32_t*>(call.pointer(role));
   const std::lock_guard lock(mutex_);
   const std::vector<int> places = completed(call);
-  const std::vector<mpi::Handle>& requests = asked().requests;
+  const std::vector<mpi::Handle>& requests = noted_requests();
   for (std::size_t i = 0; i < places.size(); ++i) {
     const int place = places[i];
     if (place < 0 || static_cast<std::size_t>(place) >= requests.size()) continue;

@@ -46,7 +46,8 @@ class Trace {
     InWorld world_rank_of_source;
   };
   Ended ended(const mpi::StatusWords& status) const;
-  // Note a non-blocking receive; prepare a wait or test; and return the receives that it completed.
+  // Note a non-blocking receive; prepare a wait or test whose requests are noted; and return the receives that it
+  // completed.
   void begin_receive(mpi::Handle request, std::uint32_t kind, InWorld in_world);
   void forget(mpi::Handle request);
   void before_completion(mpi_hooks::Call& call);
@@ -74,10 +75,5 @@ class Trace {
   std::int64_t left_out_ = 0;
   std::unordered_map<mpi::Handle, Receive> receives_;
 };
-
-// Whether the call may complete requests. (MPI_Request_get_status does not.)
-bool completes(const mpi_hooks::Call& call);
-// The indices of the requests that a completion call has completed.
-std::vector<int> completed(const mpi_hooks::Call& call);
 
 } // namespace kumihimo::record

@@ -20,13 +20,16 @@ void WaitTime::divide(const Reduction& reduction) const {
   for (std::size_t i = 0; i < reduction.samples.size(); ++i) {
     const Sample& sample = reduction.samples[i];
     if (!sample.row) continue;
-    const std::int64_t entry = clock_.on_rank_0(sample.entry_ns);
-    const std::int64_t took = sample.exit_ns - sample.entry_ns;
+    const Completion::Call call = sample.completion ? sample.completion->call() : Completion::Call{sample.entry_ns, sample.exit_ns, 1};
+    if (call.requests == 0) continue; // not complete: the program freed the communicator before
+    const std::int64_t entry = clock_.on_rank_0(call.entry_ns);
+    const std::int64_t took = call.exit_ns - call.entry_ns;
     const Split split = split_of(entry, entry + took, reduction.last[i], sample.may_leave_before);
+    const std::int64_t waiting = split.waiting_ns / call.requests, whole = took / call.requests;
     ++sample.row->split_calls;
-    sample.row->split_ns += sample.weight * took;
-    sample.row->waiting_ns += sample.weight * split.waiting_ns;
-    sample.row->transferring_ns += sample.weight * split.transferring_ns;
+    sample.row->split_ns += sample.weight * whole;
+    sample.row->waiting_ns += sample.weight * waiting;
+    sample.row->transferring_ns += sample.weight * (whole - waiting);
   }
 }
 

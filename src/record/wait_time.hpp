@@ -1,5 +1,6 @@
-// Separates waiting from transferring in blocking collectives: sampled entry times are compared with the last rank's,
-// by one reduction for each communicator.
+// Separates waiting from transferring in collectives: sampled entry times are compared with the last rank's, by one
+// reduction for each communicator. A non-blocking collective waits in the call that completes it, for ranks that have
+// not begun it.
 #pragma once
 
 #include "base/hash.hpp"

@@ -70,6 +70,9 @@ def site(calls: Calls, totals: Totals) -> str:
     )
     if calls.split_seconds:
         text += f", {share_text(calls.waiting_seconds / calls.split_seconds)} waiting"
+    if calls.completion_seconds:
+        waiting = share_text(calls.completion_waiting_seconds / calls.completion_seconds)
+        text += f", completed in {seconds_text(calls.completion_seconds)}, {waiting} waiting"
     if calls.imbalance_share >= 0.1:
         text += f", imbalance {share_text(calls.imbalance_share)} (rank {calls.most_rank} most)"
     return text

@@ -16,6 +16,7 @@ from kumihimo.quantities import counted
 MOST_PAIRS = 1000
 SUMMED = ("calls", "bytes", "seconds")
 SPLIT = ("split_calls", "split_seconds", "waiting_seconds", "transferring_seconds")  # of blocking collectives
+COMPLETION = ("completion_seconds", "completion_waiting_seconds", "overlap_seconds")  # of non-blocking ones
 
 
 @dataclass
@@ -39,14 +40,18 @@ class Calls:
     split_seconds: float = 0.0
     waiting_seconds: float = 0.0
     transferring_seconds: float = 0.0
+    completion_seconds: float = 0.0
+    completion_waiting_seconds: float = 0.0
+    overlap_seconds: float = 0.0
 
     def add(self, rank: int, row: dict, first: bool) -> None:
         for name in SUMMED:
             setattr(self, name, getattr(self, name) + row[name])
-        for name in SPLIT:
+        for name in (*SPLIT, *COMPLETION):
             setattr(self, name, getattr(self, name) + row.get(name, 0))
         self.max_seconds = max(self.max_seconds, row["max_seconds"])
-        self.min_seconds = min(self.min_seconds, row["min_seconds"])
+        if row["calls"]:  # else completed by a thread that began none
+            self.min_seconds = min(self.min_seconds, row["min_seconds"])
         self.ranks += first
         self.blocking_collective |= "split_calls" in row
 

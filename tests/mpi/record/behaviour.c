@@ -1,5 +1,5 @@
-/* Programs that end, wait or run in other ways, by a word: late, rooted, gathered, unfinished, abort, threads, leaving,
-   regions. */
+/* Programs that end, wait or run in other ways, by a word: late, rooted, gathered, begun, unfinished, abort, threads,
+   leaving, regions. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <pthread.h>
@@ -55,6 +55,44 @@ static void gathered(void) {
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Scan(x, y, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   }
+}
+
+static void* waiting(void* request) {
+  MPI_Wait(request, MPI_STATUS_IGNORE);
+  return NULL;
+}
+
+/* Non-blocking calls. The last rank begins late; the others compute for a while and then wait. Each call is completed
+   in another way: by MPI_Wait, with other requests, after its communicator was freed, by a test, by another thread. */
+static void begun(int threaded) {
+  static double all[8 * 1000];
+  MPI_Comm other;
+  MPI_Request requests[3];
+  int done = 0, in = rank, out;
+  for (int i = 0; i < 5; ++i) {
+    if (rank == ranks - 1) pause_ms(60);
+    MPI_Iallreduce(x, y, 10, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, requests);
+    pause_ms(20);
+    MPI_Wait(requests, MPI_STATUS_IGNORE);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  MPI_Irecv(&out, 1, MPI_INT, MPI_ANY_SOURCE, 3, MPI_COMM_WORLD, &requests[0]);
+  if (rank == ranks - 1) pause_ms(60);
+  MPI_Ibcast(x, 10, MPI_DOUBLE, ranks - 1, MPI_COMM_WORLD, &requests[1]);
+  MPI_Isend(&in, 1, MPI_INT, (rank + 1) % ranks, 3, MPI_COMM_WORLD, &requests[2]);
+  MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+  MPI_Comm_dup(MPI_COMM_WORLD, &other);
+  MPI_Ibarrier(other, requests);
+  MPI_Comm_free(&other);
+  MPI_Wait(requests, MPI_STATUS_IGNORE);
+  MPI_Iallgather(x, 1, MPI_DOUBLE, all, 1, MPI_DOUBLE, MPI_COMM_WORLD, requests);
+  while (!done) MPI_Test(requests, &done, MPI_STATUS_IGNORE);
+  MPI_Ireduce(x, y, 10, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD, requests);
+  pthread_t thread;
+  if (threaded)
+    pthread_create(&thread, NULL, waiting, requests), pthread_join(thread, NULL);
+  else
+    waiting(requests);
 }
 
 /* More calls than are looked at one by one: a sample of them is. */
@@ -127,7 +165,7 @@ static void regions(void) {
 
 int main(int argc, char** argv) {
   const char* const what = argc > 1 ? argv[1] : "";
-  const int threaded = strcmp(what, "threads") == 0 || strcmp(what, "leaving") == 0;
+  const int threaded = strcmp(what, "threads") == 0 || strcmp(what, "leaving") == 0 || strcmp(what, "begun") == 0;
   int provided;
   if (threaded)
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
@@ -139,6 +177,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "rooted") == 0) rooted();
   if (strcmp(what, "many") == 0) many();
   if (strcmp(what, "gathered") == 0) gathered();
+  if (strcmp(what, "begun") == 0) begun(provided == MPI_THREAD_MULTIPLE);
   if (strcmp(what, "threads") == 0 && provided == MPI_THREAD_MULTIPLE) threads();
   if (strcmp(what, "leaving") == 0 && provided == MPI_THREAD_MULTIPLE) leaving();
   if (strcmp(what, "regions") == 0) regions();

@@ -277,6 +277,42 @@ def gathered(arguments):
         check(attempt < 3, "; ".join(wrong))
 
 
+def begun(arguments):
+    """Non-blocking calls wait in what completes them, for ranks that have not begun; what is computed before is none of
+    it."""
+    ranks = arguments[2]
+    for attempt in range(4):
+        profile, _ = recorded(arguments)
+        for rank in range(ranks):
+            for name, calls in (("Iallreduce", 5), ("Ibcast", 1), ("Ibarrier", 1), ("Iallgather", 1), ("Ireduce", 1)):
+                equal(profile.calls(rank, f"MPI_{name}", "calls"), calls, f"calls of MPI_{name}")
+                check(profile.calls(rank, f"MPI_{name}", "completion_seconds") > 0, f"MPI_{name} has been completed")
+            check(profile.calls(rank, "MPI_Iallreduce", "overlap_seconds") >= 0.1, "the time of the computation")
+        wrong = wrong_completions(profile, ranks)
+        if not wrong:
+            break
+        check(attempt < 3, wrong)
+
+
+def wrong_completions(profile, ranks):
+    """What waits otherwise than the program makes it, or nothing."""
+
+    def of(rank, name, key):
+        return profile.calls(rank, f"MPI_{name}", key)
+
+    for rank in range(ranks - 1):
+        whole, waiting = (of(rank, "Iallreduce", f"completion_{key}") for key in ("seconds", "waiting_seconds"))
+        if not 0.15 < whole < 0.4:  # 5 times 60 ms less the 20 that it computes
+            return f"rank {rank} completes its calls in {whole} s"
+        if waiting < 0.8 * whole:
+            return f"rank {rank} waits for the last one {waiting} s of {whole} s"
+        third = of(rank, "Ibcast", "completion_seconds")
+        if not 0.01 < third < 0.04:  # of 60 ms, which three requests share
+            return f"rank {rank} completes a call and two others in 3 times {third} s"
+    last = of(ranks - 1, "Iallreduce", "completion_waiting_seconds")
+    return f"the last rank waits for nobody, {last} s" if last > 0.05 and ranks > 1 else ""
+
+
 def many(arguments):
     profile, _ = recorded(arguments)
     counts_of_split = {profile.calls(rank, "MPI_Allreduce", "split_calls") for rank in profile.ranks}
@@ -499,6 +535,7 @@ CASES = {
         late,
         rooted,
         gathered,
+        begun,
         many,
         unfinished,
         aborted,
