@@ -122,6 +122,13 @@ const Choice* Communicator::choice(const Collective& collective) const {
   return plan::choice_for(fixed ? chosen.fixed : chosen.any, collective, fixed);
 }
 
+const Choice* Communicator::choice_alone(const Collective& collective) const {
+  if (!is_fixed(reproducible_, collective) && !collective.counts.irregular())
+    if (const Choice* const own = (*choices_)[collective.kind].non_blocking.at(collective.bytes().value).get())
+      return own->variant ? own : nullptr;
+  return choice(collective);
+}
+
 Communicator::Answer Communicator::plan(const Collective& collective, bool on_device) {
   if (!agrees_) return why_not();
   const plan::CallKey key = plan::key_of(collective);
@@ -132,11 +139,22 @@ Communicator::Answer Communicator::plan(const Collective& collective, bool on_de
   return make_plan(collective, key, *chosen, on_device);
 }
 
+namespace {
+
+// Of the plan by a choice.
+plan::CallKey key_by(const Collective& collective, const Choice& choice) {
+  plan::CallKey key = plan::key_of(collective);
+  key.non_blocking = choice.of_non_blocking;
+  return key;
+}
+
+} // namespace
+
 Communicator::Answer Communicator::plan_alone(const Collective& collective) {
   if (!agrees_) return why_not();
-  const plan::CallKey key = plan::key_of(collective);
-  const Choice* chosen = choice(collective);
+  const Choice* chosen = choice_alone(collective);
   if (!chosen) return Reason::not_chosen;
+  const plan::CallKey key = key_by(collective, *chosen);
   if (const auto reason = declines_nonblocking(is_fixed(reproducible_, collective))) return *reason;
   if (plan::Plan* known = resources_->plans.find(key)) return Ready{known, chosen->place, {}};
   return make_plan_alone(collective, key, *chosen);
@@ -207,7 +225,7 @@ Communicator::Answer Communicator::make_plan(const Collective& collective, const
         std::move(made[collective.in_place && collective.kind->may_be_in_place()]);
     return Ready{brief.get(), choice.place, brief};
   }
-  keep(collective, std::move(made));
+  keep(collective, choice, std::move(made));
   plan::CallKey each = key;
   for (const bool in_place : {false, true}) {
     each.in_place = in_place;
@@ -216,11 +234,11 @@ Communicator::Answer Communicator::make_plan(const Collective& collective, const
   return Ready{resources_->plans.find(key), choice.place, {}};
 }
 
-void Communicator::keep(Collective collective, Both made) {
+void Communicator::keep(Collective collective, const Choice& choice, Both made) {
   for (const bool in_place : {false, true}) {
     if (!made[in_place]) continue;
     collective.in_place = in_place || collective.kind->has_one_buffer();
-    resources_->plans.keep(plan::key_of(collective), std::move(made[in_place]));
+    resources_->plans.keep(key_by(collective, choice), std::move(made[in_place]));
   }
 }
 
@@ -236,7 +254,7 @@ Communicator::Answer Communicator::make_plan_alone(const Collective& collective,
   if (error && error->kind == Error::Kind::failed) return *error;
   resources_->by_this_rank.count(key);
   if (error) return resources_->refused.emplace(apart(key), Reason::no_plan), Reason::no_plan;
-  keep(collective, std::move(made));
+  keep(collective, choice, std::move(made));
   return Ready{resources_->plans.find(key), choice.place, {}};
 }
 
@@ -347,7 +365,7 @@ Communicator::Both Communicator::make_both(Collective collective, const Choice& 
     if (in_place && !collective.kind->may_be_in_place()) break;
     if (!in_place && collective.operation == Operation::user) continue; // exact sums always are
     collective.in_place = in_place || collective.kind->has_one_buffer();
-    if (!asks && resources_->plans.find(plan::key_of(collective))) continue;
+    if (!asks && resources_->plans.find(key_by(collective, choice))) continue;
     Result<std::unique_ptr<plan::Plan>> made =
         attempted([&] { return make_one(collective, choice, asks); },
                   [] { return Result<std::unique_ptr<plan::Plan>>(out_of_memory()); });

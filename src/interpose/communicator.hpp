@@ -117,6 +117,7 @@ class Communicator {
  private:
   using Both = std::array<std::unique_ptr<plan::Plan>, 2>; // in place or not
   const Choice* choice(const Collective& collective) const;
+  const Choice* choice_alone(const Collective& collective) const; // of a non-blocking call
   Result<Schedule> schedule_of(const Collective& collective, const Choice& choice) const;
   std::optional<Reason> declines_nonblocking(bool must) const; // why no such call is ours
   std::optional<Reason> obstacle(const plan::CallKey& key);
@@ -128,7 +129,7 @@ class Communicator {
   Answer recent_plan(const Collective& collective, const plan::CallKey& key, const Choice& choice);
   Result<std::unique_ptr<plan::Plan>> make_one(const Collective& collective, const Choice& choice, bool asks);
   Both make_both(Collective collective, const Choice& choice, bool asks, std::optional<Error>& error);
-  void keep(Collective collective, Both made);
+  void keep(Collective collective, const Choice& choice, Both made);
   Reason why_not() const { return ranks() == 1 ? Reason::empty : lost_ ? Reason::lost : Reason::disagreement; }
   std::int32_t least(std::int32_t mine) const; // of all ranks'; 0 on failure
   bool agree(const Agreed& agreed);

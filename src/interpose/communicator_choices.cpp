@@ -23,6 +23,7 @@ std::shared_ptr<const CommunicatorChoices> made_for(const plan::RankCounts& on, 
     if (reproducible != Reproducible::off && kind->reduces()) fixed = fixed_choices(wisdom, kind, on.ranks);
     choices->hint_single_copies |= std::ranges::any_of(any, hints) || std::ranges::any_of(fixed, hints);
     of.none = any.empty() && fixed.empty();
+    of.non_blocking = plan::by_size(plan::take_choices_of_non_blocking(any));
     std::vector<plan::Choice> unequal = plan::take_choices_of_unequal_blocks(any);
     of.for_local_counts = plan::choice_for_local_counts(unequal.empty() ? any : unequal);
     of.unequal = plan::by_size(std::move(unequal));

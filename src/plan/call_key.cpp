@@ -12,7 +12,7 @@ CallKey key_of(const Collective& c) {
     count = static_cast<std::int64_t>(hash);
   }
   return {count,        c.has_root() ? c.root.value : 0, c.kind, c.type, c.operation, c.in_place, c.counts.table,
-          c.neighbours, c.counts.own != nullptr};
+          c.neighbours, c.counts.own != nullptr, false};
 }
 
 } // namespace kumihimo::plan

@@ -20,10 +20,12 @@ struct CallKey {
   std::shared_ptr<const std::vector<std::int64_t>> table; // of irregular counts; `count` is its hash then
   std::shared_ptr<const Neighbourhood> neighbours;        // of a collective of neighbours
   bool local_counts = false; // any: each call has lengths of its own, which its rank alone knows
+  bool non_blocking = false; // by a choice for such calls alone
 
   bool operator==(const CallKey& other) const {
     const bool same = count == other.count && root == other.root && kind == other.kind && type == other.type &&
-                      operation == other.operation && in_place == other.in_place && local_counts == other.local_counts;
+                      operation == other.operation && in_place == other.in_place && local_counts == other.local_counts &&
+                      non_blocking == other.non_blocking;
     if (neighbours != other.neighbours && !(neighbours && other.neighbours && *neighbours == *other.neighbours))
       return false;
     return same && (table == other.table || (table && other.table && *table == *other.table));

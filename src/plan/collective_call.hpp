@@ -26,5 +26,7 @@ struct CollectiveCall {
 
 bool has_call(CollectiveKind kind, bool is_irregular);                   // whether MPI has it
 int call_library(const mpi::Functions& mpi, const CollectiveCall& call); // MPI error code; of one that MPI has
+// The same by the non-blocking function; of blocks of one length.
+int begin_library(const mpi::Functions& mpi, const CollectiveCall& call, mpi::Handle* request);
 
 } // namespace kumihimo::plan

@@ -63,6 +63,13 @@ Result<bool> is_of_unequal_blocks(const Entry& entry, CollectiveKind kind) {
   return wrong_value(entry.where() + ": blocks must be equal, or unequal if the collective has such calls", given);
 }
 
+Result<bool> is_of_non_blocking(const Entry& entry) {
+  if (!entry.has("start")) return false;
+  const std::string given = TRY(entry.word("start"));
+  if (given == "blocking" || given == "non-blocking") return given == "non-blocking";
+  return wrong_value(entry.where() + ": start must be blocking or non-blocking", given);
+}
+
 Result<RankCounts> ranks_of(const Entry& entry) {
   RankCounts on;
   for (auto [name, field] : {std::pair{"ranks", &on.ranks}, std::pair{"nodes", &on.nodes},
@@ -102,7 +109,19 @@ Result<Choice> choice_of(const Entry& entry, const Registry& registry) {
   choice.of_unequal_blocks = TRY(is_of_unequal_blocks(entry, kind));
   if (choice.of_unequal_blocks && choice.determinism == Determinism::fixed_order)
     return wrong_value(entry.where() + ": choices for unequal blocks must have determinism any", "fixed_order");
+  choice.of_non_blocking = TRY(is_of_non_blocking(entry));
+  if (choice.of_non_blocking && (choice.of_unequal_blocks || choice.determinism == Determinism::fixed_order))
+    return wrong_value(entry.where() + ": choices for non-blocking calls must be for equal blocks, in any order",
+                       choice.of_unequal_blocks ? "blocks unequal" : "determinism fixed_order");
   return choice;
+}
+
+std::vector<Choice> take(std::vector<Choice>& choices, bool Choice::*is_taken) {
+  const auto first = std::stable_partition(choices.begin(), choices.end(),
+                                           [&](const Choice& choice) { return !(choice.*is_taken); });
+  std::vector<Choice> taken(std::make_move_iterator(first), std::make_move_iterator(choices.end()));
+  choices.erase(first, choices.end());
+  return taken;
 }
 
 } // namespace
@@ -154,11 +173,11 @@ const Choice* choice_of_longest(const ChoiceMap& choices, const Collective& irre
 }
 
 std::vector<Choice> take_choices_of_unequal_blocks(std::vector<Choice>& choices) {
-  const auto first = std::stable_partition(choices.begin(), choices.end(),
-                                           [](const Choice& choice) { return !choice.of_unequal_blocks; });
-  std::vector<Choice> taken(std::make_move_iterator(first), std::make_move_iterator(choices.end()));
-  choices.erase(first, choices.end());
-  return taken;
+  return take(choices, &Choice::of_unequal_blocks);
+}
+
+std::vector<Choice> take_choices_of_non_blocking(std::vector<Choice>& choices) {
+  return take(choices, &Choice::of_non_blocking);
 }
 
 std::shared_ptr<const Choice> choice_for_local_counts(std::vector<Choice> choices) {

@@ -42,6 +42,7 @@ struct Choice {
   Determinism determinism = Determinism::any; // a fixed order is kept at a cost, so only for who asks for it
   double most_of_library = 0;     // its time over the library's at worst, as measured; 0: from a person or a model
   bool of_unequal_blocks = false; // measured with them, and for no others
+  bool of_non_blocking = false;   // likewise
 
   // Whether the choice is for these ranks and this order.
   bool fits(CollectiveKind wanted, const RankCounts& ranks, Determinism asked) const;
@@ -63,8 +64,9 @@ const Choice* choice_for(const ChoiceMap& choices, const Collective& collective,
 // What was chosen for the longest block, the library's own too; null: nothing.
 const Choice* choice_of_longest(const ChoiceMap& choices, const Collective& irregular);
 
-// Removes and returns the choices for unequal blocks.
+// Removes and returns the choices for unequal blocks, or for non-blocking calls.
 std::vector<Choice> take_choices_of_unequal_blocks(std::vector<Choice>& choices);
+std::vector<Choice> take_choices_of_non_blocking(std::vector<Choice>& choices);
 
 // The choice where each rank knows the lengths of its own blocks alone. Then a choice holds for all lengths or for
 // none: it must be the one of all lengths among those that take blocks of any lengths, and measured with unequal blocks
