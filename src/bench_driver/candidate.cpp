@@ -46,10 +46,20 @@ class ScheduleCandidate final : public Candidate {
 
 class LibraryCallCandidate final : public Candidate {
  public:
-  LibraryCallCandidate(const mpi::Library& library, mpi::Handle world, const Collective& c, Rank rank)
-      : kind_(c.kind), memory_(memory_of(c, rank)), own_(library, world, c, rank) {}
+  LibraryCallCandidate(const mpi::Library& library, mpi::Handle world, const Collective& c, Rank rank,
+                       bool is_non_blocking)
+      : kind_(c.kind), memory_(memory_of(c, rank)), own_(library, world, c, rank), is_non_blocking_(is_non_blocking) {}
 
-  Status call(const Vectors::Set& set) override { return own_.call(set.input, set.output); }
+  Status call(const Vectors::Set& set) override {
+    if (!is_non_blocking_) return own_.call(set.input, set.output);
+    const Status begun = own_.begin(set.input, set.output);
+    return begun ? own_.wait() : begun;
+  }
+  Status call_over(const Vectors::Set& set, const std::function<void()>& work) override {
+    const Status begun = own_.begin(set.input, set.output);
+    work();
+    return begun ? own_.wait() : begun;
+  }
   Bytes result(const Vectors::Set& set) const override { return result_in(memory_, set); }
   bool gives_all_the_same() const override { return kind_->gives_all_the_same(); }
 
@@ -57,6 +67,7 @@ class LibraryCallCandidate final : public Candidate {
   CollectiveKind kind_;
   CallMemory memory_;
   LibraryCollective own_;
+  bool is_non_blocking_;
 };
 
 } // namespace
@@ -67,8 +78,8 @@ std::unique_ptr<Candidate> our_candidate(const Case& c, Schedule schedule, Rank 
 }
 
 std::unique_ptr<Candidate> library_candidate(const mpi::Library& library, mpi::Handle world,
-                                             const Collective& collective, Rank rank) {
-  return std::make_unique<LibraryCallCandidate>(library, world, collective, rank);
+                                             const Collective& collective, Rank rank, bool is_non_blocking) {
+  return std::make_unique<LibraryCallCandidate>(library, world, collective, rank, is_non_blocking);
 }
 
 } // namespace kumihimo::bench_driver

@@ -8,6 +8,7 @@
 #include "measure/processor_time.hpp"
 #include "plan/plan.hpp"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,6 +21,11 @@ class Candidate {
   // Does everything that counts as part of the first call.
   virtual Status make_ready() { return Nothing{}; }
   virtual Status call(const Vectors::Set& set) = 0;
+  // Of a non-blocking call: the work is done between its beginning and the wait for its end.
+  virtual Status call_over(const Vectors::Set& set, const std::function<void()>& work) {
+    work();
+    return call(set);
+  }
 
   struct Bytes {
     const void* data = nullptr;
@@ -42,6 +48,6 @@ class Candidate {
 std::unique_ptr<Candidate> our_candidate(const Case& c, Schedule schedule, Rank rank, transport::Transport& transport,
                                          plan::PlanCache& cache);
 std::unique_ptr<Candidate> library_candidate(const mpi::Library& library, mpi::Handle world,
-                                             const Collective& collective, Rank rank);
+                                             const Collective& collective, Rank rank, bool is_non_blocking = false);
 
 } // namespace kumihimo::bench_driver

@@ -87,11 +87,14 @@ LibraryCollective::~LibraryCollective() {
     library_.call.Comm_free(&call_.communicator);
 }
 
-Status LibraryCollective::call(void* input, void* output) const {
+Status LibraryCollective::check_callable() const {
   if (!plan::has_call(call_.kind, call_.is_irregular))
     return not_applicable(fmt::format("MPI has no {}", name_of(call_.kind)));
-  if (made_ != 0) return library_.check(made_, "to make the library's own neighbourhood");
-  std::byte nothing{}; // MPICH takes no null pointer for the buffer of a rank without neighbours
+  return made_ == 0 ? Nothing{} : library_.check(made_, "to make the library's own neighbourhood");
+}
+
+plan::CollectiveCall LibraryCollective::call_on(void* input, void* output) const {
+  static std::byte nothing{}; // MPICH takes no null pointer for the buffer of a rank without neighbours
   if (call_.kind->of_neighbours()) {
     input = input ? input : &nothing;
     output = output ? output : &nothing;
@@ -100,10 +103,27 @@ Status LibraryCollective::call(void* input, void* output) const {
   const bool by_receiver = made.kind->may_be_in_place() && made.kind->is_in_place_by_receiver();
   made.send = aliased_ && !by_receiver ? library_.constants.in_place : input;
   made.receive = aliased_ && by_receiver ? library_.constants.in_place : output;
-  const int code = plan::call_library(library_.call, made);
+  return made;
+}
+
+Status LibraryCollective::checked(int code) const {
   if (code == 0) [[likely]]
     return Nothing{};
-  return library_.check(code, fmt::format("the library's own {}", name_of(made.kind)));
+  return library_.check(code, fmt::format("the library's own {}", name_of(call_.kind)));
+}
+
+Status LibraryCollective::call(void* input, void* output) const {
+  if (Status s = check_callable(); !s) return s;
+  return checked(plan::call_library(library_.call, call_on(input, output)));
+}
+
+Status LibraryCollective::begin(void* input, void* output) {
+  if (Status s = check_callable(); !s) return s;
+  return checked(plan::begin_library(library_.call, call_on(input, output), &request_));
+}
+
+Status LibraryCollective::wait() {
+  return checked(library_.call.Wait(&request_, library_.constants.status_ignore));
 }
 
 } // namespace kumihimo::bench_driver

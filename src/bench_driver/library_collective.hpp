@@ -31,8 +31,14 @@ class LibraryCollective {
   // On all ranks, or the ranks' neighbourhood, on buffers as execute::Buffers has them: in place both are the
   // start of one memory.
   Status call(void* input, void* output) const;
+  // Begins the non-blocking call, of blocks of one length, which the wait ends.
+  Status begin(void* input, void* output);
+  Status wait();
 
  private:
+  Status check_callable() const;
+  plan::CollectiveCall call_on(void* input, void* output) const;
+  Status checked(int code) const; // MPI's
   const mpi::Library& library_;
   // Of blocks of different lengths, one behind the other.
   struct Blocks {
@@ -46,6 +52,7 @@ class LibraryCollective {
   Blocks sent_, received_;
   bool aliased_;
   int made_ = 0; // MPI's code of making its communicator
+  mpi::Handle request_ = 0;
 };
 
 } // namespace kumihimo::bench_driver

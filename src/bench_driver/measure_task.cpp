@@ -16,7 +16,7 @@ using nlohmann::json;
 
 bool same_collective(const Case& a, const Case& b) {
   return plan::key_of(a.collective) == plan::key_of(b.collective) && a.shape == b.shape && a.emulates == b.emulates &&
-         a.node_sizes == b.node_sizes;
+         a.node_sizes == b.node_sizes && a.is_non_blocking() == b.is_non_blocking();
 }
 
 class Measuring {
@@ -34,15 +34,17 @@ class Measuring {
     for (std::size_t i = begin; i < end; ++i)
       if (Status s = enter(turns, task_.cases[i], i - begin, results); !s) return s;
     if (!turns.candidates().empty())
-      if (Status s = measure(turns, collective, results); !s) return s;
+      if (Status s = measure(turns, task_.cases[begin], results); !s) return s;
     for (const json& result : results) job_.print(result);
     return Nothing{};
   }
 
  private:
-  Status measure(InterleavedMeasurement& turns, const Collective& collective, std::vector<json>& results) const {
+  Status measure(InterleavedMeasurement& turns, const Case& c, std::vector<json>& results) const {
+    const Collective& collective = c.collective;
     const bool compares = task_.compares && plan::has_call(collective.kind, collective.counts.irregular());
-    if (compares) turns.add(library_candidate(job_.library(), job_.world(), collective, Rank{job_.rank()}));
+    if (compares)
+      turns.add(library_candidate(job_.library(), job_.world(), collective, Rank{job_.rank()}, c.is_non_blocking()));
     if (Status s = turns.measure(); !s) return s;
     const json theirs = compares ? turns.result_of(*turns.candidates().back()) : json();
     auto ours = turns.candidates().begin();

@@ -45,10 +45,40 @@ class BackgroundLoad {
   std::int64_t done_ = 0;
 };
 
+// Computation of a program while a call is under way: a fixed amount, so that it takes longer where something else uses
+// the processor. It reads and writes memory that no cache of a core holds.
+class Computation {
+ public:
+  // One unit takes about 10 us. Collective: all ranks compute at once, as in a program.
+  explicit Computation(const Job& job) {
+    constexpr int tried = 200;
+    (*this)(tried);
+    job.barrier();
+    const std::int64_t start = measure::now_ns();
+    (*this)(tried);
+    const std::vector<std::int64_t> all = job.gather(measure::now_ns() - start);
+    unit_ns_ = *std::max_element(all.begin(), all.end()) / tried;
+  }
+
+  std::int64_t units(double seconds) const {
+    return static_cast<std::int64_t>(seconds * 1e9 / static_cast<double>(std::max<std::int64_t>(1, unit_ns_)));
+  }
+  void operator()(std::int64_t units) {
+    for (std::int64_t i = 0; i < units; ++i, at_ = (at_ + unit_length) % memory_.size())
+      for (std::size_t k = at_; k < at_ + unit_length; ++k) memory_[k] = memory_[k] * 0.5 + 1;
+  }
+
+ private:
+  static constexpr std::size_t unit_length = 4096;
+  std::vector<double> memory_ = std::vector<double>(touched_bytes / sizeof(double));
+  std::size_t at_ = 0;
+  std::int64_t unit_ns_ = 1;
+};
+
 class Rehearsal {
  public:
   Rehearsal(Job& job, const mpi::Library& library, double case_seconds)
-      : job_(job), other_work_(job, library), case_seconds_(case_seconds) {}
+      : job_(job), other_work_(job, library), computation_(job), case_seconds_(case_seconds) {}
 
   Result<double> back_to_back(Candidate& candidate, const Vectors::Set& set) {
     return median_batch(candidate, set, [](const auto& call, std::int64_t calls, Status& status) {
@@ -68,6 +98,22 @@ class Rehearsal {
         status = call();
         read(candidate.result(set));
         spent += measure::now_ns() - start;
+      }
+      return spent;
+    });
+  }
+
+  // What a non-blocking call adds to the computation between its beginning and its end.
+  Result<double> over_computation(Candidate& candidate, const Vectors::Set& set, double overlap_seconds) {
+    const std::int64_t units = computation_.units(overlap_seconds);
+    return median_batch(candidate, set, [&](const auto&, std::int64_t calls, Status& status) {
+      std::int64_t spent = 0;
+      for (std::int64_t i = 0; i < calls && status; ++i) {
+        const std::int64_t alone = measure::now_ns();
+        computation_(units);
+        const std::int64_t start = measure::now_ns();
+        status = candidate.call_over(set, [&] { computation_(units); });
+        spent += measure::now_ns() - start - (start - alone);
       }
       return spent;
     });
@@ -109,6 +155,7 @@ class Rehearsal {
 
   Job& job_;
   BackgroundLoad other_work_;
+  Computation computation_;
   double case_seconds_;
 };
 
@@ -121,17 +168,23 @@ Status run_rehearsal(Job& job, const Task& task) {
     Result<Vectors> vectors = Vectors::make(c.collective, Rank{job.rank()});
     if (Status s = job.agree(vectors); !s) return s;
     const std::unique_ptr<Candidate> candidate =
-        library_candidate(library, job.world(), c.collective, Rank{job.rank()});
+        library_candidate(library, job.world(), c.collective, Rank{job.rank()}, c.is_non_blocking());
     const Vectors::Set set = vectors->prepare(0);
+    if (c.is_non_blocking()) { // an interposer connects the ranks in the blocking call after the first of these
+      if (Status s = candidate->call(set); !s) job.give_up(s.error());
+      if (const int code = library.call.Barrier(job.world()); code != 0) return library.check(code, "MPI_Barrier");
+    }
     const Result<double> back_to_back = rehearsal.back_to_back(*candidate, set);
     if (!back_to_back) job.give_up(back_to_back.error());
-    const Result<double> between = rehearsal.between_other_work(*candidate, set);
+    const Result<double> between = c.is_non_blocking()
+                                       ? rehearsal.over_computation(*candidate, set, *c.overlap_seconds)
+                                       : rehearsal.between_other_work(*candidate, set);
     if (!between) job.give_up(between.error());
     Schedule any;
     any.algorithm = c.algorithm;
     json result = bench_driver::to_json(c, any);
     result["back_to_back_seconds"] = *back_to_back;
-    result["between_seconds"] = *between;
+    result[c.is_non_blocking() ? "over_computation_seconds" : "between_seconds"] = *between;
     job.print(result);
   }
   return Nothing{};

@@ -151,6 +151,9 @@ Result<Case> case_of(const json& given, std::int32_t ranks, const Nodes& real, c
   if (c.emulates) c.node_of_rank = emulated_node_of_rank(emulated, order);
   if (const Status s = check_emulated(c.node_of_rank, real); !s) return s.error();
   c.node_sizes = c.emulates ? std::move(emulated) : real_sizes(ranks, real);
+  read(given, "overlap_seconds", c.overlap_seconds);
+  if (c.is_non_blocking() && c.collective.counts.irregular())
+    return not_applicable("non-blocking calls are measured with blocks of one length", "blocks of different lengths");
   c.shape = given.value("shape", "node");
   c.space = TRY(space_of(c, ranks, real, order));
   return c;
@@ -297,6 +300,7 @@ json to_json(const Case& c, const Schedule& schedule) {
   if (q.has_root()) result["root"] = q.root.value;
   if (q.neighbours) result["neighbours"] = q.neighbours->name();
   if (q.counts.irregular()) result["counts"] = *q.counts.table;
+  if (c.is_non_blocking()) result["overlap_seconds"] = *c.overlap_seconds;
   return result;
 }
 

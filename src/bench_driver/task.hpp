@@ -9,7 +9,8 @@
 //               "type": "float64", "operation": "sum", "root": 0, "in_place": false,
 //               "count": 100,                       of irregular blocks: about their mean
 //               "counts": [3, 0],                   of irregular blocks
-//               "neighbours": "cart:2x2"}],         of neighbour collectives
+//               "neighbours": "cart:2x2",           of neighbour collectives
+//               "overlap_seconds": 1e-4}],          the library's call is non-blocking, over so much computation
 //    "programs": [{"programs": "halo:16x16x16",     or "file:PATH"; for check and measure
 //                  "lengths": [2, 2],               of a halo exchange: the grid of ranks
 //                  "wraps": [true, true],           likewise
@@ -47,6 +48,9 @@ struct Case {
   bool emulates = false;                  // nodes; else they are the machine's real ones
   std::vector<std::int32_t> node_sizes;   // how many ranks each of them has
   std::vector<std::int32_t> node_of_rank; // the emulated ones: the first processes are on the first node, and so on
+  std::optional<double> overlap_seconds;  // of computation in a program's non-blocking call; none: its calls block
+
+  bool is_non_blocking() const { return overlap_seconds.has_value(); }
 };
 
 // A program set that is no collective.

@@ -17,7 +17,8 @@ Status run_measure(Job& job, const Task& task);
 // caches filled by other work and the MPI library busy with other messages.
 //
 // Prints a result for every case, and ignores its algorithm: seconds of a call, the mean over ranks and calls, back to
-// back and between other work.
+// back and between other work. Of a non-blocking call: begun and ended at once, and what it adds to the computation
+// between its beginning and its end.
 Status run_rehearsal(Job& job, const Task& task);
 
 // Measures the numbers of this machine that predictions need, between two ranks: copy rates, message costs, and the

@@ -173,7 +173,19 @@ using CancelRequest = int (*)(void* state, int complete);
   X(Group_rank, (Handle, int*))                                                                                        \
   X(Group_free, (Handle*))                                                                                             \
   X(Win_get_group, (Handle, Handle*))                                                                                  \
+  X(Ibarrier, (Handle, Handle*))                                                                                       \
+  X(Ibcast, (void*, int, Handle, int, Handle, Handle*))                                                                \
+  X(Igather, (const void*, int, Handle, void*, int, Handle, int, Handle, Handle*))                                     \
+  X(Iallgather, (const void*, int, Handle, void*, int, Handle, Handle, Handle*))                                       \
+  X(Iscatter, (const void*, int, Handle, void*, int, Handle, int, Handle, Handle*))                                    \
+  X(Ialltoall, (const void*, int, Handle, void*, int, Handle, Handle, Handle*))                                        \
+  X(Ireduce, (const void*, void*, int, Handle, Handle, int, Handle, Handle*))                                          \
   X(Iallreduce, (const void*, void*, int, Handle, Handle, Handle, Handle*))                                            \
+  X(Ireduce_scatter_block, (const void*, void*, int, Handle, Handle, Handle, Handle*))                                 \
+  X(Iscan, (const void*, void*, int, Handle, Handle, Handle, Handle*))                                                 \
+  X(Iexscan, (const void*, void*, int, Handle, Handle, Handle, Handle*))                                               \
+  X(Ineighbor_allgather, (const void*, int, Handle, void*, int, Handle, Handle, Handle*))                              \
+  X(Ineighbor_alltoall, (const void*, int, Handle, void*, int, Handle, Handle, Handle*))                               \
   X(Testall, (int, Handle*, int*, StatusWords*))                                                                       \
   X(Ssend, (const void*, int, Handle, int, int, Handle))
 

@@ -28,7 +28,8 @@ class Case:
     ranks of different ones talk by point-to-point messages alone. `counts`: of irregular blocks, as in
     CollectiveArguments. `parameters` are those of arguments.parameters. `nodes`: the real ones that the launcher puts
     the ranks on, where these are several. `placement`: of the ranks on the nodes, the same in all cases of a launch;
-    None: in block order."""
+    None: in block order. `overlap_seconds`: the library's call is non-blocking, and a program computes so long between
+    its beginning and the wait for its end."""
 
     collective: str
     algorithm: str
@@ -45,12 +46,13 @@ class Case:
     parameters: dict = field(default_factory=dict)
     nodes: RealNodes | None = None
     placement: Wanted | None = None
+    overlap_seconds: float | None = None
 
     @property
     def shared(self) -> dict:
         """What all cases of one collective share, whatever their algorithms and lengths."""
         names = ("type", "operation", "root", "in_place", "shape", "ranks_per_node", "neighbours", "counts", "nodes")
-        return {name: getattr(self, name) for name in (*names, "placement")}
+        return {name: getattr(self, name) for name in (*names, "placement", "overlap_seconds")}
 
     @property
     def goes_by_real_nodes(self) -> bool:

@@ -61,10 +61,10 @@ def tell_of(profile: Collectives, plan: Plan) -> None:
         output.message(
             f"the profile has only {profile.ranks} of {counted(profile.expected, 'rank')}; times are of these"
         )
-    parts = (profile.blocking_seconds, profile.waiting_seconds, profile.transferring_seconds)
+    parts = (profile.split_seconds, profile.waiting_seconds, profile.transferring_seconds)
     of_all, waiting, transferring = (share_text(profile.share(seconds)) for seconds in parts)
     output.message(
-        f"the program took {seconds_text(mean)} on {counted(profile.ranks, 'rank')}; {of_all} of it in blocking "
+        f"the program took {seconds_text(mean)} on {counted(profile.ranks, 'rank')}; {of_all} of it in "
         f"collectives: {waiting} waiting for other ranks, {transferring} transferring"
     )
     most = share_text(profile.share(plan.savable_seconds))
@@ -153,7 +153,7 @@ def profile_object(profile: Collectives, plan: Plan, gain: Gain) -> dict:
         "program": profile.program,
         "ranks": profile.ranks,
         "seconds": profile.seconds / max(1, profile.ranks),
-        "collectives_share": profile.share(profile.blocking_seconds),
+        "collectives_share": profile.share(profile.split_seconds),
         "waiting_share": profile.share(profile.waiting_seconds),
         "transferring_share": profile.share(profile.transferring_seconds),
         "savable_share": profile.share(plan.savable_seconds),
@@ -213,5 +213,6 @@ def row(choice: dict) -> tuple[str, ...]:
     place = str(choice["ranks"]) + (f" on {choice['nodes']} nodes" if choice["nodes"] > 1 else "")
     place += " (emulated)" if choice.get("emulated") else ""
     sizes = (text_of(choice["from_bytes"]), text_of(choice["to_bytes"]) if "to_bytes" in choice else "any")
+    place += f", {choice['start']}" if choice.get("start") else ""
     place += ", unequal blocks" if choice.get("blocks") == UNEQUAL else ""
     return (choice["collective"], place, *sizes, choice["algorithm"], *figures, parameters)

@@ -24,7 +24,7 @@ def of(profile: Collectives) -> list[str]:
         found.append(f"overlap with computation by non-blocking calls: {share_text(long)} of the time is transfer")
     if profile.hosts > 1 and profile.share(profile.transferring_seconds) >= WORTH:
         found.append(f"placement: the ranks are on {profile.hosts} nodes; put those that talk the most on one node")
-    if profile.share(profile.blocking_seconds) < WORTH:
-        rest = share_text(1 - profile.share(profile.blocking_seconds))
+    if profile.share(profile.split_seconds) < WORTH:
+        rest = share_text(1 - profile.share(profile.split_seconds))
         found.append(f"look at the computation: {rest} of the time is not in collectives")
     return found

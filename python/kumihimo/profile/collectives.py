@@ -56,6 +56,8 @@ class Use:
     split_seconds: float = 0.0
     waiting_seconds: float = 0.0
     apart_seconds: float = 0.0  # since the MPI calls before
+    completion_seconds: float = 0.0  # of `seconds`: in the calls that complete non-blocking ones
+    overlap_seconds: float = 0.0  # from the beginning of non-blocking calls to these
     forms: Counter = field(default_factory=Counter)  # seconds of each Form
     places: Counter = field(default_factory=Counter)  # seconds at each Place
 
@@ -69,9 +71,14 @@ class Use:
         return self.waiting_seconds / self.split_seconds if self.split_seconds else 0.0
 
     @property
+    def waits(self) -> float:
+        """Seconds of all calls, as estimated from those that were sampled. Non-blocking ones wait in their completion."""
+        return self.waiting_share * (self.seconds if self.blocking else self.completion_seconds)
+
+    @property
     def transferring_seconds(self) -> float:
-        """Of blocking calls: what an algorithm may change at most."""
-        return self.seconds * (1 - self.waiting_share) if self.blocking else 0.0
+        """What an algorithm may change at most; of persistent calls not known."""
+        return self.seconds - self.waits if self.start != PERSISTENT else 0.0
 
     @property
     def apart(self) -> bool:
@@ -81,11 +88,14 @@ class Use:
     def add(self, row: dict) -> None:
         self.smallest, self.largest = min(self.smallest, row["smallest_bytes"]), max(self.largest, row["largest_bytes"])
         self.calls += row["calls"]
-        self.seconds += row["seconds"]
-        self.split_seconds += row.get("split_seconds", 0.0)
-        self.waiting_seconds += row.get("waiting_seconds", 0.0)
+        self.seconds += seconds_of(row)
+        split, waiting = split_of(row)
+        self.split_seconds += split
+        self.waiting_seconds += waiting
         self.apart_seconds += row["apart_seconds"]
-        self.forms[Form(row["type"], row["operation"], row["in_place"])] += row["seconds"]
+        self.completion_seconds += row.get("completion_seconds", 0.0)
+        self.overlap_seconds += row.get("overlap_seconds", 0.0)
+        self.forms[Form(row["type"], row["operation"], row["in_place"])] += seconds_of(row)
 
 
 @dataclass
@@ -153,12 +163,13 @@ class Collectives:
         return seconds / self.seconds if self.seconds else 0.0
 
     @property
-    def blocking_seconds(self) -> float:
-        return sum(use.seconds for use in self.uses if use.blocking)
+    def split_seconds(self) -> float:
+        """Of the calls whose waiting and transferring are told apart."""
+        return sum(use.seconds for use in self.uses if use.start != PERSISTENT)
 
     @property
     def collective_seconds(self) -> float:
-        """Also of calls that are non-blocking, or no Use."""
+        """Also of calls that are persistent, or no Use."""
         return sum(use.seconds for use in self.uses) + self.others.total()
 
     @property
@@ -167,12 +178,26 @@ class Collectives:
 
     @property
     def waiting_seconds(self) -> float:
-        return sum(use.seconds * use.waiting_share for use in self.uses)
+        return sum(use.waits for use in self.uses)
 
 
-def waiting_share(row: dict) -> float:
-    """Of the time of an entry: what was sampled is not exactly as long."""
-    return row["waiting_seconds"] / row["split_seconds"] if row.get("split_seconds") else 0.0
+def seconds_of(row: dict) -> float:
+    """Of an entry, with the completion of non-blocking calls."""
+    return row["seconds"] + row.get("completion_seconds", 0.0)
+
+
+def split_of(row: dict) -> tuple[float, float]:
+    """What of an entry was divided into waiting and transferring, and of it the waiting: for non-blocking calls their
+    completion."""
+    if "completion_waiting_seconds" in row:
+        return row["completion_seconds"], row["completion_waiting_seconds"]
+    return row.get("split_seconds", 0.0), row.get("waiting_seconds", 0.0)
+
+
+def waits_of(row: dict) -> float:
+    """Seconds of an entry: what was sampled is not exactly as long."""
+    split, waiting = split_of(row)
+    return row.get("completion_seconds", row["seconds"]) * waiting / split if split else 0.0
 
 
 def of(path: Path) -> Collectives:
@@ -204,16 +229,16 @@ def _summed(header: dict, ranks: Iterable[dict], path: Path) -> Collectives:
                 raise not_applicable(rule, f"{path}, of an earlier version of kumihimo", "record again")
             communicator = rank["communicators"][row["communicator"]]
             if communicator["inter"] or communicator["size"] < 2:
-                others[INTER if communicator["inter"] else ALONE] += row["seconds"]
+                others[INTER if communicator["inter"] else ALONE] += seconds_of(row)
                 continue
             place = call_sites.NOWHERE if row["site"] is None else sites[row["site"]]
             key = (kind, start, irregular, communicator["size"], row["bytes_from"])
             use = uses.setdefault(key, Use(*key, row["smallest_bytes"], row["largest_bytes"]))
             use.add(row)
-            use.places[place] += row["seconds"]
+            use.places[place] += seconds_of(row)
             here = times.setdefault((kind, row["call"], place, communicator["name"], communicator["size"]), [0.0, 0.0])
-            here[0] += row["seconds"]
-            here[1] += row["seconds"] * waiting_share(row)
+            here[0] += seconds_of(row)
+            here[1] += waits_of(row)
         for key, (spent, waiting) in times.items():
             late.setdefault(key, Late(*key[:3])).add(rank["rank"], spent, waiting)
     better = call_sites.resolved(

@@ -11,13 +11,15 @@ from math import inf, lcm
 from kumihimo import _schedule, arguments
 from kumihimo.bench.cases import MOST_BYTES, Case, applies
 from kumihimo.errors import KumihimoError
-from kumihimo.profile.collectives import PERSISTENT, Collectives, Form, Use
+from kumihimo.profile.collectives import BLOCKING, NON_BLOCKING, PERSISTENT, Collectives, Form, Use
+from kumihimo.tune.rehearsal import BACK_TO_BACK, BETWEEN, OVER_COMPUTATION
 from kumihimo.tune.search import ELEMENT
 from kumihimo.tune.targets import COLLECTIVES, MEASURED_COUNTS, UNEQUAL, Asked, Target
 
 LEFT_SHARE = 0.005  # of the program's time, in collectives that are not tuned: whole runs differ by more
 LAUNCHES = 40  # of a target, about: search, check, comparison with the library, rehearsal, other forms
 WORK = 1.5  # times what the launches themselves take
+NO_OVERLAP = 2e-6  # seconds of computation in a non-blocking call that are none
 
 
 @dataclass
@@ -36,21 +38,22 @@ class Plan:
 def plan(profile: Collectives, collectives: Sequence[str] | None = None) -> Plan:
     """`collectives`: only these."""
     found = Plan()
-    groups: dict[tuple[str, int, bool], list[Use]] = {}
+    groups: dict[tuple[str, int, bool, str], list[Use]] = {}
     for use in profile.uses:
         why = why_not(use, collectives)
         if why:
             found.left.append((use, why))
         else:
-            groups.setdefault((use.collective, use.ranks, use.irregular), []).append(use)
+            groups.setdefault((use.collective, use.ranks, use.irregular, use.start), []).append(use)
     rest = found.savable_seconds = sum(map(seconds_of, groups.values()))
-    for (collective, ranks, unequal), uses in sorted(groups.items(), key=lambda each: -seconds_of(each[1])):
+    for (collective, ranks, unequal, start), uses in sorted(groups.items(), key=lambda each: -seconds_of(each[1])):
         if profile.share(rest) < LEFT_SHARE:
             found.left += [(use, "too little time to be measured") for use in uses]
             continue
         rest -= seconds_of(uses)
         form, others = forms_of(uses)
-        asked = Asked(sizes_of(uses, form), seconds_of(uses), form, others, ways_of(uses), unequal)
+        overlap = overlap_of(uses) if start == NON_BLOCKING else None
+        asked = Asked(sizes_of(uses, form), seconds_of(uses), form, others, ways_of(uses), unequal, overlap)
         found.targets.append(Target(collective, ranks, program=asked))
     return found
 
@@ -61,8 +64,10 @@ def why_not(use: Use, collectives: Sequence[str] | None) -> str:
         return "not among the collectives that were named"
     if use.collective not in COLLECTIVES:
         return "neighbourhood collectives have one algorithm"
-    if not use.blocking:
-        return f"{use.start} calls: the profile does not say how long they wait"
+    if use.start == PERSISTENT:
+        return "persistent calls, which `kumihimo run` leaves to the MPI library"
+    if use.start == NON_BLOCKING and use.irregular:
+        return "non-blocking calls with blocks of different sizes"
     if use.largest > MOST_BYTES:
         return f"more than {MOST_BYTES} bytes"
     if not any(is_ours(use, form) for form in use.forms):
@@ -153,9 +158,18 @@ def sizes_of(uses: Sequence[Use], form: Form) -> tuple[int, ...]:
 
 def ways_of(uses: Sequence[Use]) -> tuple[str, ...]:
     """How the program calls: those of the rehearsal that have a tenth of the time at least."""
+    if not uses[0].blocking:
+        return (OVER_COMPUTATION if overlap_of(uses) > NO_OVERLAP else BACK_TO_BACK,)
     apart = seconds_of(use for use in uses if use.apart)
     share = apart / seconds_of(uses)
-    return tuple(way for way, part in (("back_to_back_seconds", 1 - share), ("between_seconds", share)) if part >= 0.1)
+    return tuple(way for way, part in ((BACK_TO_BACK, 1 - share), (BETWEEN, share)) if part >= 0.1)
+
+
+def overlap_of(uses: Sequence[Use]) -> float:
+    """Seconds that the program computes in a non-blocking call, in the mean; one digit, so that another recording of
+    the same program asks the same."""
+    overlap = sum(use.overlap_seconds for use in uses) / max(1, sum(use.calls for use in uses))
+    return float(f"{overlap:.1g}")
 
 
 @dataclass(frozen=True)
@@ -183,7 +197,8 @@ def predicted_gain(profile: Collectives, choices: Sequence[dict]) -> Gain:
 
 def is_for(choice: dict, use: Use) -> bool:
     ours = choice["algorithm"] != "library" and choice["collective"] == use.collective
-    return ours and choice["ranks"] == use.ranks and use.blocking and use.irregular == (choice.get("blocks") == UNEQUAL)
+    same = choice["ranks"] == use.ranks and use.start == choice.get("start", BLOCKING)
+    return ours and same and use.irregular == (choice.get("blocks") == UNEQUAL)
 
 
 def part_covered(choice: dict, use: Use) -> float:

@@ -9,7 +9,7 @@ from kumihimo import _collectives, _schedule, arguments, mpi
 from kumihimo.arguments import Ranks
 from kumihimo.bench import RealNodes
 from kumihimo.bench.cases import NODE, NONE, Case, rank_space, sizes_of
-from kumihimo.profile.collectives import Form
+from kumihimo.profile.collectives import NON_BLOCKING, Form
 
 USUAL = ("allreduce", "bcast", "reduce")  # that are tuned for unless others are named
 COLLECTIVES = tuple(  # that MPI has, the most used first
@@ -26,7 +26,8 @@ MEASURED_COUNTS = "ramp"  # of unequal blocks
 @dataclass(frozen=True)
 class Asked:
     """What a program asks: the sizes of its calls, the seconds that an algorithm may change, the form that takes most
-    of them and the others, and how calls follow one another (rehearsal.WAYS). `unequal`: its blocks differ in size."""
+    of them and the others, and how calls follow one another (rehearsal.WAYS). `unequal`: its blocks differ in size.
+    `overlap_seconds`: its calls do not block, and it computes so long in each."""
 
     sizes: tuple[int, ...]
     seconds: float
@@ -34,6 +35,7 @@ class Asked:
     others: tuple[Form, ...] = ()
     ways: tuple[str, ...] = ()
     unequal: bool = False
+    overlap_seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -79,11 +81,16 @@ class Target:
         shape = NONE if self.fixed_order else NODE
         case = Case(self.collective, "", shape=shape, ranks_per_node=self.ranks_per_node, nodes=self.on)
         case = in_form(case, self.program.form) if self.program else case
+        case = replace(case, overlap_seconds=self.program.overlap_seconds) if self.program else case
         return replace(case, counts=MEASURED_COUNTS) if self.unequal else case
 
     @property
     def unequal(self) -> bool:
         return self.program is not None and self.program.unequal
+
+    @property
+    def non_blocking(self) -> bool:
+        return self.program is not None and self.program.overlap_seconds is not None
 
     @property
     def key(self) -> dict:
@@ -97,6 +104,7 @@ class Target:
             "determinism": self.determinism,
             **({"emulated": True} if self.emulated else {}),
             **({"blocks": UNEQUAL} if self.unequal else {}),
+            **({"start": NON_BLOCKING} if self.non_blocking else {}),
         }
 
     def allows(self, algorithm: str) -> bool:
@@ -113,7 +121,8 @@ class Target:
         nodes = "" if self.nodes == 1 else f" on {self.nodes} nodes"
         order = " in fixed order" if self.fixed_order else ""
         blocks = ", blocks of different sizes" if self.unequal else ""
-        return f"{self.collective} of {self.ranks} ranks{nodes}{order}{blocks}"
+        start = f"{NON_BLOCKING} " if self.non_blocking else ""
+        return f"{start}{self.collective} of {self.ranks} ranks{nodes}{order}{blocks}"
 
 
 def in_form(case: Case, form: Form) -> Case:

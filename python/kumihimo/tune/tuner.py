@@ -154,7 +154,7 @@ class Tuner:
             return self.launches(name, cases, target.ranks, each, 0.5, in_order=True, measure=measures[hooked])
 
         with self.stage(wisdom.choices_of(target, [each for each in judged if each.faster])) as measures:
-            ways = target.program.ways if target.program else tuple(rehearsal.WAYS)
+            ways = target.program.ways if target.program else rehearsal.USUAL_WAYS
             found = rehearsal.rehearse([(each.bytes, each.choice) for each in asked], launch, ways)
         rehearsal.refuse(judged, found)
         return all(each.trouble or each.pairs == rehearsal.PAIRS for each in found)

@@ -19,7 +19,7 @@ from kumihimo.wisdom_reading import usual_path
 
 LIBRARY: Choice = ("library", ())
 KEY = (  # of a collective, of a kernel
-    *("collective", "ranks", "nodes", "ranks_per_node", "determinism", "emulated", "blocks"),
+    *("collective", "ranks", "nodes", "ranks_per_node", "determinism", "emulated", "blocks", "start"),
     *("kernel", "operation", "type", "reader"),
 )
 PERHAPS_SLOWER = 1.05  # upper end of the ratio's interval, up to which a size goes with the others

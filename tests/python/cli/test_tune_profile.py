@@ -112,7 +112,7 @@ def test_a_program_without_collectives_worth_tuning_is_told_so(kumihimo, tmp_pat
     ended = kumihimo("tune", "--profile", "profile")
     assert ended.code == 0, ended.err
     assert ended.err.splitlines() == [
-        "kumihimo: the program took 10 s on 2 ranks; 0.1 % of it in blocking collectives: 0.1 % waiting for other "
+        "kumihimo: the program took 10 s on 2 ranks; 0.1 % of it in collectives: 0.1 % waiting for other "
         "ranks, 0.0 % transferring",
         "kumihimo: other algorithms can save at most 0.0 % of the program's time",
         "kumihimo: there is nothing to tune: allreduce of 2 ranks, from 4KiB to under 8KiB (0.1 % of the time, 0.0 % "

@@ -80,7 +80,7 @@ def test_uses_are_summed_and_the_most_transferring_comes_first(profile):
     assert first.forms == {Form("float64", "sum", False): 8.0, Form("int32", "sum", True): 4.0}
     assert second.transferring_seconds == pytest.approx(2.0)
     assert (first.apart, second.apart) == (False, True)
-    assert found.share(found.blocking_seconds) == pytest.approx((3 + 4 + 0.2) / 10)
+    assert found.share(found.split_seconds) == pytest.approx((3 + 4 + 0.2) / 10)
     assert found.share(found.transferring_seconds) == pytest.approx((2.5 + 0.5 + 0.2) / 10)
 
 
@@ -127,6 +127,26 @@ def test_calls_of_other_forms_are_uses_of_their_own(profile):
         ("non-blocking", True),
         ("persistent", False),
     }
+
+
+def test_non_blocking_calls_have_the_time_of_their_completion_in_which_they_wait(profile):
+    completion = {"completion_seconds": 2.0, "completion_waiting_seconds": 0.5, "overlap_seconds": 4.0}
+    begun = call("MPI_Iallreduce", seconds=0.1) | completion
+    begun = {name: value for name, value in begun.items() if name not in ("split_calls", "split_seconds")}
+    found = profile(*(rank(n, begun, call("MPI_Allreduce_init")) for n in range(4)))
+    use, persistent = found.uses
+    assert (use.start, use.seconds, use.overlap_seconds) == ("non-blocking", pytest.approx(8.4), 16.0)
+    assert (use.waits, use.transferring_seconds) == (pytest.approx(2.0), pytest.approx(6.4))
+    assert use.places.total() == use.forms.total() == pytest.approx(8.4)
+    assert found.late[0].waiting_seconds == pytest.approx(2.0)
+    assert persistent.transferring_seconds == 0
+    assert found.split_seconds == pytest.approx(8.4)
+
+
+def test_completion_that_was_not_sampled_counts_as_transfer(profile):
+    begun = call("MPI_Ibarrier", seconds=0.1, split_seconds=0.0) | {"completion_seconds": 2.0, "overlap_seconds": 4.0}
+    (use,) = profile(*(rank(n, begun) for n in range(4))).uses
+    assert (use.waits, use.transferring_seconds) == (0, pytest.approx(8.4))
 
 
 def test_what_was_not_sampled_counts_as_transfer(profile):

@@ -49,13 +49,15 @@ def test_what_may_save_the_most_comes_first_until_too_little_is_left():
 
 
 def test_what_cannot_be_tuned_has_its_reason():
-    non_blocking, irregular = replace(use(), start="non-blocking"), replace(use("gather"), irregular=True)
+    persistent, irregular = replace(use(), start="persistent"), replace(use("gather"), irregular=True)
+    begun = replace(use("bcast"), start="non-blocking", irregular=True)
     derived, of_user, of_pair = (
         Form(*form, False) for form in ((None, "sum"), ("float64", "user"), ("float64_int32", "minloc"))
     )
     found = program.plan(
         profile(
-            non_blocking,
+            persistent,
+            begun,
             use("neighbor_alltoall"),
             use(forms=(derived,)),
             use("bcast", waiting=1.0),
@@ -67,7 +69,8 @@ def test_what_cannot_be_tuned_has_its_reason():
         ["allreduce", "bcast", "reduce", "gather", "alltoall"],
     )
     reasons = {each.collective + ("" if each.blocking else "'"): why for each, why in found.left}
-    assert "non-blocking" in reasons["allreduce'"]
+    assert "persistent" in reasons["allreduce'"]
+    assert reasons["bcast'"] == "non-blocking calls with blocks of different sizes"
     assert "leaves to the MPI library" in reasons["allreduce"]
     assert "is waiting" in reasons["bcast"]
     assert "named" in reasons["scan"] and "named" in reasons["neighbor_alltoall"]
@@ -118,6 +121,29 @@ def test_the_question_is_the_programs():
 def test_calls_are_rehearsed_as_the_program_makes_them(apart, ways):
     (target,) = program.plan(profile(use(apart=apart))).targets
     assert target.program.ways == ways
+
+
+def begun(seconds=1.0, overlap=0.0) -> Use:
+    return replace(use(seconds=seconds), start="non-blocking", completion_seconds=seconds, overlap_seconds=overlap)
+
+
+@pytest.mark.parametrize(("overlap", "way"), [(0.0, "back_to_back_seconds"), (0.0123, "over_computation_seconds")])
+def test_non_blocking_calls_are_a_target_of_their_own(overlap, way):
+    found = program.plan(profile(use(seconds=2.0), begun(overlap=overlap))).targets
+    assert [str(target) for target in found] == ["allreduce of 2 ranks", "non-blocking allreduce of 2 ranks"]
+    blocking, other = found
+    assert (blocking.case.overlap_seconds, other.case.overlap_seconds) == (None, pytest.approx(overlap / 100, rel=0.3))
+    assert other.program.ways == (way,)
+    assert (blocking.key.get("start"), other.key["start"]) == (None, "non-blocking")
+    assert wisdom.key_of({**blocking.key, "algorithm": "ring"}) != wisdom.key_of({**other.key, "algorithm": "ring"})
+
+
+def test_what_is_predicted_for_non_blocking_calls_is_measured_with_them():
+    choice = {"collective": "allreduce", "ranks": 2, "algorithm": "ring", "from_bytes": 1, "to_bytes": 4096}
+    choice["measured"] = [{"bytes": 4096, "ratio": 0.5, "ratio_low": 0.5, "ratio_high": 0.5}]
+    asked = profile(begun(seconds=2.0))
+    assert program.predicted_gain(asked, [choice]).share == 0
+    assert program.predicted_gain(asked, [{**choice, "start": "non-blocking"}]).share == pytest.approx(0.1)
 
 
 def test_tuning_asks_nothing_but_what_the_program_does(fake):

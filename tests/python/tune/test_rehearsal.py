@@ -13,7 +13,7 @@ from kumihimo.bench.job import run_rehearsal
 from kumihimo.errors import OutOfTime
 from kumihimo.preload import INTERPOSER, OF_PROGRAM, preloaded, suffix_of
 from kumihimo.tune import rehearsal
-from kumihimo.tune.rehearsal import PAIRS, WAYS, Rehearsed
+from kumihimo.tune.rehearsal import OVER_COMPUTATION, PAIRS, USUAL_WAYS, WAYS, Rehearsed
 from kumihimo.tune.targets import FIXED_ORDER, Target
 
 FAMILIES = [installation.family for installation in mpi.discover()]
@@ -23,7 +23,7 @@ SIZES = [8, 64, 4096]
 
 
 def result(back_to_back: float, between: float) -> dict:
-    return dict(zip(WAYS, (back_to_back, between)))
+    return dict(zip(USUAL_WAYS, (back_to_back, between)))
 
 
 def stage_of(fake, gain):
@@ -38,7 +38,7 @@ def stage_of(fake, gain):
             def measure(cases, ranks, seconds, limit, tell):
                 for case in cases:
                     fake.time += 4 * seconds
-                    found = result(*(1e-5 * (gain(case, way) if caught else 1) for way in WAYS))
+                    found = result(*(1e-5 * (gain(case, way) if caught else 1) for way in USUAL_WAYS))
                     tell({"algorithm": case.algorithm, "bytes": case.bytes, **found})
 
             return measure
@@ -65,7 +65,7 @@ def algorithms(outcome) -> dict[int, str]:
     }
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", USUAL_WAYS)
 def test_a_choice_must_gain_both_ways(fake, way):
     outcome, _ = rehearsed(fake, lambda case, which: 1.1 if case.bytes == 64 and which == way else 0.9)
     chosen = algorithms(outcome)
@@ -73,7 +73,7 @@ def test_a_choice_must_gain_both_ways(fake, way):
     refused = {each["refused"] for c in outcome.choices for each in c["measured"] if each["bytes"] == 64}
     assert refused == {f"no gain in the rehearsal at 64 bytes: {WAYS[way]}"}
     also = [choice["also"] for choice in outcome.choices if choice["algorithm"] != "library"]
-    assert also and all(set(WAYS.values()) <= set(each) for each in also)
+    assert also and all({WAYS[way] for way in USUAL_WAYS} <= set(each) for each in also)
 
 
 def test_it_runs_with_what_was_judged_faster(fake):
@@ -98,13 +98,20 @@ def test_an_odd_launch_decides_nothing():
 
 
 def test_the_ratio_in_a_program_is_that_of_its_ways():
-    one = Rehearsed(8, RING, ways=("between_seconds",))
+    one, both = Rehearsed(8, RING, ways=("between_seconds",)), Rehearsed(8, RING)
     assert one.figures == {}
-    for ratio in (0.7, 0.5, 0.6):
-        one.take(result(9.0, ratio), result(1.0, 1.0))
+    for each in (one, both):
+        for ratio in (0.7, 0.5, 0.6):
+            each.take(result(9.0, ratio), result(1.0, 1.0))
     assert one.figures == {"program_ratio": 0.6, "program_ratio_low": 0.5, "program_ratio_high": 0.7}
-    one.ways = tuple(WAYS)
-    assert one.figures["program_ratio"] == pytest.approx((9.0 + 0.6) / 2)
+    assert both.figures["program_ratio"] == pytest.approx((9.0 + 0.6) / 2)
+
+
+@pytest.mark.parametrize(("ours", "theirs", "ratio"), [(0.5, 1.0, 0.5), (-1e-7, 1.0, 0.0), (0.5, 0.0, 1.0)])
+def test_a_call_may_add_nothing_to_computation(ours, theirs, ratio):
+    one = Rehearsed(8, RING, ways=(OVER_COMPUTATION,))
+    one.take({OVER_COMPUTATION: ours}, {OVER_COMPUTATION: theirs})
+    assert one.figures["program_ratio"] == ratio
 
 
 def test_a_small_gain_is_none():
@@ -139,20 +146,34 @@ def test_the_interposer_takes_part(tmp_path, family):
         "KUMIHIMO_ALGORITHM": "ring",
         "KUMIHIMO_SUMMARY": str(summary),
     }
-    cases = [Case("allreduce", "ring", bytes=64), Case("bcast", "binomial", bytes=4096)]
+    # The first are non-blocking: no blocking call has set up the communicator for them.
+    cases = [Case(name, "ring", bytes=64, overlap_seconds=1e-4) for name in ("allreduce", "allgather")]
+    cases += [Case("allreduce", "ring", bytes=64), Case("bcast", "binomial", bytes=4096)]
     run = run_rehearsal(cases, ranks=2, installation=installation, of_processes=given, case_seconds=0.002)
-    assert [each["bytes"] for each in run.results] == [64, 4096]
-    assert all(each[way] > 0 for each in run.results for way in WAYS)
-    assert '"ring"' in summary.read_text(encoding="utf-8")
+    assert [each["bytes"] for each in run.results] == [64, 64, 64, 4096]
+    begun, blocking = run.results[:2], run.results[2:]
+    assert all(each[way] > 0 for each in blocking for way in USUAL_WAYS)
+    assert all(each["back_to_back_seconds"] > 0 and OVER_COMPUTATION in each for each in begun)
+    ran = {row["collective"] for row in rehearsal.calls_of(summary) if row["algorithm"] == "ring"}
+    assert {"allreduce", "iallreduce", "iallgather"} <= ran
 
 
-@pytest.mark.parametrize("algorithm, trouble", [("ring", ""), ("library", "the MPI library ran")])
-def test_what_did_not_run_by_ours_was_not_rehearsed(tmp_path, algorithm, trouble):
+@pytest.mark.parametrize(
+    "algorithm, called, overlap, trouble",
+    [
+        ("ring", "allreduce", None, ""),
+        ("library", "allreduce", None, "the MPI library ran"),
+        ("ring", "iallreduce", 0.0, ""),
+        ("ring", "allreduce", 0.0, "the MPI library ran"),
+    ],
+)
+def test_what_did_not_run_by_ours_was_not_rehearsed(tmp_path, algorithm, called, overlap, trouble):
     summary, told = tmp_path / "summary.json", []
-    row = {"collective": "allreduce", "bytes_from": 64, "bytes_to": 127, "algorithm": algorithm, "calls": 9}
+    row = {"collective": called, "bytes_from": 64, "bytes_to": 127, "algorithm": algorithm, "calls": 9}
 
     def measure(cases, ranks, seconds, limit, tell):
-        tell({"collective": "allreduce", "algorithm": "ring", "bytes": 64, **result(1, 1)})
+        asked = {"collective": "allreduce", "algorithm": "ring", "bytes": 64, "overlap_seconds": overlap}
+        tell({**asked, **result(1, 1)})
         summary.write_text(json.dumps({"calls": [row]}), encoding="utf-8")
 
     rehearsal.seen(measure, summary)([], 2, 1, 1, told.append)
