@@ -75,6 +75,8 @@ class Communicators {
   // The communicator or window of a handle, looked up in the library at its first call. Null for the null handle.
   Communicator* of(Handle communicator) { return find(communicator, false); }
   Communicator* of_window(Handle window) { return find(window, true); }
+  // Changes when one ends: until then a handle stands for the same one. Read it before of() or of_window().
+  std::uint64_t epoch() const { return epoch_.load(std::memory_order_acquire); }
   // Called when a call has made it.
   void made(Handle handle, Origin origin);
   // Called when it ends: its handle may be used again. (An attribute reports the end of communicators.)
