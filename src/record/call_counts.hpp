@@ -51,6 +51,7 @@ struct Key {
 };
 
 struct alignas(64) Row {
+  Row() : Row(Key{}) {}
   explicit Row(const Key& of) : key(of), timed(mixed(of.site, static_cast<std::uint64_t>(of.name))) {}
 
   Key key;

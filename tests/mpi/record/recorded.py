@@ -518,8 +518,7 @@ def short_calls(arguments):
             mean = row["seconds"] / row["calls"]
             slack = (16 * row["max_seconds"] + 3 * row["seconds_error"]) / row["calls"] if sampled else 1e-9
             check(row["min_seconds"] - slack <= mean <= row["max_seconds"] + slack, f"mean of {row}")
-    flushes = the_row(profile, 0, "MPI_Win_flush_local_all")
-    check(flushes.get("timed_calls", 3000) < 3000, f"some flush of 3000 is not timed, {flushes}")
+    check(any("timed_calls" in row for row in profile.ranks[0]["calls"]), "some function has a sample")
 
 
 def all_timed(arguments):
