@@ -123,34 +123,41 @@ class Rows {
 
 struct Communicator;
 
-// What is known of the calls that return to one address with one communicator. Valid until `epoch` ends.
-struct alignas(64) CallSite {
-  const void* address = nullptr;
-  mpi_hooks::Word handle = 0; // of the communicator or window, as the program gave it; 0 for none
-  std::uint64_t epoch = 0;    // of Communicators
+// The communicator or window of a handle as a program gives it. Valid until `epoch` ends.
+struct alignas(32) KnownHandle {
+  mpi_hooks::Word given = 0;
+  std::uint64_t epoch = 0; // of Communicators
   Communicator* communicator = nullptr;
-  Row* row = nullptr; // the last one; null: not known yet, or may be that of a place in Python
-  mpi_hooks::Name name{};
+  std::uint32_t kind = 0; // of the communicator; 0: none
+  bool window = false;
   mpi_hooks::Language language{};
 
-  bool is(const void* returns_to, mpi_hooks::Word given, std::uint64_t now, mpi_hooks::Name called,
-          mpi_hooks::Language from) const {
-    const auto apart = [](auto a, auto b) { return static_cast<std::uint64_t>(a) ^ static_cast<std::uint64_t>(b); };
-    return (apart(reinterpret_cast<std::uintptr_t>(address), reinterpret_cast<std::uintptr_t>(returns_to)) |
-            apart(handle, given) | apart(epoch, now) | apart(name, called) | apart(language, from)) == 0; // one branch
+  bool is(mpi_hooks::Word handle, std::uint64_t now, bool is_window, mpi_hooks::Language from) const {
+    return given == handle && epoch == now && window == is_window && language == from;
   }
 };
 
-// The calls of a thread by their sites. Two that have the same place take it from each other.
-class CallSites {
- public:
-  CallSite& place_of(const void* address, mpi_hooks::Word handle) {
-    const std::uint64_t h = (reinterpret_cast<std::uintptr_t>(address) ^ handle << 20) * 0x9e3779b97f4a7c15u;
-    return sites_[h >> 56];
+// The calls of one function that return to one address, on communicators of one kind: they have one row, if they are no
+// collectives.
+struct alignas(32) CallSite {
+  const void* address = nullptr;
+  Row* row = nullptr; // the last one; null: not known yet, or may be that of a place in Python
+  std::uint32_t kind = 0;
+  mpi_hooks::Name name{};
+
+  bool is(const void* returns_to, std::uint32_t of_kind, mpi_hooks::Name called) const {
+    return address == returns_to && kind == of_kind && name == called;
   }
+};
+
+// What a thread has found. Two entries that have the same place take it from each other.
+template <class Entry>
+class Found {
+ public:
+  Entry& place_of(std::uint64_t key) { return entries_[key * 0x9e3779b97f4a7c15u >> 56]; }
 
  private:
-  std::array<CallSite, 256> sites_;
+  std::array<Entry, 256> entries_;
 };
 
 // Traffic to one rank of the world.
@@ -170,7 +177,8 @@ struct ThreadRecord {
   std::int64_t last_exit_ns = 0; // of the last timed MPI call; 0: none
   bool last_was_timed = true;    // the call before this one
   std::int64_t sync_ns = 0;
-  CallSites sites;
+  Found<KnownHandle> handles;
+  Found<CallSite> sites;
   Rows rows;
   std::unordered_map<int, Traffic> partners; // by rank of the world
   std::array<std::unique_ptr<Histogram>, mpi_hooks::names> sizes;

@@ -40,7 +40,7 @@ class CallTrafficReader {
   }
 
  private:
-  std::int64_t size_of(mpi::Handle type) const;
+  [[gnu::hot]] std::int64_t size_of(mpi::Handle type) const;
   std::int64_t asked_size_of(mpi::Handle type) const; // of the library
   std::int64_t received(const mpi_hooks::Call& call) const;
   std::int64_t of_collective(const mpi_hooks::Call& call, int rank) const;

@@ -10,13 +10,13 @@
 
 namespace kumihimo::record {
 
-struct CallTraits {
+struct alignas(16) CallTraits {
   mpi_hooks::Kind kind{};
   // Where the communicator or the window is among the arguments in C; -1: nowhere. (Fortran's form of a hooked call
   // that is `at_a_site` has the same place.)
   std::int8_t handle_at = -1;
   bool is_window = false;
-  // Neither makes nor ends a communicator, window or persistent request: a CallSite remembers its communicator and row.
+  // Neither makes nor ends a communicator, window or persistent request: a CallSite remembers its row.
   bool at_a_site = false;
   bool is_collective = false; // in any form
   bool moves_data = false;    // or may have a size: only then CallTraffic is asked for

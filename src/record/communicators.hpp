@@ -85,7 +85,7 @@ class Communicators {
   // The rank in the world of a rank in it, or -1.
   int world_rank(const Communicator& communicator, int rank);
   // This rank's traffic to a rank of it; null for none (MPI_PROC_NULL, or not in the world).
-  Traffic* traffic(ThreadRecord& thread, const Communicator& communicator, int rank);
+  [[gnu::hot]] Traffic* traffic(ThreadRecord& thread, const Communicator& communicator, int rank);
 
   // Live communicators with samples.
   std::vector<Communicator*> sampled();

@@ -95,11 +95,20 @@ Communicator* Recorder::communicator_of(const Call& call) {
   return nullptr;
 }
 
-void Recorder::before_timed(Call& call, const CallSite* site) {
-  const CallTraits& traits = traits_of(call.name);
-  Communicator* const communicator = site ? site->communicator : communicator_of(call);
+KnownHandle Recorder::known_handle(const Call& call, const CallTraits& traits, mpi_hooks::Word handle,
+                                   std::uint64_t epoch) {
+  Communicator* const communicator = communicator_of(call);
+  return {handle, epoch, communicator, communicator ? communicator->kind : 0, traits.is_window, call.language};
+}
+
+void Recorder::note_communicator(Call& call, Communicator* communicator) {
   call.notes[on] = reinterpret_cast<mpi_hooks::Word>(communicator);
   call.notes[kind_number] = communicator ? communicator->kind : 0;
+}
+
+void Recorder::before_timed(Call& call) {
+  const CallTraits& traits = traits_of(call.name);
+  auto* const communicator = reinterpret_cast<Communicator*>(call.notes[on]);
   switch (traits.kind) {
   case Kind::collective:
     if (communicator) before_collective(call, *communicator);
@@ -152,15 +161,16 @@ void Recorder::after_untimed(const Call& call, int code) {
   const CountingFlag::Scope counting(mine.counting, over_);
   if (!counting) return;
   const CallTraits& traits = traits_of(call.name);
-  const CallSite& site = *reinterpret_cast<const CallSite*>(call.notes[at_site]);
-  ++site.row->calls;
+  const auto* const communicator = reinterpret_cast<const Communicator*>(call.notes[on]);
+  Row& row = *reinterpret_cast<const CallSite*>(call.notes[at_site])->row;
+  ++row.calls;
   mine.last_was_timed = false;
   if (code != 0 || !traits.moves_data) return;
-  if (traits.partner_at < 0 || call.language != mpi_hooks::Language::c || !site.communicator)
-    return count(call, site.communicator, moved_by(call, site.communicator), *site.row, mine);
+  if (traits.partner_at < 0 || call.language != mpi_hooks::Language::c || !communicator)
+    return count(call, communicator, moved_by(call, communicator), row, mine);
   const CallTraffic moved = call_traffic_.of_message(call, traits);
-  site.row->bytes += moved.bytes;
-  count_message(moved, *site.communicator, traits.kind == Kind::one_sided, mine);
+  row.bytes += moved.bytes;
+  count_message(moved, *communicator, traits.kind == Kind::one_sided, mine);
 }
 
 void Recorder::after(const Call& call, int code, std::int64_t exit_ns) {

@@ -8,7 +8,7 @@ namespace kumihimo::mpi_hooks {
 using record::Recorder;
 
 // Calls that set or delete attributes are hooked for the calls within them only, and not recorded.
-void before(Call& call) {
+[[gnu::hot]] void before(Call& call) {
   const Kind kind = record::traits_of(call.name).kind;
   if (kind == Kind::attribute) return;
   if (kind == Kind::environment && begins_mpi(call))
@@ -17,7 +17,7 @@ void before(Call& call) {
   if (!recorder || recorder->before(call)) call.notes[Recorder::begun] = static_cast<Word>(record::Clock::now_ns());
 }
 
-void after(const Call& call, int code) {
+[[gnu::hot]] void after(const Call& call, int code) {
   if (call.notes[Recorder::begun] == 0) { // not timed
     Recorder* const recorder = Recorder::current();
     if (recorder && call.notes[Recorder::at_site]) recorder->after_untimed(call, code);
