@@ -27,7 +27,9 @@ class CallTrafficReader {
   CallTraffic of(const mpi_hooks::Call& call, int rank) const;
   // The same of a call in C whose traits have a `partner_at`.
   CallTraffic of_message(const mpi_hooks::Call& call, const CallTraits& traits) const {
-    const auto integer = [&](int at) { return static_cast<std::int32_t>(static_cast<std::uint32_t>(call.words()[at])); };
+    const auto integer = [&](int at) {
+      return static_cast<std::int32_t>(static_cast<std::uint32_t>(call.words()[at]));
+    };
     const int partner = integer(traits.partner_at);
     if (partner == library_.constants.proc_null && traits.kind != mpi_hooks::Kind::one_sided) return {0, true, partner};
     std::int64_t count = 1;

@@ -18,8 +18,8 @@ struct alignas(16) CallTraits {
   bool is_window = false;
   // Neither makes nor ends a communicator, window or persistent request: a CallSite remembers its row.
   bool at_a_site = false;
-  bool is_collective = false; // in any form
-  bool moves_data = false;    // or may have a size: only then CallTraffic is asked for
+  bool is_collective = false;        // in any form
+  bool moves_data = false;           // or may have a size: only then CallTraffic is asked for
   bool receives_with_status = false; // a blocking call whose status describes a received message
   bool may_be_untimed = false;       // where calls are short, only a sample of them is timed (timed_calls.hpp)
   // Of a call that sends to one rank, or puts, gets or accumulates: where its rank, and the count and the type of what
@@ -27,7 +27,8 @@ struct alignas(16) CallTraits {
   std::int8_t partner_at = -1, count_at = -1, type_at = -1;
 };
 
-constexpr CallTraits traits_of(mpi_hooks::Name name, mpi_hooks::Kind kind, std::initializer_list<mpi_hooks::Role> roles) {
+constexpr CallTraits traits_of(mpi_hooks::Name name, mpi_hooks::Kind kind,
+                               std::initializer_list<mpi_hooks::Role> roles) {
   using mpi_hooks::Kind;
   using mpi_hooks::Role;
   CallTraits traits{kind};
@@ -54,8 +55,7 @@ constexpr CallTraits traits_of(mpi_hooks::Name name, mpi_hooks::Kind kind, std::
   const bool nonblocking = kind == Kind::nonblocking_point_to_point;
   traits.is_collective =
       kind == Kind::collective || kind == Kind::nonblocking_collective || kind == Kind::persistent_collective;
-  traits.moves_data |=
-      traits.is_collective || kind == Kind::one_sided || kind == Kind::persistent_point_to_point;
+  traits.moves_data |= traits.is_collective || kind == Kind::one_sided || kind == Kind::persistent_point_to_point;
   traits.at_a_site = kind == Kind::point_to_point || nonblocking || kind == Kind::wait || kind == Kind::test ||
                      kind == Kind::collective || kind == Kind::nonblocking_collective || kind == Kind::one_sided ||
                      kind == Kind::synchronisation;

@@ -133,7 +133,8 @@ class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
   Row& find_row(const mpi_hooks::Call& call, const Communicator* communicator, Question question, ThreadRecord& mine);
   void before_collective(mpi_hooks::Call& call, Communicator& communicator);
   void after_collective(const mpi_hooks::Call& call, Communicator& communicator, Row* row, std::int64_t exit_ns);
-  [[gnu::hot]] void count_message(const CallTraffic& moved, const Communicator& communicator, bool one_sided, ThreadRecord& mine);
+  [[gnu::hot]] void count_message(const CallTraffic& moved, const Communicator& communicator, bool one_sided,
+                                  ThreadRecord& mine);
   void count(const mpi_hooks::Call& call, const Communicator* communicator, const CallTraffic& moved, Row& row,
              ThreadRecord& thread);
   void note_persistent(const mpi_hooks::Call& call, const Communicator* communicator, const CallTraffic& moved);

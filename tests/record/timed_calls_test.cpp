@@ -73,7 +73,8 @@ TEST(TimedCalls, TimeAllCallsForAWhileAfterALongOne) {
     return represents;
   };
   while (call < 160) step(100);
-  while (step(5000) == 0) {} // one that is in the sample
+  while (step(5000) == 0) {
+  } // one that is in the sample
   const std::int64_t end_of_group = (call + 15) / 16 * 16, from = call - 1;
   while (call < end_of_group) EXPECT_EQ(step(100), 0) << "the group has had its call";
   while (call < from + 64) ASSERT_EQ(step(100), 1);
@@ -101,7 +102,9 @@ TEST(TimedCalls, EstimateWithoutBiasAndTellTheirError) {
   const std::function<std::int64_t(std::mt19937_64&, std::int64_t)> programs[] = {
       [](std::mt19937_64& random, std::int64_t) { return 50 + exponential(random, 100); },
       [](std::mt19937_64& random, std::int64_t) { return random() % 1000 == 0 ? 30'000 : exponential(random, 100); },
-      [](std::mt19937_64& random, std::int64_t call) { return exponential(random, 50.0 + static_cast<double>(call) / 20); },
+      [](std::mt19937_64& random, std::int64_t call) {
+        return exponential(random, 50.0 + static_cast<double>(call) / 20);
+      },
   };
   for (const auto& program : programs) {
     std::mt19937_64 random(5);
@@ -109,7 +112,8 @@ TEST(TimedCalls, EstimateWithoutBiasAndTellTheirError) {
     for (std::int64_t call = 0; call < calls; ++call) times.push_back(program(random, call));
     double sum = 0, squares = 0, told = 0, exact = 0;
     for (std::uint64_t seed = 0; seed < seeds; ++seed) {
-      const Estimate all = estimate(calls, seed, [&](std::int64_t call) { return times[static_cast<std::size_t>(call)]; });
+      const Estimate all =
+          estimate(calls, seed, [&](std::int64_t call) { return times[static_cast<std::size_t>(call)]; });
       exact = all.exact_ns;
       sum += all.ns - exact, squares += (all.ns - exact) * (all.ns - exact), told += all.error_ns * all.error_ns;
     }

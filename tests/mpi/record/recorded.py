@@ -490,9 +490,16 @@ SHORT_CALLS = {  # calls and bytes, as corners.c makes them
 def exact_counts_of_short_calls(profile, ranks):
     for rank in range(ranks):
         for name, counts in SHORT_CALLS.items():
-            found = profile.calls(rank, name) + profile.calls(rank, f"{name}_thread"), profile.calls(rank, name, "bytes")
+            found = (
+                profile.calls(rank, name) + profile.calls(rank, f"{name}_thread"),
+                profile.calls(rank, name, "bytes"),
+            )
             equal(found, counts, f"calls and bytes of {name} on rank {rank}")
-        equal(calls_by_size(profile, rank, "MPI_Iprobe"), {ranks: 2000, 1: 1000}, "calls of MPI_Iprobe by size of the communicator")
+        equal(
+            calls_by_size(profile, rank, "MPI_Iprobe"),
+            {ranks: 2000, 1: 1000},
+            "calls of MPI_Iprobe by size of the communicator",
+        )
         messages = {rank: (0, 0, *SHORT_CALLS["MPI_Put"]), 1 - rank: (500, 500 * DOUBLE, 0, 0)}
         equal(profile.matrix(rank), messages, f"partners of rank {rank}")
 

@@ -58,7 +58,7 @@ def test_adds_up_the_errors_of_estimated_times(tmp_path: Path) -> None:
     assert (put.timed_calls, put.seconds_error) == (150, pytest.approx(0.5))
     assert (get.timed_calls, get.seconds_error) == (5, 0.0)
     text = "\n".join(summary.lines(found))
-    assert "10 s of 2 ranks (33 %), estimated ± 5 %" in text
+    assert "10 s of 2 ranks (33 %), estimated ± 5.0 %" in text
     assert text.count("estimated") == 1
     assert summary.as_object(found)["calls"][0]["seconds_error"] == pytest.approx(0.5)
 
