@@ -157,7 +157,7 @@ class Call {
   const bool large;       // of the MPI_X_c forms
   const void* const site; // where the call returns to
   // For the hooks of a preload library, from before() to after().
-  std::array<Word, 4> notes{};
+  std::array<Word, 5> notes{};
   // Set by handle_call() for a call that goes on and whose arguments by value decide that: the next calls with the same
   // arguments, other than buffers, are only counted here and go on, until FastPath::forget().
   Counter* fast_path = nullptr;

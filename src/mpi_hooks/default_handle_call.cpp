@@ -3,7 +3,7 @@
 
 namespace kumihimo::mpi_hooks {
 
-std::optional<int> handle_call(Call&) { return std::nullopt; }
+[[gnu::hot]] std::optional<int> handle_call(Call&) { return std::nullopt; }
 void nested(Call&, Name) {}
 
 } // namespace kumihimo::mpi_hooks

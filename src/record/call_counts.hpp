@@ -5,6 +5,7 @@
 #include "base/datatype.hpp"
 #include "mpi_hooks/call.hpp"
 #include "record/per_thread.hpp"
+#include "record/timed_calls.hpp"
 
 #include <array>
 #include <atomic>
@@ -49,11 +50,18 @@ struct Key {
   bool operator==(const Key&) const = default;
 };
 
-struct Row {
+struct alignas(64) Row {
+  Row() : Row(Key{}) {}
+  explicit Row(const Key& of) : key(of), timed(mixed(of.site, static_cast<std::uint64_t>(of.name))) {}
+
   Key key;
-  std::int64_t calls = 0, bytes = 0, ns = 0, longest_ns = 0;
+  std::int64_t calls = 0, bytes = 0; // in the cache line of the key, with the beginning of `timed`
+  TimedCalls timed;                  // of rows that may have untimed calls; the times below are then estimated by them
+  std::int64_t ns = 0, longest_ns = 0;
   std::int64_t shortest_ns = std::numeric_limits<std::int64_t>::max();
-  std::int64_t apart_ns = 0; // since the end of the thread's MPI call before each
+  // Of collectives: the time since the end of the thread's MPI call before each, of so many; and of the others, whose
+  // call before was not timed, since the last timed one.
+  std::int64_t apart_ns = 0, apart_calls = 0, most_apart_ns = 0;
   std::int64_t smallest = std::numeric_limits<std::int64_t>::max(), largest = 0; // of collectives: vector or block
   bool collective = false, blocking_collective = false, non_blocking_collective = false;
   // Of non-blocking collectives: in the calls that complete them, and from their beginning until these.
@@ -61,6 +69,14 @@ struct Row {
   // Of collectives: sampled calls with separated waiting, and their times (of non-blocking ones: of their completion),
   // weighted by the calls they represent.
   std::int64_t split_calls = 0, split_ns = 0, waiting_ns = 0, transferring_ns = 0;
+
+  bool times_next_call() const { return timed.times(calls); }
+  // Of all calls, where the call before was timed for some only.
+  std::int64_t apart_ns_of_all() const {
+    if (apart_calls == 0) return most_apart_ns;
+    return static_cast<std::int64_t>(static_cast<double>(apart_ns) * static_cast<double>(calls) /
+                                     static_cast<double>(apart_calls));
+  }
 };
 
 // Rows by their keys. The address of a row never changes.
@@ -89,7 +105,7 @@ class Rows {
       if (slot->key == key) return *slot;
     }
     if (2 * (rows_.size() + 1) > slots_.size()) grow();
-    rows_.push_back({key});
+    rows_.emplace_back(key);
     return *put(&rows_.back());
   }
   Row* put(Row* row) {
@@ -107,6 +123,45 @@ class Rows {
   Row* last_ = nullptr;
 };
 
+struct Communicator;
+
+// The communicator or window of a handle as a program gives it. Valid until `epoch` ends.
+struct alignas(32) KnownHandle {
+  mpi_hooks::Word given = 0;
+  std::uint64_t epoch = 0; // of Communicators
+  Communicator* communicator = nullptr;
+  std::uint32_t kind = 0; // of the communicator; 0: none
+  bool window = false;
+  mpi_hooks::Language language{};
+
+  bool is(mpi_hooks::Word handle, std::uint64_t now, bool is_window, mpi_hooks::Language from) const {
+    return given == handle && epoch == now && window == is_window && language == from;
+  }
+};
+
+// The calls of one function that return to one address, on communicators of one kind: they have one row, if they are no
+// collectives.
+struct alignas(32) CallSite {
+  const void* address = nullptr;
+  Row* row = nullptr; // the last one; null: not known yet, or may be that of a place in Python
+  std::uint32_t kind = 0;
+  mpi_hooks::Name name{};
+
+  bool is(const void* returns_to, std::uint32_t of_kind, mpi_hooks::Name called) const {
+    return address == returns_to && kind == of_kind && name == called;
+  }
+};
+
+// What a thread has found. Two entries that have the same place take it from each other.
+template <class Entry>
+class Found {
+ public:
+  Entry& place_of(std::uint64_t key) { return entries_[key * 0x9e3779b97f4a7c15u >> 56]; }
+
+ private:
+  std::array<Entry, 256> entries_;
+};
+
 // Traffic to one rank of the world.
 struct Traffic {
   std::int64_t messages = 0, bytes = 0;                     // point-to-point, sent by this rank
@@ -120,11 +175,15 @@ struct ThreadRecord {
     return made++;
   }();
   CountingFlag counting; // set while its thread changes what follows
+  std::int64_t mpi_ns = 0;
+  std::int64_t last_exit_ns = 0; // of the last timed MPI call; 0: none
+  bool last_was_timed = true;    // the call before this one
+  std::int64_t sync_ns = 0;
+  Found<KnownHandle> handles;
+  Found<CallSite> sites;
   Rows rows;
   std::unordered_map<int, Traffic> partners; // by rank of the world
   std::array<std::unique_ptr<Histogram>, mpi_hooks::names> sizes;
-  std::int64_t mpi_ns = 0;
-  std::int64_t last_exit_ns = 0; // of the MPI call before this one; 0: none
   // The last handles, which most calls have again. No handle of a derived type ever becomes that of a predefined one.
   struct LastHandle {
     mpi::Handle handle = 0;
@@ -140,7 +199,6 @@ struct ThreadRecord {
   };
   std::array<Recent, 256> recent{};
   mpi::StatusWords status; // for calls with MPI_STATUS_IGNORE
-  std::int64_t sync_ns = 0;
 
   void note_size(mpi_hooks::Name name, std::int64_t bytes) {
     auto& histogram = sizes[static_cast<std::size_t>(name)];

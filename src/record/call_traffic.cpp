@@ -3,6 +3,7 @@
 #include "mpi_hooks/array_lengths.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace kumihimo::record {
 
@@ -10,13 +11,30 @@ using mpi_hooks::Call;
 using mpi_hooks::Kind;
 using mpi_hooks::Role;
 
+// A thread keeps the sizes of predefined types, whose handles never stand for another type.
 std::int64_t CallTrafficReader::size_of(mpi::Handle type) const {
+  struct Size {
+    mpi::Handle type = 0;
+    std::int64_t bytes = 0; // 0: not kept
+  };
+  static constinit thread_local std::array<Size, 16> sizes{};
+  Size& kept = sizes[(static_cast<std::uintptr_t>(type) >> 4 ^ static_cast<std::uintptr_t>(type) >> 9) % sizes.size()];
+  if (kept.type == type && kept.bytes > 0) [[likely]]
+    return kept.bytes;
+  const std::int64_t bytes = asked_size_of(type);
+  if (types_.find(type)) kept = {type, bytes};
+  return bytes;
+}
+
+std::int64_t CallTrafficReader::asked_size_of(mpi::Handle type) const {
   long long bytes = 0;
   if (type == library_.constants.datatype_null || library_.call.Type_size_x(type, &bytes) != 0 || bytes < 0) return 0;
   return bytes;
 }
 
 CallTraffic CallTrafficReader::of(const Call& call, int rank) const {
+  const CallTraits& traits = traits_of(call.name);
+  if (traits.partner_at >= 0 && call.language == mpi_hooks::Language::c) return of_message(call, traits);
   switch (call.kind()) {
   case Kind::collective:
   case Kind::nonblocking_collective:

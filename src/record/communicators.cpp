@@ -18,7 +18,7 @@ Communicator* Communicators::find(Handle handle, bool window) {
   static thread_local std::array<Cached, 16> cache;
   Cached& cached =
       cache[(static_cast<std::uintptr_t>(handle) >> 4 ^ static_cast<std::uintptr_t>(handle)) % cache.size()];
-  const std::uint64_t epoch = epoch_.load(std::memory_order_acquire);
+  const std::uint64_t epoch = this->epoch();
   if (cached.handle == handle && cached.epoch == epoch && cached.window == window) [[likely]]
     return cached.communicator;
   if (handle == (window ? library_.constants.win_null : library_.constants.comm_null)) return nullptr;

@@ -95,6 +95,8 @@ class Communicators {
   // The communicator or window of a handle, looked up in the library at its first call. Null for the null handle.
   Communicator* of(Handle communicator) { return find(communicator, false); }
   Communicator* of_window(Handle window) { return find(window, true); }
+  // Changes when one ends: until then a handle stands for the same one. Read it before of() or of_window().
+  std::uint64_t epoch() const { return epoch_.load(std::memory_order_acquire); }
   // Called when a call has made it.
   void made(Handle handle, Origin origin);
   // Called when it ends: its handle may be used again. (An attribute reports the end of communicators.)
@@ -103,7 +105,7 @@ class Communicators {
   // The rank in the world of a rank in it, or -1.
   int world_rank(const Communicator& communicator, int rank);
   // This rank's traffic to a rank of it; null for none (MPI_PROC_NULL, or not in the world).
-  Traffic* traffic(ThreadRecord& thread, const Communicator& communicator, int rank);
+  [[gnu::hot]] Traffic* traffic(ThreadRecord& thread, const Communicator& communicator, int rank);
 
   // Live communicators with samples.
   std::vector<Communicator*> sampled();

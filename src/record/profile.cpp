@@ -87,6 +87,10 @@ json row_of(const Row& row, Sites& sites) {
               {"seconds", seconds(row.ns)},
               {"min_seconds", seconds(row.calls > 0 ? row.shortest_ns : 0)}, // else completed here and begun elsewhere
               {"max_seconds", seconds(row.longest_ns)}};
+  if (const std::int64_t timed = row.timed.calls(); timed > 0 && timed < row.calls) {
+    object["timed_calls"] = timed;
+    object["seconds_error"] = row.timed.error_ns() * 1e-9;
+  }
   if (row.collective) {
     const Question& question = row.key.question;
     object["bytes_from"] = least_of_class(question.size_class);
@@ -95,7 +99,7 @@ json row_of(const Row& row, Sites& sites) {
     object["type"] = name_or_null<DataType>(question.type);
     object["operation"] = name_or_null<Operation>(question.operation);
     object["in_place"] = question.in_place != 0;
-    object["apart_seconds"] = seconds(row.apart_ns);
+    object["apart_seconds"] = seconds(row.apart_ns_of_all());
   }
   if (row.non_blocking_collective) {
     object["completion_seconds"] = seconds(row.completion_ns);

@@ -32,7 +32,7 @@ PythonFrames::PythonFrames() {
   find(clear_, "PyErr_Clear");
 }
 
-bool PythonFrames::is_python(const void* site) {
+bool PythonFrames::may_be_python(const void* site) {
   if (!is_initialized_ || !ensure_ || !release_ || !frame_ || !line_of_ || !code_of_ || !decrease_ || !attribute_ ||
       !utf8_ || !clear_)
     return false;
@@ -47,7 +47,7 @@ bool PythonFrames::is_python(const void* site) {
     const std::string path = dladdr(site, &object) && object.dli_fname ? object.dli_fname : "";
     known = {site, path.find("mpi4py") != std::string::npos};
   }
-  return known.python && is_initialized_();
+  return known.python;
 }
 
 int PythonFrames::place() {

@@ -20,8 +20,10 @@ class PythonFrames {
   };
   static PythonFrames& get();
 
-  // Whether a call that returns to this address comes from Python.
-  bool is_python(const void* site);
+  // Whether a call that returns to this address may come from Python, for as long as the process lives; whether it
+  // does now.
+  bool may_be_python(const void* site);
+  bool is_python(const void* site) { return may_be_python(site) && is_initialized_(); }
   // The number of the place where this thread's Python is, or -1.
   int place();
   // A copy of all places: threads may add some.

@@ -1,6 +1,7 @@
 #include "record/recorder.hpp"
 
 #include "mpi_hooks/fortran.hpp"
+#include "record/call_traits.hpp"
 #include "record/completions.hpp"
 #include "record/python_frames.hpp"
 #include "record/wait_time.hpp"
@@ -19,13 +20,6 @@ using mpi_hooks::Role;
 
 namespace {
 
-// Indices of Call::notes, kept from before() to after().
-enum Note : std::size_t { begun, on, weight, kind_number };
-
-bool is_collective(const Call& call) {
-  return call.kind() == Kind::collective || call.kind() == Kind::nonblocking_collective ||
-         call.kind() == Kind::persistent_collective;
-}
 bool is_blocking_collective(const Call& call) { return call.kind() == Kind::collective; }
 
 // With the extension for fault tolerance, nothing can be sent on a revoked communicator, after a rank failed.
@@ -43,15 +37,7 @@ WaitsFor awaited_in(Name name) {
   return collective->input.whose == Ranks::root ? WaitsFor::root : WaitsFor::all;
 }
 
-// Whether it is a blocking call whose status describes a received message.
-bool tells_of_receive(const Call& call) {
-  const bool receives = call.has(Role::receive_count) || call.has(Role::source);
-  return receives && call.has(Role::status) && call.name != Name::Probe && call.name != Name::Mprobe;
-}
-
 } // namespace
-
-ThreadRecord& Recorder::thread() { return PerThread<ThreadRecord>::mine(); }
 
 Key Recorder::key_of(const Call& call, const Communicator* communicator) const {
   Key key{reinterpret_cast<std::uintptr_t>(call.site), communicator ? communicator->kind : 0, call.name, false};
@@ -101,7 +87,7 @@ CallTraffic Recorder::moved_by(const Call& call, const Communicator* communicato
   return call_traffic_.of(call, communicator ? communicator->rank_of_root() : 0);
 }
 
-const Communicator* Recorder::communicator_of(const Call& call) {
+Communicator* Recorder::communicator_of(const Call& call) {
   if (call.kind() == Kind::environment) return nullptr;
   if (call.has(Role::communicator)) return communicators_.of(call.handle(Role::communicator));
   if (call.has(Role::window)) return communicators_.of_window(call.handle(Role::window));
@@ -110,17 +96,27 @@ const Communicator* Recorder::communicator_of(const Call& call) {
   return nullptr;
 }
 
-void Recorder::before(Call& call) {
-  auto* const communicator = const_cast<Communicator*>(communicator_of(call));
+KnownHandle Recorder::known_handle(const Call& call, const CallTraits& traits, mpi_hooks::Word handle,
+                                   std::uint64_t epoch) {
+  Communicator* const communicator = communicator_of(call);
+  return {handle, epoch, communicator, communicator ? communicator->kind : 0, traits.is_window, call.language};
+}
+
+void Recorder::note_communicator(Call& call, Communicator* communicator) {
   call.notes[on] = reinterpret_cast<mpi_hooks::Word>(communicator);
   call.notes[kind_number] = communicator ? communicator->kind : 0;
-  switch (call.kind()) {
+}
+
+void Recorder::before_timed(Call& call) {
+  const CallTraits& traits = traits_of(call.name);
+  auto* const communicator = reinterpret_cast<Communicator*>(call.notes[on]);
+  switch (traits.kind) {
   case Kind::collective:
   case Kind::nonblocking_collective:
     if (communicator) before_collective(call, *communicator);
     break;
   case Kind::point_to_point:
-    if (tells_of_receive(call) && call.ignores_status())
+    if (traits.receives_with_status && call.ignores_status())
       call.replace(Role::status, reinterpret_cast<mpi_hooks::Word>(&thread().status));
     break;
   case Kind::wait:
@@ -164,41 +160,67 @@ void Recorder::before_end(const Call& call) {
   if (call.has(Role::ended_window)) communicators_.window_ended(call.handle_at(Role::ended_window));
 }
 
+void Recorder::after_untimed(const Call& call, int code) {
+  ThreadRecord& mine = thread();
+  const CountingFlag::Scope counting(mine.counting, over_);
+  if (!counting) return;
+  const CallTraits& traits = traits_of(call.name);
+  const auto* const communicator = reinterpret_cast<const Communicator*>(call.notes[on]);
+  Row& row = *reinterpret_cast<const CallSite*>(call.notes[at_site])->row;
+  ++row.calls;
+  mine.last_was_timed = false;
+  if (code != 0 || !traits.moves_data) return;
+  if (traits.partner_at < 0 || call.language != mpi_hooks::Language::c || !communicator)
+    return count(call, communicator, moved_by(call, communicator), row, mine);
+  const CallTraffic moved = call_traffic_.of_message(call, traits);
+  row.bytes += moved.bytes;
+  count_message(moved, *communicator, traits.kind == Kind::one_sided, mine);
+}
+
 void Recorder::after(const Call& call, int code, std::int64_t exit_ns) {
   ThreadRecord& mine = thread();
   const CountingFlag::Scope counting(mine.counting, over_);
   if (!counting) return;
   if (call.name == Name::Pcontrol) return control(call);
-  const bool ends = call.kind() == Kind::communicator_end || call.kind() == Kind::window_end;
+  const CallTraits& traits = traits_of(call.name);
+  const bool ends = traits.kind == Kind::communicator_end || traits.kind == Kind::window_end;
   auto* const communicator = ends ? nullptr : reinterpret_cast<Communicator*>(call.notes[on]);
   const auto entry_ns = static_cast<std::int64_t>(call.notes[begun]);
   std::int64_t ns = exit_ns - entry_ns;
-  const bool synced = settings_.sync && is_blocking_collective(call) && communicator && !communicator->of_session;
+  const bool blocking_collective = traits.kind == Kind::collective;
+  const bool synced = settings_.sync && blocking_collective && communicator && !communicator->of_session;
   if (synced) ns += mine.sync_ns;
-  if (call.kind() != Kind::environment) mine.mpi_ns += ns; // the time of the program goes from MPI_Init to MPI_Finalize
   Row* row = nullptr;
   if (recording_.load(std::memory_order_relaxed)) {
-    Key key = key_of(call, communicator);
-    key.communicator = static_cast<std::uint32_t>(call.notes[kind_number]);
-    const CallTraffic moved = code == 0 ? moved_by(call, communicator) : CallTraffic{};
-    if (code == 0 && communicator && is_collective(call)) key.question = question_of(call, moved, mine);
-    row = &mine.rows.at(key);
-    ++row->calls;
-    row->ns += ns;
-    row->collective = is_collective(call);
-    if (mine.last_exit_ns > 0) row->apart_ns += entry_ns - (synced ? mine.sync_ns : 0) - mine.last_exit_ns;
+    const CallTraffic moved = code == 0 && traits.moves_data ? moved_by(call, communicator) : CallTraffic{};
+    Question question;
+    if (code == 0 && communicator && traits.is_collective) question = question_of(call, moved, mine);
+    row = &find_row(call, communicator, question, mine);
     if (ns > row->longest_ns) row->longest_ns = ns;
     if (ns < row->shortest_ns) row->shortest_ns = ns;
-    row->smallest = std::min(row->smallest, moved.length), row->largest = std::max(row->largest, moved.length);
-    if (code == 0) count(call, communicator, moved, *row, mine);
+    // A call outside the sample may be timed because its CallSite was lost: left out, since it would be one too many.
+    if (may_have_untimed(call, traits)) ns *= row->times_next_call() ? row->timed.note(row->calls, ns) : 0;
+    ++row->calls;
+    row->ns += ns;
+    if (traits.is_collective) {
+      row->collective = true;
+      const std::int64_t apart = mine.last_exit_ns > 0 ? entry_ns - (synced ? mine.sync_ns : 0) - mine.last_exit_ns : 0;
+      (mine.last_was_timed ? row->apart_ns : row->most_apart_ns) += apart;
+      row->apart_calls += mine.last_was_timed;
+      row->smallest = std::min(row->smallest, moved.length), row->largest = std::max(row->largest, moved.length);
+    }
+    if (code == 0 && (traits.moves_data || traits.kind == Kind::start)) count(call, communicator, moved, *row, mine);
   }
-  if (code == 0) note_handles(call, communicator, row);
-  if (call.kind() == Kind::nonblocking_collective && communicator)
+  if (traits.kind != Kind::environment) mine.mpi_ns += ns; // the program's time goes from MPI_Init to MPI_Finalize
+  if (code == 0 && (traits.kind == Kind::communicator || traits.kind == Kind::window))
+    note_handles(call, communicator, row);
+  if (traits.kind == Kind::nonblocking_collective && communicator)
     begin_collective(call, *communicator, code == 0 ? row : nullptr, exit_ns);
   if (code == 0 && begun_collectives_.any() && completes(call))
     begun_collectives_.complete(call, entry_ns, exit_ns, mine.rows);
-  if (is_blocking_collective(call) && communicator) after_collective(call, *communicator, row, exit_ns);
+  if (blocking_collective && communicator) after_collective(call, *communicator, row, exit_ns);
   mine.sync_ns = 0;
+  mine.last_was_timed = true;
   mine.last_exit_ns = exit_ns;
   if (trace_) trace(call, communicator, code, exit_ns);
 }
@@ -235,6 +257,23 @@ void Recorder::keep_sample(const Call& call, Communicator& communicator, Row* ro
   communicator.samples.push_back(sample);
 }
 
+// Whether calls at its site may be untimed, after find_row().
+bool Recorder::may_have_untimed(const Call& call, const CallTraits& traits) const {
+  return traits.may_be_untimed && !trace_ && reinterpret_cast<const CallSite*>(call.notes[at_site])->row;
+}
+
+Row& Recorder::find_row(const Call& call, const Communicator* communicator, Question question, ThreadRecord& mine) {
+  auto* const site = reinterpret_cast<CallSite*>(call.notes[at_site]);
+  if (site && site->row && site->row->key.question == question) [[likely]]
+    return *site->row;
+  Key key = key_of(call, communicator);
+  key.communicator = static_cast<std::uint32_t>(call.notes[kind_number]);
+  key.question = question;
+  Row& row = mine.rows.at(key);
+  if (site && !PythonFrames::get().may_be_python(call.site)) site->row = &row;
+  return row;
+}
+
 void Recorder::after_collective(const Call& call, Communicator& communicator, Row* row, std::int64_t exit_ns) {
   const auto entry_ns = static_cast<std::int64_t>(call.notes[begun]);
   if (row) row->blocking_collective = true;
@@ -263,10 +302,13 @@ void Recorder::count(const Call& call, const Communicator* communicator, const C
   row.bytes += moved.bytes;
   if (call.kind() == Kind::collective || call.kind() == Kind::nonblocking_collective)
     mine.note_size(call.name, moved.bytes);
-  if (!moved.sends || !communicator) return;
-  Traffic* const traffic = communicators_.traffic(mine, *communicator, moved.partner);
+  if (moved.sends && communicator) count_message(moved, *communicator, call.kind() == Kind::one_sided, mine);
+}
+
+void Recorder::count_message(const CallTraffic& moved, const Communicator& communicator, bool one_sided,
+                             ThreadRecord& mine) {
+  Traffic* const traffic = communicators_.traffic(mine, communicator, moved.partner);
   if (!traffic) return;
-  const bool one_sided = call.kind() == Kind::one_sided;
   ++(one_sided ? traffic->one_sided_messages : traffic->messages);
   (one_sided ? traffic->one_sided_bytes : traffic->bytes) += moved.bytes;
 }
@@ -305,7 +347,6 @@ void Recorder::start(mpi::Handle request, Row& row, ThreadRecord& mine) {
 
 void Recorder::note_handles(const Call& call, const Communicator* communicator, const Row* row) {
   const bool window = call.kind() == Kind::window;
-  if (call.kind() != Kind::communicator && !window) return;
   Origin origin{std::string(call.description().name), communicator ? communicator->kind : 0, 0, false, window};
   if (row) origin.site = row->key.site, origin.python = row->key.python;
   communicators_.made(call.handle_at(window ? Role::new_window : Role::new_communicator), std::move(origin));
@@ -377,7 +418,7 @@ void Recorder::note_messages(const Call& call, const Communicator& communicator,
                            });
     return;
   }
-  if (!tells_of_receive(call)) return;
+  if (!traits_of(call.name).receives_with_status) return;
   const auto& status = *static_cast<const mpi::StatusWords*>(call.pointer(Role::status));
   event.kind = Event::Kind::receive, event.at_ns = exit_ns;
   const Trace::Ended ended = trace_.ended(status);

@@ -8,6 +8,7 @@
 #include "record/begun_collectives.hpp"
 #include "record/call_counts.hpp"
 #include "record/call_traffic.hpp"
+#include "record/call_traits.hpp"
 #include "record/clock.hpp"
 #include "record/communicators.hpp"
 #include "record/counters.hpp"
@@ -58,12 +59,26 @@ inline Settings settings_of_environment() {
 
 class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
  public:
+  // Indices of Call::notes, kept from before() to after(). `begun` is 0 for a call that is not timed.
+  enum Note : std::size_t { begun, on, weight, kind_number, at_site };
+
   // Called before MPI_Init.
   static void note_mpi_init_entered() { is_init_hooked = true; }
 
-  void before(mpi_hooks::Call& call);
+  // Whether the call is to be timed. If not, after_untimed() comes in place of after().
+  [[gnu::always_inline]] bool before(mpi_hooks::Call& call) {
+    const CallTraits& traits = traits_of(call.name);
+    if (!traits.at_a_site) return note_communicator(call, communicator_of(call)), before_timed(call), true;
+    CallSite& site = site_of(call, traits);
+    call.notes[at_site] = reinterpret_cast<mpi_hooks::Word>(&site);
+    if (traits.may_be_untimed && site.row && !site.row->times_next_call() && recording_.load(std::memory_order_relaxed))
+      return false;
+    return before_timed(call), true;
+  }
+  // Functions of each call are `hot`: the linker puts them together, so that they share pages and cache lines.
+  [[gnu::hot]] void after_untimed(const mpi_hooks::Call& call, int code);
   // `exit_ns`: the time when the call returned.
-  void after(const mpi_hooks::Call& call, int code, std::int64_t exit_ns);
+  [[gnu::hot]] void after(const mpi_hooks::Call& call, int code, std::int64_t exit_ns);
 
   void begin_region(const char* name, const char* expectation);
   void end_region(const char* name);
@@ -85,15 +100,44 @@ class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
   explicit Recorder(mpi::Library library);
   bool begin();
   void ends();
-  static ThreadRecord& thread();
+  static ThreadRecord& thread() { return PerThread<ThreadRecord>::mine(); }
+  static void note_communicator(mpi_hooks::Call& call, Communicator* communicator);
+  [[gnu::hot]] void before_timed(mpi_hooks::Call& call);
   Key key_of(const mpi_hooks::Call& call, const Communicator* communicator) const;
   Question question_of(const mpi_hooks::Call& call, const CallTraffic& moved, ThreadRecord& thread) const;
   CallTraffic moved_by(const mpi_hooks::Call& call, const Communicator* communicator) const;
-  const Communicator* communicator_of(const mpi_hooks::Call& call);
+  Communicator* communicator_of(const mpi_hooks::Call& call);
+  // Notes the communicator, too.
+  [[gnu::always_inline]] CallSite& site_of(mpi_hooks::Call& call, const CallTraits& traits) {
+    ThreadRecord& mine = thread();
+    std::uint32_t kind = 0;
+    if (traits.handle_at >= 0) {
+      mpi_hooks::Word handle = call.words()[traits.handle_at];
+      if (call.language == mpi_hooks::Language::fortran)
+        handle = static_cast<mpi_hooks::Word>(*reinterpret_cast<const int*>(handle));
+      KnownHandle& known = mine.handles.place_of(handle);
+      const std::uint64_t epoch = communicators_.epoch();
+      if (!known.is(handle, epoch, traits.is_window, call.language)) [[unlikely]]
+        known = known_handle(call, traits, handle, epoch);
+      kind = known.kind;
+      call.notes[on] = reinterpret_cast<mpi_hooks::Word>(known.communicator);
+      call.notes[kind_number] = kind;
+    }
+    CallSite& site = mine.sites.place_of(reinterpret_cast<std::uintptr_t>(call.site) + kind);
+    if (!site.is(call.site, kind, call.name)) [[unlikely]]
+      site = {call.site, nullptr, kind, call.name};
+    return site;
+  }
+  KnownHandle known_handle(const mpi_hooks::Call& call, const CallTraits& traits, mpi_hooks::Word handle,
+                           std::uint64_t epoch);
+  bool may_have_untimed(const mpi_hooks::Call& call, const CallTraits& traits) const;
+  Row& find_row(const mpi_hooks::Call& call, const Communicator* communicator, Question question, ThreadRecord& mine);
   void before_collective(mpi_hooks::Call& call, Communicator& communicator);
   void keep_sample(const mpi_hooks::Call& call, Communicator& communicator, Row* row, std::int64_t exit_ns,
                    std::shared_ptr<const Completion> completion = {});
   void after_collective(const mpi_hooks::Call& call, Communicator& communicator, Row* row, std::int64_t exit_ns);
+  [[gnu::hot]] void count_message(const CallTraffic& moved, const Communicator& communicator, bool one_sided,
+                                  ThreadRecord& mine);
   void count(const mpi_hooks::Call& call, const Communicator* communicator, const CallTraffic& moved, Row& row,
              ThreadRecord& thread);
   void note_persistent(const mpi_hooks::Call& call, const Communicator* communicator, const CallTraffic& moved);
@@ -119,8 +163,8 @@ class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
   Counters::Values counters_before_{};
   Clock clock_;
   Communicators communicators_;
-  CallTrafficReader call_traffic_;
   mpi::Types types_;
+  CallTrafficReader call_traffic_;
   WaitTime wait_time_;
   Regions regions_;
   Trace trace_;

@@ -8,15 +8,21 @@ namespace kumihimo::mpi_hooks {
 using record::Recorder;
 
 // Calls that set or delete attributes are hooked for the calls within them only, and not recorded.
-void before(Call& call) {
-  if (call.kind() == Kind::attribute) return;
-  if (begins_mpi(call)) PreloadCheck::enter(record::object_name), Recorder::note_mpi_init_entered();
-  if (Recorder* const recorder = Recorder::current()) recorder->before(call);
-  call.notes[0] = static_cast<Word>(record::Clock::now_ns());
+[[gnu::hot]] void before(Call& call) {
+  const Kind kind = record::traits_of(call.name).kind;
+  if (kind == Kind::attribute) return;
+  if (kind == Kind::environment && begins_mpi(call))
+    PreloadCheck::enter(record::object_name), Recorder::note_mpi_init_entered();
+  Recorder* const recorder = Recorder::current();
+  if (!recorder || recorder->before(call)) call.notes[Recorder::begun] = static_cast<Word>(record::Clock::now_ns());
 }
 
-void after(const Call& call, int code) {
-  if (call.kind() == Kind::attribute) return;
+[[gnu::hot]] void after(const Call& call, int code) {
+  if (call.notes[Recorder::begun] == 0) { // not timed
+    Recorder* const recorder = Recorder::current();
+    if (recorder && call.notes[Recorder::at_site]) recorder->after_untimed(call, code);
+    return;
+  }
   const std::int64_t now_ns = record::Clock::now_ns();
   if (code == 0 && begins_mpi(call)) Recorder::make();
   if (Recorder* const recorder = Recorder::current()) recorder->after(call, code, now_ns);

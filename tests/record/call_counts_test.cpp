@@ -7,6 +7,7 @@
 #include <tuple>
 
 using namespace kumihimo::record;
+using kumihimo::mpi_hooks::Language;
 using kumihimo::mpi_hooks::Name;
 
 namespace {
@@ -33,6 +34,30 @@ TEST(Rows, AreFoundAgainByTheirKeysAndStayWhereTheyAre) {
   }
   EXPECT_EQ(rows.all().size(), expected.size());
   for (const auto& [key, known] : expected) EXPECT_EQ(known.first->calls, known.second);
+}
+
+TEST(Found, IsAnEntryForAllThatItDependsOn) {
+  const KnownHandle known{7, 3, nullptr, 1, false, Language::c};
+  EXPECT_TRUE(known.is(7, 3, false, Language::c));
+  EXPECT_FALSE(known.is(8, 3, false, Language::c));
+  EXPECT_FALSE(known.is(7, 4, false, Language::c)) << "a communicator has ended";
+  EXPECT_FALSE(known.is(7, 3, true, Language::c)) << "a window";
+  EXPECT_FALSE(known.is(7, 3, false, Language::fortran)) << "an integer of Fortran";
+  const int here = 0, there = 0;
+  const CallSite site{&here, nullptr, 2, Name::Put};
+  EXPECT_TRUE(site.is(&here, 2, Name::Put));
+  EXPECT_FALSE(site.is(&there, 2, Name::Put));
+  EXPECT_FALSE(site.is(&here, 1, Name::Put));
+  EXPECT_FALSE(site.is(&here, 2, Name::Get)) << "by a pointer to a function";
+  EXPECT_FALSE(KnownHandle{}.is(0, 1, false, Language::c)) << "none is known at first";
+}
+
+TEST(Rows, ScaleTheTimeApartToAllCalls) {
+  Row row;
+  row.calls = 10, row.apart_ns = 300, row.apart_calls = 3, row.most_apart_ns = 5000;
+  EXPECT_EQ(row.apart_ns_of_all(), 1000);
+  row.apart_ns = 0, row.apart_calls = 0;
+  EXPECT_EQ(row.apart_ns_of_all(), 5000) << "at most, where no call before was timed";
 }
 
 TEST(Histograms, HaveAClassForEachPowerOfTwo) {

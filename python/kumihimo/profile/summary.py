@@ -68,6 +68,9 @@ def site(calls: Calls, totals: Totals) -> str:
         f"{calls.call} at {calls.place}{on}: {counted(calls.calls, 'call')}, {bytes_text(calls.bytes)}, "
         f"{seconds_text(calls.seconds)} of {counted(calls.ranks, 'rank')} ({share_text(share)})"
     )
+    if calls.timed_calls < calls.calls:
+        error = calls.seconds_error / calls.seconds if calls.seconds else 0.0
+        text += f", estimated ± {share_text(error)}"
     if calls.split_seconds:
         text += f", {share_text(calls.waiting_seconds / calls.split_seconds)} waiting"
     if calls.completion_seconds:
@@ -186,6 +189,7 @@ def call_object(calls: Calls) -> dict:
     found |= {name: getattr(calls.place, name) or None for name in ("file", "line", "function")}
     found |= {"communicator": calls.communicator or None}
     found |= {name: getattr(calls, name) for name in ("ranks", "calls", "bytes", "seconds")}
+    found |= {"timed_calls": calls.timed_calls, "seconds_error": calls.seconds_error}
     found |= {"mean_seconds_of_rank": calls.mean_seconds, "max_seconds_of_rank": calls.most_seconds}
     found |= {"max_seconds_of_call": calls.max_seconds, "imbalance_seconds": calls.imbalance_seconds}
     found |= {"imbalance_share": calls.imbalance_share}

@@ -29,6 +29,8 @@ class Calls:
     calls: int = 0
     bytes: int = 0
     seconds: float = 0.0
+    timed_calls: int = 0  # if fewer than `calls`, `seconds` is an estimate from these
+    error_squares: float = 0.0  # of the ranks' standard errors of `seconds`
     max_seconds: float = 0.0  # of one call
     min_seconds: float = math.inf
     ranks: int = 0  # that made it
@@ -49,6 +51,8 @@ class Calls:
             setattr(self, name, getattr(self, name) + row[name])
         for name in (*SPLIT, *COMPLETION):
             setattr(self, name, getattr(self, name) + row.get(name, 0))
+        self.timed_calls += row.get("timed_calls", row["calls"])
+        self.error_squares += row.get("seconds_error", 0.0) ** 2
         self.max_seconds = max(self.max_seconds, row["max_seconds"])
         if row["calls"]:  # else completed by a thread that began none
             self.min_seconds = min(self.min_seconds, row["min_seconds"])
@@ -59,6 +63,11 @@ class Calls:
         self.squares += seconds * seconds
         if seconds > self.most_seconds or self.most_rank < 0:
             self.most_seconds, self.most_rank = seconds, rank
+
+    @property
+    def seconds_error(self) -> float:
+        """The standard error of `seconds`."""
+        return math.sqrt(self.error_squares)
 
     @property
     def mean_seconds(self) -> float:

@@ -75,6 +75,61 @@ static void chain(void) {
   MPI_Comm_free(&now);
 }
 
+/* Short calls, of which the recorder times a sample. */
+static void short_calls(void) {
+  double* base;
+  double x = rank, y;
+  int there;
+  MPI_Win window;
+  MPI_Win_allocate(sizeof x, sizeof x, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &window);
+  MPI_Win_lock_all(0, window);
+  for (int i = 0; i < 4000; ++i) {
+    if (i == 1000) MPI_Pcontrol(0);
+    if (i == 2000) MPI_Pcontrol(1);
+    MPI_Put(&x, 1, i % 4 ? MPI_DOUBLE : MPI_FLOAT, rank, 0, 1, i % 4 ? MPI_DOUBLE : MPI_FLOAT, window);
+    MPI_Win_flush_local_all(window);
+    if (i % 400 == 399) MPI_Allreduce(&x, &y, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+  }
+  MPI_Win_unlock_all(window);
+  MPI_Win_free(&window);
+  for (int i = 0; i < 500; ++i) {
+    MPI_Request requests[2];
+    MPI_Irecv(&y, 1, MPI_DOUBLE, 1 - rank, 0, MPI_COMM_WORLD, &requests[0]);
+    MPI_Isend(&x, 1, MPI_DOUBLE, 1 - rank, 0, MPI_COMM_WORLD, &requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  }
+  MPI_Comm lasting[3] = {MPI_COMM_WORLD, MPI_COMM_SELF, MPI_COMM_WORLD};
+  for (int i = 0; i < 3000; ++i) MPI_Iprobe(MPI_ANY_SOURCE, 1, lasting[i % 3], &there, MPI_STATUS_IGNORE);
+}
+
+/* One handle for communicators of one rank and of all, by turns, each freed before the next is made. */
+static void handles(void) {
+  for (int i = 0; i < 40; ++i) {
+    MPI_Comm now;
+    int there, x = 1, y;
+    MPI_Comm_split(MPI_COMM_WORLD, i % 2 ? rank : 0, rank, &now);
+    for (int k = 0; k < 100; ++k) {
+      MPI_Iprobe(MPI_ANY_SOURCE, 1, now, &there, MPI_STATUS_IGNORE);
+      MPI_Allreduce(&x, &y, 1, MPI_INT, MPI_SUM, now);
+    }
+    MPI_Comm_free(&now);
+  }
+}
+
+static void* probes(void* unused) {
+  int there;
+  for (int k = 0; k < 5000; ++k) MPI_Iprobe(MPI_ANY_SOURCE, 1, MPI_COMM_SELF, &there, MPI_STATUS_IGNORE);
+  return unused;
+}
+
+static void at_once(void) {
+  puts("threads");
+  fflush(stdout);
+  pthread_t threads[4];
+  for (int i = 0; i < 4; ++i) pthread_create(&threads[i], NULL, probes, NULL);
+  for (int i = 0; i < 4; ++i) pthread_join(threads[i], NULL);
+}
+
 static void* one_message(void* unused) {
   int x = 1;
   MPI_Send(&x, 1, MPI_INT, 0, 0, MPI_COMM_SELF);
@@ -112,7 +167,8 @@ static void spawned(char* program) {
 int main(int argc, char** argv) {
   const char* const what = argc > 1 ? argv[1] : "";
   int provided;
-  MPI_Init_thread(&argc, &argv, strcmp(what, "one_by_one") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
+  const int threads = strcmp(what, "one_by_one") == 0 || strcmp(what, "at_once") == 0;
+  MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   if (strcmp(what, "asked") == 0) asked();
@@ -120,6 +176,9 @@ int main(int argc, char** argv) {
   if (strcmp(what, "between") == 0) between();
   if (strcmp(what, "reused") == 0) reused();
   if (strcmp(what, "chain") == 0) chain();
+  if (strcmp(what, "short_calls") == 0) short_calls();
+  if (strcmp(what, "handles") == 0) handles();
+  if (strcmp(what, "at_once") == 0 && provided == MPI_THREAD_MULTIPLE) at_once();
   if (strcmp(what, "one_by_one") == 0 && provided == MPI_THREAD_MULTIPLE) one_by_one();
   if (strcmp(what, "spawned") == 0) spawned(argv[0]);
   if (strcmp(what, "left") == 0) {

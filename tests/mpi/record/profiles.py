@@ -5,7 +5,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-INT, DOUBLE = 4, 8
+INT, FLOAT, DOUBLE = 4, 4, 8
 WORD = "a line of input\n"
 
 

@@ -12,7 +12,7 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-from profiles import DOUBLE, INT, WORD, Profile, check, compare, equal, launch, recorded
+from profiles import DOUBLE, FLOAT, INT, WORD, Profile, check, compare, equal, launch, recorded
 from sessions import (
     sessions_alone,
     sessions_around,
@@ -507,6 +507,86 @@ def one_by_one(arguments):
         equal(len(rows), 1, "rows of threads that were never there at once")
 
 
+SHORT_CALLS = {  # calls and bytes, as corners.c makes them
+    "MPI_Win_allocate": (1, 0),
+    "MPI_Win_lock_all": (1, 0),
+    "MPI_Put": (3000, 2250 * DOUBLE + 750 * FLOAT),
+    "MPI_Win_flush_local_all": (3000, 0),
+    "MPI_Allreduce": (7, 7 * DOUBLE),
+    "MPI_Win_unlock_all": (1, 0),
+    "MPI_Win_free": (1, 0),
+    "MPI_Irecv": (500, 500 * DOUBLE),
+    "MPI_Isend": (500, 500 * DOUBLE),
+    "MPI_Waitall": (500, 0),
+    "MPI_Iprobe": (3000, 0),
+    "MPI_Init": (1, 0),
+}
+
+
+def exact_counts_of_short_calls(profile, ranks):
+    for rank in range(ranks):
+        for name, counts in SHORT_CALLS.items():
+            found = (
+                profile.calls(rank, name) + profile.calls(rank, f"{name}_thread"),
+                profile.calls(rank, name, "bytes"),
+            )
+            equal(found, counts, f"calls and bytes of {name} on rank {rank}")
+        equal(
+            calls_by_size(profile, rank, "MPI_Iprobe"),
+            {ranks: 2000, 1: 1000},
+            "calls of MPI_Iprobe by size of the communicator",
+        )
+        messages = {rank: (0, 0, *SHORT_CALLS["MPI_Put"]), 1 - rank: (500, 500 * DOUBLE, 0, 0)}
+        equal(profile.matrix(rank), messages, f"partners of rank {rank}")
+
+
+def calls_by_size(profile, rank, name):
+    found = defaultdict(int)
+    for row in profile.ranks[rank]["calls"]:
+        if row["call"] == name:
+            found[profile.ranks[rank]["communicators"][row["communicator"]]["size"]] += row["calls"]
+    return dict(found)
+
+
+def short_calls(arguments):
+    """All are counted, with all their bytes. A sample of them is timed, and the profile says so."""
+    profile, _ = recorded(arguments)
+    exact_counts_of_short_calls(profile, arguments[2])
+    for part in profile.ranks.values():
+        for row in part["calls"]:
+            sampled = "timed_calls" in row
+            equal("seconds_error" in row, sampled, f"an error beside the sample of {row}")
+            check(not sampled or 64 <= row["timed_calls"] < row["calls"], f"a sample of {row}")
+            check(not sampled or row["call"] not in ("MPI_Allreduce", "MPI_Waitall"), f"all are timed of {row}")
+            mean = row["seconds"] / row["calls"]
+            slack = (16 * row["max_seconds"] + 3 * row["seconds_error"]) / row["calls"] if sampled else 1e-9
+            check(row["min_seconds"] - slack <= mean <= row["max_seconds"] + slack, f"mean of {row}")
+    check(any("timed_calls" in row for row in profile.ranks[0]["calls"]), "some function has a sample")
+
+
+def all_timed(arguments):
+    """With a trace all calls are timed."""
+    with tempfile.TemporaryDirectory() as folder:
+        profile, _ = recorded(arguments, {"KUMIHIMO_RECORD_TRACE": folder})
+    exact_counts_of_short_calls(profile, arguments[2])
+    for part in profile.ranks.values():
+        check(all("timed_calls" not in row for row in part["calls"]), "all calls are timed")
+
+
+def handles(arguments):
+    """A handle that comes back for another communicator is not taken for the former one."""
+    profile, _ = recorded(arguments)
+    for rank in range(arguments[2]):
+        for name in ("MPI_Iprobe", "MPI_Allreduce"):
+            equal(calls_by_size(profile, rank, name), {1: 2000, 2: 2000}, f"calls of {name} by size")
+
+
+def at_once(arguments):
+    profile, ended = recorded(arguments)
+    for rank in range(arguments[2] if has_threads(ended) else 0):
+        equal(profile.calls(rank, "MPI_Iprobe"), 20_000, "calls of all threads")
+
+
 def spawned(arguments):
     """The processes that the program has started write a profile of their own, beside that of the program."""
     _, family, ranks, recorder, program, launcher = arguments
@@ -555,6 +635,10 @@ CASES = {
         between,
         reused,
         chain,
+        short_calls,
+        all_timed,
+        handles,
+        at_once,
         one_by_one,
         spawned,
     )

@@ -45,6 +45,24 @@ def written(folder: Path, *ranks: dict, header: dict = HEADER) -> Path:
     return path
 
 
+def test_adds_up_the_errors_of_estimated_times(tmp_path: Path) -> None:
+    sampled = {"timed_calls": 70, "seconds_error": 0.3}
+    path = written(
+        tmp_path,
+        rank(0, [call("MPI_Put", calls=1000, seconds=6.0, **sampled)]),
+        rank(1, [call("MPI_Put", calls=1000, seconds=4.0, timed_calls=80, seconds_error=0.4)]),
+        rank(2, [call("MPI_Get", calls=5, seconds=1.0)]),
+    )
+    found = totals.of(path)
+    put, get = found.by_time()
+    assert (put.timed_calls, put.seconds_error) == (150, pytest.approx(0.5))
+    assert (get.timed_calls, get.seconds_error) == (5, 0.0)
+    text = "\n".join(summary.lines(found))
+    assert "10 s of 2 ranks (33 %), estimated ± 5.0 %" in text
+    assert text.count("estimated") == 1
+    assert summary.as_object(found)["calls"][0]["seconds_error"] == pytest.approx(0.5)
+
+
 def test_adds_up_ranks_and_tells_imbalance(tmp_path: Path) -> None:
     split = {"split_calls": 2, "split_seconds": 4.0, "waiting_seconds": 3.0, "transferring_seconds": 1.0}
     path = written(
