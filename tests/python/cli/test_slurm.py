@@ -110,13 +110,32 @@ def test_what_a_script_starts_by_srun_is_tuned_by_srun(in_allocation, script, in
 @pytest.mark.long
 @pytest.mark.parametrize("family", list(PLUGINS))
 def test_optimise_of_a_script(in_allocation, script, installation):
-    done = in_allocation("optimise", "--budget", "40s", "--json", "--", script(installation))
+    done = in_allocation("optimise", "--budget", "80s", "--json", "--", script(installation))
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert found["profile"]["program"].startswith("job.sh-")
+    check_optimised(json.loads(done.stdout), "job.sh-")
+
+
+def check_optimised(found: dict, program: str) -> None:
+    assert found["profile"]["program"].startswith(program)
     assert bool(found["kept"]) == (found["wisdom"] is not None) == (found["nothing_to_gain"] is None)
     for turns in found["comparisons"]:
         assert turns["pairs"] >= 6 or "budget" in found["nothing_to_gain"]
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("family", list(PLUGINS))
+def test_optimise_of_two_programs(in_allocation, line, tmp_path, installation):
+    """By the file of srun --multi-prog: whole runs with choices and without, kept for the program of rank 0."""
+    words = line(installation, times=2000)
+    program = shlex.join(words[words.index(sys.executable) :])
+    second = tmp_path / "second.py"
+    second.write_text((tmp_path / "program.py").read_text(encoding="utf-8"), encoding="utf-8")
+    other = program.replace(str(tmp_path / "program.py"), str(second))
+    (tmp_path / "programs").write_text(f"0 {program}\n1 {other}\n", encoding="utf-8")
+    start = [*words[: words.index(sys.executable)], "--multi-prog", "programs"]
+    done = in_allocation("optimise", "--budget", "80s", "--json", "--", *start)
+    assert done.returncode == 0, done.stderr
+    check_optimised(json.loads(done.stdout), "program.py-")
 
 
 @pytest.mark.parametrize("family", list(PLUGINS)[:1])
