@@ -25,8 +25,15 @@ std::int64_t next_number() {
   return static_cast<std::int64_t>(mixed(mine, ++given) >> 1);
 }
 
-// Of a call of exact sums, which is of a type by the operation `user` (exact_sums.hpp).
-Result<transport::Reduction> exact_reduction(const Collective& collective) {
+// Exact sums are of a floating type and the operation `user` (exact_sums.hpp).
+bool is_exact_sum(const Collective& collective) {
+  return collective.operation == Operation::user && collective.type != DataType::opaque;
+}
+
+// The reduction of a plan; none for a user-defined operation, which each run brings.
+Result<transport::Reduction> reduction_of(const Collective& collective) {
+  if (collective.operation != Operation::user) return plan::find_reduction(collective);
+  if (!is_exact_sum(collective)) return transport::Reduction{};
   const kernels::ExactKernels* const kernels = kernels::find_exact_kernels(collective.type);
   if (!kernels) return wrong_value("the type has no exact sums", name_of(collective.type));
   return transport::Reduction{nullptr, kernels->merge, nullptr};
@@ -322,11 +329,7 @@ Result<Schedule> Communicator::schedule_of(const Collective& collective, const C
 // too.
 Result<std::unique_ptr<plan::Plan>> Communicator::make_one(const Collective& collective, const Choice& choice,
                                                            bool asks) {
-  const auto asked = [&] {
-    const bool exact = collective.operation == Operation::user;
-    return std::pair(schedule_of(collective, choice),
-                     exact ? exact_reduction(collective) : plan::find_reduction(collective));
-  };
+  const auto asked = [&] { return std::pair(schedule_of(collective, choice), reduction_of(collective)); };
   const auto refused = [&] {
     if (asks) plan::Plan::refuse(*resources_->transport);
     return std::pair(Result<Schedule>(out_of_memory()), Result<transport::Reduction>(out_of_memory()));
@@ -345,7 +348,7 @@ Communicator::Both Communicator::make_both(Collective collective, const Choice& 
   Both both;
   for (const bool in_place : {false, true}) {
     if (in_place && !collective.kind->may_be_in_place()) break;
-    if (!in_place && collective.operation == Operation::user) continue; // exact sums always are
+    if (!in_place && is_exact_sum(collective)) continue; // exact sums always are
     collective.in_place = in_place || collective.kind->has_one_buffer();
     if (!asks && resources_->plans.find(plan::key_of(collective))) continue;
     Result<std::unique_ptr<plan::Plan>> made =
