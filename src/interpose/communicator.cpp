@@ -319,10 +319,13 @@ bool Communicator::open_transport() {
   return !transport_failed_;
 }
 
-// What must keep its order is asked of ranks of which nothing is known but their numbers.
+// What must keep its order is asked of ranks of which nothing is known but their numbers. Segments were chosen for
+// small elements: here they have one element at least.
 Result<Schedule> Communicator::schedule_of(const Collective& collective, const Choice& choice) const {
   const RankSpace space = is_fixed(reproducible_, collective) ? RankSpace::row(ranks()) : space_;
-  return choice.variant->build(collective, space, choice.parameters);
+  Parameters parameters = choice.parameters;
+  if (parameters.segment_bytes) parameters.segment_bytes = std::max(*parameters.segment_bytes, collective.type_bytes);
+  return choice.variant->build(collective, space, parameters);
 }
 
 // Where `asks`, as collective as the transport's prepare(): a rank that runs out of memory before takes part in it,
