@@ -374,8 +374,10 @@ std::optional<Reason> obstacle_of_reduction(const RequestedCall& asked, const Ca
 // Of a user-defined operation, by the layout that its type has on this rank.
 mpi_transport::LibraryReduction::Operands operands_of(Interposer& interposer, const Call& call,
                                                       const Collective& collective) {
-  const bool is_packed = !is_dense(interposer.library(), call.send.type);
-  return {.type = call.send.type,
+  const mpi::Handle type = call.send.type;
+  const bool is_packed =
+      !interposer.types().find_dense(type) && !is_dense(interposer.library(), type, collective.bytes().value);
+  return {.type = type,
           .operation = call.operation,
           .type_bytes = collective.type_bytes,
           .commutative = collective.commutative,

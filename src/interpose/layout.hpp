@@ -4,7 +4,6 @@
 #include "mpi/library.hpp"
 
 #include <cstdint>
-#include <limits>
 
 namespace kumihimo::interpose {
 
@@ -12,9 +11,8 @@ enum class Layout : std::uint8_t { dense, holes, derived };
 // `dense` or `holes` for a predefined type, `derived` for all others.
 Layout layout_of(const mpi::Library& library, mpi::Handle type);
 
-// Whether elements of the type are contiguous and in packing order, so that they need no packing. A derived
-// type is not analysed if `bytes`, of the data, are so few that packing is faster.
-bool is_dense(const mpi::Library& library, mpi::Handle type,
-              std::int64_t bytes = std::numeric_limits<std::int64_t>::max());
+// Whether elements of the type are contiguous and in packing order, so that they need no packing. For few bytes a
+// derived type is not analysed, which takes longer than packing.
+bool is_dense(const mpi::Library& library, mpi::Handle type, std::int64_t bytes);
 
 } // namespace kumihimo::interpose

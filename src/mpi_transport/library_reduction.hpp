@@ -19,7 +19,7 @@ class LibraryReduction {
     mpi::Handle type = 0, operation = 0;
     std::int64_t type_bytes = 0; // of an element in the engine's buffers
     bool commutative = false;
-    // Elements with gaps, which the engine's buffers hold as MPI_Pack packs them: they are unpacked for the function.
+    // The engine's buffers hold elements as MPI_Pack packs them: they are unpacked for the function.
     bool is_packed = false;
     mpi::Handle alone = 0; // a communicator of this rank, for MPI_Pack
   };
