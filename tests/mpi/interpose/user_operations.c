@@ -3,6 +3,7 @@
  * status is the number of failed checks, at most 100. */
 #include <complex.h>
 #include <mpi.h>
+#include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -288,6 +289,9 @@ static void kinds(void) {
 
 /* --- operations and types that end, and others that get their handles */
 
+/* The world's ranks, whose plans are kept: of the world's own communicator there are too many. */
+static MPI_Comm fresh;
+
 static int ints_of(MPI_Datatype* type) { /* as programs ask */
   int bytes = 0;
   MPI_Type_size(*type, &bytes);
@@ -321,7 +325,7 @@ static void handles_again(void) {
       int in[count * 5], out[count * 5], right = 1;
       const int all = count * (derived ? length : 1);
       for (int i = 0; i < all; ++i) in[i] = rank + i, out[i] = -1;
-      MPI_Allreduce(in, out, count, row, op, MPI_COMM_WORLD);
+      MPI_Allreduce(in, out, count, row, op, fresh);
       for (int i = 0; i < all; ++i)
         right &= out[i] == (f == 0 ? ranks * (ranks - 1) / 2 + ranks * i : f == 1 ? ranks - 1 + i : i);
       expect(right, f == 0 ? "sums" : f == 1 ? "maxima" : "firsts", "an operation with a handle used before", turn);
@@ -354,7 +358,7 @@ static void layouts(void) {
     const int is_wide = turn / 2 % 3 == 1 ? rank % 2 : turn / 2 % 3 == 2, step = is_wide ? 3 : 1;
     for (int i = 0; i < 6 * most; ++i) in[i] = 1 << 20, out[i] = -7;
     for (int i = 0; i < 2 * count; ++i) in[i * step] = rank + i;
-    MPI_Allreduce(in, out, count, is_wide ? wide : narrow, op, MPI_COMM_WORLD);
+    MPI_Allreduce(in, out, count, is_wide ? wide : narrow, op, fresh);
     int right = 1;
     for (int i = 0; i < 6 * most; ++i) {
       const int is_data = i % step == 0 && i / step < 2 * count;
@@ -366,7 +370,46 @@ static void layouts(void) {
   MPI_Op_free(&op);
 }
 
-/* --- a function is called by the thread of its call, also while the progress thread moves other calls */
+/* --- operands are aligned as we promise, although the program's are not */
+
+static void by_lined_up_records(void* in, void* inout, int* count, MPI_Datatype* type) {
+  (void)type;
+  look(in, inout, 16, "records");
+  add_records(inout, in, *count);
+}
+
+static void alignment(void) {
+  enum { count = 600 };
+  MPI_Op op;
+  MPI_Op_create(by_lined_up_records, 1, &op);
+  MPI_Datatype type = type_of_records();
+  Record *in = (Record*)(mine + 8), *out = (Record*)(found + 8), *right = (Record*)expected;
+  for (int r = 0; r < ranks; ++r)
+    if (fill_records(r == 0 ? right : (Record*)theirs, r, count), r > 0)
+      add_records(right, (Record*)theirs, count);
+  fill_records(in, rank, count);
+  MPI_Allreduce(in, out, count, type, op, fresh);
+  expect(same_records(out, right, count), "records", "an allreduce out of line", count);
+  MPI_Allreduce(MPI_IN_PLACE, in, count, type, op, fresh);
+  expect(same_records(in, right, count), "records", "an allreduce in place out of line", count);
+  MPI_Type_free(&type);
+  MPI_Op_free(&op);
+}
+
+/* --- a function is called by the thread of its call, also while other threads move other calls */
+
+static MPI_Comm of_other_thread;
+static void* waits(void* nothing) {
+  for (int turn = 0; turn < 100; ++turn) {
+    int in = turn, out = -1;
+    MPI_Request request;
+    MPI_Iallreduce(&in, &out, 1, MPI_INT, MPI_SUM, of_other_thread, &request);
+    if (turn % ranks == rank) usleep(1000);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (out != ranks * turn) of_other_thread = MPI_COMM_NULL; /* found by the main thread */
+  }
+  return nothing;
+}
 
 static void beside_nonblocking(void) {
   enum { count = 100000 };
@@ -374,6 +417,14 @@ static void beside_nonblocking(void) {
   MPI_Op op;
   MPI_Op_create(by_records, 1, &op);
   MPI_Datatype type = type_of_records();
+  pthread_t thread;
+  int threads = 0, first = 1, sum = 0;
+  MPI_Query_thread(&threads);
+  if (threads == MPI_THREAD_MULTIPLE) {
+    MPI_Comm_dup(fresh, &of_other_thread);
+    MPI_Allreduce(&first, &sum, 1, MPI_INT, MPI_SUM, of_other_thread); /* sets it up */
+    pthread_create(&thread, NULL, waits, NULL);
+  }
   for (int turn = 0; turn < 30; ++turn) {
     MPI_Request request;
     Record in[40], out[40], right[40], other[40];
@@ -381,27 +432,36 @@ static void beside_nonblocking(void) {
     fill_records(in, rank, 40);
     for (int r = 0; r < ranks; ++r)
       if (fill_records(r == 0 ? right : other, r, 40), r > 0) add_records(right, other, 40);
-    MPI_Iallreduce(long_in, long_out, count, MPI_LONG, MPI_SUM, MPI_COMM_WORLD, &request);
+    MPI_Iallreduce(long_in, long_out, count, MPI_LONG, MPI_SUM, fresh, &request);
     if (turn % ranks == rank) usleep(3000);
-    MPI_Allreduce(in, out, 40, type, op, MPI_COMM_WORLD);
+    MPI_Allreduce(in, out, 40, type, op, fresh);
     expect(same_records(out, right, 40), "records", "an allreduce beside an iallreduce", turn);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     expect(long_out[count - 1] == (long)ranks * (count - 1) + ranks * (ranks - 1) / 2, "longs", "an iallreduce", turn);
+  }
+  if (threads == MPI_THREAD_MULTIPLE) {
+    pthread_join(thread, NULL);
+    expect(of_other_thread != MPI_COMM_NULL, "ints", "an iallreduce of another thread", 1);
+    if (of_other_thread != MPI_COMM_NULL) MPI_Comm_free(&of_other_thread);
   }
   MPI_Type_free(&type);
   MPI_Op_free(&op);
 }
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
+  int provided;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   library_alone = argc > 1;
   main_thread = syscall(SYS_gettid);
   kinds();
+  MPI_Comm_dup(MPI_COMM_WORLD, &fresh);
   handles_again();
   layouts();
+  if (argc == 1) alignment();
   beside_nonblocking();
+  MPI_Comm_free(&fresh);
   MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Finalize();
   return failures < 100 ? failures : 100;
