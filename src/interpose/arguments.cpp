@@ -94,7 +94,7 @@ bool is_wrong_side(Interposer& interposer, CollectiveKind kind, const Side& side
   const bool ours = interposer.types().find(type) != nullptr;
   if (!side.buffer && ours) return true; // a derived type may have absolute addresses
   if (side.buffer == constants.in_place) return true;
-  return !ours && !kind->reduces() && !is_committed(interposer, type); // no reduction of these is taken over
+  return !ours && !is_committed(interposer, type);
 }
 
 } // namespace
@@ -113,6 +113,7 @@ bool is_one_buffer(const Interposer& interposer, CollectiveKind kind, const Rank
   }
   if (sent != received) [[likely]]
     return false;
+  if (m.reduces()) return true; // whose sides have one type
   return interposer.types().find(interposer.plain(view.sent->type)) &&
          interposer.types().find(interposer.plain(view.received->type));
 }

@@ -9,8 +9,8 @@ const ReasonText& text_of(Reason reason) {
   static constexpr std::array<ReasonText, reasons> texts = {{
       {"not_chosen", "no Kumihimo algorithm was chosen"},
       {"empty", "no data, or only one rank"},
-      {"other_type", "a derived type, or a predefined type without a reduction kernel"},
-      {"other_op", "a user-defined operation, or one without a reduction kernel for the type"},
+      {"other_type", "a derived type with a predefined operation, or a predefined type without a reduction kernel"},
+      {"other_op", "an operation without a reduction kernel for the type"},
       {"between", "an intercommunicator"},
       {"disagreement", "the ranks disagree on wisdom, settings or version"},
       {"no_plan", "the algorithm does not fit the call, or memory was short"},
@@ -25,6 +25,9 @@ const ReasonText& text_of(Reason reason) {
       {"lost", "a process did not load the preload library"},
       {"device", "a GPU buffer, or a non-blocking call in a program that uses a GPU"},
       {"session", "a communicator of an MPI session"},
+      {"op_not_commutative", "a user-defined operation that is not commutative"},
+      {"op_nonblocking", "a user-defined operation in a non-blocking call"},
+      {"op_reproducible", "a user-defined operation in a reproducible run"},
   }};
   return texts[static_cast<std::size_t>(reason)];
 }

@@ -16,8 +16,8 @@ namespace kumihimo::interpose {
 enum class Reason : std::uint8_t {
   not_chosen,    // wisdom chooses the library, or nothing
   empty,         // no data, or one rank alone
-  other_type,    // a derived type, or a predefined one without a kernel
-  other_op,      // the user's operation, or one without a kernel for this type
+  other_type,    // a derived type with a predefined operation, or a predefined type without a kernel
+  other_op,      // an operation without a kernel for this type
   between,       // an intercommunicator
   disagreement,  // the ranks do not agree on wisdom, settings or version
   no_plan,       // the algorithm does not fit, or there was no memory for it
@@ -30,9 +30,13 @@ enum class Reason : std::uint8_t {
   refused,       // arguments that MPI does not allow; the library reports them
   lost,          // a process of the program did not load the interposer
   device,        // a buffer in the memory of a GPU
-  session        // a communicator of an MPI session
+  session,       // a communicator of an MPI session
+  // A user-defined operation:
+  op_not_commutative, // its operands must keep the order of ranks
+  op_nonblocking,     // the progress thread must not call its function
+  op_reproducible     // its order of operands is not fixed
 };
-inline constexpr std::size_t reasons = 17;
+inline constexpr std::size_t reasons = 20;
 // The id is for programs that read the summary, the sentence for people.
 struct ReasonText {
   std::string_view id, sentence;

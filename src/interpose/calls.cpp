@@ -10,6 +10,7 @@
 #include "interpose/packed.hpp"
 #include "interpose/repeated_call.hpp"
 #include "mpi_hooks/fast_path.hpp"
+#include "mpi_transport/library_reduction.hpp"
 
 #include <fmt/format.h>
 
@@ -52,6 +53,9 @@ struct SupportedCall {
   std::shared_ptr<Packed> packed; // if the data of this rank are not contiguous
   mpi_hooks::Counter* counter = nullptr;
   std::shared_ptr<plan::Plan> held = {}; // `plan`, if this call must keep it alive
+  std::optional<mpi_transport::LibraryReduction> user_operation = {};
+
+  bool packs_elements() const { return user_operation && user_operation->is_packed(); }
 };
 
 // False for a type that the program may free: another one may get its handle.
@@ -145,7 +149,8 @@ std::int64_t bytes_of(const RequestedCall& asked, const Call& call, const RankBu
   const mpi::Handle one = side->types ? asked.interposer.plain(side->types[0]) : side->type;
   if (const mpi::NamedType* type = asked.interposer.types().find_dense(one)) return limited_bytes(count, type->bytes());
   long long size = 0;
-  const bool known = !asked.kind->reduces() && one != asked.interposer.library().constants.datatype_null &&
+  const bool by_user = asked.kind->reduces() && !asked.interposer.types().operation(call.operation);
+  const bool known = (!asked.kind->reduces() || by_user) && one != asked.interposer.library().constants.datatype_null &&
                      asked.interposer.library().call.Type_size_x(one, &size) == 0;
   return known ? limited_bytes(count, std::max(0LL, size)) : 0;
 }
@@ -154,12 +159,13 @@ std::int64_t bytes_of(const RequestedCall& asked, const Call& call, const RankBu
 struct Dense {
   bool sent, received, both;
 };
-Dense dense_sides(const Interposer& interposer, const RankBuffers& view, const Collective& collective) {
+Dense dense_sides(const SupportedCall& taken, const RankBuffers& view, const Collective& collective) {
+  const Interposer& interposer = *taken.interposer;
   const CollectiveRow& m = *collective.kind;
   const auto is = [&](const Side* side, bool of_each) {
     if (side && DeviceMemory::holds(first_address(interposer, *side))) return false;
-    if (!side || m.reduces() || interposer.types().find_dense(side->type))
-      return true; // a pair with holes is one element
+    if (side && m.reduces()) return !taken.packs_elements(); // a pair with holes is one element
+    if (!side || interposer.types().find_dense(side->type)) return true;
     return is_dense(interposer.library(), side->type, collective.bytes().value * (of_each ? collective.ranks : 1));
   };
   return {is(view.sent, m.sends_to_each()), is(view.received, m.receives_from_each()),
@@ -214,7 +220,8 @@ Status set_packed_blocks(SupportedCall& taken, const RankBuffers& view, const De
   return taken.packed->pack({view.sent->buffer, view.sent->count, view.sent->type}, sent);
 }
 
-// Copies the vectors of a reduction, which has predefined types, as bytes, including the holes of pairs.
+// Packs the vectors of a reduction. Types without gaps are copied as bytes, and so are predefined pairs, including
+// their holes.
 Status set_packed_vectors(SupportedCall& taken, const RankBuffers& view, const Dense& dense,
                           const Collective& collective) {
   const auto own = static_cast<std::size_t>(taken.communicator->rank());
@@ -226,23 +233,27 @@ Status set_packed_vectors(SupportedCall& taken, const RankBuffers& view, const D
                  : block * collective.ranks;
     if (table) received = (*table)[own] * collective.type_bytes;
   }
-  const mpi::Handle byte = taken.interposer->library().constants.byte;
+  const auto elements = [&](const Side& side, std::int64_t bytes) {
+    if (taken.packs_elements()) return Elements{side.buffer, bytes / collective.type_bytes, side.type};
+    return Elements{side.buffer, bytes, taken.interposer->library().constants.byte};
+  };
+  const bool gets_nothing = collective.kind->from == Contributors::before_itself && own == 0;
   Packed& packed = *taken.packed;
   if (view.both) {
     std::byte* const data = packed.make(sent);
     taken.buffers = {data, data};
-    packed.unpack_to({view.both->buffer, sent, byte}, data);
-    return packed.pack({view.both->buffer, sent, byte}, data);
+    packed.unpack_to(elements(*view.both, sent), data);
+    return packed.pack(elements(*view.both, sent), data);
   }
-  if (view.received && !dense.received) {
+  if (view.received && !dense.received && !gets_nothing) {
     std::byte* const data = packed.make(received);
     taken.buffers.output = data;
-    packed.unpack_to({view.received->buffer, received, byte}, data);
+    packed.unpack_to(elements(*view.received, received), data);
   }
   if (!view.sent || dense.sent) return Nothing{};
   std::byte* const data = packed.make(sent);
   taken.buffers.input = data;
-  return packed.pack({view.sent->buffer, sent, byte}, data);
+  return packed.pack(elements(*view.sent, sent), data);
 }
 
 // Packs data into our memory, in one buffer if the plan has one. Ranks may differ in their types and in MPI_IN_PLACE.
@@ -288,7 +299,7 @@ Status set_buffers(SupportedCall& taken, RankBuffers view, bool one_buffer, cons
     taken.buffers = {view.both->buffer, view.both->buffer};
   else
     taken.buffers = {view.sent ? view.sent->buffer : nullptr, view.received ? view.received->buffer : nullptr};
-  const Dense dense = dense_sides(*taken.interposer, view, collective);
+  const Dense dense = dense_sides(taken, view, collective);
   if (dense.sent && dense.received && dense.both && lies_in_order(view, collective.ranks)) {
     if (view.length() && view.length()->counts) move_to_first_block(taken, view);
     return Nothing{};
@@ -347,13 +358,40 @@ std::int64_t packed_bytes(const mpi::Library& library, const Call& call) {
   return call.send.count * std::int64_t{size};
 }
 
+// Why the library runs a reduction, whatever was chosen. All ranks find the same, before anything is set up.
+std::optional<Reason> obstacle_of_reduction(const RequestedCall& asked, const Call& call) {
+  const Interposer& interposer = asked.interposer;
+  if (interposer.types().operation(call.operation))
+    return interposer.types().find(call.send.type) ? std::nullopt : std::optional(Reason::other_type);
+  if (call.operation == interposer.library().constants.op_null) return Reason::other_op;
+  if (asked.form == Form::nonblocking) return Reason::op_nonblocking;
+  if (interposer.reproducible() != Reproducible::off) return Reason::op_reproducible;
+  int commutes = 0;
+  interposer.library().call.Op_commutative(call.operation, &commutes);
+  return commutes ? std::nullopt : std::optional(Reason::op_not_commutative);
+}
+
+// Of a user-defined operation, by the layout that its type has on this rank.
+mpi_transport::LibraryReduction::Operands operands_of(Interposer& interposer, const Call& call,
+                                                      const Collective& collective) {
+  const mpi::Handle type = call.send.type;
+  const bool is_packed =
+      !interposer.types().find_dense(type) && !is_dense(interposer.library(), type, collective.bytes().value);
+  return {.type = type,
+          .operation = call.operation,
+          .type_bytes = collective.type_bytes,
+          .commutative = collective.commutative,
+          .is_packed = is_packed,
+          .alone = is_packed ? interposer.alone() : 0};
+}
+
 Answer take(const RequestedCall& asked, const Call& call) {
   if (call.local_counts) return take_own(asked, call);
   Interposer& interposer = asked.interposer;
   if (asked.kind->reduces()) { // nothing is set up for what is never ours
     if (!call.counts && call.send.count == 0) return asked.hand_on(0, Reason::empty);
-    if (!interposer.types().find(call.send.type))
-      return asked.hand_on(packed_bytes(interposer.library(), call), Reason::other_type);
+    if (const auto reason = obstacle_of_reduction(asked, call))
+      return asked.hand_on(packed_bytes(interposer.library(), call), *reason);
   }
   Communicator* const communicator = communicator_of(asked, call);
   if (!communicator) return std::nullopt;
@@ -371,6 +409,8 @@ Answer take(const RequestedCall& asked, const Call& call) {
   if (planned.error) return give_up(asked, *communicator, *planned.error);
   if (!planned.plan) return std::nullopt;
   SupportedCall taken{&interposer, communicator, planned.plan, {}, nullptr, planned.counter, planned.kept};
+  if (collective.type == DataType::opaque)
+    taken.user_operation.emplace(interposer.library(), operands_of(interposer, call, collective));
   if (Status s = set_buffers(taken, view, one_buffer, collective, asked.form); !s)
     return give_up(asked, *communicator, s.error());
   return Answer(taken);
@@ -418,8 +458,21 @@ Work work_of(const SupportedCall& taken, mpi::Handle communicator) {
   return {taken.plan, taken.communicator->transport(), &taken.communicator->queue(), taken.buffers, communicator};
 }
 
+// With a user-defined operation.
+Status run_reduction(const SupportedCall& taken, mpi::Handle communicator) {
+  const transport::Reduction reduction = taken.user_operation->reduction();
+  if (Status done = taken.interposer->run(*taken.communicator, communicator, *taken.plan, taken.buffers, &reduction);
+      !done)
+    return done;
+  Status done = taken.user_operation->status();
+  if (!done) taken.interposer->nonblocking().abandon(*taken.communicator->transport(), done.error());
+  return done;
+}
+
 Status run(const SupportedCall& taken, mpi::Handle communicator) {
-  const Status done = taken.interposer->run(*taken.communicator, communicator, *taken.plan, taken.buffers);
+  const Status done = taken.user_operation
+                          ? run_reduction(taken, communicator)
+                          : taken.interposer->run(*taken.communicator, communicator, *taken.plan, taken.buffers);
   if (!done || !taken.packed) [[likely]]
     return done;
   return taken.packed->unpack();
@@ -432,7 +485,9 @@ std::optional<int> run_allowed(const RequestedCall& asked, const Call& call) {
   const std::uint64_t era = mpi_hooks::FastPath::era();
   const Answer taken = take_or_fail(asked, call);
   if (!taken) return std::nullopt;
-  if (*taken && !(*taken)->packed && !(*taken)->held && asked.will_hold(call))
+  // The program may free its operation: another one may get its handle.
+  const bool may_recur = *taken && !(*taken)->packed && !(*taken)->held && !(*taken)->user_operation;
+  if (may_recur && asked.will_hold(call))
     RepeatedCall::of(asked.kind)
         .remember(*interposer, asked.kind, call, {(*taken)->communicator, (*taken)->plan, (*taken)->counter}, era);
   const Status done = *taken ? run(**taken, call.communicator) : Status(taken->error());

@@ -52,12 +52,12 @@ CollectiveOrReason collective_of_call(const mpi::Library& library, const mpi::Ty
   const auto is_too_long = [&](std::int64_t each) {
     return limited_bytes(limited_bytes(length.count, each), kind->is_vector() ? 1 : ranks) >= most_bytes;
   };
-  if (kind->reduces()) {
+  const std::optional<Operation> operation = kind->reduces() ? types.operation(call.operation) : std::nullopt;
+  if (operation) {
     if (length.count == 0) return Reason::empty;
     const mpi::NamedType* const type = types.find(side->type);
     if (!type) return Reason::other_type;
-    const std::optional<Operation> operation = types.operation(call.operation);
-    if (!operation || !type->may(*operation)) return Reason::other_op;
+    if (!type->may(*operation)) return Reason::other_op;
     if (is_too_long(type->bytes())) return Reason::no_plan;
     return with_lengths(make_collective(kind, ranks, length.count * type->each, type->type, *operation, root), length,
                         type->each);
@@ -67,6 +67,12 @@ CollectiveOrReason collective_of_call(const mpi::Library& library, const mpi::Ty
   if (length.count == 0 || size == 0) return Reason::empty;
   // Longer than the library can pack in one piece, which a rank may need.
   if (is_too_long(size) || limited_bytes(length.count, size) > std::numeric_limits<int>::max()) return Reason::no_plan;
+  if (kind->reduces()) {
+    Collective by_user = make_collective(kind, ranks, length.count, DataType::opaque, Operation::user, root);
+    by_user.type_bytes = size;
+    by_user.commutative = true; // else the call is the library's
+    return with_lengths(std::move(by_user), length, 1);
+  }
   return with_lengths(make_collective(kind, ranks, length.count * size, DataType::uint8, Operation::sum, root), length,
                       size);
 }

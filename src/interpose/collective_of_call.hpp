@@ -1,5 +1,6 @@
 // The collective that a call asks for, from arguments that are equal on all its ranks: type and operation of a
-// reduction, and the bytes of a block for all others, because its type may differ from rank to rank.
+// reduction, and the bytes of a block for all others, because its type may differ from rank to rank. A reduction with a
+// user-defined operation has elements of an opaque type, as large as MPI_Pack packs them, for the same reason.
 #pragma once
 
 #include "interpose/buffer_semantics.hpp"

@@ -25,8 +25,15 @@ std::int64_t next_number() {
   return static_cast<std::int64_t>(mixed(mine, ++given) >> 1);
 }
 
-// Of a call of exact sums, which is of a type by the operation `user` (exact_sums.hpp).
-Result<transport::Reduction> exact_reduction(const Collective& collective) {
+// Exact sums are of a floating type and the operation `user` (exact_sums.hpp).
+bool is_exact_sum(const Collective& collective) {
+  return collective.operation == Operation::user && collective.type != DataType::opaque;
+}
+
+// The reduction of a plan; none for a user-defined operation, which each run brings.
+Result<transport::Reduction> reduction_of(const Collective& collective) {
+  if (collective.operation != Operation::user) return plan::find_reduction(collective);
+  if (!is_exact_sum(collective)) return transport::Reduction{};
   const kernels::ExactKernels* const kernels = kernels::find_exact_kernels(collective.type);
   if (!kernels) return wrong_value("the type has no exact sums", name_of(collective.type));
   return transport::Reduction{nullptr, kernels->merge, nullptr};
@@ -330,21 +337,20 @@ bool Communicator::open_transport() {
   return !transport_failed_;
 }
 
-// What must keep its order is asked of ranks of which nothing is known but their numbers.
+// What must keep its order is asked of ranks of which nothing is known but their numbers. Segments were chosen for
+// small elements: here they have one element at least.
 Result<Schedule> Communicator::schedule_of(const Collective& collective, const Choice& choice) const {
   const RankSpace space = is_fixed(reproducible_, collective) ? RankSpace::row(ranks()) : space_;
-  return choice.variant->build(collective, space, choice.parameters);
+  Parameters parameters = choice.parameters;
+  if (parameters.segment_bytes) parameters.segment_bytes = std::max(*parameters.segment_bytes, collective.type_bytes);
+  return choice.variant->build(collective, space, parameters);
 }
 
 // Where `asks`, as collective as the transport's prepare(): a rank that runs out of memory before takes part in it,
 // too.
 Result<std::unique_ptr<plan::Plan>> Communicator::make_one(const Collective& collective, const Choice& choice,
                                                            bool asks) {
-  const auto asked = [&] {
-    const bool exact = collective.operation == Operation::user;
-    return std::pair(schedule_of(collective, choice),
-                     exact ? exact_reduction(collective) : plan::find_reduction(collective));
-  };
+  const auto asked = [&] { return std::pair(schedule_of(collective, choice), reduction_of(collective)); };
   const auto refused = [&] {
     if (asks) plan::Plan::refuse(*resources_->transport);
     return std::pair(Result<Schedule>(out_of_memory()), Result<transport::Reduction>(out_of_memory()));
@@ -363,7 +369,7 @@ Communicator::Both Communicator::make_both(Collective collective, const Choice& 
   Both both;
   for (const bool in_place : {false, true}) {
     if (in_place && !collective.kind->may_be_in_place()) break;
-    if (!in_place && collective.operation == Operation::user) continue; // exact sums always are
+    if (!in_place && is_exact_sum(collective)) continue; // exact sums always are
     collective.in_place = in_place || collective.kind->has_one_buffer();
     if (!asks && resources_->plans.find(key_by(collective, choice))) continue;
     Result<std::unique_ptr<plan::Plan>> made =

@@ -14,6 +14,7 @@ constexpr std::size_t most_given_up = 16;
 
 std::size_t KeyHash::operator()(const plan::CallKey& k) const {
   std::uint64_t h = mixed(static_cast<std::uint64_t>(k.count), static_cast<std::uint64_t>(k.root));
+  h = mixed(h, static_cast<std::uint64_t>(k.type_bytes));
   h = mixed(h, static_cast<std::uint64_t>(k.kind.index()) << 16 | static_cast<std::uint64_t>(k.type) << 8 |
                    static_cast<std::uint64_t>(k.operation));
   return static_cast<std::size_t>(h);

@@ -422,16 +422,16 @@ void Interposer::write_summary(Ended ended, Counted counted) {
 }
 
 Status Interposer::run(Communicator& communicator, mpi::Handle handle, plan::Plan& plan,
-                       const execute::Buffers& buffers) {
+                       const execute::Buffers& buffers, const transport::Reduction* reduction) {
   if (communicator.queue().calls.load(std::memory_order_acquire) == 0) {
     const auto fail = [&]() -> Status { return communicator.transport()->abandon(out_of_memory()), out_of_memory(); };
-    Status done = attempted([&] { return plan.run(buffers); }, fail);
+    Status done = attempted([&] { return plan.run(buffers, reduction); }, fail);
     // A program may test only once, after a barrier, whether others have finished in its window.
     if (is_one_sided()) [[unlikely]]
       communicator.transport()->progress_libraries();
     return done;
   }
-  return nonblocking_.run({&plan, communicator.transport(), &communicator.queue(), buffers, handle});
+  return nonblocking_.run({&plan, communicator.transport(), &communicator.queue(), buffers, handle, {}, reduction});
 }
 
 } // namespace kumihimo::interpose

@@ -66,8 +66,10 @@ class Interposer : public mpi_hooks::MpiLifetime<Interposer> {
   // Whether a forwarded call may be only counted when it is repeated.
   bool lets_pass() const { return !wants() && !Watchdog::is_on() && reproducible_ != Reproducible::exact; }
   Nonblocking& nonblocking() { return nonblocking_; }
-  // Runs a plan after the non-blocking calls that are under way on its communicator.
-  Status run(Communicator& communicator, mpi::Handle handle, plan::Plan& plan, const execute::Buffers& buffers);
+  // Runs a plan after the non-blocking calls that are under way on its communicator. `reduction`: of this run, in place
+  // of the plan's.
+  Status run(Communicator& communicator, mpi::Handle handle, plan::Plan& plan, const execute::Buffers& buffers,
+             const transport::Reduction* reduction = nullptr);
   // Called when the program has made a window.
   void expect_one_sided() { one_sided_.store(true, std::memory_order_relaxed); }
   bool is_one_sided() const { return one_sided_.load(std::memory_order_relaxed); }

@@ -165,6 +165,7 @@ using CancelRequest = int (*)(void* state, int complete);
   X(Type_free, (Handle*))                                                                                              \
   X(Op_create, (void (*)(void*, void*, int*, Handle*), int, Handle*))                                                  \
   X(Op_free, (Handle*))                                                                                                \
+  X(Op_commutative, (Handle, int*))                                                                                    \
   X(Comm_remote_size, (Handle, int*))                                                                                  \
   X(Comm_group, (Handle, Handle*))                                                                                     \
   X(Comm_remote_group, (Handle, Handle*))                                                                              \

@@ -11,8 +11,8 @@ CallKey key_of(const Collective& c) {
     for (const std::int64_t n : *c.counts.table) hash = mixed(hash, static_cast<std::uint64_t>(n));
     count = static_cast<std::int64_t>(hash);
   }
-  return {count,        c.has_root() ? c.root.value : 0, c.kind, c.type, c.operation, c.in_place, c.counts.table,
-          c.neighbours, c.counts.own != nullptr, false};
+  return {count,          c.type_bytes, c.has_root() ? c.root.value : 0, c.kind, c.type, c.operation, c.in_place,
+          c.counts.table, c.neighbours, c.counts.own != nullptr,         false};
 }
 
 } // namespace kumihimo::plan

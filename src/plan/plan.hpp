@@ -34,7 +34,10 @@ class Plan {
   // Of a schedule of counts of its rank's own: for the blocks of the next run. Not while one is under way.
   Status bind(std::shared_ptr<const OwnBlocks> blocks);
 
-  Status run(const execute::Buffers& buffers) { return execution_->run(buffers, reduction_); }
+  // `reduction`: of this run, in place of the plan's.
+  Status run(const execute::Buffers& buffers, const transport::Reduction* reduction = nullptr) {
+    return execution_->run(buffers, reduction ? *reduction : reduction_);
+  }
 
   // For runs of which several are under way at once: an execution of its own for each, with its memory. It is the
   // borrower's until it is given back; a few are kept for the next.

@@ -28,13 +28,14 @@ mpi::Library library() {
   return library;
 }
 
-std::variant<Collective, Reason> asked(CollectiveKind kind, const Side& side, const Numbers& counts = {}) {
+std::variant<Collective, Reason> asked(CollectiveKind kind, const Side& side, const Numbers& counts = {},
+                                       mpi::Handle operation = 0) {
   static const mpi::Library there = library();
   static const mpi::Types types(there);
   Call call;
   call.send = call.receive = side;
   call.counts = counts;
-  call.operation = there.operation(Operation::sum);
+  call.operation = operation ? operation : there.operation(Operation::sum);
   return collective_of_call(there, types, kind, call, view_of(kind, call, true, nullptr), ranks);
 }
 
@@ -53,6 +54,20 @@ TEST(CollectiveOfCall, IsOfElementsThatAreReducedAndOfBytesElse) {
   EXPECT_EQ(std::get<Collective>(reduced).counts.each, 10);
   EXPECT_EQ(std::get<Collective>(reduced).type, DataType::float64);
   EXPECT_EQ(std::get<Collective>(moved).bytes().value, 240);
+}
+
+TEST(CollectiveOfCall, IsOfWholeElementsByAUserDefinedOperation) {
+  constexpr mpi::Handle by_user = 77;
+  const auto found = asked(CollectiveKind::reduce, {&data, 10, 24}, {}, by_user);
+  ASSERT_TRUE(std::holds_alternative<Collective>(found));
+  const Collective& reduced = std::get<Collective>(found);
+  EXPECT_EQ(reduced.counts.each, 10);
+  EXPECT_EQ(reduced.type_bytes, 24);
+  EXPECT_EQ(reduced.type, DataType::opaque);
+  EXPECT_EQ(reduced.operation, Operation::user);
+  EXPECT_TRUE(reduced.commutative);
+  const auto derived = asked(CollectiveKind::reduce, {&data, 10, 24}); // by a predefined operation
+  EXPECT_TRUE(std::holds_alternative<Reason>(derived) && std::get<Reason>(derived) == Reason::other_type);
 }
 
 TEST(CollectiveOfCall, CountsThatNoMemoryHoldsAreTheLibrarys) {

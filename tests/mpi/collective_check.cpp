@@ -127,7 +127,9 @@ class Matrices {
     library_.call.Op_free(&operation_);
     library_.call.Type_free(&type_);
   }
-  LibraryReduction reduction() const { return {library_, type_, operation_, sizeof(Matrix)}; }
+  LibraryReduction reduction() const {
+    return {library_, {.type = type_, .operation = operation_, .type_bytes = sizeof(Matrix)}};
+  }
   bench_driver::LibraryCollective::Handles handles() const { return {type_, operation_}; }
 
  private:

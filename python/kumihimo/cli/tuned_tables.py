@@ -11,7 +11,7 @@ from kumihimo.profile.collectives import Collectives, Late, Use
 from kumihimo.profile.summary import class_text
 from kumihimo.quantities import counted, seconds_text, share_text
 from kumihimo.sizes import text_of
-from kumihimo.tune.program import Gain, Plan, forwarded
+from kumihimo.tune.program import Gain, Plan, forwarded, stood_in_for
 from kumihimo.tune.targets import UNEQUAL
 
 OF_COMMUNICATOR = ("collective", "ranks", "nodes", "ranks_per_node", "emulated", "blocks")
@@ -72,6 +72,7 @@ def tell_of(profile: Collectives, plan: Plan) -> None:
     for line in [
         *shared_processors(profile),
         *forwarded_lines(profile),
+        *stand_in_lines(profile),
         *(waiting_text(profile, late) for late in waiting_sites(profile)),
     ]:
         output.message(line)
@@ -106,6 +107,18 @@ def forwarded_lines(profile: Collectives) -> list[str]:
     text = ", ".join(f"{share_text(seconds / profile.collective_seconds)} {reason}" for reason, seconds in reasons)
     share = share_text(total / profile.collective_seconds)
     return [f"`kumihimo run` always leaves {share} of the time in collectives to the MPI library: {text}"]
+
+
+def stand_in_lines(profile: Collectives) -> list[str]:
+    """Of what is measured with another operation than the program's, if it is worth a line."""
+    seconds = stood_in_for(profile)
+    if seconds <= LEAST_FORWARDED * profile.collective_seconds:
+        return []
+    share = share_text(seconds / profile.collective_seconds)
+    return [
+        f"{share} of the time in collectives is in user-defined operations: they are tuned as sums of as many bytes. "
+        "The MPI library runs those that are not commutative"
+    ]
 
 
 def waiting_sites(profile: Collectives) -> list[Late]:

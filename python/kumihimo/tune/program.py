@@ -20,6 +20,8 @@ LEFT_SHARE = 0.005  # of the program's time, in collectives that are not tuned: 
 LAUNCHES = 40  # of a target, about: search, check, comparison with the library, rehearsal, other forms
 WORK = 1.5  # times what the launches themselves take
 NO_OVERLAP = 2e-6  # seconds of computation in a non-blocking call that are none
+LEAST_PART = 0.1  # of a target's time, for which it is measured apart
+STAND_IN = Form("float64", "sum", False)  # of a user-defined operation, for as many bytes
 
 
 @dataclass
@@ -53,7 +55,16 @@ def plan(profile: Collectives, collectives: Sequence[str] | None = None) -> Plan
         rest -= seconds_of(uses)
         form, others = forms_of(uses)
         overlap = overlap_of(uses) if start == NON_BLOCKING else None
-        asked = Asked(sizes_of(uses, form), seconds_of(uses), form, others, ways_of(uses), unequal, overlap)
+        asked = Asked(
+            sizes_of(uses, form),
+            seconds_of(uses),
+            form,
+            others,
+            ways_of(uses),
+            unequal=unequal,
+            one_element=may_have_one_element(uses),
+            overlap_seconds=overlap,
+        )
         found.targets.append(Target(collective, ranks, program=asked))
     return found
 
@@ -76,7 +87,8 @@ def why_not(use: Use, collectives: Sequence[str] | None) -> str:
 
 
 def forwarded(profile: Collectives) -> Counter:
-    """Seconds of the collectives that `kumihimo run` leaves to the MPI library whatever is chosen, by reason."""
+    """Seconds of the collectives that `kumihimo run` leaves to the MPI library whatever is chosen, by reason. Whether a
+    user-defined operation commutes is not in a profile."""
     found = Counter(profile.others)
     for use in profile.uses:
         for form, spent in use.forms.items():
@@ -91,8 +103,14 @@ def why_forwarded(use: Use, form: Form) -> str:
     if _schedule.meaning(use.collective).of_neighbours or is_ours(use, form):
         return ""
     if form.operation == "user":
-        return "user-defined operations"
+        return "non-blocking calls with user-defined operations"
     return "derived types in reductions" if form.type is None else "types or operations without a reduction kernel"
+
+
+def stood_in_for(profile: Collectives) -> float:
+    """Seconds of the calls with user-defined operations that are tuned by sums."""
+    forms = ((use, form, spent) for use in profile.uses for form, spent in use.forms.items())
+    return sum(spent for use, form, spent in forms if form.operation == "user" and is_ours(use, form))
 
 
 def savable_seconds(use: Use) -> float:
@@ -107,12 +125,14 @@ def seconds_of(uses: Iterable[Use]) -> float:
 
 def is_ours(use: Use, form: Form) -> bool:
     """Whether `kumihimo run` may take over such calls."""
+    if form.operation == "user" and not use.blocking:
+        return False
     return any(fits(use, form, variant.name) for variant in arguments.variants(use.collective))
 
 
 def fits(use: Use, form: Form, algorithm: str) -> bool:
     form = measured_as(use.collective, form)
-    if form.type is None or form.operation == "user":
+    if form.type is None:
         return False
     try:
         size = lcm(ELEMENT, _schedule.type_bytes(form.type)) * use.ranks
@@ -124,11 +144,13 @@ def fits(use: Use, form: Form, algorithm: str) -> bool:
 
 
 def measured_as(collective: str, form: Form) -> Form:
-    """What is moved and not reduced is bytes of any type."""
+    """What is moved and not reduced is bytes of any type. The program's function is not known, nor how fast it is."""
     meaning = _schedule.meaning(collective)
     in_place = form.in_place and meaning.may_be_in_place
     if not meaning.reduces:
         return Form("float64", None, in_place)
+    if form.operation == "user":
+        return replace(STAND_IN, in_place=in_place)
     return Form(form.type, form.operation, in_place)
 
 
@@ -141,6 +163,18 @@ def forms_of(uses: Sequence[Use]) -> tuple[Form, tuple[Form, ...]]:
                 seconds[measured_as(use.collective, form)] += spent
     first, *others = (form for form, _ in seconds.most_common())
     return first, tuple(others)
+
+
+def may_have_one_element(uses: Sequence[Use]) -> bool:
+    """Whether the program's operation has elements of unknown size in a tenth of the time at least: of derived types,
+    of which a vector may be one."""
+    own = sum(
+        spent
+        for use in uses
+        for form, spent in use.forms.items()
+        if form.operation == "user" and form.type is None and is_ours(use, form)
+    )
+    return own >= LEAST_PART * sum(use.seconds for use in uses)
 
 
 def sizes_of(uses: Sequence[Use], form: Form) -> tuple[int, ...]:
@@ -162,7 +196,7 @@ def ways_of(uses: Sequence[Use]) -> tuple[str, ...]:
         return (OVER_COMPUTATION if overlap_of(uses) > NO_OVERLAP else BACK_TO_BACK,)
     apart = seconds_of(use for use in uses if use.apart)
     share = apart / seconds_of(uses)
-    return tuple(way for way, part in ((BACK_TO_BACK, 1 - share), (BETWEEN, share)) if part >= 0.1)
+    return tuple(way for way, part in ((BACK_TO_BACK, 1 - share), (BETWEEN, share)) if part >= LEAST_PART)
 
 
 def overlap_of(uses: Sequence[Use]) -> float:

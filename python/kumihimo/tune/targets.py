@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
-from kumihimo import _collectives, _schedule, arguments, mpi
+from kumihimo import _collectives, _export, _schedule, arguments, mpi
 from kumihimo.arguments import Ranks
 from kumihimo.bench import RealNodes
 from kumihimo.bench.cases import NODE, NONE, Case, rank_space, sizes_of
+from kumihimo.errors import KumihimoError
 from kumihimo.profile.collectives import NON_BLOCKING, Form
 
 USUAL = ("allreduce", "bcast", "reduce")  # that are tuned for unless others are named
@@ -27,7 +30,8 @@ MEASURED_COUNTS = "ramp"  # of unequal blocks
 class Asked:
     """What a program asks: the sizes of its calls, the seconds that an algorithm may change, the form that takes most
     of them and the others, and how calls follow one another (rehearsal.WAYS). `unequal`: its blocks differ in size.
-    `overlap_seconds`: its calls do not block, and it computes so long in each."""
+    `one_element`: its vectors may be one element, which no algorithm can cut. `overlap_seconds`: its calls do not
+    block, and it computes so long in each."""
 
     sizes: tuple[int, ...]
     seconds: float
@@ -35,6 +39,7 @@ class Asked:
     others: tuple[Form, ...] = ()
     ways: tuple[str, ...] = ()
     unequal: bool = False
+    one_element: bool = False
     overlap_seconds: float | None = None
 
 
@@ -110,6 +115,12 @@ class Target:
     def allows(self, algorithm: str) -> bool:
         """Whether the algorithm promises what is asked for."""
         variant = _collectives.find(self.collective, algorithm)
+        if (
+            self.program
+            and self.program.one_element
+            and not sends_whole_vectors(self.collective, algorithm, self.ranks, self.ranks_per_node)
+        ):
+            return False
         if self.unequal:
             return not (variant.equal_counts or variant.all_counts)
         if not self.fixed_order:
@@ -123,6 +134,26 @@ class Target:
         blocks = ", blocks of different sizes" if self.unequal else ""
         start = f"{NON_BLOCKING} " if self.non_blocking else ""
         return f"{start}{self.collective} of {self.ranks} ranks{nodes}{order}{blocks}"
+
+
+@cache
+def sends_whole_vectors(
+    collective: str, algorithm: str, ranks: int, ranks_per_node: int | tuple[int, ...] | None = None
+) -> bool:
+    """Whether each message is a whole vector, or whole blocks where the collective has blocks. Other algorithms gain
+    by cutting them: with one element they send it as a whole, one rank after another."""
+    count = 8 * ranks  # that all algorithms can cut
+    case = Case(collective, algorithm, count=count, ranks_per_node=ranks_per_node)
+    try:
+        space = rank_space(case, ranks)
+        schedule = _collectives.find(collective, algorithm).build(arguments.collective(case.arguments, space), space)
+        programs = json.loads(_export.expanded_json(schedule))["programs"]
+    except KumihimoError:
+        return False
+    rounds = (each for program in programs for lane in program for segment in lane["segments"] for each in segment)
+    steps = (step for each in rounds for step in each["steps"] if "peer" in step and "source" in step)
+    sent = (run for step in steps for run in step["source"][1])
+    return all(first % count == 0 and length % count == 0 for first, length in sent)
 
 
 def in_form(case: Case, form: Form) -> Case:

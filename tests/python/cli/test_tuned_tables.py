@@ -6,7 +6,7 @@ import os
 import pytest
 
 from kumihimo.cli import progress, tuned_tables
-from kumihimo.profile.collectives import Collectives
+from kumihimo.profile.collectives import Collectives, Form, Use
 from kumihimo.profile.summary import counters_advice
 from kumihimo.sizes import parse_sizes
 
@@ -70,3 +70,12 @@ def test_ranks_that_share_processors_are_told_of(monkeypatch, ranks, hosts, told
     profile = Collectives("an MPI", "a-1", ranks, ranks, hosts, 1.0, [], [])
     lines = tuned_tables.shared_processors(profile)
     assert [line.partition(":")[0] for line in lines] == ["4 ranks share 2 processors"] * told
+
+
+def test_what_is_tuned_with_another_operation_is_told_of():
+    reduce = Use("reduce", "blocking", False, 4, 64, 64, 64, seconds=0.25)
+    reduce.forms[Form(None, "user", False)] = 0.25
+    barrier = Use("barrier", "blocking", False, 4, 0, 0, 0, seconds=0.75)
+    (line,) = tuned_tables.stand_in_lines(Collectives("an MPI", "a-1", 4, 4, 1, 4.0, [reduce, barrier], []))
+    assert line.startswith("25 % of the time in collectives is in user-defined operations: they are tuned as sums")
+    assert tuned_tables.stand_in_lines(Collectives("an MPI", "a-1", 4, 4, 1, 4.0, [barrier], [])) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -51,9 +52,7 @@ def test_what_may_save_the_most_comes_first_until_too_little_is_left():
 def test_what_cannot_be_tuned_has_its_reason():
     persistent, irregular = replace(use(), start="persistent"), replace(use("gather"), irregular=True)
     begun = replace(use("bcast"), start="non-blocking", irregular=True)
-    derived, of_user, of_pair = (
-        Form(*form, False) for form in ((None, "sum"), ("float64", "user"), ("float64_int32", "minloc"))
-    )
+    derived, of_pair = (Form(*form, False) for form in ((None, "sum"), ("float64_int32", "minloc")))
     found = program.plan(
         profile(
             persistent,
@@ -61,7 +60,7 @@ def test_what_cannot_be_tuned_has_its_reason():
             use("neighbor_alltoall"),
             use(forms=(derived,)),
             use("bcast", waiting=1.0),
-            use("reduce", forms=(of_user, of_pair)),
+            use("reduce", forms=(of_pair,)),
             use("scan"),
             irregular,
             use("alltoall"),
@@ -83,7 +82,7 @@ def test_what_cannot_be_tuned_has_its_reason():
 
 
 def test_only_forms_that_run_takes_over_can_save_time():
-    mixed = use(seconds=3.0, forms=(DOUBLES, Form("float64", "user", False)))  # of 3 seconds and 1.5
+    mixed = use(seconds=3.0, forms=(DOUBLES, Form(None, "sum", False)))  # of 3 seconds and 1.5
     mixed.seconds = 4.5
     assert program.savable_seconds(mixed) == pytest.approx(3.0)
     (target,) = program.plan(profile(mixed)).targets
@@ -91,6 +90,29 @@ def test_only_forms_that_run_takes_over_can_save_time():
     choice = {"collective": "allreduce", "ranks": 2, "algorithm": "ring", "from_bytes": 1, "to_bytes": 4096}
     choice["measured"] = [{"bytes": 4096, "ratio": 0.5, "ratio_low": 0.5, "ratio_high": 0.5}]
     assert program.predicted_gain(profile(mixed), [choice]).share == pytest.approx(0.15)
+
+
+def test_user_defined_operations_are_measured_as_sums_of_as_many_bytes():
+    by_user, in_place = Form("float64", "user", False), Form("float32", "user", True)
+    found = profile(use(seconds=2.0, forms=(by_user, in_place)))
+    (target,) = program.plan(found).targets
+    assert (target.program.form, target.program.others) == (DOUBLES, (replace(DOUBLES, in_place=True),))
+    assert not target.program.one_element
+    assert program.stood_in_for(found) == pytest.approx(3.0)
+
+
+def test_elements_of_unknown_size_are_sent_whole():
+    own = Form(None, "user", False)
+    (target,) = program.plan(profile(use(seconds=2.0, ranks=4, forms=(DOUBLES, own)))).targets
+    assert target.program.one_element
+    assert [target.allows(name) for name in ("recursive_doubling", "binomial", "chain")] == [True, True, True]
+    assert [target.allows(name) for name in ("ring", "rabenseifner", "double_binary")] == [False, False, False]
+    (blocks,) = program.plan(profile(use("reduce_scatter", seconds=2.0, ranks=4, forms=(own,)))).targets
+    assert blocks.allows("ring") and not blocks.allows("rotated_rings")
+    rare = use(seconds=2.0, ranks=4)
+    rare.forms[own] = 0.1
+    (target,) = program.plan(profile(rare)).targets
+    assert target.allows("ring")
 
 
 def test_sizes_are_those_of_the_calls_in_whole_elements():
@@ -217,13 +239,17 @@ def test_what_is_predicted_for_blocks_of_different_sizes_is_measured_with_them()
 
 
 def test_what_run_always_leaves_to_the_library_is_told_by_reason():
-    forms = (DOUBLES, Form("float64", "user", False), Form(None, "sum", False), Form("float64_int32", "minloc", False))
+    by_user = Form(None, "user", False)
+    forms = (DOUBLES, by_user, Form(None, "sum", False), Form("float64_int32", "minloc", False))
     mixed = use(seconds=1.0, forms=forms)  # of 1, 1/2, 1/3 and 1/4 seconds
-    found = profile(mixed, replace(use("bcast"), start="persistent"), use("bcast", forms=(Form(None, None, False),)))
+    non_blocking = replace(use(), start="non-blocking", forms=Counter({by_user: 1 / 2}))
+    found = profile(
+        mixed, non_blocking, replace(use("bcast"), start="persistent"), use("bcast", forms=(Form(None, None, False),))
+    )
     found.others["intercommunicators"] = 0.2
     assert program.forwarded(found) == pytest.approx(
         {
-            "user-defined operations": 1 / 2,
+            "non-blocking calls with user-defined operations": 1 / 2,
             "derived types in reductions": 1 / 3,
             "types or operations without a reduction kernel": 1 / 4,
             "persistent calls": 1.0,
