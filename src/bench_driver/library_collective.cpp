@@ -122,8 +122,6 @@ Status LibraryCollective::begin(void* input, void* output) {
   return checked(plan::begin_library(library_.call, call_on(input, output), &request_));
 }
 
-Status LibraryCollective::wait() {
-  return checked(library_.call.Wait(&request_, library_.constants.status_ignore));
-}
+Status LibraryCollective::wait() { return checked(library_.call.Wait(&request_, library_.constants.status_ignore)); }
 
 } // namespace kumihimo::bench_driver

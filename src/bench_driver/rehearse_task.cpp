@@ -176,9 +176,8 @@ Status run_rehearsal(Job& job, const Task& task) {
     }
     const Result<double> back_to_back = rehearsal.back_to_back(*candidate, set);
     if (!back_to_back) job.give_up(back_to_back.error());
-    const Result<double> between = c.is_non_blocking()
-                                       ? rehearsal.over_computation(*candidate, set, *c.overlap_seconds)
-                                       : rehearsal.between_other_work(*candidate, set);
+    const Result<double> between = c.is_non_blocking() ? rehearsal.over_computation(*candidate, set, *c.overlap_seconds)
+                                                       : rehearsal.between_other_work(*candidate, set);
     if (!between) job.give_up(between.error());
     Schedule any;
     any.algorithm = c.algorithm;

@@ -126,7 +126,9 @@ const Choice* Communicator::choice(const Collective& collective) const {
   if (!fixed && collective.counts.irregular())
     if (const Choice* const unequal = plan::choice_of_longest(chosen.unequal, collective))
       return unequal->variant ? unequal : nullptr;
-  return plan::choice_for(fixed ? chosen.fixed : chosen.any, collective, fixed);
+  const Choice* const found = plan::choice_for(fixed ? chosen.fixed : chosen.any, collective, fixed);
+  const bool by_user = collective.operation == Operation::user && collective.type == DataType::opaque;
+  return by_user && found && !found->is_for_user_operations() ? nullptr : found;
 }
 
 const Choice* Communicator::choice_alone(const Collective& collective) const {

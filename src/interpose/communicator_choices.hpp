@@ -45,8 +45,8 @@ std::vector<plan::Choice> fixed_choices(const plan::Wisdom& wisdom, CollectiveKi
 
 struct CommunicatorChoices {
   struct OfCollective {
-    plan::ChoiceMap any, fixed; // by length; `fixed` for fixed orders
-    plan::ChoiceMap unequal;    // by the length of the longest block; `any` where it has none
+    plan::ChoiceMap any, fixed;   // by length; `fixed` for fixed orders
+    plan::ChoiceMap unequal;      // by the length of the longest block; `any` where it has none
     plan::ChoiceMap non_blocking; // likewise
     std::shared_ptr<const plan::Choice> for_local_counts;
     bool none = true;

@@ -109,6 +109,7 @@ Result<Choice> choice_of(const Entry& entry, const Registry& registry) {
   choice.of_unequal_blocks = TRY(is_of_unequal_blocks(entry, kind));
   if (choice.of_unequal_blocks && choice.determinism == Determinism::fixed_order)
     return wrong_value(entry.where() + ": choices for unequal blocks must have determinism any", "fixed_order");
+  choice.of_user_operations = TRY(entry.flag("user_operations"));
   choice.of_non_blocking = TRY(is_of_non_blocking(entry));
   if (choice.of_non_blocking && (choice.of_unequal_blocks || choice.determinism == Determinism::fixed_order))
     return wrong_value(entry.where() + ": choices for non-blocking calls must be for equal blocks, in any order",
@@ -117,8 +118,8 @@ Result<Choice> choice_of(const Entry& entry, const Registry& registry) {
 }
 
 std::vector<Choice> take(std::vector<Choice>& choices, bool Choice::*is_taken) {
-  const auto first = std::stable_partition(choices.begin(), choices.end(),
-                                           [&](const Choice& choice) { return !(choice.*is_taken); });
+  const auto first =
+      std::stable_partition(choices.begin(), choices.end(), [&](const Choice& choice) { return !(choice.*is_taken); });
   std::vector<Choice> taken(std::make_move_iterator(first), std::make_move_iterator(choices.end()));
   choices.erase(first, choices.end());
   return taken;

@@ -40,9 +40,10 @@ struct Choice {
   SizeRange bytes; // of a vector
   RankCounts on;
   Determinism determinism = Determinism::any; // a fixed order is kept at a cost, so only for who asks for it
-  double most_of_library = 0;     // its time over the library's at worst, as measured; 0: from a person or a model
-  bool of_unequal_blocks = false; // measured with them, and for no others
-  bool of_non_blocking = false;   // likewise
+  double most_of_library = 0;      // its time over the library's at worst, as measured; 0: from a person or a model
+  bool of_unequal_blocks = false;  // measured with them, and for no others
+  bool of_non_blocking = false;    // likewise
+  bool of_user_operations = false; // tuned for a program that reduces by operations of its own
 
   // Whether the choice is for these ranks and this order.
   bool fits(CollectiveKind wanted, const RankCounts& ranks, Determinism asked) const;
@@ -51,6 +52,8 @@ struct Choice {
   // blocks as long as the longest it must take no more time than the library with all as short as the shortest. The
   // library's time grows no faster than the bytes.
   bool is_sound_for(std::int64_t shortest_bytes, std::int64_t longest_bytes) const;
+  // Whether it may run reductions by the program's own operations, which cost more than those that were measured.
+  bool is_for_user_operations() const { return of_user_operations || most_of_library == 0; }
 };
 
 // Choices by the length of the vector, or of the longest block; null where nothing was chosen.

@@ -81,6 +81,13 @@ Result<std::string> Entry::word(const char* name) const {
   return it->get<std::string>();
 }
 
+Result<bool> Entry::flag(const char* name) const {
+  const auto it = fields_.find(name);
+  if (it == fields_.end()) return false;
+  if (!it->is_boolean()) return wrong_value(fmt::format("{}: {} must be true or false", where_, name), it->dump());
+  return it->get<bool>();
+}
+
 Result<std::int64_t> Entry::number(const char* name, std::int64_t default_value, std::int64_t most) const {
   const auto it = fields_.find(name);
   if (it == fields_.end()) return default_value;

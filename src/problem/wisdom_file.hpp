@@ -27,6 +27,7 @@ class Entry {
   const std::string& where() const { return where_; } // "choice 3"
   bool has(const char* name) const { return fields_.contains(name); }
   Result<std::string> word(const char* name) const;
+  Result<bool> flag(const char* name) const; // false where there is none
   // A whole number from 0 to `most`; `default_value` where there is none.
   Result<std::int64_t> number(const char* name, std::int64_t default_value,
                               std::int64_t most = std::numeric_limits<std::int64_t>::max()) const;

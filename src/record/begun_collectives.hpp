@@ -15,7 +15,7 @@ namespace kumihimo::record {
 
 struct BegunCollective {
   Key key;
-  std::int64_t began_ns = 0; // when the call that began it returned
+  std::int64_t began_ns = 0;                   // when the call that began it returned
   std::shared_ptr<Completion> completion = {}; // of its sample; null: it is none
 };
 

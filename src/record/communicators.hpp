@@ -65,10 +65,10 @@ class Completion {
 // A sampled call.
 struct Sample {
   std::int64_t entry_ns = 0, exit_ns = 0;
-  bool counts = true;            // whether others wait for this rank in this call
-  Row* row = nullptr;            // null: this sample does not separate waiting on this rank
-  std::int64_t weight = 1;       // calls that it represents
-  bool may_leave_before = false; // the awaited rank has entered
+  bool counts = true;                                // whether others wait for this rank in this call
+  Row* row = nullptr;                                // null: this sample does not separate waiting on this rank
+  std::int64_t weight = 1;                           // calls that it represents
+  bool may_leave_before = false;                     // the awaited rank has entered
   std::shared_ptr<const Completion> completion = {}; // of a non-blocking call: where it waits
 };
 

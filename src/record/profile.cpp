@@ -105,7 +105,8 @@ json row_of(const Row& row, Sites& sites) {
     object["completion_seconds"] = seconds(row.completion_ns);
     object["overlap_seconds"] = seconds(row.overlap_ns);
     if (row.split_ns > 0)
-      object["completion_waiting_seconds"] = seconds(row.completion_ns) * static_cast<double>(row.waiting_ns) / static_cast<double>(row.split_ns);
+      object["completion_waiting_seconds"] =
+          seconds(row.completion_ns) * static_cast<double>(row.waiting_ns) / static_cast<double>(row.split_ns);
     return object;
   }
   if (row.blocking_collective) object["split_calls"] = row.split_calls;

@@ -20,7 +20,8 @@ void WaitTime::divide(const Reduction& reduction) const {
   for (std::size_t i = 0; i < reduction.samples.size(); ++i) {
     const Sample& sample = reduction.samples[i];
     if (!sample.row) continue;
-    const Completion::Call call = sample.completion ? sample.completion->call() : Completion::Call{sample.entry_ns, sample.exit_ns, 1};
+    const Completion::Call call =
+        sample.completion ? sample.completion->call() : Completion::Call{sample.entry_ns, sample.exit_ns, 1};
     if (call.requests == 0) continue; // not complete: the program freed the communicator before
     const std::int64_t entry = clock_.on_rank_0(call.entry_ns);
     const std::int64_t took = call.exit_ns - call.entry_ns;

@@ -149,6 +149,28 @@ TEST(Wisdom, WhatWasMeasuredWithUnequalBlocksIsForThemAlone) {
   EXPECT_FALSE(choice_for_local_counts(rest));
 }
 
+TEST(Wisdom, NonBlockingCallsHaveChoicesOfTheirOwn) {
+  const json begun = with(with(ring, "start", "non-blocking"), "to_bytes", 100);
+  const Result<Wisdom> wisdom = parsed(file_of({begun, with(ring, "algorithm", "swing")}));
+  ASSERT_TRUE(wisdom.ok());
+  std::vector<Choice> rest = wisdom->choices(CollectiveKind::allreduce, {2, 1, 2});
+  const std::vector<Choice> taken = take_choices_of_non_blocking(rest);
+  ASSERT_EQ(taken.size(), 1U);
+  EXPECT_EQ(taken[0].variant->name, "ring");
+  ASSERT_EQ(rest.size(), 1U);
+  EXPECT_EQ(rest[0].variant->name, "swing");
+}
+
+TEST(Wisdom, WhatWasMeasuredIsForUserOperationsIfItWasTunedForThem) {
+  const json measured = with(ring, "ratio_high", 0.5);
+  const Result<Wisdom> wisdom = parsed(file_of({ring, measured, with(measured, "user_operations", true)}));
+  ASSERT_TRUE(wisdom.ok());
+  std::vector<bool> found;
+  for (const Choice& choice : wisdom->choices(CollectiveKind::allreduce, {2, 1, 2}))
+    found.push_back(choice.is_for_user_operations());
+  EXPECT_EQ(found, (std::vector{true, false, true}));
+}
+
 TEST(Wisdom, TheLibraryIsAChoiceForUnequalBlocks) {
   const json unequal = {{"collective", "allgather"}, {"algorithm", "library"}, {"blocks", "unequal"}};
   const Result<Wisdom> wisdom = parsed(file_of({unequal}));
@@ -265,6 +287,7 @@ TEST(Wisdom, AWrongEntryIsNamed) {
       {with(ring, "to_bytes", std::uint64_t{1} << 63), "to_bytes"},
       {with(ring, "ranks", std::int64_t{1} << 32), "ranks"},
       {with(ring, "determinism", "exact"), "choice 2: determinism must be any or fixed_order"},
+      {with(ring, "user_operations", 1), "choice 2: user_operations must be true or false"},
       {with(ring, "start", "later"), "choice 2: start must be blocking or non-blocking"},
       {with(with(ring, "start", "non-blocking"), "determinism", "fixed_order"),
        "choice 2: choices for non-blocking calls must be for equal blocks, in any order"},

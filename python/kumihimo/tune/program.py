@@ -64,6 +64,7 @@ def plan(profile: Collectives, collectives: Sequence[str] | None = None) -> Plan
             unequal=unequal,
             one_element=may_have_one_element(uses),
             overlap_seconds=overlap,
+            user_operations=any(form.operation == "user" for use in uses for form in use.forms if is_ours(use, form)),
         )
         found.targets.append(Target(collective, ranks, program=asked))
     return found

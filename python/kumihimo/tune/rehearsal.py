@@ -87,9 +87,7 @@ def ratio_of(ours: float, theirs: float) -> float:
     return max(0.0, ours) / theirs if theirs > 0 else 1.0
 
 
-def rehearse(
-    faster: Sequence[tuple[int, Choice]], launch: Launch, ways: Sequence[str] = USUAL_WAYS
-) -> list[Rehearsed]:
+def rehearse(faster: Sequence[tuple[int, Choice]], launch: Launch, ways: Sequence[str] = USUAL_WAYS) -> list[Rehearsed]:
     """`ways`: those in which the program calls."""
     found = [Rehearsed(*each, ways=tuple(ways)) for each in faster]
     try:

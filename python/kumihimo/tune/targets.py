@@ -31,7 +31,7 @@ class Asked:
     """What a program asks: the sizes of its calls, the seconds that an algorithm may change, the form that takes most
     of them and the others, and how calls follow one another (rehearsal.WAYS). `unequal`: its blocks differ in size.
     `one_element`: its vectors may be one element, which no algorithm can cut. `overlap_seconds`: its calls do not
-    block, and it computes so long in each."""
+    block, and it computes so long in each. `user_operations`: it also reduces by operations of its own."""
 
     sizes: tuple[int, ...]
     seconds: float
@@ -41,6 +41,7 @@ class Asked:
     unequal: bool = False
     one_element: bool = False
     overlap_seconds: float | None = None
+    user_operations: bool = False
 
 
 @dataclass(frozen=True)

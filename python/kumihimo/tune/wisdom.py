@@ -54,7 +54,7 @@ def choices_of(target: Target, judged: Sequence[Judged]) -> list[dict]:
         name, parameters = each.chosen
         measured = [figures_at(by_size[size]) for size in each.sizes if by_size[size].ours]
         row = {**target.key, "algorithm": name, "parameters": dict(parameters)}
-        row |= {"from_bytes": each.from_bytes, "to_bytes": each.to_bytes}
+        row |= {"from_bytes": each.from_bytes, "to_bytes": each.to_bytes, **for_user_operations(target)}
         if each.chosen != LIBRARY:
             row["also"] = sorted({label for size in each.sizes for label in by_size[size].also})
         found.append({**row, **figures_of_worst({**row, "measured": measured}), "measured": measured})
@@ -69,9 +69,15 @@ def choice_of_all_sizes(target: Target, judged: Sequence[Judged]) -> list[dict]:
     name, parameters = judged[0].choice if is_ours else LIBRARY
     measured = [figures_at(j) for j in sorted(judged, key=lambda j: j.bytes) if j.ours]
     row = {**target.key, "algorithm": name, "parameters": dict(parameters), "from_bytes": 0}
+    row |= for_user_operations(target)
     if is_ours:
         row["also"] = sorted({label for j in judged for label in j.also})
     return [{**row, **figures_of_worst({**row, "measured": measured}), "measured": measured}]
+
+
+def for_user_operations(target: Target) -> dict:
+    """Other choices run no operations of a program: these cost more than those that are measured."""
+    return {"user_operations": True} if target.program and target.program.user_operations else {}
 
 
 def is_no_slower(judged: Judged) -> bool:

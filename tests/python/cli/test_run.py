@@ -123,6 +123,36 @@ names.MPI_Allreduce(mine, result, 1000, double, made, world)
         rings = [row["calls"] for row in found["calls"] if row["algorithm"] == "ring"]
         assert found["ranks_reported"] and rings == [6 * len(found["ranks_reported"])]
 
+    @pytest.mark.parametrize("tuned_for_them", [False, True])
+    def test_measured_choices_are_for_calls_as_they_were_measured(
+        self, installation: mpi.Installation, tmp_path: Path, tuned_for_them: bool
+    ) -> None:
+        """Reductions by the program's own operation, and non-blocking ones."""
+        calls = """
+operation = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4)(lambda *_: None)
+made, request = ctypes.c_void_p(), ctypes.c_void_p()
+names.MPI_Op_create(operation, 1, ctypes.byref(made))
+own = made if family == "openmpi" else made.value & 0xFFFFFFFF
+names.MPI_Allreduce(mine, result, 1000, double, own, world)
+names.MPI_Iallreduce(mine, result, 1000, double, total, world, ctypes.byref(request))
+names.MPI_Wait(ctypes.byref(request), ctypes.c_void_p(0) if family == "openmpi" else ctypes.c_void_p(1))
+names.MPI_Finalize()
+"""
+        ring = {"collective": "allreduce", "algorithm": "ring", "ratio_high": 0.5}
+        begun = {"collective": "allreduce", "algorithm": "swing", "ratio_high": 0.5, "start": "non-blocking"}
+        wisdom, summary = tmp_path / "wisdom.json", tmp_path / "ran.json"
+        choices = [{**ring, "user_operations": tuned_for_them}, begun]
+        wisdom.write_text(json.dumps({"kumihimo_wisdom": 1, "choices": choices}), encoding="utf-8")
+        text = PROGRAM.replace("names.MPI_Finalize()\n", calls)
+        ran = launch(installation, tmp_path, "--wisdom", str(wisdom), "--json", str(summary), text=text)
+        assert ran.returncode == 0, ran.stderr
+        found = {
+            (row["collective"], row["algorithm"]): row["calls"] for row in json.loads(summary.read_text())["calls"]
+        }
+        assert found.pop(("iallreduce", "swing")) == 2
+        assert found.pop(("allreduce", "ring")) == (12 if tuned_for_them else 10)
+        assert found == ({} if tuned_for_them else {("allreduce", "library"): 2})
+
     def test_all_programs_of_a_line_are_caught(self, installation: mpi.Installation, tmp_path: Path) -> None:
         program = tmp_path / "program.py"
         program.write_text(PROGRAM, encoding="utf-8")

@@ -145,6 +145,13 @@ def test_calls_are_rehearsed_as_the_program_makes_them(apart, ways):
     assert target.program.ways == ways
 
 
+def test_choices_say_whether_the_program_reduces_by_operations_of_its_own():
+    (plain,), (own,) = (
+        program.plan(profile(use(forms=forms))).targets for forms in ((DOUBLES,), (DOUBLES, Form(None, "user", False)))
+    )
+    assert (wisdom.for_user_operations(plain), wisdom.for_user_operations(own)) == ({}, {"user_operations": True})
+
+
 def begun(seconds=1.0, overlap=0.0) -> Use:
     return replace(use(seconds=seconds), start="non-blocking", completion_seconds=seconds, overlap_seconds=overlap)
 
