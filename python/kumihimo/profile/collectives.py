@@ -72,7 +72,7 @@ class Use:
 
     @property
     def waits(self) -> float:
-        """Seconds of all calls, as estimated from those that were sampled. Non-blocking ones wait in their completion."""
+        """Seconds of all calls, by those that were sampled. Non-blocking ones wait in their completion."""
         return self.waiting_share * (self.seconds if self.blocking else self.completion_seconds)
 
     @property

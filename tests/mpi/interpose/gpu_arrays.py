@@ -1,4 +1,4 @@
-"""An unmodified program with CuPy arrays on a GPU, held against numpy: the exit status is 0 if all results are equal."""
+"""A program with CuPy arrays on a GPU, held against numpy: the exit status is 0 if all results are equal."""
 
 import ctypes
 import sys
