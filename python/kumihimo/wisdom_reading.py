@@ -10,8 +10,9 @@ from math import inf, prod
 from pathlib import Path
 
 from kumihimo import _plan
+from kumihimo.profile.collectives import BLOCKING, NON_BLOCKING
 
-INITIAL = {"determinism": "any"}  # of a choice that does not say
+INITIAL = {"determinism": "any", "start": BLOCKING}  # of a choice that does not say
 
 
 def folder() -> Path:
@@ -46,7 +47,8 @@ def speedup(calls: dict, ranks: int, choices: list[dict], order: bool = False) -
     """How many times as fast as the library's own these calls (a row of the summary) were in tuning, from and to; None
     where the file does not say. `order`: whether the run kept one. Communicators may have other numbers of ranks than
     the job: those of the job go first."""
-    wanted = {"collective": calls["collective"], "determinism": "fixed_order" if order else "any"}
+    kind, start = called(calls["collective"])
+    wanted = {"collective": kind, "determinism": "fixed_order" if order else "any", "start": start}
     fitting = [choice for choice in choices if all(choice.get(k, INITIAL.get(k)) == v for k, v in wanted.items())]
     of_job = [choice for choice in fitting if choice.get("ranks") in (0, None, ranks)]
     for among in (of_job, fitting):
@@ -74,9 +76,11 @@ def why_library(collective: str, summary: dict, choices: list[dict], size: dict 
     """Why the choices of a run left calls of this collective to the MPI library; empty if they do not say. Wisdom is
     for numbers of ranks, and for the sizes that were measured. `size`: the row of one size class [default: all that
     the library ran]."""
-    kind = collective.removeprefix("i")
+    kind, start = called(collective)
     of_kind = [c for c in choices if c["collective"] == kind and c.get("determinism", "any") == "any"]
-    tuned = [c for c in of_kind if c.get("blocks", "equal") == "equal"]
+    tuned = [
+        c for c in of_kind if c.get("blocks", "equal") == "equal" and c.get("start", BLOCKING) in (BLOCKING, start)
+    ]
     if not tuned:
         return f"{kind} was not tuned; run `kumihimo tune {kind} --ranks {summary['ranks']}`"
     numbers = ranks_of_communicators(summary["communicators"] or {})
@@ -97,6 +101,12 @@ def why_library(collective: str, summary: dict, choices: list[dict], size: dict 
     if all(is_covered(row, found) for row in sizes for found in fitting.values()):
         return "tuning found nothing certainly faster"
     return "tuning found nothing certainly faster for some of these sizes, the others were not tuned"
+
+
+def called(name: str) -> tuple[str, str]:
+    """The collective of a row of the summary, and how it was started."""
+    begun = name.startswith("i")
+    return (name[1:], NON_BLOCKING) if begun else (name, BLOCKING)
 
 
 def ranks_of_communicators(shapes: dict[str, int]) -> set[int]:

@@ -28,6 +28,7 @@ const ReasonText& text_of(Reason reason) {
       {"op_not_commutative", "a user-defined operation that is not commutative"},
       {"op_nonblocking", "a user-defined operation in a non-blocking call"},
       {"op_reproducible", "a user-defined operation in a reproducible run"},
+      {"op_not_chosen", "a user-defined operation, for which no algorithm was chosen"},
   }};
   return texts[static_cast<std::size_t>(reason)];
 }

@@ -34,9 +34,10 @@ enum class Reason : std::uint8_t {
   // A user-defined operation:
   op_not_commutative, // its operands must keep the order of ranks
   op_nonblocking,     // the progress thread must not call its function
-  op_reproducible     // its order of operands is not fixed
+  op_reproducible,    // its order of operands is not fixed
+  op_not_chosen       // no choice was tuned for such calls
 };
-inline constexpr std::size_t reasons = 20;
+inline constexpr std::size_t reasons = 21;
 // The id is for programs that read the summary, the sentence for people.
 struct ReasonText {
   std::string_view id, sentence;

@@ -363,11 +363,15 @@ std::optional<Reason> obstacle_of_reduction(const RequestedCall& asked, const Ca
   const Interposer& interposer = asked.interposer;
   if (interposer.types().operation(call.operation))
     return interposer.types().find(call.send.type) ? std::nullopt : std::optional(Reason::other_type);
-  if (call.operation == interposer.library().constants.op_null) return Reason::other_op;
+  const mpi::Constants& constants = interposer.library().constants;
+  const auto& on_windows = constants.operations_on_windows;
+  const bool is_no_reduction = std::find(on_windows.begin(), on_windows.end(), call.operation) != on_windows.end();
+  if (is_no_reduction || call.operation == constants.op_null) return Reason::other_op; // the library tells the error
   if (asked.form == Form::nonblocking) return Reason::op_nonblocking;
   if (interposer.reproducible() != Reproducible::off) return Reason::op_reproducible;
   int commutes = 0;
-  interposer.library().call.Op_commutative(call.operation, &commutes);
+  const int code = interposer.library().call.Op_commutative(call.operation, &commutes);
+  if (code != 0) return Reason::other_op;
   return commutes ? std::nullopt : std::optional(Reason::op_not_commutative);
 }
 

@@ -29,6 +29,9 @@ std::int64_t next_number() {
 bool is_exact_sum(const Collective& collective) {
   return collective.operation == Operation::user && collective.type != DataType::opaque;
 }
+bool is_user_operation(const Collective& collective) {
+  return collective.operation == Operation::user && !is_exact_sum(collective);
+}
 
 // The reduction of a plan; none for a user-defined operation, which each run brings.
 Result<transport::Reduction> reduction_of(const Collective& collective) {
@@ -123,12 +126,13 @@ plan::RankCounts Communicator::recognise(const Agreed& agreed) {
 const Choice* Communicator::choice(const Collective& collective) const {
   const bool fixed = is_fixed(reproducible_, collective);
   const CommunicatorChoices::OfCollective& chosen = (*choices_)[collective.kind];
+  const bool by_user = is_user_operation(collective);
+  const auto for_these = [&](const Choice* found) {
+    return found && found->variant && (!by_user || found->is_for_user_operations()) ? found : nullptr;
+  };
   if (!fixed && collective.counts.irregular())
-    if (const Choice* const unequal = plan::choice_of_longest(chosen.unequal, collective))
-      return unequal->variant ? unequal : nullptr;
-  const Choice* const found = plan::choice_for(fixed ? chosen.fixed : chosen.any, collective, fixed);
-  const bool by_user = collective.operation == Operation::user && collective.type == DataType::opaque;
-  return by_user && found && !found->is_for_user_operations() ? nullptr : found;
+    if (const Choice* const unequal = plan::choice_of_longest(chosen.unequal, collective)) return for_these(unequal);
+  return for_these(plan::choice_for(fixed ? chosen.fixed : chosen.any, collective, fixed));
 }
 
 const Choice* Communicator::choice_alone(const Collective& collective) const {
@@ -142,7 +146,7 @@ Communicator::Answer Communicator::plan(const Collective& collective, bool on_de
   if (!agrees_) return why_not();
   const plan::CallKey key = plan::key_of(collective);
   const Choice* chosen = choice(collective);
-  if (!chosen) return Reason::not_chosen;
+  if (!chosen) return is_user_operation(collective) ? Reason::op_not_chosen : Reason::not_chosen;
   if (plan::Plan* known = resources_->plans.find(key); known && known->is_agreed())
     return Ready{known, chosen->place, {}};
   return make_plan(collective, key, *chosen, on_device);

@@ -47,7 +47,7 @@ struct CommunicatorChoices {
   struct OfCollective {
     plan::ChoiceMap any, fixed;   // by length; `fixed` for fixed orders
     plan::ChoiceMap unequal;      // by the length of the longest block; `any` where it has none
-    plan::ChoiceMap non_blocking; // likewise
+    plan::ChoiceMap non_blocking; // of non-blocking calls; `any` where it has none
     std::shared_ptr<const plan::Choice> for_local_counts;
     bool none = true;
   };

@@ -423,6 +423,8 @@ void Interposer::write_summary(Ended ended, Counted counted) {
 
 Status Interposer::run(Communicator& communicator, mpi::Handle handle, plan::Plan& plan,
                        const execute::Buffers& buffers, const transport::Reduction* reduction) {
+  // The progress thread calls no function of the program, nor does a thread that holds the lock of non-blocking calls.
+  if (reduction) nonblocking_.drain(communicator.queue());
   if (communicator.queue().calls.load(std::memory_order_acquire) == 0) {
     const auto fail = [&]() -> Status { return communicator.transport()->abandon(out_of_memory()), out_of_memory(); };
     Status done = attempted([&] { return plan.run(buffers, reduction); }, fail);
@@ -431,7 +433,7 @@ Status Interposer::run(Communicator& communicator, mpi::Handle handle, plan::Pla
       communicator.transport()->progress_libraries();
     return done;
   }
-  return nonblocking_.run({&plan, communicator.transport(), &communicator.queue(), buffers, handle, {}, reduction});
+  return nonblocking_.run({&plan, communicator.transport(), &communicator.queue(), buffers, handle});
 }
 
 } // namespace kumihimo::interpose

@@ -53,8 +53,7 @@ Status Nonblocking::begin_now(Started& operation, StartedList& one) {
   if (!execution) return operation.work.transport->abandon(execution.error()), execution.error();
   operation.execution = *execution;
   const auto stream = operation.is_blocking() ? transport::Stream::blocking : transport::Stream::nonblocking;
-  const transport::Reduction* const own = operation.work.reduction;
-  operation.execution->start(operation.work.buffers, own ? *own : operation.work.plan->reduction(), stream);
+  operation.execution->start(operation.work.buffers, operation.work.plan->reduction(), stream);
   under_way_.splice(under_way_.end(), one);
   return Nothing{};
 }
@@ -123,21 +122,16 @@ Result<mpi::Handle> Nonblocking::start(Work work) {
 
 Status Nonblocking::run(Work work) {
   Started operation{std::move(work)};
-  Queue& queue = *operation.work.queue;
   StartedList one;
   {
     const Lock lock(mutex_);
     if (Status s = begin(operation, one); !s) return s;
-    if (operation.work.reduction) queue.only = std::this_thread::get_id();
-    queue.calls.fetch_add(1, std::memory_order_relaxed);
+    operation.work.queue->calls.fetch_add(1, std::memory_order_relaxed);
   }
   for (;;) {
     {
       const Lock lock(mutex_);
-      if (operation.done) {
-        queue.only = {};
-        break;
-      }
+      if (operation.done) break;
     }
     turn();
   }
@@ -162,14 +156,13 @@ bool Nonblocking::drive() {
   for (auto i = under_way_.begin(); i != under_way_.end(); ++i) {
     transport::Transport* const transport = (*i)->work.transport;
     const auto same = [&](const Started* o) { return o->work.transport == transport; };
-    if (!(*i)->work.queue->may_move() || std::any_of(under_way_.begin(), i, same)) continue;
+    if (std::any_of(under_way_.begin(), i, same)) continue;
     moved |= attempted([&] { return transport->progress() == transport::Transport::Progress::moved; },
                        [&] { return transport->abandon(out_of_memory()), true; });
   }
   StartedList ended;
   for (auto i = under_way_.begin(); i != under_way_.end();)
-    if (const auto operation = i++; (*operation)->work.queue->may_move() && advance(**operation))
-      ended.splice(ended.end(), under_way_, operation);
+    if (const auto operation = i++; advance(**operation)) ended.splice(ended.end(), under_way_, operation);
   moved |= !ended.empty();
   while (!ended.empty()) { // others begin meanwhile
     StartedList one;

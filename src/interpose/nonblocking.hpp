@@ -67,10 +67,6 @@ struct Queue {
   StartedList waiting; // in the order of the calls, after those that are under way; mostly empty
   std::int32_t under_way = 0;
   std::int64_t under_way_bytes = 0;
-  // The thread of a blocking call with a user-defined operation. No other one moves calls of this queue: the progress
-  // thread must not call the program's function.
-  std::thread::id only;
-  bool may_move() const { return only == std::thread::id() || only == std::this_thread::get_id(); }
 };
 
 // A plan to run, with its transport and buffers.
@@ -79,9 +75,8 @@ struct Work {
   transport::Transport* transport = nullptr;
   Queue* queue = nullptr; // the transport's
   execute::Buffers buffers;
-  mpi::Handle communicator = 0;                    // the program's, whose error handler is called on failure
-  std::function<Status()> at_end = {};             // called by a thread of the program, on success
-  const transport::Reduction* reduction = nullptr; // of a user-defined operation, in a blocking call
+  mpi::Handle communicator = 0;        // the program's, whose error handler is called on failure
+  std::function<Status()> at_end = {}; // called by a thread of the program, on success
 };
 
 class Nonblocking {

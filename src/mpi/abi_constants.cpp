@@ -74,6 +74,7 @@ Result<Constants> open_mpi_constants(void* image) {
                   c.op_null,
                   at("ompi_mpi_op_minloc"),
                   at("ompi_mpi_op_maxloc")};
+  c.operations_on_windows = {at.if_there("ompi_mpi_op_replace"), at.if_there("ompi_mpi_op_no_op")};
   c.named = {{at.if_there("ompi_mpi_signed_char"), DataType::int8},
              {at.if_there("ompi_mpi_unsigned_char"), DataType::uint8},
              {at.if_there("ompi_mpi_short"), DataType::int16},
@@ -157,6 +158,7 @@ Constants mpich_constants() {
                  0x4c00083a, 0x4c00083e, 0x4c00040a, 0x4c00080b, c.datatype_null};
   c.operations = {0x58000003, 0x58000004, 0x58000002, 0x58000001, 0x58000005, 0x58000007, 0x58000009,
                   0x58000006, 0x58000008, 0x5800000a, c.op_null,  0x5800000b, 0x5800000c};
+  c.operations_on_windows = {0x5800000d, 0x5800000e};
   c.named = {{0x4c000118, DataType::int8},
              {0x4c000102, DataType::uint8},
              {0x4c000203, DataType::int16},

@@ -52,6 +52,7 @@ struct Constants {
   Handle byte;
   std::array<Handle, datatype_count> datatypes;   // by DataType; opaque is datatype_null
   std::array<Handle, operation_count> operations; // by Operation; user is op_null
+  std::array<Handle, 2> operations_on_windows;    // MPI_REPLACE, MPI_NO_OP: of one-sided calls alone
   std::vector<NamedType> named;                   // types of C and Fortran that equal one of `datatypes`
   void* in_place;
   StatusWords* status_ignore;

@@ -42,7 +42,7 @@ struct Choice {
   Determinism determinism = Determinism::any; // a fixed order is kept at a cost, so only for who asks for it
   double most_of_library = 0;      // its time over the library's at worst, as measured; 0: from a person or a model
   bool of_unequal_blocks = false;  // measured with them, and for no others
-  bool of_non_blocking = false;    // likewise
+  bool of_non_blocking = false;    // for non-blocking calls, and for no others
   bool of_user_operations = false; // tuned for a program that reduces by operations of its own
 
   // Whether the choice is for these ranks and this order.

@@ -64,8 +64,9 @@ struct alignas(64) Row {
   std::int64_t apart_ns = 0, apart_calls = 0, most_apart_ns = 0;
   std::int64_t smallest = std::numeric_limits<std::int64_t>::max(), largest = 0; // of collectives: vector or block
   bool collective = false, blocking_collective = false, non_blocking_collective = false;
-  // Of non-blocking collectives: in the calls that complete them, and from their beginning until these.
-  std::int64_t completion_ns = 0, overlap_ns = 0;
+  // Of non-blocking collectives: in the calls that complete them, and from their beginning until these. Any thread
+  // adds.
+  std::atomic<std::int64_t> completion_ns = 0, overlap_ns = 0;
   // Of collectives: sampled calls with separated waiting, and their times (of non-blocking ones: of their completion),
   // weighted by the calls they represent.
   std::int64_t split_calls = 0, split_ns = 0, waiting_ns = 0, transferring_ns = 0;

@@ -85,16 +85,16 @@ json row_of(const Row& row, Sites& sites) {
               {"calls", row.calls},
               {"bytes", row.bytes},
               {"seconds", seconds(row.ns)},
-              {"min_seconds", seconds(row.calls > 0 ? row.shortest_ns : 0)}, // else completed here and begun elsewhere
+              {"min_seconds", seconds(row.shortest_ns)},
               {"max_seconds", seconds(row.longest_ns)}};
   if (const std::int64_t timed = row.timed.calls(); timed > 0 && timed < row.calls) {
     object["timed_calls"] = timed;
-    object["seconds_error"] = row.timed.error_ns() * 1e-9;
+    if (const auto error = row.timed.error_ns()) object["seconds_error"] = *error * 1e-9;
   }
   if (row.collective) {
     const Question& question = row.key.question;
     object["bytes_from"] = least_of_class(question.size_class);
-    object["smallest_bytes"] = std::min(row.smallest, row.largest);
+    object["smallest_bytes"] = row.smallest;
     object["largest_bytes"] = row.largest;
     object["type"] = name_or_null<DataType>(question.type);
     object["operation"] = name_or_null<Operation>(question.operation);

@@ -122,7 +122,10 @@ void Recorder::before_timed(Call& call) {
   case Kind::wait:
   case Kind::test:
     if (call.name == Name::Request_free) forget_request(call);
-    if ((trace_ || begun_collectives_.any()) && completes(call)) note_requests(call);
+    if ((trace_ || pending_collectives_.any()) && completes(call)) {
+      note_requests(call);
+      call.notes[has_noted] = 1;
+    }
     if (trace_ && completes(call)) trace_.before_completion(call);
     break;
   case Kind::communicator_end:
@@ -216,8 +219,9 @@ void Recorder::after(const Call& call, int code, std::int64_t exit_ns) {
     note_handles(call, communicator, row);
   if (traits.kind == Kind::nonblocking_collective && communicator)
     begin_collective(call, *communicator, code == 0 ? row : nullptr, exit_ns);
-  if (code == 0 && begun_collectives_.any() && completes(call))
-    begun_collectives_.complete(call, entry_ns, exit_ns, mine.rows);
+  const bool is_completion = traits.kind == Kind::wait || traits.kind == Kind::test;
+  if (code == 0 && is_completion && call.notes[has_noted] && pending_collectives_.any())
+    pending_collectives_.complete(call, entry_ns, exit_ns, recording_.load(std::memory_order_relaxed));
   if (blocking_collective && communicator) after_collective(call, *communicator, row, exit_ns);
   mine.sync_ns = 0;
   mine.last_was_timed = true;
@@ -234,7 +238,7 @@ void Recorder::begin_collective(const Call& call, Communicator& communicator, Ro
   }
   if (!row) return;
   row->non_blocking_collective = true;
-  begun_collectives_.add(call.handle_at(Role::request), {row->key, exit_ns, std::move(completion)});
+  pending_collectives_.add(call.handle_at(Role::request), {row, exit_ns, std::move(completion)});
 }
 
 void Recorder::keep_sample(const Call& call, Communicator& communicator, Row* row, std::int64_t exit_ns,
@@ -327,7 +331,7 @@ void Recorder::note_persistent(const Call& call, const Communicator* communicato
 void Recorder::forget_request(const Call& call) {
   const mpi::Handle request = call.handle_at(Role::request);
   trace_.forget(request);
-  begun_collectives_.forget(request);
+  pending_collectives_.forget(request);
   const std::lock_guard lock(mutex_);
   persistent_.erase(request);
 }

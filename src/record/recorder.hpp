@@ -5,13 +5,13 @@
 #include "mpi/types.hpp"
 #include "mpi_hooks/call.hpp"
 #include "mpi_hooks/mpi_lifetime.hpp"
-#include "record/begun_collectives.hpp"
 #include "record/call_counts.hpp"
 #include "record/call_traffic.hpp"
 #include "record/call_traits.hpp"
 #include "record/clock.hpp"
 #include "record/communicators.hpp"
 #include "record/counters.hpp"
+#include "record/pending_collectives.hpp"
 #include "record/per_thread.hpp"
 #include "record/regions.hpp"
 #include "record/trace.hpp"
@@ -60,7 +60,8 @@ inline Settings settings_of_environment() {
 class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
  public:
   // Indices of Call::notes, kept from before() to after(). `begun` is 0 for a call that is not timed.
-  enum Note : std::size_t { begun, on, weight, kind_number, at_site };
+  // `has_noted`, of waits and tests: their requests are noted (completions.hpp).
+  enum Note : std::size_t { begun, on, weight, kind_number, at_site, has_noted = weight };
 
   // Called before MPI_Init.
   static void note_mpi_init_entered() { is_init_hooked = true; }
@@ -168,7 +169,7 @@ class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
   WaitTime wait_time_;
   Regions regions_;
   Trace trace_;
-  BegunCollectives begun_collectives_;
+  PendingCollectives pending_collectives_;
   pid_t process_;
   std::int64_t begun_ns_ = 0;
   std::atomic<bool> recording_ = true;

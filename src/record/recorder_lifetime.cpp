@@ -49,8 +49,8 @@ Recorder::Recorder(mpi::Library library)
     : MpiLifetime(std::move(library)), settings_(settings_for(library_)), counters_before_(counters_.read()),
       clock_(library_, settings_.skew_ns), communicators_(library_), types_(library_), call_traffic_(library_, types_),
       wait_time_(library_, clock_), regions_(counters_),
-      trace_(library_, !settings_.trace.empty(), settings_.most_events), process_(getpid()),
-      begun_ns_(Clock::now_ns()) {
+      trace_(library_, !settings_.trace.empty(), settings_.most_events),
+      pending_collectives_(library_.constants.request_null), process_(getpid()), begun_ns_(Clock::now_ns()) {
   over_ = !begin();
 }
 

@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <optional>
 
 namespace kumihimo::record {
 
@@ -27,6 +28,7 @@ class TimedCalls {
     const std::int64_t represents = represents_;
     ++calls_;
     if (represents > 1) {
+      ++groups_;
       // One of a group says nothing of the spread within it. That between neighbouring groups is at least as large on
       // average: the variance of "collapsed strata" (Cochran, Sampling Techniques, 1977, section 5A.12).
       const auto apart = static_cast<double>(group * (ns - last_ns_));
@@ -40,8 +42,8 @@ class TimedCalls {
   }
 
   std::int64_t calls() const { return calls_; }
-  // The standard error of the sum of times weighted by what note() returns.
-  double error_ns() const { return std::sqrt(variance_); }
+  // The standard error of the sum of times weighted by what note() returns; none if one group alone was sampled.
+  std::optional<double> error_ns() const { return groups_ == 1 ? std::nullopt : std::optional(std::sqrt(variance_)); }
 
  private:
   void begin(std::int64_t number) {
@@ -56,7 +58,7 @@ class TimedCalls {
   std::int64_t represents_ = 1;
   std::int64_t all_timed_until_ = all_timed_after_long;
   std::int64_t last_ns_ = -1;
-  std::int64_t calls_ = 0;
+  std::int64_t calls_ = 0, groups_ = 0;
   double variance_ = 0;
   std::uint64_t seed_;
 };

@@ -29,7 +29,7 @@ Estimate estimate(std::int64_t calls, std::uint64_t seed, const std::function<st
     all.represented += represents;
     all.ns += static_cast<double>(represents * ns);
   }
-  all.timed = timed.calls(), all.error_ns = timed.error_ns();
+  all.timed = timed.calls(), all.error_ns = timed.error_ns().value_or(-1);
   return all;
 }
 
@@ -53,7 +53,13 @@ TEST(TimedCalls, TimeTheFirstCallsAndOneOfEachGroupAfterThem) {
     }
     ASSERT_EQ(taken, 1) << group;
   }
-  EXPECT_EQ(timed.error_ns(), 0) << "equal times have no spread";
+  EXPECT_EQ(timed.error_ns().value_or(-1), 0) << "equal times have no spread";
+}
+
+TEST(TimedCalls, OneSampleTellsNoError) {
+  const Estimate all = estimate(80, 7, [](std::int64_t) { return 10; });
+  EXPECT_EQ(all.timed, 65);
+  EXPECT_EQ(all.error_ns, -1);
 }
 
 TEST(TimedCalls, TimeAllLongCalls) {

@@ -147,8 +147,12 @@ def kept_input(folder: Path) -> Path | None:
 
 
 def text_of(choices: Sequence[dict]) -> str:
-    names = [f"{c['collective']} {span_of(c)} by {c['algorithm']}" for c in choices]
+    names = [f"{start_of(c)}{c['collective']} {span_of(c)} by {c['algorithm']}" for c in choices]
     return names[0] if len(names) == 1 else f"with {len(names)} choices"
+
+
+def start_of(choice: dict) -> str:
+    return f"{choice['start']} " if choice.get("start") else ""
 
 
 def span_of(choice: dict) -> str:

@@ -14,7 +14,7 @@ from kumihimo.sizes import text_of
 from kumihimo.tune.program import Gain, Plan, forwarded, stood_in_for
 from kumihimo.tune.targets import UNEQUAL
 
-OF_COMMUNICATOR = ("collective", "ranks", "nodes", "ranks_per_node", "emulated", "blocks")
+OF_COMMUNICATOR = ("collective", "ranks", "nodes", "ranks_per_node", "emulated", "blocks", "start")
 
 
 def show(found: dict) -> None:

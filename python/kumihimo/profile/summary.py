@@ -49,6 +49,8 @@ def split(totals: Totals) -> list[str]:
     whole = [c for c in totals.calls.values() if c.blocking_collective]
     calls, all_calls = sum(c.split_calls for c in whole), sum(c.calls for c in whole)
     if not calls:
+        if any(c.completion_is_split for c in totals.calls.values()):
+            return []
         of = "whose ranks all called MPI_Finalize"
         return [f"waiting and transferring are not separated: no blocking collective {of}"] if totals.calls else []
     took = sum(c.split_seconds for c in whole)
@@ -69,13 +71,15 @@ def site(calls: Calls, totals: Totals) -> str:
         f"{seconds_text(calls.seconds)} of {counted(calls.ranks, 'rank')} ({share_text(share)})"
     )
     if calls.timed_calls < calls.calls:
-        error = calls.seconds_error / calls.seconds if calls.seconds else 0.0
-        text += f", estimated ± {share_text(error)}"
+        text += ", estimated"
+        if calls.seconds_error and calls.seconds:
+            text += f" ± {share_text(calls.seconds_error / calls.seconds)}"
     if calls.split_seconds:
         text += f", {share_text(calls.waiting_seconds / calls.split_seconds)} waiting"
     if calls.completion_seconds:
-        waiting = share_text(calls.completion_waiting_seconds / calls.completion_seconds)
-        text += f", completed in {seconds_text(calls.completion_seconds)}, {waiting} waiting"
+        text += f", completed in {seconds_text(calls.completion_seconds)}"
+        if calls.completion_is_split:
+            text += f", {share_text(calls.completion_waiting_seconds / calls.completion_seconds)} waiting"
     if calls.imbalance_share >= 0.1:
         text += f", imbalance {share_text(calls.imbalance_share)} (rank {calls.most_rank} most)"
     return text

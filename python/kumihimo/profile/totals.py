@@ -42,6 +42,7 @@ class Calls:
     split_seconds: float = 0.0
     waiting_seconds: float = 0.0
     transferring_seconds: float = 0.0
+    completion_is_split: bool = False
     completion_seconds: float = 0.0
     completion_waiting_seconds: float = 0.0
     overlap_seconds: float = 0.0
@@ -54,10 +55,10 @@ class Calls:
         self.timed_calls += row.get("timed_calls", row["calls"])
         self.error_squares += row.get("seconds_error", 0.0) ** 2
         self.max_seconds = max(self.max_seconds, row["max_seconds"])
-        if row["calls"]:  # else completed by a thread that began none
-            self.min_seconds = min(self.min_seconds, row["min_seconds"])
+        self.min_seconds = min(self.min_seconds, row["min_seconds"])
         self.ranks += first
         self.blocking_collective |= "split_calls" in row
+        self.completion_is_split |= "completion_waiting_seconds" in row
 
     def rank_took(self, rank: int, seconds: float) -> None:
         self.squares += seconds * seconds

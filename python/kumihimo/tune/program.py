@@ -20,6 +20,7 @@ LEFT_SHARE = 0.005  # of the program's time, in collectives that are not tuned: 
 LAUNCHES = 40  # of a target, about: search, check, comparison with the library, rehearsal, other forms
 WORK = 1.5  # times what the launches themselves take
 NO_OVERLAP = 2e-6  # seconds of computation in a non-blocking call that are none
+MOST_OVERLAP = 2e-3  # that are rehearsed: more hides no more
 LEAST_PART = 0.1  # of a target's time, for which it is measured apart
 STAND_IN = Form("float64", "sum", False)  # of a user-defined operation, for as many bytes
 
@@ -204,7 +205,7 @@ def overlap_of(uses: Sequence[Use]) -> float:
     """Seconds that the program computes in a non-blocking call, in the mean; one digit, so that another recording of
     the same program asks the same."""
     overlap = sum(use.overlap_seconds for use in uses) / max(1, sum(use.calls for use in uses))
-    return float(f"{overlap:.1g}")
+    return float(f"{min(overlap, MOST_OVERLAP):.1g}")
 
 
 @dataclass(frozen=True)

@@ -141,6 +141,9 @@ class Tuner:
     def rehearse(self, target: Target, judged: Sequence[Judged]) -> bool:
         """Refuses what a program does not gain by (rehearsal.py); whether there was time for all."""
         asked = rehearsal.of_each_choice(judged)
+        if asked and target.non_blocking and not self.rehearses(target):
+            for each in judged:  # so far only the blocking call was measured
+                each.refused = each.refused or "non-blocking calls cannot be tried in a program here"
         if not asked or not self.rehearses(target):
             return True
         cases = [self.case(target, each.bytes, each.choice) for each in asked]

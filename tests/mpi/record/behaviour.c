@@ -62,12 +62,40 @@ static void* waiting(void* request) {
   return NULL;
 }
 
+static MPI_Comm of_another;
+static void* begin_later(void* unused) {
+  MPI_Request request;
+  pause_ms(20);
+  MPI_Ibarrier(of_another, &request);
+  pause_ms(60);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  return unused;
+}
+
+/* While rank 0 waits for a message, another of its threads begins a collective. */
+static void begun_during_a_wait(void) {
+  int message = 7;
+  pthread_t thread;
+  MPI_Request request;
+  MPI_Comm_dup(MPI_COMM_WORLD, &of_another);
+  pthread_create(&thread, NULL, begin_later, NULL);
+  if (rank == 0) {
+    MPI_Irecv(&message, 1, MPI_INT, ranks - 1, 4, MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  } else if (rank == ranks - 1) {
+    pause_ms(50);
+    MPI_Send(&message, 1, MPI_INT, 0, 4, MPI_COMM_WORLD);
+  }
+  pthread_join(thread, NULL);
+  MPI_Comm_free(&of_another);
+}
+
 /* Non-blocking calls. The last rank begins late; the others compute for a while and then wait. Each call is completed
    in another way: by MPI_Wait, with other requests, after its communicator was freed, by a test, by another thread. */
 static void begun(int threaded) {
   static double all[8 * 1000];
   MPI_Comm other;
-  MPI_Request requests[3];
+  MPI_Request requests[9];
   int done = 0, in = rank, out;
   for (int i = 0; i < 5; ++i) {
     if (rank == ranks - 1) pause_ms(60);
@@ -80,13 +108,16 @@ static void begun(int threaded) {
   if (rank == ranks - 1) pause_ms(60);
   MPI_Ibcast(x, 10, MPI_DOUBLE, ranks - 1, MPI_COMM_WORLD, &requests[1]);
   MPI_Isend(&in, 1, MPI_INT, (rank + 1) % ranks, 3, MPI_COMM_WORLD, &requests[2]);
-  MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+  for (int i = 3; i < 9; ++i) requests[i] = MPI_REQUEST_NULL; /* which nothing completes */
+  MPI_Waitall(9, requests, MPI_STATUSES_IGNORE);
   MPI_Comm_dup(MPI_COMM_WORLD, &other);
   MPI_Ibarrier(other, requests);
   MPI_Comm_free(&other);
   MPI_Wait(requests, MPI_STATUS_IGNORE);
   MPI_Iallgather(x, 1, MPI_DOUBLE, all, 1, MPI_DOUBLE, MPI_COMM_WORLD, requests);
   while (!done) MPI_Test(requests, &done, MPI_STATUS_IGNORE);
+  if (threaded) begun_during_a_wait();
+  if (rank == ranks - 1) pause_ms(60);
   MPI_Ireduce(x, y, 10, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD, requests);
   pthread_t thread;
   if (threaded)

@@ -164,6 +164,16 @@ def test_says_why_the_library_was_chosen(choices, communicators, reason, collect
     assert run.why({**row, **BETWEEN}, summary, choices, "--no-wisdom") == "an intercommunicator"
 
 
+def test_choices_for_non_blocking_calls_say_nothing_of_blocking_ones() -> None:
+    row = {"collective": "bcast", **NOT_CHOSEN, "calls": 4}
+    sizes = {"collective": "bcast", "bytes_from": 64, "bytes_to": 127, "algorithm": "library", "calls": 4}
+    summary = {"calls": [sizes], "communicators": {"node of 4 ranks": 1}, "ranks": 4}
+    begun = [choice(1, 127, start="non-blocking")]
+    assert run.why(row, summary, begun, "").startswith("bcast was not tuned")
+    sizes["collective"] = row["collective"] = "ibcast"
+    assert run.why(row, summary, begun, "") == "tuning found nothing certainly faster"
+
+
 def test_one_line_tells_of_calls_of_the_library_and_their_reason() -> None:
     calls = [{"collective": "bcast", "bytes_from": 64, "bytes_to": 127, "algorithm": "library", "calls": 4}]
     reasons = [{"collective": "bcast", **NOT_CHOSEN, "calls": 4}]

@@ -294,3 +294,12 @@ def test_run_tells_nothing_where_the_file_is_gone(tmp_path, text):
         path.write_text(text)
     assert wisdom_reading.choices_in(str(path)) == []
     assert wisdom_reading.choices_in(None) == []
+
+
+def test_a_speedup_is_of_calls_that_start_alike():
+    ring = {"collective": "allreduce", "algorithm": "ring", "ranks": 2, "ratio": 0.8}
+    begun = {**ring, "ratio": 0.2, "start": "non-blocking"}
+    assert wisdom_reading.speedup(CALLS, 2, [begun, ring]) == (pytest.approx(1.25), pytest.approx(1.25))
+    calls = {**CALLS, "collective": "iallreduce"}
+    assert wisdom_reading.speedup(calls, 2, [ring, begun]) == (pytest.approx(5.0), pytest.approx(5.0))
+    assert wisdom_reading.speedup(calls, 2, [ring]) is None
