@@ -19,7 +19,7 @@ def of(profile: Collectives) -> list[str]:
     short = profile.share(sum(use.transferring_seconds for use in profile.uses if use.largest < SHORT))
     if short >= WORTH:
         found.append(f"fewer and longer calls: {share_text(short)} of the time is in calls of less than {SHORT} bytes")
-    long = profile.share(sum(use.transferring_seconds for use in profile.uses if use.largest >= SHORT))
+    long = profile.share(sum(u.transferring_seconds for u in profile.uses if u.largest >= SHORT and u.blocking))
     if long >= WORTH:
         found.append(f"overlap with computation by non-blocking calls: {share_text(long)} of the time is transfer")
     if profile.hosts > 1 and profile.share(profile.transferring_seconds) >= WORTH:

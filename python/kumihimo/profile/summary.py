@@ -76,12 +76,12 @@ def site(calls: Calls, totals: Totals) -> str:
             text += f" ± {share_text(calls.seconds_error / calls.seconds)}"
     if calls.split_seconds:
         text += f", {share_text(calls.waiting_seconds / calls.split_seconds)} waiting"
-    if calls.completion_seconds:
-        text += f", completed in {seconds_text(calls.completion_seconds)}"
-        if calls.completion_is_split:
-            text += f", {share_text(calls.completion_waiting_seconds / calls.completion_seconds)} waiting"
     if calls.imbalance_share >= 0.1:
         text += f", imbalance {share_text(calls.imbalance_share)} (rank {calls.most_rank} most)"
+    if calls.completion_seconds:
+        text += f"; completed in {seconds_text(calls.completion_seconds)}"
+        if calls.completion_is_split:
+            text += f", {share_text(calls.completion_waiting_seconds / calls.completion_seconds)} waiting"
     return text
 
 
@@ -197,6 +197,10 @@ def call_object(calls: Calls) -> dict:
     found |= {"mean_seconds_of_rank": calls.mean_seconds, "max_seconds_of_rank": calls.most_seconds}
     found |= {"max_seconds_of_call": calls.max_seconds, "imbalance_seconds": calls.imbalance_seconds}
     found |= {"imbalance_share": calls.imbalance_share}
+    if calls.completion_seconds:
+        waiting = calls.completion_waiting_seconds if calls.completion_is_split else None
+        found |= {"completion_seconds": calls.completion_seconds, "completion_waiting_seconds": waiting}
+        found |= {"overlap_seconds": calls.overlap_seconds}
     divided = bool(calls.split_calls)
     found |= {"split_share_of_calls": calls.split_calls / calls.calls if divided else None}
     names = ("split_seconds", "waiting_seconds", "transferring_seconds")

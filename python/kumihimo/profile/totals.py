@@ -134,7 +134,7 @@ class Totals:
         return sum(task[3] for task in self.tasks)
 
     def by_time(self) -> list[Calls]:
-        return sorted(self.calls.values(), key=lambda c: (-c.seconds, c.call, str(c.place)))
+        return sorted(self.calls.values(), key=lambda c: (-c.seconds - c.completion_seconds, c.call, str(c.place)))
 
     def largest_pairs(self, number: int) -> list[tuple[int, int, int, int, int]]:
         return sorted(self.pairs, reverse=True)[:number]

@@ -161,7 +161,7 @@ def shuffled(cases: list[tuple[int, Case]], name: str) -> list[tuple[int, Case]]
 def short(result: dict) -> dict:
     """What choices are made from."""
     names = ("algorithm", "bytes", "seconds", "ratio", "bitwise", "not_applicable", "samples")
-    names += ("back_to_back_seconds", "between_seconds")
+    names += ("back_to_back_seconds", "between_seconds", "over_computation_seconds")
     found = {name: result[name] for name in names if name in result}
     if "library" in result:
         found["library"] = {"seconds": result["library"]["seconds"]}

@@ -68,6 +68,34 @@ def test_a_program_gets_choices_of_its_own(kumihimo, tmp_path, installation):
     assert f"wisdom: {found['wisdom']}" not in ran.err
 
 
+BEGUN = PROGRAM.replace("for _ in range(2000):", "request = ctypes.c_void_p()\nfor _ in range(2000):").replace(
+    "    names.MPI_Allreduce(mine, result, 1000, double, total, world)\nnames",
+    """    names.MPI_Iallreduce(mine, result, 1000, double, total, world, ctypes.byref(request))
+    sum(range(2000))
+    names.MPI_Wait(ctypes.byref(request), ctypes.c_void_p(0 if family == "openmpi" else 1))
+names""",
+)
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("installation", INSTALLATIONS, ids=lambda installation: installation.family)
+def test_non_blocking_calls_over_computation_are_tuned(kumihimo, tmp_path, installation):
+    line = recorded(kumihimo, tmp_path, installation, BEGUN)
+    targets = program.plan(collectives.of(tmp_path / "profile"), ["allreduce"]).targets
+    (target,) = (target for target in targets if target.non_blocking)
+    assert target.program.ways == ("over_computation_seconds",)
+    options = ("allreduce", "--budget", "60s", "--json")
+    ended = kumihimo("tune", "--profile", "profile", *options, timeout_seconds=120)
+    assert ended.code == 0, ended.err
+    found = [choice for choice in json.loads(ended.out)["results"] if choice.get("start") == "non-blocking"]
+    assert found and {row["bytes"] for choice in found for row in choice["measured"]} == {8000}
+    for row in (row for choice in found for row in choice["measured"] if choice["algorithm"] != "library"):
+        assert row["program_ratio"] < 1, "rehearsed"
+    ran = kumihimo("run", "--", *line)
+    assert ran.code == 0, ran.err
+    assert "iallreduce" in ran.err
+
+
 UNEQUAL = "import ctypes, sys\nfamily, library = sys.argv[1:]\n" + BEGINNING
 UNEQUAL += """
 def of(*numbers):

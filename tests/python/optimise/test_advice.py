@@ -33,6 +33,9 @@ def test_fewer_calls_or_overlap_by_the_length_of_the_calls():
     assert line.startswith("fewer and longer calls: 20 % of the time is in calls of less than 1024 bytes")
     (line,) = advice.of(profile(use(20.0, 4096)))
     assert line.startswith("overlap with computation by non-blocking calls: 20 %")
+    begun = use(20.0, 4096)
+    begun.start = "non-blocking"
+    assert advice.of(profile(begun)) == []
 
 
 def test_placement_on_several_nodes_and_computation_without_communication():

@@ -45,6 +45,19 @@ def written(folder: Path, *ranks: dict, header: dict = HEADER) -> Path:
     return path
 
 
+def test_the_time_of_completion_is_told_with_waiting_if_it_is_known(tmp_path: Path) -> None:
+    begun = {"completion_seconds": 2.0, "overlap_seconds": 3.0}
+    known = call("MPI_Ibcast", seconds=0.1, completion_waiting_seconds=0.5, **begun)
+    found = totals.of(written(tmp_path, rank(0, [known, call("MPI_Iscan", seconds=0.2, **begun), call(seconds=1.0)])))
+    assert [calls.call for calls in found.by_time()][:2] == ["MPI_Iscan", "MPI_Ibcast"], "the most time first"
+    text = "\n".join(summary.lines(found))
+    assert "; completed in 2 s, 25 % waiting" in text
+    assert "; completed in 2 s\n" in text
+    unknown, divided, plain = summary.as_object(found)["calls"]
+    assert (divided["completion_waiting_seconds"], unknown["completion_waiting_seconds"]) == (0.5, None)
+    assert divided["overlap_seconds"] == 3.0 and "completion_seconds" not in plain
+
+
 def test_adds_up_the_errors_of_estimated_times(tmp_path: Path) -> None:
     sampled = {"timed_calls": 70, "seconds_error": 0.3}
     path = written(

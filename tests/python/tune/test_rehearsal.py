@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 
@@ -12,9 +13,10 @@ from kumihimo.bench import Case
 from kumihimo.bench.job import run_rehearsal
 from kumihimo.errors import OutOfTime
 from kumihimo.preload import INTERPOSER, OF_PROGRAM, preloaded, suffix_of
+from kumihimo.profile.collectives import Form
 from kumihimo.tune import rehearsal
 from kumihimo.tune.rehearsal import OVER_COMPUTATION, PAIRS, USUAL_WAYS, WAYS, Rehearsed
-from kumihimo.tune.targets import FIXED_ORDER, Target
+from kumihimo.tune.targets import FIXED_ORDER, Asked, Target
 
 FAMILIES = [installation.family for installation in mpi.discover()]
 RING = ("ring", ())
@@ -74,6 +76,41 @@ def test_a_choice_must_gain_both_ways(fake, way):
     assert refused == {f"no gain in the rehearsal at 64 bytes: {WAYS[way]}"}
     also = [choice["also"] for choice in outcome.choices if choice["algorithm"] != "library"]
     assert also and all({WAYS[way] for way in USUAL_WAYS} <= set(each) for each in also)
+
+
+BEGUN = Target("allreduce", 2, program=Asked((64,), 1.0, Form("float64", "sum", False), (), (OVER_COMPUTATION,)))
+BEGUN = replace(BEGUN, program=replace(BEGUN.program, overlap_seconds=1e-4))
+
+
+@pytest.mark.parametrize("gain, algorithm", [(0.5, "ours"), (1.1, "library")])
+def test_non_blocking_calls_are_rehearsed_over_computation(fake, gain, algorithm):
+    @contextmanager
+    def stage(choices):
+        assert {choice["start"] for choice in choices} == {"non-blocking"}
+
+        def measured(caught):
+            def measure(cases, ranks, seconds, limit, tell):
+                for case in cases:
+                    found = {"back_to_back_seconds": 1e-5, OVER_COMPUTATION: 1e-5 * (gain if caught else 1)}
+                    tell({"algorithm": case.algorithm, "bytes": case.bytes, **found})
+
+            return measure
+
+        yield {caught: measured(caught) for caught in (False, True)}
+
+    tuner = fake.tuner(1000)
+    tuner.stage = stage
+    (outcome,) = tuner.tune([BEGUN], ())
+    (choice,) = outcome.choices
+    assert choice["start"] == "non-blocking" and (choice["algorithm"] == "library") == (algorithm == "library")
+    assert algorithm == "library" or choice["measured"][0]["program_ratio"] == gain
+
+
+def test_non_blocking_calls_that_cannot_be_rehearsed_are_left_to_the_library(fake):
+    (outcome,) = fake.tuner(1000).tune([BEGUN], ())
+    (choice,) = outcome.choices
+    assert choice["algorithm"] == "library"
+    assert "cannot be tried in a program" in choice["measured"][0]["refused"]
 
 
 def test_it_runs_with_what_was_judged_faster(fake):
