@@ -30,6 +30,7 @@ LEAST_PAIRS = 2  # that a verdict needs
 LEAST_GAIN_SECONDS = 0.2e-6
 BACK_TO_BACK, BETWEEN, OVER_COMPUTATION = "back_to_back_seconds", "between_seconds", "over_computation_seconds"
 WAYS = {BACK_TO_BACK: "back to back", BETWEEN: "between other work", OVER_COMPUTATION: "over computation"}
+NO_TIME = "no time for the rehearsal in a program"  # which says nothing of the choice
 USUAL_WAYS = (BACK_TO_BACK, BETWEEN)  # of blocking calls
 
 # Results of all sizes in the launch of this number, with the choices or without; None where time ended first.
@@ -61,7 +62,7 @@ class Rehearsed:
     def refused(self) -> str:
         """Why a program would not gain; empty where it does."""
         if self.trouble or self.pairs < LEAST_PAIRS:
-            return self.trouble or "no time for the rehearsal in a program"
+            return self.trouble or NO_TIME
         lost = [WAYS[way] for way in self.ways if median(self.gains[way]) < LEAST_GAIN_SECONDS]
         return f"no gain in the rehearsal at {self.bytes} bytes: {', '.join(lost)}" if lost else ""
 

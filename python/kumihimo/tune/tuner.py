@@ -112,6 +112,7 @@ class Tuner:
         thorough &= self.ask_more(target, judged, seconds)
         judged += [Judged(size, choice, refused=wrong[choice]) for size, choice in wanted if choice in wrong]
         decided = [j for j in judged if j.clear or (not j.looked and len(j.ours) >= LEAST_LAUNCHES)]
+        decided = [j for j in decided if j.refused != rehearsal.NO_TIME]  # an earlier choice stays
         left = [size for size in sizes if size not in {j.bytes for j in decided}]
         if target.unequal and left:  # the choice is for all sizes
             decided = []

@@ -167,6 +167,20 @@ def test_what_there_was_no_time_for_is_refused():
     assert one.refused == "no time for the rehearsal in a program"
 
 
+def test_sizes_that_there_was_no_time_to_rehearse_get_no_choice(fake):
+    @contextmanager
+    def stage(choices):
+        def measure(cases, ranks, seconds, limit, tell):
+            raise OutOfTime("interrupted")
+
+        yield {True: measure, False: measure}
+
+    tuner = fake.tuner(1000)
+    tuner.stage = stage
+    (outcome,) = tuner.tune([PAIR], SIZES)
+    assert outcome.choices == [] and outcome.left == SIZES and not outcome.whole
+
+
 def test_trouble_is_told():
     one = Rehearsed(8, RING)
     one.take({"not_applicable": "a rank died"}, result(1, 1))
