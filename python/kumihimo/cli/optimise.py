@@ -217,8 +217,8 @@ class Work:
             left = f"{seconds_text(self.clock.left)} are left" if self.clock.left > 0 else "no time is left"
             raise failed(
                 "the budget is too short",
-                f"{counted(LOOKS[0], 'pair')} of runs take {seconds_text(least)} and tuning {seconds_text(LEAST_TUNING)} "
-                f"at least, {left}",
+                f"{counted(LOOKS[0], 'pair')} of runs take {seconds_text(least)}, tuning takes "
+                f"{seconds_text(LEAST_TUNING)} at least, {left}",
                 f"give --budget {int((least + LEAST_TUNING + self.clock.spent) / (1 - TUNING_SHARE) / 60) + 1}m",
             )
         seconds = min(TUNING_SHARE * self.clock.seconds, self.clock.left - least)
