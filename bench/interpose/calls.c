@@ -7,9 +7,10 @@
  *   calls sweep      allreduce, reduce and bcast of 8 B to 16 MiB
  *   calls rate       small messages and sums, computing between them: 10^4 calls a second a rank */
 #define _GNU_SOURCE
+#include "../stay_on_processor.h"
+
 #include <mpi.h>
 
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -112,17 +113,6 @@ static void rate(void) {
   tell("program", 2750, seconds[2]);
 }
 
-/* A rank stays on one processor: launches in which two ranks share one, or change places, are many times slower. */
-static void stay(void) {
-  cpu_set_t all, mine;
-  if (sched_getaffinity(0, sizeof all, &all) != 0) return;
-  int skip = rank % CPU_COUNT(&all), processor = 0;
-  while (!CPU_ISSET(processor, &all) || skip-- > 0) ++processor;
-  CPU_ZERO(&mine);
-  CPU_SET(processor, &mine);
-  sched_setaffinity(0, sizeof mine, &mine);
-}
-
 int main(int argc, char **argv) {
   const char *what = argc > 1 ? argv[1] : "sweep";
   const double begin = now();
@@ -131,7 +121,7 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   PMPI_Allreduce(&mine, &init, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-  stay();
+  stay_on_processor(rank);
   in = calloc(1, 16 << 20), out = calloc(1, 16 << 20);
   if (strcmp(what, "init") == 0) {
     tell("MPI_Init", 0, init);

@@ -2,9 +2,10 @@
  * need no other rank; allreduce and small messages go between the ranks. Rank 0 prints a line of JSON for each
  * function, in nanoseconds a call: the shortest of many short batches, because other programs may run beside it. */
 #define _GNU_SOURCE
+#include "../stay_on_processor.h"
+
 #include <mpi.h>
 
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -68,22 +69,11 @@ static void measure(const char *name, void (*body)(void), int calls_of_body) {
   if (rank == 0) printf("{\"call\": \"%s\", \"ns\": %.2f}\n", name, shortest), fflush(stdout);
 }
 
-/* A rank stays on one processor. */
-static void stay(void) {
-  cpu_set_t all, mine;
-  if (sched_getaffinity(0, sizeof all, &all) != 0) return;
-  int skip = rank % CPU_COUNT(&all), processor = 0;
-  while (!CPU_ISSET(processor, &all) || skip-- > 0) ++processor;
-  CPU_ZERO(&mine);
-  CPU_SET(processor, &mine);
-  sched_setaffinity(0, sizeof mine, &mine);
-}
-
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  stay();
+  stay_on_processor(rank);
   double *base;
   MPI_Win_allocate(sizeof in, sizeof *in, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &window);
   MPI_Win_lock_all(0, window);

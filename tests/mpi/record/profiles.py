@@ -79,3 +79,8 @@ def compare(profile, ranks, expected):
         for name, (calls, size) in wanted.items():
             equal(profile.calls(rank, name), calls, f"calls of {name} on rank {rank}")
             equal(profile.calls(rank, name, "bytes"), size, f"bytes of {name} on rank {rank}")
+
+
+def has_threads(ended):
+    """By the program's own word: a library may give it none."""
+    return "threads\n" in ended.stdout
