@@ -1,0 +1,57 @@
+// Memory of numbers that threads share. Each thread writes its part first, so that the pages of the part are placed near
+// the thread (first touch).
+#pragma once
+
+#include "base/result.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <type_traits>
+
+namespace kumihimo::threads {
+
+// `bytes` zeros, aligned to a page of 4 KiB, each part of the team written by its thread. Null: no memory.
+void* allocate_zeros(std::int64_t bytes);
+void free_zeros(void* memory);
+
+template <class T>
+class Array {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  Array() = default;
+  // Zeros. Error: there is not enough memory.
+  static Result<Array> zeros(std::int64_t size) {
+    Array made;
+    if (size == 0) return made;
+    made.data_.reset(static_cast<T*>(allocate_zeros(size * static_cast<std::int64_t>(sizeof(T)))));
+    if (!made.data_)
+      return failed("there is not enough memory for an array of " + std::to_string(size * static_cast<std::int64_t>(sizeof(T))) + " bytes", {},
+                    "use a smaller size");
+    made.size_ = size;
+    return made;
+  }
+
+  std::int64_t size() const { return size_; }
+  T* data() { return data_.get(); }
+  const T* data() const { return data_.get(); }
+  T& operator[](std::int64_t i) { return data_.get()[i]; }
+  const T& operator[](std::int64_t i) const { return data_.get()[i]; }
+  std::span<T> span() { return {data_.get(), static_cast<std::size_t>(size_)}; }
+  std::span<const T> span() const { return {data_.get(), static_cast<std::size_t>(size_)}; }
+  T* begin() { return data(); }
+  T* end() { return data() + size_; }
+  const T* begin() const { return data(); }
+  const T* end() const { return data() + size_; }
+
+ private:
+  struct Free {
+    void operator()(T* p) const { free_zeros(p); }
+  };
+  std::unique_ptr<T, Free> data_;
+  std::int64_t size_ = 0;
+};
+
+} // namespace kumihimo::threads

@@ -1,0 +1,26 @@
+// The threads of this process: how many kernels use, and on which processors they run.
+#pragma once
+
+#include "base/result.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kumihimo::threads {
+
+// Threads of a parallel region from now on, 1 or more; OpenMP's. Error: fewer than 1, or more than OpenMP's limit.
+Status use(int threads);
+int count();
+
+// Processors that this process may run on, in ascending order.
+std::vector<int> allowed_processors();
+
+// Binds each thread of the team to one allowed processor, those of local rank r of n after those of rank r - 1. Threads
+// that outnumber the processors share them in turn. Does nothing if the user has set OMP_PROC_BIND or OMP_PLACES.
+// Returns a text for the user: "2 threads on processors 0 1".
+//
+// The project binds its threads itself: OMP_PROC_BIND=true gives the first processor to every rank of a node.
+std::string bind(int local_rank = 0, int local_ranks = 1);
+
+} // namespace kumihimo::threads

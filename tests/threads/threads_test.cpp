@@ -1,0 +1,61 @@
+#include "threads/array.hpp"
+#include "threads/partition.hpp"
+#include "threads/team.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+
+namespace kumihimo::threads {
+namespace {
+
+TEST(Part, PartsCoverTheRangeInOrder) {
+  for (const std::int64_t n : {0, 1, 7, 64, 1000}) {
+    for (const std::int64_t m : {1, 2, 3, 64}) {
+      std::int64_t end = 0;
+      for (std::int64_t i = 0; i < m; ++i) {
+        const Range range = part(n, i, m);
+        EXPECT_EQ(range.begin, end);
+        EXPECT_LE(range.size(), n / m + 1);
+        end = range.end;
+      }
+      EXPECT_EQ(end, n);
+    }
+  }
+}
+
+TEST(Array, HoldsZerosAlignedToAPage) {
+  for (const int team : {1, 2, 5}) {
+    ASSERT_TRUE(use(team).ok());
+    for (const std::int64_t size : {1, 511, 512, 513, 100000}) {
+      const Result<Array<double>> made = Array<double>::zeros(size);
+      ASSERT_TRUE(made);
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(made->data()) % 4096, 0u);
+      EXPECT_TRUE(std::all_of(made->begin(), made->end(), [](double x) { return x == 0; }));
+    }
+  }
+  ASSERT_TRUE(use(1).ok());
+}
+
+TEST(Array, SaysThatMemoryIsMissing) {
+  const auto made = Array<double>::zeros(std::numeric_limits<std::int64_t>::max() / 16);
+  ASSERT_FALSE(made);
+  EXPECT_NE(made.error().sentence().find("memory"), std::string::npos) << made.error().sentence();
+}
+
+TEST(Team, HasTheNumberOfThreadsThatIsAskedFor) {
+  ASSERT_TRUE(use(3).ok());
+  EXPECT_EQ(count(), 3);
+  int seen = 0;
+#pragma omp parallel reduction(+ : seen)
+  ++seen;
+  EXPECT_EQ(seen, 3);
+  EXPECT_FALSE(use(0).ok());
+  EXPECT_FALSE(use(-1).ok());
+  ASSERT_TRUE(use(1).ok());
+}
+
+} // namespace
+} // namespace kumihimo::threads
