@@ -49,6 +49,7 @@ class Deviation {
     residual(alpha, n);
     h_ += alpha * j_ + unit * (n.w + 2 * alpha * n.z + matrix_ * (n.u + 2 * alpha * n.q));
   }
+  void add(double rounding) { f_ += rounding; }
   double value() const { return f_; } // of ||(b - A x) - r||
   double at_reset() const { return at_reset_; }
   double matrix() const { return matrix_; }

@@ -31,7 +31,7 @@ class Timed {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-void copy(std::int64_t rows, const double* from, double* to) {
+void copy_rows(std::int64_t rows, const double* from, double* to) {
 #pragma omp parallel
   {
     const auto [begin, end] = threads::part(rows, omp_get_thread_num(), omp_get_num_threads());
@@ -83,6 +83,35 @@ SumArray Run::run(VectorKernel kernel, std::initializer_list<double*> vectors, d
   return loops_.run(kernel, operands);
 }
 
+void Run::copy(const double* from, double* to) {
+  const Timed timed(solution_.seconds.updates);
+  copy_rows(system_.rows(), from, to);
+}
+
+void Run::gram(const Basis& basis, std::span<double> sums) {
+  const Timed timed(solution_.seconds.dots);
+  const std::int64_t needed = krylov::gram_blocks(system_.rows()) * static_cast<std::int64_t>(sums.size());
+  if (gram_blocks_.size() < needed) {
+    Result<threads::Array<double>> made = threads::Array<double>::zeros(needed);
+    if (!made) {
+      if (!failure_) failure_ = made.error();
+      return;
+    }
+    gram_blocks_ = *std::move(made);
+  }
+  krylov::gram(system_.rows(), basis, gram_blocks_, sums);
+}
+
+void Run::combine(const Basis& basis, const Combination& coordinates, const CombinationTargets& targets) {
+  const Timed timed(solution_.seconds.updates);
+  krylov::combine(system_.rows(), basis, coordinates, targets);
+}
+
+void Run::recur(double* y, double c, const double* u, double h, double g, const double* w) {
+  const Timed timed(solution_.seconds.updates);
+  krylov::recur(system_.rows(), y, c, u, h, g, w);
+}
+
 void Run::send(std::span<const double> local) {
   payload_ = local.size();
   message_.assign(local.begin(), local.end());
@@ -132,8 +161,8 @@ bool Run::begin() {
   b_ = vector();
   x_ = vector();
   if (!failure_) {
-    copy(rows, given_b_.data(), b_);
-    copy(rows, given_x_.data(), x_);
+    copy_rows(rows, given_b_.data(), b_);
+    copy_rows(rows, given_x_.data(), x_);
   }
   double nonzeros = 0;
   for (const double each : given_b_) nonzeros += each != 0;
@@ -191,6 +220,7 @@ bool Run::verify(double true_rr) {
 bool Run::replace(double* r, double* scratch) {
   if (ended_) return false;
   const bool is_first = judged_ < 0;
+  if (is_first && (sum({}), ended_)) return false; // a rank had no memory for its vectors
   product(x_, scratch);
   const SumArray own = run(VectorKernel::residual, {b_, scratch, r});
   const double local[] = {own[0], own[1], run(VectorKernel::square, {x_})[0]};
@@ -282,7 +312,7 @@ bool Run::is_positive(double curvature) {
 }
 
 Status Run::finish() {
-  if (x_ && solution_.iterations > 0) copy(system_.rows(), x_, given_x_.data());
+  if (x_ && solution_.iterations > 0) copy_rows(system_.rows(), x_, given_x_.data());
   if (error_) return *error_;
   return Nothing{};
 }

@@ -5,6 +5,7 @@
 // for it: the next sum tells all ranks.
 #pragma once
 
+#include "krylov/basis_kernels.hpp"
 #include "krylov/deviation.hpp"
 #include "krylov/solve.hpp"
 #include "krylov/vector_kernels.hpp"
@@ -41,6 +42,11 @@ class Run {
   void precondition(const double* in, double* out);
   // This rank's sums.
   SumArray run(VectorKernel kernel, std::initializer_list<double*> vectors, double alpha = 0, double beta = 0);
+  void copy(const double* from, double* to);
+  // Of the s-step method.
+  void gram(const Basis& basis, std::span<double> sums);
+  void combine(const Basis& basis, const Combination& coordinates, const CombinationTargets& targets);
+  void recur(double* y, double c, const double* u, double h, double g, const double* w);
 
   // Sums over ranks.
   void start(std::span<const double> local);
@@ -76,6 +82,7 @@ class Run {
   double *b_ = nullptr, *x_ = nullptr;
   VectorLoops loops_;
   std::vector<threads::Array<double>> memory_;
+  threads::Array<double> gram_blocks_;
   std::vector<double> message_;
   std::size_t payload_ = 0;
   std::optional<Error> failure_; // of this rank, not yet told

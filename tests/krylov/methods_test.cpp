@@ -68,6 +68,7 @@ TEST_F(Krylov, SolutionsHaveTheSameBitsOnAnyNumberOfThreads) {
 // The work of an iteration is what the rows of methods.def say: one product and one preconditioner.
 TEST_F(Krylov, AnIterationHasOneProductAndOnePreconditioner) {
   for (const Method& each : methods()) {
+    if (each.iterations_of_step() > 1) continue;
     SparseSystem system = laplacian(10, 3);
     const std::vector<double> b = random_vector(system.n);
     const Result1 got = solve_with(each, system, b);
@@ -128,6 +129,18 @@ TEST_F(Krylov, TheEstimateOfTheDeviationIsOfItsOrder) {
     if (got.solution.estimated_deviation == 0) continue; // the method has none
     EXPECT_GT(got.solution.estimated_deviation, got.solution.largest_deviation / 4) << each.name;
     EXPECT_LT(got.solution.estimated_deviation, got.solution.largest_deviation * 1e4) << each.name;
+  }
+}
+
+TEST_F(Krylov, SStepsTakeTheIterationsOfCgForAnyS) {
+  SparseSystem system = laplacian(16, 3);
+  const std::vector<double> b = random_vector(system.n);
+  const std::int64_t expected = solve_with(method("cg"), system, b, {.tolerance = 1e-10}).solution.iterations;
+  for (const std::int64_t s : {1, 2, 3, 4, 6, 8}) {
+    const Result1 got = solve_with(method("s_step"), system, b, {.tolerance = 1e-10, .parameters = {{"s", s}}});
+    ASSERT_TRUE(got.status) << got.sentence();
+    EXPECT_LE(true_residual(system, b, got.x), 1.01e-10);
+    EXPECT_LE(got.solution.iterations, expected + s + expected / 10) << s;
   }
 }
 
@@ -248,7 +261,7 @@ TEST_F(Krylov, TheCallerStopsASolve) {
     const Result1 got = solve_with(each, system, b, options);
     EXPECT_EQ(got.solution.ending, Ending::stopped) << each.name;
     EXPECT_GE(got.solution.iterations, 5);
-    EXPECT_LE(got.solution.iterations, 7);
+    EXPECT_LE(got.solution.iterations, 6 + each.iterations_of_step());
   }
 }
 
@@ -265,6 +278,18 @@ TEST_F(Krylov, AFailureOfTheSystemEndsTheSolve) {
     const Result1 got = solve_with(each, system, random_vector(300));
     EXPECT_EQ(got.sentence(), "the halo exchange failed") << each.name;
     EXPECT_EQ(got.solution.ending, Ending::system_failed);
+  }
+}
+
+TEST_F(Krylov, SaysThatMemoryIsMissing) {
+  struct Huge : SparseSystem {
+    std::int64_t length() const override { return std::int64_t{1} << 55; }
+  };
+  for (const Method& each : methods()) {
+    Huge system;
+    static_cast<SparseSystem&>(system) = laplacian(10, 1);
+    const Result1 got = solve_with(each, system, random_vector(10));
+    EXPECT_NE(got.sentence().find("not enough memory"), std::string::npos) << got.sentence();
   }
 }
 
