@@ -18,24 +18,26 @@ void triad(const double* b, const double* c, double* a, std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) a[i] = b[i] + 3.0 * c[i];
 }
 
-using Lanes = double __attribute__((vector_size(64)));
 constexpr std::int64_t rounds = 200'000;
+constexpr int chains = 12; // independent, to hide the latency of an operation; all stay in registers
 
-// `Chains` independent chains hide the latency of an operation; more than the registers hold would cost loads.
-#define KUMIHIMO_MULTIPLY_ADDS(name, Chains)                                                                           \
+// A vector that is wider than the processor's registers lies in memory: the fastest width is the processor's.
+#define KUMIHIMO_MULTIPLY_ADDS(name, lanes)                                                                            \
   KUMIHIMO_PROCESSOR_CLONES                                                                                            \
   double name(double start) {                                                                                          \
-    Lanes chain[Chains];                                                                                               \
-    for (int i = 0; i < (Chains); ++i) chain[i] = Lanes{} + (start + i);                                               \
+    using Lanes = double __attribute__((vector_size(8 * (lanes))));                                                    \
+    Lanes chain[chains];                                                                                               \
+    for (int i = 0; i < chains; ++i) chain[i] = Lanes{} + (start + i);                                                 \
     for (std::int64_t r = 0; r < rounds; ++r)                                                                          \
-      _Pragma("GCC unroll 16") for (int i = 0; i < (Chains); ++i) chain[i] = chain[i] * 0.5 + 1.0;                     \
+      _Pragma("GCC unroll 12") for (int i = 0; i < chains; ++i) chain[i] = chain[i] * 0.5 + 1.0;                       \
     double sum = 0;                                                                                                    \
-    for (int i = 0; i < (Chains); ++i)                                                                                 \
-      for (int lane = 0; lane < 8; ++lane) sum += chain[i][lane];                                                      \
+    for (int i = 0; i < chains; ++i)                                                                                   \
+      for (int lane = 0; lane < (lanes); ++lane) sum += chain[i][lane];                                                \
     return sum;                                                                                                        \
   }
-KUMIHIMO_MULTIPLY_ADDS(multiply_adds_6, 6)
-KUMIHIMO_MULTIPLY_ADDS(multiply_adds_12, 12)
+KUMIHIMO_MULTIPLY_ADDS(multiply_adds_2, 2)
+KUMIHIMO_MULTIPLY_ADDS(multiply_adds_4, 4)
+KUMIHIMO_MULTIPLY_ADDS(multiply_adds_8, 8)
 #undef KUMIHIMO_MULTIPLY_ADDS
 
 // Seconds of the slowest rank, the best of some repeats, as other programs may disturb some.
@@ -52,7 +54,7 @@ double best_seconds(Processes& processes, Work work) {
   return best;
 }
 
-double peak_of(Processes& processes, double (*kernel)(double), int chains) {
+double peak_of(Processes& processes, double (*kernel)(double), int lanes) {
   const int team = threads::count();
   double sink = 0;
   const double seconds = best_seconds(processes, [&] {
@@ -60,7 +62,7 @@ double peak_of(Processes& processes, double (*kernel)(double), int chains) {
     for (int i = 0; i < team; ++i) sink += kernel(i);
   });
   // A sum of positive numbers: the compiler cannot leave the work out.
-  const double flops = sink > 0 ? 2.0 * 8 * chains * static_cast<double>(rounds) * team : 0;
+  const double flops = sink > 0 ? 2.0 * lanes * chains * static_cast<double>(rounds) * team : 0;
   return processes.total({flops})[0] / seconds;
 }
 
@@ -81,7 +83,8 @@ Result<MachineRates> measure_rates(Processes& processes, std::int64_t bytes) {
   });
   MachineRates rates;
   rates.triad_bytes_per_second = processes.total({24.0 * static_cast<double>(n)})[0] / seconds;
-  rates.peak_flops = std::max(peak_of(processes, multiply_adds_6, 6), peak_of(processes, multiply_adds_12, 12));
+  rates.peak_flops = std::max({peak_of(processes, multiply_adds_2, 2), peak_of(processes, multiply_adds_4, 4),
+                               peak_of(processes, multiply_adds_8, 8)});
   return rates;
 }
 
