@@ -16,7 +16,8 @@ double norm(const double* x, std::int64_t n) {
 } // namespace
 
 Result<TransformedSolution> solve_transformed(const PreparedSystem& system, const double* b, double* x,
-                                              double tolerance, int most_iterations) {
+                                              double tolerance, int most_iterations,
+                                              const TransformedProgress& progress) {
   if (!system.is_transformed())
     return not_applicable(fmt::format("variant {} has no transformed system", system.variant().description.name), {},
                           "use an eisenstat variant, on one rank");
@@ -44,8 +45,13 @@ Result<TransformedSolution> solve_transformed(const PreparedSystem& system, cons
       if (!std::isfinite(residual))
         return failed(fmt::format("the residual is not finite after {} iterations", solved.iterations), {},
                       "check the right side and the matrix for huge values");
-      if (ends || solved.converged) break;
+      if (ends || solved.converged) {
+        solved.history.push_back(solved.relative_residual);
+        break;
+      }
     }
+    solved.history.push_back(norm_b > 0 ? now * ratio / norm_b : now * ratio);
+    if (progress && !progress(solved.iterations, solved.history.back())) break;
     system.search_direction(beta, r.data(), p.data(), t.data());
     const double curvature = system.curvature(p.data(), t.data(), u.data());
     if (!(curvature > 0))
