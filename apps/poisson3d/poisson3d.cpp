@@ -3,15 +3,12 @@
 #include "application/request.hpp"
 #include "application/runtime.hpp"
 #include "measure/clock.hpp"
+#include "poisson3d/check.hpp"
 #include "poisson3d/golden.hpp"
 #include "poisson3d/local_system.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
-
-#include <algorithm>
-#include <cmath>
-#include <limits>
 
 namespace kumihimo::poisson3d {
 namespace {
@@ -27,63 +24,6 @@ const Variant& variant_of(const Request& request) {
   for (const Variant& each : variants())
     if (each.name == request.candidate.variant->name) return each;
   return variants().front(); // unreachable: both lists are one
-}
-
-// Norms over all ranks of b - A x by the golden copy's product, of the error against the manufactured solution, and of
-// that solution.
-struct Norms {
-  double residual = 0, error = 0, exact = 0;
-};
-Result<Norms> norms_of(const LocalProblem& problem, const std::vector<double>& x, Runtime& runtime) {
-  std::unique_ptr<application::GhostExchange> exchange = TRY(runtime.exchange(problem.ghosts));
-  std::vector<double> with_ghosts = x, product(x.size());
-  with_ghosts.resize(static_cast<std::size_t>(problem.matrix.columns));
-  if (Status s = exchange->run(with_ghosts.data()); !s) return s.error();
-  golden::multiply(problem.matrix, with_ghosts.data(), product.data());
-  std::vector<double> squares(3);
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const double residual = problem.right_side[i] - product[i], error = x[i] - problem.exact[i];
-    squares[0] += residual * residual;
-    squares[1] += error * error;
-    squares[2] += problem.exact[i] * problem.exact[i];
-  }
-  squares = runtime.processes().total(squares);
-  return Norms{std::sqrt(squares[0]), std::sqrt(squares[1]), std::sqrt(squares[2])};
-}
-
-// |A| in the infinity norm.
-double norm_of(const LocalMatrix& matrix, Runtime& runtime) {
-  double most = 0;
-  for (std::int32_t i = 0; i < matrix.rows; ++i) {
-    double sum = 0;
-    for (auto e = matrix.begin[static_cast<std::size_t>(i)]; e < matrix.begin[static_cast<std::size_t>(i) + 1]; ++e)
-      sum += std::abs(matrix.value[static_cast<std::size_t>(e)]);
-    most = std::max(most, sum);
-  }
-  return runtime.processes().largest({most})[0];
-}
-
-// The solution is right if |b - A x| / |b| is at most the tolerance plus what the recurrence for r may deviate from
-// b - A x: eps (k + 7) |A| max |x_k| / |b| after k iterations with rows of 7 entries (A. Greenbaum, "Estimating the
-// attainable accuracy of recursively computed residual methods", SIAM J. Matrix Anal. Appl. 18, 1997).
-double bound_of(const Request& request, const golden::Solved& solved, double norm_a) {
-  const double eps = std::numeric_limits<double>::epsilon();
-  const double steps = static_cast<double>(solved.iterations) + 7;
-  const double deviation = solved.norm_b > 0 ? eps * steps * norm_a * solved.largest_x / solved.norm_b : 0;
-  return request.tolerance + deviation;
-}
-
-Result<json> checked(const Request& request, const LocalProblem& problem, const golden::Solved& solved,
-                     const std::vector<double>& x, Runtime& runtime) {
-  const Norms norms = TRY(norms_of(problem, x, runtime));
-  const double residual = solved.norm_b > 0 ? norms.residual / solved.norm_b : norms.residual;
-  const double bound = bound_of(request, solved, norm_of(problem.matrix, runtime));
-  json found = {{"what", "relative residual by the golden copy's product"},
-                {"right", residual <= bound},
-                {"error", residual},
-                {"bound", bound}};
-  if (request.option("rhs") == "manufactured") found["discretisation_error"] = norms.error / norms.exact;
-  return found;
 }
 
 Result<json> run(const Request& request, Runtime& runtime) {
@@ -123,8 +63,11 @@ Result<json> run(const Request& request, Runtime& runtime) {
                 {"grid", ranks.ranks},
                 {"facts", system->solver().facts()},
                 {"kernels", to_json(system->times(), runtime.processes())}};
-  if (request.checks && converged)
-    found["checked"] = TRY(checked(request, *problem, solved, system->natural(x), runtime));
+  if (request.checks && converged) {
+    json checked = TRY(check_solution(*problem, request.tolerance, solved, system->natural(x), runtime));
+    if (right_side != RightSide::manufactured) checked.erase("discretisation_error");
+    found["checked"] = std::move(checked);
+  }
   return found;
 }
 
