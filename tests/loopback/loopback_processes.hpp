@@ -18,7 +18,7 @@ namespace kumihimo::application {
 template <class Value>
 class Exchange {
  public:
-  explicit Exchange(std::int32_t ranks) : ranks_(ranks), values_(static_cast<std::size_t>(ranks)) {}
+  Exchange(std::int32_t ranks, const Value& none) : ranks_(ranks), values_(static_cast<std::size_t>(ranks), none) {}
   // The values of all ranks.
   std::vector<Value> all(std::int32_t rank, const Value& mine) {
     std::unique_lock lock(mutex_);
@@ -44,7 +44,7 @@ class Exchange {
 };
 
 struct SharedByLoopback {
-  explicit SharedByLoopback(std::int32_t ranks) : errors(ranks), numbers(ranks) {}
+  explicit SharedByLoopback(std::int32_t ranks) : errors(ranks, Nothing{}), numbers(ranks, {}) {}
   Exchange<Status> errors;
   Exchange<std::vector<double>> numbers;
   std::vector<nlohmann::json> printed; // by rank 0

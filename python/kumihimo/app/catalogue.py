@@ -62,13 +62,25 @@ class Application:
         return {each["name"]: each["values"][0] for each in self.variant(name)["parameters"]}
 
 
-@functools.cache
-def applications() -> tuple[Application, ...]:
-    done = subprocess.run([program(PROGRAM), "list"], capture_output=True, text=True, check=False, timeout=60)
+def told(*words: str) -> dict:
+    """What the program says of its applications."""
+    done = subprocess.run([program(PROGRAM), *words], capture_output=True, text=True, check=False, timeout=60)
     if done.returncode != 0:
         reason = next(iter(done.stderr.strip().splitlines()[-1:]), f"exit code {done.returncode}")
-        raise failed(f"{PROGRAM} did not list the applications", reason, "build the package again with make build")
-    rows = json.loads(done.stdout)["applications"]
+        raise failed(f"{PROGRAM} {words[0]} failed", reason, "build the package again with make build")
+    return json.loads(done.stdout)
+
+
+def smaller_size(application: Application, size: str) -> str | None:
+    """A size that tells how many iterations variants need relative to each other, at a fraction of the cost. None: the
+    size has none, or is as small."""
+    found = told("smaller", application.name, size)["smaller_size"]
+    return found if found not in ("", size) else None
+
+
+@functools.cache
+def applications() -> tuple[Application, ...]:
+    rows = told("list")["applications"]
     return tuple(
         Application(**{**row, **{name: tuple(row[name]) for name in ("methods", "variants", "options")}})
         for row in rows

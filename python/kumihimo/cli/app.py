@@ -261,7 +261,8 @@ def chosen_for(asked: Asked, resources: Resources) -> tuple[Candidate, dict]:
     if len(every) == 1:
         return every[0], {**every[0].as_task(), "from": "the only variant"}
     with display(problem, 4 * len(every)) as on_object:
-        search = choice.search(problem, every, resources, on_object)
+        smaller = catalogue.smaller_size(problem.application, problem.size)
+        search = choice.search(problem, every, resources, smaller, on_object)
     made = {
         **search.chosen.as_task(),
         "search_seconds": search.seconds,

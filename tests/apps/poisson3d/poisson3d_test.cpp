@@ -114,7 +114,9 @@ TEST(Golden, TheFactorHasTheEntriesOfTheMatrixOnItsPattern) {
         for (std::size_t k = 0; k < n; ++k) m[i][j] += lower(i, k) * lower(j, k) / factor.pivot[k];
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t j = 0; j < n; ++j)
-        if (dense[i][j] != 0) EXPECT_NEAR(m[i][j], dense[i][j], 1e-13) << i << " " << j;
+        if (dense[i][j] != 0) {
+          EXPECT_NEAR(m[i][j], dense[i][j], 1e-13) << i << " " << j;
+        }
     std::mt19937 random(4); // precondition() solves M z = r
     std::vector<double> r(n), z(n);
     for (double& value : r) value = static_cast<double>(random() % 1000) / 500 - 1;
