@@ -1,7 +1,8 @@
-// kumihimo-app list          prints {"applications": [...]}
-// kumihimo-app TASK          runs the task file (src/application/request.hpp), on every rank if a launcher started it.
-// Rank 0 prints one JSON object a line: about, progress, results, or an error. A task without an MPI library runs on
-// this process alone, and no MPI library is opened.
+// kumihimo-app list                prints {"applications": [...]}
+// kumihimo-app smaller NAME SIZE   prints {"smaller_size": "32"}, "" for none (application/application.hpp)
+// kumihimo-app TASK                runs the task file (src/application/request.hpp), on every rank if a launcher
+// started it. Rank 0 prints one JSON object a line: about, progress, results, or an error. A task without an MPI
+// library runs on this process alone, and no MPI library is opened.
 #include "application/job_processes.hpp"
 #include "application/run_task.hpp"
 #include "applications.hpp"
@@ -32,6 +33,13 @@ int list() {
   nlohmann::json rows = nlohmann::json::array();
   for (const Application& each : applications()) rows.push_back(application::to_json(each));
   mpi_job::write_line({{"applications", std::move(rows)}});
+  return 0;
+}
+
+int print_smaller_size(const char* name, const char* size) {
+  const Result<const Application*> found = find_application(applications(), name);
+  if (!found) return complain(found.error());
+  mpi_job::write_line({{"smaller_size", (*found)->smaller_size ? (*found)->smaller_size(size) : std::string()}});
   return 0;
 }
 
@@ -78,7 +86,10 @@ int run(const char* path, std::unique_ptr<mpi_job::Job>& job) {
 } // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) return std::fputs("usage: kumihimo-app list | TASK, for several ranks under mpirun\n", stderr), 2;
+  if (argc == 4 && std::string(argv[1]) == "smaller") return print_smaller_size(argv[2], argv[3]);
+  if (argc != 2)
+    return std::fputs("usage: kumihimo-app list | smaller NAME SIZE | TASK, for several ranks under mpirun\n", stderr),
+           2;
   if (std::string(argv[1]) == "list") return list();
   std::unique_ptr<mpi_job::Job> job;
   try {

@@ -4,7 +4,7 @@
 #include "application/runtime.hpp"
 #include "krylov/method.hpp"
 #include "measure/clock.hpp"
-#include "poisson3d/checked.hpp"
+#include "poisson3d/check.hpp"
 #include "poisson3d/matrix_file.hpp"
 #include "poisson3d/solve.hpp"
 

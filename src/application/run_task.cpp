@@ -32,8 +32,6 @@ Result<json> about(const Task& task, Processes& processes, const std::string& th
                 {"threads", threads::count()},
                 {"pinning", threads_text},
                 {"sums", processes.ranks() > 1 ? json(task.sums) : json()}};
-  if (task.request.application->smaller_size)
-    found["smaller_size"] = task.request.application->smaller_size(task.request.size);
   if (task.rates) {
     const MachineRates rates = TRY(measure_rates(processes));
     found["rates"] = {{"triad_bytes_per_second", rates.triad_bytes_per_second}, {"peak_flops", rates.peak_flops}};

@@ -12,7 +12,8 @@
 
 namespace kumihimo::threads {
 
-// `bytes` zeros, aligned to a page of 4 KiB, each part of the team written by its thread. Null: no memory.
+// `bytes` zeros, aligned to a page of 4 KiB (from 4 MiB on, of 2 MiB), each part of the team written by its thread.
+// Null: no memory.
 void* allocate_zeros(std::int64_t bytes);
 void free_zeros(void* memory);
 

@@ -36,6 +36,7 @@ VERBS: tuple[str, ...] = (
         "tune kernel",
         "run",
         "optimise",
+        "app",
         "machine",
         "report",
     ),

@@ -1,4 +1,4 @@
-#include "poisson3d/checked.hpp"
+#include "poisson3d/check.hpp"
 
 #include "sparse/golden.hpp"
 

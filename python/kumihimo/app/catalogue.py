@@ -1,0 +1,177 @@
+"""The applications that the package holds, as the native program lists them."""
+
+from __future__ import annotations
+
+import functools
+import json
+import subprocess
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+
+from kumihimo.errors import did_you_mean, failed, missing, not_applicable, wrong_value
+from kumihimo.package_files import program
+
+PROGRAM = "kumihimo-app"
+ALL, AUTO = "all", "auto"
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A variant with values for some of its parameters; the others have their defaults."""
+
+    variant: str
+    parameters: tuple[tuple[str, int], ...] = ()
+
+    @property
+    def text(self) -> str:
+        """ "br_1 colours=40"."""
+        return " ".join([self.variant, *(f"{name}={value}" for name, value in self.parameters)])
+
+    def as_task(self) -> dict:
+        return {"variant": self.variant, "parameters": dict(self.parameters)}
+
+
+@dataclass(frozen=True)
+class Application:
+    """A row of `kumihimo app`."""
+
+    name: str
+    summary: str
+    paper: str
+    sizes: str
+    default_size: str
+    golden_hash: str
+    methods: tuple[str, ...]
+    variants: tuple[dict, ...] = field(hash=False)
+    options: tuple[dict, ...] = field(hash=False)
+
+    @property
+    def golden(self) -> str:
+        return self.variants[0]["name"]
+
+    def variant(self, name: str) -> dict:
+        for row in self.variants:
+            if row["name"] == name:
+                return row
+        names = [row["name"] for row in self.variants]
+        advice = did_you_mean(name, [*names, ALL, AUTO], f"use {', '.join(names)}, all or auto")
+        raise wrong_value(f"--variant must name a variant of {self.name}", f"'{name}'", advice)
+
+    def defaults(self, name: str) -> dict[str, int]:
+        return {each["name"]: each["values"][0] for each in self.variant(name)["parameters"]}
+
+
+def told(*words: str) -> dict:
+    """What the program says of its applications."""
+    done = subprocess.run([program(PROGRAM), *words], capture_output=True, text=True, check=False, timeout=60)
+    if done.returncode != 0:
+        reason = next(iter(done.stderr.strip().splitlines()[-1:]), f"exit code {done.returncode}")
+        raise failed(f"{PROGRAM} {words[0]} failed", reason, "build the package again with make build")
+    return json.loads(done.stdout)
+
+
+def smaller_size(application: Application, size: str) -> str | None:
+    """A size that tells how many iterations variants need relative to each other, at a fraction of the cost. None: the
+    size has none, or is as small."""
+    found = told("smaller", application.name, size)["smaller_size"]
+    return found if found not in ("", size) else None
+
+
+@functools.cache
+def applications() -> tuple[Application, ...]:
+    rows = told("list")["applications"]
+    return tuple(
+        Application(**{**row, **{name: tuple(row[name]) for name in ("methods", "variants", "options")}})
+        for row in rows
+    )
+
+
+def find(name: str) -> Application:
+    for each in applications():
+        if each.name == name:
+            return each
+    names = [each.name for each in applications()]
+    advice = did_you_mean(name, names, "run kumihimo app to list them")
+    raise wrong_value("there is no application of this name", f"'{name}'", advice)
+
+
+def settings_of(words: Iterable[str]) -> dict[str, str]:
+    """{"colours": "40"} of --set colours=40."""
+    found: dict[str, str] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not (name and equals and value):
+            raise wrong_value("--set must be NAME=VALUE", f"'{word}'", "write for example --set colours=40")
+        if name in found:
+            raise wrong_value("--set takes each name once", f"{name} again", "leave one of them out")
+        found[name] = value
+    return found
+
+
+def options_in(application: Application, settings: dict[str, str]) -> dict[str, str]:
+    """Those of the settings that are options of the application; all values are checked."""
+    found = {}
+    for option in application.options:
+        value = settings.get(option["name"])
+        if value is None:
+            continue
+        if option["choices"] and value not in option["choices"]:
+            raise wrong_value(f"{option['name']} must be one of {', '.join(option['choices'])}", f"'{value}'")
+        found[option["name"]] = value
+    return found
+
+
+def candidates(application: Application, wanted: str, settings: dict[str, str]) -> list[Candidate]:
+    """The variants named, or all with their default parameters. What the settings give beside the application's
+    options are parameters that every named variant, or of all of them one at least, must take."""
+    names = [row["name"] for row in application.variants] if wanted in (ALL, AUTO) else wanted.split(",")
+    options = [option["name"] for option in application.options]
+    given = {name: number_of(name, value) for name, value in settings.items() if name not in options}
+    found = []
+    taken: set[str] = set()
+    for name in names:
+        rows = {each["name"]: each for each in application.variant(name)["parameters"]}
+        mine = {key: value for key, value in given.items() if key in rows}
+        if wanted not in (ALL, AUTO) and (other := next((key for key in given if key not in rows), None)):
+            raise not_applicable(f"the variant {name} takes no {other}", None, takes(application, name, rows))
+        for key, value in mine.items():
+            check_range(rows[key], value)
+        taken |= set(mine)
+        found.append(Candidate(name, tuple(sorted({**application.defaults(name), **mine}.items()))))
+    if unknown := next((key for key in given if key not in taken), None):
+        known = {each["name"] for row in application.variants for each in row["parameters"]} | set(options)
+        advice = did_you_mean(unknown, known, f"it takes {', '.join(sorted(known))}" if known else "leave it out")
+        raise wrong_value(f"{application.name} has no parameter or option of this name", unknown, advice)
+    return found
+
+
+def takes(application: Application, name: str, rows: dict) -> str:
+    """The advice where a variant does not take a parameter."""
+    known = sorted({*rows, *(option["name"] for option in application.options)})
+    return f"it takes {', '.join(known)}" if known else "leave it out"
+
+
+def check_range(row: dict, value: int) -> None:
+    if not row["min"] <= value <= row["max"]:
+        raise wrong_value(f"{row['name']} must be {row['min']} to {row['max']}", value)
+
+
+def number_of(name: str, value: str) -> int:
+    try:
+        return int(value)
+    except ValueError:
+        raise wrong_value(f"{name} must be an integer", f"'{value}'") from None
+
+
+def every_candidate(application: Application, among: Sequence[Candidate], settings: dict[str, str]) -> list[Candidate]:
+    """The candidates with all combinations of the values that tuning tries; a parameter that is set keeps its value."""
+    found = []
+    for each in among:
+        rows = application.variant(each.variant)["parameters"]
+        values = [[int(settings[row["name"]])] if row["name"] in settings else row["values"] for row in rows]
+        names = [row["name"] for row in rows]
+        found += [Candidate(each.variant, tuple(sorted(zip(names, taken)))) for taken in product(*values)]
+    if not found:
+        raise missing("a variant to choose from", "leave --set out")
+    return found

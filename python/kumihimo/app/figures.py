@@ -1,0 +1,87 @@
+"""Figures of runs: medians over turns, shares of what memory and processor allow, scaling."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from statistics import median
+
+from kumihimo.app.catalogue import Application
+
+
+def key_of(result: dict) -> tuple:
+    return (result["variant"], tuple(sorted(result["parameters"].items())))
+
+
+def summary(results: Iterable[dict], about: dict) -> list[dict]:
+    """One row a candidate, in the order in which they ran first: the run of median time, with the spread of all."""
+    by_candidate: dict[tuple, list[dict]] = {}
+    for result in results:
+        by_candidate.setdefault(key_of(result), []).append(result)
+    return [row_of(runs, about) for runs in by_candidate.values()]
+
+
+def row_of(runs: Sequence[dict], about: dict) -> dict:
+    if "not_applicable" in runs[0]:
+        return {**runs[0], "ranks": about["ranks"], "threads": about["threads"]}
+    ordered = sorted(runs, key=lambda run: run["seconds"])
+    middle = ordered[(len(ordered) - 1) // 2]
+    row = {
+        **{name: value for name, value in middle.items() if name != "turn"},
+        "ranks": about["ranks"],
+        "threads": about["threads"],
+        "runs": len(runs),
+        "seconds": median(run["seconds"] for run in runs),
+        "seconds_of_runs": [run["seconds"] for run in runs],
+        "setup_seconds": median(run["setup_seconds"] for run in runs),
+    }
+    checks = [run["checked"]["right"] for run in runs if "checked" in run]
+    row["right"] = all(checks) if checks else None
+    row["kernels"] = [{**kernel, **against_roof(kernel, about.get("rates"))} for kernel in middle["kernels"]]
+    if about.get("rates"):
+        bounds = [kernel["bound_seconds"] for kernel in row["kernels"]]
+        row["bound_seconds"] = sum(bounds)
+        row["share_of_bound"] = sum(bounds) / middle["seconds"] if middle["seconds"] > 0 else None
+    return row
+
+
+def against_roof(kernel: dict, rates: dict | None) -> dict:
+    """Rates of a kernel and what the roofs allow: it cannot take less time than its traffic or its operations. With
+    arrays that fit in a cache the share exceeds 1."""
+    seconds, traffic, flops = kernel["seconds"], kernel["bytes"], kernel["flops"]
+    found: dict = {"bytes_per_second": traffic / seconds if seconds > 0 else None}
+    found["flops_per_second"] = flops / seconds if seconds > 0 else None
+    if rates:
+        bound = max(traffic / rates["triad_bytes_per_second"], flops / rates["peak_flops"])
+        found["bound_seconds"] = bound
+        found["share_of_bound"] = bound / seconds if seconds > 0 and bound > 0 else None
+    return found
+
+
+def with_ratios(rows: list[dict], application: Application) -> list[dict]:
+    """Each with its speed-up over the golden copy on the same ranks and threads, where that ran, and over itself on the
+    least of them."""
+    golden = {(r["ranks"], r["threads"]): r["seconds"] for r in rows if is_golden(r, application) and "seconds" in r}
+    first: dict[tuple, dict] = {}
+    for row in rows:
+        if "seconds" not in row:
+            continue
+        base = golden.get((row["ranks"], row["threads"]))
+        if base and row["seconds"] > 0:
+            row["times_golden"] = base / row["seconds"]
+        least = first.setdefault(key_of(row), row)
+        workers = row["ranks"] * row["threads"] / (least["ranks"] * least["threads"])
+        if row["seconds"] > 0:
+            row["speedup"] = least["seconds"] / row["seconds"]
+            row["efficiency"] = row["speedup"] / workers
+    return rows
+
+
+def is_golden(row: dict, application: Application) -> bool:
+    return row["variant"] == application.golden
+
+
+def best(rows: Sequence[dict]) -> dict:
+    """The fastest that is right; of rows none of which is, the fastest."""
+    measured = [row for row in rows if "seconds" in row]
+    right = [row for row in measured if row["right"] is not False]
+    return min(right or measured, key=lambda row: row["seconds"])

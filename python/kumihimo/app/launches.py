@@ -1,0 +1,176 @@
+"""Launches of an application: one process by itself, or ranks by a launcher. Nothing is left running."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kumihimo import launch, launcher_environment, mpi
+from kumihimo.app.catalogue import PROGRAM, Application, Candidate
+from kumihimo.bench import under_mpirun
+from kumihimo.errors import OutOfTime, failed, wrong_value
+from kumihimo.interrupts import ending_by_signal, ignoring_signals
+from kumihimo.package_files import program
+
+OnObject = Callable[[dict], None]
+LAUNCHERS = ("mpirun", "srun")
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is solved, however many ranks and whichever variant solve it."""
+
+    application: Application
+    size: str
+    options: dict[str, str]
+    method: str
+    tolerance: float = 1e-8
+    most_iterations: int = 100_000
+    seed: int = 1
+
+
+@dataclass(frozen=True)
+class Resources:
+    """What solves it. `installation`: None without MPI, for one rank alone."""
+
+    ranks: int
+    threads: int  # of a rank; 0: its share of the processors
+    installation: mpi.Installation | None
+    grid: str | None = None
+    sums: str | None = None
+    seconds: float = 3600.0  # of a launch
+
+
+@dataclass
+class Run:
+    """What a launch said."""
+
+    about: dict = field(default_factory=dict)
+    results: list[dict] = field(default_factory=list)
+    seconds: float = 0.0  # of the whole launch
+
+
+def installation_of(launcher: str | None, wanted: str | None, ranks: Sequence[int]) -> mpi.Installation | None:
+    """The MPI library, if several ranks need one; srun starts the ranks where that is asked for."""
+    if launcher is not None and launcher not in LAUNCHERS:
+        raise wrong_value("--launcher must be mpirun or srun", f"'{launcher}'")
+    if max(ranks) == 1 and launcher is None and wanted is None:
+        return None
+    place = launcher_environment.place()
+    found = mpi.choose(wanted or (place.family if place else None))
+    if launcher != "srun":
+        return found
+    path = shutil.which("srun")
+    if path is None:
+        raise failed("srun is not in PATH", "", "use --launcher mpirun, or run this command on a node of the cluster")
+    return mpi.Installation(found.family, Path(path), found.library, ())
+
+
+def run(
+    problem: Problem,
+    candidates: Sequence[Candidate],
+    resources: Resources,
+    *,
+    turns: int = 1,
+    sample: int | None = None,
+    check: bool = True,
+    rates: bool = False,
+    on_object: OnObject = lambda found: None,
+) -> Run:
+    """All candidates by turns in one launch. `sample`: stop each run after so many iterations. Raises what the program
+    says: one sentence."""
+    task = {
+        "application": problem.application.name,
+        "size": problem.size,
+        "options": problem.options,
+        "method": problem.method,
+        "tolerance": problem.tolerance,
+        "most_iterations": problem.most_iterations if sample is None else sample,
+        "may_stop_early": sample is not None,
+        "seed": problem.seed,
+        "check": check and sample is None,
+        "candidates": [each.as_task() for each in candidates],
+        "turns": turns,
+        "threads": resources.threads,
+        "rates": rates,
+        **({"grid": resources.grid} if resources.grid else {}),
+        **({"sums": resources.sums} if resources.sums else {}),
+        **({"library": str(resources.installation.library)} if resources.installation else {}),
+    }
+    if problem.method == "":
+        del task["method"]
+    found = Run()
+
+    def take(line: dict) -> None:
+        if "about" in line:
+            found.about = line["about"]
+        elif "result" in line:
+            found.results.append(line["result"])
+        on_object(line)
+
+    begin = time.monotonic()
+    start(task, resources, take)
+    found.seconds = time.monotonic() - begin
+    if not found.results:
+        raise failed(f"{PROGRAM} printed no result")
+    return found
+
+
+def start(task: dict, resources: Resources, take: OnObject) -> None:
+    text = json.dumps(task, ensure_ascii=False)
+    place = launcher_environment.place()
+    if place is not None and place.ranks > 1:
+        return under_mpirun.run(place, program(PROGRAM), text, resources.seconds, take)
+    with tempfile.TemporaryDirectory(prefix="kumihimo-") as folder:
+        path = Path(folder, "task.json")
+        path.write_text(text, encoding="utf-8")
+        command = [program(PROGRAM), path]
+        if resources.installation is None:
+            run_alone(command, resources.seconds, take)
+        else:
+            launch.run(resources.installation, resources.ranks, command, seconds=resources.seconds, on_object=take)
+    return None
+
+
+def run_alone(command: Sequence[str | Path], seconds: float, on_object: OnObject) -> None:
+    """One process, in a session of its own: Ctrl-C comes to this process, which ends it."""
+    ended_before = launch.ended_for_memory()
+    process = subprocess.Popen(
+        [str(word) for word in command],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        env=os.environ,
+        start_new_session=True,
+    )
+    name = Path(command[0]).name
+    try:
+        with ending_by_signal():
+            output = launch.Output(process)
+            output.read(time.monotonic() + seconds, on_object)
+            if not launch.ended(process, launch.LAST_SECONDS):
+                raise failed(f"{name} did not exit within {launch.LAST_SECONDS:.3g} s after it had closed its output")
+    except launch.TimedOut:
+        raise OutOfTime(
+            f"{name} did not end within {seconds:.3g} s", "use a smaller --size or a longer --timeout"
+        ) from None
+    finally:
+        with ignoring_signals():
+            if process.poll() is None:
+                process.kill()
+            process.wait()
+    if process.returncode != 0:
+        if launch.ended_for_memory() > ended_before:
+            raise failed(
+                f"{name} needs more memory", "the system killed it when memory ran out", "use a smaller --size"
+            )
+        raise failed(f"{name} failed", launch.what_happened(output, process.returncode, "it"))

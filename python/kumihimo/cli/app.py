@@ -1,0 +1,333 @@
+"""`kumihimo app`: solvers and other programs with a golden copy and variants, run and checked on this machine."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import log10
+from pathlib import Path
+from typing import Optional
+
+from kumihimo import launcher_environment
+from kumihimo.app import catalogue, choice, figures, launches, page, wisdom
+from kumihimo.app.catalogue import AUTO, Candidate
+from kumihimo.app.launches import Problem, Resources
+from kumihimo.cli import options, output
+from kumihimo.cli.options import argument, option
+from kumihimo.errors import wrong_value
+from kumihimo.quantities import rate_text, seconds_text
+
+MOST_RANKS = 1 << 20
+
+
+def command(
+    name: argument("[NAME]", "Application; without one the command lists them.", Optional[str]) = None,
+    size: option(
+        "--size -s SIZE", "Size of the problem: 128, 128x96x64 or a file [default: the application's]."
+    ) = None,
+    variant: option("--variant -v NAME", "Variants: a name, names with commas, all, or auto.") = AUTO,
+    settings: option(
+        "--set NAME=VALUE", "Parameter of the variant or option of the application; may be repeated.", list[str]
+    ) = None,
+    method: option("--method NAME", "Method of the solver [default: the application's first].") = None,
+    tolerance: option("--tolerance R", "Relative residual at which a solver stops.") = "1e-8",
+    most_iterations: option("--max-iterations N", "Limit of iterations [default: 100000].", int) = None,
+    threads: option("--threads -t LIST", "Threads of a rank: 2, or 1,2 [default: a share of the processors].") = None,
+    ranks: option("--ranks -p LIST", "Number of ranks: 2, or 1,2,4.") = "1",
+    launcher: option("--launcher NAME", "Launcher of the ranks: mpirun or srun [default: mpirun for several].") = None,
+    library: options.Library = None,
+    grid: option("--grid SHAPE", "Grid of ranks: 2x1x1 [default: the one with the smallest faces].") = None,
+    sums: option("--sums NAME", "Allreduce algorithm of the sums, or library (MPI_Iallreduce).") = None,
+    runs: option("--runs N", "Runs of each variant, by turns [default: 1].", int) = None,
+    check: option("--no-check", "Do not check the solution.") = False,
+    fresh: option("--fresh", "Choose again with --variant auto.") = False,
+    triad: option("--triad RATE", "Memory bandwidth in GB/s for the bound [default: measured].") = None,
+    peak: option("--peak RATE", "Peak in GFLOPS for the bound [default: measured].") = None,
+    out: option("--page FILE", "Write a page with convergence, kernels, roofline and scaling.", Path) = None,
+    timeout: options.duration("--timeout TIME", "Time limit of a launch.") = "1h",
+    as_json: options.Json = False,
+) -> int:
+    """Run an application, check its solution, and show what limits it. Without a name: list the applications.
+
+    \b
+    Examples:
+    kumihimo app poisson3d --size 64 --variant all --threads 1,2
+    kumihimo app poisson3d --size 64 --ranks 2 --page page.html
+    """
+    if name is None:
+        return list_all(as_json)
+    application = catalogue.find(name)
+    given = catalogue.settings_of(settings or [])
+    asked = Asked(
+        Problem(
+            application,
+            size or application.default_size,
+            catalogue.options_in(application, given),
+            method_of(application, method),
+            positive(tolerance, "--tolerance", below=1.0),
+            at_least_1("--max-iterations", most_iterations, 100_000),
+        ),
+        variant,
+        catalogue.candidates(application, variant, given),
+        given,
+        at_least_1("--runs", runs, 1),
+        not check,
+        fresh,
+        rates_of(triad, peak),
+    )
+    on = resources_of(threads, ranks, launcher, library, grid, sums, timeout)
+    if out is not None:
+        output.writable(out)
+    found = run(asked, on)
+    if out is not None:
+        page.write(out, found, application)
+        found["page"] = str(out)
+    if as_json:
+        output.print_json({**without_histories(found), **output.own_cost()})
+    else:
+        show(found)
+    return 1 if any(row.get("right") is False for row in found["results"]) else 0
+
+
+@dataclass
+class Asked:
+    """The command line, understood."""
+
+    problem: Problem
+    variant: str
+    candidates: list[Candidate]
+    settings: dict[str, str]
+    runs: int
+    checks: bool
+    fresh: bool
+    rates: dict | None  # the user's
+
+
+def list_all(as_json: bool) -> int:
+    every = catalogue.applications()
+    if as_json:
+        rows = [{**vars(each), "variants": list(each.variants), "options": list(each.options)} for each in every]
+        output.print_json({"applications": rows, **output.own_cost()})
+        return 0
+    rows = [(each.name, each.summary, str(len(each.variants)), each.sizes) for each in every]
+    output.print_table("", ("application", "what it is", "variants>", "--size"), rows)
+    for each in every:
+        variants = [f"{row['name']}: {row['summary']}" for row in each.variants]
+        output.print_list(f"Variants of {each.name}:", variants)
+        words = [f"{row['name']}: {row['meaning']} [default: {row['default']}]" for row in each.options]
+        output.print_list(f"Options of {each.name} (--set NAME=VALUE):", words)
+    return 0
+
+
+def method_of(application: catalogue.Application, name: str | None) -> str:
+    if name is None:
+        return application.methods[0] if application.methods else ""
+    if name not in application.methods:
+        raise wrong_value(f"--method must be one of {', '.join(application.methods)}", f"'{name}'")
+    return name
+
+
+def at_least_1(name: str, given: int | None, default: int) -> int:
+    if given is not None and given < 1:
+        raise wrong_value(f"{name} must be at least 1", given)
+    return default if given is None else given
+
+
+def positive(text: str, name: str, below: float = float("inf")) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        raise wrong_value(f"{name} must be a number", f"'{text}'") from None
+    if not 0 < value < below:
+        limit = f" and below {below:g}" if below < float("inf") else ""
+        raise wrong_value(f"{name} must be above 0{limit}", text)
+    return value
+
+
+def rates_of(triad: str | None, peak: str | None) -> dict | None:
+    if (triad is None) != (peak is None):
+        rule = "--triad and --peak belong together"
+        raise wrong_value(rule, f"--triad {triad}" if triad else f"--peak {peak}", "give both, or leave both out")
+    if triad is None or peak is None:
+        return None
+    return {
+        "triad_bytes_per_second": positive(triad, "--triad") * 1e9,
+        "peak_flops": positive(peak, "--peak") * 1e9,
+    }
+
+
+def numbers_of(text: str, name: str, most: int) -> list[int]:
+    found = []
+    for word in text.split(","):
+        if not word.strip().isdecimal() or not 1 <= int(word) <= most:
+            raise wrong_value(f"{name} must be numbers from 1 to {most}, with commas", f"'{text}'", f"write {name} 1,2")
+        found.append(int(word))
+    return list(dict.fromkeys(found))
+
+
+def resources_of(
+    threads: str | None,
+    ranks: str,
+    launcher: str | None,
+    library: str | None,
+    grid: str | None,
+    sums: str | None,
+    seconds: float,
+) -> list[Resources]:
+    """All combinations of ranks and threads."""
+    on_ranks = numbers_of(ranks, "--ranks", MOST_RANKS)
+    on_threads = numbers_of(threads, "--threads", 1 << 16) if threads else [0]
+    place = launcher_environment.place()
+    if place is not None and place.ranks > 1:
+        if len(on_ranks) > 1 or on_ranks[0] not in (1, place.ranks) or len(on_threads) > 1:
+            raise wrong_value("under a launcher there is one launch on its ranks", f"--ranks {ranks}", "leave it out")
+        on_ranks = [place.ranks]
+    installation = launches.installation_of(launcher, library, on_ranks)
+    every = [(p, t) for p in on_ranks for t in on_threads]
+    return [
+        Resources(p, t, installation if p > 1 or launcher or library else None, grid, sums, seconds) for p, t in every
+    ]
+
+
+def run(asked: Asked, on: list[Resources]) -> dict:
+    """Every combination of ranks and threads, one launch each."""
+    rows: list[dict] = []
+    abouts: list[dict] = []
+    searches: list[dict] = []
+    for resources in on:
+        candidates = asked.candidates
+        if asked.variant == AUTO:
+            chosen, searched = chosen_for(asked, resources)
+            candidates = [chosen]
+            searches.append(searched)
+        turns = asked.runs
+        with display(asked.problem, len(candidates) * turns) as on_object:
+            ran = launches.run(
+                asked.problem,
+                candidates,
+                resources,
+                turns=turns,
+                check=asked.checks,
+                rates=asked.rates is None,
+                on_object=on_object,
+            )
+        if asked.rates:
+            ran.about["rates"] = asked.rates
+        abouts.append(ran.about)
+        rows += figures.summary(ran.results, ran.about)
+    rows = figures.with_ratios(rows, asked.problem.application)
+    best = figures.best(rows)
+    return {
+        "application": asked.problem.application.name,
+        "size": asked.problem.size,
+        "options": asked.problem.options,
+        "method": asked.problem.method,
+        "tolerance": asked.problem.tolerance,
+        "command": shlex.join(["kumihimo", *sys.argv[1:]]),
+        **{name: best[name] for name in ("variant", "parameters", "ranks", "threads", "seconds", "iterations")},
+        "residual": best["checked"]["error"] if "checked" in best else best["residual"],
+        "right": best["right"],
+        "rates": abouts[-1].get("rates"),
+        "facts": facts_of(abouts[-1]),
+        "results": rows,
+        **({"choices": searches} if searches else {}),
+    }
+
+
+def facts_of(about: dict) -> dict:
+    """What the page says of the last launch."""
+    names = {
+        "ranks": "ranks",
+        "nodes": "nodes",
+        "threads": "threads of a rank",
+        "pinning": "threads",
+        "sums": "sums by",
+    }
+    return {text: about[name] for name, text in names.items() if about.get(name) is not None}
+
+
+def chosen_for(asked: Asked, resources: Resources) -> tuple[Candidate, dict]:
+    """From wisdom, or by a search that is kept there."""
+    problem = asked.problem
+    of_variants = {k: v for k, v in asked.settings.items() if k not in problem.options}
+    known = None if asked.fresh or of_variants else wisdom.choice_for(problem, resources.ranks, resources.threads)
+    if known is not None:
+        found = wisdom.candidate_of(known)
+        return found, {"variant": found.variant, "parameters": dict(found.parameters), "from": str(wisdom.path())}
+    every = catalogue.every_candidate(problem.application, asked.candidates, of_variants)
+    if len(every) == 1:
+        return every[0], {**every[0].as_task(), "from": "the only variant"}
+    with display(problem, 4 * len(every)) as on_object:
+        smaller = catalogue.smaller_size(problem.application, problem.size)
+        search = choice.search(problem, every, resources, smaller, on_object)
+    made = {
+        **search.chosen.as_task(),
+        "search_seconds": search.seconds,
+        "exhaustive_seconds": search.exhaustive_seconds,
+        "tried": [{k: v for k, v in row.items() if k != "candidate"} for row in search.rows],
+    }
+    if not of_variants:
+        key = wisdom.key_of(problem, resources.ranks, resources.threads)
+        kept = {**key, "golden_hash": problem.application.golden_hash, **made}
+        made["from"] = str(wisdom.keep(kept))
+    return search.chosen, made
+
+
+@contextmanager
+def display(problem: Problem, runs: int) -> Iterator[Callable[[dict], None]]:
+    """A bar on stderr, if that is a terminal: how far the residual of the present run has come, and which run it is."""
+    if not sys.stderr.isatty():
+        yield lambda found: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
+    decades = -log10(problem.tolerance)
+    done = 0
+    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+        task = shown.add_task(problem.application.name, total=runs)
+
+        def take(found: dict) -> None:
+            nonlocal done
+            if "result" in found:
+                done += 1
+                shown.update(task, completed=done)
+            elif "progress" in found:
+                at = found["progress"]
+                share = -log10(max(at["residual"], problem.tolerance)) / decades
+                text = f"{at['label']}: iteration {at['iteration']}, residual {at['residual']:.1e}"
+                shown.update(task, completed=done + min(1.0, max(0.0, share)), description=text)
+
+        yield take
+
+
+def without_histories(found: dict) -> dict:
+    """As --json prints it: histories of the best row alone would be thousands of numbers for each variant."""
+    rows = [{name: value for name, value in row.items() if name != "history"} for row in found["results"]]
+    best = figures.best(found["results"])
+    return {**{k: v for k, v in found.items() if k != "facts"}, "history": best["history"], "results": rows}
+
+
+def show(found: dict) -> None:
+    output.print_table(
+        "",
+        [name if name in ("variant", "checked") else f"{name}>" for name in page.COLUMNS],
+        map(page.cells_of, found["results"]),
+    )
+    for made in found.get("choices", []):
+        text = Candidate(made["variant"], tuple(made["parameters"].items())).text
+        if "search_seconds" in made:
+            share = made["search_seconds"] / made["exhaustive_seconds"] if made["exhaustive_seconds"] else 0
+            cost = f"{seconds_text(made['search_seconds'])}, {100 * share:.0f} % of solving with every variant"
+            output.print_line(f"chosen: {text} in {cost}; the choice is in {made.get('from', 'no file')}")
+        else:
+            output.print_line(f"chosen: {text} ({made['from']})")
+    if rates := found["rates"]:
+        peak = f"{rates['peak_flops'] / 1e9:.3g} GFLOPS"
+        output.print_line(f"of bound: against triad {rate_text(rates['triad_bytes_per_second'])} and {peak}")
+    if "page" in found:
+        output.print_line(f"page: {found['page']}")

@@ -1,0 +1,301 @@
+// The golden copy of poisson3d against dense algebra, the same problem on any grid of ranks, and its check.
+#include "amg/smoothed_aggregation.hpp"
+#include "application/request.hpp"
+#include "applications.hpp"
+#include "krylov/method.hpp"
+#include "loopback/loopback_processes.hpp"
+#include "poisson3d/check.hpp"
+#include "poisson3d/golden.hpp"
+#include "poisson3d/local_system.hpp"
+#include "poisson3d/matrix_file.hpp"
+#include "poisson3d/solve.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <random>
+
+namespace kumihimo::poisson3d {
+namespace {
+
+using application::choose_grid, application::Processes, application::RankGrid, application::run_processes,
+    application::Runtime;
+using Box = std::array<std::int64_t, 3>;
+
+std::int64_t number_of(const Box& cells, const Box& cell) {
+  return cell[0] + cells[0] * (cell[1] + cells[1] * cell[2]);
+}
+
+// The global number of each column of a rank's matrix, by the cells of the ranks alone.
+std::vector<std::int64_t> columns_of(const Grid& grid, const RankGrid& ranks, std::int32_t rank,
+                                     const LocalProblem& problem) {
+  const auto rows_of = [&](std::int32_t r) {
+    std::vector<std::int64_t> rows;
+    const auto part = ranks.part(grid.cells, r);
+    for (auto z = part[2].begin; z < part[2].end; ++z)
+      for (auto y = part[1].begin; y < part[1].end; ++y)
+        for (auto x = part[0].begin; x < part[0].end; ++x) rows.push_back(number_of(grid.cells, {x, y, z}));
+    return rows;
+  };
+  std::vector<std::int64_t> columns = rows_of(rank);
+  for (const auto& neighbour : problem.ghosts.neighbours) {
+    const std::vector<std::int64_t> theirs = rows_of(neighbour.rank);
+    const LocalProblem other = *make_problem(grid, ranks, neighbour.rank, RightSide::ones);
+    for (const auto& back : other.ghosts.neighbours)
+      if (back.rank == rank)
+        for (const std::int32_t row : back.sent) columns.push_back(theirs[static_cast<std::size_t>(row)]);
+  }
+  return columns;
+}
+
+using Entries = std::map<std::pair<std::int64_t, std::int64_t>, double>;
+Entries entries_of(const Grid& grid, const RankGrid& ranks) {
+  Entries entries;
+  for (std::int32_t r = 0; r < ranks.count(); ++r) {
+    const LocalProblem problem = *make_problem(grid, ranks, r, RightSide::ones);
+    const std::vector<std::int64_t> columns = columns_of(grid, ranks, r, problem);
+    const sparse::CrsMatrix& m = problem.matrix;
+    EXPECT_EQ(columns.size(), static_cast<std::size_t>(m.columns));
+    for (std::int32_t i = 0; i < m.rows; ++i)
+      for (auto e = m.begin[static_cast<std::size_t>(i)]; e < m.begin[static_cast<std::size_t>(i) + 1]; ++e)
+        entries[{columns[static_cast<std::size_t>(i)],
+                 columns[static_cast<std::size_t>(m.column[static_cast<std::size_t>(e)])]}] =
+            m.value[static_cast<std::size_t>(e)];
+  }
+  return entries;
+}
+
+TEST(BoxMatrix, IsSymmetricAndTheSameOnAnyGridOfRanks) {
+  std::mt19937 random(2);
+  for (int i = 0; i < 30; ++i) {
+    Grid grid;
+    for (auto& n : grid.cells) n = 1 + static_cast<std::int64_t>(random() % 5);
+    grid.boundary = i % 2 == 0 ? Boundary::zmax : Boundary::all;
+    const Entries whole = entries_of(grid, RankGrid{});
+    for (const auto& [place, value] : whole) {
+      const auto mirrored = whole.find({place.second, place.first});
+      ASSERT_NE(mirrored, whole.end());
+      EXPECT_EQ(mirrored->second, value);
+    }
+    for (const std::int32_t ranks : {2, 3, 4, 6, 8})
+      if (const auto on = choose_grid(ranks, grid.cells)) EXPECT_EQ(entries_of(grid, *on), whole);
+  }
+}
+
+TEST(BoxMatrix, RowsAreThoseOfTheStencil) {
+  Grid grid{{3, 3, 3}, Boundary::all};
+  const sparse::CrsMatrix all = make_problem(grid, {}, 0, RightSide::ones)->matrix;
+  const double h = 1.0 / 4;
+  EXPECT_EQ(all.entries(), 27 + 2 * 54);
+  for (std::size_t e = 0; e < all.value.size(); ++e) EXPECT_TRUE(all.value[e] == 6 * h || all.value[e] == -h);
+  grid.boundary = Boundary::zmax; // every row of a plane z = const adds to 0, but for the last, where the face adds 2 h
+  const sparse::CrsMatrix top = make_problem(grid, {}, 0, RightSide::ones)->matrix;
+  for (std::int32_t i = 0; i < top.rows; ++i) {
+    double sum = 0;
+    for (auto e = top.begin[static_cast<std::size_t>(i)]; e < top.begin[static_cast<std::size_t>(i) + 1]; ++e)
+      sum += top.value[static_cast<std::size_t>(e)];
+    EXPECT_NEAR(sum, i < 18 ? 0 : 2.0 / 3, 1e-14) << i;
+  }
+}
+
+// Any matrix: rows and ghosts of all ranks are the whole one, and neighbours name each other.
+TEST(MatrixFile, PartsOfTheRanksAreTheWholeMatrix) {
+  const sparse::CrsMatrix whole = make_problem({{4, 3, 5}, Boundary::all}, {}, 0, RightSide::ones)->matrix;
+  for (const std::int32_t ranks : {1, 2, 3, 7, 60}) {
+    std::vector<LocalProblem> parts;
+    for (std::int32_t r = 0; r < ranks; ++r) {
+      parts.push_back(*part_of(whole, r, ranks));
+      EXPECT_TRUE(check(parts.back().ghosts, Rank{r}, ranks).ok());
+    }
+    Entries entries;
+    for (std::int32_t r = 0; r < ranks; ++r) {
+      const std::int64_t first = threads::part(whole.rows, r, ranks).begin;
+      std::vector<std::int64_t> columns;
+      for (std::int64_t i = 0; i < parts[static_cast<std::size_t>(r)].matrix.rows; ++i) columns.push_back(first + i);
+      for (const auto& neighbour : parts[static_cast<std::size_t>(r)].ghosts.neighbours)
+        for (const auto& back : parts[static_cast<std::size_t>(neighbour.rank)].ghosts.neighbours)
+          if (back.rank == r) {
+            EXPECT_EQ(static_cast<std::int64_t>(back.sent.size()), neighbour.received);
+            for (const std::int32_t row : back.sent)
+              columns.push_back(threads::part(whole.rows, neighbour.rank, ranks).begin + row);
+          }
+      const sparse::CrsMatrix& m = parts[static_cast<std::size_t>(r)].matrix;
+      ASSERT_EQ(columns.size(), static_cast<std::size_t>(m.columns));
+      for (std::size_t i = 0; i < static_cast<std::size_t>(m.rows); ++i)
+        for (auto e = m.begin[i]; e < m.begin[i + 1]; ++e)
+          entries[{columns[i], columns[static_cast<std::size_t>(m.column[static_cast<std::size_t>(e)])]}] =
+              m.value[static_cast<std::size_t>(e)];
+    }
+    Entries expected;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(whole.rows); ++i)
+      for (auto e = whole.begin[i]; e < whole.begin[i + 1]; ++e)
+        expected[{static_cast<std::int64_t>(i), whole.column[static_cast<std::size_t>(e)]}] =
+            whole.value[static_cast<std::size_t>(e)];
+    EXPECT_EQ(entries, expected) << ranks;
+  }
+  EXPECT_FALSE(part_of(whole, 0, 61).ok());
+}
+
+struct Answer {
+  Solved solved;
+  double error = 0, bound = 0, discretisation = 0;
+  bool right = false;
+  std::vector<double> x; // of one rank
+};
+
+struct Case {
+  std::size_t variant = 0; // the golden copy
+  std::string method = "cg";
+  ParameterValues parameters = {};
+};
+
+Result<Answer> solve(const Box& cells, Boundary boundary, RightSide right_side, std::int32_t ranks, double tolerance,
+                     double disturb = 0, const Case& of = {}) {
+  Answer answer;
+  const auto [status, printed] = run_processes(ranks, false, 1, [&](Processes& processes) -> Status {
+    std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
+    const Grid grid{cells, boundary};
+    const RankGrid on = TRY(runtime->grid(cells));
+    const LocalProblem problem = TRY(make_problem(grid, on, processes.rank(), right_side));
+    const Variant& variant = variants()[of.variant];
+    std::unique_ptr<LocalSystem> system = TRY(LocalSystem::make(problem, variant, of.parameters, *runtime));
+    const threads::Array<double> b = TRY(system->renumbered(problem.right_side));
+    threads::Array<double> x = TRY(threads::Array<double>::zeros(system->rows()));
+    application::Request request;
+    request.candidate.variant = &variant;
+    request.method = of.method;
+    request.tolerance = tolerance;
+    Solved solved = TRY(poisson3d::solve(request, *system, runtime->sums(), b.span(), x.span(),
+                                         norm_of(problem.matrix, *runtime), *runtime));
+    x[0] += disturb;
+    const std::vector<double> natural = system->natural(x.span());
+    const nlohmann::json checked = TRY(check_solution(problem, natural, tolerance, solved.deviation, *runtime));
+    if (processes.rank() == 0)
+      answer = {std::move(solved), checked["error"], checked["bound"], checked["discretisation_error"],
+                checked["right"],  natural};
+    return Nothing{};
+  });
+  if (!status) return status.error();
+  return answer;
+}
+
+TEST(Solve, EveryVariantFindsTheSolutionOfTheGoldenCopy) {
+  for (const std::int32_t ranks : {1, 3}) {
+    const Answer golden = *solve({7, 6, 9}, Boundary::zmax, RightSide::ones, ranks, 1e-10);
+    for (std::size_t v = 1; v < variants().size(); ++v) {
+      if (variants()[v].name == "amg" && !amg::is_available()) continue;
+      for (const krylov::Method& method : krylov::methods()) {
+        if (v > 2 && method.name != "cg") continue;
+        const auto answer =
+            solve({7, 6, 9}, Boundary::zmax, RightSide::ones, ranks, 1e-10, 0, {v, std::string(method.name)});
+        ASSERT_TRUE(answer.ok()) << variants()[v].name << ": " << answer.error().sentence();
+        EXPECT_TRUE(answer->right) << variants()[v].name << " " << method.name;
+        EXPECT_TRUE(answer->solved.converged);
+        EXPECT_LE(answer->solved.history.back(), 1e-10);
+        // |x - x'| <= |A^-1| |r - r'|: the condition number of these cells is about 300.
+        double difference = 0, size = 0;
+        for (std::size_t i = 0; i < golden.x.size(); ++i) {
+          difference = std::max(difference, std::abs(answer->x[i] - golden.x[i]));
+          size = std::max(size, std::abs(golden.x[i]));
+        }
+        EXPECT_LE(difference, 1e-7 * size) << variants()[v].name << " " << method.name << " on " << ranks;
+      }
+    }
+  }
+}
+
+TEST(Solve, IsRightOnAnyNumberOfRanks) {
+  for (const Boundary boundary : {Boundary::zmax, Boundary::all})
+    for (const std::int32_t ranks : {1, 2, 3, 4, 8}) {
+      const auto answer = solve({9, 6, 8}, boundary, RightSide::ones, ranks, 1e-10);
+      ASSERT_TRUE(answer.ok()) << answer.error().sentence();
+      EXPECT_TRUE(answer->right) << answer->error << " " << answer->bound;
+      EXPECT_LE(answer->bound, 1.2e-10) << "the bound stays near the tolerance";
+      EXPECT_EQ(answer->solved.history.size(), static_cast<std::size_t>(answer->solved.iterations) + 1);
+    }
+}
+
+TEST(Solve, ConvergesAtSecondOrderToTheManufacturedSolution) {
+  for (const Boundary boundary : {Boundary::zmax, Boundary::all}) {
+    const double coarse = solve({8, 8, 8}, boundary, RightSide::manufactured, 1, 1e-10)->discretisation;
+    const double fine = solve({16, 16, 16}, boundary, RightSide::manufactured, 2, 1e-10)->discretisation;
+    const double ratio = boundary == Boundary::all ? 17.0 / 9 : 2; // of the edges
+    EXPECT_NEAR(std::log(coarse / fine) / std::log(ratio), 2, 0.1);
+  }
+}
+
+TEST(Solve, AWrongSolutionIsFound) {
+  for (const std::int32_t ranks : {1, 3}) {
+    EXPECT_TRUE(solve({6, 6, 6}, Boundary::zmax, RightSide::ones, ranks, 1e-8)->right);
+    EXPECT_FALSE(solve({6, 6, 6}, Boundary::zmax, RightSide::ones, ranks, 1e-8, 1e-6)->right);
+  }
+}
+
+// A system of two rows of any numbers.
+class TwoRows final : public krylov::LinearSystem {
+ public:
+  TwoRows(double a, double b, double c) : a_(a), b_(b), c_(c) {}
+  std::int64_t rows() const override { return 2; }
+  std::int64_t length() const override { return 2; }
+  Status multiply(double* x, double* y) override {
+    y[0] = a_ * x[0] + b_ * x[1], y[1] = b_ * x[0] + c_ * x[1];
+    return Nothing{};
+  }
+  Status precondition(const double* r, double* z) override {
+    z[0] = r[0], z[1] = r[1];
+    return Nothing{};
+  }
+
+ private:
+  double a_, b_, c_;
+};
+
+std::string error_of(TwoRows system, std::vector<double> b, golden::Options options = {}) {
+  krylov::SumsOfOne sums;
+  std::vector<double> x(2);
+  const auto solved = golden::solve(system, sums, b, x, options);
+  return solved ? "" : solved.error().sentence();
+}
+
+TEST(Solve, WhatIsNotPositiveDefiniteIsRefused) {
+  EXPECT_EQ(error_of({2, 0, 1}, {1, 1}), "");
+  EXPECT_EQ(error_of({2, 0, 1}, {0, 0}), "") << "the solution is 0";
+  EXPECT_NE(error_of({-1, 0, -1}, {1, 1}).find("curvature of a search direction is not positive: -2"),
+            std::string::npos);
+  EXPECT_NE(error_of({0, 0, 0}, {1, 1}).find("curvature"), std::string::npos);
+  EXPECT_NE(error_of({NAN, 0, 1}, {1, 1}).find("not finite"), std::string::npos);
+  EXPECT_NE(error_of({1, 0, 1}, {INFINITY, 1}).find("not finite"), std::string::npos);
+  golden::Options few;
+  few.most_iterations = 1;
+  EXPECT_NE(error_of({2, 1, 5}, {1, 1}, few).find("after 1 iterations"), std::string::npos);
+  few.may_stop_early = true;
+  EXPECT_EQ(error_of({2, 1, 5}, {1, 1}, few), "");
+}
+
+TEST(Application, RunsByItsRow) {
+  const auto all = applications();
+  const application::Task task = *application::parse_task(
+      R"({"application": "poisson3d", "size": "7x5x6", "options": {"rhs": "manufactured"}, "candidates": [{"variant": "golden"}]})",
+      all);
+  const auto [status, printed] = run_processes(2, false, 1, [&](Processes& processes) -> Status {
+    std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
+    application::Request request = task.request;
+    request.candidate = task.candidates[0];
+    const nlohmann::json found = TRY(request.application->run(request, *runtime));
+    processes.print(found);
+    return Nothing{};
+  });
+  ASSERT_TRUE(status.ok()) << status.error().sentence();
+  const nlohmann::json& found = printed.back();
+  EXPECT_EQ(found["unknowns"], 210);
+  EXPECT_TRUE(found["converged"].get<bool>());
+  EXPECT_TRUE(found["checked"]["right"].get<bool>());
+  EXPECT_EQ(found["history"].size(), found["iterations"].get<std::size_t>() + 1);
+  EXPECT_EQ(found["kernels"][0]["name"], "product");
+  EXPECT_EQ(task.request.application->smaller_size("128x96x64"), "32x24x16");
+  EXPECT_EQ(task.request.application->smaller_size("a.mtx"), "");
+}
+
+} // namespace
+} // namespace kumihimo::poisson3d

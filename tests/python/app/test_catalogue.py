@@ -1,0 +1,87 @@
+"""What the command line says of variants, parameters and options."""
+
+from __future__ import annotations
+
+import pytest
+
+from kumihimo.app import catalogue
+from kumihimo.app.catalogue import Application, Candidate, candidates, every_candidate, settings_of
+from kumihimo.errors import BadInput, KumihimoError, NotApplicable
+
+COLOURS = {"name": "colours", "meaning": "", "symbol": "N", "min": 2, "max": 400, "values": [40, 10, 100]}
+CHUNK = {"name": "chunk", "meaning": "", "symbol": "N", "min": 1, "max": 64, "values": [8, 16]}
+VARIANTS = (
+    {"name": "golden", "summary": "", "parameters": []},
+    {"name": "br_1", "summary": "", "parameters": [COLOURS]},
+    {"name": "sell", "summary": "", "parameters": [COLOURS, CHUNK]},
+)
+OPTIONS = (
+    {"name": "boundary", "meaning": "", "symbol": "", "default": "zmax", "choices": ["zmax", "all"]},
+    {"name": "word", "meaning": "", "symbol": "", "default": "", "choices": []},
+)
+TOY = Application("toy", "", "", "", "64", "abc", ("cg",), VARIANTS, OPTIONS)
+
+
+def test_named_variants_have_their_defaults() -> None:
+    assert candidates(TOY, "golden", {}) == [Candidate("golden")]
+    assert candidates(TOY, "br_1,sell", {"colours": "10"}) == [
+        Candidate("br_1", (("colours", 10),)),
+        Candidate("sell", (("chunk", 8), ("colours", 10))),
+    ]
+    assert [each.text for each in candidates(TOY, "all", {"chunk": "16"})] == [
+        "golden",
+        "br_1 colours=40",
+        "sell chunk=16 colours=40",
+    ]
+
+
+def test_every_candidate_has_all_values_but_those_that_are_set() -> None:
+    every = every_candidate(TOY, candidates(TOY, "auto", {}), {})
+    assert len(every) == len(set(every)) == 1 + 3 + 3 * 2
+    every = every_candidate(TOY, candidates(TOY, "auto", {"colours": "7"}), {"colours": "7"})
+    assert [each.text for each in every] == [
+        "golden",
+        "br_1 colours=7",
+        "sell chunk=8 colours=7",
+        "sell chunk=16 colours=7",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "settings", "kind", "sentence"),
+    [
+        ("gold", {}, BadInput, "--variant must name a variant of toy (got 'gold'); did you mean golden?"),
+        ("golden", {"colours": "3"}, NotApplicable, "the variant golden takes no colours; it takes boundary, word"),
+        ("br_1", {"colours": "1"}, BadInput, "colours must be 2 to 400 (got 1)"),
+        ("br_1", {"colours": "x"}, BadInput, "colours must be an integer (got 'x')"),
+        (
+            "all",
+            {"colour": "3"},
+            BadInput,
+            "toy has no parameter or option of this name (got colour); did you mean colours?",
+        ),
+    ],
+)
+def test_mistakes_are_one_sentence(wanted: str, settings: dict, kind: type, sentence: str) -> None:
+    with pytest.raises(KumihimoError) as error:
+        candidates(TOY, wanted, settings)
+    assert type(error.value) is kind
+    assert str(error.value) == sentence
+
+
+def test_settings() -> None:
+    assert settings_of(["a=1", "b=x=y"]) == {"a": "1", "b": "x=y"}
+    for wrong in (["a"], ["=1"], ["a="], ["a=1", "a=2"]):
+        with pytest.raises(BadInput):
+            settings_of(wrong)
+    assert catalogue.options_in(TOY, {"boundary": "all", "colours": "3"}) == {"boundary": "all"}
+    with pytest.raises(BadInput, match="boundary must be one of zmax, all"):
+        catalogue.options_in(TOY, {"boundary": "up"})
+
+
+def test_the_package_lists_poisson3d() -> None:
+    application = catalogue.find("poisson3d")
+    assert application.golden == "golden"
+    assert len(application.golden_hash) == 16
+    with pytest.raises(BadInput, match="did you mean poisson3d"):
+        catalogue.find("poisson")

@@ -1,0 +1,141 @@
+"""`kumihimo app` as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from kumihimo import mpi
+from kumihimo.processes import command_of, is_running, processes
+
+
+def found_of(ended) -> dict:
+    assert ended.code == 0, ended.err
+    return json.loads(ended.out)
+
+
+def test_the_list(kumihimo) -> None:
+    ended = kumihimo("app")
+    assert ended.code == 0 and "poisson3d" in ended.out and "boundary" in ended.out
+    names = [row["name"] for row in found_of(kumihimo("app", "--json"))["applications"]]
+    assert "poisson3d" in names
+
+
+def test_a_solve_on_one_rank_needs_no_mpi(kumihimo, tmp_path: Path) -> None:
+    environment = {**os.environ, "PATH": "/nonexistent"}
+    ended = kumihimo("app", "poisson3d", "--size", "12", "--variant", "golden", "--json", env=environment)
+    found = found_of(ended)
+    assert {"seconds", "iterations", "variant", "residual"} <= set(found)
+    assert found["variant"] == "golden" and found["right"] is True and found["residual"] <= 1.1e-8
+    assert found["history"][-1] <= 1e-8
+    assert found["rates"]["triad_bytes_per_second"] > 0
+    names = [kernel["name"] for kernel in found["results"][0]["kernels"]]
+    assert names == ["product", "preconditioner", "halo exchange", "sums over ranks"]
+
+
+def test_iterations_do_not_depend_on_threads(kumihimo) -> None:
+    found = found_of(kumihimo("app", "poisson3d", "--size", "10", "--variant", "all", "--threads", "1,2", "--json"))
+    by_variant: dict[str, set[int]] = {}
+    for row in found["results"]:
+        if "iterations" in row:
+            by_variant.setdefault(row["variant"], set()).add(row["iterations"])
+    assert by_variant and all(len(each) == 1 for each in by_variant.values())
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("family", ["openmpi", "mpich"])
+def test_ranks_solve_it_too(kumihimo, family: str, installation: mpi.Installation) -> None:
+    asked = ("app", "poisson3d", "--size", "12x10x8", "--variant", "golden", "--threads", "1", "--mpi", family)
+    for sums in ("recursive_doubling", "library"):
+        found = found_of(kumihimo(*asked, "--ranks", "2", "--sums", sums, "--json"))
+        assert found["ranks"] == 2 and found["right"] is True
+    found = found_of(kumihimo(*asked, "--ranks", "2", "--grid", "2x1x1", "--json"))
+    assert found["results"][0]["grid"] == [2, 1, 1]
+
+
+@pytest.mark.mpi
+def test_a_scaling_run_makes_a_table_and_a_page(kumihimo, tmp_path: Path) -> None:
+    page = tmp_path / "page.html"
+    ended = kumihimo(
+        *("app", "poisson3d", "--size", "8", "--variant", "golden", "--ranks", "1,2", "--runs", "3"),
+        *("--threads", "1", "--page", str(page)),
+    )
+    assert ended.code == 0, ended.err
+    assert ended.out.count("golden") >= 2 and "right" in ended.out
+    assert 'id="scaling-chart"' in page.read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["poisson"], "there is no application of this name (got 'poisson'); did you mean poisson3d?"),
+        (["poisson3d", "--size", "abc"], "the size must be one number or three such as 128x96x64 (got 'abc')"),
+        (["poisson3d", "--size", "0"], "the size must be one number or three such as 128x96x64 (got '0')"),
+        (["poisson3d", "--threads", "0"], "--threads must be numbers from 1 to 65536, with commas (got '0')"),
+        (["poisson3d", "--ranks", "x"], "--ranks must be numbers from 1 to 1048576, with commas (got 'x')"),
+        (["poisson3d", "--tolerance", "nan"], "--tolerance must be above 0 and below 1 (got nan)"),
+        (["poisson3d", "--runs", "0"], "--runs must be at least 1 (got 0)"),
+        (["poisson3d", "--method", "gauss"], "--method must be one of cg"),
+        (["poisson3d", "--launcher", "ssh"], "--launcher must be mpirun or srun (got 'ssh')"),
+        (["poisson3d", "--triad", "10"], "--triad and --peak belong together (got --triad 10)"),
+        (["poisson3d", "--set", "boundary"], "--set must be NAME=VALUE (got 'boundary')"),
+        (["poisson3d", "--size", "8", "--grid", "2x1x1"], "the grid must have as many ranks as there are processes, 1"),
+    ],
+)
+def test_wrong_values_are_one_sentence(kumihimo, words: list[str], sentence: str) -> None:
+    ended = kumihimo("app", *words)
+    assert ended.code == 2
+    assert ended.err.startswith(f"kumihimo: {sentence}"), ended.err
+    assert ended.err.count("\n") == 1 and not ended.out
+
+
+def test_too_few_iterations_fail(kumihimo) -> None:
+    ended = kumihimo("app", "poisson3d", "--size", "16", "--variant", "golden", "--max-iterations", "2")
+    assert ended.code == 1
+    assert "after 2 iterations, above the tolerance 1e-08" in ended.err
+
+
+def test_bounds_may_be_given(kumihimo) -> None:
+    asked = ("app", "poisson3d", "--size", "8", "--variant", "golden", "--triad", "10", "--peak", "50", "--json")
+    assert found_of(kumihimo(*asked))["rates"] == {"triad_bytes_per_second": 10e9, "peak_flops": 50e9}
+
+
+def test_ctrl_c_leaves_nothing_running(tmp_path: Path) -> None:
+    command = [
+        str(Path(sys.executable).parent / "kumihimo"),
+        "app",
+        "poisson3d",
+        "--size",
+        "200",
+        "--variant",
+        "golden",
+    ]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    children: list[int] = []
+    deadline = time.monotonic() + 60
+    while not children and time.monotonic() < deadline:
+        children = [
+            pid
+            for pid in processes()
+            if command_of(pid) == "kumihimo-app" and is_running(pid) and parent_of(pid) == process.pid
+        ]
+        time.sleep(0.05)
+    assert children
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 1 and err.strip().endswith("interrupted")
+    assert not any(is_running(pid) and command_of(pid) == "kumihimo-app" for pid in children)
+
+
+def parent_of(pid: int) -> int:
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    except OSError:
+        return -1
