@@ -1,5 +1,5 @@
-// What the variants of the assembly share: the order of colours, threads and elements. A row of the matrix gets at most one contribution of each colour, so its sums have one order on any number
-// of threads.
+// What the variants of the assembly share: the order of colours, threads and elements. A row of the matrix gets at most
+// one contribution of each colour, so its sums have one order on any number of threads.
 #pragma once
 
 #include "base/parameter.hpp"
@@ -15,8 +15,14 @@
 namespace kumihimo::fem {
 
 inline ElementTask element_task(const Mesh& mesh, const Materials& materials) {
-  return {mesh.coordinates.data(), mesh.nodes.data(), mesh.by_colour.data(), materials.lambda.data(),
-          materials.mu.data(),     nullptr,           nullptr,               nullptr};
+  return {mesh.coordinates.data(),
+          mesh.nodes.data(),
+          mesh.by_colour.data(),
+          materials.lambda.data(),
+          materials.mu.data(),
+          nullptr,
+          nullptr,
+          nullptr};
 }
 inline ElementTask element_task(const Mesh& mesh, const Materials& materials, Matrix& matrix) {
   ElementTask task = element_task(mesh, materials);

@@ -29,14 +29,16 @@ void fix(Constraints& constraints, const Mesh& mesh, const std::function<bool(co
 
 Constraints fixed_face(const Mesh& mesh) {
   Constraints made = no_constraints(mesh);
-  fix(made, mesh, [](const Triple& at) { return at[0] == 0; }, [](const double*) { return Vector3{}; });
+  fix(
+      made, mesh, [](const Triple& at) { return at[0] == 0; }, [](const double*) { return Vector3{}; });
   return made;
 }
 
 Constraints stretched_cube(const Mesh& mesh, const Vector3& displacement) {
   Constraints made = fixed_face(mesh);
   const std::int64_t last = mesh.grid.nodes[0] - 1;
-  fix(made, mesh, [=](const Triple& at) { return at[0] == last; }, [=](const double*) { return displacement; });
+  fix(
+      made, mesh, [=](const Triple& at) { return at[0] == last; }, [=](const double*) { return displacement; });
   return made;
 }
 

@@ -20,7 +20,8 @@ namespace kumihimo::fem {
 // Of each block of `structure`, the bound of its entries.
 std::vector<double> assembly_error_bound(const Mesh& mesh, const Materials& materials, const Matrix& structure);
 
-// The largest difference of an entry, as a share of its bound; NaN if an entry is NaN. At most 1: the assembly is right.
+// The largest difference of an entry, as a share of its bound; NaN if an entry is NaN. At most 1: the assembly is
+// right.
 double share_of_bound(const Matrix& matrix, const Matrix& golden, const std::vector<double>& bound);
 
 } // namespace kumihimo::fem

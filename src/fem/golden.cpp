@@ -5,7 +5,7 @@
 namespace kumihimo::fem {
 namespace {
 
-using Elasticity = double[6][6];        // stress of strain, in the order xx, yy, zz, xy, yz, zx
+using Elasticity = double[6][6]; // stress of strain, in the order xx, yy, zz, xy, yz, zx
 using StrainOfDisplacements = double[6][24];
 using Stiffness = double[24][24];
 

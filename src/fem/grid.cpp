@@ -14,7 +14,8 @@ template <class Visit>
 void for_each_local(const Grid& grid, Visit visit) {
   for (std::int64_t z = 0; z < grid.extent[2]; ++z)
     for (std::int64_t y = 0; y < grid.extent[1]; ++y)
-      for (std::int64_t x = 0; x < grid.extent[0]; ++x) visit(Triple{grid.begin[0] + x, grid.begin[1] + y, grid.begin[2] + z});
+      for (std::int64_t x = 0; x < grid.extent[0]; ++x)
+        visit(Triple{grid.begin[0] + x, grid.begin[1] + y, grid.begin[2] + z});
 }
 
 } // namespace
@@ -71,8 +72,10 @@ HaloCells halo_cells(const Grid& grid) {
                      (at[a] == grid.low[a] + grid.box[a] - 1 && at[a] + 1 < grid.nodes[a]);
     }
     const HaloCell found{numbers[i++], cell[0] + (grid.box[0] + 2) * (cell[1] + (grid.box[1] + 2) * cell[2])};
-    if (!grid.owns(at)) cells.received.push_back(found);
-    else if (beside_ghost) cells.sent.push_back(found);
+    if (!grid.owns(at))
+      cells.received.push_back(found);
+    else if (beside_ghost)
+      cells.sent.push_back(found);
   });
   return cells;
 }

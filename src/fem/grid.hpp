@@ -17,11 +17,11 @@ namespace kumihimo::fem {
 using Triple = std::array<std::int64_t, 3>; // x, y, z
 
 struct Grid {
-  Triple nodes{};     // of the whole cube, on each axis
-  Triple low{};       // first node of the box
-  Triple box{};       // nodes of the box, on each axis
-  Triple begin{};     // first local node: low, or the ghost before it
-  Triple extent{};    // local nodes on each axis, ghosts included
+  Triple nodes{};  // of the whole cube, on each axis
+  Triple low{};    // first node of the box
+  Triple box{};    // nodes of the box, on each axis
+  Triple begin{};  // first local node: low, or the ghost before it
+  Triple extent{}; // local nodes on each axis, ghosts included
 
   std::int64_t owned() const { return box[0] * box[1] * box[2]; }
   std::int64_t local() const { return extent[0] * extent[1] * extent[2]; }

@@ -55,8 +55,7 @@ void add_traction(const Mesh& mesh, const Vector3& traction, std::span<double> l
       for (int f = 0; f < 4; ++f) {
         const std::int64_t n = mesh.element(e)[2 * f + 1];
         if (n >= mesh.owned) continue;
-        for (std::size_t a = 0; a < 3; ++a)
-          load[static_cast<std::size_t>(3 * n) + a] += area * value[f] * traction[a];
+        for (std::size_t a = 0; a < 3; ++a) load[static_cast<std::size_t>(3 * n) + a] += area * value[f] * traction[a];
       }
     }
   }

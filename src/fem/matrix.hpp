@@ -10,7 +10,7 @@
 namespace kumihimo::fem {
 
 struct Matrix {
-  std::int64_t owned = 0; // complete rows; those of ghosts follow, with this process's elements only
+  std::int64_t owned = 0;                 // complete rows; those of ghosts follow, with this process's elements only
   threads::Array<std::int32_t> row_begin; // of each node, and the end
   threads::Array<std::int32_t> columns;
   // 9 of each block, and 3 more: vector loads of a block's last row may read beyond it.

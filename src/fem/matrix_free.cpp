@@ -37,9 +37,8 @@ void MatrixFreeProduct::multiply(const double* x, double* y) {
   }
   for (const std::int32_t i : fixed_) x_[i] = 0;
   const double* const free = fixed_.empty() ? x : x_.data();
-  for_each_colour(*mesh_, [&](int, threads::Range mine) {
-    variant_->add_product(*mesh_, *materials_, mine, free, sums);
-  });
+  for_each_colour(*mesh_,
+                  [&](int, threads::Range mine) { variant_->add_product(*mesh_, *materials_, mine, free, sums); });
   if (sums != y) std::copy_n(sums, 3 * mesh_->owned, y);
   for (const std::int32_t i : fixed_)
     if (i < 3 * mesh_->owned) y[i] = diagonal_[static_cast<std::size_t>(i)] * x[i];

@@ -19,10 +19,10 @@ inline constexpr int corners = 8, colours = 8;
 
 struct Mesh {
   Grid grid;
-  std::int64_t owned = 0; // nodes whose rows this process has; ghosts follow
-  threads::Array<double> coordinates;       // 3 of each node, ghosts too
-  threads::Array<std::int32_t> nodes;       // 8 of each element; elements in natural order, x fastest
-  threads::Array<std::int32_t> by_colour;   // elements, colour by colour
+  std::int64_t owned = 0;                 // nodes whose rows this process has; ghosts follow
+  threads::Array<double> coordinates;     // 3 of each node, ghosts too
+  threads::Array<std::int32_t> nodes;     // 8 of each element; elements in natural order, x fastest
+  threads::Array<std::int32_t> by_colour; // elements, colour by colour
   std::array<std::int64_t, colours + 1> colour_begin{};
   std::vector<std::int64_t> global_elements; // number of an element in the whole cube
 

@@ -19,8 +19,8 @@ struct Order {
 // neighbours by degree, reversed. `nodes`: ascending, owned; couplings with others are left out.
 std::vector<std::int32_t> reverse_cuthill_mckee(const Matrix& matrix, const std::vector<std::int32_t>& nodes);
 
-// Each node, in the given order, gets the first colour that none of its neighbours has. Within a colour the order stays.
-// 27-point graphs have neighbours within a level of Cuthill-McKee, so levels are no colours there.
+// Each node, in the given order, gets the first colour that none of its neighbours has. Within a colour the order
+// stays. 27-point graphs have neighbours within a level of Cuthill-McKee, so levels are no colours there.
 Order coloured(const Matrix& matrix, const std::vector<std::int32_t>& order);
 
 } // namespace kumihimo::fem

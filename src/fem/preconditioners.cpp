@@ -121,8 +121,8 @@ void AdditiveSchwarz::apply(const double* r, double* z) {
 #pragma omp for schedule(static)
     for (std::int64_t n = 0; n < owned; ++n) {
       double sum[3] = {};
-      for (std::int64_t i = result_begin_[static_cast<std::size_t>(n)]; i < result_begin_[static_cast<std::size_t>(n) + 1];
-           ++i)
+      for (std::int64_t i = result_begin_[static_cast<std::size_t>(n)];
+           i < result_begin_[static_cast<std::size_t>(n) + 1]; ++i)
         for (int a = 0; a < 3; ++a) sum[a] += work[3 * results_[static_cast<std::size_t>(i)] + a];
       std::copy_n(sum, 3, z + 3 * n);
     }

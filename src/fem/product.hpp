@@ -1,5 +1,5 @@
-// Products y = A x of the owned rows, whose columns may be ghosts: bring the ghosts of x up to date before. x: 3 of each
-// node, ghosts too; y: 3 of each owned node. Threads share the rows; a row has one order of sums.
+// Products y = A x of the owned rows, whose columns may be ghosts: bring the ghosts of x up to date before. x: 3 of
+// each node, ghosts too; y: 3 of each owned node. Threads share the rows; a row has one order of sums.
 #pragma once
 
 #include "fem/constraints.hpp"

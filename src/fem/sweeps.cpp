@@ -23,8 +23,9 @@ KUMIHIMO_FEM_CLONES void sweep_forward(const std::int32_t* row_begin, const std:
   }
 }
 
-KUMIHIMO_FEM_CLONES void sweep_backward(const std::int32_t* row_begin, const std::int32_t* columns, const double* values,
-                                        const double* inverse, double* work, std::int64_t begin, std::int64_t end) {
+KUMIHIMO_FEM_CLONES void sweep_backward(const std::int32_t* row_begin, const std::int32_t* columns,
+                                        const double* values, const double* inverse, double* work, std::int64_t begin,
+                                        std::int64_t end) {
   for (std::int64_t n = end - 1; n >= begin; --n) {
     RowSums sums, solved;
     for (std::int32_t at = row_begin[n]; at < row_begin[n + 1]; ++at)
@@ -108,8 +109,8 @@ void Sweeps::forward(std::int64_t begin, std::int64_t end, const double* r, doub
 }
 
 void Sweeps::backward(std::int64_t begin, std::int64_t end, double* work) const {
-  sweep_backward(upper_.begin.data(), upper_.columns.data(), upper_.values.data(), inverse_diagonal_.data(), work, begin,
-                 end);
+  sweep_backward(upper_.begin.data(), upper_.columns.data(), upper_.values.data(), inverse_diagonal_.data(), work,
+                 begin, end);
 }
 
 double Sweeps::bytes() const {

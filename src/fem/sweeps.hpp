@@ -17,8 +17,8 @@ bool invert_block(const double* block, double* inverse);
 
 class Sweeps {
  public:
-  // Couplings with nodes that are not in `nodes` are left out. Errors: a block on the diagonal is not positive definite;
-  // there is not enough memory.
+  // Couplings with nodes that are not in `nodes` are left out. Errors: a block on the diagonal is not positive
+  // definite; there is not enough memory.
   static Result<Sweeps> make(const Matrix& matrix, const std::vector<std::int32_t>& nodes);
 
   std::int64_t size() const { return static_cast<std::int64_t>(nodes_.size()); }

@@ -52,7 +52,8 @@ Status assemble_golden(const Mesh& mesh, const Materials& materials, Matrix& mat
 #define OPERATE(...)
 std::span<const AssemblyVariant> assembly_variants() {
 #undef ASSEMBLE
-#define ASSEMBLE(name, runs, parameters, flops, summary) {{#name, summary, parameters()}, (runs) != 0, flops, assemble_##name},
+#define ASSEMBLE(name, runs, parameters, flops, summary)                                                               \
+  {{#name, summary, parameters()}, (runs) != 0, flops, assemble_##name},
   static const AssemblyVariant rows[] = {
 #include "fem/variants.def"
   };

@@ -40,7 +40,8 @@ const OperatorVariant& fastest_operator();
 std::span<const TakenParameter> block_parameters();
 std::span<const TakenParameter> simd_parameters();
 
-// Values set to zero, then the assembly: what a measurement of the assembly times. The structure of the matrix is known.
+// Values set to zero, then the assembly: what a measurement of the assembly times. The structure of the matrix is
+// known.
 Status assemble(const AssemblyVariant& variant, const Mesh& mesh, const Materials& materials, Matrix& matrix,
                 const ParameterValues& given = {});
 

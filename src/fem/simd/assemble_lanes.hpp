@@ -103,10 +103,12 @@ LANES_INLINE void transpose(V& a, V& b, V& c, V& d) {
 
 // Adds a block, or its transpose, of each of 4 lanes; entries are `stride` numbers apart.
 template <bool transposed>
-LANES_INLINE void add_four(double* values, const double* entries, int stride, const std::int32_t* const at[4], int count) {
+LANES_INLINE void add_four(double* values, const double* entries, int stride, const std::int32_t* const at[4],
+                           int count) {
   using V = Lanes<4>::type;
-  constexpr int order[9] = {0, transposed ? 3 : 1, transposed ? 6 : 2, transposed ? 1 : 3, 4, transposed ? 7 : 5,
-                            transposed ? 2 : 6, transposed ? 5 : 7, 8};
+  constexpr int order[9] = {0, transposed ? 3 : 1, transposed ? 6 : 2, transposed ? 1 : 3,
+                            4, transposed ? 7 : 5, transposed ? 2 : 6, transposed ? 5 : 7,
+                            8};
   V low[4], high[4];
   for (int i = 0; i < 4; ++i) {
     low[i] = load<V>(entries + stride * order[i]);
@@ -153,8 +155,8 @@ inline void add_lanes(const ElementTask& task, const double* stiffness, const Ad
 // One thread's elements of a colour. `stiffness` and `addresses` hold a block: each group of W elements begins a new
 // part of them.
 template <int W>
-void assemble_lanes(const ElementTask& task, std::int64_t begin, std::int64_t end, std::int64_t block, double* stiffness,
-                    Addresses* addresses) {
+void assemble_lanes(const ElementTask& task, std::int64_t begin, std::int64_t end, std::int64_t block,
+                    double* stiffness, Addresses* addresses) {
   for (std::int64_t first = begin; first < end; first += block) {
     const std::int64_t last = first + block < end ? first + block : end;
     for (std::int64_t i = first; i < last; ++i)
