@@ -107,6 +107,12 @@ Result<AdditiveSchwarz> AdditiveSchwarz::make(const Matrix& matrix, std::int64_t
   return made;
 }
 
+double AdditiveSchwarz::bytes() const {
+  double sum = static_cast<double>(results_.size()) * (24 + 8);
+  for (const Sweeps& part : parts_) sum += part.bytes();
+  return sum + static_cast<double>(result_begin_.size()) * (24 + 8);
+}
+
 void AdditiveSchwarz::apply(const double* r, double* z) {
   const int team = threads::count();
   const auto owned = static_cast<std::int64_t>(result_begin_.size()) - 1;

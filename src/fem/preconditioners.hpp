@@ -46,6 +46,7 @@ class AdditiveSchwarz {
   // Errors: parts is not 1 to the number of owned nodes; overlap is not 0 or 1; as of Sweeps.
   static Result<AdditiveSchwarz> make(const Matrix& matrix, std::int64_t parts, int overlap);
   void apply(const double* r, double* z);
+  double bytes() const; // that apply() moves at least
 
  private:
   std::vector<Sweeps> parts_;

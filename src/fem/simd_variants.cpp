@@ -1,7 +1,7 @@
 // The rows of variants.def whose loops have one element in each lane.
 #include "fem/assemble.hpp"
 #include "fem/block_size.hpp"
-#include "fem/simd/simd.hpp"
+#include "fem/lane_loops.hpp"
 
 namespace kumihimo::fem {
 namespace {

@@ -4,9 +4,9 @@
 //   K_pq = lambda S + mu S^T + mu trace(S) I,  S = sum over the Gauss points of g_p g_q^T,  K_qp = K_pq^T.
 #pragma once
 
+#include "fem/lane_loops.hpp"
 #include "fem/shape.hpp"
 #include "fem/simd/lanes.hpp"
-#include "fem/simd/simd.hpp"
 
 namespace kumihimo::fem {
 namespace {
