@@ -50,10 +50,14 @@ void add_assemblies(Problem& problem, std::vector<Kernel>& kernels) {
     if (variant.parameters.empty())
       choices.push_back({});
     else
-      for (const std::int64_t block : {1, 2, 4, 8, 16, 32, 64, 128}) choices.push_back({{"block", block}});
+      for (const std::int64_t block : {1, 2, 4, 8, 16, 32, 64, 128})
+        choices.push_back(with_defaults(variant.parameters, {{"block", block}}));
+    if (variant.parameters.size() > 1)
+      for (const std::int64_t layers : {0, 1, 2, 8})
+        choices.push_back(with_defaults(variant.parameters, {{"layers", layers}}));
     for (const ParameterValues& values : choices) {
-      const std::string name =
-          std::string(variant.name) + (values.empty() ? "" : fmt::format(" block={}", values.at("block")));
+      std::string name(variant.name);
+      for (const auto& [parameter, value] : values) name += fmt::format(" {}={}", parameter, value);
       kernels.push_back({name,
                          [&problem, &variant, values] {
                            return fem::assemble(variant, problem.mesh, problem.materials, problem.matrix, values);
@@ -89,9 +93,8 @@ Status add_solver_kernels(Problem& problem, std::vector<double>& x, std::vector<
     auto made = TRY(fem::MatrixFreeProduct::make(variant, problem.mesh, problem.materials, constraints, diagonal));
     auto product = std::make_shared<fem::MatrixFreeProduct>(std::move(made));
     const auto elements = static_cast<double>(problem.mesh.element_count());
-    kernels.push_back({std::string(variant.name),
-                       [&, product] { return product->multiply(x.data(), y.data()), Status(Nothing{}); }, elements,
-                       elements * variant.flops});
+    kernels.push_back({std::string(variant.name), [&, product] { return product->multiply(x.data(), y.data()); },
+                       elements, elements * variant.flops});
   }
   auto scaling = std::make_shared<fem::BlockDiagonal>(TRY(fem::BlockDiagonal::make(blocks)));
   kernels.push_back({"block diagonal", [&, scaling] { return scaling->apply(x.data(), y.data()), Status(Nothing{}); },
@@ -140,7 +143,7 @@ Status measure_on(int team, std::int64_t nodes, int rounds) {
   }
   const double peak = median_of(peaks), bandwidth = median_of(triads);
   fmt::print("peak {:.1f} GFLOPS, triad {:.1f} GB/s\n", peak * 1e-9, bandwidth * 1e-9);
-  fmt::print("{:<28} {:>9} {:>12} {:>8} {:>8} {:>8} {:>8} {:>8}\n", "kernel", "ms", "Melements/s", "original", "GFLOPS",
+  fmt::print("{:<32} {:>9} {:>12} {:>8} {:>8} {:>8} {:>8} {:>8}\n", "kernel", "ms", "Melements/s", "original", "GFLOPS",
              "% peak", "GB/s", "% triad");
   for (const Kernel& kernel : kernels) {
     const double seconds = median_of(kernel.seconds);
@@ -148,7 +151,7 @@ Status measure_on(int team, std::int64_t nodes, int rounds) {
     for (std::size_t i = 0; i < kernel.seconds.size(); ++i) ratios.push_back(kernels[0].seconds[i] / kernel.seconds[i]);
     const auto shown = [](double value, bool counted) { return counted ? fmt::format("{:.2f}", value) : "-"; };
     const bool assembly = kernel.elements > 0 && !kernel.name.starts_with("matrix_free");
-    fmt::print("{:<28} {:>9.2f} {:>12} {:>8} {:>8} {:>8} {:>8} {:>8}\n", kernel.name, seconds * 1e3,
+    fmt::print("{:<32} {:>9.2f} {:>12} {:>8} {:>8} {:>8} {:>8} {:>8}\n", kernel.name, seconds * 1e3,
                shown(kernel.elements / seconds * 1e-6, kernel.elements > 0), shown(median_of(ratios), assembly),
                shown(kernel.flops / seconds * 1e-9, kernel.flops > 0),
                shown(100 * kernel.flops / seconds / peak, kernel.flops > 0),

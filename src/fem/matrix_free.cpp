@@ -7,6 +7,9 @@
 
 namespace kumihimo::fem {
 
+// Few, so that there are enough slabs for many threads: vectors stay in caches anyhow.
+constexpr std::int64_t layers = 2;
+
 Result<MatrixFreeProduct> MatrixFreeProduct::make(const OperatorVariant& variant, const Mesh& mesh,
                                                   const Materials& materials, const Constraints& constraints,
                                                   std::vector<double> diagonal) {
@@ -24,7 +27,7 @@ Result<MatrixFreeProduct> MatrixFreeProduct::make(const OperatorVariant& variant
   return made;
 }
 
-void MatrixFreeProduct::multiply(const double* x, double* y) {
+Status MatrixFreeProduct::multiply(const double* x, double* y) {
   const int team = threads::count();
   // Rows of ghosts get contributions that nobody reads: without ghosts they need no memory of their own.
   double* const sums = mesh_->owned == mesh_->node_count() ? y : y_.data();
@@ -37,11 +40,17 @@ void MatrixFreeProduct::multiply(const double* x, double* y) {
   }
   for (const std::int32_t i : fixed_) x_[i] = 0;
   const double* const free = fixed_.empty() ? x : x_.data();
-  for_each_colour(*mesh_,
-                  [&](int, threads::Range mine) { variant_->add_product(*mesh_, *materials_, mine, free, sums); });
+  if (Status done = for_each_slab(
+          *mesh_, layers,
+          [&](int, const std::int32_t* elements, std::int64_t count) {
+            variant_->add_product(*mesh_, *materials_, {elements, static_cast<std::size_t>(count)}, free, sums);
+          });
+      !done)
+    return done;
   if (sums != y) std::copy_n(sums, 3 * mesh_->owned, y);
   for (const std::int32_t i : fixed_)
     if (i < 3 * mesh_->owned) y[i] = diagonal_[static_cast<std::size_t>(i)] * x[i];
+  return Nothing{};
 }
 
 std::vector<double> diagonal_blocks(const Matrix& matrix) {

@@ -28,7 +28,8 @@ class MatrixFreeProduct {
   // Error: there is not enough memory.
   static Result<MatrixFreeProduct> make(const OperatorVariant& variant, const Mesh& mesh, const Materials& materials,
                                         const Constraints& constraints, std::vector<double> diagonal);
-  void multiply(const double* x, double* y);
+  // Error: there is not enough memory.
+  Status multiply(const double* x, double* y);
 
  private:
   const OperatorVariant* variant_ = nullptr;

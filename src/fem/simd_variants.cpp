@@ -3,6 +3,8 @@
 #include "fem/block_size.hpp"
 #include "fem/lane_loops.hpp"
 
+#include <span>
+
 namespace kumihimo::fem {
 namespace {
 
@@ -14,6 +16,13 @@ Status assemble_in_lanes(const LaneLoops& loops, const Mesh& mesh, const Materia
   threads::Array<double> stiffness = TRY(threads::Array<double>::zeros(numbers * team));
   threads::Array<Addresses> addresses = TRY(threads::Array<Addresses>::zeros(block * team));
   const ElementTask task = element_task(mesh, materials, matrix);
+  const std::int64_t layers = TRY(slab_layers(values));
+  if (layers > 0)
+    return for_each_slab(mesh, layers, [&](int thread, const std::int32_t* elements, std::int64_t count) {
+      ElementTask of_slab = task;
+      of_slab.elements = elements;
+      loops.assemble(of_slab, 0, count, block, stiffness.data() + numbers * thread, addresses.data() + block * thread);
+    });
   for_each_colour(mesh, [&](int thread, threads::Range mine) {
     loops.assemble(task, mine.begin, mine.end, block, stiffness.data() + numbers * thread,
                    addresses.data() + block * thread);
@@ -28,9 +37,11 @@ Status assemble_in_lanes(const LaneLoops& loops, const Mesh& mesh, const Materia
                              const ParameterValues& values) {                                                          \
     return assemble_in_lanes(loops_##set, mesh, materials, matrix, values);                                            \
   }                                                                                                                    \
-  void operate_matrix_free_##set(const Mesh& mesh, const Materials& materials, threads::Range range, const double* x,  \
-                                 double* y) {                                                                          \
-    loops_##set.multiply(element_task(mesh, materials), range.begin, range.end, x, y);                                 \
+  void operate_matrix_free_##set(const Mesh& mesh, const Materials& materials, std::span<const std::int32_t> elements, \
+                                 const double* x, double* y) {                                                         \
+    ElementTask task = element_task(mesh, materials);                                                                  \
+    task.elements = elements.data();                                                                                   \
+    loops_##set.multiply(task, 0, static_cast<std::int64_t>(elements.size()), x, y);                                   \
   }
 
 IN_LANES(baseline)

@@ -5,11 +5,13 @@
 #include "fem/golden.hpp"
 
 #include <algorithm>
+#include <string>
 
 namespace kumihimo::fem {
 
 #define ASSEMBLE(name, ...) Status assemble_##name(const Mesh&, const Materials&, Matrix&, const ParameterValues&);
-#define OPERATE(name, ...) void operate_##name(const Mesh&, const Materials&, threads::Range, const double*, double*);
+#define OPERATE(name, ...)                                                                                             \
+  void operate_##name(const Mesh&, const Materials&, std::span<const std::int32_t>, const double*, double*);
 #include "fem/variants.def"
 #undef ASSEMBLE
 #undef OPERATE
@@ -21,8 +23,20 @@ const Parameter block{.name = "block",
                       .min = 1,
                       .max = 128,
                       .tuning_values = {1, 8, 32}};
+const Parameter layers{.name = "layers",
+                       .meaning = "layers of elements that a thread assembles line by line; 0: colour by colour",
+                       .min = 0,
+                       .max = 1024,
+                       .tuning_values = {1, 2, 8}};
 const TakenParameter block_taken[] = {{&block, 2}};
-const TakenParameter simd_taken[] = {{&block, 8}};
+const TakenParameter simd_taken[] = {{&block, 8}, {&layers, 4}};
+
+Result<std::int64_t> value_of(const Parameter& parameter, const ParameterValues& values) {
+  const auto at = values.find(parameter.name);
+  if (at == values.end()) return missing("the parameter " + std::string(parameter.name), "give a number");
+  if (Status in_range = parameter.check(at->second); !in_range) return in_range.error();
+  return at->second;
+}
 
 template <class Row>
 const Row* find(std::span<const Row> rows, std::string_view name) {
@@ -36,12 +50,8 @@ std::span<const TakenParameter> no_parameters() { return {}; }
 std::span<const TakenParameter> block_parameters() { return block_taken; }
 std::span<const TakenParameter> simd_parameters() { return simd_taken; }
 
-Result<std::int64_t> block_size(const ParameterValues& values) {
-  const auto at = values.find(block.name);
-  if (at == values.end()) return missing("the parameter block", "give 1 to 128 elements");
-  if (Status in_range = block.check(at->second); !in_range) return in_range.error();
-  return at->second;
-}
+Result<std::int64_t> block_size(const ParameterValues& values) { return value_of(block, values); }
+Result<std::int64_t> slab_layers(const ParameterValues& values) { return value_of(layers, values); }
 
 Status assemble_golden(const Mesh& mesh, const Materials& materials, Matrix& matrix, const ParameterValues&) {
   assemble_golden(mesh, materials, matrix);

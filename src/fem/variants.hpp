@@ -5,7 +5,6 @@
 #include "fem/materials.hpp"
 #include "fem/matrix.hpp"
 #include "fem/mesh.hpp"
-#include "threads/partition.hpp"
 
 #include <cstdint>
 #include <span>
@@ -24,8 +23,9 @@ struct AssemblyVariant : VariantDescription {
 struct OperatorVariant : VariantDescription {
   bool runs_here;
   double flops;
-  // y += A x over elements `range` of mesh.by_colour, all of one colour. x and y: 3 of each node, ghosts too.
-  void (*add_product)(const Mesh& mesh, const Materials& materials, threads::Range range, const double* x, double* y);
+  // y += A x over `elements`, by one thread. x and y: 3 of each node, ghosts too.
+  void (*add_product)(const Mesh& mesh, const Materials& materials, std::span<const std::int32_t> elements,
+                      const double* x, double* y);
 };
 
 std::span<const AssemblyVariant> assembly_variants(); // the golden copy first
@@ -36,7 +36,7 @@ const OperatorVariant* find_operator(std::string_view name);
 // The widest that runs here.
 const OperatorVariant& fastest_operator();
 
-// Elements of a block, 1 to 128.
+// block: elements of a block, 1 to 128. layers: of a slab, 0 for eight colours.
 std::span<const TakenParameter> block_parameters();
 std::span<const TakenParameter> simd_parameters();
 
