@@ -23,7 +23,8 @@ class BlockDiagonal {
   threads::Array<double> inverses_;
 };
 
-// Symmetric Gauss-Seidel over all owned nodes, coloured in the order of reverse Cuthill-McKee.
+// Symmetric Gauss-Seidel over all owned nodes, coloured in their own order or in that of reverse Cuthill-McKee,
+// whichever needs fewer colours.
 class GaussSeidel {
  public:
   static Result<GaussSeidel> make(const Matrix& matrix);
