@@ -25,7 +25,6 @@ NB_MODULE(_krylov_programs, m) {
       .def_rw("cells", &Iteration::cells)
       .def_rw("ranks", &Iteration::ranks)
       .def_rw("s", &Iteration::s)
-      .def_rw("slices", &Iteration::slices)
       .def_rw("halos", &Iteration::halos)
       .def_rw("reductions", &Iteration::reductions)
       .def_rw("computing", &Iteration::computing);
@@ -40,7 +39,8 @@ NB_MODULE(_krylov_programs, m) {
         nb::dict all;
         for (const Application& each : applications()) {
           nb::list preconditioners;
-          for (const Preconditioner& p : each.preconditioners) preconditioners.append(nb::str(p.name.data(), p.name.size()));
+          for (const Preconditioner& p : each.preconditioners)
+            preconditioners.append(nb::str(p.name.data(), p.name.size()));
           all[nb::str(each.name.data(), each.name.size())] = preconditioners;
         }
         return all;

@@ -28,7 +28,6 @@ class Asked:
     preconditioner: str = ""
     algorithm: str = "recursive_doubling"
     s: int = 4
-    slices: int = 16
     model: str = "flow"
 
 
@@ -79,7 +78,7 @@ def iteration(asked: Asked, method: str, ranks: int) -> _krylov_programs.Iterati
         raise wrong_value(f"--grid must have {ranks} ranks", "x".join(map(str, grid)), "leave it out, or change --ranks")
     made.ranks = list(grid)
     made.cells = list(asked.cells or [ceil(n / p) for n, p in zip(asked.size, grid)])
-    made.s, made.slices = asked.s, asked.slices
+    made.s = asked.s
     return made
 
 

@@ -11,7 +11,7 @@
 namespace kumihimo::krylov_programs {
 namespace {
 
-constexpr std::int64_t most_cells = std::int64_t{1} << 40, most_slices = 1000, most_s = 8;
+constexpr std::int64_t most_cells = std::int64_t{1} << 40, most_s = 8;
 
 template <class Rows>
 Result<const typename Rows::value_type*> find(const Rows& rows, std::string_view name, std::string_view what) {
@@ -29,7 +29,6 @@ Status check(const Iteration& it) {
                                        : wrong_value(fmt::format("{} must be 1 to {}", name, most), value);
   };
   if (Status s = range("s", it.s, most_s); !s) return s;
-  if (Status s = range("the number of slices", it.slices, most_slices); !s) return s;
   double all = 1;
   for (std::size_t a = 0; a < 3; ++a) {
     if (Status s = range("the cells of a rank along an axis", it.cells[a], most_cells); !s) return s;

@@ -40,13 +40,10 @@ Result<const Application*> find_application(std::string_view name);
 std::span<const std::string_view> methods();
 
 struct Iteration {
-  std::string application, method, preconditioner; // no preconditioner: the application's default
-  Halo::Box cells{};                               // of a rank
-  std::array<std::int32_t, 3> ranks{1, 1, 1};      // the last axis runs fastest in the order of ranks
-  std::int64_t s = 4;                              // of s_step
-  // A compute step that a reduction runs beside is cut into so many; between them the reduction goes on, as the engine
-  // does when the program calls it.
-  std::int64_t slices = 16;
+  std::string application, method, preconditioner;        // no preconditioner: the application's default
+  Halo::Box cells{};                                      // of a rank
+  std::array<std::int32_t, 3> ranks{1, 1, 1};             // the last axis runs fastest in the order of ranks
+  std::int64_t s = 4;                                     // of s_step
   bool halos = true, reductions = true, computing = true; // false: without this part, to see what it costs
 };
 

@@ -30,14 +30,14 @@ void chronopoulos_gear(Stages& a) {
 }
 
 void gropp(Stages& a) {
-  const Lanes rz = a.reduce({}, 2 + flags), w = a.product({}, true);
+  const Lanes rz = a.reduce({}, 2 + flags), w = a.product({});
   const Lanes p = a.vectors(rz + w, gropp_directions, "directions");
-  const Lanes ps = a.reduce(p, 3 + flags), q = a.precondition(p, true);
+  const Lanes ps = a.reduce(p, 3 + flags), q = a.precondition(p);
   a.vectors(ps + q, gropp_advance, "advance");
 }
 
 void pipelined(Stages& a) {
-  const Lanes sums = a.reduce({}, 9 + flags), n = a.product(a.precondition({}, true), true);
+  const Lanes sums = a.reduce({}, 9 + flags), n = a.product(a.precondition({}));
   a.vectors(sums + n, pipelined_advance, "advance");
 }
 

@@ -12,35 +12,29 @@ Lanes operator+(Lanes a, const Lanes& b) {
   return a;
 }
 
-Lanes Stages::compute(const Lanes& after, Work work, const char* role, bool beside) {
+Lanes Stages::compute(const Lanes& after, Work work, const char* role) {
   const LaneId id{next_lane_++};
   const bool none = !setting_.iteration.computing || (work.bytes == 0 && work.flops == 0);
   if (none) return after;
   LaneBuilder lane(id, role, 1);
   if (!after.empty()) lane.after(after, Scope::segment);
-  const std::int64_t slices = beside && setting_.iteration.reductions ? setting_.iteration.slices : 1;
-  const auto share = static_cast<double>(slices);
-  const Work slice{0, work.flops / share, work.bytes / share};
-  if (slices == 1)
-    lane.step(kumihimo::compute(slice));
-  else
-    lane.loop(slices, [&](Variable) { return Round{{kumihimo::compute(slice)}, 0}; });
+  lane.step(kumihimo::compute(work));
   program_.lanes.push_back(lane.take());
   return {id};
 }
 
-Lanes Stages::vectors(const Lanes& after, double bytes_per_row, const char* role, bool beside) {
+Lanes Stages::vectors(const Lanes& after, double bytes_per_row, const char* role) {
   const double rows = static_cast<double>(setting_.cells * setting_.application.fields), bytes = rows * bytes_per_row;
-  return compute(after, {0, bytes / 8, bytes}, role, beside); // one operation for each number read or written, at most
+  return compute(after, {0, bytes / 8, bytes}, role); // one operation for each number read or written, at most
 }
 
-Lanes Stages::precondition(const Lanes& after, bool beside) {
+Lanes Stages::precondition(const Lanes& after) {
   const auto cells = static_cast<double>(setting_.cells);
   return compute(after, {0, cells * setting_.preconditioner.flops, cells * setting_.preconditioner.bytes},
-                 "preconditioner", beside);
+                 "preconditioner");
 }
 
-Lanes Stages::product(const Lanes& after, bool beside) {
+Lanes Stages::product(const Lanes& after) {
   Lanes exchange;
   const std::int32_t lane = next_lane_++;
   if (setting_.iteration.halos)
@@ -53,8 +47,8 @@ Lanes Stages::product(const Lanes& after, bool beside) {
   const auto part = [&](double share) {
     return Work{0, share * cells * setting_.application.flops, share * cells * setting_.application.bytes};
   };
-  const Lanes interior = compute(after, part(inside), "interior", beside);
-  return compute(exchange + interior, part(1 - inside), "boundary", beside);
+  const Lanes interior = compute(after, part(inside), "interior");
+  return compute(exchange + interior, part(1 - inside), "boundary");
 }
 
 Lanes Stages::reduce(const Lanes& after, std::int64_t values) {

@@ -32,17 +32,16 @@ class Stages {
   };
   Stages(const Setting& setting, Rank rank) : setting_(setting), rank_(rank) {}
 
-  // `beside`: a reduction runs at the same time, so the step is cut in slices.
-  Lanes vectors(const Lanes& after, double bytes_per_row, const char* role, bool beside = false);
-  Lanes precondition(const Lanes& after, bool beside = false);
-  Lanes product(const Lanes& after, bool beside = false);
+  Lanes vectors(const Lanes& after, double bytes_per_row, const char* role);
+  Lanes precondition(const Lanes& after);
+  Lanes product(const Lanes& after);
   Lanes reduce(const Lanes& after, std::int64_t values);
 
   std::int64_t s() const { return setting_.iteration.s; }
   Program finish() { return std::move(program_); }
 
  private:
-  Lanes compute(const Lanes& after, Work work, const char* role, bool beside);
+  Lanes compute(const Lanes& after, Work work, const char* role);
 
   const Setting& setting_;
   Rank rank_;

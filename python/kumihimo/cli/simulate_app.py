@@ -23,7 +23,6 @@ def command(
     preconditioner: option("--preconditioner NAME", "Preconditioner [default: the application's first].") = None,
     algorithm: option("--algorithm -a NAME", "Algorithm of the reductions.") = "recursive_doubling",
     steps: option("--s S", "Iterations of a step of s_step [default: 4].", int) = None,
-    slices: option("--slices N", "Parts of a compute step beside a reduction [default: 16].", int) = None,
     model: option("--model MODEL", "Model: flow or exact.") = "flow",
     crossover: option("--crossover", "Compare the methods on 1 node, 2, 4, ... up to the shape.") = False,
     as_json: options.Json = False,
@@ -43,7 +42,6 @@ def command(
         preconditioner or "",
         algorithm,
         4 if steps is None else steps,
-        16 if slices is None else slices,
         model,
     )
     iterations.check(asked)
