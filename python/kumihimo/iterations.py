@@ -3,13 +3,14 @@ one program set, on a described machine."""
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import ceil, prod
 
 from kumihimo import _krylov_programs, _machine, _simulate, arguments, simulation
 from kumihimo.arguments import ALL, Ranks
-from kumihimo.errors import BadInput, wrong_value
+from kumihimo.errors import BadInput, KumihimoError, wrong_value
 
 MODELS = ("flow", "exact")  # those that follow messages
 PLAIN = "cg"  # what the other methods are compared with
@@ -50,7 +51,7 @@ def methods(asked: Asked) -> list[str]:
 
 
 def box(text: str, name: str) -> Box:
-    """"200x200x200", or "200" of a cube."""
+    """ "200x200x200", or "200" of a cube."""
     words = text.split("x")
     if not all(word.isdecimal() and 0 < int(word) < 2**31 for word in words) or len(words) not in (1, 3):
         raise wrong_value(f"{name} must be three lengths, such as 64x64x64", f"'{text}'")
@@ -75,7 +76,9 @@ def iteration(asked: Asked, method: str, ranks: int) -> _krylov_programs.Iterati
     made.application, made.method, made.preconditioner = asked.application, method, asked.preconditioner
     grid = asked.grid or grid_of(ranks)
     if prod(grid) != ranks:
-        raise wrong_value(f"--grid must have {ranks} ranks", "x".join(map(str, grid)), "leave it out, or change --ranks")
+        raise wrong_value(
+            f"--grid must have {ranks} ranks", "x".join(map(str, grid)), "leave it out, or change --ranks"
+        )
     made.ranks = list(grid)
     made.cells = list(asked.cells or [ceil(n / p) for n, p in zip(asked.size, grid)])
     made.s = asked.s
@@ -130,7 +133,8 @@ def smaller_jobs(machine: _machine.Machine, asked: Ranks) -> Iterator[_machine.J
     else:
         shapes = list(reversed(list(halved(str(whole.machine.shape)))))
     for shape in shapes:
-        yield simulation.on(machine, replace(asked, shape=shape, ranks=None))
+        with contextlib.suppress(KumihimoError):  # no part of the machine has this shape
+            yield simulation.on(machine, replace(asked, shape=shape, ranks=None))
 
 
 def halved(shape: str) -> Iterator[str]:

@@ -98,7 +98,10 @@ Result<NamedPrograms> programs_of(const Iteration& it, const Variant& allreduce,
   if (Status s = check(it); !s) return s.error();
   const MethodStages* const method = TRY(find(method_stages(), it.method, "method"));
   auto setting = std::make_shared<Stages::Setting>();
-  setting->iteration = it;
+  setting->s = it.s;
+  setting->halos = it.halos;
+  setting->reductions = it.reductions;
+  setting->computing = it.computing;
   setting->application = *TRY(find_application(it.application));
   const Application& application = setting->application;
   setting->preconditioner = it.preconditioner.empty()
@@ -118,8 +121,7 @@ Result<NamedPrograms> programs_of(const Iteration& it, const Variant& allreduce,
   setting->elements = setting->exchange.data->elements;
   for (const std::int64_t values : method->values(it.s)) {
     setting->elements += values;
-    if (!setting->reductions.contains(values))
-      setting->reductions.emplace(values, TRY(reduction(values, allreduce, space)));
+    if (!setting->sums.contains(values)) setting->sums.emplace(values, TRY(reduction(values, allreduce, space)));
   }
   ProgramSet set;
   DataLayout data = *one_buffer(space.ranks(), setting->elements);

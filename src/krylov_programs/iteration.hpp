@@ -9,6 +9,7 @@
 #include "base/result.hpp"
 #include "collectives/registry.hpp"
 #include "halo/halo.hpp"
+#include "krylov_programs/application.hpp"
 #include "program/named_programs.hpp"
 #include "topology/rank_space.hpp"
 
@@ -19,22 +20,6 @@
 #include <vector>
 
 namespace kumihimo::krylov_programs {
-
-struct Preconditioner {
-  std::string_view name;
-  double bytes = 0, flops = 0; // of a cell
-};
-
-struct Application {
-  std::string_view name;
-  int points = 7;
-  std::int64_t fields = 1;                     // unknowns of a cell
-  double bytes = 0, flops = 0;                 // of a product, of a cell
-  std::vector<Preconditioner> preconditioners; // the first one is the default
-  std::string_view summary;
-};
-std::span<const Application> applications();
-Result<const Application*> find_application(std::string_view name);
 
 // Names of the methods, those of src/krylov/methods.def.
 std::span<const std::string_view> methods();

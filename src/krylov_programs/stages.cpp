@@ -14,7 +14,7 @@ Lanes operator+(Lanes a, const Lanes& b) {
 
 Lanes Stages::compute(const Lanes& after, Work work, const char* role) {
   const LaneId id{next_lane_++};
-  const bool none = !setting_.iteration.computing || (work.bytes == 0 && work.flops == 0);
+  const bool none = !setting_.computing || (work.bytes == 0 && work.flops == 0);
   if (none) return after;
   LaneBuilder lane(id, role, 1);
   if (!after.empty()) lane.after(after, Scope::segment);
@@ -37,7 +37,7 @@ Lanes Stages::precondition(const Lanes& after) {
 Lanes Stages::product(const Lanes& after) {
   Lanes exchange;
   const std::int32_t lane = next_lane_++;
-  if (setting_.iteration.halos)
+  if (setting_.halos)
     exchange = embed(program_, setting_.exchange.program(rank_),
                      {setting_.elements, 0, setting_.exchange.data->elements}, lane, after);
   Halo whole = setting_.halo;
@@ -52,12 +52,12 @@ Lanes Stages::product(const Lanes& after) {
 }
 
 Lanes Stages::reduce(const Lanes& after, std::int64_t values) {
-  const ProgramSet& set = setting_.reductions.at(values);
+  const ProgramSet& set = setting_.sums.at(values);
   const std::int64_t first = setting_.exchange.data->elements + values_;
   values_ += values;
   const std::int32_t lane = next_lane_;
   next_lane_ += lanes_of_reduction;
-  if (!setting_.iteration.reductions) return after;
+  if (!setting_.reductions) return after;
   const Lanes lanes = embed(program_, set.program(rank_), {setting_.elements, first, values}, lane, after);
   return lanes.empty() ? after : lanes;
 }

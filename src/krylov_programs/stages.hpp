@@ -2,7 +2,7 @@
 #pragma once
 
 #include "halo/halo.hpp"
-#include "krylov_programs/iteration.hpp"
+#include "krylov_programs/application.hpp"
 #include "program/program_set.hpp"
 
 #include <cstdint>
@@ -22,11 +22,12 @@ inline constexpr std::int32_t lanes_of_reduction = 8; // at most
 class Stages {
  public:
   struct Setting {
-    Iteration iteration;
+    std::int64_t s = 1;                                     // of s_step
+    bool halos = true, reductions = true, computing = true; // false: without this part
     Halo halo;
     Application application;
     Preconditioner preconditioner;
-    Reductions reductions;
+    Reductions sums;
     std::int64_t cells = 0, elements = 0; // of a rank; of its buffer
     ProgramSet exchange;
   };
@@ -37,7 +38,7 @@ class Stages {
   Lanes product(const Lanes& after);
   Lanes reduce(const Lanes& after, std::int64_t values);
 
-  std::int64_t s() const { return setting_.iteration.s; }
+  std::int64_t s() const { return setting_.s; }
   Program finish() { return std::move(program_); }
 
  private:

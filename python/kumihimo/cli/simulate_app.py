@@ -31,7 +31,7 @@ def command(
 
     \b
     Example:
-    kumihimo simulate app fem-cube --machine reedbush-u --shape 420 --ranks-per-node 2 --grid 14x10x6 --cells 200x200x200
+    kumihimo simulate app fem-cube -m reedbush-u -s 420 --ranks-per-node 2 --grid 14x10x6 --cells 200x200x200
     """
     asked = iterations.Asked(
         iterations.application_named(application),
