@@ -7,7 +7,8 @@
 
 #include "krylov/basis_kernels.hpp"
 #include "krylov/deviation.hpp"
-#include "krylov/solve.hpp"
+#include "krylov/linear_system.hpp"
+#include "krylov/solution.hpp"
 #include "krylov/vector_kernels.hpp"
 
 #include <array>

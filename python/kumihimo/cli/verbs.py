@@ -30,6 +30,7 @@ VERBS: tuple[str, ...] = (
         "show",
         "verify",
         "simulate",
+        "simulate app",
         "bench",
         "record",
         "tune",
