@@ -31,6 +31,7 @@ VERBS: tuple[str, ...] = (
         "verify",
         "simulate",
         "bench",
+        "bench vectorisation",
         "record",
         "tune",
         "tune kernel",
