@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Optional
 
-from kumihimo import quantities, vectorisation
+from kumihimo import host_memory, quantities, vectorisation
 from kumihimo.cli import options, output, progress
 from kumihimo.cli.options import argument, option
 from kumihimo.errors import did_you_mean, wrong_value
@@ -70,7 +70,7 @@ def measured(
     cc: compiler.Compiler, loops: list[str], sizes: list[str], rounds: int, sources: Path = vectorisation.LOOPS
 ) -> dict:
     """All loops with one compiler."""
-    memory = measurement.bytes_of_sizes(measurement.caches(), measurement.free_memory())
+    memory = measurement.bytes_of_sizes(host_memory.caches(), host_memory.free_memory())
     with tempfile.TemporaryDirectory(prefix="kumihimo-") as folder:
         with progress.bar("compiling", len(loops)) as advance:
             built = compiler.build(cc, loops, Path(folder), advance, sources)

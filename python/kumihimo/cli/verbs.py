@@ -32,6 +32,7 @@ VERBS: tuple[str, ...] = (
         "simulate",
         "bench",
         "bench vectorisation",
+        "bench node",
         "record",
         "tune",
         "tune kernel",

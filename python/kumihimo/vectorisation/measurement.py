@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import threading
-from pathlib import Path
 
 from kumihimo import _measure
 from kumihimo.errors import failed
@@ -16,22 +14,6 @@ from kumihimo.vectorisation.compiler import Built, Compiler
 
 SAMPLE_SECONDS = 0.001
 LIMIT_SECONDS = 300  # of one loop of one size
-USUAL_CACHES = (32 * 2**10, 512 * 2**10, 32 * 2**20)  # where the system does not say
-
-
-def caches(folder: Path = Path("/sys/devices/system/cpu/cpu0/cache")) -> tuple[int, int, int]:
-    """Bytes of the first level, the second, and the last."""
-    found = {}
-    for index in sorted(folder.glob("index*")):
-        try:
-            level, kind, size = ((index / name).read_text().strip() for name in ("level", "type", "size"))
-        except OSError:
-            continue
-        if kind != "Instruction" and size.endswith("K"):
-            found[int(level)] = int(size[:-1]) * 2**10
-    if not found:
-        return USUAL_CACHES
-    return found.get(1, USUAL_CACHES[0]), found.get(2, USUAL_CACHES[1]), found[max(found)]
 
 
 def bytes_of_sizes(of_caches: tuple[int, int, int], memory: int) -> dict[str, int]:
@@ -39,14 +21,6 @@ def bytes_of_sizes(of_caches: tuple[int, int, int], memory: int) -> dict[str, in
     is free allows it."""
     first, second, last = of_caches
     return dict(zip(SIZES, (first // 2, second // 2, min(max(4 * last, 64 * 2**20), memory // 8))))
-
-
-def free_memory() -> int:
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="utf-8").splitlines()
-        return next(int(line.split()[1]) * 2**10 for line in lines if line.startswith("MemAvailable:"))
-    except (OSError, StopIteration):
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // 2
 
 
 def list_loops(built: Built) -> list[dict]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kumihimo import vectorisation
+from kumihimo import host_memory, vectorisation
 from kumihimo.cli import bench_vectorisation
 from kumihimo.errors import BadInput, Failed
 from kumihimo.vectorisation import advice, compiler, measurement
@@ -184,8 +184,8 @@ def test_sizes_follow_the_caches(tmp_path):
         folder.mkdir()
         for name, text in (("level", level), ("type", kind), ("size", f"{size}K")):
             (folder / name).write_text(f"{text}\n")
-    assert measurement.caches(tmp_path) == (48 * 2**10, 2**20, 2**20)
-    assert measurement.caches(tmp_path / "none") == measurement.USUAL_CACHES
+    assert host_memory.caches(tmp_path) == (48 * 2**10, 2**20, 2**20)
+    assert host_memory.caches(tmp_path / "none") == host_memory.USUAL_CACHES
     sizes = measurement.bytes_of_sizes((2**15, 2**20, 2**25), 2**40)
     assert sizes == {"small": 2**14, "middle": 2**19, "large": 2**27}
     assert measurement.bytes_of_sizes((2**15, 2**20, 2**25), 2**28)["large"] == 2**25
