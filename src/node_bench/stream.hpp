@@ -27,6 +27,4 @@ struct StreamSamples {
 // less than 64 bytes or beyond the memory; a wrong element.
 Result<StreamSamples> measure_stream(std::int64_t bytes_per_array, int threads, int rounds);
 
-bool has_non_temporal_stores();
-
 } // namespace kumihimo::node_bench

@@ -1,7 +1,5 @@
 #include "node_bench/stream_kernels.hpp"
 
-#include "node_bench/stream.hpp"
-
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif

@@ -10,6 +10,7 @@ struct StreamArrays {
   double *a, *b, *c;
 };
 enum class Stores { cached, streamed };
+bool has_non_temporal_stores();
 
 // kernel: its place in stream_kernels.
 void run_stream(int kernel, Stores stores, const StreamArrays& arrays, double q, std::int64_t begin, std::int64_t end);
