@@ -53,6 +53,17 @@ packages_of_build() {
   # MPI libraries are opened at run time: a build needs none, and what runs on MPI needs one of them.
   has_mpi mpirun.openmpi libmpi.so.40 || want openmpi-bin
   has_mpi mpiexec.hydra libmpich.so.12 || want mpich
+  # Opened at run time, too, by kumihimo bench node.
+  has_library libopenblas.so.0 || want libopenblas0
+}
+
+# By its file name, where the system's linker looks.
+has_library() {
+  local folder
+  for folder in /usr/lib{,64} /usr/lib/*-linux-gnu /usr/local/lib{,64}; do
+    [ ! -e "$folder/$1" ] || return 0
+  done
+  return 1
 }
 
 # LAUNCHER LIBRARY, by the names that tests/mpi/CMakeLists.txt looks for: what is here to set-up is here to the tests.
@@ -109,7 +120,7 @@ names() {
     [chromium]="chromium (page tests)" [libsimgrid-dev]="libsimgrid-dev (SimGrid, the peer of the simulator benchmarks)"
     [libopenmpi-dev]="libopenmpi-dev (mpicc of Open MPI)" [libmpich-dev]="libmpich-dev (mpicc of MPICH)" [gfortran]="gfortran (MPI programs in Fortran)"
     [hpcc]="hpcc (a suite with residuals)" [libblas-dev]="libblas-dev (to build hpcc on MPICH)"
-    [lammps]="lammps (the demo's unmodified program)" [mpich]="mpich (an MPI library)" [openmpi-bin]="openmpi-bin (an MPI library)")
+    [lammps]="lammps (the demo's unmodified program)" [libopenblas0]="libopenblas0 (DGEMM of bench node)" [mpich]="mpich (an MPI library)" [openmpi-bin]="openmpi-bin (an MPI library)")
   local joined=''
   for package in "$@"; do joined+="${joined:+, }${what[$package]:-$package}"; done
   printf '%s' "$joined"

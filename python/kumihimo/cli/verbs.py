@@ -32,6 +32,8 @@ VERBS: tuple[str, ...] = (
         "simulate",
         "simulate app",
         "bench",
+        "bench vectorisation",
+        "bench node",
         "record",
         "tune",
         "tune kernel",
