@@ -74,6 +74,7 @@ def tune(
         "results": found.decisions,
         "choices": found.choices,
         "wrong": refused(found.decisions),
+        "unavailable": refused(found.decisions, unavailable=True),
         "left_untuned": found.left,
     }
     if as_json:
@@ -94,13 +95,13 @@ def parsed_sizes(text: str | None) -> list[int]:
     return sizes
 
 
-def refused(decisions: Sequence[dict]) -> list[str]:
-    """Variants that are wrong, each with the input."""
+def refused(decisions: Sequence[dict], unavailable: bool = False) -> list[str]:
+    """Variants that are wrong, each with the input; or those that this machine cannot run, each with the reason."""
     found = [
         f"{decision['kernel']}: {candidate_text(row)}: {row['refused']}"
         for decision in decisions
         for row in decision["tried"]
-        if "refused" in row
+        if "refused" in row and row.get("unavailable", False) == unavailable
     ]
     return list(dict.fromkeys(found))
 
@@ -112,6 +113,7 @@ def show(report: dict, explain: bool) -> None:
     if report["results"]:
         output.print_table("", columns, [summary(row) for row in report["results"]])
     output.print_list("Wrong or failing, never chosen:", report["wrong"])
+    output.print_list("Not available on this machine:", report["unavailable"])
     output.print_list("Left untuned:", [left_text(each) for each in report["left_untuned"]])
     for path in report["wisdom"]:
         print(f"\nThe choices are in {path}; the program uses them.")

@@ -1,5 +1,6 @@
 """Proposals of a tree-structured Parzen estimator (Bergstra, Bardenet, Bengio, Kégl, NIPS 2011), by Optuna: it models
-which values of the parameters the fast candidates have and the slow ones have not."""
+which values of the parameters the fast candidates have and the slow ones have not. Two of three proposals are a neighbour
+of the fastest candidate so far, one step away in one parameter: the model finds the region, neighbours its best place."""
 
 from __future__ import annotations
 
@@ -11,7 +12,10 @@ from kumihimo.errors import failed
 from kumihimo.kernel.search import Candidate, Family, space
 
 WORST = 1e3  # times the slowest candidate: what a refused one counts as
-STALE = 8  # proposals in a row that were made before, after which one is drawn at random
+START = 8  # proposals before the first neighbour
+MODEL = 4  # from then on every third proposal is the model's
+FEW = 5  # values of a parameter that are all neighbours: they may have no order
+STALE = 2  # proposals in a row that were made before, after which one is drawn at random
 ADVICE = "install it (pip install -r requirements/search.txt), or use --search random or exhaustive"
 
 
@@ -20,22 +24,28 @@ def proposals(families: Sequence[Family], seed: int) -> Iterator[tuple[Candidate
     optuna = library()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     sampler = optuna.samplers.TPESampler(
-        seed=seed, multivariate=True, group=True, n_startup_trials=8, warn_independent_sampling=False
+        seed=seed, n_startup_trials=START
     )
     study = optuna.create_study(sampler=sampler)
     left = dict.fromkeys(space(families))
     drawn = Random(seed)
-    slowest = 1e-12
+    slowest, fastest = 1e-12, (inf, None)
     starts = [next(family.candidates()) for family in families]
+    made = 0
     while left:
         if starts:
             study.enqueue_trial(as_trial(starts.pop(0), families))
+        elif made >= START and made % MODEL:
+            if near := [each for each in neighbours(fastest[1], families) if each in left]:
+                study.enqueue_trial(as_trial(drawn.choice(near), families))
         trial, candidate = ask(study, families, left, drawn)
         cost: list[float] = []
         yield candidate, cost.append
         left.pop(candidate, None)
+        made += 1
         if cost[0] < inf:
             slowest = max(slowest, cost[0])
+            fastest = min(fastest, (cost[0], candidate), key=lambda pair: pair[0])
         study.tell(trial, log(max(cost[0], 1e-15)) if cost[0] < inf else log(slowest * WORST))
 
 
@@ -64,6 +74,20 @@ def ask(study: object, families: Sequence[Family], left: dict, drawn: Random) ->
     study.enqueue_trial(as_trial(candidate, families))
     trial = study.ask()
     return trial, suggested(trial, families)
+
+
+def neighbours(candidate: Candidate | None, families: Sequence[Family]) -> Iterator[Candidate]:
+    for family in families:
+        if candidate is None or family.variant != candidate.variant:
+            continue
+        for at, (name, tried) in enumerate(family.parameters):
+            place = tried.index(candidate.parameters[name])
+            steps = range(len(tried)) if len(tried) <= FEW else range(place - 1, place + 2)
+            for near in steps:
+                if 0 <= near < len(tried) and near != place:
+                    values = list(candidate.values)
+                    values[at] = name, tried[near]
+                    yield Candidate(family.variant, tuple(values))
 
 
 def failed_state() -> object:

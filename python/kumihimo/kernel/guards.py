@@ -54,7 +54,7 @@ class Zone:
         for side, zone in (("before", before), ("behind", behind)):
             if zone.count(FILL) != len(zone):
                 distance = changed(zone, side)
-                raise WroteOutside(f"writes outside its output: {distance} bytes {side} {name}")
+                raise WroteOutside(f"writes outside its output: byte {distance} {side} {name}")
         if is_input and self.bytes() != self.given:
             raise WroteOutside(f"writes to its input {name}")
 

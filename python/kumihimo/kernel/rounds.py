@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import inf
+from statistics import median
 
 from kumihimo import _measure
 from kumihimo.kernel.search import Candidate
@@ -39,6 +40,45 @@ class Runner:
         """Median with its 95 % interval."""
         compared = _measure.compare([(sample, 1.0) for sample in self.samples])
         return compared.ratio, compared.ratio_low, compared.ratio_high
+
+
+class QuickLook:
+    """The search's measurement of a candidate: 3 samples by turns with the fastest one so far, so that a machine that
+    becomes slower does not mislead it; one run where that shows that the candidate is far slower."""
+
+    SAMPLES = 3
+    FIRST_RUN = 3.0  # times the fastest so far
+
+    def __init__(self, golden: Candidate, golden_seconds: float, effort: Effort) -> None:
+        self.effort = effort
+        self.fastest = Runner(golden, times_of(golden_seconds, effort))
+        self.fastest_seconds = golden_seconds
+        self.dropped: dict[Candidate, str] = {}
+
+    def seconds(self, candidate: Candidate, sample: Callable[[Runner], float | str]) -> float | str:
+        """Of one call, or why the candidate is refused."""
+        runner = Runner(candidate, 1)
+        for _ in range(2):  # the first run touches memory and code
+            first = sample(runner)
+            if isinstance(first, str):
+                return first
+        if first > self.FIRST_RUN * self.fastest_seconds:
+            times = first / self.fastest_seconds
+            self.dropped[candidate] = f"{times:.1f} times as slow as the fastest in its first run"
+            return first
+        runner.times = times_of(first, self.effort)
+        ratios = []
+        for _ in range(self.SAMPLES):
+            mine, other = sample(runner), sample(self.fastest)
+            if isinstance(mine, str):
+                return mine
+            if isinstance(other, str):  # the fastest fails now: the next round of measurements refuses it
+                return mine
+            ratios.append(mine / other)
+        seconds = self.fastest_seconds * median(ratios)
+        if seconds < self.fastest_seconds:
+            self.fastest, self.fastest_seconds = runner, seconds
+        return seconds
 
 
 def times_of(seconds: float, effort: Effort) -> int:

@@ -60,7 +60,7 @@ class Server:
                 return self.check(kernel, asked)
             return self.time(kernel, asked)
         except KumihimoError as error:
-            return {"refused": str(error)}
+            return {"refused": str(error), "unavailable": True}
         except Exception as error:
             return {"refused": f"raises {raised(error)}"}
 

@@ -13,7 +13,7 @@ from kumihimo.errors import Failed, failed, wrong_value
 from kumihimo.kernel import compiling, loops, rounds, search
 from kumihimo.kernel.choices import GOLDEN
 from kumihimo.kernel.hints import Hints, parse
-from kumihimo.kernel.rounds import Effort, Runner
+from kumihimo.kernel.rounds import Effort, QuickLook, Runner
 from kumihimo.kernel.search import Candidate, Family
 from kumihimo.kernel.session import Crashed, Ended, Session
 from kumihimo.ranges import FARTHEST
@@ -24,7 +24,6 @@ FINALISTS = 4
 LIMIT_SECONDS, LIMIT_TIMES = 2.0, 20  # of one call: so long, and so many times the golden copy's
 GOLDEN_SECONDS = 600.0
 SHARE_OF_SEARCH = 0.6
-FIRST_RUN = 3.0  # times the fastest so far: a candidate is dropped after one run
 EDGE_SIZES = 5
 Step = Callable[[str], None]
 
@@ -83,6 +82,7 @@ class Tuning:
         self.families = families_of(kernel, self.hints)
         self.kinds = {each["name"]: each for each in kernel["variants"]}
         self.faults: dict[Candidate, str] = {}
+        self.unavailable: set[Candidate] = set()  # of the faults: no library, command or compiler here
         self.objects: dict[Candidate, str] = {}
         self.golden_seconds: dict[int, float] = {}
         self.gamma: dict[int, float] = {}
@@ -102,7 +102,7 @@ class Tuning:
         for place, size in enumerate(sizes):
             if seconds_left() <= 0:
                 return
-            step(f"{self.kernel['name']} {size}")
+            step(f"{self.kernel['name']}: {size}")
             self.time_golden(size)
             if place == 0 and len(sizes) > 1:
                 for other in sizes[1:]:
@@ -132,11 +132,11 @@ class Tuning:
             effort = Effort(min(2.0, (1 - SHARE_OF_SEARCH) * seconds), 5e-3, least_rounds=15, most_rounds=60)
         every = len(search.space(self.families))
         chosen_strategy = search.strategy_for(strategy, every)
-        quick: dict[Candidate, Runner] = {}
+        quick = QuickLook(self.golden, self.golden_seconds[size], effort)
         found = search.run(
             chosen_strategy,
             self.families,
-            lambda candidate: self.cost(candidate, size, effort, quick),
+            lambda candidate: self.cost(candidate, size, quick),
             search.evaluations_of(chosen_strategy, every, times),
             self.seed,
             lambda: spent() > SHARE_OF_SEARCH * seconds,
@@ -163,13 +163,14 @@ class Tuning:
             if candidate in final:
                 continue
             row = {"variant": candidate.variant, "parameters": candidate.parameters}
-            if candidate in quick and quick[candidate].samples:
-                seconds = min(quick[candidate].samples)
-                rows.append({**row, "seconds": seconds, "dropped": quick[candidate].dropped or "slower in the search"})
+            if found[candidate] < inf:
+                dropped = quick.dropped.get(candidate, "slower in the search")
+                rows.append({**row, "seconds": found[candidate], "dropped": dropped})
             else:
-                rows.append({**row, "refused": self.faults.get(candidate) or "was not measured"})
+                away = {"unavailable": True} if candidate in self.unavailable else {}
+                rows.append({**row, "refused": self.faults[candidate], **away})
         faster = [row for row in rows if row.get("is_faster")]
-        best = min(faster, key=lambda row: row["seconds"], default=rows[0])
+        best = min(faster, key=lambda row: row["ratio"], default=rows[0])
         pick = lambda row: {"variant": row["variant"], "parameters": row["parameters"]}  # noqa: E731
         decision = {"kernel": self.kernel["name"], "size": size, "chosen": pick(best), "untuned": pick(rows[0])}
         decision |= {"search": strategy, "candidates": every, "measured": len(found), "tried": rows}
@@ -182,26 +183,15 @@ class Tuning:
         value = f" = {gamma:.3g}" if gamma is not None else ""
         return f"within 2 gamma_n M, gamma_n{value}"
 
-    def cost(self, candidate: Candidate, size: int, effort: Effort, quick: dict[Candidate, Runner]) -> float:
-        """Seconds of one call: the least of 3 samples, or one run where that shows that it is far slower."""
+    def cost(self, candidate: Candidate, size: int, quick: QuickLook) -> float:
+        """Seconds of one call, inf where it is refused."""
         if self.fault(candidate):
             return inf
-        runner = quick[candidate] = Runner(candidate, 1)
-        fastest = min((min(other.samples) for other in quick.values() if other.samples), default=inf)
-        fastest = min(fastest, self.golden_seconds[size])
-        for number in range(4):
-            took = self.sample(runner, size)
-            if isinstance(took, str):
-                self.faults[candidate] = f"size {size}: {took}"
-                return inf
-            if number == 1:
-                runner.samples.clear()  # of the run that touched memory and code
-            runner.samples.append(took)
-            if number == 1 and took > FIRST_RUN * fastest:
-                runner.dropped = f"{took / fastest:.1f} times as slow as the fastest in its first run"
-                break
-            runner.times = rounds.times_of(took, effort)
-        return min(runner.samples)
+        took = quick.seconds(candidate, lambda runner: self.sample(runner, size))
+        if isinstance(took, str):
+            self.faults[candidate] = f"size {size}: {took}"
+            return inf
+        return took
 
     def sample(self, runner: Runner, size: int) -> float | str:
         asked = self.request("time", runner.candidate, size=size, times=runner.times)
@@ -220,6 +210,7 @@ class Tuning:
                 self.faults[candidate] = self.found_fault(candidate)
             except Failed as error:
                 self.faults[candidate] = str(error)
+                self.unavailable.add(candidate)
         return self.faults[candidate]
 
     def found_fault(self, candidate: Candidate) -> str:
@@ -227,6 +218,9 @@ class Tuning:
         for size, seed, kind in self.inputs():
             asked = self.request("check", candidate, size=size, seed=seed, input=kind)
             answer = self.answer(asked, 2 * self.limit(size))  # the golden copy runs too
+            if answer.get("unavailable"):
+                self.unavailable.add(candidate)
+                return answer["refused"]
             if "refused" in answer:
                 if "outside" in answer["refused"]:
                     self.session.close()  # its memory may be damaged

@@ -13,7 +13,7 @@
 //           .hint("precious, 100 to 10000 trips, even")
 //           .size([](const double*, const double*, long n) { return n; })
 //           .inputs([](kumihimo::kernel::Data& data, long n) {
-//             return std::make_tuple(data.input<double>(n), data.input<double>(n), n);
+//             return std::tuple{data.input<double>(n), data.input<double>(n), n};
 //           })
 //           .variant("unrolled", KUMIHIMO_CODE(dot_unrolled));
 //   ... fast_dot(x, y, n) ...
@@ -354,12 +354,12 @@ struct Array {
     std::memcpy(&value, data() + place * element, sizeof value);
     return value;
   }
-  // "17 bytes behind", empty where nobody wrote there.
+  // "byte 17 behind", the nearest one that was changed; empty where nobody wrote there.
   std::string damage() const {
     for (std::size_t i = offset; i-- > 0;)
-      if (memory[i] != fill) return std::to_string(offset - i) + " bytes before";
+      if (memory[i] != fill) return "byte " + std::to_string(offset - i) + " before";
     for (std::size_t i = offset + bytes; i < memory.size(); ++i)
-      if (memory[i] != fill) return std::to_string(i - offset - bytes + 1) + " bytes behind";
+      if (memory[i] != fill) return "byte " + std::to_string(i - offset - bytes + 1) + " behind";
     return {};
   }
 };
@@ -486,6 +486,11 @@ inline std::string fault_of(const Data& ours, const Data& golden, const Data* ma
   return {};
 }
 
+// A library that is not on this machine.
+struct Unavailable : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 // --- The server of a program under tuning -----------------------------------------------------------------------------
 
 // A kernel as the server knows it: requests and answers as in kumihimo/kernel/serving.py.
@@ -538,6 +543,8 @@ inline void tuning_point() {
     std::string said;
     try {
       said = answer(Json::parse(line));
+    } catch (const Unavailable& error) {
+      said = "{\"unavailable\":true,\"refused\":" + quoted(error.what()) + "}";
     } catch (const std::exception& error) {
       said = "{\"refused\":" + quoted(std::string("throws ") + error.what()) + "}";
     } catch (...) {
@@ -733,7 +740,7 @@ class Kernel<R(A...)> {
     void* const address = library ? dlsym(library, symbol.c_str()) : nullptr;
     if (!address) {
       const char* const error = dlerror();
-      throw std::runtime_error(error ? error : file + " has no " + symbol);
+      throw Unavailable(error ? error : file + " has no " + symbol);
     }
     return reinterpret_cast<R (*)(A...)>(address);
   }
