@@ -41,7 +41,7 @@ class Command(typer.core.TyperCommand):
 def command(
     names: argument(
         "[KERNEL...|FILE.py[:KERNEL]|-- PROGRAM...]",
-        f"Kernels: {', '.join(kernels.KERNELS)} [default: both], a Python file with kernels, or a program with kernels.",
+        f"Kernels: {', '.join(kernels.KERNELS)} [default: both], or a Python file or a program with its own.",
         Optional[list[str]],
     ) = None,
     operation: option("--op OP", "Reduction operation [default: all].") = None,
@@ -50,7 +50,9 @@ def command(
     out: option("--output -o FILE", "Wisdom file to write [default: the one that `run` finds].", Path) = None,
     budget: options.Budget = "5m",
     explain: option("--explain", "Show all variants for each size and the reason for each choice.") = False,
-    only: option("--kernel NAMES", "Kernels of the program, separated by commas [default: all].", str, OF_PROGRAMS) = None,
+    only: option(
+        "--kernel NAMES", "Kernels of the program, separated by commas [default: all].", str, OF_PROGRAMS
+    ) = None,
     trips: option("--size SIZES", "Sizes to tune: 100,1000 [default: those of the kernel].", str, OF_PROGRAMS) = None,
     strategy: option(
         "--search NAME",

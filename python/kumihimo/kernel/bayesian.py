@@ -1,6 +1,6 @@
 """Proposals of a tree-structured Parzen estimator (Bergstra, Bardenet, Bengio, Kégl, NIPS 2011), by Optuna: it models
-which values of the parameters the fast candidates have and the slow ones have not. Two of three proposals are a neighbour
-of the fastest candidate so far, one step away in one parameter: the model finds the region, neighbours its best place."""
+which values of the parameters the fast candidates have and the slow ones have not. Most proposals are neighbours of the
+fastest candidate so far, with another value of one parameter: the model finds the region, neighbours its best place."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kumihimo.kernel.search import Candidate, Family, space
 
 WORST = 1e3  # times the slowest candidate: what a refused one counts as
 START = 8  # proposals before the first neighbour
-MODEL = 4  # from then on every third proposal is the model's
+MODEL = 4  # from then on every fourth proposal is the model's
 FEW = 5  # values of a parameter that are all neighbours: they may have no order
 STALE = 2  # proposals in a row that were made before, after which one is drawn at random
 ADVICE = "install it (pip install -r requirements/search.txt), or use --search random or exhaustive"
@@ -23,9 +23,7 @@ def proposals(families: Sequence[Family], seed: int) -> Iterator[tuple[Candidate
     """Without end while candidates are left; the default of each variant first."""
     optuna = library()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    sampler = optuna.samplers.TPESampler(
-        seed=seed, n_startup_trials=START
-    )
+    sampler = optuna.samplers.TPESampler(seed=seed, n_startup_trials=START)
     study = optuna.create_study(sampler=sampler)
     left = dict.fromkeys(space(families))
     drawn = Random(seed)
@@ -35,9 +33,9 @@ def proposals(families: Sequence[Family], seed: int) -> Iterator[tuple[Candidate
     while left:
         if starts:
             study.enqueue_trial(as_trial(starts.pop(0), families))
-        elif made >= START and made % MODEL:
-            if near := [each for each in neighbours(fastest[1], families) if each in left]:
-                study.enqueue_trial(as_trial(drawn.choice(near), families))
+        near = [each for each in neighbours(fastest[1], families) if each in left]
+        if made >= START and made % MODEL and near:
+            study.enqueue_trial(as_trial(drawn.choice(near), families))
         trial, candidate = ask(study, families, left, drawn)
         cost: list[float] = []
         yield candidate, cost.append
@@ -110,5 +108,7 @@ def suggested(trial: object, families: Sequence[Family]) -> Candidate:
 def as_trial(candidate: Candidate, families: Sequence[Family]) -> dict:
     family = next(family for family in families if family.variant == candidate.variant)
     chosen = candidate.parameters
-    places = {f"{family.variant} {name}": tried.index(chosen[name]) for name, tried in family.parameters if len(tried) > 1}
+    places = {
+        f"{family.variant} {name}": tried.index(chosen[name]) for name, tried in family.parameters if len(tried) > 1
+    }
     return {"variant": candidate.variant, **places}

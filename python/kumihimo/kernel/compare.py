@@ -40,10 +40,12 @@ def view_of(value: object) -> memoryview | None:
         view = memoryview(value)
     except TypeError:
         return None
-    return view if view.c_contiguous and view.format not in ("O",) else None
+    return view if view.c_contiguous and view.ndim and view.format != "O" else None
 
 
-def difference(ours: object, golden: object, magnitude: object = None, bound: Bound | None = None, name: str = "result") -> str:
+def difference(
+    ours: object, golden: object, magnitude: object = None, bound: Bound | None = None, name: str = "result"
+) -> str:
     """What differs, in a few words; empty if nothing does."""
     view, theirs = view_of(ours), view_of(golden)
     if view is not None and theirs is not None:
@@ -87,7 +89,9 @@ def is_number(value: object) -> bool:
 def of_numbers(ours: object, golden: object, magnitude: object, bound: Bound | None, unit: float, name: str) -> str:
     parts = [(complex(ours).real, complex(golden).real), (complex(ours).imag, complex(golden).imag)]
     if not isinstance(golden, (float, complex)) and not hasattr(golden, "dtype"):  # integers are exact
-        return "" if ours == golden and isinstance(ours, bool) == isinstance(golden, bool) else said_of(ours, golden, name)
+        return (
+            "" if ours == golden and isinstance(ours, bool) == isinstance(golden, bool) else said_of(ours, golden, name)
+        )
     if all(same(a, b) for a, b in parts):
         return ""
     if bound is None or magnitude is None:

@@ -12,7 +12,10 @@ from pathlib import Path
 from kumihimo.errors import failed
 
 FLAGS = ("-O3", "-march=native", "-fopenmp-simd", "-fPIC", "-shared", "-w")
-LANGUAGES = {"c": ("CC", ("cc", "gcc", "clang"), "-std=gnu11", ".c"), "c++": ("CXX", ("c++", "g++", "clang++"), "-std=gnu++17", ".cpp")}
+LANGUAGES = {
+    "c": ("CC", ("cc", "gcc", "clang"), "-std=gnu11", ".c"),
+    "c++": ("CXX", ("c++", "g++", "clang++"), "-std=gnu++17", ".cpp"),
+}
 SECONDS = 120
 
 
@@ -53,4 +56,6 @@ def find(language: str) -> Compiler:
             done = subprocess.run([path, "--version"], capture_output=True, text=True, errors="replace", check=False)
             version = (done.stdout.splitlines() or [name])[0]
             return Compiler(path, version, (*FLAGS, standard), suffix)
-    raise failed(f"there is no compiler for {language.upper()} ({', '.join(names)})", "", f"install one, or set {variable}")
+    raise failed(
+        f"there is no compiler for {language.upper()} ({', '.join(names)})", "", f"install one, or set {variable}"
+    )

@@ -167,8 +167,10 @@ class Kernel:
             values = dict(choice.get("parameters", {}))
             if variant is None or variant.hash(values) != choice.get("source"):
                 return None
-            path = str(choices.objects() / choice["object"]) if variant.compiled else ""
-            return variant.bound(values, path)
+            path = choices.objects() / choice["object"] if variant.compiled else None
+            if path and not path.is_file():
+                return None
+            return variant.bound(values, str(path or ""))
         except (KumihimoError, OSError, ValueError, TypeError, KeyError, AttributeError):
             return None
 

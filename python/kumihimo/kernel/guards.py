@@ -74,7 +74,12 @@ class Arrays:
 
     def moved(self, name: str, value: object) -> object:
         numpy = sys.modules.get("numpy")
-        if numpy is None or not isinstance(value, numpy.ndarray) or not value.flags.c_contiguous or value.dtype.hasobject:
+        if (
+            numpy is None
+            or not isinstance(value, numpy.ndarray)
+            or not value.flags.c_contiguous
+            or value.dtype.hasobject
+        ):
             return value
         zone = Zone(value.tobytes(), value.itemsize if self.shift else 0)
         self.zones.append((name, zone))

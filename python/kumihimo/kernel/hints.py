@@ -46,10 +46,8 @@ class Hints:
         found: list[int] = []
         low, high = self.trips or (0, MOST_TRIPS)
         size = max(start, low)
-        if self.power_of_two:
-            size = 1 << max(0, size - 1).bit_length()
-        else:
-            size = -(-size // self.multiple) * self.multiple
+        next_multiple = -(-size // self.multiple) * self.multiple
+        size = 1 << max(0, size - 1).bit_length() if self.power_of_two else next_multiple
         while len(found) < count and size <= high:
             if self.fits(size):
                 found.append(size)
@@ -109,11 +107,9 @@ def read(words: str, found: dict) -> None:
             raise wrong_value(f"a hint must give {name} once", f"'{words}' as well", "leave one out")
     else:
         forms = "write properties (precious, even, 100 to 10000 trips), unroll, align, simd, tune, or unroll by 5"
-        raise wrong_value("a hint must be one of those of docs/guides/tune-your-kernel.md", f"'{words}'", advice(words, forms))
-
-
-def advice(words: str, forms: str) -> str:
-    return did_you_mean(words, KNOWN, forms)
+        raise wrong_value(
+            "a hint must be one of those of docs/guides/tune-your-kernel.md", f"'{words}'", did_you_mean(words, KNOWN, forms)
+        )
 
 
 def check(hints: Hints, text: str) -> None:

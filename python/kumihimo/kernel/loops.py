@@ -99,6 +99,8 @@ def aligned(pointers: list[prototypes.Parameter], align: int, looped: list[str])
     """The loop twice: where all arrays are aligned, and elsewhere."""
     bits = " | ".join(f"(uintptr_t){each.name}" for each in pointers)
     kinds = {each.name: f"{'const ' if each.is_const else ''}{each.type} *" for each in pointers}
-    outer = [f"{kind}kumihimo_{name} = ({kind})__builtin_assume_aligned({name}, {align});" for name, kind in kinds.items()]
+    outer = [
+        f"{kind}kumihimo_{name} = ({kind})__builtin_assume_aligned({name}, {align});" for name, kind in kinds.items()
+    ]
     inner = [f"{kind}{name} = kumihimo_{name};" for name, kind in kinds.items()]
     return [f"if ((({bits}) & {align - 1}) == 0) {{", *outer, "{", *inner, *looped, "}", "} else {", *looped, "}"]

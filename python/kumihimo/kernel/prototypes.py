@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from kumihimo.errors import wrong_value
 
 FORM = "write one such as 'double dot(const double *x, const double *y, long n)'"
+TYPE_WORDS = ("char", "short", "int", "long", "float", "double", "unsigned", "signed", "const", "void")
 
 
 @dataclass(frozen=True)
@@ -41,10 +42,12 @@ def parse(text: str) -> Prototype:
 
 
 def parameter(text: str, whole: str) -> Parameter:
-    match = re.fullmatch(r"\s*([\w:\s]+?)\s*(\*?)\s*(?:const\s+)?(\w+)\s*(\[\s*\])?\s*", text)
+    match = re.fullmatch(r"\s*([\w:\s]+?)(\s*\*\s*(?:const\s+)?|\s+)(\w+)\s*(\[\s*\])?\s*", text)
     words = match[1].split() if match else []
     bare = [word for word in words if word != "const"]
-    if not match or not bare:
-        raise wrong_value("a parameter of a prototype must have a type and a name", f"'{text.strip()}' in '{whole}'", FORM)
-    is_pointer = bool(match[2] or match[4])
+    if not match or not bare or match[3] in TYPE_WORDS:
+        raise wrong_value(
+            "a parameter of a prototype must have a type and a name", f"'{text.strip()}' in '{whole}'", FORM
+        )
+    is_pointer = bool(match[2].strip() or match[4])
     return Parameter(" ".join(bare), match[3], is_pointer, is_pointer and "const" in words)

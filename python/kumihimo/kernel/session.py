@@ -96,7 +96,7 @@ class Session:
         """Until it serves, which is at its first call of a kernel; what it says of its kernels."""
         theirs_in, self.asking = os.pipe()
         self.answering, theirs_out = os.pipe()
-        self.errors, self.buffer, self.last_words = tempfile.TemporaryFile(), b"", ""
+        self.errors, self.buffer, self.last_words = tempfile.TemporaryFile(), b"", ""  # noqa: SIM115
         environment = {**os.environ, TUNING: f"{theirs_in},{theirs_out}"}
         try:
             self.process = subprocess.Popen(

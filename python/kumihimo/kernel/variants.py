@@ -133,7 +133,8 @@ class CommandVariant(Variant):
                 take(arguments[int(place)], changed)
             return found.get("result")
         except (ValueError, KeyError, IndexError, AttributeError, TypeError) as error:
-            raise failed(f"the command {self.words[0]} wrote no answer in the form of docs/guides/tune-your-kernel.md", str(error)) from None
+            what = f"the command {self.words[0]} wrote no answer in the form of docs/guides/tune-your-kernel.md"
+            raise failed(what, str(error)) from None
 
     def output_of(self, given: bytes) -> str:
         by_files = any("{input}" in word or "{output}" in word for word in self.words)
