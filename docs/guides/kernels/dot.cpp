@@ -1,6 +1,7 @@
+#include <kumihimo/kernel.hpp>
+
 #include <cmath>
 #include <cstdio>
-#include <kumihimo/kernel.hpp>
 #include <vector>
 
 KUMIHIMO_FUNCTION(double, dot, (const double* x, const double* y, long n), {
@@ -31,18 +32,17 @@ using Dot = double(const double*, const double*, long);
 using kumihimo::kernel::Data;
 using kumihimo::kernel::Kernel;
 
-static const Kernel<Dot> fast_dot =
-    Kernel<Dot>("dot", KUMIHIMO_CODE(dot))
-        .hint("precious, 100 to 10,000 trips, even, unroll, SIMD and tune")
-        .size([](const double*, const double*, long n) { return n; })
-        .inputs([](Data& data, long n) {
-          return std::tuple{data.input<double>(n), data.input<double>(n), n};
-        })
-        .bound([](long n) { return 2 * n; }, dot_of_magnitudes)
-        .edges({"zeros", "huge", "tiny"})
-        .variant("by_two", KUMIHIMO_CODE(dot_by_two))
-        .variant("short", KUMIHIMO_CODE(dot_short))
-        .loop("double s = 0;", "s += x[i] * y[i];", "return s;", {"s"});
+static const Kernel<Dot> fast_dot = Kernel<Dot>("dot", KUMIHIMO_CODE(dot))
+                                        .hint("precious, 100 to 10,000 trips, even, unroll, SIMD and tune")
+                                        .size([](const double*, const double*, long n) { return n; })
+                                        .inputs([](Data& data, long n) {
+                                          return std::tuple{data.input<double>(n), data.input<double>(n), n};
+                                        })
+                                        .bound([](long n) { return 2 * n; }, dot_of_magnitudes)
+                                        .edges({"zeros", "huge", "tiny"})
+                                        .variant("by_two", KUMIHIMO_CODE(dot_by_two))
+                                        .variant("short", KUMIHIMO_CODE(dot_short))
+                                        .loop("double s = 0;", "s += x[i] * y[i];", "return s;", {"s"});
 
 int main() {
   const std::vector<double> x(1000, 1.5), y(1000, 2.0);

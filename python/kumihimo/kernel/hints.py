@@ -107,9 +107,8 @@ def read(words: str, found: dict) -> None:
             raise wrong_value(f"a hint must give {name} once", f"'{words}' as well", "leave one out")
     else:
         forms = "write properties (precious, even, 100 to 10000 trips), unroll, align, simd, tune, or unroll by 5"
-        raise wrong_value(
-            "a hint must be one of those of docs/guides/tune-your-kernel.md", f"'{words}'", did_you_mean(words, KNOWN, forms)
-        )
+        rule = "a hint must be one of those of docs/guides/tune-your-kernel.md"
+        raise wrong_value(rule, f"'{words}'", did_you_mean(words, KNOWN, forms))
 
 
 def check(hints: Hints, text: str) -> None:

@@ -19,6 +19,7 @@ from kumihimo.quantities import seconds_text
 
 START_SECONDS = 300.0  # for a program to call its first kernel
 MOST_OF_AN_ANSWER = 64 << 20  # bytes
+MOST_OF_A_LINE = 400  # characters
 NO_KERNEL = "call a kernel, or kumihimo::kernel::tuning_point(), with these arguments"
 
 
@@ -90,7 +91,7 @@ class Session:
         self.errors.seek(0)
         said = self.errors.read(100_000).decode("utf-8", "replace").strip().splitlines()
         self.errors.close()
-        self.last_words = said[-1][:200] if said else ""
+        self.last_words = said[-1][:MOST_OF_A_LINE] if said else ""
 
     def _start(self) -> dict:
         """Until it serves, which is at its first call of a kernel; what it says of its kernels."""
@@ -109,6 +110,7 @@ class Session:
                 start_new_session=True,
             )
         except OSError as error:
+            self.errors.close()
             for descriptor in (self.asking, self.answering):
                 os.close(descriptor)
             raise failed(f"the program {self.command[0]} did not start", error.strerror or str(error)) from None

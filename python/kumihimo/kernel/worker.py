@@ -6,6 +6,7 @@ import importlib.util
 import sys
 from pathlib import Path
 
+from kumihimo.errors import KumihimoError
 from kumihimo.kernel import declaration, serving
 
 
@@ -16,7 +17,10 @@ def main(path: str) -> None:
     spec = importlib.util.spec_from_file_location(file.stem, file)
     module = importlib.util.module_from_spec(spec)
     sys.modules[file.stem] = module  # as pickle and inspect need it
-    spec.loader.exec_module(module)
+    try:
+        spec.loader.exec_module(module)
+    except KumihimoError as error:
+        sys.exit(str(error))
     serving.serve(declaration.declared)
 
 

@@ -72,7 +72,7 @@ def compile_cpp(include):
 
     def run(source: Path, program: Path, *flags: str) -> Path:
         compiler = shutil.which("g++") or shutil.which("c++")
-        words = [compiler, "-std=c++17", "-O1", "-Wall", "-Wextra", "-Werror", f"-I{include}", *flags]
+        words = [compiler, "-std=c++17", "-O0", "-Wall", "-Wextra", "-Werror", f"-I{include}", *flags]
         done = subprocess.run([*words, str(source), "-o", str(program)], capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
         return program

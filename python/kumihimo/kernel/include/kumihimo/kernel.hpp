@@ -51,9 +51,9 @@
 #include <vector>
 
 // Defines the function and keeps its text.
-#define KUMIHIMO_FUNCTION(result, name, parameters, ...)           \
-  inline result name parameters __VA_ARGS__                        \
-  inline constexpr ::kumihimo::kernel::Text kumihimo_text_of_##name{#result, #parameters, #__VA_ARGS__};
+#define KUMIHIMO_FUNCTION(result, name, parameters, ...)                                                               \
+  inline result name parameters __VA_ARGS__ inline constexpr ::kumihimo::kernel::Text kumihimo_text_of_##name{         \
+      #result, #parameters, #__VA_ARGS__};
 // A function of KUMIHIMO_FUNCTION, as golden copy or variant.
 #define KUMIHIMO_CODE(name) ::kumihimo::kernel::code(&name, kumihimo_text_of_##name)
 // A lambda with its text, as variant.
@@ -98,7 +98,8 @@ Code<std::decay_t<F>> code(F&& function, std::string_view identity) {
   return {std::forward<F>(function), hash_of(identity), {}, {}};
 }
 
-// --- Values of a variant's parameters, in the order of their declaration -----------------------------------------------
+// --- Values of a variant's parameters, in the order of their declaration
+// -----------------------------------------------
 
 struct Parameter {
   std::string name;
@@ -106,7 +107,8 @@ struct Parameter {
 };
 using Values = std::vector<std::int64_t>;
 
-// --- JSON: enough of it for the requests of the tuner and for wisdom files --------------------------------------------
+// --- JSON: enough of it for the requests of the tuner and for wisdom files
+// --------------------------------------------
 
 class Json {
  public:
@@ -161,31 +163,31 @@ class Json {
       if (depth > deepest) fail();
       Json found;
       switch (peek()) {
-        case '{':
-          found.kind = Kind::object;
-          list('}', [&] {
-            std::string name = (peek(), string());
-            if (peek() != ':') fail();
-            ++at;
-            found.members.emplace_back(std::move(name), value(depth + 1));
-          });
-          break;
-        case '[':
-          found.kind = Kind::list;
-          list(']', [&] { found.items.push_back(value(depth + 1)); });
-          break;
-        case '"': found.kind = Kind::text, found.text = string(); break;
-        case 't': found.kind = Kind::boolean, found.number = 1, take("true"); break;
-        case 'f': found.kind = Kind::boolean, take("false"); break;
-        case 'n': take("null"); break;
-        default: {
-          found.kind = Kind::number;
-          const std::string digits(text.substr(at, text.find_first_not_of("+-.0123456789eE", at) - at));
-          char* end = nullptr;
-          found.number = std::strtod(digits.c_str(), &end);
-          if (digits.empty() || *end) fail();
-          at += digits.size();
-        }
+      case '{':
+        found.kind = Kind::object;
+        list('}', [&] {
+          std::string name = (peek(), string());
+          if (peek() != ':') fail();
+          ++at;
+          found.members.emplace_back(std::move(name), value(depth + 1));
+        });
+        break;
+      case '[':
+        found.kind = Kind::list;
+        list(']', [&] { found.items.push_back(value(depth + 1)); });
+        break;
+      case '"': found.kind = Kind::text, found.text = string(); break;
+      case 't': found.kind = Kind::boolean, found.number = 1, take("true"); break;
+      case 'f': found.kind = Kind::boolean, take("false"); break;
+      case 'n': take("null"); break;
+      default: {
+        found.kind = Kind::number;
+        const std::string digits(text.substr(at, text.find_first_not_of("+-.0123456789eE", at) - at));
+        char* end = nullptr;
+        found.number = std::strtod(digits.c_str(), &end);
+        if (digits.empty() || *end) fail();
+        at += digits.size();
+      }
       }
       return found;
     }
@@ -214,13 +216,13 @@ class Json {
         }
         if (++at >= text.size()) fail();
         switch (text[at]) {
-          case 'n': found += '\n'; break;
-          case 't': found += '\t'; break;
-          case 'r': found += '\r'; break;
-          case 'b': found += '\b'; break;
-          case 'f': found += '\f'; break;
-          case 'u': found += code_point(); break;
-          default: found += text[at];
+        case 'n': found += '\n'; break;
+        case 't': found += '\t'; break;
+        case 'r': found += '\r'; break;
+        case 'b': found += '\b'; break;
+        case 'f': found += '\f'; break;
+        case 'u': found += code_point(); break;
+        default: found += text[at];
         }
       }
       if (at >= text.size()) fail();
@@ -261,7 +263,8 @@ inline std::string decimal(double value) {
   return text;
 }
 
-// --- This machine and compiler, by the rules of kumihimo/kernel/identity.py -------------------------------------------
+// --- This machine and compiler, by the rules of kumihimo/kernel/identity.py
+// -------------------------------------------
 
 struct Machine {
   std::string processor;
@@ -321,12 +324,13 @@ static inline std::string this_compiler() {
 #elif defined(__AVX__)
   text += ", avx";
 #elif defined(__ARM_FEATURE_SVE)
-  text += ", sve";
+      text += ", sve";
 #endif
   return text;
 }
 
-// --- Inputs of a check: arrays between guard zones --------------------------------------------------------------------
+// --- Inputs of a check: arrays between guard zones
+// --------------------------------------------------------------------
 
 enum class Role { input, output, in_out };
 
@@ -373,18 +377,28 @@ class Data {
   const std::int64_t size;
   const std::string kind;
 
-  // Arrays of n elements, filled with random numbers or with an edge of them. A variant must not write to an input; what
-  // an output holds before the call is no number that it may read.
+  // Arrays of n elements, filled with random numbers or with an edge of them. A variant must not write to an input;
+  // what an output holds before the call is no number that it may read.
   template <class T>
-  const T* input(std::int64_t n) { return made<T>(n, Role::input, [this](std::int64_t) { return number<T>(); }); }
+  const T* input(std::int64_t n) {
+    return made<T>(n, Role::input, [this](std::int64_t) { return number<T>(); });
+  }
   template <class T, class Fill>
-  const T* input(std::int64_t n, Fill fill) { return made<T>(n, Role::input, fill); }
+  const T* input(std::int64_t n, Fill fill) {
+    return made<T>(n, Role::input, fill);
+  }
   template <class T>
-  T* output(std::int64_t n) { return made<T>(n, Role::output, [](std::int64_t) { return T(7); }); }
+  T* output(std::int64_t n) {
+    return made<T>(n, Role::output, [](std::int64_t) { return T(7); });
+  }
   template <class T>
-  T* in_out(std::int64_t n) { return made<T>(n, Role::in_out, [this](std::int64_t) { return number<T>(); }); }
+  T* in_out(std::int64_t n) {
+    return made<T>(n, Role::in_out, [this](std::int64_t) { return number<T>(); });
+  }
   template <class T, class Fill>
-  T* in_out(std::int64_t n, Fill fill) { return made<T>(n, Role::in_out, fill); }
+  T* in_out(std::int64_t n, Fill fill) {
+    return made<T>(n, Role::in_out, fill);
+  }
 
   double uniform() { return static_cast<double>(bits() >> 11) * 0x1p-53; } // [0, 1)
   std::int64_t below(std::int64_t n) { return static_cast<std::int64_t>(bits() % static_cast<std::uint64_t>(n)); }
@@ -393,7 +407,10 @@ class Data {
     if constexpr (std::is_floating_point_v<T>) {
       const double huge = sizeof(T) == sizeof(float) ? 1e15 : 1e145; // squares and sums of them do not overflow
       const double value = 2 * uniform() - 1;
-      return static_cast<T>(kind == "zeros" ? 0.0 : kind == "huge" ? value * huge : kind == "tiny" ? value / huge : value);
+      return static_cast<T>(kind == "zeros"  ? 0.0
+                            : kind == "huge" ? value * huge
+                            : kind == "tiny" ? value / huge
+                                             : value);
     } else {
       return static_cast<T>(kind == "zeros" ? 0 : below(100));
     }
@@ -443,7 +460,8 @@ class Data {
   std::uint64_t seed_, state_;
 };
 
-// --- Comparison, by the rules of kumihimo/kernel/compare.py ------------------------------------------------------------
+// --- Comparison, by the rules of kumihimo/kernel/compare.py
+// ------------------------------------------------------------
 
 struct Bound {
   double operations = 0; // behind one element; 0: every bit is the same
@@ -491,14 +509,15 @@ struct Unavailable : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// --- The server of a program under tuning -----------------------------------------------------------------------------
+// --- The server of a program under tuning
+// -----------------------------------------------------------------------------
 
 // A kernel as the server knows it: requests and answers as in kumihimo/kernel/serving.py.
 class Served {
  public:
   virtual ~Served() = default;
   virtual std::string name() const = 0;
-  virtual std::string described() const = 0;                // a JSON object
+  virtual std::string described() const = 0;                 // a JSON object
   virtual std::string answer(const Json& request) const = 0; // a JSON object
 };
 
@@ -514,9 +533,9 @@ struct Registry {
 
 inline constexpr const char* tuning_variable = "KUMIHIMO_KERNEL_TUNING";
 
-// Under `kumihimo tune kernel -- ./program` the process serves the tuner here and does not go on; elsewhere it returns at
-// once. The first call of a kernel does the same; call it yourself where a program works long before that. Not for use
-// while other threads run.
+// Under `kumihimo tune kernel -- ./program` the process serves the tuner here and does not go on; elsewhere it returns
+// at once. The first call of a kernel does the same; call it yourself where a program works long before that. Not for
+// use while other threads run.
 inline void tuning_point() {
   const char* const pipes = std::getenv(tuning_variable);
   int reading = -1, writing = -1;
@@ -556,7 +575,8 @@ inline void tuning_point() {
   _exit(0);
 }
 
-// --- Wisdom -----------------------------------------------------------------------------------------------------------
+// --- Wisdom
+// -----------------------------------------------------------------------------------------------------------
 
 inline std::string wisdom_folder() {
   const char* const data = std::getenv("XDG_DATA_HOME");
@@ -615,7 +635,8 @@ inline std::vector<Choice> read_choices(const std::string& kernel, const std::st
   return found;
 }
 
-// --- The kernel -------------------------------------------------------------------------------------------------------
+// --- The kernel
+// -------------------------------------------------------------------------------------------------------
 
 template <class Signature>
 class Kernel;
@@ -655,12 +676,16 @@ class Kernel<R(A...)> {
   Kernel& hint(std::string text) { return own_->hint = std::move(text), *this; }
   // Number of trips of a call.
   template <class F>
-  Kernel& size(F function) { return own_->size = function, *this; }
+  Kernel& size(F function) {
+    return own_->size = function, *this;
+  }
   // Sizes that are tuned [default: over the trips of the hint].
   Kernel& sizes(std::vector<std::int64_t> sizes) { return own_->sizes = std::move(sizes), *this; }
   // Makes the arguments of a call of a size: std::tuple of them.
   template <class F>
-  Kernel& inputs(F function) { return own_->inputs = function, *this; }
+  Kernel& inputs(F function) {
+    return own_->inputs = function, *this;
+  }
   // Results may differ by 2 gamma_n M: `operations(size)` is n, those behind one element; `magnitude` has the golden
   // copy's arguments and gives M, its result with absolute values. Without a bound every bit must be the same.
   template <class N, class F>
@@ -706,12 +731,15 @@ class Kernel<R(A...)> {
     made.kind = "source";
     made.parameters = std::move(parameters);
     made.text = [generate](const Values& values) -> std::string { return generate(values); };
-    made.hash = [text = made.text, symbol](const Values& values) { return hex(hash_of(symbol, hash_of(text(values)))); };
+    made.hash = [text = made.text, symbol](const Values& values) {
+      return hex(hash_of(symbol, hash_of(text(values))));
+    };
     made.bound = [symbol](const Values&, const std::string& object) { return loaded(object, symbol); };
     return add(std::move(name), std::move(made));
   }
-  // A loop that is generated as the hint says (kumihimo/kernel/loops.py): `body` is one trip with the index i, `sums` are
-  // variables to which it only adds. The golden copy must be of KUMIHIMO_FUNCTION, which gives the arguments' names.
+  // A loop that is generated as the hint says (kumihimo/kernel/loops.py): `body` is one trip with the index i, `sums`
+  // are variables to which it only adds. The golden copy must be of KUMIHIMO_FUNCTION, which gives the arguments'
+  // names.
   Kernel& loop(std::string before, std::string body, std::string after = "", std::vector<std::string> sums = {},
                std::string trips = "n") {
     static constexpr const char* symbol = "kumihimo_loop";
@@ -719,9 +747,9 @@ class Kernel<R(A...)> {
     for (const std::string& each : sums) names += (names.empty() ? "" : ",") + quoted(each);
     Variant made;
     made.kind = "loop";
-    made.loop = "{\"prototype\":" + quoted(own_->result + " " + symbol + own_->parameters) + ",\"before\":" +
-                quoted(before) + ",\"body\":" + quoted(body) + ",\"after\":" + quoted(after) + ",\"trips\":" +
-                quoted(trips) + ",\"sums\":[" + names + "]}";
+    made.loop = "{\"prototype\":" + quoted(own_->result + " " + symbol + own_->parameters) +
+                ",\"before\":" + quoted(before) + ",\"body\":" + quoted(body) + ",\"after\":" + quoted(after) +
+                ",\"trips\":" + quoted(trips) + ",\"sums\":[" + names + "]}";
     made.hash = [text = made.loop](const Values&) { return hex(hash_of(text)); };
     made.bound = [](const Values&, const std::string& object) { return loaded(object, symbol); };
     return add("loop", std::move(made));
@@ -803,14 +831,16 @@ class Kernel<R(A...)> {
       std::string rows, asked, kinds;
       for (const Variant& each : variants) {
         std::string tried;
-        for (const Parameter& p : each.parameters) tried += (tried.empty() ? "" : ",") + quoted(p.name) + ":" + list(p.values);
+        for (const Parameter& p : each.parameters)
+          tried += (tried.empty() ? "" : ",") + quoted(p.name) + ":" + list(p.values);
         rows += (rows.empty() ? "" : ",") + ("{\"name\":" + quoted(each.name)) + ",\"kind\":" + quoted(each.kind) +
                 ",\"parameters\":{" + tried + "}" + (each.loop.empty() ? "" : ",\"loop\":" + each.loop) + "}";
       }
       for (const std::string& each : edges) kinds += (kinds.empty() ? "" : ",") + quoted(each);
-      return "{\"name\":" + quoted(title) + ",\"compiler\":" + quoted(compiler) + ",\"golden\":" + quoted(golden_hash) + ",\"hint\":" + quoted(hint) +
-             ",\"sizes\":" + list(sizes) + ",\"edges\":[" + kinds + "],\"bound\":" + (operations ? "true" : "false") +
-             ",\"inputs\":" + (inputs && size ? "true" : "false") + ",\"variants\":[" + rows + "]}";
+      return "{\"name\":" + quoted(title) + ",\"compiler\":" + quoted(compiler) + ",\"golden\":" + quoted(golden_hash) +
+             ",\"hint\":" + quoted(hint) + ",\"sizes\":" + list(sizes) + ",\"edges\":[" + kinds +
+             "],\"bound\":" + (operations ? "true" : "false") + ",\"inputs\":" + (inputs && size ? "true" : "false") +
+             ",\"variants\":[" + rows + "]}";
     }
 
     static std::string list(const std::vector<std::int64_t>& values) {
@@ -858,7 +888,8 @@ class Kernel<R(A...)> {
         if (said.empty()) {
           if constexpr (std::is_floating_point_v<R>) {
             const double unit = sizeof(R) == sizeof(float) ? 0x1p-24 : 0x1p-53;
-            said = difference(static_cast<double>(result), static_cast<double>(theirs), is_bounded ? &most : nullptr, allowed, unit);
+            said = difference(static_cast<double>(result), static_cast<double>(theirs), is_bounded ? &most : nullptr,
+                              allowed, unit);
             if (!said.empty()) said = "the result " + said;
           } else if (!(result == theirs)) {
             said = "the result differs from the golden copy's";
@@ -919,11 +950,11 @@ inline std::string run_command(const std::vector<std::string>& words, std::strin
 
 } // namespace kumihimo::kernel
 
+#include <poll.h>
 #include <sys/wait.h>
 
 #include <cerrno>
 #include <csignal>
-#include <poll.h>
 
 namespace kumihimo::kernel {
 
@@ -945,7 +976,8 @@ inline std::string run_command(const std::vector<std::string>& words, std::strin
     _exit(127);
   }
   close(to[0]), close(from[1]);
-  struct sigaction ignored {}, before {};
+  struct sigaction ignored {
+  }, before{};
   ignored.sa_handler = SIG_IGN;
   sigaction(SIGPIPE, &ignored, &before); // a command need not read all
   std::string answer;
@@ -963,8 +995,10 @@ inline std::string run_command(const std::vector<std::string>& words, std::strin
     }
     if (ends[0].revents) {
       const ssize_t count = ::read(from[0], buffer.data(), buffer.size());
-      if (count <= 0) more = false;
-      else answer.append(buffer.data(), static_cast<std::size_t>(count));
+      if (count <= 0)
+        more = false;
+      else
+        answer.append(buffer.data(), static_cast<std::size_t>(count));
     }
   }
   if (is_open) close(to[1]);
