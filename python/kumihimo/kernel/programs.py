@@ -9,6 +9,7 @@ from pathlib import Path
 
 from kumihimo.errors import Failed, did_you_mean, missing, wrong_value
 from kumihimo.kernel import choices, search, wisdom
+from kumihimo.kernel.declaration import check_name
 from kumihimo.kernel.hints import parse
 from kumihimo.kernel.session import Session
 from kumihimo.kernel.tuning import PRECIOUS, Step, Tuning, sizes_of
@@ -44,6 +45,10 @@ def chosen(kernels: Sequence[dict], names: Sequence[str]) -> list[dict]:
     known = [kernel["name"] for kernel in kernels]
     if not known:
         raise missing("a kernel", "declare one (docs/guides/tune-your-kernel.md)")
+    for name in known:
+        check_name("a kernel", name)
+        if known.count(name) > 1:
+            raise wrong_value("each kernel of a program must have a name of its own", f"'{name}' twice")
     for name in names:
         if name not in known:
             rule = f"the program has the kernels {', '.join(known)}"

@@ -22,7 +22,7 @@ from typing import NoReturn
 
 from kumihimo.errors import KumihimoError
 from kumihimo.kernel import cases, choices, identity
-from kumihimo.kernel.compare import Bound, difference, shown
+from kumihimo.kernel.compare import UNIT_OF_FORMAT, Bound, difference, shown, view_of
 from kumihimo.kernel.declaration import TUNING, Kernel
 from kumihimo.kernel.guards import Arrays, WroteOutside, guarding
 
@@ -101,7 +101,8 @@ class Server:
                 said = said or f"writes to its input {name}"
         if said:
             return {"refused": said}
-        return {"ok": True, **({"gamma": bound.gamma(kernel.precision)} if bound else {})}
+        written = [value for name, value in zip(names, golden_after) if name in kernel.outputs]
+        return {"ok": True, **({"gamma": bound.gamma(unit_of([golden_result, *written], bound.unit))} if bound else {})}
 
     def golden_of(self, kernel: Kernel, size: int, seed: int, kind: str) -> tuple:
         """Arguments, the golden copy's result and outputs, and their magnitudes."""
@@ -166,6 +167,12 @@ def described(kernel: Kernel) -> dict:
         "inputs": kernel.inputs is not None,
         "variants": variants,
     }
+
+
+def unit_of(results: list, otherwise: float) -> float:
+    """The largest unit roundoff of the results."""
+    views = [view for view in map(view_of, results) if view is not None]
+    return max((UNIT_OF_FORMAT.get(view.format, 0.0) for view in views), default=0.0) or otherwise
 
 
 def names_of(kernel: Kernel, count: int) -> list[str]:

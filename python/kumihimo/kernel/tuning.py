@@ -215,6 +215,7 @@ class Tuning:
 
     def found_fault(self, candidate: Candidate) -> str:
         self.objects[candidate] = self.compiled(candidate)
+        compared, skipped = 0, ""
         for size, seed, kind in self.inputs():
             asked = self.request("check", candidate, size=size, seed=seed, input=kind)
             answer = self.answer(asked, 2 * self.limit(size))  # the golden copy runs too
@@ -225,9 +226,11 @@ class Tuning:
                 if "outside" in answer["refused"]:
                     self.session.close()  # its memory may be damaged
                 return f"size {size}, seed {seed}, {kind} input: {answer['refused']}"
+            compared += "ok" in answer
+            skipped = answer.get("skipped", skipped)
             if "gamma" in answer:
                 self.gamma[size] = answer["gamma"]
-        return ""
+        return "" if compared else f"no input could be compared: {skipped}"
 
     def inputs(self) -> list[tuple[int, int, str]]:
         """(size, seed, kind): the smallest sizes, one beside each tuned size, and the tuned ones, with every edge. Odd
