@@ -43,11 +43,12 @@ class Runner:
 
 
 class QuickLook:
-    """The search's measurement of a candidate: 3 samples by turns with the fastest one so far, so that a machine that
-    becomes slower does not mislead it; one run where that shows that the candidate is far slower."""
+    """The search's measurement of a candidate: samples by turns with the fastest one so far, so that a machine that
+    becomes slower does not mislead it. A candidate whose single call is longer than a sample and far slower is not
+    measured further."""
 
     SAMPLES = 3
-    FIRST_RUN = 3.0  # times the fastest so far
+    FAR = 3.0  # times the fastest so far
 
     def __init__(self, golden: Candidate, golden_seconds: float, effort: Effort) -> None:
         self.effort = effort
@@ -62,21 +63,20 @@ class QuickLook:
             first = sample(runner)
             if isinstance(first, str):
                 return first
-        if first > self.FIRST_RUN * self.fastest_seconds:
-            times = first / self.fastest_seconds
-            self.dropped[candidate] = f"{times:.1f} times as slow as the fastest in its first run"
-            return first
         runner.times = times_of(first, self.effort)
-        ratios = []
-        for _ in range(self.SAMPLES):
-            mine, other = sample(runner), sample(self.fastest)
+        ratios: list[float] = []
+        while len(ratios) < self.SAMPLES:
+            other, mine = sample(self.fastest), sample(runner)
             if isinstance(mine, str):
                 return mine
-            if isinstance(other, str):  # the fastest fails now: the next round of measurements refuses it
+            if isinstance(other, str):  # the fastest fails now: the rounds that follow the search refuse it
                 return mine
             ratios.append(mine / other)
+            if runner.times == 1 and len(ratios) == 1 and min(first, mine) > self.FAR * other:
+                self.dropped[candidate] = f"{ratios[0]:.1f} times as slow as the fastest in its first run"
+                break
         seconds = self.fastest_seconds * median(ratios)
-        if seconds < self.fastest_seconds:
+        if max(ratios) < 1:
             self.fastest, self.fastest_seconds = runner, seconds
         return seconds
 
