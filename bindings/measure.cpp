@@ -21,6 +21,11 @@ Comparison compare_pairs(const std::vector<std::pair<double, double>>& medians) 
   return compare(launches);
 }
 
+Summary summary_of(const std::vector<double>& samples) {
+  if (samples.empty()) throw nb::value_error("a summary needs at least one sample");
+  return summarise(samples);
+}
+
 double geometric_mean_of(const std::vector<double>& values) {
   if (values.empty()) throw nb::value_error("a mean needs at least one value");
   return geometric_mean(values);
@@ -41,5 +46,13 @@ NB_MODULE(_measure, m) {
       .def("is_faster", &Comparison::is_faster, "extra"_a = 0.0,
            "Whether ours is faster with its whole interval, even if it costs `extra` times theirs more.");
   m.def("compare", &compare_pairs, "medians"_a, "From (our median, theirs) of each launch.");
+  nb::class_<Summary>(m, "Summary", "Of a set of samples: the median with its 95 % interval; nothing is removed.")
+      .def_ro("samples", &Summary::samples)
+      .def_ro("median", &Summary::median)
+      .def_prop_ro("low", [](const Summary& s) { return s.median_interval.low; })
+      .def_prop_ro("high", [](const Summary& s) { return s.median_interval.high; })
+      .def_ro("coverage", &Summary::coverage)
+      .def_ro("outliers", &Summary::outliers);
+  m.def("summarise", &summary_of, "samples"_a, "Finite values, at least one, in any order.");
   m.def("geometric_mean", &geometric_mean_of, "values"_a);
 }

@@ -131,7 +131,7 @@ class Maker {
     entries[0] = {row_of(cell), diagonal};
     std::sort(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(count),
               [](const Entry& a, const Entry& b) { return a.column < b.column; });
-    LocalMatrix& m = made_.matrix;
+    sparse::CrsMatrix& m = made_.matrix;
     for (std::size_t e = 0; e < count; ++e) {
       m.column.push_back(entries[e].column);
       m.value.push_back(entries[e].value);

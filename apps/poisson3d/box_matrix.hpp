@@ -9,23 +9,13 @@
 #include "application/ghosts.hpp"
 #include "application/rank_grid.hpp"
 #include "base/result.hpp"
+#include "sparse/crs_matrix.hpp"
 
 #include <array>
 #include <cstdint>
 #include <vector>
 
 namespace kumihimo::poisson3d {
-
-// Compressed rows. Row i has the entries begin[i] .. begin[i + 1] - 1, in ascending order of columns. Columns from
-// `rows` on are ghosts: rows of other ranks.
-struct LocalMatrix {
-  std::int32_t rows = 0, columns = 0;
-  std::vector<std::int64_t> begin = {0};
-  std::vector<std::int32_t> column;
-  std::vector<double> value;
-
-  std::int64_t entries() const { return begin.back(); }
-};
 
 enum class Boundary { zmax, all };
 enum class RightSide {
@@ -46,9 +36,9 @@ struct Grid {
 
 // The cells of a rank: cell (i, j, k) of the part is row (k ny + j) nx + i.
 struct LocalProblem {
-  LocalMatrix matrix;
+  sparse::CrsMatrix matrix;
   application::Ghosts ghosts;            // in the natural numbering of the rows
-  std::vector<double> right_side, exact; // cell volume * f, and the manufactured solution
+  std::vector<double> right_side, exact; // cell volume * f, and the manufactured solution; empty: none is known
 };
 
 // Row: sum over faces of area / distance * (u_cell - u_neighbour) = volume * f. Throws std::bad_alloc. Error: a rank

@@ -8,53 +8,6 @@
 
 namespace kumihimo::poisson3d::golden {
 
-void multiply(const LocalMatrix& a, const double* x, double* y) {
-  for (std::int32_t i = 0; i < a.rows; ++i) {
-    double sum = 0;
-    for (std::int64_t e = a.begin[static_cast<std::size_t>(i)]; e < a.begin[static_cast<std::size_t>(i) + 1]; ++e)
-      sum += a.value[static_cast<std::size_t>(e)] * x[a.column[static_cast<std::size_t>(e)]];
-    y[i] = sum;
-  }
-}
-
-Result<Factor> factorise(const LocalMatrix& a) {
-  Factor factor;
-  factor.pivot.resize(static_cast<std::size_t>(a.rows));
-  for (std::int32_t i = 0; i < a.rows; ++i) {
-    double pivot = 0;
-    for (std::int64_t e = a.begin[static_cast<std::size_t>(i)]; e < a.begin[static_cast<std::size_t>(i) + 1]; ++e) {
-      const std::int32_t j = a.column[static_cast<std::size_t>(e)];
-      const double value = a.value[static_cast<std::size_t>(e)];
-      if (j == i) pivot += value;
-      if (j < i) pivot -= value * value / factor.pivot[static_cast<std::size_t>(j)];
-    }
-    if (!(pivot > 0))
-      return wrong_value(fmt::format("the incomplete factor of row {} must have a positive pivot", i + 1),
-                         fmt::format("{:g}", pivot), "the matrix is not positive definite enough for IC(0)");
-    factor.pivot[static_cast<std::size_t>(i)] = pivot;
-  }
-  return factor;
-}
-
-void precondition(const LocalMatrix& a, const Factor& factor, const double* r, double* z) {
-  for (std::int32_t i = 0; i < a.rows; ++i) { // (D + L) z = r
-    double sum = r[i];
-    for (std::int64_t e = a.begin[static_cast<std::size_t>(i)]; e < a.begin[static_cast<std::size_t>(i) + 1]; ++e) {
-      const std::int32_t j = a.column[static_cast<std::size_t>(e)];
-      if (j < i) sum -= a.value[static_cast<std::size_t>(e)] * z[j];
-    }
-    z[i] = sum / factor.pivot[static_cast<std::size_t>(i)];
-  }
-  for (std::int32_t i = a.rows - 1; i >= 0; --i) { // (I + D^-1 L^T) z = z
-    double sum = 0;
-    for (std::int64_t e = a.begin[static_cast<std::size_t>(i)]; e < a.begin[static_cast<std::size_t>(i) + 1]; ++e) {
-      const std::int32_t j = a.column[static_cast<std::size_t>(e)];
-      if (j > i && j < a.rows) sum += a.value[static_cast<std::size_t>(e)] * z[j];
-    }
-    z[i] -= sum / factor.pivot[static_cast<std::size_t>(i)];
-  }
-}
-
 namespace {
 
 double dot(const std::vector<double>& a, const std::vector<double>& b, std::int64_t n) {

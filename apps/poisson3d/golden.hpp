@@ -1,30 +1,16 @@
-// The golden copy: ICCG of the textbooks on compressed rows in natural order, one thread. Every variant is checked by
-// its product, and gains are stated against it.
-//
-// J. A. Meijerink, H. A. van der Vorst, "An iterative solution method for linear systems of which the coefficient
-// matrix is a symmetric M-matrix", Mathematics of Computation 31 (1977).
+// The golden copy over ranks: conjugate gradients of the textbooks, plain loops, one thread. Product and IC(0) of a
+// rank's rows are those of sparse/golden.hpp: over ranks block Jacobi, that is additive Schwarz without overlap. Every
+// solution is checked by that product.
 #pragma once
 
 #include "krylov/linear_system.hpp"
-#include "poisson3d/box_matrix.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <vector>
 
 namespace kumihimo::poisson3d::golden {
-
-// y = A x. x: rows, then ghosts.
-void multiply(const LocalMatrix& a, const double* x, double* y);
-
-// M = (D + L) D^-1 (D + L^T) of the rank's own rows and columns: over ranks block Jacobi, that is additive Schwarz
-// without overlap. L is the strict lower triangle of A, which with 7 points is that of IC(0).
-struct Factor {
-  std::vector<double> pivot; // D
-};
-// Error: a pivot is not positive, with its row.
-Result<Factor> factorise(const LocalMatrix& a);
-void precondition(const LocalMatrix& a, const Factor& factor, const double* r, double* z);
 
 struct Options {
   double tolerance = 1e-8; // of |r| / |b|

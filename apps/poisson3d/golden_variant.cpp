@@ -1,6 +1,6 @@
 // The golden copy as a variant.
-#include "poisson3d/golden.hpp"
 #include "poisson3d/variant.hpp"
+#include "sparse/golden.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -11,18 +11,19 @@ namespace {
 
 class GoldenSolver final : public LocalSolver {
  public:
-  GoldenSolver(const LocalMatrix& matrix, golden::Factor factor) : matrix_(matrix), factor_(std::move(factor)) {
-    for (std::int32_t i = 0; i < matrix.rows; ++i)
-      for (auto e = matrix.begin[static_cast<std::size_t>(i)]; e < matrix.begin[static_cast<std::size_t>(i) + 1]; ++e)
-        to_ghosts_ += matrix.column[static_cast<std::size_t>(e)] >= matrix.rows;
+  GoldenSolver(const sparse::CrsMatrix& matrix, sparse::golden::Factor factor)
+      : matrix_(matrix), factor_(std::move(factor)) {
+    for (const std::int32_t column : matrix.column) to_ghosts_ += column >= matrix.rows;
   }
 
   Status multiply(const double* x, double* y) override {
-    golden::multiply(matrix_, x, y);
+    sparse::golden::multiply(matrix_, {x, static_cast<std::size_t>(matrix_.columns)},
+                             {y, static_cast<std::size_t>(matrix_.rows)});
     return Nothing{};
   }
   Status precondition(const double* r, double* z) override {
-    golden::precondition(matrix_, factor_, r, z);
+    const auto rows = static_cast<std::size_t>(matrix_.rows);
+    sparse::golden::precondition(matrix_, factor_, {r, rows}, {z, rows});
     return Nothing{};
   }
 
@@ -31,23 +32,26 @@ class GoldenSolver final : public LocalSolver {
     const auto entries = static_cast<double>(matrix_.entries()), rows = static_cast<double>(matrix_.rows);
     return {12 * entries + 8 * rows + 8 * (static_cast<double>(matrix_.columns) + rows), 2 * entries};
   }
-  // Both sweeps read all entries; r is read, z written, read and written; the pivots are read by each sweep.
+  // Both sweeps read the lower half; r is read, z written, read and written; the pivots are read by each sweep.
   application::Work work_of_preconditioner() const override {
-    const auto entries = static_cast<double>(matrix_.entries()), rows = static_cast<double>(matrix_.rows);
-    return {2 * (12 * entries + 8 * rows) + 6 * 8 * rows, 2 * (entries - static_cast<double>(to_ghosts_)) + rows};
+    const auto rows = static_cast<double>(matrix_.rows);
+    const double lower = (static_cast<double>(matrix_.entries() - to_ghosts_) - rows) / 2;
+    return {2 * (12 * lower + 8 * rows) + 6 * 8 * rows, 4 * lower + rows};
   }
   nlohmann::json facts() const override { return nlohmann::json::object(); }
 
  private:
-  const LocalMatrix& matrix_;
-  golden::Factor factor_;
+  const sparse::CrsMatrix& matrix_;
+  sparse::golden::Factor factor_;
   std::int64_t to_ghosts_ = 0;
 };
 
 } // namespace
 
-Result<std::unique_ptr<LocalSolver>> make_golden(const LocalMatrix& matrix, const ParameterValues&) {
-  golden::Factor factor = TRY(golden::factorise(matrix));
+Result<std::unique_ptr<LocalSolver>> make_golden(const Variant&, const sparse::CrsMatrix& matrix,
+                                                 const ParameterValues&) {
+  TRY(sparse::check_symmetric_positive(matrix));
+  sparse::golden::Factor factor = TRY(sparse::golden::factorise(matrix));
   return std::unique_ptr<LocalSolver>(std::make_unique<GoldenSolver>(matrix, std::move(factor)));
 }
 

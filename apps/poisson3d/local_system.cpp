@@ -12,7 +12,7 @@ LocalSystem::LocalSystem(const LocalProblem& problem, std::unique_ptr<LocalSolve
 Result<std::unique_ptr<LocalSystem>> LocalSystem::make(const LocalProblem& problem, const Variant& variant,
                                                        const ParameterValues& parameters,
                                                        application::Runtime& runtime) {
-  Result<std::unique_ptr<LocalSolver>> solver = variant.make(problem.matrix, parameters);
+  Result<std::unique_ptr<LocalSolver>> solver = variant.make(variant, problem.matrix, parameters);
   if (Status s = runtime.agree_on(solver); !s) return s.error();
   std::unique_ptr<LocalSystem> made(new LocalSystem(problem, std::move(*solver)));
   Ghosts ghosts = problem.ghosts;
@@ -32,10 +32,11 @@ Status LocalSystem::precondition(const double* r, double* z) {
   return times_.timed(preconditioner_, [&] { return solver_->precondition(r, z); });
 }
 
-std::vector<double> LocalSystem::renumbered(std::span<const double> natural) const {
-  std::vector<double> found(natural.begin(), natural.end());
-  if (const auto number = solver_->new_of_old(); !number.empty())
-    for (std::size_t i = 0; i < natural.size(); ++i) found[static_cast<std::size_t>(number[i])] = natural[i];
+Result<threads::Array<double>> LocalSystem::renumbered(std::span<const double> natural) const {
+  threads::Array<double> found = TRY(threads::Array<double>::zeros(rows()));
+  const auto number = solver_->new_of_old();
+  for (std::size_t i = 0; i < natural.size(); ++i)
+    found[number.empty() ? static_cast<std::int64_t>(i) : number[i]] = natural[i];
   return found;
 }
 

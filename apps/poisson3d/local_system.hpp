@@ -4,7 +4,9 @@
 #include "application/kernel_times.hpp"
 #include "application/runtime.hpp"
 #include "krylov/linear_system.hpp"
+#include "poisson3d/box_matrix.hpp"
 #include "poisson3d/variant.hpp"
+#include "threads/array.hpp"
 
 #include <memory>
 #include <span>
@@ -28,7 +30,7 @@ class LocalSystem final : public krylov::LinearSystem {
   application::KernelTimes& times() { return times_; }
 
   // From the matrix's numbering to the variant's, and back.
-  std::vector<double> renumbered(std::span<const double> natural) const;
+  Result<threads::Array<double>> renumbered(std::span<const double> natural) const;
   std::vector<double> natural(std::span<const double> renumbered) const;
 
  private:

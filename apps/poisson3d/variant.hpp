@@ -3,7 +3,8 @@
 
 #include "application/kernel_times.hpp"
 #include "base/parameter.hpp"
-#include "poisson3d/box_matrix.hpp"
+#include "sparse/crs_matrix.hpp"
+#include "sparse/prepared_system.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -23,6 +24,8 @@ class LocalSolver {
   virtual Status multiply(const double* x, double* y) = 0;
   // Reads and writes rows alone.
   virtual Status precondition(const double* r, double* z) = 0;
+  // Of variants that solve a transformed system, which conjugate gradients can use on one rank; else null.
+  virtual const sparse::PreparedSystem* transformed() const { return nullptr; }
 
   // Of one call.
   virtual application::Work work_of_product() const = 0;
@@ -32,11 +35,13 @@ class LocalSolver {
 };
 
 struct Variant : VariantDescription {
-  // Factorises. `matrix` outlives the solver. Errors: parameters that do not fit the matrix (not applicable); a pivot.
-  Result<std::unique_ptr<LocalSolver>> (*make)(const LocalMatrix& matrix, const ParameterValues& parameters);
+  // Factorises. The matrix outlives the solver. Errors: parameters that do not fit the matrix (not applicable); a
+  // pivot.
+  Result<std::unique_ptr<LocalSolver>> (*make)(const Variant&, const sparse::CrsMatrix&, const ParameterValues&);
+  const sparse::Variant* prepared = nullptr; // of the registry of src/sparse
 };
 
-// Rows of variants.def; the golden copy is the first.
+// The golden copy is the first. Then come all variants of src/sparse, and multigrid.
 std::span<const Variant> variants();
 
 } // namespace kumihimo::poisson3d

@@ -4,23 +4,19 @@
 
 namespace kumihimo::poisson3d {
 
-#define VARIANT(name, ...)                                                                                             \
-  Result<std::unique_ptr<LocalSolver>> make_##name(const LocalMatrix& matrix, const ParameterValues& parameters);
-#include "poisson3d/variants.def"
-#undef VARIANT
-
-namespace {
-
-constexpr std::span<const TakenParameter> no_parameters;
-
-} // namespace
+using Made = Result<std::unique_ptr<LocalSolver>>;
+Made make_golden(const Variant&, const sparse::CrsMatrix& matrix, const ParameterValues& parameters);
+Made make_prepared(const Variant& variant, const sparse::CrsMatrix& matrix, const ParameterValues& parameters);
+Made make_amg(const Variant&, const sparse::CrsMatrix& matrix, const ParameterValues& parameters);
 
 std::span<const Variant> variants() {
-#define VARIANT(name, parameters, summary) Variant{{#name, summary, parameters}, &make_##name},
-  static const std::vector<Variant> all{
-#include "poisson3d/variants.def"
-  };
-#undef VARIANT
+  static const std::vector<Variant> all = [] {
+    std::vector<Variant> found{
+        {{"golden", "compressed rows in natural order, loops of the textbooks, one thread"}, &make_golden}};
+    for (const sparse::Variant& each : sparse::variants()) found.push_back({each.description, &make_prepared, &each});
+    found.push_back({{"amg", "smoothed aggregation multigrid by AMGCL instead of IC(0)"}, &make_amg});
+    return found;
+  }();
   return all;
 }
 

@@ -25,6 +25,10 @@ class KernelTimes {
     rows_[kernel].nanoseconds += nanoseconds;
     ++rows_[kernel].calls;
   }
+  void add(std::size_t kernel, std::int64_t calls, double seconds) {
+    rows_[kernel].nanoseconds += static_cast<std::int64_t>(seconds * 1e9);
+    rows_[kernel].calls += calls;
+  }
   // Measures `call` and returns its result.
   template <class Call>
   auto timed(std::size_t kernel, Call call) {

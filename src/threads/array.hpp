@@ -1,5 +1,5 @@
-// Memory of numbers that threads share. Each thread writes its part first, so that the pages of the part are placed near
-// the thread (first touch).
+// Memory of numbers that threads share. Each thread writes its part first, so that the pages of the part are placed
+// near the thread (first touch).
 #pragma once
 
 #include "base/result.hpp"
@@ -12,7 +12,8 @@
 
 namespace kumihimo::threads {
 
-// `bytes` zeros, aligned to a page of 4 KiB, each part of the team written by its thread. Null: no memory.
+// `bytes` zeros, aligned to a page of 4 KiB (from 4 MiB on, of 2 MiB), each part of the team written by its thread.
+// Null: no memory.
 void* allocate_zeros(std::int64_t bytes);
 void free_zeros(void* memory);
 
@@ -28,8 +29,9 @@ class Array {
     if (size == 0) return made;
     made.data_.reset(static_cast<T*>(allocate_zeros(size * static_cast<std::int64_t>(sizeof(T)))));
     if (!made.data_)
-      return failed("there is not enough memory for an array of " + std::to_string(size * static_cast<std::int64_t>(sizeof(T))) + " bytes", {},
-                    "use a smaller size");
+      return failed("there is not enough memory for an array of " +
+                        std::to_string(size * static_cast<std::int64_t>(sizeof(T))) + " bytes",
+                    {}, "use a smaller size");
     made.size_ = size;
     return made;
   }

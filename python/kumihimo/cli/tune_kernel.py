@@ -6,8 +6,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Optional
 
+import click
+import typer
+
 from kumihimo import _plan, quantities
-from kumihimo.cli import options, output, progress
+from kumihimo.cli import options, output, progress, tune_program
 from kumihimo.cli.options import argument, option
 from kumihimo.cli.tune import made_by
 from kumihimo.errors import wrong_value
@@ -20,9 +23,26 @@ USUAL_SIZES = "256,1KiB,4KiB,16KiB,64KiB,256KiB,1MiB,4MiB,16MiB,64MiB"
 MOST_BYTES = 2**32  # three arrays of a size are in memory at once
 
 
+OF_PROGRAMS = "Kernels of a program"
+app = typer.Typer()
+
+
+class Command(typer.core.TyperCommand):
+    """The words after -- are another program's."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        if "--" in args:
+            place = args.index("--")
+            args, ctx.meta[tune_program.WORDS] = args[:place], args[place + 1 :]
+        return super().parse_args(ctx, args)
+
+
+@app.command(cls=Command)
 def command(
     names: argument(
-        "[KERNEL...]", f"Kernels: {', '.join(kernels.KERNELS)} [default: all].", Optional[list[str]]
+        "[KERNEL...|FILE.py[:KERNEL]|-- PROGRAM...]",
+        f"Kernels: {', '.join(kernels.KERNELS)} [default: both], or a Python file or a program with its own.",
+        Optional[list[str]],
     ) = None,
     operation: option("--op OP", "Reduction operation [default: all].") = None,
     kind: option("--type TYPE", "Element type [default: all].") = None,
@@ -30,17 +50,37 @@ def command(
     out: option("--output -o FILE", "Wisdom file to write [default: the one that `run` finds].", Path) = None,
     budget: options.Budget = "5m",
     explain: option("--explain", "Show all variants for each size and the reason for each choice.") = False,
+    only: option(
+        "--kernel NAMES", "Kernels of the program, separated by commas [default: all].", str, OF_PROGRAMS
+    ) = None,
+    trips: option("--size SIZES", "Sizes to tune: 100,1000 [default: those of the kernel].", str, OF_PROGRAMS) = None,
+    strategy: option(
+        "--search NAME",
+        "exhaustive, random or bayesian [default: exhaustive up to 64 candidates, then bayesian].",
+        str,
+        OF_PROGRAMS,
+    ) = None,
+    include: option("--include", "Print the folder of the C++ header and exit.", str, OF_PROGRAMS) = False,
     as_json: options.Json = False,
 ) -> int:
-    """Choose the fastest reduction and copy loops of this machine. All variants are checked and measured, and the
-    fastest is stored for each size.
+    """Choose the fastest reduction and copy loops of this machine, or the fastest variants of a program's own kernels.
+    All variants are checked and measured, and the fastest is stored for each size.
 
-    Each variant is first compared with a plain loop. `run`, `bench` and `tune` on this machine use the choices.
+    Each variant is first compared with the golden copy, a plain loop. `run`, `bench` and `tune` on this machine use the
+    choices; so does the program whose kernels they are.
 
     \b
-    Example:
+    Examples:
     kumihimo tune kernel reduce --op sum --type float64 --explain
+    kumihimo tune kernel dot.py --explain
+    kumihimo tune kernel -- ./program
     """
+    if include:
+        print(tune_program.include_folder())
+        return 0
+    if tune_program.is_wanted(names or []):
+        return tune_program.tune(names or [], only, trips, strategy, budget, explain, as_json)
+    options.refuse_beside("a kernel of this project", "only", "trips", "strategy")
     wanted = kernels.keys(names or [], operation or "", kind or "")
     lengths = checked_sizes(sizes)
     clock = Clock(budget)

@@ -131,6 +131,7 @@ void Sweep::deliver() {
   for (Message& m : messages_) m.wait = issue(m);
   constexpr double unequal = 1.1;
   if (longest_ > unequal * shortest_) share_by_length();
+  share_processors();
   find_doubts();
   const bool keeps_level = find_overlaps();
   find_busy_processors();
@@ -184,17 +185,16 @@ void Sweep::find_doubts() {
   slowed_.clear();
   for (std::size_t i = 0; i < messages_.size(); ++i) {
     const Message& m = messages_[i];
-    const std::int32_t rank = m.channel.to;
-    const double sum_rate_here = m.reduced > 0 ? sum_rate(m, reductions_[rank], sums_on(rank)) : 0;
+    const double sum = m.reduced > 0 ? sum_seconds(m) : 0;
     double slowed = m.moved * (1 / flows_.rate[i] - 1 / m.path.limit);
-    if (m.reduced > 0) slowed += m.reduced * (1 / sum_rate_here - 1 / sum_rate(m, 1, 1));
+    if (m.reduced > 0) slowed += sum - m.reduced / sum_rate(m, 1, 1);
     if (slowed <= 1e-6 * std::max(m.moved, m.reduced) / m.path.limit) continue;
     slowed_.push_back({static_cast<std::uint32_t>(i), slowed * m.times});
     const double start = m.start + m.wait, left = end_of(i);
     const double arrived = left + m.times * m.path.latency;
-    for_each_shared(i, [&](ActiveInterval& p, bool sum) {
-      if (sum)
-        p.add(arrived, arrived + m.times * m.reduced / sum_rate_here, m.start_doubt);
+    for_each_shared(i, [&](ActiveInterval& p, bool is_sum) {
+      if (is_sum)
+        p.add(arrived, arrived + m.times * sum, m.start_doubt);
       else
         p.add(start, left, m.start_doubt);
     });
@@ -276,7 +276,7 @@ void Sweep::find_busy_processors() {
     }
     Busy sum;
     sum.begin = end_of(i) + m.times * m.path.latency;
-    sum.end = sum.begin + m.times * m.reduced / sum_rate(m, reductions_[rank], sums_on(rank));
+    sum.end = sum.begin + m.times * sum_seconds(m);
     const double both = std::max(0.0, before.overlap(sum));
     m.meeting += both, longest = std::max(longest, both);
     if (here.end > 0) sum = {std::min(here.begin, sum.begin), std::max(here.end, sum.end)};
@@ -368,9 +368,39 @@ double Sweep::sum_rate(const Message& m, std::int32_t here, std::int32_t on_node
   return network_.sum_rate(m.channel.to, here, on_node);
 }
 
+double Sweep::sum_seconds(const Message& m) {
+  const std::int32_t rank = m.channel.to;
+  return m.shared_sum > 0 ? m.reduced / sum_rate(m, 1, 1) * m.shared_sum
+                          : m.reduced / sum_rate(m, reductions_[rank], sums_on(rank));
+}
+
+// A compute step beside sums may be much longer than they. On a processor that all share alike, each waits for
+// min(its own time, the other's) of each other one: `shared_sum` times as long as alone.
+void Sweep::share_processors() {
+  sums_by_rank_.clear();
+  for (std::uint32_t i = 0; i < messages_.size(); ++i)
+    if (const Message& m = messages_[i]; m.reduced > 0 && reductions_[m.channel.to] > 1)
+      sums_by_rank_.push_back({m.channel.to, i});
+  std::sort(sums_by_rank_.begin(), sums_by_rank_.end());
+  const auto alone = [&](std::uint32_t i) {
+    return messages_[i].times * messages_[i].reduced / sum_rate(messages_[i], 1, 1);
+  };
+  for (std::size_t begin = 0, end = 0; begin < sums_by_rank_.size(); begin = end) {
+    bool any_computes = false;
+    for (end = begin; end < sums_by_rank_.size() && sums_by_rank_[end].first == sums_by_rank_[begin].first; ++end)
+      any_computes = any_computes || messages_[sums_by_rank_[end].second].computes;
+    for (std::size_t a = begin; any_computes && a < end; ++a) {
+      const double own = alone(sums_by_rank_[a].second);
+      double together = 0;
+      for (std::size_t b = begin; b < end; ++b) together += std::min(own, alone(sums_by_rank_[b].second));
+      messages_[sums_by_rank_[a].second].shared_sum = together / own;
+    }
+  }
+}
+
 void Sweep::add_sum(const Message& m, PathTime& arrived) {
   const std::int32_t rank = m.channel.to;
-  arrived = arrived.plus_reduction(m.reduced / sum_rate(m, reductions_[rank], sums_on(rank)));
+  arrived = arrived.plus_reduction(sum_seconds(m));
   if (crowd_.empty()) return;
   const double all = crowd_[rank], others = std::max(0.0, all - m.reduced * reductions_[rank]);
   arrived.crowding += others / network_.reduction_rate(rank) * all * crowding_scale_;

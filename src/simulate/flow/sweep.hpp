@@ -77,6 +77,7 @@ class Sweep {
     double times = 1, weight = 1, gap = 0; // see Posted
     bool whole_loop = false;               // all that the sender has in a collapsed loop
     double moved = 0, reduced = 0;         // bytes that flow, and those that are summed up then
+    double shared_sum = 0;                 // see share_processors(); 0: the sum shares by rate
     bool computes = false;                 // `reduced` is time of the processor alone, and passes no memory
     Path path;
     double start = 0, start_doubt = 0; // of start_of(*this)
@@ -178,6 +179,8 @@ class Sweep {
   void deliver();
   void deliver_one(std::size_t at);
   double sum_rate(const Message& m, std::int32_t here, std::int32_t on_node) const;
+  double sum_seconds(const Message& m); // with what shares the processor in this level
+  void share_processors();
   void add_sum(const Message& message, PathTime& arrived);
   void share_by_length();
   void find_doubts();
@@ -262,6 +265,7 @@ class Sweep {
   std::vector<Processor> processors_;    // by rank; empty where there are several segments
   std::int32_t sums_level_ = 0;          // the latest
   std::vector<std::int32_t> reductions_; // by rank, in this level
+  std::vector<std::pair<std::int32_t, std::uint32_t>> sums_by_rank_; // of share_processors()
   std::vector<std::int32_t> sums_on_node_;
   std::vector<std::uint32_t> last_flow_; // by link, in this phase
 };

@@ -1,0 +1,129 @@
+#include "poisson3d/solve.hpp"
+
+#include "krylov/solve.hpp"
+#include "measure/clock.hpp"
+#include "poisson3d/golden.hpp"
+#include "sparse/transformed_cg.hpp"
+#include "threads/array.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+namespace kumihimo::poisson3d {
+namespace {
+
+using application::Request, application::Runtime;
+
+Error limit_reached(const Request& request, std::int64_t iterations, double residual) {
+  return failed(fmt::format("the residual is {:.3g} after {} iterations, above the tolerance {:g}", residual,
+                            iterations, request.tolerance),
+                {}, "raise --max-iterations or the tolerance");
+}
+
+Result<Solved> solve_golden(const Request& request, LocalSystem& system, krylov::Sums& sums, std::span<const double> b,
+                            std::span<double> x, double norm_a, Runtime& runtime) {
+  golden::Options options{request.tolerance, request.most_iterations, request.may_stop_early, {}};
+  options.progress = [&](std::int64_t iteration, double residual) {
+    runtime.progress(iteration, residual, request.tolerance);
+  };
+  golden::Solved found = TRY(golden::solve(system, sums, b, x, options));
+  Solved solved{found.iterations, found.history.back() <= request.tolerance, std::move(found.history)};
+  // What the recurrence for r may deviate from b - A x: eps (k + 7) |A| max |x_k| / |b| after k iterations with rows of
+  // 7 entries (A. Greenbaum, "Estimating the attainable accuracy of recursively computed residual methods", SIAM J.
+  // Matrix Anal. Appl. 18, 1997).
+  const double steps = static_cast<double>(found.iterations) + 7;
+  if (found.norm_b > 0)
+    solved.deviation = std::numeric_limits<double>::epsilon() * steps * norm_a * found.largest_x / found.norm_b;
+  return solved;
+}
+
+double norm(std::span<const double> x) {
+  double sum = 0;
+  for (const double each : x) sum += each * each;
+  return std::sqrt(sum);
+}
+
+// |b - A x| / |b| by the system's product.
+double residual_of(const sparse::PreparedSystem& system, std::span<const double> b, std::span<const double> x,
+                   threads::Array<double>& product) {
+  system.multiply(x.data(), product.data());
+  for (std::size_t i = 0; i < b.size(); ++i)
+    product[static_cast<std::int64_t>(i)] = b[i] - product[static_cast<std::int64_t>(i)];
+  const double norm_b = norm(b), found = norm(product.span());
+  return norm_b > 0 ? found / norm_b : found;
+}
+
+// Goes on from x where the true residual misses what the recurrence says, as long as that gains a factor of two.
+Result<Solved> solve_transformed(const Request& request, LocalSystem& system, std::span<const double> b,
+                                 std::span<double> x, Runtime& runtime) {
+  const sparse::PreparedSystem& prepared = *system.solver().transformed();
+  const std::size_t row = system.times().declare("transformed iteration",
+                                                 {static_cast<double>(prepared.bytes_of_transformed_iteration()), 0});
+  threads::Array<double> product = TRY(threads::Array<double>::zeros(prepared.rows()));
+  Solved solved;
+  double before = std::numeric_limits<double>::infinity();
+  for (;;) {
+    const std::int64_t done = solved.iterations, begin = measure::now_ns();
+    const auto progress = [&](int iterations, double residual) {
+      runtime.progress(done + iterations, residual, request.tolerance);
+      return true;
+    };
+    sparse::TransformedSolution found = TRY(sparse::solve_transformed(
+        prepared, b.data(), x.data(), request.tolerance, static_cast<int>(request.most_iterations - done), progress));
+    solved.iterations += found.iterations;
+    system.times().add(row, found.iterations, static_cast<double>(measure::now_ns() - begin) * 1e-9);
+    if (!solved.history.empty()) solved.history.pop_back();
+    solved.history.insert(solved.history.end(), found.history.begin(), found.history.end());
+    const double residual = residual_of(prepared, b, x, product);
+    solved.history.back() = residual;
+    solved.converged = residual <= request.tolerance;
+    if (solved.converged) return solved;
+    if (solved.iterations >= request.most_iterations) {
+      if (request.may_stop_early) return solved;
+      return limit_reached(request, solved.iterations, residual);
+    }
+    if (!(residual < before / 2))
+      return failed(
+          fmt::format("the residual stagnates at {:.3g}, above the tolerance {:g}", residual, request.tolerance), {},
+          "raise the tolerance");
+    before = residual;
+  }
+}
+
+Result<Solved> solve_krylov(const Request& request, LocalSystem& system, krylov::Sums& sums, std::span<const double> b,
+                            std::span<double> x, Runtime& runtime) {
+  const krylov::Method& method = *TRY(krylov::find_method(request.method));
+  krylov::Options options;
+  options.tolerance = request.tolerance;
+  options.max_iterations = request.most_iterations;
+  options.progress = [&](const krylov::Progress& now) {
+    runtime.progress(now.iteration, now.residual, request.tolerance);
+    return true;
+  };
+  krylov::Solution found;
+  const Status status = krylov::solve(method, system, sums, b, x, options, found);
+  const bool is_sample = found.ending == krylov::Ending::iteration_limit && request.may_stop_early;
+  if (!status && !is_sample) return status.error();
+  const double rows = static_cast<double>(system.rows());
+  const std::size_t row = system.times().declare("vector updates and dots", {method.bytes_per_row() * rows, 0});
+  system.times().add(row, found.iterations, found.seconds.updates + found.seconds.dots);
+  Solved solved{found.iterations, status.ok(), std::move(found.history)};
+  solved.history.back() = found.residual;
+  solved.facts = {{"replacements", found.replacements}, {"waiting_seconds", found.seconds.waiting}};
+  return solved;
+}
+
+} // namespace
+
+Result<Solved> solve(const Request& request, LocalSystem& system, krylov::Sums& sums, std::span<const double> b,
+                     std::span<double> x, double norm_a, Runtime& runtime) {
+  if (request.method == "cg") {
+    if (request.candidate.variant->name == "golden") return solve_golden(request, system, sums, b, x, norm_a, runtime);
+    if (system.solver().transformed()) return solve_transformed(request, system, b, x, runtime);
+  }
+  return solve_krylov(request, system, sums, b, x, runtime);
+}
+
+} // namespace kumihimo::poisson3d

@@ -1,0 +1,206 @@
+"""`kumihimo bench node`: STREAM, DGEMM and HPCG on this node, by numbers of threads."""
+
+from __future__ import annotations
+
+import re
+from typing import Optional
+
+from kumihimo import quantities
+from kumihimo.cli import options, output, progress
+from kumihimo.cli.options import argument, duration, option
+from kumihimo.errors import did_you_mean, wrong_value
+from kumihimo.node import measurements, theory
+from kumihimo.node.theory import Peak
+from kumihimo.sizes import parse_size
+
+PARTS = ("stream", "dgemm", "hpcg")
+MOST_ROUNDS = 10_000
+MOST_THREADS = 4096
+
+
+def command(
+    parts: argument("[PART...]", "Parts: stream, dgemm, hpcg [default: all].", Optional[list[str]]) = None,
+    threads: option("--threads -t T[,T..]", "Numbers of threads [default: 1, 2, 4 .. and all processors].") = None,
+    rounds: option("--rounds N", "Samples of STREAM and of DGEMM.", int) = 11,
+    array: option("--array SIZE", "One array of STREAM [default: 4 times the last-level cache].") = None,
+    peak_bandwidth: option(
+        "--peak-bandwidth RATE", "Theoretical bytes a second: 204.8GB [default: by firmware]."
+    ) = None,
+    library: option("--blas PATH", "BLAS library [default: the first of OpenBLAS, BLIS, MKL].") = None,
+    dgemm_size: option("--dgemm-size N", "Rows of the matrices of DGEMM.", int) = 3000,
+    peak_gflops: option("--peak-gflops G", "GFLOPS of one core at most [default: by processor].") = None,
+    size: option("--size -s N", "Grid of HPCG: 104 or 104x104x96; sides are multiples of 8.") = "104",
+    ordering: option("--ordering NAME", "Order of sweeps of HPCG: levels, colours or auto (the faster).") = "auto",
+    seconds: duration("--seconds TIME", "Time of HPCG for each number of threads; official runs: 1800.") = "30s",
+    as_json: options.Json = False,
+) -> int:
+    """Measure this node: memory bandwidth by STREAM, matrix products by DGEMM, and the rating of HPCG by its rules, with
+    Kumihimo's own solver.
+
+    The exit code is 1 if a validation of HPCG fails.
+
+    \b
+    Examples:
+    kumihimo bench node
+    kumihimo bench node stream --threads 1,2 --peak-bandwidth 51.2GB
+    kumihimo bench node hpcg --size 104 --seconds 60
+    """
+    wanted = checked_parts(parts or [])
+    numbers = checked_threads(threads)
+    if not 1 <= rounds <= MOST_ROUNDS:
+        raise wrong_value(f"--rounds must be from 1 to {MOST_ROUNDS}", rounds)
+    if not 1 <= dgemm_size <= 46340:
+        raise wrong_value("--dgemm-size must be from 1 to 46340", dgemm_size)
+    if ordering not in (*measurements.ORDERINGS, "auto"):
+        raise wrong_value("--ordering must be levels, colours or auto", f"'{ordering}'")
+    grid = checked_grid(size)
+    memory = Peak(float(parse_size(peak_bandwidth)), "given") if peak_bandwidth else theory.memory_peak()
+    core = Peak(checked_gflops(peak_gflops), "given") if peak_gflops else theory.core_peak()
+    array_bytes = parse_size(array, 64) if array else measurements.usual_array()
+    steps = len(numbers) * (("stream" in wanted) + ("dgemm" in wanted)) + 3 * ("hpcg" in wanted)
+    with progress.bar("measuring", steps, lines=True) as advance:
+        asked = measurements.Asked(numbers, rounds, progress.run_interruptible, advance)
+        found = {}
+        if "stream" in wanted:
+            found["stream"] = measurements.stream(asked, array_bytes, memory)
+        if "dgemm" in wanted:
+            found["dgemm"] = measurements.dgemm(asked, dgemm_size, library or "", core)
+        if "hpcg" in wanted:
+            found["hpcg"] = measurements.hpcg(asked, grid, ordering, seconds)
+    if as_json:
+        output.print_json({**found, **output.own_cost()})
+    else:
+        show(found)
+    return int("hpcg" in found and not found["hpcg"]["validation"]["passed"])
+
+
+def checked_parts(names: list[str]) -> list[str]:
+    for name in names:
+        if name not in PARTS:
+            raise wrong_value("a part must be one of stream, dgemm, hpcg", f"'{name}'", did_you_mean(name, PARTS))
+    return [part for part in PARTS if part in names or not names]
+
+
+def checked_threads(text: str | None) -> list[int]:
+    if text is None:
+        return measurements.usual_threads(measurements.processors())
+    words = [word.strip() for word in text.split(",")]
+    for word in words:
+        if not re.fullmatch(r"[0-9]{1,9}", word) or not 1 <= int(word) <= MOST_THREADS:
+            raise wrong_value(f"--threads must be numbers from 1 to {MOST_THREADS}, such as 1,2", f"'{text}'")
+    return sorted(set(map(int, words)))
+
+
+def checked_grid(text: str) -> tuple[int, int, int]:
+    """Its sides; whether they are multiples of 8 the native side says."""
+    words = text.split("x")
+    if len(words) not in (1, 3) or not all(re.fullmatch(r"[0-9]{1,9}", word) for word in words):
+        raise wrong_value("--size must be a side, or three: 104 or 104x104x96", f"'{text}'")
+    sides = [int(word) for word in words] * (3 if len(words) == 1 else 1)
+    return sides[0], sides[1], sides[2]
+
+
+def checked_gflops(text: str) -> float:
+    if not re.fullmatch(r"[0-9]+(\.[0-9]+)?", text) or float(text) <= 0:
+        raise wrong_value("--peak-gflops must be a positive number", f"'{text}'")
+    return float(text)
+
+
+# --- output
+
+
+def show(found: dict) -> None:
+    for part, showing in (("stream", show_stream), ("dgemm", show_dgemm), ("hpcg", show_hpcg)):
+        if part in found:
+            showing(found[part])
+            print()
+    print("Medians with their 95 % intervals; n: number of samples.")
+
+
+def interval(statistics: dict, text: object) -> str:
+    return f"[{text(statistics['low'])}, {text(statistics['high'])}]"
+
+
+def show_stream(found: dict) -> None:
+    rows = []
+    for row in found["results"]:
+        rate = row["bytes_per_second"]
+        share = quantities.share_text(row["share"]) if "share" in row else ""
+        rows.append(
+            [
+                row["threads"],
+                row["kernel"],
+                row["stores"],
+                quantities.rate_text(rate["median"]),
+                interval(rate, quantities.rate_text),
+                quantities.rate_text(row["best"]),
+                rate["samples"],
+                share,
+            ]
+        )
+    size = quantities.bytes_text(found["array_bytes"])
+    title = f"STREAM, arrays of {size}; bytes as STREAM counts them"
+    output.print_table(title, ("threads>", "kernel", "stores", "rate>", "interval", "best>", "n>", "of peak>"), rows)
+    known = quantities.rate_text(found["peak_bytes_per_second"])
+    print(f"theoretical bandwidth: {known + ', ' if known else ''}{found['peak_source']}")
+
+
+def gflops_text(value: float) -> str:
+    return f"{value:.3g}" if value < 99.95 else f"{value:.0f}"
+
+
+def show_dgemm(found: dict) -> None:
+    rows = []
+    for row in found["results"]:
+        cells = [row["threads"]]
+        for name in ("dgemm_gflops", "fma_gflops"):
+            known = row.get(name)
+            cells += [gflops_text(known["median"]), interval(known, gflops_text)] if known else ["", ""]
+        peak = row.get("theoretical_gflops")
+        share = row["dgemm_gflops"]["median"] / row["fma_gflops"]["median"] if "dgemm_gflops" in row else None
+        rows.append(
+            [
+                *cells,
+                gflops_text(peak) if peak else "",
+                quantities.share_text(share) if share else "",
+                row["instructions"],
+            ]
+        )
+    library = found["library"] or "no BLAS library"
+    columns = ("threads>", "dgemm>", "interval", "fma>", "interval", "theoretical>", "dgemm of fma>", "instructions")
+    output.print_table(f"GFLOPS of double precision, N = {found['rows']}; {library}", columns, rows)
+    if found["missing"]:
+        output.print_line(found["missing"])
+    print(f"theoretical: {found['peak_source']}")
+
+
+def show_hpcg(found: dict) -> None:
+    grid = "x".join(map(str, found["grid"]))
+    reference = found["reference"]
+    rows = [
+        [
+            row["threads"],
+            f"{row['rating_gflops']:.3f}",
+            interval(row["set_gflops"], lambda value: f"{value:.3f}"),
+            row["sets"],
+            f"{row['raw_gflops']['median']:.3f}",
+            quantities.rate_text(row["bytes_per_second"]),
+            f"{row['seconds']:.1f} s",
+        ]
+        for row in found["results"]
+    ]
+    title = f"HPCG, grid of {grid}: GFLOPS by HPCG's rules"
+    output.print_table(title, ("threads>", "rating>", "interval", "sets>", "raw>", "traffic>", "time>"), rows)
+    print(
+        f"ordering: {found['ordering']} ({found['groups']} groups); {found['iterations']} iterations for the "
+        f"{reference['iterations']} of the reference; reference on 1 thread: {reference['gflops']:.3f} GFLOPS"
+    )
+    checks = found["validation"]
+    print(
+        f"validation: {'passed' if checks['passed'] else 'FAILED'}; departures from symmetry "
+        f"{checks['matrix_departure']:.2g}, {checks['preconditioner_departure']:.2g} (at most 1); iterations with a "
+        f"large diagonal {checks['plain_iterations']} (at most 12), {checks['preconditioned_iterations']} (at most 2); "
+        f"same bits in all sets: {'yes' if checks['same_bits'] else 'no'}"
+    )
+    if not found["official"]:
+        print(f"not an official run: these take {measurements.OFFICIAL_SECONDS} s, and a quarter of the memory")

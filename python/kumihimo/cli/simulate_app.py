@@ -1,0 +1,93 @@
+"""`kumihimo simulate app`: how long an iteration of an application's solver takes on a described machine, by method."""
+
+from __future__ import annotations
+
+from kumihimo import arguments, iterations, quantities, simulation
+from kumihimo.arguments import Ranks
+from kumihimo.cli import machine as machines
+from kumihimo.cli import options, output, progress
+from kumihimo.cli.options import argument, option
+from kumihimo.errors import wrong_value
+
+
+def command(
+    application: argument("APPLICATION", "Application: poisson3d or fem-cube."),
+    machine: option("--machine -m M", "Name of a machine (see `machine list`), or a machine file."),
+    method: option("--method NAME", "Method of docs/krylov.md, or all.") = arguments.ALL,
+    cells: option("--cells BOX", "Cells (nodes of elements) of a rank: 64x64x64.") = None,
+    size: option("--size BOX", "Cells of all ranks, instead of --cells.") = None,
+    shape: options.Shape = None,
+    ranks: options.RanksOfMachine = None,
+    ranks_per_node: options.RanksPerNodeOrMachine = None,
+    grid: option("--grid GRID", "Grid of ranks: 14x10x6 [default: the ranks' nearest factors].") = None,
+    preconditioner: option("--preconditioner NAME", "Preconditioner [default: the application's first].") = None,
+    algorithm: option("--algorithm -a NAME", "Algorithm of the reductions.") = "recursive_doubling",
+    steps: option("--s S", "Iterations of a step of s_step [default: 4].", int) = None,
+    model: option("--model MODEL", "Model: flow or exact.") = "flow",
+    crossover: option("--crossover", "Compare the methods on 1 node, 2, 4, ... up to the shape.") = False,
+    as_json: options.Json = False,
+) -> None:
+    """Predict the time of a solver's iteration on a described machine, by method.
+
+    \b
+    Example:
+    kumihimo simulate app fem-cube -m reedbush-u -s 420 --ranks-per-node 2 --grid 14x10x6 --cells 200x200x200
+    """
+    asked = iterations.Asked(
+        iterations.application_named(application),
+        method,
+        cells and iterations.box(cells, "--cells"),
+        size and iterations.box(size, "--size"),
+        grid and iterations.box(grid, "--grid"),
+        preconditioner or "",
+        algorithm,
+        4 if steps is None else steps,
+        model,
+    )
+    iterations.check(asked)
+    if crossover and grid:
+        raise wrong_value("--crossover excludes --grid", grid, "leave one of them out")
+    asked_ranks = Ranks(shape, ranks, arguments.ranks_per_node_named(ranks_per_node))
+    loaded = machines.load(machine)
+    if crossover:
+        rows = progress.run_interruptible(
+            lambda: list(iterations.crossovers(asked, iterations.smaller_jobs(loaded, asked_ranks)))
+        )
+        return print_crossover(asked, loaded.name, rows, as_json)
+    job = simulation.on(loaded, asked_ranks)
+    results = progress.run_interruptible(
+        lambda: [iterations.predicted(asked, each, job) for each in iterations.methods(asked)]
+    )
+    if as_json:
+        return output.print_results_json(results)
+    first = results[0]
+    boxes = ["x".join(map(str, first[name])) for name in ("grid", "cells")]
+    place = f"{first['machine']} {first['shape']}".strip()
+    print(f"{application} on {place}, {first['ranks']} ranks ({boxes[0]}) of {boxes[1]} cells, model {model}")
+    print(f"reductions by {first['algorithm']}; the models have no noise")
+    print()
+    output.print_table("", COLUMNS, [row(r) for r in results])
+    output.print_list("May be more than 20 % off:", sorted({r["accuracy"] for r in results if r["accuracy"]}))
+    return None
+
+
+COLUMNS = ("method", "iteration>", "computing>", "halo>", "reductions>", "hidden>")
+PARTS = ("seconds", "computing_seconds", "halo_seconds", "reductions_seconds", "hidden_seconds")
+
+
+def row(result: dict) -> list[str]:
+    return [result["method"], *(quantities.seconds_text(result[name]) for name in PARTS)]
+
+
+def print_crossover(asked: iterations.Asked, machine: str, rows: list[dict], as_json: bool) -> None:
+    first = iterations.first_faster(rows)
+    if as_json:
+        return output.print_json({"machine": machine, "rows": rows, "faster_than_cg_from_ranks": first})
+    methods = list(rows[0]["seconds"])
+    table = [[str(r["ranks"]), *(quantities.seconds_text(r["seconds"][m]) for m in methods)] for r in rows]
+    output.print_table(f"Time of an iteration on {machine}", ["ranks>", *(f"{m}>" for m in methods)], table)
+    print()
+    for method, ranks in first.items():
+        when = f"faster than cg from {ranks} ranks on" if ranks else "not faster than cg on the most ranks"
+        output.print_line(f"{method}: {when}")
+    return None

@@ -1,0 +1,183 @@
+"""Predictions of an iteration of a Krylov method in an application: the same halo exchange and reductions that run, as
+one program set, on a described machine."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import ceil, prod
+
+from kumihimo import _krylov_programs, _machine, _simulate, arguments, simulation
+from kumihimo.arguments import ALL, Ranks
+from kumihimo.errors import BadInput, KumihimoError, wrong_value
+
+MODELS = ("flow", "exact")  # those that follow messages
+PLAIN = "cg"  # what the other methods are compared with
+Box = tuple[int, int, int]
+
+
+@dataclass
+class Asked:
+    """What to predict. `cells`: of a rank; or `size`: of all ranks."""
+
+    application: str
+    method: str = ALL
+    cells: Box | None = None
+    size: Box | None = None
+    grid: Box | None = None  # of ranks
+    preconditioner: str = ""
+    algorithm: str = "recursive_doubling"
+    s: int = 4
+    model: str = "flow"
+
+
+def application_named(text: str) -> str:
+    """The name in the table, which has no hyphen."""
+    known = list(_krylov_programs.applications())
+    name = text.replace("-", "_")
+    if name not in known:
+        raise wrong_value(f"the application must be one of {', '.join(known).replace('_', '-')}", f"'{text}'")
+    return name
+
+
+def methods(asked: Asked) -> list[str]:
+    known = _krylov_programs.methods()
+    if asked.method == ALL:
+        return known
+    if asked.method not in known:
+        raise wrong_value(f"--method must be {ALL} or one of {', '.join(known)}", f"'{asked.method}'")
+    return [asked.method]
+
+
+def box(text: str, name: str) -> Box:
+    """ "200x200x200", or "200" of a cube."""
+    words = text.split("x")
+    if not all(word.isdecimal() and 0 < int(word) < 2**31 for word in words) or len(words) not in (1, 3):
+        raise wrong_value(f"{name} must be three lengths, such as 64x64x64", f"'{text}'")
+    lengths = [int(word) for word in words] * (3 if len(words) == 1 else 1)
+    return lengths[0], lengths[1], lengths[2]
+
+
+def grid_of(ranks: int) -> Box:
+    """The factors of a number of ranks that are nearest to each other, the greatest first."""
+    best = (ranks, 1, 1)
+    for z in range(1, round(ranks ** (1 / 3)) + 2):
+        if ranks % z:
+            continue
+        rest = ranks // z
+        y = next(y for y in range(int(rest**0.5), 0, -1) if rest % y == 0)
+        best = min(best, tuple(sorted((rest // y, y, z), reverse=True)), key=sum)
+    return best
+
+
+def iteration(asked: Asked, method: str, ranks: int) -> _krylov_programs.Iteration:
+    made = _krylov_programs.Iteration()
+    made.application, made.method, made.preconditioner = asked.application, method, asked.preconditioner
+    grid = asked.grid or grid_of(ranks)
+    if prod(grid) != ranks:
+        raise wrong_value(
+            f"--grid must have {ranks} ranks", "x".join(map(str, grid)), "leave it out, or change --ranks"
+        )
+    made.ranks = list(grid)
+    made.cells = list(asked.cells or [ceil(n / p) for n, p in zip(asked.size, grid)])
+    made.s = asked.s
+    return made
+
+
+def predicted(asked: Asked, method: str, job: _machine.Job) -> dict:
+    """The time of an iteration, and of its parts if each had the machine for itself; what is hidden is the sum of these
+    less the time."""
+    space = job.rank_space
+    allreduce = arguments.variants("allreduce", asked.algorithm)[0]
+    it = iteration(asked, method, space.ranks)
+    per_set = _krylov_programs.iterations_of(it)
+    accuracy = []
+
+    def seconds(**parts: bool) -> float:
+        for name in ("halos", "reductions", "computing"):
+            setattr(it, name, parts.get(name, not parts))
+        found = _simulate.simulate(_krylov_programs.programs(it, allreduce, space), job, None, asked.model, False)
+        accuracy.append(found.accuracy)
+        return found.seconds / per_set
+
+    total = seconds()
+    halo, reductions, computing = seconds(halos=True), seconds(reductions=True), seconds(computing=True)
+    return {
+        "application": asked.application,
+        "method": method,
+        "seconds": total,
+        "halo_seconds": halo,
+        "reductions_seconds": reductions,
+        "computing_seconds": computing,
+        "hidden_seconds": max(0.0, halo + reductions + computing - total),
+        "ranks": space.ranks,
+        "grid": list(it.ranks),
+        "cells": list(it.cells),
+        "iterations_of_a_step": per_set,
+        "algorithm": allreduce.name,
+        "machine": job.machine.name,
+        "shape": simulation.shape_of(job.machine),
+        "model": asked.model,
+        "accuracy": accuracy[0],
+    }
+
+
+def smaller_jobs(machine: _machine.Machine, asked: Ranks) -> Iterator[_machine.Job]:
+    """Jobs of one node and more on a machine, twice as many nodes each time, up to the shape asked for."""
+    whole = simulation.on(machine, replace(asked, ranks=None))
+    if whole.machine.on_switches:
+        most = whole.machine.nodes
+        counts = [2**k for k in range(most.bit_length()) if 2**k < most] + [most]
+        shapes = [str(n) for n in counts]
+    else:
+        shapes = list(reversed(list(halved(str(whole.machine.shape)))))
+    for shape in shapes:
+        with contextlib.suppress(KumihimoError):  # no part of the machine has this shape
+            yield simulation.on(machine, replace(asked, shape=shape, ranks=None))
+
+
+def halved(shape: str) -> Iterator[str]:
+    """A shape, and the same with its longest axis halved until no axis can be."""
+    axes = [(int(word.rstrip("m")), word.endswith("m")) for word in shape.split("x")]
+    while True:
+        yield "x".join(f"{n}{'m' if mesh else ''}" for n, mesh in axes)
+        longest = max(range(len(axes)), key=lambda a: axes[a][0])
+        if axes[longest][0] < 2:
+            return
+        axes[longest] = (axes[longest][0] // 2, axes[longest][1])
+
+
+def crossovers(asked: Asked, jobs: Iterator[_machine.Job]) -> Iterator[dict]:
+    """For each number of ranks the seconds of an iteration by method."""
+    for job in jobs:
+        found = {}
+        for method in methods(replace(asked, method=ALL)):
+            found[method] = predicted(asked, method, job)["seconds"]
+        yield {"ranks": job.rank_space.ranks, "seconds": found}
+
+
+def first_faster(rows: list[dict]) -> dict[str, int | None]:
+    """Of each other method, the number of ranks from which on it is faster than plain conjugate gradients."""
+    first: dict[str, int | None] = {}
+    for method in rows[0]["seconds"]:
+        if method == PLAIN:
+            continue
+        since = None
+        for row in rows:
+            faster = row["seconds"][method] < row["seconds"][PLAIN]
+            since = (since or row["ranks"]) if faster else None
+        first[method] = since
+    return first
+
+
+def check(asked: Asked) -> None:
+    if (asked.cells is None) == (asked.size is None):
+        both = asked.cells is not None
+        raise BadInput(
+            "an iteration needs either --cells of a rank or --size of all ranks",
+            "leave one of them out" if both else "add --cells 64x64x64",
+        )
+    if asked.model not in MODELS:
+        raise wrong_value(f"--model must be {' or '.join(MODELS)}", f"'{asked.model}'")
+    methods(asked)

@@ -1,0 +1,135 @@
+"""Whether a variant gives what the golden copy gives: the same bits, or within a bound of the rounding errors.
+
+If each element of the result comes from at most n operations that round with the unit roundoff u, each of two orders of
+them is within gamma_n M of the exact value, gamma_n = n u / (1 - n u), M the result for absolute values (Higham,
+Accuracy and Stability of Numerical Algorithms, 2nd edition, section 3.1). So two of them differ by at most
+2 gamma_n M. Results below the range of normal numbers add n times the smallest subnormal number. Where M overflows, the
+order decides what overflows, and nothing is compared.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+UNIT_OF_FORMAT = {"f": 2.0**-24, "d": 2.0**-53, "e": 2.0**-11}
+SMALLEST = {2.0**-24: 2.0**-149, 2.0**-53: 5e-324, 2.0**-11: 2.0**-24}
+COMPLEX_FACTOR = 2**1.5  # rounding errors of a complex product, Higham section 3.6
+
+
+@dataclass(frozen=True)
+class Bound:
+    operations: int  # behind one element
+    unit: float  # of results that are Python floats
+
+    def gamma(self, unit: float) -> float:
+        steps = self.operations * unit
+        return steps / (1 - steps) if steps < 1 else math.inf
+
+    def of(self, magnitude: float, unit: float) -> float:
+        return 2 * self.gamma(unit) * magnitude + self.operations * SMALLEST.get(unit, 5e-324)
+
+
+def view_of(value: object) -> memoryview | None:
+    """Of an array of numbers."""
+    if isinstance(value, (str, bytes)):
+        return None
+    try:
+        view = memoryview(value)
+    except TypeError:
+        return None
+    return view if view.c_contiguous and view.ndim and view.format != "O" else None
+
+
+def difference(
+    ours: object, golden: object, magnitude: object = None, bound: Bound | None = None, name: str = "result"
+) -> str:
+    """What differs, in a few words; empty if nothing does."""
+    view, theirs = view_of(ours), view_of(golden)
+    if view is not None and theirs is not None:
+        if view.format != theirs.format or view.shape != theirs.shape:
+            return f"{name} has {shape_text(view)}, the golden copy's {shape_text(theirs)}"
+        if view.tobytes() == theirs.tobytes():
+            return ""
+        unit = UNIT_OF_FORMAT.get(theirs.format, 0.0)
+        mine, right = flat(view), flat(theirs)
+        sizes = flat(view_of(magnitude)) if bound and view_of(magnitude) is not None else magnitude
+        for place, (a, b) in enumerate(zip(mine, right)):
+            m = sizes[place] if isinstance(sizes, list) else sizes
+            if said := of_numbers(a, b, m, bound, unit, f"{name}[{place}]"):
+                return said
+        return ""
+    if isinstance(ours, (list, tuple)) and isinstance(golden, (list, tuple)):
+        if len(ours) != len(golden):
+            return f"{name} has {len(ours)} elements, the golden copy's {len(golden)}"
+        for place, (a, b) in enumerate(zip(ours, golden)):
+            m = magnitude[place] if isinstance(magnitude, (list, tuple)) and len(magnitude) > place else magnitude
+            if said := difference(a, b, m, bound, f"{name}[{place}]"):
+                return said
+        return ""
+    if isinstance(ours, dict) and isinstance(golden, dict):
+        if list(map(str, sorted(ours, key=str))) != list(map(str, sorted(golden, key=str))):
+            return f"{name} has other keys than the golden copy's"
+        for key in golden:
+            m = magnitude.get(key) if isinstance(magnitude, dict) else magnitude
+            if said := difference(ours[key], golden[key], m, bound, f"{name}[{key!r}]"):
+                return said
+        return ""
+    if is_number(ours) and is_number(golden):
+        return of_numbers(ours, golden, magnitude, bound, bound.unit if bound else 0.0, name)
+    return "" if type(ours) is type(golden) and ours == golden else said_of(ours, golden, name)
+
+
+def is_number(value: object) -> bool:
+    return isinstance(value, (int, float, complex)) or hasattr(value, "__float__")
+
+
+def of_numbers(ours: object, golden: object, magnitude: object, bound: Bound | None, unit: float, name: str) -> str:
+    parts = [(complex(ours).real, complex(golden).real), (complex(ours).imag, complex(golden).imag)]
+    if not isinstance(golden, (float, complex)) and not hasattr(golden, "dtype"):  # integers are exact
+        return (
+            "" if ours == golden and isinstance(ours, bool) == isinstance(golden, bool) else said_of(ours, golden, name)
+        )
+    if all(same(a, b) for a, b in parts):
+        return ""
+    if bound is None or magnitude is None:
+        return said_of(ours, golden, name)
+    most = abs(complex(magnitude)) if is_number(magnitude) else math.nan
+    allowed = bound.of(most, unit or bound.unit) * (COMPLEX_FACTOR if isinstance(golden, complex) else 1)
+    if math.isinf(most):
+        return ""
+    away = max(abs(a - b) for a, b in parts)
+    if away <= allowed:  # false where either is no number
+        return ""
+    return f"{said_of(ours, golden, name)}, beyond the bound {allowed:.3g}"
+
+
+def same(a: float, b: float) -> bool:
+    return (a != a and b != b) or struct.pack("d", a) == struct.pack("d", b)
+
+
+def said_of(ours: object, golden: object, name: str) -> str:
+    return f"{name} is {shown(ours)}, the golden copy's {shown(golden)}"
+
+
+def shown(value: object) -> str:
+    text = " ".join(f"{value!r}".split())
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def flat(view: memoryview) -> list:
+    return view.tolist() if view.ndim == 1 else list(elements(view.tolist()))
+
+
+def elements(nested: list) -> Iterator:
+    for each in nested:
+        if isinstance(each, list):
+            yield from elements(each)
+        else:
+            yield each
+
+
+def shape_text(view: memoryview) -> str:
+    return f"shape {'x'.join(map(str, view.shape))} of {view.format}"

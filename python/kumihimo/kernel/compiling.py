@@ -1,0 +1,61 @@
+"""The system's C and C++ compilers, for generated sources."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from kumihimo.errors import failed
+
+FLAGS = ("-O3", "-march=native", "-fopenmp-simd", "-fPIC", "-shared", "-w")
+LANGUAGES = {
+    "c": ("CC", ("cc", "gcc", "clang"), "-std=gnu11", ".c"),
+    "c++": ("CXX", ("c++", "g++", "clang++"), "-std=gnu++17", ".cpp"),
+}
+SECONDS = 120
+
+
+@dataclass(frozen=True)
+class Compiler:
+    command: str
+    version: str  # first line of --version
+    flags: tuple[str, ...]
+    suffix: str
+
+    def compile(self, text: str, folder: Path) -> Path:
+        """The shared library of the text, made once. Failed: the first error of the compiler."""
+        key = hashlib.sha256("\n".join((text, self.version, *self.flags)).encode()).hexdigest()[:24]
+        made = folder / f"{key}.so"
+        if made.exists():
+            return made
+        source, new = folder / f"{key}{self.suffix}", folder / f"{key}.new"
+        source.write_text(text, encoding="utf-8")
+        words = [self.command, *self.flags, str(source), "-o", str(new), "-lm"]
+        try:
+            done = subprocess.run(words, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False)
+        except subprocess.TimeoutExpired:
+            raise failed("the generated source does not compile", f"{self.command} takes over {SECONDS} s") from None
+        if done.returncode:
+            lines = done.stderr.replace(str(source), source.name).strip().splitlines()
+            first = next((line for line in lines if "error" in line), lines[0] if lines else "no message")
+            raise failed("the generated source does not compile", " ".join(first.split())[:200])
+        new.replace(made)
+        return made
+
+
+def find(language: str) -> Compiler:
+    """By CC or CXX, or the usual names. Failed: there is none."""
+    variable, names, standard, suffix = LANGUAGES[language]
+    for name in filter(None, (os.environ.get(variable), *names)):
+        path = shutil.which(name)
+        if path:
+            done = subprocess.run([path, "--version"], capture_output=True, text=True, errors="replace", check=False)
+            version = (done.stdout.splitlines() or [name])[0]
+            return Compiler(path, version, (*FLAGS, standard), suffix)
+    raise failed(
+        f"there is no compiler for {language.upper()} ({', '.join(names)})", "", f"install one, or set {variable}"
+    )

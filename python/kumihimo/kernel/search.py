@@ -1,0 +1,100 @@
+"""Which candidates of a kernel are measured: all, some at random, or those that a model proposes (bayesian.py)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from math import ceil, inf
+from random import Random
+
+from kumihimo.errors import wrong_value
+
+STRATEGIES = ("exhaustive", "random", "bayesian")
+SHARE = 0.1  # of the candidates that random and bayesian measure
+LEAST = 12  # of them
+MOST_EXHAUSTIVE = 64  # candidates, up to which all are measured if nobody names a search
+Cost = Callable[["Candidate"], float]  # seconds; inf where it is refused
+
+
+@dataclass(frozen=True)
+class Candidate:
+    variant: str
+    values: tuple[tuple[str, object], ...] = ()
+
+    @property
+    def parameters(self) -> dict:
+        return dict(self.values)
+
+
+@dataclass(frozen=True)
+class Family:
+    """A variant with the values of its parameters that are tried, the default first."""
+
+    variant: str
+    parameters: tuple[tuple[str, tuple], ...] = ()
+
+    def candidates(self) -> Iterator[Candidate]:
+        names = [name for name, _ in self.parameters]
+        for values in itertools.product(*(values for _, values in self.parameters)):
+            yield Candidate(self.variant, tuple(zip(names, values)))
+
+
+def space(families: Sequence[Family]) -> list[Candidate]:
+    return [candidate for family in families for candidate in family.candidates()]
+
+
+def strategy_for(wanted: str, candidates: int) -> str:
+    if wanted and wanted not in STRATEGIES:
+        raise wrong_value(f"--search must be one of {', '.join(STRATEGIES)}", f"'{wanted}'")
+    return wanted or ("exhaustive" if candidates <= MOST_EXHAUSTIVE else "bayesian")
+
+
+def evaluations_of(strategy: str, candidates: int, times: int = 1) -> int:
+    """How many are measured. `times`: of the usual effort."""
+    if strategy == "exhaustive":
+        return candidates
+    return min(candidates, max(LEAST, ceil(SHARE * candidates)) * times)
+
+
+def run(
+    strategy: str,
+    families: Sequence[Family],
+    cost: Cost,
+    evaluations: int,
+    seed: int = 0,
+    is_over: Callable[[], bool] = lambda: False,
+) -> dict[Candidate, float]:
+    """The cost of each candidate that was measured, in that order. It ends with `evaluations`, or when `is_over`."""
+    found: dict[Candidate, float] = {}
+    for candidate, tell in proposals(strategy, families, seed):
+        if len(found) >= evaluations or is_over():
+            break
+        if candidate not in found:
+            found[candidate] = cost(candidate)
+        tell(found[candidate])
+    return found
+
+
+def proposals(
+    strategy: str, families: Sequence[Family], seed: int
+) -> Iterator[tuple[Candidate, Callable[[float], None]]]:
+    if strategy == "bayesian":
+        from kumihimo.kernel import bayesian
+
+        yield from bayesian.proposals(families, seed)
+        return
+    every = space(families)
+    if strategy == "random":
+        Random(seed).shuffle(every)
+    for candidate in every:
+        yield candidate, ignore
+
+
+def ignore(cost: float) -> None:
+    pass
+
+
+def best(found: dict[Candidate, float], count: int) -> list[Candidate]:
+    """The fastest ones, none that was refused."""
+    return sorted((each for each in found if found[each] < inf), key=found.__getitem__)[:count]

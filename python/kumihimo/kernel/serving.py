@@ -1,0 +1,187 @@
+"""A program under `kumihimo tune kernel`: it answers requests, one JSON object a line, over two inherited pipes. The
+C++ header answers the same ones (docs/adr/0036-kernels-of-users.md).
+
+list                                      -> kernels, machine, language
+source kernel variant parameters          -> text
+hash   kernel variant parameters          -> hash
+check  kernel variant parameters object size seed input -> ok | refused | skipped
+time   kernel variant parameters object size times -> seconds of one call
+
+The process may die of a request: then the tuner starts another one and refuses the variant.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import json
+import os
+import time
+from collections.abc import Callable
+from typing import NoReturn
+
+from kumihimo.errors import KumihimoError
+from kumihimo.kernel import cases, choices, identity
+from kumihimo.kernel.compare import UNIT_OF_FORMAT, Bound, difference, shown, view_of
+from kumihimo.kernel.declaration import TUNING, Kernel
+from kumihimo.kernel.guards import Arrays, WroteOutside, guarding
+
+MOST_KEPT = 8  # golden results
+
+
+def serve(kernels: dict[str, Kernel]) -> NoReturn:
+    """Answers until the tuner closes its pipe, then ends the process: the program does not go on."""
+    reading, writing = map(int, os.environ.pop(TUNING).split(","))
+    server = Server(kernels)
+    with os.fdopen(reading, encoding="utf-8") as asked, os.fdopen(writing, "w", encoding="utf-8") as answers:
+        for line in asked:
+            answers.write(json.dumps(server.answer(json.loads(line))) + "\n")
+            answers.flush()
+    os._exit(0)
+
+
+class Server:
+    def __init__(self, kernels: dict[str, Kernel]) -> None:
+        self.kernels = kernels
+        self.golden_results: dict[tuple, tuple] = {}
+        self.prepared: tuple[tuple, list] | None = None
+
+    def answer(self, asked: dict) -> dict:
+        if asked["do"] == "list":
+            return self.listing()
+        kernel = self.kernels[asked["kernel"]]
+        values = asked.get("parameters", {})
+        try:
+            if asked["do"] == "source":
+                return {"text": kernel.variants[asked["variant"]].generate(**values)}
+            if asked["do"] == "hash":
+                return {"hash": kernel.variants[asked["variant"]].hash(values)}
+            if asked["do"] == "check":
+                return self.check(kernel, asked)
+            return self.time(kernel, asked)
+        except KumihimoError as error:
+            return {"refused": str(error), "unavailable": True}
+        except Exception as error:
+            return {"refused": f"raises {raised(error)}"}
+
+    def listing(self) -> dict:
+        return {
+            "kernels": [described(kernel) for kernel in self.kernels.values()],
+            "machine": identity.this_machine(),
+            "language": "python",
+        }
+
+    def function(self, kernel: Kernel, asked: dict) -> Callable:
+        if asked["variant"] == choices.GOLDEN:
+            return kernel.golden
+        return kernel.variants[asked["variant"]].bound(asked.get("parameters", {}), asked.get("object", ""))
+
+    def check(self, kernel: Kernel, asked: dict) -> dict:
+        size, seed, kind = asked["size"], asked["seed"], asked["input"]
+        made = self.golden_of(kernel, size, seed, kind)
+        if "skipped" in made[0]:
+            return made[0]
+        _, given, golden_result, golden_after, magnitude, magnitude_after = made
+        function = self.function(kernel, asked)
+        names = names_of(kernel, len(given))
+        arrays = Arrays(shift=seed % 2 == 1)
+        arguments = [arrays.moved(name, copy.deepcopy(value)) for name, value in zip(names, given)]
+        try:
+            with guarding():
+                result = function(*arguments)
+            arrays.check()
+        except WroteOutside as error:
+            return {"refused": str(error)}
+        bound = Bound(kernel.operations(size), kernel.precision) if kernel.operations else None
+        said = difference(result, golden_result, magnitude, bound)
+        for name, ours, theirs, before, m in zip(names, arguments, golden_after, given, magnitude_after or given):
+            if name in kernel.outputs:
+                said = said or difference(ours, theirs, m, bound, name)
+            elif difference(ours, before):
+                said = said or f"writes to its input {name}"
+        if said:
+            return {"refused": said}
+        written = [value for name, value in zip(names, golden_after) if name in kernel.outputs]
+        return {"ok": True, **({"gamma": bound.gamma(unit_of([golden_result, *written], bound.unit))} if bound else {})}
+
+    def golden_of(self, kernel: Kernel, size: int, seed: int, kind: str) -> tuple:
+        """Arguments, the golden copy's result and outputs, and their magnitudes."""
+        key = kernel.name, size, seed, kind
+        if key not in self.golden_results:
+            if len(self.golden_results) >= MOST_KEPT:
+                self.golden_results.pop(next(iter(self.golden_results)))
+            self.golden_results[key] = self.made(kernel, size, seed, kind)
+        return self.golden_results[key]
+
+    def made(self, kernel: Kernel, size: int, seed: int, kind: str) -> tuple:
+        given = cases.arguments(kernel.inputs, size, seed, kind)
+        after = copy.deepcopy(given)
+        try:
+            result = kernel.golden(*after)
+        except Exception as error:
+            return ({"skipped": f"the golden copy raises {raised(error)}"},)
+        magnitude, magnitude_after = None, None
+        if kernel.magnitude:
+            magnitude_after = copy.deepcopy(given)
+            magnitude = kernel.magnitude(*magnitude_after)
+        return {}, given, result, after, magnitude, magnitude_after
+
+    def time(self, kernel: Kernel, asked: dict) -> dict:
+        key = kernel.name, asked["size"]
+        if self.prepared is None or self.prepared[0] != key:
+            self.prepared = key, cases.arguments(kernel.inputs, asked["size"], 0, cases.RANDOM)
+        given = self.prepared[1]
+        function = self.function(kernel, asked)
+        times = asked["times"]
+        if not kernel.outputs:
+            start = time.perf_counter_ns()
+            for _ in range(times):
+                function(*given)
+            return {"seconds": (time.perf_counter_ns() - start) * 1e-9 / times}
+        spent = 0
+        for _ in range(times):  # each on the same input, whatever a call before it wrote
+            arguments = copy.deepcopy(given)
+            start = time.perf_counter_ns()
+            function(*arguments)
+            spent += time.perf_counter_ns() - start
+        return {"seconds": spent * 1e-9 / times}
+
+
+def described(kernel: Kernel) -> dict:
+    variants = []
+    for each in kernel.variants.values():
+        row = {"name": each.name, "kind": each.kind, "parameters": {n: list(v) for n, v in each.parameters.items()}}
+        if each.kind == "loop":
+            loop = each.loop
+            row["loop"] = {**vars(loop), "sums": list(loop.sums)}
+        variants.append(row)
+    return {
+        "name": kernel.name,
+        "compiler": identity.interpreter(),
+        "golden": kernel.golden_hash(),
+        "hint": kernel.hint,
+        "sizes": list(kernel.sizes),
+        "edges": list(kernel.edges),
+        "bound": kernel.operations is not None,
+        "unit": kernel.precision,
+        "inputs": kernel.inputs is not None,
+        "variants": variants,
+    }
+
+
+def unit_of(results: list, otherwise: float) -> float:
+    """The largest unit roundoff of the results."""
+    views = [view for view in map(view_of, results) if view is not None]
+    return max((UNIT_OF_FORMAT.get(view.format, 0.0) for view in views), default=0.0) or otherwise
+
+
+def names_of(kernel: Kernel, count: int) -> list[str]:
+    try:
+        names = list(inspect.signature(kernel.golden).parameters)
+    except (TypeError, ValueError):
+        names = []
+    return (names + [f"argument {place + 1}" for place in range(len(names), count)])[:count]
+
+
+def raised(error: Exception) -> str:
+    return f"{type(error).__name__}: {shown(str(error)) if str(error) else 'without a message'}"

@@ -1,0 +1,283 @@
+"""Finds the fastest right variant of a program's kernel for each size: every candidate is checked against the golden
+copy before it is measured, and replaces it only if it is faster by its whole interval (ADR 36)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from math import ceil, inf, log
+from pathlib import Path
+
+from kumihimo.errors import Failed, failed, wrong_value
+from kumihimo.kernel import compiling, loops, rounds, search
+from kumihimo.kernel.choices import GOLDEN
+from kumihimo.kernel.hints import Hints, parse
+from kumihimo.kernel.rounds import Effort, QuickLook, Runner
+from kumihimo.kernel.search import Candidate, Family
+from kumihimo.kernel.session import Crashed, Ended, Session
+from kumihimo.ranges import FARTHEST
+
+USUAL_SIZES = (64, 512, 4096, 32768, 262144)
+PRECIOUS = 4  # times the effort of another kernel
+FINALISTS = 4
+LIMIT_SECONDS, LIMIT_TIMES = 2.0, 20  # of one call: so long, and so many times the golden copy's
+GOLDEN_SECONDS = 600.0
+SHARE_OF_SEARCH = 0.6
+EDGE_SIZES = 5
+Step = Callable[[str], None]
+
+
+@dataclass
+class Report:
+    """Of one kernel."""
+
+    name: str
+    decisions: list[dict] = field(default_factory=list)
+    left: list[int] = field(default_factory=list)  # sizes that there was no time for
+
+
+def sizes_of(kernel: dict, hints: Hints, asked: Sequence[int] = ()) -> list[int]:
+    """That are tuned: those named, those of the program, or some over the range of trips; each with the properties
+    of the hint."""
+    given = list(asked) or list(kernel["sizes"])
+    if given:
+        for size in given:
+            if not hints.fits(size):
+                raise wrong_value(f"sizes of {kernel['name']} must fit its hint '{kernel['hint']}'", size)
+        return sorted(set(given))
+    if not hints.trips:
+        return sorted({size for start in USUAL_SIZES for size in hints.from_size(start, 1)})
+    low, high = hints.trips
+    steps = max(1, ceil(log(high / max(low, 1)) / log(FARTHEST)))
+    starts = [round(max(low, 1) * (high / max(low, 1)) ** (step / steps)) for step in range(steps + 1)]
+    found = {size for start in starts for size in hints.from_size(start, 1)}
+    return sorted(found | set(largest(hints)))
+
+
+def largest(hints: Hints) -> list[int]:
+    """The largest size that fits, if it is near the end of the range."""
+    low, high = hints.trips
+    near = range(high, max(low, high - 4 * hints.multiple) - 1, -1)
+    return [next(size for size in near if hints.fits(size))] if any(map(hints.fits, near)) else []
+
+
+def families_of(kernel: dict, hints: Hints) -> list[Family]:
+    fixed = dict(hints.fixed)
+    families = []
+    for each in kernel["variants"]:
+        tried = loops.parameters(hints) if each["kind"] == "loop" else dict(each["parameters"])
+        values = ((name, (fixed[name],) if name in fixed else tuple(of)) for name, of in tried.items())
+        families.append(Family(each["name"], tuple(values)))
+    return families
+
+
+class Tuning:
+    """Of one kernel of the program in `session`. `folder`: for compiled sources."""
+
+    def __init__(self, session: Session, listing: dict, kernel: dict, folder: Path, seed: int = 0) -> None:
+        self.session, self.kernel, self.folder, self.seed = session, kernel, folder, seed
+        self.hints = parse(kernel["hint"])
+        self.language = "c++" if listing["language"] == "c++" else "c"
+        self.families = families_of(kernel, self.hints)
+        self.kinds = {each["name"]: each for each in kernel["variants"]}
+        self.faults: dict[Candidate, str] = {}
+        self.unavailable: set[Candidate] = set()  # of the faults: no library, command or compiler here
+        self.objects: dict[Candidate, str] = {}
+        self.golden_seconds: dict[int, float] = {}
+        self.gamma: dict[int, float] = {}
+        self.sizes: list[int] = []
+        self._compiler: compiling.Compiler | None = None
+
+    @property
+    def golden(self) -> Candidate:
+        return Candidate(GOLDEN)
+
+    def decisions(
+        self, sizes: Sequence[int], strategy: str, seconds_left: Callable[[], float], step: Step
+    ) -> Iterator[dict]:
+        """One for each size, within the time. A candidate that is wrong at any size is chosen for none, so all sizes
+        are checked first."""
+        self.sizes = list(sizes)
+        for place, size in enumerate(sizes):
+            if seconds_left() <= 0:
+                return
+            step(f"{self.kernel['name']}: {size}")
+            self.time_golden(size)
+            if place == 0 and len(sizes) > 1:
+                for other in sizes[1:]:
+                    self.time_golden(other)
+            yield self.decide(size, strategy, seconds_left() / (len(sizes) - place))
+
+    def time_golden(self, size: int) -> None:
+        if size in self.golden_seconds:
+            return
+        asked = self.request("time", self.golden, size=size, times=1)
+        try:
+            answer = self.session.ask(asked, GOLDEN_SECONDS)
+            answer = self.session.ask(asked, GOLDEN_SECONDS)  # the first touched memory and code
+        except Ended as error:
+            raise failed(f"the golden copy of {self.kernel['name']} {error} at size {size}") from None
+        if "refused" in answer:
+            raise failed(f"the golden copy of {self.kernel['name']} fails at size {size}", answer["refused"])
+        self.golden_seconds[size] = answer["seconds"]
+
+    def decide(self, size: int, strategy: str, seconds: float) -> dict:
+        began = time.monotonic()
+        spent = lambda: time.monotonic() - began  # noqa: E731
+        effort = Effort(seconds=min(0.5, (1 - SHARE_OF_SEARCH) * seconds))
+        times = 1
+        if self.hints.precious:
+            times = 2
+            effort = Effort(min(2.0, (1 - SHARE_OF_SEARCH) * seconds), 5e-3, least_rounds=15, most_rounds=60)
+        every = len(search.space(self.families))
+        chosen_strategy = search.strategy_for(strategy, every)
+        quick = QuickLook(self.golden, self.golden_seconds[size], effort)
+        found = search.run(
+            chosen_strategy,
+            self.families,
+            lambda candidate: self.cost(candidate, size, quick),
+            search.evaluations_of(chosen_strategy, every, times),
+            self.seed,
+            lambda: spent() > SHARE_OF_SEARCH * seconds,
+        )
+        runners = [Runner(self.golden, rounds.times_of(self.golden_seconds[size], effort))]
+        for candidate in search.best(found, FINALISTS * times):
+            if found[candidate] <= rounds.FAR_SLOWER * min(found.values()):
+                runners.append(Runner(candidate, rounds.times_of(found[candidate], effort)))
+        rounds_began = time.monotonic()
+        by_runner = lambda runner: self.sample(runner, size)  # noqa: E731
+        rounds.by_turns(runners, by_runner, effort, lambda: time.monotonic() - rounds_began)
+        return self.decision(size, runners, quick, found, chosen_strategy, every)
+
+    def decision(self, size, runners, quick, found, strategy, every) -> dict:
+        golden = runners[0]
+        if golden.refused:
+            raise failed(f"the golden copy of {self.kernel['name']} {golden.refused} at size {size}")
+        for runner in runners[1:]:
+            if runner.refused:
+                self.faults[runner.candidate] = f"size {size}: {runner.refused}"
+        rows = [rounds.row_of(runner, golden) for runner in runners]
+        final = {runner.candidate for runner in runners}
+        for candidate in found:
+            if candidate in final:
+                continue
+            row = {"variant": candidate.variant, "parameters": candidate.parameters}
+            if found[candidate] < inf:
+                dropped = quick.dropped.get(candidate, "slower in the search")
+                rows.append({**row, "seconds": found[candidate], "dropped": dropped})
+            else:
+                away = {"unavailable": True} if candidate in self.unavailable else {}
+                rows.append({**row, "refused": self.faults[candidate], **away})
+        faster = [row for row in rows if row.get("is_faster")]
+        best = min(faster, key=lambda row: row["ratio"], default=rows[0])
+        pick = lambda row: {"variant": row["variant"], "parameters": row["parameters"]}  # noqa: E731
+        decision = {"kernel": self.kernel["name"], "size": size, "chosen": pick(best), "untuned": pick(rows[0])}
+        decision |= {"search": strategy, "candidates": every, "measured": len(found), "tried": rows}
+        return decision | {"check": self.check_text(size)}
+
+    def check_text(self, size: int) -> str:
+        if not self.kernel["bound"]:
+            return "bitwise"
+        gamma = self.gamma.get(size)
+        value = f" = {gamma:.3g}" if gamma is not None else ""
+        return f"within 2 gamma_n M, gamma_n{value}"
+
+    def cost(self, candidate: Candidate, size: int, quick: QuickLook) -> float:
+        """Seconds of one call, inf where it is refused."""
+        if self.fault(candidate):
+            return inf
+        took = quick.seconds(candidate, lambda runner: self.sample(runner, size))
+        if isinstance(took, str):
+            self.faults[candidate] = f"size {size}: {took}"
+            return inf
+        return took
+
+    def sample(self, runner: Runner, size: int) -> float | str:
+        asked = self.request("time", runner.candidate, size=size, times=runner.times)
+        answer = self.answer(asked, self.limit(size) * runner.times)
+        return answer["seconds"] if "seconds" in answer else answer["refused"]
+
+    def limit(self, size: int) -> float:
+        """Of one call of a variant; of sizes that are not tuned as of the next larger one that is."""
+        known = min((each for each in self.golden_seconds if each >= size), default=max(self.golden_seconds))
+        return LIMIT_SECONDS + LIMIT_TIMES * self.golden_seconds[known]
+
+    def fault(self, candidate: Candidate) -> str:
+        """Why it may not be chosen: the input on which it is wrong. Checked once."""
+        if candidate not in self.faults:
+            try:
+                self.faults[candidate] = self.found_fault(candidate)
+            except Failed as error:
+                self.faults[candidate] = str(error)
+                self.unavailable.add(candidate)
+        return self.faults[candidate]
+
+    def found_fault(self, candidate: Candidate) -> str:
+        self.objects[candidate] = self.compiled(candidate)
+        compared, skipped = 0, ""
+        for size, seed, kind in self.inputs():
+            asked = self.request("check", candidate, size=size, seed=seed, input=kind)
+            answer = self.answer(asked, 2 * self.limit(size))  # the golden copy runs too
+            if answer.get("unavailable"):
+                self.unavailable.add(candidate)
+                return answer["refused"]
+            if "refused" in answer:
+                if "outside" in answer["refused"]:
+                    self.session.close()  # its memory may be damaged
+                return f"size {size}, seed {seed}, {kind} input: {answer['refused']}"
+            compared += "ok" in answer
+            skipped = answer.get("skipped", skipped)
+            if "gamma" in answer:
+                self.gamma[size] = answer["gamma"]
+        return "" if compared else f"no input could be compared: {skipped}"
+
+    def inputs(self) -> list[tuple[int, int, str]]:
+        """(size, seed, kind): the smallest sizes, one beside each tuned size, and the tuned ones, with every edge. Odd
+        seeds shift arrays off the boundary of a cache line."""
+        edges = self.hints.from_size(1, EDGE_SIZES)
+        beside = [size for tuned in self.sizes[:2] for size in self.hints.from_size(tuned + 1, 1)]
+        small = sorted({*edges, *(size for size in beside if size <= max(self.sizes))})
+        found = [(size, seed, "random") for size in small for seed in (0, 1)]
+        found += [(size, 0, kind) for size in (small[0], small[-1]) for kind in self.kernel["edges"]]
+        return found + [(size, seed, "random") for size in self.sizes for seed in (2, 3)]
+
+    def answer(self, asked: dict, seconds: float) -> dict:
+        """Of a program that ends, the reason. A crash counts only if a new process has it too: one before it may have
+        damaged the memory."""
+        try:
+            try:
+                return self.session.ask(asked, seconds)
+            except Crashed:
+                return self.session.ask(asked, seconds)
+        except Ended as error:
+            return {"refused": str(error)}
+
+    def request(self, do: str, candidate: Candidate, **more: object) -> dict:
+        asked = {"do": do, "kernel": self.kernel["name"], "variant": candidate.variant}
+        asked["parameters"] = candidate.parameters
+        return {**asked, "object": self.objects.get(candidate, ""), **more}
+
+    def compiled(self, candidate: Candidate) -> str:
+        """The path of the shared library of a generated source; empty for other variants."""
+        row = self.kinds.get(candidate.variant, {})
+        if row.get("kind") == "loop":
+            loop = loops.Loop(**{**row["loop"], "sums": tuple(row["loop"]["sums"])})
+            multiple = self.hints.multiple
+            text = loops.source(loop, candidate.parameters, cplusplus=self.language == "c++", multiple=multiple)
+        elif row.get("kind") == "source":
+            answer = self.answer(self.request("source", candidate), LIMIT_SECONDS)
+            if "text" not in answer:
+                raise failed("its generator fails", answer["refused"])
+            text = answer["text"]
+        else:
+            return ""
+        if self._compiler is None:
+            self._compiler = compiling.find(self.language)
+        return str(self._compiler.compile(text, self.folder))
+
+    def hash_of(self, candidate: Candidate) -> str:
+        answer = self.answer(self.request("hash", candidate), LIMIT_SECONDS)
+        if "hash" not in answer:
+            raise failed(f"the variant {candidate.variant} has no hash", answer["refused"])
+        return answer["hash"]

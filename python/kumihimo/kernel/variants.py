@@ -1,0 +1,180 @@
+"""Variants of a kernel: a Python function, a function of another library, an external command, a generated source.
+`bound(values, object)` is what runs: a function with the golden copy's arguments."""
+
+from __future__ import annotations
+
+import functools
+import json
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kumihimo.errors import failed
+from kumihimo.kernel import identity, native
+from kumihimo.kernel.loops import Loop
+
+Values = Mapping[str, object]
+
+
+@dataclass
+class Variant:
+    name: str
+    parameters: dict[str, tuple] = field(default_factory=dict)  # values that are tried, the default first
+    kind = "function"
+    compiled = False  # from a source that the tuner compiles
+
+    def hash(self, values: Values) -> str:
+        raise NotImplementedError
+
+    def bound(self, values: Values, object_path: str) -> Callable:
+        raise NotImplementedError
+
+
+@dataclass
+class PythonVariant(Variant):
+    function: Callable = None
+
+    def hash(self, values: Values) -> str:
+        return identity.hash_of_function(self.function)
+
+    def bound(self, values: Values, object_path: str) -> Callable:
+        return functools.partial(self.function, **values) if values else self.function
+
+
+def adapted(function: Callable, call: Callable | None, values: Values) -> Callable:
+    """`call(function, *arguments, **values)` says how a native function gets the golden copy's arguments."""
+    return functools.partial(call, function, **values) if call else function
+
+
+@dataclass
+class LibraryVariant(Variant):
+    library: str = ""
+    prototype: str = ""
+    call: Callable | None = None
+    kind = "library"
+
+    def hash(self, values: Values) -> str:
+        how = identity.source_of(self.call) if self.call else ""
+        return identity.hash_of_text(f"{self.library}\n{self.prototype}\n{how}")
+
+    def bound(self, values: Values, object_path: str) -> Callable:
+        return adapted(native.function_of(self.library, self.prototype), self.call, values)
+
+
+@dataclass
+class SourceVariant(Variant):
+    """`generate(**values)` gives C text with the function of the prototype."""
+
+    generate: Callable = None
+    prototype: str = ""
+    call: Callable | None = None
+    kind = "source"
+    compiled = True
+
+    def hash(self, values: Values) -> str:
+        how = identity.source_of(self.call) if self.call else ""
+        return identity.hash_of_text(f"{self.generate(**values)}\n{self.prototype}\n{how}")
+
+    def bound(self, values: Values, object_path: str) -> Callable:
+        return adapted(native.function_of(object_path, self.prototype), self.call, {})
+
+
+@dataclass
+class LoopVariant(Variant):
+    loop: Loop = None
+    call: Callable | None = None
+    kind = "loop"
+    compiled = True
+
+    def hash(self, values: Values) -> str:
+        return identity.hash_of_text(self.loop.text() + (identity.source_of(self.call) if self.call else ""))
+
+    def bound(self, values: Values, object_path: str) -> Callable:
+        return adapted(native.function_of(object_path, self.loop.prototype), self.call, {})
+
+
+@dataclass
+class CommandVariant(Variant):
+    """An external command. Without `encode` and `decode` it reads one JSON object, {"arguments": [...], "parameters":
+    {...}}, and writes {"result": ..., "arguments": {"0": [...]}}: the arguments by place that it changed. It reads
+    standard input and writes standard output, or the files whose paths replace {input} and {output} in its words."""
+
+    words: Sequence[str] = ()
+    encode: Callable | None = None
+    decode: Callable | None = None
+    kind = "command"
+
+    def hash(self, values: Values) -> str:
+        how = "".join(identity.source_of(each) for each in (self.encode, self.decode) if each)
+        program = shutil.which(self.words[0])
+        stamp = f"{Path(program).stat().st_size} {Path(program).stat().st_mtime_ns}" if program else ""
+        return identity.hash_of_text(f"{list(self.words)}\n{stamp}\n{how}")
+
+    def bound(self, values: Values, object_path: str) -> Callable:
+        if not shutil.which(self.words[0]):
+            raise failed(f"the command {self.words[0]} is not there")
+        return functools.partial(self.run, values)
+
+    def run(self, values: Values, *arguments: object) -> object:
+        if self.encode:
+            given = self.encode(*arguments, **values)
+        else:
+            plain = [as_json(each) for each in arguments]
+            given = json.dumps({"arguments": plain, "parameters": dict(values)}) + "\n"
+        answer = self.output_of(given.encode() if isinstance(given, str) else given)
+        if self.decode:
+            return self.decode(answer, *arguments)
+        try:
+            found = json.loads(answer)
+            for place, changed in found.get("arguments", {}).items():
+                take(arguments[int(place)], changed)
+            return found.get("result")
+        except (ValueError, KeyError, IndexError, AttributeError, TypeError) as error:
+            what = f"the command {self.words[0]} wrote no answer in the form of docs/guides/tune-your-kernel.md"
+            raise failed(what, str(error)) from None
+
+    def output_of(self, given: bytes) -> str:
+        by_files = any("{input}" in word or "{output}" in word for word in self.words)
+        with tempfile.TemporaryDirectory() if by_files else _NoFolder() as folder:
+            paths = {name: str(Path(folder, name)) for name in ("input", "output")} if by_files else {}
+            words = list(self.words)
+            for name, path in paths.items():
+                words = [word.replace(f"{{{name}}}", path) for word in words]
+            reads_file = any("{input}" in word for word in self.words)
+            if reads_file:
+                Path(paths["input"]).write_bytes(given)
+            done = subprocess.run(words, input=b"" if reads_file else given, capture_output=True, check=False)
+            if done.returncode:
+                said = done.stderr.decode(errors="replace").strip().splitlines()
+                raise failed(f"the command {self.words[0]} ended with {done.returncode}", said[-1] if said else "")
+            writes_file = any("{output}" in word for word in self.words)
+            return (Path(paths["output"]).read_bytes() if writes_file else done.stdout).decode()
+
+
+class _NoFolder:
+    def __enter__(self) -> str:
+        return ""
+
+    def __exit__(self, *of_error: object) -> None:
+        pass
+
+
+def as_json(value: object) -> object:
+    """Arrays as lists: numbers keep all their bits."""
+    to_list = getattr(value, "tolist", None)
+    if to_list:
+        return to_list()
+    if isinstance(value, (bytes, bytearray)):
+        return list(value)
+    return value
+
+
+def take(array: object, values: list) -> None:
+    """Writes what a command returned into the program's array."""
+    if len(array) != len(values):
+        raise ValueError(f"{len(values)} elements for an array of {len(array)}")
+    for place, value in enumerate(values):
+        array[place] = value

@@ -1,0 +1,132 @@
+"""Choices of a program's kernels as a file (docs/wisdom.md): a file for each name, to which several programs, machines
+and compilers add at the same time."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import shutil
+from collections.abc import Iterator, Sequence
+from math import inf
+from pathlib import Path
+
+from kumihimo import files
+from kumihimo.errors import wrong_value
+from kumihimo.kernel import choices
+from kumihimo.kernel.search import Candidate
+from kumihimo.kernel.tuning import Tuning
+from kumihimo.ranges import FARTHEST, ranges
+from kumihimo.tune.wisdom import as_text, rounded
+
+NEAR = 2  # times a size that ends the range: so far it speaks for others
+ADVICE = "correct or remove it"
+
+
+def rows(tuning: Tuning, listing: dict, decisions: Sequence[dict]) -> list[dict]:
+    """A choice for each range of sizes; objects of compiled sources are kept beside the wisdom."""
+    by_size = {each["size"]: each for each in decisions}
+    points = [(size, by_size[size]["chosen"]) for size in sorted(by_size)]
+    if not points:
+        return []
+    key = choices.key_of(tuning.kernel["golden"], tuning.kernel["compiler"], listing["language"], listing["machine"])
+    found = []
+    for each in ranges(points, None):
+        candidate = Candidate(each.chosen["variant"], tuple(each.chosen["parameters"].items()))
+        row = {"kernel": tuning.kernel["name"], **key, **each.chosen, **source_of(tuning, candidate)}
+        row |= {"from_size": each.from_bytes, "to_size": each.to_bytes, **tuning.hints.conditions()}
+        row["check"] = by_size[each.sizes[0]]["check"]
+        found.append({**row, "measured": [figures_of(by_size[size]) for size in each.sizes]})
+    low, high = tuning.hints.trips or (points[0][0] // NEAR, points[-1][0] * NEAR)
+    if points[0][0] <= max(low, 1) * FARTHEST:
+        found[0]["from_size"] = low
+    if high <= points[-1][0] * FARTHEST:
+        found[-1]["to_size"] = high
+    return found
+
+
+def source_of(tuning: Tuning, candidate: Candidate) -> dict:
+    if candidate.variant == choices.GOLDEN:
+        return {}
+    found = {"source": tuning.hash_of(candidate)}
+    path = tuning.objects.get(candidate)
+    if path:
+        choices.objects().mkdir(parents=True, exist_ok=True)
+        kept = choices.objects() / Path(path).name
+        if not kept.exists():
+            new = kept.with_suffix(".new")
+            shutil.copyfile(path, new)
+            new.replace(kept)
+        found["object"] = kept.name
+    return found
+
+
+def figures_of(decision: dict) -> dict:
+    chosen = next(row for row in decision["tried"] if is_of(row, decision["chosen"]))
+    names = ("seconds", "ratio", "ratio_low", "ratio_high")
+    figures = {"size": decision["size"], **{name: chosen[name] for name in names if name in chosen}}
+    return rounded({**figures, "golden_seconds": decision["tried"][0]["seconds"]})
+
+
+def is_of(row: dict, candidate: dict) -> bool:
+    return row["variant"] == candidate["variant"] and row["parameters"] == candidate["parameters"]
+
+
+def existing(path: Path) -> dict | None:
+    """A file that can be extended. BadInput: it is none of ours, or damaged; nothing is written over."""
+    if not path.exists():
+        return None
+    text = files.read_text(path, "the wisdom file", 64 << 20)
+    try:
+        file = json.loads(text)
+    except (ValueError, RecursionError):
+        raise wrong_value("the wisdom file of a kernel must be JSON", str(path), ADVICE) from None
+    head = file.get("kumihimo_wisdom") if isinstance(file, dict) else None
+    if head != choices.VERSION or not isinstance(file.get("choices"), list):
+        rule = f"the wisdom file of a kernel must have version {choices.VERSION} and choices"
+        raise wrong_value(rule, str(path), ADVICE)
+    if not all(isinstance(each, dict) for each in file["choices"]):
+        raise wrong_value("each choice in the wisdom file of a kernel must be an object", str(path), ADVICE)
+    return file
+
+
+def extend(kernel: str, new: Sequence[dict], made: dict) -> Path:
+    """Adds choices under a lock, so that programs that are tuned at the same time lose none."""
+    path = choices.path_of(kernel)
+    with locked(path):
+        old = existing(path)
+        kept = (old or {}).get("choices", [])
+        for row in new:
+            kept = [part for each in kept for part in without(each, row)]
+        file = {"kumihimo_wisdom": choices.VERSION, "made": made, "choices": [*new, *kept]}
+        files.write_whole(path, as_text(file))
+    return path
+
+
+def without(old: dict, new: dict) -> list[dict]:
+    """An old choice without the sizes of a new one for the same golden copy, compiler and machine."""
+    if any(old.get(name) != new[name] for name in ("kernel", "golden", "language", "compiler", "machine")):
+        return [old]
+    low, high = old.get("from_size", 0), old.get("to_size", inf)
+    if high < new["from_size"] or new["to_size"] < low:
+        return [old]
+    parts = [(low, new["from_size"] - 1), (new["to_size"] + 1, high)]
+    return [cut(old, first, last) for first, last in parts if first <= last]
+
+
+def cut(old: dict, first: int, last: float) -> dict:
+    measured = [each for each in old.get("measured", []) if first <= each.get("size", -1) <= last]
+    row = {**old, "from_size": first, "measured": measured}
+    if last < inf:
+        row["to_size"] = last
+    return row
+
+
+@contextlib.contextmanager
+def locked(path: Path) -> Iterator[None]:
+    with files.refused("the folder of kernel wisdom must be writable", path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = path.with_suffix(".lock").open("a")
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

@@ -1,0 +1,28 @@
+"""python -m kumihimo.kernel.worker FILE.py: imports the file and serves its kernels (serving.py)."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+from kumihimo.errors import KumihimoError
+from kumihimo.kernel import declaration, serving
+
+
+def main(path: str) -> None:
+    file = Path(path).resolve()
+    sys.path.insert(0, str(file.parent))
+    sys.argv = [str(file)]
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[file.stem] = module  # as pickle and inspect need it
+    try:
+        spec.loader.exec_module(module)
+    except KumihimoError as error:
+        sys.exit(str(error))
+    serving.serve(declaration.declared)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

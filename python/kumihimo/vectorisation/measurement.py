@@ -1,0 +1,97 @@
+"""Runs the driver: one process for each loop and size, in which the forms take turns."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import threading
+
+from kumihimo import _measure
+from kumihimo.errors import failed
+from kumihimo.vectorisation import SIZES
+from kumihimo.vectorisation.compiler import Built, Compiler
+
+SAMPLE_SECONDS = 0.001
+LIMIT_SECONDS = 300  # of one loop of one size
+
+
+def bytes_of_sizes(of_caches: tuple[int, int, int], memory: int) -> dict[str, int]:
+    """Of all arrays of a loop: half of the first level, half of the second, four times the last, where the memory that
+    is free allows it."""
+    first, second, last = of_caches
+    return dict(zip(SIZES, (first // 2, second // 2, min(max(4 * last, 64 * 2**20), memory // 8))))
+
+
+def list_loops(built: Built) -> list[dict]:
+    done = subprocess.run([built.driver, "list"], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise failed(
+            "the compiled loops do not start", ended(done.returncode), "leave out --flags for other processors"
+        )
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def measure(compiler: Compiler, built: Built, loop: str, size: str, size_bytes: int, rounds: int) -> dict:
+    """One loop of one size: its forms, each with its samples or the reason why it is refused."""
+    words = ["measure", str(rounds), str(SAMPLE_SECONDS), loop, str(SIZES.index(size)), str(size_bytes)]
+    at, result, is_late = f"loop {loop}", None, False
+    process = subprocess.Popen([built.driver, *words], stdout=subprocess.PIPE, text=True)
+
+    def end() -> None:
+        nonlocal is_late
+        is_late = True
+        process.kill()
+
+    timer = threading.Timer(LIMIT_SECONDS, end)
+    timer.start()
+    try:
+        for line in process.stdout:
+            said = json.loads(line)
+            if "no_memory" in said:
+                raise failed("there is not enough memory for this size", f"{said['no_memory']} bytes", "leave it out")
+            at, result = said.get("at", at), said if "loop" in said else result
+        code = process.wait()
+    finally:
+        timer.cancel()
+        process.kill()
+        process.wait()
+        process.stdout.close()
+    if is_late:
+        raise failed(f"{at} did not end within {LIMIT_SECONDS} s", compiler.text, "leave the loop out")
+    if code != 0 or result is None:
+        raise failed(f"{at} crashed", f"{compiler.text}: {ended(code)}", "change --flags, or report it")
+    return result
+
+
+def ended(code: int) -> str:
+    return signal.Signals(-code).name if code < 0 else f"exit code {code}"
+
+
+def with_statistics(result: dict) -> dict:
+    """A result of the driver with medians, 95 % intervals, and ratios to the fastest form, by samples of one round."""
+    rows = [row for row in result["forms"] if "seconds" in row]
+    medians = [_measure.summarise(row["seconds"]).median for row in rows]
+    best = rows[medians.index(min(medians))]["seconds"] if rows else []
+    forms = []
+    for row in result["forms"]:
+        if "refused" in row:
+            forms.append(row)
+            continue
+        summary = _measure.summarise(row["seconds"])
+        ratio = _measure.compare(list(zip(row["seconds"], best)))
+        forms.append(
+            {
+                "form": row["form"],
+                "seconds": summary.median,
+                "seconds_low": summary.low,
+                "seconds_high": summary.high,
+                "samples": summary.samples,
+                "outliers": summary.outliers,
+                "ratio": ratio.ratio,
+                "ratio_low": ratio.ratio_low,
+                "ratio_high": ratio.ratio_high,
+                **({"mflops": result["flops"] / summary.median * 1e-6} if result["flops"] else {}),
+            }
+        )
+    return {"size": SIZES[result["size"]], "n": result["n"], "forms": forms}

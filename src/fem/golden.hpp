@@ -1,0 +1,14 @@
+// The golden copy of the assembly: one element after the other in natural order, the integral of B^T D B at 2 x 2 x 2
+// Gauss points, in plain loops. Every variant is compared with it.
+#pragma once
+
+#include "fem/materials.hpp"
+#include "fem/matrix.hpp"
+#include "fem/mesh.hpp"
+
+namespace kumihimo::fem {
+
+// Adds the stiffness of all elements to `matrix`, which make_matrix(mesh) made.
+void assemble_golden(const Mesh& mesh, const Materials& materials, Matrix& matrix);
+
+} // namespace kumihimo::fem

@@ -1,0 +1,79 @@
+#include "fem/order.hpp"
+
+#include <algorithm>
+
+namespace kumihimo::fem {
+namespace {
+
+constexpr std::int32_t outside = -2, unseen = -1;
+
+// Breadth first from `root` among unseen nodes: sets their levels, appends them to `found`.
+void breadth_first(const Matrix& matrix, std::int32_t root, std::vector<std::int32_t>& level,
+                   std::vector<std::int32_t>& found) {
+  const auto degree = [&](std::int32_t n) { return matrix.row_begin[n + 1] - matrix.row_begin[n]; };
+  std::size_t at = found.size();
+  found.push_back(root);
+  level[static_cast<std::size_t>(root)] = 0;
+  for (; at < found.size(); ++at) {
+    const std::int32_t n = found[at];
+    const std::size_t first = found.size();
+    for (std::int32_t b = matrix.row_begin[n]; b < matrix.row_begin[n + 1]; ++b) {
+      const std::int32_t next = matrix.columns[b];
+      if (level[static_cast<std::size_t>(next)] != unseen) continue;
+      level[static_cast<std::size_t>(next)] = level[static_cast<std::size_t>(n)] + 1;
+      found.push_back(next);
+    }
+    std::stable_sort(found.begin() + static_cast<std::ptrdiff_t>(first), found.end(),
+                     [&](std::int32_t a, std::int32_t b) { return degree(a) < degree(b); });
+  }
+}
+
+} // namespace
+
+std::vector<std::int32_t> reverse_cuthill_mckee(const Matrix& matrix, const std::vector<std::int32_t>& nodes) {
+  std::vector<std::int32_t> level(static_cast<std::size_t>(matrix.rows()), outside), found, trial;
+  for (const std::int32_t n : nodes) level[static_cast<std::size_t>(n)] = unseen;
+  found.reserve(nodes.size());
+  for (const std::int32_t start : nodes) {
+    if (level[static_cast<std::size_t>(start)] != unseen) continue;
+    // The last node of a breadth-first search lies far out; from there the levels are more and smaller.
+    std::int32_t root = start;
+    trial.clear();
+    breadth_first(matrix, start, level, trial);
+    root = trial.back();
+    for (const std::int32_t n : trial) level[static_cast<std::size_t>(n)] = unseen;
+    breadth_first(matrix, root, level, found);
+  }
+  std::reverse(found.begin(), found.end());
+  return found;
+}
+
+Order coloured(const Matrix& matrix, const std::vector<std::int32_t>& order) {
+  std::vector<std::int32_t> colour(static_cast<std::size_t>(matrix.rows()), -1);
+  std::vector<std::int64_t> taken_by; // of a colour: the last node with a neighbour of it
+  std::vector<std::int64_t> count;
+  for (const std::int32_t n : order) {
+    for (std::int32_t b = matrix.row_begin[n]; b < matrix.row_begin[n + 1]; ++b) {
+      const std::int32_t c = colour[static_cast<std::size_t>(matrix.columns[b])];
+      if (c >= 0) taken_by[static_cast<std::size_t>(c)] = n;
+    }
+    std::size_t c = 0;
+    while (c < taken_by.size() && taken_by[c] == n) ++c;
+    if (c == taken_by.size()) {
+      taken_by.push_back(-1);
+      count.push_back(0);
+    }
+    colour[static_cast<std::size_t>(n)] = static_cast<std::int32_t>(c);
+    ++count[c];
+  }
+  Order made;
+  made.colour_begin.assign(1, 0);
+  for (const std::int64_t size : count) made.colour_begin.push_back(made.colour_begin.back() + size);
+  std::vector<std::int64_t> next(made.colour_begin.begin(), made.colour_begin.end() - 1);
+  made.nodes.resize(order.size());
+  for (const std::int32_t n : order)
+    made.nodes[static_cast<std::size_t>(next[static_cast<std::size_t>(colour[static_cast<std::size_t>(n)])]++)] = n;
+  return made;
+}
+
+} // namespace kumihimo::fem

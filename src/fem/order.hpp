@@ -1,0 +1,26 @@
+// Orders of nodes for Gauss-Seidel sweeps, by the graph of a matrix (its owned rows and columns).
+#pragma once
+
+#include "fem/matrix.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace kumihimo::fem {
+
+// Nodes in the order of the sweep. Nodes of one colour, positions colour_begin[c] to colour_begin[c + 1], share no
+// block, so threads sweep them at the same time.
+struct Order {
+  std::vector<std::int32_t> nodes;
+  std::vector<std::int64_t> colour_begin;
+};
+
+// Reverse Cuthill-McKee (George and Liu 1981): breadth first from a node of least degree at the end of a longest path,
+// neighbours by degree, reversed. `nodes`: ascending, owned; couplings with others are left out.
+std::vector<std::int32_t> reverse_cuthill_mckee(const Matrix& matrix, const std::vector<std::int32_t>& nodes);
+
+// Each node, in the given order, gets the first colour that none of its neighbours has. Within a colour the order
+// stays. 27-point graphs have neighbours within a level of Cuthill-McKee, so levels are no colours there.
+Order coloured(const Matrix& matrix, const std::vector<std::int32_t>& order);
+
+} // namespace kumihimo::fem

@@ -1,0 +1,58 @@
+// A run of HPCG in its phases, each called by itself so that a program can show progress between them:
+// make, run_reference, optimise (once or for several orderings), converge, validate, then run_set as often as there is
+// time.
+#pragma once
+
+#include "hpcg/rating.hpp"
+#include "hpcg/reference.hpp"
+#include "hpcg/validation.hpp"
+
+#include <memory>
+#include <optional>
+
+namespace kumihimo::hpcg {
+
+class Benchmark {
+ public:
+  // Errors: the grid; not enough memory.
+  static Result<std::unique_ptr<Benchmark>> make(const Grid& grid);
+
+  // 50 iterations of the golden copy: how far the residual must be reduced.
+  Result<CgResult> run_reference();
+  // The optimised system, in place of an earlier one; its time is added to that of the optimisation.
+  Status optimise(OrderingKind kind);
+  // Frees the matrices of the golden copy: what was optimised last stays.
+  void free_reference() { matrices_.clear(); }
+  struct Validation {
+    Symmetry symmetry;
+    Convergence convergence;
+  };
+  Result<Validation> validate();
+  // The iterations that the optimised system needs for the reduction of the reference; at least 50. Errors: it does not
+  // reach it in 500.
+  Result<CgResult> converge();
+  // So many iterations from zero.
+  Result<CgResult> run_set();
+
+  const Grid& grid() const { return grid_; }
+  const Times& times() const { return times_; } // of set-up and optimisation
+  int iterations() const { return iterations_; }
+  // The largest |x - 1| of the last solution.
+  double error() const;
+  const System& system() const { return *system_; }
+
+ private:
+  explicit Benchmark(const Grid& grid) : grid_(grid) {}
+
+  Grid grid_;
+  krylov::SumsOfOne sums_;
+  std::vector<Matrix> matrices_;
+  std::optional<System> system_;
+  std::optional<Cg> cg_;
+  threads::Array<double> natural_b_, b_, x_; // b_, x_: in the order of the system
+  Times times_;
+  double wanted_reduction_ = 0;
+  int iterations_ = reference_iterations;
+};
+
+} // namespace kumihimo::hpcg

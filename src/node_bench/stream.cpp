@@ -1,0 +1,79 @@
+#include "node_bench/stream.hpp"
+
+#include "measure/clock.hpp"
+#include "node_bench/stream_kernels.hpp"
+#include "threads/array.hpp"
+#include "threads/partition.hpp"
+#include "threads/team.hpp"
+
+#include <omp.h>
+
+namespace kumihimo::node_bench {
+namespace {
+
+constexpr double q = 0.41421356237309504880; // q (2 + q) = 1
+constexpr std::int64_t line = 8;             // doubles of a cache line
+
+double seconds_of(int kernel, Stores stores, const StreamArrays& arrays, std::int64_t lines) {
+  const std::int64_t start = measure::now_ns();
+#pragma omp parallel
+  {
+    const threads::Range mine = threads::part(lines, omp_get_thread_num(), omp_get_num_threads());
+    run_stream(kernel, stores, arrays, q, mine.begin * line, mine.end * line);
+  }
+  return static_cast<double>(measure::now_ns() - start) * 1e-9;
+}
+
+void fill(double* x, double value, std::int64_t lines) {
+#pragma omp parallel
+  {
+    const threads::Range mine = threads::part(lines, omp_get_thread_num(), omp_get_num_threads());
+    for (std::int64_t i = mine.begin * line; i < mine.end * line; ++i) x[i] = value;
+  }
+}
+
+Status compare(const char* name, const double* x, double expected, std::int64_t length) {
+  for (std::int64_t i = 0; i < length; ++i)
+    if (x[i] != expected)
+      return failed("STREAM gave a wrong result", "element " + std::to_string(i) + " of " + name + " is " +
+                                                      std::to_string(x[i]) + ", not " + std::to_string(expected));
+  return Nothing{};
+}
+
+} // namespace
+
+Result<StreamSamples> measure_stream(std::int64_t bytes_per_array, int threads, int rounds) {
+  const std::int64_t lines = bytes_per_array / (line * static_cast<std::int64_t>(sizeof(double)));
+  if (lines < 1) return wrong_value("an array of STREAM must have at least 64 bytes", bytes_per_array);
+  if (rounds < 1) return wrong_value("STREAM must have at least 1 round", rounds);
+  (void)TRY(threads::use(threads));
+  StreamSamples made{.bound = threads::bind(), .bytes_per_array = lines * line * 8, .cached = {}, .streamed = {}};
+  threads::Array<double> a = TRY(threads::Array<double>::zeros(lines * line));
+  threads::Array<double> b = TRY(threads::Array<double>::zeros(lines * line));
+  threads::Array<double> c = TRY(threads::Array<double>::zeros(lines * line));
+  const StreamArrays arrays{a.data(), b.data(), c.data()};
+  volatile double one_a = 1, one_b = 2, one_c = 0; // volatile: each operation rounded by itself
+  fill(a.data(), one_a, lines);
+  fill(b.data(), one_b, lines);
+  fill(c.data(), one_c, lines);
+  for (int round = -1; round < rounds; ++round) // the first one is not counted
+    for (const Stores stores : {Stores::cached, Stores::streamed}) {
+      if (stores == Stores::streamed && !has_non_temporal_stores()) continue;
+      for (int kernel = 0; kernel < 4; ++kernel) {
+        const double seconds = seconds_of(kernel, stores, arrays, lines);
+        auto& samples = stores == Stores::cached ? made.cached : made.streamed;
+        if (round >= 0) samples[static_cast<std::size_t>(kernel)].push_back(seconds);
+      }
+      one_c = one_a;
+      one_b = q * one_c;
+      one_c = one_a + one_b;
+      const double product = q * one_c;
+      one_a = one_b + product;
+    }
+  (void)TRY(compare("a", a.data(), one_a, lines * line));
+  (void)TRY(compare("b", b.data(), one_b, lines * line));
+  (void)TRY(compare("c", c.data(), one_c, lines * line));
+  return made;
+}
+
+} // namespace kumihimo::node_bench

@@ -1,0 +1,89 @@
+#include "sparse/crs_matrix.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace kumihimo::sparse {
+namespace {
+
+constexpr const char* advice = "conjugate gradients need a symmetric positive definite matrix";
+
+Status check_arrays(const CrsMatrix& a) {
+  if (a.rows < 1) return wrong_value("a matrix must have 1 row or more", a.rows);
+  if (a.columns < a.rows)
+    return wrong_value(fmt::format("a matrix of {} rows must have as many columns or more", a.rows), a.columns);
+  if (a.begin.size() != static_cast<std::size_t>(a.rows) + 1 || a.begin.front() != 0 || a.entries() < 0 ||
+      a.column.size() != static_cast<std::size_t>(a.entries()) || a.value.size() != a.column.size())
+    return wrong_value(
+        "the arrays of a matrix must have rows + 1 row pointers, and a column and a value for each entry");
+  return Nothing{};
+}
+
+Status check_row(const CrsMatrix& a, std::int32_t i) {
+  if (a.begin[i] > a.begin[i + 1] || a.begin[i + 1] > a.entries())
+    return wrong_value(fmt::format("the pointer of row {} must not exceed the next one", i + 1));
+  for (std::int64_t k = a.begin[i]; k < a.begin[i + 1]; ++k) {
+    if (a.column[k] < 0 || a.column[k] >= a.columns)
+      return wrong_value(fmt::format("the columns of row {} must be 1 to {}", i + 1, a.columns),
+                         a.column[k] + std::int64_t{1});
+    if (k > a.begin[i] && a.column[k] <= a.column[k - 1])
+      return wrong_value(fmt::format("the columns of row {} must ascend", i + 1), a.column[k] + std::int64_t{1});
+    if (!std::isfinite(a.value[k]))
+      return wrong_value(fmt::format("the value at row {}, column {} must be finite", i + 1, a.column[k] + 1),
+                         fmt::format("{}", a.value[k]));
+  }
+  return Nothing{};
+}
+
+} // namespace
+
+double entry(const CrsMatrix& a, std::int32_t row, std::int32_t column) {
+  const auto first = a.column.begin() + a.begin[row], last = a.column.begin() + a.begin[row + 1];
+  const auto at = std::lower_bound(first, last, column);
+  return at != last && *at == column ? a.value[at - a.column.begin()] : 0;
+}
+
+Status check_symmetric_positive(const CrsMatrix& a) {
+  TRY(check_arrays(a));
+  std::vector<double> diagonal(static_cast<std::size_t>(a.rows));
+  for (std::int32_t i = 0; i < a.rows; ++i) {
+    TRY(check_row(a, i));
+    const auto first = a.column.begin() + a.begin[i], last = a.column.begin() + a.begin[i + 1];
+    if (!std::binary_search(first, last, i))
+      return wrong_value(fmt::format("row {} has no diagonal entry", i + 1), {}, advice);
+    diagonal[i] = entry(a, i, i);
+    if (!(diagonal[i] > 0))
+      return wrong_value(fmt::format("the diagonal entry of row {} must be positive", i + 1),
+                         fmt::format("{}", diagonal[i]), advice);
+  }
+  // The mirror image of an entry is found by a cursor in its row: rows come in ascending order, as its columns do.
+  std::vector<std::int64_t> cursor(a.begin.begin(), a.begin.end() - 1);
+  for (std::int32_t i = 0; i < a.rows; ++i)
+    for (std::int64_t k = a.begin[i]; k < a.begin[i + 1]; ++k) {
+      const std::int32_t j = a.column[k];
+      if (j >= a.rows) break;
+      const std::int64_t mirror = cursor[j]++;
+      const bool is_there = mirror < a.begin[j + 1] && a.column[mirror] == i;
+      if (!is_there || std::abs(a.value[k] - a.value[mirror]) >
+                           symmetry_bound * std::max(std::abs(a.value[k]), std::abs(a.value[mirror]))) {
+        // The cursor stands on the first entry of row j without a mirror image, or beside one of row i.
+        const bool extra = !is_there && mirror < a.begin[j + 1] && a.column[mirror] < i;
+        const std::int32_t row = extra ? j : i, column = extra ? a.column[mirror] : j;
+        return wrong_value(
+            fmt::format("the matrix must be symmetric, but row {}, column {} holds {} and row {}, column {} holds {}",
+                        row + 1, column + 1, entry(a, row, column), column + 1, row + 1, entry(a, column, row)),
+            {}, advice);
+      }
+      if (i != j && std::abs(a.value[k]) >= std::sqrt(diagonal[i]) * std::sqrt(diagonal[j]))
+        return wrong_value(
+            fmt::format("the matrix is not positive definite: the entry {} at row {}, column {} is too large for "
+                        "the diagonal entries {} and {}",
+                        a.value[k], i + 1, j + 1, diagonal[i], diagonal[j]),
+            {}, advice);
+    }
+  return Nothing{};
+}
+
+} // namespace kumihimo::sparse

@@ -1,0 +1,39 @@
+// The numbering of the unknowns after colouring, and the blocks that threads work on. Each colour is cut into `parts`;
+// block (colour, part) is a range of new numbers. The number of parts does not depend on the number of threads: thread
+// t of T works on parts(part(parts, t, T)), so dot products that add per block give the same bits for any T.
+//
+// K. Nakajima's two numberings:
+//   coalesced (A)   colour by colour; within a colour, part by part
+//   sequential (B)  part by part; within a part, colour by colour: a thread streams through memory of its own
+#pragma once
+
+#include "sparse/colouring.hpp"
+#include "threads/partition.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace kumihimo::sparse {
+
+enum class Order { coalesced, sequential };
+
+// Divisible by most numbers of threads. More threads than parts need a multiple.
+inline constexpr int parts_of_a_colour = 48;
+int parts_for(int threads); // the least multiple of parts_of_a_colour that is not less
+
+struct Numbering {
+  Order order = Order::coalesced;
+  int colours = 0, parts = 0;
+  std::vector<std::int32_t> old_of_new, new_of_old;
+  std::vector<threads::Range> block; // of new numbers; of (colour, part) at colour * parts + part
+  std::vector<std::int32_t> rank;    // of a new number in the order of elimination
+  std::vector<std::int32_t> colour;  // of a new number
+
+  std::int32_t rows() const { return static_cast<std::int32_t>(old_of_new.size()); }
+  const threads::Range& at(int c, int part) const { return block[static_cast<std::size_t>(c) * parts + part]; }
+};
+
+// `sigma` 2 or more: in each block, windows of so many rows are sorted by descending length, as SELL-C-sigma does.
+Numbering number(const CrsMatrix& matrix, const Colouring& colouring, Order order, int parts, int sigma = 1);
+
+} // namespace kumihimo::sparse

@@ -1,0 +1,29 @@
+// Conjugate gradients in the transformed system, for variants with is_transformed().
+#pragma once
+
+#include "sparse/prepared_system.hpp"
+
+#include <functional>
+#include <vector>
+
+namespace kumihimo::sparse {
+
+struct TransformedSolution {
+  int iterations = 0;
+  double relative_residual = 0; // |r| / |b| of the recurrence
+  bool converged = false;
+  std::vector<double> history; // |r| / |b| before the first iteration and after each, most of them estimated
+};
+// Called after each iteration with the estimate; false stops the solve.
+using TransformedProgress = std::function<bool(int iterations, double relative_residual)>;
+
+// From x until |b - A x| <= tolerance |b|. Each iteration knows the norm of the transformed residual alone; that of the
+// residual itself is computed, at the price of half a product, when the last ratio of the two says that it is small
+// enough, and every `check_interval` iterations. b and x are in the system's order. Error: the system is not
+// transformed, the matrix is not positive definite, a value is not finite, or not enough memory.
+Result<TransformedSolution> solve_transformed(const PreparedSystem& system, const double* b, double* x,
+                                              double tolerance, int most_iterations,
+                                              const TransformedProgress& progress = {});
+inline constexpr int check_interval = 32;
+
+} // namespace kumihimo::sparse

@@ -1,0 +1,71 @@
+"""`kumihimo simulate app`: predictions of a solver's iteration."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from kumihimo import _krylov_programs, iterations
+
+SMALL = ("simulate", "app", "poisson3d", "--machine", "reedbush-u", "--shape", "8", "--ranks-per-node", "2")
+
+
+def results(ended) -> list[dict]:
+    assert (ended.code, ended.err) == (0, ""), ended.err
+    return json.loads(ended.out)["results"]
+
+
+def test_a_table_with_a_row_for_each_method(kumihimo):
+    ended = kumihimo(*SMALL, "--cells", "16")
+    assert (ended.code, ended.err) == (0, "")
+    assert "poisson3d on reedbush-u 8, 16 ranks (4x2x2) of 16x16x16 cells, model flow" in ended.out
+    for method in _krylov_programs.methods():
+        assert f"\n{method} " in ended.out
+
+
+def test_time_and_parts(kumihimo):
+    for each in results(kumihimo(*SMALL, "--cells", "32x32x32", "--json")):
+        parts = each["halo_seconds"] + each["reductions_seconds"] + each["computing_seconds"]
+        assert each["computing_seconds"] * 0.999 <= each["seconds"] <= parts * 1.001
+        assert each["hidden_seconds"] == pytest.approx(max(0, parts - each["seconds"]))
+
+
+def test_strong_scaling_divides_the_cells(kumihimo):
+    found = results(kumihimo(*SMALL, "--size", "64x32x20", "--method", "cg", "--json"))
+    assert [r["cells"] for r in found] == [[16, 16, 10]]
+
+
+def test_pipelining_wins_where_reductions_take_longer_than_the_vector_updates(kumihimo):
+    ended = kumihimo(*SMALL, "--cells", "8", "--crossover", "--json")
+    told = json.loads(ended.out)
+    assert [r["ranks"] for r in told["rows"]] == [2, 4, 8, 16]
+    assert told["faster_than_cg_from_ranks"]["pipelined"] is not None
+    large = json.loads(kumihimo(*SMALL, "--cells", "128", "--crossover", "--json").out)
+    assert large["faster_than_cg_from_ranks"]["pipelined"] is None
+
+
+@pytest.mark.parametrize("ranks, grid", [(1, (1, 1, 1)), (7, (7, 1, 1)), (16, (4, 2, 2)), (840, (10, 12, 7))])
+def test_the_grid_of_ranks_has_the_nearest_factors(ranks, grid):
+    assert sorted(iterations.grid_of(ranks)) == sorted(grid)
+
+
+@pytest.mark.parametrize(
+    "arguments, sentence",
+    [
+        (("himeno", "--cells", "8"), "the application must be one of poisson3d, fem-cube (got 'himeno')"),
+        (("poisson3d",), "an iteration needs either --cells of a rank or --size of all ranks; add --cells 64x64x64"),
+        (("poisson3d", "--cells", "8", "--size", "8"), "leave one of them out"),
+        (("poisson3d", "--cells", "8x8"), "--cells must be three lengths, such as 64x64x64 (got '8x8')"),
+        (("poisson3d", "--cells", "8", "--method", "gmres"), "--method must be all or one of cg"),
+        (("poisson3d", "--cells", "8", "--grid", "3x1x1"), "--grid must have 8 ranks (got 3x1x1)"),
+        (("poisson3d", "--cells", "8", "--model", "bound"), "--model must be flow or exact (got 'bound')"),
+        (("poisson3d", "--cells", "8", "--preconditioner", "amg"), "the preconditioner must be one of ic0, diagonal"),
+        (("poisson3d", "--cells", "8", "--algorithm", "ring"), "takes no allreduce"),
+        (("poisson3d", "--cells", "8", "--s", "9"), "s must be 1 to 8 (got 9)"),
+    ],
+)
+def test_what_is_wrong_is_said(kumihimo, arguments, sentence):
+    ended = kumihimo("simulate", "app", *arguments, "--machine", "reedbush-u", "--shape", "8", "--ranks-per-node", "1")
+    assert ended.code != 0
+    assert sentence in " ".join(ended.err.split())

@@ -1,0 +1,142 @@
+"""`kumihimo tune kernel` with the kernels of a program, as a user runs it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+FILE = """
+import os, signal, sys, time
+from kumihimo.kernel import kernel
+
+@kernel(inputs=lambda size, seed: ([float(i + seed) for i in range(size)],), sizes=(8, 16))
+def total(x):
+    time.sleep(0.003)
+    return sum(x)
+
+@total.variant
+def quick(x):
+    return sum(x)
+
+@total.variant
+def wrong(x):
+    return sum(x[1:])
+
+@total.variant
+def crashes(x):
+    os.kill(os.getpid(), signal.SIGSEGV)
+
+@total.variant
+def leaves(x):
+    sys.exit("bye")
+
+@kernel
+def unused(x):
+    return x
+
+if __name__ == "__main__":
+    print(total([1.0] * 8))
+"""
+
+
+def test_a_file_of_kernels_is_tuned_and_explained(kumihimo, file_of):
+    path = file_of(FILE)
+    ended = kumihimo("tune", "kernel", str(path), "--explain", "--budget", "20s")
+    assert ended.code == 1  # something was refused
+    lines = ended.out.splitlines()
+    assert any(line.split()[:4] == ["total", "8", "quick", "*"] for line in lines), ended.out
+    for said in (
+        "total: wrong: size 1, seed 1, random input: result is 0, the golden copy's 1.0",
+        "total: crashes: size 1, seed 0, random input: ended by SIGSEGV",
+        "unused: it has no variants",
+        "total: exhaustive search, 4 of 4 candidates per size",
+        "bitwise",
+    ):
+        assert said in ended.out, said
+    assert "total: leaves: size 1, seed 0, random input: ended the process with exit code 1" in ended.out
+    (wisdom,) = [line for line in lines if line.startswith("The choices are in ")]
+    assert wisdom.endswith("wisdom/kernels/total.json; the program uses them.")
+    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=True)
+    assert done.stdout == "8.0\n"
+
+
+def test_one_object_of_json(kumihimo, file_of):
+    path = file_of(FILE)
+    ended = kumihimo("tune", "kernel", f"{path}:total", "--json", "--size", "8", "--search", "random")
+    found = json.loads(ended.out)
+    (decision,) = found["results"]
+    assert (decision["kernel"], decision["size"], decision["search"]) == ("total", 8, "random")
+    assert decision["chosen"] == {"variant": "quick", "parameters": {}}
+    assert len(found["wrong"]) == 3 and not found["interrupted"] and not found["left_untuned"]
+    (choice,) = found["choices"]
+    assert choice["variant"] == "quick" and choice["measured"][0]["ratio_high"] < 1
+
+
+def test_ctrl_c_keeps_what_was_found(file_of, tmp_path):
+    endless = "\n@kernel(inputs=lambda size, seed: ([1.0],), sizes=(8,))\ndef endless(x):\n    time.sleep(1000)\n"
+    path = file_of(
+        FILE.replace("@kernel\ndef unused", "@kernel(hint='even')\ndef unused") + endless + "endless.variant(sum)\n"
+    )
+    words = [str(Path(sys.executable).parent / "kumihimo"), "tune", "kernel", str(path), "--json"]
+    run = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    kept = tmp_path / "data" / "kumihimo" / "wisdom" / "kernels" / "total.json"
+    deadline = time.monotonic() + 60
+    while not kept.exists() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.killpg(run.pid, signal.SIGINT)
+    out, err = run.communicate(timeout=20)
+    assert run.returncode == 1 and "interrupted; the results so far are kept" in err and "Traceback" not in err, err
+    found = json.loads(out)
+    assert found["interrupted"] and found["choices"] == json.loads(kept.read_text())["choices"]
+
+
+def test_the_include_folder_is_printed(kumihimo):
+    folder = Path(kumihimo("tune", "kernel", "--include").out.strip())
+    assert (folder / "kumihimo" / "kernel.hpp").is_file()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("none.py",), "the file of kernels must be there (got none.py)"),
+        (("FILE:gone",), "the program has the kernels total, unused (got 'gone')"),
+        (("FILE:totl",), "did you mean total?"),
+        (("FILE", "copy"), "a file of kernels must be named alone"),
+        (("FILE", "--op", "sum"), "a program with kernels takes no --op (got sum); leave it out"),
+        (("FILE", "--search", "all"), "--search must be one of exhaustive, random, bayesian (got 'all')"),
+        (("FILE", "--size", "8,x"), "--size must be whole numbers of trips such as 100,1000 (got '8,x')"),
+        (("copy", "--size", "8"), "a kernel of this project takes no --size (got 8); leave it out"),
+        (("copy", "--", "true"), "nothing but options may stand before -- (got copy)"),
+        (("--",), "the program after -- is missing; write kumihimo tune kernel -- ./program"),
+        (("--", "./none"), "the program ./none did not start: No such file or directory"),
+        (("--", "true"), "the program true ended the process with exit code 0 before it called a kernel"),
+    ],
+)
+def test_wrong_words_are_one_sentence(kumihimo, file_of, words, said):
+    path = file_of(FILE)
+    ended = kumihimo("tune", "kernel", *(word.replace("FILE", str(path)) for word in words))
+    assert ended.code in (1, 2) and not ended.out
+    assert said in ended.err and ended.err.count("\n") == 1, ended.err
+
+
+def test_a_file_that_fails_says_why(kumihimo, file_of):
+    path = file_of("from kumihimo.kernel import kernel\nkernel(lambda x: x, name='k', hint='fastest')\n")
+    ended = kumihimo("tune", "kernel", str(path))
+    assert ended.code == 1
+    assert "before it called a kernel: a hint must be one of" in ended.err
+    empty = file_of("x = 1\n", "empty.py")
+    ended = kumihimo("tune", "kernel", str(empty))
+    assert ended.code == 2 and "a kernel is missing; declare one (docs/guides/tune-your-kernel.md)" in ended.err
+
+
+def test_a_python_program_after_the_dashes(kumihimo, file_of):
+    path = file_of(FILE)
+    ended = kumihimo("tune", "kernel", "--kernel", "total", "--size", "8", "--json", "--", sys.executable, str(path))
+    assert json.loads(ended.out)["results"][0]["chosen"]["variant"] == "quick"

@@ -1,0 +1,85 @@
+"""The check of a variant's result: every bit, or the bound 2 gamma_n M."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from fractions import Fraction
+from itertools import permutations
+from random import Random
+
+import pytest
+
+from kumihimo.kernel.cases import arguments
+from kumihimo.kernel.compare import Bound, difference
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("ours", "golden", "said"),
+    [
+        (1.5, 1.5, ""),
+        (0.0, -0.0, "result is 0.0, the golden copy's -0.0"),
+        (NAN, NAN, ""),
+        (1, 1, ""),
+        (1, 2, "result is 1, the golden copy's 2"),
+        (True, 1, "result is True, the golden copy's 1"),
+        ([1.0, 2.0], [1.0, 2.5], "result[1] is 2.0, the golden copy's 2.5"),
+        ([1.0], [1.0, 2.0], "result has 1 elements, the golden copy's 2"),
+        ({"a": (1, 2)}, {"a": (1, 3)}, "result['a'][1] is 2"),
+        (array("d", [1, 2]), array("d", [1, 3]), "result[1] is 2.0, the golden copy's 3.0"),
+        (array("d", [1]), array("f", [1]), "result has shape 1 of d, the golden copy's shape 1 of f"),
+        (array("i", [5]), array("i", [5]), ""),
+        ("a", "b", "result is 'a', the golden copy's 'b'"),
+        (None, None, ""),
+        (None, 1.0, "result is None"),
+    ],
+)
+def test_bits(ours, golden, said):
+    found = difference(ours, golden)
+    assert found.startswith(said) and bool(found) == bool(said)
+
+
+def test_every_order_of_a_sum_is_within_the_bound():
+    numbers = Random(1)
+    for count in (2, 3, 6):
+        for _ in range(20):
+            terms = [numbers.uniform(-1, 1) * 10 ** numbers.randint(-8, 8) for _ in range(count)]
+            magnitude = sum(map(abs, terms))
+            bound = Bound(count, 2.0**-53)
+            sums = {sum(order) for order in permutations(terms)}
+            assert not [a for a in sums for b in sums if difference(a, b, magnitude, bound)]
+
+
+def test_the_bound_is_tight_enough_to_see_a_lost_term():
+    terms = [1.0] * 1000
+    bound = Bound(1000, 2.0**-53)
+    assert difference(sum(terms[1:]), sum(terms), 1000.0, bound).startswith("result is 999.0, the golden copy's 1000.0")
+    allowed = bound.of(1000.0, 2.0**-53)
+    exact = 2 * Fraction(1000, 2**53) / (1 - Fraction(1000, 2**53)) * 1000
+    assert allowed == pytest.approx(float(exact), rel=1e-12)
+    assert difference(1000.0 + 1.01 * allowed, 1000.0, 1000.0, bound)
+    assert not difference(1000.0 + 0.99 * allowed, 1000.0, 1000.0, bound)
+
+
+def test_arrays_have_their_own_roundoff():
+    bound = Bound(10, 2.0**-53)
+    golden, ours = array("f", [1.0]), array("f", [1.0 + 2.0**-22])
+    assert not difference(ours, golden, array("f", [1.0]), bound)
+    golden, ours = array("d", [1.0]), array("d", [1.0 + 2.0**-22])
+    assert difference(ours, golden, array("d", [1.0]), bound)
+
+
+def test_what_overflows_is_not_compared_but_a_nan_is():
+    bound = Bound(2, 2.0**-53)
+    assert not difference(math.inf, 1e308, math.inf, bound)
+    assert difference(NAN, 1.0, 1.0, bound)
+    assert difference(math.inf, 1.0, 1.0, bound)
+
+
+def test_edge_inputs_change_floats_alone():
+    inputs = lambda size, seed: (array("d", [1, 2]), array("i", [1]), 2.0, [3.0], size)  # noqa: E731
+    assert arguments(inputs, 7, 0, "zeros") == [array("d", [0, 0]), array("i", [1]), 0.0, [0.0], 7]
+    assert arguments(inputs, 7, 0, "huge")[0] == array("d", [1e145, 2e145])
+    assert arguments(inputs, 7, 0, "tiny")[2] == 2e-145

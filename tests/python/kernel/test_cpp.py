@@ -1,0 +1,136 @@
+"""C++ programs with kernels: what the header serves, and what runs when the program runs by itself."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from kernel_sessions import decision_of, refused_of
+
+from kumihimo.errors import Failed
+from kumihimo.kernel import choices, identity
+from kumihimo.kernel.session import Session
+
+pytestmark = pytest.mark.skipif(not (shutil.which("g++") or shutil.which("c++")), reason="no C++ compiler")
+HERE = Path(__file__).parent
+
+
+class SyntheticTimes(Session):
+    """Real checks by the program; times from a table."""
+
+    def __init__(self, command, cost) -> None:
+        super().__init__(command, start_seconds=20)
+        self.cost = cost
+
+    def _ask(self, request, seconds):
+        if request["do"] == "time":
+            return {"seconds": self.cost(request["variant"], request["parameters"], request["size"])}
+        return super()._ask(request, seconds)
+
+
+@pytest.fixture(scope="module")
+def wrong(compile_cpp, tmp_path_factory) -> Path:
+    return compile_cpp(HERE / "wrong.cpp", tmp_path_factory.mktemp("wrong") / "wrong")
+
+
+def by_table(variant, parameters, size):
+    if size == 16:
+        return 1e-6 if parameters == {"block": 32} else 2e-6
+    return 1e-6 if variant == "text" else 2e-6
+
+
+@pytest.fixture
+def found(wrong, tuned, short_limits):
+    with SyntheticTimes([str(wrong)], by_table) as session:
+        return tuned(None, session=session)
+
+
+def test_every_wrong_variant_is_refused_and_the_right_ones_are_chosen(found):
+    refused = refused_of(found)
+    assert decision_of(found, 16)["chosen"] == {"variant": "blocked", "parameters": {"block": 32}}
+    assert decision_of(found, 64)["chosen"] == {"variant": "text", "parameters": {"times": 3}}
+    assert "] is 7, the golden copy's" in refused["forgets"]
+    for variant, said in {
+        "behind": "size 1, seed 0, random input: writes outside its output: byte 1 behind array 2",
+        "its_input": "size 1, seed 0, random input: writes to its input, array 1",
+        "crashes": "size 17, seed 0, random input: ended by SIGSEGV",
+        "exits": "size 2, seed 0, random input: ended the process with exit code 3",
+        "hangs": "size 3, seed 0, random input: did not return within",
+        "throws": "size 4, seed 0, random input: throws no 4",
+        "wants_alignment": "size 1, seed 1, random input: array 2[0] is 7",
+        "none": "libnone.so",
+        "text": "size 1, seed 0, random input: array 2[0] is ",  # times 2
+    }.items():
+        assert refused[variant].startswith(said), refused[variant]
+    right = {"golden", "backwards", "blocked", "lambda", "cat", "text", "loop"}
+    tried = {row["variant"] for each in found.decisions for row in each["tried"] if "seconds" in row}
+    assert tried == right
+    (none,) = [row for row in found.decisions[0]["tried"] if row["variant"] == "none"]
+    assert none["unavailable"]
+
+
+def test_the_listing_has_machine_hashes_and_hints(wrong):
+    with Session([str(wrong)]) as session:
+        listing = session.listing()
+    (kernel,) = listing["kernels"]
+    assert listing["language"] == "c++" and listing["machine"] == identity.this_machine()
+    assert (kernel["name"], kernel["sizes"], kernel["inputs"], kernel["bound"]) == ("triple", [16, 64], True, False)
+    assert len(kernel["golden"]) == 16 and kernel["compiler"].startswith(("GCC", "Clang"))
+    loop = next(each for each in kernel["variants"] if each["kind"] == "loop")["loop"]
+    assert loop["prototype"] == "void kumihimo_loop(const double* x, double* y, long n)"
+
+
+def test_a_program_that_calls_no_kernel_is_served_at_its_end(wrong):
+    with Session([str(wrong), "without"]) as session:
+        assert session.listing()["kernels"][0]["name"] == "triple"
+
+
+def test_a_program_without_kernels_says_so():
+    with Session(["true"]) as session, pytest.raises(Failed) as error:
+        session.listing()
+    assert str(error.value).startswith("the program true ended the process with exit code 0 before it called a kernel")
+    with Session(["./no-such-program"]) as session, pytest.raises(Failed, match="did not start: No such file"):
+        session.listing()
+
+
+def run(program: Path) -> str:
+    return subprocess.run([str(program)], capture_output=True, text=True, check=True).stdout
+
+
+def test_a_program_runs_its_choices_and_survives_damage(found, wrong, compile_cpp, tmp_path):
+    path = choices.path_of("triple")
+    file = json.loads(path.read_text())
+    assert run(wrong) == "6\n"
+    # What runs is seen by an object of our own in its place.
+    text = next(each for each in file["choices"] if each["variant"] == "text")
+    sabotage = tmp_path / "sabotage.cpp"
+    sabotage.write_text('extern "C" void text(const double*, double* y, long n) { y[n - 1] = 42; }')
+    compile_cpp(sabotage, choices.objects() / text["object"], "-shared", "-fPIC", "-w")
+    everywhere = {**text, "from_size": 0, "to_size": 99}
+
+    def write(row: dict) -> None:
+        path.write_text(json.dumps({"kumihimo_wisdom": 1, "choices": [row]}))
+
+    write(everywhere)
+    assert run(wrong) == "42\n"
+    for change in (
+        {"golden": "0" * 16},
+        {"source": "0" * 16},
+        {"compiler": "GCC 3"},
+        {"language": "python"},
+        {"machine": {"processor": "another", "processors": 1}},
+        {"object": "gone.so"},
+        {"multiple": 5},
+        {"odd": True},
+        {"power_of_two": False},
+        {"to_size": 15},
+        {"variant": "gone"},
+    ):
+        write({**everywhere, **change})
+        assert run(wrong) == "6\n", change
+    for damaged in ("", "{", "[" * 100000, '{"kumihimo_wisdom": 2, "choices": []}', '{"kumihimo_wisdom": 1}', '"\\'):
+        path.write_text(damaged)
+        assert run(wrong) == "6\n", damaged

@@ -1,0 +1,221 @@
+"""A program with kernels: without wisdom, with choices, and after its source was edited."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import textwrap
+from array import array
+
+import pytest
+
+from kumihimo.errors import BadInput
+from kumihimo.kernel import choices, identity, kernel
+
+
+def write(name: str, rows: list[dict]) -> None:
+    path = choices.path_of(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"kumihimo_wisdom": 1, "choices": rows}), encoding="utf-8")
+
+
+def choice(declared, variant: str, values: dict | None = None, **more) -> dict:
+    key = choices.key_of(declared.golden_hash(), identity.interpreter(), "python")
+    source = declared.variants[variant].hash(values or {})
+    return {"kernel": declared.name, **key, "variant": variant, "parameters": values or {}, "source": source, **more}
+
+
+def declare(**options):
+    @kernel(**options)
+    def total(x):
+        return "golden", sum(x)
+
+    @total.variant
+    def fast(x):
+        return "fast", sum(x)
+
+    @total.variant(block=[2, 4])
+    def blocked(x, block):
+        return f"blocked {block}", sum(x)
+
+    return total
+
+
+def test_untuned_it_is_the_golden_copy():
+    total = declare()
+    assert total([1, 2]) == ("golden", 3) == total.golden([1, 2]) == total(x=[1, 2])
+    assert total.__name__ == "total"
+
+
+def test_sizes_run_what_was_chosen_for_them():
+    total = declare()
+    write(
+        "total",
+        [
+            choice(total, "fast", from_size=2, to_size=4),
+            choice(total, "blocked", {"block": 4}, from_size=5, to_size=8),
+        ],
+    )
+    ran = [total([1] * size)[0] for size in range(1, 10)]
+    assert ran == ["golden", *["fast"] * 3, *["blocked 4"] * 4, "golden"]
+
+
+def test_calls_without_the_promised_property_run_the_golden_copy():
+    total = declare()
+    write("total", [choice(total, "fast", from_size=1, to_size=99, multiple=2, power_of_two=False)])
+    assert [total([1] * size)[0] for size in (3, 4, 6)] == ["golden", "golden", "fast"]
+    assert choices.is_for({"odd": True}, 3) and not choices.is_for({"odd": True}, 4)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"golden": "0" * 16},
+        {"source": "0" * 16},
+        {"variant": "gone"},
+        {"language": "c++"},
+        {"compiler": "CPython 2.7"},
+        {"machine": {"processor": "another", "processors": 1}},
+        {"parameters": 7},
+    ],
+)
+def test_choices_of_another_source_compiler_or_machine_are_not_taken(wrong):
+    total = declare()
+    write("total", [{**choice(total, "fast", from_size=1, to_size=9), **wrong}])
+    assert total([1, 2])[0] == "golden"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        "7",
+        '{"kumihimo_wisdom": 2, "choices": []}',
+        '{"kumihimo_wisdom": 1, "choices": 3}',
+        "[" * 100000,
+        "\x00",
+    ],
+)
+def test_damaged_wisdom_leaves_the_golden_copy(text):
+    total = declare()
+    path = choices.path_of("total")
+    path.parent.mkdir(parents=True)
+    path.write_text(text, encoding="utf-8")
+    assert total([1, 2])[0] == "golden"
+
+
+SOURCE = """
+from kumihimo.kernel import kernel
+
+@kernel
+def total(x):{comment}
+    return {golden}
+
+@total.variant
+def fast(x):
+    return {fast}
+"""
+
+
+def hashes(file_of, name: str, **parts) -> tuple[str, str]:
+    path = file_of(SOURCE.format(**{"comment": "", "golden": "sum(x)", "fast": "sum(x[:])", **parts}), f"{name}.py")
+    code = f"import runpy; total = runpy.run_path({str(path)!r})['total']; "
+    code += "print(total.golden_hash(), total.variants['fast'].hash({}))"
+    return tuple(
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    )
+
+
+def test_an_edited_golden_copy_has_another_hash(file_of):
+    first = hashes(file_of, "a")
+    assert hashes(file_of, "b", comment="\n    # a comment\n") == first
+    golden, fast = hashes(file_of, "c", golden="sum(x) + 0")
+    assert golden != first[0] and fast == first[1]
+    golden, fast = hashes(file_of, "d", fast="sum(x[::-1])")
+    assert golden == first[0] and fast != first[1]
+
+
+def test_functions_without_source_have_a_hash():
+    names: dict = {}
+    exec("def f(x): return x + 1\ndef g(x): return x + 2\nh = lambda x: x", names)
+    found = {identity.hash_of_function(names[name]) for name in "fgh"} | {identity.hash_of_function(sum)}
+    assert len(found) == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"hint": "fastest"}, "a hint must be one of"),
+        ({"edges": ("nan",)}, "an edge input must be one of zeros, huge, tiny (got 'nan')"),
+        ({"precision": "half"}, "precision must be float64 or float32 (got 'half')"),
+        ({"operations": len}, "an error bound needs both operations and magnitude (got one of them for total)"),
+        (
+            {"name": "my kernel"},
+            "the name of a kernel must have letters, digits, _ . and - (got 'my kernel'); give name=",
+        ),
+    ],
+)
+def test_a_wrong_declaration_is_one_sentence(options, sentence):
+    with pytest.raises(BadInput) as error:
+        declare(**options)
+    assert sentence in str(error.value)
+
+
+def test_wrong_variants_are_one_sentence():
+    total = declare()
+    with pytest.raises(BadInput, match=r"a variant needs a name of its own \(got 'fast' of total\); give name="):
+        total.variant(sum, name="fast")
+    with pytest.raises(BadInput, match=r"the name of a variant must have letters.*\(got '<lambda>'\)"):
+        total.variant(lambda x: 1)
+    with pytest.raises(BadInput, match="the parameter block must have at least one number or text"):
+        total.variant(sum, name="more", block=[])
+    with pytest.raises(BadInput, match="a command needs at least one word"):
+        total.command("more", [])
+
+
+def test_the_machine_is_that_of_the_native_side(tmp_path):
+    from kumihimo import _plan
+
+    machine = _plan.this_machine()
+    assert identity.this_machine() == {"processor": machine.processor, "processors": machine.processors}
+    arm = tmp_path / "cpuinfo"
+    arm.write_text("processor\t: 0\nCPU implementer\t: 0x46\nCPU variant\t: 0x1\nCPU part\t: 0x001\n")
+    assert identity.processor(arm) == "Arm implementer 0x46, part 0x001, variant 0x1"
+    assert identity.processor(tmp_path / "none") == ""
+
+
+def test_a_program_loads_no_native_module_and_no_tuner(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        textwrap.dedent("""
+            import sys
+            from kumihimo.kernel import kernel
+
+            @kernel
+            def total(x):
+                return sum(x)
+
+            print(total([1, 2, 3]))
+            heavy = ("kumihimo._", "kumihimo.cli", "kumihimo.kernel.tuning", "numpy", "optuna", "ctypes.util", "typer")
+            print([name for name in sys.modules if name.startswith(heavy) and "native" not in name])
+        """),
+        encoding="utf-8",
+    )
+    done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[0] == "6"
+    assert "_plan" not in done.stdout and "tuning" not in done.stdout and "numpy" not in done.stdout
+
+
+def test_an_expert_hint_fixes_a_parameter():
+    total = declare(hint="unroll by 5")
+    total.variant(sum, name="sums", unroll=[1, 2])
+    assert total.variants["sums"].parameters == {"unroll": (5,)}
+
+
+def test_arrays_and_methods_of_size():
+    total = declare(size=lambda x: 2 * len(x))
+    write("total", [choice(total, "fast", from_size=4, to_size=4)])
+    assert [total(array("d", [1] * size))[0] for size in (1, 2, 4)] == ["golden", "fast", "golden"]

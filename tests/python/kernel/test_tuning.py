@@ -1,0 +1,255 @@
+"""What is chosen, refused and left out, with real checks and synthetic times."""
+
+from __future__ import annotations
+
+import json
+from array import array
+from math import fsum
+
+import pytest
+from kernel_sessions import InProcess, decision_of, refused_of
+
+from kumihimo.errors import BadInput
+from kumihimo.kernel import choices, kernel, tuning
+from kumihimo.kernel.hints import parse
+from kumihimo.kernel.session import Crashed, Ended
+
+DOUBLES = lambda size, seed: (array("d", [(i * 7 + seed) % 5 for i in range(size)]),)  # noqa: E731
+
+
+def declare(**options):
+    options = {"inputs": DOUBLES, "sizes": (16, 128), **options}
+
+    @kernel(**options)
+    def total(x):
+        return fsum(x)
+
+    @total.variant
+    def fast(x):
+        return fsum(x)
+
+    @total.variant(block=[2, 4, 8])
+    def blocked(x, block):
+        return fsum(fsum(x[i : i + block]) for i in range(0, len(x), block))
+
+    return total
+
+
+def test_the_right_choice_for_each_size_is_found_and_kept(tuned):
+    total = declare()
+
+    def cost(variant, parameters, size):
+        if size < 64:
+            return {"golden": 2e-6, "fast": 1e-6, "blocked": 3e-6}[variant]
+        return 1e-6 if parameters == {"block": 4} else 2e-6
+
+    found = tuned(cost)
+    assert decision_of(found, 16)["chosen"] == {"variant": "fast", "parameters": {}}
+    assert decision_of(found, 128)["chosen"] == {"variant": "blocked", "parameters": {"block": 4}}
+    first, second = json.loads(choices.path_of("total").read_text())["choices"]
+    assert (first["from_size"], first["to_size"]) == (8, 45)
+    assert (second["from_size"], second["to_size"]) == (46, 256)
+    assert first["measured"] == [
+        {"size": 16, "seconds": 1e-6, "ratio": 0.5, "ratio_low": 0.5, "ratio_high": 0.5, "golden_seconds": 2e-6}
+    ]
+    assert first["check"] == "bitwise" and first["golden"] == total.golden_hash()
+    total._plan = None
+    assert total([1.0] * 16) == 16
+    assert [choice["variant"] for choice, _ in total._plan] == ["fast", "blocked"]
+
+
+def test_a_tie_keeps_the_golden_copy(tuned):
+    declare()
+    found = tuned(lambda variant, parameters, size: 1e-6)
+    assert {each["chosen"]["variant"] for each in found.decisions} == {"golden"}
+
+
+def test_a_gain_that_is_not_certain_keeps_the_golden_copy(tuned):
+    declare(sizes=(16,))
+    calls = iter(range(10**6))
+    noisy = lambda variant, parameters, size: (0.9e-6 if next(calls) % 3 else 1.2e-6) if variant == "fast" else 1e-6  # noqa: E731
+    found = tuned(noisy)
+    row = next(row for row in found.decisions[0]["tried"] if row["variant"] == "fast")
+    assert row["ratio_high"] >= 1 > row["ratio_low"]
+    assert found.decisions[0]["chosen"]["variant"] == "golden"
+
+
+def test_a_variant_that_is_wrong_at_one_size_is_chosen_for_none(tuned):
+    total = declare()
+
+    @total.variant
+    def wrong_when_large(x):
+        return fsum(x) + (len(x) == 128)
+
+    found = tuned(lambda variant, parameters, size: 1e-6 if variant == "wrong_when_large" else 2e-6)
+    assert {each["chosen"]["variant"] for each in found.decisions} == {"golden"}
+    said = refused_of(found)["wrong_when_large"]
+    assert said.startswith("size 128, seed 2, random input: result is ")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (lambda x: fsum(x) if any(x) or len(x) == 1 else 1.0, "zeros input: result is 1.0, the golden copy's 0.0"),
+        (lambda x: fsum(x) if len(x) != 17 else 0.0, "size 17, seed 0, random input"),
+        (lambda x: fsum(x[:1]) if len(x) == 1 else x[len(x)], "size 2, seed 0, random input: raises IndexError"),
+        (lambda x: str(fsum(x)), "result is '0.0', the golden copy's 0.0"),
+        (lambda x: x.append(1) or fsum(x[:-1]), "writes to its input x"),
+    ],
+)
+def test_a_wrong_variant_is_refused_with_its_input(tuned, wrong, said):
+    total = declare()
+    total.variant(wrong, name="wrong")
+    found = tuned(lambda variant, parameters, size: 1e-6 if variant == "wrong" else 2e-6)
+    assert said in refused_of(found)["wrong"]
+    assert {each["chosen"]["variant"] for each in found.decisions} == {"golden"}
+
+
+def test_huge_and_tiny_inputs_are_tried_where_they_are_allowed(tuned):
+    total = declare(edges=("huge", "tiny"))
+    total.variant(lambda x: fsum(x) if max(x, default=0) < 1e100 else 0.0, name="small_alone")
+    total.variant(lambda x: fsum(x) if not 0 < max(x, default=0) < 1e-100 else 0.0, name="large_alone")
+    refused = refused_of(tuned(lambda variant, parameters, size: 1e-6))
+    assert "huge input" in refused["small_alone"] and "tiny input" in refused["large_alone"]
+
+
+def test_inputs_that_the_golden_copy_refuses_are_skipped(tuned):
+    @kernel(inputs=DOUBLES, sizes=(16,))
+    def inverse(x):
+        return 1 / fsum(x)
+
+    inverse.variant(lambda x: 1 / sum(x), name="fast")
+    found = tuned(lambda variant, parameters, size: 1e-6 if variant == "fast" else 2e-6)
+    assert decision_of(found, 16)["chosen"]["variant"] == "fast"  # its sum of zeros cannot be compared
+
+
+def test_far_slower_candidates_are_dropped_early(tuned):
+    declare(sizes=(16,))
+    session = InProcess(lambda variant, parameters, size: 9e-3 if variant == "blocked" else 2e-3)
+    found = tuned(None, session=session)
+    rows = [row for row in found.decisions[0]["tried"] if row["variant"] == "blocked"]
+    assert len(rows) == 3 and all(row["dropped"] == "4.5 times as slow as the fastest in its first run" for row in rows)
+    timed = [each for each in session.asked if each["do"] == "time" and each["variant"] == "blocked"]
+    assert len(timed) == 9  # one run to touch the memory, two that count
+
+
+def test_finalists_are_dropped_when_their_interval_is_far_above(tuned):
+    @kernel(inputs=DOUBLES, sizes=(16,))
+    def total(x):
+        return fsum(x)
+
+    total.variant(lambda x: fsum(x), name="fast")
+    state = {"calls": 0}
+
+    def cost(variant, parameters, size):  # `fast` becomes slow after the search
+        state["calls"] += variant == "fast"
+        return (1e-6 if state["calls"] < 6 else 9e-6) if variant == "fast" else 2e-6
+
+    row = next(row for row in tuned(cost).decisions[0]["tried"] if row["variant"] == "fast")
+    assert state["calls"] < 25  # of all rounds
+    assert "times as slow as the fastest after" in row["dropped"]
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (Ended("did not return within 2 s"), "did not return within 2 s"),
+        (Crashed("ended by SIGSEGV"), "ended by SIGSEGV"),
+    ],
+)
+def test_a_variant_that_ends_the_process_is_refused(tuned, error, said):
+    declare(sizes=(16,))
+
+    class Session(InProcess):
+        def ask(self, request, seconds):
+            if request.get("variant") == "fast" and request["do"] == "check" and request["size"] == 3:
+                raise error
+            return super().ask(request, seconds)
+
+    found = tuned(None, session=Session(lambda variant, parameters, size: 1e-6))
+    assert refused_of(found)["fast"] == f"size 3, seed 0, random input: {said}"
+
+
+def test_a_crash_that_a_new_process_does_not_have_counts_for_nothing(tuned):
+    declare(sizes=(16,))
+    crashed = []
+
+    class Session(InProcess):
+        def ask(self, request, seconds):
+            if request.get("variant") == "fast" and not crashed:
+                crashed.append(request)
+                raise Crashed("ended by SIGSEGV")
+            return super().ask(request, seconds)
+
+    found = tuned(None, session=Session(lambda variant, parameters, size: 1e-6 if variant == "fast" else 2e-6))
+    assert crashed and decision_of(found, 16)["chosen"]["variant"] == "fast"
+
+
+def test_precious_kernels_get_more_effort(tuned):
+    samples = []
+    for hint in ("", "precious"):
+        declare(sizes=(16,), hint=hint)
+        found = tuned(lambda variant, parameters, size: 1e-6 if variant == "fast" else 1.1e-6)
+        samples.append(next(row["samples"] for row in found.decisions[0]["tried"] if row["variant"] == "golden"))
+    assert samples == [25, 60]
+
+
+def test_hints_restrict_sizes_and_inputs(tuned):
+    declare(sizes=(), hint="100 to 10,000 trips, even")
+    session = InProcess(lambda variant, parameters, size: 1e-6)
+    found = tuned(None, session=session)
+    assert [each["size"] for each in found.decisions] == [100, 464, 2154, 10000]
+    asked = {each["size"] for each in session.asked if "size" in each}
+    assert {100, 102, 104, 106, 108, 10000} < asked
+    assert all(100 <= size <= 10000 and size % 2 == 0 for size in asked)
+
+
+@pytest.mark.parametrize(
+    ("hint", "sizes"),
+    [
+        ("", [64, 512, 4096, 32768, 262144]),
+        ("odd", [65, 513, 4097, 32769, 262145]),
+        ("1 to 10 trips", [1, 3, 10]),
+        ("16 trips", [16]),
+        ("100 to 1000 trips, power of two", [128, 512]),
+        ("7 to 1000 trips, multiple of 10", [10, 40, 200, 1000]),
+    ],
+)
+def test_usual_sizes(hint, sizes):
+    found = tuning.sizes_of({"sizes": [], "name": "k", "hint": hint}, parse(hint))
+    assert found == sizes
+
+
+def test_named_sizes_must_fit_the_hint():
+    with pytest.raises(BadInput, match=r"sizes of k must fit its hint 'even' \(got 7\)"):
+        tuning.sizes_of({"sizes": [], "name": "k", "hint": "even"}, parse("even"), [8, 7])
+
+
+def test_what_there_is_no_time_for_is_said(tuned):
+    declare()
+    found = tuned(lambda variant, parameters, size: 1e-6, seconds=0)
+    assert found.left == [{"kernel": "total", "sizes": [16, 128], "reason": "no time"}]
+
+
+def test_kernels_that_cannot_be_tuned_are_said(tuned):
+    @kernel
+    def lonely(x):
+        return x
+
+    @kernel
+    def without_inputs(x):
+        return x
+
+    without_inputs.variant(lambda x: x, name="same")
+    found = tuned(lambda variant, parameters, size: 1e-6)
+    assert found.left == [
+        {"kernel": "lonely", "sizes": [], "reason": "it has no variants"},
+        {"kernel": "without_inputs", "sizes": [], "reason": "it has no inputs or size: give both"},
+    ]
+
+
+def test_two_launches_of_tuning_give_the_same_choices(tuned):
+    declare()
+    cost = lambda variant, parameters, size: 1e-6 * (1 + sum(parameters.values()) % 3)  # noqa: E731
+    first, second = tuned(cost), tuned(cost)
+    assert first.choices == second.choices

@@ -1,0 +1,127 @@
+#include "matrices.hpp"
+#include "sparse/golden.hpp"
+#include "sparse/incomplete_cholesky.hpp"
+#include "threads/team.hpp"
+
+namespace kumihimo::sparse {
+namespace {
+
+Numbering numbering_of(const CrsMatrix& a, Order order, int colours) { return number(a, cm_rcm(a, colours), order, 3); }
+
+std::vector<std::int32_t> old_of_rank(const Numbering& numbering) {
+  std::vector<std::int32_t> old(numbering.rank.size());
+  for (std::size_t i = 0; i < old.size(); ++i) old[numbering.rank[i]] = numbering.old_of_new[i];
+  return old;
+}
+
+TEST(Numbering, IsAPermutationInBlocks) {
+  for (const Named& named : matrices())
+    for (const Order order : {Order::coalesced, Order::sequential})
+      for (const int sigma : {1, 4, 100}) {
+        const Colouring colouring = cm_rcm(named.matrix, 4);
+        const Numbering made = number(named.matrix, colouring, order, 5, sigma);
+        const std::vector<std::int32_t> colour = colouring.colour_of_row();
+        std::vector<int> ranks(made.rank.size());
+        std::int64_t rows = 0;
+        for (std::int32_t i = 0; i < made.rows(); ++i) {
+          EXPECT_EQ(made.new_of_old[made.old_of_new[i]], i);
+          EXPECT_EQ(made.colour[i], colour[made.old_of_new[i]]);
+          ++ranks[made.rank[i]];
+        }
+        EXPECT_EQ(ranks, std::vector<int>(ranks.size(), 1));
+        for (int c = 0; c < made.colours; ++c)
+          for (int p = 0; p < made.parts; ++p) {
+            rows += made.at(c, p).size();
+            for (std::int64_t i = made.at(c, p).begin; i < made.at(c, p).end; ++i) EXPECT_EQ(made.colour[i], c);
+          }
+        EXPECT_EQ(rows, made.rows());
+      }
+}
+
+TEST(Numbering, BothOrdersEliminateInTheSameOrder) {
+  const CrsMatrix a = random_matrix(500, 1500, 11);
+  EXPECT_EQ(old_of_rank(numbering_of(a, Order::coalesced, 5)), old_of_rank(numbering_of(a, Order::sequential, 5)));
+}
+
+// The same operations in the same order, so the same bits.
+TEST(IncompleteCholesky, EqualsTheGoldenCopyBitForBit) {
+  for (const int team : {1, 3}) {
+    ASSERT_TRUE(threads::use(team));
+    for (const Named& named : matrices())
+      for (const Order order : {Order::coalesced, Order::sequential})
+        for (const OffDiagonals kind : {OffDiagonals::own, OffDiagonals::of_matrix}) {
+          const Numbering numbering = numbering_of(named.matrix, order, 6);
+          const CrsMatrix sorted = permuted(named.matrix, old_of_rank(numbering));
+          const Result<golden::Factor> expected = golden::factorise(sorted, kind == OffDiagonals::own);
+          const Result<Factor> made = factorise(split(named.matrix, numbering), numbering, kind);
+          ASSERT_TRUE(expected && made) << named.name;
+          const SplitMatrix parts = split(named.matrix, numbering);
+          for (std::int32_t i = 0; i < numbering.rows(); ++i) {
+            const std::int32_t rank = numbering.rank[i];
+            EXPECT_EQ(made->pivot[i], expected->pivot[rank]) << named.name;
+            if (kind == OffDiagonals::of_matrix) continue;
+            for (std::int64_t k = 0; k < parts.lower.begin[i + 1] - parts.lower.begin[i]; ++k)
+              EXPECT_EQ(made->lower[parts.lower.begin[i] + k], expected->lower[sorted.begin[rank] + k]) << named.name;
+          }
+        }
+  }
+  ASSERT_TRUE(threads::use(1));
+}
+
+TEST(IncompleteCholesky, UpperIsTheTransposeOfLower) {
+  const CrsMatrix a = random_matrix(300, 2000, 12);
+  const Numbering numbering = numbering_of(a, Order::sequential, 4);
+  const SplitMatrix parts = split(a, numbering);
+  const Factor factor = *factorise(parts, numbering, OffDiagonals::own);
+  Places lower, upper;
+  for (std::int32_t i = 0; i < a.rows; ++i) {
+    for (std::int64_t k = parts.lower.begin[i]; k < parts.lower.begin[i + 1]; ++k)
+      lower[{i, parts.lower.column[k]}] = factor.lower[k];
+    for (std::int64_t k = parts.upper.begin[i]; k < parts.upper.begin[i + 1]; ++k)
+      upper[{parts.upper.column[k], i}] = factor.upper[k];
+  }
+  EXPECT_EQ(lower, upper);
+}
+
+TEST(IncompleteCholesky, WithoutTrianglesTheOffDiagonalsAreThoseOfTheMatrix) {
+  for (const Named& named : matrices()) {
+    if (named.name.find("poisson") == std::string::npos && named.name != "star") continue;
+    const Numbering numbering = numbering_of(named.matrix, Order::coalesced, 4);
+    const SplitMatrix parts = split(named.matrix, numbering);
+    const Factor own = *factorise(parts, numbering, OffDiagonals::own);
+    const Factor shared = *factorise(parts, numbering, OffDiagonals::of_matrix);
+    EXPECT_EQ(own.lower, parts.lower.value) << named.name;
+    EXPECT_EQ(own.upper, parts.upper.value) << named.name;
+    EXPECT_EQ(own.pivot, shared.pivot) << named.name;
+  }
+  // With a triangle they differ.
+  const CrsMatrix triangle = dominant(3, {{0, 1}, {1, 2}, {0, 2}}, 5);
+  const Numbering numbering = numbering_of(triangle, Order::coalesced, 4);
+  const SplitMatrix parts = split(triangle, numbering);
+  EXPECT_NE((*factorise(parts, numbering, OffDiagonals::own)).lower, parts.lower.value);
+}
+
+TEST(IncompleteCholesky, BreakdownNamesTheRow) {
+  // Positive 2x2 minors, so that the cheap check passes, but indefinite: eigenvalue 1 - 2 * 0.9 < 0.
+  const CrsMatrix a = matrix_of(3, {{{0, 0}, 1},
+                                    {{0, 1}, -0.9},
+                                    {{0, 2}, -0.9},
+                                    {{1, 0}, -0.9},
+                                    {{1, 1}, 1},
+                                    {{1, 2}, -0.9},
+                                    {{2, 0}, -0.9},
+                                    {{2, 1}, -0.9},
+                                    {{2, 2}, 1}});
+  ASSERT_TRUE(check_symmetric_positive(a));
+  EXPECT_EQ(golden::factorise(a).error().sentence().substr(0, 66),
+            "the incomplete Cholesky factorisation breaks down at row 3: its pi");
+  const Numbering numbering = numbering_of(a, Order::coalesced, 3);
+  for (const OffDiagonals kind : {OffDiagonals::own, OffDiagonals::of_matrix}) {
+    const Result<Factor> made = factorise(split(a, numbering), numbering, kind);
+    ASSERT_FALSE(made);
+    EXPECT_EQ(made.error().problem.find("the incomplete Cholesky factorisation breaks down at row "), 0u);
+  }
+}
+
+} // namespace
+} // namespace kumihimo::sparse

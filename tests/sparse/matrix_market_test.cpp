@@ -1,0 +1,106 @@
+#include "matrices.hpp"
+#include "sparse/matrix_market.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+namespace kumihimo::sparse {
+namespace {
+
+const std::string symmetric = "%%MatrixMarket matrix coordinate real symmetric\n";
+const std::string general = "%%MatrixMarket matrix coordinate real general\n";
+
+TEST(MatrixMarket, ReadsSymmetricGeneralIntegerAndPatternFiles) {
+  const std::string tail = "2 2 3\n1 1 4\n2 1 -1\n2 2 3\n";
+  for (const std::string& text : std::vector<std::string>{
+           symmetric + "% a comment\n\n" + tail,
+           "%%MatrixMarket MATRIX Coordinate integer symmetric\r\n2 2 3\r\n1 1 4\r\n2 1 -1\r\n2 2 3\r\n",
+           general + "2 2 4\n2 2 3\n2 1 -1.0e0\n1 2 -1\n1 1 +4"}) {
+    const Result<CrsMatrix> read = parse_matrix_market(text);
+    ASSERT_TRUE(read) << read.error().sentence();
+    EXPECT_EQ(read->begin, (std::vector<std::int64_t>{0, 2, 4}));
+    EXPECT_EQ(read->column, (std::vector<std::int32_t>{0, 1, 0, 1}));
+    EXPECT_EQ(read->value, (std::vector<double>{4, -1, -1, 3}));
+  }
+  const Result<CrsMatrix> pattern =
+      parse_matrix_market("%%MatrixMarket matrix coordinate pattern symmetric\n2 2 2\n1 1\n2 2\n");
+  ASSERT_TRUE(pattern);
+  EXPECT_EQ(pattern->value, (std::vector<double>{1, 1}));
+}
+
+TEST(MatrixMarket, WritesWhatItReads) {
+  const std::string path = testing::TempDir() + "kumihimo_matrix.mtx";
+  for (const Named& named : matrices()) {
+    ASSERT_TRUE(write_matrix_market(named.matrix, path));
+    const Result<CrsMatrix> read = read_matrix_market(path);
+    ASSERT_TRUE(read) << read.error().sentence();
+    EXPECT_EQ(read->begin, named.matrix.begin) << named.name;
+    EXPECT_EQ(read->column, named.matrix.column) << named.name;
+    EXPECT_EQ(read->value, named.matrix.value) << named.name;
+  }
+  std::filesystem::remove(path);
+  EXPECT_FALSE(write_matrix_market(poisson(2, 2, 2), testing::TempDir() + "no/such/folder/a.mtx"));
+}
+
+TEST(MatrixMarket, ErrorsOfAFileBeginWithItsPath) {
+  const std::string path = testing::TempDir() + "kumihimo_wrong.mtx";
+  std::ofstream(path) << symmetric << "1 1 1\n1 1 x\n";
+  EXPECT_EQ(read_matrix_market(path).error().sentence(), path + ": line 3: the value must be a finite number (got x)");
+  std::filesystem::remove(path);
+  EXPECT_NE(read_matrix_market(path).error().sentence().find("cannot be read"), std::string::npos);
+}
+
+TEST(MatrixMarket, NamesTheWrongLine) {
+  const struct {
+    std::string text, error;
+  } cases[] = {
+      {"", "the file is empty"},
+      {" \n\n", "the file is empty"},
+      {"1 1 1\n1 1 1\n", "line 1: the first line must be the header of a Matrix Market matrix (got 1 1 1)"},
+      {"%%MatrixMarket vector coordinate real general\n", "line 1: the first line must be the header"},
+      {"%%MatrixMarket matrix array real general\n", "line 1: the format must be coordinate (got array)"},
+      {"%%MatrixMarket matrix coordinate complex symmetric\n",
+       "line 1: the values must be real, integer or pattern (got complex)"},
+      {"%%MatrixMarket matrix coordinate real hermitian\n",
+       "line 1: the symmetry must be general or symmetric (got hermitian)"},
+      {"%%MatrixMarket matrix coordinate real skew-symmetric\n",
+       "line 1: the symmetry must be general or symmetric (got skew-symmetric)"},
+      {symmetric, "line 1: the line of sizes is missing"},
+      {symmetric + "% only a comment\n", "line 2: the line of sizes is missing"},
+      {symmetric + "2 2\n", "line 2: the line of sizes must be three numbers"},
+      {symmetric + "2 2 x\n", "line 2: the line of sizes must be three numbers"},
+      {symmetric + "2 3 1\n", "line 2: the matrix must be square (got 2 rows, 3 columns)"},
+      {symmetric + "0 0 0\n", "line 2: the number of rows must be 1 to 2147483647 (got 0)"},
+      {symmetric + "3000000000 3000000000 1\n", "line 2: the number of rows must be 1 to 2147483647"},
+      {symmetric + "1 1 -1\n", "line 2: the number of entries must fit the matrix (got -1)"},
+      {symmetric + "1 1 2\n", "line 2: the number of entries must fit the matrix (got 2)"},
+      {symmetric + "2 2 2\n1 1 1\n", "line 3: the file must have 2 entries, but ends after 1"},
+      {symmetric + "1 1 1\n1 1 1\n\n1 1 1\n", "line 5: the file must end after its 1 entries (got 1 1 1)"},
+      {symmetric + "1 1 1\n1 1\n", "line 3: an entry must be three numbers: row, column, value (got 1 1)"},
+      {symmetric + "1 1 1\n1 1 1 0\n", "line 3: an entry must be three numbers"},
+      {"%%MatrixMarket matrix coordinate pattern symmetric\n1 1 1\n1 1 1\n",
+       "line 3: an entry must be two numbers: row, column"},
+      {symmetric + "2 2 1\n3 1 1\n", "line 3: the row must be a number from 1 to 2 (got 3)"},
+      {symmetric + "2 2 1\n1 0 1\n", "line 3: the column must be a number from 1 to 2 (got 0)"},
+      {symmetric + "2 2 1\n1 x 1\n", "line 3: the column must be a number from 1 to 2 (got x)"},
+      {symmetric + "1 1 1\n1 1 nan\n", "line 3: the value must be a finite number (got nan)"},
+      {symmetric + "1 1 1\n1 1 inf\n", "line 3: the value must be a finite number (got inf)"},
+      {symmetric + "1 1 1\n1 1 1e999\n", "line 3: the value must be a finite number (got 1e999)"},
+      {symmetric + "1 1 1\n1 1 0\n", "line 3: the diagonal entry of row 1 must be positive (got 0)"},
+      {symmetric + "1 1 1\n% negative\n1 1 -3\n", "line 4: the diagonal entry of row 1 must be positive (got -3)"},
+      {symmetric + "2 2 3\n1 1 1\n2 2 1\n1 1 1\n", "line 5: row 1, column 1 is given twice, first in line 3"},
+      {symmetric + "2 2 4\n1 1 2\n2 2 2\n2 1 1\n1 2 1\n", "line 6: row 1, column 2 is given twice, first in line 5"},
+      {symmetric + "2 2 1\n1 1 1\n", "row 2 has no diagonal entry"},
+      {general + "2 2 3\n1 1 2\n2 2 2\n2 1 1\n", "the matrix must be symmetric, but row 2, column 1 holds 1"},
+      {general + "2 2 4\n1 1 2\n2 2 2\n2 1 1\n1 2 0.5\n", "the matrix must be symmetric"},
+      {symmetric + "2 2 3\n1 1 2\n2 2 2\n2 1 2\n", "the matrix is not positive definite"},
+  };
+  for (const auto& [text, error] : cases) {
+    const Result<CrsMatrix> read = parse_matrix_market(text);
+    ASSERT_FALSE(read) << text;
+    EXPECT_EQ(read.error().sentence().substr(0, error.size()), error) << text;
+  }
+}
+
+} // namespace
+} // namespace kumihimo::sparse

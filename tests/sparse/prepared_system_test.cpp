@@ -1,0 +1,249 @@
+#include "conjugate_gradients.hpp"
+#include "matrices.hpp"
+#include "sparse/golden.hpp"
+#include "sparse/prepared_system.hpp"
+#include "sparse/transformed_cg.hpp"
+#include "threads/team.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace kumihimo::sparse {
+namespace {
+
+constexpr double eps = std::numeric_limits<double>::epsilon();
+
+std::vector<double> in_order_of(const PreparedSystem& s, const std::vector<double>& x) {
+  std::vector<double> moved(x.size());
+  s.to_system(x.data(), moved.data());
+  return moved;
+}
+std::vector<double> back(const PreparedSystem& s, const std::vector<double>& x) {
+  std::vector<double> moved(x.size());
+  s.from_system(x.data(), moved.data());
+  return moved;
+}
+
+std::vector<double> product_of(const PreparedSystem& s, const std::vector<double>& x) {
+  std::vector<double> y(x.size(), 1e300);
+  s.multiply(in_order_of(s, x).data(), y.data());
+  return back(s, y);
+}
+std::vector<double> preconditioned(const PreparedSystem& s, const std::vector<double>& r) {
+  // NaN before: padding must not read what the sweep has not written.
+  std::vector<double> z(r.size(), std::numeric_limits<double>::quiet_NaN());
+  s.precondition(in_order_of(s, r).data(), z.data());
+  return back(s, z);
+}
+
+std::vector<PrepareOptions> choices(const Variant& variant) {
+  std::vector<PrepareOptions> all;
+  for (const std::int64_t m : {0, 1, 5, 1000}) all.push_back({.parameters = {{"colours", m}}});
+  if (variant.layout == Layout::sell)
+    for (const auto& [c, sigma] : std::vector<std::pair<int, int>>{{1, 1}, {3, 2}, {8, 1}, {16, 64}, {256, 1000}})
+      all.push_back({.parameters = {{"chunk", c}, {"sigma", sigma}}});
+  if (variant.layout == Layout::streams)
+    for (const int s : {1, 2, 3, 8, 16}) all.push_back({.parameters = {{"streams", s}}});
+  return all;
+}
+
+// One system for each variant, matrix, choice of parameters and instruction set.
+template <class Check>
+void for_all_systems(Check check) {
+  for (const Named& named : matrices())
+    for (const Variant& variant : variants())
+      for (PrepareOptions options : choices(variant))
+        for (const InstructionSet* const set : instruction_sets()) {
+          options.instructions = set;
+          const Result<PreparedSystem> made = prepare(named.matrix, variant, options);
+          std::string text = named.name + ", " + std::string(variant.description.name) + ", " + std::string(set->name);
+          for (const auto& [name, value] : options.parameters) text += ", " + name + " " + std::to_string(value);
+          SCOPED_TRACE(text);
+          ASSERT_TRUE(made) << made.error().sentence();
+          check(named.matrix, *made);
+        }
+}
+
+TEST(PreparedSystem, ProductsEqualTheGoldenCopyToRounding) {
+  ASSERT_TRUE(threads::use(2));
+  for_all_systems([](const CrsMatrix& a, const PreparedSystem& s) {
+    const std::vector<double> x = random_vector(a.rows, 1), y = product_of(s, x);
+    for (std::int32_t i = 0; i < a.rows; ++i) {
+      double exact = 0, size = 0;
+      for (std::int64_t k = a.begin[i]; k < a.begin[i + 1]; ++k) {
+        exact += a.value[k] * x[a.column[k]];
+        size += std::abs(a.value[k] * x[a.column[k]]);
+      }
+      // Each sum of n products errs by n eps / 2 of the sum of their sizes at most, in any order.
+      ASSERT_LE(std::abs(y[i] - exact), static_cast<double>(a.begin[i + 1] - a.begin[i] + 1) * eps * size)
+          << "row " << i;
+    }
+  });
+}
+
+// The golden factor in the order of elimination. Rows are dominant, so the sweeps do not magnify rounding by more than
+// about the number of colours.
+TEST(PreparedSystem, PreconditionersEqualTheGoldenCopy) {
+  ASSERT_TRUE(threads::use(3));
+  for_all_systems([](const CrsMatrix& a, const PreparedSystem& s) {
+    const Numbering& numbering = s.numbering();
+    std::vector<std::int32_t> old(numbering.rank.size());
+    for (std::size_t i = 0; i < old.size(); ++i) old[numbering.rank[i]] = numbering.old_of_new[i];
+    const CrsMatrix sorted = permuted(a, old);
+    const golden::Factor factor = *golden::factorise(sorted, s.variant().copies == Copies::two);
+    const std::vector<double> r = random_vector(a.rows, 2), z = preconditioned(s, r);
+    std::vector<double> moved(r.size()), expected(r.size());
+    for (std::size_t i = 0; i < old.size(); ++i) moved[i] = r[old[i]];
+    golden::precondition(sorted, factor, moved, expected);
+    double largest = 0;
+    for (const double v : expected) largest = std::max(largest, std::abs(v));
+    const double bound = (s.variant().factor_type == FactorType::float32 ? 1e-5 : 1e-12) * largest;
+    for (std::size_t i = 0; i < old.size(); ++i)
+      ASSERT_LE(std::abs(z[old[i]] - expected[i]), bound) << "row " << old[i];
+  });
+}
+
+TEST(PreparedSystem, BitsDoNotDependOnThreadsOrInstructions) {
+  const CrsMatrix a = random_matrix(3000, 9000, 20);
+  const std::vector<double> x = random_vector(a.rows, 3);
+  for (const Variant& variant : variants()) {
+    std::vector<double> y, z;
+    for (const int team : {1, 2, 3, 5}) {
+      ASSERT_TRUE(threads::use(team));
+      for (const InstructionSet* const set : instruction_sets()) {
+        const PreparedSystem s = *prepare(a, variant, {.instructions = set});
+        if (y.empty()) y = product_of(s, x), z = preconditioned(s, x);
+        EXPECT_EQ(y, product_of(s, x)) << variant.description.name;
+        EXPECT_EQ(z, preconditioned(s, x)) << variant.description.name;
+      }
+    }
+  }
+}
+
+TEST(PreparedSystem, IterationsDoNotDependOnThreads) {
+  const CrsMatrix a = poisson(24, 20, 16);
+  for (const Variant& variant : variants()) {
+    int iterations = -1;
+    std::vector<double> first;
+    for (const int team : {1, 2, 3, 5}) {
+      ASSERT_TRUE(threads::use(team));
+      const PreparedSystem s = *prepare(a, variant, {.parameters = {{"colours", 10}}});
+      std::vector<double> b(static_cast<std::size_t>(a.rows), 1), x(b.size(), 0);
+      const int count = s.is_transformed() ? solve_transformed(s, b.data(), x.data(), 1e-8, 500)->iterations
+                                           : conjugate_gradients(s, b.data(), x.data(), 1e-8, 500).iterations;
+      if (iterations < 0) iterations = count, first = x;
+      EXPECT_EQ(count, iterations) << variant.description.name;
+      EXPECT_EQ(x, first) << variant.description.name;
+    }
+    EXPECT_GT(iterations, 10);
+    EXPECT_LT(iterations, 100);
+  }
+}
+
+// |x - x*| <= |A^-1| |b - A x|: for these matrices a residual of 1e-10 leaves at most 1e-6 of the solution.
+TEST(PreparedSystem, SolutionsEqualTheGoldenCopy) {
+  ASSERT_TRUE(threads::use(2));
+  for (const Named& named : matrices()) {
+    const std::vector<double> b = random_vector(named.matrix.rows, 4);
+    std::vector<double> expected(b.size());
+    ASSERT_TRUE(golden::solve(named.matrix, b, expected, 1e-10, 3000)->converged);
+    double largest = 0;
+    for (const double v : expected) largest = std::max(largest, std::abs(v));
+    for (const Variant& variant : variants()) {
+      const PreparedSystem s = *prepare(named.matrix, variant);
+      const std::vector<double> right = in_order_of(s, b);
+      std::vector<double> x(b.size(), 0);
+      if (s.is_transformed()) {
+        const Result<TransformedSolution> solved = solve_transformed(s, right.data(), x.data(), 1e-10, 3000);
+        ASSERT_TRUE(solved && solved->converged) << named.name << " " << variant.description.name;
+      } else
+        EXPECT_LT(conjugate_gradients(s, right.data(), x.data(), 1e-10, 3000).iterations, 3000);
+      x = back(s, x);
+      for (std::size_t i = 0; i < b.size(); ++i)
+        ASSERT_NEAR(x[i], expected[i], 1e-6 * largest) << named.name << " " << variant.description.name;
+    }
+  }
+}
+
+TEST(TransformedCg, TakesTheIterationsOfPreconditionedCg) {
+  ASSERT_TRUE(threads::use(2));
+  const CrsMatrix a = poisson(30, 30, 30);
+  const PreparedSystem s = *prepare(a, **find_variant("eisenstat"));
+  std::vector<double> b(static_cast<std::size_t>(a.rows), 1), x(b.size(), 0), y(b.size(), 0), q(b.size());
+  const TransformedSolution solved = *solve_transformed(s, b.data(), x.data(), 1e-8, 500);
+  EXPECT_TRUE(solved.converged);
+  EXPECT_LE(solved.relative_residual, 1e-8);
+  const int plain = conjugate_gradients(s, b.data(), y.data(), 1e-8, 500).iterations;
+  EXPECT_NEAR(solved.iterations, plain, 2);
+  s.multiply(x.data(), q.data());
+  double rr = 0;
+  for (std::size_t i = 0; i < b.size(); ++i) rr += (b[i] - q[i]) * (b[i] - q[i]);
+  EXPECT_NEAR(std::sqrt(rr / static_cast<double>(b.size())), solved.relative_residual, 1e-10);
+}
+
+TEST(TransformedCg, StartsFromAnyXAndStopsAtOnceOnTheSolution) {
+  const CrsMatrix a = poisson(9, 8, 7);
+  const PreparedSystem s = *prepare(a, **find_variant("eisenstat"));
+  std::vector<double> b = random_vector(a.rows, 5), x = random_vector(a.rows, 6), zero(b.size(), 0);
+  ASSERT_TRUE(solve_transformed(s, b.data(), x.data(), 1e-12, 500)->converged);
+  EXPECT_EQ(solve_transformed(s, b.data(), x.data(), 1e-10, 500)->iterations, 0);
+  std::vector<double> y(b.size(), 0);
+  EXPECT_EQ(solve_transformed(s, zero.data(), y.data(), 1e-10, 500)->iterations, 0);
+  EXPECT_EQ(y, zero);
+  b[3] = std::numeric_limits<double>::infinity();
+  EXPECT_FALSE(solve_transformed(s, b.data(), y.data(), 1e-10, 500));
+}
+
+TEST(PreparedSystem, ReadsGhosts) {
+  CrsMatrix a = matrix_of(2, {{{0, 0}, 2.0}, {{0, 1}, -1.0}, {{1, 0}, -1.0}, {{1, 1}, 2.0}, {{1, 3}, -5.0}});
+  a.columns = 4;
+  for (const Variant& variant : variants()) {
+    const PreparedSystem s = *prepare(a, variant);
+    EXPECT_EQ(s.ghosts(), 2);
+    EXPECT_FALSE(s.is_transformed());
+    std::vector<double> x{0, 0, 7, 11}, y(2);
+    const std::vector<double> own{1, 3};
+    s.to_system(own.data(), x.data());
+    s.multiply(x.data(), y.data());
+    std::vector<double> moved(2);
+    s.from_system(y.data(), moved.data());
+    EXPECT_EQ(moved, (std::vector<double>{-1, -1 + 6 - 55}));
+  }
+}
+
+TEST(PreparedSystem, BytesOfThePoissonMatrixAreThoseOfItsArrays) {
+  const CrsMatrix a = poisson(4, 4, 4); // 64 rows, 288 off-diagonals
+  const PreparedSystem crs = *prepare(a, **find_variant("AR-0"));
+  EXPECT_EQ(crs.bytes_of_product(), 288 * 12 + 65 * 8 + 64 * 24);
+  EXPECT_EQ(crs.bytes_of_preconditioner(), 288 * 12 + 2 * 65 * 8 + 64 * 48);
+}
+
+TEST(Variants, HoldThePublishedNine) {
+  for (const std::string_view name :
+       {"AR-0", "AR-1", "AR-2", "AC-1", "AC-2", "BR-0", "BR-1", "BC-1", "BC-2", "streamed", "sell-c-sigma", "mixed"})
+    EXPECT_TRUE(find_variant(name)) << name;
+  EXPECT_EQ(find_variant("AR-9").error().sentence().find(
+                "the variant must be one of those that are listed (got AR-9); use one of: AR-0, "),
+            0u);
+}
+
+TEST(Prepare, RefusesWrongParametersMatricesAndColourings) {
+  const CrsMatrix a = poisson(4, 3, 2);
+  const Variant& variant = **find_variant("AR-0");
+  const auto error = [&](const CrsMatrix& matrix, const PrepareOptions& options) {
+    return prepare(matrix, variant, options).error().sentence();
+  };
+  EXPECT_EQ(error(a, {.parameters = {{"chunk", 8}}}), "variant AR-0 takes no parameter of this name (got chunk)");
+  EXPECT_NE(error(a, {.parameters = {{"colours", -1}}}).find("-1"), std::string::npos);
+  Colouring one_colour;
+  for (std::int32_t i = 0; i < 24; ++i) one_colour.row.push_back(i);
+  one_colour.begin.push_back(24);
+  EXPECT_NE(error(a, {.colouring = one_colour}).find("are neighbours, but share colour 0"), std::string::npos);
+  CrsMatrix wrong = a;
+  wrong.value[0] = -1;
+  EXPECT_NE(error(wrong, {}).find("must be positive"), std::string::npos);
+  EXPECT_FALSE(solve_transformed(*prepare(a, variant), nullptr, nullptr, 1e-8, 1));
+}
+
+} // namespace
+} // namespace kumihimo::sparse
