@@ -72,7 +72,7 @@ TEST(Task, EachMistakeIsOneSentence) {
             "a variant of answers is one of golden, blocked, unfit (got 'fast')");
   EXPECT_EQ(
       error_of(R"("application": "answers", "candidates": [{"variant": "blocked", "parameters": {"width": 65}}])"),
-      "--width must be a number from 1 to 64 (got 65)");
+      "width must be at most 64 (got 65); leave width out for the default");
   EXPECT_NE(error_of(R"("application": "answers", "candidates": [{"variant": "golden", "parameters": {"width": 3}}])"),
             "");
   EXPECT_EQ(error_of(start + R"(, "options": {"side": "up"})"), "side must be one of left, right (got 'up')");

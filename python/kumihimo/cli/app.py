@@ -322,7 +322,7 @@ def show(found: dict) -> None:
         text = Candidate(made["variant"], tuple(made["parameters"].items())).text
         if "search_seconds" in made:
             share = made["search_seconds"] / made["exhaustive_seconds"] if made["exhaustive_seconds"] else 0
-            cost = f"{seconds_text(made['search_seconds'])}, {100 * share:.0f} % of solving with every variant"
+            cost = f"{seconds_text(made['search_seconds'])}, {100 * share:.0f} % of solving once with every candidate"
             output.print_line(f"chosen: {text} in {cost}; the choice is in {made.get('from', 'no file')}")
         else:
             output.print_line(f"chosen: {text} ({made['from']})")
