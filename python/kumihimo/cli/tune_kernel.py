@@ -40,7 +40,7 @@ class Command(typer.core.TyperCommand):
 @app.command(cls=Command)
 def command(
     names: argument(
-        "[KERNEL...|FILE.py[:KERNEL]|-- PROGRAM...]",
+        "[KERNEL...] or FILE.py[:KERNEL] or -- PROGRAM...",
         f"Kernels: {', '.join(kernels.KERNELS)} [default: both], or a Python file or a program with its own.",
         Optional[list[str]],
     ) = None,
