@@ -36,7 +36,7 @@ def check(found: dict) -> None:
 def test_the_python_example(kumihimo, repository):
     file = repository / "docs" / "guides" / "kernels" / "dot.py"
     before = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, check=True).stdout
-    ended = kumihimo("tune", "kernel", str(file), "--size", "100", "--search", "exhaustive", "--budget", "8s", "--json")
+    ended = kumihimo("tune", "kernel", str(file), "--size", "100", "--search", "exhaustive", "--budget", "3s", "--json")
     check(json.loads(ended.out))
     after = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, check=True).stdout
     assert float(after) == pytest.approx(float(before), rel=1e-12)
@@ -45,7 +45,7 @@ def test_the_python_example(kumihimo, repository):
 @pytest.mark.skipif(not (shutil.which("g++") or shutil.which("c++")), reason="no C++ compiler")
 def test_the_cpp_example(kumihimo, repository, compile_cpp, tmp_path):
     program = compile_cpp(repository / "docs" / "guides" / "kernels" / "dot.cpp", tmp_path / "dot")
-    words = ("--size", "100", "--search", "exhaustive", "--budget", "8s", "--json")
+    words = ("--size", "100", "--search", "exhaustive", "--budget", "3s", "--json")
     check(json.loads(kumihimo("tune", "kernel", *words, "--", str(program)).out))
     assert subprocess.run([str(program)], capture_output=True, text=True, check=True).stdout == "3000\n"
 
