@@ -4,6 +4,7 @@
 #include "application/run_task.hpp"
 #include "application/runtime.hpp"
 #include "loopback/loopback_processes.hpp"
+#include "threads/team.hpp"
 
 #include <gtest/gtest.h>
 
@@ -146,6 +147,7 @@ TEST(KernelTimes, AreThoseOfTheSlowestRankAndTheWorkOfAll) {
 }
 
 TEST(MachineRates, ArePositive) {
+  ASSERT_TRUE(threads::use(1).ok());
   OneProcess one;
   const Result<MachineRates> rates = measure_rates(one, 6 << 20);
   ASSERT_TRUE(rates.ok());

@@ -78,6 +78,8 @@ def command(
         fresh,
         rates_of(triad, peak),
     )
+    if asked.problem.file and size is not None:
+        raise wrong_value("--size has no effect beside a file", size, "leave one of them out")
     on = resources_of(threads, ranks, launcher, library, grid, sums, timeout)
     if out is not None:
         output.writable(out)
@@ -222,7 +224,7 @@ def run(asked: Asked, on: list[Resources]) -> dict:
     best = figures.best(rows)
     return {
         "application": asked.problem.application.name,
-        "size": asked.problem.size,
+        "size": asked.problem.subject,
         "options": asked.problem.options,
         "method": asked.problem.method,
         "tolerance": asked.problem.tolerance,
@@ -261,7 +263,7 @@ def chosen_for(asked: Asked, resources: Resources) -> tuple[Candidate, dict]:
     if len(every) == 1:
         return every[0], {**every[0].as_task(), "from": "the only variant"}
     with display(problem, 4 * len(every)) as on_object:
-        smaller = catalogue.smaller_size(problem.application, problem.size)
+        smaller = None if problem.file else catalogue.smaller_size(problem.application, problem.size)
         search = choice.search(problem, every, resources, smaller, on_object)
     made = {
         **search.chosen.as_task(),
