@@ -63,9 +63,9 @@ Status run_task(const Task& task, Processes& processes, const std::string& threa
       runtime->set_label(label_of(candidate));
       Result<json> found = run_one(request, *runtime);
       if (Status s = runtime->agree_on(found); !s) {
-        if (s.error().kind != Error::Kind::not_applicable || task.candidates.size() == 1) return s;
+        if (s.error().kind == Error::Kind::bad_input || task.candidates.size() == 1) return s;
         unfit.insert(&candidate);
-        found = json{{"not_applicable", s.error().sentence()}};
+        found = json{{"not_applicable", s.error().sentence()}, {"failed", s.error().kind == Error::Kind::failed}};
       }
       found->update({{"variant", candidate.variant->name}, {"parameters", candidate.parameters}, {"turn", turn}});
       processes.print({{"result", std::move(*found)}});

@@ -25,6 +25,7 @@ constexpr Option options[] = {{"side", "which side", "SIDE", "left", choices}, {
 // Sums the ranks, and answers what it was asked for.
 Result<json> answer(const Request& request, Runtime& runtime) {
   if (request.candidate.variant->name == "unfit") return not_applicable("this variant fits nothing");
+  if (request.candidate.parameters == ParameterValues{{"width", 13}}) return failed("this width fails");
   double one = 1;
   if (Status s = runtime.sums().sum({&one, 1}); !s) return s.error();
   runtime.progress(1, 0.5, request.tolerance);
@@ -114,6 +115,21 @@ TEST(RunTask, CandidatesTakeTurns) {
   EXPECT_EQ(last["method"], "other");
   EXPECT_EQ(last["parameters"], json({{"width", 8}}));
   EXPECT_EQ(last["turn"], 1);
+}
+
+TEST(RunTask, AVariantThatFailsDoesNotEndTheOthers) {
+  const auto printed = run(
+      2,
+      R"("application": "answers", "turns": 2, "candidates": [{"variant": "blocked", "parameters": {"width": 13}}, {"variant": "golden"}])");
+  ASSERT_TRUE(printed.ok()) << printed.error().sentence();
+  std::int64_t failures = 0, answers = 0;
+  for (const json& line : *printed)
+    if (line.contains("result")) {
+      failures += line["result"].value("failed", false);
+      answers += line["result"].contains("seconds");
+    }
+  EXPECT_EQ(failures, 1);
+  EXPECT_EQ(answers, 2);
 }
 
 TEST(RunTask, AVariantThatDoesNotFitAloneIsAnError) {

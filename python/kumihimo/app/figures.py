@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from statistics import median
 
 from kumihimo.app.catalogue import Application
+from kumihimo.errors import failed
 
 
 def key_of(result: dict) -> tuple:
@@ -21,8 +22,8 @@ def summary(results: Iterable[dict], about: dict) -> list[dict]:
 
 
 def row_of(runs: Sequence[dict], about: dict) -> dict:
-    if "not_applicable" in runs[0]:
-        return {**runs[0], "ranks": about["ranks"], "threads": about["threads"]}
+    if unfit := next((run for run in runs if "not_applicable" in run), None):
+        return {**unfit, "ranks": about["ranks"], "threads": about["threads"]}
     ordered = sorted(runs, key=lambda run: run["seconds"])
     middle = ordered[(len(ordered) - 1) // 2]
     row = {
@@ -83,5 +84,7 @@ def is_golden(row: dict, application: Application) -> bool:
 def best(rows: Sequence[dict]) -> dict:
     """The fastest that is right; of rows none of which is, the fastest."""
     measured = [row for row in rows if "seconds" in row]
+    if not measured:
+        raise failed("no variant solved the problem", next((row["not_applicable"] for row in rows), ""))
     right = [row for row in measured if row["right"] is not False]
     return min(right or measured, key=lambda row: row["seconds"])

@@ -123,7 +123,10 @@ def kernels(rows: Sequence[dict], rates: dict | None, application: Application) 
     found = []
     for number, row in enumerate(shown(rows, application)):
         left = row["seconds"] - sum(kernel["seconds"] for kernel in row["kernels"])
-        parts = [*row["kernels"], *([{"name": "vectors and the rest", "seconds": left}] if left > 0 else [])]
+        parts = [
+            *(kernel for kernel in row["kernels"] if kernel["calls"] > 0),
+            *([{"name": "vectors and the rest", "seconds": left}] if left > 0 else []),
+        ]
         bars = [
             {"label": part["name"], "name": part["name"], "colour": f"s{1 + i % 15}", "parts": [part["seconds"]]}
             for i, part in enumerate(parts)

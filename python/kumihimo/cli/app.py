@@ -91,7 +91,7 @@ def command(
         output.print_json({**without_histories(found), **output.own_cost()})
     else:
         show(found)
-    return 1 if any(row.get("right") is False for row in found["results"]) else 0
+    return 1 if any(row.get("right") is False or row.get("failed") for row in found["results"]) else 0
 
 
 @dataclass

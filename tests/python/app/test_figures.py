@@ -10,6 +10,7 @@ import pytest
 
 from kumihimo.app import figures, page
 from kumihimo.app.catalogue import Application
+from kumihimo.errors import Failed
 
 VARIANTS = ({"name": "golden", "parameters": []}, {"name": "fast", "parameters": []})
 APPLICATION = Application("toy", "a <toy>", "", "", "64", "abc", ("cg",), VARIANTS, ())
@@ -73,6 +74,15 @@ def test_the_best_is_right_where_any_is() -> None:
     assert figures.best(rows)["variant"] == "golden"
     rows = figures.summary([{"variant": "x", "parameters": {}, "not_applicable": "no"}, result("fast", 2)], about())
     assert figures.best(rows)["variant"] == "fast"
+
+
+def test_a_variant_that_fails_once_has_no_figures() -> None:
+    unfit = {"variant": "x", "parameters": {}, "not_applicable": "it failed", "failed": True}
+    rows = figures.summary([{**result("fast", 1), "variant": "x"}, result("golden", 2), unfit], about())
+    assert rows[0]["not_applicable"] == "it failed" and "seconds" not in rows[0]
+    assert figures.best(rows)["variant"] == "golden"
+    with pytest.raises(Failed, match="no variant solved the problem: it failed"):
+        figures.best(rows[:1])
 
 
 def found_of(rows: list[dict], rates: dict | None = RATES) -> dict:
