@@ -1,7 +1,9 @@
 #include "fem_cube/check.hpp"
 
+#include "fem/assemble.hpp"
 #include "fem/error_bound.hpp"
 #include "fem/golden.hpp"
+#include "fem/product.hpp"
 #include "fem_cube/golden.hpp"
 
 #include <cmath>
@@ -19,6 +21,18 @@ double square_sum(std::span<const double> values) {
   return std::inner_product(values.begin(), values.end(), values.begin(), 0.0);
 }
 
+using AddElements = void (*)(const fem::Mesh&, const fem::Materials&, std::span<const std::int32_t>, const double*,
+                             double*);
+// Over all elements. Threads share those of a colour, which have no node in common.
+std::vector<double> over_elements(const Problem& problem, AddElements add, std::span<const double> x) {
+  std::vector<double> y(static_cast<std::size_t>(problem.owned_displacements()));
+  fem::for_each_colour(problem.mesh, [&](int, threads::Range mine) {
+    add(problem.mesh, problem.materials,
+        {problem.mesh.by_colour.data() + mine.begin, static_cast<std::size_t>(mine.size())}, x.data(), y.data());
+  });
+  return y;
+}
+
 // Of displacements `x` of all nodes: |forces - A x| over the owned free rows and |d (u - x)| over those of prescribed
 // displacements u, squared; and the square of what both products may be off.
 struct Squares {
@@ -26,8 +40,8 @@ struct Squares {
 };
 Squares residual_squares(const Problem& problem, std::span<const double> x) {
   const fem::Constraints& constraints = problem.load_case.constraints;
-  const std::vector<double> product = golden::product(problem.mesh, problem.materials, x),
-                            rounding = golden::rounding(problem.mesh, problem.materials, x),
+  const std::vector<double> product = over_elements(problem, &golden::add_product, x),
+                            rounding = over_elements(problem, &golden::add_rounding, x),
                             blocks = fem::diagonal_blocks(problem.mesh, problem.materials);
   Squares squares;
   for (std::size_t i = 0; i < product.size(); ++i) {

@@ -98,40 +98,38 @@ void Schwarz::apply(const double* r, double* z) const {
   std::copy(sums.begin(), sums.end(), z);
 }
 
-std::vector<double> product(const fem::Mesh& mesh, const fem::Materials& materials, std::span<const double> x) {
-  std::vector<double> y(at(3 * mesh.owned));
-  for (std::int64_t e = 0; e < mesh.element_count(); ++e) {
+void add_product(const fem::Mesh& mesh, const fem::Materials& materials, std::span<const std::int32_t> elements,
+                 const double* x, double* y) {
+  for (const std::int32_t e : elements) {
     fem::Stiffness k;
     fem::stiffness_golden(mesh, materials, e, k);
     for (int p = 0; p < fem::corners; ++p) {
       const std::int64_t row = mesh.element(e)[p];
       if (row >= mesh.owned) continue;
-      for (int q = 0; q < fem::corners; ++q)
+      for (int q = 0; q < fem::corners; ++q) {
+        const std::int64_t column = mesh.element(e)[q];
         for (int a = 0; a < 3; ++a)
-          for (int c = 0; c < 3; ++c)
-            y[at(3 * row + a)] += k[3 * p + a][3 * q + c] * x[at(3 * std::int64_t{mesh.element(e)[q]} + c)];
+          for (int c = 0; c < 3; ++c) y[3 * row + a] += k[3 * p + a][3 * q + c] * x[3 * column + c];
+      }
     }
   }
-  return y;
 }
 
-std::vector<double> rounding(const fem::Mesh& mesh, const fem::Materials& materials, std::span<const double> x) {
-  std::vector<double> y(at(3 * mesh.owned));
-  for (std::int64_t e = 0; e < mesh.element_count(); ++e) {
+void add_rounding(const fem::Mesh& mesh, const fem::Materials& materials, std::span<const std::int32_t> elements,
+                  const double* x, double* y) {
+  for (const std::int32_t e : elements) {
     fem::PairBounds bounds;
     fem::element_error_bound(mesh, materials, e, bounds);
-    double size[fem::corners] = {};
-    for (int q = 0; q < fem::corners; ++q)
-      for (int c = 0; c < 3; ++c) size[q] += std::abs(x[at(3 * std::int64_t{mesh.element(e)[q]} + c)]);
     for (int p = 0; p < fem::corners; ++p) {
       const std::int64_t row = mesh.element(e)[p];
       if (row >= mesh.owned) continue;
-      double sum = 0;
-      for (int q = 0; q < fem::corners; ++q) sum += 5 * bounds[p][q] * size[q];
-      for (int a = 0; a < 3; ++a) y[at(3 * row + a)] += sum;
+      for (int q = 0; q < fem::corners; ++q) {
+        const std::int64_t column = mesh.element(e)[q];
+        const double size = std::abs(x[3 * column]) + std::abs(x[3 * column + 1]) + std::abs(x[3 * column + 2]);
+        for (int a = 0; a < 3; ++a) y[3 * row + a] += 5 * bounds[p][q] * size;
+      }
     }
   }
-  return y;
 }
 
 } // namespace kumihimo::fem_cube::golden

@@ -1,5 +1,5 @@
 // The golden copy beside that of the assembly (fem/golden.hpp): preconditioners and the product element by element, in
-// plain loops, on one thread. Variants are compared with it, and every solution is checked by its product.
+// plain loops. Variants are compared with it, and every solution is checked by its product.
 #pragma once
 
 #include "fem/materials.hpp"
@@ -38,12 +38,15 @@ class Schwarz {
   std::vector<std::vector<std::int32_t>> parts_; // nodes, ascending
 };
 
-// y = A x of the owned nodes by the golden stiffness of one element after the other, without prescribed displacements
-// and without a matrix. x: 3 of each node, ghosts too.
-std::vector<double> product(const fem::Mesh& mesh, const fem::Materials& materials, std::span<const double> x);
-// What y may be off by rounding, and the product of any variant with it: five times the sum of the bounds of entries
-// (fem/error_bound.hpp) times |x|. That covers both matrices once and both sums of 81 products: a bound of an entry is
-// at least 56 u |entry|, sums of both products cost 2 x 85 u |entry| |x|.
-std::vector<double> rounding(const fem::Mesh& mesh, const fem::Materials& materials, std::span<const double> x);
+// Adds A x over these elements to y, by their golden stiffness, without prescribed displacements and without a matrix.
+// x: 3 of each node, ghosts too; y: 3 of each owned node.
+void add_product(const fem::Mesh& mesh, const fem::Materials& materials, std::span<const std::int32_t> elements,
+                 const double* x, double* y);
+
+// Adds what y may be off by rounding, and the product of any variant with it: five times the bounds of entries
+// (fem/error_bound.hpp) times |x|. They cover the difference of both matrices once, and both sums of 81 products: the
+// bound of an entry is at least 56 u |entry|, and the sums cost at most 2 x 85 u |entry| |x|.
+void add_rounding(const fem::Mesh& mesh, const fem::Materials& materials, std::span<const std::int32_t> elements,
+                  const double* x, double* y);
 
 } // namespace kumihimo::fem_cube::golden

@@ -27,11 +27,15 @@ void strain_of_displacements(const double (&gradients)[3][8], StrainOfDisplaceme
   }
 }
 
+// k += weight b^T (d b)
 void add_gauss_point(const StrainOfDisplacements& b, const Elasticity& d, double weight, Stiffness& k) {
+  StrainOfDisplacements stress{};
+  for (int s = 0; s < 6; ++s)
+    for (int t = 0; t < 6; ++t)
+      for (int j = 0; j < 24; ++j) stress[s][j] += weight * d[s][t] * b[t][j];
   for (int i = 0; i < 24; ++i)
     for (int s = 0; s < 6; ++s)
-      for (int t = 0; t < 6; ++t)
-        for (int j = 0; j < 24; ++j) k[i][j] += weight * b[s][i] * d[s][t] * b[t][j];
+      for (int j = 0; j < 24; ++j) k[i][j] += b[s][i] * stress[s][j];
 }
 
 } // namespace
