@@ -48,7 +48,7 @@ Result<std::string> use_threads(int asked, const mpi_job::LocalRank& local) {
   const int processors = static_cast<int>(threads::allowed_processors().size());
   const int count = asked > 0 ? asked : std::max(1, processors / std::max(1, local.ranks));
   if (Status s = threads::use(count); !s) return s.error();
-  return threads::bind(local.rank, local.ranks);
+  return threads::bind(local.rank);
 }
 
 // An error here is known to all ranks.

@@ -115,7 +115,7 @@ constexpr std::string_view boundaries[] = {"zmax", "all"};
 constexpr std::string_view right_sides[] = {"ones", "manufactured"};
 constexpr application::Option options[] = {
     {"boundary", "faces where u = 0: zmax (the others without flux) or all", "FACES", "zmax", boundaries},
-    {"matrix", "Matrix Market file of a symmetric positive definite matrix, instead of the box", "FILE"},
+    {"matrix", "Matrix Market file of a symmetric positive definite matrix, instead of the box", "FILE", {}, {}, true},
     {"rhs", "right-hand side: f = 1, or that of a known solution", "RHS", "ones", right_sides},
 };
 

@@ -42,7 +42,8 @@ json to_json(const Application& application) {
                        {"meaning", option.meaning},
                        {"symbol", option.symbol},
                        {"default", option.default_value},
-                       {"choices", std::vector<std::string_view>(option.choices.begin(), option.choices.end())}});
+                       {"choices", std::vector<std::string_view>(option.choices.begin(), option.choices.end())},
+                       {"replaces_size", option.replaces_size}});
   return {{"name", application.name},
           {"summary", application.summary},
           {"paper", application.paper},

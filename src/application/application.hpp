@@ -19,6 +19,7 @@ struct Option {
   std::string_view name, meaning, symbol;
   std::string_view default_value = {};
   std::span<const std::string_view> choices = {}; // none: any word
+  bool replaces_size = false;                     // where it is given, the size means nothing: a file holds the problem
 };
 
 struct Application {

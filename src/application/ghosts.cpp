@@ -6,31 +6,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace kumihimo::application {
 namespace {
 
-// Both buffers are pieces of a vector so long that no rank's is longer, cut in parts of one element.
-constexpr std::int64_t most_elements = std::int64_t{1} << 40;
-
-Extent elements(std::int64_t first, std::int64_t count) {
-  Extent extent{Layout::vector, most_elements, 0, {}};
-  extent.runs.push_back({first, count, {}, {}});
-  return extent;
-}
-
+// Block n of the input goes to neighbour n, and block n of the output comes from it.
 Program program_of(const Ghosts& ghosts) {
   std::vector<Step> steps;
-  std::int64_t at = 0;
-  for (const Ghosts::Neighbour& n : ghosts.neighbours) {
-    if (n.received > 0) steps.push_back(receive(n.rank, out[elements(at, n.received)]));
-    at += n.received;
-  }
-  at = 0;
-  for (const Ghosts::Neighbour& n : ghosts.neighbours) {
-    const auto count = static_cast<std::int64_t>(n.sent.size());
-    if (count > 0) steps.push_back(send(n.rank, in[elements(at, count)]));
-    at += count;
-  }
+  for (std::size_t n = 0; n < ghosts.neighbours.size(); ++n)
+    if (ghosts.neighbours[n].received > 0)
+      steps.push_back(
+          receive(ghosts.neighbours[n].rank, out[blocks(Layout::output_blocks, static_cast<std::int64_t>(n))]));
+  for (std::size_t n = 0; n < ghosts.neighbours.size(); ++n)
+    if (!ghosts.neighbours[n].sent.empty())
+      steps.push_back(send(ghosts.neighbours[n].rank, in[blocks(Layout::input_blocks, static_cast<std::int64_t>(n))]));
   ProgramBuilder program;
   LaneBuilder exchange(LaneId{0}, "exchange", 1);
   if (!steps.empty()) exchange.round(std::move(steps));
@@ -71,13 +61,24 @@ Status check(const Ghosts& ghosts, Rank rank, std::int32_t ranks) {
 ProgramSet programs_of(std::int32_t ranks, std::function<std::shared_ptr<const Ghosts>(Rank)> of_rank) {
   DataLayout data;
   data.ranks = ranks;
-  data.vector = true;
-  data.elements = most_elements;
-  data.buffers = [of_rank](Rank rank) {
-    const std::shared_ptr<const Ghosts> ghosts = of_rank(rank);
+  BlockLayout input, output;
+  input.name = "input_blocks", output.name = "output_blocks";
+  input.unit = output.unit = "message";
+  for (std::int32_t r = 0; r < ranks; ++r)
+    input.blocks = std::max(input.blocks, static_cast<std::int64_t>(of_rank(Rank{r})->neighbours.size()));
+  output.blocks = input.blocks;
+  input.blocks_at =
+      output.blocks_at = [of_rank](Rank rank) { return static_cast<std::int64_t>(of_rank(rank)->neighbours.size()); };
+  input.elements_at = [of_rank](Rank rank, std::int64_t n) {
+    return static_cast<std::int64_t>(of_rank(rank)->neighbours[static_cast<std::size_t>(n)].sent.size());
+  };
+  output.elements_at = [of_rank](Rank rank, std::int64_t n) {
+    return of_rank(rank)->neighbours[static_cast<std::size_t>(n)].received;
+  };
+  data.blocks = {std::move(input), std::move(output)};
+  data.buffers = [](Rank) {
     BufferPair buffers;
-    buffers.input = ghosts->sent();
-    buffers.output = ghosts->received();
+    buffers.input = buffers.output = BufferPair::all_blocks;
     return buffers;
   };
   ProgramSet set;

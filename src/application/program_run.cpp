@@ -10,8 +10,9 @@ using transport::Transport;
 
 Result<bool> UnderWay::advance() {
   if (runs_.empty()) return false;
-  if (transport_.progress() == Transport::Progress::failed) return transport_.error();
-  bool ended = false;
+  const Transport::Progress progress = transport_.progress();
+  if (progress == Transport::Progress::failed) return transport_.error();
+  bool moved = progress == Transport::Progress::moved;
   for (std::size_t i = 0; i < runs_.size();) {
     const bool done = TRY(runs_[i]->execution_->advance());
     if (!done) {
@@ -20,15 +21,15 @@ Result<bool> UnderWay::advance() {
     }
     runs_[i]->under_way_ = false;
     runs_.erase(runs_.begin() + static_cast<std::ptrdiff_t>(i));
-    ended = true;
+    moved = true;
   }
-  return ended;
+  return moved;
 }
 
 Status UnderWay::wait_for(const ProgramRun& run) {
   while (run.under_way_) {
-    const bool ended = TRY(advance());
-    if (!ended && run.under_way_) transport_.idle();
+    const bool moved = TRY(advance());
+    if (!moved && run.under_way_) transport_.idle();
   }
   return Nothing{};
 }

@@ -20,7 +20,7 @@ class UnderWay {
   transport::Transport& transport() { return transport_; }
   // Moves what can be moved, without waiting. Called between pieces of a long computation it hides more of the
   // communication. Errors: those of the transport and the engine.
-  Result<bool> advance(); // whether anything ended
+  Result<bool> advance(); // whether anything moved or ended
 
  private:
   friend class ProgramRun;

@@ -28,15 +28,13 @@ std::vector<int> allowed_processors() {
   return found;
 }
 
-std::string bind(int local_rank, int local_ranks) {
+std::string bind(int local_rank) {
   for (const char* const name : {"OMP_PROC_BIND", "OMP_PLACES"})
     if (std::getenv(name)) return "bound by " + std::string(name);
   const std::vector<int> processors = allowed_processors();
   const int team = count();
   if (processors.empty()) return "not bound: the system does not say which processors are allowed";
-  // Ranks that the launcher has bound have their own processors.
-  const bool is_shared = static_cast<int>(processors.size()) >= team * local_ranks || local_ranks == 1;
-  const int first = is_shared ? local_rank * team : 0;
+  const int first = local_rank * team;
   std::string places;
   bool all = true;
 #pragma omp parallel for ordered schedule(static, 1) num_threads(team)

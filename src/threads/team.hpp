@@ -16,11 +16,12 @@ int count();
 // Processors that this process may run on, in ascending order.
 std::vector<int> allowed_processors();
 
-// Binds each thread of the team to one allowed processor, those of local rank r of n after those of rank r - 1. Threads
-// that outnumber the processors share them in turn. Does nothing if the user has set OMP_PROC_BIND or OMP_PLACES.
-// Returns a text for the user: "2 threads on processors 0 1".
+// Binds each thread of the team to one allowed processor, those of rank r after those of rank r - 1. `local_rank`:
+// among the ranks that may run on the same processors, which all have as many threads; 0 for ranks that the launcher
+// has bound to processors of their own. Threads that outnumber the processors share them in turn. Does nothing if the
+// user has set OMP_PROC_BIND or OMP_PLACES. Returns a text for the user: "2 threads on processors 0 1".
 //
 // The project binds its threads itself: OMP_PROC_BIND=true gives the first processor to every rank of a node.
-std::string bind(int local_rank = 0, int local_ranks = 1);
+std::string bind(int local_rank = 0);
 
 } // namespace kumihimo::threads

@@ -4,6 +4,7 @@
 #include "application/run_task.hpp"
 #include "application/runtime.hpp"
 #include "loopback/loopback_processes.hpp"
+#include "threads/team.hpp"
 
 #include <gtest/gtest.h>
 
@@ -72,7 +73,7 @@ TEST(Task, EachMistakeIsOneSentence) {
             "a variant of answers is one of golden, blocked, unfit (got 'fast')");
   EXPECT_EQ(
       error_of(R"("application": "answers", "candidates": [{"variant": "blocked", "parameters": {"width": 65}}])"),
-      "--width must be a number from 1 to 64 (got 65)");
+      "width must be at most 64 (got 65); leave width out for the default");
   EXPECT_NE(error_of(R"("application": "answers", "candidates": [{"variant": "golden", "parameters": {"width": 3}}])"),
             "");
   EXPECT_EQ(error_of(start + R"(, "options": {"side": "up"})"), "side must be one of left, right (got 'up')");
@@ -146,6 +147,7 @@ TEST(KernelTimes, AreThoseOfTheSlowestRankAndTheWorkOfAll) {
 }
 
 TEST(MachineRates, ArePositive) {
+  ASSERT_TRUE(threads::use(1).ok());
   OneProcess one;
   const Result<MachineRates> rates = measure_rates(one, 6 << 20);
   ASSERT_TRUE(rates.ok());

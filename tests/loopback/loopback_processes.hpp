@@ -3,6 +3,7 @@
 
 #include "application/processes.hpp"
 #include "loopback/loopback.hpp"
+#include "threads/team.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -100,10 +101,12 @@ inline std::pair<Status, std::vector<nlohmann::json>> run_processes(std::int32_t
   options.seed = seed;
   transport::Loopback loopback(ranks, options);
   SharedByLoopback shared(ranks);
-  const Status status = transport::run_ranks(loopback, ranks, [&](Rank rank, transport::Transport& transport) {
-    LoopbackProcesses processes(rank, ranks, transport, shared);
-    return fn(processes);
-  });
+  const Status status =
+      transport::run_ranks(loopback, ranks, [&](Rank rank, transport::Transport& transport) -> Status {
+        if (Status s = threads::use(1); !s) return s; // of this rank's thread alone
+        LoopbackProcesses processes(rank, ranks, transport, shared);
+        return fn(processes);
+      });
   return {status, shared.printed};
 }
 

@@ -3,6 +3,8 @@
 #include "threads/team.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -55,6 +57,38 @@ TEST(Team, HasTheNumberOfThreadsThatIsAskedFor) {
   EXPECT_FALSE(use(0).ok());
   EXPECT_FALSE(use(-1).ok());
   ASSERT_TRUE(use(1).ok());
+}
+
+// In a child process, as the binding of this one's threads would stay.
+std::string bound_in_child(int team, int local_rank) {
+  int ends[2];
+  EXPECT_EQ(::pipe(ends), 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const bool used = use(team).ok();
+    const std::string text = used ? bind(local_rank) : "";
+    ::_exit(::write(ends[1], text.data(), text.size()) < 0);
+  }
+  ::close(ends[1]);
+  std::string text(4096, '\0');
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::read(ends[0], text.data(), text.size()))));
+  ::close(ends[0]);
+  ::waitpid(child, nullptr, 0);
+  return text;
+}
+
+TEST(Team, IsBoundAfterThatOfTheRankBefore) {
+  ::unsetenv("OMP_PROC_BIND");
+  ::unsetenv("OMP_PLACES");
+  const std::vector<int> processors = allowed_processors();
+  ASSERT_FALSE(processors.empty());
+  for (int rank = 0; rank < 5; ++rank) {
+    const int first = processors[static_cast<std::size_t>(rank) % processors.size()];
+    EXPECT_EQ(bound_in_child(1, rank), "1 thread on processor " + std::to_string(first)) << "ranks take turns";
+  }
+  ::setenv("OMP_PROC_BIND", "true", 1);
+  EXPECT_EQ(bound_in_child(1, 0), "bound by OMP_PROC_BIND");
+  ::unsetenv("OMP_PROC_BIND");
 }
 
 } // namespace

@@ -34,7 +34,7 @@ class Search:
     chosen: Candidate
     rows: list[dict] = field(default_factory=list)
     seconds: float = 0.0
-    exhaustive_seconds: float = 0.0  # predicted, of one whole solve with every candidate
+    exhaustive_seconds: float = 0.0  # predicted, of one whole solve with every candidate, at least
 
 
 @dataclass
@@ -130,16 +130,14 @@ def mean_iterations(rows: Sequence[dict]) -> float:
 
 
 def exhaustive(rows: Sequence[dict], solved: dict) -> float:
-    """Predicted seconds of one whole solve with every candidate. Iterations: by those of the one that was solved.
-    Candidates that were not tried on the problem itself take as many times their time on the smaller one as the others
-    on average."""
+    """Predicted seconds of one whole solve with every candidate, at least: iterations by those of the one that was
+    solved, and candidates that were not tried on the problem itself, being slower, as long as the others on average."""
     usual = mean_iterations(rows)
     scale = solved["iterations"] / solved.get("iterations_counted", usual)
     tried = [row for row in rows if "seconds_per_iteration" in row]
-    seconds = [row["seconds_per_iteration"] * scale * row.get("iterations_counted", usual) for row in tried]
-    total = sum(seconds) + sum(row["setup_seconds"] for row in tried)
-    ratios = [s / row["small_seconds"] for s, row in zip(seconds, tried) if row.get("small_seconds")]
-    for row in rows:
-        if "seconds_per_iteration" not in row and ratios:
-            total += solved["setup_seconds"] + mean(ratios) * row.get("small_seconds", 0.0)
-    return total
+    of_one = [
+        row["setup_seconds"] + row["seconds_per_iteration"] * scale * row.get("iterations_counted", usual)
+        for row in tried
+    ]
+    untried = sum("small_seconds" in row and "seconds_per_iteration" not in row for row in rows)
+    return sum(of_one) + untried * mean(of_one)

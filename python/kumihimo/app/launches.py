@@ -35,6 +35,17 @@ class Problem:
     most_iterations: int = 100_000
     seed: int = 1
 
+    @property
+    def file(self) -> str | None:
+        """The file that holds the problem in place of a size."""
+        named = [row["name"] for row in self.application.options if row.get("replaces_size")]
+        return next((self.options[name] for name in named if name in self.options), None)
+
+    @property
+    def subject(self) -> str:
+        """What is solved, for people: the size or the file."""
+        return self.file or self.size
+
 
 @dataclass(frozen=True)
 class Resources:

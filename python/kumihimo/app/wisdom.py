@@ -27,22 +27,25 @@ def path() -> Path:
     return usual_path(SUBJECT)
 
 
-def size_class(size: str) -> str:
-    """Sizes within a factor of two in unknowns share choices: "2^21". A matrix file is a class of its own: its name and
+def size_class(problem: Problem) -> str:
+    """Sizes within a factor of two in unknowns share choices: "2^21". A file is a class of its own: its name and
     length."""
+    if problem.file is not None:
+        with contextlib.suppress(OSError):
+            return f"{Path(problem.file).name}, {Path(problem.file).stat().st_size} bytes"
+        return problem.file
+    size = problem.size
     if match := re.fullmatch(r"(\d+)(?:x(\d+)x(\d+))?", size):
         numbers = [int(number) for number in match.groups() if number]
         unknowns = prod(numbers) if len(numbers) == 3 else numbers[0] ** 3
         return f"2^{floor(log2(max(1, unknowns)))}"
-    with contextlib.suppress(OSError):
-        return f"{Path(size).name}, {Path(size).stat().st_size} bytes"
     return size
 
 
 def key_of(problem: Problem, ranks: int, threads: int) -> dict:
     return {
         "application": problem.application.name,
-        "size_class": size_class(problem.size),
+        "size_class": size_class(problem),
         "ranks": ranks,
         "threads": threads,
         "method": problem.method,

@@ -81,6 +81,8 @@ def command(
         fresh,
         rates_of(triad, peak),
     )
+    if asked.problem.file and size is not None:
+        raise wrong_value("--size has no effect beside a file", size, "leave one of them out")
     if libraries.are_several(library):
         each = {
             one: resources_of(threads, ranks, launcher, one, grid, sums, timeout) for one in libraries.names_of(library)
@@ -231,7 +233,7 @@ def run(asked: Asked, on: list[Resources]) -> dict:
     best = figures.best(rows)
     return {
         "application": asked.problem.application.name,
-        "size": asked.problem.size,
+        "size": asked.problem.subject,
         "options": asked.problem.options,
         "method": asked.problem.method,
         "tolerance": asked.problem.tolerance,
@@ -270,7 +272,7 @@ def chosen_for(asked: Asked, resources: Resources) -> tuple[Candidate, dict]:
     if len(every) == 1:
         return every[0], {**every[0].as_task(), "from": "the only variant"}
     with display(problem, 4 * len(every)) as on_object:
-        smaller = catalogue.smaller_size(problem.application, problem.size)
+        smaller = None if problem.file else catalogue.smaller_size(problem.application, problem.size)
         search = choice.search(problem, every, resources, smaller, on_object)
     made = {
         **search.chosen.as_task(),
@@ -349,7 +351,7 @@ def show(found: dict) -> None:
         text = Candidate(made["variant"], tuple(made["parameters"].items())).text
         if "search_seconds" in made:
             share = made["search_seconds"] / made["exhaustive_seconds"] if made["exhaustive_seconds"] else 0
-            cost = f"{seconds_text(made['search_seconds'])}, {100 * share:.0f} % of solving with every variant"
+            cost = f"{seconds_text(made['search_seconds'])}, {100 * share:.0f} % of solving once with every candidate"
             output.print_line(f"chosen: {text} in {cost}; the choice is in {made.get('from', 'no file')}")
         else:
             output.print_line(f"chosen: {text} ({made['from']})")

@@ -40,6 +40,21 @@ def test_a_solve_on_one_rank_needs_no_mpi(kumihimo, tmp_path: Path) -> None:
     assert names == ["product", "preconditioner", "halo exchange", "sums over ranks"]
 
 
+def test_a_matrix_file_takes_the_place_of_the_size(kumihimo, tmp_path: Path) -> None:
+    lines = ["%%MatrixMarket matrix coordinate real symmetric", "3 3 5", "1 1 2", "2 1 -1", "2 2 2", "3 2 -1", "3 3 2"]
+    (tmp_path / "a.mtx").write_text("\n".join(lines) + "\n")
+    asked = ("app", "poisson3d", "--set", "matrix=a.mtx", "--threads", "1", "--json")
+    found = found_of(kumihimo(*asked, "--variant", "golden"))
+    assert found["size"] == "a.mtx" and found["right"] is True
+    chosen = found_of(kumihimo(*asked))["choices"][0]
+    assert chosen["variant"] and "search_seconds" in chosen
+    again = found_of(kumihimo(*asked))["choices"][0]
+    assert again["variant"] == chosen["variant"] and "search_seconds" not in again
+    assert "search_seconds" in found_of(kumihimo(*asked, "--fresh"))["choices"][0]
+    refused = kumihimo(*asked, "--size", "8")
+    assert refused.code == 2 and "--size has no effect beside a file (got 8)" in refused.err
+
+
 def test_iterations_do_not_depend_on_threads(kumihimo) -> None:
     found = found_of(kumihimo("app", "poisson3d", "--size", "10", "--variant", "all", "--threads", "1,2", "--json"))
     by_variant: dict[str, set[int]] = {}

@@ -72,9 +72,13 @@ def test_another_machine_has_no_choices() -> None:
 
 
 def test_classes_of_sizes(tmp_path: Path) -> None:
-    assert wisdom.size_class("64") == "2^18"
-    assert wisdom.size_class("128x128x64") == "2^20"
+    assert wisdom.size_class(PROBLEM) == "2^18"
+    assert wisdom.size_class(replace(PROBLEM, size="128x128x64")) == "2^20"
+    application = replace(APPLICATION, options=({"name": "matrix", "replaces_size": True, "choices": []},))
     matrix = tmp_path / "a.mtx"
     matrix.write_text("12345")
-    assert wisdom.size_class(str(matrix)) == "a.mtx, 5 bytes"
-    assert wisdom.size_class("no-such.mtx") == "no-such.mtx"
+    of_file = replace(PROBLEM, application=application, options={"matrix": str(matrix)})
+    assert wisdom.size_class(of_file) == "a.mtx, 5 bytes"
+    assert of_file.subject == str(matrix)
+    assert wisdom.size_class(replace(of_file, options={"matrix": "no-such.mtx"})) == "no-such.mtx"
+    assert wisdom.size_class(replace(of_file, options={})) == "2^18"
