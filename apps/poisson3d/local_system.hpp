@@ -42,23 +42,4 @@ class LocalSystem final : public krylov::LinearSystem {
   std::size_t product_, preconditioner_, halo_;
 };
 
-// Times the sums over ranks.
-class TimedSums final : public krylov::Sums {
- public:
-  TimedSums(krylov::Sums& sums, application::KernelTimes& times)
-      : sums_(sums), times_(times), row_(times.declare("sums over ranks", {})) {}
-  Status sum(std::span<double> values) override {
-    return times_.timed(row_, [&] { return sums_.sum(values); });
-  }
-  Status start(std::span<double> values) override { return sums_.start(values); }
-  Status wait() override {
-    return times_.timed(row_, [&] { return sums_.wait(); });
-  }
-
- private:
-  krylov::Sums& sums_;
-  application::KernelTimes& times_;
-  std::size_t row_;
-};
-
 } // namespace kumihimo::poisson3d

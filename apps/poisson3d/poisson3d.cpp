@@ -2,6 +2,7 @@
 #include "application/application.hpp"
 #include "application/request.hpp"
 #include "application/runtime.hpp"
+#include "application/timed_sums.hpp"
 #include "krylov/method.hpp"
 #include "measure/clock.hpp"
 #include "poisson3d/check.hpp"
@@ -56,7 +57,7 @@ Result<json> run(const Request& request, Runtime& runtime) {
   const double problem_seconds = seconds_since(begin);
   std::unique_ptr<LocalSystem> system =
       TRY(LocalSystem::make(*problem, variant_of(request), request.candidate.parameters, runtime));
-  TimedSums sums(runtime.sums(), system->times());
+  application::TimedSums sums(runtime.sums(), system->times());
   Result<threads::Array<double>> b = system->renumbered(problem->right_side),
                                  x = threads::Array<double>::zeros(system->rows());
   if (Status s = runtime.agree_on(b); !s) return s.error();

@@ -1,6 +1,6 @@
 #include "poisson3d/solve.hpp"
 
-#include "krylov/solve.hpp"
+#include "application/krylov_run.hpp"
 #include "measure/clock.hpp"
 #include "poisson3d/golden.hpp"
 #include "sparse/transformed_cg.hpp"
@@ -94,25 +94,8 @@ Result<Solved> solve_transformed(const Request& request, LocalSystem& system, st
 
 Result<Solved> solve_krylov(const Request& request, LocalSystem& system, krylov::Sums& sums, std::span<const double> b,
                             std::span<double> x, Runtime& runtime) {
-  const krylov::Method& method = *TRY(krylov::find_method(request.method));
-  krylov::Options options;
-  options.tolerance = request.tolerance;
-  options.max_iterations = request.most_iterations;
-  options.progress = [&](const krylov::Progress& now) {
-    runtime.progress(now.iteration, now.residual, request.tolerance);
-    return true;
-  };
-  krylov::Solution found;
-  const Status status = krylov::solve(method, system, sums, b, x, options, found);
-  const bool is_sample = found.ending == krylov::Ending::iteration_limit && request.may_stop_early;
-  if (!status && !is_sample) return status.error();
-  const double rows = static_cast<double>(system.rows());
-  const std::size_t row = system.times().declare("vector updates and dots", {method.bytes_per_row() * rows, 0});
-  system.times().add(row, found.iterations, found.seconds.updates + found.seconds.dots);
-  Solved solved{found.iterations, status.ok(), std::move(found.history)};
-  solved.history.back() = found.residual;
-  solved.facts = {{"replacements", found.replacements}, {"waiting_seconds", found.seconds.waiting}};
-  return solved;
+  application::KrylovRun found = TRY(application::run_krylov(request, system, system.times(), sums, b, x, runtime));
+  return Solved{found.iterations, found.converged, std::move(found.history), 0, std::move(found.facts)};
 }
 
 } // namespace

@@ -31,20 +31,27 @@ double roundings(const double (&points)[corners][3], int g) {
 
 } // namespace
 
-std::vector<double> assembly_error_bound(const Mesh& mesh, const Materials& materials, const Matrix& structure) {
+void element_error_bound(const Mesh& mesh, const Materials& materials, std::int64_t element, PairBounds& bounds) {
   constexpr double u = std::numeric_limits<double>::epsilon() / 2;
+  double points[corners][3], gradients[3][corners];
+  gather_points(mesh.coordinates.data(), mesh.element(element), points);
+  const double stiffness = std::abs(materials.lambda[element]) + 3 * materials.mu[element];
+  for (auto& row : bounds)
+    for (double& bound : row) bound = 0;
+  for (int g = 0; g < gauss_points; ++g) {
+    const double factor = 2 * u * roundings(points, g) * stiffness * gradients_at(points, g, gradients);
+    double length[corners];
+    for (int c = 0; c < corners; ++c) length[c] = std::hypot(gradients[0][c], gradients[1][c], gradients[2][c]);
+    for (int p = 0; p < corners; ++p)
+      for (int q = 0; q < corners; ++q) bounds[p][q] += factor * length[p] * length[q];
+  }
+}
+
+std::vector<double> assembly_error_bound(const Mesh& mesh, const Materials& materials, const Matrix& structure) {
   std::vector<double> bound(static_cast<std::size_t>(structure.blocks()));
   for (std::int64_t e = 0; e < mesh.element_count(); ++e) {
-    double points[corners][3], gradients[3][corners], pairs[corners][corners] = {};
-    gather_points(mesh.coordinates.data(), mesh.element(e), points);
-    const double stiffness = std::abs(materials.lambda[e]) + 3 * materials.mu[e];
-    for (int g = 0; g < gauss_points; ++g) {
-      const double factor = 2 * u * roundings(points, g) * stiffness * gradients_at(points, g, gradients);
-      double length[corners];
-      for (int c = 0; c < corners; ++c) length[c] = std::hypot(gradients[0][c], gradients[1][c], gradients[2][c]);
-      for (int p = 0; p < corners; ++p)
-        for (int q = 0; q < corners; ++q) pairs[p][q] += factor * length[p] * length[q];
-    }
+    PairBounds pairs;
+    element_error_bound(mesh, materials, e, pairs);
     for (int p = 0; p < corners; ++p)
       for (int q = 0; q < corners; ++q)
         bound[static_cast<std::size_t>(structure.find(mesh.element(e)[p], mesh.element(e)[q]))] += pairs[p][q];

@@ -13,9 +13,14 @@
 #include "fem/matrix.hpp"
 #include "fem/mesh.hpp"
 
+#include <cstdint>
 #include <vector>
 
 namespace kumihimo::fem {
+
+// Of an element: what the entries of the block of corners (p, q) may differ by.
+using PairBounds = double[corners][corners];
+void element_error_bound(const Mesh& mesh, const Materials& materials, std::int64_t element, PairBounds& bounds);
 
 // Of each block of `structure`, the bound of its entries.
 std::vector<double> assembly_error_bound(const Mesh& mesh, const Materials& materials, const Matrix& structure);

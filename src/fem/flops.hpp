@@ -7,7 +7,7 @@ namespace kumihimo::fem {
 
 // Jacobian (9 sums of 8 products), cofactors (9 of 3), determinant (5), inverse (1), gradients (24 of 6).
 inline constexpr double gauss_point_flops = 9 * 16 + 9 * 3 + 5 + 1 + 24 * 6;
-inline constexpr double golden_flops = 8 * (gauss_point_flops + 24.0 * 6 * 6 * 24 * 4) + 64 * 9;
+inline constexpr double golden_flops = 8 * (gauss_point_flops + 6.0 * 6 * 24 * 3 + 24.0 * 6 * 24 * 2) + 64 * 9;
 // 64 pairs at 8 Gauss points: 3 diagonal entries of 8 operations and one sum, 6 others of 5 and one sum, each times the
 // weight; then 64 blocks added.
 inline constexpr double original_flops = 8 * (gauss_point_flops + 64.0 * (3 * 8 + 6 * 7)) + 64 * 9;

@@ -7,7 +7,6 @@ namespace {
 
 using Elasticity = double[6][6]; // stress of strain, in the order xx, yy, zz, xy, yz, zx
 using StrainOfDisplacements = double[6][24];
-using Stiffness = double[24][24];
 
 void elasticity(double lambda, double mu, Elasticity& d) {
   for (int i = 0; i < 6; ++i)
@@ -28,29 +27,39 @@ void strain_of_displacements(const double (&gradients)[3][8], StrainOfDisplaceme
   }
 }
 
+// k += weight b^T (d b)
 void add_gauss_point(const StrainOfDisplacements& b, const Elasticity& d, double weight, Stiffness& k) {
+  StrainOfDisplacements stress{};
+  for (int s = 0; s < 6; ++s)
+    for (int t = 0; t < 6; ++t)
+      for (int j = 0; j < 24; ++j) stress[s][j] += weight * d[s][t] * b[t][j];
   for (int i = 0; i < 24; ++i)
     for (int s = 0; s < 6; ++s)
-      for (int t = 0; t < 6; ++t)
-        for (int j = 0; j < 24; ++j) k[i][j] += weight * b[s][i] * d[s][t] * b[t][j];
+      for (int j = 0; j < 24; ++j) k[i][j] += b[s][i] * stress[s][j];
 }
 
 } // namespace
 
+void stiffness_golden(const Mesh& mesh, const Materials& materials, std::int64_t element, Stiffness& stiffness) {
+  double points[corners][3];
+  gather_points(mesh.coordinates.data(), mesh.element(element), points);
+  Elasticity d;
+  elasticity(materials.lambda[element], materials.mu[element], d);
+  for (auto& row : stiffness)
+    for (double& entry : row) entry = 0;
+  for (int g = 0; g < gauss_points; ++g) {
+    double gradients[3][8];
+    const double weight = gradients_at(points, g, gradients);
+    StrainOfDisplacements b;
+    strain_of_displacements(gradients, b);
+    add_gauss_point(b, d, weight, stiffness);
+  }
+}
+
 void assemble_golden(const Mesh& mesh, const Materials& materials, Matrix& matrix) {
   for (std::int64_t e = 0; e < mesh.element_count(); ++e) {
-    double points[corners][3];
-    gather_points(mesh.coordinates.data(), mesh.element(e), points);
-    Elasticity d;
-    elasticity(materials.lambda[e], materials.mu[e], d);
-    Stiffness k{};
-    for (int g = 0; g < gauss_points; ++g) {
-      double gradients[3][8];
-      const double weight = gradients_at(points, g, gradients);
-      StrainOfDisplacements b;
-      strain_of_displacements(gradients, b);
-      add_gauss_point(b, d, weight, k);
-    }
+    Stiffness k;
+    stiffness_golden(mesh, materials, e, k);
     for (int i = 0; i < corners; ++i)
       for (int j = 0; j < corners; ++j) {
         double* const block = matrix.block(matrix.find(mesh.element(e)[i], mesh.element(e)[j]));

@@ -26,26 +26,36 @@ bool Grid::owns(const Triple& at) const {
   return true;
 }
 
-Result<Grid> box_of_cube(const Triple& box, const Triple& processes, const Triple& at) {
-  Grid grid;
+Result<Grid> part_of_cube(const Triple& nodes, const Triple& low, const Triple& box) {
+  Grid grid{nodes, low, box, {}, {}};
   double total = 1;
   for (std::size_t a = 0; a < 3; ++a) {
-    if (processes[a] < 1) return wrong_value("the number of processes on an axis must be at least 1", processes[a]);
-    if (at[a] < 0 || at[a] >= processes[a])
-      return wrong_value("the place of a process must be 0 to " + std::to_string(processes[a] - 1), at[a]);
-    if (box[a] < 1 || box[a] > most_nodes || (processes[a] == 1 && box[a] < 2))
-      return wrong_value("the cube needs at least 2 nodes on each axis", box[a]);
-    grid.nodes[a] = box[a] * processes[a];
-    grid.low[a] = box[a] * at[a];
-    grid.box[a] = box[a];
-    grid.begin[a] = std::max<std::int64_t>(grid.low[a] - 1, 0);
-    grid.extent[a] = std::min(grid.low[a] + box[a] + 1, grid.nodes[a]) - grid.begin[a];
+    if (nodes[a] < 2) return wrong_value("the cube needs at least 2 nodes on each axis", nodes[a]);
+    if (box[a] < 1 || low[a] < 0 || low[a] > nodes[a] - box[a])
+      return wrong_value("the box must be within the " + std::to_string(nodes[a]) + " nodes of an axis",
+                         std::to_string(box[a]) + " from " + std::to_string(low[a]) + " on");
+    grid.begin[a] = std::max<std::int64_t>(low[a] - 1, 0);
+    grid.extent[a] = std::min(low[a] + box[a] + 1, nodes[a]) - grid.begin[a];
     total *= static_cast<double>(grid.extent[a]);
   }
   if (total > static_cast<double>(most_nodes))
     return wrong_value("a process can have at most " + std::to_string(most_nodes) + " nodes with its ghosts",
                        static_cast<std::int64_t>(total), "use more processes");
   return grid;
+}
+
+Result<Grid> box_of_cube(const Triple& box, const Triple& processes, const Triple& at) {
+  Triple nodes{}, low{};
+  for (std::size_t a = 0; a < 3; ++a) {
+    if (processes[a] < 1) return wrong_value("the number of processes on an axis must be at least 1", processes[a]);
+    if (at[a] < 0 || at[a] >= processes[a])
+      return wrong_value("the place of a process must be 0 to " + std::to_string(processes[a] - 1), at[a]);
+    if (box[a] < 1 || box[a] > most_nodes || (processes[a] == 1 && box[a] < 2))
+      return wrong_value("the cube needs at least 2 nodes on each axis", box[a]);
+    nodes[a] = box[a] * processes[a];
+    low[a] = box[a] * at[a];
+  }
+  return part_of_cube(nodes, low, box);
 }
 
 Result<Grid> whole_cube(std::int64_t n) { return box_of_cube({n, n, n}, {1, 1, 1}, {0, 0, 0}); }

@@ -35,6 +35,9 @@ struct Grid {
 
 // One process: n x n x n nodes. Error: fewer than 2 nodes an axis, or more elements than 32-bit numbers count.
 Result<Grid> whole_cube(std::int64_t n);
+// The box of `box` nodes from node `low` on of a cube of `nodes`. Error: fewer than 2 nodes an axis of the cube, a box
+// that is empty or outside, or more nodes with ghosts than 32-bit numbers count.
+Result<Grid> part_of_cube(const Triple& nodes, const Triple& low, const Triple& box);
 // Process `at` of a grid of `processes`, each with `box` nodes.
 Result<Grid> box_of_cube(const Triple& box, const Triple& processes, const Triple& at);
 

@@ -118,6 +118,12 @@ double AdditiveSchwarz::bytes() const {
   return sum + static_cast<double>(result_begin_.size()) * (24 + 8);
 }
 
+double AdditiveSchwarz::flops() const {
+  double sum = static_cast<double>(results_.size()) * 3;
+  for (const Sweeps& part : parts_) sum += part.flops();
+  return sum;
+}
+
 void AdditiveSchwarz::apply(const double* r, double* z) {
   const int team = threads::count();
   const auto owned = static_cast<std::int64_t>(result_begin_.size()) - 1;

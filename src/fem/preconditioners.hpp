@@ -31,6 +31,7 @@ class GaussSeidel {
   void apply(const double* r, double* z);
   std::int64_t colour_count() const { return static_cast<std::int64_t>(colour_begin_.size()) - 1; }
   double bytes() const { return sweeps_.bytes() + static_cast<double>(sweeps_.size()) * 2 * 24; }
+  double flops() const { return sweeps_.flops(); }
 
  private:
   std::vector<std::int64_t> colour_begin_;
@@ -48,6 +49,7 @@ class AdditiveSchwarz {
   static Result<AdditiveSchwarz> make(const Matrix& matrix, std::int64_t parts, int overlap);
   void apply(const double* r, double* z);
   double bytes() const; // that apply() moves at least
+  double flops() const;
 
  private:
   std::vector<Sweeps> parts_;

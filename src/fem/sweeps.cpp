@@ -119,4 +119,11 @@ double Sweeps::bytes() const {
   return blocks * (9 * 8 + 4) + static_cast<double>(size()) * (2 * (4 + 72) + 24 + 4 + 3 * 24);
 }
 
+// A block is 9 products and sums; a diagonal block of each sweep 9 products and 6 sums, of the second 3 differences
+// too.
+double Sweeps::flops() const {
+  const auto blocks = static_cast<double>(lower_.columns.size() + upper_.columns.size());
+  return blocks * 18 + static_cast<double>(size()) * (2 * 15 + 3);
+}
+
 } // namespace kumihimo::fem

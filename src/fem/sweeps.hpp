@@ -27,8 +27,9 @@ class Sweeps {
   void forward(std::int64_t begin, std::int64_t end, const double* r, double* work) const;
   // The same, descending: work = work - D^-1 U work.
   void backward(std::int64_t begin, std::int64_t end, double* work) const;
-  // Bytes that both sweeps move at least.
+  // Bytes that both sweeps move at least, and their operations.
   double bytes() const;
+  double flops() const;
 
  private:
   struct Triangle {

@@ -29,10 +29,11 @@ def write(path: Path, found: dict, application: Application) -> None:
 def render(found: dict, application: Application) -> str:
     rows = [row for row in found["results"] if "seconds" in row]
     looks = looks_of(rows)
+    solves = [row for row in rows if row["history"]]
     groups = {
         name: charts
         for name, charts in (
-            ("convergence", [convergence(rows, looks)]),
+            ("convergence", [convergence(solves, looks)] if solves else []),
             ("kernels", kernels(rows, found.get("rates"), application)),
             (
                 "roofline",
@@ -122,11 +123,9 @@ def shown(rows: Sequence[dict], application: Application) -> list[dict]:
 def kernels(rows: Sequence[dict], rates: dict | None, application: Application) -> list[dict]:
     found = []
     for number, row in enumerate(shown(rows, application)):
-        left = row["seconds"] - sum(kernel["seconds"] for kernel in row["kernels"])
-        parts = [
-            *(kernel for kernel in row["kernels"] if kernel["calls"] > 0),
-            *([{"name": "vectors and the rest", "seconds": left}] if left > 0 else []),
-        ]
+        of_solve = [kernel for kernel in row["kernels"] if kernel["calls"] > 0 and not kernel.get("setup")]
+        left = row["seconds"] - sum(kernel["seconds"] for kernel in of_solve)
+        parts = [*of_solve, *([{"name": "vectors and the rest", "seconds": left}] if left > 0 else [])]
         bars = [
             {"label": part["name"], "name": part["name"], "colour": f"s{1 + i % 15}", "parts": [part["seconds"]]}
             for i, part in enumerate(parts)
@@ -256,7 +255,7 @@ def cells_of(row: dict) -> list[str]:
         str(row["iterations"]),
         seconds_text(row["seconds"]),
         seconds_text(row["setup_seconds"]),
-        f"{row['residual']:.1e}",
+        "" if row["residual"] is None else f"{row['residual']:.1e}",
         share_text(share) if share else "",
         f"{ratio:.2f}×" if ratio else "",
         {True: "right", False: "WRONG", None: "no"}[row["right"]],

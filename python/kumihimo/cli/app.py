@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Optional
 
 from kumihimo import launcher_environment
-from kumihimo.app import catalogue, choice, figures, launches, page, wisdom
+from kumihimo.app import catalogue, choice, figures, launches, libraries, page, wisdom
 from kumihimo.app.catalogue import AUTO, Candidate
 from kumihimo.app.launches import Problem, Resources
-from kumihimo.cli import options, output
+from kumihimo.cli import app_libraries, options, output
 from kumihimo.cli.options import argument, option
 from kumihimo.errors import wrong_value
 from kumihimo.quantities import rate_text, seconds_text
@@ -38,10 +38,12 @@ def command(
     threads: option("--threads -t LIST", "Threads of a rank: 2, or 1,2 [default: a share of the processors].") = None,
     ranks: option("--ranks -p LIST", "Number of ranks: 2, or 1,2,4.") = "1",
     launcher: option("--launcher NAME", "Launcher of the ranks: mpirun or srun [default: mpirun for several].") = None,
-    library: options.Library = None,
+    library: option(
+        "--mpi MPI", "MPI library: openmpi, mpich, or its prefix [default: the first found]; several with commas."
+    ) = None,
     grid: option("--grid SHAPE", "Grid of ranks: 2x1x1 [default: the one with the smallest faces].") = None,
     sums: option("--sums NAME", "Allreduce algorithm of the sums, or library (MPI_Iallreduce).") = None,
-    runs: option("--runs N", "Runs of each variant, by turns [default: 1].", int) = None,
+    runs: option("--runs N", "Runs of each variant, by turns [default: 1; of several MPI libraries 8].", int) = None,
     check: option("--no-check", "Do not check the solution.") = False,
     fresh: option("--fresh", "Choose again with --variant auto.") = False,
     triad: option("--triad RATE", "Memory bandwidth in GB/s for the bound [default: measured].") = None,
@@ -56,6 +58,7 @@ def command(
     Examples:
     kumihimo app poisson3d --size 64 --variant all --threads 1,2
     kumihimo app poisson3d --size 64 --ranks 2 --page page.html
+    kumihimo app fem-cube --size 32 --variant type_a --ranks 2 --mpi openmpi,mpich --runs 8
     """
     if name is None:
         return list_all(as_json)
@@ -80,6 +83,12 @@ def command(
     )
     if asked.problem.file and size is not None:
         raise wrong_value("--size has no effect beside a file", size, "leave one of them out")
+    if libraries.are_several(library):
+        each = {
+            one: resources_of(threads, ranks, launcher, one, grid, sums, timeout) for one in libraries.names_of(library)
+        }
+        app_libraries.refuse_what_needs_one(library, out, next(iter(each.values())))
+        return compare_libraries(asked, {one: on[0] for one, on in each.items()}, runs, most_iterations, as_json)
     on = resources_of(threads, ranks, launcher, library, grid, sums, timeout)
     if out is not None:
         output.writable(out)
@@ -276,6 +285,24 @@ def chosen_for(asked: Asked, resources: Resources) -> tuple[Candidate, dict]:
         kept = {**key, "golden_hash": problem.application.golden_hash, **made}
         made["from"] = str(wisdom.keep(kept))
     return search.chosen, made
+
+
+def compare_libraries(
+    asked: Asked, on: dict[str, Resources], runs: int | None, sample: int | None, as_json: bool
+) -> int:
+    """A variant that must be chosen is chosen with the first library. `sample`: the user's limit of iterations."""
+    candidates = asked.candidates
+    if asked.variant == AUTO:
+        candidates = [chosen_for(asked, next(iter(on.values())))[0]]
+    return app_libraries.run(
+        asked.problem,
+        candidates,
+        on,
+        runs=at_least_1("--runs", runs, libraries.RUNS),
+        sample=sample,
+        check=asked.checks,
+        as_json=as_json,
+    )
 
 
 @contextmanager

@@ -1,0 +1,188 @@
+// The application fem-cube: one run with one variant, on all ranks.
+#include "application/application.hpp"
+#include "application/krylov_run.hpp"
+#include "application/request.hpp"
+#include "application/runtime.hpp"
+#include "application/timed_sums.hpp"
+#include "fem_cube/check.hpp"
+#include "fem_cube/local_system.hpp"
+#include "krylov/method.hpp"
+#include "measure/clock.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace kumihimo::fem_cube {
+namespace {
+
+using application::Request, application::Runtime;
+using nlohmann::json;
+
+constexpr std::int64_t longest_axis = 4096;
+
+double seconds_since(std::int64_t start) { return static_cast<double>(measure::now_ns() - start) * 1e-9; }
+
+const Variant& variant_of(const Request& request) {
+  for (const Variant& each : variants())
+    if (each.name == request.candidate.variant->name) return each;
+  return variants().front(); // unreachable: both lists are one
+}
+
+Result<fem::Triple> nodes_of(std::string_view size) {
+  const fem::Triple nodes = TRY(application::parse_box(size, longest_axis));
+  for (const std::int64_t n : nodes)
+    if (n < 2) return wrong_value("the cube needs at least 2 nodes along each axis", n);
+  return nodes;
+}
+
+// The kernel row of the assembly: one of them, whose time is the median. Collective.
+json assembly_row(const AssemblyTime& assembly, bool of_setup, Runtime& runtime) {
+  application::KernelTimes times;
+  times.add(times.declare("assembly", assembly.work), 1, assembly.seconds);
+  json row = to_json(times, runtime.processes())[0];
+  if (of_setup) row["setup"] = true; // its time is not in "seconds"
+  return row;
+}
+
+json assembly_figures(const json& row, const Problem& problem) {
+  const double seconds = row["seconds"], elements = problem.elements_of_cube();
+  if (seconds <= 0) return {{"elements", elements}};
+  return {{"elements", elements},
+          {"assembly_seconds", seconds},
+          {"elements_per_second", elements / seconds},
+          {"assembly_flops_per_second", row["flops"].get<double>() / seconds}};
+}
+
+json facts_of(const Problem& problem) {
+  json facts = json::object();
+  if (problem.mesh.grid.ghosts() > 0) facts["halo"] = problem.halo->of_equal_boxes() ? "equal boxes" : "lists of nodes";
+  return facts;
+}
+
+struct Setting {
+  Options options;
+  Variant variant;
+  application::RankGrid ranks;
+  double problem_seconds = 0;
+};
+
+Result<json> run_assembly(const Request& request, const Setting& setting, const Problem& problem, Runtime& runtime) {
+  const Assembled assembled =
+      TRY(assemble(problem, setting.variant, request.candidate.parameters, setting.options.assemblies, runtime));
+  json row = assembly_row(assembled.time, false, runtime);
+  json found = {{"seconds", row["seconds"]}, {"setup_seconds", 0}, {"iterations", 0},
+                {"residual", nullptr},       {"converged", true},  {"history", json::array()},
+                {"facts", facts_of(problem)}};
+  found.update(assembly_figures(row, problem));
+  found["kernels"] = json::array({std::move(row)});
+  if (request.checks) found["checked"] = TRY(check_matrix(problem, assembled.matrix, runtime));
+  return found;
+}
+
+// The prescribed displacements, 0 elsewhere: the residual begins, and stays, 0 in their rows.
+Result<threads::Array<double>> first_guess(const Problem& problem) {
+  threads::Array<double> x = TRY(threads::Array<double>::zeros(problem.owned_displacements()));
+  std::copy_n(problem.load_case.constraints.values.begin(), x.size(), x.begin());
+  return x;
+}
+
+Result<json> run_solve(const Request& request, const Setting& setting, const Problem& problem, Runtime& runtime) {
+  const std::int64_t begin = measure::now_ns();
+  Discretised discretised =
+      TRY(discretise(problem, setting.variant, request.candidate.parameters, setting.options.assemblies, runtime));
+  Result<std::unique_ptr<Preconditioner>> preconditioner =
+      make_preconditioner(setting.options, *discretised.discrete, setting.variant.is_golden());
+  if (Status s = runtime.agree_on(preconditioner); !s) return s.error();
+  LocalSystem system(problem, std::move(discretised.discrete), std::move(*preconditioner));
+  application::TimedSums sums(runtime.sums(), system.times());
+  Result<threads::Array<double>> x = first_guess(problem);
+  if (Status s = runtime.agree_on(x); !s) return s.error();
+  const double setup = seconds_since(begin);
+
+  runtime.processes().barrier();
+  const std::int64_t start = measure::now_ns();
+  const application::KrylovRun solved =
+      TRY(application::run_krylov(request, system, system.times(), sums, system.load(), x->span(), runtime));
+  const std::vector<double> seconds = runtime.processes().largest({seconds_since(start), setup});
+
+  json facts = facts_of(problem);
+  facts.update(system.preconditioner().facts);
+  facts.update(solved.facts);
+  json kernels = to_json(system.times(), runtime.processes());
+  json found = {{"seconds", seconds[0]},           {"setup_seconds", seconds[1]},
+                {"iterations", solved.iterations}, {"residual", solved.history.back()},
+                {"converged", solved.converged},   {"history", solved.history},
+                {"facts", std::move(facts)}};
+  if (setting.variant.assembly) {
+    json row = assembly_row(discretised.assembly, true, runtime);
+    found.update(assembly_figures(row, problem));
+    kernels.push_back(std::move(row));
+  }
+  found["kernels"] = std::move(kernels);
+  if (request.checks && solved.converged)
+    found["checked"] = TRY(check_solution(problem, system.load(), x->span(), request.tolerance, runtime));
+  return found;
+}
+
+Result<json> run(const Request& request, Runtime& runtime) {
+  Setting setting;
+  setting.options = TRY(options_of(request));
+  setting.variant = variant_of(request);
+  if (Status s = setting.variant.check_applicable(setting.options); !s) return s.error();
+  const fem::Triple nodes = TRY(nodes_of(request.size));
+  setting.ranks = TRY(runtime.grid(nodes));
+  const std::int64_t begin = measure::now_ns();
+  const Problem problem = TRY(make_problem(setting.options, nodes, setting.ranks, runtime));
+  setting.problem_seconds = runtime.processes().largest({seconds_since(begin)})[0];
+  json found = TRY(setting.options.assembly_only ? run_assembly(request, setting, problem, runtime)
+                                                 : run_solve(request, setting, problem, runtime));
+  found["problem_seconds"] = setting.problem_seconds;
+  found["unknowns"] = 3.0 * static_cast<double>(nodes[0] * nodes[1] * nodes[2]);
+  found["grid"] = setting.ranks.ranks;
+  return found;
+}
+
+// A quarter along each axis: about 1/64 of the unknowns.
+std::string smaller_size(std::string_view size) {
+  const Result<std::array<std::int64_t, 3>> box = application::parse_box(size, longest_axis);
+  if (!box) return {};
+  std::array<std::int64_t, 3> less{};
+  for (std::size_t a = 0; a < 3; ++a) less[a] = std::max<std::int64_t>(2, ((*box)[a] + 3) / 4);
+  return fmt::format("{}x{}x{}", less[0], less[1], less[2]);
+}
+
+std::span<const VariantDescription> descriptions() {
+  static const std::vector<VariantDescription> all(variants().begin(), variants().end());
+  return all;
+}
+
+std::span<const std::string_view> methods() {
+  static const std::vector<std::string_view> all = [] {
+    std::vector<std::string_view> found;
+    for (const krylov::Method& each : krylov::methods()) found.push_back(each.name);
+    return found;
+  }();
+  return all;
+}
+
+} // namespace
+
+application::Application description() {
+  return {
+      .name = "fem-cube",
+      .summary = "Linear elasticity of a cube by trilinear hexahedral finite elements",
+      .paper = "K. Nakajima, GeoFEM/Cube (3x3 block CRS, 8 colours, assembly original and type A)",
+      .sizes = "nodes along x, y and z: 64 or 64x48x32",
+      .default_size = "32",
+      .golden_hash = KUMIHIMO_GOLDEN_HASH,
+      .variants = descriptions(),
+      .methods = methods(),
+      .options = option_rows(),
+      .smaller_size = &smaller_size,
+      .run = &run,
+  };
+}
+
+} // namespace kumihimo::fem_cube

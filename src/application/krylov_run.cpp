@@ -1,0 +1,30 @@
+#include "application/krylov_run.hpp"
+
+#include "krylov/solve.hpp"
+
+namespace kumihimo::application {
+
+Result<KrylovRun> run_krylov(const Request& request, krylov::LinearSystem& system, KernelTimes& times,
+                             krylov::Sums& sums, std::span<const double> b, std::span<double> x, Runtime& runtime) {
+  const krylov::Method& method = *TRY(krylov::find_method(request.method));
+  krylov::Options options;
+  options.tolerance = request.tolerance;
+  options.max_iterations = request.most_iterations;
+  options.progress = [&](const krylov::Progress& now) {
+    runtime.progress(now.iteration, now.residual, request.tolerance);
+    return true;
+  };
+  krylov::Solution found;
+  const Status status = krylov::solve(method, system, sums, b, x, options, found);
+  const bool is_sample = found.ending == krylov::Ending::iteration_limit && request.may_stop_early;
+  if (!status && !is_sample) return status.error();
+  const double rows = static_cast<double>(system.rows());
+  const std::size_t row = times.declare("vector updates and dots", {method.bytes_per_row() * rows, 0});
+  times.add(row, found.iterations, found.seconds.updates + found.seconds.dots);
+  KrylovRun run{found.iterations, status.ok(), std::move(found.history)};
+  run.history.back() = found.residual;
+  run.facts = {{"replacements", found.replacements}, {"waiting_seconds", found.seconds.waiting}};
+  return run;
+}
+
+} // namespace kumihimo::application
