@@ -76,7 +76,7 @@ Status check_symmetric_positive(const CrsMatrix& a) {
                         row + 1, column + 1, entry(a, row, column), column + 1, row + 1, entry(a, column, row)),
             {}, advice);
       }
-      if (i != j && std::abs(a.value[k]) >= std::sqrt(diagonal[i]) * std::sqrt(diagonal[j]))
+      if (const double v = std::abs(a.value[k]); i != j && v / diagonal[i] * (v / diagonal[j]) >= 1)
         return wrong_value(
             fmt::format("the matrix is not positive definite: the entry {} at row {}, column {} is too large for "
                         "the diagonal entries {} and {}",
