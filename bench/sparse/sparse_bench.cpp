@@ -164,6 +164,8 @@ Options read(int argc, char** argv) {
       options.solve = false;
     else if (name == "--no-golden")
       options.golden = false;
+    else if (name == "--processor-time")
+      by_processor_time = true;
     else if (i + 1 < argc) {
       const std::string value = argv[++i];
       if (name == "--size") options.size = std::stoi(value);
