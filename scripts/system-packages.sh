@@ -49,6 +49,7 @@ packages_of_build() {
   local package
   for package in $(absent_headers libfmt-dev=fmt/core.h nlohmann-json3-dev=nlohmann/json.hpp libtomlplusplus-dev=toml++/toml.h \
     libhwloc-dev=hwloc.h); do need "$package"; done
+  for package in $(absent_headers libboost-dev=boost/multi_array.hpp); do want "$package"; done # AMGCL's
   # MPI libraries are opened at run time: a build needs none, and what runs on MPI needs one of them.
   has_mpi mpirun.openmpi libmpi.so.40 || want openmpi-bin
   has_mpi mpiexec.hydra libmpich.so.12 || want mpich
@@ -103,6 +104,7 @@ names() {
   local package
   local -A what=([cmake]="cmake (3.24 or newer)" [g++]="g++ (C++20)" [python3-venv]="python3-venv (Python 3.9 or newer with venv and ensurepip)"
     [python3-dev]="python3-dev (Python.h of the same Python)"
+    [libboost-dev]="libboost-dev (the variant amg of applications)"
     [libtomlplusplus-dev]="libtomlplusplus-dev (toml++ 3)" [libbenchmark-dev]="libbenchmark-dev (Google Benchmark)" [libgtest-dev]="libgtest-dev (GoogleTest)"
     [chromium]="chromium (page tests)" [libsimgrid-dev]="libsimgrid-dev (SimGrid, the peer of the simulator benchmarks)"
     [libopenmpi-dev]="libopenmpi-dev (mpicc of Open MPI)" [libmpich-dev]="libmpich-dev (mpicc of MPICH)" [gfortran]="gfortran (MPI programs in Fortran)"

@@ -23,7 +23,7 @@ using namespace kumihimo::bench_driver;
 namespace {
 
 int complain(const Error& error) {
-  std::puts(text_of_json(to_json(error)).c_str());
+  std::puts(text_of_json(mpi_job::to_json(error)).c_str());
   return 1;
 }
 

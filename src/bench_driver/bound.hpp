@@ -9,8 +9,8 @@
 // between, such as those of staging in shared memory, come on top.
 #pragma once
 
-#include "bench_driver/job.hpp"
 #include "bench_driver/memory.hpp"
+#include "mpi_job/job.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -18,6 +18,8 @@
 #include <vector>
 
 namespace kumihimo::bench_driver {
+
+using mpi_job::Job;
 
 // Bytes read and written per second by all ranks together, while each copies its own array of that size. Ranks that
 // outnumber the processors take turns.

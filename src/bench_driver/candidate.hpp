@@ -2,10 +2,10 @@
 // library's own.
 #pragma once
 
-#include "bench_driver/job.hpp"
 #include "bench_driver/task.hpp"
 #include "bench_driver/vectors.hpp"
 #include "measure/processor_time.hpp"
+#include "mpi_job/job.hpp"
 #include "plan/plan.hpp"
 
 #include <functional>

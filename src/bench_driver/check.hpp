@@ -2,9 +2,10 @@
 // library's call has them, too.
 #pragma once
 
-#include "bench_driver/job.hpp"
+#include "bench_driver/golden.hpp"
 #include "bench_driver/library_collective.hpp"
 #include "bench_driver/task.hpp"
+#include "mpi_job/job.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -6,12 +6,14 @@
 // A mark that is not the same each time is not given.
 #pragma once
 
-#include "bench_driver/job.hpp"
 #include "bench_driver/library_candidate.hpp"
+#include "mpi_job/job.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
 namespace kumihimo::bench_driver {
+
+using mpi_job::Job;
 
 // Collective: {"sum": hex, ...}. Error, on all ranks: the library refuses the call, or no memory. `collective` is an
 // allreduce of doubles by sum.

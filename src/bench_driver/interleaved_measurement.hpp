@@ -12,9 +12,9 @@
 #pragma once
 
 #include "bench_driver/candidate.hpp"
-#include "bench_driver/job.hpp"
 #include "bench_driver/task.hpp"
 #include "bench_driver/vectors.hpp"
+#include "mpi_job/job.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -24,6 +24,8 @@
 #include <vector>
 
 namespace kumihimo::bench_driver {
+
+using mpi_job::Job;
 
 struct TurnOptions {
   double candidate_seconds = 0.05; // for one candidate, all its turns together

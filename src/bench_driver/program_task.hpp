@@ -1,10 +1,10 @@
 // Checks and measures program sets that are no collectives: halo exchanges and programs from files.
 #pragma once
 
-#include "bench_driver/job.hpp"
 #include "bench_driver/program_check.hpp"
 #include "bench_driver/task.hpp"
 #include "execute/compiled_program.hpp"
+#include "mpi_job/job.hpp"
 
 namespace kumihimo::bench_driver {
 

@@ -24,9 +24,9 @@
 //    "shared_memory_limit_bytes": 0}                default: what the system has
 #pragma once
 
-#include "bench_driver/job.hpp"
 #include "collectives/registry.hpp"
 #include "halo/halo.hpp"
+#include "mpi_job/job.hpp"
 #include "mpi_transport/transport_options.hpp"
 #include "program/computing.hpp"
 
@@ -38,6 +38,8 @@
 #include <vector>
 
 namespace kumihimo::bench_driver {
+
+using mpi_job::Job, mpi_job::Nodes;
 
 struct Case {
   Collective collective;

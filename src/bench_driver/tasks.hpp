@@ -1,8 +1,8 @@
 // The tasks (bench_driver/task.hpp). All ranks call them; each prints its results.
 #pragma once
 
-#include "bench_driver/job.hpp"
 #include "bench_driver/task.hpp"
+#include "mpi_job/job.hpp"
 
 namespace kumihimo::bench_driver {
 

@@ -1,5 +1,5 @@
-// Memory of numbers that threads share. Each thread writes its part first, so that the pages of the part are placed near
-// the thread (first touch).
+// Memory of numbers that threads share. Each thread writes its part first, so that the pages of the part are placed
+// near the thread (first touch).
 #pragma once
 
 #include "base/result.hpp"
@@ -28,8 +28,9 @@ class Array {
     if (size == 0) return made;
     made.data_.reset(static_cast<T*>(allocate_zeros(size * static_cast<std::int64_t>(sizeof(T)))));
     if (!made.data_)
-      return failed("there is not enough memory for an array of " + std::to_string(size * static_cast<std::int64_t>(sizeof(T))) + " bytes", {},
-                    "use a smaller size");
+      return failed("there is not enough memory for an array of " +
+                        std::to_string(size * static_cast<std::int64_t>(sizeof(T))) + " bytes",
+                    {}, "use a smaller size");
     made.size_ = size;
     return made;
   }

@@ -1,5 +1,5 @@
-// The parts of a range: part i of m of n elements begins at floor(i n / m). Threads, ranks and fixed blocks share it, so
-// that whoever wrote a part first also works on it later.
+// The parts of a range: part i of m of n elements begins at floor(i n / m). Threads, ranks and fixed blocks share it,
+// so that whoever wrote a part first also works on it later.
 #pragma once
 
 #include <cstdint>

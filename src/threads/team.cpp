@@ -1,9 +1,9 @@
 #include "threads/team.hpp"
 
 #include <omp.h>
+#include <sched.h>
 
 #include <cstdlib>
-#include <sched.h>
 
 namespace kumihimo::threads {
 

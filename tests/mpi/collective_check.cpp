@@ -26,7 +26,7 @@ namespace kumihimo::mpi {
 namespace {
 
 using bench_driver::Arithmetic;
-using bench_driver::Job;
+using mpi_job::Job;
 using bench_driver::Vector;
 using mpi_transport::LibraryReduction;
 

@@ -9,7 +9,7 @@
 
 namespace kumihimo::mpi {
 
-void measure_unequal_counts(bench_driver::Job& job) {
+void measure_unequal_counts(mpi_job::Job& job) {
   const nlohmann::json one = {{"algorithm", "binomial"}, {"count", job.rank() == 3 ? 200 : 100}};
   const nlohmann::json task = {
       {"task", "measure"}, {"bound", false}, {"compare", false}, {"cases", nlohmann::json::array({one})}};

@@ -13,7 +13,7 @@
 namespace kumihimo::mpi {
 namespace {
 
-using bench_driver::Job;
+using mpi_job::Job;
 using bench_driver::NamedCandidate;
 
 std::vector<std::array<std::int32_t, 3>> grids_of(std::int32_t ranks) {

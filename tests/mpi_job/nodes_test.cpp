@@ -1,10 +1,10 @@
 // Which ranks are on which real node, as their names say.
-#include "bench_driver/job.hpp"
+#include "mpi_job/nodes.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-namespace kumihimo::bench_driver {
+namespace kumihimo::mpi_job {
 namespace {
 
 TEST(Nodes, AreNumberedInTheOrderOfTheirFirstRanks) {
@@ -23,4 +23,4 @@ TEST(Nodes, OneIsNotSeveral) {
 }
 
 } // namespace
-} // namespace kumihimo::bench_driver
+} // namespace kumihimo::mpi_job

@@ -2,49 +2,23 @@
 // measurements.
 #pragma once
 
-#include "bench_driver/golden.hpp"
 #include "mpi/library.hpp"
+#include "mpi_job/nodes.hpp"
+#include "mpi_job/pinning.hpp"
+#include "mpi_job/printed_lines.hpp"
 #include "mpi_transport/transport_options.hpp"
 #include "transport/transport.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
-namespace kumihimo::bench_driver {
-
-// The real nodes on which the launcher put the ranks.
-struct Nodes {
-  std::vector<std::string> names;         // in the order of their first ranks
-  std::vector<std::int64_t> node_of_rank; // the index of its name
-
-  bool are_several() const { return names.size() > 1; }
-};
-
-// The nodes by the name of MPI_Get_processor_name on each rank. The interposer uses these names, too.
-Nodes nodes_of(std::span<const std::string> name_of_rank);
-
-// {"one_node": false, "nodes": ["a", "b"], "node_of_rank": [0, 0, 1]}
-nlohmann::json to_json(const Nodes& nodes);
-
-// Binds this process, of local rank `rank` on its node, to one of the processors that it may run on; ranks that
-// outnumber them share them in turn. Returns a text for the user. Does nothing if the launcher has bound the ranks,
-// that is if the ranks of the node have different allowed processors.
-//
-// Without it, two ranks on one core while another idles would be measured instead of the collective.
-struct LocalRank {
-  std::int32_t rank = 0, ranks = 1;
-  bool bound_already = false;
-};
-std::string pin(const LocalRank& local);
-
-// A number that is equal for equal sets of allowed processors.
-std::uint64_t allowed_processors_hash();
+namespace kumihimo::mpi_job {
 
 class Job {
  public:
@@ -69,6 +43,9 @@ class Job {
   void pin();
   const std::string& pinning() const { return pinning_; }
   std::int32_t processors() const { return processors_; } // that this process may run on, before it is bound
+  // This rank among those of its node that may run on the same processors as it: those that the launcher has bound to
+  // processors of their own share them with nobody. Collective.
+  LocalRank among_sharers() const;
 
   // The transport for these options, made at its first use. Collective.
   Result<transport::Transport*> transport(const mpi_transport::TransportOptions& options);
@@ -92,7 +69,7 @@ class Job {
     return agree(mine ? Status(Nothing{}) : Status(mine.error()));
   }
   // Sends each rank its vector from rank 0 into `mine`, which has the right length.
-  void scatter_from_rank_0(const std::vector<Vector>& of_rank_0, Vector& mine) const;
+  void scatter_from_rank_0(const std::vector<std::vector<std::byte>>& of_rank_0, std::vector<std::byte>& mine) const;
   std::vector<std::int64_t> gather(std::int64_t mine) const;
   std::vector<double> largest(const std::vector<double>& mine) const; // element by element, over the ranks
   std::vector<double> sum(const std::vector<double>& mine) const;     // likewise
@@ -111,7 +88,4 @@ class Job {
   std::vector<std::string> notes_;
 };
 
-// {"error": {"kind", "problem", "advice", "elsewhere"}}
-nlohmann::json to_json(const Error& error);
-
-} // namespace kumihimo::bench_driver
+} // namespace kumihimo::mpi_job

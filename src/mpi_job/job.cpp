@@ -1,10 +1,8 @@
-#include "bench_driver/job.hpp"
+#include "mpi_job/job.hpp"
 
-#include "base/json_text.hpp"
 #include "mpi_transport/open_transport.hpp"
 #include "shared_memory/affinity.hpp"
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -13,12 +11,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
-#include <map>
 #include <string_view>
 #include <thread>
 #include <vector>
 
-namespace kumihimo::bench_driver {
+namespace kumihimo::mpi_job {
 
 namespace {
 
@@ -26,11 +23,6 @@ using mpi::Handle;
 
 // MPICH's launcher, when told to end a job, drops what it has not yet read from the processes.
 constexpr std::chrono::milliseconds time_to_forward{500};
-
-void write_line(const nlohmann::json& object) {
-  std::puts(text_of_json(object).c_str());
-  std::fflush(stdout);
-}
 
 // Text of rank `from` on all ranks.
 std::string shared_text(const mpi::Library& library, Handle world, std::string text, std::int32_t from) {
@@ -42,39 +34,6 @@ std::string shared_text(const mpi::Library& library, Handle world, std::string t
 }
 
 } // namespace
-
-Nodes nodes_of(std::span<const std::string> name_of_rank) {
-  Nodes nodes;
-  std::map<std::string, std::int64_t> place;
-  for (const std::string& name : name_of_rank) {
-    const auto [node, is_new] = place.emplace(name, static_cast<std::int64_t>(place.size()));
-    if (is_new) nodes.names.push_back(name);
-    nodes.node_of_rank.push_back(node->second);
-  }
-  return nodes;
-}
-
-nlohmann::json to_json(const Nodes& nodes) {
-  return {{"one_node", !nodes.are_several()}, {"nodes", nodes.names}, {"node_of_rank", nodes.node_of_rank}};
-}
-
-std::string pin(const LocalRank& local) {
-  if (local.bound_already) return "bound by the launcher";
-  const std::vector<std::int32_t> allowed = shared_memory::allowed_processors();
-  if (allowed.empty()) return "none (the system does not say which processors may be used)";
-  if (!shared_memory::bind_to(allowed[static_cast<std::size_t>(local.rank) % allowed.size()]))
-    return "none (the system refused)";
-  if (local.ranks <= static_cast<std::int32_t>(allowed.size()))
-    return "one rank a processor, bound by the bench driver";
-  return fmt::format("{} ranks on {} processors in turn, bound by the bench driver", local.ranks, allowed.size());
-}
-
-std::uint64_t allowed_processors_hash() {
-  std::uint64_t hash = 0xcbf29ce484222325ULL; // FNV-1a
-  for (const std::int32_t processor : shared_memory::allowed_processors())
-    hash = (hash ^ static_cast<std::uint64_t>(processor)) * 0x100000001b3ULL;
-  return hash;
-}
 
 Result<std::unique_ptr<Job>> Job::start(const std::string& library_path) {
   mpi::Library library = TRY(mpi::open_library(library_path));
@@ -124,7 +83,23 @@ void Job::pin() {
   library_.call.Allreduce(&mine, &high, 1, type, library_.operation(Operation::max), node);
   library_.call.Comm_free(&node);
   local.bound_already = low != high;
-  pinning_ = bench_driver::pin(local);
+  pinning_ = mpi_job::pin(local);
+}
+
+LocalRank Job::among_sharers() const {
+  const std::vector<std::int64_t> hashes = gather(static_cast<std::int64_t>(allowed_processors_hash()));
+  const auto at = [](const auto& of_rank, std::int32_t r) { return of_rank[static_cast<std::size_t>(r)]; };
+  LocalRank local{.rank = 0, .ranks = 0};
+  for (std::int32_t r = 0; r < ranks_; ++r) {
+    if (at(nodes_.node_of_rank, r) != at(nodes_.node_of_rank, rank_)) continue;
+    if (at(hashes, r) != at(hashes, rank_)) {
+      local.bound_already = true;
+      continue;
+    }
+    local.rank += r < rank_;
+    ++local.ranks;
+  }
+  return local;
 }
 
 Result<transport::Transport*> Job::transport(const mpi_transport::TransportOptions& options) {
@@ -152,15 +127,6 @@ void Job::give_up(const Error& error) const {
   std::_Exit(1); // where the library returns
 }
 
-nlohmann::json to_json(const Error& error) {
-  const char* kinds[] = {"bad_input", "not_applicable", "failed"};
-  return {{"error",
-           {{"kind", kinds[static_cast<int>(error.kind)]},
-            {"problem", error.problem},
-            {"advice", error.advice},
-            {"elsewhere", error.elsewhere}}}};
-}
-
 void Job::barrier() const { library_.call.Barrier(world()); }
 
 bool Job::all(bool mine) const {
@@ -184,7 +150,8 @@ Status Job::agree(const Status& mine) const {
   return error;
 }
 
-void Job::scatter_from_rank_0(const std::vector<Vector>& of_rank_0, Vector& mine) const {
+void Job::scatter_from_rank_0(const std::vector<std::vector<std::byte>>& of_rank_0,
+                              std::vector<std::byte>& mine) const {
   constexpr std::size_t most = std::size_t{1} << 30;
   constexpr int tag = 0;
   const auto pieces = [&](std::size_t bytes, auto&& fn) {
@@ -197,7 +164,7 @@ void Job::scatter_from_rank_0(const std::vector<Vector>& of_rank_0, Vector& mine
     });
   mine = of_rank_0[0];
   for (std::int32_t r = 1; r < ranks_; ++r) {
-    const Vector& theirs = of_rank_0[static_cast<std::size_t>(r)];
+    const std::vector<std::byte>& theirs = of_rank_0[static_cast<std::size_t>(r)];
     pieces(theirs.size(), [&](std::size_t at, int bytes) {
       library_.call.Send(theirs.data() + at, bytes, library_.constants.byte, r, tag, world());
     });
@@ -234,4 +201,4 @@ std::vector<double> Job::combined(const std::vector<double>& mine, Operation ope
   return all;
 }
 
-} // namespace kumihimo::bench_driver
+} // namespace kumihimo::mpi_job

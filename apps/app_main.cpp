@@ -1,0 +1,91 @@
+// kumihimo-app list          prints {"applications": [...]}
+// kumihimo-app TASK          runs the task file (src/application/request.hpp), on every rank if a launcher started it.
+// Rank 0 prints one JSON object a line: about, progress, results, or an error. A task without an MPI library runs on
+// this process alone, and no MPI library is opened.
+#include "application/job_processes.hpp"
+#include "application/run_task.hpp"
+#include "applications.hpp"
+#include "mpi_job/printed_lines.hpp"
+#include "threads/team.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <new>
+#include <string>
+
+using namespace kumihimo;
+using namespace kumihimo::application;
+
+namespace {
+
+int complain(const Error& error) {
+  mpi_job::write_line(mpi_job::to_json(error));
+  return 1;
+}
+
+int list() {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const Application& each : applications()) rows.push_back(application::to_json(each));
+  mpi_job::write_line({{"applications", std::move(rows)}});
+  return 0;
+}
+
+// Ranks that share processors share them equally.
+Result<std::string> use_threads(int asked, const mpi_job::LocalRank& local) {
+  const int processors = static_cast<int>(threads::allowed_processors().size());
+  const int count = asked > 0 ? asked : std::max(1, processors / std::max(1, local.ranks));
+  if (Status s = threads::use(count); !s) return s.error();
+  return threads::bind(local.rank, local.ranks);
+}
+
+// An error here is known to all ranks.
+Status work(const std::string& text, Processes& processes, const mpi_job::LocalRank& local) {
+  const Result<Task> task = parse_task(text, applications());
+  if (Status s = processes.agree_on(task); !s) return s;
+  const Result<std::string> bound = use_threads(task->threads, local);
+  if (Status s = processes.agree_on(bound); !s) return s;
+  return run_task(*task, processes, *bound);
+}
+
+int run_alone(const std::string& text) {
+  OneProcess one;
+  if (const Status s = work(text, one, {}); !s) return complain(s.error());
+  return 0;
+}
+
+int run(const char* path, std::unique_ptr<mpi_job::Job>& job) {
+  std::ifstream file(path);
+  if (!file)
+    return complain(
+        wrong_value("all nodes must see the task file", path, "set TMPDIR to a folder that all nodes share"));
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const Result<std::string> library = library_of_task(text);
+  if (!library) return complain(library.error());
+  if (library->empty()) return run_alone(text);
+  Result<std::unique_ptr<mpi_job::Job>> started = mpi_job::Job::start(*library);
+  if (!started) return complain(started.error());
+  job = std::move(*started);
+  JobProcesses processes(*job);
+  if (const Status s = work(text, processes, job->among_sharers()); !s) job->print(s.error());
+  return 0;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) return std::fputs("usage: kumihimo-app list | TASK, for several ranks under mpirun\n", stderr), 2;
+  if (std::string(argv[1]) == "list") return list();
+  std::unique_ptr<mpi_job::Job> job;
+  try {
+    return run(argv[1], job);
+  } catch (const std::bad_alloc&) {
+    const Error error = failed("out of memory", {}, "use a smaller --size or more ranks");
+    if (job) job->give_up(error);
+    return complain(error);
+  }
+}

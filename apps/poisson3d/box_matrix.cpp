@@ -1,0 +1,176 @@
+#include "poisson3d/box_matrix.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace kumihimo::poisson3d {
+namespace {
+
+using Cell = std::array<std::int64_t, 3>;
+using std::numbers::pi;
+
+// A side of a cell: -1 or +1 along an axis.
+struct Side {
+  std::size_t axis = 0;
+  int direction = -1;
+};
+// In ascending order of the neighbour's number within a part.
+constexpr std::array<Side, 6> sides{{{2, -1}, {1, -1}, {0, -1}, {0, 1}, {1, 1}, {2, 1}}};
+
+class Maker {
+ public:
+  Maker(const Grid& grid, const application::RankGrid& ranks, std::int32_t rank)
+      : grid_(grid), ranks_(ranks), rank_(rank), part_(ranks.part(grid.cells, rank)) {
+    const double volume = grid.edge(0) * grid.edge(1) * grid.edge(2);
+    for (std::size_t a = 0; a < 3; ++a) across_[a] = volume / (grid.edge(a) * grid.edge(a));
+  }
+
+  std::int64_t rows() const { return part_[0].size() * part_[1].size() * part_[2].size(); }
+
+  Result<LocalProblem> make(RightSide right_side) {
+    find_ghosts();
+    const std::int64_t length = made_.ghosts.length();
+    if (length > std::numeric_limits<std::int32_t>::max())
+      return wrong_value("a rank must have at most 2147483647 cells with ghosts", length, "use more ranks");
+    made_.matrix.rows = static_cast<std::int32_t>(rows());
+    made_.matrix.columns = static_cast<std::int32_t>(length);
+    const auto n = static_cast<std::size_t>(rows());
+    made_.matrix.begin.reserve(n + 1);
+    made_.matrix.column.reserve(7 * n);
+    made_.matrix.value.reserve(7 * n);
+    const double volume = grid_.edge(0) * grid_.edge(1) * grid_.edge(2);
+    each_cell([&](const Cell& cell) {
+      add_row(cell);
+      made_.exact.push_back(grid_.exact(cell));
+      made_.right_side.push_back(volume * (right_side == RightSide::ones ? 1.0 : grid_.factor() * made_.exact.back()));
+    });
+    return std::move(made_);
+  }
+
+ private:
+  template <class Visit>
+  void each_cell(Visit visit) const {
+    for (std::int64_t k = part_[2].begin; k < part_[2].end; ++k)
+      for (std::int64_t j = part_[1].begin; j < part_[1].end; ++j)
+        for (std::int64_t i = part_[0].begin; i < part_[0].end; ++i) visit(Cell{i, j, k});
+  }
+  std::int32_t row_of(const Cell& cell) const {
+    return static_cast<std::int32_t>(((cell[2] - part_[2].begin) * part_[1].size() + cell[1] - part_[1].begin) *
+                                         part_[0].size() +
+                                     cell[0] - part_[0].begin);
+  }
+  bool is_mine(const Cell& cell) const {
+    for (std::size_t a = 0; a < 3; ++a)
+      if (cell[a] < part_[a].begin || cell[a] >= part_[a].end) return false;
+    return true;
+  }
+
+  // Neighbours by ascending rank; the ghosts of each in the order of the cells beside them. The neighbour visits the
+  // same faces in the same order.
+  void find_ghosts() {
+    made_.ghosts.rows = rows();
+    struct Beyond {
+      std::int32_t rank = 0;
+      std::size_t side = 0;
+    };
+    std::vector<Beyond> found;
+    for (std::size_t s = 0; s < sides.size(); ++s) {
+      std::array<std::int32_t, 3> at = ranks_.coordinates(rank_);
+      at[sides[s].axis] += sides[s].direction;
+      if (const std::int32_t other = ranks_.rank_at(at); other >= 0) found.push_back({other, s});
+    }
+    std::sort(found.begin(), found.end(), [](const Beyond& a, const Beyond& b) { return a.rank < b.rank; });
+    std::int64_t next = rows();
+    for (const Beyond& beyond : found) {
+      const Side side = sides[beyond.side];
+      application::Ghosts::Neighbour neighbour;
+      neighbour.rank = beyond.rank;
+      const std::int64_t last = side.direction < 0 ? part_[side.axis].begin : part_[side.axis].end - 1;
+      each_cell([&](const Cell& cell) {
+        if (cell[side.axis] == last) neighbour.sent.push_back(row_of(cell));
+      });
+      first_ghost_[beyond.side] = next;
+      neighbour.received = static_cast<std::int64_t>(neighbour.sent.size());
+      next += neighbour.received;
+      made_.ghosts.neighbours.push_back(std::move(neighbour));
+    }
+  }
+
+  // The column of the cell behind a side; it exists.
+  std::int32_t column_of(const Cell& cell, std::size_t side) const {
+    if (is_mine(cell)) return row_of(cell);
+    const std::size_t axis = sides[side].axis, low = axis == 0 ? 1 : 0, high = axis == 2 ? 1 : 2;
+    const std::int64_t in_face = (cell[high] - part_[high].begin) * part_[low].size() + cell[low] - part_[low].begin;
+    return static_cast<std::int32_t>(first_ghost_[side] + in_face);
+  }
+
+  void add_row(const Cell& cell) {
+    struct Entry {
+      std::int32_t column = 0;
+      double value = 0;
+    };
+    std::array<Entry, 7> entries{};
+    std::size_t count = 1;
+    double diagonal = 0;
+    for (std::size_t s = 0; s < sides.size(); ++s) {
+      const auto [axis, direction] = sides[s];
+      Cell other = cell;
+      other[axis] += direction;
+      const bool exists = other[axis] >= 0 && other[axis] < grid_.cells[axis];
+      if (exists) {
+        diagonal += across_[axis];
+        entries[count++] = {column_of(other, s), -across_[axis]};
+      } else if (grid_.boundary == Boundary::all) {
+        diagonal += across_[axis];
+      } else if (axis == 2 && direction > 0) {
+        diagonal += 2 * across_[axis]; // the distance to the face is half a cell
+      }
+    }
+    entries[0] = {row_of(cell), diagonal};
+    std::sort(entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(count),
+              [](const Entry& a, const Entry& b) { return a.column < b.column; });
+    LocalMatrix& m = made_.matrix;
+    for (std::size_t e = 0; e < count; ++e) {
+      m.column.push_back(entries[e].column);
+      m.value.push_back(entries[e].value);
+    }
+    m.begin.push_back(static_cast<std::int64_t>(m.column.size()));
+  }
+
+  const Grid& grid_;
+  const application::RankGrid& ranks_;
+  std::int32_t rank_;
+  std::array<threads::Range, 3> part_;
+  std::array<double, 3> across_{}; // area / distance
+  std::array<std::int64_t, 6> first_ghost_{};
+  LocalProblem made_;
+};
+
+} // namespace
+
+double Grid::edge(std::size_t axis) const {
+  return 1.0 / static_cast<double>(boundary == Boundary::all ? cells[axis] + 1 : cells[axis]);
+}
+
+double Grid::exact(const Cell& cell) const {
+  double u = 1;
+  for (std::size_t a = 0; a < 3; ++a) {
+    const double at = static_cast<double>(cell[a]);
+    if (boundary == Boundary::all)
+      u *= std::sin(pi * (at + 1) * edge(a));
+    else
+      u *= std::cos((a == 2 ? pi / 2 : pi) * (at + 0.5) * edge(a));
+  }
+  return u;
+}
+
+double Grid::factor() const { return boundary == Boundary::all ? 3 * pi * pi : 2.25 * pi * pi; }
+
+Result<LocalProblem> make_problem(const Grid& grid, const application::RankGrid& ranks, std::int32_t rank,
+                                  RightSide right_side) {
+  return Maker(grid, ranks, rank).make(right_side);
+}
+
+} // namespace kumihimo::poisson3d

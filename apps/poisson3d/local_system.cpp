@@ -1,0 +1,49 @@
+#include "poisson3d/local_system.hpp"
+
+namespace kumihimo::poisson3d {
+
+using application::GhostExchange, application::Ghosts;
+
+LocalSystem::LocalSystem(const LocalProblem& problem, std::unique_ptr<LocalSolver> solver)
+    : problem_(problem), solver_(std::move(solver)), product_(times_.declare("product", solver_->work_of_product())),
+      preconditioner_(times_.declare("preconditioner", solver_->work_of_preconditioner())),
+      halo_(times_.declare("halo exchange", {})) {}
+
+Result<std::unique_ptr<LocalSystem>> LocalSystem::make(const LocalProblem& problem, const Variant& variant,
+                                                       const ParameterValues& parameters,
+                                                       application::Runtime& runtime) {
+  Result<std::unique_ptr<LocalSolver>> solver = variant.make(problem.matrix, parameters);
+  if (Status s = runtime.agree_on(solver); !s) return s.error();
+  std::unique_ptr<LocalSystem> made(new LocalSystem(problem, std::move(*solver)));
+  Ghosts ghosts = problem.ghosts;
+  if (const auto number = made->solver_->new_of_old(); !number.empty())
+    for (Ghosts::Neighbour& neighbour : ghosts.neighbours)
+      for (std::int32_t& row : neighbour.sent) row = number[static_cast<std::size_t>(row)];
+  made->exchange_ = TRY(runtime.exchange(std::move(ghosts)));
+  return made;
+}
+
+Status LocalSystem::multiply(double* x, double* y) {
+  if (Status s = times_.timed(halo_, [&] { return exchange_->run(x); }); !s) return s;
+  return times_.timed(product_, [&] { return solver_->multiply(x, y); });
+}
+
+Status LocalSystem::precondition(const double* r, double* z) {
+  return times_.timed(preconditioner_, [&] { return solver_->precondition(r, z); });
+}
+
+std::vector<double> LocalSystem::renumbered(std::span<const double> natural) const {
+  std::vector<double> found(natural.begin(), natural.end());
+  if (const auto number = solver_->new_of_old(); !number.empty())
+    for (std::size_t i = 0; i < natural.size(); ++i) found[static_cast<std::size_t>(number[i])] = natural[i];
+  return found;
+}
+
+std::vector<double> LocalSystem::natural(std::span<const double> renumbered) const {
+  std::vector<double> found(renumbered.begin(), renumbered.end());
+  if (const auto number = solver_->new_of_old(); !number.empty())
+    for (std::size_t i = 0; i < renumbered.size(); ++i) found[i] = renumbered[static_cast<std::size_t>(number[i])];
+  return found;
+}
+
+} // namespace kumihimo::poisson3d

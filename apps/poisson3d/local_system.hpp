@@ -1,0 +1,62 @@
+// The linear system that a Krylov method sees: a variant's local solver, its ghosts, and the time of each part.
+#pragma once
+
+#include "application/kernel_times.hpp"
+#include "application/runtime.hpp"
+#include "krylov/linear_system.hpp"
+#include "poisson3d/variant.hpp"
+
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace kumihimo::poisson3d {
+
+class LocalSystem final : public krylov::LinearSystem {
+ public:
+  // Collective: makes the exchange in the variant's numbering. Errors: those of the variant, of memory and transport;
+  // all ranks get the same.
+  static Result<std::unique_ptr<LocalSystem>> make(const LocalProblem& problem, const Variant& variant,
+                                                   const ParameterValues& parameters, application::Runtime& runtime);
+
+  std::int64_t rows() const override { return problem_.matrix.rows; }
+  std::int64_t length() const override { return problem_.matrix.columns; }
+  Status multiply(double* x, double* y) override;
+  Status precondition(const double* r, double* z) override;
+
+  const LocalSolver& solver() const { return *solver_; }
+  application::KernelTimes& times() { return times_; }
+
+  // From the matrix's numbering to the variant's, and back.
+  std::vector<double> renumbered(std::span<const double> natural) const;
+  std::vector<double> natural(std::span<const double> renumbered) const;
+
+ private:
+  LocalSystem(const LocalProblem& problem, std::unique_ptr<LocalSolver> solver);
+  const LocalProblem& problem_;
+  std::unique_ptr<LocalSolver> solver_;
+  std::unique_ptr<application::GhostExchange> exchange_;
+  application::KernelTimes times_;
+  std::size_t product_, preconditioner_, halo_;
+};
+
+// Times the sums over ranks.
+class TimedSums final : public krylov::Sums {
+ public:
+  TimedSums(krylov::Sums& sums, application::KernelTimes& times)
+      : sums_(sums), times_(times), row_(times.declare("sums over ranks", {})) {}
+  Status sum(std::span<double> values) override {
+    return times_.timed(row_, [&] { return sums_.sum(values); });
+  }
+  Status start(std::span<double> values) override { return sums_.start(values); }
+  Status wait() override {
+    return times_.timed(row_, [&] { return sums_.wait(); });
+  }
+
+ private:
+  krylov::Sums& sums_;
+  application::KernelTimes& times_;
+  std::size_t row_;
+};
+
+} // namespace kumihimo::poisson3d

@@ -1,0 +1,42 @@
+// A variant: how a rank stores its rows, numbers them, multiplies and preconditions.
+#pragma once
+
+#include "application/kernel_times.hpp"
+#include "base/parameter.hpp"
+#include "poisson3d/box_matrix.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+namespace kumihimo::poisson3d {
+
+// The local solver of a variant. Vectors are in its own numbering of the rows; ghosts follow the rows in the order that
+// the matrix has them.
+class LocalSolver {
+ public:
+  virtual ~LocalSolver() = default;
+  // The variant's number of each row of the matrix; empty: the same.
+  virtual std::span<const std::int32_t> new_of_old() const { return {}; }
+  virtual Status multiply(const double* x, double* y) = 0;
+  // Reads and writes rows alone.
+  virtual Status precondition(const double* r, double* z) = 0;
+
+  // Of one call.
+  virtual application::Work work_of_product() const = 0;
+  virtual application::Work work_of_preconditioner() const = 0;
+  // Words and numbers for the user, such as the number of colours: {"colours": 40}.
+  virtual nlohmann::json facts() const = 0;
+};
+
+struct Variant : VariantDescription {
+  // Factorises. `matrix` outlives the solver. Errors: parameters that do not fit the matrix (not applicable); a pivot.
+  Result<std::unique_ptr<LocalSolver>> (*make)(const LocalMatrix& matrix, const ParameterValues& parameters);
+};
+
+// Rows of variants.def; the golden copy is the first.
+std::span<const Variant> variants();
+
+} // namespace kumihimo::poisson3d

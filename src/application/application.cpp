@@ -1,0 +1,57 @@
+#include "application/application.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <vector>
+
+namespace kumihimo::application {
+
+using nlohmann::json;
+
+Result<const Application*> find_application(std::span<const Application> all, std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Application& each : all) {
+    if (each.name == name) return &each;
+    names.push_back(each.name);
+  }
+  return wrong_value(fmt::format("an application is one of {}", fmt::join(names, ", ")), fmt::format("'{}'", name));
+}
+
+namespace {
+
+json to_json(const VariantDescription& variant) {
+  json parameters = json::array();
+  for (const TakenParameter& taken : variant.parameters)
+    parameters.push_back({{"name", taken.parameter->name},
+                          {"meaning", taken.parameter->meaning},
+                          {"symbol", taken.parameter->symbol},
+                          {"min", taken.parameter->min},
+                          {"max", taken.parameter->max},
+                          {"values", tuning_values(taken)}});
+  return {{"name", variant.name}, {"summary", variant.summary}, {"parameters", std::move(parameters)}};
+}
+
+} // namespace
+
+json to_json(const Application& application) {
+  json variants = json::array(), options = json::array();
+  for (const VariantDescription& variant : application.variants) variants.push_back(to_json(variant));
+  for (const Option& option : application.options)
+    options.push_back({{"name", option.name},
+                       {"meaning", option.meaning},
+                       {"symbol", option.symbol},
+                       {"default", option.default_value},
+                       {"choices", std::vector<std::string_view>(option.choices.begin(), option.choices.end())}});
+  return {{"name", application.name},
+          {"summary", application.summary},
+          {"paper", application.paper},
+          {"sizes", application.sizes},
+          {"default_size", application.default_size},
+          {"golden_hash", application.golden_hash},
+          {"methods", std::vector<std::string_view>(application.methods.begin(), application.methods.end())},
+          {"variants", std::move(variants)},
+          {"options", std::move(options)}};
+}
+
+} // namespace kumihimo::application

@@ -1,0 +1,47 @@
+// An application: a row of apps/applications.def. The frame knows of it what this struct says.
+#pragma once
+
+#include "base/parameter.hpp"
+#include "base/result.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <span>
+#include <string_view>
+
+namespace kumihimo::application {
+
+struct Request;
+class Runtime;
+
+// An option of one application. Its values are words; the application reads numbers from them itself.
+struct Option {
+  std::string_view name, meaning, symbol;
+  std::string_view default_value = {};
+  std::span<const std::string_view> choices = {}; // none: any word
+};
+
+struct Application {
+  std::string_view name, summary;
+  std::string_view paper;
+  std::string_view sizes; // what --size means: "cells along x, y and z: 128 or 128x96x64"
+  std::string_view default_size;
+  std::string_view golden_hash; // of the source of the golden copy: tuned choices hold for this one alone
+  std::span<const VariantDescription> variants; // the golden copy is the first
+  std::span<const std::string_view> methods;    // of the solver, the default first
+  std::span<const Option> options;
+  // The problem that tells how many iterations variants need relative to each other at a fraction of the cost; empty:
+  // the size has none (a matrix file).
+  std::string (*smaller_size)(std::string_view size);
+  // One run with one variant, on all ranks. The result has the fields of docs/applications.md. Errors: those of the
+  // request's values; of the run.
+  Result<nlohmann::json> (*run)(const Request& request, Runtime& runtime);
+};
+
+// Error: there is none of this name; it names all.
+Result<const Application*> find_application(std::span<const Application> all, std::string_view name);
+
+// What `kumihimo app` and the command line need: everything but the functions.
+nlohmann::json to_json(const Application& application);
+
+} // namespace kumihimo::application

@@ -1,0 +1,124 @@
+#include "application/ghosts.hpp"
+
+#include "program/builder.hpp"
+#include "threads/partition.hpp"
+#include "threads/team.hpp"
+
+#include <fmt/format.h>
+
+namespace kumihimo::application {
+namespace {
+
+// Both buffers are pieces of a vector so long that no rank's is longer, cut in parts of one element.
+constexpr std::int64_t most_elements = std::int64_t{1} << 40;
+
+Extent elements(std::int64_t first, std::int64_t count) {
+  Extent extent{Layout::vector, most_elements, 0, {}};
+  extent.runs.push_back({first, count, {}, {}});
+  return extent;
+}
+
+Program program_of(const Ghosts& ghosts) {
+  std::vector<Step> steps;
+  std::int64_t at = 0;
+  for (const Ghosts::Neighbour& n : ghosts.neighbours) {
+    if (n.received > 0) steps.push_back(receive(n.rank, out[elements(at, n.received)]));
+    at += n.received;
+  }
+  at = 0;
+  for (const Ghosts::Neighbour& n : ghosts.neighbours) {
+    const auto count = static_cast<std::int64_t>(n.sent.size());
+    if (count > 0) steps.push_back(send(n.rank, in[elements(at, count)]));
+    at += count;
+  }
+  ProgramBuilder program;
+  LaneBuilder exchange(LaneId{0}, "exchange", 1);
+  if (!steps.empty()) exchange.round(std::move(steps));
+  program.add(std::move(exchange));
+  return program.finish();
+}
+
+} // namespace
+
+std::int64_t Ghosts::sent() const {
+  std::int64_t all = 0;
+  for (const Neighbour& n : neighbours) all += static_cast<std::int64_t>(n.sent.size());
+  return all;
+}
+
+std::int64_t Ghosts::received() const {
+  std::int64_t all = 0;
+  for (const Neighbour& n : neighbours) all += n.received;
+  return all;
+}
+
+Status check(const Ghosts& ghosts, Rank rank, std::int32_t ranks) {
+  std::int32_t before = -1;
+  for (const Ghosts::Neighbour& n : ghosts.neighbours) {
+    if (n.rank < 0 || n.rank >= ranks || n.rank == rank.value)
+      return wrong_value(fmt::format("a neighbour of rank {} must be another one of the {} ranks", rank.value, ranks),
+                         n.rank);
+    if (n.rank <= before) return wrong_value("neighbours must ascend by rank, each once", n.rank);
+    before = n.rank;
+    if (n.received < 0) return wrong_value("the number of ghosts must be at least 0", n.received);
+    for (const std::int32_t row : n.sent)
+      if (row < 0 || row >= ghosts.rows)
+        return wrong_value(fmt::format("a row to be sent must be one of the rank's {}", ghosts.rows), row);
+  }
+  return Nothing{};
+}
+
+ProgramSet programs_of(std::int32_t ranks, std::function<std::shared_ptr<const Ghosts>(Rank)> of_rank) {
+  DataLayout data;
+  data.ranks = ranks;
+  data.vector = true;
+  data.elements = most_elements;
+  data.buffers = [of_rank](Rank rank) {
+    const std::shared_ptr<const Ghosts> ghosts = of_rank(rank);
+    BufferPair buffers;
+    buffers.input = ghosts->sent();
+    buffers.output = ghosts->received();
+    return buffers;
+  };
+  ProgramSet set;
+  set.data = std::make_shared<const DataLayout>(std::move(data));
+  set.program = [of_rank = std::move(of_rank)](Rank rank) { return program_of(*of_rank(rank)); };
+  return set;
+}
+
+Result<std::unique_ptr<GhostExchange>> GhostExchange::make(Ghosts ghosts, Rank rank, std::int32_t ranks,
+                                                           UnderWay& under_way) {
+  if (Status s = check(ghosts, rank, ranks); !s) return s.error();
+  auto made = std::make_unique<GhostExchange>();
+  made->ghosts_ = std::make_shared<const Ghosts>(std::move(ghosts));
+  for (const Ghosts::Neighbour& n : made->ghosts_->neighbours)
+    made->rows_.insert(made->rows_.end(), n.sent.begin(), n.sent.end());
+  made->packed_ = TRY(threads::Array<double>::zeros(made->ghosts_->sent()));
+  const ProgramSet set = programs_of(ranks, [own = made->ghosts_](Rank) { return own; });
+  made->run_ = TRY(ProgramRun::make(set, rank, under_way));
+  return made;
+}
+
+Result<std::unique_ptr<GhostExchange>> GhostExchange::without_neighbours(Ghosts ghosts) {
+  auto made = std::make_unique<GhostExchange>();
+  ghosts.neighbours.clear();
+  made->ghosts_ = std::make_shared<const Ghosts>(std::move(ghosts));
+  return made;
+}
+
+Status GhostExchange::start(double* vector) {
+  if (!run_) return Nothing{};
+  const auto count = static_cast<std::int64_t>(rows_.size());
+  const std::int32_t* const rows = rows_.data();
+  double* const packed = packed_.data();
+#pragma omp parallel for schedule(static) if (count > 4096)
+  for (std::int64_t i = 0; i < count; ++i) packed[i] = vector[rows[i]];
+  return run_->start({packed, vector + ghosts_->rows});
+}
+
+Status GhostExchange::run(double* vector) {
+  if (Status s = start(vector); !s) return s;
+  return wait();
+}
+
+} // namespace kumihimo::application

@@ -1,0 +1,27 @@
+// The processes of an MPI job.
+#pragma once
+
+#include "application/processes.hpp"
+#include "mpi_job/job.hpp"
+
+namespace kumihimo::application {
+
+class JobProcesses final : public Processes {
+ public:
+  explicit JobProcesses(mpi_job::Job& job) : job_(job) {}
+  std::int32_t rank() const override { return job_.rank(); }
+  std::int32_t ranks() const override { return job_.ranks(); }
+  std::vector<std::int64_t> node_of_rank() const override { return job_.nodes().node_of_rank; }
+  Result<transport::Transport*> transport() override;
+  Result<std::unique_ptr<krylov::Sums>> library_sums() override;
+  Status agree(const Status& mine) override { return job_.agree(mine); }
+  std::vector<double> largest(const std::vector<double>& mine) override { return job_.largest(mine); }
+  std::vector<double> total(const std::vector<double>& mine) override { return job_.sum(mine); }
+  void barrier() override { job_.barrier(); }
+  void print(const nlohmann::json& line) override { job_.print(line); }
+
+ private:
+  mpi_job::Job& job_;
+};
+
+} // namespace kumihimo::application

@@ -1,0 +1,59 @@
+// The processes that run an application, as the frame sees them: one process without MPI, those of an MPI job, or in
+// tests threads. The frame needs a transport and agreement of them; the rest it makes itself.
+#pragma once
+
+#include "base/result.hpp"
+#include "krylov/linear_system.hpp"
+#include "transport/transport.hpp"
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace kumihimo::application {
+
+// Those that are `collective` are called by all ranks in the same order.
+class Processes {
+ public:
+  virtual ~Processes() = default;
+  virtual std::int32_t rank() const = 0;
+  virtual std::int32_t ranks() const = 0;
+  virtual std::vector<std::int64_t> node_of_rank() const = 0;
+  // Null for one process. Collective at its first call.
+  virtual Result<transport::Transport*> transport() = 0;
+  // Sums by the MPI library's own (non-blocking) allreduce. Error: there is no MPI library.
+  virtual Result<std::unique_ptr<krylov::Sums>> library_sums() = 0;
+
+  // The error of the lowest rank that has one. Collective.
+  virtual Status agree(const Status& mine) = 0;
+  // Element by element over the ranks. Collective.
+  virtual std::vector<double> largest(const std::vector<double>& mine) = 0;
+  virtual std::vector<double> total(const std::vector<double>& mine) = 0;
+  virtual void barrier() = 0;
+
+  virtual void print(const nlohmann::json& line) = 0; // by rank 0
+
+  template <class T>
+  Status agree_on(const Result<T>& mine) {
+    return agree(mine ? Status(Nothing{}) : Status(mine.error()));
+  }
+};
+
+// This process alone.
+class OneProcess final : public Processes {
+ public:
+  std::int32_t rank() const override { return 0; }
+  std::int32_t ranks() const override { return 1; }
+  std::vector<std::int64_t> node_of_rank() const override { return {0}; }
+  Result<transport::Transport*> transport() override { return static_cast<transport::Transport*>(nullptr); }
+  Result<std::unique_ptr<krylov::Sums>> library_sums() override;
+  Status agree(const Status& mine) override { return mine; }
+  std::vector<double> largest(const std::vector<double>& mine) override { return mine; }
+  std::vector<double> total(const std::vector<double>& mine) override { return mine; }
+  void barrier() override {}
+  void print(const nlohmann::json& line) override;
+};
+
+} // namespace kumihimo::application

@@ -1,0 +1,78 @@
+#include "application/run_task.hpp"
+
+#include "application/machine_rates.hpp"
+#include "application/runtime.hpp"
+#include "threads/team.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <new>
+#include <set>
+
+namespace kumihimo::application {
+namespace {
+
+using nlohmann::json;
+
+std::string label_of(const Candidate& candidate) {
+  std::string text(candidate.variant->name);
+  for (const auto& [name, value] : candidate.parameters) text += fmt::format(", {} {}", name, value);
+  return text;
+}
+
+Result<json> about(const Task& task, Processes& processes, const std::string& threads_text) {
+  const std::vector<std::int64_t> nodes = processes.node_of_rank();
+  json found = {{"application", task.request.application->name},
+                {"size", task.request.size},
+                {"golden_hash", task.request.application->golden_hash},
+                {"ranks", processes.ranks()},
+                {"nodes", std::set<std::int64_t>(nodes.begin(), nodes.end()).size()},
+                {"threads", threads::count()},
+                {"pinning", threads_text},
+                {"sums", processes.ranks() > 1 ? json(task.sums) : json()}};
+  if (task.request.application->smaller_size)
+    found["smaller_size"] = task.request.application->smaller_size(task.request.size);
+  if (task.rates) {
+    const MachineRates rates = TRY(measure_rates(processes));
+    found["rates"] = {{"triad_bytes_per_second", rates.triad_bytes_per_second}, {"peak_flops", rates.peak_flops}};
+  }
+  return found;
+}
+
+Result<json> run_one(const Request& request, Runtime& runtime) {
+  try {
+    return request.application->run(request, runtime);
+  } catch (const std::bad_alloc&) {
+    if (runtime.ranks() > 1) throw; // the others wait for this rank in an exchange: the job must end
+    return failed("out of memory", fmt::format("size {}", request.size), "use a smaller --size or more ranks");
+  }
+}
+
+} // namespace
+
+Status run_task(const Task& task, Processes& processes, const std::string& threads_text) {
+  std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {task.sums, task.grid}));
+  json head = TRY(about(task, processes, threads_text));
+  processes.print({{"about", std::move(head)}});
+  std::set<const Candidate*> unfit;
+  for (int turn = 0; turn < task.turns; ++turn)
+    for (const Candidate& candidate : task.candidates) {
+      if (unfit.contains(&candidate)) continue;
+      Request request = task.request;
+      request.candidate = candidate;
+      runtime->set_label(label_of(candidate));
+      Result<json> found = run_one(request, *runtime);
+      if (Status s = runtime->agree_on(found); !s) {
+        if (s.error().kind != Error::Kind::not_applicable || task.candidates.size() == 1) return s;
+        unfit.insert(&candidate);
+        found = json{{"not_applicable", s.error().sentence()}};
+      }
+      found->update({{"variant", candidate.variant->name}, {"parameters", candidate.parameters}, {"turn", turn}});
+      processes.print({{"result", std::move(*found)}});
+    }
+  return Nothing{};
+}
+
+} // namespace kumihimo::application

@@ -1,0 +1,16 @@
+// The task of a launch: every candidate by turns, in the same processes, so that a disturbance affects all of them.
+#pragma once
+
+#include "application/processes.hpp"
+#include "application/request.hpp"
+
+#include <string>
+
+namespace kumihimo::application {
+
+// Prints, by rank 0, one line each: {"about": ...}, {"progress": ...} while a run goes on, and {"result": ...} of each
+// run in turn. Errors on which all ranks agree are returned; a candidate that does not fit is a result with
+// "not_applicable". `threads_text`: where the threads run. Collective.
+Status run_task(const Task& task, Processes& processes, const std::string& threads_text);
+
+} // namespace kumihimo::application

@@ -1,0 +1,64 @@
+// What the frame gives to an application while it runs: its ranks, communication, agreement and progress lines.
+#pragma once
+
+#include "application/box_halo.hpp"
+#include "application/ghosts.hpp"
+#include "application/processes.hpp"
+#include "application/rank_grid.hpp"
+#include "krylov/linear_system.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kumihimo::application {
+
+struct Communication {
+  std::string sums = "recursive_doubling"; // an allreduce of the registry, or `library`
+  std::optional<std::string> grid;         // as the user gives it
+};
+
+class Runtime {
+ public:
+  // Collective. Opens the transport if there are several ranks. `processes` outlives the runtime. Errors: those of the
+  // transport and of the sums' algorithm.
+  static Result<std::unique_ptr<Runtime>> make(Processes& processes, Communication communication);
+
+  std::int32_t rank() const { return processes_.rank(); }
+  std::int32_t ranks() const { return processes_.ranks(); }
+  // The user's grid of ranks, or the best one for a box of cells. Error: it does not fit.
+  Result<RankGrid> grid(const std::array<std::int64_t, 3>& cells) const;
+
+  krylov::Sums& sums() { return *sums_; }
+  // Collective, also on ranks without neighbours: those that fail must say so in `ghosts`.
+  Result<std::unique_ptr<GhostExchange>> exchange(Result<Ghosts> ghosts);
+  // `halo` without the grid of ranks.
+  Result<std::unique_ptr<BoxHalo>> halo(Halo halo, const RankGrid& grid);
+  // Moves messages that are under way. A long computation calls it between its pieces.
+  Status poll();
+
+  Status agree(const Status& mine) { return processes_.agree(mine); }
+  template <class T>
+  Status agree_on(const Result<T>& mine) {
+    return processes_.agree_on(mine);
+  }
+  Processes& processes() { return processes_; }
+
+  // A line for the user about the present run, at most ten a second. No communication.
+  void progress(std::int64_t iteration, double residual, double tolerance);
+  void set_label(std::string label) { label_ = std::move(label); } // of the lines
+
+ private:
+  Runtime(Processes& processes, Communication communication)
+      : processes_(processes), communication_(std::move(communication)) {}
+  Processes& processes_;
+  Communication communication_;
+  std::unique_ptr<UnderWay> under_way_; // null: one rank
+  std::unique_ptr<krylov::Sums> sums_;
+  std::string label_;
+  std::int64_t last_line_ns_ = 0;
+};
+
+} // namespace kumihimo::application
