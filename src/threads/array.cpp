@@ -10,11 +10,17 @@ namespace kumihimo::threads {
 
 constexpr std::int64_t page = 4096;
 
-void* allocate_zeros(std::int64_t bytes) {
+static std::int64_t pages_of(std::int64_t bytes) { return (bytes + page - 1) / page; }
+
+void* allocate(std::int64_t bytes) {
   if (bytes <= 0 || bytes > std::int64_t{1} << 46) return nullptr;
-  const std::int64_t pages = (bytes + page - 1) / page;
-  char* const memory = static_cast<char*>(std::aligned_alloc(page, static_cast<std::size_t>(pages * page)));
+  return std::aligned_alloc(page, static_cast<std::size_t>(pages_of(bytes) * page));
+}
+
+void* allocate_zeros(std::int64_t bytes) {
+  char* const memory = static_cast<char*>(allocate(bytes));
   if (!memory) return nullptr;
+  const std::int64_t pages = pages_of(bytes);
   const int team = count();
 #pragma omp parallel for schedule(static) num_threads(team)
   for (int i = 0; i < team; ++i) {
@@ -24,6 +30,6 @@ void* allocate_zeros(std::int64_t bytes) {
   return memory;
 }
 
-void free_zeros(void* memory) { std::free(memory); }
+void free_array(void* memory) { std::free(memory); }
 
 } // namespace kumihimo::threads
