@@ -1,5 +1,8 @@
 #include "amg/smoothed_aggregation.hpp"
 
+#include <omp.h>
+
+#include <algorithm>
 #include <cstddef>
 #include <exception>
 #include <new>
@@ -24,6 +27,16 @@ namespace {
 
 using Backend = amgcl::backend::builtin<double>;
 using Hierarchy = amgcl::amg<Backend, amgcl::coarsening::smoothed_aggregation, amgcl::relaxation::spai0>;
+
+// From 5 threads on AMGCL multiplies matrices by another algorithm, which adds in another order.
+class FewThreads {
+ public:
+  FewThreads() : before_(omp_get_max_threads()) { omp_set_num_threads(std::min(before_, 4)); }
+  ~FewThreads() { omp_set_num_threads(before_); }
+
+ private:
+  int before_;
+};
 
 // AMGCL's row and column numbers are of pointer size.
 struct Copy {
@@ -60,6 +73,7 @@ class OfAmgcl final : public SmoothedAggregation {
 bool is_available() { return true; }
 
 Result<std::unique_ptr<SmoothedAggregation>> SmoothedAggregation::make(const Rows& matrix) {
+  const FewThreads few;
   try {
     return std::unique_ptr<SmoothedAggregation>(new OfAmgcl(matrix.count(), Copy(matrix)));
   } catch (const std::bad_alloc&) {

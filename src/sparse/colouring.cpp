@@ -1,8 +1,11 @@
 #include "sparse/colouring.hpp"
 
+#include "threads/team.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace kumihimo::sparse {
 namespace {
@@ -18,6 +21,12 @@ void for_neighbours(const CrsMatrix& a, std::int32_t row, Use use) {
 
 std::int32_t degree(const CrsMatrix& a, std::int32_t row) {
   return static_cast<std::int32_t>(a.begin[row + 1] - a.begin[row]);
+}
+
+// Rows of a level stand apart in memory: the pointers and columns of the rows after number i of a list.
+void prefetch(const CrsMatrix& a, const std::vector<std::int32_t>& list, std::size_t i) {
+  if (i + 16 < list.size()) __builtin_prefetch(&a.begin[list[i + 16]]);
+  if (i + 8 < list.size()) __builtin_prefetch(a.column.data() + a.begin[list[i + 8]]);
 }
 
 // Breadth-first search; finds a row at an end of the part that holds `start`.
@@ -47,12 +56,14 @@ class EndOfPart {
     seen_[start] = mark;
     for (std::int32_t depth = 0;; ++depth) {
       next_.clear();
-      for (const std::int32_t row : level_)
-        for_neighbours(a_, row, [&](std::int32_t j) {
+      for (std::size_t i = 0; i < level_.size(); ++i) {
+        prefetch(a_, level_, i);
+        for_neighbours(a_, level_[i], [&](std::int32_t j) {
           if (seen_[j] == mark) return;
           seen_[j] = mark;
           next_.push_back(j);
         });
+      }
       if (next_.empty())
         return {depth, *std::min_element(level_.begin(), level_.end(), [&](std::int32_t x, std::int32_t y) {
                   return degree(a_, x) < degree(a_, y);
@@ -69,14 +80,13 @@ class EndOfPart {
 // The levels of one part, appended to `levels`.
 class LevelsOfPart {
  public:
-  explicit LevelsOfPart(const CrsMatrix& a)
-      : a_(a), level_(static_cast<std::size_t>(a.rows), none), is_candidate_(static_cast<std::size_t>(a.rows), false) {}
+  explicit LevelsOfPart(const CrsMatrix& a) : a_(a), last_(static_cast<std::size_t>(a.rows), none) {}
 
-  bool has(std::int32_t row) const { return level_[row] != none; }
+  bool has(std::int32_t row) const { return last_[row] != none; } // between calls of add()
 
   void add(std::int32_t start, std::vector<std::vector<std::int32_t>>& levels) {
     candidates_.assign(1, start);
-    is_candidate_[start] = true;
+    last_[start] = no_level;
     for (std::int32_t l = 0; !candidates_.empty(); ++l) {
       if (static_cast<std::size_t>(l) == levels.size()) levels.emplace_back();
       take_level(l, levels[l]);
@@ -84,40 +94,54 @@ class LevelsOfPart {
   }
 
  private:
+  static constexpr std::int32_t no_level = -2; // a candidate without neighbours in any level
+
   void take_level(std::int32_t l, std::vector<std::int32_t>& rows) {
-    const std::size_t first = rows.size(); // rows of other parts stand before
     waiting_.clear();
-    for (const std::int32_t row : candidates_) {
-      bool is_free = true;
-      for_neighbours(a_, row, [&](std::int32_t j) { is_free = is_free && level_[j] != l; });
-      if (!is_free) {
+    found_.clear();
+    for (std::size_t i = 0; i < candidates_.size(); ++i) {
+      prefetch(a_, candidates_, i);
+      const std::int32_t row = candidates_[i];
+      if (last_[row] == l)
         waiting_.push_back(row);
-        continue;
+      else {
+        rows.push_back(row);
+        visit_neighbours(row, l);
       }
-      level_[row] = l;
-      rows.push_back(row);
     }
     candidates_.swap(waiting_);
-    for (std::size_t i = first; i < rows.size(); ++i) {
-      const std::size_t of_row = candidates_.size();
-      for_neighbours(a_, rows[i], [&](std::int32_t j) {
-        if (is_candidate_[j]) return;
-        is_candidate_[j] = true;
-        candidates_.push_back(j);
-      });
-      std::stable_sort(candidates_.begin() + static_cast<std::ptrdiff_t>(of_row), candidates_.end(),
-                       [&](std::int32_t x, std::int32_t y) { return degree(a_, x) < degree(a_, y); });
-    }
+    candidates_.insert(candidates_.end(), found_.begin(), found_.end());
+  }
+
+  // Neighbours that are no candidates yet are found, in ascending degree.
+  void visit_neighbours(std::int32_t row, std::int32_t l) {
+    const auto first = static_cast<std::ptrdiff_t>(found_.size());
+    for_neighbours(a_, row, [&](std::int32_t j) {
+      if (last_[j] == none) found_.push_back(j);
+      last_[j] = l;
+    });
+    sort_by_degree(found_.begin() + first, found_.end());
+  }
+
+  void sort_by_degree(std::vector<std::int32_t>::iterator first, std::vector<std::int32_t>::iterator last) const {
+    const auto is_less = [&](std::int32_t x, std::int32_t y) { return degree(a_, x) < degree(a_, y); };
+    constexpr std::ptrdiff_t few = 32; // std::stable_sort allocates memory
+    if (last - first > few) return std::stable_sort(first, last, is_less);
+    for (auto next = first; next != last; ++next)
+      for (auto at = next; at != first && is_less(*at, at[-1]); --at) std::iter_swap(at, at - 1);
   }
 
   const CrsMatrix& a_;
-  std::vector<std::int32_t> level_;
-  std::vector<bool> is_candidate_;
-  std::vector<std::int32_t> candidates_, waiting_;
+  // The last level that holds a neighbour of the row; `no_level`, or `none` if the row is no candidate yet.
+  std::vector<std::int32_t> last_;
+  std::vector<std::int32_t> candidates_, waiting_, found_;
 };
 
 Colouring colouring_of(const std::vector<std::vector<std::int32_t>>& sets) {
   Colouring made;
+  std::size_t rows = 0;
+  for (const auto& set : sets) rows += set.size();
+  made.row.reserve(rows);
   for (const auto& set : sets) {
     made.row.insert(made.row.end(), set.begin(), set.end());
     made.begin.push_back(static_cast<std::int64_t>(made.row.size()));
@@ -125,14 +149,40 @@ Colouring colouring_of(const std::vector<std::vector<std::int32_t>>& sets) {
   return made;
 }
 
-// Whether level mod m gives two neighbours different colours, for all neighbours.
-bool separates(const CrsMatrix& a, const std::vector<std::int32_t>& level, int m) {
-  for (std::int32_t i = 0; i < a.rows; ++i) {
-    bool shared = false;
-    for_neighbours(a, i, [&](std::int32_t j) { shared = shared || (level[i] - level[j]) % m == 0; });
-    if (shared) return false;
+// Which differences of levels neighbours have.
+std::vector<char> level_differences(const CrsMatrix& a, const std::vector<std::int32_t>& level, int levels) {
+  std::vector<char> any(static_cast<std::size_t>(levels), 0);
+  const int team = threads::count();
+#pragma omp parallel num_threads(team)
+  {
+    std::vector<char> mine(any.size(), 0);
+#pragma omp for schedule(static) nowait
+    for (std::int32_t i = 0; i < a.rows; ++i)
+      for_neighbours(a, i, [&](std::int32_t j) {
+        if (j < i) mine[std::abs(level[i] - level[j])] = 1; // the pattern is symmetric
+      });
+#pragma omp critical
+    for (std::size_t d = 0; d < any.size(); ++d) any[d] |= mine[d];
   }
+  return any;
+}
+
+// Whether level mod m gives two neighbours different colours, for all neighbours.
+bool separates(const std::vector<char>& differences, int m) {
+  for (std::size_t d = 0; d < differences.size(); d += static_cast<std::size_t>(m))
+    if (differences[d]) return false;
   return true;
+}
+
+// Rows in ascending degree, in their order below the same one; a counting sort.
+std::vector<std::int32_t> by_degree(const CrsMatrix& a) {
+  std::int32_t most = 0;
+  for (std::int32_t i = 0; i < a.rows; ++i) most = std::max(most, degree(a, i));
+  std::vector<std::int32_t> place(static_cast<std::size_t>(most) + 2, 0), sorted(static_cast<std::size_t>(a.rows));
+  for (std::int32_t i = 0; i < a.rows; ++i) ++place[degree(a, i) + 1];
+  for (std::size_t d = 1; d < place.size(); ++d) place[d] += place[d - 1];
+  for (std::int32_t i = 0; i < a.rows; ++i) sorted[place[degree(a, i)]++] = i;
+  return sorted;
 }
 
 } // namespace
@@ -156,28 +206,29 @@ Status check_colouring(const CrsMatrix& a, const Colouring& colouring) {
       if (colour[row] != none) return wrong_value(fmt::format("row {} is in the colouring twice", row + 1));
       colour[row] = c;
     }
+  std::int32_t wrong = a.rows; // the first wrong row
+  const int team = threads::count();
+#pragma omp parallel for schedule(static) num_threads(team) reduction(min : wrong)
   for (std::int32_t i = 0; i < a.rows; ++i) {
-    if (colour[i] == none) return wrong_value(fmt::format("row {} has no colour", i + 1));
-    std::int32_t neighbour = none;
-    for_neighbours(a, i, [&](std::int32_t j) {
-      if (colour[j] == colour[i]) neighbour = j;
-    });
-    if (neighbour != none)
-      return wrong_value(
-          fmt::format("rows {} and {} are neighbours, but share colour {}", i + 1, neighbour + 1, colour[i]));
+    bool shares = colour[i] == none;
+    for_neighbours(a, i, [&](std::int32_t j) { shares = shares || colour[j] == colour[i]; });
+    if (shares) wrong = std::min(wrong, i);
   }
-  return Nothing{};
+  if (wrong == a.rows) return Nothing{};
+  if (colour[wrong] == none) return wrong_value(fmt::format("row {} has no colour", wrong + 1));
+  std::int32_t neighbour = none;
+  for_neighbours(a, wrong, [&](std::int32_t j) {
+    if (colour[j] == colour[wrong]) neighbour = j;
+  });
+  return wrong_value(
+      fmt::format("rows {} and {} are neighbours, but share colour {}", wrong + 1, neighbour + 1, colour[wrong]));
 }
 
 Colouring level_sets(const CrsMatrix& a) {
-  std::vector<std::int32_t> by_degree(static_cast<std::size_t>(a.rows));
-  for (std::int32_t i = 0; i < a.rows; ++i) by_degree[i] = i;
-  std::stable_sort(by_degree.begin(), by_degree.end(),
-                   [&](std::int32_t x, std::int32_t y) { return degree(a, x) < degree(a, y); });
   std::vector<std::vector<std::int32_t>> levels;
   LevelsOfPart part(a);
   EndOfPart end(a);
-  for (const std::int32_t row : by_degree)
+  for (const std::int32_t row : by_degree(a))
     if (!part.has(row)) part.add(end.from(row), levels);
   return colouring_of(levels);
 }
@@ -194,9 +245,11 @@ Colouring cm_rcm(const CrsMatrix& a, int colours) {
   const Colouring rcm = reverse_cuthill_mckee(a);
   const std::vector<std::int32_t> level = rcm.colour_of_row();
   const int levels = rcm.colours();
+  const std::vector<char> differences = level_differences(a, level, levels);
   int m = std::clamp(colours, 1, levels);
-  while (m < levels && !separates(a, level, m)) ++m;
+  while (m < levels && !separates(differences, m)) ++m;
   Colouring made;
+  made.row.reserve(rcm.row.size());
   for (int c = 0; c < m; ++c) {
     for (int l = c; l < levels; l += m)
       made.row.insert(made.row.end(), rcm.row.begin() + rcm.begin[l], rcm.row.begin() + rcm.begin[l + 1]);

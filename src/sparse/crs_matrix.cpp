@@ -1,5 +1,8 @@
 #include "sparse/crs_matrix.hpp"
 
+#include "sparse/memory.hpp"
+#include "threads/team.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,8 +48,84 @@ double entry(const CrsMatrix& a, std::int32_t row, std::int32_t column) {
   return at != last && *at == column ? a.value[at - a.column.begin()] : 0;
 }
 
-Status check_symmetric_positive(const CrsMatrix& a) {
-  TRY(check_arrays(a));
+namespace {
+
+// Where row `row` holds the column, or its end.
+std::int64_t place_of(const CrsMatrix& a, std::int32_t row, std::int32_t column) {
+  const std::int32_t* const columns = a.column.data();
+  const std::int64_t first = a.begin[row], end = a.begin[row + 1];
+  std::int64_t at = end;
+  if (end - first > 16)
+    at = std::lower_bound(columns + first, columns + end, column) - columns;
+  else
+    while (at > first && columns[at - 1] >= column) --at;
+  return at < end && columns[at] == column ? at : end;
+}
+
+bool is_row_valid(const CrsMatrix& a, std::int32_t i) {
+  bool valid = true, has_diagonal = false;
+  std::int32_t before = -1;
+  for (std::int64_t k = a.begin[i]; k < a.begin[i + 1]; ++k) {
+    const std::int32_t j = a.column[k];
+    valid = valid && j > before && j < a.columns && std::isfinite(a.value[k]);
+    has_diagonal = has_diagonal || (j == i && a.value[k] > 0);
+    before = j;
+  }
+  return valid && has_diagonal;
+}
+
+// For a pair of entries at (i, j) and (j, i); `larger` of their absolute values.
+bool is_small_enough(double larger, double diagonal_i, double diagonal_j) {
+  const double square = larger * larger, limit = diagonal_i * diagonal_j;
+  if (square > 1e-290 && limit < 1e290 && square < 0.999 * limit) return true; // without the divisions
+  return larger / diagonal_i * (larger / diagonal_j) < 1;
+}
+
+// Whether each entry left of the diagonal has a mirror image. `lower` and `upper`: entries left and right of it.
+bool is_row_symmetric(const CrsMatrix& a, std::int32_t i, const UnwrittenVector<double>& diagonal, std::int64_t& lower,
+                      std::int64_t& upper) {
+  for (std::int64_t k = a.begin[i]; k < a.begin[i + 1]; ++k) {
+    const std::int32_t j = a.column[k];
+    if (j >= a.rows) break;
+    if (j > i) ++upper;
+    if (j >= i) continue;
+    ++lower;
+    const std::int64_t mirror = place_of(a, j, i);
+    if (mirror == a.begin[j + 1]) return false;
+    const double v = std::abs(a.value[k]), w = std::abs(a.value[mirror]), larger = std::max(v, w);
+    if (std::abs(a.value[k] - a.value[mirror]) > symmetry_bound * larger ||
+        !is_small_enough(larger, diagonal[i], diagonal[j]))
+      return false;
+  }
+  return true;
+}
+
+// Tests the conditions of find_fault() with all threads.
+bool has_no_fault(const CrsMatrix& a) {
+  const std::int32_t n = a.rows;
+  const int team = threads::count();
+  bool valid = true;
+#pragma omp parallel for schedule(static) num_threads(team) reduction(&& : valid)
+  for (std::int32_t i = 0; i < n; ++i)
+    valid = valid && a.begin[i] >= 0 && a.begin[i] <= a.begin[i + 1] && a.begin[i + 1] <= a.entries();
+  if (!valid) return false;
+  UnwrittenVector<double> diagonal(static_cast<std::size_t>(n));
+#pragma omp parallel for schedule(static) num_threads(team) reduction(&& : valid)
+  for (std::int32_t i = 0; i < n; ++i) {
+    valid = valid && is_row_valid(a, i);
+    if (valid) diagonal[i] = a.value[place_of(a, i, i)];
+  }
+  if (!valid) return false;
+  std::int64_t lower = 0, upper = 0; // each lower entry has an upper one; equal numbers: there are no others
+#pragma omp parallel for schedule(static) num_threads(team) reduction(&& : valid) reduction(+ : lower, upper)
+  for (std::int32_t i = 0; i < n; ++i) valid = valid && is_row_symmetric(a, i, diagonal, lower, upper);
+  return valid && lower == upper;
+}
+
+} // namespace
+
+// The first fault in the order of rows.
+static Status find_fault(const CrsMatrix& a) {
   std::vector<double> diagonal(static_cast<std::size_t>(a.rows));
   for (std::int32_t i = 0; i < a.rows; ++i) {
     TRY(check_row(a, i));
@@ -76,7 +155,7 @@ Status check_symmetric_positive(const CrsMatrix& a) {
                         row + 1, column + 1, entry(a, row, column), column + 1, row + 1, entry(a, column, row)),
             {}, advice);
       }
-      if (i != j && std::abs(a.value[k]) >= std::sqrt(diagonal[i]) * std::sqrt(diagonal[j]))
+      if (const double v = std::abs(a.value[k]); i != j && v / diagonal[i] * (v / diagonal[j]) >= 1)
         return wrong_value(
             fmt::format("the matrix is not positive definite: the entry {} at row {}, column {} is too large for "
                         "the diagonal entries {} and {}",
@@ -84,6 +163,12 @@ Status check_symmetric_positive(const CrsMatrix& a) {
             {}, advice);
     }
   return Nothing{};
+}
+
+Status check_symmetric_positive(const CrsMatrix& a) {
+  TRY(check_arrays(a));
+  if (has_no_fault(a)) return Nothing{};
+  return find_fault(a);
 }
 
 } // namespace kumihimo::sparse

@@ -17,13 +17,9 @@ void multiply(const CrsMatrix& a, std::span<const double> x, std::span<double> y
 Result<Factor> factorise(const CrsMatrix& a, bool own_lower) {
   Factor f{a.value, std::vector<double>(static_cast<std::size_t>(a.rows))};
   for (std::int32_t i = 0; i < a.rows; ++i) {
-    double pivot = 0;
-    for (std::int64_t k = a.begin[i]; k < a.begin[i + 1] && a.column[k] <= i; ++k) {
+    double pivot = entry(a, i, i);
+    for (std::int64_t k = a.begin[i]; k < a.begin[i + 1] && a.column[k] < i; ++k) {
       const std::int32_t j = a.column[k];
-      if (j == i) {
-        pivot += a.value[k];
-        continue;
-      }
       if (own_lower) // l_ij = a_ij - sum over m < j of l_im l_jm / d_m
         for (std::int64_t p = a.begin[i], q = a.begin[j]; p < k && a.column[q] < j;) {
           if (a.column[p] == a.column[q]) f.lower[k] -= f.lower[p] * f.lower[q] / f.pivot[a.column[p]];

@@ -9,50 +9,104 @@
 namespace kumihimo::sparse {
 namespace {
 
+struct Place {
+  std::int32_t rank, number; // in the order of elimination, and the new number
+};
+
 struct RankedEntry {
-  std::int32_t rank, column;
+  Place place;
   double value;
 };
 
-void close_row(Triangle& triangle) { triangle.begin.push_back(static_cast<std::int64_t>(triangle.column.size())); }
-
-void add(Triangle& triangle, const RankedEntry& e) {
-  triangle.column.push_back(e.column);
-  triangle.value.push_back(e.value);
+void sort_by_rank(std::vector<RankedEntry>& row) {
+  const auto is_before = [](const RankedEntry& x, const RankedEntry& y) { return x.place.rank < y.place.rank; };
+  constexpr std::size_t few = 32;
+  if (row.size() > few) return std::sort(row.begin(), row.end(), is_before);
+  for (std::size_t i = 1; i < row.size(); ++i)
+    for (std::size_t at = i; at > 0 && is_before(row[at], row[at - 1]); --at) std::swap(row[at], row[at - 1]);
 }
+
+class Splitting {
+ public:
+  Splitting(const CrsMatrix& a, const Numbering& numbering) : a_(a), numbering_(numbering) {}
+
+  SplitMatrix run() {
+    place_of_old_.resize(static_cast<std::size_t>(a_.rows));
+    const int team = threads::count();
+#pragma omp parallel for schedule(static) num_threads(team)
+    for (std::int32_t old = 0; old < a_.rows; ++old) {
+      const std::int32_t i = numbering_.new_of_old[old];
+      place_of_old_[old] = {numbering_.rank[i], i};
+    }
+    made_.diagonal.resize(static_cast<std::size_t>(a_.rows));
+    for (Triangle* const triangle : triangles_) triangle->begin.resize(static_cast<std::size_t>(a_.rows) + 1);
+    numbering_.for_rows([&](std::int32_t i) { count(i); });
+    for (Triangle* const triangle : triangles_) {
+      triangle->begin[0] = 0;
+      for (std::int32_t i = 0; i < a_.rows; ++i) triangle->begin[i + 1] += triangle->begin[i];
+      triangle->column.resize(static_cast<std::size_t>(triangle->entries()));
+      triangle->value.resize(static_cast<std::size_t>(triangle->entries()));
+    }
+    numbering_.for_rows([&](std::int32_t i) {
+      thread_local std::vector<RankedEntry> row;
+      fill(i, row);
+    });
+    return std::move(made_);
+  }
+
+ private:
+  void count(std::int32_t i) {
+    const std::int32_t old = numbering_.old_of_new[i], rank = numbering_.rank[i];
+    std::int64_t lower = 0, upper = 0, ghosts = 0;
+    for (std::int64_t k = a_.begin[old]; k < a_.begin[old + 1]; ++k) {
+      const std::int32_t j = a_.column[k];
+      if (j >= a_.rows)
+        ++ghosts;
+      else {
+        lower += place_of_old_[j].rank < rank;
+        upper += place_of_old_[j].rank > rank;
+      }
+    }
+    made_.lower.begin[i + 1] = lower;
+    made_.upper.begin[i + 1] = upper;
+    made_.ghosts.begin[i + 1] = ghosts;
+  }
+
+  void fill(std::int32_t i, std::vector<RankedEntry>& row) {
+    const std::int32_t old = numbering_.old_of_new[i], rank = numbering_.rank[i];
+    row.clear();
+    std::int64_t ghost = made_.ghosts.begin[i];
+    for (std::int64_t k = a_.begin[old]; k < a_.begin[old + 1]; ++k) {
+      const std::int32_t j = a_.column[k];
+      if (j == old)
+        made_.diagonal[i] = a_.value[k];
+      else if (j < a_.rows)
+        row.push_back({place_of_old_[j], a_.value[k]});
+      else {
+        made_.ghosts.column[ghost] = j;
+        made_.ghosts.value[ghost++] = a_.value[k];
+      }
+    }
+    sort_by_rank(row);
+    std::int64_t lower = made_.lower.begin[i], upper = made_.upper.begin[i];
+    for (const RankedEntry& e : row) {
+      Triangle& to = e.place.rank < rank ? made_.lower : made_.upper;
+      std::int64_t& at = e.place.rank < rank ? lower : upper;
+      to.column[at] = e.place.number;
+      to.value[at++] = e.value;
+    }
+  }
+
+  const CrsMatrix& a_;
+  const Numbering& numbering_;
+  UnwrittenVector<Place> place_of_old_;
+  SplitMatrix made_;
+  Triangle* const triangles_[3] = {&made_.lower, &made_.upper, &made_.ghosts};
+};
 
 } // namespace
 
-SplitMatrix split(const CrsMatrix& a, const Numbering& numbering) {
-  SplitMatrix made;
-  made.diagonal.resize(static_cast<std::size_t>(a.rows));
-  const auto half = static_cast<std::size_t>(a.entries() / 2);
-  for (Triangle* const triangle : {&made.lower, &made.upper}) {
-    triangle->begin.reserve(static_cast<std::size_t>(a.rows) + 1);
-    triangle->column.reserve(half);
-    triangle->value.reserve(half);
-  }
-  std::vector<RankedEntry> row;
-  for (std::int32_t i = 0; i < a.rows; ++i) {
-    const std::int32_t old = numbering.old_of_new[i];
-    row.clear();
-    for (std::int64_t k = a.begin[old]; k < a.begin[old + 1]; ++k) {
-      const std::int32_t j = a.column[k];
-      if (j >= a.rows)
-        add(made.ghosts, {j, j, a.value[k]});
-      else if (j == old)
-        made.diagonal[i] = a.value[k];
-      else
-        row.push_back({numbering.rank[numbering.new_of_old[j]], numbering.new_of_old[j], a.value[k]});
-    }
-    std::sort(row.begin(), row.end(), [](const RankedEntry& x, const RankedEntry& y) { return x.rank < y.rank; });
-    for (const RankedEntry& e : row) add(e.rank < numbering.rank[i] ? made.lower : made.upper, e);
-    close_row(made.lower);
-    close_row(made.upper);
-    close_row(made.ghosts);
-  }
-  return made;
-}
+SplitMatrix split(const CrsMatrix& a, const Numbering& numbering) { return Splitting(a, numbering).run(); }
 
 namespace {
 
@@ -75,8 +129,11 @@ class Factorisation {
         for (std::int64_t i = rows.begin; i < rows.end; ++i) eliminate(static_cast<std::int32_t>(i));
       }
     }
-    for (const std::int32_t i : in_order())
-      if (!(factor_.pivot[i] > 0))
+    std::int32_t first = numbering_.rows(); // rank of the first row that breaks down
+    for (std::int32_t i = 0; i < numbering_.rows(); ++i)
+      if (!(factor_.pivot[i] > 0)) first = std::min(first, numbering_.rank[i]);
+    for (std::int32_t i = 0; i < numbering_.rows() && first < numbering_.rows(); ++i)
+      if (numbering_.rank[i] == first)
         return failed(
             fmt::format("the incomplete Cholesky factorisation breaks down at row {}", numbering_.old_of_new[i] + 1),
             fmt::format("its pivot is {}", factor_.pivot[i]),
@@ -92,32 +149,55 @@ class Factorisation {
     const std::vector<std::int32_t>& rank = numbering_.rank;
     for (std::int64_t k = l.begin[i]; k < l.begin[i + 1]; ++k) {
       const std::int32_t j = l.column[k];
-      if (own_)
-        for (std::int64_t p = l.begin[i], q = l.begin[j]; p < k && q < l.begin[j + 1];) {
-          const std::int32_t left = rank[l.column[p]], right = rank[l.column[q]];
-          if (left == right) factor_.lower[k] -= lower_[p] * lower_[q] / factor_.pivot[l.column[p]];
-          if (left <= right) ++p;
-          if (right <= left) ++q;
-        }
+      if (own_) subtract_products(i, j, k);
       factor_.pivot[i] -= lower_[k] * lower_[k] / factor_.pivot[j];
     }
   }
 
-  std::vector<std::int32_t> in_order() const {
-    std::vector<std::int32_t> row(numbering_.rank.size());
-    for (std::size_t i = 0; i < row.size(); ++i) row[numbering_.rank[i]] = static_cast<std::int32_t>(i);
-    return row;
+  // l_ij -= l_im l_jm / d_m for each m left of j; k is the place of l_ij.
+  void subtract_products(std::int32_t i, std::int32_t j, std::int64_t k) {
+    const Triangle& l = a_.lower;
+    const auto subtract = [&](std::int64_t p, std::int64_t q) {
+      factor_.lower[k] -= lower_[p] * lower_[q] / factor_.pivot[l.column[p]];
+    };
+    const std::int64_t end = l.begin[j + 1];
+    if ((k - l.begin[i]) * (end - l.begin[j]) <= few_pairs) { // no look-up of ranks
+      for (std::int64_t p = l.begin[i]; p < k; ++p)
+        for (std::int64_t q = l.begin[j]; q < end; ++q)
+          if (l.column[p] == l.column[q]) subtract(p, q);
+      return;
+    }
+    const auto& rank = numbering_.rank;
+    for (std::int64_t p = l.begin[i], q = l.begin[j]; p < k && q < end;) {
+      const std::int32_t left = rank[l.column[p]], right = rank[l.column[q]];
+      if (left == right) subtract(p, q);
+      if (left <= right) ++p;
+      if (right <= left) ++q;
+    }
   }
 
-  // Rows in order of elimination meet the entries of each column in the order in which the upper row has them.
+  // Entry (i, j) of the upper triangle is entry (j, i) of the lower one.
   void transpose() {
     factor_.upper.resize(a_.upper.value.size());
-    std::vector<std::int64_t> cursor(a_.upper.begin.begin(), a_.upper.begin.end() - 1);
-    for (const std::int32_t i : in_order())
-      for (std::int64_t k = a_.lower.begin[i]; k < a_.lower.begin[i + 1]; ++k)
-        factor_.upper[cursor[a_.lower.column[k]]++] = lower_[k];
+    numbering_.for_rows([&](std::int32_t i) {
+      for (std::int64_t k = a_.upper.begin[i]; k < a_.upper.begin[i + 1]; ++k)
+        factor_.upper[k] = lower_[place_in_lower(a_.upper.column[k], i)];
+    });
   }
 
+  std::int64_t place_in_lower(std::int32_t row, std::int32_t column) const {
+    const Triangle& l = a_.lower;
+    const std::int32_t* const first = l.column.data() + l.begin[row];
+    const std::int32_t* const end = l.column.data() + l.begin[row + 1];
+    const auto& rank = numbering_.rank;
+    const std::int32_t* const at =
+        end - first <= few_pairs
+            ? std::find(first, end, column)
+            : std::lower_bound(first, end, column, [&](std::int32_t x, std::int32_t y) { return rank[x] < rank[y]; });
+    return at - l.column.data();
+  }
+
+  static constexpr std::int64_t few_pairs = 32;
   const SplitMatrix& a_;
   const Numbering& numbering_;
   bool own_;

@@ -2,6 +2,7 @@
 // M = (D + L) D^-1 (D + L^T), with L of the pattern of the strict lower triangle.
 #pragma once
 
+#include "sparse/memory.hpp"
 #include "sparse/numbering.hpp"
 
 #include <vector>
@@ -10,26 +11,27 @@ namespace kumihimo::sparse {
 
 // Rows of a strict triangle, or of ghosts: entry k of row i at begin[i] + k, in ascending rank of elimination.
 struct Triangle {
-  std::vector<std::int64_t> begin = {0};
-  std::vector<std::int32_t> column;
-  std::vector<double> value;
+  UnwrittenVector<std::int64_t> begin = {0};
+  UnwrittenVector<std::int32_t> column;
+  UnwrittenVector<double> value;
 
   std::int64_t entries() const { return begin.back(); }
 };
 
 struct SplitMatrix {
   Triangle lower, upper; // upper = lower^T
-  std::vector<double> diagonal;
+  UnwrittenVector<double> diagonal;
   Triangle ghosts; // columns from the number of rows on, not renumbered
 
   std::int32_t rows() const { return static_cast<std::int32_t>(diagonal.size()); }
 };
 
+// Threads share the blocks, as they do for all work on the numbered rows.
 SplitMatrix split(const CrsMatrix& matrix, const Numbering& numbering);
 
 struct Factor {
-  std::vector<double> lower, upper; // at the places of the triangles' entries; empty: those of the matrix
-  std::vector<double> pivot;        // D
+  UnwrittenVector<double> lower, upper; // at the places of the triangles' entries; empty: those of the matrix
+  UnwrittenVector<double> pivot;        // D
 };
 
 // `own`        IC(0): L is computed.

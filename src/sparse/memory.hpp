@@ -1,11 +1,15 @@
-// Lack of memory as an error value, for functions that use the containers of the standard library.
+// Lack of memory as an error value, for functions that use the containers of the standard library; and vectors whose
+// elements threads write first.
 #pragma once
 
 #include "base/result.hpp"
 
+#include <memory>
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace kumihimo::sparse {
 
@@ -19,5 +23,24 @@ auto within_memory(const std::string& what, Make make) -> decltype(make()) {
   }
   return failed("there is not enough memory for " + what, {}, "use a smaller size");
 }
+
+// resize(n) leaves new elements unwritten, so the thread that writes an element first gets its page.
+template <class T>
+struct Unwritten : std::allocator<T> {
+  template <class U>
+  struct rebind {
+    using other = Unwritten<U>;
+  };
+  template <class U>
+  void construct(U* at) noexcept {
+    ::new (static_cast<void*>(at)) U;
+  }
+  template <class U, class... From>
+  void construct(U* at, From&&... from) {
+    std::construct_at(at, std::forward<From>(from)...);
+  }
+};
+template <class T>
+using UnwrittenVector = std::vector<T, Unwritten<T>>;
 
 } // namespace kumihimo::sparse

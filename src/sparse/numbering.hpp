@@ -9,6 +9,7 @@
 
 #include "sparse/colouring.hpp"
 #include "threads/partition.hpp"
+#include "threads/team.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -31,6 +32,23 @@ struct Numbering {
 
   std::int32_t rows() const { return static_cast<std::int32_t>(old_of_new.size()); }
   const threads::Range& at(int c, int part) const { return block[static_cast<std::size_t>(c) * parts + part]; }
+
+  // One parallel region; use(block) for each block, by the thread that works on it in products and sweeps.
+  template <class Use>
+  void for_blocks(Use use) const {
+    const int team = threads::count();
+#pragma omp parallel for schedule(static) num_threads(team)
+    for (int t = 0; t < team; ++t)
+      for (std::int64_t p = threads::part(parts, t, team).begin; p < threads::part(parts, t, team).end; ++p)
+        for (int c = 0; c < colours; ++c) use(static_cast<std::size_t>(c) * parts + static_cast<std::size_t>(p));
+  }
+  // The same for each new number.
+  template <class Use>
+  void for_rows(Use use) const {
+    for_blocks([&](std::size_t b) {
+      for (std::int64_t i = block[b].begin; i < block[b].end; ++i) use(static_cast<std::int32_t>(i));
+    });
+  }
 };
 
 // `sigma` 2 or more: in each block, windows of so many rows are sorted by descending length, as SELL-C-sigma does.

@@ -268,27 +268,29 @@ class Preparation {
       TRY(store_side(made_.halves_.lower, parts, Side::lower, &factor));
       TRY(store_side(made_.halves_.upper, parts, Side::upper, &factor));
     }
-    made_.diagonal_ = TRY(threads::Array<double>::zeros(a_.rows));
-    made_.inverse_pivots_ = TRY(threads::Array<double>::zeros(a_.rows));
-    for (std::int32_t i = 0; i < a_.rows; ++i) {
+    made_.diagonal_ = TRY(threads::Array<double>::unwritten(a_.rows));
+    made_.inverse_pivots_ = TRY(threads::Array<double>::unwritten(a_.rows));
+    made_.numbering_.for_rows([&](std::int32_t i) {
       made_.diagonal_[i] = parts.diagonal[i];
       made_.inverse_pivots_[i] = 1 / factor.pivot[i];
-    }
+    });
     return Nothing{};
   }
 
   Status store_scaled(const SplitMatrix& parts, const Factor& factor) {
-    made_.scale_ = TRY(threads::Array<double>::zeros(a_.rows));
-    made_.excess_ = TRY(threads::Array<double>::zeros(a_.rows));
-    for (std::int32_t i = 0; i < a_.rows; ++i) {
+    made_.scale_ = TRY(threads::Array<double>::unwritten(a_.rows));
+    made_.excess_ = TRY(threads::Array<double>::unwritten(a_.rows));
+    made_.numbering_.for_rows([&](std::int32_t i) {
       made_.scale_[i] = std::sqrt(factor.pivot[i]);
       made_.excess_[i] = parts.diagonal[i] / factor.pivot[i] - 2;
-    }
-    Factor scaled{parts.lower.value, parts.upper.value, {}};
-    const auto scale = [&](const Triangle& triangle, std::vector<double>& values) {
-      for (std::int32_t i = 0; i < a_.rows; ++i)
+    });
+    Factor scaled;
+    const auto scale = [&](const Triangle& triangle, UnwrittenVector<double>& values) {
+      values.resize(triangle.value.size());
+      made_.numbering_.for_rows([&](std::int32_t i) {
         for (std::int64_t k = triangle.begin[i]; k < triangle.begin[i + 1]; ++k)
-          values[k] /= made_.scale_[i] * made_.scale_[triangle.column[k]];
+          values[k] = triangle.value[k] / (made_.scale_[i] * made_.scale_[triangle.column[k]]);
+      });
     };
     scale(parts.lower, scaled.lower);
     scale(parts.upper, scaled.upper);

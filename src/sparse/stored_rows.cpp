@@ -14,10 +14,12 @@ class RowsOfSide {
     const bool own = factor && !factor->lower.empty();
     if (side != Side::upper) use(matrix.lower, own ? factor->lower : matrix.lower.value);
     if (side != Side::lower) use(matrix.upper, own ? factor->upper : matrix.upper.value);
-    for (std::int32_t i = 0; i < matrix.rows(); ++i) {
-      if (numbering.rank[i] == 0) first_ = i;
-      if (numbering.rank[i] == matrix.rows() - 1) last_ = i;
-    }
+    for (int p = 0; p < numbering.parts; ++p)
+      if (const threads::Range& rows = numbering.at(numbering.colours - 1, p); rows.size() > 0)
+        last_ = static_cast<std::int32_t>(rows.end - 1);
+    for (int p = numbering.parts; p-- > 0;)
+      if (const threads::Range& rows = numbering.at(0, p); rows.size() > 0)
+        first_ = static_cast<std::int32_t>(rows.begin);
   }
 
   std::int64_t length(std::int64_t row) const {
@@ -43,7 +45,7 @@ class RowsOfSide {
     const Triangle* rows;
     const double* values;
   };
-  void use(const Triangle& rows, const std::vector<double>& values) { half_[halves_++] = {&rows, values.data()}; }
+  void use(const Triangle& rows, const UnwrittenVector<double>& values) { half_[halves_++] = {&rows, values.data()}; }
 
   Side side_;
   Half half_[2] = {};
@@ -56,6 +58,9 @@ constexpr std::int64_t vector_rows = 8; // columns of blocks begin at multiples,
 
 template <class Value>
 class Builder {
+  using Columns = threads::Array<std::int32_t>;
+  using Values = threads::Array<Value>;
+
  public:
   Builder(const SplitMatrix& matrix, const Numbering& numbering, Side side, Layout layout, int chunk,
           const Factor* factor)
@@ -75,8 +80,10 @@ class Builder {
     case Layout::sell: place_chunks(); break;
     case Layout::streams: place_streams(); break;
     }
-    made_.column = TRY(threads::Array<std::int32_t>::zeros(entries_));
-    made_.value = TRY(threads::Array<Value>::zeros(entries_));
+    // Blocks share the columns of ell_columns; the others' storage is written by the thread that reads it.
+    const bool is_shared = made_.layout == Layout::ell_columns;
+    made_.column = TRY(is_shared ? Columns::zeros(entries_) : Columns::unwritten(entries_));
+    made_.value = TRY(is_shared ? Values::zeros(entries_) : Values::unwritten(entries_));
     made_.begin = TRY(threads::Array<std::int64_t>::zeros(static_cast<std::int64_t>(begin_.size())));
     std::copy(begin_.begin(), begin_.end(), made_.begin.begin());
     fill();
@@ -105,13 +112,19 @@ class Builder {
 
   void place_crs() {
     begin_.resize(static_cast<std::size_t>(n_) + 1);
-    for (std::int64_t i = 0; i < n_; ++i) begin_[i + 1] = begin_[i] + rows_.length(i);
+    numbering_.for_rows([&](std::int32_t i) { begin_[i + 1] = rows_.length(i); });
+    for (std::int64_t i = 0; i < n_; ++i) begin_[i + 1] += begin_[i];
     entries_ = begin_.back();
   }
 
+  void find_widths() {
+    numbering_.for_blocks(
+        [&](std::size_t b) { made_.place[b].width = static_cast<std::int32_t>(widest(numbering_.block[b])); });
+  }
+
   void place_blocks() {
+    find_widths();
     each_block([&](const threads::Range& rows, BlockPlace& place, int) {
-      place.width = static_cast<std::int32_t>(widest(rows));
       place.base = entries_;
       place.stride = made_.layout == Layout::ell_rows ? place.width : rounded_up(rows.size(), vector_rows);
       entries_ += made_.layout == Layout::ell_rows ? rows.size() * place.width : place.stride * place.width;
@@ -120,6 +133,7 @@ class Builder {
 
   // One array per column for the blocks of a colour (coalesced) or of a part (sequential), which stand side by side.
   void place_columns() {
+    find_widths();
     std::vector<BlockPlace*> group;
     std::int64_t first = 0, end = 0;
     const auto close = [&] {
@@ -137,7 +151,6 @@ class Builder {
         close();
         first = rows.begin;
       }
-      place.width = static_cast<std::int32_t>(widest(rows));
       place.base = rows.begin;
       end = rows.end;
       group.push_back(&place);
@@ -146,30 +159,48 @@ class Builder {
   }
 
   void place_chunks() {
-    begin_.assign(1, 0);
+    std::int64_t chunks = 0;
     each_block([&](const threads::Range& rows, BlockPlace& place, int) {
-      place.base = static_cast<std::int64_t>(begin_.size()) - 1;
-      for (std::int64_t i = rows.begin; i < rows.end; i += made_.chunk) {
-        entries_ += widest({i, std::min(rows.end, i + made_.chunk)}) * made_.chunk;
-        begin_.push_back(entries_);
-      }
+      place.base = chunks;
+      chunks += (rows.size() + made_.chunk - 1) / made_.chunk;
     });
+    begin_.assign(static_cast<std::size_t>(chunks) + 1, 0);
+    numbering_.for_blocks([&](std::size_t b) {
+      const threads::Range& rows = numbering_.block[b];
+      std::int64_t chunk = made_.place[b].base;
+      for (std::int64_t i = rows.begin; i < rows.end; i += made_.chunk)
+        begin_[++chunk] = widest({i, std::min(rows.end, i + made_.chunk)}) * made_.chunk;
+    });
+    for (std::int64_t chunk = 0; chunk < chunks; ++chunk) begin_[chunk + 1] += begin_[chunk];
+    entries_ = begin_.back();
   }
 
   void place_streams() {
+    std::int64_t positions = 0;
     each_block([&](const threads::Range& rows, BlockPlace& place, int) {
-      const std::int64_t length = rounded_up(rows.size(), made_.chunk) / made_.chunk;
-      place.base = static_cast<std::int64_t>(begin_.size());
-      place.first = entries_;
-      begin_.push_back(0);
+      place.base = positions;
+      positions += length_of_stream(rows) + 1;
+    });
+    begin_.assign(static_cast<std::size_t>(positions), 0);
+    numbering_.for_blocks([&](std::size_t b) {
+      const threads::Range& rows = numbering_.block[b];
+      const std::int64_t length = length_of_stream(rows);
+      std::int64_t at = made_.place[b].base, sum = 0;
       for (std::int64_t j = 0; j < length; ++j) {
         std::int64_t width = 0;
         for (std::int64_t i = rows.begin + j; i < rows.end; i += length) width = std::max(width, rows_.length(i));
-        begin_.push_back(begin_.back() + width);
+        begin_[++at] = sum += width;
       }
-      place.stride = begin_.back();
+      made_.place[b].stride = sum;
+    });
+    each_block([&](const threads::Range&, BlockPlace& place, int) {
+      place.first = entries_;
       entries_ += place.stride * made_.chunk;
     });
+  }
+
+  std::int64_t length_of_stream(const threads::Range& rows) const {
+    return (rows.size() + made_.chunk - 1) / made_.chunk;
   }
 
   void put(std::int64_t at, std::int32_t column, double value) {
@@ -178,10 +209,30 @@ class Builder {
   }
 
   void fill() {
-    const auto blocks = static_cast<std::int64_t>(made_.place.size());
-    const int team = threads::count();
-#pragma omp parallel for schedule(static) num_threads(team)
-    for (std::int64_t b = 0; b < blocks; ++b) fill(made_.place[b], numbering_.block[b]);
+    numbering_.for_blocks([&](std::size_t b) {
+      clear(made_.place[b], numbering_.block[b]);
+      fill(made_.place[b], numbering_.block[b]);
+    });
+  }
+
+  // Zeros, where a block has padding.
+  void clear(const BlockPlace& place, const threads::Range& rows) {
+    switch (made_.layout) {
+    case Layout::crs:
+    case Layout::ell_rows:
+    case Layout::ell_columns: return;
+    case Layout::ell_blocks:
+    case Layout::ell_strips: return clear(place.base, place.stride * place.width);
+    case Layout::sell: {
+      const std::int64_t first = begin_[place.base], chunks = length_of_stream(rows);
+      return clear(first, begin_[place.base + chunks] - first);
+    }
+    case Layout::streams: return clear(place.first, place.stride * made_.chunk);
+    }
+  }
+  void clear(std::int64_t first, std::int64_t entries) {
+    std::fill_n(made_.column.data() + first, entries, 0);
+    std::fill_n(made_.value.data() + first, entries, Value{});
   }
 
   void fill(const BlockPlace& place, const threads::Range& rows) {

@@ -12,10 +12,11 @@
 
 namespace kumihimo::threads {
 
-// `bytes` zeros, aligned to a page of 4 KiB (from 4 MiB on, of 2 MiB), each part of the team written by its thread.
-// Null: no memory.
+// `bytes`, aligned to a page of 4 KiB (from 4 MiB on, of 2 MiB), that nobody has written. Null: no memory.
+void* allocate(std::int64_t bytes);
+// The same as zeros, each part of the team written by its thread.
 void* allocate_zeros(std::int64_t bytes);
-void free_zeros(void* memory);
+void free_array(void* memory);
 
 template <class T>
 class Array {
@@ -24,17 +25,9 @@ class Array {
  public:
   Array() = default;
   // Zeros. Error: there is not enough memory.
-  static Result<Array> zeros(std::int64_t size) {
-    Array made;
-    if (size == 0) return made;
-    made.data_.reset(static_cast<T*>(allocate_zeros(size * static_cast<std::int64_t>(sizeof(T)))));
-    if (!made.data_)
-      return failed("there is not enough memory for an array of " +
-                        std::to_string(size * static_cast<std::int64_t>(sizeof(T))) + " bytes",
-                    {}, "use a smaller size");
-    made.size_ = size;
-    return made;
-  }
+  static Result<Array> zeros(std::int64_t size) { return from(&allocate_zeros, size); }
+  // For whoever writes every element, each by the thread that uses it later.
+  static Result<Array> unwritten(std::int64_t size) { return from(&allocate, size); }
 
   std::int64_t size() const { return size_; }
   T* data() { return data_.get(); }
@@ -50,8 +43,20 @@ class Array {
 
  private:
   struct Free {
-    void operator()(T* p) const { free_zeros(p); }
+    void operator()(T* p) const { free_array(p); }
   };
+  static Result<Array> from(void* (*memory)(std::int64_t), std::int64_t size) {
+    Array made;
+    if (size == 0) return made;
+    made.data_.reset(static_cast<T*>(memory(size * static_cast<std::int64_t>(sizeof(T)))));
+    if (!made.data_)
+      return failed("there is not enough memory for an array of " +
+                        std::to_string(size * static_cast<std::int64_t>(sizeof(T))) + " bytes",
+                    {}, "use a smaller size");
+    made.size_ = size;
+    return made;
+  }
+
   std::unique_ptr<T, Free> data_;
   std::int64_t size_ = 0;
 };

@@ -9,12 +9,14 @@
 
 namespace kumihimo::threads {
 
-// Threads of a parallel region from now on, 1 or more; OpenMP's. Error: fewer than 1, or more than OpenMP's limit.
+// Threads of a parallel region from now on, 1 or more; OpenMP's. Error: fewer than 1, or more than
+// OpenMP's limit or 64 a processor (1,024 are always allowed).
 Status use(int threads);
 int count();
 
-// Processors that this process may run on, in ascending order.
-std::vector<int> allowed_processors();
+// Processors that this process may run on: the first hardware thread of each core, then the second ones. They are those
+// of the first call, because bind() leaves each thread only one.
+const std::vector<int>& allowed_processors();
 
 // Binds each thread of the team to one allowed processor, those of rank r after those of rank r - 1. `local_rank`:
 // among the ranks that may run on the same processors, which all have as many threads; 0 for ranks that the launcher

@@ -56,17 +56,19 @@ TEST(Team, HasTheNumberOfThreadsThatIsAskedFor) {
   EXPECT_EQ(seen, 3);
   EXPECT_FALSE(use(0).ok());
   EXPECT_FALSE(use(-1).ok());
+  EXPECT_FALSE(use(2000000000).ok());
   ASSERT_TRUE(use(1).ok());
 }
 
 // In a child process, as the binding of this one's threads would stay.
-std::string bound_in_child(int team, int local_rank) {
+std::string bound_in_child(int team, int local_rank, int times = 1) {
   int ends[2];
   EXPECT_EQ(::pipe(ends), 0);
   const pid_t child = ::fork();
   if (child == 0) {
     const bool used = use(team).ok();
-    const std::string text = used ? bind(local_rank) : "";
+    std::string text;
+    for (int i = 0; i < times && used; ++i) text = bind(local_rank);
     ::_exit(::write(ends[1], text.data(), text.size()) < 0);
   }
   ::close(ends[1]);
@@ -86,6 +88,8 @@ TEST(Team, IsBoundAfterThatOfTheRankBefore) {
     const int first = processors[static_cast<std::size_t>(rank) % processors.size()];
     EXPECT_EQ(bound_in_child(1, rank), "1 thread on processor " + std::to_string(first)) << "ranks take turns";
   }
+  const std::string two = bound_in_child(2, 0);
+  EXPECT_EQ(bound_in_child(2, 0, 3), two) << "the third binding is that of the first";
   ::setenv("OMP_PROC_BIND", "true", 1);
   EXPECT_EQ(bound_in_child(1, 0), "bound by OMP_PROC_BIND");
   ::unsetenv("OMP_PROC_BIND");
