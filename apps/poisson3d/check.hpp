@@ -3,6 +3,7 @@
 
 #include "application/runtime.hpp"
 #include "poisson3d/box_matrix.hpp"
+#include "poisson3d/solve.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -10,8 +11,8 @@
 
 namespace kumihimo::poisson3d {
 
-// |A| in the infinity norm. Collective.
-double norm_of(const sparse::CrsMatrix& matrix, application::Runtime& runtime);
+// Collective.
+MatrixNorms norms_of(const sparse::CrsMatrix& matrix, application::Runtime& runtime);
 
 // {"what", "right", "error", "bound"}: |b - A x| / |b| of `x`, in the matrix's numbering, is at most the tolerance plus
 // `deviation` plus the rounding of this product, (n + 1) eps |A| |x| / |b| with n the most entries of a row;

@@ -62,12 +62,12 @@ Result<json> run(const Request& request, Runtime& runtime) {
                                  x = threads::Array<double>::zeros(system->rows());
   if (Status s = runtime.agree_on(b); !s) return s.error();
   if (Status s = runtime.agree_on(x); !s) return s.error();
-  const double norm_a = norm_of(problem->matrix, runtime);
+  const MatrixNorms norms = norms_of(problem->matrix, runtime);
   const double setup = seconds_since(begin) - problem_seconds;
 
   runtime.processes().barrier();
   const std::int64_t start = measure::now_ns();
-  const Solved solved = TRY(solve(request, *system, sums, b->span(), x->span(), norm_a, runtime));
+  const Solved solved = TRY(solve(request, *system, sums, b->span(), x->span(), norms, runtime));
   const std::vector<double> seconds = runtime.processes().largest({seconds_since(start), setup, problem_seconds});
 
   json facts = system->solver().facts();

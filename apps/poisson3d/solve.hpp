@@ -21,10 +21,16 @@ struct Solved {
   nlohmann::json facts = nlohmann::json::object(); // of the method
 };
 
+struct MatrixNorms {
+  double infinity = 0;    // |A|, over all ranks
+  double longest_row = 0; // entries
+};
+
 // From x = 0, in the variant's numbering. The golden copy with the method cg runs the loops of the textbooks; a
 // variant of a transformed system, with cg on one rank, solves that. All others run the methods of src/krylov.
-// `norm_a`: |A| in the infinity norm. Collective. Errors: those of the methods; all ranks get the same.
+// Collective. Errors: those of the methods; all ranks get the same.
 Result<Solved> solve(const application::Request& request, LocalSystem& system, krylov::Sums& sums,
-                     std::span<const double> b, std::span<double> x, double norm_a, application::Runtime& runtime);
+                     std::span<const double> b, std::span<double> x, const MatrixNorms& norms,
+                     application::Runtime& runtime);
 
 } // namespace kumihimo::poisson3d
