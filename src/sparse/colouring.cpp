@@ -1,11 +1,13 @@
 #include "sparse/colouring.hpp"
 
+#include "sparse/memory.hpp"
 #include "threads/team.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 
 namespace kumihimo::sparse {
 namespace {
@@ -23,16 +25,68 @@ std::int32_t degree(const CrsMatrix& a, std::int32_t row) {
   return static_cast<std::int32_t>(a.begin[row + 1] - a.begin[row]);
 }
 
-// Rows of a level stand apart in memory: the pointers and columns of the rows after number i of a list.
-void prefetch(const CrsMatrix& a, const std::vector<std::int32_t>& list, std::size_t i) {
-  if (i + 16 < list.size()) __builtin_prefetch(&a.begin[list[i + 16]]);
-  if (i + 8 < list.size()) __builtin_prefetch(a.column.data() + a.begin[list[i + 8]]);
-}
+// The graph of a matrix in memory that a walk in any order reads: huge pages, and what is known of a row side by side.
+class Graph {
+ public:
+  explicit Graph(const CrsMatrix& a) {
+    const auto n = static_cast<std::size_t>(a.rows);
+    resize_in_huge_pages(row_, n + 1);
+    const int team = threads::count();
+#pragma omp parallel for schedule(static) num_threads(team)
+    for (std::int32_t i = 0; i < a.rows; ++i) {
+      std::int64_t neighbours = 0;
+      for_neighbours(a, i, [&](std::int32_t) { ++neighbours; });
+      row_[i] = {neighbours, degree(a, i), none};
+    }
+    std::int64_t next = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::int64_t neighbours = row_[i].begin;
+      row_[i].begin = next;
+      next += neighbours;
+    }
+    row_[n] = {next, 0, none};
+    resize_in_huge_pages(neighbour_, static_cast<std::size_t>(next));
+#pragma omp parallel for schedule(static) num_threads(team)
+    for (std::int32_t i = 0; i < a.rows; ++i) {
+      std::int64_t at = row_[i].begin;
+      for_neighbours(a, i, [&](std::int32_t j) { neighbour_[at++] = j; });
+    }
+  }
 
-// Breadth-first search; finds a row at an end of the part that holds `start`.
+  std::int32_t rows() const { return static_cast<std::int32_t>(row_.size()) - 1; }
+  std::int32_t degree_of(std::int32_t row) const { return row_[row].degree; } // entries of the row of the matrix
+  std::int32_t& mark(std::int32_t row) { return row_[row].mark; }             // of the walk; `none` at first
+  std::int32_t mark(std::int32_t row) const { return row_[row].mark; }
+
+  template <class Use>
+  void for_neighbours_of(std::int32_t row, Use use) const {
+    for (std::int64_t k = row_[row].begin; k < row_[row + 1].begin; ++k) use(neighbour_[k]);
+  }
+
+  // Asks for the memory of the rows after number i of a list: rows of a level stand apart.
+  void prefetch(const std::vector<std::int32_t>& list, std::size_t i) const {
+    if (i + 24 < list.size()) __builtin_prefetch(&row_[list[i + 24]]);
+    if (i + 16 < list.size()) __builtin_prefetch(neighbour_.data() + row_[list[i + 16]].begin);
+    if (i + 8 >= list.size()) return;
+    const std::int32_t row = list[i + 8];
+    const std::int64_t end = std::min(row_[row + 1].begin, row_[row].begin + 8);
+    for (std::int64_t k = row_[row].begin; k < end; ++k) __builtin_prefetch(&row_[neighbour_[k]], 1);
+  }
+
+ private:
+  struct Row {
+    std::int64_t begin;
+    std::int32_t degree, mark;
+  };
+  UnwrittenVector<Row> row_;
+  UnwrittenVector<std::int32_t> neighbour_;
+};
+
+// Breadth-first search; finds a row at an end of the part that holds `start`. Each search marks
+// with a number of its own below 0.
 class EndOfPart {
  public:
-  explicit EndOfPart(const CrsMatrix& a) : a_(a), seen_(static_cast<std::size_t>(a.rows), none) {}
+  explicit EndOfPart(Graph& graph) : graph_(graph) {}
 
   std::int32_t from(std::int32_t start) {
     auto [depth, last] = search(start);
@@ -51,42 +105,43 @@ class EndOfPart {
     std::int32_t depth, last; // `last`: of least degree in the last level
   };
   Found search(std::int32_t start) {
-    const std::int32_t mark = searches_++;
+    const std::int32_t mark = none - ++searches_;
     level_.assign(1, start);
-    seen_[start] = mark;
+    graph_.mark(start) = mark;
     for (std::int32_t depth = 0;; ++depth) {
       next_.clear();
       for (std::size_t i = 0; i < level_.size(); ++i) {
-        prefetch(a_, level_, i);
-        for_neighbours(a_, level_[i], [&](std::int32_t j) {
-          if (seen_[j] == mark) return;
-          seen_[j] = mark;
+        graph_.prefetch(level_, i);
+        graph_.for_neighbours_of(level_[i], [&](std::int32_t j) {
+          if (graph_.mark(j) == mark) return;
+          graph_.mark(j) = mark;
           next_.push_back(j);
         });
       }
       if (next_.empty())
         return {depth, *std::min_element(level_.begin(), level_.end(), [&](std::int32_t x, std::int32_t y) {
-                  return degree(a_, x) < degree(a_, y);
+                  return graph_.degree_of(x) < graph_.degree_of(y);
                 })};
       level_.swap(next_);
     }
   }
 
-  const CrsMatrix& a_;
-  std::vector<std::int32_t> seen_, level_, next_;
+  Graph& graph_;
+  std::vector<std::int32_t> level_, next_;
   std::int32_t searches_ = 0;
 };
 
-// The levels of one part, appended to `levels`.
+// The levels of one part, appended to `levels`. The mark of a row is the last level that holds a neighbour of it; below
+// 0 the row is no candidate yet.
 class LevelsOfPart {
  public:
-  explicit LevelsOfPart(const CrsMatrix& a) : a_(a), last_(static_cast<std::size_t>(a.rows), none) {}
+  explicit LevelsOfPart(Graph& graph) : graph_(graph) {}
 
-  bool has(std::int32_t row) const { return last_[row] != none; } // between calls of add()
+  bool has(std::int32_t row) const { return graph_.mark(row) >= 0; } // between calls of add()
 
   void add(std::int32_t start, std::vector<std::vector<std::int32_t>>& levels) {
     candidates_.assign(1, start);
-    last_[start] = no_level;
+    graph_.mark(start) = no_level;
     for (std::int32_t l = 0; !candidates_.empty(); ++l) {
       if (static_cast<std::size_t>(l) == levels.size()) levels.emplace_back();
       take_level(l, levels[l]);
@@ -94,15 +149,15 @@ class LevelsOfPart {
   }
 
  private:
-  static constexpr std::int32_t no_level = -2; // a candidate without neighbours in any level
+  static constexpr std::int32_t no_level = std::numeric_limits<std::int32_t>::max(); // of the start
 
   void take_level(std::int32_t l, std::vector<std::int32_t>& rows) {
     waiting_.clear();
     found_.clear();
     for (std::size_t i = 0; i < candidates_.size(); ++i) {
-      prefetch(a_, candidates_, i);
+      graph_.prefetch(candidates_, i);
       const std::int32_t row = candidates_[i];
-      if (last_[row] == l)
+      if (graph_.mark(row) == l)
         waiting_.push_back(row);
       else {
         rows.push_back(row);
@@ -116,24 +171,22 @@ class LevelsOfPart {
   // Neighbours that are no candidates yet are found, in ascending degree.
   void visit_neighbours(std::int32_t row, std::int32_t l) {
     const auto first = static_cast<std::ptrdiff_t>(found_.size());
-    for_neighbours(a_, row, [&](std::int32_t j) {
-      if (last_[j] == none) found_.push_back(j);
-      last_[j] = l;
+    graph_.for_neighbours_of(row, [&](std::int32_t j) {
+      if (graph_.mark(j) < 0) found_.push_back(j);
+      graph_.mark(j) = l;
     });
     sort_by_degree(found_.begin() + first, found_.end());
   }
 
   void sort_by_degree(std::vector<std::int32_t>::iterator first, std::vector<std::int32_t>::iterator last) const {
-    const auto is_less = [&](std::int32_t x, std::int32_t y) { return degree(a_, x) < degree(a_, y); };
+    const auto is_less = [&](std::int32_t x, std::int32_t y) { return graph_.degree_of(x) < graph_.degree_of(y); };
     constexpr std::ptrdiff_t few = 32; // std::stable_sort allocates memory
     if (last - first > few) return std::stable_sort(first, last, is_less);
     for (auto next = first; next != last; ++next)
       for (auto at = next; at != first && is_less(*at, at[-1]); --at) std::iter_swap(at, at - 1);
   }
 
-  const CrsMatrix& a_;
-  // The last level that holds a neighbour of the row; `no_level`, or `none` if the row is no candidate yet.
-  std::vector<std::int32_t> last_;
+  Graph& graph_;
   std::vector<std::int32_t> candidates_, waiting_, found_;
 };
 
@@ -226,8 +279,9 @@ Status check_colouring(const CrsMatrix& a, const Colouring& colouring) {
 
 Colouring level_sets(const CrsMatrix& a) {
   std::vector<std::vector<std::int32_t>> levels;
-  LevelsOfPart part(a);
-  EndOfPart end(a);
+  Graph graph(a);
+  LevelsOfPart part(graph);
+  EndOfPart end(graph);
   for (const std::int32_t row : by_degree(a))
     if (!part.has(row)) part.add(end.from(row), levels);
   return colouring_of(levels);

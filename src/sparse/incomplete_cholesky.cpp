@@ -26,37 +26,45 @@ void sort_by_rank(std::vector<RankedEntry>& row) {
     for (std::size_t at = i; at > 0 && is_before(row[at], row[at - 1]); --at) std::swap(row[at], row[at - 1]);
 }
 
+// In the order of the matrix: its neighbouring rows go to a few colours, so writes stay on fewer pages than reads would
+// in the new order.
 class Splitting {
  public:
   Splitting(const CrsMatrix& a, const Numbering& numbering) : a_(a), numbering_(numbering) {}
 
   SplitMatrix run() {
-    place_of_old_.resize(static_cast<std::size_t>(a_.rows));
+    resize_in_huge_pages(place_of_old_, static_cast<std::size_t>(a_.rows));
     const int team = threads::count();
 #pragma omp parallel for schedule(static) num_threads(team)
     for (std::int32_t old = 0; old < a_.rows; ++old) {
       const std::int32_t i = numbering_.new_of_old[old];
       place_of_old_[old] = {numbering_.rank[i], i};
     }
-    made_.diagonal.resize(static_cast<std::size_t>(a_.rows));
-    for (Triangle* const triangle : triangles_) triangle->begin.resize(static_cast<std::size_t>(a_.rows) + 1);
-    numbering_.for_rows([&](std::int32_t i) { count(i); });
+    resize_in_huge_pages(made_.diagonal, static_cast<std::size_t>(a_.rows));
+    for (Triangle* const triangle : triangles_) {
+      triangle->begin.clear();
+      resize_in_huge_pages(triangle->begin, static_cast<std::size_t>(a_.rows) + 1);
+    }
+#pragma omp parallel for schedule(static) num_threads(team)
+    for (std::int32_t old = 0; old < a_.rows; ++old) count(old);
     for (Triangle* const triangle : triangles_) {
       triangle->begin[0] = 0;
       for (std::int32_t i = 0; i < a_.rows; ++i) triangle->begin[i + 1] += triangle->begin[i];
-      triangle->column.resize(static_cast<std::size_t>(triangle->entries()));
-      triangle->value.resize(static_cast<std::size_t>(triangle->entries()));
+      resize_in_huge_pages(triangle->column, static_cast<std::size_t>(triangle->entries()));
+      resize_in_huge_pages(triangle->value, static_cast<std::size_t>(triangle->entries()));
     }
-    numbering_.for_rows([&](std::int32_t i) {
-      thread_local std::vector<RankedEntry> row;
-      fill(i, row);
-    });
+#pragma omp parallel num_threads(team)
+    {
+      std::vector<RankedEntry> row;
+#pragma omp for schedule(static)
+      for (std::int32_t old = 0; old < a_.rows; ++old) fill(old, row);
+    }
     return std::move(made_);
   }
 
  private:
-  void count(std::int32_t i) {
-    const std::int32_t old = numbering_.old_of_new[i], rank = numbering_.rank[i];
+  void count(std::int32_t old) {
+    const auto [rank, i] = place_of_old_[old];
     std::int64_t lower = 0, upper = 0, ghosts = 0;
     for (std::int64_t k = a_.begin[old]; k < a_.begin[old + 1]; ++k) {
       const std::int32_t j = a_.column[k];
@@ -72,8 +80,8 @@ class Splitting {
     made_.ghosts.begin[i + 1] = ghosts;
   }
 
-  void fill(std::int32_t i, std::vector<RankedEntry>& row) {
-    const std::int32_t old = numbering_.old_of_new[i], rank = numbering_.rank[i];
+  void fill(std::int32_t old, std::vector<RankedEntry>& row) {
+    const auto [rank, i] = place_of_old_[old];
     row.clear();
     std::int64_t ghost = made_.ghosts.begin[i];
     for (std::int64_t k = a_.begin[old]; k < a_.begin[old + 1]; ++k) {
@@ -146,7 +154,6 @@ class Factorisation {
  private:
   void eliminate(std::int32_t i) {
     const Triangle& l = a_.lower;
-    const std::vector<std::int32_t>& rank = numbering_.rank;
     for (std::int64_t k = l.begin[i]; k < l.begin[i + 1]; ++k) {
       const std::int32_t j = l.column[k];
       if (own_) subtract_products(i, j, k);

@@ -26,7 +26,6 @@ struct SplitMatrix {
   std::int32_t rows() const { return static_cast<std::int32_t>(diagonal.size()); }
 };
 
-// Threads share the blocks, as they do for all work on the numbered rows.
 SplitMatrix split(const CrsMatrix& matrix, const Numbering& numbering);
 
 struct Factor {

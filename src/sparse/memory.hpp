@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "threads/array.hpp"
 
 #include <memory>
 #include <new>
@@ -42,5 +43,13 @@ struct Unwritten : std::allocator<T> {
 };
 template <class T>
 using UnwrittenVector = std::vector<T, Unwritten<T>>;
+
+// resize(size) of an empty vector, for one that is read or written in an order other than its own.
+template <class T>
+void resize_in_huge_pages(UnwrittenVector<T>& to, std::size_t size) {
+  to.reserve(size);
+  threads::advise_huge_pages(to.data(), static_cast<std::int64_t>(size * sizeof(T)));
+  to.resize(size);
+}
 
 } // namespace kumihimo::sparse

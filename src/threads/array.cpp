@@ -39,4 +39,11 @@ void* allocate_zeros(std::int64_t bytes) {
 
 void free_array(void* memory) { std::free(memory); }
 
+void advise_huge_pages(void* memory, std::int64_t bytes) {
+  constexpr std::uintptr_t huge = std::uintptr_t{1} << 21;
+  const auto address = reinterpret_cast<std::uintptr_t>(memory);
+  const std::uintptr_t first = (address + huge - 1) / huge * huge, end = (address + bytes) / huge * huge;
+  if (first < end) (void)madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);
+}
+
 } // namespace kumihimo::threads

@@ -17,6 +17,9 @@ void* allocate(std::int64_t bytes);
 // The same as zeros, each part of the team written by its thread.
 void* allocate_zeros(std::int64_t bytes);
 void free_array(void* memory);
+// Asks for huge pages (2 MiB) for the whole ones within `bytes` at `memory`, before they are written: indirect reads
+// over many small pages miss the TLB. Advice; the system may not follow it.
+void advise_huge_pages(void* memory, std::int64_t bytes);
 
 template <class T>
 class Array {
