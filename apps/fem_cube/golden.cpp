@@ -118,15 +118,18 @@ void add_product(const fem::Mesh& mesh, const fem::Materials& materials, std::sp
 void add_rounding(const fem::Mesh& mesh, const fem::Materials& materials, std::span<const std::int32_t> elements,
                   const double* x, double* y) {
   for (const std::int32_t e : elements) {
-    fem::PairBounds bounds;
-    fem::element_error_bound(mesh, materials, e, bounds);
+    const fem::ElementBound bound = fem::element_error_bound(mesh, materials, e);
+    const double* const shared = x + 3 * static_cast<std::int64_t>(mesh.element(e)[0]);
     for (int p = 0; p < fem::corners; ++p) {
       const std::int64_t row = mesh.element(e)[p];
       if (row >= mesh.owned) continue;
       for (int q = 0; q < fem::corners; ++q) {
         const std::int64_t column = mesh.element(e)[q];
-        const double size = std::abs(x[3 * column]) + std::abs(x[3 * column + 1]) + std::abs(x[3 * column + 2]);
-        for (int a = 0; a < 3; ++a) y[3 * row + a] += 5 * bounds[p][q] * size;
+        double sum = 0;
+        for (int c = 0; c < 3; ++c)
+          sum += bound.entries[p][q] * std::abs(x[3 * column + c] - shared[c]) +
+                 bound.translations[p][q] * std::abs(shared[c]);
+        for (int a = 0; a < 3; ++a) y[3 * row + a] += 5 * sum;
       }
     }
   }

@@ -43,9 +43,10 @@ class Schwarz {
 void add_product(const fem::Mesh& mesh, const fem::Materials& materials, std::span<const std::int32_t> elements,
                  const double* x, double* y);
 
-// Adds what y may be off by rounding, and the product of any variant with it: five times the bounds of entries
-// (fem/error_bound.hpp) times |x|. They cover the difference of both matrices once, and both sums of 81 products: the
-// bound of an entry is at least 56 u |entry|, and the sums cost at most 2 x 85 u |entry| |x|.
+// Adds what y may be off by rounding, and the product of any variant with it. Within an element, x is a translation,
+// that of its first corner, and a deformation. Five times the bound of each (fem/error_bound.hpp) times its size covers
+// the difference of both matrices once, and both sums of 81 products: it is at least 4330 u |entry| |x|, as kappa is at
+// least 3, and the sums cost at most 2 x 85 u |entry| |x|.
 void add_rounding(const fem::Mesh& mesh, const fem::Materials& materials, std::span<const std::int32_t> elements,
                   const double* x, double* y);
 

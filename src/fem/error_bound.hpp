@@ -18,9 +18,14 @@
 
 namespace kumihimo::fem {
 
-// Of an element: what the entries of the block of corners (p, q) may differ by.
+// Of an element, by corners (p, q). The error of J is the same in the gradients of all corners, whose sum stays zero,
+// so it does not strain a displacement that all corners share: without rho the bound is that of A x for such an x.
 using PairBounds = double[corners][corners];
-void element_error_bound(const Mesh& mesh, const Materials& materials, std::int64_t element, PairBounds& bounds);
+struct ElementBound {
+  PairBounds entries;      // what the entries of a block may differ by
+  PairBounds translations; // the same for its part in a product with equal displacements of all corners
+};
+ElementBound element_error_bound(const Mesh& mesh, const Materials& materials, std::int64_t element);
 
 // Of each block of `structure`, the bound of its entries.
 std::vector<double> assembly_error_bound(const Mesh& mesh, const Materials& materials, const Matrix& structure);

@@ -61,6 +61,16 @@ def test_the_bound_is_the_higher_roof() -> None:
     assert "share_of_bound" not in figures.summary([result("fast", 1.0)], about(rates=None))[0]
 
 
+def test_a_kernel_of_the_setup_is_not_in_the_bound_of_the_solve() -> None:
+    plain = result("fast", 1.0)
+    assembly = {"name": "assembly", "calls": 1, "seconds": 5.0, "bytes": 1e10, "flops": 1e11, "setup": True}
+    (row,) = figures.summary([{**plain, "kernels": [*plain["kernels"], assembly]}], about())
+    assert row["share_of_bound"] == pytest.approx(0.3)
+    assert row["kernels"][-1]["share_of_bound"] == pytest.approx(0.4)
+    (chart,) = [each for each in page.kernels([row], RATES, APPLICATION) if each["id"] == "time-0-chart"]
+    assert "assembly" not in [bar["name"] for bar in chart["rows"]]
+
+
 def test_speed_ups_are_over_the_golden_copy_and_over_fewer_processors() -> None:
     rows = figures.summary([result("golden", 4), result("fast", 2)], about())
     rows += figures.summary([result("golden", 3), result("fast", 1.25)], about(2, 1))
