@@ -76,9 +76,9 @@ inline std::vector<Named> matrices() {
   all.push_back({"clique", random_matrix(12, 1000, 3)});
   all.push_back({"sparse, several parts", random_matrix(200, 120, 4)});
   all.push_back({"random", random_matrix(500, 2500, 5)});
-  all.push_back({"random, larger", random_matrix(3000, 9000, 6)});
+  all.push_back({"random, larger", random_matrix(1200, 3600, 6)});
   for (const auto& [x, y, z] :
-       std::vector<std::array<int, 3>>{{1, 1, 1}, {7, 1, 1}, {5, 3, 2}, {17, 9, 4}, {1, 31, 33}, {20, 20, 20}})
+       std::vector<std::array<int, 3>>{{1, 1, 1}, {7, 1, 1}, {5, 3, 2}, {17, 9, 4}, {1, 31, 33}, {12, 12, 12}})
     all.push_back(
         {"poisson " + std::to_string(x) + "x" + std::to_string(y) + "x" + std::to_string(z), poisson(x, y, z)});
   return all;

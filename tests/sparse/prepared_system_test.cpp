@@ -50,7 +50,8 @@ std::vector<PrepareOptions> choices(const Variant& variant) {
 // One system for each variant, matrix, choice of parameters and instruction set.
 template <class Check>
 void for_all_systems(Check check) {
-  for (const Named& named : matrices())
+  const std::vector<Named> all = matrices();
+  for (const Named& named : all)
     for (const Variant& variant : variants())
       for (PrepareOptions options : choices(variant))
         for (const InstructionSet* const set : instruction_sets()) {
@@ -85,12 +86,23 @@ TEST(PreparedSystem, ProductsEqualTheGoldenCopyToRounding) {
 // about the number of colours.
 TEST(PreparedSystem, PreconditionersEqualTheGoldenCopy) {
   ASSERT_TRUE(threads::use(3));
-  for_all_systems([](const CrsMatrix& a, const PreparedSystem& s) {
+  // Systems of one order of elimination follow each other: they share the golden factor.
+  std::vector<std::int32_t> old_before;
+  Copies copies_before = Copies::two;
+  const CrsMatrix* last = nullptr;
+  CrsMatrix sorted;
+  golden::Factor factor;
+  for_all_systems([&](const CrsMatrix& a, const PreparedSystem& s) {
     const Numbering& numbering = s.numbering();
     std::vector<std::int32_t> old(numbering.rank.size());
     for (std::size_t i = 0; i < old.size(); ++i) old[numbering.rank[i]] = numbering.old_of_new[i];
-    const CrsMatrix sorted = permuted(a, old);
-    const golden::Factor factor = *golden::factorise(sorted, s.variant().copies == Copies::two);
+    if (old != old_before || s.variant().copies != copies_before || last != &a) {
+      sorted = permuted(a, old);
+      factor = *golden::factorise(sorted, s.variant().copies == Copies::two);
+      old_before = old;
+      copies_before = s.variant().copies;
+      last = &a;
+    }
     const std::vector<double> r = random_vector(a.rows, 2), z = preconditioned(s, r);
     std::vector<double> moved(r.size()), expected(r.size());
     for (std::size_t i = 0; i < old.size(); ++i) moved[i] = r[old[i]];
@@ -104,11 +116,11 @@ TEST(PreparedSystem, PreconditionersEqualTheGoldenCopy) {
 }
 
 TEST(PreparedSystem, BitsDoNotDependOnThreadsOrInstructions) {
-  const CrsMatrix a = random_matrix(3000, 9000, 20);
+  const CrsMatrix a = random_matrix(1200, 3600, 20);
   const std::vector<double> x = random_vector(a.rows, 3);
   for (const Variant& variant : variants()) {
     std::vector<double> y, z;
-    for (const int team : {1, 2, 3, 5}) {
+    for (const int team : {1, 2, 5}) {
       ASSERT_TRUE(threads::use(team));
       for (const InstructionSet* const set : instruction_sets()) {
         const PreparedSystem s = *prepare(a, variant, {.instructions = set});
@@ -121,11 +133,11 @@ TEST(PreparedSystem, BitsDoNotDependOnThreadsOrInstructions) {
 }
 
 TEST(PreparedSystem, IterationsDoNotDependOnThreads) {
-  const CrsMatrix a = poisson(24, 20, 16);
+  const CrsMatrix a = poisson(16, 14, 12);
   for (const Variant& variant : variants()) {
     int iterations = -1;
     std::vector<double> first;
-    for (const int team : {1, 2, 3, 5}) {
+    for (const int team : {1, 2, 5}) {
       ASSERT_TRUE(threads::use(team));
       const PreparedSystem s = *prepare(a, variant, {.parameters = {{"colours", 10}}});
       std::vector<double> b(static_cast<std::size_t>(a.rows), 1), x(b.size(), 0);
@@ -167,7 +179,7 @@ TEST(PreparedSystem, SolutionsEqualTheGoldenCopy) {
 
 TEST(TransformedCg, TakesTheIterationsOfPreconditionedCg) {
   ASSERT_TRUE(threads::use(2));
-  const CrsMatrix a = poisson(30, 30, 30);
+  const CrsMatrix a = poisson(20, 20, 20);
   const PreparedSystem s = *prepare(a, **find_variant("eisenstat"));
   std::vector<double> b(static_cast<std::size_t>(a.rows), 1), x(b.size(), 0), y(b.size(), 0), q(b.size());
   const TransformedSolution solved = *solve_transformed(s, b.data(), x.data(), 1e-8, 500);
