@@ -16,11 +16,10 @@ static std::int64_t pages_of(std::int64_t bytes) { return (bytes + page - 1) / p
 
 void* allocate(std::int64_t bytes) {
   if (bytes <= 0 || bytes > std::int64_t{1} << 46) return nullptr;
-  // Long arrays ask for huge pages: a sparse product walks many of them at a time, more than the TLB knows.
-  const std::int64_t alignment = bytes >= 2 * huge_page ? huge_page : page;
-  const auto size = static_cast<std::size_t>((bytes + alignment - 1) / alignment * alignment);
-  void* const memory = std::aligned_alloc(static_cast<std::size_t>(alignment), size);
-  if (memory && alignment == huge_page) madvise(memory, size, MADV_HUGEPAGE); // if refused, pages stay small
+  void* const memory = std::aligned_alloc(page, static_cast<std::size_t>(pages_of(bytes) * page));
+  // A sparse product walks many arrays at a time, more than the TLB knows. Their starts stay where they are: arrays
+  // that all begin at 2 MiB would share the sets of a cache.
+  if (memory && bytes >= 2 * huge_page) advise_huge_pages(memory, bytes);
   return memory;
 }
 
@@ -40,7 +39,7 @@ void* allocate_zeros(std::int64_t bytes) {
 void free_array(void* memory) { std::free(memory); }
 
 void advise_huge_pages(void* memory, std::int64_t bytes) {
-  constexpr std::uintptr_t huge = std::uintptr_t{1} << 21;
+  constexpr auto huge = static_cast<std::uintptr_t>(huge_page);
   const auto address = reinterpret_cast<std::uintptr_t>(memory);
   const std::uintptr_t first = (address + huge - 1) / huge * huge, end = (address + bytes) / huge * huge;
   if (first < end) (void)madvise(reinterpret_cast<void*>(first), end - first, MADV_HUGEPAGE);

@@ -12,7 +12,7 @@
 
 namespace kumihimo::threads {
 
-// `bytes`, aligned to a page of 4 KiB (from 4 MiB on, of 2 MiB), that nobody has written. Null: no memory.
+// `bytes`, aligned to a page of 4 KiB, that nobody has written; from 4 MiB on on huge pages. Null: no memory.
 void* allocate(std::int64_t bytes);
 // The same as zeros, each part of the team written by its thread.
 void* allocate_zeros(std::int64_t bytes);
