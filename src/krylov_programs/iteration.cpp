@@ -44,7 +44,7 @@ Status check(const Iteration& it) {
 Result<ProgramSet> reduction(std::int64_t values, const Variant& allreduce, const RankSpace& space) {
   const Collective sum = make_collective(CollectiveKind::allreduce, space.ranks(), values, DataType::float64,
                                          Operation::sum, Rank{0}, true);
-  const Schedule schedule = TRY(allreduce.build(sum, space, allreduce.with_defaults({})));
+  const Schedule schedule = TRY(allreduce.build(sum, space));
   if (schedule.segments.count != 1) return not_applicable("an iteration takes no allreduce in segments");
   for (std::int32_t r = 0; r < space.ranks(); ++r) {
     const Program program = schedule.program(Rank{r});

@@ -34,8 +34,8 @@ def command(
     seconds: duration("--seconds TIME", "Time of HPCG for each number of threads; official runs: 1800.") = "30s",
     as_json: options.Json = False,
 ) -> int:
-    """Measure this node: memory bandwidth by STREAM, matrix products by DGEMM, and the rating of HPCG by its rules, with
-    Kumihimo's own solver.
+    """Measure this node by STREAM, DGEMM and HPCG. STREAM measures memory bandwidth and DGEMM matrix products. HPCG
+    runs by its rules, with Kumihimo's own solver.
 
     The exit code is 1 if a validation of HPCG fails.
 

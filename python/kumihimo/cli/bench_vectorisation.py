@@ -25,8 +25,8 @@ def command(
     rounds: option("--rounds N", "Samples of each form.", int) = 9,
     as_json: options.Json = False,
 ) -> int:
-    """Measure how well your compiler vectorises basic loops. Each loop is compiled in several equivalent forms, from
-    the plain one to vector types. The table shows how far each form is from the fastest, and what to change.
+    """Measure how your compiler vectorises loops. Each loop is compiled in several equivalent forms, from the plain one
+    to vector types. The table shows how far each form is from the fastest, and what to change.
 
     Each form is first compared with a copy compiled without vectorisation. A wrong form is named and not measured; then
     the exit code is 1.

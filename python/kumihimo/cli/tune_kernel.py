@@ -40,7 +40,7 @@ class Command(typer.core.TyperCommand):
 @app.command(cls=Command)
 def command(
     names: argument(
-        "[KERNEL...|FILE.py[:KERNEL]|-- PROGRAM...]",
+        "[KERNEL...] or FILE.py[:KERNEL] or -- PROGRAM...",
         f"Kernels: {', '.join(kernels.KERNELS)} [default: both], or a Python file or a program with its own.",
         Optional[list[str]],
     ) = None,
@@ -63,8 +63,8 @@ def command(
     include: option("--include", "Print the folder of the C++ header and exit.", str, OF_PROGRAMS) = False,
     as_json: options.Json = False,
 ) -> int:
-    """Choose the fastest reduction and copy loops of this machine, or the fastest variants of a program's own kernels.
-    All variants are checked and measured, and the fastest is stored for each size.
+    """Choose the fastest kernels, of this project or of a program. All variants are checked and measured, and the
+    fastest is stored for each size: reduction and copy loops of this machine, or kernels that a program declares.
 
     Each variant is first compared with the golden copy, a plain loop. `run`, `bench` and `tune` on this machine use the
     choices; so does the program whose kernels they are.

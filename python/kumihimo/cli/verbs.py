@@ -52,6 +52,12 @@ class Verbs(TyperGroup):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(VERBS)
 
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """With whole sentences, which click cuts to a line."""
+        rows = [(name, self.get_command(ctx, name).get_short_help_str(limit=200)) for name in VERBS]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
+
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:

@@ -25,7 +25,6 @@ def hash_of_function(function: Callable) -> str:
 def source_of(function: Callable) -> str:
     import ast
     import inspect
-    import textwrap
 
     inner = inspect.unwrap(getattr(function, "func", function))
     code = getattr(inner, "__code__", None)
@@ -33,18 +32,38 @@ def source_of(function: Callable) -> str:
         owner = getattr(inner, "__module__", None) or type(inner).__module__
         return f"{owner}.{getattr(inner, '__qualname__', type(inner).__qualname__)} {version_of(owner)}"
     try:
-        (node,) = ast.parse(textwrap.dedent(inspect.getsource(inner))).body
-    except (OSError, TypeError, SyntaxError, ValueError):
-        return of_code(code)
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+        lines, _ = inspect.findsource(inner)
+        (node,) = definitions("".join(lines)).get((code.co_name, code.co_firstlineno), ())
+    except (OSError, TypeError, SyntaxError, ValueError, RecursionError, IndexError):
+        return of_code(code)  # no source, or several lambdas in a line
+    if hasattr(node, "decorator_list"):
         node.decorator_list = []
-        return ast.unparse(node)
-    return of_code(code)  # a lambda, in whatever statement
+    return ast.unparse(node)
+
+
+@functools.lru_cache(maxsize=4)
+def definitions(text: str) -> dict[tuple[str, int], list]:
+    """Functions and lambdas of a file by name and first line, as compiled code has them: a decorator's line, if any."""
+    import ast
+
+    found: dict[tuple[str, int], list] = {}
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+            found.setdefault((node.name, first), []).append(node)
+        elif isinstance(node, ast.Lambda):
+            found.setdefault(("<lambda>", node.lineno), []).append(node)
+    return found
 
 
 def of_code(code: object) -> str:
-    inner = [of_code(each) if hasattr(each, "co_code") else repr(each) for each in code.co_consts]
-    return f"{code.co_code.hex()} {code.co_names} {inner}"
+    return f"{code.co_code.hex()} {code.co_names} {[of_constant(each) for each in code.co_consts]}"
+
+
+def of_constant(value: object) -> str:
+    if hasattr(value, "co_code"):
+        return of_code(value)
+    return repr(sorted(map(repr, value)) if isinstance(value, frozenset) else value)
 
 
 def version_of(module: str) -> str:

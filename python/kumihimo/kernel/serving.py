@@ -26,7 +26,7 @@ from kumihimo.kernel.compare import UNIT_OF_FORMAT, Bound, difference, shown, vi
 from kumihimo.kernel.declaration import TUNING, Kernel
 from kumihimo.kernel.guards import Arrays, WroteOutside, guarding
 
-MOST_KEPT = 8  # golden results
+MOST_KEPT = 2**20  # trips of golden results
 
 
 def serve(kernels: dict[str, Kernel]) -> NoReturn:
@@ -108,7 +108,7 @@ class Server:
         """Arguments, the golden copy's result and outputs, and their magnitudes."""
         key = kernel.name, size, seed, kind
         if key not in self.golden_results:
-            if len(self.golden_results) >= MOST_KEPT:
+            while self.golden_results and size + sum(each[1] for each in self.golden_results) > MOST_KEPT:
                 self.golden_results.pop(next(iter(self.golden_results)))
             self.golden_results[key] = self.made(kernel, size, seed, kind)
         return self.golden_results[key]

@@ -93,6 +93,11 @@ class Tuning:
     def golden(self) -> Candidate:
         return Candidate(GOLDEN)
 
+    @property
+    def builder(self) -> str:
+        """What compiles generated sources, with its flags."""
+        return f"{self._compiler.version}, {' '.join(self._compiler.flags)}" if self._compiler else ""
+
     def decisions(
         self, sizes: Sequence[int], strategy: str, seconds_left: Callable[[], float], step: Step
     ) -> Iterator[dict]:
@@ -235,11 +240,11 @@ class Tuning:
     def inputs(self) -> list[tuple[int, int, str]]:
         """(size, seed, kind): the smallest sizes, one beside each tuned size, and the tuned ones, with every edge. Odd
         seeds shift arrays off the boundary of a cache line."""
-        edges = self.hints.from_size(1, EDGE_SIZES)
-        beside = [size for tuned in self.sizes[:2] for size in self.hints.from_size(tuned + 1, 1)]
-        small = sorted({*edges, *(size for size in beside if size <= max(self.sizes))})
+        small = self.hints.from_size(1, EDGE_SIZES)
+        beside = {size for tuned in self.sizes for size in self.hints.from_size(tuned + 1, 1)}
         found = [(size, seed, "random") for size in small for seed in (0, 1)]
         found += [(size, 0, kind) for size in (small[0], small[-1]) for kind in self.kernel["edges"]]
+        found += [(size, 1, "random") for size in sorted(beside.difference(small, self.sizes))]
         return found + [(size, seed, "random") for size in self.sizes for seed in (2, 3)]
 
     def answer(self, asked: dict, seconds: float) -> dict:

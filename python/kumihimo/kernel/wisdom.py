@@ -57,7 +57,7 @@ def source_of(tuning: Tuning, candidate: Candidate) -> dict:
             new = kept.with_suffix(".new")
             shutil.copyfile(path, new)
             new.replace(kept)
-        found["object"] = kept.name
+        found |= {"object": kept.name, "builder": tuning.builder}
     return found
 
 

@@ -16,7 +16,7 @@ from kumihimo.sizes import with_unit
 
 Value = TypeVar("Value")
 Do = Callable[[Callable[[], Value]], Value]  # runs native work so that it can be interrupted
-ORDERINGS = ("levels", "colours")
+ORDERINGS = ("colours", "levels")  # tried in this order; what is tried last need not be made again
 LEAST_SETS = 3
 OFFICIAL_SECONDS = 1800
 

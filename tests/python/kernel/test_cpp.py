@@ -56,7 +56,7 @@ def test_every_wrong_variant_is_refused_and_the_right_ones_are_chosen(found):
     for variant, said in {
         "behind": "size 1, seed 0, random input: writes outside its output: byte 1 behind array 2",
         "its_input": "size 1, seed 0, random input: writes to its input, array 1",
-        "crashes": "size 17, seed 0, random input: ended by SIGSEGV",
+        "crashes": "size 17, seed 1, random input: ended by SIGSEGV",
         "exits": "size 2, seed 0, random input: ended the process with exit code 3",
         "hangs": "size 3, seed 0, random input: did not return within",
         "throws": "size 4, seed 0, random input: throws no 4",

@@ -138,6 +138,15 @@ def test_an_edited_golden_copy_has_another_hash(file_of):
     assert golden == first[0] and fast != first[1]
 
 
+def test_a_decorator_with_a_lambda_hides_no_source(file_of):
+    text = SOURCE.replace("@kernel", "@kernel(\n    size=lambda x: len(x),\n    operations=lambda n: n, magnitude=sum)")
+    path = file_of(text.format(comment="", golden="sum(x)", fast="sum(x)"))
+    code = f"import runpy; from kumihimo.kernel import identity; total = runpy.run_path({str(path)!r})['total']; "
+    code += "print(identity.source_of(total.golden), identity.source_of(total.size), sep=';')"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "def total(x):\n    return sum(x);lambda x: len(x)\n"
+
+
 def test_functions_without_source_have_a_hash():
     names: dict = {}
     exec("def f(x): return x + 1\ndef g(x): return x + 2\nh = lambda x: x", names)

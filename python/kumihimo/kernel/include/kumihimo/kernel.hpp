@@ -481,7 +481,9 @@ inline std::string difference(double ours, double golden, const double* magnitud
   const std::string said = "is " + decimal(ours) + ", the golden copy's " + decimal(golden);
   if (bound.operations <= 0 || !magnitude) return said;
   if (std::isinf(*magnitude) || std::abs(ours - golden) <= bound.of(std::abs(*magnitude), unit)) return {};
-  return said + ", beyond the bound " + decimal(bound.of(std::abs(*magnitude), unit));
+  char limit[40];
+  std::snprintf(limit, sizeof limit, ", beyond the bound %.3g", bound.of(std::abs(*magnitude), unit));
+  return said + limit;
 }
 
 // Why the arrays of a variant's call are wrong; empty where they are right.
