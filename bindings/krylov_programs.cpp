@@ -25,6 +25,7 @@ NB_MODULE(_krylov_programs, m) {
       .def_rw("cells", &Iteration::cells)
       .def_rw("ranks", &Iteration::ranks)
       .def_rw("s", &Iteration::s)
+      .def_rw("steps", &Iteration::steps)
       .def_rw("halos", &Iteration::halos)
       .def_rw("reductions", &Iteration::reductions)
       .def_rw("computing", &Iteration::computing);

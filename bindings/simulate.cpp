@@ -56,6 +56,18 @@ NB_MODULE(_simulate, m) {
   nb::module_::import_("kumihimo._machine");
   nb::module_::import_("kumihimo._programs");
   bind_prediction(m);
+  nb::class_<Noise>(m, "Noise", "Periodic events that take the processor from a rank, with a random phase for each.")
+      .def(
+          "__init__",
+          [](Noise* self, double events_per_second, double seconds, std::uint64_t seed) {
+            const Noise noise{events_per_second, seconds, seed, {}};
+            unwrap(check(noise));
+            new (self) Noise(noise);
+          },
+          "events_per_second"_a, "seconds"_a, "seed"_a)
+      .def_ro("events_per_second", &Noise::events_per_second)
+      .def_ro("seconds", &Noise::seconds)
+      .def_ro("seed", &Noise::seed);
   m.def(
       "simulate",
       [](const Schedule& schedule, const Job& job, const std::optional<Placement>& placement, std::string_view model,
@@ -86,11 +98,13 @@ NB_MODULE(_simulate, m) {
   m.def(
       "simulate",
       [](const NamedPrograms& programs, const Job& job, const std::optional<Placement>& placement,
-         std::string_view model, bool keep_link_bytes) {
-        const SimulateOptions options = options_of(model, false, keep_link_bytes);
+         std::string_view model, bool keep_link_bytes, const std::optional<Noise>& noise) {
+        SimulateOptions options = options_of(model, false, keep_link_bytes);
+        options.noise = noise;
         return unwrap(unlocked([&] { return simulate(programs.set, job, placement, options); }));
       },
-      "programs"_a, "job"_a, "placement"_a = nb::none(), "model"_a = "flow", "keep_link_bytes"_a = false);
+      "programs"_a, "job"_a, "placement"_a = nb::none(), "model"_a = "flow", "keep_link_bytes"_a = false,
+      "noise"_a = nb::none());
   m.def(
       "simulate_bound",
       [](const Collective& collective, const Job& job, const std::optional<Placement>& placement,

@@ -93,6 +93,7 @@ packages_of_bench() {
   local package
   for package in $(absent_headers libbenchmark-dev=benchmark/benchmark.h); do need "$package"; done
   has smpirun || want libsimgrid-dev
+  has ip || want iproute2
 }
 
 packages_of_lint() { :; }
@@ -117,7 +118,7 @@ names() {
     [python3-dev]="python3-dev (Python.h of the same Python)"
     [libboost-dev]="libboost-dev (the variant amg of applications)"
     [libtomlplusplus-dev]="libtomlplusplus-dev (toml++ 3)" [libbenchmark-dev]="libbenchmark-dev (Google Benchmark)" [libgtest-dev]="libgtest-dev (GoogleTest)"
-    [chromium]="chromium (page tests)" [libsimgrid-dev]="libsimgrid-dev (SimGrid, the peer of the simulator benchmarks)"
+    [chromium]="chromium (page tests)" [iproute2]="iproute2 (network namespaces of bench/run krylov)" [libsimgrid-dev]="libsimgrid-dev (SimGrid, the peer of the simulator benchmarks)"
     [libopenmpi-dev]="libopenmpi-dev (mpicc of Open MPI)" [libmpich-dev]="libmpich-dev (mpicc of MPICH)" [gfortran]="gfortran (MPI programs in Fortran)"
     [hpcc]="hpcc (a suite with residuals)" [libblas-dev]="libblas-dev (to build hpcc on MPICH)"
     [lammps]="lammps (the demo's unmodified program)" [libopenblas0]="libopenblas0 (DGEMM of bench node)" [mpich]="mpich (an MPI library)" [openmpi-bin]="openmpi-bin (an MPI library)")

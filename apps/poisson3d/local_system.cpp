@@ -4,8 +4,10 @@ namespace kumihimo::poisson3d {
 
 using application::GhostExchange, application::Ghosts;
 
-LocalSystem::LocalSystem(const LocalProblem& problem, std::unique_ptr<LocalSolver> solver)
-    : problem_(problem), solver_(std::move(solver)), product_(times_.declare("product", solver_->work_of_product())),
+LocalSystem::LocalSystem(const LocalProblem& problem, std::unique_ptr<LocalSolver> solver,
+                         application::Runtime& runtime)
+    : problem_(problem), runtime_(runtime), solver_(std::move(solver)),
+      product_(times_.declare("product", solver_->work_of_product())),
       preconditioner_(times_.declare("preconditioner", solver_->work_of_preconditioner())),
       halo_(times_.declare("halo exchange", {})) {}
 
@@ -14,7 +16,7 @@ Result<std::unique_ptr<LocalSystem>> LocalSystem::make(const LocalProblem& probl
                                                        application::Runtime& runtime) {
   Result<std::unique_ptr<LocalSolver>> solver = variant.make(variant, problem.matrix, parameters);
   if (Status s = runtime.agree_on(solver); !s) return s.error();
-  std::unique_ptr<LocalSystem> made(new LocalSystem(problem, std::move(*solver)));
+  std::unique_ptr<LocalSystem> made(new LocalSystem(problem, std::move(*solver), runtime));
   Ghosts ghosts = problem.ghosts;
   if (const auto number = made->solver_->new_of_old(); !number.empty())
     for (Ghosts::Neighbour& neighbour : ghosts.neighbours)
@@ -25,11 +27,13 @@ Result<std::unique_ptr<LocalSystem>> LocalSystem::make(const LocalProblem& probl
 
 Status LocalSystem::multiply(double* x, double* y) {
   if (Status s = times_.timed(halo_, [&] { return exchange_->run(x); }); !s) return s;
-  return times_.timed(product_, [&] { return solver_->multiply(x, y); });
+  if (Status s = times_.timed(product_, [&] { return solver_->multiply(x, y); }); !s) return s;
+  return runtime_.poll();
 }
 
 Status LocalSystem::precondition(const double* r, double* z) {
-  return times_.timed(preconditioner_, [&] { return solver_->precondition(r, z); });
+  if (Status s = times_.timed(preconditioner_, [&] { return solver_->precondition(r, z); }); !s) return s;
+  return runtime_.poll();
 }
 
 Result<threads::Array<double>> LocalSystem::renumbered(std::span<const double> natural) const {

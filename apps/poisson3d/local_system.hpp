@@ -23,6 +23,7 @@ class LocalSystem final : public krylov::LinearSystem {
 
   std::int64_t rows() const override { return problem_.matrix.rows; }
   std::int64_t length() const override { return problem_.matrix.columns; }
+  // Both move the messages of a sum that is under way when they have computed.
   Status multiply(double* x, double* y) override;
   Status precondition(const double* r, double* z) override;
 
@@ -34,8 +35,9 @@ class LocalSystem final : public krylov::LinearSystem {
   std::vector<double> natural(std::span<const double> renumbered) const;
 
  private:
-  LocalSystem(const LocalProblem& problem, std::unique_ptr<LocalSolver> solver);
+  LocalSystem(const LocalProblem& problem, std::unique_ptr<LocalSolver> solver, application::Runtime& runtime);
   const LocalProblem& problem_;
+  application::Runtime& runtime_;
   std::unique_ptr<LocalSolver> solver_;
   std::unique_ptr<application::GhostExchange> exchange_;
   application::KernelTimes times_;

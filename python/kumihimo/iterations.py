@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import ceil, prod
+from statistics import median
 
 from kumihimo import _krylov_programs, _machine, _simulate, arguments, simulation
 from kumihimo.arguments import ALL, Ranks
@@ -15,6 +16,23 @@ from kumihimo.errors import BadInput, KumihimoError, wrong_value
 MODELS = ("flow", "exact")  # those that follow messages
 PLAIN = "cg"  # what the other methods are compared with
 Box = tuple[int, int, int]
+
+
+MOST_ITERATIONS = 1000
+SEEDS = 3  # of noise; the median counts
+
+
+@dataclass(frozen=True)
+class Noise:
+    """Events that take the processor from a rank, and how many iterations in a row meet them."""
+
+    events_per_second: float
+    seconds: float
+    seed: int = 1
+    iterations: int = 50
+
+    def seeded(self, ordinal: int) -> _simulate.Noise:
+        return _simulate.Noise(self.events_per_second, self.seconds, self.seed + ordinal)
 
 
 @dataclass
@@ -30,6 +48,7 @@ class Asked:
     algorithm: str = "recursive_doubling"
     s: int = 4
     model: str = "flow"
+    noise: Noise | None = None
 
 
 def application_named(text: str) -> str:
@@ -71,6 +90,23 @@ def grid_of(ranks: int) -> Box:
     return best
 
 
+def noise(text: str, seed: int | None, iterations: int | None) -> Noise:
+    """ "1000:100e-6": events per second and the seconds of one."""
+    rate, _, length = text.partition(":")
+    try:
+        events, seconds = float(rate), float(length)
+    except ValueError:
+        form = "--noise must be events per second and the seconds of one, such as 1000:100e-6"
+        raise wrong_value(form, f"'{text}'") from None
+    if iterations is not None and not 1 <= iterations <= MOST_ITERATIONS:
+        raise wrong_value(f"--iterations must be 1 to {MOST_ITERATIONS}", iterations)
+    if seed is not None and not 0 <= seed < 2**63:
+        raise wrong_value("--seed must be 0 or more", seed)
+    made = Noise(events, seconds, 1 if seed is None else seed, 50 if iterations is None else iterations)
+    made.seeded(0)  # checks the numbers
+    return made
+
+
 def iteration(asked: Asked, method: str, ranks: int) -> _krylov_programs.Iteration:
     made = _krylov_programs.Iteration()
     made.application, made.method, made.preconditioner = asked.application, method, asked.preconditioner
@@ -102,6 +138,7 @@ def predicted(asked: Asked, method: str, job: _machine.Job) -> dict:
         return found.seconds / per_set
 
     total = seconds()
+    noisy = with_noise(asked.noise, it, allreduce, job) if asked.noise else {}
     halo, reductions, computing = seconds(halos=True), seconds(reductions=True), seconds(computing=True)
     return {
         "application": asked.application,
@@ -111,6 +148,7 @@ def predicted(asked: Asked, method: str, job: _machine.Job) -> dict:
         "reductions_seconds": reductions,
         "computing_seconds": computing,
         "hidden_seconds": max(0.0, halo + reductions + computing - total),
+        **noisy,
         "ranks": space.ranks,
         "grid": list(it.ranks),
         "cells": list(it.cells),
@@ -120,6 +158,32 @@ def predicted(asked: Asked, method: str, job: _machine.Job) -> dict:
         "shape": simulation.shape_of(job.machine),
         "model": asked.model,
         "accuracy": accuracy[0],
+    }
+
+
+def with_noise(
+    noise: Noise, it: _krylov_programs.Iteration, allreduce: _krylov_programs.Variant, job: _machine.Job
+) -> dict:
+    """The mean time of one of many iterations in a row: without noise, and with noise of several seeds."""
+    it.steps = 1
+    it.steps = ceil(noise.iterations / _krylov_programs.iterations_of(it))
+    programs, made = _krylov_programs.programs(it, allreduce, job.rank_space), _krylov_programs.iterations_of(it)
+
+    def seconds(of: _simulate.Noise | None) -> float:
+        return _simulate.simulate(programs, job, None, "exact", False, of).seconds / made
+
+    found = sorted(seconds(noise.seeded(k)) for k in range(SEEDS))
+    it.steps = 1
+    return {
+        "quiet_seconds": seconds(None),
+        "noisy_seconds": median(found),
+        "noisy_range_seconds": [found[0], found[-1]],
+        "noise": {
+            "events_per_second": noise.events_per_second,
+            "seconds": noise.seconds,
+            "seed": noise.seed,
+            "iterations": made,
+        },
     }
 
 
@@ -149,23 +213,27 @@ def halved(shape: str) -> Iterator[str]:
 
 
 def crossovers(asked: Asked, jobs: Iterator[_machine.Job]) -> Iterator[dict]:
-    """For each number of ranks the seconds of an iteration by method."""
+    """For each number of ranks the seconds of an iteration by method; with noise also `noisy_seconds`."""
     for job in jobs:
-        found = {}
-        for method in methods(replace(asked, method=ALL)):
-            found[method] = predicted(asked, method, job)["seconds"]
-        yield {"ranks": job.rank_space.ranks, "seconds": found}
+        found = {method: predicted(asked, method, job) for method in methods(replace(asked, method=ALL))}
+        row = {"ranks": job.rank_space.ranks}
+        if asked.noise:
+            row["seconds"] = {method: each["quiet_seconds"] for method, each in found.items()}
+            row["noisy_seconds"] = {method: each["noisy_seconds"] for method, each in found.items()}
+        else:
+            row["seconds"] = {method: each["seconds"] for method, each in found.items()}
+        yield row
 
 
-def first_faster(rows: list[dict]) -> dict[str, int | None]:
+def first_faster(rows: list[dict], which: str = "seconds") -> dict[str, int | None]:
     """Of each other method, the number of ranks from which on it is faster than plain conjugate gradients."""
     first: dict[str, int | None] = {}
-    for method in rows[0]["seconds"]:
+    for method in rows[0][which]:
         if method == PLAIN:
             continue
         since = None
         for row in rows:
-            faster = row["seconds"][method] < row["seconds"][PLAIN]
+            faster = row[which][method] < row[which][PLAIN]
             since = (since or row["ranks"]) if faster else None
         first[method] = since
     return first
@@ -180,4 +248,6 @@ def check(asked: Asked) -> None:
         )
     if asked.model not in MODELS:
         raise wrong_value(f"--model must be {' or '.join(MODELS)}", f"'{asked.model}'")
+    if asked.noise and asked.model != "exact":
+        raise wrong_value("--noise needs the exact model", f"--model {asked.model}", "leave --model out")
     methods(asked)

@@ -11,7 +11,7 @@
 namespace kumihimo::krylov_programs {
 namespace {
 
-constexpr std::int64_t most_cells = std::int64_t{1} << 40, most_s = 8;
+constexpr std::int64_t most_cells = std::int64_t{1} << 40, most_s = 8, most_steps = 1000;
 
 template <class Rows>
 Result<const typename Rows::value_type*> find(const Rows& rows, std::string_view name, std::string_view what) {
@@ -29,6 +29,7 @@ Status check(const Iteration& it) {
                                        : wrong_value(fmt::format("{} must be 1 to {}", name, most), value);
   };
   if (Status s = range("s", it.s, most_s); !s) return s;
+  if (Status s = range("the steps", it.steps, most_steps); !s) return s;
   double all = 1;
   for (std::size_t a = 0; a < 3; ++a) {
     if (Status s = range("the cells of a rank along an axis", it.cells[a], most_cells); !s) return s;
@@ -86,7 +87,7 @@ std::span<const std::string_view> methods() {
 
 std::int64_t iterations_of(const Iteration& it) {
   const auto found = find(method_stages(), it.method, "method");
-  return found && (*found)->steps ? it.s : 1;
+  return found && (*found)->steps ? it.steps * it.s : it.steps;
 }
 
 double vector_bytes(const Iteration& it) {
@@ -120,16 +121,18 @@ Result<NamedPrograms> programs_of(const Iteration& it, const Variant& allreduce,
   setting->exchange = programs_of(halo).set;
   setting->elements = setting->exchange.data->elements;
   for (const std::int64_t values : method->values(it.s)) {
-    setting->elements += values;
+    setting->elements += it.steps * values;
     if (!setting->sums.contains(values)) setting->sums.emplace(values, TRY(reduction(values, allreduce, space)));
   }
   ProgramSet set;
   DataLayout data = *one_buffer(space.ranks(), setting->elements);
   if (it.reductions) data.operation = Operation::sum;
   set.data = std::make_shared<const DataLayout>(std::move(data));
-  set.program = [setting = std::shared_ptr<const Stages::Setting>(setting), build = method->build](Rank rank) {
+  set.program = [setting = std::shared_ptr<const Stages::Setting>(setting), build = method->build,
+                 steps = it.steps](Rank rank) {
     Stages stages(*setting, rank);
-    build(stages);
+    Lanes last;
+    for (std::int64_t i = 0; i < steps; ++i) last = build(stages, last);
     return stages.finish();
   };
   NamedPrograms made;

@@ -25,14 +25,15 @@ namespace kumihimo::krylov_programs {
 std::span<const std::string_view> methods();
 
 struct Iteration {
-  std::string application, method, preconditioner;        // no preconditioner: the application's default
-  Halo::Box cells{};                                      // of a rank
-  std::array<std::int32_t, 3> ranks{1, 1, 1};             // the last axis runs fastest in the order of ranks
-  std::int64_t s = 4;                                     // of s_step
+  std::string application, method, preconditioner; // no preconditioner: the application's default
+  Halo::Box cells{};                               // of a rank
+  std::array<std::int32_t, 3> ranks{1, 1, 1};      // the last axis runs fastest in the order of ranks
+  std::int64_t s = 4;                              // of s_step
+  std::int64_t steps = 1; // one after another: iterations, or s of them in s_step. A rank's memory grows with them.
   bool halos = true, reductions = true, computing = true; // false: without this part, to see what it costs
 };
 
-// Iterations that one program set makes: s of s_step, or 1.
+// Iterations that one program set makes: steps, times s in s_step.
 std::int64_t iterations_of(const Iteration& iteration);
 // That the loops over vectors of an iteration move, per unknown.
 double vector_bytes(const Iteration& iteration);

@@ -15,39 +15,39 @@ constexpr double dot = 16, direction = 24, dots_direction = 16, cg_advance = 48,
 double gram(std::int64_t s) { return 16.0 * static_cast<double>(2 * s + 1); }
 double combination(std::int64_t s) { return 16.0 * static_cast<double>(2 * s + 1) + 48; }
 
-void cg(Stages& a) {
-  const Lanes z = a.precondition({});
+Lanes cg(Stages& a, const Lanes& after) {
+  const Lanes z = a.precondition(after);
   const Lanes rz = a.reduce(a.vectors(z, dot, "r.z"), 2 + flags);
   const Lanes p = a.vectors(rz, direction, "direction");
   const Lanes s = a.product(p);
   const Lanes ps = a.reduce(a.vectors(s, dots_direction, "p.s"), 3 + flags);
-  a.vectors(ps, cg_advance, "advance");
+  return a.vectors(ps, cg_advance, "advance");
 }
 
-void chronopoulos_gear(Stages& a) {
-  const Lanes w = a.product(a.precondition({}));
-  a.vectors(a.reduce(a.vectors(w, dots_residual, "r.u, w.u"), 5 + flags), gear_advance, "advance");
+Lanes chronopoulos_gear(Stages& a, const Lanes& after) {
+  const Lanes w = a.product(a.precondition(after));
+  return a.vectors(a.reduce(a.vectors(w, dots_residual, "r.u, w.u"), 5 + flags), gear_advance, "advance");
 }
 
-void gropp(Stages& a) {
-  const Lanes rz = a.reduce({}, 2 + flags), w = a.product({});
+Lanes gropp(Stages& a, const Lanes& after) {
+  const Lanes rz = a.reduce(after, 2 + flags), w = a.product(after);
   const Lanes p = a.vectors(rz + w, gropp_directions, "directions");
   const Lanes ps = a.reduce(p, 3 + flags), q = a.precondition(p);
-  a.vectors(ps + q, gropp_advance, "advance");
+  return a.vectors(ps + q, gropp_advance, "advance");
 }
 
-void pipelined(Stages& a) {
-  const Lanes sums = a.reduce({}, 9 + flags), n = a.product(a.precondition({}));
-  a.vectors(sums + n, pipelined_advance, "advance");
+Lanes pipelined(Stages& a, const Lanes& after) {
+  const Lanes sums = a.reduce(after, 9 + flags), n = a.product(a.precondition(after));
+  return a.vectors(sums + n, pipelined_advance, "advance");
 }
 
-void s_step(Stages& a) {
-  Lanes last;
+Lanes s_step(Stages& a, const Lanes& after) {
+  Lanes last = after;
   for (std::int64_t j = 0; j < 2 * a.s() - 1; ++j)
     last = a.precondition(a.vectors(a.product(last), recurrence, "recurrence"));
   const std::int64_t m = 2 * a.s() + 1;
-  a.vectors(a.reduce(a.vectors(last, gram(a.s()), "Gram matrices"), m * (m + 1) + flags), combination(a.s()),
-            "combinations");
+  return a.vectors(a.reduce(a.vectors(last, gram(a.s()), "Gram matrices"), m * (m + 1) + flags), combination(a.s()),
+                   "combinations");
 }
 
 } // namespace

@@ -54,7 +54,7 @@ class Stages {
 // A method: its stages, what each reduction sums, and what its loops over vectors move (src/krylov/vector_kernels.def).
 struct MethodStages {
   std::string_view name;
-  void (*build)(Stages&);
+  Lanes (*build)(Stages&, const Lanes& after); // one step; the lanes that end it
   std::vector<std::int64_t> (*values)(std::int64_t s);
   double (*vector_bytes)(std::int64_t s); // of an iteration and row
   bool steps;                             // s iterations at once

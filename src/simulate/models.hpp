@@ -26,7 +26,9 @@ inline constexpr std::int32_t exact_rank_limit = 512;
 
 // The fluid solution without approximations, the golden copy of `flow`: every step of every segment is an event, and
 // the fair shares are solved anew whenever a transfer or a reduction starts or ends. For machines of some hundred
-// nodes.
-Result<Prediction> predict_exact(const ProgramSet& schedule, const Network& network);
+// nodes. Noise lengthens compute steps, reductions and the issue of messages; what shares the rank's processor with
+// them does not change which events they meet.
+Result<Prediction> predict_exact(const ProgramSet& schedule, const Network& network,
+                                 const std::optional<Noise>& noise = {});
 
 } // namespace kumihimo::simulation

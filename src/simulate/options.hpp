@@ -1,7 +1,10 @@
 // How a prediction is made: by which model, and how much work it may be.
 #pragma once
 
+#include "simulate/noise.hpp"
 #include "simulate/prediction.hpp"
+
+#include <optional>
 
 namespace kumihimo {
 
@@ -16,6 +19,7 @@ struct SimulateOptions {
   // flow: the steps of all ranks and segments, times those in flight at once, up to which the time is the exact
   // solution's. It is found in some 10 ms then.
   double most_exact_work = 1e6;
+  std::optional<Noise> noise; // exact alone
 };
 
 } // namespace kumihimo

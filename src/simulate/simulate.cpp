@@ -66,7 +66,13 @@ namespace {
 // any such is the better one.
 Result<Prediction> predict(const ProgramSet& set, const simulation::Network& network, const Job& job,
                            const std::optional<Placement>& placement, const SimulateOptions& options, Seconds bound) {
-  if (options.model == Model::exact) return simulation::predict_exact(set, network);
+  if (options.noise) {
+    if (options.model != Model::exact)
+      return not_applicable("noise differs from rank to rank, which only the exact model follows", {},
+                            "use --model exact");
+    if (Status s = check(*options.noise); !s) return s.error();
+  }
+  if (options.model == Model::exact) return simulation::predict_exact(set, network, options.noise);
   auto p = simulation::predict_flow(set, network, options, bound);
   const Machine& machine = job.machine;
   if (!p || p->is_solved || (machine.slow_links.empty() && machine.slow_nodes.empty())) return p;

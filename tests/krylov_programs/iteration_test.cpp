@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <optional>
 
 namespace kumihimo::krylov_programs {
 namespace {
@@ -31,6 +32,18 @@ NamedPrograms made(const Iteration& it, std::string_view algorithm = "recursive_
   auto programs = programs_of(it, allreduce(algorithm), RankSpace::row(it.ranks[0] * it.ranks[1] * it.ranks[2]));
   EXPECT_TRUE(programs.ok()) << programs.error().sentence();
   return *std::move(programs);
+}
+
+Job reedbush(std::int32_t nodes, std::int64_t ranks_per_node) {
+  const std::filesystem::path folder = KUMIHIMO_MACHINES;
+  const Machine machine = *load_machine("reedbush-u", std::span(&folder, 1));
+  return *Job::with_ranks_per_node(*machine.with_shape(*Shape::parse(std::to_string(nodes))), ranks_per_node);
+}
+
+double seconds(const Iteration& it, const Job& job, const SimulateOptions& options = {}) {
+  const auto found = simulate(made(it).set, job, {}, options);
+  EXPECT_TRUE(found.ok()) << found.error().sentence();
+  return found->seconds.value;
 }
 
 TEST(Iteration, HasTheMethodsAndBytesOfTheSolver) {
@@ -60,6 +73,74 @@ TEST(Iteration, IsProvedOnGridsOfAllKinds) {
           const verify::Report report = verify::check(verify::Subject(programs), nullptr, {});
           EXPECT_TRUE(report.ok()) << programs.name << " " << algorithm << ": " << report.text();
         }
+}
+
+TEST(Iteration, SeveralStepsAreProvedAndTakeAsLongAsEachAlone) {
+  const Job job = reedbush(12, 1);
+  for (const std::string_view method : methods()) {
+    Iteration once = iteration(method, {3, 2, 2}, 16), several = once;
+    several.steps = 5;
+    EXPECT_EQ(iterations_of(several), 5 * iterations_of(once));
+    const NamedPrograms programs = made(several);
+    const verify::Report report = verify::check(verify::Subject(programs), nullptr, {});
+    EXPECT_TRUE(report.ok()) << programs.name << ": " << report.text();
+    SimulateOptions exact;
+    exact.model = Model::exact;
+    // Ranks at the surface of the box exchange less and run ahead, so later steps overlap a little.
+    const double each = seconds(once, job, exact), all = seconds(several, job, exact);
+    EXPECT_LE(all, 5 * each * 1.001) << method;
+    EXPECT_GE(all, 5 * each * 0.9) << method;
+  }
+}
+
+double seconds_per_step(Iteration it, const Job& job, const std::optional<Noise>& noise) {
+  SimulateOptions exact;
+  exact.model = Model::exact;
+  exact.noise = noise;
+  return seconds(it, job, exact) / static_cast<double>(it.steps);
+}
+
+TEST(IterationWithNoise, NoneChangesNothing) {
+  const Job job = reedbush(8, 1);
+  for (const std::string_view method : methods()) {
+    Iteration it = iteration(method, {2, 2, 2}, 16);
+    it.steps = 3;
+    EXPECT_EQ(seconds_per_step(it, job, Noise{0, 1e-4, 1, {}}), seconds_per_step(it, job, {})) << method;
+  }
+}
+
+TEST(IterationWithNoise, SameSeedSameTimeAndOtherSeedOtherTime) {
+  const Job job = reedbush(8, 1);
+  Iteration it = iteration("cg", {2, 2, 2}, 16);
+  it.steps = 20;
+  const Noise noise{1000, 100e-6, 1, {}}, other{1000, 100e-6, 2, {}};
+  EXPECT_EQ(seconds_per_step(it, job, noise), seconds_per_step(it, job, noise));
+  EXPECT_NE(seconds_per_step(it, job, noise), seconds_per_step(it, job, other));
+}
+
+// Every rank of `cg` waits for the noise of one in each iteration: all of it is lost. Noise on all ranks costs more, as
+// iterations wait for whichever rank is late.
+TEST(IterationWithNoise, SumsSpreadTheNoiseOfOneRankToAll) {
+  const Job job = reedbush(16, 1);
+  Iteration it = iteration("cg", {4, 2, 2}, 32);
+  it.steps = 30;
+  const double quiet = seconds_per_step(it, job, {});
+  Noise noise{2000, 50e-6, 3, 5}; // a tenth of the time of rank 5
+  const double one = seconds_per_step(it, job, noise);
+  EXPECT_GT(one, quiet * 1.05);
+  EXPECT_LT(one, quiet / 0.9 * 1.02);
+  noise.rank.reset();
+  EXPECT_GT(seconds_per_step(it, job, noise), one * 1.1);
+}
+
+// Without sums and halos no rank waits for another: the slowest rank's share is lost, and no more.
+TEST(IterationWithNoise, RanksThatDoNotCommunicateLoseTheirOwnShareAlone) {
+  const Job job = reedbush(16, 1);
+  Iteration it = iteration("cg", {4, 2, 2}, 32);
+  it.steps = 100;
+  it.halos = it.reductions = false;
+  const double quiet = seconds_per_step(it, job, {}), noisy = seconds_per_step(it, job, Noise{2000, 50e-6, 3, {}});
+  EXPECT_NEAR(noisy, quiet / 0.9, 51e-6 / 100);
 }
 
 // Ghosts get their owners' cells, and the values of each reduction the sum over ranks.
@@ -96,18 +177,6 @@ TEST(Iteration, ExchangesGhostsAndSums) {
                     value(static_cast<std::size_t>(o.rank), static_cast<std::size_t>(o.position + i)));
     }
   }
-}
-
-Job reedbush(std::int32_t nodes, std::int64_t ranks_per_node) {
-  const std::filesystem::path folder = KUMIHIMO_MACHINES;
-  const Machine machine = *load_machine("reedbush-u", std::span(&folder, 1));
-  return *Job::with_ranks_per_node(*machine.with_shape(*Shape::parse(std::to_string(nodes))), ranks_per_node);
-}
-
-double seconds(const Iteration& it, const Job& job, const SimulateOptions& options = {}) {
-  const auto found = simulate(made(it).set, job, {}, options);
-  EXPECT_TRUE(found.ok()) << found.error().sentence();
-  return found->seconds.value;
 }
 
 // A node of 130.4 GB/s shared by two ranks; a rank has 104 + 128 + 104 bytes a cell.
@@ -167,6 +236,7 @@ TEST(Iteration, SaysWhatDoesNotFit) {
   EXPECT_NE(with([](Iteration& it) { it.cells = {0, 4, 4}; }).find("cells"), std::string::npos);
   EXPECT_NE(with([](Iteration& it) { it.cells = {9999999, 9999999, 4}; }).find("at most"), std::string::npos);
   EXPECT_NE(with([](Iteration& it) { it.s = 0; }).find("s must be 1 to"), std::string::npos);
+  EXPECT_NE(with([](Iteration& it) { it.steps = 1001; }).find("steps must be 1 to"), std::string::npos);
   EXPECT_NE(sentence(good, "ring").find("takes no allreduce"), std::string::npos);
 }
 

@@ -7,7 +7,7 @@ from kumihimo.arguments import Ranks
 from kumihimo.cli import machine as machines
 from kumihimo.cli import options, output, progress
 from kumihimo.cli.options import argument, option
-from kumihimo.errors import wrong_value
+from kumihimo.errors import BadInput, wrong_value
 
 
 def command(
@@ -23,7 +23,10 @@ def command(
     preconditioner: option("--preconditioner NAME", "Preconditioner [default: the application's first].") = None,
     algorithm: option("--algorithm -a NAME", "Algorithm of the reductions.") = "recursive_doubling",
     steps: option("--s S", "Iterations of a step of s_step [default: 4].", int) = None,
-    model: option("--model MODEL", "Model: flow or exact.") = "flow",
+    model: option("--model MODEL", "Model: flow or exact [default: flow; exact with --noise].") = None,
+    noise: option("--noise EVENTS:SECONDS", "Events of noise per second, and the seconds of one: 1000:100e-6.") = None,
+    seed: option("--seed N", "Seed of the noise [default: 1].", int) = None,
+    iterations_of_noise: option("--iterations N", "Iterations in a row with noise [default: 50].", int) = None,
     crossover: option("--crossover", "Compare the methods on 1 node, 2, 4, ... up to the shape.") = False,
     as_json: options.Json = False,
 ) -> None:
@@ -33,6 +36,9 @@ def command(
     Example:
     kumihimo simulate app fem-cube -m reedbush-u -s 420 --ranks-per-node 2 --grid 14x10x6 --cells 200x200x200
     """
+    if noise is None and (seed is not None or iterations_of_noise is not None):
+        raise BadInput("--seed and --iterations need --noise", "leave them out, or add --noise 1000:100e-6")
+    asked_noise = None if noise is None else iterations.noise(noise, seed, iterations_of_noise)
     asked = iterations.Asked(
         iterations.application_named(application),
         method,
@@ -42,7 +48,8 @@ def command(
         preconditioner or "",
         algorithm,
         4 if steps is None else steps,
-        model,
+        model or ("exact" if asked_noise else "flow"),
+        asked_noise,
     )
     iterations.check(asked)
     if crossover and grid:
@@ -63,10 +70,13 @@ def command(
     first = results[0]
     boxes = ["x".join(map(str, first[name])) for name in ("grid", "cells")]
     place = f"{first['machine']} {first['shape']}".strip()
-    print(f"{application} on {place}, {first['ranks']} ranks ({boxes[0]}) of {boxes[1]} cells, model {model}")
-    print(f"reductions by {first['algorithm']}; the models have no noise")
+    print(f"{application} on {place}, {first['ranks']} ranks ({boxes[0]}) of {boxes[1]} cells, model {asked.model}")
+    print(f"reductions by {first['algorithm']}; {noise_text(first.get('noise'))}")
     print()
     output.print_table("", COLUMNS, [row(r) for r in results])
+    if asked_noise:
+        print()
+        output.print_table("Mean of many iterations", NOISE_COLUMNS, [noise_row(r) for r in results])
     output.print_list("May be more than 20 % off:", sorted({r["accuracy"] for r in results if r["accuracy"]}))
     return None
 
@@ -75,19 +85,43 @@ COLUMNS = ("method", "iteration>", "computing>", "halo>", "reductions>", "hidden
 PARTS = ("seconds", "computing_seconds", "halo_seconds", "reductions_seconds", "hidden_seconds")
 
 
+NOISE_COLUMNS = ("method", "without noise>", "with noise>", "of three seeds>", "slower>")
+
+
+def noise_text(noise: dict | None) -> str:
+    if noise is None:
+        return "no noise"
+    events = f"{noise['events_per_second']:g} events of {quantities.seconds_text(noise['seconds'])} a second"
+    return f"noise of {events} on each rank"
+
+
+def noise_row(result: dict) -> list[str]:
+    quiet, noisy = result["quiet_seconds"], result["noisy_seconds"]
+    lowest, highest = (quantities.seconds_text(each) for each in result["noisy_range_seconds"])
+    times = [quantities.seconds_text(quiet), quantities.seconds_text(noisy), f"{lowest} to {highest}"]
+    return [result["method"], *times, f"{noisy / quiet:.2f} x"]
+
+
 def row(result: dict) -> list[str]:
     return [result["method"], *(quantities.seconds_text(result[name]) for name in PARTS)]
 
 
 def print_crossover(asked: iterations.Asked, machine: str, rows: list[dict], as_json: bool) -> None:
-    first = iterations.first_faster(rows)
+    kinds = {"seconds": "without noise", "noisy_seconds": "with noise"} if asked.noise else {"seconds": ""}
+    first = {which: iterations.first_faster(rows, which) for which in kinds}
     if as_json:
-        return output.print_json({"machine": machine, "rows": rows, "faster_than_cg_from_ranks": first})
+        noisy = {"noisy_faster_than_cg_from_ranks": first["noisy_seconds"]} if asked.noise else {}
+        return output.print_json(
+            {"machine": machine, "rows": rows, "faster_than_cg_from_ranks": first["seconds"], **noisy}
+        )
     methods = list(rows[0]["seconds"])
-    table = [[str(r["ranks"]), *(quantities.seconds_text(r["seconds"][m]) for m in methods)] for r in rows]
-    output.print_table(f"Time of an iteration on {machine}", ["ranks>", *(f"{m}>" for m in methods)], table)
-    print()
-    for method, ranks in first.items():
-        when = f"faster than cg from {ranks} ranks on" if ranks else "not faster than cg on the most ranks"
-        output.print_line(f"{method}: {when}")
+    for which, noise in kinds.items():
+        table = [[str(r["ranks"]), *(quantities.seconds_text(r[which][m]) for m in methods)] for r in rows]
+        title = f"Time of an iteration on {machine} {noise}".strip()
+        output.print_table(title, ["ranks>", *(f"{m}>" for m in methods)], table)
+        print()
+        for method, ranks in first[which].items():
+            when = f"faster than cg from {ranks} ranks on" if ranks else "not faster than cg on the most ranks"
+            output.print_line(f"{method}{noise and ' '}{noise}: {when}")
+        print()
     return None

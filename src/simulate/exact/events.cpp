@@ -26,7 +26,7 @@ namespace {
 
 class Events {
  public:
-  Events(const ProgramSet& schedule, const Network& network);
+  Events(const ProgramSet& schedule, const Network& network, const std::optional<Noise>& noise);
   Result<Prediction> run();
 
  private:
@@ -127,6 +127,7 @@ class Events {
   void arrive(std::int32_t message);
   void reduce(std::int32_t lane, const Reduction& reduction);
   void begin_reduction(std::int32_t lane);
+  double lost(std::int32_t rank, double start, double seconds) const;
   void step_at(double time, const StepPosition& place);
   void push(double time, Kind kind, std::int32_t index, std::uint32_t version = 0);
   void handle(const Event& event);
@@ -135,6 +136,7 @@ class Events {
 
   const ProgramSet& schedule_;
   const Network& network_;
+  const std::optional<Noise>& noise_;
   std::int64_t segments_ = 1;
   std::vector<Program> programs_;
   std::vector<Binding> bindings_;
@@ -170,10 +172,10 @@ class Events {
 
 } // namespace
 
-Events::Events(const ProgramSet& schedule, const Network& network)
-    : schedule_(schedule), network_(network), segments_(schedule.segments.count), fluid_(network.capacities()),
-      link_bytes_(static_cast<std::size_t>(network.link_bound())), reduced_(static_cast<std::size_t>(schedule.ranks())),
-      waiting_(static_cast<std::size_t>(network.link_bound())) {
+Events::Events(const ProgramSet& schedule, const Network& network, const std::optional<Noise>& noise)
+    : schedule_(schedule), network_(network), noise_(noise), segments_(schedule.segments.count),
+      fluid_(network.capacities()), link_bytes_(static_cast<std::size_t>(network.link_bound())),
+      reduced_(static_cast<std::size_t>(schedule.ranks())), waiting_(static_cast<std::size_t>(network.link_bound())) {
   programs_.reserve(static_cast<std::size_t>(schedule.ranks())); // lanes point into it
   for (std::int32_t rank = 0; rank < schedule.ranks(); ++rank) add_rank(rank);
   first_lane_.push_back(static_cast<std::int32_t>(lanes_.size()));
@@ -392,7 +394,10 @@ void Events::serve(Server& server) {
   m.path = network_.append_path(m.channel.from, m.channel.to, route_);
   LaneState& sender = lanes_[m.send.lane];
   double issued = now_;
-  if (m.path.cost > 0) issued = sender.issue_free = std::max(now_, sender.issue_free) + m.path.cost;
+  if (m.path.cost > 0) {
+    const double begin = std::max(now_, sender.issue_free);
+    issued = sender.issue_free = begin + m.path.cost + lost(sender.rank, begin, m.path.cost);
+  }
   push(issued, Kind::issued, at);
 }
 
@@ -430,7 +435,13 @@ void Events::begin_reduction(std::int32_t l) {
     route_.push_back(network_.reducer(lane.rank));
   else
     network_.append_sum(lane.rank, route_);
-  start_fluid({-1, l, {}}, route_, network_.reduction_rate(lane.rank), lane.reductions.front().bytes);
+  const double rate = network_.reduction_rate(lane.rank);
+  const double bytes = lane.reductions.front().bytes;
+  start_fluid({-1, l, {}}, route_, rate, bytes + lost(lane.rank, now_, bytes / rate) * rate);
+}
+
+double Events::lost(std::int32_t rank, double start, double seconds) const {
+  return noise_ ? seconds_lost(*noise_, rank, start, seconds) : 0;
 }
 
 void Events::flow_ended(std::int32_t flow) {
@@ -576,11 +587,12 @@ Prediction Events::describe() const {
   return p;
 }
 
-Result<Prediction> predict_exact(const ProgramSet& schedule, const Network& network) {
+Result<Prediction> predict_exact(const ProgramSet& schedule, const Network& network,
+                                 const std::optional<Noise>& noise) {
   if (schedule.ranks() > exact_rank_limit)
     return wrong_value(fmt::format("the exact model takes at most {} ranks", exact_rank_limit), schedule.ranks(),
                        "use the flow model");
-  Events events(schedule, network);
+  Events events(schedule, network, noise);
   return events.run();
 }
 

@@ -45,6 +45,37 @@ def test_pipelining_wins_where_reductions_take_longer_than_the_vector_updates(ku
     assert large["faster_than_cg_from_ranks"]["pipelined"] is None
 
 
+NOISE = ("--noise", "1000:100e-6", "--iterations", "20")
+
+
+def test_noise_of_zero_changes_nothing(kumihimo):
+    for each in results(kumihimo(*SMALL, "--cells", "16", "--noise", "0:100e-6", "--iterations", "8", "--json")):
+        assert each["model"] == "exact"
+        assert each["noisy_seconds"] == each["quiet_seconds"]
+
+
+def test_noise_lengthens_iterations_by_its_share_at_least_and_depends_on_the_seed_alone(kumihimo):
+    first, again, other = (
+        results(kumihimo(*SMALL, "--cells", "32", "--method", "cg", *NOISE, "--json", *more))[0]
+        for more in ((), (), ("--seed", "100"))
+    )
+    assert first["noisy_seconds"] == again["noisy_seconds"] != other["noisy_seconds"]
+    assert first["noisy_seconds"] > first["quiet_seconds"] / 0.9
+    low, high = first["noisy_range_seconds"]
+    assert low <= first["noisy_seconds"] <= high
+    assert first["noise"] == {"events_per_second": 1000, "seconds": 100e-6, "seed": 1, "iterations": 20}
+
+
+def test_the_table_and_the_crossover_with_noise(kumihimo):
+    ended = kumihimo(*SMALL, "--cells", "8", *NOISE)
+    assert (ended.code, ended.err) == (0, "")
+    assert "noise of 1000 events of 100 us a second on each rank" in ended.out
+    assert "with noise" in ended.out
+    told = json.loads(kumihimo(*SMALL, "--cells", "8", "--crossover", *NOISE, "--json").out)
+    assert all(row["noisy_seconds"][m] >= row["seconds"][m] for row in told["rows"] for m in row["seconds"])
+    assert set(told["noisy_faster_than_cg_from_ranks"]) == set(told["faster_than_cg_from_ranks"])
+
+
 @pytest.mark.parametrize("ranks, grid", [(1, (1, 1, 1)), (7, (7, 1, 1)), (16, (4, 2, 2)), (840, (10, 12, 7))])
 def test_the_grid_of_ranks_has_the_nearest_factors(ranks, grid):
     assert sorted(iterations.grid_of(ranks)) == sorted(grid)
@@ -63,6 +94,12 @@ def test_the_grid_of_ranks_has_the_nearest_factors(ranks, grid):
         (("poisson3d", "--cells", "8", "--preconditioner", "amg"), "the preconditioner must be one of ic0, diagonal"),
         (("poisson3d", "--cells", "8", "--algorithm", "ring"), "takes no allreduce"),
         (("poisson3d", "--cells", "8", "--s", "9"), "s must be 1 to 8 (got 9)"),
+        (("poisson3d", "--cells", "8", "--noise", "1000"), "such as 1000:100e-6 (got '1000')"),
+        (("poisson3d", "--cells", "8", "--noise", "1000:1e-3"), "events per second times seconds at most 0.9 (got 1)"),
+        (("poisson3d", "--cells", "8", "--noise=-1:1e-3"), "events of noise per second must be 0 or more (got -1)"),
+        (("poisson3d", "--cells", "8", "--noise", "9:1e-3", "--model", "flow"), "--noise needs the exact model"),
+        (("poisson3d", "--cells", "8", "--noise", "9:1e-3", "--iterations", "0"), "--iterations must be 1 to 1000"),
+        (("poisson3d", "--cells", "8", "--seed", "3"), "--seed and --iterations need --noise"),
     ],
 )
 def test_what_is_wrong_is_said(kumihimo, arguments, sentence):
