@@ -41,18 +41,21 @@ SUBNET = "10.99.0.0/24"
 PORT = 5001
 LAUNCH_SECONDS = 120.0
 MACHINE = """name = "namespaces"
+summary = "network namespaces with delayed packets"
 [topology]
 family = "fat_tree"
 arity = "{ranks}"
 parents = "1"
 [network]
 link_bandwidth = {{ value = "1 GB/s", assumed = "messages are short" }}
-hop_latency = {{ value = "0 ns", assumed = "all latency is in relay_latency" }}
+link_peak = {{ value = "1 GB/s", assumed = "messages are short" }}
+hop_latency = {{ value = "1 ns", assumed = "all latency is in relay_latency" }}
 engines = {{ value = 1, assumed = "one device" }}
 engine_bandwidth = {{ value = "1 GB/s", assumed = "messages are short" }}
 injection_bandwidth = {{ value = "1 GB/s", assumed = "messages are short" }}
 [node]
 ranks_per_node = {{ value = 1, assumed = "one rank a namespace" }}
+cores = {{ value = 1, assumed = "one rank a namespace" }}
 memory = {{ value = "1 GiB", assumed = "not used" }}
 memory_bandwidth = {{ value = "{bandwidth:.6f} GB/s", measured = "cg without delay" }}
 flop_rate = {{ value = "1000 Gflop/s", assumed = "bound by bytes" }}
@@ -61,7 +64,7 @@ reduction_rate_scalar = {{ value = "1 GB/s", assumed = "sums are short" }}
 shared_memory_bandwidth = {{ value = "1 GB/s", assumed = "not used" }}
 shared_memory_latency = {{ value = "1 us", assumed = "not used" }}
 [software]
-message_cost = {{ value = "0 ns", assumed = "in relay_latency" }}
+message_cost = {{ value = "1 ns", assumed = "in relay_latency" }}
 relay_latency = {{ value = "{latency:.3f} us", measured = "ping-pong of packets" }}
 segment_bytes = {{ value = "128 KiB", assumed = "not used" }}
 """
