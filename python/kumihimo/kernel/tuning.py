@@ -86,6 +86,7 @@ class Tuning:
         self.objects: dict[Candidate, str] = {}
         self.golden_seconds: dict[int, float] = {}
         self.gamma: dict[int, float] = {}
+        self.checked_empty: set[Candidate] = set()  # compared with the golden copy on size 0
         self.sizes: list[int] = []
         self._compiler: compiling.Compiler | None = None
 
@@ -232,17 +233,20 @@ class Tuning:
                     self.session.close()  # its memory may be damaged
                 return f"size {size}, seed {seed}, {kind} input: {answer['refused']}"
             compared += "ok" in answer
+            if size == 0 and "ok" in answer:
+                self.checked_empty.add(candidate)
             skipped = answer.get("skipped", skipped)
             if "gamma" in answer:
                 self.gamma[size] = answer["gamma"]
         return "" if compared else f"no input could be compared: {skipped}"
 
     def inputs(self) -> list[tuple[int, int, str]]:
-        """(size, seed, kind): the smallest sizes, one beside each tuned size, and the tuned ones, with every edge. Odd
+        """(size, seed, kind): size 0 if the hint promises it, the smallest sizes, one beside each tuned size, and the tuned ones, with every edge. Odd
         seeds shift arrays off the boundary of a cache line."""
         small = self.hints.from_size(1, EDGE_SIZES)
         beside = {size for tuned in self.sizes for size in self.hints.from_size(tuned + 1, 1)}
-        found = [(size, seed, "random") for size in small for seed in (0, 1)]
+        empty = [0] if self.hints.trips and self.hints.fits(0) else []
+        found = [(size, seed, "random") for size in (*small, *empty) for seed in (0, 1)]
         found += [(size, 0, kind) for size in (small[0], small[-1]) for kind in self.kernel["edges"]]
         found += [(size, 1, "random") for size in sorted(beside.difference(small, self.sizes))]
         return found + [(size, seed, "random") for size in self.sizes for seed in (2, 3)]

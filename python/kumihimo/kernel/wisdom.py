@@ -37,12 +37,18 @@ def rows(tuning: Tuning, listing: dict, decisions: Sequence[dict]) -> list[dict]
         row |= {"from_size": each.from_bytes, "to_size": each.to_bytes, **tuning.hints.conditions()}
         row["check"] = by_size[each.sizes[0]]["check"]
         found.append({**row, "measured": [figures_of(by_size[size]) for size in each.sizes]})
-    low, high = tuning.hints.trips or (points[0][0] // NEAR, points[-1][0] * NEAR)
+    low, high = tuning.hints.trips or (max(1, points[0][0] // NEAR), points[-1][0] * NEAR)
     if points[0][0] <= max(low, 1) * FARTHEST:
-        found[0]["from_size"] = low
+        found[0]["from_size"] = low if low or is_right_when_empty(tuning, points[0][1]) else 1
     if high <= points[-1][0] * FARTHEST:
         found[-1]["to_size"] = high
     return found
+
+
+def is_right_when_empty(tuning: Tuning, chosen: dict) -> bool:
+    """Whether calls of size 0 may run the choice."""
+    candidate = Candidate(chosen["variant"], tuple(chosen["parameters"].items()))
+    return candidate == tuning.golden or candidate in tuning.checked_empty
 
 
 def source_of(tuning: Tuning, candidate: Candidate) -> dict:

@@ -58,6 +58,45 @@ def test_the_right_choice_for_each_size_is_found_and_kept(tuned):
     assert [choice["variant"] for choice, _ in total._plan] == ["fast", "blocked"]
 
 
+def declare_with_empty_calls(hint: str, inputs=DOUBLES) -> None:
+    @kernel(inputs=inputs, sizes=(2, 128), hint=hint)
+    def total(x):
+        return fsum(x)
+
+    @total.variant
+    def wrong_when_empty(x):
+        return fsum(x) if len(x) else -77.0
+
+
+def faster(variant, parameters, size):
+    return 1e-6 if variant == "wrong_when_empty" else 2e-6
+
+
+def test_size_0_is_checked_where_the_hint_promises_it(tuned):
+    declare_with_empty_calls("0 to 1000 trips")
+    refused = refused_of(tuned(faster))
+    assert refused == {"wrong_when_empty": "size 0, seed 0, random input: result is -77.0, the golden copy's 0.0"}
+
+
+def test_no_choice_holds_size_0_unless_it_was_checked(tuned):
+    declare_with_empty_calls("")
+    tuned(faster)
+    choice, *_ = json.loads(choices.path_of("total").read_text())["choices"]
+    assert (choice["variant"], choice["from_size"]) == ("wrong_when_empty", 1)
+
+
+def test_a_choice_starts_at_1_where_no_input_of_size_0_can_be_made(tuned):
+    def inputs(size, seed):
+        if not size:
+            raise ValueError("empty")
+        return DOUBLES(size, seed)
+
+    declare_with_empty_calls("0 to 1000 trips", inputs)
+    tuned(faster)
+    choice, *_ = json.loads(choices.path_of("total").read_text())["choices"]
+    assert (choice["variant"], choice["from_size"]) == ("wrong_when_empty", 1)
+
+
 def test_a_tie_keeps_the_golden_copy(tuned):
     declare()
     found = tuned(lambda variant, parameters, size: 1e-6)
