@@ -4,7 +4,7 @@ C++ header answers the same ones (docs/adr/0036-kernels-of-users.md).
 list                                      -> kernels, machine, language
 source kernel variant parameters          -> text
 hash   kernel variant parameters          -> hash
-check  kernel variant parameters object size seed input -> ok | refused | skipped
+check  kernel variant parameters object size seed input -> ok | refused | skipped | unbounded
 time   kernel variant parameters object size times -> seconds of one call
 
 The process may die of a request: then the tuner starts another one and refuses the variant.
@@ -20,9 +20,9 @@ import time
 from collections.abc import Callable
 from typing import NoReturn
 
-from kumihimo.errors import KumihimoError
+from kumihimo.errors import BadInput, KumihimoError
 from kumihimo.kernel import cases, choices, identity
-from kumihimo.kernel.compare import UNIT_OF_FORMAT, Bound, difference, shown, view_of
+from kumihimo.kernel.compare import UNIT_OF_FORMAT, Bound, Overflowed, difference, shown, view_of
 from kumihimo.kernel.declaration import TUNING, Kernel
 from kumihimo.kernel.guards import Arrays, WroteOutside, guarding
 
@@ -83,7 +83,7 @@ class Server:
         made = self.golden_of(kernel, size, seed, kind)
         if "skipped" in made[0]:
             return made[0]
-        _, given, golden_result, golden_after, magnitude, magnitude_after = made
+        _, given, golden_result, golden_after, *_ = made
         function = self.function(kernel, asked)
         names = names_of(kernel, len(given))
         arrays = Arrays(shift=seed % 2 == 1)
@@ -94,17 +94,30 @@ class Server:
             arrays.check()
         except WroteOutside as error:
             return {"refused": str(error)}
-        bound = Bound(kernel.operations(size), kernel.precision) if kernel.operations else None
+        bound, gamma = None, {}
+        if kernel.operations:
+            bound = Bound(kernel.operations(size), kernel.precision)
+            written = [value for name, value in zip(names, golden_after) if name in kernel.outputs]
+            try:
+                gamma = {"gamma": bound.gamma(unit_of([golden_result, *written], bound.unit))}
+            except BadInput as error:
+                return {"unbounded": str(error)}
+        try:
+            said = self.fault(kernel, bound, names, made, result, arguments)
+        except Overflowed as error:
+            return {"skipped": str(error)}
+        return {"refused": said} if said else {"ok": True, **gamma}
+
+    def fault(self, kernel: Kernel, bound: Bound | None, names: list, made: tuple, result, arguments: list) -> str:
+        """Where result and arguments of a variant differ from the golden copy's."""
+        _, given, golden_result, golden_after, magnitude, magnitude_after = made
         said = difference(result, golden_result, magnitude, bound)
         for name, ours, theirs, before, m in zip(names, arguments, golden_after, given, magnitude_after or given):
             if name in kernel.outputs:
                 said = said or difference(ours, theirs, m, bound, name)
             elif difference(ours, before):
                 said = said or f"writes to its input {name}"
-        if said:
-            return {"refused": said}
-        written = [value for name, value in zip(names, golden_after) if name in kernel.outputs]
-        return {"ok": True, **({"gamma": bound.gamma(unit_of([golden_result, *written], bound.unit))} if bound else {})}
+        return said
 
     def golden_of(self, kernel: Kernel, size: int, seed: int, kind: str) -> tuple:
         """Arguments, the golden copy's result and outputs, and their magnitudes."""

@@ -28,6 +28,10 @@ EDGE_SIZES = 5
 Step = Callable[[str], None]
 
 
+class Unbounded(Failed):
+    """The kernel's error bound would accept every result."""
+
+
 @dataclass
 class Report:
     """Of one kernel."""
@@ -214,6 +218,8 @@ class Tuning:
         if candidate not in self.faults:
             try:
                 self.faults[candidate] = self.found_fault(candidate)
+            except Unbounded:
+                raise
             except Failed as error:
                 self.faults[candidate] = str(error)
                 self.unavailable.add(candidate)
@@ -228,6 +234,8 @@ class Tuning:
             if answer.get("unavailable"):
                 self.unavailable.add(candidate)
                 return answer["refused"]
+            if "unbounded" in answer:
+                raise Unbounded(f"at size {size} {answer['unbounded']}")
             if "refused" in answer:
                 if "outside" in answer["refused"]:
                     self.session.close()  # its memory may be damaged
@@ -241,8 +249,8 @@ class Tuning:
         return "" if compared else f"no input could be compared: {skipped}"
 
     def inputs(self) -> list[tuple[int, int, str]]:
-        """(size, seed, kind): size 0 if the hint promises it, the smallest sizes, one beside each tuned size, and the tuned ones, with every edge. Odd
-        seeds shift arrays off the boundary of a cache line."""
+        """(size, seed, kind): size 0 if the hint promises it, the smallest sizes, one beside each tuned size, and the
+        tuned ones, with every edge. Odd seeds shift arrays off the boundary of a cache line."""
         small = self.hints.from_size(1, EDGE_SIZES)
         beside = {size for tuned in self.sizes for size in self.hints.from_size(tuned + 1, 1)}
         empty = [0] if self.hints.trips and self.hints.fits(0) else []

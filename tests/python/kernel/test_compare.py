@@ -10,8 +10,9 @@ from random import Random
 
 import pytest
 
+from kumihimo.errors import BadInput
 from kumihimo.kernel.cases import arguments
-from kumihimo.kernel.compare import Bound, difference
+from kumihimo.kernel.compare import Bound, Overflowed, difference
 
 NAN = float("nan")
 
@@ -71,11 +72,27 @@ def test_arrays_have_their_own_roundoff():
     assert difference(ours, golden, array("d", [1.0]), bound)
 
 
-def test_what_overflows_is_not_compared_but_a_nan_is():
+def test_what_overflows_is_skipped_unless_every_bit_is_the_same():
     bound = Bound(2, 2.0**-53)
-    assert not difference(math.inf, 1e308, math.inf, bound)
+    with pytest.raises(Overflowed, match="the magnitude of result is infinite"):
+        difference(math.inf, 1e308, math.inf, bound)
+    assert not difference(math.inf, math.inf, math.inf, bound)
     assert difference(NAN, 1.0, 1.0, bound)
     assert difference(math.inf, 1.0, 1.0, bound)
+
+
+@pytest.mark.parametrize(("operations", "unit"), [(2**53, 2.0**-53), (2**60, 2.0**-53), (2**24, 2.0**-24), (-1, 0.1)])
+def test_a_bound_that_accepts_everything_is_refused(operations, unit):
+    with pytest.raises(BadInput, match="the error bound holds for fewer operations than 1 / unit roundoff"):
+        Bound(operations, unit).gamma(unit)
+
+
+def test_integers_of_numpy_are_exact():
+    numpy = pytest.importorskip("numpy")
+    ours, golden = numpy.int64(2**60 + 1), numpy.int64(2**60)
+    assert difference(ours, golden) and difference(ours, golden, 2.0**60, Bound(9, 2.0**-53))
+    assert not difference(golden, golden)
+    assert difference(numpy.bool_(True), numpy.int64(1))
 
 
 def test_edge_inputs_change_floats_alone():

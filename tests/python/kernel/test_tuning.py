@@ -97,6 +97,30 @@ def test_a_choice_starts_at_1_where_no_input_of_size_0_can_be_made(tuned):
     assert (choice["variant"], choice["from_size"]) == ("wrong_when_empty", 1)
 
 
+def declare_bounded(operations, magnitude) -> None:
+    @kernel(inputs=DOUBLES, sizes=(16,), operations=operations, magnitude=magnitude)
+    def total(x):
+        return fsum(x)
+
+    @total.variant
+    def wrong(x):
+        return -77.0
+
+
+def test_a_bound_that_accepts_everything_leaves_the_kernel_untuned(tuned):
+    declare_bounded(lambda size: 2**60, fsum)
+    found = tuned(faster)
+    (left,) = found.left
+    assert "at size 1 the error bound holds for fewer operations than 1 / unit roundoff" in left["reason"]
+    assert not found.files
+
+
+def test_an_infinite_magnitude_compares_nothing(tuned):
+    declare_bounded(lambda size: size, lambda x: float("inf"))
+    said = "no input could be compared: the magnitude of result is infinite, so no error bound holds"
+    assert refused_of(tuned(faster)) == {"wrong": said}
+
+
 def test_a_tie_keeps_the_golden_copy(tuned):
     declare()
     found = tuned(lambda variant, parameters, size: 1e-6)
