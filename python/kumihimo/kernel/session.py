@@ -20,6 +20,9 @@ from kumihimo.quantities import seconds_text
 START_SECONDS = 300.0  # for a program to call its first kernel
 MOST_OF_AN_ANSWER = 64 << 20  # bytes
 MOST_OF_A_LINE = 400  # characters
+# Python puts the current folder first in the import path: a colorsys.py there is not ours.
+WORKER = "import sys; sys.path[:1] = sys.path[:1] if sys.path[0] else []; "
+WORKER += "from kumihimo.kernel import worker; worker.main(sys.argv[1])"
 NO_KERNEL = "call a kernel, or kumihimo::kernel::tuning_point(), with these arguments"
 
 
@@ -149,4 +152,4 @@ class Session:
 
 
 def of_file(path: str) -> Session:
-    return Session([sys.executable, "-m", "kumihimo.kernel.worker", path])
+    return Session([sys.executable, "-c", WORKER, path])

@@ -1,4 +1,4 @@
-"""python -m kumihimo.kernel.worker FILE.py: imports the file and serves its kernels (serving.py)."""
+"""The process that imports a Python file and serves its kernels (serving.py)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,3 @@ def main(path: str) -> None:
     except KumihimoError as error:
         sys.exit(str(error))
     serving.serve(declaration.declared)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])

@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from kumihimo.kernel import session
+from kumihimo.kernel.session import Session
+
 FILE = """
 import os, signal, sys, time
 from kumihimo.kernel import kernel
@@ -140,3 +143,14 @@ def test_a_python_program_after_the_dashes(kumihimo, file_of):
     path = file_of(FILE)
     ended = kumihimo("tune", "kernel", "--kernel", "total", "--size", "8", "--json", "--", sys.executable, str(path))
     assert json.loads(ended.out)["results"][0]["chosen"]["variant"] == "quick"
+
+
+def test_modules_in_the_current_folder_are_not_ours(file_of, monkeypatch, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    for name in ("colorsys", "json", "argparse", "dataclasses"):
+        (elsewhere / f"{name}.py").write_text("raise SystemExit('a module of the current folder')")
+    path = file_of(FILE.replace("import os,", "import colorsys, os,"))
+    with Session(session.of_file(str(path)).command) as program:
+        monkeypatch.chdir(elsewhere)
+        assert [kernel["name"] for kernel in program.listing()["kernels"]] == ["total", "unused"]
