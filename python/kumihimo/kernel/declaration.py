@@ -169,7 +169,7 @@ class Kernel:
         variant = self.variants.get(choice.get("variant"))
         try:
             values = dict(choice.get("parameters", {}))
-            if variant is None or variant.hash(values) != choice.get("source"):
+            if variant is None or not variant.has(values) or variant.hash(values) != choice.get("source"):
                 return None
             path = choices.objects() / choice["object"] if variant.compiled else None
             if path and not path.is_file():

@@ -320,3 +320,27 @@ def test_under_tuning_a_golden_copy_calls_golden_copies(monkeypatch):
     monkeypatch.setattr(os, "_exit", lambda code: None)
     serving.serve(declaration.declared)
     assert outer.golden([1]) == ("golden", 1)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"multiple": 0},
+        {"multiple": True},
+        {"from_size": "x"},
+        {"to_size": None},
+        {"from_size": -1.5},
+        {"odd": "yes"},
+        {"power_of_two": [1]},
+        {"variant": ["fast"]},
+        {"parameters": [1]},
+        {"parameters": {"unknown": 3}},
+        {"object": 7},
+        {"object": "../fast.so"},
+        {"object": "/tmp/fast.so"},
+    ],
+)
+def test_a_damaged_choice_leaves_the_golden_copy(damage):
+    total = declare()
+    write("total", [{**choice(total, "fast"), **damage}])
+    assert total([1, 2]) == ("golden", 3)
