@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
-import shutil
+import tempfile
 from collections.abc import Iterator, Sequence
 from math import inf
 from pathlib import Path
@@ -57,14 +57,25 @@ def source_of(tuning: Tuning, candidate: Candidate) -> dict:
     found = {"source": tuning.hash_of(candidate)}
     path = tuning.objects.get(candidate)
     if path:
-        choices.objects().mkdir(parents=True, exist_ok=True)
         kept = choices.objects() / Path(path).name
-        if not kept.exists():
-            new = kept.with_suffix(".new")
-            shutil.copyfile(path, new)
-            new.replace(kept)
+        keep(Path(path), kept)
         found |= {"object": kept.name, "builder": tuning.builder}
     return found
+
+
+def keep(made: Path, kept: Path) -> None:
+    """Copies an object, unless another process did: never half of it under its name."""
+    with locked(kept):
+        if kept.exists():
+            return
+        with tempfile.NamedTemporaryFile(dir=kept.parent, suffix=".new", delete=False) as new:
+            try:
+                new.write(made.read_bytes())
+                new.flush()
+                Path(new.name).replace(kept)
+            except BaseException:
+                Path(new.name).unlink()
+                raise
 
 
 def figures_of(decision: dict) -> dict:
