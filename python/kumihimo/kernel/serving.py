@@ -16,6 +16,7 @@ import copy
 import inspect
 import json
 import os
+import stat
 import time
 from collections.abc import Callable
 from typing import NoReturn
@@ -29,9 +30,12 @@ from kumihimo.kernel.guards import Arrays, WroteOutside, guarding
 MOST_KEPT = 2**20  # trips of golden results
 
 
-def serve(kernels: dict[str, Kernel]) -> NoReturn:
-    """Answers until the tuner closes its pipe, then ends the process: the program does not go on."""
+def serve(kernels: dict[str, Kernel]) -> None:
+    """Answers until the tuner closes its pipe, then ends the process: the program does not go on. Returns at once where
+    there are no pipes."""
     reading, writing = map(int, os.environ.pop(TUNING).split(","))
+    if not are_open(reading, writing):
+        return
     for each in kernels.values():
         each.run_golden()  # also where one kernel calls another
     server = Server(kernels)
@@ -40,6 +44,22 @@ def serve(kernels: dict[str, Kernel]) -> NoReturn:
             answers.write(json.dumps(server.answer(json.loads(line))) + "\n")
             answers.flush()
     os._exit(0)
+
+
+def refuse(error: BadInput) -> NoReturn:
+    """Answers that a value in the file is wrong, and ends the process."""
+    _, writing = map(int, os.environ.pop(TUNING).split(","))
+    with os.fdopen(writing, "w", encoding="utf-8") as answers:
+        answers.write(json.dumps({"wrong": error.problem, "advice": error.advice}) + "\n")
+    os._exit(0)
+
+
+def are_open(*descriptors: int) -> bool:
+    """Whether they are still the tuner's pipes: a program that ours started has its variable, but not its pipes."""
+    try:
+        return all(stat.S_ISFIFO(os.fstat(each).st_mode) for each in descriptors)
+    except OSError:
+        return False
 
 
 class Server:

@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 
-from kumihimo.errors import failed
+from kumihimo.errors import BadInput, failed
 from kumihimo.kernel.declaration import TUNING
 from kumihimo.quantities import seconds_text
 
@@ -50,7 +50,10 @@ class Session:
         """The kernels of the program. Failed: it does not start, or ends before it calls one."""
         self.close()
         try:
-            return self._start()
+            answer = self._start()
+            if "wrong" in answer:  # a value in the file
+                raise BadInput(answer["wrong"], answer["advice"])
+            return answer
         except Ended as error:
             said = self.last_words
             advice = NO_KERNEL if not said else ""
@@ -151,5 +154,5 @@ class Session:
         return f"ended the process with exit code {code}"
 
 
-def of_file(path: str) -> Session:
-    return Session([sys.executable, "-c", WORKER, path])
+def of_file(path: str, start_seconds: float = START_SECONDS) -> Session:
+    return Session([sys.executable, "-c", WORKER, path], start_seconds)

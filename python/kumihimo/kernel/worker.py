@@ -6,7 +6,7 @@ import importlib.util
 import sys
 from pathlib import Path
 
-from kumihimo.errors import KumihimoError
+from kumihimo.errors import BadInput, KumihimoError
 from kumihimo.kernel import declaration, serving
 
 
@@ -19,6 +19,8 @@ def main(path: str) -> None:
     sys.modules[file.stem] = module  # as pickle and inspect need it
     try:
         spec.loader.exec_module(module)
+    except BadInput as error:
+        serving.refuse(error)
     except KumihimoError as error:
         sys.exit(str(error))
     serving.serve(declaration.declared)
