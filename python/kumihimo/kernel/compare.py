@@ -108,8 +108,8 @@ def of_numbers(ours: object, golden: object, magnitude: object, bound: Bound | N
     if is_integer(ours) and is_integer(golden):  # exact
         is_same = int(ours) == int(golden) and is_bool(ours) == is_bool(golden)
         return "" if is_same else said_of(ours, golden, name)
-    if is_integer(ours) != is_integer(golden):
-        return said_of(ours, golden, name)
+    if is_integer(golden):
+        return "" if ours == int(golden) else said_of(ours, golden, name)
     parts = [(complex(ours).real, complex(golden).real), (complex(ours).imag, complex(golden).imag)]
     if all(same(a, b) for a, b in parts):
         return ""

@@ -119,7 +119,10 @@ def test_the_include_folder_is_printed(kumihimo):
         ),
         (("FILE", "--size", "9" * 5000), "--size must be whole numbers of trips such as 100,1000, each at most"),
         (("FILE", "--search", "all"), "--search must be one of exhaustive, random, bayesian (got 'all')"),
-        (("FILE", "--size", "8,x"), "--size must be whole numbers of trips such as 100,1000 (got '8,x')"),
+        (
+            ("FILE", "--size", "8,x"),
+            "--size must be whole numbers of trips such as 100,1000, each at most 1099511627776 (got 'x')",
+        ),
         (("copy", "--size", "8"), "a kernel of this project takes no --size (got 8); leave it out"),
         (("copy", "--", "true"), "nothing but options may stand before -- (got copy)"),
         (("--",), "the program after -- is missing; write kumihimo tune kernel -- ./program"),
