@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from kumihimo.errors import wrong_value
 
 NO_BOUND = "correct operations, or declare the kernel without a bound"
-UNIT_OF_FORMAT = {"f": 2.0**-24, "d": 2.0**-53, "e": 2.0**-11}
+UNIT_OF_FORMAT = {"f": 2.0**-24, "d": 2.0**-53, "e": 2.0**-11, "Zf": 2.0**-24, "Zd": 2.0**-53}
 SMALLEST = {2.0**-24: 2.0**-149, 2.0**-53: 5e-324, 2.0**-11: 2.0**-24}
 COMPLEX_FACTOR = 2**1.5  # rounding errors of a complex product, Higham section 3.6
 
@@ -48,9 +48,9 @@ def view_of(value: object) -> memoryview | None:
         return None
     try:
         view = memoryview(value)
-    except TypeError:
+    except (TypeError, ValueError, BufferError):
         return None
-    return view if view.c_contiguous and view.ndim and view.format != "O" else None
+    return view if view.ndim and view.format != "O" else None
 
 
 def difference(
@@ -139,6 +139,11 @@ def shown(value: object) -> str:
 
 
 def flat(view: memoryview) -> list:
+    """In the order of C, whatever its layout."""
+    if view.format.startswith("Z"):
+        count = 2 * (view.nbytes // view.itemsize)  # pairs
+        parts = struct.unpack(f"{count}{view.format[1:]}", view.tobytes())
+        return list(map(complex, parts[::2], parts[1::2]))
     return view.tolist() if view.ndim == 1 else list(elements(view.tolist()))
 
 

@@ -103,3 +103,22 @@ def test_edge_inputs_change_floats_alone():
     assert arguments(inputs, 7, 0, "zeros") == [array("d", [0, 0]), array("i", [1]), 0.0, [0.0], 7]
     assert arguments(inputs, 7, 0, "huge")[0] == array("d", [1e145, 2e145])
     assert arguments(inputs, 7, 0, "tiny")[2] == 2e-145
+
+
+def test_the_layout_of_an_array_is_no_difference():
+    numpy = pytest.importorskip("numpy")
+    rows = numpy.arange(12.0).reshape(3, 4)
+    for other in (numpy.asfortranarray(rows), numpy.repeat(rows, 2, axis=1)[:, ::2]):
+        assert not difference(other, rows) and not difference(rows, other)
+        assert difference(other + 1, rows).startswith("result[0] is 1.0, the golden copy's 0.0")
+
+
+def test_complex_arrays():
+    numpy = pytest.importorskip("numpy")
+    golden = numpy.array([1 + 2j, 3 - 4j])
+    ours = golden * (1 + 2.0**-52)
+    bound, magnitude = Bound(8, 2.0**-53), numpy.array([3.0, 7.0])
+    assert not difference(golden.copy(), golden)
+    assert difference(ours, golden) and not difference(ours, golden, magnitude, bound)
+    said = difference(golden.conj(), golden, magnitude, bound)
+    assert said.startswith("result[0] is (1-2j), the golden copy's (1+2j)")
