@@ -89,6 +89,8 @@ def difference(
         return ""
     if is_number(ours) and is_number(golden):
         return of_numbers(ours, golden, magnitude, bound, bound.unit if bound else 0.0, name)
+    if type(ours) is type(golden) and type(golden).__eq__ is object.__eq__ and hasattr(golden, "__dict__"):
+        return difference(vars(ours), vars(golden), magnitude, bound, name)
     return "" if type(ours) is type(golden) and ours == golden else said_of(ours, golden, name)
 
 

@@ -4,7 +4,7 @@ C++ header answers the same ones (docs/adr/0036-kernels-of-users.md).
 list                                      -> kernels, machine, language
 source kernel variant parameters          -> text
 hash   kernel variant parameters          -> hash
-check  kernel variant parameters object size seed input -> ok | refused | skipped | unbounded
+check  kernel variant parameters object size seed input -> ok | refused | skipped | unbounded | misdeclared
 time   kernel variant parameters object size times -> seconds of one call
 
 The process may die of a request: then the tuner starts another one and refuses the variant.
@@ -101,7 +101,7 @@ class Server:
     def check(self, kernel: Kernel, asked: dict) -> dict:
         size, seed, kind = asked["size"], asked["seed"], asked["input"]
         made = self.golden_of(kernel, size, seed, kind)
-        if "skipped" in made[0]:
+        if made[0]:
             return made[0]
         _, given, golden_result, golden_after, *_ = made
         function = self.function(kernel, asked)
@@ -158,6 +158,10 @@ class Server:
             result = kernel.golden(*after)
         except Exception as error:
             return ({"skipped": f"the golden copy raises {raised(error)}"},)
+        for name, before, written in zip(names_of(kernel, len(given)), given, after):
+            if name not in kernel.outputs and difference(written, before):
+                said = f"the golden copy writes to {name}, which is not declared as an output; "
+                return ({"misdeclared": f"{said}declare outputs=({', '.join(map(repr, (*kernel.outputs, name)))},)"},)
         magnitude, magnitude_after = None, None
         if kernel.magnitude:
             magnitude_after = copy.deepcopy(given)

@@ -29,8 +29,8 @@ EDGE_SIZES = 5
 Step = Callable[[str], None]
 
 
-class Unbounded(Failed):
-    """The kernel's error bound would accept every result."""
+class Misdeclared(Failed):
+    """The kernel itself is wrong: its error bound would accept every result, or an output is not declared."""
 
 
 @dataclass
@@ -237,7 +237,7 @@ class Tuning:
         if candidate not in self.faults:
             try:
                 self.faults[candidate] = self.found_fault(candidate)
-            except Unbounded:
+            except Misdeclared:
                 raise
             except Failed as error:
                 self.faults[candidate] = str(error)
@@ -254,7 +254,9 @@ class Tuning:
                 self.unavailable.add(candidate)
                 return answer["refused"]
             if "unbounded" in answer:
-                raise Unbounded(f"at size {size} {answer['unbounded']}")
+                raise Misdeclared(f"at size {size} {answer['unbounded']}")
+            if "misdeclared" in answer:
+                raise Misdeclared(answer["misdeclared"])
             if "refused" in answer:
                 if "outside" in answer["refused"]:
                     self.session.close()  # its memory may be damaged

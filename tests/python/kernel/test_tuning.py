@@ -122,6 +122,32 @@ def test_an_infinite_magnitude_compares_nothing(tuned):
     assert refused_of(tuned(faster)) == {"wrong": said}
 
 
+def test_an_output_that_is_not_declared_is_the_fault_of_the_kernel(tuned):
+    @kernel(inputs=DOUBLES, sizes=(16,))
+    def doubled(x):
+        x[0] = 2
+
+    doubled.variant(lambda x: None, name="wrong")
+    (left,) = tuned(faster).left
+    said = "the golden copy writes to x, which is not declared as an output; declare outputs=('x',)"
+    assert left["reason"].startswith(said)
+
+
+def test_objects_without_equality_are_compared_by_their_fields(tuned):
+    class Box:
+        def __init__(self, value):
+            self.value = value
+
+    @kernel(inputs=lambda size, seed: ([Box(1.0)] * size,), sizes=(16,))
+    def total(x):
+        return Box(fsum(each.value for each in x))
+
+    total.variant(lambda x: Box(fsum(each.value for each in x)), name="right")
+    total.variant(lambda x: Box(0.5), name="wrong")
+    refused = refused_of(tuned(lambda variant, parameters, size: 1e-6))
+    assert refused == {"wrong": "size 1, seed 0, random input: result['value'] is 0.5, the golden copy's 1.0"}
+
+
 def test_a_tie_keeps_the_golden_copy(tuned):
     declare()
     found = tuned(lambda variant, parameters, size: 1e-6)
