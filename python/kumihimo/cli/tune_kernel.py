@@ -56,7 +56,8 @@ def command(
     trips: option("--size SIZES", "Sizes to tune: 100,1000 [default: those of the kernel].", str, OF_PROGRAMS) = None,
     strategy: option(
         "--search NAME",
-        "exhaustive, random or bayesian [default: exhaustive up to 64 candidates, then bayesian].",
+        "exhaustive, random or bayesian [default: exhaustive up to 64 candidates, then bayesian, or random if Optuna "
+        "is missing].",
         str,
         OF_PROGRAMS,
     ) = None,
@@ -80,6 +81,7 @@ def command(
         return 0
     if tune_program.is_wanted(names or []):
         return tune_program.tune(names or [], only, trips, strategy, budget, explain, as_json)
+    tune_program.refuse_programs(names or [])
     options.refuse_beside("a kernel of this project", "only", "trips", "strategy")
     wanted = kernels.keys(names or [], operation or "", kind or "")
     lengths = checked_sizes(sizes)

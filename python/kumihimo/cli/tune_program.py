@@ -7,15 +7,16 @@ from pathlib import Path
 
 import click
 
-from kumihimo import package_files, quantities
+from kumihimo import files, package_files, quantities
 from kumihimo.cli import options, output, progress
 from kumihimo.cli.tune import made_by
 from kumihimo.errors import missing, wrong_value
-from kumihimo.kernel import programs, search, session
+from kumihimo.kernel import choices, programs, search, session
 from kumihimo.tune.kernels import candidate_text, is_row_of, reason, row_of
 from kumihimo.tune.launches import Clock
 
 WORDS = "kumihimo.tune_program.words"  # of the command line after --
+INSTALL = "install it by pip install -r requirements/search.txt"
 MOST_SIZE = 2**40
 
 
@@ -31,20 +32,29 @@ def words() -> list[str] | None:
     return click.get_current_context().meta.get(WORDS)
 
 
-def started(names: Sequence[str], only: str | None) -> tuple[session.Session, list[str]]:
-    """The program, and the names of its kernels that are wanted."""
+def refuse_programs(names: Sequence[str]) -> None:
+    """Of a command line without --."""
+    for place, name in enumerate(names):
+        if "/" in name:
+            advice = f"write kumihimo tune kernel -- {' '.join(names[place:])}"
+            raise wrong_value("a program must stand after --", f"'{name}'", advice)
+
+
+def started(names: Sequence[str], only: str | None, budget: float) -> tuple[session.Session, list[str]]:
+    """The program, and the names of its kernels that are wanted. It must call a kernel within the budget."""
+    start_seconds = min(budget, session.START_SECONDS)
     wanted = [name for name in (only or "").split(",") if name]
     program = words()
     if program is None:
         if len(names) > 1:
             raise wrong_value("a file of kernels must be named alone", " ".join(names))
         path, of_word = programs.of_file(names[0])
-        return session.of_file(path), of_word + wanted
+        return session.of_file(path, start_seconds), of_word + wanted
     if names:
         raise wrong_value("nothing but options may stand before --", " ".join(names))
     if not program:
         raise missing("the program after --", "write kumihimo tune kernel -- ./program")
-    return session.Session(program), wanted
+    return session.Session(program, start_seconds), wanted
 
 
 def tune(
@@ -60,7 +70,10 @@ def tune(
     search.strategy_for(strategy or "", 1)
     sizes = parsed_sizes(trips)
     clock = Clock(budget)
-    program, wanted = started(names, only)
+    program, wanted = started(names, only, budget)
+    folder = choices.folder()
+    with files.refused("the folder of kernel wisdom must be writable", folder):
+        files.check_folder(folder)
     found = programs.Found()
     interruption = progress.Interruption()
     with program, interruption:
@@ -70,6 +83,7 @@ def tune(
             programs.tune(program, listing, kernels, sizes, strategy or "", clock, made, advance, found)
     report = {
         "wisdom": found.files,
+        "not_kept": found.not_kept,
         "made": made_by(clock),
         "results": found.decisions,
         "choices": found.choices,
@@ -81,16 +95,20 @@ def tune(
         output.print_json({**report, "interrupted": interruption.code != 0, **output.own_cost()})
     else:
         show(report, explain)
+    if not strategy and any(row["search"] == "random" for row in report["results"]):
+        output.message(f"Optuna is not installed: random search instead of bayesian; {INSTALL}")
     if interruption.code:
         output.message("interrupted; the results so far are kept" if found.files else "interrupted")
-    return interruption.code or int(bool(report["wrong"]))
+    return interruption.code or int(bool(report["wrong"] or report["not_kept"]))
 
 
 def parsed_sizes(text: str | None) -> list[int]:
     sizes = []
     for word in (text or "").split(",") if text else []:
-        if not word.strip().isdecimal() or not 1 <= int(word) <= MOST_SIZE:
-            raise wrong_value("--size must be whole numbers of trips such as 100,1000", f"'{text}'")
+        is_number = word.strip().isdecimal() and len(word.strip()) <= len(str(MOST_SIZE))
+        if not is_number or not 1 <= int(word) <= MOST_SIZE:
+            rule = f"--size must be whole numbers of trips such as 100,1000, each at most {MOST_SIZE}"
+            raise wrong_value(rule, f"'{word.strip()}'")
         sizes.append(int(word))
     return sizes
 
@@ -115,6 +133,7 @@ def show(report: dict, explain: bool) -> None:
     output.print_list("Wrong or failing, never chosen:", report["wrong"])
     output.print_list("Not available on this machine:", report["unavailable"])
     output.print_list("Left untuned:", [left_text(each) for each in report["left_untuned"]])
+    output.print_list("Choices that could not be written:", report["not_kept"])
     for path in report["wisdom"]:
         print(f"\nThe choices are in {path}; the program uses them.")
 

@@ -25,7 +25,7 @@ def edge_of(value: object, kind: str) -> object:
     if isinstance(value, list) and value and all(isinstance(each, float) for each in value):
         return [edge_of(each, kind) for each in value]
     view = view_of(value)
-    if view is None or view.readonly or view.format not in ("d", "f") or not view.nbytes:
+    if view is None or not view.c_contiguous or view.readonly or view.format not in ("d", "f") or not view.nbytes:
         return value
     changed = copy.deepcopy(value)
     numbers = memoryview(changed).cast("B").cast(view.format)

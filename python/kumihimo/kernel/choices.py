@@ -7,6 +7,7 @@ import json
 import os
 from pathlib import Path
 
+from kumihimo.errors import KumihimoError, failed
 from kumihimo.kernel import identity
 
 VERSION = 1
@@ -16,7 +17,12 @@ GOLDEN = "golden"
 def folder() -> Path:
     """A file for each name of a kernel (docs/wisdom.md), beside the wisdom of collectives."""
     data = Path(os.environ.get("XDG_DATA_HOME", ""))
-    return (data if data.is_absolute() else Path.home() / ".local" / "share") / "kumihimo" / "wisdom" / "kernels"
+    if not data.is_absolute():
+        try:
+            data = Path.home() / ".local" / "share"
+        except RuntimeError:  # neither HOME nor an entry in passwd
+            raise failed("there is no home folder for kernel wisdom", "", "set HOME or XDG_DATA_HOME") from None
+    return data / "kumihimo" / "wisdom" / "kernels"
 
 
 def path_of(kernel: str) -> Path:
@@ -30,7 +36,8 @@ def objects() -> Path:
 
 def read(kernel: str) -> list[dict]:
     """All choices of the file; none where there is no file or a damaged one: the golden copy needs no wisdom."""
-    with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    damage = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
+    with contextlib.suppress(KumihimoError, *damage):
         file = json.loads(path_of(kernel).read_text(encoding="utf-8"))
         if file["kumihimo_wisdom"] == VERSION:
             return [each for each in file["choices"] if isinstance(each, dict)]
@@ -38,9 +45,22 @@ def read(kernel: str) -> list[dict]:
 
 
 def fitting(choices: list[dict], golden: str, compiler: str, language: str) -> list[dict]:
-    """Those of this machine, compiler and golden copy."""
+    """Those of this machine, compiler and golden copy, without damaged ones."""
     key = key_of(golden, compiler, language)
-    return [each for each in choices if all(each.get(name) == value for name, value in key.items())]
+    return [each for each in choices if all(each.get(n) == value for n, value in key.items()) and is_whole(each)]
+
+
+def is_whole(choice: dict) -> bool:
+    """Whether each field has its type, and the object is the name of a file beside the wisdom."""
+    sizes = [choice.get(name, 1) for name in ("from_size", "to_size", "multiple")]
+    if any(type(size) is not int or size < 0 for size in sizes) or sizes[2] < 1:
+        return False
+    if not all(isinstance(choice.get(name), (bool, type(None))) for name in ("odd", "power_of_two")):
+        return False
+    kept = choice.get("object", "none")
+    if not isinstance(choice.get("variant"), str) or not isinstance(choice.get("parameters", {}), dict):
+        return False
+    return isinstance(kept, str) and "\0" not in kept and kept == Path(kept).name
 
 
 def key_of(golden: str, compiler: str, language: str, machine: dict | None = None) -> dict:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+import shlex
 import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from kumihimo.errors import failed
+from kumihimo.errors import failed, wrong_value
 
 FLAGS = ("-O3", "-march=native", "-fopenmp-simd", "-fPIC", "-shared", "-w")
 LANGUAGES = {
@@ -47,15 +48,27 @@ class Compiler:
         return made
 
 
+def words_of(variable: str) -> list[str]:
+    text = os.environ.get(variable, "")
+    try:
+        return shlex.split(text)
+    except ValueError:
+        raise wrong_value(f"{variable} must be a command line", f"'{text}'", "close its quotes") from None
+
+
 def find(language: str) -> Compiler:
-    """By CC or CXX, or the usual names. Failed: there is none."""
+    """By CC or CXX, which may have arguments, or the usual names. Failed: there is none. BadInput: CC names none."""
     variable, names, standard, suffix = LANGUAGES[language]
-    for name in filter(None, (os.environ.get(variable), *names)):
+    configured = words_of(variable)
+    for name, *arguments in [configured] if configured else [[name] for name in names]:
         path = shutil.which(name)
         if path:
-            done = subprocess.run([path, "--version"], capture_output=True, text=True, errors="replace", check=False)
+            words = [path, *arguments, "--version"]
+            done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
             version = (done.stdout.splitlines() or [name])[0]
-            return Compiler(path, version, (*FLAGS, standard), suffix)
+            return Compiler(path, version, (*arguments, *FLAGS, standard), suffix)
+    if configured:
+        raise wrong_value(f"{variable} must name a compiler", f"'{configured[0]}'", "correct or unset it")
     raise failed(
         f"there is no compiler for {language.upper()} ({', '.join(names)})", "", f"install one, or set {variable}"
     )

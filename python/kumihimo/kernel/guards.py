@@ -14,7 +14,7 @@ LINE = 64
 
 
 class WroteOutside(Exception):
-    """A variant changed what is none of its output."""
+    """A variant wrote outside its output."""
 
 
 class Guarding:

@@ -89,6 +89,8 @@ def read(words: str, found: dict) -> None:
         found["multiple"] = lcm(found["multiple"], int(match[1]))
     elif match := re.fullmatch(r"(\d{1,18})(?: ?(?:to|\.\.|-) ?(\d{1,18}))? trips?", words):
         low, high = int(match[1]), int(match[2] or match[1])
+        if high < 1:
+            raise wrong_value("trips in a hint must be at least 1", f"'{words}'")
         if low > high:
             raise wrong_value("trips in a hint must run from the least to the most", f"'{words}'")
         if "trips" in found:

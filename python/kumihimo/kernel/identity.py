@@ -6,6 +6,7 @@ import functools
 import hashlib
 import os
 import platform
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -17,17 +18,25 @@ def hash_of_text(text: str) -> str:
 
 
 def hash_of_function(function: Callable) -> str:
-    """Of the source without decorators, comments and layout; of the compiled code where there is no source. What the
-    function calls is not part of it."""
+    """Of the source without comments, layout and the decorators of kernels; of the compiled code where there is no
+    source. Arguments bound by functools.partial are part of it; what the function calls is not."""
     return hash_of_text(source_of(function))
 
 
-def source_of(function: Callable) -> str:
+def source_of(function: Callable, kept: tuple = ()) -> str:
+    """`kept`: functions whose closures hold this one; two may hold each other."""
     import ast
     import inspect
 
-    inner = inspect.unwrap(getattr(function, "func", function))
+    if isinstance(function, functools.partial):
+        bound = [of_value(each) for each in function.args]
+        bound += [f"{name}={of_value(value)}" for name, value in sorted(function.keywords.items())]
+        return f"{source_of(function.func)}\n{', '.join(bound)}"
+    inner = inspect.unwrap(function)
     code = getattr(inner, "__code__", None)
+    if code is None and hasattr(getattr(type(inner), "__call__", None), "__code__"):  # noqa: B004
+        state = sorted((name, of_value(value)) for name, value in getattr(inner, "__dict__", {}).items())
+        return f"{source_of(type(inner).__call__)}\n{state}"
     if code is None:  # native
         owner = getattr(inner, "__module__", None) or type(inner).__module__
         return f"{owner}.{getattr(inner, '__qualname__', type(inner).__qualname__)} {version_of(owner)}"
@@ -35,10 +44,46 @@ def source_of(function: Callable) -> str:
         lines, _ = inspect.findsource(inner)
         (node,) = definitions("".join(lines)).get((code.co_name, code.co_firstlineno), ())
     except (OSError, TypeError, SyntaxError, ValueError, RecursionError, IndexError):
-        return of_code(code)  # no source, or several lambdas in a line
+        return of_code(code) + of_closure(inner, kept)  # no source, or several lambdas in a line
     if hasattr(node, "decorator_list"):
-        node.decorator_list = []
-    return ast.unparse(node)
+        node.decorator_list = [each for each in node.decorator_list if not is_of_kernels(each)]
+    return ast.unparse(node) + of_closure(inner, kept)
+
+
+def of_closure(function: Callable, kept: tuple = ()) -> str:
+    """Plain values that a nested function keeps, and functions that a decorator keeps."""
+    cells = zip(function.__code__.co_freevars, getattr(function, "__closure__", None) or ())
+    text, kept = "", (*kept, function)
+    for name, cell in cells:
+        try:
+            value = cell.cell_contents
+        except ValueError:  # not assigned yet
+            continue
+        if isinstance(value, (int, float, complex, str, bytes, tuple)):
+            text += f"\n{name} = {of_value(value)}"
+        elif hasattr(value, "__code__") and value not in kept:
+            text += f"\n{name} = {source_of(value, kept)}"
+    return text
+
+
+def of_value(value: object) -> str:
+    """Of a bound argument or a field: its bytes or its text, without addresses of this process."""
+    if callable(value) and not isinstance(value, type):
+        return source_of(value)
+    try:
+        view = memoryview(value)
+        return f"{view.format} {view.shape} {view.tobytes().hex()}"
+    except (TypeError, ValueError):
+        return re.sub(r" at 0x[0-9a-f]+", "", repr(value))
+
+
+def is_of_kernels(decorator: object) -> bool:
+    """Whether it declares a kernel or a variant: @kernel, @kd.kernel(...), @dot.variant or @dot.variant(...)."""
+    import ast
+
+    called = decorator.func if isinstance(decorator, ast.Call) else decorator
+    name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+    return name == "kernel" or (name == "variant" and isinstance(called, ast.Attribute))
 
 
 @functools.lru_cache(maxsize=4)

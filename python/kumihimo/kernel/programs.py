@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kumihimo.errors import Failed, did_you_mean, missing, wrong_value
+from kumihimo.errors import Failed, KumihimoError, did_you_mean, missing, wrong_value
 from kumihimo.kernel import choices, search, wisdom
 from kumihimo.kernel.declaration import check_name
 from kumihimo.kernel.hints import parse
@@ -26,6 +26,7 @@ class Found:
     left: list[dict] = field(default_factory=list)
     choices: list[dict] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
+    not_kept: list[str] = field(default_factory=list)  # kernels whose choices could not be written, and why
 
 
 def is_file_name(word: str) -> bool:
@@ -112,9 +113,12 @@ def tune_one(tuning, listing, sizes, strategy, clock, seconds, made, step, found
     finally:
         right = [each for each in mine if not is_wrong(tuning, each)]
         if right:
-            rows = wisdom.rows(tuning, listing, right)
-            found.choices += rows
-            found.files.append(str(wisdom.extend(kernel["name"], rows, made())))
+            try:
+                rows = wisdom.rows(tuning, listing, right)
+                found.choices += rows
+                found.files.append(str(wisdom.extend(kernel["name"], rows, made())))
+            except (KumihimoError, OSError) as error:  # the results are shown all the same
+                found.not_kept.append(f"{kernel['name']}: {error}")
     reached = {each["size"] for each in mine}
     if left := [size for size in wanted if size not in reached]:
         found.left.append({"kernel": kernel["name"], "sizes": left, "reason": "no time"})

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from kumihimo.errors import wrong_value
 STRATEGIES = ("exhaustive", "random", "bayesian")
 SHARE = 0.1  # of the candidates that random and bayesian measure
 LEAST = 12  # of them
-MOST_EXHAUSTIVE = 64  # candidates, up to which all are measured if nobody names a search
+MOST_EXHAUSTIVE = 64  # candidates; without --search larger spaces are sampled
 Cost = Callable[["Candidate"], float]  # seconds; inf where it is refused
 
 
@@ -47,7 +48,17 @@ def space(families: Sequence[Family]) -> list[Candidate]:
 def strategy_for(wanted: str, candidates: int) -> str:
     if wanted and wanted not in STRATEGIES:
         raise wrong_value(f"--search must be one of {', '.join(STRATEGIES)}", f"'{wanted}'")
-    return wanted or ("exhaustive" if candidates <= MOST_EXHAUSTIVE else "bayesian")
+    if wanted or candidates <= MOST_EXHAUSTIVE:
+        return wanted or "exhaustive"
+    return "bayesian" if has_model() else "random"
+
+
+def has_model() -> bool:
+    """Whether Optuna is here, without the time that it takes to load."""
+    try:
+        return importlib.util.find_spec("optuna") is not None
+    except ValueError:  # sys.modules says that there is none
+        return False
 
 
 def evaluations_of(strategy: str, candidates: int, times: int = 1) -> int:

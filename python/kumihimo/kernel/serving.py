@@ -4,7 +4,7 @@ C++ header answers the same ones (docs/adr/0036-kernels-of-users.md).
 list                                      -> kernels, machine, language
 source kernel variant parameters          -> text
 hash   kernel variant parameters          -> hash
-check  kernel variant parameters object size seed input -> ok | refused | skipped
+check  kernel variant parameters object size seed input -> ok | refused | skipped | unbounded | misdeclared
 time   kernel variant parameters object size times -> seconds of one call
 
 The process may die of a request: then the tuner starts another one and refuses the variant.
@@ -16,28 +16,50 @@ import copy
 import inspect
 import json
 import os
+import stat
 import time
 from collections.abc import Callable
 from typing import NoReturn
 
-from kumihimo.errors import KumihimoError
+from kumihimo.errors import BadInput, KumihimoError
 from kumihimo.kernel import cases, choices, identity
-from kumihimo.kernel.compare import UNIT_OF_FORMAT, Bound, difference, shown, view_of
+from kumihimo.kernel.compare import UNIT_OF_FORMAT, Bound, Overflowed, difference, shown, view_of
 from kumihimo.kernel.declaration import TUNING, Kernel
 from kumihimo.kernel.guards import Arrays, WroteOutside, guarding
 
 MOST_KEPT = 2**20  # trips of golden results
 
 
-def serve(kernels: dict[str, Kernel]) -> NoReturn:
-    """Answers until the tuner closes its pipe, then ends the process: the program does not go on."""
+def serve(kernels: dict[str, Kernel]) -> None:
+    """Answers until the tuner closes its pipe, then ends the process: the program does not go on. Returns at once where
+    there are no pipes."""
     reading, writing = map(int, os.environ.pop(TUNING).split(","))
+    if not are_open(reading, writing):
+        return
+    for each in kernels.values():
+        each.run_golden()  # also where one kernel calls another
     server = Server(kernels)
     with os.fdopen(reading, encoding="utf-8") as asked, os.fdopen(writing, "w", encoding="utf-8") as answers:
         for line in asked:
             answers.write(json.dumps(server.answer(json.loads(line))) + "\n")
             answers.flush()
     os._exit(0)
+
+
+def refuse(error: BadInput) -> NoReturn:
+    """Answers that a value in the file is wrong, and ends the process."""
+    _, writing = map(int, os.environ.pop(TUNING).split(","))
+    with os.fdopen(writing, "w", encoding="utf-8") as answers:
+        answers.write(json.dumps({"wrong": error.problem, "advice": error.advice}) + "\n")
+    os._exit(0)
+
+
+def are_open(*descriptors: int) -> bool:
+    """Whether they are still the tuner's pipes: a program that ours started has its variable, but not its pipes."""
+    try:
+        return all(stat.S_ISFIFO(os.fstat(each).st_mode) for each in descriptors)
+    except OSError:
+        return False
 
 
 class Server:
@@ -79,9 +101,9 @@ class Server:
     def check(self, kernel: Kernel, asked: dict) -> dict:
         size, seed, kind = asked["size"], asked["seed"], asked["input"]
         made = self.golden_of(kernel, size, seed, kind)
-        if "skipped" in made[0]:
+        if made[0]:
             return made[0]
-        _, given, golden_result, golden_after, magnitude, magnitude_after = made
+        _, given, golden_result, golden_after, *_ = made
         function = self.function(kernel, asked)
         names = names_of(kernel, len(given))
         arrays = Arrays(shift=seed % 2 == 1)
@@ -92,17 +114,30 @@ class Server:
             arrays.check()
         except WroteOutside as error:
             return {"refused": str(error)}
-        bound = Bound(kernel.operations(size), kernel.precision) if kernel.operations else None
+        bound, gamma = None, {}
+        if kernel.operations:
+            bound = Bound(kernel.operations(size), kernel.precision)
+            written = [value for name, value in zip(names, golden_after) if name in kernel.outputs]
+            try:
+                gamma = {"gamma": bound.gamma(unit_of([golden_result, *written], bound.unit))}
+            except BadInput as error:
+                return {"unbounded": str(error)}
+        try:
+            said = self.fault(kernel, bound, names, made, result, arguments)
+        except Overflowed as error:
+            return {"skipped": str(error)}
+        return {"refused": said} if said else {"ok": True, **gamma}
+
+    def fault(self, kernel: Kernel, bound: Bound | None, names: list, made: tuple, result, arguments: list) -> str:
+        """Where result and arguments of a variant differ from the golden copy's."""
+        _, given, golden_result, golden_after, magnitude, magnitude_after = made
         said = difference(result, golden_result, magnitude, bound)
         for name, ours, theirs, before, m in zip(names, arguments, golden_after, given, magnitude_after or given):
             if name in kernel.outputs:
                 said = said or difference(ours, theirs, m, bound, name)
             elif difference(ours, before):
                 said = said or f"writes to its input {name}"
-        if said:
-            return {"refused": said}
-        written = [value for name, value in zip(names, golden_after) if name in kernel.outputs]
-        return {"ok": True, **({"gamma": bound.gamma(unit_of([golden_result, *written], bound.unit))} if bound else {})}
+        return said
 
     def golden_of(self, kernel: Kernel, size: int, seed: int, kind: str) -> tuple:
         """Arguments, the golden copy's result and outputs, and their magnitudes."""
@@ -114,12 +149,19 @@ class Server:
         return self.golden_results[key]
 
     def made(self, kernel: Kernel, size: int, seed: int, kind: str) -> tuple:
-        given = cases.arguments(kernel.inputs, size, seed, kind)
+        try:
+            given = cases.arguments(kernel.inputs, size, seed, kind)
+        except Exception as error:
+            return ({"skipped": f"inputs({size}, {seed}) raises {raised(error)}"},)
         after = copy.deepcopy(given)
         try:
             result = kernel.golden(*after)
         except Exception as error:
             return ({"skipped": f"the golden copy raises {raised(error)}"},)
+        for name, before, written in zip(names_of(kernel, len(given)), given, after):
+            if name not in kernel.outputs and difference(written, before):
+                said = f"the golden copy writes to {name}, which is not declared as an output; "
+                return ({"misdeclared": f"{said}declare outputs=({', '.join(map(repr, (*kernel.outputs, name)))},)"},)
         magnitude, magnitude_after = None, None
         if kernel.magnitude:
             magnitude_after = copy.deepcopy(given)

@@ -13,13 +13,16 @@ import tempfile
 import time
 from collections.abc import Sequence
 
-from kumihimo.errors import failed
+from kumihimo.errors import BadInput, failed
 from kumihimo.kernel.declaration import TUNING
 from kumihimo.quantities import seconds_text
 
 START_SECONDS = 300.0  # for a program to call its first kernel
 MOST_OF_AN_ANSWER = 64 << 20  # bytes
 MOST_OF_A_LINE = 400  # characters
+# Python puts the current folder first in the import path: a colorsys.py there is not ours.
+WORKER = "import sys; sys.path[:1] = sys.path[:1] if sys.path[0] else []; "
+WORKER += "from kumihimo.kernel import worker; worker.main(sys.argv[1])"
 NO_KERNEL = "call a kernel, or kumihimo::kernel::tuning_point(), with these arguments"
 
 
@@ -47,7 +50,10 @@ class Session:
         """The kernels of the program. Failed: it does not start, or ends before it calls one."""
         self.close()
         try:
-            return self._start()
+            answer = self._start()
+            if "wrong" in answer:  # a value in the file
+                raise BadInput(answer["wrong"], answer["advice"])
+            return answer
         except Ended as error:
             said = self.last_words
             advice = NO_KERNEL if not said else ""
@@ -148,5 +154,5 @@ class Session:
         return f"ended the process with exit code {code}"
 
 
-def of_file(path: str) -> Session:
-    return Session([sys.executable, "-m", "kumihimo.kernel.worker", path])
+def of_file(path: str, start_seconds: float = START_SECONDS) -> Session:
+    return Session([sys.executable, "-c", WORKER, path], start_seconds)

@@ -26,6 +26,11 @@ class Variant:
     kind = "function"
     compiled = False  # from a source that the tuner compiles
 
+    def has(self, values: Values) -> bool:
+        """Whether its parameters have these values."""
+        given = self.parameters
+        return values.keys() == given.keys() and all(value in given[name] for name, value in values.items())
+
     def hash(self, values: Values) -> str:
         raise NotImplementedError
 

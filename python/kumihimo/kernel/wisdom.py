@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
-import shutil
+import tempfile
 from collections.abc import Iterator, Sequence
 from math import inf
 from pathlib import Path
@@ -37,12 +37,18 @@ def rows(tuning: Tuning, listing: dict, decisions: Sequence[dict]) -> list[dict]
         row |= {"from_size": each.from_bytes, "to_size": each.to_bytes, **tuning.hints.conditions()}
         row["check"] = by_size[each.sizes[0]]["check"]
         found.append({**row, "measured": [figures_of(by_size[size]) for size in each.sizes]})
-    low, high = tuning.hints.trips or (points[0][0] // NEAR, points[-1][0] * NEAR)
+    low, high = tuning.hints.trips or (max(1, points[0][0] // NEAR), points[-1][0] * NEAR)
     if points[0][0] <= max(low, 1) * FARTHEST:
-        found[0]["from_size"] = low
+        found[0]["from_size"] = low if low or is_right_when_empty(tuning, points[0][1]) else 1
     if high <= points[-1][0] * FARTHEST:
         found[-1]["to_size"] = high
     return found
+
+
+def is_right_when_empty(tuning: Tuning, chosen: dict) -> bool:
+    """Whether calls of size 0 may run the choice."""
+    candidate = Candidate(chosen["variant"], tuple(chosen["parameters"].items()))
+    return candidate == tuning.golden or candidate in tuning.checked_empty
 
 
 def source_of(tuning: Tuning, candidate: Candidate) -> dict:
@@ -51,14 +57,25 @@ def source_of(tuning: Tuning, candidate: Candidate) -> dict:
     found = {"source": tuning.hash_of(candidate)}
     path = tuning.objects.get(candidate)
     if path:
-        choices.objects().mkdir(parents=True, exist_ok=True)
         kept = choices.objects() / Path(path).name
-        if not kept.exists():
-            new = kept.with_suffix(".new")
-            shutil.copyfile(path, new)
-            new.replace(kept)
+        keep(Path(path), kept)
         found |= {"object": kept.name, "builder": tuning.builder}
     return found
+
+
+def keep(made: Path, kept: Path) -> None:
+    """Copies an object, unless another process did: never half of it under its name."""
+    with locked(kept):
+        if kept.exists():
+            return
+        with tempfile.NamedTemporaryFile(dir=kept.parent, suffix=".new", delete=False) as new:
+            try:
+                new.write(made.read_bytes())
+                new.flush()
+                Path(new.name).replace(kept)
+            except BaseException:
+                Path(new.name).unlink()
+                raise
 
 
 def figures_of(decision: dict) -> dict:

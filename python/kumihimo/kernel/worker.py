@@ -1,4 +1,4 @@
-"""python -m kumihimo.kernel.worker FILE.py: imports the file and serves its kernels (serving.py)."""
+"""The process that imports a Python file and serves its kernels (serving.py)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import importlib.util
 import sys
 from pathlib import Path
 
-from kumihimo.errors import KumihimoError
+from kumihimo.errors import BadInput, KumihimoError
 from kumihimo.kernel import declaration, serving
 
 
@@ -19,10 +19,8 @@ def main(path: str) -> None:
     sys.modules[file.stem] = module  # as pickle and inspect need it
     try:
         spec.loader.exec_module(module)
+    except BadInput as error:
+        serving.refuse(error)
     except KumihimoError as error:
         sys.exit(str(error))
     serving.serve(declaration.declared)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1])

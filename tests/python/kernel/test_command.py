@@ -12,6 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from kumihimo.kernel import session
+from kumihimo.kernel.session import Session
+
 FILE = """
 import os, signal, sys, time
 from kumihimo.kernel import kernel
@@ -110,8 +113,16 @@ def test_the_include_folder_is_printed(kumihimo):
         (("FILE:totl",), "did you mean total?"),
         (("FILE", "copy"), "a file of kernels must be named alone"),
         (("FILE", "--op", "sum"), "a program with kernels takes no --op (got sum); leave it out"),
+        (
+            ("./program", "x"),
+            "a program must stand after -- (got './program'); write kumihimo tune kernel -- ./program x",
+        ),
+        (("FILE", "--size", "9" * 5000), "--size must be whole numbers of trips such as 100,1000, each at most"),
         (("FILE", "--search", "all"), "--search must be one of exhaustive, random, bayesian (got 'all')"),
-        (("FILE", "--size", "8,x"), "--size must be whole numbers of trips such as 100,1000 (got '8,x')"),
+        (
+            ("FILE", "--size", "8,x"),
+            "--size must be whole numbers of trips such as 100,1000, each at most 1099511627776 (got 'x')",
+        ),
         (("copy", "--size", "8"), "a kernel of this project takes no --size (got 8); leave it out"),
         (("copy", "--", "true"), "nothing but options may stand before -- (got copy)"),
         (("--",), "the program after -- is missing; write kumihimo tune kernel -- ./program"),
@@ -140,3 +151,56 @@ def test_a_python_program_after_the_dashes(kumihimo, file_of):
     path = file_of(FILE)
     ended = kumihimo("tune", "kernel", "--kernel", "total", "--size", "8", "--json", "--", sys.executable, str(path))
     assert json.loads(ended.out)["results"][0]["chosen"]["variant"] == "quick"
+
+
+def test_modules_in_the_current_folder_are_not_ours(file_of, monkeypatch, tmp_path):
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    for name in ("colorsys", "json", "argparse", "dataclasses"):
+        (elsewhere / f"{name}.py").write_text("raise SystemExit('a module of the current folder')")
+    path = file_of(FILE.replace("import os,", "import colorsys, os,"))
+    with Session(session.of_file(str(path)).command) as program:
+        monkeypatch.chdir(elsewhere)
+        assert [kernel["name"] for kernel in program.listing()["kernels"]] == ["total", "unused"]
+
+
+def test_a_wrong_value_in_the_file_ends_with_2(kumihimo, file_of):
+    ended = kumihimo(
+        "tune", "kernel", str(file_of("from kumihimo.kernel import kernel\nkernel(len, hint='0 trips')\n"))
+    )
+    assert ended.code == 2 and "trips in a hint must be at least 1 (got '0 trips')" in ended.err
+
+
+def test_a_program_must_call_a_kernel_within_the_budget(kumihimo):
+    began = time.monotonic()
+    ended = kumihimo("tune", "kernel", "--budget", "2s", "--", "yes")
+    assert ended.code == 1 and "did not return within 2 s before it called a kernel" in ended.err
+    assert time.monotonic() - began < 60
+
+
+def test_the_folder_is_checked_before_measuring_and_results_are_shown(kumihimo, file_of, tmp_path):
+    path = file_of(FILE)
+    data = tmp_path / "data"
+    data.mkdir(exist_ok=True)
+    (data / "kumihimo").write_text("a file")
+    ended = kumihimo("tune", "kernel", f"{path}:total")
+    assert ended.code == 2 and "the folder of kernel wisdom must be writable" in ended.err and not ended.out
+    (data / "kumihimo").unlink()
+    (data / "kumihimo" / "wisdom" / "kernels" / "total.lock").mkdir(parents=True)  # found only when it writes
+    ended = kumihimo("tune", "kernel", f"{path}:total", "--size", "8")
+    assert ended.code == 1 and "Choices that could not be written:" in ended.out and "quick" in ended.out
+
+
+def test_a_child_that_python_starts_before_the_first_kernel(file_of):
+    program = file_of(FILE.replace('if __name__ == "__main__":', START_A_CHILD))
+    with Session([sys.executable, str(program)]) as running:
+        assert [kernel["name"] for kernel in running.listing()["kernels"]] == ["total", "unused"]
+
+
+START_A_CHILD = """
+if __name__ == "__main__" and len(sys.argv) == 1:
+    import subprocess
+    done = subprocess.run([sys.executable, __file__, "child"], capture_output=True, text=True)
+    assert done.stdout == "8.0\\n", done
+if __name__ == "__main__":
+"""

@@ -128,9 +128,135 @@ def test_a_program_runs_its_choices_and_survives_damage(found, wrong, compile_cp
         {"power_of_two": False},
         {"to_size": 15},
         {"variant": "gone"},
+        {"object": f"../objects/{text['object']}"},
     ):
         write({**everywhere, **change})
         assert run(wrong) == "6\n", change
     for damaged in ("", "{", "[" * 100000, '{"kumihimo_wisdom": 2, "choices": []}', '{"kumihimo_wisdom": 1}', '"\\'):
         path.write_text(damaged)
         assert run(wrong) == "6\n", damaged
+
+
+HEAD = """
+#include <kumihimo/kernel.hpp>
+#include <cstdio>
+namespace k = kumihimo::kernel;
+"""
+OF_A_FILE = (
+    HEAD
+    + """
+KUMIHIMO_FUNCTION(double, value, (long n), { return static_cast<double>(n) * NUMBER; })
+KUMIHIMO_FUNCTION(double, unused, (long n), { return static_cast<double>(n); })
+k::Kernel<double(long)> NAME =
+    k::Kernel<double(long)>(TITLE, KUMIHIMO_CODE(value)).size([](long n) { return n; });
+"""
+)
+MAIN = (
+    HEAD
+    + """
+extern k::Kernel<double(long)> first, second;
+int main() { std::printf("%g %g\\n", first(1), second(1)); }
+"""
+)
+
+
+def test_functions_of_one_name_in_two_files_stay_apart(compile_cpp, tmp_path):
+    files = {"first.cpp": OF_A_FILE, "second.cpp": OF_A_FILE, "main.cpp": MAIN}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    objects = []
+    for number, name in ((1, "first"), (2, "second")):
+        flags = ["-c", f"-DNUMBER={number}", f"-DNAME={name}", f'-DTITLE="{name}"', *["-ffast-math"] * (number - 1)]
+        objects.append(str(compile_cpp(tmp_path / f"{name}.cpp", tmp_path / f"{name}.o", "-Wshadow", *flags)))
+    program = compile_cpp(tmp_path / "main.cpp", tmp_path / "program", *objects)
+    assert run(program) == "1 2\n"
+    with Session([str(program)]) as session:
+        first, second = session.listing()["kernels"]
+    assert first["compiler"] + ", fast-math" == second["compiler"]
+
+
+BOUNDED = (
+    HEAD
+    + """
+KUMIHIMO_FUNCTION(double, total, (const double* x, long n), {
+  double s = 0;
+  for (long i = 0; i < n; ++i) s += x[i];
+  return s;
+})
+KUMIHIMO_FUNCTION(double, wrong, (const double*, long), { return 42; })
+KUMIHIMO_FUNCTION(double, most, (const double*, long n), { return MOST; })
+static const k::Kernel<double(const double*, long)> kernel =
+    k::Kernel<double(const double*, long)>("total", KUMIHIMO_CODE(total))
+        .size([](const double*, long n) { return n; })
+        .sizes({16})
+        .inputs([](k::Data& data, long n) { return std::tuple{data.input<double>(n), n}; })
+        .bound([](long) { return OPERATIONS; }, most)
+        .variant(VARIANT, KUMIHIMO_CODE(wrong));
+int main() { const double x[1] = {}; kernel(x, 1); }
+"""
+)
+
+
+def bounded(compile_cpp, tmp_path, operations="1L", most="static_cast<double>(n)", variant="wrong") -> Path:
+    (tmp_path / "bounded.cpp").write_text(BOUNDED)
+    flags = [f"-DOPERATIONS={operations}", f"-DMOST={most}", f'-DVARIANT="{variant}"', "-Wno-unused-parameter"]
+    return compile_cpp(tmp_path / "bounded.cpp", tmp_path / "bounded", *flags)
+
+
+def test_a_bound_that_accepts_everything_leaves_the_kernel_untuned(compile_cpp, tmp_path, tuned):
+    program = bounded(compile_cpp, tmp_path, operations="1L << 60")
+    with SyntheticTimes([str(program)], lambda *asked: 1e-6) as session:
+        found = tuned(None, session=session)
+    (left,) = found.left
+    assert "the error bound holds for fewer operations than 1 / unit roundoff" in left["reason"]
+    assert not found.files
+
+
+def test_an_infinite_magnitude_compares_nothing(compile_cpp, tmp_path, tuned):
+    program = bounded(compile_cpp, tmp_path, most="std::numeric_limits<double>::infinity() * static_cast<double>(n)")
+    with SyntheticTimes([str(program)], lambda *asked: 1e-6) as session:
+        refused = refused_of(tuned(None, session=session))
+    assert refused == {"wrong": "no input could be compared: the magnitude is infinite, so no error bound holds"}
+
+
+def test_a_variant_has_a_name_of_its_own(compile_cpp, tmp_path):
+    program = bounded(compile_cpp, tmp_path, variant="golden")
+    done = subprocess.run([str(program)], capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "a variant needs a name of its own (got 'golden' of total)" in done.stderr
+
+
+CALLS_ANOTHER = (
+    HEAD
+    + """
+KUMIHIMO_FUNCTION(double, inner_golden, (long), { return 1; })
+KUMIHIMO_FUNCTION(double, inner_fast, (long), { return 2; })
+static const k::Kernel<double(long)> inner = k::Kernel<double(long)>("inner", KUMIHIMO_CODE(inner_golden))
+    .size([](long n) { return n; }).variant("fast", KUMIHIMO_CODE(inner_fast));
+KUMIHIMO_FUNCTION(double, outer_golden, (long n), { return inner(n); })
+KUMIHIMO_FUNCTION(double, outer_one, (long), { return 1; })
+static const k::Kernel<double(long)> outer = k::Kernel<double(long)>("outer", KUMIHIMO_CODE(outer_golden))
+    .size([](long n) { return n; }).inputs([](k::Data&, long n) { return std::tuple{n}; })
+    .variant("one", KUMIHIMO_CODE(outer_one));
+int main() { std::printf("%g\\n", outer(4)); }
+"""
+)
+
+
+def test_under_tuning_a_golden_copy_calls_golden_copies(compile_cpp, tmp_path):
+    (tmp_path / "calls.cpp").write_text(CALLS_ANOTHER)
+    program = compile_cpp(tmp_path / "calls.cpp", tmp_path / "calls")
+    with Session([str(program)]) as session:
+        listing = session.listing()
+        asked = {"kernel": "inner", "variant": "fast", "parameters": {}, "object": ""}
+        source = session.ask({**asked, "do": "hash"}, 10)["hash"]
+    inner = listing["kernels"][0]
+    key = choices.key_of(inner["golden"], inner["compiler"], "c++", listing["machine"])
+    row = {"kernel": "inner", **key, "variant": "fast", "parameters": {}, "source": source, "from_size": 1}
+    path = choices.path_of("inner")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"kumihimo_wisdom": 1, "choices": [row]}))
+    assert run(program) == "2\n"  # the choice
+    asked = {"do": "check", "kernel": "outer", "variant": "one", "parameters": {}, "object": ""}
+    with Session([str(program)]) as session:
+        assert session.ask({**asked, "size": 4, "seed": 0, "input": "random"}, 10) == {"ok": True}

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import json
+import os
 import subprocess
 import sys
 import textwrap
@@ -11,7 +13,7 @@ from array import array
 import pytest
 
 from kumihimo.errors import BadInput
-from kumihimo.kernel import choices, identity, kernel
+from kumihimo.kernel import choices, declaration, identity, kernel, serving
 
 
 def write(name: str, rows: list[dict]) -> None:
@@ -147,6 +149,77 @@ def test_a_decorator_with_a_lambda_hides_no_source(file_of):
     assert done.stdout == "def total(x):\n    return sum(x);lambda x: len(x)\n"
 
 
+DECORATED = """
+import functools
+from kumihimo import kernel as kd
+
+def scaled(factor):
+    def wrap(function):
+        {wraps}
+        def scaled_function(x):
+            return factor * function(x)
+        return scaled_function
+    return wrap
+
+class Adder:
+    def __init__(self, start):
+        self.start = start
+    def __call__(self, x):
+        return sum(x) + {added}
+
+def block_sum(x, block):
+    return sum(x)
+
+@kd.kernel(hint="{hint}")
+def total(x):
+    return sum(x)
+
+@total.variant(name="decorated")
+@scaled({factor})
+def decorated(x):
+    return sum({body})
+
+total.variant(functools.partial(block_sum, block={block}), name="bound")
+total.variant(Adder({start}), name="callable")
+"""
+DEFAULTS = {"wraps": "pass", "added": 0, "hint": "even", "factor": 1, "body": "x", "block": 1, "start": 0}
+
+
+def decorated_hashes(file_of, name: str, **parts) -> dict[str, str]:
+    code = DECORATED.format(**{**DEFAULTS, **parts})
+    code += "print({'golden': total.golden_hash(), **{n: v.hash({}) for n, v in total.variants.items()}})"
+    done = subprocess.run([sys.executable, file_of(code, name)], capture_output=True, text=True, check=True)
+    return ast.literal_eval(done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("changed", "parts"),
+    [
+        ("decorated", {"factor": 3}),
+        ("decorated", {"body": "x[::-1]"}),
+        ("bound", {"block": 2}),
+        ("callable", {"start": 1}),
+        ("callable", {"added": 1}),
+        (None, {"hint": "odd"}),  # the kernel's own decorator
+    ],
+)
+@pytest.mark.parametrize("wraps", ["pass", "@functools.wraps(function)"])
+def test_hashes_follow_decorators_bound_arguments_and_callable_objects(file_of, changed, parts, wraps):
+    first = decorated_hashes(file_of, "first.py", wraps=wraps)
+    edited = decorated_hashes(file_of, "edited.py", wraps=wraps, **parts)
+    assert [name for name in first if first[name] != edited[name]] == ([changed] if changed else [])
+
+
+def test_functions_that_hold_each_other_have_a_hash():
+    def first(x):
+        return second(x)
+
+    def second(x):
+        return first(x)
+
+    assert identity.hash_of_function(first) != identity.hash_of_function(second)
+
+
 def test_functions_without_source_have_a_hash():
     names: dict = {}
     exec("def f(x): return x + 1\ndef g(x): return x + 2\nh = lambda x: x", names)
@@ -228,3 +301,46 @@ def test_arrays_and_methods_of_size():
     total = declare(size=lambda x: 2 * len(x))
     write("total", [choice(total, "fast", from_size=4, to_size=4)])
     assert [total(array("d", [1] * size))[0] for size in (1, 2, 4)] == ["golden", "fast", "golden"]
+
+
+def test_under_tuning_a_golden_copy_calls_golden_copies(monkeypatch):
+    total = declare()
+    write("total", [choice(total, "fast")])
+    assert total([1])[0] == "fast"
+    total._plan = None
+
+    @kernel
+    def outer(x):
+        return total(x)
+
+    asking, answering = os.pipe(), os.pipe()
+    os.write(asking[1], json.dumps({"do": "list"}).encode() + b"\n")
+    os.close(asking[1])
+    monkeypatch.setenv("KUMIHIMO_KERNEL_TUNING", f"{asking[0]},{answering[1]}")
+    monkeypatch.setattr(os, "_exit", lambda code: None)
+    serving.serve(declaration.declared)
+    assert outer.golden([1]) == ("golden", 1)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"multiple": 0},
+        {"multiple": True},
+        {"from_size": "x"},
+        {"to_size": None},
+        {"from_size": -1.5},
+        {"odd": "yes"},
+        {"power_of_two": [1]},
+        {"variant": ["fast"]},
+        {"parameters": [1]},
+        {"parameters": {"unknown": 3}},
+        {"object": 7},
+        {"object": "../fast.so"},
+        {"object": "/tmp/fast.so"},
+    ],
+)
+def test_a_damaged_choice_leaves_the_golden_copy(damage):
+    total = declare()
+    write("total", [{**choice(total, "fast"), **damage}])
+    assert total([1, 2]) == ("golden", 3)

@@ -86,12 +86,18 @@ def test_a_search_ends_with_the_time():
 
 def test_the_usual_search_depends_on_the_number():
     assert search.strategy_for("", 64) == "exhaustive"
-    assert search.strategy_for("", 65) == "bayesian"
+    assert search.strategy_for("", 65) == ("bayesian" if search.has_model() else "random")
     assert search.strategy_for("random", 3) == "random"
     assert search.evaluations_of("random", 10) == 10
     assert search.evaluations_of("random", 1000, times=2) == 200
     with pytest.raises(BadInput, match="--search must be one of exhaustive, random, bayesian"):
         search.strategy_for("genetic", 1)
+
+
+def test_without_optuna_the_default_is_random(monkeypatch):
+    monkeypatch.setitem(sys.modules, "optuna", None)
+    assert [search.strategy_for("", count) for count in (64, 65)] == ["exhaustive", "random"]
+    assert search.strategy_for("bayesian", 65) == "bayesian"
 
 
 def test_without_optuna_one_sentence_says_so():

@@ -7,11 +7,13 @@ import math
 import shutil
 import sys
 from array import array
+from pathlib import Path
 
 import pytest
 from kernel_sessions import InProcess, decision_of, refused_of
 
-from kumihimo.kernel import declaration, kernel
+from kumihimo.errors import BadInput
+from kumihimo.kernel import compiling, declaration, kernel
 from kumihimo.kernel.loops import Loop
 
 DOUBLES = lambda size, seed: (array("d", [(i * 7 + seed) % 5 for i in range(size)]),)  # noqa: E731
@@ -230,3 +232,16 @@ def test_a_golden_copy_that_fails_leaves_its_kernel_untuned(tuned):
     (left,) = found.left
     assert left["reason"] == "the golden copy of broken fails at size 8: raises RuntimeError: 'not yet'"
     assert not found.decisions and not found.choices
+
+
+def test_compilers_with_arguments_and_missing_ones(monkeypatch):
+    monkeypatch.setenv("CC", "cc -DOF_CC='a b'")
+    compiler = compiling.find("c")
+    assert compiler.flags[:2] == ("-DOF_CC=a b", "-O3") and Path(compiler.command).name == "cc"
+    for value, said in (
+        ("no-such-cc -O1", r"CC must name a compiler \(got 'no-such-cc'\)"),
+        ("cc '", "a command line"),
+    ):
+        monkeypatch.setenv("CC", value)
+        with pytest.raises(BadInput, match=said):
+            compiling.find("c")

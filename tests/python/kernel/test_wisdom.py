@@ -7,7 +7,7 @@ import multiprocessing
 
 import pytest
 
-from kumihimo.errors import BadInput
+from kumihimo.errors import BadInput, Failed
 from kumihimo.kernel import choices, wisdom
 
 MADE = {"command": "test"}
@@ -73,3 +73,35 @@ def test_a_file_that_is_none_of_ours_is_not_written_over(text, said):
     with pytest.raises(BadInput, match=said):
         wisdom.extend("dot", [row(1, 2)], MADE)
     assert path.read_text(encoding="utf-8") == text
+
+
+def test_programs_that_keep_one_object_at_the_same_time(tmp_path, monkeypatch):
+    """The copy of the other program would have been written into and moved away under ours."""
+    made = tmp_path / "key.so"
+    made.write_bytes(b"whole")
+    kept = choices.objects() / "key.so"
+    kept.parent.mkdir(parents=True)
+    other = kept.with_suffix(".new")
+    other.write_bytes(b"half")
+    wisdom.keep(made, kept)
+    assert (kept.read_bytes(), other.read_bytes()) == (b"whole", b"half")
+    keepers = [multiprocessing.get_context("fork").Process(target=wisdom.keep, args=(made, kept)) for _ in range(12)]
+    kept.unlink()
+    for each in keepers:
+        each.start()
+    for each in keepers:
+        each.join()
+    assert [each.exitcode for each in keepers] == [0] * 12
+    assert sorted(each.name for each in kept.parent.iterdir()) == ["key.lock", "key.new", "key.so"]
+
+
+def test_without_a_home_there_are_no_choices(monkeypatch):
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+
+    def home():
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(choices.Path, "home", home)
+    assert choices.read("dot") == []
+    with pytest.raises(Failed, match="there is no home folder for kernel wisdom; set HOME or XDG_DATA_HOME"):
+        choices.path_of("dot")

@@ -25,6 +25,7 @@ def place(repository, tmp_path) -> Path:
         "scripts/parts.sh",
         "scripts/system-packages.sh",
         "scripts/mpi-libraries.sh",
+        "scripts/search.sh",
         ".ci/run",
     ):
         (tmp_path / name).write_text((repository / name).read_text())
@@ -223,3 +224,21 @@ def test_mpi_libraries_of_the_tests_are_installed_once_and_gone_without_where_th
     ]
     (place / "requirements/mpich-5.txt").write_text("another\n")
     assert "mpich-5" in sourced(place, script).communicate(timeout=20)[1], "another version is"
+
+
+def test_without_optuna_the_set_up_goes_on_and_remembers(place):
+    (place / "requirements").mkdir()
+    (place / "requirements" / "search.txt").write_text("optuna==5.0.0\n")
+    python = place / ".venv" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    (place / ".venv" / ".installed").mkdir()
+    python.write_text('#!/bin/sh\necho asked >>"$0.asked"\nexit 1\n')
+    python.chmod(0o755)
+    script = "set -e; . scripts/search.sh; install_search; install_search; echo went on"
+    out, err = sourced(place, script).communicate(timeout=60)
+    assert out == "went on\n" and err.count("going on without Optuna") == 1, err
+    assert (place / ".venv/bin/python.asked").read_text() == "asked\n"
+    python.write_text("#!/bin/sh\nexit 0\n")
+    (place / ".venv/.installed/search.txt.failed").unlink()
+    out, err = sourced(place, script).communicate(timeout=60)
+    assert out == "went on\n" and "without" not in err and err.count("installing") == 1

@@ -50,10 +50,11 @@
 #include <utility>
 #include <vector>
 
-// Defines the function and keeps its text.
+// Defines the function, of this file alone, and keeps its text.
 #define KUMIHIMO_FUNCTION(result, name, parameters, ...)                                                               \
-  inline result name parameters __VA_ARGS__ inline constexpr ::kumihimo::kernel::Text kumihimo_text_of_##name{         \
-      #result, #parameters, #__VA_ARGS__};
+  [[maybe_unused]] static inline result name parameters __VA_ARGS__                                                    \
+      [[maybe_unused]] static constexpr ::kumihimo::kernel::Text kumihimo_text_of_##name{#result, #parameters,         \
+                                                                                         #__VA_ARGS__};
 // A function of KUMIHIMO_FUNCTION, as golden copy or variant.
 #define KUMIHIMO_CODE(name) ::kumihimo::kernel::code(&name, kumihimo_text_of_##name)
 // A lambda with its text, as variant.
@@ -372,8 +373,8 @@ struct Array {
 // Makes the arguments of one call: equal ones for an equal size, seed and kind ("random", "zeros", "huge", "tiny").
 class Data {
  public:
-  Data(std::int64_t size, std::uint64_t seed, std::string kind = "random")
-      : size(size), kind(std::move(kind)), seed_(seed), state_(seed * 0x9e3779b97f4a7c15ULL + 1) {}
+  Data(std::int64_t trips, std::uint64_t seed, std::string values = "random")
+      : size(trips), kind(std::move(values)), seed_(seed), state_(seed * 0x9e3779b97f4a7c15ULL + 1) {}
 
   const std::int64_t size;
   const std::string kind;
@@ -464,11 +465,18 @@ class Data {
 // --- Comparison, by the rules of kumihimo/kernel/compare.py
 // ------------------------------------------------------------
 
+// Results that differ where the magnitude is infinite: the order decides what overflows.
+struct Overflowed : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 struct Bound {
   double operations = 0; // behind one element; 0: every bit is the same
+  // Whether gamma_n exists: n u < 1.
+  bool holds(double unit) const { return operations >= 0 && operations * unit < 1; }
   double gamma(double unit) const {
     const double steps = operations * unit;
-    return steps < 1 ? steps / (1 - steps) : std::numeric_limits<double>::infinity();
+    return steps / (1 - steps);
   }
   double of(double magnitude, double unit) const {
     return 2 * gamma(unit) * magnitude + operations * (unit > 0x1p-30 ? 0x1p-149 : 0x1p-1074);
@@ -480,7 +488,8 @@ inline std::string difference(double ours, double golden, const double* magnitud
   if ((ours != ours && golden != golden) || std::memcmp(&ours, &golden, sizeof ours) == 0) return {};
   const std::string said = "is " + decimal(ours) + ", the golden copy's " + decimal(golden);
   if (bound.operations <= 0 || !magnitude) return said;
-  if (std::isinf(*magnitude) || std::abs(ours - golden) <= bound.of(std::abs(*magnitude), unit)) return {};
+  if (std::isinf(*magnitude)) throw Overflowed("the magnitude is infinite, so no error bound holds");
+  if (std::abs(ours - golden) <= bound.of(std::abs(*magnitude), unit)) return {};
   char limit[40];
   std::snprintf(limit, sizeof limit, ", beyond the bound %.3g", bound.of(std::abs(*magnitude), unit));
   return said + limit;
@@ -522,6 +531,7 @@ class Served {
   virtual std::string name() const = 0;
   virtual std::string described() const = 0;                 // a JSON object
   virtual std::string answer(const Json& request) const = 0; // a JSON object
+  virtual void run_golden() const = 0;                       // from now on, whatever wisdom says
 };
 
 struct Registry {
@@ -559,9 +569,10 @@ inline void tuning_point() {
       if (kernel->name() == request.word("kernel")) return kernel->answer(request);
     return "{\"refused\":\"there is no such kernel\"}";
   };
+  for (const auto& kernel : registry.kernels) kernel->run_golden(); // also where one kernel calls another
   char* line = nullptr;
-  std::size_t room = 0;
-  while (getline(&line, &room, requests) > 0) {
+  std::size_t capacity = 0;
+  while (getline(&line, &capacity, requests) > 0) {
     std::string said;
     try {
       said = answer(Json::parse(line));
@@ -581,10 +592,13 @@ inline void tuning_point() {
 // --- Wisdom
 // -----------------------------------------------------------------------------------------------------------
 
+// Empty where the environment names neither XDG_DATA_HOME nor HOME: then there are no choices.
 inline std::string wisdom_folder() {
   const char* const data = std::getenv("XDG_DATA_HOME");
   const char* const home = std::getenv("HOME");
-  const std::string base = data && *data == '/' ? data : std::string(home ? home : "") + "/.local/share";
+  const bool has_data = data && *data == '/';
+  if (!has_data && !(home && *home == '/')) return {};
+  const std::string base = has_data ? std::string(data) : std::string(home) + "/.local/share";
   return base + "/kumihimo/wisdom/kernels";
 }
 
@@ -607,7 +621,9 @@ inline std::vector<Choice> read_choices(const std::string& kernel, const std::st
                                         const std::string& compiler) {
   std::vector<Choice> found;
   try {
-    std::ifstream file(wisdom_folder() + "/" + kernel + ".json");
+    const std::string folder = wisdom_folder();
+    if (folder.empty()) return found;
+    std::ifstream file(folder + "/" + kernel + ".json");
     if (!file) return found;
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     const Json whole = Json::parse(text);
@@ -624,6 +640,7 @@ inline std::vector<Choice> read_choices(const std::string& kernel, const std::st
       choice.variant = each.word("variant");
       choice.source = each.word("source");
       choice.object = each.word("object");
+      if (choice.object.find('/') != std::string::npos) continue; // a file beside the wisdom
       choice.from = each.whole("from_size", 0);
       choice.to = each.whole("to_size", std::numeric_limits<std::int64_t>::max());
       choice.multiple = std::max<std::int64_t>(1, each.whole("multiple", 1));
@@ -650,12 +667,14 @@ class Kernel<R(A...)> {
   using Arguments = std::tuple<std::decay_t<A>...>;
   using Function = std::function<R(A...)>;
 
+  // `compiler`: of the file that declares the kernel.
   template <class F>
-  Kernel(std::string name, Code<F> golden) : own_(std::make_shared<Own>()) {
+  Kernel(std::string name, Code<F> golden, std::string compiler = this_compiler()) : own_(std::make_shared<Own>()) {
     own_->title = std::move(name);
+    own_->compiler = std::move(compiler);
     own_->golden = golden.function;
     own_->golden_hash = hex(golden.hash);
-    own_->result = golden.result;
+    own_->returned = golden.result;
     own_->parameters = golden.parameters;
     Registry& registry = Registry::all();
     const std::lock_guard<std::mutex> guard(registry.lock);
@@ -750,7 +769,7 @@ class Kernel<R(A...)> {
     for (const std::string& each : sums) names += (names.empty() ? "" : ",") + quoted(each);
     Variant made;
     made.kind = "loop";
-    made.loop = "{\"prototype\":" + quoted(own_->result + " " + symbol + own_->parameters) +
+    made.loop = "{\"prototype\":" + quoted(own_->returned + " " + symbol + own_->parameters) +
                 ",\"before\":" + quoted(before) + ",\"body\":" + quoted(body) + ",\"after\":" + quoted(after) +
                 ",\"trips\":" + quoted(trips) + ",\"sums\":[" + names + "]}";
     made.hash = [text = made.loop](const Values&) { return hex(hash_of(text)); };
@@ -777,6 +796,10 @@ class Kernel<R(A...)> {
   }
 
   Kernel& add(std::string name, Variant made) {
+    const auto has_name = [&](const Variant& each) { return each.name == name; };
+    if (name == "golden" || std::any_of(own_->variants.begin(), own_->variants.end(), has_name))
+      throw std::invalid_argument("a variant needs a name of its own (got '" + name + "' of " + own_->title +
+                                  "); give it another name");
     made.name = std::move(name);
     own_->variants.push_back(std::move(made));
     return *this;
@@ -784,8 +807,7 @@ class Kernel<R(A...)> {
 
   // What copies of the kernel and the server share.
   struct Own : Served {
-    std::string title, golden_hash, result, parameters, hint;
-    std::string compiler = this_compiler();
+    std::string title, golden_hash, returned, parameters, hint, compiler;
     Function golden;
     std::function<std::int64_t(A...)> size;
     std::vector<std::int64_t> sizes;
@@ -795,10 +817,12 @@ class Kernel<R(A...)> {
     std::vector<std::string> edges{"zeros"};
     std::vector<Variant> variants;
     std::vector<std::pair<Choice, Function>> plan;
-    std::atomic<bool> is_read{false};
+    mutable std::atomic<bool> is_read{false};
     std::mutex reading;
 
     std::string name() const override { return title; }
+
+    void run_golden() const override { is_read.store(true, std::memory_order_release); }
 
     void read() {
       tuning_point();
@@ -867,6 +891,9 @@ class Kernel<R(A...)> {
       return what == "check" ? check(run, request) : time(run, request);
     }
 
+    // What a call returns; of a function without a result something that is always equal.
+    using Result = std::conditional_t<std::is_void_v<R>, std::tuple<>, std::decay_t<R>>;
+
     std::string check(const Function& run, const Json& request) const {
       const std::int64_t n = request.whole("size", 0);
       const auto seed = static_cast<std::uint64_t>(request.whole("seed", 0));
@@ -881,13 +908,37 @@ class Kernel<R(A...)> {
       } catch (const std::exception& error) {
         return "{\"skipped\":" + quoted(std::string("the golden copy throws ") + error.what()) + "}";
       }
+      bool is_single = std::is_same_v<R, float>;
+      for (const auto& each : right.arrays)
+        is_single |= each->role != Role::input && each->is_float && each->element == sizeof(float);
+      const double unit = is_single ? 0x1p-24 : 0x1p-53;
+      if (is_bounded && !allowed.holds(unit)) {
+        const std::string value = decimal(allowed.operations) + " operations with the unit roundoff " + decimal(unit);
+        return "{\"unbounded\":" +
+               quoted("the error bound holds for fewer operations than 1 / unit roundoff (got " + value +
+                      "); correct operations, or declare the kernel without a bound") +
+               "}";
+      }
       result = result_of(run, inputs(ours, n));
-      std::string said = fault_of(ours, right, is_bounded ? &terms : nullptr, allowed);
+      std::string said;
+      try {
+        said = fault(ours, right, is_bounded ? &terms : nullptr, allowed, result, theirs, most);
+      } catch (const Overflowed& error) {
+        return "{\"skipped\":" + quoted(error.what()) + "}";
+      }
+      if (!said.empty()) return "{\"refused\":" + quoted(said) + "}";
+      return "{\"ok\":true" + (is_bounded ? ",\"gamma\":" + decimal(allowed.gamma(unit)) : std::string()) + "}";
+    }
+
+    // Where arrays and result of a variant's call differ from the golden copy's.
+    static std::string fault(const Data& ours, const Data& right, const Data* terms, const Bound& allowed,
+                             const Result& result, const Result& theirs, [[maybe_unused]] const Result& most) {
+      std::string said = fault_of(ours, right, terms, allowed);
       if constexpr (std::is_floating_point_v<R>) {
-        const double m = static_cast<double>(most), unit = sizeof(R) == sizeof(float) ? 0x1p-24 : 0x1p-53;
+        const double m = static_cast<double>(most), own_unit = sizeof(R) == sizeof(float) ? 0x1p-24 : 0x1p-53;
         if (said.empty())
-          said = difference(static_cast<double>(result), static_cast<double>(theirs), is_bounded ? &m : nullptr,
-                            allowed, unit);
+          said = difference(static_cast<double>(result), static_cast<double>(theirs), terms ? &m : nullptr, allowed,
+                            own_unit);
         if (said.rfind("is ", 0) == 0) said = "the result " + said;
       } else if constexpr (std::is_integral_v<R>) {
         if (said.empty() && result != theirs)
@@ -895,16 +946,9 @@ class Kernel<R(A...)> {
       } else {
         if (said.empty() && !(result == theirs)) said = "the result differs from the golden copy's";
       }
-      if (!said.empty()) return "{\"refused\":" + quoted(said) + "}";
-      bool is_single = std::is_same_v<R, float>;
-      for (const auto& each : ours.arrays)
-        is_single |= each->role != Role::input && each->is_float && each->element == sizeof(float);
-      const double gamma = allowed.gamma(is_single ? 0x1p-24 : 0x1p-53);
-      return "{\"ok\":true" + (is_bounded ? ",\"gamma\":" + decimal(gamma) : std::string()) + "}";
+      return said;
     }
 
-    // What a call returns; of a function without a result something that is always equal.
-    using Result = std::conditional_t<std::is_void_v<R>, std::tuple<>, std::decay_t<R>>;
     static Result result_of(const Function& function, const Arguments& arguments) {
       if constexpr (std::is_void_v<R>) {
         std::apply(function, arguments);
