@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +15,7 @@ import pytest
 from kumihimo import host_memory, vectorisation
 from kumihimo.cli import bench_vectorisation
 from kumihimo.errors import BadInput, Failed
+from kumihimo.processes import is_running
 from kumihimo.vectorisation import advice, compiler, measurement
 
 SHORT = ("--sizes", "small", "--rounds", "3")
@@ -93,6 +98,43 @@ def test_a_right_form_of_the_same_loop_is_measured(tmp_path):
 def test_a_form_that_crashes_is_named(tmp_path):
     with pytest.raises(Failed, match=r"mine, form other crashed: cc -O2: SIG(SEGV|ILL|TRAP)"):
         measured(tmp_path, "{ if (n > 2) __builtin_trap(); y[i] = x[i]; }")
+
+
+SLOW = """#!/bin/sh
+case "$*" in *--version*) echo slow 1; exit;; *devnull*|*/dev/null*) exit;; esac
+echo $$ >>"$(dirname "$0")/started"
+sleep 1000
+"""
+
+
+@pytest.fixture
+def slow_compiler(tmp_path) -> Path:
+    path = tmp_path / "slowcc"
+    path.write_text(SLOW)
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_compilers_at_once(slow_compiler, number):
+    command = [Path(sys.executable).parent / "kumihimo", "bench", "vectorisation", "--cc", slow_compiler]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    started = slow_compiler.parent / "started"
+    deadline = time.monotonic() + 60
+    while not (started.exists() and started.read_text().strip()):
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.05)
+    begin = time.monotonic()
+    process.send_signal(number)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode != 0 and "Traceback" not in err
+    assert time.monotonic() - begin < 5
+    assert not [pid for pid in started.read_text().split() if is_running(int(pid))]
+
+
+def test_a_compiler_has_a_time_limit(slow_compiler):
+    with pytest.raises(Failed, match=r"slowcc did not end within 0.2 s: .*x.c; change --cc or --flags"):
+        compiler.Processes().run([str(slow_compiler), "x.c"], seconds=0.2)
 
 
 def test_a_form_that_does_not_compile_is_named(tmp_path):
