@@ -10,14 +10,14 @@ from typing import TypeVar
 
 from kumihimo import _node, host_memory, quantities
 from kumihimo.errors import Failed, failed, wrong_value
-from kumihimo.node import statistics
+from kumihimo.node import LEAST_SAMPLES, statistics
 from kumihimo.node.theory import Peak
 from kumihimo.sizes import with_unit
 
 Value = TypeVar("Value")
 Do = Callable[[Callable[[], Value]], Value]  # runs native work so that it can be interrupted
 ORDERINGS = ("colours", "levels")  # tried in this order; what is tried last need not be made again
-LEAST_SETS = 3
+LEAST_SETS = LEAST_SAMPLES
 OFFICIAL_SECONDS = 1800
 
 

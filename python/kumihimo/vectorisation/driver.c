@@ -301,7 +301,7 @@ static void check_only(const struct pair* pair, char** left_out, int many) {
 }
 
 /* Every form takes its turn in each round, and another begins each round. A form that takes more than 4 s in all gets
- * fewer rounds, at least 3. */
+ * fewer rounds, at least 6, which an interval of 95 % needs. */
 static void measure(const struct pair* pair, int rounds, double sample_seconds, int size, long bytes, char** left_out,
                     int many) {
   const struct loop* loop = pair->loop;
@@ -328,7 +328,7 @@ static void measure(const struct pair* pair, int rounds, double sample_seconds, 
     }
     if (once * (double)times[f] > slowest) slowest = once * (double)times[f];
   }
-  if (slowest * rounds > 4) rounds = (int)(4 / slowest) > 3 ? (int)(4 / slowest) : rounds < 3 ? rounds : 3;
+  if (slowest * rounds > 4) rounds = (int)(4 / slowest) > 6 ? (int)(4 / slowest) : rounds < 6 ? rounds : 6;
   double* const samples = allocate((long)sizeof(double) * rounds * MOST_FORMS);
   for (int r = 0; r < rounds; ++r)
     for (int k = 0; k < forms; ++k) {

@@ -9,6 +9,7 @@ import threading
 
 from kumihimo import _measure
 from kumihimo.errors import failed
+from kumihimo.node import statistics
 from kumihimo.vectorisation import SIZES
 from kumihimo.vectorisation.compiler import Built, Compiler
 
@@ -106,7 +107,8 @@ def ended(code: int) -> str:
 
 
 def with_statistics(result: dict) -> dict:
-    """A result of the driver with medians, 95 % intervals, and ratios to the fastest form, by samples of one round."""
+    """A result of the driver with medians, 95 % intervals, and ratios to the fastest form, by samples of one round.
+    Fewer than 6 rounds have no interval."""
     rows = [row for row in result["forms"] if "seconds" in row]
     medians = [_measure.summarise(row["seconds"]).median for row in rows]
     best = rows[medians.index(min(medians))]["seconds"] if rows else []
@@ -115,20 +117,21 @@ def with_statistics(result: dict) -> dict:
         if "refused" in row:
             forms.append(row)
             continue
-        summary = _measure.summarise(row["seconds"])
+        summary = statistics(row["seconds"])
+        has_interval = summary["low"] is not None
         ratio = _measure.compare(list(zip(row["seconds"], best)))
         forms.append(
             {
                 "form": row["form"],
-                "seconds": summary.median,
-                "seconds_low": summary.low,
-                "seconds_high": summary.high,
-                "samples": summary.samples,
-                "outliers": summary.outliers,
+                "seconds": summary["median"],
+                "seconds_low": summary["low"],
+                "seconds_high": summary["high"],
+                "samples": summary["samples"],
+                "outliers": summary["outliers"],
                 "ratio": ratio.ratio,
-                "ratio_low": ratio.ratio_low,
-                "ratio_high": ratio.ratio_high,
-                **({"mflops": result["flops"] / summary.median * 1e-6} if result["flops"] else {}),
+                "ratio_low": ratio.ratio_low if has_interval else None,
+                "ratio_high": ratio.ratio_high if has_interval else None,
+                **({"mflops": result["flops"] / summary["median"] * 1e-6} if result["flops"] else {}),
             }
         )
     return {"size": SIZES[result["size"]], "n": result["n"], "forms": forms}
