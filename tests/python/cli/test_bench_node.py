@@ -127,6 +127,7 @@ def test_channels_of_the_firmware_give_the_bandwidth():
         (OTHER, "lists no memory"),
         (module(b"BANK", 0), "lists no memory"),
         (module(b"BANK 0", 3200) * 2, "does not name the channels"),
+        (module(b"BANK 0", 3200) + module(b"BANK 1", 3200), "does not name the channels"),
         (module(b"", 3200), "does not name the channels"),
         (b"\x11\x02\0\0", "lists no memory"),
         (bytes([17, 200, 0, 0]), "lists no memory"),
