@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from collections.abc import Callable, Iterator
@@ -171,7 +172,7 @@ def rates_of(triad: str | None, peak: str | None) -> dict | None:
 def numbers_of(text: str, name: str, most: int) -> list[int]:
     found = []
     for word in text.split(","):
-        if not word.strip().isdecimal() or not 1 <= int(word) <= most:
+        if not re.fullmatch(r"[0-9]{1,9}", word.strip()) or not 1 <= int(word) <= most:
             raise wrong_value(f"{name} must be numbers from 1 to {most}, with commas", f"'{text}'", f"write {name} 1,2")
         found.append(int(word))
     return list(dict.fromkeys(found))
