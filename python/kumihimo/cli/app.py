@@ -363,5 +363,7 @@ def show(found: dict) -> None:
     if rates := found["rates"]:
         peak = f"{rates['peak_flops'] / 1e9:.3g} GFLOPS"
         output.print_line(f"of bound: against triad {rate_text(rates['triad_bytes_per_second'])} and {peak}")
+    if any("times_golden" in row and row["runs"] == 1 for row in found["results"]):
+        output.print_line("of golden: from one run each, which does not show how far runs differ; use --runs")
     if "page" in found:
         output.print_line(f"page: {found['page']}")

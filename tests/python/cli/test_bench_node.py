@@ -162,7 +162,7 @@ def test_numbers_of_threads():
 
 def test_memory_is_checked_before(monkeypatch):
     monkeypatch.setattr(measurements.host_memory, "free_memory", lambda: 10**6)
-    with pytest.raises(BadInput, match=r"the run of HPCG must fit the 1000000 B of free memory \(got \d+ B\)"):
+    with pytest.raises(BadInput, match=r"the run of HPCG must fit the 977 KiB of free memory \(got [\d.]+ [MG]iB\)"):
         measurements.hpcg(measurements.Asked([1], 1), (16, 16, 16), "levels", 1)
 
 
