@@ -4,6 +4,7 @@ one program set, on a described machine."""
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import ceil, prod
@@ -72,7 +73,7 @@ def methods(asked: Asked) -> list[str]:
 def box(text: str, name: str) -> Box:
     """ "200x200x200", or "200" of a cube."""
     words = text.split("x")
-    if not all(word.isdecimal() and 0 < int(word) < 2**31 for word in words) or len(words) not in (1, 3):
+    if not all(re.fullmatch(r"[0-9]{1,9}", word) and int(word) > 0 for word in words) or len(words) not in (1, 3):
         raise wrong_value(f"{name} must be three lengths, such as 64x64x64", f"'{text}'")
     lengths = [int(word) for word in words] * (3 if len(words) == 1 else 1)
     return lengths[0], lengths[1], lengths[2]

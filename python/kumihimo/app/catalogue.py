@@ -14,6 +14,7 @@ from kumihimo.package_files import program
 
 PROGRAM = "kumihimo-app"
 ALL, AUTO = "all", "auto"
+LIMIT_SECONDS = 60
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,11 @@ class Application:
 
 def told(*words: str) -> dict:
     """What the program says of its applications."""
-    done = subprocess.run([program(PROGRAM), *words], capture_output=True, text=True, check=False, timeout=60)
+    command = [program(PROGRAM), *words]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT_SECONDS)
+    except subprocess.TimeoutExpired:
+        raise failed(f"{PROGRAM} {words[0]} did not end within {LIMIT_SECONDS} s", "", "run it again") from None
     if done.returncode != 0:
         reason = next(iter(done.stderr.strip().splitlines()[-1:]), f"exit code {done.returncode}")
         raise failed(f"{PROGRAM} {words[0]} failed", reason, "build the package again with make build")

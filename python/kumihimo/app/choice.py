@@ -73,10 +73,10 @@ def search(
     sample(launch, near(running, UNCERTAIN))
     finalists = near(running, NEAR)[:FINALISTS] if smaller else near(running, UNCERTAIN)[:FINALISTS_UNCOUNTED]
     ended = launch(finalists)
-    for row, result in zip(finalists, ended.results):
+    for row, result in results_by_row(finalists, ended):
         row |= {name: result[name] for name in ("seconds", "iterations", "setup_seconds")}
         row["right"] = result.get("checked", {}).get("right")
-    right = [row for row in finalists if row["right"] is not False]
+    right = [row for row in finalists if "seconds" in row and row["right"] is not False]
     if not right:
         wrong = ", ".join(row["candidate"].text for row in finalists)
         raise failed("the fastest variants give wrong solutions", wrong, "name another --variant")

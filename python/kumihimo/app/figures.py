@@ -85,6 +85,9 @@ def best(rows: Sequence[dict]) -> dict:
     """The fastest that is right; of rows none of which is, the fastest."""
     measured = [row for row in rows if "seconds" in row]
     if not measured:
-        raise failed("no variant solved the problem", next((row["not_applicable"] for row in rows), ""))
+        raise failed(
+            "no variant solved the problem",
+            next((row["not_applicable"] for row in rows if "not_applicable" in row), ""),
+        )
     right = [row for row in measured if row["right"] is not False]
     return min(right or measured, key=lambda row: row["seconds"])

@@ -97,5 +97,5 @@ def statistics(times: Sequence[float]) -> dict:
         "mean": fmean(times),
         "stddev": stdev(times) if len(times) > 1 else None,
         "median": summary["median"],
-        "interval": [summary["low"], summary["high"]],
+        "interval": None if summary["low"] is None else [summary["low"], summary["high"]],
     }

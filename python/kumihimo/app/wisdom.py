@@ -1,26 +1,29 @@
 """Choices of variants on disk: one file for this machine, beside those of collectives and kernels.
 
-A choice holds for an application, a class of sizes, ranks, threads, a method and options, and for one golden copy: the
-hash of its source is part of the choice, so that an edited golden copy has no tuned variants until they are measured
-again.
+A choice holds for an application, a class of sizes, ranks, threads, a method, a tolerance, options, grid and sums. It
+also holds for one golden copy: the hash of its source is part of the choice, so that an edited golden copy has no tuned
+variants until they are measured again. Other versions of Kumihimo and other commands use the same file, so a choice
+that this one does not understand is kept, and not used.
 """
 
 from __future__ import annotations
 
-import contextlib
-import json
+import os
 import re
 from math import floor, log2, prod
 from pathlib import Path
 
 from kumihimo import _plan, files
-from kumihimo.app.catalogue import Candidate
-from kumihimo.app.launches import Problem
+from kumihimo.app.catalogue import Application, Candidate
+from kumihimo.app.launches import Problem, Resources
+from kumihimo.errors import BadInput, wrong_value
+from kumihimo.kernel.wisdom import existing, locked
 from kumihimo.odd_bytes import to_json
 from kumihimo.wisdom_reading import usual_path
 
 SUBJECT = "applications"
-KEY = ("application", "size_class", "ranks", "threads", "method", "options")
+KEY = ("application", "size_class", "ranks", "threads", "method", "tolerance", "options", "grid", "sums")
+ADVICE = "correct or remove it"
 
 
 def path() -> Path:
@@ -28,64 +31,119 @@ def path() -> Path:
 
 
 def size_class(problem: Problem) -> str:
-    """Sizes within a factor of two in unknowns share choices: "2^21". A file is a class of its own: its name and
-    length."""
+    """Sizes within a factor of two in unknowns share choices: "2^21". A file is a class of its own: its path, length
+    and time of modification."""
     if problem.file is not None:
-        with contextlib.suppress(OSError):
-            return f"{Path(problem.file).name}, {Path(problem.file).stat().st_size} bytes"
-        return problem.file
+        file = Path(problem.file).resolve()
+        try:
+            found = file.stat()
+        except OSError:
+            return str(file)
+        return f"{file}, {found.st_size} bytes, modified at {found.st_mtime_ns} ns"
     size = problem.size
-    if match := re.fullmatch(r"(\d+)(?:x(\d+)x(\d+))?", size):
+    if match := re.fullmatch(r"([0-9]{1,9})(?:x([0-9]{1,9})x([0-9]{1,9}))?", size):
         numbers = [int(number) for number in match.groups() if number]
         unknowns = prod(numbers) if len(numbers) == 3 else numbers[0] ** 3
         return f"2^{floor(log2(max(1, unknowns)))}"
     return size
 
 
-def key_of(problem: Problem, ranks: int, threads: int) -> dict:
+def threads_of(resources: Resources) -> int:
+    """The number that a rank gets, also without --threads: jobs with other numbers of processors have other choices."""
+    return resources.threads or max(1, len(os.sched_getaffinity(0)) // resources.ranks)
+
+
+def key_of(problem: Problem, resources: Resources) -> dict:
+    """A file that replaces the size is part of the class of sizes, and no option: its path may be written in several
+    ways."""
+    files_of = {row["name"] for row in problem.application.options if row.get("replaces_size")}
     return {
         "application": problem.application.name,
         "size_class": size_class(problem),
-        "ranks": ranks,
-        "threads": threads,
+        "ranks": resources.ranks,
+        "threads": threads_of(resources),
         "method": problem.method,
-        "options": dict(sorted(problem.options.items())),
+        "tolerance": problem.tolerance,
+        "options": {name: value for name, value in sorted(problem.options.items()) if name not in files_of},
+        "grid": resources.grid,
+        "sums": resources.sums,
     }
+
+
+def this_machine() -> dict:
+    machine = _plan.this_machine()
+    return {"processor": machine.processor, "processors": machine.processors}
+
+
+def extendable(where: Path) -> dict | None:
+    """A file that can be extended; None: there is none. BadInput: it is damaged, of another version or of another
+    machine; nothing is written over."""
+    try:
+        file = existing(where)
+    except BadInput:
+        rule = f"the wisdom file of applications must be readable JSON of version {_plan.WISDOM_VERSION} with choices"
+        raise wrong_value(rule, where, ADVICE) from None
+    if file is not None and file.get("machine") != this_machine():
+        raise wrong_value("the wisdom file of applications must be for this machine", where, ADVICE)
+    return file
 
 
 def read(where: Path) -> list[dict]:
     """The choices of a file; none where there is none for this machine or it cannot be read."""
-    with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
-        found = json.loads(where.read_text(encoding="utf-8"))
-        machine = _plan.this_machine()
-        if found["machine"] == {"processor": machine.processor, "processors": machine.processors}:
-            return [choice for choice in found["choices"] if all(name in choice for name in (*KEY, "variant"))]
-    return []
+    try:
+        file = extendable(where)
+    except BadInput:
+        return []
+    return [choice for choice in (file or {}).get("choices", []) if all(name in choice for name in KEY)]
 
 
-def choice_for(problem: Problem, ranks: int, threads: int, where: Path | None = None) -> dict | None:
-    """The choice of this case, if it was made for the golden copy that is built."""
-    key = key_of(problem, ranks, threads)
+def choice_for(problem: Problem, resources: Resources, where: Path | None = None) -> dict | None:
+    """The choice of this case, if it was made for the golden copy that is built, and its variant is built, too."""
+    key = key_of(problem, resources)
     for choice in read(where or path()):
         same = all(choice[name] == key[name] for name in KEY)
-        if same and choice.get("golden_hash") == problem.application.golden_hash:
+        same = same and choice.get("golden_hash") == problem.application.golden_hash
+        if same and is_known(choice, problem.application):
             return choice
     return None
 
 
-def keep(choice: dict, where: Path | None = None) -> Path:
-    """In place of an earlier choice of the same case, also one for another golden copy."""
+def is_known(choice: dict, application: Application) -> bool:
+    """Whether the application has this variant with these parameters."""
+    variant = next((row for row in application.variants if row["name"] == choice.get("variant")), None)
+    parameters = choice.get("parameters")
+    if variant is None or not isinstance(parameters, dict):
+        return False
+    limits = {row["name"]: (row["min"], row["max"]) for row in variant["parameters"]}
+    return all(
+        name in limits and type(value) is int and limits[name][0] <= value <= limits[name][1]
+        for name, value in parameters.items()
+    )
+
+
+def check_writable(where: Path | None = None) -> None:
+    """Before a search: its choice can be kept. BadInput otherwise."""
     where = where or path()
-    kept = [old for old in read(where) if any(old[name] != choice[name] for name in KEY)]
-    machine = _plan.this_machine()
-    document = {
-        "kumihimo_wisdom": _plan.WISDOM_VERSION,
-        "machine": {"processor": machine.processor, "processors": machine.processors},
-        "choices": [*kept, choice],
-    }
-    with files.refused("the folder of wisdom must be writable", where, "set XDG_DATA_HOME"):
-        where.parent.mkdir(parents=True, exist_ok=True)
-        files.write_whole(where, to_json(document, indent=1) + "\n")
+    with files.refused("the folder of wisdom must be writable", where.parent, "set XDG_DATA_HOME"):
+        files.check_folder(where.parent)
+    extendable(where)
+
+
+def keep(choice: dict, where: Path | None = None) -> Path:
+    """In place of an earlier choice of the same case, also one for another golden copy. It takes a lock, so that
+    searches at the same time lose no choice."""
+    where = where or path()
+    check_writable(where)
+    with locked(where):
+        old = (extendable(where) or {}).get("choices", [])
+        kept = [each for each in old if any(name not in each or each[name] != choice[name] for name in KEY)]
+        document = {
+            "kumihimo_wisdom": _plan.WISDOM_VERSION,
+            "machine": this_machine(),
+            "choices": [*kept, choice],
+        }
+        with files.refused("the folder of wisdom must be writable", where, "set XDG_DATA_HOME"):
+            files.write_whole(where, to_json(document, indent=1) + "\n")
     return where
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from collections.abc import Callable, Iterator
@@ -17,7 +18,7 @@ from kumihimo.app.catalogue import AUTO, Candidate
 from kumihimo.app.launches import Problem, Resources
 from kumihimo.cli import app_libraries, options, output
 from kumihimo.cli.options import argument, option
-from kumihimo.errors import wrong_value
+from kumihimo.errors import KumihimoError, wrong_value
 from kumihimo.quantities import rate_text, seconds_text
 
 MOST_RANKS = 1 << 20
@@ -25,9 +26,7 @@ MOST_RANKS = 1 << 20
 
 def command(
     name: argument("[NAME]", "Application; without one the command lists them.", Optional[str]) = None,
-    size: option(
-        "--size -s SIZE", "Size of the problem: 128, 128x96x64 or a file [default: the application's]."
-    ) = None,
+    size: option("--size -s SIZE", "Size of the problem: 128 or 128x96x64 [default: the application's].") = None,
     variant: option("--variant -v NAME", "Variants: a name, names with commas, all, or auto.") = AUTO,
     settings: option(
         "--set NAME=VALUE", "Parameter of the variant or option of the application; may be repeated.", list[str]
@@ -173,7 +172,7 @@ def rates_of(triad: str | None, peak: str | None) -> dict | None:
 def numbers_of(text: str, name: str, most: int) -> list[int]:
     found = []
     for word in text.split(","):
-        if not word.strip().isdecimal() or not 1 <= int(word) <= most:
+        if not re.fullmatch(r"[0-9]{1,9}", word.strip()) or not 1 <= int(word) <= most:
             raise wrong_value(f"{name} must be numbers from 1 to {most}, with commas", f"'{text}'", f"write {name} 1,2")
         found.append(int(word))
     return list(dict.fromkeys(found))
@@ -264,13 +263,15 @@ def chosen_for(asked: Asked, resources: Resources) -> tuple[Candidate, dict]:
     """From wisdom, or by a search that is kept there."""
     problem = asked.problem
     of_variants = {k: v for k, v in asked.settings.items() if k not in problem.options}
-    known = None if asked.fresh or of_variants else wisdom.choice_for(problem, resources.ranks, resources.threads)
+    known = None if asked.fresh or of_variants else wisdom.choice_for(problem, resources)
     if known is not None:
         found = wisdom.candidate_of(known)
         return found, {"variant": found.variant, "parameters": dict(found.parameters), "from": str(wisdom.path())}
     every = catalogue.every_candidate(problem.application, asked.candidates, of_variants)
     if len(every) == 1:
         return every[0], {**every[0].as_task(), "from": "the only variant"}
+    if not of_variants:
+        wisdom.check_writable()
     with display(problem, 4 * len(every)) as on_object:
         smaller = None if problem.file else catalogue.smaller_size(problem.application, problem.size)
         search = choice.search(problem, every, resources, smaller, on_object)
@@ -281,9 +282,11 @@ def chosen_for(asked: Asked, resources: Resources) -> tuple[Candidate, dict]:
         "tried": [{k: v for k, v in row.items() if k != "candidate"} for row in search.rows],
     }
     if not of_variants:
-        key = wisdom.key_of(problem, resources.ranks, resources.threads)
-        kept = {**key, "golden_hash": problem.application.golden_hash, **made}
-        made["from"] = str(wisdom.keep(kept))
+        kept = {**wisdom.key_of(problem, resources), "golden_hash": problem.application.golden_hash, **made}
+        try:
+            made["from"] = str(wisdom.keep(kept))
+        except KumihimoError as error:  # the folder was writable before the search; its result is shown all the same
+            made["not_kept"] = str(error)
     return search.chosen, made
 
 
@@ -352,11 +355,15 @@ def show(found: dict) -> None:
         if "search_seconds" in made:
             share = made["search_seconds"] / made["exhaustive_seconds"] if made["exhaustive_seconds"] else 0
             cost = f"{seconds_text(made['search_seconds'])}, {100 * share:.0f} % of solving once with every candidate"
-            output.print_line(f"chosen: {text} in {cost}; the choice is in {made.get('from', 'no file')}")
+            kept = made.get("not_kept") or made.get("from", "no file")
+            where = f"the choice is not stored: {kept}" if "not_kept" in made else f"the choice is in {kept}"
+            output.print_line(f"chosen: {text} in {cost}; {where}")
         else:
             output.print_line(f"chosen: {text} ({made['from']})")
     if rates := found["rates"]:
         peak = f"{rates['peak_flops'] / 1e9:.3g} GFLOPS"
         output.print_line(f"of bound: against triad {rate_text(rates['triad_bytes_per_second'])} and {peak}")
+    if any("times_golden" in row and row["runs"] == 1 for row in found["results"]):
+        output.print_line("of golden: from one run each, which does not show how far runs differ; use --runs")
     if "page" in found:
         output.print_line(f"page: {found['page']}")

@@ -114,10 +114,12 @@ def show(found: dict) -> None:
         if part in found:
             showing(found[part])
             print()
-    print("Medians with their 95 % intervals; n: number of samples.")
+    print("Medians with their 95 % intervals, which need 6 samples; n: number of samples.")
 
 
 def interval(statistics: dict, text: object) -> str:
+    if statistics["low"] is None:
+        return ""
     return f"[{text(statistics['low'])}, {text(statistics['high'])}]"
 
 

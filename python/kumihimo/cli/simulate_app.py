@@ -13,7 +13,7 @@ from kumihimo.errors import BadInput, wrong_value
 def command(
     application: argument("APPLICATION", "Application: poisson3d or fem-cube."),
     machine: option("--machine -m M", "Name of a machine (see `machine list`), or a machine file."),
-    method: option("--method NAME", "Method of docs/krylov.md, or all.") = arguments.ALL,
+    method: option("--method NAME", "Method: cg, chronopoulos_gear, gropp, pipelined, s_step, or all.") = arguments.ALL,
     cells: option("--cells BOX", "Cells (nodes of elements) of a rank: 64x64x64.") = None,
     size: option("--size BOX", "Cells of all ranks, instead of --cells.") = None,
     shape: options.Shape = None,
@@ -55,11 +55,17 @@ def command(
     if crossover and grid:
         raise wrong_value("--crossover excludes --grid", grid, "leave one of them out")
     asked_ranks = Ranks(shape, ranks, arguments.ranks_per_node_named(ranks_per_node))
+    if crossover and method != arguments.ALL:
+        raise wrong_value("--crossover compares all methods", f"--method {method}", "leave --method out")
+    if crossover and ranks is not None:
+        raise wrong_value("--crossover excludes --ranks", ranks, "use --shape for the most nodes")
     loaded = machines.load(machine)
     if crossover:
         rows = progress.run_interruptible(
             lambda: list(iterations.crossovers(asked, iterations.smaller_jobs(loaded, asked_ranks)))
         )
+        if not rows:
+            raise wrong_value("--crossover needs a part of the machine", shape, "leave --shape out, or --crossover")
         return print_crossover(asked, loaded.name, rows, as_json)
     job = simulation.on(loaded, asked_ranks)
     results = progress.run_interruptible(

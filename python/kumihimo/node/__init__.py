@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from kumihimo import _measure
 
+LEAST_SAMPLES = 6  # of a 95 % interval of the median: 5 samples cover it with 1 - 2/2^5 = 94 % (src/measure)
+
 
 def statistics(samples: list[float]) -> dict:
-    """The median of samples, its 95 % interval, and how many there are."""
+    """The median of samples, its 95 % interval, and how many there are. Fewer than 6 samples have no such interval."""
     summary = _measure.summarise(samples)
+    has_interval = summary.samples >= LEAST_SAMPLES
     return {
         "median": summary.median,
-        "low": summary.low,
-        "high": summary.high,
+        "low": summary.low if has_interval else None,
+        "high": summary.high if has_interval else None,
         "samples": summary.samples,
         "outliers": summary.outliers,
     }

@@ -10,14 +10,13 @@ from typing import TypeVar
 
 from kumihimo import _node, host_memory, quantities
 from kumihimo.errors import Failed, failed, wrong_value
-from kumihimo.node import statistics
+from kumihimo.node import LEAST_SAMPLES, statistics
 from kumihimo.node.theory import Peak
-from kumihimo.sizes import with_unit
 
 Value = TypeVar("Value")
 Do = Callable[[Callable[[], Value]], Value]  # runs native work so that it can be interrupted
 ORDERINGS = ("colours", "levels")  # tried in this order; what is tried last need not be made again
-LEAST_SETS = 3
+LEAST_SETS = LEAST_SAMPLES
 OFFICIAL_SECONDS = 1800
 
 
@@ -32,7 +31,9 @@ class Asked:
 def check_memory(needed: int, what: str, advice: str) -> None:
     free = host_memory.free_memory()
     if needed > free:
-        raise wrong_value(f"{what} must fit the {with_unit(free)} of free memory", with_unit(needed), advice)
+        raise wrong_value(
+            f"{what} must fit the {quantities.bytes_text(free)} of free memory", quantities.bytes_text(needed), advice
+        )
 
 
 def usual_threads(processors: int) -> list[int]:

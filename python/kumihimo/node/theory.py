@@ -31,13 +31,13 @@ def memory_peak(path: Path = DMI) -> Peak:
 
 
 def memory_peak_of(table: bytes) -> Peak:
-    """The number of channels times their rate. A channel is a bank locator: firmware that gives every module the same
-    locator, or none, does not say how many there are."""
+    """The number of channels times their rate. A channel is a bank locator that names one, such as "P0 CHANNEL A":
+    BANK 0, BANK 1 ... are slots, of which a channel may have several."""
     modules = [module for body, texts in entries(table) if (module := module_of(body, texts))]
     if not modules:
         return Peak(None, "not known: the firmware lists no memory with a rate; give --peak-bandwidth")
     banks = {bank for bank, _, _ in modules}
-    if "" in banks or (len(banks) == 1 and len(modules) > 1):
+    if not all(re.search("channel", bank, re.IGNORECASE) for bank in banks) or (len(banks) == 1 and len(modules) > 1):
         return Peak(None, "not known: the firmware does not name the channels; give --peak-bandwidth")
     rate = min(megatransfers for _, megatransfers, _ in modules)
     width = min(bits for _, _, bits in modules)

@@ -13,8 +13,13 @@ def advise(loop: dict) -> str:
     if not sizes:
         return "the plain form is wrong: the compiler or its flags break it"
     worst, plain = max(sizes, key=lambda pair: pair[1]["ratio"])
-    if plain["ratio"] <= NEAR or plain["ratio_low"] <= 1:
-        return "keep the plain form: no other is faster"
+    if plain["ratio"] > 1 and plain["ratio_low"] is None:
+        return "no advice: an interval needs 6 rounds or more (--rounds)"
+    if plain["ratio"] == 1 or plain["ratio_low"] <= 1:
+        return "keep the plain form: no other is certainly faster"
+    if plain["ratio"] <= NEAR:
+        saved = 100 * (1 - 1 / plain["ratio"])
+        return f"keep the plain form: the fastest takes {saved:.0f} % less time ({worst['size']})"
     better = next(form for form in loop["forms"][1:] if is_near(row_of(worst, form["form"])))
     gain = plain["seconds"] / row_of(worst, better["form"])["seconds"]
     sentence = f"{better['advice']}: {gain:.1f} times as fast ({worst['size']})"

@@ -6,18 +6,68 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from kumihimo.errors import failed, wrong_value
+from kumihimo.interrupts import ignoring_signals
 from kumihimo.vectorisation import HERE, LOOPS
 
 PRAGMAS = ("-fopenmp-simd",)  # heeds #pragma omp simd; changes nothing else
 GOLDEN = ("-O1", "-ffp-contract=off", "-DPREFIX=golden_")
 NO_VECTORS = {"gcc": ("-fno-tree-vectorize",), "clang": ("-fno-vectorize", "-fno-slp-vectorize")}
+LIMIT_SECONDS = 300  # of one source
+
+
+class Processes:
+    """Compilers that run in threads, so that an interrupted build ends them: each with what it started itself, as a
+    compiler's driver starts others."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: set[subprocess.Popen] = set()
+        self._is_ended = False
+
+    def run(self, words: list[str], text: str = "", seconds: float = LIMIT_SECONDS) -> subprocess.CompletedProcess:
+        """As subprocess.run. Failed: it takes longer than `seconds`, or the build was ended."""
+        with self._lock:
+            if self._is_ended:
+                raise failed(f"{words[0]} was not started", "the build was ended")
+            pipe = subprocess.PIPE
+            process = subprocess.Popen(
+                words, stdin=pipe, stdout=pipe, stderr=pipe, text=True, errors="replace", start_new_session=True
+            )
+            self._running.add(process)
+        try:
+            out, said = process.communicate(text, timeout=seconds)
+        except subprocess.TimeoutExpired:
+            raise failed(
+                f"{words[0]} did not end within {seconds:.3g} s", shlex.join(words), "change --cc or --flags"
+            ) from None
+        finally:
+            with ignoring_signals():
+                if process.poll() is None:
+                    kill(process)
+                    process.communicate()
+                with self._lock:
+                    self._running.discard(process)
+        return subprocess.CompletedProcess(words, process.returncode, out, said)
+
+    def end(self) -> None:
+        with self._lock:
+            self._is_ended = True
+            for process in self._running:
+                kill(process)
+
+
+def kill(process: subprocess.Popen) -> None:
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 @dataclass
@@ -51,16 +101,11 @@ def find(command: str, flags: str) -> Compiler:
     words, flag_words = split("--cc", command), split("--flags", flags)
     if not words or shutil.which(words[0]) is None:
         raise wrong_value("--cc must name C compilers that are here", f"'{command}'", "install it, or name another")
-    said = subprocess.run([*words, "--version"], capture_output=True, text=True, check=False)
+    said = Processes().run([*words, "--version"])
     version = said.stdout.splitlines()[0].strip() if said.stdout.strip() else words[0]
     compiler = Compiler(words, "clang" if "clang" in said.stdout else "gcc", version, flag_words)
-    tried = subprocess.run(
-        [*words, *flag_words, *PRAGMAS, "-x", "c", "-c", "-", "-o", os.devnull],
-        input="int x;\n",
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    empty = [*words, *flag_words, *PRAGMAS, "-x", "c", "-c", "-", "-o", os.devnull]
+    tried = Processes().run(empty, "int x;\n")
     if tried.returncode != 0:
         raise wrong_value(
             f"{words[0]} must accept the --flags", f"'{flags}': {first_error(tried.stderr)}", "change them"
@@ -92,16 +137,24 @@ def build(
     jobs += [([*compiler.command, "-O1"], HERE / "driver.c", folder / "driver.o")]
     jobs += [([*compiler.command, "-O1"], table, folder / "table.o")]
     plain = [*compiler.command, *compiler.flags, *PRAGMAS]
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        others = [pool.submit(compile_one, *job) for job in jobs]
-        tested = {loop: pool.submit(compile_reported, compiler, plain, sources, loop, folder) for loop in loops}
+    processes = Processes()
+    pool = ThreadPoolExecutor(len(os.sched_getaffinity(0)))
+    try:
+        others = [pool.submit(compile_one, processes, *job) for job in jobs]
+        tested = {
+            loop: pool.submit(compile_reported, processes, compiler, plain, sources, loop, folder) for loop in loops
+        }
         for loop, done in tested.items():
             built.reports.update({(loop, form): report for form, report in done.result().items()})
             advance(loop)
         for done in others:
             done.result()
+    finally:  # by Ctrl-C or an error: nothing goes on
+        with ignoring_signals():
+            processes.end()
+            pool.shutdown(cancel_futures=True)
     objects = [folder / f"{loop}{kind}.o" for loop in loops for kind in ("", ".golden")]
-    run([*plain, *objects, folder / "driver.o", folder / "table.o", "-o", built.driver, "-lm"])
+    run(Processes(), [*plain, *objects, folder / "driver.o", folder / "table.o", "-o", built.driver, "-lm"])
     return built
 
 
@@ -114,26 +167,28 @@ def table_of(loops: list[str]) -> str:
     )
 
 
-def compile_one(command: list[str], source: Path, target: Path) -> str:
-    return run([*command, f"-I{LOOPS}", "-w", "-c", source, "-o", target])
+def compile_one(processes: Processes, command: list[str], source: Path, target: Path) -> str:
+    return run(processes, [*command, f"-I{LOOPS}", "-w", "-c", source, "-o", target])
 
 
-def compile_reported(compiler: Compiler, command: list[str], sources: Path, loop: str, folder: Path) -> dict:
+def compile_reported(
+    processes: Processes, compiler: Compiler, command: list[str], sources: Path, loop: str, folder: Path
+) -> dict:
     """By form, what the compiler says."""
     source, target = sources / f"{loop}.c", folder / f"{loop}.o"
     if compiler.kind == "clang":
         wanted = [f"-R{kind}=loop-vectorize" for kind in ("pass", "pass-missed", "pass-analysis")]
-        said = run([*command, *wanted, f"-I{LOOPS}", "-c", source, "-o", target, "-w"])
+        said = run(processes, [*command, *wanted, f"-I{LOOPS}", "-c", source, "-o", target, "-w"])
     else:
         notes = folder / f"{loop}.notes"
-        compile_one([*command, f"-fopt-info-vec-optimized-missed={notes}"], source, target)
+        compile_one(processes, [*command, f"-fopt-info-vec-optimized-missed={notes}"], source, target)
         said = notes.read_text(encoding="utf-8", errors="replace") if notes.exists() else ""
     return reports_of(source.read_text(encoding="utf-8"), said, source.name)
 
 
-def run(command: list) -> str:
+def run(processes: Processes, command: list) -> str:
     words = [str(word) for word in command]
-    done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
+    done = processes.run(words)
     if done.returncode != 0:
         source = next((Path(word).name for word in words if word.endswith(".c")), "the driver")
         raise failed(f"{words[0]} does not compile {source}", first_error(done.stderr), "change --cc or --flags")

@@ -4,7 +4,9 @@
  *   {"loop": ..., "size": ..., "n": ..., "flops": ..., "repeats": ..., "forms": [{"form": ..., "refused": ...} or
  *    {"form": ..., "seconds": [one sample a round]}]}
  *   driver list                                         the loops with their forms
- *   driver measure ROUNDS SAMPLE_SECONDS LOOP SIZE BYTES    SIZE 0..2; BYTES of all arrays, where the loop has no sizes
+ *   driver check LOOP [FORM...]                         the comparison alone: {"loop": ..., "forms": [...]} without
+ * times driver measure ROUNDS SAMPLE_SECONDS LOOP SIZE BYTES [FORM...] SIZE 0..2; BYTES of all arrays, where the loop
+ * has no sizes. FORM: is not run, because it crashed before
  */
 #define _POSIX_C_SOURCE 200112L
 #include "suite.h"
@@ -260,18 +262,53 @@ static void at(const char* loop, const char* form) {
   fflush(stdout);
 }
 
-/* Every form takes its turn in each round, and another begins each round. A form that takes more than 4 s in all gets
- * fewer rounds, at least 3. */
-static void measure(const struct pair* pair, int rounds, double sample_seconds, int size, long bytes) {
-  const struct loop* loop = pair->loop;
-  const char* wrong[MOST_FORMS] = {NULL};
+static int is_in(const char* name, char** names, int many) {
+  for (int i = 0; i < many; ++i)
+    if (strcmp(name, names[i]) == 0) return 1;
+  return 0;
+}
+
+/* Forms of a loop, and why they are wrong, if they are. */
+struct checked {
+  int forms;
+  const char* wrong[MOST_FORMS];
   char text[MOST_FORMS][200];
-  int forms = 0;
-  for (; forms < MOST_FORMS && loop->forms[forms].name; ++forms) {
-    at(loop->name, loop->forms[forms].name);
-    const char* found = check(&loop->forms[forms], pair->golden, loop);
-    if (found) wrong[forms] = strcpy(text[forms], found);
+};
+static void check_forms(struct checked* result, const struct pair* pair, char** left_out, int many) {
+  const struct loop* loop = pair->loop;
+  for (; result->forms < MOST_FORMS && loop->forms[result->forms].name; ++result->forms) {
+    const int f = result->forms;
+    if (is_in(loop->forms[f].name, left_out, many)) {
+      result->wrong[f] = "left out";
+      continue;
+    }
+    at(loop->name, loop->forms[f].name);
+    const char* found = check(&loop->forms[f], pair->golden, loop);
+    if (found) result->wrong[f] = strcpy(result->text[f], found);
   }
+}
+
+static void check_only(const struct pair* pair, char** left_out, int many) {
+  struct checked result = {0};
+  check_forms(&result, pair, left_out, many);
+  printf("{\"loop\": \"%s\", \"forms\": [", pair->loop->name);
+  for (int f = 0; f < result.forms; ++f) {
+    printf("%s{\"form\": \"%s\"", f ? ", " : "", pair->loop->forms[f].name);
+    if (result.wrong[f]) printf(", \"refused\": \"%s\"", result.wrong[f]);
+    printf("}");
+  }
+  printf("]}\n");
+}
+
+/* Every form takes its turn in each round, and another begins each round. A form that takes more than 4 s in all gets
+ * fewer rounds, at least 6, which an interval of 95 % needs. */
+static void measure(const struct pair* pair, int rounds, double sample_seconds, int size, long bytes, char** left_out,
+                    int many) {
+  const struct loop* loop = pair->loop;
+  struct checked result = {0};
+  check_forms(&result, pair, left_out, many);
+  const char** wrong = result.wrong;
+  const int forms = result.forms;
   const long n = loop->sizes[0] ? loop->sizes[size] : n_of(loop, bytes);
   state = 1;
   struct problem p = make_problem(loop, n, 0);
@@ -291,7 +328,7 @@ static void measure(const struct pair* pair, int rounds, double sample_seconds, 
     }
     if (once * (double)times[f] > slowest) slowest = once * (double)times[f];
   }
-  if (slowest * rounds > 4) rounds = (int)(4 / slowest) > 3 ? (int)(4 / slowest) : rounds < 3 ? rounds : 3;
+  if (slowest * rounds > 4) rounds = (int)(4 / slowest) > 6 ? (int)(4 / slowest) : rounds < 6 ? rounds : 6;
   double* const samples = allocate((long)sizeof(double) * rounds * MOST_FORMS);
   for (int r = 0; r < rounds; ++r)
     for (int k = 0; k < forms; ++k) {
@@ -335,10 +372,14 @@ int main(int argc, char** argv) {
     list();
     return 0;
   }
-  if (argc != 7 || strcmp(argv[1], "measure") != 0) return 2;
+  const int checks = argc >= 3 && strcmp(argv[1], "check") == 0;
+  if (!checks && (argc < 7 || strcmp(argv[1], "measure") != 0)) return 2;
   for (int i = 0; i < how_many_loops; ++i)
-    if (strcmp(all_loops[i].loop->name, argv[4]) == 0) {
-      measure(&all_loops[i], atoi(argv[2]), atof(argv[3]), atoi(argv[5]), atol(argv[6]));
+    if (strcmp(all_loops[i].loop->name, argv[checks ? 2 : 4]) == 0) {
+      if (checks)
+        check_only(&all_loops[i], argv + 3, argc - 3);
+      else
+        measure(&all_loops[i], atoi(argv[2]), atof(argv[3]), atoi(argv[5]), atol(argv[6]), argv + 7, argc - 7);
       return 0;
     }
   return 2;

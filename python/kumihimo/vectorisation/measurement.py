@@ -9,6 +9,7 @@ import threading
 
 from kumihimo import _measure
 from kumihimo.errors import failed
+from kumihimo.node import statistics
 from kumihimo.vectorisation import SIZES
 from kumihimo.vectorisation.compiler import Built, Compiler
 
@@ -35,6 +36,43 @@ def list_loops(built: Built) -> list[dict]:
 def measure(compiler: Compiler, built: Built, loop: str, size: str, size_bytes: int, rounds: int) -> dict:
     """One loop of one size: its forms, each with its samples or the reason why it is refused."""
     words = ["measure", str(rounds), str(SAMPLE_SECONDS), loop, str(SIZES.index(size)), str(size_bytes)]
+    return without_crashes(compiler, built, loop, words)
+
+
+def check(compiler: Compiler, built: Built, loop: str) -> dict:
+    """One loop: its forms, without times."""
+    return without_crashes(compiler, built, loop, ["check", loop])
+
+
+class Crashed(Exception):
+    """A form, or the driver before the first of them, and how its process ended."""
+
+    def __init__(self, at: str, how: str) -> None:
+        super().__init__(at, how)
+        self.at, self.how = at, how
+
+
+def without_crashes(compiler: Compiler, built: Built, loop: str, words: list[str]) -> dict:
+    """A form that crashes is refused, and the others run again without it."""
+    crashed: dict[str, str] = {}
+    while True:
+        try:
+            result = run(compiler, built, loop, [*words, *crashed])
+        except Crashed as crash:
+            form = crash.at.partition(", form ")[2]
+            if not form or form in crashed:
+                text = f"{compiler.text}: {crash.how}"
+                raise failed(f"{crash.at} crashed", text, "change --flags, or report it") from None
+            crashed[form] = crash.how
+            continue
+        for row in result["forms"]:
+            if row["form"] in crashed:
+                row["refused"] = f"crashes ({crashed[row['form']]})"
+        return result
+
+
+def run(compiler: Compiler, built: Built, loop: str, words: list[str]) -> dict:
+    """What the driver says of one loop. Crashed: its process did not end well."""
     at, result, is_late = f"loop {loop}", None, False
     process = subprocess.Popen([built.driver, *words], stdout=subprocess.PIPE, text=True)
 
@@ -60,7 +98,7 @@ def measure(compiler: Compiler, built: Built, loop: str, size: str, size_bytes: 
     if is_late:
         raise failed(f"{at} did not end within {LIMIT_SECONDS} s", compiler.text, "leave the loop out")
     if code != 0 or result is None:
-        raise failed(f"{at} crashed", f"{compiler.text}: {ended(code)}", "change --flags, or report it")
+        raise Crashed(at, ended(code))
     return result
 
 
@@ -69,7 +107,8 @@ def ended(code: int) -> str:
 
 
 def with_statistics(result: dict) -> dict:
-    """A result of the driver with medians, 95 % intervals, and ratios to the fastest form, by samples of one round."""
+    """A result of the driver with medians, 95 % intervals, and ratios to the fastest form, by samples of one round.
+    Fewer than 6 rounds have no interval."""
     rows = [row for row in result["forms"] if "seconds" in row]
     medians = [_measure.summarise(row["seconds"]).median for row in rows]
     best = rows[medians.index(min(medians))]["seconds"] if rows else []
@@ -78,20 +117,21 @@ def with_statistics(result: dict) -> dict:
         if "refused" in row:
             forms.append(row)
             continue
-        summary = _measure.summarise(row["seconds"])
+        summary = statistics(row["seconds"])
+        has_interval = summary["low"] is not None
         ratio = _measure.compare(list(zip(row["seconds"], best)))
         forms.append(
             {
                 "form": row["form"],
-                "seconds": summary.median,
-                "seconds_low": summary.low,
-                "seconds_high": summary.high,
-                "samples": summary.samples,
-                "outliers": summary.outliers,
+                "seconds": summary["median"],
+                "seconds_low": summary["low"],
+                "seconds_high": summary["high"],
+                "samples": summary["samples"],
+                "outliers": summary["outliers"],
                 "ratio": ratio.ratio,
-                "ratio_low": ratio.ratio_low,
-                "ratio_high": ratio.ratio_high,
-                **({"mflops": result["flops"] / summary.median * 1e-6} if result["flops"] else {}),
+                "ratio_low": ratio.ratio_low if has_interval else None,
+                "ratio_high": ratio.ratio_high if has_interval else None,
+                **({"mflops": result["flops"] / summary["median"] * 1e-6} if result["flops"] else {}),
             }
         )
     return {"size": SIZES[result["size"]], "n": result["n"], "forms": forms}

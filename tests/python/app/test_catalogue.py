@@ -6,7 +6,7 @@ import pytest
 
 from kumihimo.app import catalogue
 from kumihimo.app.catalogue import Application, Candidate, candidates, every_candidate, settings_of
-from kumihimo.errors import BadInput, KumihimoError, NotApplicable
+from kumihimo.errors import BadInput, Failed, KumihimoError, NotApplicable
 
 COLOURS = {"name": "colours", "meaning": "", "symbol": "N", "min": 2, "max": 400, "values": [40, 10, 100]}
 CHUNK = {"name": "chunk", "meaning": "", "symbol": "N", "min": 1, "max": 64, "values": [8, 16]}
@@ -85,3 +85,13 @@ def test_the_package_lists_poisson3d() -> None:
     assert len(application.golden_hash) == 16
     with pytest.raises(BadInput, match="did you mean poisson3d"):
         catalogue.find("poisson")
+
+
+def test_a_program_that_hangs_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path) -> None:
+    hangs = tmp_path / "hangs"
+    hangs.write_text("#!/bin/sh\nexec sleep 100\n")
+    hangs.chmod(0o755)
+    monkeypatch.setattr(catalogue, "program", lambda name: hangs)
+    monkeypatch.setattr(catalogue, "LIMIT_SECONDS", 0.2)
+    with pytest.raises(Failed, match=r"kumihimo-app list did not end within 0.2 s"):
+        catalogue.told("list")

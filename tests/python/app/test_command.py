@@ -55,6 +55,18 @@ def test_a_matrix_file_takes_the_place_of_the_size(kumihimo, tmp_path: Path) -> 
     assert refused.code == 2 and "--size has no effect beside a file (got 8)" in refused.err
 
 
+def test_ratios_of_single_runs_are_said_to_be_so(kumihimo) -> None:
+    asked = ("app", "poisson3d", "--size", "8", "--variant", "golden", "--threads", "1")
+    assert "of golden: from one run each" in kumihimo(*asked).out
+    assert "of golden: from one run each" not in kumihimo(*asked, "--runs", "2").out
+
+
+def test_a_long_number_is_a_wrong_value(kumihimo) -> None:
+    for option in ("--threads", "--ranks"):
+        ended = kumihimo("app", "poisson3d", option, "9" * 5000)
+        assert ended.code == 2 and f"{option} must be numbers from 1 to" in ended.err
+
+
 def test_iterations_do_not_depend_on_threads(kumihimo) -> None:
     found = found_of(kumihimo("app", "poisson3d", "--size", "10", "--variant", "all", "--threads", "1,2", "--json"))
     by_variant: dict[str, set[int]] = {}

@@ -144,3 +144,10 @@ def test_long_histories_are_thinned_to_their_ends() -> None:
     points = chart["series"][0]["points"]
     assert len(points) <= page.MOST_POINTS + 1
     assert points[0] == {"x": 0, "y": 1.0} and points[-1] == {"x": len(history) - 1, "y": 1e-9}
+
+
+def test_no_rows_have_no_best() -> None:
+    with pytest.raises(Failed, match="no variant solved the problem"):
+        figures.best([])
+    with pytest.raises(Failed, match="it does not fit"):
+        figures.best([{"failed": "x"}, {"not_applicable": "it does not fit"}])

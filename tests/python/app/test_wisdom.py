@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,57 +12,123 @@ import pytest
 
 from kumihimo.app import wisdom
 from kumihimo.app.catalogue import Application, Candidate
-from kumihimo.app.launches import Problem
+from kumihimo.app.launches import Problem, Resources
+from kumihimo.errors import BadInput
 
-APPLICATION = Application("toy", "", "", "", "64", "abc", ("cg",), ({"name": "golden", "parameters": []},), ())
+M = [{"name": "m", "min": 0, "max": 9, "values": [4]}]
+VARIANTS = ({"name": "golden", "parameters": []}, *({"name": n, "parameters": M} for n in ("fast", "other", "again")))
+APPLICATION = Application("toy", "", "", "", "64", "abc", ("cg",), VARIANTS, ())
 PROBLEM = Problem(APPLICATION, "64", {"boundary": "all"}, "cg")
 
 
+def on(ranks: int = 1, threads: int = 2) -> Resources:
+    return Resources(ranks, threads, None)
+
+
 def kept(problem: Problem = PROBLEM, variant: str = "fast", ranks: int = 1, threads: int = 2) -> dict:
-    choice = {**wisdom.key_of(problem, ranks, threads), "golden_hash": problem.application.golden_hash}
+    choice = {**wisdom.key_of(problem, on(ranks, threads)), "golden_hash": problem.application.golden_hash}
     choice |= {"variant": variant, "parameters": {"m": 4}}
     wisdom.keep(choice)
     return choice
 
 
 def test_a_choice_is_found_for_its_case_alone() -> None:
-    assert wisdom.choice_for(PROBLEM, 1, 2) is None
+    assert wisdom.choice_for(PROBLEM, on(1, 2)) is None
     choice = kept()
-    assert wisdom.choice_for(PROBLEM, 1, 2) == choice
+    assert wisdom.choice_for(PROBLEM, on(1, 2)) == choice
     assert wisdom.candidate_of(choice) == Candidate("fast", (("m", 4),))
-    assert wisdom.choice_for(replace(PROBLEM, size="65x64x64"), 1, 2) == choice, "the same class of sizes"
+    assert wisdom.choice_for(replace(PROBLEM, size="65x64x64"), on(1, 2)) == choice, "the same class of sizes"
     for other in (
         replace(PROBLEM, size="128"),
         replace(PROBLEM, options={}),
         replace(PROBLEM, method="pipelined"),
+        replace(PROBLEM, tolerance=1e-6),
         replace(PROBLEM, application=replace(APPLICATION, name="other")),
     ):
-        assert wisdom.choice_for(other, 1, 2) is None
-    assert wisdom.choice_for(PROBLEM, 2, 2) is None
-    assert wisdom.choice_for(PROBLEM, 1, 1) is None
+        assert wisdom.choice_for(other, on(1, 2)) is None
+    assert wisdom.choice_for(PROBLEM, on(2, 2)) is None
+    assert wisdom.choice_for(PROBLEM, on(1, 1)) is None
+    for other in (replace(on(), grid="1x1x1"), replace(on(), sums="ring")):
+        assert wisdom.choice_for(PROBLEM, other) is None
+
+
+def test_a_share_of_the_processors_is_a_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)))
+    choice = kept(ranks=2, threads=0)
+    assert choice["threads"] == 4
+    assert wisdom.choice_for(PROBLEM, on(2, 4)) == choice
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(16)))
+    assert wisdom.choice_for(PROBLEM, on(2, 0)) is None, "a job with other processors"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"variant": "gone"},
+        {"variant": 3},
+        {"parameters": {"n": 4}},
+        {"parameters": {"m": 10}},
+        {"parameters": {"m": "4"}},
+        {"parameters": None},
+    ],
+)
+def test_a_choice_that_is_not_understood_is_kept_and_not_used(change: dict) -> None:
+    kept()
+    document = json.loads(wisdom.path().read_text())
+    for name, value in change.items():
+        if value is None:
+            del document["choices"][0][name]
+        else:
+            document["choices"][0][name] = value
+    document["choices"].append({"of": "a later version"})
+    wisdom.path().write_text(json.dumps(document))
+    assert wisdom.choice_for(PROBLEM, on(1, 2)) is None
+    kept(ranks=2)
+    assert json.loads(wisdom.path().read_text())["choices"][:2] == document["choices"]
+
+
+def test_searches_at_the_same_time_lose_no_choice() -> None:
+    threads = [threading.Thread(target=kept, kwargs={"ranks": ranks}) for ranks in range(1, 17)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert all(wisdom.choice_for(PROBLEM, on(ranks, 2)) for ranks in range(1, 17))
+
+
+def test_a_folder_that_cannot_be_written_is_found_before_a_search() -> None:
+    wisdom.path().parent.parent.mkdir(parents=True)
+    wisdom.path().parent.write_text("a file")
+    with pytest.raises(BadInput, match=r"the folder of wisdom must be writable .*; set XDG_DATA_HOME"):
+        wisdom.check_writable()
 
 
 def test_an_edited_golden_copy_has_no_choices() -> None:
     kept()
     edited = replace(PROBLEM, application=replace(APPLICATION, golden_hash="abd"))
-    assert wisdom.choice_for(edited, 1, 2) is None
+    assert wisdom.choice_for(edited, on(1, 2)) is None
     kept(edited, "other")
-    assert wisdom.choice_for(edited, 1, 2)["variant"] == "other"
-    assert wisdom.choice_for(PROBLEM, 1, 2) is None, "the file holds one choice of a case"
+    assert wisdom.choice_for(edited, on(1, 2))["variant"] == "other"
+    assert wisdom.choice_for(PROBLEM, on(1, 2)) is None, "the file holds one choice of a case"
 
 
 def test_choices_of_other_cases_stay() -> None:
     first, second = kept(), kept(ranks=2)
     third = kept(variant="again")
-    assert wisdom.choice_for(PROBLEM, 1, 2) == third != first
-    assert wisdom.choice_for(PROBLEM, 2, 2) == second
+    assert wisdom.choice_for(PROBLEM, on(1, 2)) == third != first
+    assert wisdom.choice_for(PROBLEM, on(2, 2)) == second
 
 
-@pytest.mark.parametrize("text", ["", "nothing", "[]", "{}", '{"machine": 1, "choices": 3}', '{"choices": [{}]}'])
+@pytest.mark.parametrize(
+    "text", ["", "nothing", "[]", "{}", '{"machine": 1, "choices": 3}', '{"choices": [{}]}', '{"kumihimo_wisdom": 2}']
+)
 def test_a_broken_file_has_no_choices(text: str) -> None:
     wisdom.path().parent.mkdir(parents=True)
     wisdom.path().write_text(text)
-    assert wisdom.choice_for(PROBLEM, 1, 2) is None
+    assert wisdom.choice_for(PROBLEM, on(1, 2)) is None
+    with pytest.raises(BadInput, match=r"the wisdom file of applications must be .*; correct or remove it"):
+        kept()
+    assert wisdom.path().read_text() == text, "it is not written over"
 
 
 def test_another_machine_has_no_choices() -> None:
@@ -68,7 +136,7 @@ def test_another_machine_has_no_choices() -> None:
     document = json.loads(wisdom.path().read_text())
     document["machine"]["processors"] += 1
     wisdom.path().write_text(json.dumps(document))
-    assert wisdom.choice_for(PROBLEM, 1, 2) is None
+    assert wisdom.choice_for(PROBLEM, on(1, 2)) is None
 
 
 def test_classes_of_sizes(tmp_path: Path) -> None:
@@ -78,7 +146,10 @@ def test_classes_of_sizes(tmp_path: Path) -> None:
     matrix = tmp_path / "a.mtx"
     matrix.write_text("12345")
     of_file = replace(PROBLEM, application=application, options={"matrix": str(matrix)})
-    assert wisdom.size_class(of_file) == "a.mtx, 5 bytes"
+    first = wisdom.key_of(of_file, on())
+    assert first["size_class"].startswith(f"{matrix}, 5 bytes, modified at ") and first["options"] == {}
+    os.utime(matrix, ns=(1, 2))
+    assert wisdom.key_of(of_file, on()) != first, "another matrix of the same name and length"
     assert of_file.subject == str(matrix)
-    assert wisdom.size_class(replace(of_file, options={"matrix": "no-such.mtx"})) == "no-such.mtx"
+    assert wisdom.size_class(replace(of_file, options={"matrix": "/no-such.mtx"})) == "/no-such.mtx"
     assert wisdom.size_class(replace(of_file, options={})) == "2^18"

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+import signal
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -11,6 +16,7 @@ import pytest
 from kumihimo import host_memory, vectorisation
 from kumihimo.cli import bench_vectorisation
 from kumihimo.errors import BadInput, Failed
+from kumihimo.processes import is_running
 from kumihimo.vectorisation import advice, compiler, measurement
 
 SHORT = ("--sizes", "small", "--rounds", "3")
@@ -18,21 +24,32 @@ COMPILERS = [name for name in ("gcc", "clang") if shutil.which(name)]
 
 
 @pytest.mark.parametrize("cc", COMPILERS)
-def test_all_forms_of_all_loops_are_right(kumihimo, cc):
-    ended = kumihimo("bench", "vectorisation", "--cc", cc, *SHORT, "--json", timeout_seconds=600)
+def test_all_forms_of_all_loops_are_right(tmp_path, cc):
+    asked = compiler.find(cc, vectorisation.FLAGS)
+    names = vectorisation.loop_names()
+    built = compiler.build(asked, names, tmp_path, lambda what: None)
+    described = measurement.list_loops(built)
+    assert [loop["loop"] for loop in described] == names and len(names) >= 20
+    for loop in described:
+        forms = [form["form"] for form in loop["forms"]]
+        assert len(forms) >= 3 and all(form["advice"] for form in loop["forms"][1:])
+        found = measurement.check(asked, built, loop["loop"])
+        assert found == {"loop": loop["loop"], "forms": [{"form": form} for form in forms]}
+
+
+def test_times_are_medians_with_ratios(kumihimo):
+    ended = kumihimo("bench", "vectorisation", "axpy", "sum", "--sizes", "small", "--rounds", "6", "--json")
     assert ended.code == 0, ended.err
     (found,) = json.loads(ended.out)["compilers"]
-    assert [loop["loop"] for loop in found["loops"]] == vectorisation.loop_names()
-    assert len(found["loops"]) >= 20 and not found["refused"]
+    assert [loop["loop"] for loop in found["loops"]] == ["axpy", "sum"] and not found["refused"]
     for loop in found["loops"]:
         (size,) = loop["sizes"]
         assert [row["form"] for row in size["forms"]] == [form["form"] for form in loop["forms"]]
-        assert len(size["forms"]) >= 3 and any(row["ratio"] == 1 for row in size["forms"])
+        assert any(row["ratio"] == 1 for row in size["forms"])
         for row in size["forms"]:
-            assert row["samples"] == 3 and 0 < row["seconds_low"] <= row["seconds"] <= row["seconds_high"]
+            assert row["samples"] == 6 and 0 < row["seconds_low"] <= row["seconds"] <= row["seconds_high"]
             assert row["ratio_low"] <= row["ratio"] <= row["ratio_high"]
         assert loop["advice"]
-        assert all(form["advice"] for form in loop["forms"][1:])
 
 
 @pytest.mark.parametrize("flags", ["-O0", "-O3 -ffast-math -march=native", "-O2 -funroll-loops"])
@@ -90,9 +107,50 @@ def test_a_right_form_of_the_same_loop_is_measured(tmp_path):
     assert measured(tmp_path, "y[i] = x[i];")["refused"] == []
 
 
-def test_a_form_that_crashes_is_named(tmp_path):
-    with pytest.raises(Failed, match=r"mine, form other crashed: cc -O2: SIG(SEGV|ILL|TRAP)"):
-        measured(tmp_path, "{ if (n > 2) __builtin_trap(); y[i] = x[i]; }")
+def test_a_form_that_crashes_is_refused(tmp_path):
+    found = measured(tmp_path, "{ if (n > 2) __builtin_trap(); y[i] = x[i]; }")
+    (line,) = found["refused"]
+    assert re.fullmatch(r"mine, form other: crashes \(SIG(SEGV|ILL|TRAP)\)", line)
+    plain, other = found["loops"][0]["sizes"][0]["forms"]
+    assert plain["ratio"] == 1 and "seconds" not in other
+    assert found["loops"][0]["advice"].startswith(("keep the plain form", "no advice"))
+
+
+SLOW = """#!/bin/sh
+case "$*" in *--version*) echo slow 1; exit;; *devnull*|*/dev/null*) exit;; esac
+echo $$ >>"$(dirname "$0")/started"
+sleep 1000
+"""
+
+
+@pytest.fixture
+def slow_compiler(tmp_path) -> Path:
+    path = tmp_path / "slowcc"
+    path.write_text(SLOW)
+    path.chmod(0o755)
+    return path
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_ends_the_compilers_at_once(slow_compiler, number):
+    command = [Path(sys.executable).parent / "kumihimo", "bench", "vectorisation", "--cc", slow_compiler]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    started = slow_compiler.parent / "started"
+    deadline = time.monotonic() + 60
+    while not (started.exists() and started.read_text().strip()):
+        assert time.monotonic() < deadline and process.poll() is None
+        time.sleep(0.05)
+    begin = time.monotonic()
+    process.send_signal(number)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode != 0 and "Traceback" not in err
+    assert time.monotonic() - begin < 5
+    assert not [pid for pid in started.read_text().split() if is_running(int(pid))]
+
+
+def test_a_compiler_has_a_time_limit(slow_compiler):
+    with pytest.raises(Failed, match=r"slowcc did not end within 0.2 s: .*x.c; change --cc or --flags"):
+        compiler.Processes().run([str(slow_compiler), "x.c"], seconds=0.2)
 
 
 def test_a_form_that_does_not_compile_is_named(tmp_path):
@@ -167,9 +225,17 @@ def test_advice_names_the_easiest_form_that_is_as_fast():
         "do easy: 2.7 times as fast (small); the compiler did not vectorise the plain form (it may alias)"
     )
     assert advice.advise(loop_of(3, 2, 1, vectorised=True)) == "do hard: 3.0 times as fast (small)"
-    assert advice.advise(loop_of(1.1, 2, 1)).startswith("keep the plain form")
+    assert advice.advise(loop_of(1.1, 2, 1)) == "keep the plain form: no other is certainly faster"
+    assert advice.advise(loop_of(1.13, 2, 1)) == "keep the plain form: the fastest takes 12 % less time (small)"
     assert advice.advise(loop_of(1, 6, 2)).startswith("keep the plain form")
     assert advice.spread(loop_of(1, 6, 2)) == 6
+
+
+def test_without_intervals_there_is_no_advice():
+    loop = loop_of(3, 1.1, 1)
+    for row in loop["sizes"][0]["forms"]:
+        row["ratio_low"] = row["ratio_high"] = None
+    assert advice.advise(loop) == "no advice: an interval needs 6 rounds or more (--rounds)"
 
 
 def test_a_wrong_plain_form_is_told():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-PINNED = re.compile(r"[A-Za-z0-9_.-]+==[0-9][0-9a-z.]*( *;.*)?")
+PINNED = re.compile(r"[A-Za-z0-9_.-]+==[0-9][0-9a-z.]*( --hash=sha256:[0-9a-f]{64})?( *;.*)?")
 
 
 def test_every_requirement_names_one_version(repository):
