@@ -2,7 +2,7 @@
 //   sparse_bench [--size 128] [--threads 1,2] [--variants all] [--colours 0] [--rounds 15] [--no-solve] [--no-golden]
 //     [--processor-time]
 // Medians over rounds, and in brackets the best round over the best triad; --colours 0: each variant's default.
-// Effective bytes count each array and vector once.
+// Effective bytes count each nonzero, without padding, and each vector once; "padding" is the rest of the arrays.
 // --processor-time: seconds on a processor, divided by the threads, instead of seconds by the clock. On a machine that
 // is shared with others; set OMP_WAIT_POLICY=passive, so that threads that wait take no time.
 #include "base/text_parsing.hpp"
@@ -112,8 +112,9 @@ void measure_variant(const CrsMatrix& matrix, const Variant& variant, const Opti
         std::printf("  %s %5.1f GB/s %3.0f %% (%3.0f %%)", what, median(rates), 100 * median(rates) / median(limit),
                     100 * best(rates) / best(limit));
     };
-    std::printf("%-20.*s m=%-3d T=%d  triad %5.1f (%5.1f)", static_cast<int>(variant.description.name.size()),
-                variant.description.name.data(), system.colours(), team, median(limit), best(limit));
+    std::printf("%-20.*s m=%-3d T=%d  padding %.1f MB  triad %5.1f (%5.1f)",
+                static_cast<int>(variant.description.name.size()), variant.description.name.data(), system.colours(),
+                team, static_cast<double>(system.bytes_of_padding()) * 1e-6, median(limit), best(limit));
     print("product", product);
     print("sweeps", sweeps);
     print("iteration", transformed);

@@ -1,7 +1,9 @@
 #include "sparse/golden.hpp"
 
-#include <fmt/format.h>
+#include "sparse/curvature.hpp"
+#include "sparse/pivot.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace kumihimo::sparse::golden {
@@ -29,10 +31,9 @@ Result<Factor> factorise(const CrsMatrix& a, bool own_lower) {
         }
       pivot -= f.lower[k] * f.lower[k] / f.pivot[j];
     }
-    if (!(pivot > 0))
-      return failed(fmt::format("the incomplete Cholesky factorisation breaks down at row {}", i + 1),
-                    fmt::format("its pivot is {}", pivot),
-                    "the matrix may be indefinite, or too far from an M-matrix for IC(0)");
+    if (const double diagonal = entry(a, i, i); !(pivot > least_pivot(diagonal)))
+      return pivot_error(i + std::int64_t{1}, pivot, diagonal,
+                         "the matrix may be indefinite, or too far from an M-matrix for IC(0)");
     f.pivot[i] = pivot;
   }
   return f;
@@ -64,10 +65,16 @@ Result<Solved> solve(const CrsMatrix& a, std::span<const double> b, std::span<do
   for (std::size_t i = 0; i < n; ++i) r[i] = b[i] - q[i];
   const double norm = std::sqrt(dot(b, b));
   Solved solved;
+  if (norm == 0) {
+    std::fill(x.begin(), x.end(), 0.0);
+    solved.converged = true;
+    return solved;
+  }
+  Curvature curvatures;
   double rho = 0;
   for (;; ++solved.iterations) {
     const double residual = std::sqrt(dot(r, r));
-    solved.relative_residual = norm > 0 ? residual / norm : residual;
+    solved.relative_residual = residual / norm;
     solved.converged = residual <= tolerance * norm;
     if (solved.converged || solved.iterations == most_iterations || !std::isfinite(residual)) return solved;
     precondition(a, factor, r, z);
@@ -76,9 +83,7 @@ Result<Solved> solve(const CrsMatrix& a, std::span<const double> b, std::span<do
     for (std::size_t i = 0; i < n; ++i) p[i] = z[i] + beta * p[i];
     multiply(a, p, q);
     const double curvature = dot(p, q);
-    if (!(curvature > 0))
-      return failed("the matrix is not positive definite",
-                    fmt::format("a search direction p has p.Ap = {}", curvature));
+    TRY(curvatures.check(curvature, rho, beta, solved.relative_residual, tolerance));
     const double alpha = rho / curvature;
     for (std::size_t i = 0; i < n; ++i) x[i] += alpha * p[i];
     for (std::size_t i = 0; i < n; ++i) r[i] -= alpha * q[i];

@@ -21,7 +21,7 @@ struct Factor {
 void multiply(const CrsMatrix& a, std::span<const double> x, std::span<double> y);
 
 // IC(0). With `own_lower` L is computed; otherwise L is that of A, and D alone is computed, so that m_ii = a_ii. Error:
-// a pivot is not positive, with its row.
+// a pivot is not positive, or is rounding of its diagonal entry, with its row.
 Result<Factor> factorise(const CrsMatrix& a, bool own_lower = true);
 void precondition(const CrsMatrix& a, const Factor& factor, std::span<const double> r, std::span<double> z);
 
@@ -30,7 +30,8 @@ struct Solved {
   double relative_residual = 0; // |r| / |b| of the recurrence
   bool converged = false;
 };
-// Conjugate gradients from x until |r| <= tolerance |b|.
+// Conjugate gradients from x until |r| <= tolerance |b|; x = 0 at once if b = 0. Error: factorise(), or
+// Curvature::check().
 Result<Solved> solve(const CrsMatrix& a, std::span<const double> b, std::span<double> x, double tolerance,
                      int most_iterations);
 

@@ -1,8 +1,7 @@
 #include "sparse/incomplete_cholesky.hpp"
 
+#include "sparse/pivot.hpp"
 #include "threads/team.hpp"
-
-#include <fmt/format.h>
 
 #include <algorithm>
 
@@ -139,12 +138,11 @@ class Factorisation {
     }
     std::int32_t first = numbering_.rows(); // rank of the first row that breaks down
     for (std::int32_t i = 0; i < numbering_.rows(); ++i)
-      if (!(factor_.pivot[i] > 0)) first = std::min(first, numbering_.rank[i]);
+      if (!(factor_.pivot[i] > least_pivot(a_.diagonal[i]))) first = std::min(first, numbering_.rank[i]);
     for (std::int32_t i = 0; i < numbering_.rows() && first < numbering_.rows(); ++i)
       if (numbering_.rank[i] == first)
-        return failed(
-            fmt::format("the incomplete Cholesky factorisation breaks down at row {}", numbering_.old_of_new[i] + 1),
-            fmt::format("its pivot is {}", factor_.pivot[i]),
+        return pivot_error(
+            numbering_.old_of_new[i] + std::int64_t{1}, factor_.pivot[i], a_.diagonal[i],
             own_ ? "the matrix may be indefinite, or too far from an M-matrix for IC(0)"
                  : "the matrix may be indefinite; otherwise use a variant whose factor has off-diagonals of its own");
     if (own_) transpose();

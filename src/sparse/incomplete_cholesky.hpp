@@ -39,7 +39,8 @@ struct Factor {
 //              as with 7 points, it is IC(0); with triangles it is weaker and may break down where IC(0) does not.
 enum class OffDiagonals { own, of_matrix };
 
-// Threads share the rows of each colour. Error: a pivot is not positive, with its row (of the matrix that was split).
+// Threads share the rows of each colour. Error: a pivot is not positive, or is rounding of its diagonal entry
+// (least_pivot()), with its row (of the matrix that was split).
 Result<Factor> factorise(const SplitMatrix& matrix, const Numbering& numbering, OffDiagonals off_diagonals);
 
 } // namespace kumihimo::sparse

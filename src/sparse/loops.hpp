@@ -34,7 +34,7 @@ struct Vectors {
 
 // Returns the dot product over the block's rows, or 0.
 template <class Value>
-using Loop = double (*)(const StoredRows<Value>& rows, int block, threads::Range of, const Vectors& vectors);
+using Loop = double (*)(const StoredRows<Value>& rows, std::int64_t block, threads::Range of, const Vectors& vectors);
 
 struct InstructionSet {
   std::string_view name;

@@ -16,7 +16,9 @@ threads::Range rows_of_part(const Colouring& colouring, int c, int part, int par
 
 } // namespace
 
-int parts_for(int threads) { return (threads + parts_of_a_colour - 1) / parts_of_a_colour * parts_of_a_colour; }
+int parts_for(std::int64_t rows, int colours) {
+  return rows / colours >= std::int64_t{most_parts} * rows_of_a_large_part ? most_parts : fewest_parts;
+}
 
 Numbering number(const CrsMatrix& a, const Colouring& colouring, Order order, int parts, int sigma) {
   Numbering made;
@@ -38,7 +40,7 @@ Numbering number(const CrsMatrix& a, const Colouring& colouring, Order order, in
     for (std::int64_t i = 0; sigma > 1 && i < from.size(); i += sigma)
       std::stable_sort(rows.begin() + i, rows.begin() + std::min(from.size(), i + sigma),
                        [&](std::int32_t x, std::int32_t y) { return length(x) > length(y); });
-    made.block[static_cast<std::size_t>(c) * parts + part] = {next, next + from.size()};
+    made.block[made.block_of(c, part)] = {next, next + from.size()};
     for (std::int64_t i = 0; i < from.size(); ++i, ++next) {
       made.old_of_new[next] = rows[i];
       made.new_of_old[rows[i]] = static_cast<std::int32_t>(next);

@@ -18,20 +18,23 @@ namespace kumihimo::sparse {
 
 enum class Order { coalesced, sequential };
 
-// Divisible by most numbers of threads. More threads than parts need a multiple.
-inline constexpr int parts_of_a_colour = 48;
-int parts_for(int threads); // the least multiple of parts_of_a_colour that is not less
+// The parts of a colour, for any number of threads; threads beyond it have no rows. Both numbers are divisible by most
+// numbers of threads. A matrix whose mean colour has less than 64 rows for each of 192 parts takes 48: in each sweep, a
+// further thread would save less than a barrier costs, and empty blocks cost calls.
+inline constexpr int fewest_parts = 48, most_parts = 192, rows_of_a_large_part = 64;
+int parts_for(std::int64_t rows, int colours);
 
 struct Numbering {
   Order order = Order::coalesced;
   int colours = 0, parts = 0;
   std::vector<std::int32_t> old_of_new, new_of_old;
-  std::vector<threads::Range> block; // of new numbers; of (colour, part) at colour * parts + part
+  std::vector<threads::Range> block; // of new numbers; of (colour, part) at block_of()
   std::vector<std::int32_t> rank;    // of a new number in the order of elimination
   std::vector<std::int32_t> colour;  // of a new number
 
   std::int32_t rows() const { return static_cast<std::int32_t>(old_of_new.size()); }
-  const threads::Range& at(int c, int part) const { return block[static_cast<std::size_t>(c) * parts + part]; }
+  std::int64_t block_of(int c, int part) const { return std::int64_t{c} * parts + part; } // may exceed 31 bits
+  const threads::Range& at(int c, int part) const { return block[block_of(c, part)]; }
 
   // One parallel region; use(block) for each block, by the thread that works on it in products and sweeps.
   template <class Use>

@@ -31,28 +31,28 @@ static Status check(const PoissonGrid& grid) {
 
 static CrsMatrix assemble(const PoissonGrid& grid) {
   const double cx = grid.dy * grid.dz / grid.dx, cy = grid.dx * grid.dz / grid.dy, cz = grid.dx * grid.dy / grid.dz;
-  const std::int32_t nx = grid.nx, ny = grid.ny, nz = grid.nz, plane = nx * ny;
+  const std::int64_t nx = grid.nx, ny = grid.ny, nz = grid.nz, plane = nx * ny; // row + plane may exceed 31 bits
   CrsMatrix a;
   a.rows = a.columns = static_cast<std::int32_t>(grid.cells());
   a.begin.reserve(static_cast<std::size_t>(a.rows) + 1);
   a.column.reserve(static_cast<std::size_t>(a.rows) * 7);
   a.value.reserve(static_cast<std::size_t>(a.rows) * 7);
-  std::int32_t row = 0;
-  for (std::int32_t k = 0; k < nz; ++k)
-    for (std::int32_t j = 0; j < ny; ++j)
-      for (std::int32_t i = 0; i < nx; ++i, ++row) {
+  std::int64_t row = 0;
+  for (std::int64_t k = 0; k < nz; ++k)
+    for (std::int64_t j = 0; j < ny; ++j)
+      for (std::int64_t i = 0; i < nx; ++i, ++row) {
         double diagonal = k + 1 == nz ? 2 * cz : 0;
-        const auto couple = [&](bool inside, std::int32_t column, double coefficient) {
+        const auto couple = [&](bool inside, std::int64_t column, double coefficient) {
           if (!inside) return;
           diagonal += coefficient;
-          a.column.push_back(column);
+          a.column.push_back(static_cast<std::int32_t>(column));
           a.value.push_back(-coefficient);
         };
         couple(k > 0, row - plane, cz);
         couple(j > 0, row - nx, cy);
         couple(i > 0, row - 1, cx);
         const std::size_t own = a.value.size();
-        a.column.push_back(row);
+        a.column.push_back(static_cast<std::int32_t>(row));
         a.value.push_back(0);
         couple(i + 1 < nx, row + 1, cx);
         couple(j + 1 < ny, row + nx, cy);

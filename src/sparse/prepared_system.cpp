@@ -13,6 +13,8 @@
 namespace kumihimo::sparse {
 namespace {
 
+constexpr std::int64_t few_rows_with_ghosts = 1024; // a parallel region takes longer than so many rows
+
 template <class Use>
 void for_parts(const Numbering& numbering, int thread, int team, Use use) {
   const threads::Range mine = threads::part(numbering.parts, thread, team);
@@ -30,7 +32,7 @@ void PreparedSystem::for_own_blocks(Work work) const {
     const int thread = omp_get_thread_num();
     double* const scratch = const_cast<double*>(scratch_.data()) + thread * longest_block_;
     for_parts(numbering_, thread, omp_get_num_threads(), [&](int p) {
-      for (int c = 0; c < numbering_.colours; ++c) work(c * numbering_.parts + p, numbering_.at(c, p), scratch);
+      for (int c = 0; c < numbering_.colours; ++c) work(numbering_.block_of(c, p), numbering_.at(c, p), scratch);
     });
   }
 }
@@ -45,7 +47,8 @@ static void sweep_colours(const Numbering& numbering, int team, double* all_scra
     double* const scratch = all_scratch + thread * longest;
     for (int k = 0; k < numbering.colours; ++k) {
       const int c = forward ? k : numbering.colours - 1 - k;
-      for_parts(numbering, thread, threads, [&](int p) { work(c * numbering.parts + p, numbering.at(c, p), scratch); });
+      for_parts(numbering, thread, threads,
+                [&](int p) { work(numbering.block_of(c, p), numbering.at(c, p), scratch); });
 #pragma omp barrier
     }
   }
@@ -71,13 +74,16 @@ void PreparedSystem::multiply(const double* x, double* y) const {
   const Loop<double> product = set_->loop<double>(layout, Finish::product),
                      add = set_->loop<double>(layout, Finish::add);
   const bool two = variant_->copies == Copies::two;
-  for_own_blocks([&](int block, threads::Range of, double* scratch) {
+  for_own_blocks([&](std::int64_t block, threads::Range of, double* scratch) {
     Vectors mine = v;
     mine.scratch = scratch;
     product(two ? both_ : halves_.lower, block, of, mine);
     if (!two) add(halves_.upper, block, of, mine);
   });
-  for (std::size_t g = 0; g < ghost_rows_.size(); ++g)
+  const auto rows_with_ghosts = static_cast<std::int64_t>(ghost_rows_.size());
+  const int team = rows_with_ghosts < few_rows_with_ghosts ? 1 : threads::count();
+#pragma omp parallel for schedule(static) num_threads(team)
+  for (std::int64_t g = 0; g < rows_with_ghosts; ++g)
     for (std::int64_t k = ghost_entries_.begin[g]; k < ghost_entries_.begin[g + 1]; ++k)
       y[ghost_rows_[g]] += ghost_entries_.value[k] * x[ghost_entries_.column[k]];
 }
@@ -96,13 +102,13 @@ void PreparedSystem::sweep(const StoredRows<Value>& lower, const StoredRows<Valu
     mine.scratch = const_cast<double*>(scratch_.data()) + thread * longest_block_;
     for (int c = 0; c < numbering_.colours; ++c) {
       for_parts(numbering_, thread, threads,
-                [&](int p) { forward(lower, c * numbering_.parts + p, numbering_.at(c, p), mine); });
+                [&](int p) { forward(lower, numbering_.block_of(c, p), numbering_.at(c, p), mine); });
 #pragma omp barrier
     }
     // The last colour has no upper entries.
     for (int c = numbering_.colours - 2; c >= 0; --c) {
       for_parts(numbering_, thread, threads,
-                [&](int p) { backward(upper, c * numbering_.parts + p, numbering_.at(c, p), mine); });
+                [&](int p) { backward(upper, numbering_.block_of(c, p), numbering_.at(c, p), mine); });
 #pragma omp barrier
     }
   }
@@ -125,7 +131,7 @@ double PreparedSystem::sum_of_blocks() const {
 void PreparedSystem::search_direction(double beta, const double* r, double* p, double* t) const {
   const Loop<double> loop = set_->loop<double>(variant_->layout, Finish::transformed_backward);
   sweep_colours(numbering_, std::min(threads::count(), scratch_threads_), const_cast<double*>(scratch_.data()),
-                longest_block_, false, [&](int block, threads::Range of, double* scratch) {
+                longest_block_, false, [&](std::int64_t block, threads::Range of, double* scratch) {
                   loop(scaled_.upper, block, of,
                        {.gathered = t, .in = r, .out = t, .also = p, .beta = beta, .scratch = scratch});
                 });
@@ -135,7 +141,7 @@ double PreparedSystem::curvature(const double* p, double* t, double* u) const {
   const Loop<double> loop = set_->loop<double>(variant_->layout, Finish::transformed_forward);
   double* const partial = const_cast<double*>(partial_.data());
   sweep_colours(numbering_, std::min(threads::count(), scratch_threads_), const_cast<double*>(scratch_.data()),
-                longest_block_, true, [&](int block, threads::Range of, double* scratch) {
+                longest_block_, true, [&](std::int64_t block, threads::Range of, double* scratch) {
                   partial[block] = loop(
                       scaled_.lower, block, of,
                       {.gathered = u, .diagonal = excess_.data(), .in = p, .out = u, .also = t, .scratch = scratch});
@@ -145,7 +151,8 @@ double PreparedSystem::curvature(const double* p, double* t, double* u) const {
 
 double PreparedSystem::advance(double alpha, const double* t, const double* u, double* r, double* x) const {
   double* const partial = const_cast<double*>(partial_.data());
-  for_own_blocks([&](int block, threads::Range of, double*) { partial[block] = set_->update(of, alpha, t, u, r, x); });
+  for_own_blocks(
+      [&](std::int64_t block, threads::Range of, double*) { partial[block] = set_->update(of, alpha, t, u, r, x); });
   return sum_of_blocks();
 }
 
@@ -153,7 +160,7 @@ void PreparedSystem::transform_residual(const double* r, double* transformed) co
   const Loop<double> forward = set_->loop<double>(variant_->layout, Finish::forward);
   // (D + L) y = r; then S y, since S^-1 (D + L) S^-1 is the scaled I + L.
   sweep_colours(numbering_, std::min(threads::count(), scratch_threads_), const_cast<double*>(scratch_.data()),
-                longest_block_, true, [&](int block, threads::Range of, double* scratch) {
+                longest_block_, true, [&](std::int64_t block, threads::Range of, double* scratch) {
                   forward(halves_.lower, block, of,
                           {.gathered = transformed,
                            .diagonal = inverse_pivots_.data(),
@@ -161,7 +168,7 @@ void PreparedSystem::transform_residual(const double* r, double* transformed) co
                            .out = transformed,
                            .scratch = scratch});
                 });
-  for_own_blocks([&](int, threads::Range of, double*) {
+  for_own_blocks([&](std::int64_t, threads::Range of, double*) {
     for (std::int64_t i = of.begin; i < of.end; ++i) transformed[i] *= scale_[i];
   });
 }
@@ -169,7 +176,7 @@ void PreparedSystem::transform_residual(const double* r, double* transformed) co
 double PreparedSystem::residual_norm(const double* transformed) const {
   const Loop<double> loop = set_->loop<double>(variant_->layout, Finish::residual);
   double* const partial = const_cast<double*>(partial_.data());
-  for_own_blocks([&](int block, threads::Range of, double* scratch) {
+  for_own_blocks([&](std::int64_t block, threads::Range of, double* scratch) {
     partial[block] = loop(scaled_.lower, block, of,
                           {.gathered = transformed, .diagonal = scale_.data(), .in = transformed, .scratch = scratch});
   });
@@ -177,25 +184,30 @@ double PreparedSystem::residual_norm(const double* transformed) const {
 }
 
 void PreparedSystem::add_solution(const double* transformed, double* x) const {
-  for_own_blocks([&](int, threads::Range of, double*) {
+  for_own_blocks([&](std::int64_t, threads::Range of, double*) {
     for (std::int64_t i = of.begin; i < of.end; ++i) x[i] += transformed[i] / scale_[i];
   });
 }
 
 std::int64_t PreparedSystem::bytes_of_product() const {
   const std::int64_t matrix = variant_->copies == Copies::two ? both_.bytes() : halves_.bytes();
-  return matrix + std::int64_t{rows()} * 8 * 3; // diagonal, x, y
+  const std::int64_t ghost_entries = ghost_entries_.entries() * 12 + std::int64_t{ghosts()} * 8;
+  return matrix + ghost_entries + std::int64_t{rows()} * 8 * 3; // diagonal, x, y
 }
 
 std::int64_t PreparedSystem::bytes_of_preconditioner() const {
   const std::int64_t factor =
       variant_->factor_type == FactorType::float32 ? float_lower_.bytes() + float_upper_.bytes() : halves_.bytes();
-  return factor + std::int64_t{rows()} * 8 * (3 + 3); // forward: r, pivots, z; backward: pivots, z twice
+  return factor + std::int64_t{rows()} * 8 * 3; // r, pivots, z
+}
+
+std::int64_t PreparedSystem::bytes_of_padding() const {
+  return both_.padded_bytes() + halves_.padded_bytes() + float_lower_.padded_bytes() + float_upper_.padded_bytes() +
+         scaled_.padded_bytes();
 }
 
 std::int64_t PreparedSystem::bytes_of_transformed_iteration() const {
-  // backward: r, p twice, t; forward: p, e, t, u; update: t, u, r twice, x twice
-  return scaled_.bytes() + std::int64_t{rows()} * 8 * (4 + 4 + 6);
+  return scaled_.bytes() + std::int64_t{rows()} * 8 * 6; // r, p, t, u, e, x
 }
 
 class Preparation {
@@ -247,7 +259,8 @@ class Preparation {
                                                    : cm_rcm(a_, m);
     TRY(check_colouring(a_, colouring));
     const std::int64_t sigma = variant_.layout == Layout::sell ? value_["sigma"] : 1;
-    made_.numbering_ = number(a_, colouring, variant_.order, parts_for(threads::count()), static_cast<int>(sigma));
+    made_.numbering_ =
+        number(a_, colouring, variant_.order, parts_for(a_.rows, colouring.colours()), static_cast<int>(sigma));
     for (const threads::Range& block : made_.numbering_.block)
       made_.longest_block_ = std::max(made_.longest_block_, (block.size() + 7) / 8 * 8);
     return Nothing{};

@@ -31,7 +31,9 @@ class PreparedSystem {
   // z = M^-1 r; r and z may not overlap.
   void precondition(const double* r, double* z) const;
 
-  // Bytes that pass between memory and processor at least: each array and vector once.
+  // Bytes that pass between memory and processor at least: the nonzeros, without padding, and each vector once. The
+  // padding of all arrays comes on top.
+  std::int64_t bytes_of_padding() const;
   std::int64_t bytes_of_product() const;
   std::int64_t bytes_of_preconditioner() const;
 
@@ -57,6 +59,7 @@ class PreparedSystem {
   struct Halves {
     StoredRows<double> lower, upper;
     std::int64_t bytes() const { return lower.bytes() + upper.bytes(); }
+    std::int64_t padded_bytes() const { return lower.padded_bytes() + upper.padded_bytes(); }
   };
 
   template <class Value>

@@ -22,6 +22,12 @@ class RowsOfSide {
         first_ = static_cast<std::int32_t>(rows.begin);
   }
 
+  std::int64_t entries() const {
+    std::int64_t entries = 0;
+    for (int h = 0; h < halves_; ++h) entries += half_[h].rows->entries();
+    return entries;
+  }
+
   std::int64_t length(std::int64_t row) const {
     std::int64_t length = 0;
     for (int h = 0; h < halves_; ++h) length += half_[h].rows->begin[row + 1] - half_[h].rows->begin[row];
@@ -87,6 +93,7 @@ class Builder {
     made_.begin = TRY(threads::Array<std::int64_t>::zeros(static_cast<std::int64_t>(begin_.size())));
     std::copy(begin_.begin(), begin_.end(), made_.begin.begin());
     fill();
+    made_.nonzeros = rows_.entries();
     return std::move(made_);
   }
 

@@ -42,10 +42,12 @@ struct StoredRows {
   threads::Array<std::int64_t> begin; // crs: of a row; sell: of a chunk; streams: of a position within a stream
   std::vector<BlockPlace> place;      // of a block
 
-  // Read once by a product.
-  std::int64_t bytes() const {
-    return column.size() * 4 + value.size() * static_cast<std::int64_t>(sizeof(Value)) + begin.size() * 8;
-  }
+  std::int64_t nonzeros = 0; // entries without padding
+
+  // Bytes of the nonzeros, with their columns, and of `begin`; a product also reads padded_bytes() of padding.
+  std::int64_t bytes() const { return nonzeros * entry_bytes + begin.size() * 8; }
+  std::int64_t padded_bytes() const { return (value.size() - nonzeros) * entry_bytes; }
+  static constexpr std::int64_t entry_bytes = 4 + sizeof(Value);
 };
 
 // Which rows to store. `values`: at the places of the triangle's entries, or those of the triangle.

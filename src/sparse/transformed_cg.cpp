@@ -1,15 +1,30 @@
 #include "sparse/transformed_cg.hpp"
 
+#include "sparse/curvature.hpp"
+#include "threads/team.hpp"
+
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace kumihimo::sparse {
 namespace {
 
-double norm(const double* x, std::int64_t n) {
+// Adds the squares of blocks of a fixed length in order, so that the number of threads does not matter.
+double norm(const double* x, std::int64_t n, std::vector<double>& of_block) {
+  constexpr std::int64_t length = 2048;
+  of_block.resize(static_cast<std::size_t>((n + length - 1) / length));
+  const int team = threads::count();
+#pragma omp parallel for schedule(static) num_threads(team)
+  for (std::size_t block = 0; block < of_block.size(); ++block) {
+    const std::int64_t begin = static_cast<std::int64_t>(block) * length, end = std::min(n, begin + length);
+    double sum = 0;
+    for (std::int64_t i = begin; i < end; ++i) sum += x[i] * x[i];
+    of_block[block] = sum;
+  }
   double sum = 0;
-  for (std::int64_t i = 0; i < n; ++i) sum += x[i] * x[i];
+  for (const double each : of_block) sum += each;
   return std::sqrt(sum);
 }
 
@@ -22,16 +37,26 @@ Result<TransformedSolution> solve_transformed(const PreparedSystem& system, cons
     return not_applicable(fmt::format("variant {} has no transformed system", system.variant().description.name), {},
                           "use an eisenstat variant, on one rank");
   const std::int64_t n = system.rows();
+  std::vector<double> of_block;
+  const double norm_b = norm(b, n, of_block), goal = tolerance * norm_b;
+  TransformedSolution solved;
+  if (norm_b == 0) {
+    std::fill_n(x, n, 0.0);
+    solved.converged = true;
+    solved.history.push_back(0);
+    return solved;
+  }
   using Vector = threads::Array<double>;
   Vector p = TRY(Vector::zeros(n)), t = TRY(Vector::zeros(n)), u = TRY(Vector::zeros(n)), r = TRY(Vector::zeros(n)),
          step = TRY(Vector::zeros(n));
   system.multiply(x, u.data());
+  const int team = threads::count();
+#pragma omp parallel for schedule(static) num_threads(team)
   for (std::int64_t i = 0; i < n; ++i) t[i] = b[i] - u[i];
   system.transform_residual(t.data(), r.data());
 
-  const double norm_b = norm(b, n), goal = tolerance * norm_b;
-  TransformedSolution solved;
-  double residual = norm(t.data(), n), transformed = norm(r.data(), n);
+  Curvature curvatures;
+  double residual = norm(t.data(), n, of_block), transformed = norm(r.data(), n, of_block);
   double rho = transformed * transformed, beta = 0;
   for (;; ++solved.iterations) {
     const double ratio = transformed > 0 ? residual / transformed : 0;
@@ -40,7 +65,7 @@ Result<TransformedSolution> solve_transformed(const PreparedSystem& system, cons
     if (ends || now * ratio <= goal || solved.iterations % check_interval == 0) {
       residual = system.residual_norm(r.data());
       transformed = now;
-      solved.relative_residual = norm_b > 0 ? residual / norm_b : residual;
+      solved.relative_residual = residual / norm_b;
       solved.converged = residual <= goal;
       if (!std::isfinite(residual))
         return failed(fmt::format("the residual is not finite after {} iterations", solved.iterations), {},
@@ -50,13 +75,11 @@ Result<TransformedSolution> solve_transformed(const PreparedSystem& system, cons
         break;
       }
     }
-    solved.history.push_back(norm_b > 0 ? now * ratio / norm_b : now * ratio);
+    solved.history.push_back(now * ratio / norm_b);
     if (progress && !progress(solved.iterations, solved.history.back())) break;
     system.search_direction(beta, r.data(), p.data(), t.data());
     const double curvature = system.curvature(p.data(), t.data(), u.data());
-    if (!(curvature > 0))
-      return failed("the matrix is not positive definite",
-                    fmt::format("a search direction p has p.Ap = {}", curvature));
+    TRY(curvatures.check(curvature, rho, beta, solved.history.back(), tolerance));
     const double next = system.advance(rho / curvature, t.data(), u.data(), r.data(), step.data());
     beta = next / rho;
     rho = next;

@@ -17,10 +17,12 @@ struct TransformedSolution {
 // Called after each iteration with the estimate; false stops the solve.
 using TransformedProgress = std::function<bool(int iterations, double relative_residual)>;
 
-// From x until |b - A x| <= tolerance |b|. Each iteration knows the norm of the transformed residual alone; that of the
-// residual itself is computed, at the price of half a product, when the last ratio of the two says that it is small
+// From x until |r| <= tolerance |b|, or at once with x = 0 if b = 0. r is the residual of the recurrence: rounding
+// makes b - A x differ from it, which a caller must check. Each iteration knows the norm of the transformed residual
+// alone; that of r is computed, at the price of half a product, when the last ratio of the two says that it is small
 // enough, and every `check_interval` iterations. b and x are in the system's order. Error: the system is not
-// transformed, the matrix is not positive definite, a value is not finite, or not enough memory.
+// transformed, a value is not finite, not enough memory, or Curvature::check(): the matrix is singular or not positive
+// definite, or the tolerance is out of reach.
 Result<TransformedSolution> solve_transformed(const PreparedSystem& system, const double* b, double* x,
                                               double tolerance, int most_iterations,
                                               const TransformedProgress& progress = {});

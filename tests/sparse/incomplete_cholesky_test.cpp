@@ -3,6 +3,8 @@
 #include "sparse/incomplete_cholesky.hpp"
 #include "threads/team.hpp"
 
+#include <limits>
+
 namespace kumihimo::sparse {
 namespace {
 
@@ -36,6 +38,13 @@ TEST(Numbering, IsAPermutationInBlocks) {
           }
         EXPECT_EQ(rows, made.rows());
       }
+}
+
+TEST(Numbering, HasMorePartsOnlyWhereTheyHoldRows) {
+  EXPECT_EQ(parts_for(1, 1), 48);
+  EXPECT_EQ(parts_for(192 * 64 * 3 - 1, 3), 48);
+  EXPECT_EQ(parts_for(192 * 64 * 3, 3), 192);
+  EXPECT_EQ(parts_for(std::numeric_limits<std::int32_t>::max(), 2), 192);
 }
 
 TEST(Numbering, BothOrdersEliminateInTheSameOrder) {

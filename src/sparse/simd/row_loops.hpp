@@ -168,7 +168,7 @@ KUMIHIMO_INLINE void with_width(std::int64_t width, Loop loop) {
 
 template <Layout layout, Finish finish, class Value>
 struct Rows {
-  static double crs(const StoredRows<Value>& a, int, threads::Range of, const Vectors& v) {
+  static double crs(const StoredRows<Value>& a, std::int64_t, threads::Range of, const Vectors& v) {
     Finisher<finish> done(v);
     const Value* const value = a.value.data();
     const std::int32_t* const column = a.column.data();
@@ -182,7 +182,7 @@ struct Rows {
     return done.dot.sum();
   }
 
-  static double ell_rows(const StoredRows<Value>& a, int block, threads::Range of, const Vectors& v) {
+  static double ell_rows(const StoredRows<Value>& a, std::int64_t block, threads::Range of, const Vectors& v) {
     Finisher<finish> done(v);
     const BlockPlace& place = a.place[block];
     const Value* value = a.value.data() + place.base;
@@ -195,7 +195,7 @@ struct Rows {
     return done.dot.sum();
   }
 
-  static double columns(const StoredRows<Value>& a, int block, threads::Range of, const Vectors& v) {
+  static double columns(const StoredRows<Value>& a, std::int64_t block, threads::Range of, const Vectors& v) {
     Finisher<finish> done(v);
     const BlockPlace& place = a.place[block];
     const std::int64_t n = of.size(), whole = n / 8 * 8;
@@ -215,7 +215,7 @@ struct Rows {
     return done.dot.sum();
   }
 
-  static double strips(const StoredRows<Value>& a, int block, threads::Range of, const Vectors& v) {
+  static double strips(const StoredRows<Value>& a, std::int64_t block, threads::Range of, const Vectors& v) {
     Finisher<finish> done(v);
     const BlockPlace& place = a.place[block];
     const Value* const value = a.value.data() + place.base;
@@ -230,7 +230,7 @@ struct Rows {
     return done.dot.sum();
   }
 
-  static double sell(const StoredRows<Value>& a, int block, threads::Range of, const Vectors& v) {
+  static double sell(const StoredRows<Value>& a, std::int64_t block, threads::Range of, const Vectors& v) {
     Finisher<finish> done(v);
     const std::int64_t* begin = a.begin.data() + a.place[block].base;
     for (std::int64_t first = of.begin; first < of.end; first += a.chunk, ++begin) {
@@ -249,7 +249,7 @@ struct Rows {
   }
 
   template <int fixed>
-  static double read_streams(const StoredRows<Value>& a, int block, threads::Range of, const Vectors& v) {
+  static double read_streams(const StoredRows<Value>& a, std::int64_t block, threads::Range of, const Vectors& v) {
     Finisher<finish> done(v);
     const BlockPlace& place = a.place[block];
     const Value* const value = a.value.data() + place.first;
@@ -268,7 +268,7 @@ struct Rows {
     }
     return done.dot.sum();
   }
-  static double streams(const StoredRows<Value>& a, int block, threads::Range of, const Vectors& v) {
+  static double streams(const StoredRows<Value>& a, std::int64_t block, threads::Range of, const Vectors& v) {
     switch (a.chunk) {
     case 1: return read_streams<1>(a, block, of, v);
     case 2: return read_streams<2>(a, block, of, v);

@@ -9,10 +9,13 @@
 #include "poisson3d/local_system.hpp"
 #include "poisson3d/matrix_file.hpp"
 #include "poisson3d/solve.hpp"
+#include "sparse/poisson.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <random>
 
@@ -97,6 +100,23 @@ TEST(BoxMatrix, RowsAreThoseOfTheStencil) {
       sum += top.value[static_cast<std::size_t>(e)];
     EXPECT_NEAR(sum, i < 18 ? 0 : 2.0 / 3, 1e-14) << i;
   }
+}
+
+// Both compute area / distance, with different products: each errs by 3 roundings, a diagonal by 6 more.
+TEST(BoxMatrix, IsThatOfTheSparseLayer) {
+  const Grid grid{{5, 4, 3}, Boundary::zmax};
+  const sparse::PoissonGrid same{5, 4, 3, grid.edge(0), grid.edge(1), grid.edge(2)};
+  const LocalProblem box = *make_problem(grid, {}, 0, RightSide::manufactured);
+  const sparse::CrsMatrix plain = *sparse::poisson_matrix(same);
+  ASSERT_EQ(box.matrix.begin, plain.begin);
+  ASSERT_EQ(box.matrix.column, plain.column);
+  constexpr double eps = std::numeric_limits<double>::epsilon();
+  for (std::size_t e = 0; e < plain.value.size(); ++e)
+    EXPECT_NEAR(box.matrix.value[e], plain.value[e], 9 * eps * std::abs(plain.value[e])) << e;
+  const std::vector<double> b = sparse::manufactured_right_side(same);
+  double largest = 0;
+  for (const double v : b) largest = std::max(largest, std::abs(v));
+  for (std::size_t i = 0; i < b.size(); ++i) EXPECT_NEAR(box.right_side[i], b[i], 20 * eps * largest) << i;
 }
 
 // Any matrix: rows and ghosts of all ranks are the whole one, and neighbours name each other.
