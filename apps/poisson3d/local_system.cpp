@@ -1,11 +1,15 @@
 #include "poisson3d/local_system.hpp"
 
+#include "measure/clock.hpp"
+
 namespace kumihimo::poisson3d {
 
 using application::GhostExchange, application::Ghosts;
 
-LocalSystem::LocalSystem(const LocalProblem& problem, std::unique_ptr<LocalSolver> solver)
-    : problem_(problem), solver_(std::move(solver)), product_(times_.declare("product", solver_->work_of_product())),
+LocalSystem::LocalSystem(const LocalProblem& problem, std::unique_ptr<LocalSolver> solver,
+                         application::Runtime& runtime)
+    : problem_(problem), runtime_(runtime), solver_(std::move(solver)),
+      product_(times_.declare("product", solver_->work_of_product())),
       preconditioner_(times_.declare("preconditioner", solver_->work_of_preconditioner())),
       halo_(times_.declare("halo exchange", {})) {}
 
@@ -14,7 +18,7 @@ Result<std::unique_ptr<LocalSystem>> LocalSystem::make(const LocalProblem& probl
                                                        application::Runtime& runtime) {
   Result<std::unique_ptr<LocalSolver>> solver = variant.make(variant, problem.matrix, parameters);
   if (Status s = runtime.agree_on(solver); !s) return s.error();
-  std::unique_ptr<LocalSystem> made(new LocalSystem(problem, std::move(*solver)));
+  std::unique_ptr<LocalSystem> made(new LocalSystem(problem, std::move(*solver), runtime));
   Ghosts ghosts = problem.ghosts;
   if (const auto number = made->solver_->new_of_old(); !number.empty())
     for (Ghosts::Neighbour& neighbour : ghosts.neighbours)
@@ -24,12 +28,24 @@ Result<std::unique_ptr<LocalSystem>> LocalSystem::make(const LocalProblem& probl
 }
 
 Status LocalSystem::multiply(double* x, double* y) {
-  if (Status s = times_.timed(halo_, [&] { return exchange_->run(x); }); !s) return s;
-  return times_.timed(product_, [&] { return solver_->multiply(x, y); });
+  const std::int64_t begin = measure::now_ns();
+  if (Status s = exchange_->start(x); !s) return s;
+  const std::int64_t started = measure::now_ns();
+  const Status rows = solver_->multiply_rows(x, y);
+  const std::int64_t multiplied = measure::now_ns();
+  if (Status s = exchange_->wait(); !s) return s; // also after an error: neighbours wait for this rank's rows
+  const std::int64_t received = measure::now_ns();
+  const Status ghosts = rows ? solver_->add_ghosts(x, y) : rows;
+  times_.add(halo_, started - begin + received - multiplied);
+  times_.add(product_, multiplied - started + measure::now_ns() - received);
+  return ghosts;
 }
 
 Status LocalSystem::precondition(const double* r, double* z) {
-  return times_.timed(preconditioner_, [&] { return solver_->precondition(r, z); });
+  if (Status s = runtime_.poll(); !s) return s;
+  const Status done = times_.timed(preconditioner_, [&] { return solver_->precondition(r, z); });
+  if (Status s = runtime_.poll(); !s) return s;
+  return done;
 }
 
 Result<threads::Array<double>> LocalSystem::renumbered(std::span<const double> natural) const {

@@ -23,7 +23,9 @@ class LocalSystem final : public krylov::LinearSystem {
 
   std::int64_t rows() const override { return problem_.matrix.rows; }
   std::int64_t length() const override { return problem_.matrix.columns; }
+  // Ghosts come while the product of the rows is computed; then their entries are added.
   Status multiply(double* x, double* y) override;
+  // Before and after it, messages and sums that are under way go on.
   Status precondition(const double* r, double* z) override;
 
   const LocalSolver& solver() const { return *solver_; }
@@ -34,8 +36,9 @@ class LocalSystem final : public krylov::LinearSystem {
   std::vector<double> natural(std::span<const double> renumbered) const;
 
  private:
-  LocalSystem(const LocalProblem& problem, std::unique_ptr<LocalSolver> solver);
+  LocalSystem(const LocalProblem& problem, std::unique_ptr<LocalSolver> solver, application::Runtime& runtime);
   const LocalProblem& problem_;
+  application::Runtime& runtime_;
   std::unique_ptr<LocalSolver> solver_;
   std::unique_ptr<application::GhostExchange> exchange_;
   application::KernelTimes times_;

@@ -65,7 +65,7 @@ void PreparedSystem::from_system(const double* from, double* to) const {
   for (std::int64_t i = 0; i < n; ++i) to[i] = from[numbering_.new_of_old[i]];
 }
 
-void PreparedSystem::multiply(const double* x, double* y) const {
+void PreparedSystem::multiply_rows(const double* x, double* y) const {
   Vectors v{.gathered = x, .diagonal = diagonal_.data(), .out = y};
   const Layout layout = variant_->layout;
   const Loop<double> product = set_->loop<double>(layout, Finish::product),
@@ -77,6 +77,9 @@ void PreparedSystem::multiply(const double* x, double* y) const {
     product(two ? both_ : halves_.lower, block, of, mine);
     if (!two) add(halves_.upper, block, of, mine);
   });
+}
+
+void PreparedSystem::add_ghosts(const double* x, double* y) const {
   for (std::size_t g = 0; g < ghost_rows_.size(); ++g)
     for (std::int64_t k = ghost_entries_.begin[g]; k < ghost_entries_.begin[g + 1]; ++k)
       y[ghost_rows_[g]] += ghost_entries_.value[k] * x[ghost_entries_.column[k]];
