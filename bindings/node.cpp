@@ -125,6 +125,9 @@ NB_MODULE(_node, m) {
         return unwrap(unlocked([&] { return measure_stream(bytes, threads, rounds); }));
       },
       "bytes_per_array"_a, "threads"_a, "rounds"_a);
+  m.def(
+      "usual_array_bytes", [] { return usual_array_bytes(); },
+      "Of one array of STREAM: 4 times all last-level caches of the node, at least 64 MiB.");
   nb::class_<PeakSamples>(m, "PeakSamples")
       .def_ro("instructions", &PeakSamples::instructions)
       .def_ro("gflops", &PeakSamples::gflops);

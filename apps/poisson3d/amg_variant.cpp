@@ -6,19 +6,33 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
 namespace kumihimo::poisson3d {
 namespace {
 
-void multiply_rows(const sparse::CrsMatrix& a, threads::Range rows, const double* x, double* y) {
+// Entries [from[i], to[i]) of rows i: their sum becomes y[i], or is added to it.
+template <bool adds>
+void multiply_entries(const sparse::CrsMatrix& a, const std::int64_t* from, const std::int64_t* to, threads::Range rows,
+                      const double* x, double* y) {
   for (std::int64_t i = rows.begin; i < rows.end; ++i) {
     double sum = 0;
-    for (std::int64_t k = a.begin[static_cast<std::size_t>(i)]; k < a.begin[static_cast<std::size_t>(i) + 1]; ++k)
+    for (std::int64_t k = from[i]; k < to[i]; ++k)
       sum += a.value[static_cast<std::size_t>(k)] * x[a.column[static_cast<std::size_t>(k)]];
-    y[i] = sum;
+    y[i] = adds ? y[i] + sum : sum;
   }
+}
+
+// Of each row, where its entries to ghosts begin: columns ascend, so they are the last ones.
+std::vector<std::int64_t> first_ghosts(const sparse::CrsMatrix& a) {
+  std::vector<std::int64_t> first;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(a.rows); ++i) {
+    const auto begin = a.column.begin() + a.begin[i], end = a.column.begin() + a.begin[i + 1];
+    first.push_back(std::lower_bound(begin, end, a.rows) - a.column.begin());
+  }
+  return first;
 }
 
 // The rows without their entries to ghosts.
@@ -39,12 +53,23 @@ sparse::CrsMatrix square_part(const sparse::CrsMatrix& a) {
 class AmgSolver final : public LocalSolver {
  public:
   AmgSolver(const sparse::CrsMatrix& matrix, std::unique_ptr<amg::SmoothedAggregation> hierarchy)
-      : matrix_(matrix), hierarchy_(std::move(hierarchy)) {}
+      : matrix_(matrix), first_ghosts_(first_ghosts(matrix)), hierarchy_(std::move(hierarchy)) {}
 
-  Status multiply(const double* x, double* y) override {
+  Status multiply_rows(const double* x, double* y) override {
     const int team = threads::count();
 #pragma omp parallel for schedule(static) num_threads(team)
-    for (int t = 0; t < team; ++t) multiply_rows(matrix_, threads::part(matrix_.rows, t, team), x, y);
+    for (int t = 0; t < team; ++t)
+      multiply_entries<false>(matrix_, matrix_.begin.data(), first_ghosts_.data(), threads::part(matrix_.rows, t, team),
+                              x, y);
+    return Nothing{};
+  }
+  Status add_ghosts(const double* x, double* y) override {
+    if (matrix_.columns == matrix_.rows) return Nothing{};
+    const int team = threads::count();
+#pragma omp parallel for schedule(static) num_threads(team)
+    for (int t = 0; t < team; ++t)
+      multiply_entries<true>(matrix_, first_ghosts_.data(), matrix_.begin.data() + 1,
+                             threads::part(matrix_.rows, t, team), x, y);
     return Nothing{};
   }
   Status precondition(const double* r, double* z) override {
@@ -62,6 +87,7 @@ class AmgSolver final : public LocalSolver {
 
  private:
   const sparse::CrsMatrix& matrix_;
+  std::vector<std::int64_t> first_ghosts_;
   std::unique_ptr<amg::SmoothedAggregation> hierarchy_;
 };
 

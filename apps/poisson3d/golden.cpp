@@ -1,20 +1,45 @@
 #include "poisson3d/golden.hpp"
 
+#include "threads/array.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 namespace kumihimo::poisson3d::golden {
 
 namespace {
 
-double dot(const std::vector<double>& a, const std::vector<double>& b, std::int64_t n) {
+double dot(const double* a, const double* b, std::int64_t n) {
   double sum = 0;
-  for (std::int64_t i = 0; i < n; ++i) sum += a[static_cast<std::size_t>(i)] * b[static_cast<std::size_t>(i)];
+  for (std::int64_t i = 0; i < n; ++i) sum += a[i] * b[i];
   return sum;
 }
+
+// Sums over ranks that also add up how many ranks have failed: a rank that fails alone ends the solve of all.
+class CheckedSums {
+ public:
+  explicit CheckedSums(krylov::Sums& sums) : sums_(sums) {}
+  void note(const Status& mine) {
+    if (!mine && !failure_) failure_ = mine.error();
+  }
+  bool has_failed() const { return failure_.has_value(); } // this rank
+  Status sum(double& a, double* b = nullptr) {
+    std::array<double, 3> values{a, b ? *b : 0, failure_ ? 1.0 : 0.0};
+    if (Status s = sums_.sum(values); !s) return s;
+    if (values[2] > 0) return failure_ ? *failure_ : failed("the solve ends because another rank failed");
+    a = values[0];
+    if (b) *b = values[1];
+    return Nothing{};
+  }
+
+ private:
+  krylov::Sums& sums_;
+  std::optional<Error> failure_;
+};
 
 Error not_positive(const char* what, double value) {
   if (!std::isfinite(value))
@@ -25,16 +50,28 @@ Error not_positive(const char* what, double value) {
 
 } // namespace
 
-Result<Solved> solve(krylov::LinearSystem& system, krylov::Sums& sums, std::span<const double> b, std::span<double> x,
-                     const Options& options) {
-  const std::int64_t n = system.rows();
-  const auto length = static_cast<std::size_t>(system.length());
-  std::vector<double> r(b.begin(), b.end()), z(length), p(length), q(length);
-  std::fill(x.begin(), x.end(), 0.0);
+Result<Solved> solve(krylov::LinearSystem& system, krylov::Sums& over_ranks, std::span<const double> b,
+                     std::span<double> x, const Options& options) {
+  const std::int64_t n = system.rows(), length = std::max<std::int64_t>(1, system.length());
+  CheckedSums sums(over_ranks);
+  std::array<threads::Array<double>, 4> memory;
+  for (threads::Array<double>& each : memory) {
+    Result<threads::Array<double>> made = threads::Array<double>::zeros(length);
+    if (made)
+      each = *std::move(made);
+    else
+      sums.note(made.error());
+  }
+  double *const r = memory[0].data(), *const z = memory[1].data(), *const p = memory[2].data(),
+                *const q = memory[3].data();
   Solved solved;
-  std::array<double, 2> s{};
-  double rr = dot(r, r, n), rz_before = 0;
-  if (Status status = sums.sum({&rr, 1}); !status) return status.error();
+  double rr = 0, rz_before = 0;
+  if (!sums.has_failed()) {
+    std::copy(b.begin(), b.end(), r);
+    std::fill(x.begin(), x.end(), 0.0);
+    rr = dot(r, r, n);
+  }
+  if (Status status = sums.sum(rr); !status) return status.error();
   if (!std::isfinite(rr)) return not_positive("the norm of the right-hand side", rr);
   solved.norm_b = std::sqrt(rr);
   solved.history.push_back(solved.norm_b > 0 ? 1 : 0);
@@ -45,30 +82,30 @@ Result<Solved> solve(krylov::LinearSystem& system, krylov::Sums& sums, std::span
                                 solved.history.back(), solved.iterations, options.tolerance),
                     {}, "raise --max-iterations or the tolerance");
     }
-    if (Status status = system.precondition(r.data(), z.data()); !status) return status.error();
+    sums.note(system.precondition(r, z));
     double rz = dot(r, z, n);
-    if (Status status = sums.sum({&rz, 1}); !status) return status.error();
+    if (Status status = sums.sum(rz); !status) return status.error();
     if (!(rz > 0) || !std::isfinite(rz)) return not_positive("the product of residual and preconditioned residual", rz);
     const double beta = solved.iterations == 0 ? 0 : rz / rz_before;
-    for (std::int64_t i = 0; i < n; ++i)
-      p[static_cast<std::size_t>(i)] = z[static_cast<std::size_t>(i)] + beta * p[static_cast<std::size_t>(i)];
-    if (Status status = system.multiply(p.data(), q.data()); !status) return status.error();
+    for (std::int64_t i = 0; i < n; ++i) p[i] = z[i] + beta * p[i];
+    sums.note(system.multiply(p, q));
     double pq = dot(p, q, n);
-    if (Status status = sums.sum({&pq, 1}); !status) return status.error();
+    if (Status status = sums.sum(pq); !status) return status.error();
     if (!(pq > 0) || !std::isfinite(pq)) return not_positive("the curvature of a search direction", pq);
     const double alpha = rz / pq;
+    double* const solution = x.data();
     for (std::int64_t i = 0; i < n; ++i) {
-      x[static_cast<std::size_t>(i)] += alpha * p[static_cast<std::size_t>(i)];
-      r[static_cast<std::size_t>(i)] -= alpha * q[static_cast<std::size_t>(i)];
+      solution[i] += alpha * p[i];
+      r[i] -= alpha * q[i];
     }
-    s = {dot(r, r, n), 0};
-    for (std::int64_t i = 0; i < n; ++i) s[1] += x[static_cast<std::size_t>(i)] * x[static_cast<std::size_t>(i)];
-    if (Status status = sums.sum(s); !status) return status.error();
-    if (!std::isfinite(s[0])) return not_positive("the norm of the residual", s[0]);
+    rr = dot(r, r, n);
+    double xx = dot(solution, solution, n);
+    if (Status status = sums.sum(rr, &xx); !status) return status.error();
+    if (!std::isfinite(rr)) return not_positive("the norm of the residual", rr);
     rz_before = rz;
     ++solved.iterations;
-    solved.largest_x = std::max(solved.largest_x, std::sqrt(s[1]));
-    solved.history.push_back(std::sqrt(s[0]) / solved.norm_b);
+    solved.largest_x = std::max(solved.largest_x, std::sqrt(xx));
+    solved.history.push_back(std::sqrt(rr) / solved.norm_b);
     if (options.progress) options.progress(solved.iterations, solved.history.back());
   }
   return solved;

@@ -26,7 +26,8 @@ struct Solved {
 };
 
 // Conjugate gradients from x = 0. Errors: a curvature or product of residuals that is not positive, not finite; more
-// than most_iterations; those of the system and the sums. All ranks get the same.
+// than most_iterations; those of the system and the sums. All ranks end together: where one
+// rank alone fails, the next sum tells the others, whose error is that another rank failed.
 Result<Solved> solve(krylov::LinearSystem& system, krylov::Sums& sums, std::span<const double> b, std::span<double> x,
                      const Options& options);
 

@@ -16,9 +16,18 @@ class GoldenSolver final : public LocalSolver {
     for (const std::int32_t column : matrix.column) to_ghosts_ += column >= matrix.rows;
   }
 
-  Status multiply(const double* x, double* y) override {
-    sparse::golden::multiply(matrix_, {x, static_cast<std::size_t>(matrix_.columns)},
-                             {y, static_cast<std::size_t>(matrix_.rows)});
+  Status multiply_rows(const double* x, double* y) override {
+    for (std::int32_t i = 0; i < matrix_.rows; ++i) {
+      y[i] = 0;
+      for (std::int64_t k = begin(i); k < begin(i + 1); ++k)
+        if (column(k) < matrix_.rows) y[i] += matrix_.value[static_cast<std::size_t>(k)] * x[column(k)];
+    }
+    return Nothing{};
+  }
+  Status add_ghosts(const double* x, double* y) override {
+    for (std::int32_t i = 0; i < matrix_.rows; ++i)
+      for (std::int64_t k = begin(i); k < begin(i + 1); ++k)
+        if (column(k) >= matrix_.rows) y[i] += matrix_.value[static_cast<std::size_t>(k)] * x[column(k)];
     return Nothing{};
   }
   Status precondition(const double* r, double* z) override {
@@ -41,6 +50,9 @@ class GoldenSolver final : public LocalSolver {
   nlohmann::json facts() const override { return nlohmann::json::object(); }
 
  private:
+  std::int64_t begin(std::int32_t row) const { return matrix_.begin[static_cast<std::size_t>(row)]; }
+  std::int32_t column(std::int64_t k) const { return matrix_.column[static_cast<std::size_t>(k)]; }
+
   const sparse::CrsMatrix& matrix_;
   sparse::golden::Factor factor_;
   std::int64_t to_ghosts_ = 0;

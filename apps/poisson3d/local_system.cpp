@@ -1,5 +1,7 @@
 #include "poisson3d/local_system.hpp"
 
+#include "measure/clock.hpp"
+
 namespace kumihimo::poisson3d {
 
 using application::GhostExchange, application::Ghosts;
@@ -26,14 +28,24 @@ Result<std::unique_ptr<LocalSystem>> LocalSystem::make(const LocalProblem& probl
 }
 
 Status LocalSystem::multiply(double* x, double* y) {
-  if (Status s = times_.timed(halo_, [&] { return exchange_->run(x); }); !s) return s;
-  if (Status s = times_.timed(product_, [&] { return solver_->multiply(x, y); }); !s) return s;
-  return runtime_.poll();
+  const std::int64_t begin = measure::now_ns();
+  if (Status s = exchange_->start(x); !s) return s;
+  const std::int64_t started = measure::now_ns();
+  const Status rows = solver_->multiply_rows(x, y);
+  const std::int64_t multiplied = measure::now_ns();
+  if (Status s = exchange_->wait(); !s) return s; // also after an error: neighbours wait for this rank's rows
+  const std::int64_t received = measure::now_ns();
+  const Status ghosts = rows ? solver_->add_ghosts(x, y) : rows;
+  times_.add(halo_, started - begin + received - multiplied);
+  times_.add(product_, multiplied - started + measure::now_ns() - received);
+  return ghosts;
 }
 
 Status LocalSystem::precondition(const double* r, double* z) {
-  if (Status s = times_.timed(preconditioner_, [&] { return solver_->precondition(r, z); }); !s) return s;
-  return runtime_.poll();
+  if (Status s = runtime_.poll(); !s) return s;
+  const Status done = times_.timed(preconditioner_, [&] { return solver_->precondition(r, z); });
+  if (Status s = runtime_.poll(); !s) return s;
+  return done;
 }
 
 Result<threads::Array<double>> LocalSystem::renumbered(std::span<const double> natural) const {

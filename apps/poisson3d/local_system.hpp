@@ -23,8 +23,9 @@ class LocalSystem final : public krylov::LinearSystem {
 
   std::int64_t rows() const override { return problem_.matrix.rows; }
   std::int64_t length() const override { return problem_.matrix.columns; }
-  // Both move the messages of a sum that is under way when they have computed.
+  // Ghosts come while the product of the rows is computed; then their entries are added.
   Status multiply(double* x, double* y) override;
+  // Before and after it, messages and sums that are under way go on.
   Status precondition(const double* r, double* z) override;
 
   const LocalSolver& solver() const { return *solver_; }

@@ -16,8 +16,12 @@ class PreparedSolver final : public LocalSolver {
   }
 
   std::span<const std::int32_t> new_of_old() const override { return system_.numbering().new_of_old; }
-  Status multiply(const double* x, double* y) override {
-    system_.multiply(x, y);
+  Status multiply_rows(const double* x, double* y) override {
+    system_.multiply_rows(x, y);
+    return Nothing{};
+  }
+  Status add_ghosts(const double* x, double* y) override {
+    system_.add_ghosts(x, y);
     return Nothing{};
   }
   Status precondition(const double* r, double* z) override {

@@ -21,7 +21,9 @@ class LocalSolver {
   virtual ~LocalSolver() = default;
   // The variant's number of each row of the matrix; empty: the same.
   virtual std::span<const std::int32_t> new_of_old() const { return {}; }
-  virtual Status multiply(const double* x, double* y) = 0;
+  // y = A x in two steps. The first one reads no ghosts of x, which are on their way meanwhile.
+  virtual Status multiply_rows(const double* x, double* y) = 0;
+  virtual Status add_ghosts(const double* x, double* y) = 0;
   // Reads and writes rows alone.
   virtual Status precondition(const double* r, double* z) = 0;
   // Of variants that solve a transformed system, which conjugate gradients can use on one rank; else null.

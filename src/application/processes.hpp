@@ -23,7 +23,8 @@ class Processes {
   virtual std::vector<std::int64_t> node_of_rank() const = 0;
   // Null for one process. Collective at its first call.
   virtual Result<transport::Transport*> transport() = 0;
-  // Sums by the MPI library's own (non-blocking) allreduce. Error: there is no MPI library.
+  // Sums by the MPI library's own (non-blocking) allreduce, of which all ranks get rank 0's bits. Error: there is no
+  // MPI library.
   virtual Result<std::unique_ptr<krylov::Sums>> library_sums() = 0;
 
   // The error of the lowest rank that has one. Collective.

@@ -44,7 +44,6 @@ class ProgramRun {
   Status start(const execute::Buffers& buffers);
   Status wait();
   Status run(const execute::Buffers& buffers);
-  bool is_under_way() const { return under_way_; }
 
  private:
   friend class UnderWay;

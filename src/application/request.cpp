@@ -99,7 +99,6 @@ Result<Task> task_of(const json& given, std::span<const Application> application
   read(given, "most_iterations", request.most_iterations);
   read(given, "may_stop_early", request.may_stop_early);
   read(given, "check", request.checks);
-  read(given, "seed", request.seed);
   read(given, "turns", task.turns);
   read(given, "threads", task.threads);
   read(given, "library", task.library);

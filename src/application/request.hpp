@@ -28,7 +28,6 @@ struct Request {
   std::int64_t most_iterations = 100000;
   bool may_stop_early = false; // at most_iterations the run is a sample, not a failure
   bool checks = true;
-  std::uint64_t seed = 1;
 
   const std::string& option(std::string_view name) const { return options.find(name)->second; }
 };

@@ -2,15 +2,15 @@
 // Gauss points and adds it. Threads share the elements of a colour. Nakajima, "Optimization of serial and parallel
 // communications for parallel geometric multigrid and FEM", and systems of the GeoFEM/Cube benchmark.
 #include "fem/assemble.hpp"
-#include "fem/clones.hpp"
 #include "fem/shape.hpp"
 #include "threads/partition.hpp"
+#include "threads/processor_clones.hpp"
 #include "threads/team.hpp"
 
 namespace kumihimo::fem {
 namespace {
 
-KUMIHIMO_FEM_CLONES void add_elements(const ElementTask& task, std::int64_t begin, std::int64_t end) {
+KUMIHIMO_PROCESSOR_CLONES void add_elements(const ElementTask& task, std::int64_t begin, std::int64_t end) {
   for (std::int64_t i = begin; i < end; ++i) {
     const std::int64_t e = task.elements[i];
     const std::int32_t* const nodes = task.nodes + corners * e;

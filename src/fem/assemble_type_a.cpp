@@ -3,8 +3,8 @@
 // whose loop over the second corner of a pair fills vectors.
 #include "fem/assemble.hpp"
 #include "fem/block_size.hpp"
-#include "fem/clones.hpp"
 #include "fem/shape.hpp"
+#include "threads/processor_clones.hpp"
 
 #include <algorithm>
 
@@ -16,8 +16,8 @@ struct ElementBuffer {
   double stiffness[corners][9][corners]; // first corner, entry of the block, second corner
 };
 
-KUMIHIMO_FEM_CLONES void search(const ElementTask& task, std::int64_t first, std::int64_t count,
-                                ElementBuffer* buffers) {
+KUMIHIMO_PROCESSOR_CLONES void search(const ElementTask& task, std::int64_t first, std::int64_t count,
+                                      ElementBuffer* buffers) {
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int32_t* const nodes = task.nodes + corners * static_cast<std::int64_t>(task.elements[first + i]);
     for (int p = 0; p < corners; ++p)
@@ -29,8 +29,8 @@ KUMIHIMO_FEM_CLONES void search(const ElementTask& task, std::int64_t first, std
   }
 }
 
-KUMIHIMO_FEM_CLONES void integrate(const ElementTask& task, std::int64_t first, std::int64_t count,
-                                   ElementBuffer* buffers) {
+KUMIHIMO_PROCESSOR_CLONES void integrate(const ElementTask& task, std::int64_t first, std::int64_t count,
+                                         ElementBuffer* buffers) {
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t e = task.elements[first + i];
     double points[corners][3], gradients[gauss_points][3][corners], weights[gauss_points];
@@ -61,7 +61,7 @@ KUMIHIMO_FEM_CLONES void integrate(const ElementTask& task, std::int64_t first, 
   }
 }
 
-KUMIHIMO_FEM_CLONES void add(const ElementTask& task, std::int64_t count, const ElementBuffer* buffers) {
+KUMIHIMO_PROCESSOR_CLONES void add(const ElementTask& task, std::int64_t count, const ElementBuffer* buffers) {
   for (std::int64_t i = 0; i < count; ++i)
     for (int p = 0; p < corners; ++p)
       for (int q = 0; q < corners; ++q) {

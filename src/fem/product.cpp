@@ -1,8 +1,8 @@
 #include "fem/product.hpp"
 
-#include "fem/clones.hpp"
 #include "fem/row_sums.hpp"
 #include "threads/partition.hpp"
+#include "threads/processor_clones.hpp"
 #include "threads/team.hpp"
 
 namespace kumihimo::fem {
@@ -12,8 +12,9 @@ namespace {
 // end of a page.
 constexpr std::int64_t ahead = 256;
 
-KUMIHIMO_FEM_CLONES void multiply_rows(const std::int32_t* row_begin, const std::int32_t* columns, const double* values,
-                                       const double* x, double* y, std::int64_t begin, std::int64_t end) {
+KUMIHIMO_PROCESSOR_CLONES void multiply_rows(const std::int32_t* row_begin, const std::int32_t* columns,
+                                             const double* values, const double* x, double* y, std::int64_t begin,
+                                             std::int64_t end) {
   for (std::int64_t n = begin; n < end; ++n) {
     RowSums sums;
     for (std::int32_t at = row_begin[n]; at < row_begin[n + 1]; ++at) {

@@ -1,7 +1,7 @@
 #include "fem/sweeps.hpp"
 
-#include "fem/clones.hpp"
 #include "fem/row_sums.hpp"
+#include "threads/processor_clones.hpp"
 
 #include <algorithm>
 #include <string>
@@ -9,9 +9,9 @@
 namespace kumihimo::fem {
 namespace {
 
-KUMIHIMO_FEM_CLONES void sweep_forward(const std::int32_t* row_begin, const std::int32_t* columns, const double* values,
-                                       const double* inverse, const std::int32_t* nodes, const double* r, double* work,
-                                       std::int64_t begin, std::int64_t end) {
+KUMIHIMO_PROCESSOR_CLONES void sweep_forward(const std::int32_t* row_begin, const std::int32_t* columns,
+                                             const double* values, const double* inverse, const std::int32_t* nodes,
+                                             const double* r, double* work, std::int64_t begin, std::int64_t end) {
   for (std::int64_t n = begin; n < end; ++n) {
     RowSums sums, solved;
     for (std::int32_t at = row_begin[n]; at < row_begin[n + 1]; ++at)
@@ -23,9 +23,9 @@ KUMIHIMO_FEM_CLONES void sweep_forward(const std::int32_t* row_begin, const std:
   }
 }
 
-KUMIHIMO_FEM_CLONES void sweep_backward(const std::int32_t* row_begin, const std::int32_t* columns,
-                                        const double* values, const double* inverse, double* work, std::int64_t begin,
-                                        std::int64_t end) {
+KUMIHIMO_PROCESSOR_CLONES void sweep_backward(const std::int32_t* row_begin, const std::int32_t* columns,
+                                              const double* values, const double* inverse, double* work,
+                                              std::int64_t begin, std::int64_t end) {
   for (std::int64_t n = end - 1; n >= begin; --n) {
     RowSums sums, solved;
     for (std::int32_t at = row_begin[n]; at < row_begin[n + 1]; ++at)

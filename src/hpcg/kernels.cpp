@@ -1,11 +1,7 @@
 #include "hpcg/kernels.hpp"
 
-// The build is for every x86-64 processor; a function that is marked so exists once for each of these instruction sets.
-#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define VERSIONS __attribute__((target_clones("default", "avx2", "arch=x86-64-v4")))
-#else
-#define VERSIONS
-#endif
+#include "threads/processor_clones.hpp"
+
 #define INLINED static inline __attribute__((always_inline))
 
 namespace kumihimo::hpcg {
@@ -35,7 +31,8 @@ INLINED int rows_of(const MatrixView& a, std::int64_t s) {
 
 } // namespace
 
-VERSIONS void multiply(const MatrixView& a, std::int64_t begin, std::int64_t end, const double* x, double* y) {
+KUMIHIMO_PROCESSOR_CLONES void multiply(const MatrixView& a, std::int64_t begin, std::int64_t end, const double* x,
+                                        double* y) {
   for (std::int64_t s = begin; s < end; ++s) {
     alignas(32) double sum[lanes] = {};
     add_slice(a.lower, s, x, sum);
@@ -45,7 +42,8 @@ VERSIONS void multiply(const MatrixView& a, std::int64_t begin, std::int64_t end
   }
 }
 
-VERSIONS void forward_from_zero(const MatrixView& a, std::int64_t begin, std::int64_t end, const double* r, double* x) {
+KUMIHIMO_PROCESSOR_CLONES void forward_from_zero(const MatrixView& a, std::int64_t begin, std::int64_t end,
+                                                 const double* r, double* x) {
   for (std::int64_t s = begin; s < end; ++s) {
     alignas(32) double sum[lanes] = {};
     add_slice(a.lower, s, x, sum);
@@ -54,7 +52,8 @@ VERSIONS void forward_from_zero(const MatrixView& a, std::int64_t begin, std::in
   }
 }
 
-VERSIONS void backward_after_zero(const MatrixView& a, std::int64_t begin, std::int64_t end, double* x) {
+KUMIHIMO_PROCESSOR_CLONES void backward_after_zero(const MatrixView& a, std::int64_t begin, std::int64_t end,
+                                                   double* x) {
   for (std::int64_t s = begin; s < end; ++s) {
     alignas(32) double sum[lanes] = {};
     add_slice(a.upper, s, x, sum);
@@ -63,8 +62,8 @@ VERSIONS void backward_after_zero(const MatrixView& a, std::int64_t begin, std::
   }
 }
 
-VERSIONS void forward(const MatrixView& a, std::int64_t begin, std::int64_t end, const double* r, double* x,
-                      double* t) {
+KUMIHIMO_PROCESSOR_CLONES void forward(const MatrixView& a, std::int64_t begin, std::int64_t end, const double* r,
+                                       double* x, double* t) {
   for (std::int64_t s = begin; s < end; ++s) {
     alignas(32) double below[lanes] = {}, above[lanes] = {};
     add_slice(a.lower, s, x, below);
@@ -77,7 +76,8 @@ VERSIONS void forward(const MatrixView& a, std::int64_t begin, std::int64_t end,
   }
 }
 
-VERSIONS void backward(const MatrixView& a, std::int64_t begin, std::int64_t end, const double* t, double* x) {
+KUMIHIMO_PROCESSOR_CLONES void backward(const MatrixView& a, std::int64_t begin, std::int64_t end, const double* t,
+                                        double* x) {
   for (std::int64_t s = begin; s < end; ++s) {
     alignas(32) double sum[lanes] = {};
     add_slice(a.upper, s, x, sum);
@@ -86,8 +86,9 @@ VERSIONS void backward(const MatrixView& a, std::int64_t begin, std::int64_t end
   }
 }
 
-VERSIONS void restrict_residual(const RestrictionView& a, std::int64_t begin, std::int64_t end, const double* diagonal,
-                                const double* r, const double* x, double* coarse) {
+KUMIHIMO_PROCESSOR_CLONES void restrict_residual(const RestrictionView& a, std::int64_t begin, std::int64_t end,
+                                                 const double* diagonal, const double* r, const double* x,
+                                                 double* coarse) {
   for (std::int64_t s = begin; s < end; ++s) {
     alignas(32) double sum[lanes] = {};
     add_slice(a.entries, s, x, sum);
@@ -99,11 +100,12 @@ VERSIONS void restrict_residual(const RestrictionView& a, std::int64_t begin, st
   }
 }
 
-VERSIONS void prolong(const std::int32_t* fine, std::int64_t begin, std::int64_t end, const double* coarse, double* x) {
+KUMIHIMO_PROCESSOR_CLONES void prolong(const std::int32_t* fine, std::int64_t begin, std::int64_t end,
+                                       const double* coarse, double* x) {
   for (std::int64_t i = begin; i < end; ++i) x[fine[i]] += coarse[i];
 }
 
-VERSIONS double dot(const double* x, const double* y, std::int64_t begin, std::int64_t end) {
+KUMIHIMO_PROCESSOR_CLONES double dot(const double* x, const double* y, std::int64_t begin, std::int64_t end) {
   double part[lanes] = {};
   std::int64_t i = begin;
   for (; i + lanes <= end; i += lanes)
@@ -114,12 +116,13 @@ VERSIONS double dot(const double* x, const double* y, std::int64_t begin, std::i
   return sum;
 }
 
-VERSIONS void scaled_sum(double factor, const double* x, double* y, std::int64_t begin, std::int64_t end) {
+KUMIHIMO_PROCESSOR_CLONES void scaled_sum(double factor, const double* x, double* y, std::int64_t begin,
+                                          std::int64_t end) {
   for (std::int64_t i = begin; i < end; ++i) y[i] = x[i] + factor * y[i];
 }
 
-VERSIONS double advance(double step, const double* p, const double* q, double* x, double* r, std::int64_t begin,
-                        std::int64_t end) {
+KUMIHIMO_PROCESSOR_CLONES double advance(double step, const double* p, const double* q, double* x, double* r,
+                                         std::int64_t begin, std::int64_t end) {
   double part[lanes] = {};
   std::int64_t i = begin;
   for (; i + lanes <= end; i += lanes)

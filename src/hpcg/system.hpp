@@ -15,13 +15,6 @@
 
 namespace kumihimo::hpcg {
 
-// Ghosts of a level, with several ranks: the frame of applications brings the halo exchange.
-class Ghosts {
- public:
-  virtual ~Ghosts() = default;
-  virtual Status update(int level, double* x) = 0;
-};
-
 class System final : public krylov::LinearSystem {
  public:
   // `reference`: the matrices of all levels in natural order; not needed afterwards. Errors: not enough memory.

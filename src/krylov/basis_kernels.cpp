@@ -2,25 +2,19 @@
 
 #include "krylov/vector_kernels.hpp"
 #include "threads/partition.hpp"
+#include "threads/processor_clones.hpp"
 
 #include <omp.h>
 
 #include <algorithm>
 #include <array>
 
-// Cloned for newer instructions; clones and sanitizers do not fit together.
-#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define KUMIHIMO_CLONES __attribute__((target_clones("default", "avx2", "arch=x86-64-v4")))
-#else
-#define KUMIHIMO_CLONES
-#endif
-
 namespace kumihimo::krylov {
 namespace {
 
 constexpr std::int64_t tile = 256; // rows of a combination at once
 
-KUMIHIMO_CLONES double block_dot(std::int64_t n, const double* __restrict x, const double* __restrict y) {
+KUMIHIMO_PROCESSOR_CLONES double block_dot(std::int64_t n, const double* __restrict x, const double* __restrict y) {
   double lane[lanes] = {};
   const std::int64_t full = n / lanes * lanes;
   for (std::int64_t i = 0; i < full; i += lanes)
@@ -29,12 +23,12 @@ KUMIHIMO_CLONES double block_dot(std::int64_t n, const double* __restrict x, con
   return ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
 }
 
-KUMIHIMO_CLONES void add_tile(std::int64_t n, double* __restrict y, double a, const double* __restrict x) {
+KUMIHIMO_PROCESSOR_CLONES void add_tile(std::int64_t n, double* __restrict y, double a, const double* __restrict x) {
   for (std::int64_t i = 0; i < n; ++i) y[i] += a * x[i];
 }
 
-KUMIHIMO_CLONES void recur_range(std::int64_t n, double* __restrict y, double c, const double* __restrict u, double h,
-                                 double g, const double* __restrict w) {
+KUMIHIMO_PROCESSOR_CLONES void recur_range(std::int64_t n, double* __restrict y, double c, const double* __restrict u,
+                                           double h, double g, const double* __restrict w) {
   for (std::int64_t i = 0; i < n; ++i) y[i] = (y[i] - c * u[i]) / h - g * w[i];
 }
 

@@ -42,7 +42,8 @@ void pipelined(Run& run) {
         next = Next::replace; // w may be far from A u
       else if (!run.is_positive(pAp))
         return;
-      curvature = pAp;
+      else
+        curvature = pAp;
     }
     if (next == Next::replace) {
       if (!define()) return;

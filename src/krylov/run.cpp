@@ -151,12 +151,13 @@ std::span<const double> Run::received() {
   return std::span<const double>(message_).first(payload_);
 }
 
-bool Run::begin() {
+bool Run::begin(const Status& arguments) {
   const std::int64_t rows = system_.rows();
+  if (!arguments) failure_ = arguments.error();
   Result<VectorLoops> loops = VectorLoops::of(rows);
   if (loops)
     loops_ = *std::move(loops);
-  else
+  else if (!failure_)
     failure_ = loops.error();
   b_ = vector();
   x_ = vector();
@@ -170,7 +171,7 @@ bool Run::begin() {
   const auto all = sum(local);
   if (ended_) return false;
   const double bb = all[0];
-  if (!std::isfinite(bb) && !std::isinf(bb)) {
+  if (std::isnan(bb)) {
     end(Ending::not_finite, wrong_value("the right-hand side must not have a NaN", {}, "check b"));
     return false;
   }

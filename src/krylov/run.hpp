@@ -1,8 +1,8 @@
 // One solve under way: what the pages of the methods share. It times every part, sends sums with what ranks must agree
 // on, and decides after each iteration whether the method goes on.
 //
-// A product or preconditioner that fails on one rank does not end that rank's solve at once, as the others would wait
-// for it: the next sum tells all ranks.
+// Wrong arguments, memory, a product or a preconditioner that fails on one rank does not end that rank's solve at once,
+// as the others would wait for it: the next sum tells all ranks.
 #pragma once
 
 #include "krylov/basis_kernels.hpp"
@@ -26,8 +26,9 @@ class Run {
  public:
   Run(LinearSystem& system, Sums& sums, std::span<const double> b, std::span<double> x, const Options& options,
       Solution& solution);
-  // Reads b and x; false: there is nothing to iterate.
-  bool begin();
+  // Reads b and x; false: there is nothing to iterate. `arguments`: whether those of this rank are right; an error ends
+  // the solve on all ranks.
+  bool begin(const Status& arguments);
   Status finish();
 
   double* x() { return x_; }

@@ -109,6 +109,7 @@ void s_step(Run& run) {
   double *const p = all.v[0], *const q = all.u[0], *const z = all.v[1], *const r = all.u[1]; // q = M p
   int s = 1;
   bool restart = true; // p = z
+  bool has_interval = false;
   Interval interval;
   std::vector<double> alphas, betas, sums;
   if (!run.replace(r, all.v[2])) return;
@@ -159,11 +160,11 @@ void s_step(Run& run) {
     if (breakdown) {
       s = std::max(1, s / 2); // the basis has become dependent
       next = Next::replace;
-    } else if (s == 1 && most > 1 && alphas.size() == warm_up) {
+    } else if (!has_interval && most > 1 && alphas.size() == warm_up) {
       const RitzValues ritz = ritz_values(alphas, betas);
       interval = {(margin * ritz.greatest + ritz.least) / 2, (margin * ritz.greatest - ritz.least) / 2};
       s = most;
-      alphas.push_back(0); // once
+      has_interval = true;
     }
     if (next == Next::replace) {
       if (!run.replace(r, all.v[2])) return;

@@ -38,7 +38,6 @@ enum class Ending {
   iteration_limit,
   indefinite_matrix,
   indefinite_preconditioner,
-  breakdown,
   stagnation,
   not_finite,
   stopped,      // by the caller
@@ -51,7 +50,7 @@ struct Solution {
   std::int64_t iterations = 0, replacements = 0;
   double residual = 0;            // ||b - A x||, computed from x
   double largest_deviation = 0;   // ||(b - A x) - r|| before a replacement or at the end
-  double estimated_deviation = 0; // at that place, by the method's estimate; 0: it has none
+  double estimated_deviation = 0; // at that place, by the method's estimate
   std::vector<double> history;    // ||r||, recursive, before the first iteration and after each
   Seconds seconds;
 };

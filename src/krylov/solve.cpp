@@ -39,13 +39,12 @@ Status check(const Method& method, std::int64_t rows, std::span<const double> b,
 
 Status solve(const Method& method, LinearSystem& system, Sums& sums, std::span<const double> b, std::span<double> x,
              const Options& options, Solution& solution) {
-  if (Status s = check(method, system.rows(), b, x, options); !s) return s.error();
   Options complete = options;
   complete.parameters = with_defaults(method.parameters, options.parameters);
   solution = {};
   const auto begin = std::chrono::steady_clock::now();
   Run run(system, sums, b, x, complete, solution);
-  if (run.begin()) method.iterate(run);
+  if (run.begin(check(method, system.rows(), b, x, options))) method.iterate(run);
   Status status = run.finish();
   solution.seconds.total = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   return status;

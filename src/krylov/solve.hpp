@@ -15,7 +15,8 @@
 namespace kumihimo::krylov {
 
 // x: the initial guess of this rank's rows, and the result. `solution` is filled in errors too; a result that missed
-// the tolerance is always an error. Collective over the ranks of `sums`; all get the same ending.
+// the tolerance is always an error. Collective over the ranks of `sums`. All get the same ending, also if one rank
+// alone fails; then the others' sentence is that another rank failed.
 Status solve(const Method& method, LinearSystem& system, Sums& sums, std::span<const double> b, std::span<double> x,
              const Options& options, Solution& solution);
 

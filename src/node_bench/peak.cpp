@@ -38,21 +38,7 @@ __attribute__((target("avx2,fma"))) double run_fma() { return run_chains<v4>(); 
 __attribute__((target("avx512f"))) double run_avx512() { return run_chains<v8>(); }
 #endif
 
-struct Kind {
-  const char* name;
-  double (*run)();
-  int width; // doubles of a vector
-};
-
-Kind widest() {
-#if defined(__x86_64__)
-  if (__builtin_cpu_supports("avx512f")) return {"avx512f", &run_avx512, 8};
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return {"fma", &run_fma, 4};
-  return {"sse2", &run_baseline, 2};
-#else
-  return {"vectors of 16 bytes", &run_baseline, 2};
-#endif
-}
+constexpr double flops_of_lane = 2.0 * chains * times;
 
 bool has(const std::string& flags, const std::string& word) {
   return (" " + flags + " ").find(" " + word + " ") != std::string::npos;
@@ -60,20 +46,30 @@ bool has(const std::string& flags, const std::string& word) {
 
 } // namespace
 
+PeakLoop widest_peak_loop() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f")) return {"avx512f", &run_avx512, 8 * flops_of_lane};
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return {"fma", &run_fma, 4 * flops_of_lane};
+  return {"sse2", &run_baseline, 2 * flops_of_lane};
+#else
+  return {"vectors of 16 bytes", &run_baseline, 2 * flops_of_lane};
+#endif
+}
+
 Result<PeakSamples> measure_peak(int threads, int rounds) {
   if (rounds < 1) return wrong_value("the peak must have at least 1 round", rounds);
   (void)TRY(threads::use(threads));
   threads::bind();
-  const Kind kind = widest();
-  PeakSamples made{.instructions = kind.name, .gflops = {}};
+  const PeakLoop loop = widest_peak_loop();
+  PeakSamples made{.instructions = loop.instructions, .gflops = {}};
   constexpr int calls = 8;
   double kept = 0;
   for (int round = -1; round < rounds; ++round) {
     const std::int64_t start = measure::now_ns();
 #pragma omp parallel reduction(+ : kept)
-    for (int i = 0; i < calls; ++i) kept += kind.run();
+    for (int i = 0; i < calls; ++i) kept += loop.run();
     const double seconds = static_cast<double>(measure::now_ns() - start) * 1e-9;
-    const double flops = 2.0 * kind.width * chains * times * calls * threads;
+    const double flops = loop.flops * calls * threads;
     if (round >= 0) made.gflops.push_back(flops / seconds * 1e-9);
   }
   if (!(kept > 0)) return failed("the loop of the peak gave a wrong result", std::to_string(kept));

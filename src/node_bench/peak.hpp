@@ -8,6 +8,14 @@
 
 namespace kumihimo::node_bench {
 
+// The loop of the peak for one thread, with the widest vectors of this processor.
+struct PeakLoop {
+  const char* instructions; // avx512f, fma, sse2, or vectors of the architecture
+  double (*run)();          // a sum above 0, so that nothing is left out
+  double flops;             // of a call
+};
+PeakLoop widest_peak_loop();
+
 struct PeakSamples {
   std::string instructions;   // avx512f, fma, sse2, or vectors of the architecture
   std::vector<double> gflops; // of all threads together, a sample a round

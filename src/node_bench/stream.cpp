@@ -8,6 +8,14 @@
 
 #include <omp.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <system_error>
+#include <utility>
+
 namespace kumihimo::node_bench {
 namespace {
 
@@ -40,7 +48,34 @@ Status compare(const char* name, const double* x, double expected, std::int64_t 
   return Nothing{};
 }
 
+std::string first_line(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::string text;
+  std::getline(file, text);
+  return text;
+}
+
 } // namespace
+
+std::int64_t usual_array_bytes(const std::string& folder) {
+  std::map<std::string, std::int64_t> caches; // by the processors that share one
+  std::error_code none;
+  for (const auto& processor : std::filesystem::directory_iterator(folder, none)) {
+    int highest = 0;
+    std::pair<std::string, std::int64_t> last;
+    for (const auto& cache : std::filesystem::directory_iterator(processor.path() / "cache", none)) {
+      const int level = std::atoi(first_line(cache.path() / "level").c_str());
+      if (level <= highest || first_line(cache.path() / "type") == "Instruction") continue;
+      highest = level;
+      last = {first_line(cache.path() / "shared_cpu_list"),
+              std::atoll(first_line(cache.path() / "size").c_str()) * 1024}; // "32768K"
+    }
+    if (highest > 0) caches.insert(last);
+  }
+  std::int64_t all = caches.empty() ? std::int64_t{32} << 20 : 0; // where the system does not say
+  for (const auto& [shared_by, bytes] : caches) all += bytes;
+  return std::max(4 * all, std::int64_t{64} << 20);
+}
 
 Result<StreamSamples> measure_stream(std::int64_t bytes_per_array, int threads, int rounds) {
   const std::int64_t lines = bytes_per_array / (line * static_cast<std::int64_t>(sizeof(double)));

@@ -1,5 +1,7 @@
 #include "node_bench/stream_kernels.hpp"
 
+#include "threads/processor_clones.hpp"
+
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
@@ -7,24 +9,20 @@
 namespace kumihimo::node_bench {
 namespace {
 
-#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define VERSIONS __attribute__((target_clones("default", "avx2", "arch=x86-64-v4")))
-#else
-#define VERSIONS
-#endif
-
-VERSIONS void copy(const double* __restrict x, double* __restrict to, std::int64_t begin, std::int64_t end) {
+KUMIHIMO_PROCESSOR_CLONES void copy(const double* __restrict x, double* __restrict to, std::int64_t begin,
+                                    std::int64_t end) {
   for (std::int64_t i = begin; i < end; ++i) to[i] = x[i];
 }
-VERSIONS void scale(double q, const double* __restrict x, double* __restrict to, std::int64_t begin, std::int64_t end) {
+KUMIHIMO_PROCESSOR_CLONES void scale(double q, const double* __restrict x, double* __restrict to, std::int64_t begin,
+                                     std::int64_t end) {
   for (std::int64_t i = begin; i < end; ++i) to[i] = q * x[i];
 }
-VERSIONS void add(const double* __restrict x, const double* __restrict y, double* __restrict to, std::int64_t begin,
-                  std::int64_t end) {
+KUMIHIMO_PROCESSOR_CLONES void add(const double* __restrict x, const double* __restrict y, double* __restrict to,
+                                   std::int64_t begin, std::int64_t end) {
   for (std::int64_t i = begin; i < end; ++i) to[i] = x[i] + y[i];
 }
-VERSIONS void triad(double q, const double* __restrict x, const double* __restrict y, double* __restrict to,
-                    std::int64_t begin, std::int64_t end) {
+KUMIHIMO_PROCESSOR_CLONES void triad(double q, const double* __restrict x, const double* __restrict y,
+                                     double* __restrict to, std::int64_t begin, std::int64_t end) {
   for (std::int64_t i = begin; i < end; ++i) to[i] = x[i] + q * y[i];
 }
 

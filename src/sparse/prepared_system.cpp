@@ -68,7 +68,7 @@ void PreparedSystem::from_system(const double* from, double* to) const {
   for (std::int64_t i = 0; i < n; ++i) to[i] = from[numbering_.new_of_old[i]];
 }
 
-void PreparedSystem::multiply(const double* x, double* y) const {
+void PreparedSystem::multiply_rows(const double* x, double* y) const {
   Vectors v{.gathered = x, .diagonal = diagonal_.data(), .out = y};
   const Layout layout = variant_->layout;
   const Loop<double> product = set_->loop<double>(layout, Finish::product),
@@ -80,6 +80,9 @@ void PreparedSystem::multiply(const double* x, double* y) const {
     product(two ? both_ : halves_.lower, block, of, mine);
     if (!two) add(halves_.upper, block, of, mine);
   });
+}
+
+void PreparedSystem::add_ghosts(const double* x, double* y) const {
   const auto rows_with_ghosts = static_cast<std::int64_t>(ghost_rows_.size());
   const int team = rows_with_ghosts < few_rows_with_ghosts ? 1 : threads::count();
 #pragma omp parallel for schedule(static) num_threads(team)

@@ -26,8 +26,14 @@ class PreparedSystem {
   void to_system(const double* in_matrix_order, double* in_system_order) const;
   void from_system(const double* in_system_order, double* in_matrix_order) const;
 
-  // y = A x. x: rows, then ghosts in the order of their columns.
-  void multiply(const double* x, double* y) const;
+  // y = A x. x: rows, then ghosts in the order of their columns. In two steps: the entries of rows, which may be
+  // multiplied while ghosts are on their way, then those of ghosts.
+  void multiply(const double* x, double* y) const {
+    multiply_rows(x, y);
+    add_ghosts(x, y);
+  }
+  void multiply_rows(const double* x, double* y) const; // reads no ghosts
+  void add_ghosts(const double* x, double* y) const;    // y += the product of the entries of ghosts
   // z = M^-1 r; r and z may not overlap.
   void precondition(const double* r, double* z) const;
 

@@ -162,10 +162,19 @@ TEST(KernelTimes, AreThoseOfTheSlowestRankAndTheWorkOfAll) {
   EXPECT_EQ(row["flops"], 28.0);
 }
 
+// The ranks of a node share its array, as many nodes as there are.
+TEST(MachineRates, RanksOfANodeShareTheArray) {
+  for (const std::int32_t ranks : {1, 3})
+    EXPECT_TRUE(run_processes(ranks, false, 1, [ranks](Processes& processes) -> Status {
+                  const std::int64_t each = array_bytes_of_rank(processes, 3000);
+                  return each * ranks == 3000 ? Status(Nothing{}) : failed("the parts are wrong");
+                }).first.ok());
+}
+
 TEST(MachineRates, ArePositive) {
   ASSERT_TRUE(threads::use(1).ok());
   OneProcess one;
-  const Result<MachineRates> rates = measure_rates(one, 6 << 20);
+  const Result<MachineRates> rates = measure_rates(one, 2 << 20);
   ASSERT_TRUE(rates.ok());
   EXPECT_GT(rates->triad_bytes_per_second, 1e7);
   EXPECT_GT(rates->peak_flops, 1e7);

@@ -15,8 +15,26 @@ struct Outcome {
   int touched = 0, overlaps = 0, blocking = 0;
 };
 
+// A rank whose product, preconditioner or memory fails at the nth use; 0: never.
+struct Failing : PartSystem {
+  using PartSystem::PartSystem;
+  int product = 0, preconditioner = 0, allocation = 0;
+  mutable int allocations = 0;
+  std::int64_t length() const override {
+    return ++allocations == allocation ? std::int64_t{1} << 55 : PartSystem::length();
+  }
+  Status multiply(double* x, double* y) override {
+    const Status s = PartSystem::multiply(x, y); // with the other ranks
+    return --product == 0 ? failed("the product failed") : s;
+  }
+  Status precondition(const double* r, double* z) override {
+    return --preconditioner == 0 ? failed("the preconditioner failed") : PartSystem::precondition(r, z);
+  }
+};
+
 Outcome solve_on(int ranks, const Method& method, const SparseSystem& whole, std::span<const double> b,
-                 const std::function<void(int, Options&)>& prepare = {}) {
+                 const std::function<void(int, Options&)>& prepare = {},
+                 const std::function<void(int, Failing&)>& spoil = {}) {
   Team team(ranks);
   std::vector<double> exchange(static_cast<std::size_t>(whole.n));
   Outcome made;
@@ -26,7 +44,8 @@ Outcome solve_on(int ranks, const Method& method, const SparseSystem& whole, std
   std::mutex mutex;
   team.run([&](int rank) {
     omp_set_num_threads(1);
-    PartSystem system(whole, team, exchange, rank);
+    Failing system(whole, team, exchange, rank);
+    if (spoil) spoil(rank, system);
     TeamSums sums(team, rank);
     Options options{.tolerance = 1e-10};
     if (prepare) prepare(rank, options);
@@ -93,6 +112,40 @@ TEST(KrylovRanks, OneRankStopsAll) {
     });
     for (const Solution& solution : got.solutions) EXPECT_EQ(solution.ending, Ending::stopped) << each.name;
   }
+}
+
+// Rank 1 fails alone: it says why, and the others end too instead of waiting for it.
+TEST(KrylovRanks, OneRankThatFailsEndsAll) {
+  struct Case {
+    std::string sentence;
+    std::function<void(Failing&)> spoil;
+    std::function<void(Options&)> ask = [](Options&) {};
+  };
+  std::vector<Case> cases;
+  for (const int use : {1, 2, 7}) {
+    cases.push_back({"the product failed", [use](Failing& system) { system.product = use; }});
+    cases.push_back({"the preconditioner failed", [use](Failing& system) { system.preconditioner = use; }});
+  }
+  for (const int use : {1, 2, 3, 6}) // all methods have at least four vectors beside b and x
+    cases.push_back({"not enough memory", [use](Failing& system) { system.allocation = use; }});
+  cases.push_back({"the tolerance must be above 0", [](Failing&) {}, [](Options& options) { options.tolerance = 0; }});
+  cases.push_back({"takes no parameter", [](Failing&) {},
+                   [](Options& options) {
+                     options.parameters = {{"colour", 1}};
+                   }});
+  SparseSystem whole = laplacian(6, 3);
+  const std::vector<double> b = random_vector(whole.n);
+  for (const Case& each : cases)
+    for (const Method& method : methods()) {
+      const Outcome got = solve_on(
+          3, method, whole, b, [&](int rank, Options& options) { rank == 1 ? each.ask(options) : void(); },
+          [&](int rank, Failing& system) { rank == 1 ? each.spoil(system) : void(); });
+      for (const Solution& solution : got.solutions)
+        EXPECT_EQ(solution.ending, Ending::system_failed) << method.name << ": " << each.sentence;
+      EXPECT_NE(got.sentences[1].find(each.sentence), std::string::npos) << method.name << ": " << got.sentences[1];
+      for (const std::size_t other : {0u, 2u})
+        EXPECT_EQ(got.sentences[other], "the solve ends because another rank failed") << method.name;
+    }
 }
 
 } // namespace

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <string>
 
 namespace kumihimo::node_bench {
@@ -21,6 +23,30 @@ TEST(Stream, GivesRightResultsOnEveryNumberOfThreads) {
       for (const auto& samples : found->cached) EXPECT_EQ(samples.size(), 30u);
       for (const auto& samples : found->streamed) EXPECT_EQ(samples.size(), has_non_temporal_stores() ? 30u : 0u);
     }
+}
+
+// Two processors share a last-level cache, a third one has its own; caches of instructions do not count.
+TEST(Stream, TheUsualArrayIsFourTimesAllLastLevelCaches) {
+  const std::filesystem::path folder = std::filesystem::path(testing::TempDir()) / "usual_array";
+  std::filesystem::remove_all(folder);
+  const auto cache = [&](int processor, int level, const char* type, const char* size, const char* shared_by) {
+    const std::filesystem::path at =
+        folder / ("cpu" + std::to_string(processor)) / "cache" / ("index" + std::to_string(level) + type);
+    std::filesystem::create_directories(at);
+    const auto write = [&](const char* name, const std::string& text) { std::ofstream(at / name) << text << "\n"; };
+    write("level", std::to_string(level));
+    write("type", type);
+    write("size", size);
+    write("shared_cpu_list", shared_by);
+  };
+  EXPECT_EQ(usual_array_bytes(folder), std::int64_t{128} << 20) << "no cache is known";
+  for (const int processor : {0, 1, 2}) {
+    cache(processor, 1, "Data", "32K", std::to_string(processor).c_str());
+    cache(processor, 3, "Unified", "393216K", processor < 2 ? "0-1" : "2");
+    cache(processor, 4, "Instruction", "999999K", "0-2");
+  }
+  EXPECT_EQ(usual_array_bytes(folder), std::int64_t{4 * 2 * 384} << 20);
+  std::filesystem::remove_all(folder);
 }
 
 TEST(Stream, RefusesWrongArguments) {

@@ -33,7 +33,6 @@ class Problem:
     method: str
     tolerance: float = 1e-8
     most_iterations: int = 100_000
-    seed: int = 1
 
     @property
     def file(self) -> str | None:
@@ -105,7 +104,6 @@ def run(
         "tolerance": problem.tolerance,
         "most_iterations": problem.most_iterations if sample is None else sample,
         "may_stop_early": sample is not None,
-        "seed": problem.seed,
         "check": check and sample is None,
         "candidates": [each.as_task() for each in candidates],
         "turns": turns,

@@ -22,7 +22,7 @@ def command(
     parts: argument("[PART...]", "Parts: stream, dgemm, hpcg [default: all].", Optional[list[str]]) = None,
     threads: option("--threads -t T[,T..]", "Numbers of threads [default: 1, 2, 4 .. and all processors].") = None,
     rounds: option("--rounds N", "Samples of STREAM and of DGEMM.", int) = 11,
-    array: option("--array SIZE", "One array of STREAM [default: 4 times the last-level cache].") = None,
+    array: option("--array SIZE", "One array of STREAM [default: 4 times all last-level caches].") = None,
     peak_bandwidth: option(
         "--peak-bandwidth RATE", "Theoretical bytes a second: 204.8GB [default: by firmware]."
     ) = None,

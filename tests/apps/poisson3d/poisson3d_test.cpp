@@ -14,10 +14,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <map>
 #include <random>
+#include <thread>
 
 namespace kumihimo::poisson3d {
 namespace {
@@ -302,6 +306,144 @@ TEST(Solve, WhatIsNotPositiveDefiniteIsRefused) {
   EXPECT_NE(error_of({2, 1, 5}, {1, 1}, few).find("after 1 iterations"), std::string::npos);
   few.may_stop_early = true;
   EXPECT_EQ(error_of({2, 1, 5}, {1, 1}, few), "");
+}
+
+// A local solver of the identity, which tells when it multiplies and fails where it is asked to.
+struct Probe {
+  std::function<Status()> rows, ghosts, preconditioner; // called at each use; empty: success
+};
+class ProbedSolver final : public LocalSolver {
+ public:
+  ProbedSolver(std::int64_t rows, const Probe& probe) : rows_(rows), probe_(probe) {}
+  Status multiply_rows(const double* x, double* y) override {
+    std::copy_n(x, rows_, y);
+    return probe_.rows ? probe_.rows() : Nothing{};
+  }
+  Status add_ghosts(const double*, double*) override { return probe_.ghosts ? probe_.ghosts() : Nothing{}; }
+  Status precondition(const double* r, double* z) override {
+    std::copy_n(r, rows_, z);
+    return probe_.preconditioner ? probe_.preconditioner() : Nothing{};
+  }
+  application::Work work_of_product() const override { return {}; }
+  application::Work work_of_preconditioner() const override { return {}; }
+  nlohmann::json facts() const override { return nlohmann::json::object(); }
+
+ private:
+  std::int64_t rows_;
+  Probe probe_;
+};
+
+// fn(system, runtime) on two ranks of a small box with the solver of `probe(rank)`.
+Status on_two_ranks(const std::function<Probe(std::int32_t)>& probe,
+                    const std::function<Status(LocalSystem&, Runtime&)>& fn) {
+  thread_local Probe mine; // Variant::make is a plain function
+  const auto body = [&](Processes& processes) -> Status {
+    std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
+    const Grid grid{{4, 3, 2}, Boundary::zmax};
+    const RankGrid on = TRY(runtime->grid(grid.cells));
+    const LocalProblem problem = TRY(make_problem(grid, on, processes.rank(), RightSide::ones));
+    mine = probe(processes.rank());
+    Variant variant;
+    variant.make = [](const Variant&, const sparse::CrsMatrix& matrix,
+                      const ParameterValues&) -> Result<std::unique_ptr<LocalSolver>> {
+      return std::unique_ptr<LocalSolver>(std::make_unique<ProbedSolver>(matrix.rows, mine));
+    };
+    std::unique_ptr<LocalSystem> system = TRY(LocalSystem::make(problem, variant, {}, *runtime));
+    return fn(*system, *runtime);
+  };
+  return run_processes(2, false, 1, body).first;
+}
+
+bool becomes_true(const std::function<bool()>& condition) {
+  for (const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+       std::chrono::steady_clock::now() < end; std::this_thread::yield())
+    if (condition()) return true;
+  return false;
+}
+
+// Rank 0 sends nothing before rank 1 multiplies: rank 1 must not wait for its ghosts first.
+TEST(LocalSystem, MultipliesRowsWhileGhostsAreOnTheirWay) {
+  std::atomic<bool> multiplies = false, in_time = false;
+  const auto probe = [&](std::int32_t rank) {
+    Probe probe;
+    if (rank == 1) probe.rows = [&] { return multiplies = true, Status(Nothing{}); };
+    return probe;
+  };
+  const Status status = on_two_ranks(probe, [&](LocalSystem& system, Runtime& runtime) -> Status {
+    if (runtime.rank() == 0) in_time = becomes_true([&] { return multiplies.load(); });
+    std::vector<double> x(static_cast<std::size_t>(system.length()), 1.0 + runtime.rank()), y(x.size());
+    if (Status s = system.multiply(x.data(), y.data()); !s) return s;
+    if (system.length() == system.rows()) return failed("there are no ghosts");
+    for (auto i = static_cast<std::size_t>(system.rows()); i < x.size(); ++i)
+      if (x[i] != 2.0 - runtime.rank()) return failed("a ghost is wrong");
+    return Nothing{};
+  });
+  EXPECT_TRUE(status.ok()) << status.error().sentence();
+  EXPECT_TRUE(in_time.load());
+}
+
+// Nobody waits for the sum: applying the preconditioner is enough to end it.
+TEST(LocalSystem, PreconditionersMoveSumsThatAreUnderWay) {
+  const Status status = on_two_ranks([](std::int32_t) { return Probe{}; },
+                                     [](LocalSystem& system, Runtime& runtime) -> Status {
+                                       std::array<double, 1> sum{1.0 + runtime.rank()};
+                                       if (Status s = runtime.sums().start(sum); !s) return s;
+                                       std::vector<double> r(static_cast<std::size_t>(system.length())), z(r.size());
+                                       Status applied = Nothing{};
+                                       const bool ended = becomes_true([&] {
+                                         applied = system.precondition(r.data(), z.data());
+                                         return !applied || sum[0] == 3;
+                                       });
+                                       if (Status s = runtime.sums().wait(); !s) return s;
+                                       if (!applied) return applied;
+                                       return ended ? Status(Nothing{}) : failed("the sum did not move");
+                                     });
+  EXPECT_TRUE(status.ok()) << status.error().sentence();
+}
+
+// Rank 1 fails alone, at its nth use of a part: it says why, and rank 0 ends too instead of waiting for it.
+TEST(GoldenSolve, OneRankThatFailsEndsAll) {
+  enum class Part { rows, ghosts, preconditioner, memory };
+  // Rows of a diagonal matrix, so that a solve takes several iterations.
+  struct Diagonal final : krylov::LinearSystem {
+    LocalSystem* system = nullptr;
+    bool has_memory = true;
+    std::int64_t rows() const override { return system->rows(); }
+    std::int64_t length() const override { return has_memory ? system->length() : std::int64_t{1} << 55; }
+    Status multiply(double* x, double* y) override {
+      const Status done = system->multiply(x, y);
+      for (std::int64_t i = 0; i < rows(); ++i) y[i] *= 1.0 + static_cast<double>(i);
+      return done;
+    }
+    Status precondition(const double* r, double* z) override { return system->precondition(r, z); }
+  };
+  for (const Part part : {Part::rows, Part::ghosts, Part::preconditioner, Part::memory})
+    for (const int use : {1, 2, 4}) {
+      std::array<std::string, 2> sentences;
+      const auto probe = [&](std::int32_t rank) {
+        Probe probe;
+        if (rank == 0) return probe;
+        const auto fail = [use, uses = 0]() mutable { return ++uses == use ? failed("it broke") : Status(Nothing{}); };
+        if (part == Part::rows) probe.rows = fail;
+        if (part == Part::ghosts) probe.ghosts = fail;
+        if (part == Part::preconditioner) probe.preconditioner = fail;
+        return probe;
+      };
+      const Status status = on_two_ranks(probe, [&](LocalSystem& system, Runtime& runtime) -> Status {
+        Diagonal diagonal;
+        diagonal.system = &system;
+        diagonal.has_memory = part != Part::memory || runtime.rank() == 0;
+        const std::vector<double> b(static_cast<std::size_t>(system.rows()), 1.0);
+        std::vector<double> x(b.size());
+        const auto solved = golden::solve(diagonal, runtime.sums(), b, x, {});
+        if (!solved) sentences[static_cast<std::size_t>(runtime.rank())] = solved.error().sentence();
+        return Nothing{};
+      });
+      ASSERT_TRUE(status.ok()) << status.error().sentence();
+      EXPECT_EQ(sentences[0], "the solve ends because another rank failed");
+      const char* const why = part == Part::memory ? "not enough memory" : "it broke";
+      EXPECT_NE(sentences[1].find(why), std::string::npos) << sentences[1];
+    }
 }
 
 TEST(Application, RunsByItsRow) {
