@@ -1,8 +1,7 @@
 #include "amg/smoothed_aggregation.hpp"
 
-#include <omp.h>
+#include "threads/team.hpp"
 
-#include <algorithm>
 #include <cstddef>
 #include <exception>
 #include <new>
@@ -29,14 +28,7 @@ using Backend = amgcl::backend::builtin<double>;
 using Hierarchy = amgcl::amg<Backend, amgcl::coarsening::smoothed_aggregation, amgcl::relaxation::spai0>;
 
 // From 5 threads on AMGCL multiplies matrices by another algorithm, which adds in another order.
-class FewThreads {
- public:
-  FewThreads() : before_(omp_get_max_threads()) { omp_set_num_threads(std::min(before_, 4)); }
-  ~FewThreads() { omp_set_num_threads(before_); }
-
- private:
-  int before_;
-};
+constexpr int most_threads_of_set_up = 4;
 
 // AMGCL's row and column numbers are of pointer size.
 struct Copy {
@@ -73,9 +65,11 @@ class OfAmgcl final : public SmoothedAggregation {
 bool is_available() { return true; }
 
 Result<std::unique_ptr<SmoothedAggregation>> SmoothedAggregation::make(const Rows& matrix) {
-  const FewThreads few;
   try {
-    return std::unique_ptr<SmoothedAggregation>(new OfAmgcl(matrix.count(), Copy(matrix)));
+    std::unique_ptr<SmoothedAggregation> made;
+    threads::run_on_fewer(most_threads_of_set_up,
+                          [&] { made = std::make_unique<OfAmgcl>(matrix.count(), Copy(matrix)); });
+    return made;
   } catch (const std::bad_alloc&) {
     return failed("there is not enough memory for algebraic multigrid", {}, "choose another preconditioner");
   } catch (const std::exception& error) {

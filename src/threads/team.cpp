@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <exception>
 #include <fstream>
 #include <map>
 #include <string>
+#include <thread>
 
 namespace kumihimo::threads {
 
@@ -82,6 +84,26 @@ std::string bind(int local_rank) {
   }
   if (!all) return "not bound: the system refuses it";
   return std::to_string(team) + (team == 1 ? " thread on processor" : " threads on processors") + places;
+}
+
+void run_on_fewer(int most, const std::function<void()>& work) {
+  const std::vector<int>& processors = allowed_processors();
+  const int team = std::min(count(), most);
+  std::exception_ptr failure;
+  std::thread apart([&] {
+    cpu_set_t all;
+    CPU_ZERO(&all);
+    for (const int processor : processors) CPU_SET(processor, &all);
+    if (!processors.empty()) sched_setaffinity(0, sizeof all, &all); // if refused, the work is slower
+    omp_set_num_threads(team);
+    try {
+      work();
+    } catch (...) {
+      failure = std::current_exception();
+    }
+  });
+  apart.join();
+  if (failure) std::rethrow_exception(failure);
 }
 
 } // namespace kumihimo::threads

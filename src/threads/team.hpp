@@ -4,6 +4,7 @@
 #include "base/result.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -25,5 +26,10 @@ const std::vector<int>& allowed_processors();
 //
 // The project binds its threads itself: OMP_PROC_BIND=true gives the first processor to every rank of a node.
 std::string bind(int local_rank = 0);
+
+// Runs `work` with a team of at most `most` threads, on any allowed processors, and waits for it. The team of the
+// caller keeps its threads and their processors: OpenMP would end threads that a smaller team does not need, and start
+// others, all on the processor of the caller, for the next one.
+void run_on_fewer(int most, const std::function<void()>& work);
 
 } // namespace kumihimo::threads

@@ -3,12 +3,16 @@
 #include "threads/team.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/wait.h>
+#include <omp.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
 
 namespace kumihimo::threads {
 namespace {
@@ -60,23 +64,43 @@ TEST(Team, HasTheNumberOfThreadsThatIsAskedFor) {
   ASSERT_TRUE(use(1).ok());
 }
 
-// In a child process, as the binding of this one's threads would stay.
-std::string bound_in_child(int team, int local_rank, int times = 1) {
-  int ends[2];
-  EXPECT_EQ(::pipe(ends), 0);
-  const pid_t child = ::fork();
-  if (child == 0) {
-    const bool used = use(team).ok();
-    std::string text;
-    for (int i = 0; i < times && used; ++i) text = bind(local_rank);
-    ::_exit(::write(ends[1], text.data(), text.size()) < 0);
-  }
-  ::close(ends[1]);
-  std::string text(4096, '\0');
-  text.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::read(ends[0], text.data(), text.size()))));
-  ::close(ends[0]);
-  ::waitpid(child, nullptr, 0);
+// In a thread of its own, whose team and processors end with it.
+std::string bound_apart(int team, int local_rank, int times = 1) {
+  std::string text;
+  std::thread([&] {
+    if (!use(team).ok()) return;
+    for (int i = 0; i < times; ++i) text = bind(local_rank);
+  }).join();
   return text;
+}
+
+// A smaller team in between must not cost the threads their processors.
+TEST(Team, KeepsItsProcessorsBesideASmallerOne) {
+  ::unsetenv("OMP_PROC_BIND");
+  ::unsetenv("OMP_PLACES");
+  int inside = 0;
+  ASSERT_TRUE(use(3).ok());
+  run_on_fewer(2, [&] { inside = count(); });
+  EXPECT_EQ(inside, 2);
+  EXPECT_EQ(count(), 3);
+  std::vector<pid_t> before(3), after(3);
+  std::thread([&] {
+    ASSERT_TRUE(use(3).ok());
+    bind();
+#pragma omp parallel num_threads(3)
+    before[static_cast<std::size_t>(omp_get_thread_num())] = ::gettid();
+    run_on_fewer(2, [] {
+      int seen = 0;
+#pragma omp parallel reduction(+ : seen)
+      ++seen;
+      EXPECT_EQ(seen, 2);
+    });
+#pragma omp parallel num_threads(3)
+    after[static_cast<std::size_t>(omp_get_thread_num())] = ::gettid();
+  }).join();
+  EXPECT_EQ(before, after) << "the threads of the team are others";
+  EXPECT_THROW(run_on_fewer(1, [] { throw std::runtime_error("kept"); }), std::runtime_error);
+  ASSERT_TRUE(use(1).ok());
 }
 
 TEST(Team, IsBoundAfterThatOfTheRankBefore) {
@@ -86,12 +110,12 @@ TEST(Team, IsBoundAfterThatOfTheRankBefore) {
   ASSERT_FALSE(processors.empty());
   for (int rank = 0; rank < 5; ++rank) {
     const int first = processors[static_cast<std::size_t>(rank) % processors.size()];
-    EXPECT_EQ(bound_in_child(1, rank), "1 thread on processor " + std::to_string(first)) << "ranks take turns";
+    EXPECT_EQ(bound_apart(1, rank), "1 thread on processor " + std::to_string(first)) << "ranks take turns";
   }
-  const std::string two = bound_in_child(2, 0);
-  EXPECT_EQ(bound_in_child(2, 0, 3), two) << "the third binding is that of the first";
+  const std::string two = bound_apart(2, 0);
+  EXPECT_EQ(bound_apart(2, 0, 3), two) << "the third binding is that of the first";
   ::setenv("OMP_PROC_BIND", "true", 1);
-  EXPECT_EQ(bound_in_child(1, 0), "bound by OMP_PROC_BIND");
+  EXPECT_EQ(bound_apart(1, 0), "bound by OMP_PROC_BIND");
   ::unsetenv("OMP_PROC_BIND");
 }
 
