@@ -13,18 +13,28 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <optional>
+
 namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace kumihimo {
 namespace {
 
-// Work on a team of bound threads. Without the interpreter's lock.
+// Work on a team of bound threads, without the interpreter's lock. The caller's thread, and programs that it starts
+// later, may go on on all processors.
 template <class Work>
 auto on_team(int threads, Work work) -> decltype(work()) {
-  (void)TRY(threads::use(threads));
-  threads::bind();
-  return work();
+  std::optional<decltype(work())> result;
+  threads::run_apart(1, [&] {
+    if (const Status used = threads::use(threads); !used) {
+      result.emplace(used.error());
+      return;
+    }
+    threads::bind();
+    result.emplace(work());
+  });
+  return *std::move(result);
 }
 
 template <class Work>

@@ -2,6 +2,7 @@
 
 #include "threads/team.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <exception>
 #include <new>
@@ -67,8 +68,8 @@ bool is_available() { return true; }
 Result<std::unique_ptr<SmoothedAggregation>> SmoothedAggregation::make(const Rows& matrix) {
   try {
     std::unique_ptr<SmoothedAggregation> made;
-    threads::run_on_fewer(most_threads_of_set_up,
-                          [&] { made = std::make_unique<OfAmgcl>(matrix.count(), Copy(matrix)); });
+    threads::run_apart(std::min(threads::count(), most_threads_of_set_up),
+                       [&] { made = std::make_unique<OfAmgcl>(matrix.count(), Copy(matrix)); });
     return made;
   } catch (const std::bad_alloc&) {
     return failed("there is not enough memory for algebraic multigrid", {}, "choose another preconditioner");

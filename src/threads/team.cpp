@@ -86,9 +86,8 @@ std::string bind(int local_rank) {
   return std::to_string(team) + (team == 1 ? " thread on processor" : " threads on processors") + places;
 }
 
-void run_on_fewer(int most, const std::function<void()>& work) {
+void run_apart(int team, const std::function<void()>& work) {
   const std::vector<int>& processors = allowed_processors();
-  const int team = std::min(count(), most);
   std::exception_ptr failure;
   std::thread apart([&] {
     cpu_set_t all;

@@ -27,9 +27,9 @@ const std::vector<int>& allowed_processors();
 // The project binds its threads itself: OMP_PROC_BIND=true gives the first processor to every rank of a node.
 std::string bind(int local_rank = 0);
 
-// Runs `work` with a team of at most `most` threads, on any allowed processors, and waits for it. The team of the
-// caller keeps its threads and their processors: OpenMP would end threads that a smaller team does not need, and start
-// others, all on the processor of the caller, for the next one.
-void run_on_fewer(int most, const std::function<void()>& work);
+// Runs `work` in a thread of its own, with a team of `team` threads on any allowed processors, and waits for it. The
+// team of the caller keeps its threads and their processors: OpenMP would end threads that a smaller team does not
+// need, and start others, all on the processor of the caller, for the next one. What bind() does within ends with it.
+void run_apart(int team, const std::function<void()>& work);
 
 } // namespace kumihimo::threads

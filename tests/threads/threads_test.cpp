@@ -80,7 +80,7 @@ TEST(Team, KeepsItsProcessorsBesideASmallerOne) {
   ::unsetenv("OMP_PLACES");
   int inside = 0;
   ASSERT_TRUE(use(3).ok());
-  run_on_fewer(2, [&] { inside = count(); });
+  run_apart(2, [&] { inside = count(); });
   EXPECT_EQ(inside, 2);
   EXPECT_EQ(count(), 3);
   std::vector<pid_t> before(3), after(3);
@@ -89,7 +89,7 @@ TEST(Team, KeepsItsProcessorsBesideASmallerOne) {
     bind();
 #pragma omp parallel num_threads(3)
     before[static_cast<std::size_t>(omp_get_thread_num())] = ::gettid();
-    run_on_fewer(2, [] {
+    run_apart(2, [] {
       int seen = 0;
 #pragma omp parallel reduction(+ : seen)
       ++seen;
@@ -99,7 +99,7 @@ TEST(Team, KeepsItsProcessorsBesideASmallerOne) {
     after[static_cast<std::size_t>(omp_get_thread_num())] = ::gettid();
   }).join();
   EXPECT_EQ(before, after) << "the threads of the team are others";
-  EXPECT_THROW(run_on_fewer(1, [] { throw std::runtime_error("kept"); }), std::runtime_error);
+  EXPECT_THROW(run_apart(1, [] { throw std::runtime_error("kept"); }), std::runtime_error);
   ASSERT_TRUE(use(1).ok());
 }
 

@@ -140,8 +140,8 @@ def test_wrong_words_are_one_sentence(kumihimo, file_of, words, said):
 def test_a_file_that_fails_says_why(kumihimo, file_of):
     path = file_of("from kumihimo.kernel import kernel\nkernel(lambda x: x, name='k', hint='fastest')\n")
     ended = kumihimo("tune", "kernel", str(path))
-    assert ended.code == 1
-    assert "before it called a kernel: a hint must be one of" in ended.err
+    assert ended.code == 2
+    assert "kumihimo: a hint must be one of" in ended.err
     empty = file_of("x = 1\n", "empty.py")
     ended = kumihimo("tune", "kernel", str(empty))
     assert ended.code == 2 and "a kernel is missing; declare one (docs/guides/tune-your-kernel.md)" in ended.err

@@ -87,6 +87,9 @@ def test_a_source_with_an_error_says_so(tmp_path):
 def test_without_a_compiler_one_sentence_says_so(monkeypatch, tmp_path):
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("CC", "none")
+    with pytest.raises(BadInput, match=r"CC must name a compiler \(got 'none'\)"):
+        compiling.find("c")
+    monkeypatch.delenv("CC")
     with pytest.raises(Failed, match=r"there is no compiler for C \(cc, gcc, clang\); install one, or set CC"):
         compiling.find("c")
 
