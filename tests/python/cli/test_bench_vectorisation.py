@@ -155,7 +155,7 @@ def test_a_compiler_has_a_time_limit(slow_compiler):
 
 def test_a_form_that_does_not_compile_is_named(tmp_path):
     with pytest.raises(Failed, match=r"cc does not compile mine.c: .*error"):
-        measured(tmp_path, "y[i] = x[i;")
+        measured(tmp_path, "y[i] = nonsense;")
 
 
 @pytest.mark.parametrize(
