@@ -254,8 +254,8 @@ def leaving(arguments):
     """A process that leaves while its threads call MPI: it writes what it can, and its status is its own.
 
     A shell around each rank keeps the status of its process. Hydra's own is another matter: it was seen to be 1,
-    without a word, once in some thousand launches. Open MPI ends the shells of a job whose ranks leave, so there mpirun's
-    status is looked at.
+    without a word, once in some thousand launches. Open MPI ends the shells of a job whose ranks leave, so there
+    mpirun's status is looked at.
     """
     _, family, ranks, recorder, program, launcher = arguments
     for _ in range(10):
