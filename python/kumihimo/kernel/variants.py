@@ -8,6 +8,7 @@ import json
 import shutil
 import subprocess
 import tempfile
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +21,7 @@ Values = Mapping[str, object]
 
 
 @dataclass
-class Variant:
+class Variant(ABC):
     name: str
     parameters: dict[str, tuple] = field(default_factory=dict)  # values that are tried, the default first
     kind = "function"
@@ -31,11 +32,11 @@ class Variant:
         given = self.parameters
         return values.keys() == given.keys() and all(value in given[name] for name, value in values.items())
 
-    def hash(self, values: Values) -> str:
-        raise NotImplementedError
+    @abstractmethod
+    def hash(self, values: Values) -> str: ...
 
-    def bound(self, values: Values, object_path: str) -> Callable:
-        raise NotImplementedError
+    @abstractmethod
+    def bound(self, values: Values, object_path: str) -> Callable: ...
 
 
 @dataclass
