@@ -49,6 +49,18 @@ function(kumihimo_layer name)
   target_link_libraries(kumihimo_${name} ${scope} ${ARG_DEPENDS} ${ARG_LIBRARIES})
 endfunction()
 
+# kumihimo_simd_files(OPTION...): compiles the files of simd/ of this folder with these options and the instructions that
+# a file names on its first line: "// x86_64: -mavx2".
+function(kumihimo_simd_files)
+  file(GLOB files CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} simd/*.cpp)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files})
+  foreach(file ${files})
+    file(STRINGS ${file} instructions LIMIT_COUNT 1 REGEX "^// ${CMAKE_SYSTEM_PROCESSOR}: ")
+    string(REGEX MATCHALL "-m[^ ]+" instructions "${instructions}")
+    set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS "${ARGN};${instructions}")
+  endforeach()
+endfunction()
+
 # One test executable a folder: tests/<folder>/*_test.cpp, with GoogleTest, linked to the layers named. SKIP_UNITY as above.
 # THREADS: what it tests knows threads, and is looked at by the thread sanitizer; the pure layers know none.
 # SKIP_SANITIZERS: tests (in GoogleTest's patterns) that the sanitizers leave out, which make them ten to forty times as long:
