@@ -6,10 +6,8 @@
 #include "application/timed_sums.hpp"
 #include "fem_cube/check.hpp"
 #include "fem_cube/local_system.hpp"
-#include "krylov/method.hpp"
 #include "measure/clock.hpp"
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -144,26 +142,10 @@ Result<json> run(const Request& request, Runtime& runtime) {
   return found;
 }
 
-// A quarter along each axis: about 1/64 of the unknowns.
-std::string smaller_size(std::string_view size) {
-  const Result<std::array<std::int64_t, 3>> box = application::parse_box(size, longest_axis);
-  if (!box) return {};
-  std::array<std::int64_t, 3> less{};
-  for (std::size_t a = 0; a < 3; ++a) less[a] = std::max<std::int64_t>(2, ((*box)[a] + 3) / 4);
-  return fmt::format("{}x{}x{}", less[0], less[1], less[2]);
-}
+std::string smaller_size(std::string_view size) { return application::quarter_of(size, longest_axis, 2); }
 
 std::span<const VariantDescription> descriptions() {
   static const std::vector<VariantDescription> all(variants().begin(), variants().end());
-  return all;
-}
-
-std::span<const std::string_view> methods() {
-  static const std::vector<std::string_view> all = [] {
-    std::vector<std::string_view> found;
-    for (const krylov::Method& each : krylov::methods()) found.push_back(each.name);
-    return found;
-  }();
   return all;
 }
 
@@ -178,7 +160,7 @@ application::Application description() {
       .default_size = "32",
       .golden_hash = KUMIHIMO_GOLDEN_HASH,
       .variants = descriptions(),
-      .methods = methods(),
+      .methods = application::krylov_methods(),
       .options = option_rows(),
       .smaller_size = &smaller_size,
       .run = &run,

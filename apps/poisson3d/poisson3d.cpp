@@ -1,15 +1,14 @@
 // The application poisson3d: one run with one variant, on all ranks.
 #include "application/application.hpp"
+#include "application/krylov_run.hpp"
 #include "application/request.hpp"
 #include "application/runtime.hpp"
 #include "application/timed_sums.hpp"
-#include "krylov/method.hpp"
 #include "measure/clock.hpp"
 #include "poisson3d/check.hpp"
 #include "poisson3d/matrix_file.hpp"
 #include "poisson3d/solve.hpp"
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -89,28 +88,13 @@ Result<json> run(const Request& request, Runtime& runtime) {
   return found;
 }
 
-// A quarter along each axis: 1/64 of the unknowns.
-std::string smaller_size(std::string_view size) {
-  const Result<std::array<std::int64_t, 3>> box = application::parse_box(size, longest_axis);
-  if (!box) return {};
-  std::array<std::int64_t, 3> less{};
-  for (std::size_t a = 0; a < 3; ++a) less[a] = ((*box)[a] + 3) / 4;
-  return fmt::format("{}x{}x{}", less[0], less[1], less[2]);
-}
+std::string smaller_size(std::string_view size) { return application::quarter_of(size, longest_axis); }
 
 std::span<const VariantDescription> descriptions() {
   static const std::vector<VariantDescription> all(variants().begin(), variants().end());
   return all;
 }
 
-std::span<const std::string_view> methods() {
-  static const std::vector<std::string_view> all = [] {
-    std::vector<std::string_view> found;
-    for (const krylov::Method& each : krylov::methods()) found.push_back(each.name);
-    return found;
-  }();
-  return all;
-}
 constexpr std::string_view boundaries[] = {"zmax", "all"};
 constexpr std::string_view right_sides[] = {"ones", "manufactured"};
 constexpr application::Option options[] = {
@@ -130,7 +114,7 @@ application::Application description() {
       .default_size = "64",
       .golden_hash = KUMIHIMO_GOLDEN_HASH,
       .variants = descriptions(),
-      .methods = methods(),
+      .methods = application::krylov_methods(),
       .options = options,
       .smaller_size = &smaller_size,
       .run = &run,

@@ -4,6 +4,15 @@
 
 namespace kumihimo::application {
 
+std::span<const std::string_view> krylov_methods() {
+  static const std::vector<std::string_view> all = [] {
+    std::vector<std::string_view> found;
+    for (const krylov::Method& each : krylov::methods()) found.push_back(each.name);
+    return found;
+  }();
+  return all;
+}
+
 Result<KrylovRun> run_krylov(const Request& request, krylov::LinearSystem& system, KernelTimes& times,
                              krylov::Sums& sums, std::span<const double> b, std::span<double> x, Runtime& runtime) {
   const krylov::Method& method = *TRY(krylov::find_method(request.method));

@@ -10,9 +10,13 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace kumihimo::application {
+
+// Names of the methods of src/krylov, cg first.
+std::span<const std::string_view> krylov_methods();
 
 struct KrylovRun {
   std::int64_t iterations = 0;

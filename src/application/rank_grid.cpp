@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 
 namespace kumihimo::application {
@@ -92,6 +93,14 @@ Result<std::array<std::int64_t, 3>> parse_box(std::string_view text, std::int64_
   for (const std::int64_t n : *found)
     if (n > most) return wrong_value(fmt::format("the size must be at most {} along an axis", most), n);
   return *found;
+}
+
+std::string quarter_of(std::string_view box, std::int64_t most, std::int64_t least) {
+  const Result<std::array<std::int64_t, 3>> whole = parse_box(box, most);
+  if (!whole) return {};
+  std::array<std::int64_t, 3> less{};
+  for (std::size_t a = 0; a < 3; ++a) less[a] = std::max(least, ((*whole)[a] + 3) / 4);
+  return fmt::format("{}x{}x{}", less[0], less[1], less[2]);
 }
 
 Status check_fits(const RankGrid& grid, const std::array<std::int64_t, 3>& cells) {

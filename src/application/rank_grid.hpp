@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -28,6 +29,8 @@ Result<RankGrid> choose_grid(std::int32_t ranks, const std::array<std::int64_t, 
 Result<RankGrid> parse_grid(std::string_view text, std::int32_t ranks);
 // "128" or "128x96x64": cells along x, y and z. Error: not so, or an axis below 1 or above `most`.
 Result<std::array<std::int64_t, 3>> parse_box(std::string_view text, std::int64_t most);
+// A quarter of such a box along each axis, at least `least`: about 1/64 of it, as text. Empty: it is no such box.
+std::string quarter_of(std::string_view box, std::int64_t most, std::int64_t least = 1);
 Status check_fits(const RankGrid& grid, const std::array<std::int64_t, 3>& cells);
 
 } // namespace kumihimo::application
