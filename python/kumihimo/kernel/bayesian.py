@@ -9,7 +9,7 @@ from math import inf, log
 from random import Random
 
 from kumihimo.errors import failed
-from kumihimo.kernel.search import Candidate, Family, space
+from kumihimo.kernel.candidates import Candidate, Family, space
 
 WORST = 1e3  # times the slowest candidate: what a refused one counts as
 START = 8  # proposals before the first neighbour

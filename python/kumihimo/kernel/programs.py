@@ -9,6 +9,7 @@ from pathlib import Path
 
 from kumihimo.errors import Failed, KumihimoError, did_you_mean, missing, wrong_value
 from kumihimo.kernel import choices, search, wisdom
+from kumihimo.kernel.candidates import Candidate
 from kumihimo.kernel.declaration import check_name
 from kumihimo.kernel.hints import parse
 from kumihimo.kernel.session import Session
@@ -127,4 +128,4 @@ def tune_one(tuning, listing, sizes, strategy, clock, seconds, made, step, found
 def is_wrong(tuning: Tuning, decision: dict) -> bool:
     """Whether the chosen candidate was found to be wrong later, at another size."""
     chosen = decision["chosen"]
-    return bool(tuning.faults.get(search.Candidate(chosen["variant"], tuple(chosen["parameters"].items()))))
+    return bool(tuning.faults.get(Candidate(chosen["variant"], tuple(chosen["parameters"].items()))))

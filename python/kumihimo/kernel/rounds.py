@@ -9,7 +9,7 @@ from math import inf
 from statistics import median
 
 from kumihimo import _measure
-from kumihimo.kernel.search import Candidate
+from kumihimo.kernel.candidates import Candidate
 
 FAR_SLOWER = 1.5
 ROUNDS_BEFORE_DROPPING = 3

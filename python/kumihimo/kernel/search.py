@@ -3,46 +3,18 @@
 from __future__ import annotations
 
 import importlib.util
-import itertools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from math import ceil, inf
 from random import Random
 
 from kumihimo.errors import wrong_value
+from kumihimo.kernel.candidates import Candidate, Family, space
 
 STRATEGIES = ("exhaustive", "random", "bayesian")
 SHARE = 0.1  # of the candidates that random and bayesian measure
 LEAST = 12  # of them
 MOST_EXHAUSTIVE = 64  # candidates; without --search larger spaces are sampled
-Cost = Callable[["Candidate"], float]  # seconds; inf where it is refused
-
-
-@dataclass(frozen=True)
-class Candidate:
-    variant: str
-    values: tuple[tuple[str, object], ...] = ()
-
-    @property
-    def parameters(self) -> dict:
-        return dict(self.values)
-
-
-@dataclass(frozen=True)
-class Family:
-    """A variant with the values of its parameters that are tried, the default first."""
-
-    variant: str
-    parameters: tuple[tuple[str, tuple], ...] = ()
-
-    def candidates(self) -> Iterator[Candidate]:
-        names = [name for name, _ in self.parameters]
-        for values in itertools.product(*(values for _, values in self.parameters)):
-            yield Candidate(self.variant, tuple(zip(names, values)))
-
-
-def space(families: Sequence[Family]) -> list[Candidate]:
-    return [candidate for family in families for candidate in family.candidates()]
+Cost = Callable[[Candidate], float]  # seconds; inf where it is refused
 
 
 def strategy_for(wanted: str, candidates: int) -> str:

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from kumihimo.errors import Failed, failed, wrong_value
 from kumihimo.kernel import compiling, loops, rounds, search
+from kumihimo.kernel.candidates import Candidate, Family, space
 from kumihimo.kernel.choices import GOLDEN
 from kumihimo.kernel.hints import Hints, parse
 from kumihimo.kernel.rounds import Effort, QuickLook, Runner
-from kumihimo.kernel.search import Candidate, Family
 from kumihimo.kernel.session import Crashed, Ended, Session
 from kumihimo.ranges import FARTHEST
 
@@ -142,7 +142,7 @@ class Tuning:
         if self.hints.precious:
             times = 2
             effort = Effort(min(2.0, of_rounds), 5e-3, least_rounds=15, most_rounds=60)
-        every = len(search.space(self.families))
+        every = len(space(self.families))
         chosen_strategy = search.strategy_for(strategy, every)
         quick = QuickLook(self.golden, self.golden_seconds[size], effort)
         found = search.run(

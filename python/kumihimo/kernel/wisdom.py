@@ -14,7 +14,7 @@ from pathlib import Path
 from kumihimo import files
 from kumihimo.errors import wrong_value
 from kumihimo.kernel import choices
-from kumihimo.kernel.search import Candidate
+from kumihimo.kernel.candidates import Candidate
 from kumihimo.kernel.tuning import Tuning
 from kumihimo.ranges import FARTHEST, ranges
 from kumihimo.tune.wisdom import as_text, rounded

@@ -10,14 +10,14 @@ import pytest
 
 from kumihimo.errors import BadInput
 from kumihimo.kernel import search
-from kumihimo.kernel.search import Candidate, Family
+from kumihimo.kernel.candidates import Candidate, Family, space
 
 FAMILIES = [
     Family("loop", (("unroll", tuple(range(1, 17))), ("align", (0, 16, 32, 64)), ("simd", (0, 1, 2, 4, 8)))),
     Family("blocked", (("block", tuple(2**k for k in range(4, 16))), ("unroll", tuple(range(1, 17))))),
     Family("plain"),
 ]
-EVERY = search.space(FAMILIES)
+EVERY = space(FAMILIES)
 
 
 def loop_wins(candidate: Candidate) -> float:
@@ -76,7 +76,7 @@ def test_bayesian_does_without_those_that_are_refused():
 def test_bayesian_ends_when_all_are_measured():
     pytest.importorskip("optuna")
     few = [Family("a", (("x", (1, 2, 3)),)), Family("b")]
-    assert set(search.run("bayesian", few, lambda c: 1.0, 100)) == set(search.space(few))
+    assert set(search.run("bayesian", few, lambda c: 1.0, 100)) == set(space(few))
 
 
 def test_a_search_ends_with_the_time():
@@ -106,8 +106,9 @@ import sys
 sys.modules["optuna"] = None
 from kumihimo.errors import Failed
 from kumihimo.kernel import search
+from kumihimo.kernel.candidates import Family
 try:
-    search.run("bayesian", [search.Family("a")], lambda c: 1.0, 1)
+    search.run("bayesian", [Family("a")], lambda c: 1.0, 1)
 except Failed as error:
     print(error)
 """

@@ -1,0 +1,34 @@
+"""The candidates of a kernel: its variants with values of their parameters."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Candidate:
+    variant: str
+    values: tuple[tuple[str, object], ...] = ()
+
+    @property
+    def parameters(self) -> dict:
+        return dict(self.values)
+
+
+@dataclass(frozen=True)
+class Family:
+    """A variant with the values of its parameters that are tried, the default first."""
+
+    variant: str
+    parameters: tuple[tuple[str, tuple], ...] = ()
+
+    def candidates(self) -> Iterator[Candidate]:
+        names = [name for name, _ in self.parameters]
+        for values in itertools.product(*(values for _, values in self.parameters)):
+            yield Candidate(self.variant, tuple(zip(names, values)))
+
+
+def space(families: Sequence[Family]) -> list[Candidate]:
+    return [candidate for family in families for candidate in family.candidates()]
