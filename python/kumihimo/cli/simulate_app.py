@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kumihimo import arguments, iterations, quantities, simulation
+from kumihimo import arguments, quantities, simulation
+from kumihimo.app import prediction
 from kumihimo.arguments import Ranks
 from kumihimo.cli import machine as machines
 from kumihimo.cli import options, output, progress
@@ -38,20 +39,20 @@ def command(
     """
     if noise is None and (seed is not None or iterations_of_noise is not None):
         raise BadInput("--seed and --iterations need --noise", "leave them out, or add --noise 1000:100e-6")
-    asked_noise = None if noise is None else iterations.noise(noise, seed, iterations_of_noise)
-    asked = iterations.Asked(
-        iterations.application_named(application),
+    asked_noise = None if noise is None else prediction.noise(noise, seed, iterations_of_noise)
+    asked = prediction.Asked(
+        prediction.application_named(application),
         method,
-        cells and iterations.box(cells, "--cells"),
-        size and iterations.box(size, "--size"),
-        grid and iterations.box(grid, "--grid"),
+        cells and prediction.box(cells, "--cells"),
+        size and prediction.box(size, "--size"),
+        grid and prediction.box(grid, "--grid"),
         preconditioner or "",
         algorithm,
         4 if steps is None else steps,
         model or ("exact" if asked_noise else "flow"),
         asked_noise,
     )
-    iterations.check(asked)
+    prediction.check(asked)
     if crossover and grid:
         raise wrong_value("--crossover excludes --grid", grid, "leave one of them out")
     asked_ranks = Ranks(shape, ranks, arguments.ranks_per_node_named(ranks_per_node))
@@ -62,14 +63,14 @@ def command(
     loaded = machines.load(machine)
     if crossover:
         rows = progress.run_interruptible(
-            lambda: list(iterations.crossovers(asked, iterations.smaller_jobs(loaded, asked_ranks)))
+            lambda: list(prediction.crossovers(asked, prediction.smaller_jobs(loaded, asked_ranks)))
         )
         if not rows:
             raise wrong_value("--crossover needs a part of the machine", shape, "leave --shape out, or --crossover")
         return print_crossover(asked, loaded.name, rows, as_json)
     job = simulation.on(loaded, asked_ranks)
     results = progress.run_interruptible(
-        lambda: [iterations.predicted(asked, each, job) for each in iterations.methods(asked)]
+        lambda: [prediction.predicted(asked, each, job) for each in prediction.methods(asked)]
     )
     if as_json:
         return output.print_results_json(results)
@@ -112,9 +113,9 @@ def row(result: dict) -> list[str]:
     return [result["method"], *(quantities.seconds_text(result[name]) for name in PARTS)]
 
 
-def print_crossover(asked: iterations.Asked, machine: str, rows: list[dict], as_json: bool) -> None:
+def print_crossover(asked: prediction.Asked, machine: str, rows: list[dict], as_json: bool) -> None:
     kinds = {"seconds": "without noise", "noisy_seconds": "with noise"} if asked.noise else {"seconds": ""}
-    first = {which: iterations.first_faster(rows, which) for which in kinds}
+    first = {which: prediction.first_faster(rows, which) for which in kinds}
     if as_json:
         noisy = {"noisy_faster_than_cg_from_ranks": first["noisy_seconds"]} if asked.noise else {}
         return output.print_json(
