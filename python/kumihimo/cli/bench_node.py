@@ -183,6 +183,7 @@ def show_hpcg(found: dict) -> None:
         [
             row["threads"],
             f"{row['rating_gflops']:.3f}",
+            f"{row['set_gflops']['median']:.3f}",
             interval(row["set_gflops"], lambda value: f"{value:.3f}"),
             row["sets"],
             f"{row['raw_gflops']['median']:.3f}",
@@ -192,7 +193,10 @@ def show_hpcg(found: dict) -> None:
         for row in found["results"]
     ]
     title = f"HPCG, grid of {grid}: GFLOPS by HPCG's rules"
-    output.print_table(title, ("threads>", "rating>", "interval", "sets>", "raw>", "traffic>", "time>"), rows)
+    output.print_table(
+        title, ("threads>", "rating>", "of a set>", "interval", "sets>", "raw>", "traffic>", "time>"), rows
+    )
+    print("rating: of the time of all sets together; of a set: the median, with its interval")
     print(
         f"ordering: {found['ordering']} ({found['groups']} groups); {found['iterations']} iterations for the "
         f"{reference['iterations']} of the reference; reference on 1 thread: {reference['gflops']:.3f} GFLOPS"
