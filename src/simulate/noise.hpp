@@ -20,8 +20,8 @@ struct Noise {
 // Error: a number that is negative or not finite; events that leave a rank less than a tenth of its time.
 Status check(const Noise& noise);
 
-// How much longer work takes that starts at `start` and needs the processor for `seconds`. Events start at noise_phase()
-// and whole periods before and after it.
+// How much longer work takes that starts at `start` and needs the processor for `seconds`. Events start at
+// noise_phase() and whole periods before and after it.
 double seconds_lost(const Noise& noise, std::int32_t rank, double start, double seconds);
 
 // In [0, 1 / events_per_second).

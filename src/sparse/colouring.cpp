@@ -131,9 +131,9 @@ class EndOfPart {
   std::int32_t searches_ = 0;
 };
 
-// The levels of one part, appended to `levels`. A row waits at a level that holds a neighbour of it, so all rows together
-// wait at most as often as the graph has edges: the time is linear in the entries, in a clique too. The mark of a row is the last level that holds a neighbour of it; below
-// 0 the row is no candidate yet.
+// The levels of one part, appended to `levels`. A row waits at a level that holds a neighbour of it, so all rows
+// together wait at most as often as the graph has edges: the time is linear in the entries, in a clique too. The mark
+// of a row is the last level that holds a neighbour of it; below 0 the row is no candidate yet.
 class LevelsOfPart {
  public:
   explicit LevelsOfPart(Graph& graph) : graph_(graph) {}

@@ -4,8 +4,8 @@
 // Boundary conditions: u = 0 on the face z = zmax (Dirichlet; the face is half a cell from the last centres); no flux
 // through the other five faces (Neumann). So the matrix is symmetric positive definite without eliminated rows.
 //
-// Tests and the benchmark of this layer need it below apps/. The application poisson3d makes the same matrix for the box
-// of one rank, with ghosts and other boundary conditions; its tests compare the two.
+// Tests and the benchmark of this layer need it below apps/. The application poisson3d makes the same matrix for the
+// box of one rank, with ghosts and other boundary conditions; its tests compare the two.
 #pragma once
 
 #include "sparse/crs_matrix.hpp"

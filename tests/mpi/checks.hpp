@@ -1,8 +1,8 @@
 // What mpi_check runs on every rank. A check says what is wrong on stderr and answers false.
 #pragma once
 
-#include "mpi_job/job.hpp"
 #include "mpi/library.hpp"
+#include "mpi_job/job.hpp"
 
 namespace kumihimo::mpi {
 

@@ -26,8 +26,8 @@ namespace kumihimo::mpi {
 namespace {
 
 using bench_driver::Arithmetic;
-using mpi_job::Job;
 using bench_driver::Vector;
+using mpi_job::Job;
 using mpi_transport::LibraryReduction;
 
 struct Place {

@@ -13,8 +13,8 @@
 namespace kumihimo::mpi {
 namespace {
 
-using mpi_job::Job;
 using bench_driver::NamedCandidate;
+using mpi_job::Job;
 
 std::vector<std::array<std::int32_t, 3>> grids_of(std::int32_t ranks) {
   std::vector<std::array<std::int32_t, 3>> grids;

@@ -262,9 +262,9 @@ class Sweep {
     Busy before, here; // for earlier levels, and for the latest
     std::int32_t level = 0;
   };
-  std::vector<Processor> processors_;    // by rank; empty where there are several segments
-  std::int32_t sums_level_ = 0;          // the latest
-  std::vector<std::int32_t> reductions_; // by rank, in this level
+  std::vector<Processor> processors_;                                // by rank; empty where there are several segments
+  std::int32_t sums_level_ = 0;                                      // the latest
+  std::vector<std::int32_t> reductions_;                             // by rank, in this level
   std::vector<std::pair<std::int32_t, std::uint32_t>> sums_by_rank_; // of share_processors()
   std::vector<std::int32_t> sums_on_node_;
   std::vector<std::uint32_t> last_flow_; // by link, in this phase
