@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from kumihimo import _krylov_programs, iterations
+from kumihimo import _krylov_programs
+from kumihimo.app import prediction
 
 SMALL = ("simulate", "app", "poisson3d", "--machine", "reedbush-u", "--shape", "8", "--ranks-per-node", "2")
 
@@ -78,7 +79,7 @@ def test_the_table_and_the_crossover_with_noise(kumihimo):
 
 @pytest.mark.parametrize("ranks, grid", [(1, (1, 1, 1)), (7, (7, 1, 1)), (16, (4, 2, 2)), (840, (10, 12, 7))])
 def test_the_grid_of_ranks_has_the_nearest_factors(ranks, grid):
-    assert sorted(iterations.grid_of(ranks)) == sorted(grid)
+    assert sorted(prediction.grid_of(ranks)) == sorted(grid)
 
 
 @pytest.mark.parametrize(
