@@ -28,7 +28,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
-from kumihimo import iterations, mpi, simulation
+from kumihimo import mpi, simulation
+from kumihimo.app import prediction
 from kumihimo.app.catalogue import PROGRAM
 from kumihimo.arguments import Ranks
 from kumihimo.cli import machine as machines
@@ -217,8 +218,8 @@ def predicted(
     text = MACHINE.format(ranks=asked.ranks, bandwidth=bandwidth * 1e-9, latency=latency * 1e6)
     path.write_text(text, encoding="utf-8")
     job = simulation.on(machines.load(str(path)), Ranks(None, asked.ranks, 1))
-    of = iterations.Asked("poisson3d", size=iterations.box(asked.size, "--size"), grid=tuple(grid), model="exact")
-    return {method: iterations.predicted(of, method, job)["seconds"] for method in asked.methods}
+    of = prediction.Asked("poisson3d", size=prediction.box(asked.size, "--size"), grid=tuple(grid), model="exact")
+    return {method: prediction.predicted(of, method, job)["seconds"] for method in asked.methods}
 
 
 def missing() -> list[str]:
@@ -266,9 +267,9 @@ def measure(asked: argparse.Namespace, delays: list[float], binaries: list[Path]
                     for i, binary in enumerate(binaries):
                         result = solve(network, binary, asked, method, folder)
                         found.setdefault((i, delay, method), []).append(result)
-    reference = found[0, delays[0], iterations.PLAIN]
+    reference = found[0, delays[0], prediction.PLAIN]
     grid = reference[0]["grid"]
-    cells = [-(-n // p) for n, p in zip(iterations.box(asked.size, "--size"), grid)]
+    cells = [-(-n // p) for n, p in zip(prediction.box(asked.size, "--size"), grid)]
     computing = median(computing_seconds(each) for each in reference)
     rows = cells[0] * cells[1] * cells[2]
     bandwidth = rows * bytes_of_cg() / computing
@@ -287,13 +288,13 @@ def measure(asked: argparse.Namespace, delays: list[float], binaries: list[Path]
             if len(binaries) > 1:
                 print(binary)
             times = {method: seconds_of(found[i, delay, method]) for method in asked.methods}
-            plain = median(times[iterations.PLAIN])
+            plain = median(times[prediction.PLAIN])
             for method in asked.methods:
                 own = median(times[method])
                 print(
                     f"{method:<18} {seconds_text(own):>10} {seconds_text(min(times[method])):>10}"
                     f" {seconds_text(guess[method]):>10} {own / plain:>7.2f}"
-                    f" {guess[method] / guess[iterations.PLAIN]:>9.2f}  {found[i, delay, method][0]['iterations']}"
+                    f" {guess[method] / guess[prediction.PLAIN]:>9.2f}  {found[i, delay, method][0]['iterations']}"
                 )
     worst = max(each["residual"] for of in found.values() for each in of)
     if worst > asked.tolerance or not all(each.get("checked") for of in found.values() for each in of):

@@ -25,6 +25,7 @@ Numbering number(const CrsMatrix& a, const Colouring& colouring, Order order, in
   made.order = order;
   made.colours = colouring.colours();
   made.parts = parts;
+  made.groups = std::min(parts, most_groups);
   const auto n = static_cast<std::size_t>(a.rows);
   made.old_of_new.resize(n);
   made.new_of_old.resize(n);
@@ -48,12 +49,7 @@ Numbering number(const CrsMatrix& a, const Colouring& colouring, Order order, in
       made.colour[next] = c;
     }
   };
-  if (order == Order::coalesced)
-    for (int c = 0; c < made.colours; ++c)
-      for (int p = 0; p < parts; ++p) place(c, p);
-  else
-    for (int p = 0; p < parts; ++p)
-      for (int c = 0; c < made.colours; ++c) place(c, p);
+  made.in_order({0, parts}, place);
   return made;
 }
 

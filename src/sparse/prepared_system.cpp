@@ -23,7 +23,7 @@ void for_parts(const Numbering& numbering, int thread, int team, Use use) {
 
 } // namespace
 
-// One parallel region; work(colour, part, block, scratch) for each block of the thread, part by part.
+// One parallel region; work(block, range, scratch) for each block of the thread, in the order of memory.
 template <class Work>
 void PreparedSystem::for_own_blocks(Work work) const {
   const int team = std::min(threads::count(), scratch_threads_);
@@ -31,9 +31,8 @@ void PreparedSystem::for_own_blocks(Work work) const {
   {
     const int thread = omp_get_thread_num();
     double* const scratch = const_cast<double*>(scratch_.data()) + thread * longest_block_;
-    for_parts(numbering_, thread, omp_get_num_threads(), [&](int p) {
-      for (int c = 0; c < numbering_.colours; ++c) work(numbering_.block_of(c, p), numbering_.at(c, p), scratch);
-    });
+    numbering_.in_order(threads::part(numbering_.parts, thread, omp_get_num_threads()),
+                        [&](int c, int p) { work(numbering_.block_of(c, p), numbering_.at(c, p), scratch); });
   }
 }
 

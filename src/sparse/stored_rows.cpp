@@ -3,6 +3,7 @@
 #include "threads/team.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace kumihimo::sparse {
 namespace {
@@ -79,15 +80,15 @@ class Builder {
   Result<StoredRows<Value>> build() {
     switch (made_.layout) {
     case Layout::crs: place_crs(); break;
-    case Layout::ell_rows:
+    case Layout::ell_rows: place_rows(); break;
+    case Layout::ell_columns:
     case Layout::ell_blocks:
-    case Layout::ell_strips: place_blocks(); break;
-    case Layout::ell_columns: place_columns(); break;
+    case Layout::ell_strips: place_columns(); break;
     case Layout::sell: place_chunks(); break;
     case Layout::streams: place_streams(); break;
     }
-    // Blocks share the columns of ell_columns; the others' storage is written by the thread that reads it.
-    const bool is_shared = made_.layout == Layout::ell_columns;
+    // Blocks share columns of ELL; the others' storage is written by the thread that reads it.
+    const bool is_shared = has_columns();
     made_.column = TRY(is_shared ? Columns::zeros(entries_) : Columns::unwritten(entries_));
     made_.value = TRY(is_shared ? Values::zeros(entries_) : Values::unwritten(entries_));
     made_.begin = TRY(threads::Array<std::int64_t>::zeros(static_cast<std::int64_t>(begin_.size())));
@@ -98,23 +99,23 @@ class Builder {
   }
 
  private:
+  bool has_columns() const {
+    return made_.layout == Layout::ell_columns || made_.layout == Layout::ell_blocks ||
+           made_.layout == Layout::ell_strips;
+  }
+
   std::int64_t widest(const threads::Range& rows) const {
     std::int64_t width = 0;
     for (std::int64_t i = rows.begin; i < rows.end; ++i) width = std::max(width, rows_.length(i));
     return width;
   }
 
-  // Calls use(block, rows, place) in the order of numbers.
+  // Calls use(rows, place) for each block in the order of numbers.
   template <class Use>
   void each_block(Use use) {
-    const bool coalesced = numbering_.order == Order::coalesced;
-    const int outer = coalesced ? numbering_.colours : numbering_.parts;
-    const int inner = coalesced ? numbering_.parts : numbering_.colours;
-    for (int o = 0; o < outer; ++o)
-      for (int i = 0; i < inner; ++i) {
-        const std::size_t b = static_cast<std::size_t>(coalesced ? o : i) * numbering_.parts + (coalesced ? i : o);
-        use(numbering_.block[b], made_.place[b], i);
-      }
+    numbering_.in_order({0, numbering_.parts}, [&](int c, int p) {
+      use(numbering_.at(c, p), made_.place[static_cast<std::size_t>(numbering_.block_of(c, p))]);
+    });
   }
 
   void place_crs() {
@@ -129,45 +130,53 @@ class Builder {
         [&](std::size_t b) { made_.place[b].width = static_cast<std::int32_t>(widest(numbering_.block[b])); });
   }
 
-  void place_blocks() {
+  void place_rows() {
     find_widths();
-    each_block([&](const threads::Range& rows, BlockPlace& place, int) {
+    each_block([&](const threads::Range& rows, BlockPlace& place) {
       place.base = entries_;
-      place.stride = made_.layout == Layout::ell_rows ? place.width : rounded_up(rows.size(), vector_rows);
-      entries_ += made_.layout == Layout::ell_rows ? rows.size() * place.width : place.stride * place.width;
+      place.stride = place.width;
+      entries_ += rows.size() * place.width;
     });
   }
 
-  // One array per column for the blocks of a colour (coalesced) or of a part (sequential), which stand side by side.
+  // One array per column for blocks that stand side by side: those of a colour (coalesced) or of a group (sequential),
+  // and of a colour within a group where columns are blocked.
   void place_columns() {
     find_widths();
-    std::vector<BlockPlace*> group;
+    std::vector<BlockPlace*> run;
     std::int64_t first = 0, end = 0;
     const auto close = [&] {
       std::int64_t width = 0;
-      for (BlockPlace* const place : group) {
+      for (BlockPlace* const place : run) {
         place->base += entries_ - first;
         place->stride = rounded_up(end - first, vector_rows);
         width = std::max<std::int64_t>(width, place->width);
       }
       entries_ += width * rounded_up(end - first, vector_rows);
-      group.clear();
+      run.clear();
     };
-    each_block([&](const threads::Range& rows, BlockPlace& place, int i) {
-      if (i == 0) {
+    const bool is_blocked = made_.layout != Layout::ell_columns, is_coalesced = numbering_.order == Order::coalesced;
+    std::pair<int, int> before{-1, -1};
+    numbering_.in_order({0, numbering_.parts}, [&](int c, int p) {
+      const std::pair<int, int> of{is_blocked || is_coalesced ? c : 0,
+                                   is_blocked || !is_coalesced ? numbering_.group_of(p) : 0};
+      const threads::Range& rows = numbering_.at(c, p);
+      if (of != before) {
         close();
         first = rows.begin;
       }
+      before = of;
+      BlockPlace& place = made_.place[static_cast<std::size_t>(numbering_.block_of(c, p))];
       place.base = rows.begin;
       end = rows.end;
-      group.push_back(&place);
+      run.push_back(&place);
     });
     close();
   }
 
   void place_chunks() {
     std::int64_t chunks = 0;
-    each_block([&](const threads::Range& rows, BlockPlace& place, int) {
+    each_block([&](const threads::Range& rows, BlockPlace& place) {
       place.base = chunks;
       chunks += (rows.size() + made_.chunk - 1) / made_.chunk;
     });
@@ -184,7 +193,7 @@ class Builder {
 
   void place_streams() {
     std::int64_t positions = 0;
-    each_block([&](const threads::Range& rows, BlockPlace& place, int) {
+    each_block([&](const threads::Range& rows, BlockPlace& place) {
       place.base = positions;
       positions += length_of_stream(rows) + 1;
     });
@@ -200,7 +209,7 @@ class Builder {
       }
       made_.place[b].stride = sum;
     });
-    each_block([&](const threads::Range&, BlockPlace& place, int) {
+    each_block([&](const threads::Range&, BlockPlace& place) {
       place.first = entries_;
       entries_ += place.stride * made_.chunk;
     });
@@ -227,9 +236,9 @@ class Builder {
     switch (made_.layout) {
     case Layout::crs:
     case Layout::ell_rows:
-    case Layout::ell_columns: return;
+    case Layout::ell_columns:
     case Layout::ell_blocks:
-    case Layout::ell_strips: return clear(place.base, place.stride * place.width);
+    case Layout::ell_strips: return; // has_columns(): zero from the start
     case Layout::sell: {
       const std::int64_t first = begin_[place.base], chunks = length_of_stream(rows);
       return clear(first, begin_[place.base + chunks] - first);

@@ -15,8 +15,8 @@ namespace kumihimo::sparse {
 enum class Layout {
   crs,         // compressed rows
   ell_rows,    // Sliced-ELL, row-wise: entries of a row side by side
-  ell_columns, // Sliced-ELL, column-wise: column k of a colour (coalesced) or of a part (sequential) is contiguous
-  ell_blocks,  // the same, column k of a block is contiguous
+  ell_columns, // Sliced-ELL, column-wise: column k of a colour (coalesced) or of a group (sequential) is contiguous
+  ell_blocks,  // the same, column k of a colour within a group is contiguous
   ell_strips,  // the same storage; 8 rows at once in vector registers
   sell,        // SELL-C-sigma: chunks of C rows, each with a width of its own (M. Kreutzer et al., SIAM J. Sci. Comput.
                // 36, 2014)
