@@ -87,10 +87,9 @@ class Builder {
     case Layout::sell: place_chunks(); break;
     case Layout::streams: place_streams(); break;
     }
-    // Blocks share columns of ELL; the others' storage is written by the thread that reads it.
-    const bool is_shared = has_columns();
-    made_.column = TRY(is_shared ? Columns::zeros(entries_) : Columns::unwritten(entries_));
-    made_.value = TRY(is_shared ? Values::zeros(entries_) : Values::unwritten(entries_));
+    // Written by the thread that reads it. Where blocks share columns, places that no block reads stay unwritten.
+    made_.column = TRY(Columns::unwritten(entries_));
+    made_.value = TRY(Values::unwritten(entries_));
     made_.begin = TRY(threads::Array<std::int64_t>::zeros(static_cast<std::int64_t>(begin_.size())));
     std::copy(begin_.begin(), begin_.end(), made_.begin.begin());
     fill();
@@ -99,11 +98,6 @@ class Builder {
   }
 
  private:
-  bool has_columns() const {
-    return made_.layout == Layout::ell_columns || made_.layout == Layout::ell_blocks ||
-           made_.layout == Layout::ell_strips;
-  }
-
   std::int64_t widest(const threads::Range& rows) const {
     std::int64_t width = 0;
     for (std::int64_t i = rows.begin; i < rows.end; ++i) width = std::max(width, rows_.length(i));
@@ -139,21 +133,21 @@ class Builder {
     });
   }
 
-  // One array per column for blocks that stand side by side: those of a colour (coalesced) or of a group (sequential),
-  // and of a colour within a group where columns are blocked.
+  // One array per column for a run of blocks that stand side by side: those of a colour (coalesced) or of a group
+  // (sequential), and of a colour within a group where columns are blocked. Such a run also ends where a block's width
+  // would make more than half of it padding: one long row must not make thousands as long.
   void place_columns() {
     find_widths();
     std::vector<BlockPlace*> run;
-    std::int64_t first = 0, end = 0;
+    std::int64_t first = 0, end = 0, width = 0, needed = 0;
     const auto close = [&] {
-      std::int64_t width = 0;
       for (BlockPlace* const place : run) {
         place->base += entries_ - first;
         place->stride = rounded_up(end - first, vector_rows);
-        width = std::max<std::int64_t>(width, place->width);
       }
       entries_ += width * rounded_up(end - first, vector_rows);
       run.clear();
+      width = needed = 0;
     };
     const bool is_blocked = made_.layout != Layout::ell_columns, is_coalesced = numbering_.order == Order::coalesced;
     std::pair<int, int> before{-1, -1};
@@ -161,14 +155,18 @@ class Builder {
       const std::pair<int, int> of{is_blocked || is_coalesced ? c : 0,
                                    is_blocked || !is_coalesced ? numbering_.group_of(p) : 0};
       const threads::Range& rows = numbering_.at(c, p);
-      if (of != before) {
+      BlockPlace& place = made_.place[static_cast<std::size_t>(numbering_.block_of(c, p))];
+      const std::int64_t entries = place.width * rows.size();
+      if (of != before ||
+          (is_blocked && std::max<std::int64_t>(width, place.width) * (rows.end - first) > 2 * (needed + entries))) {
         close();
         first = rows.begin;
       }
       before = of;
-      BlockPlace& place = made_.place[static_cast<std::size_t>(numbering_.block_of(c, p))];
       place.base = rows.begin;
       end = rows.end;
+      width = std::max<std::int64_t>(width, place.width);
+      needed += entries;
       run.push_back(&place);
     });
     close();
@@ -238,7 +236,7 @@ class Builder {
     case Layout::ell_rows:
     case Layout::ell_columns:
     case Layout::ell_blocks:
-    case Layout::ell_strips: return; // has_columns(): zero from the start
+    case Layout::ell_strips: return;
     case Layout::sell: {
       const std::int64_t first = begin_[place.base], chunks = length_of_stream(rows);
       return clear(first, begin_[place.base + chunks] - first);

@@ -44,7 +44,7 @@ struct StoredRows {
 
   std::int64_t nonzeros = 0; // entries without padding
 
-  // Bytes of the nonzeros, with their columns, and of `begin`; a product also reads padded_bytes() of padding.
+  // Bytes of the nonzeros, with their columns, and of `begin`; a product reads most of the padding, too.
   std::int64_t bytes() const { return nonzeros * entry_bytes + begin.size() * 8; }
   std::int64_t padded_bytes() const { return (value.size() - nonzeros) * entry_bytes; }
   static constexpr std::int64_t entry_bytes = 4 + sizeof(Value);

@@ -40,6 +40,32 @@ TEST(Numbering, IsAPermutationInBlocks) {
       }
 }
 
+// Blocks follow each other without gaps: colour by colour, in each group of parts if sequential.
+TEST(Numbering, PutsAGroupsPartsOfAColourSideBySide) {
+  const CrsMatrix a = poisson(12, 12, 12);
+  for (const int parts : {3, 8, 20}) {
+    const Colouring colouring = cm_rcm(a, 4);
+    const Numbering coalesced = number(a, colouring, Order::coalesced, parts);
+    const Numbering sequential = number(a, colouring, Order::sequential, parts);
+    ASSERT_EQ(sequential.groups, std::min(parts, 8));
+    std::int64_t next = 0;
+    for (int c = 0; c < coalesced.colours; ++c)
+      for (int p = 0; p < parts; next = coalesced.at(c, p++).end) ASSERT_EQ(coalesced.at(c, p).begin, next);
+    next = 0;
+    for (int g = 0; g < sequential.groups; ++g) {
+      const threads::Range group = threads::part(parts, g, sequential.groups);
+      for (std::int64_t p = group.begin; p < group.end; ++p)
+        ASSERT_EQ(sequential.group_of(static_cast<int>(p)), g) << parts;
+      for (int c = 0; c < sequential.colours; ++c)
+        for (std::int64_t p = group.begin; p < group.end; ++p) {
+          ASSERT_EQ(sequential.at(c, static_cast<int>(p)).begin, next);
+          next = sequential.at(c, static_cast<int>(p)).end;
+        }
+    }
+    EXPECT_EQ(next, a.rows);
+  }
+}
+
 TEST(Numbering, HasMorePartsOnlyWhereTheyHoldRows) {
   EXPECT_EQ(parts_for(1, 1), 48);
   EXPECT_EQ(parts_for(192 * 64 * 3 - 1, 3), 48);
