@@ -93,7 +93,8 @@ class AmgSolver final : public LocalSolver {
 
 } // namespace
 
-Result<std::unique_ptr<LocalSolver>> make_amg(const Variant&, const sparse::CrsMatrix& matrix, const ParameterValues&) {
+Result<std::unique_ptr<LocalSolver>> make_amg(const Variant&, const sparse::CrsMatrix& matrix, const ParameterValues&,
+                                              sparse::Factorisations&) {
   TRY(sparse::check_symmetric_positive(matrix));
   const bool has_ghosts = matrix.columns > matrix.rows;
   const sparse::CrsMatrix square = has_ghosts ? square_part(matrix) : sparse::CrsMatrix{};

@@ -61,7 +61,7 @@ class GoldenSolver final : public LocalSolver {
 } // namespace
 
 Result<std::unique_ptr<LocalSolver>> make_golden(const Variant&, const sparse::CrsMatrix& matrix,
-                                                 const ParameterValues&) {
+                                                 const ParameterValues&, sparse::Factorisations&) {
   TRY(sparse::check_symmetric_positive(matrix));
   sparse::golden::Factor factor = TRY(sparse::golden::factorise(matrix));
   return std::unique_ptr<LocalSolver>(std::make_unique<GoldenSolver>(matrix, std::move(factor)));

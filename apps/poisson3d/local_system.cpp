@@ -15,8 +15,9 @@ LocalSystem::LocalSystem(const LocalProblem& problem, std::unique_ptr<LocalSolve
 
 Result<std::unique_ptr<LocalSystem>> LocalSystem::make(const LocalProblem& problem, const Variant& variant,
                                                        const ParameterValues& parameters,
+                                                       sparse::Factorisations& factorisations,
                                                        application::Runtime& runtime) {
-  Result<std::unique_ptr<LocalSolver>> solver = variant.make(variant, problem.matrix, parameters);
+  Result<std::unique_ptr<LocalSolver>> solver = variant.make(variant, problem.matrix, parameters, factorisations);
   if (Status s = runtime.agree_on(solver); !s) return s.error();
   std::unique_ptr<LocalSystem> made(new LocalSystem(problem, std::move(*solver), runtime));
   Ghosts ghosts = problem.ghosts;

@@ -19,7 +19,9 @@ class LocalSystem final : public krylov::LinearSystem {
   // Collective: makes the exchange in the variant's numbering. Errors: those of the variant, of memory and transport;
   // all ranks get the same.
   static Result<std::unique_ptr<LocalSystem>> make(const LocalProblem& problem, const Variant& variant,
-                                                   const ParameterValues& parameters, application::Runtime& runtime);
+                                                   const ParameterValues& parameters,
+                                                   sparse::Factorisations& factorisations,
+                                                   application::Runtime& runtime);
 
   std::int64_t rows() const override { return problem_.matrix.rows; }
   std::int64_t length() const override { return problem_.matrix.columns; }

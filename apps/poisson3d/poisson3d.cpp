@@ -12,7 +12,9 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <any>
 #include <cmath>
+#include <memory>
 
 namespace kumihimo::poisson3d {
 namespace {
@@ -40,6 +42,26 @@ Result<LocalProblem> problem_of(const Request& request, const Grid& grid, const 
   return made;
 }
 
+// What all candidates of a task share.
+struct Shared {
+  LocalProblem problem;
+  double problem_seconds = 0;
+  sparse::Factorisations factorisations;
+};
+
+Result<std::shared_ptr<Shared>> shared_of(const Request& request, const Grid& grid, const application::RankGrid& ranks,
+                                          Runtime& runtime) {
+  if (const auto* const kept = std::any_cast<std::shared_ptr<Shared>>(&runtime.kept)) return *kept;
+  const std::int64_t begin = measure::now_ns();
+  Result<LocalProblem> problem = problem_of(request, grid, ranks, runtime);
+  if (Status s = runtime.agree_on(problem); !s) return s.error();
+  auto made = std::make_shared<Shared>();
+  made->problem = std::move(*problem);
+  made->problem_seconds = seconds_since(begin);
+  runtime.kept = made;
+  return made;
+}
+
 Result<json> run(const Request& request, Runtime& runtime) {
   const bool of_file = !request.option("matrix").empty();
   Grid grid;
@@ -50,24 +72,24 @@ Result<json> run(const Request& request, Runtime& runtime) {
     ranks = TRY(runtime.grid(grid.cells));
   }
 
+  const std::shared_ptr<Shared> shared = TRY(shared_of(request, grid, ranks, runtime));
+  const LocalProblem& problem = shared->problem;
   const std::int64_t begin = measure::now_ns();
-  Result<LocalProblem> problem = problem_of(request, grid, ranks, runtime);
-  if (Status s = runtime.agree_on(problem); !s) return s.error();
-  const double problem_seconds = seconds_since(begin);
-  std::unique_ptr<LocalSystem> system =
-      TRY(LocalSystem::make(*problem, variant_of(request), request.candidate.parameters, runtime));
+  std::unique_ptr<LocalSystem> system = TRY(
+      LocalSystem::make(problem, variant_of(request), request.candidate.parameters, shared->factorisations, runtime));
   application::TimedSums sums(runtime.sums(), system->times());
-  Result<threads::Array<double>> b = system->renumbered(problem->right_side),
+  Result<threads::Array<double>> b = system->renumbered(problem.right_side),
                                  x = threads::Array<double>::zeros(system->rows());
   if (Status s = runtime.agree_on(b); !s) return s.error();
   if (Status s = runtime.agree_on(x); !s) return s.error();
-  const MatrixNorms norms = norms_of(problem->matrix, runtime);
-  const double setup = seconds_since(begin) - problem_seconds;
+  const MatrixNorms norms = norms_of(problem.matrix, runtime);
+  const double setup = seconds_since(begin) + system->solver().kept_seconds();
 
   runtime.processes().barrier();
   const std::int64_t start = measure::now_ns();
   const Solved solved = TRY(solve(request, *system, sums, b->span(), x->span(), norms, runtime));
-  const std::vector<double> seconds = runtime.processes().largest({seconds_since(start), setup, problem_seconds});
+  const std::vector<double> seconds =
+      runtime.processes().largest({seconds_since(start), setup, shared->problem_seconds});
 
   json facts = system->solver().facts();
   facts.update(solved.facts);
@@ -84,7 +106,7 @@ Result<json> run(const Request& request, Runtime& runtime) {
                 {"kernels", to_json(system->times(), runtime.processes())}};
   if (request.checks && solved.converged)
     found["checked"] =
-        TRY(check_solution(*problem, system->natural(x->span()), request.tolerance, solved.deviation, runtime));
+        TRY(check_solution(problem, system->natural(x->span()), request.tolerance, solved.deviation, runtime));
   return found;
 }
 

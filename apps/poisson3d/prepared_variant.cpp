@@ -40,6 +40,7 @@ class PreparedSolver final : public LocalSolver {
   nlohmann::json facts() const override {
     return {{"colours", system_.colours()}, {"instructions", system_.instruction_set()}};
   }
+  double kept_seconds() const override { return system_.kept_seconds(); }
 
  private:
   double entries_;
@@ -50,8 +51,10 @@ class PreparedSolver final : public LocalSolver {
 } // namespace
 
 Result<std::unique_ptr<LocalSolver>> make_prepared(const Variant& variant, const sparse::CrsMatrix& matrix,
-                                                   const ParameterValues& parameters) {
-  sparse::PreparedSystem system = TRY(sparse::prepare(matrix, *variant.prepared, {.parameters = parameters}));
+                                                   const ParameterValues& parameters,
+                                                   sparse::Factorisations& factorisations) {
+  sparse::PreparedSystem system =
+      TRY(sparse::prepare(matrix, *variant.prepared, {.parameters = parameters, .factorisations = &factorisations}));
   return std::unique_ptr<LocalSolver>(std::make_unique<PreparedSolver>(matrix, std::move(system)));
 }
 

@@ -34,12 +34,15 @@ class LocalSolver {
   virtual application::Work work_of_preconditioner() const = 0;
   // Words and numbers for the user, such as the number of colours: {"colours": 40}.
   virtual nlohmann::json facts() const = 0;
+  // What the set-up took less because steps of another variant served.
+  virtual double kept_seconds() const { return 0; }
 };
 
 struct Variant : VariantDescription {
-  // Factorises. The matrix outlives the solver. Errors: parameters that do not fit the matrix (not applicable); a
-  // pivot.
-  Result<std::unique_ptr<LocalSolver>> (*make)(const Variant&, const sparse::CrsMatrix&, const ParameterValues&);
+  // Factorises. The matrix outlives the solver; `factorisations` are of the matrix. Errors: parameters that do not fit
+  // the matrix (not applicable); a pivot.
+  Result<std::unique_ptr<LocalSolver>> (*make)(const Variant&, const sparse::CrsMatrix&, const ParameterValues&,
+                                               sparse::Factorisations& factorisations);
   const sparse::Variant* prepared = nullptr; // of the registry of src/sparse
 };
 

@@ -5,9 +5,12 @@
 namespace kumihimo::poisson3d {
 
 using Made = Result<std::unique_ptr<LocalSolver>>;
-Made make_golden(const Variant&, const sparse::CrsMatrix& matrix, const ParameterValues& parameters);
-Made make_prepared(const Variant& variant, const sparse::CrsMatrix& matrix, const ParameterValues& parameters);
-Made make_amg(const Variant&, const sparse::CrsMatrix& matrix, const ParameterValues& parameters);
+Made make_golden(const Variant&, const sparse::CrsMatrix& matrix, const ParameterValues& parameters,
+                 sparse::Factorisations&);
+Made make_prepared(const Variant& variant, const sparse::CrsMatrix& matrix, const ParameterValues& parameters,
+                   sparse::Factorisations&);
+Made make_amg(const Variant&, const sparse::CrsMatrix& matrix, const ParameterValues& parameters,
+              sparse::Factorisations&);
 
 std::span<const Variant> variants() {
   static const std::vector<Variant> all = [] {

@@ -20,6 +20,16 @@ Result<const Application*> find_application(std::span<const Application> all, st
 
 namespace {
 
+// Of the variants: a choice between them holds for one compiler.
+constexpr std::string_view compiler =
+#if defined(__clang__)
+    "Clang " __clang_version__;
+#elif defined(__GNUC__)
+    "GCC " __VERSION__;
+#else
+    "another compiler";
+#endif
+
 json to_json(const VariantDescription& variant) {
   json parameters = json::array();
   for (const TakenParameter& taken : variant.parameters)
@@ -50,6 +60,7 @@ json to_json(const Application& application) {
           {"sizes", application.sizes},
           {"default_size", application.default_size},
           {"golden_hash", application.golden_hash},
+          {"compiler", compiler},
           {"methods", std::vector<std::string_view>(application.methods.begin(), application.methods.end())},
           {"variants", std::move(variants)},
           {"options", std::move(options)}};

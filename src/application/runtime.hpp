@@ -7,6 +7,7 @@
 #include "application/rank_grid.hpp"
 #include "krylov/linear_system.hpp"
 
+#include <any>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -45,6 +46,9 @@ class Runtime {
     return processes_.agree_on(mine);
   }
   Processes& processes() { return processes_; }
+
+  // What the application keeps of one candidate for the next: they share all that a task gives.
+  std::any kept;
 
   // A line for the user about the present run, at most ten a second. No communication.
   void progress(std::int64_t iteration, double residual, double tolerance);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 namespace kumihimo::sparse {
 namespace {
@@ -224,20 +225,23 @@ class Preparation {
                                : variant_.layout == Layout::streams ? value_["streams"]
                                                                     : 1;
     chunk_ = static_cast<int>(chunk);
-    TRY(order());
-    const SplitMatrix parts = split(a_, made_.numbering_);
-    const bool own = variant_.copies == Copies::two;
-    const Factor factor = TRY(factorise(parts, made_.numbering_, own ? OffDiagonals::own : OffDiagonals::of_matrix));
-    TRY(store_matrix(parts, factor));
-    if (made_.is_transformed()) TRY(store_scaled(parts, factor));
-    TRY(store_rest(parts));
-    made_.set_up_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    Factorisations own, &factorisations = options_.factorisations ? *options_.factorisations : own;
+    const std::shared_ptr<const FactoredMatrix> factored =
+        TRY(factorisations.of(a_, factor_choice(), options_.colouring));
+    made_.kept_seconds_ = factorisations.saved_seconds();
+    made_.numbering_ = factored->numbering;
+    for (const threads::Range& block : made_.numbering_.block)
+      made_.longest_block_ = std::max(made_.longest_block_, (block.size() + 7) / 8 * 8);
+    TRY(store_matrix(factored->parts, factored->factor));
+    if (made_.is_transformed()) TRY(store_scaled(factored->parts, factored->factor));
+    TRY(store_rest(factored->parts));
+    made_.set_up_seconds_ =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count() + made_.kept_seconds_;
     return std::move(made_);
   }
 
  private:
   Status check() {
-    TRY(check_symmetric_positive(a_));
     for (const auto& [name, number] : options_.parameters) {
       const auto taken = variant_.description.parameters;
       const auto found =
@@ -254,17 +258,19 @@ class Preparation {
     return Nothing{};
   }
 
-  Status order() {
-    const auto m = static_cast<int>(value_["colours"]);
-    const Colouring colouring = options_.colouring ? *options_.colouring
-                                : m == 0           ? greedy_colouring(a_)
-                                                   : cm_rcm(a_, m);
-    TRY(check_colouring(a_, colouring));
-    const std::int64_t sigma = variant_.layout == Layout::sell ? value_["sigma"] : 1;
-    made_.numbering_ =
-        number(a_, colouring, variant_.order, parts_for(a_.rows, colouring.colours()), static_cast<int>(sigma));
-    for (const threads::Range& block : made_.numbering_.block)
-      made_.longest_block_ = std::max(made_.longest_block_, (block.size() + 7) / 8 * 8);
+  FactorChoice factor_choice() const {
+    return {.colours = value_.at("colours"),
+            .order = variant_.order,
+            .sigma = variant_.layout == Layout::sell ? static_cast<int>(value_.at("sigma")) : 1,
+            .off_diagonals = variant_.copies == Copies::two ? OffDiagonals::own : OffDiagonals::of_matrix};
+  }
+
+  Status check_single_precision(const Factor& factor) const {
+    constexpr double largest = std::numeric_limits<float>::max();
+    for (const double value : factor.lower)
+      if (std::abs(value) > largest)
+        return not_applicable("the factor must fit single precision", fmt::format("{:g}", value),
+                              "use a variant without a single-precision factor");
     return Nothing{};
   }
 
@@ -277,6 +283,7 @@ class Preparation {
   Status store_matrix(const SplitMatrix& parts, const Factor& factor) {
     if (variant_.copies == Copies::two) TRY(store_side(made_.both_, parts, Side::both, nullptr));
     if (variant_.factor_type == FactorType::float32) {
+      TRY(check_single_precision(factor));
       TRY(store_side(made_.float_lower_, parts, Side::lower, &factor));
       TRY(store_side(made_.float_upper_, parts, Side::upper, &factor));
     } else {

@@ -2,6 +2,7 @@
 // Vectors are in the numbering of the system. All functions use the team of threads; none allocates.
 #pragma once
 
+#include "sparse/factored_matrix.hpp"
 #include "sparse/loops.hpp"
 #include "sparse/variants.hpp"
 
@@ -19,7 +20,9 @@ class PreparedSystem {
   const Variant& variant() const { return *variant_; }
   const Numbering& numbering() const { return numbering_; }
   int colours() const { return numbering_.colours; } // the final m
+  // As if no step had been kept from another variant; those took kept_seconds().
   double set_up_seconds() const { return set_up_seconds_; }
+  double kept_seconds() const { return kept_seconds_; }
   std::string_view instruction_set() const { return set_->name; }
 
   // Between the matrix's order and the system's; rows() elements.
@@ -78,7 +81,7 @@ class PreparedSystem {
   const InstructionSet* set_ = nullptr;
   Numbering numbering_;
   std::int32_t ghosts_count_ = 0;
-  double set_up_seconds_ = 0;
+  double set_up_seconds_ = 0, kept_seconds_ = 0;
   std::int64_t longest_block_ = 0;
 
   StoredRows<double> both_; // Copies::two
@@ -99,6 +102,7 @@ struct PrepareOptions {
   ParameterValues parameters = {};              // of the variant; others take their defaults
   std::optional<Colouring> colouring = {};      // instead of CM-RCM(colours)
   const InstructionSet* instructions = nullptr; // default: the fastest of this processor
+  Factorisations* factorisations = nullptr;     // of the matrix: keeps steps for the next variant
 };
 
 // Checks the matrix, colours, numbers, factorises and stores it for threads::count() threads; later calls may use

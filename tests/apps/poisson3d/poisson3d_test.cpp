@@ -183,7 +183,9 @@ Result<Answer> solve(const Box& cells, Boundary boundary, RightSide right_side, 
     const RankGrid on = TRY(runtime->grid(cells));
     const LocalProblem problem = TRY(make_problem(grid, on, processes.rank(), right_side));
     const Variant& variant = variants()[of.variant];
-    std::unique_ptr<LocalSystem> system = TRY(LocalSystem::make(problem, variant, of.parameters, *runtime));
+    sparse::Factorisations factorisations;
+    std::unique_ptr<LocalSystem> system =
+        TRY(LocalSystem::make(problem, variant, of.parameters, factorisations, *runtime));
     const threads::Array<double> b = TRY(system->renumbered(problem.right_side));
     threads::Array<double> x = TRY(threads::Array<double>::zeros(system->rows()));
     application::Request request;
@@ -344,11 +346,12 @@ Status on_two_ranks(const std::function<Probe(std::int32_t)>& probe,
     const LocalProblem problem = TRY(make_problem(grid, on, processes.rank(), RightSide::ones));
     mine = probe(processes.rank());
     Variant variant;
-    variant.make = [](const Variant&, const sparse::CrsMatrix& matrix,
-                      const ParameterValues&) -> Result<std::unique_ptr<LocalSolver>> {
+    sparse::Factorisations factorisations;
+    variant.make = [](const Variant&, const sparse::CrsMatrix& matrix, const ParameterValues&,
+                      sparse::Factorisations&) -> Result<std::unique_ptr<LocalSolver>> {
       return std::unique_ptr<LocalSolver>(std::make_unique<ProbedSolver>(matrix.rows, mine));
     };
-    std::unique_ptr<LocalSystem> system = TRY(LocalSystem::make(problem, variant, {}, *runtime));
+    std::unique_ptr<LocalSystem> system = TRY(LocalSystem::make(problem, variant, {}, factorisations, *runtime));
     return fn(*system, *runtime);
   };
   return run_processes(2, false, 1, body).first;

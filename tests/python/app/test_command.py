@@ -55,10 +55,27 @@ def test_a_matrix_file_takes_the_place_of_the_size(kumihimo, tmp_path: Path) -> 
     assert refused.code == 2 and "--size has no effect beside a file (got 8)" in refused.err
 
 
+def chain_after_identity(rows: int) -> str:
+    """Rows of the identity, then as many of a chain: on two ranks no row has an entry of the other rank."""
+    lines = [f"{i} {i} 2" for i in range(1, 2 * rows + 1)]
+    lines += [f"{i + 1} {i} -1" for i in range(rows + 1, 2 * rows)]
+    head = ["%%MatrixMarket matrix coordinate real symmetric", f"{2 * rows} {2 * rows} {len(lines)}"]
+    return "\n".join([*head, *lines]) + "\n"
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("ranks", ["2", "3"])
+def test_ranks_without_neighbours_take_part_in_all_sums(kumihimo, tmp_path: Path, ranks: str) -> None:
+    (tmp_path / "a.mtx").write_text(chain_after_identity(30))
+    asked = ("app", "poisson3d", "--set", "matrix=a.mtx", "--variant", "eisenstat", "--threads", "1", "--json")
+    found = found_of(kumihimo(*asked, "--ranks", ranks, "--timeout", "60s"))
+    assert found["right"] is True and found["iterations"] > 5
+
+
 def test_ratios_of_single_runs_are_said_to_be_so(kumihimo) -> None:
     asked = ("app", "poisson3d", "--size", "8", "--variant", "golden", "--threads", "1")
-    assert "of golden: from one run each" in kumihimo(*asked).out
-    assert "of golden: from one run each" not in kumihimo(*asked, "--runs", "2").out
+    assert "golden: from one run each" in kumihimo(*asked).out
+    assert "golden: from one run each" not in kumihimo(*asked, "--runs", "2").out
 
 
 def test_a_long_number_is_a_wrong_value(kumihimo) -> None:
