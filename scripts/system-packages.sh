@@ -94,6 +94,10 @@ packages_of_bench() {
   for package in $(absent_headers libbenchmark-dev=benchmark/benchmark.h); do need "$package"; done
   has smpirun || want libsimgrid-dev
   has ip || want iproute2
+  for package in $(absent_headers libeigen3-dev=eigen3/Eigen/Sparse); do want "$package"; done
+  # PETSc's headers stand in a folder that only pkg-config knows.
+  has pkg-config || want pkg-config
+  pkg-config --exists PETSc 2>/dev/null || want libpetsc-real-dev
 }
 
 packages_of_lint() { :; }
@@ -120,6 +124,8 @@ names() {
     [libtomlplusplus-dev]="libtomlplusplus-dev (toml++ 3)" [libbenchmark-dev]="libbenchmark-dev (Google Benchmark)" [libgtest-dev]="libgtest-dev (GoogleTest)"
     [chromium]="chromium (page tests)" [iproute2]="iproute2 (network namespaces of bench/run krylov)" [libsimgrid-dev]="libsimgrid-dev (SimGrid, the peer of the simulator benchmarks)"
     [libopenmpi-dev]="libopenmpi-dev (mpicc of Open MPI)" [libmpich-dev]="libmpich-dev (mpicc of MPICH)" [gfortran]="gfortran (MPI programs in Fortran)"
+    [libpetsc-real-dev]="libpetsc-real-dev (PETSc, a peer of the sparse and finite element benchmarks)"
+    [libeigen3-dev]="libeigen3-dev (Eigen, a peer of the sparse benchmark)"
     [hpcc]="hpcc (a suite with residuals)" [libblas-dev]="libblas-dev (to build hpcc on MPICH)"
     [lammps]="lammps (the demo's unmodified program)" [libopenblas0]="libopenblas0 (DGEMM of bench node)" [mpich]="mpich (an MPI library)" [openmpi-bin]="openmpi-bin (an MPI library)")
   local joined=''
