@@ -55,10 +55,13 @@ def test_a_matrix_file_takes_the_place_of_the_size(kumihimo, tmp_path: Path) -> 
     assert refused.code == 2 and "--size has no effect beside a file (got 8)" in refused.err
 
 
-def chain_after_identity(rows: int) -> str:
-    """Rows of the identity, then as many of a chain: on two ranks no row has an entry of the other rank."""
-    lines = [f"{i} {i} 2" for i in range(1, 2 * rows + 1)]
-    lines += [f"{i + 1} {i} -1" for i in range(rows + 1, 2 * rows)]
+def grid_after_identity(edge: int) -> str:
+    """Rows of the identity, then as many of 5 points on a square: on two ranks no row has an entry of the other."""
+    rows = edge * edge
+    lines = [f"{i} {i} 4" for i in range(1, 2 * rows + 1)]
+    for i in range(rows + 1, 2 * rows + 1):
+        lines += [f"{i + 1} {i} -1"] if (i - rows) % edge else []
+        lines += [f"{i + edge} {i} -1"] if i + edge <= 2 * rows else []
     head = ["%%MatrixMarket matrix coordinate real symmetric", f"{2 * rows} {2 * rows} {len(lines)}"]
     return "\n".join([*head, *lines]) + "\n"
 
@@ -66,7 +69,7 @@ def chain_after_identity(rows: int) -> str:
 @pytest.mark.mpi
 @pytest.mark.parametrize("ranks", ["2", "3"])
 def test_ranks_without_neighbours_take_part_in_all_sums(kumihimo, tmp_path: Path, ranks: str) -> None:
-    (tmp_path / "a.mtx").write_text(chain_after_identity(30))
+    (tmp_path / "a.mtx").write_text(grid_after_identity(12))
     asked = ("app", "poisson3d", "--set", "matrix=a.mtx", "--variant", "eisenstat", "--threads", "1", "--json")
     found = found_of(kumihimo(*asked, "--ranks", ranks, "--timeout", "60s"))
     assert found["right"] is True and found["iterations"] > 5
