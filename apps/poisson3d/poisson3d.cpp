@@ -9,6 +9,7 @@
 #include "poisson3d/matrix_file.hpp"
 #include "poisson3d/solve.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -26,9 +27,9 @@ constexpr std::int64_t longest_axis = 4096;
 
 double seconds_since(std::int64_t start) { return static_cast<double>(measure::now_ns() - start) * 1e-9; }
 
-const Variant& variant_of(const Request& request) {
+const Variant& variant_of(const application::Candidate& candidate) {
   for (const Variant& each : variants())
-    if (each.name == request.candidate.variant->name) return each;
+    if (each.name == candidate.variant->name) return each;
   return variants().front(); // unreachable: both lists are one
 }
 
@@ -75,8 +76,8 @@ Result<json> run(const Request& request, Runtime& runtime) {
   const std::shared_ptr<Shared> shared = TRY(shared_of(request, grid, ranks, runtime));
   const LocalProblem& problem = shared->problem;
   const std::int64_t begin = measure::now_ns();
-  std::unique_ptr<LocalSystem> system = TRY(
-      LocalSystem::make(problem, variant_of(request), request.candidate.parameters, shared->factorisations, runtime));
+  std::unique_ptr<LocalSystem> system = TRY(LocalSystem::make(
+      problem, variant_of(request.candidate), request.candidate.parameters, shared->factorisations, runtime));
   application::TimedSums sums(runtime.sums(), system->times());
   Result<threads::Array<double>> b = system->renumbered(problem.right_side),
                                  x = threads::Array<double>::zeros(system->rows());
@@ -110,6 +111,15 @@ Result<json> run(const Request& request, Runtime& runtime) {
   return found;
 }
 
+std::string shared_set_up(const application::Candidate& candidate) {
+  const Variant& variant = variant_of(candidate);
+  if (!variant.prepared) return {};
+  const sparse::FactorChoice choice =
+      sparse::factor_choice(*variant.prepared, with_defaults(variant.parameters, candidate.parameters));
+  return fmt::format("{} {} {} {}", choice.colours, static_cast<int>(choice.order), choice.sigma,
+                     static_cast<int>(choice.off_diagonals));
+}
+
 std::string smaller_size(std::string_view size) { return application::quarter_of(size, longest_axis); }
 
 std::span<const VariantDescription> descriptions() {
@@ -139,6 +149,7 @@ application::Application description() {
       .methods = application::krylov_methods(),
       .options = options,
       .smaller_size = &smaller_size,
+      .shared_set_up = &shared_set_up,
       .run = &run,
   };
 }

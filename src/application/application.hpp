@@ -11,6 +11,7 @@
 
 namespace kumihimo::application {
 
+struct Candidate;
 struct Request;
 class Runtime;
 
@@ -34,6 +35,9 @@ struct Application {
   // The problem that tells how many iterations variants need relative to each other at a fraction of the cost; empty:
   // the size has none (a matrix file).
   std::string (*smaller_size)(std::string_view size);
+  // Candidates with the same words share steps of the set-up through Runtime::kept: they run one after another in each
+  // turn. Null: none share any.
+  std::string (*shared_set_up)(const Candidate& candidate) = nullptr;
   // One run with one variant, on all ranks. The result has the fields of docs/applications.md. Errors: those of the
   // request's values; of the run.
   Result<nlohmann::json> (*run)(const Request& request, Runtime& runtime);

@@ -39,6 +39,15 @@ Result<json> about(const Task& task, Processes& processes, const std::string& th
   return found;
 }
 
+std::vector<const Candidate*> in_order_of_set_up(const Task& task) {
+  std::vector<const Candidate*> order;
+  for (const Candidate& candidate : task.candidates) order.push_back(&candidate);
+  if (const auto shared = task.request.application->shared_set_up)
+    std::stable_sort(order.begin(), order.end(),
+                     [&](const Candidate* x, const Candidate* y) { return shared(*x) < shared(*y); });
+  return order;
+}
+
 Result<json> run_one(const Request& request, Runtime& runtime) {
   try {
     return request.application->run(request, runtime);
@@ -55,16 +64,18 @@ Status run_task(const Task& task, Processes& processes, const std::string& threa
   json head = TRY(about(task, processes, threads_text));
   processes.print({{"about", std::move(head)}});
   std::set<const Candidate*> unfit;
+  const std::vector<const Candidate*> order = in_order_of_set_up(task);
   for (int turn = 0; turn < task.turns; ++turn)
-    for (const Candidate& candidate : task.candidates) {
-      if (unfit.contains(&candidate)) continue;
+    for (const Candidate* const each : order) {
+      const Candidate& candidate = *each;
+      if (unfit.contains(each)) continue;
       Request request = task.request;
       request.candidate = candidate;
       runtime->set_label(label_of(candidate));
       Result<json> found = run_one(request, *runtime);
       if (Status s = runtime->agree_on(found); !s) {
         if (s.error().kind == Error::Kind::bad_input || task.candidates.size() == 1) return s;
-        unfit.insert(&candidate);
+        unfit.insert(each);
         found = json{{"not_applicable", s.error().sentence()}, {"failed", s.error().kind == Error::Kind::failed}};
       }
       found->update({{"variant", candidate.variant->name}, {"parameters", candidate.parameters}, {"turn", turn}});

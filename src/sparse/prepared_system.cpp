@@ -213,6 +213,13 @@ std::int64_t PreparedSystem::bytes_of_transformed_iteration() const {
   return scaled_.bytes() + std::int64_t{rows()} * 8 * 6; // r, p, t, u, e, x
 }
 
+FactorChoice factor_choice(const Variant& variant, const ParameterValues& parameters) {
+  return {.colours = parameters.at("colours"),
+          .order = variant.order,
+          .sigma = variant.layout == Layout::sell ? static_cast<int>(parameters.at("sigma")) : 1,
+          .off_diagonals = variant.copies == Copies::two ? OffDiagonals::own : OffDiagonals::of_matrix};
+}
+
 class Preparation {
  public:
   Preparation(const CrsMatrix& matrix, const Variant& variant, const PrepareOptions& options)
@@ -227,7 +234,7 @@ class Preparation {
     chunk_ = static_cast<int>(chunk);
     Factorisations own, &factorisations = options_.factorisations ? *options_.factorisations : own;
     const std::shared_ptr<const FactoredMatrix> factored =
-        TRY(factorisations.of(a_, factor_choice(), options_.colouring));
+        TRY(factorisations.of(a_, factor_choice(variant_, value_), options_.colouring));
     made_.kept_seconds_ = factorisations.saved_seconds();
     made_.numbering_ = factored->numbering;
     for (const threads::Range& block : made_.numbering_.block)
@@ -256,13 +263,6 @@ class Preparation {
     made_.ghosts_count_ = a_.columns - a_.rows;
     made_.scratch_threads_ = threads::count();
     return Nothing{};
-  }
-
-  FactorChoice factor_choice() const {
-    return {.colours = value_.at("colours"),
-            .order = variant_.order,
-            .sigma = variant_.layout == Layout::sell ? static_cast<int>(value_.at("sigma")) : 1,
-            .off_diagonals = variant_.copies == Copies::two ? OffDiagonals::own : OffDiagonals::of_matrix};
   }
 
   Status check_single_precision(const Factor& factor) const {

@@ -98,6 +98,9 @@ class PreparedSystem {
   int scratch_threads_ = 0;
 };
 
+// The steps of the set-up that variants may share. `parameters`: all that the variant takes.
+FactorChoice factor_choice(const Variant& variant, const ParameterValues& parameters);
+
 struct PrepareOptions {
   ParameterValues parameters = {};              // of the variant; others take their defaults
   std::optional<Colouring> colouring = {};      // instead of CM-RCM(colours)

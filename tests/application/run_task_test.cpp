@@ -40,6 +40,7 @@ std::vector<Application> every() {
            .variants = variants,
            .methods = methods,
            .options = options,
+           .shared_set_up = [](const Candidate& each) { return std::string(each.parameters.empty() ? "" : "width"); },
            .run = &answer}};
 }
 
@@ -115,6 +116,19 @@ TEST(RunTask, CandidatesTakeTurns) {
   EXPECT_EQ(last["method"], "other");
   EXPECT_EQ(last["parameters"], json({{"width", 8}}));
   EXPECT_EQ(last["turn"], 1);
+}
+
+TEST(RunTask, CandidatesThatShareASetUpFollowEachOther) {
+  const auto printed = run(
+      1,
+      R"("application": "answers", "turns": 2, "candidates": [{"variant": "blocked", "parameters": {"width": 3}}, {"variant": "golden"}, {"variant": "blocked", "parameters": {"width": 4}}])");
+  ASSERT_TRUE(printed.ok()) << printed.error().sentence();
+  std::vector<std::string> order;
+  for (const json& line : *printed)
+    if (line.contains("result"))
+      order.push_back(line["result"]["variant"].get<std::string>() + line["result"]["parameters"].dump());
+  const std::vector<std::string> turn = {"golden{}", R"(blocked{"width":3})", R"(blocked{"width":4})"};
+  EXPECT_EQ(order, (std::vector<std::string>{turn[0], turn[1], turn[2], turn[0], turn[1], turn[2]}));
 }
 
 TEST(RunTask, AVariantThatFailsDoesNotEndTheOthers) {

@@ -165,6 +165,25 @@ TEST(PreparedSystem, BitsDoNotDependOnThreadsOrInstructions) {
   }
 }
 
+TEST(PreparedSystem, KeptStepsDoNotChangeBits) {
+  const CrsMatrix a = random_matrix(1200, 3600, 21);
+  const std::vector<double> x = random_vector(a.rows, 4);
+  Factorisations kept;
+  bool is_first = true;
+  for (const std::int64_t colours : {5, 9, 5})
+    for (const Variant& variant : variants()) {
+      const ParameterValues parameters = {{"colours", colours}};
+      const PreparedSystem alone = *prepare(a, variant, {.parameters = parameters});
+      const PreparedSystem s = *prepare(a, variant, {.parameters = parameters, .factorisations = &kept});
+      EXPECT_EQ(product_of(s, x), product_of(alone, x)) << variant.description.name;
+      EXPECT_EQ(preconditioned(s, x), preconditioned(alone, x)) << variant.description.name;
+      EXPECT_EQ(alone.kept_seconds(), 0);
+      EXPECT_EQ(s.kept_seconds() > 0, !is_first) << variant.description.name;
+      EXPECT_GE(s.set_up_seconds(), s.kept_seconds());
+      is_first = false;
+    }
+}
+
 TEST(PreparedSystem, IterationsDoNotDependOnThreads) {
   const CrsMatrix a = poisson(16, 14, 12);
   for (const Variant& variant : variants()) {
@@ -220,7 +239,8 @@ TEST(PreparedSystem, OneLongRowWidensItsBlockOnly) {
   };
   const std::int64_t row_wise = padding("BR-1");
   EXPECT_GT(row_wise, 1 << 20);
-  for (const char* const name : {"AC-2", "BC-2"}) EXPECT_LT(padding(name), 3 * row_wise) << name; // a run may be half padding
+  for (const char* const name : {"AC-2", "BC-2"})
+    EXPECT_LT(padding(name), 3 * row_wise) << name; // a run may be half padding
 }
 
 // More threads than parts: the parts, and so the blocks of dot products, stay the same.
@@ -466,6 +486,15 @@ TEST(Variants, HoldThePublishedEightAndOurs) {
   EXPECT_EQ(find_variant("AR-9").error().sentence().find(
                 "the variant must be one of those that are listed (got AR-9); use one of: AR-0, "),
             0u);
+}
+
+TEST(Prepare, RefusesAFactorThatDoesNotFitSinglePrecision) {
+  const CrsMatrix a = matrix_of(2, {{{0, 0}, 4e39}, {{0, 1}, 1e39}, {{1, 0}, 1e39}, {{1, 1}, 4e39}});
+  EXPECT_TRUE(prepare(a, **find_variant("BC-2")));
+  const Result<PreparedSystem> mixed = prepare(a, **find_variant("mixed"));
+  ASSERT_FALSE(mixed);
+  EXPECT_EQ(mixed.error().sentence(), "the factor must fit single precision (got 1e+39); use a variant without a "
+                                      "single-precision factor");
 }
 
 TEST(Prepare, RefusesWrongParametersMatricesAndColourings) {
