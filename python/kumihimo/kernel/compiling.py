@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kumihimo.errors import failed, wrong_value
+from kumihimo.kernel import identity
 
 FLAGS = ("-O3", "-march=native", "-fopenmp-simd", "-fPIC", "-shared", "-w")
 LANGUAGES = {
@@ -28,8 +29,10 @@ class Compiler:
     suffix: str
 
     def compile(self, text: str, folder: Path) -> Path:
-        """The shared library of the text, made once. Failed: the first error of the compiler."""
-        key = hashlib.sha256("\n".join((text, self.version, *self.flags)).encode()).hexdigest()[:24]
+        """The shared library of the text, made once. Its name differs between machines: -march=native does too. Failed:
+        the first error of the compiler."""
+        parts = (text, self.version, *self.flags, *map(str, identity.this_machine().values()))
+        key = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
         made = folder / f"{key}.so"
         if made.exists():
             return made

@@ -10,7 +10,8 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-FIRST_PROCESSOR_BYTES = 4096  # of /proc/cpuinfo, as src/problem/fingerprint.cpp reads
+CPUINFO = Path("/proc/cpuinfo")
+FIRST_PROCESSOR_BYTES = 4096  # of it, as src/problem/fingerprint.cpp reads
 
 
 def hash_of_text(text: str) -> str:
@@ -119,21 +120,36 @@ def version_of(module: str) -> str:
 
 @functools.cache
 def this_machine() -> dict:
-    return {"processor": processor(), "processors": os.sysconf("SC_NPROCESSORS_ONLN")}
+    values = first_processor()
+    processors = os.sysconf("SC_NPROCESSORS_ONLN")
+    return {"processor": processor(values), "processors": processors, "instructions": instructions(values)}
 
 
-def processor(path: Path = Path("/proc/cpuinfo")) -> str:
-    """The model as the system says it, by the rules of src/problem/fingerprint.cpp."""
+def first_processor(path: Path = CPUINFO) -> dict[str, str]:
     try:
         with path.open("rb") as file:
             text = file.read(FIRST_PROCESSOR_BYTES).decode("utf-8", "replace")
     except OSError:
-        return ""
+        return {}
     values: dict[str, str] = {}
     for line in text.splitlines():
         name, colon, value = line.partition(":")
         if colon:
             values.setdefault(name.strip(), value.strip())
+    return values
+
+
+def instructions(values: dict[str, str]) -> str:
+    """Hash of the instruction sets in any order: virtual machines of one model may have others. FNV-1a, as code.hpp."""
+    names = " ".join(sorted((values.get("flags") or values.get("Features") or "").split()))
+    found = 0xCBF29CE484222325
+    for each in names.encode():
+        found = (found ^ each) * 0x100000001B3 % 2**64
+    return f"{found:016x}"
+
+
+def processor(values: dict[str, str]) -> str:
+    """The model as the system says it, by the rules of src/problem/fingerprint.cpp."""
     for name in ("model name", "cpu model", "cpu"):
         if values.get(name):
             return values[name]

@@ -64,9 +64,9 @@ def source_of(tuning: Tuning, candidate: Candidate) -> dict:
 
 
 def keep(made: Path, kept: Path) -> None:
-    """Copies an object, unless another process did: never half of it under its name."""
+    """Copies an object, unless it is there: never half of it under its name. One with other bytes is replaced."""
     with locked(kept):
-        if kept.exists():
+        if kept.is_file() and kept.read_bytes() == made.read_bytes():
             return
         with tempfile.NamedTemporaryFile(dir=kept.parent, suffix=".new", delete=False) as new:
             try:

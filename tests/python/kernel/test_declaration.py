@@ -78,7 +78,8 @@ def test_calls_without_the_promised_property_run_the_golden_copy():
         {"variant": "gone"},
         {"language": "c++"},
         {"compiler": "CPython 2.7"},
-        {"machine": {"processor": "another", "processors": 1}},
+        {"machine": {**identity.this_machine(), "processor": "another"}},
+        {"machine": {**identity.this_machine(), "instructions": "0" * 16}},
         {"parameters": 7},
     ],
 )
@@ -262,11 +263,18 @@ def test_the_machine_is_that_of_the_native_side(tmp_path):
     from kumihimo import _plan
 
     machine = _plan.this_machine()
-    assert identity.this_machine() == {"processor": machine.processor, "processors": machine.processors}
+    here = identity.this_machine()
+    assert (here["processor"], here["processors"]) == (machine.processor, machine.processors)
     arm = tmp_path / "cpuinfo"
     arm.write_text("processor\t: 0\nCPU implementer\t: 0x46\nCPU variant\t: 0x1\nCPU part\t: 0x001\n")
-    assert identity.processor(arm) == "Arm implementer 0x46, part 0x001, variant 0x1"
-    assert identity.processor(tmp_path / "none") == ""
+    assert identity.processor(identity.first_processor(arm)) == "Arm implementer 0x46, part 0x001, variant 0x1"
+    assert identity.processor(identity.first_processor(tmp_path / "none")) == ""
+
+
+def test_instruction_sets_are_part_of_the_machine():
+    found = [identity.instructions(each) for each in ({"flags": "avx2 fma"}, {"flags": "fma avx2"}, {"flags": "fma"})]
+    assert found[0] == found[1] != found[2]
+    assert identity.instructions({"Features": "fma avx2"}) == found[0]
 
 
 def test_a_program_loads_no_native_module_and_no_tuner(tmp_path):

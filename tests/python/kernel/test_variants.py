@@ -13,7 +13,7 @@ import pytest
 from kernel_sessions import InProcess, decision_of, refused_of
 
 from kumihimo.errors import BadInput
-from kumihimo.kernel import compiling, declaration, kernel
+from kumihimo.kernel import compiling, declaration, identity, kernel
 from kumihimo.kernel.loops import Loop
 
 DOUBLES = lambda size, seed: (array("d", [(i * 7 + seed) % 5 for i in range(size)]),)  # noqa: E731
@@ -232,6 +232,17 @@ def test_a_golden_copy_that_fails_leaves_its_kernel_untuned(tuned):
     (left,) = found.left
     assert left["reason"] == "the golden copy of broken fails at size 8: raises RuntimeError: 'not yet'"
     assert not found.decisions and not found.choices
+
+
+@needs_compiler
+def test_machines_share_no_object(tmp_path, monkeypatch):
+    """They may share the folder of wisdom, and -march=native differs between them."""
+    compiler = compiling.find("c")
+    here = compiler.compile("int x;", tmp_path)
+    assert compiler.compile("int x;", tmp_path) == here
+    other = {**identity.this_machine(), "instructions": "0" * 16}
+    monkeypatch.setattr(identity, "this_machine", lambda: other)
+    assert compiler.compile("int x;", tmp_path) != here
 
 
 def test_compilers_with_arguments_and_missing_ones(monkeypatch):

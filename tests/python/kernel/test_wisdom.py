@@ -95,6 +95,15 @@ def test_programs_that_keep_one_object_at_the_same_time(tmp_path, monkeypatch):
     assert sorted(each.name for each in kept.parent.iterdir()) == ["key.lock", "key.new", "key.so"]
 
 
+def test_an_object_with_other_bytes_is_replaced(tmp_path):
+    made, kept = tmp_path / "key.so", choices.objects() / "key.so"
+    kept.parent.mkdir(parents=True)
+    kept.write_bytes(b"damaged")
+    made.write_bytes(b"whole")
+    wisdom.keep(made, kept)
+    assert kept.read_bytes() == b"whole"
+
+
 def test_without_a_home_there_are_no_choices(monkeypatch):
     monkeypatch.delenv("XDG_DATA_HOME", raising=False)
 

@@ -58,8 +58,8 @@ inline std::vector<Choice> read_choices(const std::string& kernel, const std::st
     for (const Json& each : choices->items) {
       const Json* const machine = each.find("machine");
       if (!machine || machine->word("processor") != here.processor ||
-          machine->whole("processors", 0) != here.processors || each.word("golden") != golden ||
-          each.word("language") != "c++" || each.word("compiler") != compiler)
+          machine->whole("processors", 0) != here.processors || machine->word("instructions") != here.instructions ||
+          each.word("golden") != golden || each.word("language") != "c++" || each.word("compiler") != compiler)
         continue;
       Choice choice;
       choice.variant = each.word("variant");

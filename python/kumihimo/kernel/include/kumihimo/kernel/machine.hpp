@@ -2,11 +2,15 @@
 #ifndef KUMIHIMO_KERNEL_MACHINE_HPP
 #define KUMIHIMO_KERNEL_MACHINE_HPP
 
+#include "kumihimo/kernel/code.hpp"
+
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -18,6 +22,7 @@ namespace kumihimo::kernel {
 struct Machine {
   std::string processor;
   std::int64_t processors = 0;
+  std::string instructions; // hash of the instruction sets
 };
 
 inline Machine this_machine() {
@@ -38,7 +43,12 @@ inline Machine this_machine() {
       if (key == name) return value;
     return std::string();
   };
-  Machine machine{"", sysconf(_SC_NPROCESSORS_ONLN)};
+  std::istringstream flags(field("flags").empty() ? field("Features") : field("flags"));
+  std::vector<std::string> sets{std::istream_iterator<std::string>(flags), {}};
+  std::sort(sets.begin(), sets.end()); // virtual machines of one model may have other instruction sets
+  std::string names;
+  for (const std::string& each : sets) names += (names.empty() ? "" : " ") + each;
+  Machine machine{"", sysconf(_SC_NPROCESSORS_ONLN), hex(hash_of(names))};
   for (const char* const name : {"model name", "cpu model", "cpu"})
     if (machine.processor.empty()) machine.processor = field(name);
   if (machine.processor.empty() && !(field("CPU implementer") + field("CPU part")).empty())

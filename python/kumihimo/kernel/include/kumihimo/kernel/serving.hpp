@@ -62,7 +62,8 @@ inline void tuning_point() {
       std::string rows;
       for (const auto& kernel : registry.kernels) rows += (rows.empty() ? "" : ",") + kernel->described();
       return "{\"kernels\":[" + rows + "],\"machine\":{\"processor\":" + quoted(machine.processor) +
-             ",\"processors\":" + std::to_string(machine.processors) + "},\"language\":\"c++\"}";
+             ",\"processors\":" + std::to_string(machine.processors) +
+             ",\"instructions\":" + quoted(machine.instructions) + "},\"language\":\"c++\"}";
     }
     for (const auto& kernel : registry.kernels)
       if (kernel->name() == request.word("kernel")) return kernel->answer(request);
