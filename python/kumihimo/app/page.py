@@ -10,6 +10,7 @@ import jinja2
 from kumihimo import files
 from kumihimo.app import figures
 from kumihimo.app.catalogue import Application
+from kumihimo.errors import errors_of_this_machine, failed
 from kumihimo.odd_bytes import to_json
 from kumihimo.quantities import rate_text, seconds_text, share_text
 from kumihimo.report.page import SOURCES as OF_REPORT  # charts and look of `kumihimo report`
@@ -20,10 +21,20 @@ COLOURS = 16
 ROOF = {"colour": "bound", "marker": 0, "bare": True, "dash": "2 4"}
 
 
+@errors_of_this_machine()
+def check_writable(path: Path) -> None:
+    """Before the run: the page can be written in place of what is there. BadInput otherwise."""
+    files.check_regular_or_new(path, "--page")
+    with files.refused("--page must name a file that can be written", path, "name another file"):
+        files.check_folder(path.parent)
+
+
 def write(path: Path, found: dict, application: Application) -> None:
-    with files.refused("--page must name a file that can be written", path):
+    try:
         path.parent.mkdir(parents=True, exist_ok=True)
         files.write_whole(path, render(found, application))
+    except OSError as error:
+        raise failed(f"the page {path} was not written", error.strerror or str(error), "name another file") from None
 
 
 def render(found: dict, application: Application) -> str:

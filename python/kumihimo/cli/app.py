@@ -18,8 +18,8 @@ from kumihimo.app.catalogue import AUTO, Candidate
 from kumihimo.app.launches import Problem, Resources
 from kumihimo.cli import app_libraries, options, output
 from kumihimo.cli.options import argument, option
-from kumihimo.errors import KumihimoError, wrong_value
-from kumihimo.quantities import rate_text, seconds_text
+from kumihimo.errors import KumihimoError, not_applicable, wrong_value
+from kumihimo.quantities import rate_text, seconds_text, share_text
 
 MOST_RANKS = 1 << 20
 
@@ -90,15 +90,16 @@ def command(
         return compare_libraries(asked, {one: on[0] for one, on in each.items()}, runs, most_iterations, as_json)
     on = resources_of(threads, ranks, launcher, library, grid, sums, timeout)
     if out is not None:
-        output.writable(out)
+        page.check_writable(out)
     found = run(asked, on)
-    if out is not None:
-        page.write(out, found, application)
-        found["page"] = str(out)
     if as_json:
         output.print_json({**without_histories(found), **output.own_cost()})
     else:
         show(found)
+    if out is not None:
+        page.write(out, found, application)
+        if not as_json:
+            output.print_line(f"page: {out}")
     return 1 if any(row.get("right") is False or row.get("failed") for row in found["results"]) else 0
 
 
@@ -270,9 +271,13 @@ def chosen_for(asked: Asked, resources: Resources) -> tuple[Candidate, dict]:
     every = catalogue.every_candidate(problem.application, asked.candidates, of_variants)
     if len(every) == 1:
         return every[0], {**every[0].as_task(), "from": "the only variant"}
+    place = launcher_environment.place()
+    if place is not None and place.ranks > 1:
+        rule = "--variant auto takes several launches, and under a launcher there is one"
+        raise not_applicable(rule, None, "name a variant, or run the command once without a launcher")
     if not of_variants:
         wisdom.check_writable()
-    with display(problem, 4 * len(every)) as on_object:
+    with display(problem, (choice.TURNS_OF_SMALLER + 2) * len(every)) as on_object:
         smaller = None if problem.file else catalogue.smaller_size(problem.application, problem.size)
         search = choice.search(problem, every, resources, smaller, on_object)
     made = {
@@ -344,17 +349,34 @@ def without_histories(found: dict) -> dict:
     return {**{k: v for k, v in found.items() if k != "facts"}, "history": best["history"], "results": rows}
 
 
+COLUMNS = ("variant", "p×t>", "iters>", "time>", "of bound>", "golden>", "checked")  # 80 characters; page.COLUMNS: all
+
+
+def cells_of(row: dict) -> list[str]:
+    name, on = Candidate(row["variant"], tuple(row["parameters"].items())).text, f"{row['ranks']}×{row['threads']}"
+    if "not_applicable" in row:
+        return [name, on, "", "", "", "", "failed" if row.get("failed") else "n/a"]
+    share, ratio = row.get("share_of_bound"), row.get("times_golden")
+    return [
+        name,
+        on,
+        str(row["iterations"]),
+        seconds_text(row["seconds"]),
+        share_text(share) if share else "",
+        f"{ratio:.2f}×" if ratio else "",
+        {True: "right", False: "WRONG", None: "no"}[row["right"]],
+    ]
+
+
 def show(found: dict) -> None:
-    output.print_table(
-        "",
-        [name if name in ("variant", "checked") else f"{name}>" for name in page.COLUMNS],
-        map(page.cells_of, found["results"]),
-    )
+    output.print_table("", COLUMNS, map(cells_of, found["results"]))
+    lacking = [f"{row['variant']}: {row['not_applicable']}" for row in found["results"] if "not_applicable" in row]
+    output.print_list("Without a result:", list(dict.fromkeys(lacking)))
     for made in found.get("choices", []):
         text = Candidate(made["variant"], tuple(made["parameters"].items())).text
         if "search_seconds" in made:
             share = made["search_seconds"] / made["exhaustive_seconds"] if made["exhaustive_seconds"] else 0
-            cost = f"{seconds_text(made['search_seconds'])}, {100 * share:.0f} % of solving once with every candidate"
+            cost = f"{seconds_text(made['search_seconds'])}, {100 * share:.0f} % of solving twice with every candidate"
             kept = made.get("not_kept") or made.get("from", "no file")
             where = f"the choice is not stored: {kept}" if "not_kept" in made else f"the choice is in {kept}"
             output.print_line(f"chosen: {text} in {cost}; {where}")
@@ -364,6 +386,4 @@ def show(found: dict) -> None:
         peak = f"{rates['peak_flops'] / 1e9:.3g} GFLOPS"
         output.print_line(f"of bound: against triad {rate_text(rates['triad_bytes_per_second'])} and {peak}")
     if any("times_golden" in row and row["runs"] == 1 for row in found["results"]):
-        output.print_line("of golden: from one run each, which does not show how far runs differ; use --runs")
-    if "page" in found:
-        output.print_line(f"page: {found['page']}")
+        output.print_line("golden: from one run each, which does not show how far runs differ; use --runs")
