@@ -9,20 +9,26 @@ import pytest
 from kumihimo.app import choice
 from kumihimo.app.catalogue import Application, Candidate
 from kumihimo.app.launches import Problem, Resources, Run
-from kumihimo.errors import Failed
+from kumihimo.errors import BadInput, Failed
 
 APPLICATION = Application("toy", "", "", "", "64", "abc", ("cg",), ({"name": "golden", "parameters": []},), ())
 PROBLEM = Problem(APPLICATION, "64", {}, "cg")
 HERE = Resources(1, 1, None)
 
 
-class Machine:
-    """Runs that cost what their candidate says: seconds of an iteration, iterations, seconds of the set-up."""
+OUTLIERS = 0.03  # share of the runs
 
-    def __init__(self, costs: dict[Candidate, tuple[float, int, float]]) -> None:
+
+class Machine:
+    """Runs that cost what their candidate says (seconds of an iteration, iterations, seconds of the set-up), and what
+    other programs add: about 1 %, seldom four times as much again."""
+
+    def __init__(self, costs: dict[Candidate, tuple[float, int, float]], seed: int = 0) -> None:
         self.costs = costs
-        draw = random.Random(len(costs))
-        self.in_cache = {each: draw.uniform(0.6, 1.0) for each in costs}  # other ratios than in memory
+        self.draw = random.Random(seed)
+        # Ratios in caches are others than in memory.
+        self.in_cache = {each: self.draw.uniform(0.5, 1.5) for each in costs}
+        self.counted: dict[Candidate, int] = {}  # iterations of the smaller problem; else a quarter
         self.wrong: set[Candidate] = set()
         self.unfit: set[Candidate] = set()
         self.spent = 0.0
@@ -39,12 +45,14 @@ class Machine:
                 per_iteration, iterations, setup = self.costs[each]
                 if small:
                     iterations, per_iteration, setup = (
-                        iterations // 4,
+                        self.counted.get(each, iterations // 4),
                         per_iteration / 64 * self.in_cache[each],
                         setup / 64,
                     )
+                disturbance = 5 if self.draw.random() < OUTLIERS else 1 + self.draw.expovariate(100)
+                setup *= disturbance
                 count = min(iterations, sample or iterations)
-                seconds = count * per_iteration
+                seconds = count * per_iteration * disturbance
                 self.spent += seconds + setup
                 found = {**each.as_task(), "seconds": seconds, "iterations": count, "setup_seconds": setup}
                 if check and sample is None:
@@ -54,7 +62,8 @@ class Machine:
         return run
 
     def exhaustive(self) -> float:
-        return sum(setup + t * n for t, n, setup in self.costs.values())
+        """Solves with every candidate, as often as with the finalists, undisturbed."""
+        return choice.TURNS_OF_WHOLE * sum(setup + t * n for t, n, setup in self.costs.values())
 
 
 def machine_of(seed: int, number: int = 60) -> Machine:
@@ -63,10 +72,10 @@ def machine_of(seed: int, number: int = 60) -> Machine:
         Candidate("v", (("m", i),)): (draw.uniform(0.01, 0.06), draw.randrange(200, 420), draw.uniform(0.2, 0.6))
         for i in range(number)
     }
-    return Machine(costs)
+    return Machine(costs, seed)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(40))
 def test_the_choice_is_near_the_best_at_a_tenth_of_the_cost(seed: int) -> None:
     machine = machine_of(seed)
     found = choice.search(PROBLEM, list(machine.costs), HERE, "16", run=machine)
@@ -74,6 +83,39 @@ def test_the_choice_is_near_the_best_at_a_tenth_of_the_cost(seed: int) -> None:
     assert time_of[found.chosen] <= 1.03 * min(time_of.values())
     assert machine.spent <= 0.1 * machine.exhaustive()
     assert 0.3 * machine.exhaustive() <= found.exhaustive_seconds <= 1.05 * machine.exhaustive()
+
+
+def test_the_smaller_problem_does_not_decide() -> None:
+    """What has three times the time of another in caches may be the fastest in memory."""
+    slow, fast = Candidate("slow"), Candidate("fast")
+    machine = Machine({slow: (0.012, 200, 0.0), fast: (0.010, 200, 0.0)})
+    machine.in_cache = {slow: 0.5, fast: 2.0}
+    assert choice.search(PROBLEM, [slow, fast], HERE, "16", run=machine).chosen == fast
+
+
+def test_iterations_are_compared_within_their_class() -> None:
+    """Multigrid may solve the smaller problem directly; that says nothing of others' iterations, nor of its own."""
+    multigrid, first, second = Candidate("multigrid"), Candidate("first"), Candidate("second")
+    for iterations, best in ((30, first), (15, multigrid)):
+        machine = Machine({multigrid: (0.05, iterations, 0.6), first: (0.007, 160, 0.3), second: (0.01, 160, 0.3)})
+        machine.counted = {multigrid: 1}
+        found = choice.search(PROBLEM, list(machine.costs), HERE, "16", run=machine)
+        assert found.chosen == best
+        assert set(machine.solved) == {multigrid, first}
+        assert found.exhaustive_seconds == pytest.approx(machine.exhaustive(), rel=0.2)
+
+
+def test_a_problem_whose_quarter_is_too_small_is_solved_itself() -> None:
+    slow, fast = Candidate("slow"), Candidate("fast")
+    machine = Machine({fast: (0.010, 400, 0.0), slow: (0.012, 200, 0.0)})
+
+    def run(problem, *words, **options) -> Run:
+        if problem.size != PROBLEM.size:
+            raise BadInput("16 ranks along x need at least as many cells (got 8)")
+        return machine(problem, *words, **options)
+
+    assert choice.search(PROBLEM, [fast, slow], HERE, "8", run=run).chosen == slow
+    assert set(machine.solved) == {fast, slow}
 
 
 def test_fewer_iterations_win_over_faster_ones() -> None:
