@@ -46,6 +46,7 @@ class Application:
     methods: tuple[str, ...]
     variants: tuple[dict, ...] = field(hash=False)
     options: tuple[dict, ...] = field(hash=False)
+    compiler: str = ""
 
     @property
     def golden(self) -> str:

@@ -1,9 +1,9 @@
 """Choices of variants on disk: one file for this machine, beside those of collectives and kernels.
 
-A choice holds for an application, a class of sizes, ranks, threads, a method, a tolerance, options, grid and sums. It
-also holds for one golden copy: the hash of its source is part of the choice, so that an edited golden copy has no tuned
-variants until they are measured again. Other versions of Kumihimo and other commands use the same file, so a choice
-that this one does not understand is kept, and not used.
+A choice holds for an application, a class of sizes, ranks, threads, a method, a tolerance, options, grid, sums, an MPI
+library and the compiler of the variants. It also holds for one golden copy: the hash of its source is part of the
+choice, so that an edited golden copy has no tuned variants until they are measured again. Other versions of Kumihimo
+and other commands use the same file, so a choice that this one does not understand is kept, and not used.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import re
 from math import floor, log2, prod
 from pathlib import Path
 
-from kumihimo import _plan, files
+from kumihimo import _plan, files, mpi
 from kumihimo.app.catalogue import Application, Candidate
 from kumihimo.app.launches import Problem, Resources
 from kumihimo.errors import BadInput, wrong_value
@@ -22,7 +22,10 @@ from kumihimo.odd_bytes import to_json
 from kumihimo.wisdom_reading import usual_path
 
 SUBJECT = "applications"
-KEY = ("application", "size_class", "ranks", "threads", "method", "tolerance", "options", "grid", "sums")
+KEY = (
+    *("application", "size_class", "ranks", "threads", "method", "tolerance", "options", "grid", "sums"),
+    *("library", "compiler"),
+)
 ADVICE = "correct or remove it"
 
 
@@ -67,7 +70,16 @@ def key_of(problem: Problem, resources: Resources) -> dict:
         "options": {name: value for name, value in sorted(problem.options.items()) if name not in files_of},
         "grid": resources.grid,
         "sums": resources.sums,
+        "library": library_of(resources.installation),
+        "compiler": problem.application.compiler,
     }
+
+
+def library_of(installation: mpi.Installation | None) -> str | None:
+    """Two installations of one version may have been configured in different ways."""
+    if installation is None:
+        return None
+    return f"{installation.family} {installation.version}".strip() + f", {installation.library.resolve()}"
 
 
 def this_machine() -> dict:

@@ -82,7 +82,7 @@ def test_settings() -> None:
 def test_the_package_lists_poisson3d() -> None:
     application = catalogue.find("poisson3d")
     assert application.golden == "golden"
-    assert len(application.golden_hash) == 16
+    assert len(application.golden_hash) == 16 and application.compiler
     with pytest.raises(BadInput, match="did you mean poisson3d"):
         catalogue.find("poisson")
 

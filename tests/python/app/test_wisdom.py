@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from kumihimo import mpi
 from kumihimo.app import wisdom
 from kumihimo.app.catalogue import Application, Candidate
 from kumihimo.app.launches import Problem, Resources
@@ -44,12 +45,28 @@ def test_a_choice_is_found_for_its_case_alone() -> None:
         replace(PROBLEM, method="pipelined"),
         replace(PROBLEM, tolerance=1e-6),
         replace(PROBLEM, application=replace(APPLICATION, name="other")),
+        replace(PROBLEM, application=replace(APPLICATION, compiler="GCC 13")),
     ):
         assert wisdom.choice_for(other, on(1, 2)) is None
     assert wisdom.choice_for(PROBLEM, on(2, 2)) is None
     assert wisdom.choice_for(PROBLEM, on(1, 1)) is None
-    for other in (replace(on(), grid="1x1x1"), replace(on(), sums="ring")):
+    for other in (replace(on(), grid="1x1x1"), replace(on(), sums="ring"), replace(on(), installation=OPENMPI)):
         assert wisdom.choice_for(PROBLEM, other) is None
+
+
+OPENMPI, MPICH = (
+    mpi.Installation(name, Path("/nowhere/bin/mpiexec"), Path("/nowhere", name)) for name in mpi.LIBRARIES
+)
+
+
+def test_a_choice_holds_for_one_mpi_library() -> None:
+    wisdom.keep({**kept(), **wisdom.key_of(PROBLEM, replace(on(), installation=OPENMPI))})
+    assert wisdom.choice_for(PROBLEM, replace(on(), installation=OPENMPI))
+    for other in (MPICH, replace(OPENMPI, library=Path("/elsewhere/openmpi"))):
+        assert wisdom.choice_for(PROBLEM, replace(on(), installation=other)) is None
+    newer = replace(OPENMPI)
+    newer.__dict__["version"] = "99.1"
+    assert wisdom.choice_for(PROBLEM, replace(on(), installation=newer)) is None
 
 
 def test_a_share_of_the_processors_is_a_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
