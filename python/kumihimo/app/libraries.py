@@ -68,8 +68,8 @@ def row_of(name: str, resources: Resources, runs: Sequence[dict]) -> dict:
         "variant": first["variant"],
         "parameters": first["parameters"],
     }
-    if "not_applicable" in first:
-        return {**row, "not_applicable": first["not_applicable"]}
+    if unfit := next((each for each in runs if "not_applicable" in each), None):  # of any launch
+        return {**row, "not_applicable": unfit["not_applicable"], "failed": unfit.get("failed", False)}
     checks = [each["checked"]["right"] for each in runs if "checked" in each]
     times = [seconds_per_iteration(each) for each in runs]
     return {

@@ -13,7 +13,7 @@ from kumihimo.errors import not_applicable, wrong_value
 from kumihimo.quantities import seconds_text
 
 STATISTICS = ("min", "max", "mean", "stddev", "median")
-COLUMNS = ("library", "variant", "runs>", "iterations>", *(f"{name}>" for name in STATISTICS), "interval>", "checked")
+COLUMNS = ("library", *(f"{name}>" for name in STATISTICS), "interval>", "check")  # 79 characters
 
 
 def refuse_what_needs_one(library: str, page: object, resources: Sequence[Resources]) -> None:
@@ -47,22 +47,38 @@ def run(
         head = {"application": problem.application.name, "size": problem.size, "method": problem.method}
         output.print_json({**head, "ranks": resources.ranks, "results": rows, **output.own_cost()})
     else:
-        title = f"Time of an iteration of {problem.application.name}, size {problem.size}, {resources.ranks} ranks"
-        output.print_table(title, COLUMNS, [cells_of(row) for row in rows])
-        output.print_line("interval: of the median, 95 %, from 6 runs on; the libraries' launches alternate")
-    return 1 if any(row.get("right") is False for row in rows) else 0
+        where = f"size {problem.size}, {resources.ranks} ranks"
+        output.print_line(f"Time of an iteration of {problem.application.name}, {where}; {versions_of(rows)}")
+        show(rows)
+    return 1 if any(row.get("right") is False or row.get("failed") for row in rows) else 0
+
+
+def show(rows: Sequence[dict]) -> None:
+    """A table for each variant."""
+    for name in dict.fromkeys(map(name_of, rows)):
+        mine = [row for row in rows if name_of(row) == name]
+        measured = [row for row in mine if "runs" in row]
+        iterations = " or ".join(map(str, sorted({row["iterations"] for row in measured})))
+        counts = f": {iterations} iterations, {measured[0]['runs']} runs" if measured else ""
+        output.print_table(f"\n{name}{counts}", COLUMNS, [cells_of(row) for row in mine])
+        lacking = [f"{row['library']}: {row['not_applicable']}" for row in mine if "not_applicable" in row]
+        output.print_list("Without a result:", lacking)
+    output.print_line("interval: of the median, 95 %, from 6 runs on; the libraries' launches alternate")
+
+
+def versions_of(rows: Sequence[dict]) -> str:
+    return ", ".join(dict.fromkeys(f"{row['library']} {row['version']}".strip() for row in rows))
+
+
+def name_of(row: dict) -> str:
+    return Candidate(row["variant"], tuple(row["parameters"].items())).text
 
 
 def cells_of(row: dict) -> list[str]:
-    library = f"{row['library']} {row['version']}".strip()
-    name = Candidate(row["variant"], tuple(row["parameters"].items())).text
     if "not_applicable" in row:
-        return [library, name, *[""] * (len(COLUMNS) - 3), row["not_applicable"]]
+        return [row["library"], *[""] * (len(COLUMNS) - 2), "failed" if row["failed"] else "n/a"]
     return [
-        library,
-        name,
-        str(row["runs"]),
-        str(row["iterations"]),
+        row["library"],
         *("" if row[each] is None else seconds_text(row[each]) for each in STATISTICS),
         " to ".join(map(seconds_text, row["interval"] or [])),
         {True: "right", False: "WRONG", None: "no"}[row["right"]],

@@ -83,12 +83,36 @@ def test_of_one_run_there_is_no_deviation() -> None:
     assert len(cells) == len(app_libraries.COLUMNS) and cells[-1] == "no"
 
 
-def test_a_variant_that_does_not_fit_says_so() -> None:
-    def run(problem, candidates, resources, **options) -> Run:
-        return Run(results=[{**GOLDEN.as_task(), "not_applicable": "no matrix"}])
+@pytest.mark.parametrize(("first", "failed", "code"), [(1, False, 0), (2, False, 0), (2, True, 1)])
+def test_a_variant_without_a_result_says_so(
+    first: int, failed: bool, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+) -> None:
+    launches = FakeLaunches()
 
-    rows = libraries.compare(PROBLEM, [GOLDEN], on("openmpi"), runs=2, run=run)
-    assert rows[0]["not_applicable"] == "no matrix" and app_libraries.cells_of(rows[0])[-1] == "no matrix"
+    def run(*words, **options) -> Run:
+        ran = launches(*words, **options)
+        if len(launches.order) >= first:
+            ran.results[0] = {**GOLDEN.as_task(), "not_applicable": "no matrix", "failed": failed}
+        return ran
+
+    compare = libraries.compare
+    monkeypatch.setattr(libraries, "compare", lambda *words, **options: compare(*words, **options, run=run))
+    asked = {"runs": 2, "sample": None, "check": True, "as_json": False}
+    assert app_libraries.run(PROBLEM, [GOLDEN, FAST], on("openmpi"), **asked) == code
+    shown = capsys.readouterr().out
+    assert "openmpi: no matrix" in shown and ("failed" if failed else "n/a") in shown and "right" in shown
+
+
+def test_the_table_fits_80_columns(capsys: pytest.CaptureFixture) -> None:
+    row = {
+        "library": "openmpi",
+        "version": "4.1.4",
+        "variant": "simd_avx512",
+        "parameters": {"block": 128, "layers": 8},
+    }
+    row |= {"runs": 8, "iterations": 100, "right": None, "interval": [1.23e-3, 1.25e-3]}
+    app_libraries.show([{**row, **dict.fromkeys(app_libraries.STATISTICS, 1.23e-3)}])
+    assert max(map(len, capsys.readouterr().out.splitlines())) <= 80
 
 
 def test_a_run_without_iterations_has_its_own_time() -> None:
