@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import struct
+from types import SimpleNamespace
 
 import pytest
 
 from kumihimo import _node
 from kumihimo.cli import bench_node
-from kumihimo.errors import BadInput
+from kumihimo.errors import BadInput, Failed
 from kumihimo.node import measurements, statistics, theory
 
 TINY = ("--threads", "1,2", "--rounds", "3", "--array", "64KiB", "--dgemm-size", "64", "--size", "16")
@@ -29,7 +30,8 @@ def test_all_parts(kumihimo):
     assert [row["threads"] for row in found["dgemm"]["results"]] == [1, 2]
     assert all(row["fma_gflops"]["median"] > 0 for row in found["dgemm"]["results"])
     hpcg = found["hpcg"]
-    assert hpcg["validation"]["passed"] and hpcg["validation"]["same_bits"] and not hpcg["official"]
+    assert hpcg["validation"]["passed"] and hpcg["validation"]["same_bits"] and not hpcg["long_enough"]
+    assert "official" not in hpcg and hpcg["bytes"] == _node.hpcg_bytes(16, 16, 16)
     assert (
         hpcg["iterations"] >= 50 and hpcg["ordering"] in hpcg["tried"] and set(hpcg["tried"]) == {"levels", "colours"}
     )
@@ -97,6 +99,45 @@ def test_wrong_arguments_are_named(kumihimo, arguments, sentence):
     ended = kumihimo("bench", "node", *arguments)
     assert (ended.code, ended.out) == (2, ""), ended.err
     assert sentence in ended.err
+
+
+def measured(*_):
+    raise AssertionError("something was measured")
+
+
+@pytest.mark.parametrize(
+    "wrong, sentence",
+    [
+        ({"size": "100"}, "each side of the grid must be a multiple of 8"),
+        ({"size": "1024"}, "the run of HPCG must fit the"),
+        ({"dgemm_size": 46340}, "the three matrices of DGEMM must fit the"),
+        ({"library": "/no/such.so"}, "--blas must name a library that can be loaded"),
+    ],
+)
+def test_all_parts_are_checked_before_any_runs(monkeypatch, wrong, sentence):
+    for name in ("measure_stream", "measure_peak"):
+        monkeypatch.setattr(_node, name, measured)
+    monkeypatch.setattr(measurements.host_memory, "free_memory", lambda: 10**10)
+    if "dgemm_size" in wrong:
+        monkeypatch.setattr(_node, "Gemm", SimpleNamespace(open=lambda path: object()))
+    with pytest.raises(BadInput, match=sentence):
+        bench_node.command(array="64KiB", seconds=0.1, **wrong)
+
+
+def test_a_part_that_fails_leaves_the_results_of_the_others(monkeypatch, capsys):
+    def fail(*_):
+        raise Failed("wrong product")
+
+    monkeypatch.setattr(measurements, "measured_dgemm", fail)
+    with pytest.raises(Failed, match="wrong product"):
+        bench_node.command(["stream", "dgemm"], threads="1", rounds=1, array="64KiB", as_json=True)
+    assert set(json.loads(capsys.readouterr().out)) >= {"stream"}
+
+
+def test_long_enough_needs_time_and_memory(monkeypatch):
+    monkeypatch.setattr(measurements.host_memory, "memory", lambda: 4000)
+    for seconds, size, enough in ((1800, 1000, True), (1799, 1000, False), (1800, 999, False)):
+        assert measurements.is_long_enough(seconds, size) == enough
 
 
 def module(bank: bytes, rate: int, size: int = 16384, configured: int = 0) -> bytes:
