@@ -109,12 +109,17 @@ def show(found: list[dict], sizes: list[str]) -> None:
         show_compared(found)
         print()
     output.print_list("Published:", vectorisation.PUBLISHED)
-    print("\nvec: vectorised, as the compiler reports. ratio: time / time of the fastest form of the same size.")
+    print()
+    output.print_line(
+        "vec: vectorised, as the compiler reports. ratio: time / time of the fastest form of the same size."
+    )
 
 
 def show_one(found: dict, sizes: list[str]) -> None:
-    print(f"{found['command']} ({found['compiler']})")
-    print("sizes of all arrays: " + ", ".join(f"{s} {quantities.bytes_text(found['bytes'][s])}" for s in sizes))
+    output.print_line(f"{found['command']} ({found['compiler']})")
+    output.print_line(
+        "sizes of all arrays: " + ", ".join(f"{s} {quantities.bytes_text(found['bytes'][s])}" for s in sizes)
+    )
     print()
     columns = ["loop", "form", "vec"]
     for size in sizes:
@@ -134,7 +139,8 @@ def show_one(found: dict, sizes: list[str]) -> None:
     output.print_list("Wrong forms (differ from the golden copy), not measured:", found["refused"])
     far = found["far_apart"]
     names = f": {', '.join(far)}" if far else ""
-    print(f"\nForms more than {advice.FAR:.0f} times apart: {len(far)} of {len(found['loops'])} loops{names}")
+    print()
+    output.print_line(f"Forms more than {advice.FAR:.0f} times apart: {len(far)} of {len(found['loops'])} loops{names}")
 
 
 def show_rates(loop: dict) -> None:
