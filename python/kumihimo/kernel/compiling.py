@@ -10,8 +10,9 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from kumihimo.errors import failed, wrong_value
+from kumihimo.errors import Failed, failed, wrong_value
 from kumihimo.kernel import identity
+from kumihimo.vectorisation.compiler import Processes
 
 FLAGS = ("-O3", "-march=native", "-fopenmp-simd", "-fPIC", "-shared", "-w")
 LANGUAGES = {
@@ -40,8 +41,8 @@ class Compiler:
         source.write_text(text, encoding="utf-8")
         words = [self.command, *self.flags, str(source), "-o", str(new), "-lm"]
         try:
-            done = subprocess.run(words, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False)
-        except subprocess.TimeoutExpired:
+            done = Processes().run(words, seconds=SECONDS)
+        except Failed:
             raise failed("the generated source does not compile", f"{self.command} takes over {SECONDS} s") from None
         if done.returncode:
             lines = done.stderr.replace(str(source), source.name).strip().splitlines()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from kernel_sessions import InProcess, decision_of, refused_of
 
-from kumihimo.errors import BadInput
+from kumihimo.errors import BadInput, Failed
 from kumihimo.kernel import compiling, declaration, identity, kernel
 from kumihimo.kernel.loops import Loop
 
@@ -243,6 +243,17 @@ def test_machines_share_no_object(tmp_path, monkeypatch):
     other = {**identity.this_machine(), "instructions": "0" * 16}
     monkeypatch.setattr(identity, "this_machine", lambda: other)
     assert compiler.compile("int x;", tmp_path) != here
+
+
+def test_a_compiler_that_takes_too_long_ends_with_what_it_started(tmp_path, monkeypatch):
+    program, child = tmp_path / "slow-cc", tmp_path / "child"
+    program.write_text(f"#!/bin/sh\nsleep 60 &\necho $! > {child}\nwait\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(compiling, "SECONDS", 1)
+    with pytest.raises(Failed, match=r"the generated source does not compile: .*slow-cc takes over 1 s"):
+        compiling.Compiler(str(program), "slow", (), ".c").compile("int x;", tmp_path)
+    state = Path(f"/proc/{child.read_text().strip()}/stat")
+    assert not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z"
 
 
 def test_compilers_with_arguments_and_missing_ones(monkeypatch):
