@@ -80,6 +80,8 @@ class Kernel:
         self.variants: dict[str, Variant] = {}
         self._plan: list[tuple[dict, Callable]] | None = None
         functools.update_wrapper(self, golden)
+        if TUNING in os.environ:
+            identity.remember(golden)
         declared[self.name] = self
 
     def __call__(self, *arguments: object, **named: object) -> object:
@@ -141,13 +143,17 @@ class Kernel:
                 variant.parameters[name] = (value,)
         self.variants[variant.name] = variant
         self._plan = None
+        if TUNING in os.environ and isinstance(variant, PythonVariant):
+            identity.remember(variant.function)
 
     def run_golden(self) -> None:
         """From now on calls run the golden copy, whatever wisdom says."""
         self._plan = []
 
     def golden_hash(self) -> str:
-        return identity.hash_of_function(self.golden)
+        """Of the golden copy and its error bound: what a wider bound accepted, another may refuse."""
+        parts = [identity.source_of(each) for each in (self.golden, self.operations, self.magnitude) if each]
+        return identity.hash_of_text("\n".join([*parts, str(self.precision)]))
 
     def _read_plan(self) -> list[tuple[dict, Callable]]:
         if TUNING in os.environ:

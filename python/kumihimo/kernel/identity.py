@@ -2,16 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import os
 import platform
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 CPUINFO = Path("/proc/cpuinfo")
 FIRST_PROCESSOR_BYTES = 4096  # of it, as src/problem/fingerprint.cpp reads
+
+
+PLAIN = (int, float, complex, str, bytes, tuple)
+texts: dict[str, str] = {}  # of files as they were when a program under tuning imported them
+
+
+def remember(function: Callable) -> None:
+    """Keeps the text of the function's file: it may be edited while the program is tuned."""
+    import inspect
+
+    with contextlib.suppress(AttributeError, OSError, TypeError, ValueError):
+        inner = inspect.unwrap(function)
+        if inner.__code__.co_filename not in texts:
+            texts[inner.__code__.co_filename] = "".join(inspect.findsource(inner)[0])
 
 
 def hash_of_text(text: str) -> str:
@@ -20,15 +35,17 @@ def hash_of_text(text: str) -> str:
 
 def hash_of_function(function: Callable) -> str:
     """Of the source without comments, layout and the decorators of kernels; of the compiled code where there is no
-    source. Arguments bound by functools.partial are part of it; what the function calls is not."""
+    source. Arguments bound by functools.partial, and functions and plain values of its own file, are part of it; other
+    things that it uses are not."""
     return hash_of_text(source_of(function))
 
 
-def source_of(function: Callable, kept: tuple = ()) -> str:
-    """`kept`: functions whose closures hold this one; two may hold each other."""
+def source_of(function: Callable, seen: list | None = None) -> str:
+    """`seen`: functions whose source stands before; two may use each other."""
     import ast
     import inspect
 
+    seen = [] if seen is None else seen
     if isinstance(function, functools.partial):
         bound = [of_value(each) for each in function.args]
         bound += [f"{name}={of_value(value)}" for name, value in sorted(function.keywords.items())]
@@ -42,29 +59,52 @@ def source_of(function: Callable, kept: tuple = ()) -> str:
         owner = getattr(inner, "__module__", None) or type(inner).__module__
         return f"{owner}.{getattr(inner, '__qualname__', type(inner).__qualname__)} {version_of(owner)}"
     try:
-        lines, _ = inspect.findsource(inner)
-        (node,) = definitions("".join(lines)).get((code.co_name, code.co_firstlineno), ())
+        text = texts.get(code.co_filename) or "".join(inspect.findsource(inner)[0])
+        (node,) = definitions(text).get((code.co_name, code.co_firstlineno), ())
     except (OSError, TypeError, SyntaxError, ValueError, RecursionError, IndexError):
-        return of_code(code) + of_closure(inner, kept)  # no source, or several lambdas in a line
+        return of_code(code) + of_used(inner, seen)  # no source, or several lambdas in a line
     if hasattr(node, "decorator_list"):
         node.decorator_list = [each for each in node.decorator_list if not is_of_kernels(each)]
-    return ast.unparse(node) + of_closure(inner, kept)
+    return ast.unparse(node) + of_used(inner, seen)
 
 
-def of_closure(function: Callable, kept: tuple = ()) -> str:
-    """Plain values that a nested function keeps, and functions that a decorator keeps."""
-    cells = zip(function.__code__.co_freevars, getattr(function, "__closure__", None) or ())
-    text, kept = "", (*kept, function)
-    for name, cell in cells:
-        try:
-            value = cell.cell_contents
-        except ValueError:  # not assigned yet
-            continue
-        if isinstance(value, (int, float, complex, str, bytes, tuple)):
+def of_used(function: Callable, seen: list) -> str:
+    """Plain values and functions that a nested function keeps, and those of the file that it names."""
+    text = ""
+    seen.append(function)
+    for name, value in [*of_closure(function), *of_file(function)]:
+        if isinstance(value, PLAIN):
             text += f"\n{name} = {of_value(value)}"
-        elif hasattr(value, "__code__") and value not in kept:
-            text += f"\n{name} = {source_of(value, kept)}"
+        elif hasattr(value, "__code__") and value not in seen:
+            text += f"\n{name} = {source_of(value, seen)}"
     return text
+
+
+def of_closure(function: Callable) -> Iterator[tuple[str, object]]:
+    for name, cell in zip(function.__code__.co_freevars, getattr(function, "__closure__", None) or ()):
+        with contextlib.suppress(ValueError):  # not assigned yet
+            yield name, cell.cell_contents
+
+
+def of_file(function: Callable) -> Iterator[tuple[str, object]]:
+    """Plain values and functions among the globals that the function names; a kernel as its golden copy."""
+    import inspect
+
+    known = getattr(function, "__globals__", {})
+    for name in sorted(names_in(function.__code__)):
+        value = known.get(name)
+        if callable(value) and not isinstance(value, type):
+            with contextlib.suppress(ValueError):  # a cycle
+                value = inspect.unwrap(value)
+            if getattr(getattr(value, "__code__", None), "co_filename", "") == function.__code__.co_filename:
+                yield name, value
+        elif isinstance(value, PLAIN) and not name.startswith("__"):
+            yield name, value
+
+
+def names_in(code: object) -> set[str]:
+    inner = [names_in(each) for each in code.co_consts if hasattr(each, "co_code")]
+    return {*code.co_names}.union(*inner)
 
 
 def of_value(value: object) -> str:
@@ -110,6 +150,15 @@ def of_constant(value: object) -> str:
     if hasattr(value, "co_code"):
         return of_code(value)
     return repr(sorted(map(repr, value)) if isinstance(value, frozenset) else value)
+
+
+def stamp_of(path: str) -> str:
+    """Changes with the file; empty where there is none."""
+    with contextlib.suppress(OSError, ValueError):  # any word of a command
+        if path and Path(path).is_file():
+            found = Path(path).stat()
+            return f"{found.st_size} {found.st_mtime_ns}"
+    return ""
 
 
 def version_of(module: str) -> str:

@@ -1,9 +1,8 @@
 """A program under `kumihimo tune kernel`: it answers requests, one JSON object a line, over two inherited pipes. The
 C++ header answers the same ones (docs/adr/0036-kernels-of-users.md).
 
-list                                      -> kernels, machine, language
-source kernel variant parameters          -> text
-hash   kernel variant parameters          -> hash
+list                                      -> kernels with hashes of their variants, machine, language
+source kernel variant parameters          -> text, hash
 check  kernel variant parameters object size seed input -> ok | refused | skipped | unbounded | misdeclared
 time   kernel variant parameters object size times -> seconds of one call
 
@@ -75,9 +74,8 @@ class Server:
         values = asked.get("parameters", {})
         try:
             if asked["do"] == "source":
-                return {"text": kernel.variants[asked["variant"]].generate(**values)}
-            if asked["do"] == "hash":
-                return {"hash": kernel.variants[asked["variant"]].hash(values)}
+                variant = kernel.variants[asked["variant"]]
+                return {"text": variant.generate(**values), "hash": variant.hash(values)}
             if asked["do"] == "check":
                 return self.check(kernel, asked)
             return self.time(kernel, asked)
@@ -193,6 +191,7 @@ def described(kernel: Kernel) -> dict:
     variants = []
     for each in kernel.variants.values():
         row = {"name": each.name, "kind": each.kind, "parameters": {n: list(v) for n, v in each.parameters.items()}}
+        row["hash"] = each.listed_hash()
         if each.kind == "loop":
             loop = each.loop
             row["loop"] = {**vars(loop), "sums": list(loop.sums)}

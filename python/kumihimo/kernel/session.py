@@ -13,7 +13,7 @@ import tempfile
 import time
 from collections.abc import Sequence
 
-from kumihimo.errors import BadInput, failed
+from kumihimo.errors import BadInput, Failed, failed
 from kumihimo.kernel.declaration import TUNING
 from kumihimo.quantities import seconds_text
 
@@ -23,6 +23,7 @@ MOST_OF_A_LINE = 400  # characters
 # Python puts the current folder first in the import path: a colorsys.py there is not ours.
 WORKER = "import sys; sys.path[:1] = sys.path[:1] if sys.path[0] else []; "
 WORKER += "from kumihimo.kernel import worker; worker.main(sys.argv[1])"
+TUNE_AGAIN = "tune it again"
 NO_KERNEL = "call a kernel, or kumihimo::kernel::tuning_point(), with these arguments"
 
 
@@ -34,10 +35,15 @@ class Crashed(Ended):
     pass
 
 
+class Changed(Failed):
+    """A process that was started again is not the program that was tuned."""
+
+
 class Session:
     def __init__(self, command: Sequence[str], start_seconds: float = START_SECONDS) -> None:
         self.command, self.start_seconds = list(command), start_seconds
         self.process: subprocess.Popen | None = None
+        self.hashes: dict | None = None  # of the first listing
         self.starts = 0
 
     def __enter__(self) -> Session:
@@ -53,6 +59,7 @@ class Session:
             answer = self._start()
             if "wrong" in answer:  # a value in the file
                 raise BadInput(answer["wrong"], answer["advice"])
+            self.hashes = hashes_of(answer)
             return answer
         except Ended as error:
             said = self.last_words
@@ -62,7 +69,7 @@ class Session:
     def ask(self, request: dict, seconds: float) -> dict:
         """The answer. Ended: the process ended, or did not answer within `seconds`, and is gone."""
         if self.process is None:
-            self._start()
+            self._start_again()
         return self._ask(request, seconds)
 
     def _ask(self, request: dict, seconds: float) -> dict:
@@ -98,6 +105,17 @@ class Session:
         said = self.errors.read(100_000).decode("utf-8", "replace").strip().splitlines()
         self.errors.close()
         self.last_words = said[-1][:MOST_OF_A_LINE] if said else ""
+
+    def _start_again(self) -> None:
+        """Changed: the program was edited since the first listing, or a constant in it is another in each process."""
+        try:
+            hashes = hashes_of(self._start())
+        except Ended as error:
+            raise Changed(f"the program {error} when it was started again", TUNE_AGAIN) from None
+        if self.hashes not in (None, hashes):
+            self.close()
+            name = next(name for name in {**hashes, **self.hashes} if hashes.get(name) != self.hashes.get(name))
+            raise Changed(f"the kernel {name} changed while the program was tuned", TUNE_AGAIN)
 
     def _start(self) -> dict:
         """Until it serves, which is at its first call of a kernel; what it says of its kernels."""
@@ -152,6 +170,14 @@ class Session:
                 return f"ended by {signal.Signals(-code).name}"
             return f"ended by signal {-code}"
         return f"ended the process with exit code {code}"
+
+
+def hashes_of(listing: dict) -> dict:
+    """Of the golden copies and variants."""
+    return {
+        each["name"]: (each["compiler"], each["golden"], [(row["name"], row["hash"]) for row in each["variants"]])
+        for each in listing.get("kernels", [])
+    }
 
 
 def of_file(path: str, start_seconds: float = START_SECONDS) -> Session:

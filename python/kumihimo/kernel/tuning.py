@@ -16,7 +16,7 @@ from kumihimo.kernel.candidates import Candidate, Family, space
 from kumihimo.kernel.choices import GOLDEN
 from kumihimo.kernel.hints import Hints, parse
 from kumihimo.kernel.rounds import Effort, QuickLook, Runner
-from kumihimo.kernel.session import Crashed, Ended, Session
+from kumihimo.kernel.session import Changed, Crashed, Ended, Session
 from kumihimo.ranges import FARTHEST
 
 USUAL_SIZES = (64, 512, 4096, 32768, 262144)
@@ -89,6 +89,7 @@ class Tuning:
         self.faults: dict[Candidate, str] = {}
         self.unavailable: set[Candidate] = set()  # of the faults: no library, command or compiler here
         self.objects: dict[Candidate, str] = {}
+        self.hashes: dict[Candidate, str] = {}  # of generated sources
         self.golden_seconds: dict[int, float] = {}
         self.gamma: dict[int, float] = {}
         self.checked_empty: set[Candidate] = set()  # compared with the golden copy on size 0
@@ -237,7 +238,7 @@ class Tuning:
         if candidate not in self.faults:
             try:
                 self.faults[candidate] = self.found_fault(candidate)
-            except Misdeclared:
+            except (Changed, Misdeclared):
                 raise
             except Failed as error:
                 self.faults[candidate] = str(error)
@@ -307,7 +308,7 @@ class Tuning:
             answer = self.answer(self.request("source", candidate), LIMIT_SECONDS)
             if "text" not in answer:
                 raise failed("its generator fails", answer["refused"])
-            text = answer["text"]
+            text, self.hashes[candidate] = answer["text"], answer["hash"]
         else:
             return ""
         if self._compiler is None:
@@ -315,7 +316,5 @@ class Tuning:
         return str(self._compiler.compile(text, self.folder))
 
     def hash_of(self, candidate: Candidate) -> str:
-        answer = self.answer(self.request("hash", candidate), LIMIT_SECONDS)
-        if "hash" not in answer:
-            raise failed(f"the variant {candidate.variant} has no hash", answer["refused"])
-        return answer["hash"]
+        """Of what was checked, though the program may be edited since."""
+        return self.hashes.get(candidate) or self.kinds[candidate.variant]["hash"]

@@ -35,6 +35,10 @@ class Variant(ABC):
     @abstractmethod
     def hash(self, values: Values) -> str: ...
 
+    def listed_hash(self) -> str:
+        """Whatever the values are: an edited variant has another one."""
+        return self.hash({})
+
     @abstractmethod
     def bound(self, values: Values, object_path: str) -> Callable: ...
 
@@ -64,7 +68,8 @@ class LibraryVariant(Variant):
 
     def hash(self, values: Values) -> str:
         how = identity.source_of(self.call) if self.call else ""
-        return identity.hash_of_text(f"{self.library}\n{self.prototype}\n{how}")
+        stamp = identity.stamp_of(self.library) if "/" in self.library else ""  # otherwise the linker searches for it
+        return identity.hash_of_text(f"{self.library} {stamp}\n{self.prototype}\n{how}")
 
     def bound(self, values: Values, object_path: str) -> Callable:
         return adapted(native.function_of(self.library, self.prototype), self.call, values)
@@ -83,6 +88,9 @@ class SourceVariant(Variant):
     def hash(self, values: Values) -> str:
         how = identity.source_of(self.call) if self.call else ""
         return identity.hash_of_text(f"{self.generate(**values)}\n{self.prototype}\n{how}")
+
+    def listed_hash(self) -> str:
+        return identity.hash_of_function(self.generate)
 
     def bound(self, values: Values, object_path: str) -> Callable:
         return adapted(native.function_of(object_path, self.prototype), self.call, {})
@@ -115,9 +123,8 @@ class CommandVariant(Variant):
 
     def hash(self, values: Values) -> str:
         how = "".join(identity.source_of(each) for each in (self.encode, self.decode) if each)
-        program = shutil.which(self.words[0])
-        stamp = f"{Path(program).stat().st_size} {Path(program).stat().st_mtime_ns}" if program else ""
-        return identity.hash_of_text(f"{list(self.words)}\n{stamp}\n{how}")
+        stamps = [identity.stamp_of(each) for each in (shutil.which(self.words[0]) or "", *self.words[1:])]
+        return identity.hash_of_text(f"{list(self.words)}\n{stamps}\n{how}")
 
     def bound(self, values: Values, object_path: str) -> Callable:
         if not shutil.which(self.words[0]):

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from kumihimo.kernel import session
-from kumihimo.kernel.session import Session
+from kumihimo.kernel.session import Changed, Ended, Session
 
 FILE = """
 import os, signal, sys, time
@@ -103,6 +103,38 @@ def test_ctrl_c_keeps_what_was_found(file_of, tmp_path):
 def test_the_include_folder_is_printed(kumihimo):
     folder = Path(kumihimo("tune", "kernel", "--include").out.strip())
     assert (folder / "kumihimo" / "kernel.hpp").is_file()
+
+
+def check_of(variant: str) -> dict:
+    asked = {"do": "check", "kernel": "total", "variant": variant, "parameters": {}, "object": ""}
+    return {**asked, "size": 8, "seed": 0, "input": "random"}
+
+
+def test_a_program_that_is_edited_while_it_is_tuned_is_not_tuned_on(file_of):
+    path = file_of(FILE)
+    with session.of_file(str(path)) as program:
+        program.listing()
+        path.write_text(path.read_text().replace("return sum(x)\n", "return sum(x) + 0\n"))
+        with pytest.raises(Ended):
+            program.ask(check_of("leaves"), 10)
+        with pytest.raises(Changed, match="the kernel total changed while the program was tuned; tune it again"):
+            program.ask(check_of("quick"), 10)
+        path.write_text("x =")
+        with pytest.raises(Changed, match="ended the process with exit code 1 when it was started again"):
+            program.ask(check_of("quick"), 10)
+        path.write_text(FILE)
+        assert program.ask(check_of("quick"), 10) == {"ok": True}
+
+
+def test_hashes_are_those_of_the_text_that_was_imported(file_of):
+    edit = "\nfrom pathlib import Path\n"
+    edit += "Path(__file__).write_text(Path(__file__).read_text().replace('sum(x)', 'sum(x) + 0'))\n"
+    paths = [file_of(FILE, "first.py"), file_of(FILE + edit, "edits_itself.py")]
+    found = []
+    for path in paths:
+        with session.of_file(str(path)) as program:
+            found.append(session.hashes_of(program.listing()))
+    assert "sum(x) + 0" in paths[1].read_text() and found[0] == found[1]
 
 
 @pytest.mark.parametrize(

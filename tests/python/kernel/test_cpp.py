@@ -220,6 +220,29 @@ def test_an_infinite_magnitude_compares_nothing(compile_cpp, tmp_path, tuned):
     assert refused == {"wrong": "no input could be compared: the magnitude is infinite, so no error bound holds"}
 
 
+def test_another_bound_has_no_choices(compile_cpp, tmp_path):
+    found = []
+    for operations in ("1L", "2L"):
+        with Session([str(bounded(compile_cpp, tmp_path, operations=operations))]) as session:
+            found.append(session.listing()["kernels"][0]["golden"])
+    assert found[0] != found[1]
+
+
+def test_a_library_file_is_part_of_the_hash(compile_cpp, tmp_path):
+    library, source = tmp_path / "lib.so", tmp_path / "library.cpp"
+    added = f'.library("file", "{library}", "f").library("name", "libnone.so", "f");'
+    source.write_text(BOUNDED.replace("KUMIHIMO_CODE(wrong));", f"KUMIHIMO_CODE(wrong)){added}"))
+    flags = ("-DOPERATIONS=1L", "-DMOST=1", '-DVARIANT="wrong"', "-Wno-unused-parameter")
+    program = compile_cpp(source, tmp_path / "library", *flags)
+    found = []
+    for text in ("", "1"):
+        library.write_text(text)
+        with Session([str(program)]) as session:
+            rows = session.listing()["kernels"][0]["variants"]
+        found.append({row["name"]: row["hash"] for row in rows})
+    assert [name for name in found[0] if found[0][name] != found[1][name]] == ["file"]
+
+
 def test_a_variant_has_a_name_of_its_own(compile_cpp, tmp_path):
     program = bounded(compile_cpp, tmp_path, variant="golden")
     done = subprocess.run([str(program)], capture_output=True, text=True, check=False)
@@ -232,8 +255,10 @@ CALLS_ANOTHER = (
     + """
 KUMIHIMO_FUNCTION(double, inner_golden, (long), { return 1; })
 KUMIHIMO_FUNCTION(double, inner_fast, (long), { return 2; })
+KUMIHIMO_FUNCTION(double, inner_by, (const k::Values& values, long), { return static_cast<double>(values[0]); })
 static const k::Kernel<double(long)> inner = k::Kernel<double(long)>("inner", KUMIHIMO_CODE(inner_golden))
-    .size([](long n) { return n; }).variant("fast", KUMIHIMO_CODE(inner_fast));
+    .size([](long n) { return n; }).variant("fast", KUMIHIMO_CODE(inner_fast))
+    .variant("by", {{"value", {3}}}, KUMIHIMO_CODE(inner_by));
 KUMIHIMO_FUNCTION(double, outer_golden, (long n), { return inner(n); })
 KUMIHIMO_FUNCTION(double, outer_one, (long), { return 1; })
 static const k::Kernel<double(long)> outer = k::Kernel<double(long)>("outer", KUMIHIMO_CODE(outer_golden))
@@ -249,15 +274,16 @@ def test_under_tuning_a_golden_copy_calls_golden_copies(compile_cpp, tmp_path):
     program = compile_cpp(tmp_path / "calls.cpp", tmp_path / "calls")
     with Session([str(program)]) as session:
         listing = session.listing()
-        asked = {"kernel": "inner", "variant": "fast", "parameters": {}, "object": ""}
-        source = session.ask({**asked, "do": "hash"}, 10)["hash"]
     inner = listing["kernels"][0]
+    source, source_of_by = (each["hash"] for each in inner["variants"])
     key = choices.key_of(inner["golden"], inner["compiler"], "c++", listing["machine"])
     row = {"kernel": "inner", **key, "variant": "fast", "parameters": {}, "source": source, "from_size": 1}
     path = choices.path_of("inner")
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"kumihimo_wisdom": 1, "choices": [row]}))
-    assert run(program) == "2\n"  # the choice
+    by = {**row, "variant": "by", "source": source_of_by}
+    for choice, printed in (({**by, "parameters": {"value": 3}}, "3\n"), (by, "1\n"), (row, "2\n")):
+        path.write_text(json.dumps({"kumihimo_wisdom": 1, "choices": [choice]}))
+        assert run(program) == printed  # the golden copy where the choice has no value
     asked = {"do": "check", "kernel": "outer", "variant": "one", "parameters": {}, "object": ""}
     with Session([str(program)]) as session:
         assert session.ask({**asked, "size": 4, "seed": 0, "input": "random"}, 10) == {"ok": True}

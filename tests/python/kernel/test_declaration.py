@@ -211,6 +211,53 @@ def test_hashes_follow_decorators_bound_arguments_and_callable_objects(file_of, 
     assert [name for name in first if first[name] != edited[name]] == ([changed] if changed else [])
 
 
+USES = """
+from kumihimo.kernel import kernel
+
+SCALE = {scale}
+count = 0
+
+def helper(x):
+    return [SCALE * each for each in x] + {of_helper}
+
+@kernel(operations=lambda size: {operations} * size, magnitude=lambda x: sum(map(abs, x)) + {of_magnitude})
+def total(x):
+    return sum(helper(x))
+
+@total.variant
+def same(x):
+    return sum(each for each in helper(x))
+
+@total.variant
+def other(x):
+    return sum(x)
+
+if __name__ == "__main__":
+    count = 1
+    print(dict(golden=total.golden_hash(), **dict((n, v.hash(dict())) for n, v in total.variants.items())))
+"""
+
+
+@pytest.mark.parametrize(
+    ("changed", "parts"),
+    [
+        (["golden", "same"], {"scale": 2}),
+        (["golden", "same"], {"of_helper": "[0]"}),
+        (["golden"], {"operations": 1}),
+        (["golden"], {"of_magnitude": 1}),
+        ([], {}),
+    ],
+)
+def test_hashes_follow_the_functions_and_constants_of_the_file_and_the_bound(file_of, changed, parts):
+    def hashes(name: str, **parts) -> dict:
+        code = USES.format(**{"scale": 1, "of_helper": "[]", "operations": 2, "of_magnitude": 0, **parts})
+        done = subprocess.run([sys.executable, file_of(code, name)], capture_output=True, text=True, check=True)
+        return ast.literal_eval(done.stdout)
+
+    first, edited = hashes("first.py"), hashes("edited.py", **parts)
+    assert [name for name in first if first[name] != edited[name]] == changed
+
+
 def test_functions_that_hold_each_other_have_a_hash():
     def first(x):
         return second(x)

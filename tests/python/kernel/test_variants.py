@@ -100,6 +100,18 @@ def test_a_command_that_fails_says_how(total, tuned, words, said):
     assert said in refused_of(tuned(favour("external")))["external"]
 
 
+def test_files_of_a_command_or_library_are_part_of_its_hash(total, tmp_path):
+    tool, library = tmp_path / "tool.py", tmp_path / "lib.so"
+    total.command("tool", [sys.executable, str(tool), "--fast"])
+    total.library(str(library), "double f(const double *x)")
+    seen = set()
+    for text in ("", "1", "22"):
+        tool.write_text(text)
+        library.write_text(text)
+        seen |= {total.variants[name].hash({}) for name in ("tool", "f")}
+    assert len(seen) == 6
+
+
 needs_compiler = pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
 PROTOTYPE = "double total(const double *x, long n)"
 CALL = lambda function, x: function(x, len(x))  # noqa: E731

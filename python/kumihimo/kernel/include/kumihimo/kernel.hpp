@@ -34,6 +34,7 @@
 #include "kumihimo/kernel/serving.hpp"
 
 #include <dlfcn.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <atomic>
@@ -70,7 +71,7 @@ class Kernel<R(A...)> {
     own_->title = std::move(name);
     own_->compiler = std::move(compiler);
     own_->golden = golden.function;
-    own_->golden_hash = hex(golden.hash);
+    own_->golden_code = golden.hash;
     own_->returned = golden.result;
     own_->parameters = golden.parameters;
     Registry& registry = Registry::all();
@@ -139,7 +140,7 @@ class Kernel<R(A...)> {
   Kernel& library(std::string name, std::string file, std::string symbol) {
     Variant made;
     made.kind = "library";
-    made.hash = [file, symbol](const Values&) { return hex(hash_of(symbol, hash_of(file))); };
+    made.hash = [file, symbol](const Values&) { return hex(hash_of(symbol, hash_of(file + stamp_of(file)))); };
     made.bound = [file, symbol](const Values&, const std::string&) { return loaded(file, symbol); };
     return add(std::move(name), std::move(made));
   }
@@ -182,6 +183,13 @@ class Kernel<R(A...)> {
     std::function<Function(const Values&, const std::string& object)> bound; // throws where it cannot be loaded
   };
 
+  // Changes with the file; empty where the linker searches for it.
+  static std::string stamp_of(const std::string& file) {
+    struct stat found {};
+    if (file.find('/') == std::string::npos || stat(file.c_str(), &found) != 0) return {};
+    return " " + std::to_string(found.st_size) + " " + std::to_string(found.st_mtime);
+  }
+
   static Function loaded(const std::string& file, const std::string& symbol) {
     void* const library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     void* const address = library ? dlsym(library, symbol.c_str()) : nullptr;
@@ -204,7 +212,8 @@ class Kernel<R(A...)> {
 
   // What copies of the kernel and the server share.
   struct Own : Served {
-    std::string title, golden_hash, returned, parameters, hint, compiler;
+    std::string title, returned, parameters, hint, compiler;
+    std::uint64_t golden_code = 0; // hash of its text
     Function golden;
     std::function<std::int64_t(A...)> size;
     std::vector<std::int64_t> sizes;
@@ -226,9 +235,21 @@ class Kernel<R(A...)> {
       const std::lock_guard<std::mutex> guard(reading);
       if (is_read.load(std::memory_order_relaxed)) return;
       if (size)
-        for (Choice& choice : read_choices(title, golden_hash, compiler))
+        for (Choice& choice : read_choices(title, golden_hash(), compiler))
           if (Function run = chosen(choice)) plan.emplace_back(std::move(choice), std::move(run));
       is_read.store(true, std::memory_order_release);
+    }
+
+    // Of the golden copy's text and of the bound: what a wider bound accepted, another may refuse.
+    std::string golden_hash() const {
+      std::string contract;
+      try {
+        for (const std::int64_t n : {1, 10, 1000, 100000})
+          if (operations) contract += " " + decimal(operations(n));
+      } catch (const std::exception&) {
+        contract += " throws"; // the check says so
+      }
+      return hex(hash_of(contract, golden_code));
     }
 
     // Empty where the variant is gone, was edited, or cannot be loaded: then the golden copy runs.
@@ -247,7 +268,11 @@ class Kernel<R(A...)> {
 
     static Values values_of(const Variant& variant, const Json& given) {
       Values values;
-      for (const Parameter& each : variant.parameters) values.push_back(given.whole(each.name, each.values.front()));
+      for (const Parameter& each : variant.parameters) {
+        const Json* const value = given.find(each.name);
+        if (!value || value->kind != Json::Kind::number) throw std::runtime_error("no value of " + each.name);
+        values.push_back(static_cast<std::int64_t>(value->number));
+      }
       return values;
     }
 
@@ -258,13 +283,14 @@ class Kernel<R(A...)> {
         for (const Parameter& p : each.parameters)
           tried += (tried.empty() ? "" : ",") + quoted(p.name) + ":" + list(p.values);
         rows += (rows.empty() ? "" : ",") + ("{\"name\":" + quoted(each.name)) + ",\"kind\":" + quoted(each.kind) +
-                ",\"parameters\":{" + tried + "}" + (each.loop.empty() ? "" : ",\"loop\":" + each.loop) + "}";
+                ",\"hash\":" + quoted(each.text ? std::string() : each.hash({})) + ",\"parameters\":{" + tried + "}" +
+                (each.loop.empty() ? "" : ",\"loop\":" + each.loop) + "}";
       }
       for (const std::string& each : edges) kinds += (kinds.empty() ? "" : ",") + quoted(each);
-      return "{\"name\":" + quoted(title) + ",\"compiler\":" + quoted(compiler) + ",\"golden\":" + quoted(golden_hash) +
-             ",\"hint\":" + quoted(hint) + ",\"sizes\":" + list(sizes) + ",\"edges\":[" + kinds +
-             "],\"bound\":" + (operations ? "true" : "false") + ",\"inputs\":" + (inputs && size ? "true" : "false") +
-             ",\"variants\":[" + rows + "]}";
+      return "{\"name\":" + quoted(title) + ",\"compiler\":" + quoted(compiler) +
+             ",\"golden\":" + quoted(golden_hash()) + ",\"hint\":" + quoted(hint) + ",\"sizes\":" + list(sizes) +
+             ",\"edges\":[" + kinds + "],\"bound\":" + (operations ? "true" : "false") +
+             ",\"inputs\":" + (inputs && size ? "true" : "false") + ",\"variants\":[" + rows + "]}";
     }
 
     static std::string list(const std::vector<std::int64_t>& values) {
@@ -282,8 +308,8 @@ class Kernel<R(A...)> {
         if (each.name == wanted) variant = &each;
       if (!variant && wanted != "golden") return "{\"refused\":\"there is no such variant\"}";
       const Values values = variant ? values_of(*variant, given ? *given : none) : Values{};
-      if (what == "source") return "{\"text\":" + quoted(variant->text(values)) + "}";
-      if (what == "hash") return "{\"hash\":" + quoted(variant->hash(values)) + "}";
+      if (what == "source")
+        return "{\"text\":" + quoted(variant->text(values)) + ",\"hash\":" + quoted(variant->hash(values)) + "}";
       const Function run = variant ? variant->bound(values, request.word("object")) : golden;
       return what == "check" ? check(run, request) : time(run, request);
     }
