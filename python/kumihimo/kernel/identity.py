@@ -49,7 +49,7 @@ def source_of(function: Callable, seen: list | None = None) -> str:
     if isinstance(function, functools.partial):
         bound = [of_value(each) for each in function.args]
         bound += [f"{name}={of_value(value)}" for name, value in sorted(function.keywords.items())]
-        return f"{source_of(function.func)}\n{', '.join(bound)}"
+        return f"{source_of(function.func, seen)}\n{', '.join(bound)}"
     inner = inspect.unwrap(function)
     code = getattr(inner, "__code__", None)
     if code is None and hasattr(getattr(type(inner), "__call__", None), "__code__"):  # noqa: B004

@@ -27,6 +27,7 @@ class Found:
     left: list[dict] = field(default_factory=list)
     choices: list[dict] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)  # kernels that a failure left untuned
     not_kept: list[str] = field(default_factory=list)  # kernels whose choices could not be written, and why
 
 
@@ -110,6 +111,7 @@ def tune_one(tuning, listing, sizes, strategy, clock, seconds, made, step, found
             found.decisions.append(decision)
     except Failed as error:  # of its golden copy: the others go on
         found.left.append({"kernel": kernel["name"], "sizes": [], "reason": str(error)})
+        found.failed.append(kernel["name"])
         return
     finally:
         right = [each for each in mine if not is_wrong(tuning, each)]

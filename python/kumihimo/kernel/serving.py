@@ -3,8 +3,8 @@ C++ header answers the same ones (docs/adr/0036-kernels-of-users.md).
 
 list                                      -> kernels with hashes of their variants, machine, language
 source kernel variant parameters          -> text, hash
-check  kernel variant parameters object size seed input -> ok | refused | skipped | unbounded | misdeclared
-time   kernel variant parameters object size times -> seconds of one call
+check  kernel variant parameters object size seed input -> ok | nothing | refused | skipped | unbounded | misdeclared
+time   kernel variant parameters object size times -> seconds of one call | refused | misdeclared
 
 The process may die of a request: then the tuner starts another one and refuses the variant.
 """
@@ -14,19 +14,25 @@ from __future__ import annotations
 import copy
 import inspect
 import json
+import operator
 import os
 import stat
 import time
 from collections.abc import Callable
 from typing import NoReturn
 
-from kumihimo.errors import BadInput, KumihimoError
+from kumihimo.errors import BadInput, Failed, KumihimoError
 from kumihimo.kernel import cases, choices, identity
 from kumihimo.kernel.compare import UNIT_OF_FORMAT, Bound, Overflowed, difference, shown, view_of
 from kumihimo.kernel.declaration import TUNING, Kernel
 from kumihimo.kernel.guards import Arrays, WroteOutside, guarding
 
 MOST_KEPT = 2**20  # trips of golden results
+NOTHING = "nothing can be compared: the golden copy returns None and has no outputs; return a result or declare outputs"
+
+
+class Unavailable(Failed):
+    """A library, function or command that is not on this machine."""
 
 
 def serve(kernels: dict[str, Kernel]) -> None:
@@ -79,8 +85,10 @@ class Server:
             if asked["do"] == "check":
                 return self.check(kernel, asked)
             return self.time(kernel, asked)
-        except KumihimoError as error:
+        except Unavailable as error:
             return {"refused": str(error), "unavailable": True}
+        except KumihimoError as error:
+            return {"refused": str(error)}
         except Exception as error:
             return {"refused": f"raises {raised(error)}"}
 
@@ -94,7 +102,10 @@ class Server:
     def function(self, kernel: Kernel, asked: dict) -> Callable:
         if asked["variant"] == choices.GOLDEN:
             return kernel.golden
-        return kernel.variants[asked["variant"]].bound(asked.get("parameters", {}), asked.get("object", ""))
+        try:
+            return kernel.variants[asked["variant"]].bound(asked.get("parameters", {}), asked.get("object", ""))
+        except Failed as error:
+            raise Unavailable(str(error)) from None
 
     def check(self, kernel: Kernel, asked: dict) -> dict:
         size, seed, kind = asked["size"], asked["seed"], asked["input"]
@@ -102,8 +113,18 @@ class Server:
         if made[0]:
             return made[0]
         _, given, golden_result, golden_after, *_ = made
-        function = self.function(kernel, asked)
         names = names_of(kernel, len(given))
+        written = [value for name, value in zip(names, golden_after) if name in kernel.outputs]
+        bound, gamma = None, {}
+        if kernel.operations:
+            try:
+                bound = Bound(kernel.operations(size), kernel.precision)
+                gamma = {"gamma": bound.gamma(unit_of([golden_result, *written], bound.unit))}
+            except BadInput as error:
+                return {"unbounded": str(error)}
+            except Exception as error:
+                return {"misdeclared": f"operations({size}) raises {raised(error)}"}
+        function = self.function(kernel, asked)
         arrays = Arrays(shift=seed % 2 == 1)
         arguments = [arrays.moved(name, copy.deepcopy(value)) for name, value in zip(names, given)]
         try:
@@ -112,19 +133,13 @@ class Server:
             arrays.check()
         except WroteOutside as error:
             return {"refused": str(error)}
-        bound, gamma = None, {}
-        if kernel.operations:
-            bound = Bound(kernel.operations(size), kernel.precision)
-            written = [value for name, value in zip(names, golden_after) if name in kernel.outputs]
-            try:
-                gamma = {"gamma": bound.gamma(unit_of([golden_result, *written], bound.unit))}
-            except BadInput as error:
-                return {"unbounded": str(error)}
         try:
             said = self.fault(kernel, bound, names, made, result, arguments)
         except Overflowed as error:
             return {"skipped": str(error)}
-        return {"refused": said} if said else {"ok": True, **gamma}
+        if said:
+            return {"refused": said}
+        return {"nothing": NOTHING} if golden_result is None and not written else {"ok": True, **gamma}
 
     def fault(self, kernel: Kernel, bound: Bound | None, names: list, made: tuple, result, arguments: list) -> str:
         """Where result and arguments of a variant differ from the golden copy's."""
@@ -151,25 +166,39 @@ class Server:
             given = cases.arguments(kernel.inputs, size, seed, kind)
         except Exception as error:
             return ({"skipped": f"inputs({size}, {seed}) raises {raised(error)}"},)
+        if said := fault_of_size(kernel, given, size, seed):
+            return ({"misdeclared": said},)
+        names = names_of(kernel, len(given))
+        if seed % 2 == 1 and kind == cases.RANDOM:
+            given = [cases.filled(v, seed) if name in kernel.outputs else v for name, v in zip(names, given)]
         after = copy.deepcopy(given)
         try:
             result = kernel.golden(*after)
         except Exception as error:
             return ({"skipped": f"the golden copy raises {raised(error)}"},)
-        for name, before, written in zip(names_of(kernel, len(given)), given, after):
+        for name, before, written in zip(names, given, after):
             if name not in kernel.outputs and difference(written, before):
                 said = f"the golden copy writes to {name}, which is not declared as an output; "
                 return ({"misdeclared": f"{said}declare outputs=({', '.join(map(repr, (*kernel.outputs, name)))},)"},)
         magnitude, magnitude_after = None, None
         if kernel.magnitude:
             magnitude_after = copy.deepcopy(given)
-            magnitude = kernel.magnitude(*magnitude_after)
+            try:
+                magnitude = kernel.magnitude(*magnitude_after)
+            except OverflowError as error:  # as an infinite magnitude: no bound holds
+                return ({"skipped": f"magnitude raises {raised(error)}"},)
+            except Exception as error:
+                said = f"magnitude raises {raised(error)} for the arguments of inputs({size}, {seed})"
+                return ({"misdeclared": said},)
         return {}, given, result, after, magnitude, magnitude_after
 
     def time(self, kernel: Kernel, asked: dict) -> dict:
-        key = kernel.name, asked["size"]
+        size = asked["size"]
+        key = kernel.name, size
         if self.prepared is None or self.prepared[0] != key:
-            self.prepared = key, cases.arguments(kernel.inputs, asked["size"], 0, cases.RANDOM)
+            self.prepared = key, cases.arguments(kernel.inputs, size, 0, cases.RANDOM)
+            if said := fault_of_size(kernel, self.prepared[1], size, 0):
+                return {"misdeclared": said}
         given = self.prepared[1]
         function = self.function(kernel, asked)
         times = asked["times"]
@@ -208,6 +237,16 @@ def described(kernel: Kernel) -> dict:
         "inputs": kernel.inputs is not None,
         "variants": variants,
     }
+
+
+def fault_of_size(kernel: Kernel, given: list, size: int, seed: int) -> str:
+    """Why `size` is wrong for arguments of that many trips: calls would run choices for other sizes."""
+    made = f"the arguments of inputs({size}, {seed})"
+    try:
+        found = operator.index(kernel.size(*given))
+    except Exception as error:
+        return f"size raises {raised(error)} for {made}; declare size=, a function of them that gives {size}"
+    return "" if found == size else f"size gives {found} for {made}; correct size= or inputs="
 
 
 def unit_of(results: list, otherwise: float) -> float:

@@ -23,14 +23,16 @@ USUAL_SIZES = (64, 512, 4096, 32768, 262144)
 PRECIOUS = 4  # times the effort of another kernel
 FINALISTS = 4
 LIMIT_SECONDS, LIMIT_TIMES = 2.0, 20  # of one call: so long, and so many times the golden copy's
-GOLDEN_SECONDS = 600.0
+GOLDEN_SECONDS, GOLDEN_SHARE = 600.0, 0.25  # of one call of the golden copy: so long, and this share of the time left
+LEAST_CALLS = 20  # of the golden copy, about, in the checks and rounds of a size
 SHARE_OF_SEARCH = 0.6
 EDGE_SIZES = 5
 Step = Callable[[str], None]
 
 
 class Misdeclared(Failed):
-    """The kernel itself is wrong: its error bound would accept every result, or an output is not declared."""
+    """The kernel itself is wrong: its error bound would accept every result, an output is not declared, or its size is
+    another."""
 
 
 @dataclass
@@ -110,29 +112,37 @@ class Tuning:
     ) -> Iterator[dict]:
         """One for each size, within the time. A candidate that is wrong at any size is chosen for none, so all sizes
         are checked first."""
-        self.sizes = list(sizes)
-        for place, size in enumerate(sizes):
+        self.sizes = self.reached(sorted(sizes), seconds_left)
+        for place, size in enumerate(self.sizes):
             if seconds_left() <= 0:
                 return
             step(f"{self.kernel['name']}: {size}")
-            self.time_golden(size)
-            if place == 0 and len(sizes) > 1:
-                for other in sizes[1:]:
-                    self.time_golden(other)
-            yield self.decide(size, strategy, seconds_left() / (len(sizes) - place))
+            yield self.decide(size, strategy, seconds_left() / (len(self.sizes) - place))
 
-    def time_golden(self, size: int) -> None:
-        if size in self.golden_seconds:
-            return
+    def reached(self, sizes: Sequence[int], seconds_left: Callable[[], float]) -> list[int]:
+        """The sizes, from the smallest up, at which there is time for calls of the golden copy."""
+        for place, size in enumerate(sizes):
+            left = seconds_left()
+            if left <= 0 or not self.time_golden(size, min(GOLDEN_SECONDS, GOLDEN_SHARE * left)):
+                return list(sizes[:place])
+            if LEAST_CALLS * self.golden_seconds[size] > left:
+                return list(sizes[:place])
+        return list(sizes)
+
+    def time_golden(self, size: int, seconds: float) -> bool:
+        """Whether a call ends within `seconds`."""
         asked = self.request("time", self.golden, size=size, times=1)
         try:
-            answer = self.session.ask(asked, GOLDEN_SECONDS)
-            answer = self.session.ask(asked, GOLDEN_SECONDS)  # the first touched memory and code
-        except Ended as error:
+            for _ in range(2):  # the first touches memory and code
+                answer = right(self.session.ask(asked, seconds))
+        except Crashed as error:
             raise failed(f"the golden copy of {self.kernel['name']} {error} at size {size}") from None
+        except Ended:
+            return False
         if "refused" in answer:
             raise failed(f"the golden copy of {self.kernel['name']} fails at size {size}", answer["refused"])
         self.golden_seconds[size] = answer["seconds"]
+        return True
 
     def decide(self, size: int, strategy: str, seconds: float) -> dict:
         began = time.monotonic()
@@ -236,18 +246,18 @@ class Tuning:
     def fault(self, candidate: Candidate) -> str:
         """Why it may not be chosen: the input on which it is wrong. Checked once."""
         if candidate not in self.faults:
-            try:
-                self.faults[candidate] = self.found_fault(candidate)
-            except (Changed, Misdeclared):
-                raise
-            except Failed as error:
-                self.faults[candidate] = str(error)
-                self.unavailable.add(candidate)
+            self.faults[candidate] = self.found_fault(candidate)
         return self.faults[candidate]
 
     def found_fault(self, candidate: Candidate) -> str:
-        self.objects[candidate] = self.compiled(candidate)
-        compared, skipped = 0, ""
+        try:
+            self.objects[candidate] = self.compiled(candidate)
+        except (Changed, Misdeclared):
+            raise
+        except Failed as error:
+            self.unavailable.add(candidate)
+            return str(error)
+        compared, skipped, nothing = 0, "", ""
         for size, seed, kind in self.inputs():
             asked = self.request("check", candidate, size=size, seed=seed, input=kind)
             answer = self.answer(asked, 2 * self.limit(size))  # the golden copy runs too
@@ -256,8 +266,6 @@ class Tuning:
                 return answer["refused"]
             if "unbounded" in answer:
                 raise Misdeclared(f"at size {size} {answer['unbounded']}")
-            if "misdeclared" in answer:
-                raise Misdeclared(answer["misdeclared"])
             if "refused" in answer:
                 if "outside" in answer["refused"]:
                     self.session.close()  # its memory may be damaged
@@ -265,30 +273,34 @@ class Tuning:
             compared += "ok" in answer
             if size == 0 and "ok" in answer:
                 self.checked_empty.add(candidate)
-            skipped = answer.get("skipped", skipped)
+            skipped, nothing = answer.get("skipped", skipped), answer.get("nothing", nothing)
             if "gamma" in answer:
                 self.gamma[size] = answer["gamma"]
+        if nothing and not compared:
+            raise Misdeclared(nothing)
         return "" if compared else f"no input could be compared: {skipped}"
 
     def inputs(self) -> list[tuple[int, int, str]]:
         """(size, seed, kind): size 0 if the hint promises it, the smallest sizes, one beside each tuned size, and the
-        tuned ones, with every edge. Odd seeds shift arrays off the boundary of a cache line."""
+        tuned ones; every edge at the smallest ones and the tuned ones. Odd seeds shift arrays off the boundary of a
+        cache line, and fill outputs."""
         small = self.hints.from_size(1, EDGE_SIZES)
         beside = {size for tuned in self.sizes for size in self.hints.from_size(tuned + 1, 1)}
         empty = [0] if self.hints.trips and self.hints.fits(0) else []
         found = [(size, seed, "random") for size in (*small, *empty) for seed in (0, 1)]
-        found += [(size, 0, kind) for size in (small[0], small[-1]) for kind in self.kernel["edges"]]
         found += [(size, 1, "random") for size in sorted(beside.difference(small, self.sizes))]
-        return found + [(size, seed, "random") for size in self.sizes for seed in (2, 3)]
+        found += [(size, seed, "random") for size in self.sizes for seed in (2, 3)]
+        of_edges = enumerate(sorted({small[0], small[-1], *self.sizes}))
+        return found + [(size, place % 2, kind) for place, size in of_edges for kind in self.kernel["edges"]]
 
     def answer(self, asked: dict, seconds: float) -> dict:
         """Of a program that ends, the reason. A crash counts only if a new process has it too: one before it may have
         damaged the memory."""
         try:
             try:
-                return self.session.ask(asked, seconds)
+                return right(self.session.ask(asked, seconds))
             except Crashed:
-                return self.session.ask(asked, seconds)
+                return right(self.session.ask(asked, seconds))
         except Ended as error:
             return {"refused": str(error)}
 
@@ -318,3 +330,9 @@ class Tuning:
     def hash_of(self, candidate: Candidate) -> str:
         """Of what was checked, though the program may be edited since."""
         return self.hashes.get(candidate) or self.kinds[candidate.variant]["hash"]
+
+
+def right(answer: dict) -> dict:
+    if "misdeclared" in answer:
+        raise Misdeclared(answer["misdeclared"])
+    return answer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 from pathlib import Path
@@ -188,7 +189,7 @@ KUMIHIMO_FUNCTION(double, wrong, (const double*, long), { return 42; })
 KUMIHIMO_FUNCTION(double, most, (const double*, long n), { return MOST; })
 static const k::Kernel<double(const double*, long)> kernel =
     k::Kernel<double(const double*, long)>("total", KUMIHIMO_CODE(total))
-        .size([](const double*, long n) { return n; })
+        .size([](const double*, long n) { return SIZE; })
         .sizes({16})
         .inputs([](k::Data& data, long n) { return std::tuple{data.input<double>(n), n}; })
         .bound([](long) { return OPERATIONS; }, most)
@@ -198,9 +199,10 @@ int main() { const double x[1] = {}; kernel(x, 1); }
 )
 
 
-def bounded(compile_cpp, tmp_path, operations="1L", most="static_cast<double>(n)", variant="wrong") -> Path:
+def bounded(compile_cpp, tmp_path, operations="1L", most="static_cast<double>(n)", variant="wrong", size="n") -> Path:
     (tmp_path / "bounded.cpp").write_text(BOUNDED)
-    flags = [f"-DOPERATIONS={operations}", f"-DMOST={most}", f'-DVARIANT="{variant}"', "-Wno-unused-parameter"]
+    flags = [f"-DOPERATIONS={operations}", f"-DMOST={most}", f'-DVARIANT="{variant}"', f"-DSIZE={size}"]
+    flags.append("-Wno-unused-parameter")
     return compile_cpp(tmp_path / "bounded.cpp", tmp_path / "bounded", *flags)
 
 
@@ -228,11 +230,59 @@ def test_another_bound_has_no_choices(compile_cpp, tmp_path):
     assert found[0] != found[1]
 
 
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        ({"operations": "throw std::runtime_error{std::string{}}, 1L"}, "operations or magnitude throws "),
+        ({"most": "throw std::runtime_error{std::string{}}, 1.0"}, "operations or magnitude throws "),
+        ({"size": "2 * n"}, "size gives 2 for the arguments of inputs(data, 1); correct size or inputs"),
+    ],
+)
+def test_a_wrong_declaration_leaves_the_kernel_untuned(compile_cpp, tmp_path, tuned, flags, said):
+    with SyntheticTimes([str(bounded(compile_cpp, tmp_path, **flags))], lambda *asked: 1e-6) as session:
+        found = tuned(None, session=session)
+    (left,) = found.left
+    assert left["reason"].startswith(said) and found.failed == ["total"]
+
+
+RETURNS_NOTHING = (
+    HEAD
+    + """
+KUMIHIMO_FUNCTION(void, nothing, (const double*, long), {})
+static const k::Kernel<void(const double*, long)> kernel =
+    k::Kernel<void(const double*, long)>("nothing", KUMIHIMO_CODE(nothing))
+        .size([](const double*, long n) { return n; })
+        .sizes({16})
+        .inputs([](k::Data& data, long n) { return std::tuple{data.input<double>(n), n}; })
+        .variant("same", KUMIHIMO_CODE(nothing));
+int main() { const double x[1] = {}; kernel(x, 1); }
+"""
+)
+
+
+def test_a_kernel_of_which_nothing_can_be_compared_is_left_untuned(compile_cpp, tmp_path, tuned):
+    (tmp_path / "nothing.cpp").write_text(RETURNS_NOTHING)
+    with SyntheticTimes([str(compile_cpp(tmp_path / "nothing.cpp", tmp_path / "nothing"))], lambda *_: 1e-6) as session:
+        (left,) = tuned(None, session=session).left
+    assert left["reason"].startswith("nothing can be compared: the kernel returns nothing and has no outputs")
+
+
+REFUSED = HEAD + "KUMIHIMO_FUNCTION(void, f, (double& x), { x = 1; })\nint main() { %s; }\n"
+
+
+def test_references_to_what_is_written_are_refused_in_one_sentence(include, tmp_path):
+    source = tmp_path / "reference.cpp"
+    source.write_text(REFUSED % 'k::Kernel<void(double&)>("f", KUMIHIMO_CODE(f))')
+    words = ["c++", "-std=c++17", "-fsyntax-only", f"-I{include}", str(source)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode and "a kernel takes no non-const reference: take a pointer to what it writes" in done.stderr
+
+
 def test_a_library_file_is_part_of_the_hash(compile_cpp, tmp_path):
     library, source = tmp_path / "lib.so", tmp_path / "library.cpp"
     added = f'.library("file", "{library}", "f").library("name", "libnone.so", "f");'
     source.write_text(BOUNDED.replace("KUMIHIMO_CODE(wrong));", f"KUMIHIMO_CODE(wrong)){added}"))
-    flags = ("-DOPERATIONS=1L", "-DMOST=1", '-DVARIANT="wrong"', "-Wno-unused-parameter")
+    flags = ("-DOPERATIONS=1L", "-DMOST=1", '-DVARIANT="wrong"', "-DSIZE=n", "-Wno-unused-parameter")
     program = compile_cpp(source, tmp_path / "library", *flags)
     found = []
     for text in ("", "1"):
@@ -241,6 +291,22 @@ def test_a_library_file_is_part_of_the_hash(compile_cpp, tmp_path):
             rows = session.listing()["kernels"][0]["variants"]
         found.append({row["name"]: row["hash"] for row in rows})
     assert [name for name in found[0] if found[0][name] != found[1][name]] == ["file"]
+
+
+def test_an_unknown_edge_is_refused(compile_cpp, tmp_path):
+    source = tmp_path / "edge.cpp"
+    source.write_text(BOUNDED.replace(".sizes({16})", '.sizes({16}).edges({"zero"})'))
+    flags = ("-DOPERATIONS=1L", "-DMOST=1", '-DVARIANT="wrong"', "-DSIZE=n", "-Wno-unused-parameter")
+    program = compile_cpp(source, tmp_path / "edge", *flags)
+    done = subprocess.run([str(program)], capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "an edge input must be one of zeros, huge, tiny (got 'zero')" in done.stderr
+
+
+def test_a_program_that_has_not_the_pipes_goes_on(wrong):
+    environment = {**os.environ, "KUMIHIMO_KERNEL_TUNING": "0,1"}
+    words = {"stdin": subprocess.DEVNULL, "capture_output": True, "text": True, "check": True}
+    assert subprocess.run([str(wrong)], env=environment, **words).stdout == "6\n"
 
 
 def test_a_variant_has_a_name_of_its_own(compile_cpp, tmp_path):

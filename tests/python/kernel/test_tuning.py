@@ -11,7 +11,7 @@ import pytest
 from kernel_sessions import InProcess, decision_of, refused_of
 
 from kumihimo.errors import BadInput
-from kumihimo.kernel import choices, kernel, tuning
+from kumihimo.kernel import choices, kernel, serving, tuning
 from kumihimo.kernel.hints import parse
 from kumihimo.kernel.session import Crashed, Ended
 
@@ -131,6 +131,109 @@ def test_an_output_that_is_not_declared_is_the_fault_of_the_kernel(tuned):
     (left,) = tuned(faster).left
     said = "the golden copy writes to x, which is not declared as an output; declare outputs=('x',)"
     assert left["reason"].startswith(said)
+
+
+@pytest.mark.parametrize(
+    ("size", "said"),
+    [
+        (None, "size raises TypeError: \"object of type 'float' has no len()\" for the arguments of inputs(1, 0); "),
+        (lambda a, x: len(x) / 1, "size raises TypeError: \"'float' object cannot be interpreted as an integer\" for "),
+        (lambda a, x: 2 * len(x), "size gives 2 for the arguments of inputs(1, 0); correct size= or inputs="),
+    ],
+)
+def test_a_size_that_does_not_fit_the_inputs_is_the_fault_of_the_kernel(tuned, size, said):
+    """Otherwise calls would run choices for other sizes, or end in a stack trace."""
+
+    @kernel(inputs=lambda n, seed: (2.0, *DOUBLES(n, seed)), sizes=(16,), size=size)
+    def scaled(a, x):
+        return a * fsum(x)
+
+    scaled.variant(lambda a, x: a * fsum(x), name="same")
+    found = tuned(faster)
+    (left,) = found.left
+    assert left["reason"].startswith(said)
+    assert found.failed == ["scaled"] and not found.files
+    asked = {"do": "time", "kernel": "scaled", "variant": "golden", "size": 1, "times": 1}
+    assert InProcess(faster).server.answer(asked)["misdeclared"].startswith(said)
+
+
+def test_a_kernel_of_which_nothing_can_be_compared_is_left_untuned(tuned):
+    @kernel(inputs=DOUBLES, sizes=(16,))
+    def nothing(x):
+        fsum(x)
+
+    nothing.variant(lambda x: None, name="same")
+    (left,) = tuned(faster).left
+    assert left["reason"] == serving.NOTHING
+
+
+def test_none_may_be_a_result(tuned):
+    @kernel(inputs=DOUBLES, sizes=(16,))
+    def first_large(x):
+        return next((each for each in x if each > 2), None)
+
+    first_large.variant(lambda x: next(filter(lambda each: each > 2, x), None), name="right")
+    first_large.variant(lambda x: next(filter(lambda each: each > 2, x), 0.0), name="wrong")
+    found = tuned(faster)
+    assert not found.left
+    assert refused_of(found) == {"wrong": "size 1, seed 0, random input: result is 0.0, the golden copy's None"}
+
+
+@pytest.mark.parametrize("zeros", [lambda n: array("d", [0] * n), lambda n: array("i", [0] * n), lambda n: [0.0] * n])
+def test_a_variant_that_adds_to_its_output_is_refused_though_inputs_make_zeros(tuned, zeros):
+    @kernel(inputs=lambda n, seed: (*DOUBLES(n, seed), zeros(n)), sizes=(16,), outputs=("y",))
+    def tripled(x, y):
+        for i, value in enumerate(x):
+            y[i] = 3 * int(value)
+
+    @tripled.variant
+    def adds(x, y):
+        for i, value in enumerate(x):
+            y[i] += 3 * int(value)
+
+    @tripled.variant
+    def sets(x, y):
+        for i in reversed(range(len(x))):
+            y[i] = 3 * int(x[i])
+
+    refused = refused_of(tuned(faster))
+    assert list(refused) == ["adds"]
+    assert refused["adds"].startswith("size 1, seed 1, random input: y[0] is ")
+
+
+def test_edges_are_tried_at_the_tuned_sizes_and_off_cache_lines(tuned):
+    total = declare(sizes=(16, 1000))
+    total.variant(lambda x: fsum(x) if len(x) < 1000 or any(x) else 1.0, name="wrong_when_large")
+    session = InProcess(faster)
+    refused = refused_of(tuned(None, session=session))
+    assert refused["wrong_when_large"].endswith("zeros input: result is 1.0, the golden copy's 0.0")
+    tried = {(each["size"], each["seed"] % 2) for each in session.asked if each.get("input") == "zeros"}
+    assert {size for size, _ in tried} == {1, 5, 16, 1000}
+    assert {odd for _, odd in tried} == {0, 1}
+
+
+@pytest.mark.parametrize(
+    ("operations", "magnitude", "said"),
+    [
+        (lambda size: 1 // 0, fsum, "operations(1) raises ZeroDivisionError"),
+        (lambda size: None, fsum, "operations(1) raises TypeError"),
+        (lambda size: size, lambda x: x.gone, "magnitude raises AttributeError"),
+    ],
+)
+def test_a_bound_that_raises_is_the_fault_of_the_kernel(tuned, operations, magnitude, said):
+    declare_bounded(operations, magnitude)
+    found = tuned(faster)
+    (left,) = found.left
+    assert left["reason"].startswith(said) and found.failed == ["total"]
+
+
+def test_a_magnitude_that_overflows_compares_nothing(tuned):
+    def overflowing(x):
+        raise OverflowError("too large")
+
+    declare_bounded(lambda size: size, overflowing)
+    said = "no input could be compared: magnitude raises OverflowError: 'too large'"
+    assert refused_of(tuned(faster)) == {"wrong": said}
 
 
 def test_objects_without_equality_are_compared_by_their_fields(tuned):
@@ -344,6 +447,32 @@ def test_what_there_is_no_time_for_is_said(tuned):
     declare()
     found = tuned(lambda variant, parameters, size: 1e-6, seconds=0)
     assert found.left == [{"kernel": "total", "sizes": [16, 128], "reason": "no time"}]
+
+
+def test_a_size_whose_golden_copy_does_not_end_leaves_the_smaller_ones(tuned):
+    declare(sizes=(16, 128, 1024))
+    limits = []
+
+    class Endless(InProcess):
+        def ask(self, request, seconds):
+            if request["do"] == "time" and request["size"] == 128:
+                limits.append(seconds)
+                raise Ended("did not return")
+            return super().ask(request, seconds)
+
+    session = Endless(lambda variant, parameters, size: 1e-6 if variant == "fast" else 2e-6)
+    found = tuned(None, session=session, seconds=60)
+    assert [each["chosen"]["variant"] for each in found.decisions] == ["fast"]
+    assert found.left == [{"kernel": "total", "sizes": [128, 1024], "reason": "no time"}] and found.files
+    assert len(limits) == 1 and limits[0] <= 60 * tuning.GOLDEN_SHARE
+    assert max(each["size"] for each in session.asked) < 128
+
+
+def test_a_size_that_needs_more_than_the_budget_is_left(tuned):
+    declare()
+    found = tuned(lambda variant, parameters, size: 4.0 if size >= 128 else 1e-6, seconds=60)
+    assert [each["size"] for each in found.decisions] == [16]
+    assert found.left == [{"kernel": "total", "sizes": [128], "reason": "no time"}]
 
 
 def test_kernels_that_cannot_be_tuned_are_said(tuned):

@@ -100,6 +100,14 @@ def test_a_command_that_fails_says_how(total, tuned, words, said):
     assert said in refused_of(tuned(favour("external")))["external"]
 
 
+def test_only_a_command_that_is_not_there_is_not_available(total, tuned):
+    total.command("fails", [sys.executable, "-c", "raise SystemExit('no luck')"])
+    total.command("gone", ["no-such-command"])
+    rows = {row["variant"]: row for row in tuned(favour("golden")).decisions[0]["tried"]}
+    assert rows["gone"]["unavailable"] and "unavailable" not in rows["fails"]
+    assert rows["fails"]["refused"].startswith("size 1, seed 0, random input: the command ")
+
+
 def test_files_of_a_command_or_library_are_part_of_its_hash(total, tmp_path):
     tool, library = tmp_path / "tool.py", tmp_path / "lib.so"
     total.command("tool", [sys.executable, str(tool), "--fast"])

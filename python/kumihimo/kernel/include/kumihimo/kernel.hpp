@@ -61,6 +61,9 @@ class Kernel;
 
 template <class R, class... A>
 class Kernel<R(A...)> {
+  static_assert(((!std::is_reference_v<A> || std::is_const_v<std::remove_reference_t<A>>)&&...),
+                "a kernel takes no non-const reference: take a pointer to what it writes");
+
  public:
   using Arguments = std::tuple<std::decay_t<A>...>;
   using Function = std::function<R(A...)>;
@@ -115,7 +118,12 @@ class Kernel<R(A...)> {
     return *this;
   }
   // Inputs that are tried besides: "zeros", "huge", "tiny" [default: zeros].
-  Kernel& edges(std::vector<std::string> kinds) { return own_->edges = std::move(kinds), *this; }
+  Kernel& edges(std::vector<std::string> kinds) {
+    for (const std::string& each : kinds)
+      if (each != "zeros" && each != "huge" && each != "tiny")
+        throw std::invalid_argument("an edge input must be one of zeros, huge, tiny (got '" + each + "')");
+    return own_->edges = std::move(kinds), *this;
+  }
 
   // A function with the golden copy's arguments.
   template <class F>
@@ -317,19 +325,43 @@ class Kernel<R(A...)> {
     // What a call returns; of a function without a result something that is always equal.
     using Result = std::conditional_t<std::is_void_v<R>, std::tuple<>, std::decay_t<R>>;
 
+    static std::string misdeclared(const std::string& why) { return "{\"misdeclared\":" + quoted(why) + "}"; }
+
+    // Why `size` is wrong for arguments of n trips: calls would run choices for other sizes. Empty where it is right.
+    std::string fault_of_size(const Arguments& arguments, std::int64_t n) const {
+      const std::string made = " for the arguments of inputs(data, " + std::to_string(n) + "); correct size or inputs";
+      try {
+        const std::int64_t found = std::apply(size, arguments);
+        return found == n ? std::string() : "size gives " + std::to_string(found) + made;
+      } catch (const std::exception& error) {
+        return std::string("size throws ") + error.what() + made;
+      }
+    }
+
     std::string check(const Function& run, const Json& request) const {
       const std::int64_t n = request.whole("size", 0);
       const auto seed = static_cast<std::uint64_t>(request.whole("seed", 0));
       const std::string kind = request.word("input");
-      const Bound allowed{operations ? operations(n) : 0};
+      Bound allowed;
       Data right(n, seed, kind), ours(n, seed, kind), terms(n, seed, kind);
       const bool is_bounded = operations && magnitude;
       Result theirs{}, most{}, result{};
       try {
-        theirs = result_of(golden, inputs(right, n));
-        if (is_bounded) most = result_of(magnitude, inputs(terms, n));
+        const Arguments given = inputs(right, n);
+        if (const std::string said = fault_of_size(given, n); !said.empty()) return misdeclared(said);
+        theirs = result_of(golden, given);
       } catch (const std::exception& error) {
         return "{\"skipped\":" + quoted(std::string("the golden copy throws ") + error.what()) + "}";
+      }
+      const auto is_written = [](const auto& each) { return each->role != Role::input; };
+      if (std::is_void_v<R> && std::none_of(right.arrays.begin(), right.arrays.end(), is_written))
+        return misdeclared("nothing can be compared: the kernel returns nothing and has no outputs; "
+                           "make its outputs by data.output or data.in_out");
+      try {
+        if (operations) allowed.operations = operations(n);
+        if (is_bounded) most = result_of(magnitude, inputs(terms, n));
+      } catch (const std::exception& error) {
+        return misdeclared(std::string("operations or magnitude throws ") + error.what());
       }
       bool is_single = std::is_same_v<R, float>;
       for (const auto& each : right.arrays)
@@ -391,6 +423,7 @@ class Kernel<R(A...)> {
         data = std::make_unique<Data>(n, 0);
         arguments = inputs(*data, n);
         whose = this;
+        if (const std::string said = fault_of_size(arguments, n); !said.empty()) return misdeclared(said);
       }
       const auto now = [] { return std::chrono::steady_clock::now(); };
       std::chrono::duration<double> spent{0};

@@ -5,6 +5,7 @@
 #include "kumihimo/kernel/json.hpp"
 #include "kumihimo/kernel/machine.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -45,6 +46,12 @@ struct Registry {
 
 inline constexpr const char* tuning_variable = "KUMIHIMO_KERNEL_TUNING";
 
+// Whether it may be the tuner's pipe: a program that ours started has its variable, but not its pipes.
+inline bool is_pipe(int descriptor) {
+  struct stat found {};
+  return fstat(descriptor, &found) == 0 && S_ISFIFO(found.st_mode);
+}
+
 // Under `kumihimo tune kernel -- ./program` the process serves the tuner here and does not go on; elsewhere it returns
 // at once. The first call of a kernel does the same; call it yourself where a program works long before that. Not for
 // use while other threads run.
@@ -52,6 +59,7 @@ inline void tuning_point() {
   const char* const pipes = std::getenv(tuning_variable);
   int reading = -1, writing = -1;
   if (!pipes || std::sscanf(pipes, "%d,%d", &reading, &writing) != 2) return;
+  if (!is_pipe(reading) || !is_pipe(writing)) return;
   std::FILE *const requests = fdopen(reading, "r"), *const answers = fdopen(writing, "w");
   if (!requests || !answers) return;
   unsetenv(tuning_variable);
