@@ -77,7 +77,7 @@ def command(
     kumihimo tune kernel -- ./program
     """
     if include:
-        print(tune_program.include_folder())
+        tune_program.show_include_folder(as_json)
         return 0
     if tune_program.is_wanted(names or []):
         return tune_program.tune(names or [], only, trips, strategy, budget, explain, as_json)
@@ -157,9 +157,12 @@ def show(found: dict, explain: bool) -> None:
     output.print_list("Left untuned:", [left_text(each) for each in found["left_untuned"]])
     usual = Path(found["wisdom"]).absolute() == wisdom.kernel_path().absolute()
     users = "every run on this machine uses them" if usual else f"kumihimo run --wisdom {found['wisdom']} uses them"
-    print(f"\nThe choices are in {found['wisdom']}; {users}.")
-    print("of plain: time / time of the golden copy. of bound: time to read the operands / time; empty if that exceeds")
-    print("100 % (operands in cache).")
+    print()
+    output.print_line(f"The choices are in {found['wisdom']}; {users}.")
+    output.print_line(
+        "of plain: time / time of the golden copy. of bound: time to read the operands / time; empty if that exceeds "
+        "100 % (operands in cache)."
+    )
 
 
 def summary(found: dict) -> list[list[str]]:

@@ -24,6 +24,13 @@ def include_folder() -> Path:
     return package_files.folder("kernel") / "include"
 
 
+def show_include_folder(as_json: bool) -> None:
+    if as_json:
+        output.print_json({"include": str(include_folder()), **output.own_cost()})
+    else:
+        print(include_folder())
+
+
 def is_wanted(names: Sequence[str]) -> bool:
     return words() is not None or any(map(programs.is_file_name, names))
 
@@ -90,6 +97,7 @@ def tune(
         "wrong": refused(found.decisions),
         "unavailable": refused(found.decisions, unavailable=True),
         "left_untuned": found.left,
+        "failed": found.failed,
     }
     if as_json:
         output.print_json({**report, "interrupted": interruption.code != 0, **output.own_cost()})
@@ -99,7 +107,7 @@ def tune(
         output.message(f"Optuna is not installed: random search instead of bayesian; {INSTALL}")
     if interruption.code:
         output.message("interrupted; the results so far are kept" if found.files else "interrupted")
-    return interruption.code or int(bool(report["wrong"] or report["not_kept"]))
+    return interruption.code or int(any(report[name] for name in ("wrong", "failed", "not_kept")))
 
 
 def parsed_sizes(text: str | None) -> list[int]:
@@ -132,10 +140,21 @@ def show(report: dict, explain: bool) -> None:
         output.print_table("", columns, [summary(row) for row in report["results"]])
     output.print_list("Wrong or failing, never chosen:", report["wrong"])
     output.print_list("Not available on this machine:", report["unavailable"])
+    output.print_list("Searched in part, for lack of time:", cut_short(report["results"]))
     output.print_list("Left untuned:", [left_text(each) for each in report["left_untuned"]])
     output.print_list("Choices that could not be written:", report["not_kept"])
     for path in report["wisdom"]:
-        print(f"\nThe choices are in {path}; the program uses them.")
+        print()
+        output.print_line(f"The choices are in {path}; the program uses them.")
+
+
+def cut_short(decisions: Sequence[dict]) -> list[str]:
+    """Exhaustive searches that the budget ended."""
+    return [
+        f"{row['kernel']} of size {row['size']}: searched {row['measured']} of {row['candidates']} candidates"
+        for row in decisions
+        if row["search"] == "exhaustive" and row["measured"] < row["candidates"]
+    ]
 
 
 def summary(row: dict) -> list[str]:
@@ -168,7 +187,7 @@ def show_candidates(rows: Sequence[dict]) -> None:
         output.print_table("All candidates that were tried; * was chosen", columns, lines)
         for kernel, search_of in {row["kernel"]: row for row in rows}.items():
             tried = f"{search_of['measured']} of {search_of['candidates']} candidates"
-            print(f"{kernel}: {search_of['search']} search, {tried} per size")
+            output.print_line(f"{kernel}: {search_of['search']} search, {tried} per size")
         print()
 
 

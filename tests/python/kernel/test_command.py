@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from kumihimo.cli import tune_program
 from kumihimo.kernel import session
 from kumihimo.kernel.session import Changed, Ended, Session
 
@@ -83,7 +84,7 @@ def test_one_object_of_json(kumihimo, file_of):
 
 
 def test_ctrl_c_keeps_what_was_found(file_of, tmp_path):
-    endless = "\n@kernel(inputs=lambda size, seed: ([1.0],), sizes=(8,))\ndef endless(x):\n    time.sleep(1000)\n"
+    endless = "\n@kernel(inputs=lambda n, seed: ([1.0] * n,), sizes=(8,))\ndef endless(x):\n    time.sleep(1000)\n"
     path = file_of(
         FILE.replace("@kernel\ndef unused", "@kernel(hint='even')\ndef unused") + endless + "endless.variant(sum)\n"
     )
@@ -103,6 +104,21 @@ def test_ctrl_c_keeps_what_was_found(file_of, tmp_path):
 def test_the_include_folder_is_printed(kumihimo):
     folder = Path(kumihimo("tune", "kernel", "--include").out.strip())
     assert (folder / "kumihimo" / "kernel.hpp").is_file()
+    found = json.loads(kumihimo("tune", "kernel", "--include", "--json").out)
+    assert found["include"] == str(folder) and found["wall_seconds"] > 0
+
+
+def test_a_kernel_that_a_failure_leaves_untuned_ends_with_1(kumihimo, file_of):
+    path = file_of(FILE.replace("return sum(x)", "raise RuntimeError('not yet')", 1))
+    ended = kumihimo("tune", "kernel", str(path), "--json")
+    found = json.loads(ended.out)
+    assert ended.code == 1 and found["failed"] == ["total"] and not found["wrong"]
+
+
+def test_a_search_that_the_budget_ended_is_said():
+    row = {"kernel": "dot", "size": 8, "search": "exhaustive", "measured": 3, "candidates": 9}
+    said = ["dot of size 8: searched 3 of 9 candidates"]
+    assert tune_program.cut_short([row, {**row, "measured": 9}, {**row, "search": "random"}]) == said
 
 
 def check_of(variant: str) -> dict:
