@@ -5,11 +5,12 @@ from __future__ import annotations
 import subprocess
 import sys
 from math import inf, log2
+from random import Random
 
 import pytest
 
 from kumihimo.errors import BadInput
-from kumihimo.kernel import search
+from kumihimo.kernel import kernel, search
 from kumihimo.kernel.candidates import Candidate, Family, space
 
 FAMILIES = [
@@ -63,6 +64,36 @@ def test_bayesian_is_within_3_percent_at_a_tenth_of_the_cost(cost, seed):
     found = search.run("bayesian", FAMILIES, lambda c: asked.append(c) or cost(c), evaluations, seed)
     assert len(asked) == len(set(asked)) == evaluations
     assert min(found.values()) <= 1.03 * min(map(cost, EVERY))
+
+
+def measured(seconds: float, numbers: Random) -> float:
+    """A few per cent of noise, and a disturbance now and then."""
+    return seconds * numbers.lognormvariate(0, 0.03) * (3 if numbers.random() < 0.02 else 1)
+
+
+@pytest.mark.parametrize("cost", [loop_wins, blocked_wins])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_tuning_is_within_3_percent_under_noise(tuned, cost, seed):
+    pytest.importorskip("optuna")
+
+    @kernel(inputs=lambda size, seed: ([1.0] * size,), sizes=(16,))
+    def total(x):
+        return sum(x)
+
+    for family in FAMILIES:
+        total.variant(lambda x, **values: sum(x), name=family.variant, **dict(family.parameters))
+    numbers, asked = Random(seed), set()
+
+    def seconds(variant, parameters, size):
+        if variant == "golden":
+            return measured(20e-6, numbers)
+        asked.add(Candidate(variant, tuple(parameters.items())))
+        return measured(1e-6 * cost(Candidate(variant, tuple(parameters.items()))), numbers)
+
+    (decision,) = tuned(seconds, strategy="bayesian").decisions
+    assert decision["measured"] == len(asked) <= 0.1 * len(EVERY) + 1
+    chosen = Candidate(decision["chosen"]["variant"], tuple(decision["chosen"]["parameters"].items()))
+    assert cost(chosen) <= 1.03 * min(map(cost, EVERY))
 
 
 def test_bayesian_does_without_those_that_are_refused():
