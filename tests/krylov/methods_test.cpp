@@ -278,14 +278,44 @@ TEST_F(Krylov, SaysThatRoundingAllowsNoMore) {
 }
 
 // A singular system with a right-hand side outside its range has no solution: no answer, and an end.
-TEST_F(Krylov, SingularSystemsEnd) {
+SparseSystem neumann() {
   SparseSystem system = laplacian(50, 1);
-  system.values[0] = 1; // Neumann at both ends
-  system.values.back() = 1;
+  system.values[0] = system.values.back() = 1; // at both ends
+  return system;
+}
+
+TEST_F(Krylov, ARightHandSideOfTheNullSpaceShowsThatTheMatrixIsSingular) {
+  SparseSystem system = neumann();
   const std::vector<double> b(50, 1.0);
   for (const Method& each : methods()) {
-    const Result1 got = solve_with(each, system, b, {.max_iterations = 5000, .patience = 500});
+    const Result1 got = solve_with(each, system, b);
     ASSERT_FALSE(got.status) << each.name;
+    EXPECT_EQ(got.solution.ending, Ending::indefinite_matrix) << each.name << ": " << got.sentence();
+    EXPECT_NE(got.sentence().find("p.A p in iteration 1 must be above 0 (got 0)"), std::string::npos) << got.sentence();
+    EXPECT_EQ(got.solution.iterations, 0) << each.name;
+  }
+}
+
+// The residual falls to that of the null space. Then the solve ends within its patience, or earlier where rounding
+// makes p.A p 0.
+TEST_F(Krylov, SingularSystemsEndWithinThePatience) {
+  SparseSystem system = neumann();
+  constexpr std::int64_t patience = 500;
+  for (unsigned seed = 1; seed <= 10; ++seed) {
+    const std::vector<double> b = random_vector(50, seed);
+    for (const Method& each : methods()) {
+      const Result1 got = solve_with(each, system, b, {.max_iterations = 100 * patience, .patience = patience});
+      ASSERT_FALSE(got.status) << each.name;
+      const std::vector<double>& history = got.solution.history;
+      const std::int64_t since_least = history.end() - std::min_element(history.begin(), history.end()) - 1;
+      EXPECT_LE(since_least, patience + each.iterations_of_step()) << each.name << ": " << got.sentence();
+      if (got.solution.ending == Ending::indefinite_matrix) {
+        EXPECT_NE(got.sentence().find("p.A p"), std::string::npos) << each.name << ": " << got.sentence();
+        continue;
+      }
+      EXPECT_EQ(got.solution.ending, Ending::stagnation) << each.name << ": " << got.sentence();
+      EXPECT_NE(got.sentence().find("has not fallen for 501 iterations"), std::string::npos) << got.sentence();
+    }
   }
 }
 
