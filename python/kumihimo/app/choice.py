@@ -1,12 +1,13 @@
 """`--variant auto`: the fastest variant by measurement, at a fraction of the cost of solving with every one.
 
-1. Every candidate solves a smaller problem to the end, where the size has one. That tells how many iterations each
-   needs relative to the others. Its times only rule out the hopeless: its data lie in caches, and its threads wait for
+1. Every candidate solves a smaller problem to the end, where the size has one. That tells which candidates need about
+   the same number of iterations. Its times only rule out the hopeless: its data lie in caches, and its threads wait for
    each other more often.
 2. The others run a few iterations of the problem itself: seconds per iteration. Those that may win do it again.
-3. The candidates with the least product of time and iterations solve the problem to the end, and the fastest right one
-   is chosen. Iterations of the smaller problem compare only what needs about as many of them: multigrid may need 1
-   there and 19 here. So the best of each class of iterations are solved.
+3. The fastest candidates with different numbers of iterations solve the problem to the end, because numbers of the
+   smaller problem do not carry over: multigrid may need 1 there and 19 here, and few colours cost more iterations on a
+   larger problem. Candidates that needed as many as one of them on the smaller problem are taken to need as many here.
+4. Those with the least product of time and iterations solve the problem again, and the fastest right one is chosen.
 
 Other programs only add time, so each step has several turns and the least time of a candidate counts. The choice is
 stored, so that one disturbed run must not decide it.
@@ -14,6 +15,7 @@ stored, so that one disturbed run must not decide it.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -30,10 +32,13 @@ TURNS_OF_SMALLER, TURNS_OF_WHOLE = 3, 2
 HOPELESS = 6.0  # times the least time on the smaller problem
 PROMISING = 2.0  # times the least time on the smaller problem, up to which a sample is repeated
 UNCERTAIN = 1.3  # times the least product, up to which it is repeated
-NEAR = 1.06  # times the least product of a class, up to which only whole solves decide
-FAR = 20.0  # times the least product, beyond which another class is hopeless
-SAME_CLASS = 1.5  # ratio of one number of iterations to the next in a class
-FINALISTS, FINALISTS_UNCOUNTED = 3, 6  # of a class; without a smaller problem nobody knows the iterations
+SAME_NUMBER = 1.02  # ratio of numbers of iterations on the smaller problem that count as one
+CARRIES_OVER = 1.5  # ratio of one number to the next up to which both problems compare them about alike
+PLAUSIBLE = 1.6  # times the least product among such numbers, up to which a whole solve tells the iterations
+FAR = 20.0  # the same among all numbers
+COUNTED = 3  # whole solves for such numbers
+NEAR = 1.1  # times the least product, up to which only whole solves decide
+FINALISTS, FINALISTS_UNCOUNTED = 3, 6  # without a smaller problem nobody knows the iterations
 
 
 @dataclass
@@ -80,17 +85,29 @@ def search(
         reason = next((row["not_applicable"] for row in rows if "not_applicable" in row), "")
         raise failed("no variant can solve the problem", reason)
     sample(launch, may_win(running))
-    finalists = finalists_of(running)
-    for row, runs in runs_by_row(finalists, launch(finalists, turns=TURNS_OF_WHOLE)):
-        fastest = min(runs, key=lambda run: run["seconds"])
-        row |= {name: fastest[name] for name in ("seconds", "iterations", "setup_seconds")}
-        row["right"] = all(run["checked"]["right"] for run in runs if "checked" in run)
-    right = [row for row in finalists if row.get("right")]
+    if any("iterations_counted" in row for row in running):
+        solve(launch, to_count(running))
+        finalists = near(running, NEAR)[:FINALISTS]
+    else:
+        finalists = near(running, UNCERTAIN)[:FINALISTS_UNCOUNTED]
+    for turn in range(1, TURNS_OF_WHOLE + 1):
+        solve(launch, [row for row in finalists if row.get("solves", 0) < turn])
+    solved = [row for row in rows if "seconds" in row]
+    right = [row for row in solved if row["right"]]
     if not right:
-        wrong = ", ".join(row["candidate"].text for row in finalists)
+        wrong = ", ".join(row["candidate"].text for row in solved)
         raise failed("the fastest variants give wrong solutions", wrong, "name another --variant")
     chosen = min(right, key=lambda row: row["seconds"])
     return Search(chosen["candidate"], rows, time.monotonic() - begin, exhaustive(rows))
+
+
+def solve(launch: Launcher, rows: Sequence[dict]) -> None:
+    """Once to the end. The least time of a row's solves counts, and one wrong solution."""
+    for row, (run,) in runs_by_row(rows, launch(rows)) if rows else ():
+        row["solves"] = row.get("solves", 0) + 1
+        row["right"] = row.get("right", True) and run.get("checked", {}).get("right", True)
+        row["setup_seconds"] = min(run["setup_seconds"], row["setup_seconds"])
+        row["seconds"], row["iterations"] = min(run["seconds"], row.get("seconds", run["seconds"])), run["iterations"]
 
 
 def runs_by_row(rows: Sequence[dict], run: launches.Run) -> list[tuple[dict, list[dict]]]:
@@ -144,32 +161,47 @@ def may_win(rows: Sequence[dict]) -> list[dict]:
 
 
 def near(rows: Sequence[dict], times: float) -> list[dict]:
-    """The rows with about the least product of time and iterations, ascending. A row whose iterations nobody knows is
-    taken to need as many as the others on average."""
-    usual = mean_iterations(rows)
-    product = {id(row): row["seconds_per_iteration"] * row.get("iterations_counted", usual) for row in rows}
+    """The rows with about the least product of time and iterations, ascending."""
+    iterations = expected_iterations(rows)
+    product = {id(row): row["seconds_per_iteration"] * iterations[id(row)] for row in rows}
     ascending = sorted(rows, key=lambda row: product[id(row)])
     return [row for row in ascending if product[id(row)] <= times * product[id(ascending[0])]]
 
 
-def finalists_of(rows: Sequence[dict]) -> list[dict]:
-    classes = classes_of(rows)
-    if not classes:
-        return near(rows, UNCERTAIN)[:FINALISTS_UNCOUNTED]
+def expected_iterations(rows: Sequence[dict]) -> dict[int, float]:
+    """Of each row, by id: its own, where it has solved the problem; else by the row with the nearest number on the
+    smaller problem that has. A row whose iterations nobody knows is taken to need as many as the others on average."""
+    solved = [row for row in rows if "iterations" in row and "iterations_counted" in row]
+
+    def of(row: dict) -> float:
+        mine = row.get("iterations_counted", usual)
+        if "iterations" in row or not solved:
+            return row.get("iterations", mine)
+        nearest = min(solved, key=lambda one: abs(math.log(one["iterations_counted"] / mine)))
+        return nearest["iterations"] * mine / nearest["iterations_counted"]
+
+    usual = mean_iterations(rows)
+    return {id(row): of(row) for row in rows}
+
+
+def to_count(rows: Sequence[dict]) -> list[dict]:
+    """The rows whose whole solves tell the iterations of the others: of each number of iterations the fastest one,
+    where it may win."""
     worth = {id(row) for row in near(rows, FAR)}
-    uncounted = [row for row in rows if "iterations_counted" not in row]
     found = []
-    for each in [*classes, uncounted]:
-        found += [row for row in near(each, NEAR)[:FINALISTS] if id(row) in worth] if each else []
+    for alike in groups([row for row in rows if "iterations_counted" in row], CARRIES_OVER):
+        plausible = {id(row) for row in near(alike, PLAUSIBLE)}
+        fastest = [near(each, 1.0)[0] for each in groups(alike, SAME_NUMBER)]
+        counted = [row for row in near(fastest, PLAUSIBLE) if id(row) in plausible & worth]
+        found += counted[:COUNTED]
     return found
 
 
-def classes_of(rows: Sequence[dict]) -> list[list[dict]]:
-    """Rows that need about as many iterations on the smaller problem."""
-    counted = sorted((row for row in rows if "iterations_counted" in row), key=lambda row: row["iterations_counted"])
+def groups(rows: Sequence[dict], ratio: float) -> list[list[dict]]:
+    """Rows by their number of iterations on the smaller problem: a group ends where the next one is so much larger."""
     found: list[list[dict]] = []
-    for row in counted:
-        if found and row["iterations_counted"] <= SAME_CLASS * found[-1][-1]["iterations_counted"]:
+    for row in sorted(rows, key=lambda row: row["iterations_counted"]):
+        if found and row["iterations_counted"] <= ratio * found[-1][-1]["iterations_counted"]:
             found[-1].append(row)
         else:
             found.append([row])
@@ -181,23 +213,10 @@ def mean_iterations(rows: Sequence[dict]) -> float:
 
 
 def exhaustive(rows: Sequence[dict]) -> float:
-    """Predicted seconds of TURNS_OF_WHOLE whole solves with every candidate, at least: iterations as those of the
-    solved ones of the class, and every candidate as long as the median of those that were tried on the problem itself,
-    which are the faster ones."""
-    usual = mean_iterations(rows)
-    of_class = {id(row): scale_of(each, usual) for each in classes_of(rows) for row in each}
-    every = scale_of(rows, usual)
+    """Predicted seconds of TURNS_OF_WHOLE whole solves with every candidate, at least: every candidate as long as the
+    median of those that were tried on the problem itself, which are the faster ones."""
     tried = [row for row in rows if "seconds_per_iteration" in row]
-    of_one = median(
-        row["setup_seconds"]
-        + row["seconds_per_iteration"] * row.get("iterations_counted", usual) * (of_class.get(id(row)) or every)
-        for row in tried
-    )
+    iterations = expected_iterations(tried)
+    of_one = median(row["setup_seconds"] + row["seconds_per_iteration"] * iterations[id(row)] for row in tried)
     untried = sum("small_seconds" in row and "seconds_per_iteration" not in row for row in rows)
     return TURNS_OF_WHOLE * (len(tried) + untried) * of_one
-
-
-def scale_of(rows: Sequence[dict], usual: float) -> float:
-    """Iterations of the problem for one of the smaller problem, by the rows that solved both; 0: none did."""
-    found = [row["iterations"] / row.get("iterations_counted", usual) for row in rows if "iterations" in row]
-    return median(found) if found else 0.0

@@ -105,6 +105,20 @@ def test_iterations_are_compared_within_their_class() -> None:
         assert found.exhaustive_seconds == pytest.approx(machine.exhaustive(), rel=0.2)
 
 
+def test_numbers_of_iterations_do_not_carry_over() -> None:
+    """Few colours cost 4 % more iterations on the smaller problem, and half as many again on the problem itself."""
+    costs = {
+        Candidate(f"layout_{i}", (("colours", colours),)): (0.010 + 0.001 * i + slower, iterations, 0.1)
+        for colours, iterations, slower in ((10, 300, 0.0), (40, 200, 0.002))
+        for i in range(5)
+    }
+    machine = Machine(costs)
+    machine.counted = {each: 26 if each.parameters == (("colours", 10),) else 25 for each in costs}
+    found = choice.search(PROBLEM, list(costs), HERE, "16", run=machine)
+    assert found.chosen == Candidate("layout_0", (("colours", 40),))
+    assert len(set(machine.solved)) <= 4
+
+
 def test_a_problem_whose_quarter_is_too_small_is_solved_itself() -> None:
     slow, fast = Candidate("slow"), Candidate("fast")
     machine = Machine({fast: (0.010, 400, 0.0), slow: (0.012, 200, 0.0)})
