@@ -123,6 +123,15 @@ TEST(BoxMatrix, IsThatOfTheSparseLayer) {
   for (std::size_t i = 0; i < b.size(); ++i) EXPECT_NEAR(box.right_side[i], b[i], 20 * eps * largest) << i;
 }
 
+// 2^60 cells: no loop over them ends.
+TEST(BoxMatrix, TooManyCellsAreRefusedAtOnce) {
+  const Grid grid{{1 << 20, 1 << 20, 1 << 20}, Boundary::zmax};
+  const auto made = make_problem(grid, RankGrid{{2, 1, 1}}, 1, RightSide::ones);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().sentence(),
+            "a rank must have at most 2147483647 cells with ghosts (got 576461851815051264); use more ranks");
+}
+
 // Any matrix: rows and ghosts of all ranks are the whole one, and neighbours name each other.
 TEST(MatrixFile, PartsOfTheRanksAreTheWholeMatrix) {
   const sparse::CrsMatrix whole = make_problem({{4, 3, 5}, Boundary::all}, {}, 0, RightSide::ones)->matrix;
