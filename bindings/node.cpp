@@ -91,8 +91,8 @@ void bind_hpcg(nb::module_& m) {
       .def_prop_ro("error", &Benchmark::error)
       .def_prop_ro("set_up_seconds", [](const Benchmark& b) { return b.times().set_up; })
       .def_prop_ro("optimisation_seconds", [](const Benchmark& b) { return b.times().optimisation; })
-      .def_prop_ro("groups", [](const Benchmark& b) { return b.system().groups(0); })
-      .def_prop_ro("bytes_per_iteration", [](const Benchmark& b) { return b.system().bytes_per_iteration(); })
+      .def_prop_ro("groups", [](const Benchmark& b) { return unwrap(b.groups()); })
+      .def_prop_ro("bytes_per_iteration", [](const Benchmark& b) { return unwrap(b.bytes_per_iteration()); })
       .def_prop_ro("flops_per_set",
                    [](const Benchmark& b) { return hpcg::operations(b.grid(), 1, b.iterations()).total(); })
       .def(

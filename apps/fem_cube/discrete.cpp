@@ -53,7 +53,7 @@ double element_bytes(const fem::Mesh& mesh) {
          static_cast<double>(mesh.node_count()) * 24;
 }
 
-// Values are written once and columns read once; no slab or colour comes back to a row that has left a cache.
+// Values are written once and columns read once; no pencil or colour comes back to a row that has left a cache.
 Work work_of_assembly(const fem::AssemblyVariant& variant, const fem::Mesh& mesh, const fem::Matrix& matrix) {
   return {element_bytes(mesh) + static_cast<double>(matrix.blocks()) * (9 * 8 + 4),
           variant.flops * static_cast<double>(mesh.element_count())};

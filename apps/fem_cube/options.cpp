@@ -21,7 +21,7 @@ constexpr Option rows[] = {
     {"load", "load case: stretch (face x = 1 moved), body_force, patch (linear displacement), manufactured", "CASE",
      "stretch", loads},
     {"preconditioner", "preconditioner of a rank's nodes", "NAME", "block_diagonal", preconditioners},
-    {"parts", "parts of a rank's nodes, with additive_schwarz", "N", "8"},
+    {"parts", "parts of a rank's nodes, with additive_schwarz [default: 8, or as many as nodes]", "N"},
     {"overlap", "layers of nodes that parts share, with additive_schwarz", "N", "1", overlaps},
     {"distortion", "largest displacement of inner nodes, as a share of their distance, 0 to 0.25", "SHARE", "0"},
     {"spread", "the modulus of an element is 1 to 1 + SPREAD", "SPREAD", "0"},
@@ -64,7 +64,7 @@ Result<Options> options_of(const Request& request) {
   found.distortion = TRY(number_of(request, "distortion"));
   found.spread = TRY(number_of(request, "spread"));
   found.poisson_ratio = TRY(number_of(request, "poisson_ratio"));
-  found.parts = TRY(count_of(request, "parts", most_parts));
+  if (!request.option("parts").empty()) found.parts = TRY(count_of(request, "parts", most_parts));
   found.overlap = request.option("overlap") == "1" ? 1 : 0;
   found.assembly_only = request.option("assembly_only") == "yes";
   found.assemblies = TRY(count_of(request, "assemblies", most_assemblies));

@@ -5,6 +5,7 @@
 #include "application/request.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 namespace kumihimo::fem_cube {
@@ -23,8 +24,8 @@ struct Options {
   double spread = 0;     // of Young's modulus between elements
   double poisson_ratio = 0.3;
   Preconditioning preconditioning = Preconditioning::block_diagonal;
-  std::int64_t parts = 8; // of additive Schwarz, on a rank
-  int overlap = 1;        // in layers of nodes
+  std::optional<std::int64_t> parts; // of additive Schwarz, on a rank; none: 8, or as many as nodes
+  int overlap = 1;                   // in layers of nodes
   bool assembly_only = false;
   std::int64_t assemblies = 1; // of a run; its time is their median
 };

@@ -3,11 +3,15 @@
 #include "fem/preconditioners.hpp"
 #include "fem_cube/golden.hpp"
 
+#include <algorithm>
+
 namespace kumihimo::fem_cube {
 
 using application::Work;
 
 namespace {
+
+constexpr std::int64_t usual_parts = 8;
 
 template <class Made>
 class Of final : public Preconditioner {
@@ -52,15 +56,14 @@ Wanted make_preconditioner(const Options& options, const Discrete& discrete, boo
   }
   const fem::Matrix& matrix = *discrete.matrix();
   const bool schwarz = options.preconditioning == Preconditioning::additive_schwarz;
-  if (golden) {
-    const std::int64_t parts = schwarz ? options.parts : 1;
+  const std::int64_t parts = schwarz ? options.parts.value_or(std::min(usual_parts, matrix.owned)) : 1;
+  if (golden)
     return preconditioner_of(golden::Schwarz::make(matrix, parts, schwarz ? options.overlap : 0),
                              work_of_golden_sweeps(matrix));
-  }
   if (schwarz) {
-    Result<fem::AdditiveSchwarz> made = fem::AdditiveSchwarz::make(matrix, options.parts, options.overlap);
+    Result<fem::AdditiveSchwarz> made = fem::AdditiveSchwarz::make(matrix, parts, options.overlap);
     const Work work = made ? Work{made->bytes(), made->flops()} : Work{};
-    return preconditioner_of(std::move(made), work, {{"parts", options.parts}, {"overlap", options.overlap}});
+    return preconditioner_of(std::move(made), work, {{"parts", parts}, {"overlap", options.overlap}});
   }
   Result<fem::GaussSeidel> made = fem::GaussSeidel::make(matrix);
   const Work work = made ? Work{made->bytes(), made->flops()} : Work{};

@@ -30,10 +30,15 @@ class Maker {
   std::int64_t rows() const { return part_[0].size() * part_[1].size() * part_[2].size(); }
 
   Result<LocalProblem> make(RightSide right_side) {
-    find_ghosts();
-    const std::int64_t length = made_.ghosts.length();
+    const std::vector<Beyond> neighbours = find_neighbours();
+    std::int64_t length = rows();
+    for (const Beyond& beyond : neighbours) {
+      const std::size_t axis = sides[beyond.side].axis;
+      length += part_[(axis + 1) % 3].size() * part_[(axis + 2) % 3].size();
+    }
     if (length > std::numeric_limits<std::int32_t>::max())
       return wrong_value("a rank must have at most 2147483647 cells with ghosts", length, "use more ranks");
+    find_ghosts(neighbours);
     made_.matrix.rows = static_cast<std::int32_t>(rows());
     made_.matrix.columns = static_cast<std::int32_t>(length);
     const auto n = static_cast<std::size_t>(rows());
@@ -41,7 +46,7 @@ class Maker {
     made_.matrix.column.reserve(7 * n);
     made_.matrix.value.reserve(7 * n);
     const double volume = grid_.edge(0) * grid_.edge(1) * grid_.edge(2);
-    each_cell([&](const Cell& cell) {
+    each_cell(part_, [&](const Cell& cell) {
       add_row(cell);
       made_.exact.push_back(grid_.exact(cell));
       made_.right_side.push_back(volume * (right_side == RightSide::ones ? 1.0 : grid_.factor() * made_.exact.back()));
@@ -50,11 +55,17 @@ class Maker {
   }
 
  private:
+  using Box = std::array<threads::Range, 3>;
+  struct Beyond { // a neighbour
+    std::int32_t rank = 0;
+    std::size_t side = 0;
+  };
+
   template <class Visit>
-  void each_cell(Visit visit) const {
-    for (std::int64_t k = part_[2].begin; k < part_[2].end; ++k)
-      for (std::int64_t j = part_[1].begin; j < part_[1].end; ++j)
-        for (std::int64_t i = part_[0].begin; i < part_[0].end; ++i) visit(Cell{i, j, k});
+  static void each_cell(const Box& box, Visit visit) {
+    for (std::int64_t k = box[2].begin; k < box[2].end; ++k)
+      for (std::int64_t j = box[1].begin; j < box[1].end; ++j)
+        for (std::int64_t i = box[0].begin; i < box[0].end; ++i) visit(Cell{i, j, k});
   }
   std::int32_t row_of(const Cell& cell) const {
     return static_cast<std::int32_t>(((cell[2] - part_[2].begin) * part_[1].size() + cell[1] - part_[1].begin) *
@@ -67,14 +78,8 @@ class Maker {
     return true;
   }
 
-  // Neighbours by ascending rank; the ghosts of each in the order of the cells beside them. The neighbour visits the
-  // same faces in the same order.
-  void find_ghosts() {
-    made_.ghosts.rows = rows();
-    struct Beyond {
-      std::int32_t rank = 0;
-      std::size_t side = 0;
-    };
+  // By ascending rank.
+  std::vector<Beyond> find_neighbours() const {
     std::vector<Beyond> found;
     for (std::size_t s = 0; s < sides.size(); ++s) {
       std::array<std::int32_t, 3> at = ranks_.coordinates(rank_);
@@ -82,15 +87,22 @@ class Maker {
       if (const std::int32_t other = ranks_.rank_at(at); other >= 0) found.push_back({other, s});
     }
     std::sort(found.begin(), found.end(), [](const Beyond& a, const Beyond& b) { return a.rank < b.rank; });
+    return found;
+  }
+
+  // The ghosts of each neighbour in the order of the cells beside them. The neighbour visits the same faces in the same
+  // order.
+  void find_ghosts(const std::vector<Beyond>& neighbours) {
+    made_.ghosts.rows = rows();
     std::int64_t next = rows();
-    for (const Beyond& beyond : found) {
+    for (const Beyond& beyond : neighbours) {
       const Side side = sides[beyond.side];
       application::Ghosts::Neighbour neighbour;
       neighbour.rank = beyond.rank;
+      Box face = part_;
       const std::int64_t last = side.direction < 0 ? part_[side.axis].begin : part_[side.axis].end - 1;
-      each_cell([&](const Cell& cell) {
-        if (cell[side.axis] == last) neighbour.sent.push_back(row_of(cell));
-      });
+      face[side.axis] = {last, last + 1};
+      each_cell(face, [&](const Cell& cell) { neighbour.sent.push_back(row_of(cell)); });
       first_ghost_[beyond.side] = next;
       neighbour.received = static_cast<std::int64_t>(neighbour.sent.size());
       next += neighbour.received;
@@ -142,7 +154,7 @@ class Maker {
   const Grid& grid_;
   const application::RankGrid& ranks_;
   std::int32_t rank_;
-  std::array<threads::Range, 3> part_;
+  Box part_;
   std::array<double, 3> across_{}; // area / distance
   std::array<std::int64_t, 6> first_ghost_{};
   LocalProblem made_;

@@ -1,5 +1,6 @@
 #include "poisson3d/golden.hpp"
 
+#include "krylov/right_side.hpp"
 #include "threads/array.hpp"
 
 #include <fmt/format.h>
@@ -65,15 +66,15 @@ Result<Solved> solve(krylov::LinearSystem& system, krylov::Sums& over_ranks, std
   double *const r = memory[0].data(), *const z = memory[1].data(), *const p = memory[2].data(),
                 *const q = memory[3].data();
   Solved solved;
-  double rr = 0, rz_before = 0;
+  double rr = 0, rz_before = 0, nonzeros = 0;
   if (!sums.has_failed()) {
     std::copy(b.begin(), b.end(), r);
     std::fill(x.begin(), x.end(), 0.0);
     rr = dot(r, r, n);
+    for (const double each : b) nonzeros += each != 0;
   }
-  if (Status status = sums.sum(rr); !status) return status.error();
-  if (!std::isfinite(rr)) return not_positive("the norm of the right-hand side", rr);
-  solved.norm_b = std::sqrt(rr);
+  if (Status status = sums.sum(rr, &nonzeros); !status) return status.error();
+  solved.norm_b = TRY(krylov::norm_of_right_side(rr, nonzeros > 0));
   solved.history.push_back(solved.norm_b > 0 ? 1 : 0);
   while (solved.history.back() > options.tolerance) {
     if (solved.iterations == options.most_iterations) {

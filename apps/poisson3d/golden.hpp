@@ -25,9 +25,9 @@ struct Solved {
   double largest_x = 0; // largest |x| of any iteration, 2-norm
 };
 
-// Conjugate gradients from x = 0. Errors: a curvature or product of residuals that is not positive, not finite; more
-// than most_iterations; those of the system and the sums. All ranks end together: where one
-// rank alone fails, the next sum tells the others, whose error is that another rank failed.
+// Conjugate gradients from x = 0. Errors: b is tiny or huge (krylov::norm_of_right_side()); a curvature or product of
+// residuals that is not positive, not finite; more than most_iterations; those of the system and the sums. All ranks
+// end together: where one rank alone fails, the next sum tells the others, whose error is that another rank failed.
 Result<Solved> solve(krylov::LinearSystem& system, krylov::Sums& sums, std::span<const double> b, std::span<double> x,
                      const Options& options);
 

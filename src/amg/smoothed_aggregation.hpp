@@ -25,7 +25,8 @@ struct Rows {
 class SmoothedAggregation {
  public:
   virtual ~SmoothedAggregation() = default;
-  // Errors: no AMGCL in this build; not enough memory; AMGCL refuses the matrix. Copies the matrix.
+  // Errors: no AMGCL in this build; not enough memory; AMGCL refuses the matrix. Copies the matrix. Not caught: AMGCL
+  // allocates in parallel regions too, which no exception can leave; lack of memory there ends the program.
   static Result<std::unique_ptr<SmoothedAggregation>> make(const Rows& matrix);
   // z = M^-1 r, both of all rows.
   virtual void apply(const double* r, double* z) const = 0;

@@ -48,32 +48,60 @@ void for_each_colour(const Mesh& mesh, Work work) {
   }
 }
 
-// work(thread, elements, count), slab by slab: a slab is `layers` layers of elements along z, in lines along x, and of
-// the slabs that share no node, first the even and then the odd ones, a thread takes whole ones. Within a slab a row of
-// the matrix is finished while it is in a cache; eight colours read and write it eight times. A row's sums have one
-// order on any number of threads. Error: there is not enough memory.
+// The elements of a mesh in pencils along x: `layers` layers of elements along z by `lines` lines along y. Pencils
+// whose two numbers have the same parities share no node.
+struct Pencils {
+  std::int64_t layers, lines;
+  std::int64_t along_y, along_z; // how many there are
+
+  std::int64_t of_parity(std::int64_t y, std::int64_t z) const {
+    return (along_y + 1 - y) / 2 * ((along_z + 1 - z) / 2);
+  }
+};
+
+// By the mesh alone, so that sums do not depend on the number of threads: the most lines that leave pencils for many
+// threads at a time. Thinner pencils cost time, because rows of the matrix between two pencils go through memory twice.
+inline Pencils pencils_of(const Mesh& mesh, std::int64_t layers) {
+  constexpr std::int64_t most_lines = 64, least_lines = 2, at_a_time = 32;
+  const auto pencils = [&](std::int64_t lines) {
+    const auto number = [](std::int64_t size, std::int64_t part) { return (size + part - 1) / part; };
+    return Pencils{layers, lines, number(mesh.grid.extent[1] - 1, lines), number(mesh.grid.extent[2] - 1, layers)};
+  };
+  std::int64_t lines = most_lines;
+  while (lines > least_lines && pencils(lines).of_parity(0, 0) < at_a_time) lines /= 2;
+  return pencils(lines);
+}
+
+// work(thread, elements, count), pencil by pencil: of the pencils of two parities a thread takes whole ones. Within a
+// pencil a row of the matrix is finished while it is in a cache; eight colours read and write it eight times. A row's
+// sums have one order on any number of threads. Error: there is not enough memory.
 template <class Work>
-Status for_each_slab(const Mesh& mesh, std::int64_t layers, Work work) {
+Status for_each_pencil(const Mesh& mesh, std::int64_t layers, Work work) {
   const Triple& extent = mesh.grid.extent;
-  const std::int64_t across = extent[0] - 1, lines = extent[1] - 1, deep = extent[2] - 1;
-  const std::int64_t slabs = (deep + layers - 1) / layers, most = across * lines * std::min(layers, deep);
+  const std::int64_t across = extent[0] - 1, wide = extent[1] - 1, deep = extent[2] - 1;
+  const Pencils pencils = pencils_of(mesh, layers);
+  const std::int64_t most = across * std::min(pencils.lines, wide) * std::min(layers, deep);
   const int team = threads::count();
   threads::Array<std::int32_t> lists = TRY(threads::Array<std::int32_t>::zeros(most * team));
+  const auto list_pencil = [&](std::int64_t y_pencil, std::int64_t z_pencil, std::int32_t* list) {
+    const std::int64_t low_y = y_pencil * pencils.lines, low_z = z_pencil * layers;
+    std::int64_t count = 0;
+    for (std::int64_t y = low_y; y < std::min(low_y + pencils.lines, wide); ++y)
+      for (std::int64_t z = low_z; z < std::min(low_z + layers, deep); ++z)
+        for (std::int64_t x = 0; x < across; ++x)
+          list[count++] = static_cast<std::int32_t>(x + across * (y + wide * z));
+    return count;
+  };
 #pragma omp parallel num_threads(team)
-  for (std::int64_t parity = 0; parity < 2; ++parity) {
+  for (std::int64_t parities = 0; parities < 4; ++parities) {
+    const std::int64_t odd_y = parities & 1, odd_z = parities >> 1;
 #pragma omp for schedule(static)
     for (int i = 0; i < team; ++i) {
       std::int32_t* const list = lists.data() + most * i;
-      const threads::Range mine = threads::part((slabs + 1 - parity) / 2, i, team);
-      for (std::int64_t s = mine.begin; s < mine.end; ++s) {
-        const std::int64_t low = (2 * s + parity) * layers, high = std::min(low + layers, deep);
-        std::int64_t count = 0;
-        for (std::int64_t y = 0; y < lines; ++y)
-          for (std::int64_t z = low; z < high; ++z)
-            for (std::int64_t x = 0; x < across; ++x)
-              list[count++] = static_cast<std::int32_t>(x + across * (y + lines * z));
-        work(i, list, count);
-      }
+      const std::int64_t in_layer = (pencils.along_y + 1 - odd_y) / 2;
+      const threads::Range mine = threads::part(pencils.of_parity(odd_y, odd_z), i, team);
+      for (std::int64_t pencil = mine.begin; pencil < mine.end; ++pencil)
+        work(i, list, list_pencil(2 * (pencil % in_layer) + odd_y, 2 * (pencil / in_layer) + odd_z, list));
     }
   }
   return Nothing{};

@@ -7,7 +7,7 @@
 
 namespace kumihimo::fem {
 
-// Few, so that there are enough slabs for many threads: vectors stay in caches anyhow.
+// Few, so that there are many pencils for many threads: vectors stay in caches anyhow.
 constexpr std::int64_t layers = 2;
 
 Result<MatrixFreeProduct> MatrixFreeProduct::make(const OperatorVariant& variant, const Mesh& mesh,
@@ -40,7 +40,7 @@ Status MatrixFreeProduct::multiply(const double* x, double* y) {
   }
   for (const std::int32_t i : fixed_) x_[i] = 0;
   const double* const free = fixed_.empty() ? x : x_.data();
-  if (Status done = for_each_slab(
+  if (Status done = for_each_pencil(
           *mesh_, layers,
           [&](int, const std::int32_t* elements, std::int64_t count) {
             variant_->add_product(*mesh_, *materials_, {elements, static_cast<std::size_t>(count)}, free, sums);

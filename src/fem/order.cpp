@@ -5,22 +5,21 @@
 namespace kumihimo::fem {
 namespace {
 
-constexpr std::int32_t outside = -2, unseen = -1;
+constexpr std::int32_t unseen = -2;
 
 // Breadth first from `root` among unseen nodes: sets their levels, appends them to `found`.
-void breadth_first(const Matrix& matrix, std::int32_t root, std::vector<std::int32_t>& level,
-                   std::vector<std::int32_t>& found) {
+void breadth_first(const Matrix& matrix, std::int32_t root, RowNumbers& level, std::vector<std::int32_t>& found) {
   const auto degree = [&](std::int32_t n) { return matrix.row_begin[n + 1] - matrix.row_begin[n]; };
   std::size_t at = found.size();
   found.push_back(root);
-  level[static_cast<std::size_t>(root)] = 0;
+  level[root] = 0;
   for (; at < found.size(); ++at) {
     const std::int32_t n = found[at];
     const std::size_t first = found.size();
     for (std::int32_t b = matrix.row_begin[n]; b < matrix.row_begin[n + 1]; ++b) {
       const std::int32_t next = matrix.columns[b];
-      if (level[static_cast<std::size_t>(next)] != unseen) continue;
-      level[static_cast<std::size_t>(next)] = level[static_cast<std::size_t>(n)] + 1;
+      if (level[next] != unseen) continue;
+      level[next] = level[n] + 1;
       found.push_back(next);
     }
     std::stable_sort(found.begin() + static_cast<std::ptrdiff_t>(first), found.end(),
@@ -31,19 +30,26 @@ void breadth_first(const Matrix& matrix, std::int32_t root, std::vector<std::int
 } // namespace
 
 std::vector<std::int32_t> reverse_cuthill_mckee(const Matrix& matrix, const std::vector<std::int32_t>& nodes) {
-  std::vector<std::int32_t> level(static_cast<std::size_t>(matrix.rows()), outside), found, trial;
-  for (const std::int32_t n : nodes) level[static_cast<std::size_t>(n)] = unseen;
+  RowNumbers work(matrix);
+  return reverse_cuthill_mckee(matrix, nodes, work);
+}
+
+std::vector<std::int32_t> reverse_cuthill_mckee(const Matrix& matrix, const std::vector<std::int32_t>& nodes,
+                                                RowNumbers& level) {
+  std::vector<std::int32_t> found, trial;
+  for (const std::int32_t n : nodes) level[n] = unseen;
   found.reserve(nodes.size());
   for (const std::int32_t start : nodes) {
-    if (level[static_cast<std::size_t>(start)] != unseen) continue;
+    if (level[start] != unseen) continue;
     // The last node of a breadth-first search lies far out; from there the levels are more and smaller.
     std::int32_t root = start;
     trial.clear();
     breadth_first(matrix, start, level, trial);
     root = trial.back();
-    for (const std::int32_t n : trial) level[static_cast<std::size_t>(n)] = unseen;
+    for (const std::int32_t n : trial) level[n] = unseen;
     breadth_first(matrix, root, level, found);
   }
+  level.reset(nodes);
   std::reverse(found.begin(), found.end());
   return found;
 }

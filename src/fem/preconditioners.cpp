@@ -85,6 +85,7 @@ Result<AdditiveSchwarz> AdditiveSchwarz::make(const Matrix& matrix, std::int64_t
   AdditiveSchwarz made;
   std::int64_t places = 0;
   std::vector<std::int64_t> count(static_cast<std::size_t>(matrix.owned) + 1);
+  RowNumbers work(matrix);
   for (std::int64_t i = 0; i < parts; ++i) {
     const threads::Range own = threads::part(matrix.owned, i, parts);
     std::vector<std::int32_t> nodes;
@@ -95,7 +96,7 @@ Result<AdditiveSchwarz> AdditiveSchwarz::make(const Matrix& matrix, std::int64_t
     }
     std::sort(nodes.begin(), nodes.end());
     nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
-    made.parts_.push_back(TRY(Sweeps::make(matrix, reverse_cuthill_mckee(matrix, nodes))));
+    made.parts_.push_back(TRY(Sweeps::make(matrix, reverse_cuthill_mckee(matrix, nodes, work), work)));
     made.part_begin_.push_back(places);
     places += static_cast<std::int64_t>(nodes.size());
     for (const std::int32_t n : nodes) ++count[static_cast<std::size_t>(n) + 1];

@@ -16,12 +16,13 @@ Status assemble_in_lanes(const LaneLoops& loops, const Mesh& mesh, const Materia
   threads::Array<double> stiffness = TRY(threads::Array<double>::zeros(numbers * team));
   threads::Array<Addresses> addresses = TRY(threads::Array<Addresses>::zeros(block * team));
   const ElementTask task = element_task(mesh, materials, matrix);
-  const std::int64_t layers = TRY(slab_layers(values));
+  const std::int64_t layers = TRY(pencil_layers(values));
   if (layers > 0)
-    return for_each_slab(mesh, layers, [&](int thread, const std::int32_t* elements, std::int64_t count) {
-      ElementTask of_slab = task;
-      of_slab.elements = elements;
-      loops.assemble(of_slab, 0, count, block, stiffness.data() + numbers * thread, addresses.data() + block * thread);
+    return for_each_pencil(mesh, layers, [&](int thread, const std::int32_t* elements, std::int64_t count) {
+      ElementTask of_pencil = task;
+      of_pencil.elements = elements;
+      loops.assemble(of_pencil, 0, count, block, stiffness.data() + numbers * thread,
+                     addresses.data() + block * thread);
     });
   for_each_colour(mesh, [&](int thread, threads::Range mine) {
     loops.assemble(task, mine.begin, mine.end, block, stiffness.data() + numbers * thread,

@@ -53,7 +53,7 @@ bool invert_block(const double* block, double* inverse) {
 }
 
 Result<Sweeps::Triangle> Sweeps::triangle(const Matrix& matrix, const std::vector<std::int32_t>& nodes,
-                                          const std::vector<std::int32_t>& position, bool lower) {
+                                          RowNumbers& position, bool lower) {
   Triangle made;
   const auto rows = static_cast<std::int64_t>(nodes.size());
   made.begin = TRY(threads::Array<std::int32_t>::zeros(rows + 1));
@@ -63,8 +63,8 @@ Result<Sweeps::Triangle> Sweeps::triangle(const Matrix& matrix, const std::vecto
     row.clear();
     const std::int32_t n = nodes[static_cast<std::size_t>(i)];
     for (std::int32_t at = matrix.row_begin[n]; at < matrix.row_begin[n + 1]; ++at) {
-      const std::int32_t other = position[static_cast<std::size_t>(matrix.columns[at])];
-      if (other >= 0 && (lower ? other < i : other > i)) row.emplace_back(other, at);
+      const std::int32_t other = position[matrix.columns[at]];
+      if (other != RowNumbers::outside && (lower ? other < i : other > i)) row.emplace_back(other, at);
     }
     std::sort(row.begin(), row.end());
   };
@@ -86,13 +86,18 @@ Result<Sweeps::Triangle> Sweeps::triangle(const Matrix& matrix, const std::vecto
 }
 
 Result<Sweeps> Sweeps::make(const Matrix& matrix, const std::vector<std::int32_t>& nodes) {
+  RowNumbers work(matrix);
+  return make(matrix, nodes, work);
+}
+
+Result<Sweeps> Sweeps::make(const Matrix& matrix, const std::vector<std::int32_t>& nodes, RowNumbers& position) {
   Sweeps made;
-  std::vector<std::int32_t> position(static_cast<std::size_t>(matrix.rows()), -1);
-  for (std::size_t i = 0; i < nodes.size(); ++i)
-    position[static_cast<std::size_t>(nodes[i])] = static_cast<std::int32_t>(i);
+  for (std::size_t i = 0; i < nodes.size(); ++i) position[nodes[i]] = static_cast<std::int32_t>(i);
   made.nodes_ = nodes;
-  made.lower_ = TRY(triangle(matrix, nodes, position, true));
-  made.upper_ = TRY(triangle(matrix, nodes, position, false));
+  Result<Triangle> lower = triangle(matrix, nodes, position, true), upper = triangle(matrix, nodes, position, false);
+  position.reset(nodes);
+  made.lower_ = TRY(std::move(lower));
+  made.upper_ = TRY(std::move(upper));
   made.inverse_diagonal_ = TRY(threads::Array<double>::zeros(9 * made.size() + 3));
   for (std::int64_t i = 0; i < made.size(); ++i) {
     const std::int32_t n = nodes[static_cast<std::size_t>(i)];

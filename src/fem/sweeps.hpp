@@ -5,6 +5,7 @@
 #pragma once
 
 #include "fem/matrix.hpp"
+#include "fem/order.hpp"
 #include "threads/array.hpp"
 
 #include <cstdint>
@@ -19,6 +20,7 @@ class Sweeps {
  public:
   // Couplings with nodes that are not in `nodes` are left out. Errors: a block on the diagonal is not positive
   // definite; there is not enough memory.
+  static Result<Sweeps> make(const Matrix& matrix, const std::vector<std::int32_t>& nodes, RowNumbers& work);
   static Result<Sweeps> make(const Matrix& matrix, const std::vector<std::int32_t>& nodes);
 
   std::int64_t size() const { return static_cast<std::int64_t>(nodes_.size()); }
@@ -36,8 +38,8 @@ class Sweeps {
     threads::Array<std::int32_t> begin, columns; // columns are positions
     threads::Array<double> values;
   };
-  static Result<Triangle> triangle(const Matrix& matrix, const std::vector<std::int32_t>& nodes,
-                                   const std::vector<std::int32_t>& position, bool lower);
+  static Result<Triangle> triangle(const Matrix& matrix, const std::vector<std::int32_t>& nodes, RowNumbers& position,
+                                   bool lower);
   std::vector<std::int32_t> nodes_;
   Triangle lower_, upper_;
   threads::Array<double> inverse_diagonal_;

@@ -51,7 +51,7 @@ std::span<const TakenParameter> block_parameters() { return block_taken; }
 std::span<const TakenParameter> simd_parameters() { return simd_taken; }
 
 Result<std::int64_t> block_size(const ParameterValues& values) { return value_of(block, values); }
-Result<std::int64_t> slab_layers(const ParameterValues& values) { return value_of(layers, values); }
+Result<std::int64_t> pencil_layers(const ParameterValues& values) { return value_of(layers, values); }
 
 Status assemble_golden(const Mesh& mesh, const Materials& materials, Matrix& matrix, const ParameterValues&) {
   assemble_golden(mesh, materials, matrix);

@@ -36,7 +36,7 @@ const OperatorVariant* find_operator(std::string_view name);
 // The widest that runs here.
 const OperatorVariant& fastest_operator();
 
-// block: elements of a block, 1 to 128. layers: of a slab, 0 for eight colours.
+// block: elements of a block, 1 to 128. layers: of a pencil, 0 for eight colours.
 std::span<const TakenParameter> block_parameters();
 std::span<const TakenParameter> simd_parameters();
 

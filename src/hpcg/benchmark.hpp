@@ -1,6 +1,6 @@
 // A run of HPCG in its phases, each called by itself so that a program can show progress between them:
 // make, run_reference, optimise (once or for several orderings), converge, validate, then run_set as often as there is
-// time.
+// time. Error of each phase: one that it needs was left out.
 #pragma once
 
 #include "hpcg/rating.hpp"
@@ -39,10 +39,14 @@ class Benchmark {
   int iterations() const { return iterations_; }
   // The largest |x - 1| of the last solution.
   double error() const;
-  const System& system() const { return *system_; }
+  // Of the optimised system.
+  Result<std::int64_t> groups() const;
+  Result<double> bytes_per_iteration() const;
 
  private:
   explicit Benchmark(const Grid& grid) : grid_(grid) {}
+  Status check_reference() const;
+  Status check_optimised() const;
 
   Grid grid_;
   krylov::SumsOfOne sums_;
@@ -51,7 +55,7 @@ class Benchmark {
   std::optional<Cg> cg_;
   threads::Array<double> natural_b_, b_, x_; // b_, x_: in the order of the system
   Times times_;
-  double wanted_reduction_ = 0;
+  std::optional<double> wanted_reduction_;
   int iterations_ = reference_iterations;
 };
 

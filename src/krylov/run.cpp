@@ -1,5 +1,6 @@
 #include "krylov/run.hpp"
 
+#include "krylov/right_side.hpp"
 #include "threads/partition.hpp"
 
 #include <fmt/format.h>
@@ -19,7 +20,6 @@ constexpr double progress_of_attempt = 0.9;
 // By the estimate: iterations between replacements, and how far it must be above that of a residual just computed.
 constexpr std::int64_t least_between = 5;
 constexpr double least_gain = 1000;
-constexpr double least_square = 1e-280, greatest_square = 1e280; // of b.b; beyond them sums of squares are not safe
 
 class Timed {
  public:
@@ -170,23 +170,18 @@ bool Run::begin(const Status& arguments) {
   const double local[] = {failure_ ? 0.0 : run(VectorKernel::square, {b_})[0], nonzeros};
   const auto all = sum(local);
   if (ended_) return false;
-  const double bb = all[0];
-  if (std::isnan(bb)) {
-    end(Ending::not_finite, wrong_value("the right-hand side must not have a NaN", {}, "check b"));
+  const Result<double> norm = norm_of_right_side(all[0], all[1] > 0);
+  if (!norm) {
+    end(Ending::not_finite, norm.error());
     return false;
   }
-  if (all[1] == 0) { // b = 0: the solution is 0
+  norm_b_ = *norm;
+  if (norm_b_ == 0) {
     std::fill(given_x_.begin(), given_x_.end(), 0.0);
     solution_.history = {0};
     ended_ = true;
     return false;
   }
-  if (bb < least_square || bb > greatest_square) {
-    end(Ending::not_finite, wrong_value("the norm of the right-hand side must be 1e-140 to 1e140 and finite",
-                                        fmt::format("{:.3g}", std::sqrt(bb)), "scale the system"));
-    return false;
-  }
-  norm_b_ = std::sqrt(bb);
   tolerance_ = options_.tolerance * norm_b_;
   least_ = least_true_ = std::numeric_limits<double>::infinity();
   return true;

@@ -1,5 +1,6 @@
 #include "sparse/golden.hpp"
 
+#include "krylov/right_side.hpp"
 #include "sparse/curvature.hpp"
 #include "sparse/pivot.hpp"
 
@@ -58,12 +59,13 @@ static double dot(std::span<const double> x, std::span<const double> y) {
 
 Result<Solved> solve(const CrsMatrix& a, std::span<const double> b, std::span<double> x, double tolerance,
                      int most_iterations) {
+  const bool has_nonzero = std::any_of(b.begin(), b.end(), [](double each) { return each != 0; });
+  const double norm = TRY(krylov::norm_of_right_side(dot(b, b), has_nonzero));
   const Factor factor = TRY(factorise(a));
   const std::size_t n = x.size();
   std::vector<double> r(n), z(n), p(n), q(n);
   multiply(a, x, q);
   for (std::size_t i = 0; i < n; ++i) r[i] = b[i] - q[i];
-  const double norm = std::sqrt(dot(b, b));
   Solved solved;
   if (norm == 0) {
     std::fill(x.begin(), x.end(), 0.0);

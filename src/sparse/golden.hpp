@@ -30,8 +30,8 @@ struct Solved {
   double relative_residual = 0; // |r| / |b| of the recurrence
   bool converged = false;
 };
-// Conjugate gradients from x until |r| <= tolerance |b|; x = 0 at once if b = 0. Error: factorise(), or
-// Curvature::check().
+// Conjugate gradients from x until |r| <= tolerance |b|; x = 0 at once if b = 0. Error: factorise(),
+// krylov::norm_of_right_side(), or Curvature::check().
 Result<Solved> solve(const CrsMatrix& a, std::span<const double> b, std::span<double> x, double tolerance,
                      int most_iterations);
 

@@ -3,7 +3,10 @@
 #include "sparse/pivot.hpp"
 #include "threads/team.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
+#include <utility>
 
 namespace kumihimo::sparse {
 namespace {
@@ -52,9 +55,15 @@ class Splitting {
       resize_in_huge_pages(triangle->column, static_cast<std::size_t>(triangle->entries()));
       resize_in_huge_pages(triangle->value, static_cast<std::size_t>(triangle->entries()));
     }
+    // Memory for each thread's row comes before the threads: an exception must not leave a parallel region.
+    std::int64_t longest = 0;
+#pragma omp parallel for schedule(static) num_threads(team) reduction(max : longest)
+    for (std::int32_t i = 0; i < a_.rows; ++i) longest = std::max(longest, a_.begin[i + 1] - a_.begin[i]);
+    std::vector<std::vector<RankedEntry>> rows(static_cast<std::size_t>(team));
+    for (std::vector<RankedEntry>& row : rows) row.reserve(static_cast<std::size_t>(longest));
 #pragma omp parallel num_threads(team)
     {
-      std::vector<RankedEntry> row;
+      std::vector<RankedEntry> row = std::move(rows[static_cast<std::size_t>(omp_get_thread_num())]);
 #pragma omp for schedule(static)
       for (std::int32_t old = 0; old < a_.rows; ++old) fill(old, row);
     }

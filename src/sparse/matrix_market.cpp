@@ -92,6 +92,9 @@ Result<Size> read_size(std::string_view line) {
   if (rows < 1 || rows > std::numeric_limits<std::int32_t>::max())
     return wrong_value("the number of rows must be 1 to 2147483647", rows);
   if (entries < 0 || entries > rows * rows) return wrong_value("the number of entries must fit the matrix", entries);
+  if (entries < rows) // else a short file could ask for the memory of 2147483647 rows
+    return wrong_value("each row must have a diagonal entry, so there must be at least as many entries as rows",
+                       fmt::format("{} entries, {} rows", entries, rows));
   return Size{static_cast<std::int32_t>(rows), entries};
 }
 
@@ -161,6 +164,7 @@ Result<CrsMatrix> matrix_of(std::vector<FileEntry> entries, std::int32_t rows) {
                      wrong_value(fmt::format("the diagonal entry of row {} must be positive", e.row + 1),
                                  fmt::format("{}", e.value),
                                  "conjugate gradients need a symmetric positive definite matrix"));
+    if (e.row != e.column && e.value == 0) continue; // its mirror image may be absent
     ++a.begin[e.row + 1];
     a.column.push_back(e.column);
     a.value.push_back(e.value);

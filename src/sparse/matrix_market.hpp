@@ -9,11 +9,12 @@
 
 namespace kumihimo::sparse {
 
-// A matrix that check_symmetric_positive() accepts. An entry of a pattern file is 1. Error: the first wrong line, with
-// its number ("line 7: ..."), or what is wrong with the matrix.
+// A matrix that check_symmetric_positive() accepts, without zeros off the diagonal. An entry of a pattern file is 1.
+// Error: the first wrong line, with its number ("line 7: ..."), or what is wrong with the matrix.
 Result<CrsMatrix> parse_matrix_market(std::string_view text);
 Result<CrsMatrix> read_matrix_market(const std::string& path); // errors begin with the path
-// A symmetric coordinate file of the lower triangle; reading it gives the same bits. Error: the file cannot be written.
+// A symmetric coordinate file of the lower triangle; reading it gives the same bits, without zeros off the diagonal.
+// Error: the file cannot be written.
 Status write_matrix_market(const CrsMatrix& matrix, const std::string& path);
 
 } // namespace kumihimo::sparse

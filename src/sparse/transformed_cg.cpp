@@ -1,5 +1,6 @@
 #include "sparse/transformed_cg.hpp"
 
+#include "krylov/right_side.hpp"
 #include "sparse/curvature.hpp"
 #include "threads/team.hpp"
 
@@ -12,7 +13,7 @@ namespace kumihimo::sparse {
 namespace {
 
 // Adds the squares of blocks of a fixed length in order, so that the number of threads does not matter.
-double norm(const double* x, std::int64_t n, std::vector<double>& of_block) {
+double square(const double* x, std::int64_t n, std::vector<double>& of_block) {
   constexpr std::int64_t length = 2048;
   of_block.resize(static_cast<std::size_t>((n + length - 1) / length));
   const int team = threads::count();
@@ -25,7 +26,7 @@ double norm(const double* x, std::int64_t n, std::vector<double>& of_block) {
   }
   double sum = 0;
   for (const double each : of_block) sum += each;
-  return std::sqrt(sum);
+  return sum;
 }
 
 } // namespace
@@ -38,7 +39,8 @@ Result<TransformedSolution> solve_transformed(const PreparedSystem& system, cons
                           "use an eisenstat variant, on one rank");
   const std::int64_t n = system.rows();
   std::vector<double> of_block;
-  const double norm_b = norm(b, n, of_block), goal = tolerance * norm_b;
+  const bool has_nonzero = std::any_of(b, b + n, [](double each) { return each != 0; });
+  const double norm_b = TRY(krylov::norm_of_right_side(square(b, n, of_block), has_nonzero)), goal = tolerance * norm_b;
   TransformedSolution solved;
   if (norm_b == 0) {
     std::fill_n(x, n, 0.0);
@@ -56,8 +58,8 @@ Result<TransformedSolution> solve_transformed(const PreparedSystem& system, cons
   system.transform_residual(t.data(), r.data());
 
   Curvature curvatures;
-  double residual = norm(t.data(), n, of_block), transformed = norm(r.data(), n, of_block);
-  double rho = transformed * transformed, beta = 0;
+  double residual = std::sqrt(square(t.data(), n, of_block));
+  double rho = square(r.data(), n, of_block), transformed = std::sqrt(rho), beta = 0;
   for (;; ++solved.iterations) {
     const double ratio = transformed > 0 ? residual / transformed : 0;
     const double now = std::sqrt(rho);

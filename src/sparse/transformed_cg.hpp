@@ -21,8 +21,8 @@ using TransformedProgress = std::function<bool(int iterations, double relative_r
 // makes b - A x differ from it, which a caller must check. Each iteration knows the norm of the transformed residual
 // alone; that of r is computed, at the price of half a product, when the last ratio of the two says that it is small
 // enough, and every `check_interval` iterations. b and x are in the system's order. Error: the system is not
-// transformed, a value is not finite, not enough memory, or Curvature::check(): the matrix is singular or not positive
-// definite, or the tolerance is out of reach.
+// transformed, a value is not finite, b is tiny or huge (krylov::norm_of_right_side()), not enough memory, or
+// Curvature::check(): the matrix is singular or not positive definite, or the tolerance is out of reach.
 Result<TransformedSolution> solve_transformed(const PreparedSystem& system, const double* b, double* x,
                                               double tolerance, int most_iterations,
                                               const TransformedProgress& progress = {});

@@ -1,12 +1,14 @@
 #include "cases.hpp"
+#include "fem/assemble.hpp"
 #include "fem/error_bound.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace kumihimo::fem {
 namespace {
 
-// All block sizes, or powers of 2, and slabs of several heights.
+// All block sizes, or powers of 2, and pencils of several heights.
 std::vector<ParameterValues> choices_of(const AssemblyVariant& variant, bool all) {
   if (variant.parameters.empty()) return {{}};
   std::vector<ParameterValues> choices;
@@ -62,7 +64,7 @@ TEST(Assembly, TheBoundFindsAnErrorInTheTenthDigit) {
   EXPECT_TRUE(std::isnan(share_of_bound(wrong, given.matrix, bound)));
 }
 
-// A row's sums have one order on any number of threads. Blocks change it in slabs alone, whose elements share nodes.
+// A row's sums have one order on any number of threads. Blocks change it in pencils alone, whose elements share nodes.
 TEST(Assembly, HasTheSameBitsOnAnyNumberOfThreads) {
   const Case given = cube(8);
   Matrix first = make_matrix(given.mesh).value(), other = make_matrix(given.mesh).value();
@@ -80,6 +82,27 @@ TEST(Assembly, HasTheSameBitsOnAnyNumberOfThreads) {
             << variant.name << " on " << team << " threads";
       }
     }
+  }
+  ASSERT_TRUE(threads::use(1).ok());
+}
+
+// 1.1: a pencil at the end may be thinner.
+TEST(Assembly, PencilsAreEnoughFor16Threads) {
+  Mesh mesh;
+  mesh.grid = whole_cube(64).value();
+  const auto elements = static_cast<std::size_t>(mesh.grid.elements());
+  ASSERT_TRUE(threads::use(16).ok());
+  for (const std::int64_t layers : {1, 2, 4, 8}) {
+    std::vector<int> visits(elements);
+    std::vector<std::int64_t> of_thread(16);
+    ASSERT_TRUE(for_each_pencil(mesh, layers, [&](int thread, const std::int32_t* list, std::int64_t count) {
+                  for (std::int64_t i = 0; i < count; ++i) ++visits[static_cast<std::size_t>(list[i])];
+                  of_thread[static_cast<std::size_t>(thread)] += count;
+                }).ok());
+    EXPECT_EQ(visits, std::vector<int>(elements, 1)) << layers;
+    EXPECT_LE(static_cast<double>(*std::max_element(of_thread.begin(), of_thread.end())),
+              1.1 * static_cast<double>(elements) / 16)
+        << layers;
   }
   ASSERT_TRUE(threads::use(1).ok());
 }

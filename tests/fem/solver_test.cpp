@@ -266,6 +266,38 @@ TEST(Preconditioners, OnePartIsGaussSeidelInTheOrderOfTheWhole) {
   }
 }
 
+// Parts share one work array: what one part leaves in it, also with an error, would change the next.
+TEST(Preconditioners, PartsLeaveTheirWorkArrayAsItWas) {
+  const Loaded loaded = pulled_cube(5);
+  const Matrix& matrix = loaded.given.matrix;
+  Matrix indefinite = make_matrix(loaded.given.mesh).value();
+  RowNumbers work(matrix);
+  const auto expect_reset = [&] {
+    for (std::int32_t n = 0; n < matrix.rows(); ++n) ASSERT_EQ(work[n], RowNumbers::outside) << n;
+  };
+  for (const std::vector<std::int32_t>& nodes : {std::vector<std::int32_t>{3, 4, 40}, {2, 3, 4, 5, 41}}) {
+    const std::vector<std::int32_t> order = reverse_cuthill_mckee(matrix, nodes, work);
+    expect_reset();
+    EXPECT_EQ(order, reverse_cuthill_mckee(matrix, nodes));
+    EXPECT_TRUE(Sweeps::make(matrix, order, work).ok());
+    expect_reset();
+    EXPECT_FALSE(Sweeps::make(indefinite, order, work).ok());
+    expect_reset();
+  }
+}
+
+TEST(Preconditioners, APartOfEachNodeIsTheBlockDiagonal) {
+  const Loaded loaded = pulled_cube(6);
+  const Matrix& matrix = loaded.given.matrix;
+  AdditiveSchwarz schwarz = AdditiveSchwarz::make(matrix, matrix.owned, 0).value();
+  const BlockDiagonal diagonal = BlockDiagonal::make(diagonal_blocks(matrix)).value();
+  const std::vector<double> r = random_vector(3 * matrix.owned, 13);
+  std::vector<double> z(r.size()), expected(r.size());
+  schwarz.apply(r.data(), z.data());
+  diagonal.apply(r.data(), expected.data());
+  for (std::size_t i = 0; i < r.size(); ++i) EXPECT_NEAR(z[i], expected[i], 1e-13 * (1 + std::abs(expected[i])));
+}
+
 TEST(Preconditioners, RefuseWhatIsNotPositiveDefinite) {
   Loaded loaded = pulled_cube(3);
   Matrix& matrix = loaded.given.matrix;

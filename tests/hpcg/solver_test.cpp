@@ -222,6 +222,32 @@ TEST(Benchmark, ReachesTheReductionOfTheReference) {
   }
 }
 
+TEST(Benchmark, RefusesAPhaseWhoseFormerOneWasLeftOut) {
+  auto made = Benchmark::make({16, 16, 16});
+  ASSERT_TRUE(made);
+  Benchmark& run = **made;
+  const auto expect = [](const auto& result, const std::string& sentence) {
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().sentence(), sentence);
+  };
+  const std::string no_system = "there is no optimised system; call optimise() first";
+  expect(run.validate(), no_system);
+  expect(run.converge(), no_system);
+  expect(run.run_set(), no_system);
+  expect(run.groups(), no_system);
+  expect(run.bytes_per_iteration(), no_system);
+  ASSERT_TRUE(run.optimise(OrderingKind::colours));
+  expect(run.converge(), "there is no reduction to reach; call run_reference() first");
+  EXPECT_TRUE(run.run_set());
+  EXPECT_EQ(*run.groups(), 8);
+  run.free_reference();
+  const std::string no_matrices = "free_reference() has freed the matrices of the reference; make another benchmark";
+  expect(run.run_reference(), no_matrices);
+  expect(run.optimise(OrderingKind::levels), no_matrices);
+  EXPECT_TRUE(run.validate());
+  EXPECT_TRUE(run.run_set());
+}
+
 TEST(Benchmark, RefusesWrongGrids) {
   EXPECT_FALSE(Benchmark::make({12, 16, 16}).ok());
   EXPECT_FALSE(Benchmark::make({16, 16, 8}).ok());

@@ -28,6 +28,17 @@ TEST(MatrixMarket, ReadsSymmetricGeneralIntegerAndPatternFiles) {
   EXPECT_EQ(pattern->value, (std::vector<double>{1, 1}));
 }
 
+// Makers of general files often write a zero of one triangle alone.
+TEST(MatrixMarket, DropsZerosOffTheDiagonal) {
+  for (const std::string& text : std::vector<std::string>{symmetric + "3 3 4\n1 1 4\n2 1 0\n2 2 3\n3 3 2\n",
+                                                          general + "3 3 5\n1 1 4\n1 2 0\n2 2 3\n3 2 -0\n3 3 2\n"}) {
+    const Result<CrsMatrix> read = parse_matrix_market(text);
+    ASSERT_TRUE(read) << read.error().sentence();
+    EXPECT_EQ(read->begin, (std::vector<std::int64_t>{0, 1, 2, 3}));
+    EXPECT_EQ(read->value, (std::vector<double>{4, 3, 2}));
+  }
+}
+
 TEST(MatrixMarket, WritesWhatItReads) {
   const std::string path = testing::TempDir() + "kumihimo_matrix.mtx";
   for (const Named& named : matrices()) {
@@ -74,15 +85,18 @@ TEST(MatrixMarket, NamesTheWrongLine) {
       {symmetric + "3000000000 3000000000 1\n", "line 2: the number of rows must be 1 to 2147483647"},
       {symmetric + "1 1 -1\n", "line 2: the number of entries must fit the matrix (got -1)"},
       {symmetric + "1 1 2\n", "line 2: the number of entries must fit the matrix (got 2)"},
+      {symmetric + "2147483647 2147483647 1\n1 1 1\n",
+       "line 2: each row must have a diagonal entry, so there must be at least as many entries as rows (got 1 entries, "
+       "2147483647 rows)"},
       {symmetric + "2 2 2\n1 1 1\n", "line 3: the file must have 2 entries, but ends after 1"},
       {symmetric + "1 1 1\n1 1 1\n\n1 1 1\n", "line 5: the file must end after its 1 entries (got 1 1 1)"},
       {symmetric + "1 1 1\n1 1\n", "line 3: an entry must be three numbers: row, column, value (got 1 1)"},
       {symmetric + "1 1 1\n1 1 1 0\n", "line 3: an entry must be three numbers"},
       {"%%MatrixMarket matrix coordinate pattern symmetric\n1 1 1\n1 1 1\n",
        "line 3: an entry must be two numbers: row, column"},
-      {symmetric + "2 2 1\n3 1 1\n", "line 3: the row must be a number from 1 to 2 (got 3)"},
-      {symmetric + "2 2 1\n1 0 1\n", "line 3: the column must be a number from 1 to 2 (got 0)"},
-      {symmetric + "2 2 1\n1 x 1\n", "line 3: the column must be a number from 1 to 2 (got x)"},
+      {symmetric + "2 2 2\n3 1 1\n", "line 3: the row must be a number from 1 to 2 (got 3)"},
+      {symmetric + "2 2 2\n1 0 1\n", "line 3: the column must be a number from 1 to 2 (got 0)"},
+      {symmetric + "2 2 2\n1 x 1\n", "line 3: the column must be a number from 1 to 2 (got x)"},
       {symmetric + "1 1 1\n1 1 nan\n", "line 3: the value must be a finite number (got nan)"},
       {symmetric + "1 1 1\n1 1 inf\n", "line 3: the value must be a finite number (got inf)"},
       {symmetric + "1 1 1\n1 1 1e999\n", "line 3: the value must be a finite number (got 1e999)"},
@@ -90,8 +104,11 @@ TEST(MatrixMarket, NamesTheWrongLine) {
       {symmetric + "1 1 1\n% negative\n1 1 -3\n", "line 4: the diagonal entry of row 1 must be positive (got -3)"},
       {symmetric + "2 2 3\n1 1 1\n2 2 1\n1 1 1\n", "line 5: row 1, column 1 is given twice, first in line 3"},
       {symmetric + "2 2 4\n1 1 2\n2 2 2\n2 1 1\n1 2 1\n", "line 6: row 1, column 2 is given twice, first in line 5"},
-      {symmetric + "2 2 1\n1 1 1\n", "row 2 has no diagonal entry"},
+      {symmetric + "2 2 2\n1 1 1\n2 1 0.5\n", "row 2 has no diagonal entry"},
       {general + "2 2 3\n1 1 2\n2 2 2\n2 1 1\n", "the matrix must be symmetric, but row 2, column 1 holds 1"},
+      {general + "2 2 4\n1 1 2\n2 2 2\n2 1 0\n1 2 0.5\n",
+       "the matrix must be symmetric, but row 1, column 2 holds 0.5"},
+      {general + "2 2 4\n1 1 2\n2 2 2\n2 1 0\n2 1 0\n", "line 6: row 2, column 1 is given twice"},
       {general + "2 2 4\n1 1 2\n2 2 2\n2 1 1\n1 2 0.5\n", "the matrix must be symmetric"},
       {symmetric + "2 2 3\n1 1 2\n2 2 2\n2 1 2\n", "the matrix is not positive definite"},
   };

@@ -373,6 +373,17 @@ TEST(Application, TimesTheAssemblyAlone) {
   EXPECT_EQ(found["kernels"].size(), 1u);
 }
 
+TEST(Application, RanksWithFewNodesHaveFewerParts) {
+  const json options = {{"preconditioner", "additive_schwarz"}};
+  for (const char* variant : {"golden", "original"}) {
+    const auto found = run_row("4x2x2", options, variant, 4);
+    ASSERT_TRUE(found) << found.error().sentence();
+    EXPECT_TRUE((*found)["checked"]["right"].get<bool>());
+  }
+  EXPECT_EQ((*run_row("2", options))["facts"]["parts"], 8);
+  EXPECT_EQ((*run_row("3", options))["facts"]["parts"], 8);
+}
+
 TEST(Application, RefusesWrongValuesInASentence) {
   const auto sentence = [](const std::string& size, const json& options, const std::string& variant = "original") {
     const auto found = run_row(size, options, variant);

@@ -123,6 +123,15 @@ TEST(BoxMatrix, IsThatOfTheSparseLayer) {
   for (std::size_t i = 0; i < b.size(); ++i) EXPECT_NEAR(box.right_side[i], b[i], 20 * eps * largest) << i;
 }
 
+// 2^60 cells: no loop over them ends.
+TEST(BoxMatrix, TooManyCellsAreRefusedAtOnce) {
+  const Grid grid{{1 << 20, 1 << 20, 1 << 20}, Boundary::zmax};
+  const auto made = make_problem(grid, RankGrid{{2, 1, 1}}, 1, RightSide::ones);
+  ASSERT_FALSE(made);
+  EXPECT_EQ(made.error().sentence(),
+            "a rank must have at most 2147483647 cells with ghosts (got 576461851815051264); use more ranks");
+}
+
 // Any matrix: rows and ghosts of all ranks are the whole one, and neighbours name each other.
 TEST(MatrixFile, PartsOfTheRanksAreTheWholeMatrix) {
   const sparse::CrsMatrix whole = make_problem({{4, 3, 5}, Boundary::all}, {}, 0, RightSide::ones)->matrix;
@@ -302,7 +311,10 @@ TEST(Solve, WhatIsNotPositiveDefiniteIsRefused) {
             std::string::npos);
   EXPECT_NE(error_of({0, 0, 0}, {1, 1}).find("curvature"), std::string::npos);
   EXPECT_NE(error_of({NAN, 0, 1}, {1, 1}).find("not finite"), std::string::npos);
-  EXPECT_NE(error_of({1, 0, 1}, {INFINITY, 1}).find("not finite"), std::string::npos);
+  for (const double wrong : {static_cast<double>(INFINITY), 1e-170, 1e170})
+    EXPECT_NE(error_of({1, 0, 1}, {wrong, wrong}).find("the norm of the right-hand side must be 1e-140 to 1e140"),
+              std::string::npos);
+  EXPECT_NE(error_of({1, 0, 1}, {NAN, 1}).find("the right-hand side must not have a NaN"), std::string::npos);
   golden::Options few;
   few.most_iterations = 1;
   EXPECT_NE(error_of({2, 1, 5}, {1, 1}, few).find("after 1 iterations"), std::string::npos);

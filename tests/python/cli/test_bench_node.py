@@ -222,3 +222,10 @@ def test_orderings_need_their_iterations():
         assert found.reduction <= reference.reduction * 1.000001
     with pytest.raises(BadInput, match="levels or colours"):
         run.optimise("natural", 1)
+
+
+def test_hpcg_says_which_phase_was_left_out():
+    run = _node.Hpcg.make(16, 16, 16, 1)
+    for early in (lambda: run.validate(1), lambda: run.converge(1), lambda: run.run_set(1), lambda: run.groups):
+        with pytest.raises(Failed, match=r"no optimised system; call optimise\(\) first"):
+            early()
