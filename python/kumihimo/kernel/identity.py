@@ -13,8 +13,6 @@ from pathlib import Path
 
 CPUINFO = Path("/proc/cpuinfo")
 FIRST_PROCESSOR_BYTES = 4096  # of it, as src/problem/fingerprint.cpp reads
-
-
 PLAIN = (int, float, complex, str, bytes, tuple)
 texts: dict[str, str] = {}  # of files as they were when a program under tuning imported them
 
