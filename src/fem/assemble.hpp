@@ -62,7 +62,7 @@ struct Pencils {
 // By the mesh alone, so that sums do not depend on the number of threads: the most lines that leave pencils for many
 // threads at a time. Thinner pencils cost time, because rows of the matrix between two pencils go through memory twice.
 inline Pencils pencils_of(const Mesh& mesh, std::int64_t layers) {
-  constexpr std::int64_t most_lines = 64, least_lines = 2, at_a_time = 32;
+  constexpr std::int64_t most_lines = 64, least_lines = 4, at_a_time = 32;
   const auto pencils = [&](std::int64_t lines) {
     const auto number = [](std::int64_t size, std::int64_t part) { return (size + part - 1) / part; };
     return Pencils{layers, lines, number(mesh.grid.extent[1] - 1, lines), number(mesh.grid.extent[2] - 1, layers)};

@@ -1,6 +1,7 @@
 #include "sparse/colouring.hpp"
 
 #include "sparse/memory.hpp"
+#include "threads/partition.hpp"
 #include "threads/team.hpp"
 
 #include <fmt/format.h>
@@ -207,17 +208,17 @@ Colouring colouring_of(const std::vector<std::vector<std::int32_t>>& sets) {
 std::vector<char> level_differences(const CrsMatrix& a, const std::vector<std::int32_t>& level, int levels) {
   std::vector<char> any(static_cast<std::size_t>(levels), 0);
   const int team = threads::count();
-#pragma omp parallel num_threads(team)
-  {
-    std::vector<char> mine(any.size(), 0);
-#pragma omp for schedule(static) nowait
-    for (std::int32_t i = 0; i < a.rows; ++i)
-      for_neighbours(a, i, [&](std::int32_t j) {
+  std::vector<std::vector<char>> of_thread(static_cast<std::size_t>(team), any);
+#pragma omp parallel for schedule(static) num_threads(team)
+  for (int t = 0; t < team; ++t) {
+    const threads::Range rows = threads::part(a.rows, t, team);
+    for (auto i = static_cast<std::int32_t>(rows.begin); i < rows.end; ++i)
+      for_neighbours(a, i, [&, mine = of_thread[t].data()](std::int32_t j) {
         if (j < i) mine[std::abs(level[i] - level[j])] = 1; // the pattern is symmetric
       });
-#pragma omp critical
-    for (std::size_t d = 0; d < any.size(); ++d) any[d] |= mine[d];
   }
+  for (const std::vector<char>& mine : of_thread)
+    for (std::size_t d = 0; d < any.size(); ++d) any[d] |= mine[d];
   return any;
 }
 

@@ -37,11 +37,11 @@ TEST(Allocations, AreCountedInParallelRegions) {
   ASSERT_TRUE(threads::use(1));
 }
 
-TEST(Allocations, IncompleteCholeskyHasNoneInParallelRegions) {
+TEST(Allocations, ColouringAndFactorHaveNoneInParallelRegions) {
   ASSERT_TRUE(threads::use(3));
   for (const Named& named : matrices()) {
-    const Numbering numbering = number(named.matrix, cm_rcm(named.matrix, 4), Order::coalesced, 3);
     in_regions = 0;
+    const Numbering numbering = number(named.matrix, cm_rcm(named.matrix, 4), Order::coalesced, 3);
     const SplitMatrix made = split(named.matrix, numbering);
     for (const OffDiagonals kind : {OffDiagonals::own, OffDiagonals::of_matrix})
       EXPECT_TRUE(factorise(made, numbering, kind)) << named.name;
