@@ -66,7 +66,7 @@ def test_ranks_of_nodes_of_several_are_known_to_share_them():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--order", "sideways"), "an order of ranks is block, round-robin, reversed-axes or random:SEED"),
+        (("--order", "sideways"), "an order of ranks is block, round-robin, folded, axes:AXES"),
         (("--order", "block", "--placement", "p"), "--order excludes --placement (got both)"),
         (("--placement", "nowhere"), "nowhere: No such file"),
         (("--placement", "."), "., a folder"),
