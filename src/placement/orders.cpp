@@ -157,8 +157,8 @@ Result<std::vector<Slot>> in_boxes(const WrittenOrder& written, const OrderConte
   const bool states_grid = rest.find(':') != std::string_view::npos;
   const Shape box = TRY(Shape::parse(take_until(rest, ':')));
   if (!states_grid && !context.grid)
-    return not_applicable(fmt::format("the order {} needs a grid of ranks", written.text), {},
-                          "add the grid behind the box, as in blocks:2x2:8x8");
+    return wrong_value(fmt::format("the order {} needs a grid of ranks", written.text), {},
+                       "add the grid behind the box, as in blocks:2x2:8x8");
   Shape grid = context.grid.value_or(Shape());
   if (states_grid) grid = TRY(Shape::parse(rest));
   if (grid.places() != context.ranks)
