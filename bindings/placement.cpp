@@ -2,6 +2,7 @@
 #include "placement/placement.hpp"
 
 #include "border.hpp"
+#include "placement/orders.hpp"
 #include "placement/text.hpp"
 
 #include <nanobind/nanobind.h>
@@ -46,8 +47,12 @@ NB_MODULE(_placement, m) {
       .def_prop_ro("size", &Slots::size, "Of all nodes together.")
       .def_prop_ro("nodes", &Slots::nodes);
   nb::class_<Placement>(m, "Placement", "Which rank sits in which slot.")
-      .def_static("in_order", border(&placement_in_order), "order"_a, "slots"_a, "nodes"_a,
-                  "By the name of an order; `nodes`: their shape, or one without axes.")
+      .def_static(
+          "in_order",
+          [](std::string_view order, const Slots& slots, const Shape& nodes) {
+            return unwrap(placement_in_order(order, slots, nodes));
+          },
+          "order"_a, "slots"_a, "nodes"_a, "By the name of an order; `nodes`: their shape, or one without axes.")
       .def_static(
           "parse",
           [](std::string_view text, std::string_view file_name, const Slots& slots,

@@ -7,7 +7,6 @@
 
 #include <optional>
 #include <span>
-#include <string_view>
 #include <vector>
 
 namespace kumihimo {
@@ -41,15 +40,5 @@ class Placement {
   std::int32_t ranks_;
   std::vector<std::int32_t> index_of_rank_, rank_at_index_; // empty: block
 };
-
-// Orders in which ranks take the slots of a job, by name.
-//
-//   block          all slots of node 0, then all of node 1, ...
-//   round-robin    slot 0 of every node in turn, then slot 1 of every node that has one, ...
-//   reversed-axes  as block, the nodes by the reverse order of their axes: the first axis runs fastest
-//   random:SEED    any slot, the same for the same seed on every machine
-//
-// `nodes`: their shape; without axes where they have none. Errors: no such order; axes asked for of nodes without.
-Result<Placement> placement_in_order(std::string_view order, const Slots& slots, const Shape& nodes);
 
 } // namespace kumihimo

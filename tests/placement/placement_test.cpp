@@ -1,3 +1,4 @@
+#include "placement/orders.hpp"
 #include "placement/placement.hpp"
 
 #include <gtest/gtest.h>
@@ -10,12 +11,6 @@ namespace kumihimo {
 namespace {
 
 const Slots uneven = *Slots::of_nodes({2, 0, 3, 1});
-
-std::vector<std::int32_t> nodes_of(const Placement& placement) {
-  std::vector<std::int32_t> nodes;
-  for (const NodeId node : placement.node_of_rank()) nodes.push_back(node.value);
-  return nodes;
-}
 
 std::string refused(const Result<Placement>& placement) { return placement ? "" : placement.error().sentence(); }
 
@@ -70,48 +65,6 @@ TEST(Placement, RefusalsNameTheRank) {
   EXPECT_EQ(at(2, 3), "node 2 has slots 0 to 2 (got slot 3 for rank 1); give more ranks per node");
   const std::vector<NodeId> many(3, NodeId{0});
   EXPECT_NE(refused(Placement::on_nodes(uneven, many)).find("slot 2 for rank 2"), std::string::npos);
-}
-
-TEST(Order, TakesEverySlotOnce) {
-  const Shape shape = *Shape::parse("4x3x2");
-  for (const Slots& slots : {Slots(24, 1), Slots(24, 3)})
-    for (const char* order : {"block", "round-robin", "reversed-axes", "random:1", "random:18446744073709551615"}) {
-      const auto placement = placement_in_order(order, slots, shape);
-      ASSERT_TRUE(placement.ok()) << refused(placement);
-      EXPECT_EQ(placement->ranks(), slots.size()) << order;
-    }
-}
-
-TEST(Order, IsWhatItsNameSays) {
-  const Shape none;
-  EXPECT_EQ(nodes_of(*placement_in_order("block", uneven, none)), (std::vector{0, 0, 2, 2, 2, 3}));
-  EXPECT_EQ(nodes_of(*placement_in_order("round-robin", uneven, none)), (std::vector{0, 2, 3, 0, 2, 2}));
-  // (0,0) (1,0) (0,1) (1,1) (0,2) (1,2) of 2x3
-  EXPECT_EQ(nodes_of(*placement_in_order("reversed-axes", Slots(6, 1), *Shape::parse("2x3"))),
-            (std::vector{0, 3, 1, 4, 2, 5}));
-  EXPECT_EQ(nodes_of(*placement_in_order("reversed-axes", Slots(4, 2), *Shape::parse("2x2"))),
-            (std::vector{0, 0, 2, 2, 1, 1, 3, 3}));
-  const auto one = nodes_of(*placement_in_order("random:1", Slots(50, 1), none));
-  EXPECT_EQ(one, nodes_of(*placement_in_order("random:1", Slots(50, 1), none)));
-  EXPECT_NE(one, nodes_of(*placement_in_order("random:2", Slots(50, 1), none)));
-}
-
-TEST(Order, RandomOnesAreAllAlikeOften) {
-  std::vector<int> seen(6);
-  constexpr int draws = 6000;
-  for (int seed = 0; seed < draws; ++seed) {
-    const auto nodes = nodes_of(*placement_in_order("random:" + std::to_string(seed), Slots(3, 1), {}));
-    ++seen[static_cast<std::size_t>(2 * nodes[0] + (nodes[1] > nodes[2]))];
-  }
-  for (const int n : seen) EXPECT_NEAR(n, draws / 6, 150) << "five standard deviations";
-}
-
-TEST(Order, RefusesWhatIsNone) {
-  for (const char* order : {"", "blocks", "random"})
-    EXPECT_NE(refused(placement_in_order(order, uneven, {})).find("round-robin"), std::string::npos) << order;
-  for (const char* order : {"random:", "random:-1", "random:1x", "random:99999999999999999999"})
-    EXPECT_NE(refused(placement_in_order(order, uneven, {})).find("from 0 to 2^64 - 1"), std::string::npos) << order;
-  EXPECT_NE(refused(placement_in_order("reversed-axes", uneven, {})).find("axes"), std::string::npos);
 }
 
 TEST(PlacementRankSpace, KnowsCoordinatesOnATorusAndElseNeighboursOnANode) {

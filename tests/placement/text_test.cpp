@@ -1,4 +1,4 @@
-#include "placement/placement.hpp"
+#include "placement/orders.hpp"
 #include "placement/text.hpp"
 
 #include <gtest/gtest.h>

@@ -55,6 +55,21 @@ def test_verify_proves_claims_for_the_placed_ranks(kumihimo):
     assert kumihimo("verify", "allreduce", "--order", "random:3").code == 2
 
 
+@pytest.mark.parametrize(
+    ("order", "nodes"),
+    [
+        ("folded", [0, 1, 2, 3, 4, 5, 5, 4, 3, 2, 1, 0]),
+        ("axes:x-y", [2, 2, 5, 5, 1, 1, 4, 4, 0, 0, 3, 3]),
+        ("snake", [0, 0, 1, 1, 2, 2, 5, 5, 4, 4, 3, 3]),
+        ("hilbert:xy", [0, 0, 3, 3, 4, 4, 5, 5, 2, 2, 1, 1]),
+        ("blocks:2x1:4x3", [0, 1, 2, 0, 1, 2, 3, 4, 5, 3, 4, 5]),
+    ],
+)
+def test_orders_have_names(order, nodes):
+    space = arguments.rank_space(Ranks(shape="2x3", ranks_per_node=2))
+    assert on_space(space, Wanted(order)).node_of_rank == nodes
+
+
 def test_ranks_of_nodes_of_several_are_known_to_share_them():
     space = arguments.rank_space(Ranks(ranks=8, ranks_per_node=4))
     placed = on_space(space, Wanted("round-robin"))
@@ -66,7 +81,7 @@ def test_ranks_of_nodes_of_several_are_known_to_share_them():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--order", "sideways"), "an order of ranks is block, round-robin, reversed-axes or random:SEED"),
+        (("--order", "sideways"), "an order of ranks is block, round-robin, folded, axes:AXES"),
         (("--order", "block", "--placement", "p"), "--order excludes --placement (got both)"),
         (("--placement", "nowhere"), "nowhere: No such file"),
         (("--placement", "."), "., a folder"),

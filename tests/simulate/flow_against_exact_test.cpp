@@ -1,5 +1,6 @@
 // The flow model against the exact solution, of random cases. KUMIHIMO_CASES and KUMIHIMO_SEED choose others; all that
 // are farther off than they say are listed.
+#include "placement/orders.hpp"
 #include "program/named_programs.hpp"
 #include "random_answers.hpp"
 #include "random_programs.hpp"

@@ -1,5 +1,5 @@
 // Messages are charged to the links between the nodes that their ranks are placed on.
-#include "placement/placement.hpp"
+#include "placement/orders.hpp"
 #include "support.hpp"
 #include "topology/single_node.hpp"
 

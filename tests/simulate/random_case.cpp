@@ -1,5 +1,6 @@
 #include "random_case.hpp"
 
+#include "placement/orders.hpp"
 #include "topology/dragonfly.hpp"
 #include "topology/fat_tree.hpp"
 #include "topology/single_node.hpp"

@@ -83,7 +83,9 @@ _RANKS_PER_NODE = "Ranks per node (the last node has the rest), or the ranks of 
 RanksPerNode = option("--ranks-per-node G", _RANKS_PER_NODE.format("1"))
 RanksPerNodeOrMachine = option("--ranks-per-node G", _RANKS_PER_NODE.format("the machine's"))
 Order = option(
-    "--order NAME", "Order of ranks on nodes: block, round-robin, reversed-axes or random:SEED [default: block]."
+    "--order NAME",
+    "Order of ranks on nodes: block, round-robin, folded, axes:AXES, reversed-axes, snake[:AXES], hilbert[:AXES], "
+    "blocks:CELLS:GRID or random:SEED [default: block].",
 )
 Placement = option("--placement FILE", "Placement file: lines 'rank node slot', or an Open MPI rankfile.", Path)
 Count = option("--count -n N", "Length of the data in elements, instead of --bytes.", int)

@@ -171,7 +171,7 @@ def test_placements_of_programs(kumihimo, pair, tmp_path):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("--shape", "2x2", "--order", "sideways"), "round-robin, reversed-axes or random:SEED (got 'sideways')"),
+        (("--shape", "2x2", "--order", "sideways"), "blocks:CELLS[:GRID] or random:SEED (got 'sideways')"),
         (("--shape", "2x2", "--placement", "nowhere"), "the placement file must be readable (got nowhere"),
         (("--shape", "2x2", "--placement", "far"), "far:2"),
         (("--shape", "2x2", "--order", "block", "--placement", "far"), "--order excludes --placement"),

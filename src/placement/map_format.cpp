@@ -1,0 +1,73 @@
+#include "placement/map_format.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+namespace kumihimo {
+namespace {
+
+struct FormatRow {
+  MapFormat format;
+  std::string_view name;
+};
+constexpr std::array<FormatRow, 8> formats = {{{MapFormat::openmpi4, "openmpi4"},
+                                               {MapFormat::openmpi5, "openmpi5"},
+                                               {MapFormat::hydra, "hydra"},
+                                               {MapFormat::slurm, "slurm"},
+                                               {MapFormat::cray, "cray"},
+                                               {MapFormat::vcoord, "vcoord"},
+                                               {MapFormat::permutation, "permutation"},
+                                               {MapFormat::placement, "placement"}}};
+
+// A word of a POSIX shell.
+std::string quoted(std::string_view word) {
+  constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./-+=:,@%";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string_view::npos) return std::string(word);
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+} // namespace
+
+std::string_view name_of(MapFormat format) {
+  const auto row = std::find_if(formats.begin(), formats.end(), [&](const FormatRow& r) { return r.format == format; });
+  return row->name;
+}
+
+std::vector<MapFormat> map_formats() {
+  std::vector<MapFormat> all;
+  for (const FormatRow& row : formats) all.push_back(row.format);
+  return all;
+}
+
+Result<MapFormat> map_format_of(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const FormatRow& row : formats) {
+    if (row.name == name) return row.format;
+    names.push_back(row.name);
+  }
+  return wrong_value(fmt::format("a format of maps is one of {}", fmt::join(names, ", ")), fmt::format("'{}'", name));
+}
+
+std::string launch_hint(MapFormat format, std::string_view file, std::int32_t ranks) {
+  const std::string name = quoted(file);
+  switch (format) {
+  case MapFormat::openmpi4: return fmt::format("mpirun -n {} --rankfile {} PROGRAM", ranks, name);
+  case MapFormat::openmpi5:
+    return fmt::format("mpirun -n {} --map-by {} PROGRAM", ranks, quoted(fmt::format("rankfile:file={}", file)));
+  case MapFormat::hydra: return fmt::format("mpiexec -f {} -n {} PROGRAM", name, ranks);
+  case MapFormat::slurm: return fmt::format("SLURM_HOSTFILE={} srun -m arbitrary -n {} PROGRAM", name, ranks);
+  case MapFormat::cray:
+    return fmt::format("MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE={} srun -n {} PROGRAM", name, ranks);
+  case MapFormat::vcoord: return fmt::format("mpiexec -n {} --vcoordfile {} PROGRAM", ranks, name);
+  case MapFormat::permutation:
+  case MapFormat::placement: break;
+  }
+  return "";
+}
+
+} // namespace kumihimo

@@ -1,0 +1,215 @@
+#include "base/text_parsing.hpp"
+#include "placement/map_files.hpp"
+#include "placement/map_nodes.hpp"
+#include "placement/text.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <utility>
+
+namespace kumihimo {
+namespace {
+
+constexpr std::string_view gaps_of_rankfiles = " \t\r=", gaps_of_lists = " \t\r,";
+
+// Line by line, so that each error names its line.
+class MapReader {
+ public:
+  MapReader(MapFormat format, std::string_view file, const MapFileContext& context, MapNodes nodes)
+      : format_(format), file_(file), context_(context), nodes_(std::move(nodes)),
+        ranks_on_(static_cast<std::size_t>(context.slots.nodes())) {}
+
+  Status read(std::string_view line) {
+    ++line_;
+    const std::string_view content = trimmed(line.substr(0, line.find('#')));
+    if (content.empty()) return Nothing{};
+    switch (format_) {
+    case MapFormat::hydra: return read_hydra(content);
+    case MapFormat::slurm: return read_slurm(content);
+    case MapFormat::cray: return read_cray(content);
+    case MapFormat::vcoord: return read_vcoord(content);
+    case MapFormat::permutation: return read_permutation(content);
+    default: return read_rankfile(content);
+    }
+  }
+
+  Result<Placement> placement() const {
+    if (slot_of_.empty()) return wrong_value(fmt::format("{}: the file must name each rank", file_), "none");
+    std::vector<Slot> of_rank;
+    for (const auto& [rank, read] : slot_of_) {
+      if (rank != static_cast<std::int32_t>(of_rank.size()))
+        return missing(fmt::format("{}: rank {}", file_, of_rank.size()), "add it");
+      of_rank.push_back(read.slot);
+    }
+    return Placement::make(context_.slots, of_rank);
+  }
+
+ private:
+  struct SlotOfLine {
+    Slot slot;
+    std::int32_t line = 0;
+  };
+
+  Error wrong(const std::string& rule, std::string_view got, std::string advice = {}) const {
+    return wrong_value(fmt::format("{}:{}: {}", file_, line_, rule), fmt::format("'{}'", got), std::move(advice));
+  }
+
+  Status read_rankfile(std::string_view content) {
+    const auto words = words_of(content, gaps_of_rankfiles);
+    const bool has_words = words.size() == 5 && words[0] == "rank" && words[3] == "slot";
+    const auto rank = has_words ? count_in(words[1]) : std::nullopt;
+    if (!rank) return wrong("a line of a rankfile is written like 'rank 5=node2 slot=0'", content);
+    const NodeId node = TRY(node_of(words[2]));
+    const std::int32_t cores = TRY(cores_per_slot(context_, node));
+    std::string_view rest = words[4];
+    const auto first = take_count(rest);
+    const auto last = take(rest, "-") ? take_count(rest) : first;
+    if (!first || !last || !rest.empty() || *first % cores != 0 || *last - *first != cores - 1)
+      return wrong(cores == 1 ? std::string("the slot must be a number from 0")
+                              : fmt::format("a slot must be {} cores, such as slot=0-{} or slot={}-{}", cores,
+                                            cores - 1, cores, 2 * cores - 1),
+                   words[4]);
+    if (*first / cores >= context_.slots.on(node))
+      return wrong(fmt::format("node {} has {} slots{}", words[2], context_.slots.on(node),
+                               cores == 1 ? "" : fmt::format(" of {} cores", cores)),
+                   words[4], "give more ranks per node");
+    return add(*rank, {node, *first / cores});
+  }
+
+  Status read_hydra(std::string_view content) {
+    std::string_view count = content;
+    const std::string_view host = take_until(count, ':');
+    const auto ranks = host.size() == content.size() ? std::optional<std::int32_t>(1) : count_in(count);
+    if (!ranks || *ranks < 1 || words_of(content).size() != 1)
+      return wrong("a line is a node and its number of ranks, such as 'node2:4'", content);
+    const NodeId node = TRY(node_of(host));
+    for (std::int32_t i = 0; i < *ranks; ++i)
+      if (const Status added = add_on(node, host); !added) return added;
+    return Nothing{};
+  }
+
+  Status read_slurm(std::string_view content) {
+    if (words_of(content).size() != 1) return wrong("a line is the node of one rank", content);
+    const NodeId node = TRY(node_of(content));
+    return add_on(node, content);
+  }
+
+  Status read_vcoord(std::string_view content) {
+    const Shape& shape = context_.nodes;
+    std::string_view rest = content;
+    Coordinates coordinates;
+    bool written = take(rest, "(");
+    for (std::int32_t axis = 0; written && axis < shape.dimensions(); ++axis) {
+      const bool is_last = axis + 1 == shape.dimensions();
+      const auto number = count_in(trimmed(take_until(rest, is_last ? ')' : ',')));
+      written = number.has_value() && content[content.size() - rest.size() - 1] == (is_last ? ')' : ',');
+      coordinates.push_back(number.value_or(0));
+    }
+    if (!written || !rest.empty())
+      return wrong(fmt::format("a line is the coordinates of a node of the shape {}, such as '{}'", shape.text(),
+                               shape.dimensions() == 1   ? "(0)"
+                               : shape.dimensions() == 2 ? "(0,0)"
+                                                         : "(0,0,0)"),
+                   content);
+    for (std::int32_t axis = 0; axis < shape.dimensions(); ++axis)
+      if (coordinates[axis] >= shape.length(axis))
+        return wrong(fmt::format("coordinate {} must be below {}", axis + 1, shape.length(axis)), content);
+    const NodeId node{shape.place(coordinates)};
+    if (context_.slots.on(node) == 0) return wrong("the node must have slots of the job", content);
+    return add_on(node, content);
+  }
+
+  Status read_permutation(std::string_view content) {
+    const auto index = count_in(content);
+    if (!index || *index >= context_.slots.size())
+      return wrong(fmt::format("a line is the slot of one rank, from 0 to {}", context_.slots.size() - 1), content);
+    return add(next_++, context_.slots.at(*index));
+  }
+
+  Status read_cray(std::string_view content) {
+    for (const std::string_view word : words_of(content, gaps_of_lists)) {
+      std::string_view rest = word;
+      const auto first = take_count(rest);
+      const auto last = take(rest, "-") ? take_count(rest) : first;
+      if (!first || !last || !rest.empty() || *last < *first)
+        return wrong("a line is a list of ranks, such as '0,4,6-9'", word);
+      if (*last >= context_.slots.size())
+        return wrong(fmt::format("the ranks of the job are 0 to {}", context_.slots.size() - 1), word,
+                     "give more ranks per node");
+      for (std::int32_t rank = *first; rank <= *last; ++rank) {
+        // Each rank stands once, so the ranks end before the slots do.
+        if (const auto known = slot_of_.find(rank); known != slot_of_.end()) return rank_again(rank, known->second);
+        if (const Status added = add(rank, context_.slots.at(next_++)); !added) return added;
+      }
+    }
+    return Nothing{};
+  }
+
+  Result<NodeId> node_of(std::string_view text) const {
+    const std::optional<NodeId> node = nodes_.node(text);
+    if (!node)
+      return wrong(nodes_.have_names() ? std::string("the node must be one of the job, by its name")
+                                       : fmt::format("the node must be +n0 to +n{}", context_.slots.nodes() - 1),
+                   text, nodes_.have_names() ? "" : "name the nodes in the machine file to write names");
+    if (context_.slots.on(*node) == 0) return wrong("the node must have slots of the job", text);
+    return *node;
+  }
+
+  // The next rank in the next slot of the node.
+  Status add_on(NodeId node, std::string_view text) {
+    const std::int32_t number = ranks_on_[static_cast<std::size_t>(node.value)]++;
+    if (number >= context_.slots.on(node))
+      return wrong(fmt::format("a node with {} slots takes no more ranks", number), text, "give more ranks per node");
+    return add(next_++, {node, number});
+  }
+
+  Status add(std::int32_t rank, Slot slot) {
+    const auto [known, fresh] = slot_of_.try_emplace(rank, SlotOfLine{slot, line_});
+    if (!fresh) return rank_again(rank, known->second);
+    const auto [taken, free] = line_of_slot_.try_emplace(context_.slots.index(slot), line_);
+    if (!free)
+      return wrong_value(fmt::format("{}:{}: the file must name each slot once", file_, line_),
+                         fmt::format("slot {} of node {} as in line {}", slot.number, slot.node.value, taken->second));
+    return Nothing{};
+  }
+
+  Error rank_again(std::int32_t rank, const SlotOfLine& known) const {
+    return wrong_value(fmt::format("{}:{}: the file must name each rank once", file_, line_),
+                       fmt::format("rank {} as in line {}", rank, known.line));
+  }
+
+  MapFormat format_;
+  std::string_view file_;
+  const MapFileContext& context_;
+  MapNodes nodes_;
+  std::map<std::int32_t, SlotOfLine> slot_of_;        // by rank
+  std::map<std::int32_t, std::int32_t> line_of_slot_; // by the slot's index
+  std::vector<std::int32_t> ranks_on_;                // by node, of formats that do not state slots
+  std::int32_t line_ = 0, next_ = 0;                  // next: rank, or slot of cray
+};
+
+Result<MapNodes> nodes_as_in(MapFormat format, const MapFileContext& context) {
+  if (format == MapFormat::hydra || format == MapFormat::slurm) return MapNodes::by_name(format, context);
+  if (format == MapFormat::openmpi4 || format == MapFormat::openmpi5) return MapNodes::of_rankfile(context);
+  return MapNodes::of_numbers(context);
+}
+
+} // namespace
+
+Result<Placement> read_map(MapFormat format, std::string_view text, std::string_view file,
+                           const MapFileContext& context) {
+  if (format == MapFormat::placement) return parse_placement(text, file, context.slots, context.names);
+  if (format == MapFormat::vcoord) {
+    const Status axes = check_axes_of_vcoord(context);
+    if (!axes) return axes.error();
+  }
+  const MapNodes nodes = TRY(nodes_as_in(format, context));
+  MapReader reader(format, file, context, nodes);
+  while (!text.empty()) {
+    if (const Status read = reader.read(take_until(text, '\n')); !read) return read.error();
+  }
+  return reader.placement();
+}
+
+} // namespace kumihimo
