@@ -131,6 +131,10 @@ Result<json> run(const Request& request, Runtime& runtime) {
   if (Status s = setting.variant.check_applicable(setting.options); !s) return s.error();
   const fem::Triple nodes = TRY(nodes_of(request.size));
   setting.ranks = TRY(runtime.grid(nodes));
+  // 27 blocks of 3 x 3 with their columns; without a matrix coordinates, elements and vectors.
+  const double least_bytes_of_a_node = setting.variant.assembly ? 27 * 76 : 150;
+  const double nodes_of_rank = static_cast<double>(nodes[0]) * nodes[1] * nodes[2] / runtime.ranks();
+  if (Status s = runtime.agree(runtime.check_memory(least_bytes_of_a_node * nodes_of_rank)); !s) return s.error();
   const std::int64_t begin = measure::now_ns();
   const Problem problem = TRY(make_problem(setting.options, nodes, setting.ranks, runtime));
   setting.problem_seconds = runtime.processes().largest({seconds_since(begin)})[0];

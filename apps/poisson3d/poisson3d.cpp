@@ -24,6 +24,8 @@ using application::Request, application::Runtime;
 using nlohmann::json;
 
 constexpr std::int64_t longest_axis = 4096;
+// The matrix with 7 entries a row (100), a factor of half as many (92), and vectors (48).
+constexpr double least_bytes_of_a_row = 240;
 
 double seconds_since(std::int64_t start) { return static_cast<double>(measure::now_ns() - start) * 1e-9; }
 
@@ -71,7 +73,13 @@ Result<json> run(const Request& request, Runtime& runtime) {
   if (!of_file) {
     grid.cells = TRY(application::parse_box(request.size, longest_axis));
     ranks = TRY(runtime.grid(grid.cells));
-  }
+    const double cells = static_cast<double>(grid.cells[0]) * grid.cells[1] * grid.cells[2] / runtime.ranks();
+    const bool is_first = !runtime.kept.has_value(); // later candidates have the memory of the one before
+    if (Status s = runtime.agree(is_first ? runtime.check_memory(least_bytes_of_a_row * cells) : Status(Nothing{})); !s)
+      return s.error();
+  } else if (request.option("rhs") == "manufactured")
+    return wrong_value("rhs=manufactured needs the box; beside a matrix file b = 1", "manufactured",
+                       "leave out rhs or matrix");
 
   const std::shared_ptr<Shared> shared = TRY(shared_of(request, grid, ranks, runtime));
   const LocalProblem& problem = shared->problem;

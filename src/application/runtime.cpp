@@ -3,8 +3,11 @@
 #include "application/scheduled_sums.hpp"
 #include "measure/clock.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <fstream>
 #include <utility>
 
 namespace kumihimo::application {
@@ -12,7 +15,31 @@ namespace {
 
 constexpr std::int64_t line_every_ns = 100'000'000;
 
+// Bytes, as Linux says; nothing elsewhere.
+std::optional<double> free_memory() {
+  std::ifstream file("/proc/meminfo");
+  for (std::string name, unit; file >> name;) {
+    double kibibytes = 0;
+    if (!(file >> kibibytes)) return {};
+    std::getline(file, unit);
+    if (name == "MemAvailable:") return 1024 * kibibytes;
+  }
+  return {};
+}
+
 } // namespace
+
+Status Runtime::check_memory(double bytes_of_rank) const {
+  const std::vector<std::int64_t> node = processes_.node_of_rank();
+  const double needed =
+      bytes_of_rank * static_cast<double>(std::count(node.begin(), node.end(), node[static_cast<std::size_t>(rank())]));
+  const std::optional<double> free = free_memory();
+  if (!free || needed <= *free) return Nothing{};
+  constexpr double gib = 1 << 30;
+  return failed(fmt::format("the problem needs at least {:.1f} GiB of a node's memory, and {:.1f} GiB are free",
+                            needed / gib, *free / gib),
+                {}, "use a smaller --size or more nodes");
+}
 
 Result<std::unique_ptr<Runtime>> Runtime::make(Processes& processes, Communication communication) {
   std::unique_ptr<Runtime> made(new Runtime(processes, std::move(communication)));

@@ -50,6 +50,10 @@ class Runtime {
   // What the application keeps of one candidate for the next: they share all that a task gives.
   std::any kept;
 
+  // Error: with so many bytes of each rank, those of this node need more than is free. Then the system would kill one
+  // of them half-way. Local: the ranks must agree on it.
+  Status check_memory(double bytes_of_rank) const;
+
   // A line for the user about the present run, at most ten a second. No communication.
   void progress(std::int64_t iteration, double residual, double tolerance);
   void set_label(std::string label) { label_ = std::move(label); } // of the lines

@@ -285,10 +285,8 @@ Next Run::judge(double rr, double rz, bool by_definition) {
   if (!(rz > 0)) {
     if (!by_definition && !fresh_) return Next::replace;
     end(Ending::indefinite_preconditioner,
-        wrong_value(
-            fmt::format("the preconditioner must be positive definite: r.M^-1 r in iteration {} must be above 0",
-                        solution_.iterations),
-            fmt::format("{:.3g}", rz)));
+        failed("the preconditioner must be positive definite",
+               fmt::format("r.M^-1 r in iteration {} must be above 0 (got {:.3g})", solution_.iterations, rz)));
     return Next::end;
   }
   return Next::go_on;
@@ -301,9 +299,8 @@ bool Run::is_positive(double curvature) {
     end(Ending::not_finite, not_finite("p.A p"));
   else
     end(Ending::indefinite_matrix,
-        wrong_value(fmt::format("the matrix must be positive definite: p.A p in iteration {} must be above 0",
-                                solution_.iterations + 1),
-                    fmt::format("{:.3g}", curvature)));
+        failed("the matrix is singular or not positive definite",
+               fmt::format("p.A p in iteration {} must be above 0 (got {:.3g})", solution_.iterations + 1, curvature)));
   return false;
 }
 

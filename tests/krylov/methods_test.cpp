@@ -217,12 +217,13 @@ TEST_F(Krylov, SaysWhatIsWrongWithTheSystem) {
   };
   const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
   const std::vector<Wrong> cases{
-      {"matrix must be positive definite", Ending::indefinite_matrix,
+      {"the matrix is singular or not positive definite", Ending::indefinite_matrix,
        [](auto& a, auto&) {
          for (double& v : a.values) v = -v;
        }},
-      {"matrix must be positive definite", Ending::indefinite_matrix, [](auto& a, auto&) { a.values[0] = -50; }},
-      {"matrix must be positive definite", Ending::indefinite_matrix,
+      {"the matrix is singular or not positive definite", Ending::indefinite_matrix,
+       [](auto& a, auto&) { a.values[0] = -50; }},
+      {"the matrix is singular or not positive definite", Ending::indefinite_matrix,
        [](auto& a, auto&) {
          for (double& v : a.values) v = 0;
        }},

@@ -56,6 +56,8 @@ class Application:
         for row in self.variants:
             if row["name"] == name:
                 return row
+        if name in (ALL, AUTO):
+            raise wrong_value(f"--variant {name} stands alone", "a list with it", f"use --variant {name}")
         names = [row["name"] for row in self.variants]
         advice = did_you_mean(name, [*names, ALL, AUTO], f"use {', '.join(names)}, all or auto")
         raise wrong_value(f"--variant must name a variant of {self.name}", f"'{name}'", advice)

@@ -55,6 +55,30 @@ def test_a_matrix_file_takes_the_place_of_the_size(kumihimo, tmp_path: Path) -> 
     assert refused.code == 2 and "--size has no effect beside a file (got 8)" in refused.err
 
 
+@pytest.mark.parametrize(("application", "size"), [("poisson3d", "1200"), ("fem-cube", "1000")])
+def test_what_cannot_fit_the_memory_is_refused_before_it_runs(kumihimo, application: str, size: str) -> None:
+    ended = kumihimo("app", application, "--size", size, "--variant", "golden", "--threads", "1")
+    assert ended.code == 1 and "GiB of a node's memory, and" in ended.err, ended.err
+
+
+def test_values_that_exclude_each_other_are_named(kumihimo, tmp_path: Path) -> None:
+    ended = kumihimo("app", "poisson3d", "--size", "8", "--variant", "golden,auto")
+    assert ended.code == 2 and "--variant auto stands alone" in ended.err
+    (tmp_path / "a.mtx").write_text(grid_after_identity(3))
+    ended = kumihimo("app", "poisson3d", "--set", "matrix=a.mtx", "--set", "rhs=manufactured", "--variant", "golden")
+    assert ended.code == 2 and "beside a matrix file b = 1" in ended.err
+
+
+def test_a_singular_matrix_is_a_failure_of_each_variant(kumihimo, tmp_path: Path) -> None:
+    lines = [f"{i} {i} {1 if i in (1, 100) else 2}" for i in range(1, 101)] + [f"{i + 1} {i} -1" for i in range(1, 100)]
+    head = ["%%MatrixMarket matrix coordinate real symmetric", f"100 100 {len(lines)}"]
+    (tmp_path / "a.mtx").write_text("\n".join([*head, *lines]) + "\n")
+    asked = ("app", "poisson3d", "--set", "matrix=a.mtx", "--threads", "1", "--variant")
+    for variant in ("golden", "BC-2", "eisenstat"):
+        ended = kumihimo(*asked, variant)
+        assert ended.code == 1 and "singular" in ended.err, f"{variant}: {ended.err}"
+
+
 def grid_after_identity(edge: int) -> str:
     """Rows of the identity, then as many of 5 points on a square: on two ranks no row has an entry of the other."""
     rows = edge * edge
