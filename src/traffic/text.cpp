@@ -16,13 +16,21 @@ Status read_column(std::string_view word, std::string_view column, Number& value
                      fmt::format("'{}'", word));
 }
 
+// A carriage return in an error would hide what stands before it on a terminal.
+std::string on_one_line(std::string_view text) {
+  std::string shown(text);
+  for (char& c : shown)
+    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = ' ';
+  return shown;
+}
+
 // One line without its comment.
 Status read_line(std::string_view line, TrafficBuilder& builder) {
   const std::vector<std::string_view> words = words_of(line);
   if (words.empty()) return Nothing{};
   if (words.size() < 3 || words.size() > 4)
     return wrong_value("a line has sender, receiver, bytes and, if known, messages, such as '0 1 4096 2'",
-                       fmt::format("'{}'", trimmed(line)));
+                       fmt::format("'{}'", on_one_line(trimmed(line))));
   Rank from, to;
   std::int64_t bytes = 0, messages = 1;
   if (Status s = read_column(words[0], "the sender", from.value); !s) return s;

@@ -83,8 +83,11 @@ TEST(TrafficText, RandomBytesNeverCrashTheReader) {
     const auto read = parse_traffic(text, "t.txt");
     if (read.ok())
       EXPECT_GT(read->bytes(), 0);
-    else
-      EXPECT_EQ(read.error().sentence().substr(0, 6), "t.txt:");
+    else {
+      const std::string sentence = read.error().sentence();
+      EXPECT_EQ(sentence.substr(0, 6), "t.txt:");
+      EXPECT_EQ(sentence.find_first_of("\n\r\t"), std::string::npos) << sentence;
+    }
   }
 }
 
