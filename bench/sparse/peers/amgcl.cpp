@@ -1,6 +1,5 @@
 // peer_amgcl SIZE: AMGCL's conjugate gradients with its ilu0, whose triangular solves use OpenMP by levels.
 #include "report.hpp"
-#include "sparse/poisson.hpp"
 
 // clang-format off: first what AMGCL's adapter uses and does not include
 #include <boost/foreach.hpp>
@@ -14,19 +13,12 @@
 #include <amgcl/relaxation/ilu0.hpp>
 #include <amgcl/solver/cg.hpp>
 
-#include <cstdlib>
 #include <tuple>
 
 using namespace kumihimo;
 
 int main(int count, char** arguments) {
-  const int size = count > 1 ? std::atoi(arguments[1]) : 0;
-  const Result<sparse::CrsMatrix> made = sparse::poisson_matrix({size, size, size});
-  if (!made) {
-    std::fprintf(stderr, "%s\n", made.error().sentence().c_str());
-    return 1;
-  }
-  const sparse::CrsMatrix& a = *made;
+  const sparse::CrsMatrix a = peers::matrix_of(count, arguments);
   const std::vector<std::ptrdiff_t> begin(a.begin.begin(), a.begin.end()), column(a.column.begin(), a.column.end());
   using Backend = amgcl::backend::builtin<double>;
   using Solver = amgcl::make_solver<amgcl::relaxation::as_preconditioner<Backend, amgcl::relaxation::ilu0>,

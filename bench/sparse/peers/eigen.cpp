@@ -1,20 +1,12 @@
 // peer_eigen SIZE: Eigen's conjugate gradients with its incomplete Cholesky in natural order; products use OpenMP.
 #include "report.hpp"
-#include "sparse/poisson.hpp"
 
 #include <Eigen/Sparse>
-#include <cstdlib>
 
 using namespace kumihimo;
 
 int main(int count, char** arguments) {
-  const int size = count > 1 ? std::atoi(arguments[1]) : 0;
-  const Result<sparse::CrsMatrix> made = sparse::poisson_matrix({size, size, size});
-  if (!made) {
-    std::fprintf(stderr, "%s\n", made.error().sentence().c_str());
-    return 1;
-  }
-  const sparse::CrsMatrix& a = *made;
+  const sparse::CrsMatrix a = peers::matrix_of(count, arguments);
   const std::vector<int> begin(a.begin.begin(), a.begin.end());
   using Matrix = Eigen::SparseMatrix<double, Eigen::RowMajor, int>;
   const Matrix matrix = Eigen::Map<const Matrix>(a.rows, a.rows, static_cast<Eigen::Index>(a.entries()), begin.data(),

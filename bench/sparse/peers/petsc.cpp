@@ -1,11 +1,8 @@
 // peer_petsc SIZE [options of PETSc]: e.g. -ksp_type cg -pc_type icc. On several ranks, which each make the whole
 // matrix and keep their rows.
 #include "report.hpp"
-#include "sparse/poisson.hpp"
 
 #include <petscksp.h>
-
-#include <cstdlib>
 
 using namespace kumihimo;
 
@@ -59,12 +56,6 @@ PetscErrorCode solve(const sparse::CrsMatrix& a) {
 
 int main(int count, char** arguments) {
   if (PetscInitialize(&count, &arguments, nullptr, nullptr)) return 1;
-  const int size = count > 1 ? std::atoi(arguments[1]) : 0;
-  const Result<sparse::CrsMatrix> matrix = sparse::poisson_matrix({size, size, size});
-  if (!matrix) {
-    std::fprintf(stderr, "%s\n", matrix.error().sentence().c_str());
-    return 1;
-  }
-  if (solve(*matrix)) return 1;
+  if (solve(peers::matrix_of(count, arguments))) return 1;
   return PetscFinalize() != 0;
 }

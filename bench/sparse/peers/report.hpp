@@ -2,11 +2,13 @@
 // a cube with unit right-hand side to a residual of `tolerance`, relative to it.
 #pragma once
 
-#include "sparse/crs_matrix.hpp"
+#include "sparse/poisson.hpp"
 
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <utility>
 #include <vector>
 
 namespace kumihimo::peers {
@@ -16,6 +18,15 @@ inline constexpr int most_iterations = 3000;
 
 inline double now() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Of the size in the first argument. Ends the program where it is none.
+inline sparse::CrsMatrix matrix_of(int count, char** arguments) {
+  const int size = count > 1 ? std::atoi(arguments[1]) : 0;
+  Result<sparse::CrsMatrix> made = sparse::poisson_matrix({size, size, size});
+  if (made) return std::move(*made);
+  std::fprintf(stderr, "%s\n", made.error().sentence().c_str());
+  std::exit(1);
 }
 
 // |b - A x| / |b| with b = 1.
