@@ -87,18 +87,27 @@ def search(
     sample(launch, may_win(running))
     if any("iterations_counted" in row for row in running):
         solve(launch, to_count(running))
-        finalists = near(running, NEAR)[:FINALISTS]
+        running = [row for row in running if may_be_chosen(row)]
+        finalists = near(running, NEAR)[:FINALISTS] if running else []
     else:
         finalists = near(running, UNCERTAIN)[:FINALISTS_UNCOUNTED]
     for turn in range(1, TURNS_OF_WHOLE + 1):
-        solve(launch, [row for row in finalists if row.get("solves", 0) < turn])
+        solve(launch, [row for row in finalists if may_be_chosen(row) and row.get("solves", 0) < turn])
     solved = [row for row in rows if "seconds" in row]
     right = [row for row in solved if row["right"]]
+    if not solved:
+        raise failed(
+            "no variant can solve the problem", next(r["not_applicable"] for r in rows if "not_applicable" in r)
+        )
     if not right:
         wrong = ", ".join(row["candidate"].text for row in solved)
         raise failed("the fastest variants give wrong solutions", wrong, "name another --variant")
     chosen = min(right, key=lambda row: row["seconds"])
     return Search(chosen["candidate"], rows, time.monotonic() - begin, exhaustive(rows))
+
+
+def may_be_chosen(row: dict) -> bool:
+    return "not_applicable" not in row and row.get("right", True)
 
 
 def solve(launch: Launcher, rows: Sequence[dict]) -> None:
@@ -156,7 +165,9 @@ def sample(launch: Launcher, rows: Sequence[dict]) -> None:
 
 def may_win(rows: Sequence[dict]) -> list[dict]:
     """By the product, or by the smaller problem if a disturbance has spoiled the sample."""
-    chosen = {id(row) for row in [*near(rows, UNCERTAIN), *within_small(rows, PROMISING)]}
+    chosen = {
+        id(row) for row in [*near(rows, UNCERTAIN), *(r for r in within_small(rows, PROMISING) if "small_seconds" in r)]
+    }
     return [row for row in rows if id(row) in chosen]
 
 
