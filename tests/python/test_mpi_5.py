@@ -37,6 +37,10 @@ pytestmark = pytest.mark.mpi
 if not HERE:
     pytest.skip(f"no MPI library in build/mpi: {WHY_NOT}", allow_module_level=True)
 
+# UCX below MPICH now and then reads a rank's address before it is written (pmodels/mpich#7417), without our code too.
+# Only a run that said so is repeated.
+LOST_ADDRESS = "failed to unpack address, invalid bandwidth"
+
 
 @dataclass(frozen=True)
 class Library:
@@ -63,15 +67,19 @@ class Library:
         added = self.installation.environment(ranks)
         if self.installation.family == "mpich" and ranks > mpi.available_processors():  # else its ranks spin
             added |= {"MPIR_CVAR_ENABLE_HEAVY_YIELD": "1", "MPIR_CVAR_POLLS_BEFORE_YIELD": "10"}
-        return subprocess.run(
-            [*ours, *self.installation.arguments(ranks), self.compiled(name), *arguments],
-            env={**os.environ, **added},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
+        for _ in range(3):
+            ran = subprocess.run(
+                [*ours, *self.installation.arguments(ranks), self.compiled(name), *arguments],
+                env={**os.environ, **added},
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=120,
+                check=False,
+            )
+            if LOST_ADDRESS not in ran.stdout + ran.stderr:
+                break
+        return ran
 
 
 @pytest.fixture(scope="module", params=HERE)
