@@ -1,0 +1,24 @@
+// What ranks are placed on: a network, and the slots of its nodes.
+#pragma once
+
+#include "base/result.hpp"
+#include "mapping/objective/metric.hpp"
+#include "placement/slots.hpp"
+
+namespace kumihimo::mapping {
+
+struct Host {
+  TopologyPtr network;
+  Slots slots; // a node without slots is a hole: dead, or not the job's
+  Metric metric;
+  std::vector<std::int32_t> node_of_slot; // slots are numbered in block order (placement/slots.hpp)
+
+  // Error: another number of nodes than the network has.
+  static Result<Host> make(TopologyPtr network, Slots slots);
+
+  std::int32_t size() const { return slots.size(); }
+  std::int32_t node(std::int32_t slot) const { return node_of_slot[static_cast<std::size_t>(slot)]; }
+  bool has_one_slot_a_node() const { return slots.are_even() && slots.size() == slots.nodes(); }
+};
+
+} // namespace kumihimo::mapping

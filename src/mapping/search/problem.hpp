@@ -1,0 +1,26 @@
+// What all parts of a search start from.
+#pragma once
+
+#include "mapping/objective/assignment.hpp"
+#include "mapping/objective/graph.hpp"
+#include "mapping/objective/host.hpp"
+#include "traffic/traffic.hpp"
+
+#include <optional>
+#include <string>
+
+namespace kumihimo::mapping {
+
+struct Problem {
+  const Traffic& traffic;
+  const Graph& graph; // of the traffic, weighed for the host
+  const Host& host;
+  std::optional<Shape> grid; // that the ranks are known to form, in row-major order
+};
+
+struct NamedMap {
+  std::string name; // as users read it: "fold 4x4", "digits of ranks", "bisection by Scotch"
+  Assignment map;
+};
+
+} // namespace kumihimo::mapping

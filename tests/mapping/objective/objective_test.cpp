@@ -1,0 +1,131 @@
+#include "../networks.hpp"
+#include "mapping/objective/hop_bytes.hpp"
+#include "mapping/objective/link_loads.hpp"
+#include "mapping/objective/measures.hpp"
+#include "mapping/search/tools.hpp"
+#include "topology/torus.hpp"
+#include "traffic/pattern.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace kumihimo::mapping {
+namespace {
+
+Traffic traffic_of_ranks(std::int32_t ranks, Random& random) {
+  TrafficBuilder builder = *TrafficBuilder::make(ranks);
+  const auto any = [&] { return Rank{static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(ranks)))}; };
+  EXPECT_TRUE(builder.add(Rank{0}, Rank{1}, 5, 1).ok());
+  for (std::int32_t line = 0; line < 4 * ranks; ++line)
+    EXPECT_TRUE(builder.add(any(), any(), static_cast<std::int64_t>(random.below(1000)), 1).ok());
+  return *std::move(builder).build();
+}
+
+Assignment random_assignment(std::int32_t ranks, std::int32_t slots, Random& random) {
+  std::vector<std::int32_t> all(static_cast<std::size_t>(slots));
+  std::iota(all.begin(), all.end(), 0);
+  for (std::size_t at = all.size(); at > 1; --at) std::swap(all[at - 1], all[random.below(at)]);
+  all.resize(static_cast<std::size_t>(ranks));
+  return Assignment::of_slots(all, slots);
+}
+
+TEST(Graph, SumsBothWaysAndLeavesOutMessagesWithoutBytes) {
+  TrafficBuilder builder = *TrafficBuilder::make(4);
+  ASSERT_TRUE(builder.add(Rank{2}, Rank{0}, 5, 1).ok());
+  ASSERT_TRUE(builder.add(Rank{0}, Rank{2}, 7, 1).ok());
+  ASSERT_TRUE(builder.add(Rank{1}, Rank{0}, 1, 1).ok());
+  ASSERT_TRUE(builder.add(Rank{3}, Rank{0}, 0, 9).ok());
+  const Graph graph = Graph::of(*std::move(builder).build());
+  EXPECT_EQ(graph.first, (std::vector<std::int64_t>{0, 2, 3, 4, 4}));
+  EXPECT_EQ(graph.edges, (std::vector<Graph::Edge>{{1, 1}, {2, 12}, {0, 1}, {0, 12}}));
+  EXPECT_EQ(graph.bytes(), 13);
+  const std::vector<std::int32_t> two = {2, 0};
+  EXPECT_EQ(graph.part(two), Graph::of_pairs(2, std::vector<std::pair<std::int32_t, Graph::Edge>>{{1, {0, 12}}}));
+}
+
+TEST(Metric, IsTheNetworksDistance) {
+  for (const TopologyPtr& network : small_networks()) {
+    const Metric metric = Metric::of(*network, Slots(network->nodes(), 1));
+    for (std::int32_t a = 0; a < network->nodes(); ++a)
+      for (std::int32_t b = 0; b < network->nodes(); ++b)
+        ASSERT_EQ(metric(a, b),
+                  std::max(network->distance(NodeId{a}, NodeId{b}), network->distance(NodeId{b}, NodeId{a})))
+            << network->name() << ": " << a << " to " << b;
+  }
+}
+
+TEST(Objectives, IncrementalFormsAreThePlainOnes) {
+  Random random(7);
+  for (const TopologyPtr& network : small_networks())
+    for (const bool even : {true, false}) {
+      std::vector<std::int32_t> sizes(static_cast<std::size_t>(network->nodes()), 2);
+      if (!even)
+        for (std::int32_t& size : sizes) size = static_cast<std::int32_t>(random.below(4));
+      if (std::accumulate(sizes.begin(), sizes.end(), 0) < 4) sizes[0] = 4;
+      const Host host = *Host::make(network, *Slots::of_nodes(sizes));
+      const std::int32_t ranks = std::max(2, host.size() - 2);
+      const Traffic traffic = traffic_of_ranks(ranks, random);
+      const Graph graph = Graph::of(traffic);
+      Assignment map = random_assignment(ranks, host.size(), random);
+      LinkLoads loads(traffic, host, map);
+      std::int64_t hops = hop_bytes(graph, host, map), excess = loads.excess(300);
+      for (int step = 0; step < 200; ++step) {
+        const auto rank = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(ranks)));
+        const auto slot = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(host.size())));
+        hops += host.metric.visit(
+            [&](const auto& metric) { return hop_bytes_added(graph, host, map, rank, slot, metric); });
+        const LinkLoads::Change change = loads.change(map, rank, slot);
+        excess += loads.excess_added(change, 300);
+        const std::int64_t expected_max = loads.max_after(change);
+        loads.apply(change);
+        map.exchange(rank, slot);
+        ASSERT_EQ(loads.max(), expected_max);
+        if (step % 20 != 0) continue;
+        ASSERT_EQ(hops, hop_bytes(graph, host, map)) << network->name();
+        const std::vector<std::int64_t> plain = link_loads(traffic, host, map);
+        for (std::size_t link = 0; link < plain.size(); ++link)
+          ASSERT_EQ(loads.on(LinkId{static_cast<std::int64_t>(link)}), plain[link]) << network->name();
+        ASSERT_EQ(loads.max(), plain.empty() ? 0 : *std::max_element(plain.begin(), plain.end()));
+        ASSERT_EQ(excess, loads.excess(300));
+        if (loads.max() > 0) {
+          ASSERT_EQ(loads.on(loads.busiest()), loads.max());
+        }
+      }
+      const Measures measures = measure(traffic, host, map);
+      EXPECT_EQ(measures.link_bytes_max, loads.max());
+      EXPECT_EQ(measures.off_node_bytes, off_node_bytes(graph, host, map));
+      // Where ways there and back are equally long, the search's hop-bytes are the users'.
+      if (dynamic_cast<const Torus*>(network.get())) {
+        EXPECT_EQ(measures.hop_bytes, static_cast<double>(hops));
+      }
+      EXPECT_EQ(Assignment::of(map.placement(host.slots)), map);
+    }
+}
+
+TEST(Objectives, OfAHaloThatLiesOnItsTorus) {
+  const Traffic traffic = traffic_of(*GridPattern::parse("4x4:5,face=100"));
+  const Host host = *Host::make(std::make_shared<Torus>(*Shape::parse("4x4")), Slots(16, 1));
+  const Measures measures = measure(traffic, host, Assignment::identity(16, 16));
+  EXPECT_EQ(measures, (Measures{1.0, 16 * 4 * 100, 100, 16 * 4 * 100}));
+}
+
+TEST(Objectives, TrafficThatWouldOverflowIsWeighed) {
+  TrafficBuilder builder = *TrafficBuilder::make(2);
+  ASSERT_TRUE(builder.add(Rank{0}, Rank{1}, most_traffic - 1, 1).ok());
+  const Traffic traffic = *std::move(builder).build();
+  const Host host = *Host::make(std::make_shared<Torus>(*Shape::parse("64m")), Slots(64, 1));
+  const Weighed weighed = weigh(Graph::of(traffic), host);
+  EXPECT_GT(weighed.halvings, 0);
+  EXPECT_GT(hop_bytes(weighed.graph, host, Assignment::of_slots({0, 63}, 64)), 0);
+}
+
+TEST(Host, RefusesSlotsOfAnotherNetwork) {
+  const auto host = Host::make(std::make_shared<Torus>(*Shape::parse("4x4")), Slots(15, 1));
+  ASSERT_FALSE(host.ok());
+  EXPECT_EQ(host.error().problem, "slots must be given for the 16 nodes of torus 4x4 (got 15)");
+}
+
+} // namespace
+} // namespace kumihimo::mapping
