@@ -48,10 +48,10 @@ void for_each_colour(const Mesh& mesh, Work work) {
   }
 }
 
-// The elements of a mesh in pencils along x: `layers` layers of elements along z by `lines` lines along y. Pencils
-// whose two numbers have the same parities share no node.
+// The elements of a mesh in pencils along x, of `lines` lines of elements along y. Pencils whose two numbers have the
+// same parities share no node.
 struct Pencils {
-  std::int64_t layers, lines;
+  std::int64_t lines;
   std::int64_t along_y, along_z; // how many there are
 
   std::int64_t of_parity(std::int64_t y, std::int64_t z) const {
@@ -65,7 +65,7 @@ inline Pencils pencils_of(const Mesh& mesh, std::int64_t layers) {
   constexpr std::int64_t most_lines = 64, least_lines = 4, at_a_time = 32;
   const auto pencils = [&](std::int64_t lines) {
     const auto number = [](std::int64_t size, std::int64_t part) { return (size + part - 1) / part; };
-    return Pencils{layers, lines, number(mesh.grid.extent[1] - 1, lines), number(mesh.grid.extent[2] - 1, layers)};
+    return Pencils{lines, number(mesh.grid.extent[1] - 1, lines), number(mesh.grid.extent[2] - 1, layers)};
   };
   std::int64_t lines = most_lines;
   while (lines > least_lines && pencils(lines).of_parity(0, 0) < at_a_time) lines /= 2;

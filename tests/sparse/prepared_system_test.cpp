@@ -184,6 +184,17 @@ TEST(PreparedSystem, KeptStepsDoNotChangeBits) {
     }
 }
 
+TEST(Factorisations, AreKeptByTheirChoice) {
+  const CrsMatrix a = random_matrix(300, 900, 22);
+  Factorisations kept;
+  FactorChoice five, nine;
+  five.colours = 5, nine.colours = 9;
+  const auto first = *kept.of(a, five), again = *kept.of(a, five), other = *kept.of(a, nine);
+  EXPECT_EQ(first, again);
+  EXPECT_NE(first, other);
+  EXPECT_EQ(*kept.of(a, nine), other);
+}
+
 TEST(PreparedSystem, IterationsDoNotDependOnThreads) {
   const CrsMatrix a = poisson(16, 14, 12);
   for (const Variant& variant : variants()) {
