@@ -20,7 +20,7 @@ using namespace nb::literals;
 namespace kumihimo {
 namespace {
 
-using mapping_run::Run;
+using mapping_run::MappingRun;
 using mapping_run::RunRequest;
 using mapping_run::RunResult;
 
@@ -110,14 +110,14 @@ void bind_result(nb::module_& m) {
 }
 
 void bind_run(nb::module_& m) {
-  nb::class_<Run>(m, "Run", "A search on threads of its own.")
+  nb::class_<MappingRun>(m, "Run", "A search on threads of its own.")
       .def(
-          "wait", [](Run& run, double seconds) { return unlocked([&] { return run.wait(seconds); }); }, "seconds"_a,
+          "wait", [](MappingRun& run, double seconds) { return unlocked([&] { return run.wait(seconds); }); }, "seconds"_a,
           "True: it has ended.")
-      .def("progress", &Run::progress)
-      .def("stop", &Run::stop, "It ends soon, with the best placement so far.")
+      .def("progress", &MappingRun::progress)
+      .def("stop", &MappingRun::stop, "It ends soon, with the best placement so far.")
       .def(
-          "result", [](Run& run) { return unwrap(unlocked([&] { return run.result(); })); }, "Waits; once only.");
+          "result", [](MappingRun& run) { return unwrap(unlocked([&] { return run.result(); })); }, "Waits; once only.");
   m.def(
       "start",
       [](const Traffic& traffic, const Job& job, std::string_view objective, std::string_view effort,
@@ -140,7 +140,7 @@ void bind_run(nb::module_& m) {
                            .threads = threads,
                            .seconds = {}};
         if (request.objective == mapping::Objective::time) request.seconds = seconds_of(traffic, job);
-        return std::make_unique<Run>(std::move(request));
+        return std::make_unique<MappingRun>(std::move(request));
       },
       "traffic"_a, "job"_a, "objective"_a = "hop-bytes", "effort"_a = "standard", "seed"_a = 1, "grid"_a = nb::none(),
       "link_cap"_a = true, "threads"_a = 0, "starts"_a = std::vector<std::pair<std::string, Placement>>{},

@@ -26,7 +26,7 @@ Result<mapping::Host> host_of(const TopologyPtr& network, const Slots& slots, st
   return mapping::Host::make(network, slots);
 }
 
-Run::Run(RunRequest request) : request_(std::move(request)) {
+MappingRun::MappingRun(RunRequest request) : request_(std::move(request)) {
   thread_ = std::thread([this] {
     std::optional<Result<RunResult>> result;
     try {
@@ -40,28 +40,28 @@ Run::Run(RunRequest request) : request_(std::move(request)) {
   });
 }
 
-Run::~Run() {
+MappingRun::~MappingRun() {
   stop();
   thread_.join();
 }
 
-bool Run::wait(double seconds) {
+bool MappingRun::wait(double seconds) {
   std::unique_lock lock(mutex_);
   return has_ended_.wait_for(lock, std::chrono::duration<double>(seconds), [&] { return result_.has_value(); });
 }
 
-mapping::Progress Run::progress() const {
+mapping::Progress MappingRun::progress() const {
   const std::lock_guard lock(mutex_);
   return progress_;
 }
 
-Result<RunResult> Run::result() {
+Result<RunResult> MappingRun::result() {
   std::unique_lock lock(mutex_);
   has_ended_.wait(lock, [&] { return result_.has_value(); });
   return std::move(*result_);
 }
 
-Result<RunResult> Run::work() {
+Result<RunResult> MappingRun::work() {
   const RunRequest& request = request_;
   Result<mapping::Host> made = host_of(request.network, request.slots, request.cores);
   if (!made) return made.error();

@@ -45,12 +45,12 @@ struct RunResult {
   std::vector<LevelBytes> levels;     // outermost first
 };
 
-class Run {
+class MappingRun {
  public:
-  explicit Run(RunRequest request);
-  ~Run(); // stops it
-  Run(const Run&) = delete;
-  Run& operator=(const Run&) = delete;
+  explicit MappingRun(RunRequest request);
+  ~MappingRun(); // stops it
+  MappingRun(const MappingRun&) = delete;
+  MappingRun& operator=(const MappingRun&) = delete;
 
   bool wait(double seconds); // at most so long; true: it has ended
   mapping::Progress progress() const;

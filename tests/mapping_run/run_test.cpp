@@ -28,7 +28,7 @@ TEST(Run, GivesTheSameOnAnyNumberOfThreads) {
       RunRequest asked = request("5x7m:9", "6x6");
       asked.threads = threads;
       asked.uses_libraries = libraries;
-      const RunResult result = *Run(std::move(asked)).result();
+      const RunResult result = *MappingRun(std::move(asked)).result();
       EXPECT_EQ(result.libraries.empty(), !libraries || result.libraries.empty());
       if (first.empty()) first = result.placement.node_of_rank();
       EXPECT_EQ(result.placement.node_of_rank(), first) << threads;
@@ -40,7 +40,7 @@ TEST(Run, GivesTheSameOnAnyNumberOfThreads) {
 TEST(Run, StopsSoonWithWhatItHas) {
   RunRequest asked = request("13x11x7:27", "11x13x8");
   asked.effort = Effort::thorough;
-  Run run(std::move(asked));
+  MappingRun run(std::move(asked));
   EXPECT_FALSE(run.wait(0.2));
   run.stop();
   EXPECT_TRUE(run.wait(20));
@@ -52,11 +52,11 @@ TEST(Run, StopsSoonWithWhatItHas) {
 TEST(Run, EndsWhenItIsDestroyed) {
   RunRequest asked = request("13x11x7:27", "11x13x8");
   asked.effort = Effort::thorough;
-  const Run run(std::move(asked));
+  const MappingRun run(std::move(asked));
 }
 
 TEST(Run, TellsHowFarItIs) {
-  Run run(request("8x8m:9", "4x4x5"));
+  MappingRun run(request("8x8m:9", "4x4x5"));
   const RunResult result = *run.result();
   const mapping::Progress progress = run.progress();
   EXPECT_FALSE(progress.phase.empty());
@@ -69,7 +69,7 @@ TEST(Run, PlacesRanksOnTheCoresOfANode) {
                    .network = std::make_shared<SingleNode>(),
                    .slots = Slots(1, 8),
                    .cores = {{"package", 4}, {"l3", 2}}};
-  const RunResult result = *Run(std::move(asked)).result();
+  const RunResult result = *MappingRun(std::move(asked)).result();
   EXPECT_EQ(result.placement.slots(), Slots(1, 8));
   EXPECT_LE(chosen(result).measures.hop_bytes, result.mapping.candidates.front().measures.hop_bytes);
 }
@@ -77,14 +77,14 @@ TEST(Run, PlacesRanksOnTheCoresOfANode) {
 TEST(Run, PlacesRanksWithinTheirNodes) {
   RunRequest asked = request("4x4:5", "2x1", 8);
   asked.within_node = {{"package", 4}};
-  const RunResult result = *Run(std::move(asked)).result();
+  const RunResult result = *MappingRun(std::move(asked)).result();
   ASSERT_EQ(result.levels.size(), 1U);
   EXPECT_EQ(result.levels[0].name, "package");
   EXPECT_LE(result.levels[0].after, result.levels[0].before);
 }
 
 TEST(Run, SaysWhatIsWrong) {
-  EXPECT_EQ(Run(request("4x4:5", "3x3")).result().error().problem,
+  EXPECT_EQ(MappingRun(request("4x4:5", "3x3")).result().error().problem,
             "the traffic must have at most 9 ranks, one for each slot (got 16)");
 }
 

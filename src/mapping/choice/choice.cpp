@@ -128,21 +128,26 @@ class Search {
     for (const std::string& order : simple_orders(context))
       if (const Result<Placement> placement = placement_in_order(order, context))
         orders.push_back({order, Assignment::of(*placement)});
-    if (request_.effort == Effort::fast && request_.objective == Objective::hop_bytes) keep_shortest(orders, 2);
-    candidates_.add(Origin::order, std::move(orders));
+    if (request_.effort == Effort::fast && request_.objective == Objective::hop_bytes)
+      add_shortest(std::move(orders));
+    else
+      candidates_.add(Origin::order, std::move(orders));
     candidates_.add(Origin::user, request_.starts);
   }
 
-  // Link loads take ten times as long as hop-bytes.
-  void keep_shortest(std::vector<NamedMap>& maps, std::size_t count) const {
+  // Link loads take ten times as long as hop-bytes: orders that are not shorter than the best one so far go without.
+  void add_shortest(std::vector<NamedMap> orders) {
     std::vector<std::pair<std::int64_t, std::size_t>> lengths;
-    for (std::size_t at = 0; at < maps.size(); ++at)
-      lengths.emplace_back(hop_bytes(problem_.graph, problem_.host, maps[at].map), at);
+    for (std::size_t at = 0; at < orders.size(); ++at)
+      lengths.emplace_back(hop_bytes(problem_.graph, problem_.host, orders[at].map), at);
     std::sort(lengths.begin(), lengths.end());
-    std::vector<NamedMap> kept;
-    for (std::size_t at = 0; at < std::min(count, maps.size()); ++at)
-      kept.push_back(std::move(maps[lengths[at].second]));
-    maps = std::move(kept);
+    const std::int64_t usual = hop_bytes(problem_.graph, problem_.host, best().map);
+    for (const auto& [length, at] : lengths) {
+      if (length >= usual || candidates_.best() != 0) return;
+      std::vector<NamedMap> one;
+      one.push_back(std::move(orders[at]));
+      candidates_.add(Origin::order, std::move(one));
+    }
   }
 
   void add_structured_maps() {
@@ -276,7 +281,7 @@ Status check(const MappingRequest& request) {
     if (start.map.ranks() != ranks || start.map.slots() != slots)
       return wrong_value(fmt::format("{} must place {} ranks in {} slots", start.name, ranks, slots),
                          fmt::format("{} in {}", start.map.ranks(), start.map.slots()));
-  return {};
+  return Nothing{};
 }
 
 } // namespace

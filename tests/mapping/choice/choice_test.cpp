@@ -66,7 +66,9 @@ TEST(Choice, IsNeverWorseThanSimpleOrders) {
         const OrderContext context{host.slots, shape ? shape->shape() : Shape(), {}, traffic.ranks()};
         for (const std::string& order : simple_orders(context)) {
           const Measures simple = measure(traffic, host, Assignment::of(*placement_in_order(order, context)));
-          if (simple.link_bytes_max <= usual.link_bytes_max) EXPECT_LE(got.hop_bytes, simple.hop_bytes) << order;
+          if (simple.link_bytes_max <= usual.link_bytes_max) {
+            EXPECT_LE(got.hop_bytes, simple.hop_bytes) << network->name() << ", " << order;
+          }
         }
         ASSERT_FALSE(mapping.bounds.empty());
         EXPECT_LE(mapping.bounds.front().average_hops, got.average_hops);
