@@ -23,7 +23,7 @@ Traffic any_traffic(std::int32_t ranks, Random& random) {
   return *std::move(builder).build();
 }
 
-Traffic shuffled(const Traffic& traffic, std::uint64_t seed) {
+Traffic with_other_numbers(const Traffic& traffic, std::uint64_t seed) {
   Random random(seed);
   std::vector<Rank> order;
   for (std::int32_t rank = 0; rank < traffic.ranks(); ++rank) order.push_back(Rank{rank});
@@ -36,7 +36,7 @@ const Candidate& chosen(const Mapping& mapping) { return mapping.candidates[mapp
 TEST(Choice, FindsShuffledGridsExactly) {
   for (const char* pattern : {"8x8:5", "6x5x4:7", "4x4x4:27", "8mx6m:5"}) {
     const GridPattern grid = *GridPattern::parse(pattern);
-    const Traffic traffic = shuffled(traffic_of(grid), 5);
+    const Traffic traffic = with_other_numbers(traffic_of(grid), 5);
     const Host host = *Host::make(std::make_shared<Torus>(grid.shape), Slots(grid.shape.places(), 1));
     const Mapping mapping = *map_ranks({traffic, host, Objective::hop_bytes, Effort::fast}, {});
     const Measures identity = measure(traffic_of(grid), host, Assignment::identity(traffic.ranks(), host.size()));
