@@ -11,7 +11,7 @@ namespace kumihimo::mapping {
 // seconds, so that the result is the same on every machine.
 struct Annealing {
   std::int64_t terms = 300'000'000; // of all chains together
-  int chains = 4;                   // that start from the same map with seeds of their own; the best one is kept
+  int chains = 2;                   // that start from the same map with seeds of their own; the best one is kept
   double hot = 0.3;                 // share of uphill proposals accepted at first. 0.02 keeps the structure of a start
 };
 
