@@ -1,0 +1,146 @@
+#include "mapping/bounds/bounds.hpp"
+#include "mapping/bounds/cuts.hpp"
+#include "mapping/bounds/exhaustive.hpp"
+#include "mapping/bounds/near_slots.hpp"
+#include "mapping/bounds/parity.hpp"
+#include "mapping/bounds/star.hpp"
+#include "mapping/bounds/symmetry.hpp"
+#include "mapping/bounds/uniform_flow.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace kumihimo::mapping {
+namespace {
+
+constexpr std::int32_t most_ranks_to_try = 9;
+constexpr std::int64_t most_terms_to_try = 5'000'000;
+constexpr std::int64_t terms_a_rank = 100'000, most_terms = 500'000'000;
+
+std::int64_t common_divisor(const Graph& graph) {
+  std::int64_t divisor = 0;
+  for (const Graph::Edge& edge : graph.edges) divisor = std::gcd(divisor, edge.bytes);
+  return std::max<std::int64_t>(1, divisor);
+}
+
+// The least bytes of a cut over the pairs that it separates, among cuts between low and high ranks: an upper bound of
+// the uniform flow, in one pass.
+double sparsest_of_numbers(const Graph& graph) {
+  double sparsest = HUGE_VAL;
+  std::int64_t bytes = 0;
+  const std::int64_t ranks = graph.ranks();
+  for (std::int32_t rank = 0; rank + 1 < ranks; ++rank) {
+    for (const Graph::Edge& edge : graph.of(rank)) bytes += edge.to > rank ? edge.bytes : -edge.bytes;
+    const std::int64_t pairs = (rank + std::int64_t{1}) * (ranks - rank - 1);
+    sparsest = std::min(sparsest, static_cast<double>(bytes) / static_cast<double>(pairs));
+  }
+  return sparsest;
+}
+
+class Search {
+ public:
+  Search(const Problem& problem, std::span<const Lattice> lattices, std::int64_t terms, const Tools& tools)
+      : problem_(problem), lattices_(lattices), tools_(tools), unit_(common_divisor(problem.graph)),
+        terms_(std::min({terms, most_terms, terms_a_rank * problem.graph.ranks()})) {}
+
+  std::vector<HopBound> bounds() {
+    const std::vector<std::int64_t> within = slots_within(problem_.host);
+    add("star", star_bound(problem_.graph, within, star_rounds(), tools_),
+        "the heaviest partners of each rank are on the nearest slots");
+    const auto steps = [&](auto&& step) {
+      if (!tools_.stop() && terms_ > 0) step();
+    };
+    steps([&] { add_exhaustive(); });
+    steps([&] { add_parity(within); });
+    steps([&] { add_cuts(); });
+    std::stable_sort(bounds_.begin(), bounds_.end(),
+                     [](const HopBound& a, const HopBound& b) { return a.average_hops > b.average_hops; });
+    return std::move(bounds_);
+  }
+
+ private:
+  std::int64_t edges() const { return static_cast<std::int64_t>(problem_.graph.edges.size()); }
+  int star_rounds() const { return static_cast<int>(std::min<std::int64_t>(60, terms_ / 16 / std::max<std::int64_t>(1, edges()))); }
+
+  // All hop-bytes are multiples of the unit.
+  void add(const char* name, std::int64_t hop_bytes, std::string why) {
+    hop_bytes = (hop_bytes + unit_ - 1) / unit_ * unit_;
+    best_ = std::max(best_, hop_bytes);
+    const auto bytes = static_cast<double>(problem_.graph.bytes());
+    bounds_.push_back({name, bytes > 0 ? static_cast<double>(hop_bytes) / bytes : 0, std::move(why)});
+  }
+
+  void add_exhaustive() {
+    if (problem_.graph.ranks() > most_ranks_to_try) return;
+    if (const auto fewest = fewest_by_trying(problem_.graph, problem_.host, std::min(terms_, most_terms_to_try), tools_))
+      add("exhaustive", *fewest, "all placements were tried");
+  }
+
+  void add_parity(std::span<const std::int64_t> within) {
+    if (!is_bipartite(problem_.host)) return;
+    const CyclePacking packing = pack_odd_cycles(problem_.graph, terms_ / 4, tools_);
+    if (packing.extra_bytes == 0) return;
+    add("parity", packing.hop_bytes + star_bound(packing.rest, within, star_rounds(), tools_),
+        "the network has even cycles only, so an odd cycle of ranks has an edge of two hops");
+  }
+
+  void add_cuts() {
+    const std::int64_t ranks = problem_.graph.ranks();
+    const std::vector<CutFamily> families = cut_families(problem_.host, ranks);
+    const double of_a_byte = fewest_hop_bytes(families, 1, ranks, 1);
+    if (of_a_byte <= 0) return;
+    // The rounding up to units adds less than a unit a cut.
+    double cuts = 0;
+    for (const CutFamily& family : families) cuts += static_cast<double>(family.cuts * family.halves) / 2;
+    FlowLimits limits;
+    limits.useless = (static_cast<double>(best_) - cuts * static_cast<double>(unit_)) / of_a_byte * 0.999;
+    limits.terms = terms_;
+    if (sparsest_of_numbers(problem_.graph) <= limits.useless) return;
+    const double flow = best_flow(limits);
+    if (flow <= 0) return;
+    const double units = std::ceil(fewest_hop_bytes(families, flow, ranks, unit_) / static_cast<double>(unit_));
+    add("cuts", static_cast<std::int64_t>(units) * unit_,
+        "distances are sums of cuts of the network, and each cut separates many bytes");
+  }
+
+  double best_flow(FlowLimits limits) const {
+    std::vector<Renumbering> exact = symmetries_of_numbers(problem_.graph, problem_.grid);
+    std::vector<std::vector<Renumbering>> nearly;
+    for (const Lattice& lattice : lattices_) {
+      std::vector<Renumbering> steps = steps_of(lattice);
+      const bool is_exact = std::all_of(steps.begin(), steps.end(), [&](const Renumbering& step) {
+        return is_symmetry(problem_.graph, step);
+      });
+      if (is_exact)
+        exact.insert(exact.end(), steps.begin(), steps.end());
+      else
+        nearly.push_back(std::move(steps));
+    }
+    nearly.insert(nearly.begin(), std::move(exact));
+    double best = 0;
+    for (const std::vector<Renumbering>& renumberings : nearly) {
+      if (tools_.stop()) break;
+      best = std::max(best, uniform_flow(symmetric_part(problem_.graph, renumberings), limits, tools_));
+      limits.useless = std::max(limits.useless, best);
+    }
+    return best;
+  }
+
+  const Problem& problem_;
+  std::span<const Lattice> lattices_;
+  const Tools& tools_;
+  std::int64_t unit_;
+  std::int64_t terms_;
+  std::int64_t best_ = 0;
+  std::vector<HopBound> bounds_;
+};
+
+} // namespace
+
+std::vector<HopBound> hop_bounds(const Problem& problem, std::span<const Lattice> lattices, std::int64_t terms,
+                                 const Tools& tools) {
+  return Search(problem, lattices, terms, tools).bounds();
+}
+
+} // namespace kumihimo::mapping
