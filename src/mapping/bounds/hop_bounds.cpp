@@ -52,8 +52,8 @@ class Search {
       if (!tools_.stop() && terms_ > 0) step();
     };
     steps([&] { add_exhaustive(); });
-    steps([&] { add_parity(within); });
     steps([&] { add_cuts(); });
+    steps([&] { add_parity(within); });
     std::stable_sort(bounds_.begin(), bounds_.end(),
                      [](const HopBound& a, const HopBound& b) { return a.average_hops > b.average_hops; });
     return std::move(bounds_);
@@ -78,8 +78,9 @@ class Search {
   }
 
   void add_parity(std::span<const std::int64_t> within) {
-    if (!is_bipartite(problem_.host)) return;
-    const CyclePacking packing = pack_odd_cycles(problem_.graph, terms_ / 4, tools_);
+    // A cycle has three edges or more, so the extra hop-bytes are a third of all bytes or less.
+    if (!is_bipartite(problem_.host) || best_ / 2 > problem_.graph.bytes()) return;
+    const CyclePacking packing = pack_odd_cycles(problem_.graph, terms_ / 8, tools_);
     if (packing.extra_bytes == 0) return;
     add("parity", packing.hop_bytes + star_bound(packing.rest, within, star_rounds(), tools_),
         "the network has even cycles only, so an odd cycle of ranks has an edge of two hops");

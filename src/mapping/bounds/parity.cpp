@@ -30,7 +30,8 @@ class Packing {
   void pack_triangles() {
     find_upward();
     std::vector<std::int64_t> count(left_.size());
-    for (bool once_each = true; once_each;) {
+    bool gained = true;
+    for (int round = 0; gained && round < most_rounds; ++round) {
       std::fill(count.begin(), count.end(), 0);
       const std::int64_t before = extra_;
       each_triangle([&](std::size_t a, std::size_t b, std::size_t c) {
@@ -44,7 +45,7 @@ class Packing {
           bytes = std::min(bytes, at_start[edge] / std::max<std::int64_t>(1, count[edge]));
         take({a, b, c}, bytes);
       });
-      once_each = extra_ - before > extra_ / 1000 && terms_ > 0 && !tools_.stop();
+      gained = extra_ - before > extra_ / 1000 && terms_ > 0 && !tools_.stop();
     }
     each_triangle([&](std::size_t a, std::size_t b, std::size_t c) {
       take({a, b, c}, std::min({left_[a], left_[b], left_[c]}));
@@ -55,8 +56,9 @@ class Packing {
   void pack_longer() {
     level_.assign(static_cast<std::size_t>(graph_.ranks()), -1);
     above_.assign(level_.size(), {-1, 0});
+    done_.assign(level_.size(), 0);
     for (std::int32_t rank = 0; rank < graph_.ranks() && terms_ > 0 && !tools_.stop(); ++rank)
-      while (terms_ > 0 && take_cycle_near(rank)) {}
+      while (terms_ > 0 && !done_[static_cast<std::size_t>(rank)] && take_cycle_near(rank)) {}
   }
 
   std::int64_t terms() const { return terms_; }
@@ -138,7 +140,10 @@ class Packing {
         }
       }
     }
-    for (const std::int32_t rank : queue_) level_[static_cast<std::size_t>(rank)] = -1;
+    for (const std::int32_t rank : queue_) {
+      level_[static_cast<std::size_t>(rank)] = -1;
+      if (!found) done_[static_cast<std::size_t>(rank)] = 1; // all ranks that can be reached: no odd cycle is left
+    }
     return found;
   }
 
@@ -157,6 +162,7 @@ class Packing {
     take_all(cycle_, bytes);
   }
 
+  static constexpr int most_rounds = 16;
   static constexpr std::size_t none = ~std::size_t{0};
   const Graph& graph_;
   std::int64_t terms_;
@@ -167,6 +173,7 @@ class Packing {
   std::vector<std::pair<std::int32_t, std::size_t>> up_; // other end, edge
   std::vector<std::size_t> up_first_, edge_to_;
   std::vector<std::int32_t> level_, queue_;
+  std::vector<char> done_;
   std::vector<std::pair<std::int32_t, std::size_t>> above_; // towards the root: rank, edge
   std::vector<std::size_t> cycle_;
 };

@@ -72,6 +72,29 @@ std::vector<Renumbering> masks(const Graph& graph) {
   return all;
 }
 
+std::int32_t with_bits_exchanged(std::int32_t rank, int one, int two) {
+  const std::int32_t differ = ((rank >> one) ^ (rank >> two)) & 1;
+  return rank ^ (differ << one) ^ (differ << two);
+}
+
+// Exchanges of neighbouring binary digits; alone, or together with those half of the digits further up.
+std::vector<Renumbering> exchanges_of_bits(const Graph& graph) {
+  const std::int32_t ranks = graph.ranks();
+  std::vector<Renumbering> all;
+  if (!std::has_single_bit(static_cast<std::uint32_t>(ranks))) return all;
+  const int bits = std::bit_width(static_cast<std::uint32_t>(ranks)) - 1;
+  for (int bit = 0; bit + 1 < bits; ++bit)
+    for (const int further : {0, bits / 2}) {
+      if (bit + 1 + further >= bits) continue;
+      const auto image = [=](std::int32_t rank) {
+        rank = with_bits_exchanged(rank, bit, bit + 1);
+        return further > 0 ? with_bits_exchanged(rank, bit + further, bit + 1 + further) : rank;
+      };
+      if (leaves_as_it_is(graph, image)) all.push_back(renumbering_by(ranks, image));
+    }
+  return all;
+}
+
 std::vector<Renumbering> steps_of_grid(const Shape& grid, std::span<const std::int32_t> rank_at,
                                        std::span<const std::int32_t> place_of) {
   std::vector<Renumbering> all;
@@ -108,6 +131,7 @@ std::vector<Renumbering> steps_of(const Lattice& lattice) {
 std::vector<Renumbering> symmetries_of_numbers(const Graph& graph, const std::optional<Shape>& grid) {
   const std::int32_t ranks = graph.ranks();
   std::vector<Renumbering> all = masks(graph);
+  for (Renumbering& exchange : exchanges_of_bits(graph)) all.push_back(std::move(exchange));
   const auto keep = [&](Renumbering renumbering) {
     const bool kept = is_symmetry(graph, renumbering);
     if (kept) all.push_back(std::move(renumbering));

@@ -18,8 +18,9 @@ bool is_symmetry(const Graph& graph, const Renumbering& renumbering); // O(edges
 // Steps along the axes that wrap, and mirrorings of the others; none of a lattice with other places than ranks.
 std::vector<Renumbering> steps_of(const Lattice& lattice);
 
-// Those found in the rank numbers: shifts by a divisor of their number, exclusive or with a mask, their reversal, and
-// steps in the grid that the ranks are known to form. Only those that leave the graph as it is.
+// Those found in the rank numbers: shifts by a divisor of their number, exclusive or with a mask, exchanges of binary
+// digits, their reversal, and steps in the grid that the ranks are known to form. Only those that leave the graph as it
+// is.
 std::vector<Renumbering> symmetries_of_numbers(const Graph& graph, const std::optional<Shape>& grid);
 
 // A part of a graph that some renumberings, and so all of the group that they generate, leave as it is. Any renumberings

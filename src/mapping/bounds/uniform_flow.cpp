@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <queue>
 
 namespace kumihimo::mapping {
@@ -100,38 +101,108 @@ std::vector<std::int64_t> lengths(const SymmetricPart& graph, const std::vector<
   return all;
 }
 
+// Several sets of routes, each with a share of the flow, and the shares that make the fullest edge least full: a smooth
+// form of that is lowered by moving shares from one set to another (pairwise Frank-Wolfe steps).
+class Mixture {
+ public:
+  // once: how full each orbit's edges are under the new routes alone.
+  void add(std::vector<double> once, double sharpness) {
+    shares_.push_back(sets_.empty() ? 1 : 0);
+    sets_.push_back(std::move(once));
+    mix();
+    for (int step = 0; step < 40 && sets_.size() > 1; ++step)
+      if (!improve(sharpness)) break;
+    mix();
+  }
+  const std::vector<double>& fullness() const { return mixed_; }
+  double fullest() const { return *std::max_element(mixed_.begin(), mixed_.end()); }
+
+ private:
+  void mix() {
+    const double all = std::accumulate(shares_.begin(), shares_.end(), 0.0);
+    mixed_.assign(sets_.front().size(), 0);
+    for (std::size_t set = 0; set < sets_.size(); ++set)
+      if (shares_[set] > 0)
+        for (std::size_t orbit = 0; orbit < mixed_.size(); ++orbit)
+          mixed_[orbit] += shares_[set] / all * sets_[set][orbit];
+  }
+
+  bool improve(double sharpness) {
+    const double fullest = this->fullest();
+    std::vector<double> price;
+    for (const double full : mixed_) price.push_back(std::exp(sharpness * (full / fullest - 1)));
+    std::size_t best = 0, worst = 0;
+    double least = std::numeric_limits<double>::infinity(), most = -1;
+    for (std::size_t set = 0; set < sets_.size(); ++set) {
+      const double cost = std::inner_product(price.begin(), price.end(), sets_[set].begin(), 0.0);
+      if (cost < least) least = cost, best = set;
+      if (shares_[set] > 0 && cost > most) most = cost, worst = set;
+    }
+    if (most - least <= 1e-6 * most || best == worst) return false;
+    // Where moving more no longer lowers the smooth maximum.
+    double low = 0, high = shares_[worst];
+    for (int halving = 0; halving < 14; ++halving) {
+      const double middle = halving == 0 ? high : (low + high) / 2;
+      double slope = 0;
+      for (std::size_t orbit = 0; orbit < mixed_.size(); ++orbit) {
+        const double change = sets_[best][orbit] - sets_[worst][orbit];
+        slope += change * std::exp(std::min(600.0, sharpness * ((mixed_[orbit] + middle * change) / fullest - 1)));
+      }
+      if (slope < 0) {
+        low = middle;
+        if (halving == 0) break;
+      } else {
+        high = middle;
+      }
+    }
+    if (low <= 0) return false;
+    const bool all = low >= shares_[worst];
+    shares_[best] += low;
+    shares_[worst] = all ? 0 : shares_[worst] - low;
+    for (std::size_t orbit = 0; orbit < mixed_.size(); ++orbit)
+      mixed_[orbit] += low * (sets_[best][orbit] - sets_[worst][orbit]);
+    return true;
+  }
+
+  std::vector<std::vector<double>> sets_;
+  std::vector<double> shares_, mixed_;
+};
+
 } // namespace
 
 double uniform_flow(const SymmetricPart& graph, const FlowLimits& limits, const Tools& tools) {
   if (graph.orbits.empty()) return 0;
   Router router(graph);
+  Mixture mixture;
   const std::size_t orbits = graph.orbits.size();
   const std::int64_t cost = static_cast<std::int64_t>(graph.sources.size()) *
                             (3 * static_cast<std::int64_t>(graph.arcs.size()) + 8 * graph.ranks());
-  std::vector<double> load(orbits, 0), fullness(orbits, 0), once(orbits);
-  double best = 0, at_most = std::numeric_limits<double>::infinity(), weights = 0;
+  std::vector<double> once(orbits), fullness(orbits, 0);
+  double best = 0, at_most = std::numeric_limits<double>::infinity(), sharpness = 0;
   std::int64_t terms = limits.terms;
-  for (int round = 1; terms >= cost && round <= 200 && !tools.stop(); ++round, terms -= cost) {
-    const std::vector<std::int64_t> length = lengths(graph, fullness, round == 1 ? 0 : 4 + round);
+  int last_gain = 0;
+  for (int round = 1; terms >= cost && round <= last_gain + 12 && !tools.stop(); ++round, terms -= cost) {
+    const std::vector<std::int64_t> length = lengths(graph, fullness, sharpness);
     std::fill(once.begin(), once.end(), 0);
     double distances = 0, volume = 0;
     for (const SymmetricPart::Source& source : graph.sources) {
       // Half a unit each way is one a pair.
-      distances += static_cast<double>(source.ranks) * router.add(source.rank, 0.5 * static_cast<double>(source.ranks), length, once) / 2;
+      const auto ranks = static_cast<double>(source.ranks);
+      distances += ranks / 2 * router.add(source.rank, ranks / 2, length, once);
       if (!std::isfinite(distances)) return 0;
     }
-    const double weight = round;
-    weights += weight;
-    double fullest = 0;
     for (std::size_t orbit = 0; orbit < orbits; ++orbit) {
       const auto& [bytes, edges] = graph.orbits[orbit];
       const double capacity = static_cast<double>(bytes) * static_cast<double>(edges);
       volume += capacity * static_cast<double>(length[orbit]);
-      load[orbit] += weight * once[orbit];
-      fullness[orbit] = load[orbit] / weights / capacity;
-      fullest = std::max(fullest, fullness[orbit]);
+      once[orbit] /= capacity;
     }
-    best = std::max(best, 1 / fullest);
+    sharpness = std::min(400.0, round == 1 ? 10 : sharpness * 1.3);
+    mixture.add(once, sharpness);
+    fullness = mixture.fullness();
+    const double flow = 1 / mixture.fullest();
+    if (flow > best * 1.0005) last_gain = round;
+    best = std::max(best, flow);
     at_most = std::min(at_most, volume / distances); // the dual: no flow is larger
     if (best >= limits.good_enough * at_most || at_most <= limits.useless) break;
   }
