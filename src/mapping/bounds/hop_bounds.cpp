@@ -1,11 +1,10 @@
 #include "mapping/bounds/bounds.hpp"
+#include "mapping/bounds/best_flow.hpp"
 #include "mapping/bounds/cuts.hpp"
 #include "mapping/bounds/exhaustive.hpp"
 #include "mapping/bounds/near_slots.hpp"
 #include "mapping/bounds/parity.hpp"
 #include "mapping/bounds/star.hpp"
-#include "mapping/bounds/symmetry.hpp"
-#include "mapping/bounds/uniform_flow.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -17,26 +16,6 @@ namespace {
 constexpr std::int32_t most_ranks_to_try = 9;
 constexpr std::int64_t most_terms_to_try = 5'000'000;
 constexpr std::int64_t terms_a_rank = 100'000, most_terms = 500'000'000;
-
-std::int64_t common_divisor(const Graph& graph) {
-  std::int64_t divisor = 0;
-  for (const Graph::Edge& edge : graph.edges) divisor = std::gcd(divisor, edge.bytes);
-  return std::max<std::int64_t>(1, divisor);
-}
-
-// The least bytes of a cut over the pairs that it separates, among cuts between low and high ranks: an upper bound of
-// the uniform flow, in one pass.
-double sparsest_of_numbers(const Graph& graph) {
-  double sparsest = HUGE_VAL;
-  std::int64_t bytes = 0;
-  const std::int64_t ranks = graph.ranks();
-  for (std::int32_t rank = 0; rank + 1 < ranks; ++rank) {
-    for (const Graph::Edge& edge : graph.of(rank)) bytes += edge.to > rank ? edge.bytes : -edge.bytes;
-    const std::int64_t pairs = (rank + std::int64_t{1}) * (ranks - rank - 1);
-    sparsest = std::min(sparsest, static_cast<double>(bytes) / static_cast<double>(pairs));
-  }
-  return sparsest;
-}
 
 class Search {
  public:
@@ -97,35 +76,11 @@ class Search {
     FlowLimits limits;
     limits.useless = (static_cast<double>(best_) - cuts * static_cast<double>(unit_)) / of_a_byte * 0.999;
     limits.terms = terms_;
-    if (sparsest_of_numbers(problem_.graph) <= limits.useless) return;
-    const double flow = best_flow(limits);
+    const double flow = best_flow(problem_, lattices_, limits, tools_);
     if (flow <= 0) return;
     const double units = std::ceil(fewest_hop_bytes(families, flow, ranks, unit_) / static_cast<double>(unit_));
     add("cuts", static_cast<std::int64_t>(units) * unit_,
         "distances are sums of cuts of the network, and each cut separates many bytes");
-  }
-
-  double best_flow(FlowLimits limits) const {
-    std::vector<Renumbering> exact = symmetries_of_numbers(problem_.graph, problem_.grid);
-    std::vector<std::vector<Renumbering>> nearly;
-    for (const Lattice& lattice : lattices_) {
-      std::vector<Renumbering> steps = steps_of(lattice);
-      const bool is_exact = std::all_of(steps.begin(), steps.end(), [&](const Renumbering& step) {
-        return is_symmetry(problem_.graph, step);
-      });
-      if (is_exact)
-        exact.insert(exact.end(), steps.begin(), steps.end());
-      else
-        nearly.push_back(std::move(steps));
-    }
-    nearly.insert(nearly.begin(), std::move(exact));
-    double best = 0;
-    for (const std::vector<Renumbering>& renumberings : nearly) {
-      if (tools_.stop()) break;
-      best = std::max(best, uniform_flow(symmetric_part(problem_.graph, renumberings), limits, tools_));
-      limits.useless = std::max(limits.useless, best);
-    }
-    return best;
   }
 
   const Problem& problem_;
