@@ -30,6 +30,8 @@ rank=${OMPI_COMM_WORLD_RANK-${PMI_RANK-$SLURM_PROCID}}
 echo "of $rank: $(hostname) $(awk '/Cpus_allowed_list/ { print $2 }' /proc/self/status);"
 """
 SAID = re.compile(r"of (\d+): (\w+) ([\d,-]+);")  # launchers may join lines
+# UCX below MPICH now and then reads a rank's address before it is written (pmodels/mpich#7417). Such a start is repeated.
+LOST_ADDRESS = "failed to unpack address, invalid bandwidth"
 SHARED = """
 import ctypes, socket, sys
 names = ctypes.CDLL(sys.argv[1])
@@ -61,6 +63,23 @@ def test_the_placements_are_hard_enough() -> None:
     assert any(a == c != b for names in scattered for a, b, c in zip(names, names[1:], names[2:]))
 
 
+def started(line: str, folder: Path, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    for _ in range(3):
+        done = subprocess.run(
+            ["sh", "-c", line],
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
+        if LOST_ADDRESS not in done.stdout + done.stderr:
+            break
+    return done
+
+
 @pytest.fixture
 def launched(tmp_path: Path):
     """Starts the program by a map file: format, placement, launcher, environment -> node and processors of ranks."""
@@ -79,16 +98,7 @@ def launched(tmp_path: Path):
         line = _placement.launch_hint(form, "map of ranks", placement.ranks).replace("PROGRAM", "./program")
         if launcher is not None:
             line = f"{shlex.quote(str(launcher))} {line.partition(' ')[2]}"
-        done = subprocess.run(
-            ["sh", "-c", line],
-            cwd=tmp_path,
-            env={**os.environ, **environment},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
+        done = started(line, tmp_path, {**os.environ, **environment})
         assert done.returncode == 0, f"{line}\n{text}{done.stdout}{done.stderr}"
         said = {int(rank): (node, rest) for rank, node, rest in re.findall(SAID, done.stdout)}
         return [said[rank] for rank in range(placement.ranks)]
