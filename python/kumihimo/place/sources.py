@@ -117,11 +117,11 @@ def _kind_of(text: str, path: Path) -> str:
     """Of a file whose name does not say it. METIS has comments of its own, Scotch begins with its version, 0, alone."""
     if text.startswith("%"):
         return "metis"
-    content = (line.partition("#")[0] for line in text.splitlines())
-    first = next((line for line in content if line.strip()), "")
+    content = re.search(r"^[ \t\r]*([^#\s][^#\n]*)", text, re.MULTILINE)
+    first = content[1] if content else ""
     words = first.split()
-    if not all(re.fullmatch(r"[-+]?[0-9]+", word) for word in words) or len(words) > 4:
-        shown = first.strip()[:MOST_OF_A_LINE]
+    if not all(re.fullmatch(r"[-+]?[0-9]{1,20}", word) for word in words) or len(words) > 4:
+        shown = " ".join(words)[:MOST_OF_A_LINE]
         *others, last = KINDS.values()
         rule = f"a file of traffic must be {', '.join(others)} or {last}"
         advice = f"if it is one of these, write its kind before its name, such as metis:{path}"
@@ -135,8 +135,10 @@ def _kind_of(text: str, path: Path) -> str:
 def _is_metis(text: str, head: list[str]) -> bool:
     """Whether lines of vertices follow a head with a format. Lines of traffic would hardly have such a number of lines
     and words. Neither comments of ours nor blank lines stand before them."""
+    if not re.fullmatch(r"[01]{1,3}", head[2]) or "#" in text or text.count("\n") < int(head[0]):
+        return False
     first, *lines = [line for line in text.splitlines() if not line.startswith("%")]
-    if "#" in text or not first.strip() or not re.fullmatch(r"[01]{1,3}", head[2]):
+    if not first.strip():
         return False
     sizes, weights, weighted_edges = (int(digit) for digit in head[2].zfill(3))
     vertices, edges, weights = int(head[0]), int(head[1]), int(head[3]) if len(head) == 4 else weights

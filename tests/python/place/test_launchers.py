@@ -30,7 +30,7 @@ rank=${OMPI_COMM_WORLD_RANK-${PMI_RANK-$SLURM_PROCID}}
 echo "of $rank: $(hostname) $(awk '/Cpus_allowed_list/ { print $2 }' /proc/self/status);"
 """
 SAID = re.compile(r"of (\d+): (\w+) ([\d,-]+);")  # launchers may join lines
-# UCX below MPICH now and then reads a rank's address before it is written (pmodels/mpich#7417). Such a start is repeated.
+# UCX below MPICH now and then reads a rank's address before it is written (pmodels/mpich#7417): starts are repeated.
 LOST_ADDRESS = "failed to unpack address, invalid bandwidth"
 SHARED = """
 import ctypes, socket, sys

@@ -226,6 +226,8 @@ def test_the_number_of_ranks_must_fit():
         ("1 2 3 4 5\n", "which begins with '1 2 3 4 5')"),
         ("<html>" * 100, f"which begins with '{('<html>' * 10)}')"),
         ("0 1 x\n", "which begins with '0 1 x')"),
+        ("a\rb\tc\n", "which begins with 'a b c')"),
+        ("1" * 5000, f"which begins with '{'1' * 60}')"),
     ],
 )
 def test_other_files_are_refused(folder, text, sentence):
