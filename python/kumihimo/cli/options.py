@@ -87,7 +87,9 @@ Order = option(
     "Order of ranks on nodes: block, round-robin, folded, axes:AXES, reversed-axes, snake[:AXES], hilbert[:AXES], "
     "blocks:CELLS[:GRID] or random:SEED [default: block].",
 )
-Placement = option("--placement FILE", "Placement file: lines 'rank node slot', or an Open MPI rankfile.", Path)
+Placement = option(
+    "--placement FILE", "Placement file: lines 'rank node slot', or a map file of a launcher (see `place`).", Path
+)
 Count = option("--count -n N", "Length of the data in elements, instead of --bytes.", int)
 Type = option("--type TYPE", "Element type: float64, int32 ...")
 Operation = option("--op OP", "Reduction operation: sum, prod, min, max, land, bor ...")
