@@ -251,17 +251,20 @@ def print_candidates(candidates: list[dict]) -> None:
 
 def shown_of(result: dict) -> list[dict]:
     """The chosen one, the usual order, and the best of each other origin."""
-    chosen = {"name": f"{result['chosen']} (chosen)", **{k: result[k] for k in MEASURES}, "seconds": seconds_of(result)}
-    before = {**result["before"], "name": f"{result['before']['name']} (usual order)"}
-    if result["chosen"] == result["before"]["name"]:
-        return [chosen]
-    known = {result["chosen"], result["before"]["name"]}
-    others = [each for each in result.get("candidates", []) if each["name"] not in known and each["within_cap"]]
+    usual, name = result["before"]["name"], result["chosen"]
+    is_usual = name == usual
+    note = "usual order" if is_usual else "chosen" if "candidates" in result else "evaluated"
+    chosen = {"name": f"{name} ({note})", **{k: result[k] for k in MEASURES}, "seconds": seconds_of(result)}
+    before = {**result["before"], "name": f"{usual} (usual order)"}
+    candidates = result.get("candidates", [])
+    before["seconds"] = next((each["seconds"] for each in candidates if each["name"] == usual), None)
+    others = [each for each in candidates if each["name"] not in (name, usual) and each["within_cap"]]
     others.sort(key=lambda each: (each["average_hops"], each["link_bytes_max"]))
     best: dict[str, dict] = {}
     for each in others:
         best.setdefault(origin_of(each["name"]), each)
-    return [chosen, before, *list(best.values())[: MOST_SHOWN - 2]]
+    best.pop(origin_of(name), None)
+    return [chosen, *([] if is_usual else [before]), *list(best.values())[: MOST_SHOWN - 2]]
 
 
 def origin_of(name: str) -> str:
@@ -273,8 +276,7 @@ MEASURES = ("average_hops", "hop_bytes", "link_bytes_max", "off_node_bytes")
 
 
 def seconds_of(result: dict) -> float | None:
-    named = [each["seconds"] for each in result.get("candidates", []) if each["name"] == result["chosen"]]
-    return named[0] if named else None
+    return next((each["seconds"] for each in result.get("candidates", []) if each["chosen"]), None)
 
 
 def print_evaluation(result: dict) -> None:

@@ -71,7 +71,7 @@ def of_search(request: Request, found: _mapping.Mapping) -> dict:
         "link_bounds": [{"name": name, "bytes": size, "why": why} for name, size, why in found.link_bounds],
         "recognised": list(found.lattices),
         "partitioners": list(found.libraries),
-        "candidates": [candidate(each) for each in found.candidates],
+        "candidates": [{**candidate(c), "chosen": at == found.chosen} for at, c in enumerate(found.candidates)],
         "levels": [{"name": name, "bytes_before": b, "bytes": a} for name, b, a in found.levels],
         "complete": found.complete,
         **placed(found.placement),
