@@ -1,5 +1,5 @@
-#include "mapping/bounds/bounds.hpp"
 #include "mapping/bounds/best_flow.hpp"
+#include "mapping/bounds/bounds.hpp"
 #include "mapping/bounds/cuts.hpp"
 #include "mapping/bounds/exhaustive.hpp"
 #include "mapping/bounds/near_slots.hpp"
@@ -30,9 +30,9 @@ class Search {
     const auto steps = [&](auto&& step) {
       if (!tools_.stop() && terms_ > 0) step();
     };
-    steps([&] { add_exhaustive(); });
     steps([&] { add_cuts(); });
     steps([&] { add_parity(within); });
+    steps([&] { add_exhaustive(); });
     std::stable_sort(bounds_.begin(), bounds_.end(),
                      [](const HopBound& a, const HopBound& b) { return a.average_hops > b.average_hops; });
     return std::move(bounds_);
@@ -40,7 +40,9 @@ class Search {
 
  private:
   std::int64_t edges() const { return static_cast<std::int64_t>(problem_.graph.edges.size()); }
-  int star_rounds() const { return static_cast<int>(std::min<std::int64_t>(60, terms_ / 16 / std::max<std::int64_t>(1, edges()))); }
+  int star_rounds() const {
+    return static_cast<int>(std::min<std::int64_t>(60, terms_ / 16 / std::max<std::int64_t>(1, edges())));
+  }
 
   // All hop-bytes are multiples of the unit.
   void add(const char* name, std::int64_t hop_bytes, std::string why) {
@@ -52,7 +54,8 @@ class Search {
 
   void add_exhaustive() {
     if (problem_.graph.ranks() > most_ranks_to_try) return;
-    if (const auto fewest = fewest_by_trying(problem_.graph, problem_.host, std::min(terms_, most_terms_to_try), tools_))
+    if (const auto fewest =
+            fewest_by_trying(problem_.graph, problem_.host, std::min(terms_, most_terms_to_try), tools_))
       add("exhaustive", *fewest, "all placements were tried");
   }
 

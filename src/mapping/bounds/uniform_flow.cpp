@@ -46,7 +46,8 @@ class Router {
  private:
   std::span<const SymmetricPart::Arc> arcs(std::int32_t rank) const {
     const auto first = static_cast<std::size_t>(graph_.first[static_cast<std::size_t>(rank)]);
-    return std::span(graph_.arcs).subspan(first, static_cast<std::size_t>(graph_.first[static_cast<std::size_t>(rank) + 1]) - first);
+    return std::span(graph_.arcs)
+        .subspan(first, static_cast<std::size_t>(graph_.first[static_cast<std::size_t>(rank) + 1]) - first);
   }
   double bytes_of(const SymmetricPart::Arc& arc) const {
     return static_cast<double>(graph_.orbits[static_cast<std::size_t>(arc.orbit)].bytes);
@@ -56,7 +57,8 @@ class Router {
   void each_nearer(std::int32_t rank, const std::vector<std::int64_t>& length, const Work& work) const {
     const std::int64_t distance = distance_[static_cast<std::size_t>(rank)];
     for (const SymmetricPart::Arc& arc : arcs(rank))
-      if (distance_[static_cast<std::size_t>(arc.to)] + length[static_cast<std::size_t>(arc.orbit)] == distance) work(arc);
+      if (distance_[static_cast<std::size_t>(arc.to)] + length[static_cast<std::size_t>(arc.orbit)] == distance)
+        work(arc);
   }
 
   // Dijkstra; order_: the ranks, nearest first.
@@ -97,7 +99,8 @@ std::vector<std::int64_t> lengths(const SymmetricPart& graph, const std::vector<
                      static_cast<double>(graph.orbits[orbit].bytes));
   const double shortest = *std::min_element(wished.begin(), wished.end());
   std::vector<std::int64_t> all;
-  for (const double wish : wished) all.push_back(static_cast<std::int64_t>(std::min(longest, std::round(wish / shortest * unit))));
+  for (const double wish : wished)
+    all.push_back(static_cast<std::int64_t>(std::min(longest, std::round(wish / shortest * unit))));
   return all;
 }
 
