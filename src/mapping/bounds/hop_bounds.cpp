@@ -61,7 +61,7 @@ class Search {
 
   void add_parity(std::span<const std::int64_t> within) {
     // A cycle has three edges or more, so the extra hop-bytes are a third of all bytes or less.
-    if (!is_bipartite(problem_.host) || best_ / 2 > problem_.graph.bytes()) return;
+    if (!is_bipartite(problem_.host) || best_ - problem_.graph.bytes() >= problem_.graph.bytes() / 3 + 1) return;
     const CyclePacking packing = pack_odd_cycles(problem_.graph, terms_ / 8, tools_);
     if (packing.extra_bytes == 0) return;
     add("parity", packing.hop_bytes + star_bound(packing.rest, within, star_rounds(), tools_),

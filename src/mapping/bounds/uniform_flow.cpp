@@ -181,7 +181,7 @@ double uniform_flow(const SymmetricPart& graph, const FlowLimits& limits, const 
   const std::int64_t cost = static_cast<std::int64_t>(graph.sources.size()) *
                             (3 * static_cast<std::int64_t>(graph.arcs.size()) + 8 * graph.ranks());
   std::vector<double> once(orbits), fullness(orbits, 0);
-  double best = 0, at_most = std::numeric_limits<double>::infinity(), sharpness = 0;
+  double best = 0, at_most = std::numeric_limits<double>::infinity(), sharpness = 0; // 0: all routes by bytes alone
   std::int64_t terms = limits.terms;
   int last_gain = 0;
   for (int round = 1; terms >= cost && round <= last_gain + 12 && !tools.stop(); ++round, terms -= cost) {
@@ -200,7 +200,7 @@ double uniform_flow(const SymmetricPart& graph, const FlowLimits& limits, const 
       volume += capacity * static_cast<double>(length[orbit]);
       once[orbit] /= capacity;
     }
-    sharpness = std::min(400.0, round == 1 ? 10 : sharpness * 1.3);
+    sharpness = round == 1 ? 2 : std::min(400.0, sharpness * 1.2);
     mixture.add(once, sharpness);
     fullness = mixture.fullness();
     const double flow = 1 / mixture.fullest();
