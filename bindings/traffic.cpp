@@ -100,14 +100,24 @@ void bind_traffic(nb::module_& m) {
       .def("build", &built, "The traffic; the builder is empty afterwards.");
 }
 
+auto unlocked_reader(Result<Traffic> (*parse)(std::string_view text, std::string_view file)) {
+  return [parse](std::string_view text, std::string_view file) {
+    return unwrap(unlocked([&] { return parse(text, file); }));
+  };
+}
+
 void bind_sources(nb::module_& m) {
-  m.def("parse_traffic", border(&parse_traffic), "text"_a, "file"_a,
+  m.def("parse_traffic", unlocked_reader(&parse_traffic), "text"_a, "file"_a,
         "Lines of sender, receiver, bytes and, if known, messages.");
-  m.def("parse_metis", border(&parse_metis), "text"_a, "file"_a, "A graph of METIS.");
-  m.def("parse_scotch_graph", border(&parse_scotch_graph), "text"_a, "file"_a, "A source graph of Scotch.");
+  m.def("parse_metis", unlocked_reader(&parse_metis), "text"_a, "file"_a, "A graph of METIS.");
+  m.def("parse_scotch_graph", unlocked_reader(&parse_scotch_graph), "text"_a, "file"_a, "A source graph of Scotch.");
   m.def(
-      "of_pattern", [](std::string_view text) { return traffic_of(unwrap(GridPattern::parse(text))); }, "text"_a,
-      "A halo exchange of a grid of ranks: 16x16x16:27, 8x8mx4:7,face=32KiB.");
+      "of_pattern",
+      [](std::string_view text) {
+        const GridPattern pattern = unwrap(GridPattern::parse(text));
+        return unlocked([&] { return traffic_of(pattern); });
+      },
+      "text"_a, "A halo exchange of a grid of ranks: 16x16x16:27, 8x8mx4:7,face=32KiB.");
   m.def(
       "of_programs",
       [](const NamedPrograms& programs) { return unwrap(unlocked([&] { return traffic_of(programs.set); })); },

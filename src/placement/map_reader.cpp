@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <set>
 #include <utility>
 
 namespace kumihimo {
@@ -83,9 +83,10 @@ class MapReader {
       return wrong("the file must be one line, such as '-hosts node1,node2 -rankmap 0,1,1,0'", content);
     const auto hosts = words_of(words[1], ","), places = words_of(words[3], ",");
     std::vector<NodeId> nodes;
+    std::set<std::int32_t> named;
     for (const std::string_view host : hosts) {
       const NodeId node = TRY(node_of(host));
-      if (std::find(nodes.begin(), nodes.end(), node) != nodes.end())
+      if (!named.insert(node.value).second)
         return wrong("-hosts must name each node once", host, "give the rank map several of its number");
       nodes.push_back(node);
     }

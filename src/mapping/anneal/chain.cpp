@@ -13,12 +13,14 @@ namespace {
 constexpr int samples_of_heat = 12'800;
 constexpr int batches_of_temperature = 64;
 constexpr std::uint64_t local_of_256 = 205;         // proposals next to a partner; the others go anywhere
+constexpr std::uint64_t busy_of_256 = 179;          // proposals of busy ranks, where there are such
 constexpr std::int32_t most_slots_scanned = 8192;   // by descend(), for each rank
 constexpr std::int64_t most_cost_entries = 1 << 25; // 256 MiB a chain
 
 struct Proposal {
   std::int32_t rank = 0, partner = -1, slot = 0;
   std::uint64_t bits = 0;
+  bool busy = false; // the rank is one over whose links too much goes
 };
 using Proposals = std::array<Proposal, 64>;
 
@@ -80,9 +82,14 @@ class ChainOf final : public Chain {
           terms -= move.terms;
           if (move.slot < 0 || move.added >= least) continue;
           const std::int64_t added = move.added + twice_between(move);
-          if (added < least) least = added, best = move;
+          if (added >= least) continue;
+          if (guard_) {
+            terms -= terms_of_routes(move);
+            if (!guard_->admits(map_, rank, move.slot)) continue;
+          }
+          least = added, best = move;
         }
-        if (least == 0) continue;
+        if (least == 0 || (guard_ && !guard_->take(map_, best.rank, best.slot, least, 0))) continue;
         terms -= take(best, least);
         gained = true;
       }
@@ -104,7 +111,10 @@ class ChainOf final : public Chain {
     for (Proposal& proposal : proposals_) {
       const std::uint64_t bits = random_.next();
       proposal.bits = random_.next();
-      proposal.rank = static_cast<std::int32_t>((bits >> 32) * static_cast<std::uint64_t>(map_.ranks()) >> 32);
+      proposal.busy = guard_ && !guard_->busy_ranks().empty() && (proposal.bits & 0xff) < busy_of_256;
+      proposal.rank = proposal.busy
+                          ? any_of(guard_->busy_ranks(), bits)
+                          : static_cast<std::int32_t>((bits >> 32) * static_cast<std::uint64_t>(map_.ranks()) >> 32);
       const std::span<const Graph::Edge> edges = graph_.of(proposal.rank);
       const bool local = (bits & 0xff) < local_of_256 && !edges.empty();
       proposal.partner = local ? edges[static_cast<std::size_t>((bits >> 8 & 0xffff) * edges.size() >> 16)].to : -1;
@@ -115,6 +125,10 @@ class ChainOf final : public Chain {
       costs_.prefetch(proposal.rank, from, to);
       if (const std::int32_t other = map_.rank_in(proposal.slot); other >= 0) costs_.prefetch(other, from, to);
     }
+  }
+
+  static std::int32_t any_of(const std::vector<std::int32_t>& ranks, std::uint64_t bits) {
+    return ranks[static_cast<std::size_t>((bits >> 32) * ranks.size() >> 32)];
   }
 
   std::int32_t slot_for(const Proposal& proposal) const {
@@ -133,9 +147,22 @@ class ChainOf final : public Chain {
     const auto limit = static_cast<std::int64_t>(temperature_.value() * exponentials_(proposal.bits));
     const std::int64_t added = move.added > limit ? move.added : move.added + twice_between(move);
     if (added > 0) ++uphill;
-    if (added > limit) return move.terms;
-    if (added > 0) ++accepted;
-    return move.terms + take(move, added);
+    if (added > 0 && added <= limit) ++accepted;
+    if (guard_) return move.terms + try_guarded(proposal, move, added, limit);
+    return added > limit ? move.terms : move.terms + take(move, added);
+  }
+
+  // A busy rank may go further than the limit if that relieves a link.
+  std::int64_t try_guarded(const Proposal& proposal, const Move& move, std::int64_t added, std::int64_t limit) {
+    if (added > limit && !(proposal.busy && guard_->price > 0)) return 0;
+    const std::int64_t exact = added > limit ? move.added + twice_between(move) : added;
+    if (!guard_->take(map_, move.rank, move.slot, exact, limit)) return terms_of_routes(move);
+    return terms_of_routes(move) + take(move, exact);
+  }
+
+  std::int64_t terms_of_routes(const Move& move) const {
+    const std::size_t degrees = graph_.degree(move.rank) + (move.other < 0 ? 0 : graph_.degree(move.other));
+    return static_cast<std::int64_t>(16 * degrees);
   }
 
   Move move_of(std::int32_t rank, std::int32_t slot) const {

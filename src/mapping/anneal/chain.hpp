@@ -1,6 +1,7 @@
 // One annealing chain: a map, the costs of its ranks, and random numbers of its own.
 #pragma once
 
+#include "mapping/anneal/link_guard.hpp"
 #include "mapping/anneal/nearby.hpp"
 #include "mapping/search/problem.hpp"
 #include "mapping/search/tools.hpp"
@@ -22,6 +23,9 @@ class Chain {
   virtual void descend(std::int64_t terms, const std::function<bool()>& stop) = 0;
   virtual void restart_from(const Chain& other) = 0;
 
+  // From now on the guard is asked before each move; nullptr: none. It must be of this chain's map.
+  void set_guard(LinkGuard* guard) { guard_ = guard; }
+
   const Assignment& map() const { return map_; }
   std::int64_t hop_bytes() const { return hop_bytes_; }
 
@@ -32,6 +36,7 @@ class Chain {
   Chain(const Problem& problem, Assignment map);
   Assignment map_;
   std::int64_t hop_bytes_ = 0;
+  LinkGuard* guard_ = nullptr;
 };
 
 } // namespace kumihimo::mapping

@@ -38,7 +38,8 @@ class Families {
     CutFamily groups{halves, 0, slots_, 0, ranks_, link_class};
     for (std::int32_t first = 0; first < slots.nodes(); first += size) {
       std::int64_t inside = 0;
-      for (std::int32_t node = first; node < std::min(first + size, slots.nodes()); ++node) inside += slots.on(NodeId{node});
+      for (std::int32_t node = first; node < std::min(first + size, slots.nodes()); ++node)
+        inside += slots.on(NodeId{node});
       if (inside > 0) widen(groups, inside);
     }
     if (groups.cuts > 1) families.push_back(groups);
@@ -70,9 +71,10 @@ std::vector<std::int64_t> slots_by(std::int32_t length, const Slots& slots, cons
 void add_router_torus(const RouterTorus& network, const Slots& slots, Families& families) {
   const Shape& shape = network.routers().shape();
   for (std::int32_t axis = 0; axis < shape.dimensions(); ++axis)
-    families.add_axis(slots_by(shape.length(axis), slots,
-                               [&](std::int32_t node) { return shape.coordinate(node / network.nodes_per_router(), axis); }),
-                      shape.axes()[static_cast<std::size_t>(axis)].is_ring(), axis);
+    families.add_axis(
+        slots_by(shape.length(axis), slots,
+                 [&](std::int32_t node) { return shape.coordinate(node / network.nodes_per_router(), axis); }),
+        shape.axes()[static_cast<std::size_t>(axis)].is_ring(), axis);
   families.add_groups(slots, 1, 2, shape.dimensions());
 }
 

@@ -13,11 +13,11 @@ namespace kumihimo::mapping {
 // Cuts of the nodes in two. Two nodes are at least as far apart as the sum over all families of halves / 2 for each cut
 // that separates them.
 struct CutFamily {
-  std::int32_t halves = 1;            // of a hop
-  std::int64_t cuts = 1;              // so many of them
-  std::int64_t fewest = 0, most = 0;  // ranks on one side of each
-  std::int64_t ranks_in_all = -1;     // on that side of all cuts together; -1: between the two
-  std::int32_t link_class = -1;       // each separation by a cut is halves / 2 links of this class; -1: unknown
+  std::int32_t halves = 1;           // of a hop
+  std::int64_t cuts = 1;             // so many of them
+  std::int64_t fewest = 0, most = 0; // ranks on one side of each
+  std::int64_t ranks_in_all = -1;    // on that side of all cuts together; -1: between the two
+  std::int32_t link_class = -1;      // each separation by a cut is halves / 2 links of this class; -1: unknown
 };
 
 // Of `ranks` on different slots. None: a single node, or a network whose distances are no such sum.

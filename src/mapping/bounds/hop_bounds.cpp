@@ -1,5 +1,5 @@
-#include "mapping/bounds/bounds.hpp"
 #include "mapping/bounds/best_flow.hpp"
+#include "mapping/bounds/bounds.hpp"
 #include "mapping/bounds/cuts.hpp"
 #include "mapping/bounds/exhaustive.hpp"
 #include "mapping/bounds/near_slots.hpp"
@@ -30,9 +30,9 @@ class Search {
     const auto steps = [&](auto&& step) {
       if (!tools_.stop() && terms_ > 0) step();
     };
-    steps([&] { add_exhaustive(); });
     steps([&] { add_cuts(); });
     steps([&] { add_parity(within); });
+    steps([&] { add_exhaustive(); });
     std::stable_sort(bounds_.begin(), bounds_.end(),
                      [](const HopBound& a, const HopBound& b) { return a.average_hops > b.average_hops; });
     return std::move(bounds_);
@@ -40,7 +40,9 @@ class Search {
 
  private:
   std::int64_t edges() const { return static_cast<std::int64_t>(problem_.graph.edges.size()); }
-  int star_rounds() const { return static_cast<int>(std::min<std::int64_t>(60, terms_ / 16 / std::max<std::int64_t>(1, edges()))); }
+  int star_rounds() const {
+    return static_cast<int>(std::min<std::int64_t>(60, terms_ / 16 / std::max<std::int64_t>(1, edges())));
+  }
 
   // All hop-bytes are multiples of the unit.
   void add(const char* name, std::int64_t hop_bytes, std::string why) {
@@ -52,13 +54,14 @@ class Search {
 
   void add_exhaustive() {
     if (problem_.graph.ranks() > most_ranks_to_try) return;
-    if (const auto fewest = fewest_by_trying(problem_.graph, problem_.host, std::min(terms_, most_terms_to_try), tools_))
+    if (const auto fewest =
+            fewest_by_trying(problem_.graph, problem_.host, std::min(terms_, most_terms_to_try), tools_))
       add("exhaustive", *fewest, "all placements were tried");
   }
 
   void add_parity(std::span<const std::int64_t> within) {
     // A cycle has three edges or more, so the extra hop-bytes are a third of all bytes or less.
-    if (!is_bipartite(problem_.host) || best_ / 2 > problem_.graph.bytes()) return;
+    if (!is_bipartite(problem_.host) || best_ - problem_.graph.bytes() >= problem_.graph.bytes() / 3 + 1) return;
     const CyclePacking packing = pack_odd_cycles(problem_.graph, terms_ / 8, tools_);
     if (packing.extra_bytes == 0) return;
     add("parity", packing.hop_bytes + star_bound(packing.rest, within, star_rounds(), tools_),

@@ -29,7 +29,8 @@ std::int64_t most_slots_a_node(const Host& host) {
 
 // What is left when the largest of these go to ranks of the same node.
 std::int64_t without_largest(std::vector<std::int64_t>& bytes, std::int64_t largest) {
-  const auto kept = static_cast<std::ptrdiff_t>(std::min<std::int64_t>(largest, static_cast<std::int64_t>(bytes.size())));
+  const auto kept =
+      static_cast<std::ptrdiff_t>(std::min<std::int64_t>(largest, static_cast<std::int64_t>(bytes.size())));
   std::nth_element(bytes.begin(), bytes.begin() + kept, bytes.end(), std::greater<>());
   return std::accumulate(bytes.begin() + kept, bytes.end(), std::int64_t{0});
 }
@@ -86,7 +87,8 @@ std::vector<LinkBound> link_bounds(const Problem& problem, double best_average_h
   const Traffic& traffic = problem.traffic;
   const Host& host = problem.host;
   std::vector<LinkBound> bounds;
-  bounds.push_back({"links", least_on_one(best_average_hops_bound * static_cast<double>(traffic.bytes()), host.network->links()),
+  bounds.push_back({"links",
+                    least_on_one(best_average_hops_bound * static_cast<double>(traffic.bytes()), host.network->links()),
                     "all hop-bytes divided evenly among all links"});
   const std::int64_t degree = host.network->degree();
   if (degree > 0)
@@ -103,7 +105,8 @@ std::vector<LinkBound> link_bounds(const Problem& problem, double best_average_h
       if (bytes > 0) bounds.push_back({"cut", bytes, "the links across a cut of the network divide its bytes evenly"});
     }
   }
-  std::stable_sort(bounds.begin(), bounds.end(), [](const LinkBound& a, const LinkBound& b) { return a.bytes > b.bytes; });
+  std::stable_sort(bounds.begin(), bounds.end(),
+                   [](const LinkBound& a, const LinkBound& b) { return a.bytes > b.bytes; });
   return bounds;
 }
 

@@ -54,8 +54,7 @@ Counts by_axes(const Shape& shape, std::int64_t slots_a_node) {
     Counts on_axis;
     for (std::int32_t at = 0; at < axis.length; ++at) {
       const std::int32_t straight = std::abs(at - axis.length / 2);
-      const auto apart =
-          static_cast<std::size_t>(axis.wraps ? std::min(straight, axis.length - straight) : straight);
+      const auto apart = static_cast<std::size_t>(axis.wraps ? std::min(straight, axis.length - straight) : straight);
       if (apart >= on_axis.size()) on_axis.resize(apart + 1, 0);
       ++on_axis[apart];
     }
@@ -99,9 +98,7 @@ std::vector<GroupHops> group_hops(const Topology& network) {
   if (const auto* fly = dynamic_cast<const Dragonfly*>(&network)) {
     const Dragonfly::Counts& counts = fly->counts();
     const bool plus = counts.spines > 0; // two leaves have a spine between them, or two of different groups
-    return {{1, 2},
-            {counts.nodes_per_router, plus ? 4 : 3},
-            {counts.nodes_per_router * counts.routers, plus ? 5 : 3}};
+    return {{1, 2}, {counts.nodes_per_router, plus ? 4 : 3}, {counts.nodes_per_router * counts.routers, plus ? 5 : 3}};
   }
   if (dynamic_cast<const RouterTorus*>(&network)) return {{1, 2}};
   return {{1, 1}};
@@ -115,12 +112,13 @@ std::vector<std::int64_t> slots_within(const Host& host) {
     most_a_node = std::max<std::int64_t>(most_a_node, host.slots.on(NodeId{node}));
     all_alike = all_alike && host.slots.on(NodeId{node}) == host.slots.on(NodeId{nodes.front()});
   }
-  const bool full = all_alike && host.metric.has_axes() && static_cast<std::int32_t>(nodes.size()) == host.metric.axes().places();
+  const bool full =
+      all_alike && host.metric.has_axes() && static_cast<std::int32_t>(nodes.size()) == host.metric.axes().places();
   const auto count = static_cast<std::int64_t>(nodes.size());
   const std::int64_t cost = host.metric.has_axes() ? 1 : 4;
   Counts most = !full && count * count * cost <= most_pairs_of_nodes * 2 ? by_pairs(host, nodes)
-                : host.metric.has_axes()                                ? by_axes(host.metric.axes(), most_a_node)
-                                                                        : by_groups(host, group_hops(*host.network));
+                : host.metric.has_axes()                                 ? by_axes(host.metric.axes(), most_a_node)
+                                                                         : by_groups(host, group_hops(*host.network));
   for (std::int64_t& slots : most) slots = std::min<std::int64_t>(slots, host.size()) - 1;
   if (most.back() < host.size() - 1) most.push_back(host.size() - 1);
   return most;

@@ -58,7 +58,8 @@ class Packing {
     above_.assign(level_.size(), {-1, 0});
     done_.assign(level_.size(), 0);
     for (std::int32_t rank = 0; rank < graph_.ranks() && terms_ > 0 && !tools_.stop(); ++rank)
-      while (terms_ > 0 && !done_[static_cast<std::size_t>(rank)] && take_cycle_near(rank)) {}
+      while (terms_ > 0 && !done_[static_cast<std::size_t>(rank)] && take_cycle_near(rank)) {
+      }
   }
 
   std::int64_t terms() const { return terms_; }
@@ -76,7 +77,9 @@ class Packing {
   }
 
  private:
-  std::size_t begin(std::int32_t rank) const { return static_cast<std::size_t>(graph_.first[static_cast<std::size_t>(rank)]); }
+  std::size_t begin(std::int32_t rank) const {
+    return static_cast<std::size_t>(graph_.first[static_cast<std::size_t>(rank)]);
+  }
   std::size_t id(std::size_t at) const { return static_cast<std::size_t>(edge_[at]); }
 
   template <class Edges>

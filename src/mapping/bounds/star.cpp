@@ -22,9 +22,8 @@ class Shares {
       const auto first = static_cast<std::size_t>(graph_.first[static_cast<std::size_t>(rank)]);
       order_.resize(graph_.degree(rank));
       std::iota(order_.begin(), order_.end(), first);
-      std::sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
-        return share_[a] != share_[b] ? share_[a] > share_[b] : a < b;
-      });
+      std::sort(order_.begin(), order_.end(),
+                [&](std::size_t a, std::size_t b) { return share_[a] != share_[b] ? share_[a] > share_[b] : a < b; });
       std::size_t hops = 0;
       for (std::size_t at = 0; at < order_.size(); ++at) {
         while (within_[hops] <= static_cast<std::int64_t>(at)) ++hops;
@@ -49,7 +48,8 @@ class Shares {
       const std::size_t other = mirror_[end];
       if (hops_[end] <= hops_[other]) continue;
       const double wish = step * static_cast<double>(graph_.edges[end].bytes) * (hops_[end] - hops_[other]);
-      const std::int64_t moved = wish < static_cast<double>(share_[other]) ? static_cast<std::int64_t>(wish) : share_[other];
+      const std::int64_t moved =
+          wish < static_cast<double>(share_[other]) ? static_cast<std::int64_t>(wish) : share_[other];
       share_[end] += moved;
       share_[other] -= moved;
     }

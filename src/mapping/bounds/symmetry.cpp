@@ -175,8 +175,7 @@ SymmetricPart symmetric_part(const Graph& graph, std::span<const Renumbering> re
       }
     }
   for (const Renumbering& renumbering : renumberings)
-    for (std::size_t rank = 0; rank < ranks; ++rank)
-      sources.join(rank, static_cast<std::size_t>(renumbering[rank]));
+    for (std::size_t rank = 0; rank < ranks; ++rank) sources.join(rank, static_cast<std::size_t>(renumbering[rank]));
 
   std::vector<SymmetricPart::Orbit> orbits(graph.edges.size());
   for (std::size_t at = 0; at < graph.edges.size(); ++at) {

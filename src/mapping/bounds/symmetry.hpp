@@ -23,9 +23,9 @@ std::vector<Renumbering> steps_of(const Lattice& lattice);
 // is.
 std::vector<Renumbering> symmetries_of_numbers(const Graph& graph, const std::optional<Shape>& grid);
 
-// A part of a graph that some renumberings, and so all of the group that they generate, leave as it is. Any renumberings
-// will do: each edge has the fewest bytes of all edges in its orbit, and no byte if one of its images is no edge. So no
-// cut of it has more bytes than in the graph.
+// A part of a graph that some renumberings, and so all of the group that they generate, leave as it is. Any
+// renumberings will do: each edge has the fewest bytes of all edges in its orbit, and no byte if one of its images is
+// no edge. So no cut of it has more bytes than in the graph.
 struct SymmetricPart {
   struct Arc {
     std::int32_t to = 0, orbit = 0;

@@ -46,7 +46,8 @@ class Router {
  private:
   std::span<const SymmetricPart::Arc> arcs(std::int32_t rank) const {
     const auto first = static_cast<std::size_t>(graph_.first[static_cast<std::size_t>(rank)]);
-    return std::span(graph_.arcs).subspan(first, static_cast<std::size_t>(graph_.first[static_cast<std::size_t>(rank) + 1]) - first);
+    return std::span(graph_.arcs)
+        .subspan(first, static_cast<std::size_t>(graph_.first[static_cast<std::size_t>(rank) + 1]) - first);
   }
   double bytes_of(const SymmetricPart::Arc& arc) const {
     return static_cast<double>(graph_.orbits[static_cast<std::size_t>(arc.orbit)].bytes);
@@ -56,7 +57,8 @@ class Router {
   void each_nearer(std::int32_t rank, const std::vector<std::int64_t>& length, const Work& work) const {
     const std::int64_t distance = distance_[static_cast<std::size_t>(rank)];
     for (const SymmetricPart::Arc& arc : arcs(rank))
-      if (distance_[static_cast<std::size_t>(arc.to)] + length[static_cast<std::size_t>(arc.orbit)] == distance) work(arc);
+      if (distance_[static_cast<std::size_t>(arc.to)] + length[static_cast<std::size_t>(arc.orbit)] == distance)
+        work(arc);
   }
 
   // Dijkstra; order_: the ranks, nearest first.
@@ -97,7 +99,8 @@ std::vector<std::int64_t> lengths(const SymmetricPart& graph, const std::vector<
                      static_cast<double>(graph.orbits[orbit].bytes));
   const double shortest = *std::min_element(wished.begin(), wished.end());
   std::vector<std::int64_t> all;
-  for (const double wish : wished) all.push_back(static_cast<std::int64_t>(std::min(longest, std::round(wish / shortest * unit))));
+  for (const double wish : wished)
+    all.push_back(static_cast<std::int64_t>(std::min(longest, std::round(wish / shortest * unit))));
   return all;
 }
 
@@ -178,7 +181,7 @@ double uniform_flow(const SymmetricPart& graph, const FlowLimits& limits, const 
   const std::int64_t cost = static_cast<std::int64_t>(graph.sources.size()) *
                             (3 * static_cast<std::int64_t>(graph.arcs.size()) + 8 * graph.ranks());
   std::vector<double> once(orbits), fullness(orbits, 0);
-  double best = 0, at_most = std::numeric_limits<double>::infinity(), sharpness = 0;
+  double best = 0, at_most = std::numeric_limits<double>::infinity(), sharpness = 0; // 0: all routes by bytes alone
   std::int64_t terms = limits.terms;
   int last_gain = 0;
   for (int round = 1; terms >= cost && round <= last_gain + 12 && !tools.stop(); ++round, terms -= cost) {
@@ -197,7 +200,7 @@ double uniform_flow(const SymmetricPart& graph, const FlowLimits& limits, const 
       volume += capacity * static_cast<double>(length[orbit]);
       once[orbit] /= capacity;
     }
-    sharpness = std::min(400.0, round == 1 ? 10 : sharpness * 1.3);
+    sharpness = round == 1 ? 2 : std::min(400.0, sharpness * 1.2);
     mixture.add(once, sharpness);
     fullness = mixture.fullness();
     const double flow = 1 / mixture.fullest();

@@ -11,13 +11,13 @@
 namespace kumihimo::mapping {
 
 struct FlowLimits {
-  double useless = 0;           // a flow of a pair at or below it is of no use
-  std::int64_t terms = 0;       // about how many edges to look at
-  double good_enough = 0.997;   // of the best
+  double useless = 0;         // a flow of a pair at or below it is of no use
+  std::int64_t terms = 0;     // about how many edges to look at
+  double good_enough = 0.997; // of the best
 };
 
-// The flow of each pair, in bytes; 0: none found that is of use. Of graphs with symmetries, only routes from one rank of
-// each orbit are computed.
+// The flow of each pair, in bytes; 0: none found that is of use. Of graphs with symmetries, only routes from one rank
+// of each orbit are computed.
 //
 // Rounding: routes follow from integer lengths; at a rank, flow divides as the bytes of edges. In exact arithmetic that
 // is a flow. The computed loads are sums, products and quotients of positive numbers, so each is off by less than the
