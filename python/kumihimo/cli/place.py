@@ -14,7 +14,6 @@ from kumihimo import _mapping, _placement, arguments, quantities, simulation
 from kumihimo.cli import machine as machines
 from kumihimo.cli import options, output, progress
 from kumihimo.cli.options import option
-from kumihimo.durations import parse_duration
 from kumihimo.errors import KumihimoError, wrong_value
 from kumihimo.place import outcome, outputs, page, request
 from kumihimo.place.request import Request
@@ -70,9 +69,9 @@ def command(
     ) = False,
     seed: option("--seed N", "Equal seeds give equal placements on any number of threads.", int, SEARCH) = 1,
     threads: option("--threads T", "Number of threads [default: all processors].", int, SEARCH) = None,
-    budget: option("--budget TIME", "Stop after this time with the best placement so far: 10s, 2m.", group=SEARCH) = (
-        None
-    ),
+    budget: options.duration(
+        "--budget TIME", "Stop after this time with the best placement so far: 10s, 2m.", group=SEARCH
+    ) = None,
     order: option("--order NAME", "Search from this order, too (see `simulate --help`).", group=SEARCH) = None,
     placement: option("--placement FILE", "Search from the placement in this map file, too.", Path, SEARCH) = None,
     evaluate: option(
@@ -106,7 +105,6 @@ def command(
         raise wrong_value("--threads must be 1 or more", threads, "leave it out for all processors")
     if seed < 0:
         raise wrong_value("--seed must be 0 or more", seed)
-    limit = None if budget is None else parse_duration(budget, "--budget")
     asked = outputs.wanted(files or [])
     for path in [each.file for each in asked] + ([page_file] if page_file else []):
         output.writable(path)
@@ -134,7 +132,7 @@ def command(
         return show_evaluation(wanted, request.evaluated(evaluate, on, ranks, of_ranks), asked, page_file, as_json)
     for note in source.notes:
         output.message(note)
-    code, found, seconds = searched(wanted, limit)
+    code, found, seconds = searched(wanted, budget)
     result = {**outcome.of_search(wanted, found), **seconds}
     return finish(wanted, result, found.placement, asked, page_file, as_json, print_search, code)
 
@@ -225,7 +223,7 @@ def print_head(result: dict, wanted: str) -> None:
     output.print_line(f"on {wanted}")
 
 
-COLUMNS = ("placement", "average hops>", "busiest link>", "between nodes>", "time>")
+COLUMNS = ("placement", "hops>", "busiest link>", "off-node>", "time>")
 
 
 def rows_of(candidates: list[dict]) -> tuple[tuple[str, ...], list[list[str]]]:
