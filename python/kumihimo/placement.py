@@ -30,7 +30,7 @@ class Wanted:
         names: list[str] | None = None,
         cores_per_node: int = 0,
     ) -> _placement.Placement:
-        """On these slots, of nodes of this shape (or of none), with these names and so many cores (0: a slot is one)."""
+        """On these slots, of nodes of this shape (or of none), with these names and cores (0: a slot each)."""
         if self.order is not None:
             return _placement.Placement.in_order(self.order, slots, nodes)
         format_ = map_format_of(self.text, self.file)

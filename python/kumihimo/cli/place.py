@@ -46,18 +46,22 @@ def command(
         "--routing NAME", "Routing: minimal or valiant (dragonfly), d_mod_k or ecmp (fat tree).", group=NETWORK
     ) = None,
     ranks_per_node: option(
-        "--ranks-per-node G", "Slots of each node, or of each in turn: 4,3,5 [default: the machine's, or 1].",
+        "--ranks-per-node G",
+        "Slots of each node, or of each in turn: 4,3,5 [default: the machine's, or 1].",
         group=NETWORK,
     ) = None,
     given: option(
         "--allocation WHAT", "Hosts: env (Slurm, PBS, LSF), a hostfile or a list: node[001-004]:8.", group=NETWORK
     ) = None,
     within_node: option(
-        "--within-node FILE", "Machine file or hwloc XML of a node: place ranks on its packages and caches, too.",
-        Path, NETWORK,
+        "--within-node FILE",
+        "Machine file or hwloc XML of a node: place ranks on its packages and caches, too.",
+        Path,
+        NETWORK,
     ) = None,
     grid: option(
-        "--grid SHAPE", "Grid of the ranks in row-major order, if the program has one [default: recognised].",
+        "--grid SHAPE",
+        "Grid of the ranks in row-major order, if the program has one [default: recognised].",
         group=NETWORK,
     ) = None,
     objective: option("--objective NAME", "hop-bytes, links, time (flow model) or off-node.", group=SEARCH) = (
@@ -123,7 +127,15 @@ def command(
     starts += [] if order is None else [(order, request.in_order(order, on, ranks, of_ranks))]
     starts += [] if placement is None else [(str(placement), request.from_file(placement, on, ranks))]
     wanted = Request(
-        source, on, objective, effort, seed, of_ranks, not no_link_cap, threads or 0, starts,
+        source,
+        on,
+        objective,
+        effort,
+        seed,
+        of_ranks,
+        not no_link_cap,
+        threads or 0,
+        starts,
         request.levels_of(within_node, on),
     )
     outputs.check(asked, wanted.usual().placement, on, not wanted.within_node)

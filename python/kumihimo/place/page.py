@@ -29,9 +29,7 @@ def render(request: Request, result: dict, chosen: _placement.Placement) -> str:
     by_link = {name: [of[row[0]] for row in links] for name, of in loads.items()}
     picture = scene(job.machine, links, by_link)
     if picture:
-        picture["colours"] = {
-            name: node_colours(of, request.grid, job.slots.nodes) for name, of in placements.items()
-        }
+        picture["colours"] = {name: node_colours(of, request.grid, job.slots.nodes) for name, of in placements.items()}
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
@@ -68,7 +66,7 @@ def gains_of(result: dict) -> list[tuple[str, str, str]]:
     rows = []
     for key, name in (("hop_bytes", "hop-bytes"), ("link_bytes_max", "on the busiest link")):
         share = 1 - result[key] / before[key] if before[key] else 0.0
-        text = f"−{share_text(share)}" if share > 0 else f"+{share_text(-share)}" if share < 0 else "±0 %"
+        text = f"\u2212{share_text(share)}" if share > 0 else f"+{share_text(-share)}" if share < 0 else "±0 %"
         old, new = (of["average_hops"] for of in (before, result))
         small = f"{old:.4g} → {new:.4g} hops on average"
         if key != "hop_bytes":

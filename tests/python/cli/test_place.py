@@ -148,8 +148,7 @@ def test_a_budget_ends_the_search(kumihimo):
 
 def test_hosts_in_another_order_are_the_usual_order(kumihimo, tmp_path, repository):
     text = (repository / "docs" / "links-alone.toml").read_text().replace("32x32x32", "2x2x2")
-    names = ", ".join(f'"n{n}"' for n in range(8))
-    text = text.replace('jobs = "own"', f'jobs = "own"\nnode_names = [{names}]')
+    text = text.replace('jobs = "own"', 'jobs = "own"\nnode_names = "n[0-7]"')
     (tmp_path / "m.toml").write_text(text)
     hosts = "n7,n0,n6,n1,n5,n2,n4,n3"
     common = ("place", "--traffic", "halo:2x2x2:7", "--machine", "m.toml", "--json", "--allocation")
