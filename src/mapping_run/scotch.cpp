@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 
 namespace kumihimo::mapping_run {
 namespace {
@@ -103,6 +104,7 @@ class Scotch final : public mapping::Partitioner {
     if (first == 0 || first == graph.ranks())
       return std::vector<char>(static_cast<std::size_t>(graph.ranks()), first == 0 ? 1 : 0);
     const ScaledGraph scaled(with_terminals(graph, pull), std::int64_t{1} << 29);
+    const std::lock_guard alone(one_at_a_time_);
     BoundGraph bound(scotch_, seed, scaled);
     Owned arch(scotch_.arch_init, scotch_.arch_exit), strategy(scotch_.strat_init, scotch_.strat_exit);
     const std::array<Number, 2> sizes = {first + 1, graph.ranks() - first + 1};
@@ -142,6 +144,7 @@ class Scotch final : public mapping::Partitioner {
     const bool whole = nodes.size() == node_at.size();
 
     const ScaledGraph scaled(graph, (std::int64_t{1} << 31) / (2 + host.network->diameter()));
+    const std::lock_guard alone(one_at_a_time_);
     BoundGraph bound(scotch_, seed, scaled);
     Owned box(scotch_.arch_init, scotch_.arch_exit), some(scotch_.arch_init, scotch_.arch_exit);
     Owned plan(scotch_.strat_init, scotch_.strat_exit);
@@ -222,6 +225,7 @@ class Scotch final : public mapping::Partitioner {
   }
 
   ScotchFunctions scotch_;
+  std::mutex one_at_a_time_; // 7.0.3 in several threads gives other cuts from run to run, contexts or not
 };
 
 } // namespace
