@@ -59,6 +59,16 @@ TEST(StructuredMaps, FoldGridsThatDoNotFit) {
   EXPECT_LE(case_of("12x12:5", "4x4x9").best(10'000'000).average_hops, 1.36);
 }
 
+TEST(StructuredMaps, FollowATranslationWhereNoBoxFits) {
+  // Layers of 8x8x8 lie 3 planes apart on the axis of 24: 3x5x5 cells for 64 orbits.
+  EXPECT_LE(case_of("8x8x8:7", "24x5x5").best(30'000'000).average_hops, 1.9);
+}
+
+TEST(StructuredMaps, CutInJaggedPartsWhereNothingDivides) {
+  EXPECT_LE(case_of("8x8x8:7", "7x9x9").best(20'000'000).average_hops, 1.9);
+  EXPECT_LE(case_of("16x16:5", "17x5x4", 1).best(20'000'000).average_hops, 2.2);
+}
+
 // Recursive doubling: a butterfly, which is no grid. Digits of the ranks become coordinates of a torus.
 TEST(StructuredMaps, SpreadDigitsOfRanks) {
   TrafficBuilder builder = *TrafficBuilder::make(256);
