@@ -8,7 +8,6 @@
  *
  * The exit status is the number of failed checks, at most 100. */
 #include <mpi.h>
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -120,7 +119,7 @@ enum graph { ring, star, mixed, lonely, graphs };
 static int edges(enum graph graph, int from, int to, int n) {
   switch (graph) {
   case ring: return to == (from + 1) % n || from == (to + 1) % n;
-  case star: return from == 0 && to != 0;              /* lists of different lengths, and empty ones */
+  case star: return from == 0 && to != 0;                      /* lists of different lengths, and empty ones */
   case mixed: return from == to ? 1 : (from * 3 + to * 5) % 3; /* itself, twice the same, and in one direction */
   default: return from == n - 1 && to == 0;
   }
@@ -247,10 +246,12 @@ static void on_errors(MPI_Comm comm) {
   MPI_Comm_set_errhandler(returning, MPI_ERRORS_RETURN);
   const int too_many[] = {n + 1}, negative[] = {-2}, fits[] = {n}, open[] = {0}, beyond[] = {n}, one[] = {1};
   check(MPI_Cart_create(returning, 1, too_many, open, 1, &made) != MPI_SUCCESS, "a grid that does not fit");
+#ifndef MPICH /* which takes both */
   check(MPI_Cart_create(returning, 1, negative, open, 1, &made) != MPI_SUCCESS, "a negative length");
   check(MPI_Dist_graph_create_adjacent(returning, 1, beyond, one, 1, beyond, one, MPI_INFO_NULL, 1, &made) !=
             MPI_SUCCESS,
         "a neighbour that is not there");
+#endif
   check(MPI_Cart_create(returning, 1, fits, open, 1, &made) == MPI_SUCCESS, "no grid after errors");
   MPI_Comm_get_errhandler(made, &found);
   check(found == MPI_ERRORS_RETURN, "another error handler");
@@ -286,16 +287,24 @@ static void on_disagreement(MPI_Comm comm) {
   MPI_Comm_split(comm, old % 2, old, &half);
   MPI_Intercomm_create(half, 0, comm, (old + 1) % 2, 3, &between);
   MPI_Comm_set_errhandler(between, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); /* Open MPI reports it there */
   check(MPI_Cart_create(between, 1, fits, open, 1, &made) != MPI_SUCCESS, "a grid between two groups");
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
   MPI_Comm_free(&between);
   MPI_Comm_free(&half);
 }
 
-static void on_many(MPI_Comm comm) { /* MPICH has 2048 communicators */
+/* What is made on the way is freed. */
+static void on_many(MPI_Comm comm) {
+#ifdef MPICH /* which has 2048 communicators */
+  const int many = 2100;
+#else
+  const int many = 100;
+#endif
   int n;
   MPI_Comm_size(comm, &n);
   const int fits[] = {n}, closed[] = {1};
-  for (int i = 0; i < 1100; ++i) {
+  for (int i = 0; i < many; ++i) {
     MPI_Comm made;
     MPI_Cart_create(comm, 1, fits, closed, 1, &made);
     MPI_Comm_free(&made);
@@ -381,7 +390,7 @@ int main(int argc, char** argv) {
     on_grids(both[i]);
     on_graphs(both[i]);
     on_errors(both[i]);
-    on_disagreement(both[i]);
+    if (!is_same) on_disagreement(both[i]); /* else MPICH sees it, and hangs */
   }
   if (is_reverse) on_many(scrambled);
   if (finds_better && world_ranks > 2) on_better(scrambled);
