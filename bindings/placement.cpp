@@ -2,10 +2,12 @@
 #include "placement/placement.hpp"
 
 #include "border.hpp"
+#include "placement/map_files.hpp"
 #include "placement/orders.hpp"
 #include "placement/text.hpp"
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
@@ -34,6 +36,61 @@ std::vector<std::int32_t> slots_of(const Placement& placement) {
   return slots;
 }
 
+using Names = std::vector<std::string>;
+
+MapFileContext context_of(const Slots& slots, const Names& names, const Shape& nodes, std::int32_t cores_per_node,
+                          bool slots_are_alike) {
+  return {slots, names, nodes, cores_per_node, slots_are_alike};
+}
+
+OrderContext context_of(const Slots& slots, const Shape& nodes, const std::optional<Shape>& grid,
+                        std::optional<std::int32_t> ranks) {
+  return {slots, nodes, grid, ranks.value_or(slots.size())};
+}
+
+void bind_map_files(nb::module_& m) {
+  m.def(
+      "map_formats",
+      [] {
+        Names names;
+        for (const MapFormat format : map_formats()) names.emplace_back(name_of(format));
+        return names;
+      },
+      "The names of the formats of placements as files.");
+  m.def(
+      "write_map",
+      [](std::string_view format, const Placement& placement, const Names& names, const Shape& nodes,
+         std::int32_t cores_per_node, bool slots_are_alike) {
+        return unwrap(write_map(unwrap(map_format_of(format)), placement,
+                                context_of(placement.slots(), names, nodes, cores_per_node, slots_are_alike)));
+      },
+      "format"_a, "placement"_a, "names"_a = Names{}, "nodes"_a = Shape(), "cores_per_node"_a = 0,
+      "slots_are_alike"_a = false,
+      "The placement as a file of this format. `names`, `nodes`: names and shape of the nodes, or none. "
+      "`slots_are_alike`: the slots of a node may be exchanged.");
+  m.def(
+      "read_map",
+      [](std::string_view format, std::string_view text, std::string_view file, const Slots& slots, const Names& names,
+         const Shape& nodes, std::int32_t cores_per_node, bool slots_are_alike) {
+        return unwrap(read_map(unwrap(map_format_of(format)), text, file,
+                               context_of(slots, names, nodes, cores_per_node, slots_are_alike)));
+      },
+      "format"_a, "text"_a, "file"_a, "slots"_a, "names"_a = Names{}, "nodes"_a = Shape(), "cores_per_node"_a = 0,
+      "slots_are_alike"_a = false, "The placement in a file of this format.");
+  m.def(
+      "launch_hint",
+      [](std::string_view format, std::string_view file, std::int32_t ranks) {
+        return launch_hint(unwrap(map_format_of(format)), file, ranks);
+      },
+      "format"_a, "file"_a, "ranks"_a, "The command line that starts PROGRAM by the file, or an empty text.");
+  m.def(
+      "map_warning",
+      [](std::string_view format, const Placement& placement) {
+        return map_warning(unwrap(map_format_of(format)), placement);
+      },
+      "format"_a, "placement"_a, "What a user should know of this placement in this format; mostly empty.");
+}
+
 } // namespace
 } // namespace kumihimo
 
@@ -49,20 +106,32 @@ NB_MODULE(_placement, m) {
   nb::class_<Placement>(m, "Placement", "Which rank sits in which slot.")
       .def_static(
           "in_order",
-          [](std::string_view order, const Slots& slots, const Shape& nodes) {
-            return unwrap(placement_in_order(order, slots, nodes));
+          [](std::string_view order, const Slots& slots, const Shape& nodes, const std::optional<Shape>& grid,
+             std::optional<std::int32_t> ranks) {
+            return unwrap(placement_in_order(order, context_of(slots, nodes, grid, ranks)));
           },
-          "order"_a, "slots"_a, "nodes"_a, "By the name of an order; `nodes`: their shape, or one without axes.")
+          "order"_a, "slots"_a, "nodes"_a, "grid"_a = nb::none(), "ranks"_a = nb::none(),
+          "By the name of an order. `nodes`: their shape, or one without axes; `grid`: of the ranks, if they have one; "
+          "`ranks`: as many as slots by default.")
       .def_static(
           "parse",
           [](std::string_view text, std::string_view file_name, const Slots& slots,
              const std::vector<std::string>& names) { return unwrap(parse_placement(text, file_name, slots, names)); },
           "text"_a, "file_name"_a, "slots"_a, "names"_a = std::vector<std::string>{},
           "From the text of a placement file or of a rankfile; `names`: of the nodes.")
+      .def_prop_ro("slots", &Placement::slots)
       .def_prop_ro("ranks", &Placement::ranks)
       .def_prop_ro("is_block", &Placement::is_block)
       .def_prop_ro("node_of_rank", &nodes_of)
       .def_prop_ro("slot_of_rank", &slots_of, "Its number on the node.")
       .def("rank_space", &Placement::rank_space, "nodes"_a, "What the ranks see on nodes of this shape.")
       .def("__str__", [](const Placement& placement) { return to_text(placement); });
+  m.def(
+      "simple_orders",
+      [](const Slots& slots, const Shape& nodes, const std::optional<Shape>& grid, std::optional<std::int32_t> ranks) {
+        return simple_orders(context_of(slots, nodes, grid, ranks));
+      },
+      "slots"_a, "nodes"_a, "grid"_a = nb::none(), "ranks"_a = nb::none(),
+      "The names of all different orders that apply, block first.");
+  bind_map_files(m);
 }

@@ -55,6 +55,9 @@ packages_of_build() {
   has_mpi mpiexec.hydra libmpich.so.12 || want mpich
   # Opened at run time, too, by kumihimo bench node.
   has_library libopenblas.so.0 || want libopenblas0
+  # And by kumihimo place.
+  has_library libscotch-7.0.so || want libscotch-7.0
+  has_library libmetis.so.5 || want libmetis5
 }
 
 # By its file name, where the system's linker looks.
@@ -127,7 +130,8 @@ names() {
     [libpetsc-real-dev]="libpetsc-real-dev (PETSc, a peer of the sparse and finite element benchmarks)"
     [libeigen3-dev]="libeigen3-dev (Eigen, a peer of the sparse benchmark)"
     [hpcc]="hpcc (a suite with residuals)" [libblas-dev]="libblas-dev (to build hpcc on MPICH)"
-    [lammps]="lammps (the demo's unmodified program)" [libopenblas0]="libopenblas0 (DGEMM of bench node)" [mpich]="mpich (an MPI library)" [openmpi-bin]="openmpi-bin (an MPI library)")
+    [lammps]="lammps (the demo's unmodified program)" [libopenblas0]="libopenblas0 (DGEMM of bench node)" [libscotch-7.0]="libscotch-7.0 (cuts graphs for place)" [libmetis5]="libmetis5 (cuts graphs for place)"
+    [mpich]="mpich (an MPI library)" [openmpi-bin]="openmpi-bin (an MPI library)")
   local joined=''
   for package in "$@"; do joined+="${joined:+, }${what[$package]:-$package}"; done
   printf '%s' "$joined"

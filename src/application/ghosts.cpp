@@ -21,11 +21,7 @@ Program program_of(const Ghosts& ghosts) {
   for (std::size_t n = 0; n < ghosts.neighbours.size(); ++n)
     if (!ghosts.neighbours[n].sent.empty())
       steps.push_back(send(ghosts.neighbours[n].rank, in[blocks(Layout::input_blocks, static_cast<std::int64_t>(n))]));
-  ProgramBuilder program;
-  LaneBuilder exchange(LaneId{0}, "exchange", 1);
-  if (!steps.empty()) exchange.round(std::move(steps));
-  program.add(std::move(exchange));
-  return program.finish();
+  return program_of_one_round(std::move(steps), "exchange");
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -71,6 +72,14 @@ inline std::vector<std::string_view> words_of(std::string_view text, std::string
     at = end == std::string_view::npos ? text.size() : end;
   }
   return words;
+}
+
+// The text for an error: a carriage return would hide what stands before it on a terminal.
+inline std::string on_one_line(std::string_view text) {
+  std::string shown(text);
+  for (char& c : shown)
+    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = ' ';
+  return shown;
 }
 
 // Whether the text is UTF-8: no stray, overlong or missing bytes, no surrogates, nothing above U+10FFFF.

@@ -6,6 +6,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <map>
+
 namespace kumihimo {
 namespace {
 
@@ -46,6 +49,26 @@ Result<std::string> hosts_of_hydra(const Placement& placement, const MapFileCont
     text += fmt::format("{}:{}\n", nodes.text(node), end - r);
   }
   return text;
+}
+
+// Options of Hydra in MPICH 5. The kernel takes words of less than 128 KiB.
+Result<std::string> rank_map_of_hydra(const Placement& placement, const MapFileContext& context) {
+  constexpr std::size_t longest_word = (std::size_t{1} << 17) - 1;
+  const MapNodes nodes = TRY(MapNodes::by_name(MapFormat::mpich5, context));
+  const std::vector<NodeId> of_rank = placement.node_of_rank();
+  std::map<std::int32_t, std::size_t> place; // of each node among those in use
+  for (const NodeId node : of_rank) place[node.value] = 0;
+  std::string hosts, ranks;
+  std::size_t next = 0;
+  for (auto& [node, number] : place) {
+    number = next++;
+    hosts += fmt::format("{}{}", hosts.empty() ? "" : ",", nodes.text(NodeId{node}));
+  }
+  for (const NodeId node : of_rank) ranks += fmt::format("{}{}", ranks.empty() ? "" : ",", place[node.value]);
+  if (std::max(hosts.size(), ranks.size()) > longest_word)
+    return not_applicable(fmt::format("mpich5 must have lists of at most {} characters", longest_word),
+                          static_cast<std::int64_t>(std::max(hosts.size(), ranks.size())), "take hydra");
+  return fmt::format("-hosts {} -rankmap {}\n", hosts, ranks);
 }
 
 Result<std::string> hosts_of_slurm(const Placement& placement, const MapFileContext& context) {
@@ -111,7 +134,8 @@ Result<std::string> write_map(MapFormat format, const Placement& placement, cons
   if (placement.slots() != context.slots)
     return wrong_value("the placement must be on the slots of the job",
                        fmt::format("{} slots for {}", placement.slots().size(), context.slots.size()));
-  if (format == MapFormat::hydra || format == MapFormat::slurm || format == MapFormat::vcoord) {
+  if (format == MapFormat::hydra || format == MapFormat::mpich5 || format == MapFormat::slurm ||
+      format == MapFormat::vcoord) {
     const Status follow = check_slots_follow_ranks(format, placement, context);
     if (!follow) return follow.error();
   }
@@ -119,6 +143,7 @@ Result<std::string> write_map(MapFormat format, const Placement& placement, cons
   case MapFormat::openmpi4:
   case MapFormat::openmpi5: return rankfile(placement, context);
   case MapFormat::hydra: return hosts_of_hydra(placement, context);
+  case MapFormat::mpich5: return rank_map_of_hydra(placement, context);
   case MapFormat::slurm: return hosts_of_slurm(placement, context);
   case MapFormat::cray: return ranks_of_cray(placement, context);
   case MapFormat::vcoord: return coordinates_of(placement, context);

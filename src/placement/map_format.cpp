@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 namespace kumihimo {
 namespace {
@@ -13,9 +14,10 @@ struct FormatRow {
   MapFormat format;
   std::string_view name;
 };
-constexpr std::array<FormatRow, 8> formats = {{{MapFormat::openmpi4, "openmpi4"},
+constexpr std::array<FormatRow, 9> formats = {{{MapFormat::openmpi4, "openmpi4"},
                                                {MapFormat::openmpi5, "openmpi5"},
                                                {MapFormat::hydra, "hydra"},
+                                               {MapFormat::mpich5, "mpich5"},
                                                {MapFormat::slurm, "slurm"},
                                                {MapFormat::cray, "cray"},
                                                {MapFormat::vcoord, "vcoord"},
@@ -60,6 +62,7 @@ std::string launch_hint(MapFormat format, std::string_view file, std::int32_t ra
   case MapFormat::openmpi5:
     return fmt::format("mpirun -n {} --map-by {} PROGRAM", ranks, quoted(fmt::format("rankfile:file={}", file)));
   case MapFormat::hydra: return fmt::format("mpiexec -f {} -n {} PROGRAM", name, ranks);
+  case MapFormat::mpich5: return fmt::format("mpiexec $(cat {}) -n {} PROGRAM", name, ranks);
   case MapFormat::slurm: return fmt::format("SLURM_HOSTFILE={} srun -m arbitrary -n {} PROGRAM", name, ranks);
   case MapFormat::cray:
     return fmt::format("MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE={} srun -n {} PROGRAM", name, ranks);
@@ -68,6 +71,23 @@ std::string launch_hint(MapFormat format, std::string_view file, std::int32_t ra
   case MapFormat::placement: break;
   }
   return "";
+}
+
+std::string map_warning(MapFormat format, const Placement& placement) {
+  if (format != MapFormat::hydra) return "";
+  std::vector<std::int32_t> last(static_cast<std::size_t>(placement.slots().nodes()), -1);
+  std::set<std::int32_t> split;
+  for (std::int32_t r = 0; r < placement.ranks(); ++r) {
+    const std::int32_t node = placement.node(Rank{r}).value;
+    std::int32_t& before = last[static_cast<std::size_t>(node)];
+    if (before >= 0 && before != r - 1) split.insert(node);
+    before = r;
+  }
+  if (split.empty()) return "";
+  return fmt::format(
+      "MPICH takes each line of a host file as a node of its own, so ranks of the same node on different "
+      "lines do not share memory ({} of {} nodes); take mpich5 if you have MPICH 5",
+      split.size(), placement.slots().nodes());
 }
 
 } // namespace kumihimo

@@ -1,11 +1,12 @@
 #include "base/text_parsing.hpp"
 #include "placement/map_files.hpp"
 #include "placement/map_nodes.hpp"
+#include "placement/ranks_of_file.hpp"
 #include "placement/text.hpp"
 
 #include <fmt/format.h>
 
-#include <map>
+#include <set>
 #include <utility>
 
 namespace kumihimo {
@@ -17,15 +18,16 @@ constexpr std::string_view gaps_of_rankfiles = " \t\r=", gaps_of_lists = " \t\r,
 class MapReader {
  public:
   MapReader(MapFormat format, std::string_view file, const MapFileContext& context, MapNodes nodes)
-      : format_(format), file_(file), context_(context), nodes_(std::move(nodes)),
+      : format_(format), context_(context), nodes_(std::move(nodes)), ranks_(file, context.slots),
         ranks_on_(static_cast<std::size_t>(context.slots.nodes())) {}
 
   Status read(std::string_view line) {
-    ++line_;
+    ranks_.next_line();
     const std::string_view content = trimmed(line.substr(0, line.find('#')));
     if (content.empty()) return Nothing{};
     switch (format_) {
     case MapFormat::hydra: return read_hydra(content);
+    case MapFormat::mpich5: return read_rank_map(content);
     case MapFormat::slurm: return read_slurm(content);
     case MapFormat::cray: return read_cray(content);
     case MapFormat::vcoord: return read_vcoord(content);
@@ -34,25 +36,11 @@ class MapReader {
     }
   }
 
-  Result<Placement> placement() const {
-    if (slot_of_.empty()) return wrong_value(fmt::format("{}: the file must name each rank", file_), "none");
-    std::vector<Slot> of_rank;
-    for (const auto& [rank, read] : slot_of_) {
-      if (rank != static_cast<std::int32_t>(of_rank.size()))
-        return missing(fmt::format("{}: rank {}", file_, of_rank.size()), "add it");
-      of_rank.push_back(read.slot);
-    }
-    return Placement::make(context_.slots, of_rank);
-  }
+  Result<Placement> placement() const { return ranks_.placement(); }
 
  private:
-  struct SlotOfLine {
-    Slot slot;
-    std::int32_t line = 0;
-  };
-
   Error wrong(const std::string& rule, std::string_view got, std::string advice = {}) const {
-    return wrong_value(fmt::format("{}:{}: {}", file_, line_, rule), fmt::format("'{}'", got), std::move(advice));
+    return ranks_.wrong(rule, fmt::format("'{}'", got), std::move(advice));
   }
 
   Status read_rankfile(std::string_view content) {
@@ -74,7 +62,7 @@ class MapReader {
       return wrong(fmt::format("node {} has {} slots{}", words[2], context_.slots.on(node),
                                cores == 1 ? "" : fmt::format(" of {} cores", cores)),
                    words[4], "give more ranks per node");
-    return add(*rank, {node, *first / cores});
+    return ranks_.add(*rank, {node, *first / cores});
   }
 
   Status read_hydra(std::string_view content) {
@@ -86,6 +74,29 @@ class MapReader {
     const NodeId node = TRY(node_of(host));
     for (std::int32_t i = 0; i < *ranks; ++i)
       if (const Status added = add_on(node, host); !added) return added;
+    return Nothing{};
+  }
+
+  Status read_rank_map(std::string_view content) {
+    const auto words = words_of(content);
+    if (words.size() != 4 || words[0] != "-hosts" || words[2] != "-rankmap" || next_ > 0)
+      return wrong("the file must be one line, such as '-hosts node1,node2 -rankmap 0,1,1,0'", content);
+    const auto hosts = words_of(words[1], ","), places = words_of(words[3], ",");
+    std::vector<NodeId> nodes;
+    std::set<std::int32_t> named;
+    for (const std::string_view host : hosts) {
+      const NodeId node = TRY(node_of(host));
+      if (!named.insert(node.value).second)
+        return wrong("-hosts must name each node once", host, "give the rank map several of its number");
+      nodes.push_back(node);
+    }
+    for (const std::string_view place : places) {
+      const auto number = count_in(place);
+      if (!number || *number >= static_cast<std::int32_t>(hosts.size()))
+        return wrong(fmt::format("the rank map must be numbers of the {} hosts, counted from 0", hosts.size()), place);
+      const auto host = static_cast<std::size_t>(*number);
+      if (const Status added = add_on(nodes[host], hosts[host]); !added) return added;
+    }
     return Nothing{};
   }
 
@@ -124,7 +135,7 @@ class MapReader {
     const auto index = count_in(content);
     if (!index || *index >= context_.slots.size())
       return wrong(fmt::format("a line is the slot of one rank, from 0 to {}", context_.slots.size() - 1), content);
-    return add(next_++, context_.slots.at(*index));
+    return ranks_.add(next_++, context_.slots.at(*index));
   }
 
   Status read_cray(std::string_view content) {
@@ -139,8 +150,8 @@ class MapReader {
                      "give more ranks per node");
       for (std::int32_t rank = *first; rank <= *last; ++rank) {
         // Each rank stands once, so the ranks end before the slots do.
-        if (const auto known = slot_of_.find(rank); known != slot_of_.end()) return rank_again(rank, known->second);
-        if (const Status added = add(rank, context_.slots.at(next_++)); !added) return added;
+        if (const Status is_new = ranks_.check_is_new(rank); !is_new) return is_new;
+        if (const Status added = ranks_.add(rank, context_.slots.at(next_++)); !added) return added;
       }
     }
     return Nothing{};
@@ -161,36 +172,20 @@ class MapReader {
     const std::int32_t number = ranks_on_[static_cast<std::size_t>(node.value)]++;
     if (number >= context_.slots.on(node))
       return wrong(fmt::format("a node with {} slots takes no more ranks", number), text, "give more ranks per node");
-    return add(next_++, {node, number});
-  }
-
-  Status add(std::int32_t rank, Slot slot) {
-    const auto [known, fresh] = slot_of_.try_emplace(rank, SlotOfLine{slot, line_});
-    if (!fresh) return rank_again(rank, known->second);
-    const auto [taken, free] = line_of_slot_.try_emplace(context_.slots.index(slot), line_);
-    if (!free)
-      return wrong_value(fmt::format("{}:{}: the file must name each slot once", file_, line_),
-                         fmt::format("slot {} of node {} as in line {}", slot.number, slot.node.value, taken->second));
-    return Nothing{};
-  }
-
-  Error rank_again(std::int32_t rank, const SlotOfLine& known) const {
-    return wrong_value(fmt::format("{}:{}: the file must name each rank once", file_, line_),
-                       fmt::format("rank {} as in line {}", rank, known.line));
+    return ranks_.add(next_++, {node, number});
   }
 
   MapFormat format_;
-  std::string_view file_;
   const MapFileContext& context_;
   MapNodes nodes_;
-  std::map<std::int32_t, SlotOfLine> slot_of_;        // by rank
-  std::map<std::int32_t, std::int32_t> line_of_slot_; // by the slot's index
-  std::vector<std::int32_t> ranks_on_;                // by node, of formats that do not state slots
-  std::int32_t line_ = 0, next_ = 0;                  // next: rank, or slot of cray
+  RanksOfFile ranks_;
+  std::vector<std::int32_t> ranks_on_; // by node, of formats that do not state slots
+  std::int32_t next_ = 0;              // rank, or slot of cray
 };
 
 Result<MapNodes> nodes_as_in(MapFormat format, const MapFileContext& context) {
-  if (format == MapFormat::hydra || format == MapFormat::slurm) return MapNodes::by_name(format, context);
+  if (format == MapFormat::hydra || format == MapFormat::mpich5 || format == MapFormat::slurm)
+    return MapNodes::by_name(format, context);
   if (format == MapFormat::openmpi4 || format == MapFormat::openmpi5) return MapNodes::of_rankfile(context);
   return MapNodes::of_numbers(context);
 }

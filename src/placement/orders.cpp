@@ -65,11 +65,8 @@ Result<AxisOrder> axes_of(const WrittenOrder& order, const OrderContext& context
     axes.axes.push_back(static_cast<std::int32_t>(axis));
     axes.reflected.push_back(reflected);
     if (rest.size() == 1) {
-      std::vector<std::int32_t> sorted = axes.axes;
-      std::sort(sorted.begin(), sorted.end());
-      std::vector<std::int32_t> all(static_cast<std::size_t>(dimensions));
-      std::iota(all.begin(), all.end(), 0);
-      if (sorted == all) return axes;
+      const std::vector<std::int32_t> all = AxisOrder::row_major(dimensions).axes;
+      if (std::is_permutation(axes.axes.begin(), axes.axes.end(), all.begin(), all.end())) return axes;
     }
   }
   return wrong_value(fmt::format("{} takes each axis of the nodes once, from {}, with - before an axis to reflect",

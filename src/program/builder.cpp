@@ -99,4 +99,12 @@ Program ProgramBuilder::finish() {
   return std::move(program_);
 }
 
+Program program_of_one_round(std::vector<Step> steps, std::string role) {
+  ProgramBuilder program;
+  LaneBuilder lane(LaneId{0}, std::move(role), 1);
+  if (!steps.empty()) lane.round(std::move(steps));
+  program.add(std::move(lane));
+  return program.finish();
+}
+
 } // namespace kumihimo

@@ -123,4 +123,7 @@ class ProgramBuilder {
   Program program_;
 };
 
+// One lane with these steps in one round, or without a round if there are none.
+Program program_of_one_round(std::vector<Step> steps, std::string role);
+
 } // namespace kumihimo

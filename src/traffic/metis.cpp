@@ -15,12 +15,15 @@ struct Head {
   std::int64_t numbers_before = 0; // of each vertex: its size and its weights
 };
 
+constexpr std::int64_t most_weights = 1'000'000; // of a vertex
 constexpr std::string_view head_rule =
     "the head must be vertices, edges, format and weights of a vertex, such as '4096 53248 001'";
 
 Result<Head> head_of(std::string_view line) {
   const std::vector<std::string_view> words = words_of(line);
-  const auto wrong = [&] { return wrong_value(std::string(head_rule), fmt::format("'{}'", trimmed(line))); };
+  const auto wrong = [&] {
+    return wrong_value(std::string(head_rule), fmt::format("'{}'", on_one_line(trimmed(line))));
+  };
   Head head;
   if (words.size() < 2 || words.size() > 4) return wrong();
   const auto vertices = count_in(words[0]);
@@ -34,9 +37,10 @@ Result<Head> head_of(std::string_view line) {
   const auto has = [&](std::size_t digit) { return format.size() > digit && format[format.size() - 1 - digit] == '1'; };
   std::int64_t weights = has(1) ? 1 : 0;
   if (words.size() == 4) {
-    if (!read_number(words[3], weights) || weights < 1 || !has(1))
-      return wrong_value("the number of weights of a vertex must be 1 or more, with a format such as 011",
-                         fmt::format("'{}' with format {}", words[3], format));
+    if (!read_number(words[3], weights) || weights < 1 || weights > most_weights || !has(1))
+      return wrong_value(
+          fmt::format("the number of weights of a vertex must be 1 to {}, with a format such as 011", most_weights),
+          fmt::format("'{}' with format {}", words[3], format));
   }
   head.edge_weights = has(0);
   head.numbers_before = weights + (has(2) ? 1 : 0);
@@ -83,7 +87,7 @@ class MetisReader {
       if (!trimmed(content_).empty())
         return located(place(),
                        wrong_value(fmt::format("the graph ends after the lines of its {} vertices", head.vertices),
-                                   fmt::format("'{}'", trimmed(content_))));
+                                   fmt::format("'{}'", on_one_line(trimmed(content_)))));
     const auto arcs = static_cast<std::int64_t>(graph.arcs.size());
     auto traffic = TRY(traffic_of(std::move(graph)));
     if (arcs / 2 != head.edges)

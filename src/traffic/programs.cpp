@@ -197,11 +197,7 @@ Program program_of(const Exchange& all, Rank rank) {
   };
   each_part(all.first_received, all.received, [](std::int32_t peer, Extent e) { return receive(peer, out[e]); });
   each_part(all.first_sent, all.sent, [](std::int32_t peer, Extent e) { return send(peer, in[e]); });
-  ProgramBuilder program;
-  LaneBuilder exchange(LaneId{0}, "exchange", 1);
-  if (!steps.empty()) exchange.round(std::move(steps));
-  program.add(std::move(exchange));
-  return program.finish();
+  return program_of_one_round(std::move(steps), "exchange");
 }
 
 } // namespace

@@ -16,14 +16,6 @@ Status read_column(std::string_view word, std::string_view column, Number& value
                      fmt::format("'{}'", word));
 }
 
-// A carriage return in an error would hide what stands before it on a terminal.
-std::string on_one_line(std::string_view text) {
-  std::string shown(text);
-  for (char& c : shown)
-    if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = ' ';
-  return shown;
-}
-
 // One line without its comment.
 Status read_line(std::string_view line, TrafficBuilder& builder) {
   const std::vector<std::string_view> words = words_of(line);

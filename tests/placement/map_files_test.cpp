@@ -39,7 +39,8 @@ void expect_same(const Placement& read, const Placement& wanted, const std::stri
 }
 
 bool states_slots(MapFormat format) {
-  return format != MapFormat::hydra && format != MapFormat::slurm && format != MapFormat::vcoord;
+  return format != MapFormat::hydra && format != MapFormat::mpich5 && format != MapFormat::slurm &&
+         format != MapFormat::vcoord;
 }
 
 // Any job, and a node for each rank that has a slot there.
@@ -71,6 +72,7 @@ TEST(MapFile, IsWrittenAsLaunchersReadIt) {
             "rank 0=cn3 slot=0\nrank 1=cn3 slot=1\nrank 2=cn1 slot=0\nrank 3=login slot=0\nrank 4=cn1 slot=1\n");
   EXPECT_EQ(written(MapFormat::openmpi5, placement, two_by_two), written(MapFormat::openmpi4, placement, two_by_two));
   EXPECT_EQ(written(MapFormat::hydra, placement, two_by_two), "cn3:2\ncn1:1\nlogin:1\ncn1:1\n");
+  EXPECT_EQ(written(MapFormat::mpich5, placement, two_by_two), "-hosts cn1,cn3,login -rankmap 1,1,0,2,0\n");
   EXPECT_EQ(written(MapFormat::slurm, placement, two_by_two), "cn3\ncn3\ncn1\nlogin\ncn1\n");
   EXPECT_EQ(written(MapFormat::vcoord, placement, two_by_two), "(1,0)\n(1,0)\n(0,0)\n(1,1)\n(0,0)\n");
   EXPECT_EQ(written(MapFormat::permutation, placement, two_by_two), "4\n5\n0\n6\n1\n");
@@ -135,7 +137,7 @@ TEST(MapFile, KeepsTheNodesWhereSlotsAreAlike) {
     RandomMap map(random);
     const Placement any = *placement_in_order("random:" + std::to_string(i), map.job.slots, {});
     map.job.slots_are_alike = true;
-    for (const MapFormat format : {MapFormat::hydra, MapFormat::slurm, MapFormat::vcoord}) {
+    for (const MapFormat format : {MapFormat::hydra, MapFormat::mpich5, MapFormat::slurm, MapFormat::vcoord}) {
       const auto read = read_map(format, *write_map(format, any, map.job.context()), "m", map.job.context());
       EXPECT_EQ(read->node_of_rank(), any.node_of_rank()) << name_of(format);
     }
@@ -217,6 +219,22 @@ TEST(MapFile, ReadersNameTheLine) {
   for (const char* line : {"cn1:0", "cn1:", "cn1:x", "cn1:-1", "cn1:1 binding=user", "cn1:99999999999"})
     EXPECT_EQ(map_refused(hydra, line),
               std::string("m.txt:1: a line is a node and its number of ranks, such as 'node2:4' (got '") + line + "')");
+  for (const char* line :
+       {"-hosts cn1", "-hosts cn1 -rankmap", "-hosts cn1 -rankmap 0 0", "-host cn1 -rankmap 0", "cn1"})
+    EXPECT_EQ(map_refused(mpich5, line),
+              std::string("m.txt:1: the file must be one line, such as '-hosts node1,node2 -rankmap 0,1,1,0' (got '") +
+                  line + "')");
+  EXPECT_EQ(map_refused(mpich5, "-hosts cn1 -rankmap 0\n-hosts cn1 -rankmap 0").substr(0, 8), "m.txt:2:");
+  EXPECT_EQ(map_refused(mpich5, "-hosts cn1,cn2,cn1 -rankmap 0"),
+            "m.txt:1: -hosts must name each node once (got 'cn1'); give the rank map several of its number");
+  EXPECT_EQ(map_refused(mpich5, "-hosts cn1,cn9 -rankmap 0"),
+            "m.txt:1: the node must be one of the job, by its name (got 'cn9')");
+  for (const char* place : {"2", "-1", "x", "99999999999"})
+    EXPECT_EQ(map_refused(mpich5, std::string("-hosts cn1,cn2 -rankmap 0,") + place),
+              std::string("m.txt:1: the rank map must be numbers of the 2 hosts, counted from 0 (got '") + place +
+                  "')");
+  EXPECT_EQ(map_refused(mpich5, "-hosts cn1,cn2 -rankmap 1,1,1"),
+            "m.txt:1: a node with 2 slots takes no more ranks (got 'cn2'); give more ranks per node");
   EXPECT_EQ(map_refused(slurm, "cn1\ncn2 cn3"), "m.txt:2: a line is the node of one rank (got 'cn2 cn3')");
   EXPECT_EQ(map_refused(slurm, "cn1\ncn2\ncn1\ncn1"),
             "m.txt:4: a node with 2 slots takes no more ranks (got 'cn1'); give more ranks per node");
@@ -237,7 +255,7 @@ TEST(MapFile, ReadersNameTheLine) {
               std::string("m.txt:1: a line is the slot of one rank, from 0 to 7 (got '") + line + "')");
   EXPECT_EQ(map_refused(permutation, "3\n3"),
             "m.txt:2: the file must name each slot once (got slot 1 of node 1 as in line 1)");
-  for (const MapFormat format : {openmpi4, openmpi5, hydra, slurm, cray, vcoord, permutation})
+  for (const MapFormat format : {openmpi4, openmpi5, hydra, mpich5, slurm, cray, vcoord, permutation})
     EXPECT_EQ(map_refused(format, "# nothing\n"), "m.txt: the file must name each rank (got none)");
 }
 
@@ -258,7 +276,7 @@ TEST(MapFile, WritersSayWhatAFormatCannot) {
       written(MapFormat::slurm, swapped, two_by_two),
       "slurm gives the slots of a node to its ranks in rank order, so rank 1 must have slot 0 of node 1 (got slot "
       "1); take openmpi5, cray or placement");
-  for (const MapFormat format : {MapFormat::hydra, MapFormat::vcoord})
+  for (const MapFormat format : {MapFormat::hydra, MapFormat::mpich5, MapFormat::vcoord})
     EXPECT_NE(written(format, swapped, two_by_two).find("in rank order"), std::string::npos);
   EXPECT_EQ(
       written(MapFormat::cray, swapped, two_by_two),
@@ -289,8 +307,30 @@ TEST(MapFormat, HasAName) {
   for (const MapFormat format : map_formats()) EXPECT_EQ(*map_format_of(name_of(format)), format);
   const auto none = map_format_of("openmpi");
   EXPECT_EQ(none ? "" : none.error().sentence(),
-            "a format of maps is one of openmpi4, openmpi5, hydra, slurm, cray, vcoord, permutation, placement (got "
-            "'openmpi')");
+            "a format of maps is one of openmpi4, openmpi5, hydra, mpich5, slurm, cray, vcoord, permutation, placement "
+            "(got 'openmpi')");
+}
+
+TEST(MapFormat, WarnsWhereMpichTakesANodeForSeveral) {
+  const Slots slots(3, 2);
+  const auto warning = [&](const char* order, MapFormat format) {
+    return map_warning(format, *placement_in_order(order, slots, {}));
+  };
+  EXPECT_EQ(
+      warning("round-robin", MapFormat::hydra),
+      "MPICH takes each line of a host file as a node of its own, so ranks of the same node on different lines do "
+      "not share memory (3 of 3 nodes); take mpich5 if you have MPICH 5");
+  EXPECT_NE(warning("folded", MapFormat::hydra).find("(2 of 3 nodes)"), std::string::npos);
+  EXPECT_EQ(warning("block", MapFormat::hydra), "");
+  EXPECT_EQ(warning("round-robin", MapFormat::mpich5) + warning("round-robin", MapFormat::slurm), "");
+}
+
+TEST(MapFile, OfMpichHasListsThatTheKernelTakes) {
+  const MapJob large{Slots(30'000, 1), {}, {}, 0, false};
+  MapJob named = large;
+  for (int n = 0; n < 30'000; ++n) named.names.push_back("n" + std::to_string(n));
+  EXPECT_EQ(written(MapFormat::mpich5, Placement::block(named.slots), named),
+            "mpich5 must have lists of at most 131071 characters (got 198889); take hydra");
 }
 
 TEST(MapFormat, IsLaunchedByItsCommand) {
@@ -299,6 +339,7 @@ TEST(MapFormat, IsLaunchedByItsCommand) {
   EXPECT_EQ(launch_hint(openmpi5, "r.txt", 8), "mpirun -n 8 --map-by rankfile:file=r.txt PROGRAM");
   EXPECT_EQ(launch_hint(openmpi5, "my r.txt", 8), "mpirun -n 8 --map-by 'rankfile:file=my r.txt' PROGRAM");
   EXPECT_EQ(launch_hint(hydra, "it's", 8), "mpiexec -f 'it'\\''s' -n 8 PROGRAM");
+  EXPECT_EQ(launch_hint(mpich5, "my map", 8), "mpiexec $(cat 'my map') -n 8 PROGRAM");
   EXPECT_EQ(launch_hint(slurm, "h", 4), "SLURM_HOSTFILE=h srun -m arbitrary -n 4 PROGRAM");
   EXPECT_EQ(launch_hint(cray, "MPICH_RANK_ORDER", 4),
             "MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE=MPICH_RANK_ORDER srun -n 4 PROGRAM");

@@ -51,9 +51,12 @@ TEST(PlacementText, RefusalsNameTheLine) {
   EXPECT_EQ(refused("0 4 0"), "p.txt:1: the node must be 0 to 3 (got '4')");
   EXPECT_EQ(refused("0 cn1 0"),
             "p.txt:1: the node must be 0 to 3 (got 'cn1'); write numbers, or name the nodes in the machine file");
+  EXPECT_EQ(refused("0 0\r\v0\rx"), "p.txt:1: a line has rank, node and slot, such as '5 2 0' (got '0 0  0 x')");
+  const std::vector<std::string> more = {"cn1", "cn2", "cn3", "login", "cn5"};
+  EXPECT_EQ(refused("0 cn5 0", more), "p.txt:1: the node must be 0 to 3 or its name (got 'cn5')");
   EXPECT_EQ(refused("0 cn9 0", names), "p.txt:1: the node must be 0 to 3 or its name (got 'cn9')");
-  EXPECT_EQ(refused("0 0 0\n3 0 1"), "p.txt: the line of rank 1 is missing; add it");
-  EXPECT_EQ(refused("# nothing\n"), "p.txt: the file must have a line for each rank (got none)");
+  EXPECT_EQ(refused("0 0 0\n3 0 1"), "p.txt: rank 1 is missing; add it");
+  EXPECT_EQ(refused("# nothing\n"), "p.txt: the file must name each rank (got none)");
   for (const char* line : {"0 0", "0 0 0 0", "a 0 0", "0 0 b", "-1 0 0", "0 0 -1", "99999999999 0 0", "rank", "rank 0"})
     EXPECT_EQ(refused(line).substr(0, 8), "p.txt:1:") << line;
 }

@@ -1,4 +1,8 @@
-"""A Slurm of one node for the tests, which nobody else uses: munged, slurmctld and slurmd with files in one folder."""
+"""A Slurm for the tests, which nobody else uses: munged, slurmctld and slurmd with files in one folder.
+
+It has one node, or several. Then each slurmd has a port of its own and runs in a namespace in which this machine has
+the node's name, so slurmd need not be built for several nodes on one machine (--enable-multiple-slurmd).
+"""
 
 from __future__ import annotations
 
@@ -9,8 +13,10 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+import named_nodes
 
 DAEMONS = ("munged", "slurmctld", "slurmd")
 CPUS = 4  # that the node claims to have
@@ -18,18 +24,17 @@ CONFIGURATION = """
 ClusterName=kumihimo
 SlurmctldHost={host}(127.0.0.1)
 SlurmctldPort={control_port}
-SlurmdPort={node_port}
 SlurmUser={user}
 SlurmdUser={user}
 AuthType=auth/munge
 AuthInfo=socket={folder}/munge.socket
 CryptoType=crypto/munge
 StateSaveLocation={folder}/state
-SlurmdSpoolDir={folder}/spool
+SlurmdSpoolDir={folder}/spool.%n
 SlurmctldPidFile={folder}/slurmctld.pid
-SlurmdPidFile={folder}/slurmd.pid
+SlurmdPidFile={folder}/slurmd.%n.pid
 SlurmctldLogFile={folder}/slurmctld.log
-SlurmdLogFile={folder}/slurmd.log
+SlurmdLogFile={folder}/slurmd.%n.log
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 SwitchType=switch/none
@@ -39,13 +44,14 @@ SlurmdParameters=config_overrides
 JobAcctGatherType=jobacct_gather/none
 ReturnToService=2
 SchedulerParameters=sched_interval=1,bf_interval=1
-NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} State=UNKNOWN
+{nodes}
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 """
+NODE = "NodeName={name} NodeAddr=127.0.0.1 Port={port} CPUs={cpus} State=UNKNOWN"
 
 
 def lacking() -> str:
-    """Why there can be none here; empty if there can."""
+    """Why there can be none of one node here; empty if there can."""
     path = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin", "/sbin"))
     absent = [name for name in (*DAEMONS, "srun", "salloc") if shutil.which(name, path=path) is None]
     if absent:
@@ -53,26 +59,32 @@ def lacking() -> str:
     return "" if os.geteuid() == 0 else "slurmd needs root"
 
 
-def free_ports() -> tuple[int, int]:
-    with socket.socket() as one, socket.socket() as other:
-        one.bind(("127.0.0.1", 0))
-        other.bind(("127.0.0.1", 0))
-        return one.getsockname()[1], other.getsockname()[1]
+def free_ports(number: int) -> list[int]:
+    with contextlib.ExitStack() as open_sockets:
+        sockets = [open_sockets.enter_context(socket.socket()) for _ in range(number)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]
 
 
 @contextlib.contextmanager
-def running(folder: Path) -> Iterator[Path]:
-    """Its slurm.conf. Raises RuntimeError, with what the daemons wrote, where it does not start."""
-    for name in ("state", "spool", "munge"):
+def running(folder: Path, nodes: Sequence[str] = ()) -> Iterator[Path]:
+    """Its slurm.conf. `nodes`: their names; by default one, as this machine is called. Raises RuntimeError, with what
+    the daemons wrote, where it does not start."""
+    for name in ("state", "munge"):
         (folder / name).mkdir(mode=0o700)
     key = folder / "munge" / "key"
     key.write_bytes(os.urandom(1024))
     key.chmod(0o400)
-    ports = dict(zip(("control_port", "node_port"), free_ports()))
     host = socket.gethostname().partition(".")[0]
+    control_port, *ports = free_ports(1 + max(1, len(nodes)))
+    of_nodes = [NODE.format(name=name, port=port, cpus=CPUS) for name, port in zip(nodes or [host], ports)]
     configuration = folder / "slurm.conf"
     configuration.write_text(
-        CONFIGURATION.format(folder=folder, host=host, user="root", cpus=CPUS, **ports), encoding="utf-8"
+        CONFIGURATION.format(
+            folder=folder, host=host, user="root", control_port=control_port, nodes="\n".join(of_nodes)
+        ),
+        encoding="utf-8",
     )
     files = {name: folder / f"munge.{name}" for name in ("socket", "pid", "log", "seed")}
     munged = [
@@ -81,7 +93,7 @@ def running(folder: Path) -> Iterator[Path]:
     lines = (
         ["munged", "--foreground", "--force", f"--key-file={key}", *munged],
         ["slurmctld", "-D", "-f", configuration],
-        ["slurmd", "-D", "-f", configuration],
+        *([*(named_nodes.on(name) if name else ()), "slurmd", "-D", "-f", configuration] for name in nodes or [""]),
     )
     path = os.pathsep.join((os.environ["PATH"], "/usr/sbin", "/sbin"))
     environment = {**os.environ, "PATH": path, "SLURM_CONF": str(configuration)}
@@ -102,7 +114,7 @@ def running(folder: Path) -> Iterator[Path]:
                 )
                 if line[0] == "munged":
                     wait_until(files["socket"].exists, daemons)
-            wait_until(lambda: is_idle(environment), daemons)
+            wait_until(lambda: are_idle(environment, len(of_nodes)), daemons)
             yield configuration
         except TimeoutError:
             said = "\n".join(path.read_text(errors="replace")[-600:] for path in sorted(folder.glob("*.log")))
@@ -125,8 +137,13 @@ def wait_until(holds, daemons: list[subprocess.Popen], seconds: float = 15) -> N
         time.sleep(0.1)
 
 
-def is_idle(environment: dict[str, str]) -> bool:
+def are_idle(environment: dict[str, str], nodes: int) -> bool:
     done = subprocess.run(
-        ["sinfo", "--noheader", "--format=%t"], env=environment, capture_output=True, text=True, check=False, timeout=20
+        ["sinfo", "--noheader", "--Node", "--format=%t"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=20,
     )
-    return done.stdout.strip() == "idle"
+    return done.stdout.split() == ["idle"] * nodes

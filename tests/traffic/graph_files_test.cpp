@@ -64,8 +64,11 @@ TEST(MetisGraph, RefusalsNameTheLine) {
   EXPECT_EQ(metis_refusal("0 0"), "g:1: the number of vertices must be 1 to 16777216 (got 0)");
   EXPECT_EQ(metis_refusal("4 3 2"), "g:1: the format must be three digits of 0 and 1, such as 001 (got '2')");
   EXPECT_EQ(metis_refusal("4 3 0001"), "g:1: the format must be three digits of 0 and 1, such as 001 (got '0001')");
-  EXPECT_EQ(metis_refusal("4 3 1 2"), "g:1: the number of weights of a vertex must be 1 or more, with a format such as "
-                                      "011 (got '2' with format 1)");
+  EXPECT_EQ(metis_refusal("4 3 1 2"), "g:1: the number of weights of a vertex must be 1 to 1000000, with a format such "
+                                      "as 011 (got '2' with format 1)");
+  EXPECT_TRUE(metis_refusal("4 3 110 9223372036854775807").starts_with("g:1: the number of weights of a vertex must"));
+  EXPECT_EQ(metis_refusal("a\r3\r"), "g:1: " + head + "(got 'a 3')");
+  EXPECT_EQ(metis_refusal("2 1\n2\n1\n1\r\v1\n"), "g:4: the graph ends after the lines of its 2 vertices (got '1  1')");
   EXPECT_EQ(metis_refusal("4 3 10 0").substr(0, 4), "g:1:");
   EXPECT_EQ(metis_refusal("4 3\n2\n1 3\n2 4\n"), "g:1: the graph must have a line for each of its 4 vertices (got 3)");
   EXPECT_EQ(metis_refusal("2 1\n2\n1\n\n1\n"), "g:5: the graph ends after the lines of its 2 vertices (got '1')");

@@ -85,7 +85,7 @@ RanksPerNodeOrMachine = option("--ranks-per-node G", _RANKS_PER_NODE.format("the
 Order = option(
     "--order NAME",
     "Order of ranks on nodes: block, round-robin, folded, axes:AXES, reversed-axes, snake[:AXES], hilbert[:AXES], "
-    "blocks:CELLS:GRID or random:SEED [default: block].",
+    "blocks:CELLS[:GRID] or random:SEED [default: block].",
 )
 Placement = option("--placement FILE", "Placement file: lines 'rank node slot', or an Open MPI rankfile.", Path)
 Count = option("--count -n N", "Length of the data in elements, instead of --bytes.", int)

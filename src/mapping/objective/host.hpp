@@ -4,6 +4,9 @@
 #include "base/result.hpp"
 #include "mapping/objective/metric.hpp"
 #include "placement/slots.hpp"
+#include "topology/level.hpp"
+
+#include <span>
 
 namespace kumihimo::mapping {
 
@@ -15,6 +18,9 @@ struct Host {
 
   // Error: another number of nodes than the network has.
   static Result<Host> make(TopologyPtr network, Slots slots);
+  // The cores of one node, a slot each, as leaves of a tree of its levels (topology/level.hpp: groups of consecutive
+  // cores, outermost first), so that two cores are the nearer the more levels they share. Without levels all are alike.
+  static Host of_cores(std::int32_t cores, std::span<const Level> levels);
 
   std::int32_t size() const { return slots.size(); }
   std::int32_t node(std::int32_t slot) const { return node_of_slot[static_cast<std::size_t>(slot)]; }

@@ -121,6 +121,18 @@ TEST(Objectives, TrafficThatWouldOverflowIsWeighed) {
   EXPECT_GT(hop_bytes(weighed.graph, host, Assignment::of_slots({0, 63}, 64)), 0);
 }
 
+TEST(Host, CoresAreTheNearerTheMoreLevelsTheyShare) {
+  const std::vector<Level> levels = {{"package", 6}, {"l3", 3}};
+  const Host host = Host::of_cores(11, levels);
+  EXPECT_EQ(host.size(), 11);
+  EXPECT_EQ(host.metric(0, 2), 2);
+  EXPECT_EQ(host.metric(2, 3), 4);
+  EXPECT_EQ(host.metric(5, 6), 6);
+  EXPECT_EQ(host.metric(9, 10), 2);
+  EXPECT_EQ(Host::of_cores(3, {}).metric(0, 2), 2);
+  EXPECT_EQ(Host::of_cores(1, levels).size(), 1);
+}
+
 TEST(Host, RefusesSlotsOfAnotherNetwork) {
   const auto host = Host::make(std::make_shared<Torus>(*Shape::parse("4x4")), Slots(15, 1));
   ASSERT_FALSE(host.ok());

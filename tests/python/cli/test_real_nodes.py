@@ -10,17 +10,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import named_nodes
 import pytest
 from by_c_names import BEGINNING
 
 from kumihimo import mpi
 from kumihimo.bench import Case, OtherNodes, RealNodes, run_measure
 
-AGENT = """#!/bin/sh
-node=$1
-shift
-exec unshare --uts sh -c 'hostname "$0" && exec sh -c "$*"' "$node" "$@"
-"""
 PROGRAM = f"""
 import ctypes, sys
 family, library = sys.argv[1:]
@@ -32,25 +28,15 @@ ASKED = ("allreduce", "--mpi", "openmpi")
 pytestmark = pytest.mark.mpi
 
 
-def may_name_nodes() -> bool:
-    asked = ["unshare", "--uts", "hostname", "nodea"]
-    try:
-        return subprocess.run(asked, capture_output=True, timeout=20, check=False).returncode == 0
-    except OSError:
-        return False
-
-
 @pytest.fixture
 def nodes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> mpi.Installation:
     """nodea and nodeb, with room for two ranks each."""
     found = next((each for each in mpi.discover() if each.family == "openmpi"), None)
     if found is None or not found.version.startswith("4."):
         pytest.skip("no Open MPI 4 on this machine")
-    if not may_name_nodes():
-        pytest.skip("no namespaces for the names of nodes here (unshare --uts)")
-    agent, hosts = tmp_path / "agent", tmp_path / "hosts"
-    agent.write_text(AGENT, encoding="utf-8")
-    agent.chmod(0o755)
+    if reason := named_nodes.lacking():
+        pytest.skip(reason)
+    agent, hosts = named_nodes.agent_in(tmp_path), tmp_path / "hosts"
     hosts.write_text("nodea slots=2\nnodeb slots=2\n", encoding="utf-8")
     settings = {"plm_rsh_agent": agent, "plm_rsh_no_tree_spawn": 1, "orte_default_hostfile": hosts}
     settings |= {"oob_tcp_if_include": "lo", "btl_tcp_if_include": "lo"}
@@ -112,7 +98,9 @@ def test_a_node_that_does_not_see_the_task_is_told_of(nodes, kumihimo, tmp_path,
     mounting = ["unshare", "--mount", "mount", "-t", "tmpfs", "none", str(own)]
     if subprocess.run(mounting, capture_output=True, timeout=20, check=False).returncode != 0:
         pytest.skip("no file systems of a node's own here (unshare --mount, mount -t tmpfs)")
-    agent = AGENT.replace("--uts sh -c 'hostname", f"--uts --mount sh -c 'mount -t tmpfs none {own} && hostname")
+    agent = named_nodes.AGENT.replace(
+        "--uts sh -c 'hostname", f"--uts --mount sh -c 'mount -t tmpfs none {own} && hostname"
+    )
     (tmp_path / "agent").write_text(agent, encoding="utf-8")
     monkeypatch.setenv("TMPDIR", str(own))
     ended = kumihimo("bench", *ASKED, "-p", "4", "-b", "8")

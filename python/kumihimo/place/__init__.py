@@ -1,0 +1,1 @@
+"""Placement of a program's ranks on a machine's nodes, by who sends how much to whom."""

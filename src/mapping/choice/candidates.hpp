@@ -1,0 +1,39 @@
+// The candidates of a search: each is measured once, and the best one is picked by one rule.
+#pragma once
+
+#include "mapping/choice/request.hpp"
+#include "mapping/search/tools.hpp"
+
+namespace kumihimo::mapping {
+
+class Candidates {
+ public:
+  // The first map to be added is the usual order.
+  Candidates(const MappingRequest& request, const Tools& tools) : request_(request), tools_(tools) {}
+
+  // Maps that are here already are left out. The best map of a library lowers the cap.
+  void add(Origin origin, std::vector<NamedMap> maps);
+
+  const std::vector<Candidate>& all() const { return all_; }
+  std::vector<Candidate>& all() { return all_; }
+  // What the busiest link may carry: no more than in the usual order, nor than in the library's map of fewest
+  // hop-bytes.
+  std::int64_t link_cap() const { return link_cap_; }
+  // By the objective; of equals the earlier one. Candidates beyond the cap count only if none is within it or the
+  // request has no cap.
+  std::size_t best() const;
+  // The numbers of all, best first by the objective; those beyond the cap come last.
+  std::vector<std::size_t> ranking() const;
+  // Of each origin the one of fewest hop-bytes, whatever its links carry; the fewest first, at most so many.
+  std::vector<std::size_t> best_of_origins(std::size_t most) const;
+
+ private:
+  bool is_better(const Candidate& a, const Candidate& b) const;
+  const MappingRequest& request_;
+  const Tools& tools_;
+  std::vector<Candidate> all_;
+  std::int64_t link_cap_ = 0;
+  double library_hop_bytes_ = -1; // of its best map; below 0: none yet
+};
+
+} // namespace kumihimo::mapping

@@ -1,0 +1,285 @@
+#include "mapping/choice/choice.hpp"
+
+#include "mapping/anneal/annealing.hpp"
+#include "mapping/anneal/relief.hpp"
+#include "mapping/choice/candidates.hpp"
+#include "mapping/lattice/lattice.hpp"
+#include "mapping/objective/hop_bytes.hpp"
+#include "mapping/partition/bisection.hpp"
+#include "mapping/partition/greedy.hpp"
+#include "mapping/structured/structured_maps.hpp"
+#include "placement/orders.hpp"
+#include "topology/fat_tree.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+namespace kumihimo::mapping {
+namespace {
+
+// How much of each kind of work an effort does. Terms are distances looked up: some nanoseconds each on one core.
+struct Work {
+  std::int64_t structured_per_rank, most_structured; // terms
+  std::int64_t annealed_per_rank, most_annealed;     // terms of all finalists together
+  int library_maps, bisections;
+  std::size_t finalists;
+  int chains;
+};
+
+Work work_of(Effort effort) {
+  switch (effort) {
+  case Effort::fast: return {2'000, 8'000'000, 0, 0, 1, 0, 0, 1};
+  case Effort::standard: return {100'000, 200'000'000, 100'000, 250'000'000, 8, 2, 3, 4};
+  case Effort::thorough: return {1'000'000, 3'000'000'000, 2'000'000, 10'000'000'000, 16, 8, 6, 16};
+  }
+  return {};
+}
+
+std::int64_t terms_for(std::int64_t per_rank, std::int64_t most, std::int32_t ranks) {
+  return std::min(most, per_rank * ranks);
+}
+
+// Accepted shares of uphill moves at first: a map with structure is to keep it, another one is to be shaken.
+constexpr double cool = 0.02, hot = 0.3;
+
+// A network on which two nodes are equally far apart, whichever they are: there hop-bytes count bytes between nodes.
+Result<Host> without_distances(const Host& host) {
+  const Result<FatTree> flat = FatTree::make({{host.slots.nodes(), 1, 1}}, host.slots.nodes());
+  if (!flat) return flat.error();
+  return Host::make(std::make_shared<FatTree>(*flat), host.slots);
+}
+
+class Search {
+ public:
+  Search(const MappingRequest& request, const Host& searched, const Tools& tools)
+      : request_(request), tools_(tools), work_(work_of(request.effort)), own_(greedy_partitioner()),
+        weighed_(weigh(Graph::of(request.traffic), searched)), problem_{request.traffic, weighed_.graph, searched,
+                                                                        request.grid},
+        candidates_(request, tools) {}
+
+  Mapping run() {
+    add_usual_orders();
+    bounds_ = hop_bounds(problem_, {}, bound_terms(), tools_);
+    for (void (Search::*step)() :
+         {&Search::add_structured_maps, &Search::add_library_maps, &Search::add_bisections, &Search::polish})
+      if (!is_at_bound() && !tools_.stop()) (this->*step)();
+    if (!tools_.stop()) keep_links_cool();
+    if (request_.objective == Objective::time) predict_finalists();
+    return result();
+  }
+
+ private:
+  std::int64_t structured_terms() const {
+    return terms_for(work_.structured_per_rank, work_.most_structured, request_.traffic.ranks());
+  }
+  std::int64_t annealed_terms() const {
+    return terms_for(work_.annealed_per_rank, work_.most_annealed, request_.traffic.ranks());
+  }
+  std::int64_t bound_terms() const { return structured_terms(); }
+
+  double least_hops() const { return bounds_.empty() ? 0 : bounds_.front().average_hops; }
+  const Candidate& best() const { return candidates_.all()[candidates_.best()]; }
+  bool is_within(double factor) const {
+    return request_.objective == Objective::hop_bytes && best().measures.average_hops <= factor * least_hops();
+  }
+  // Nothing better is worth a search: of hop-bytes alone bounds are often reached.
+  bool is_at_bound() const { return is_within(1.0005); }
+
+  void report(std::string phase) const {
+    const Measures& measures = best().measures;
+    tools_.report(
+        {std::move(phase), 0, measures.average_hops, static_cast<double>(measures.link_bytes_max), least_hops()});
+  }
+
+  // The tools for one phase, whose own report knows neither its name nor the best placement of all.
+  Tools during(const std::string& phase) const {
+    Tools tools = tools_;
+    tools.report = [this, phase](Progress progress) {
+      progress.phase = phase;
+      const Measures& measures = best().measures;
+      if (progress.average_hops <= 0 || progress.average_hops > measures.average_hops)
+        progress.average_hops = measures.average_hops;
+      progress.link_bytes_max = static_cast<double>(measures.link_bytes_max);
+      progress.least_hops = least_hops();
+      tools_.report(progress);
+    };
+    return tools;
+  }
+
+  void add_usual_orders() {
+    const Host& host = request_.host;
+    const OrderContext context{host.slots, request_.nodes, request_.grid, request_.traffic.ranks()};
+    candidates_.add(Origin::order, {{"block", Assignment::identity(context.ranks, host.size())}});
+    std::vector<NamedMap> orders;
+    for (const std::string& order : simple_orders(context))
+      if (const Result<Placement> placement = placement_in_order(order, context))
+        orders.push_back({order, Assignment::of(*placement)});
+    if (request_.effort == Effort::fast && request_.objective == Objective::hop_bytes)
+      add_shortest(std::move(orders));
+    else
+      candidates_.add(Origin::order, std::move(orders));
+    candidates_.add(Origin::user, request_.starts);
+  }
+
+  // Link loads take ten times as long as hop-bytes: orders that are not shorter than the best one so far go without.
+  void add_shortest(std::vector<NamedMap> orders) {
+    std::vector<std::pair<std::int64_t, std::size_t>> lengths;
+    for (std::size_t at = 0; at < orders.size(); ++at)
+      lengths.emplace_back(hop_bytes(problem_.graph, problem_.host, orders[at].map), at);
+    std::sort(lengths.begin(), lengths.end());
+    const std::int64_t usual = hop_bytes(problem_.graph, problem_.host, best().map);
+    for (const auto& [length, at] : lengths) {
+      if (length >= usual || candidates_.best() != 0) return;
+      std::vector<NamedMap> one;
+      one.push_back(std::move(orders[at]));
+      candidates_.add(Origin::order, std::move(one));
+    }
+  }
+
+  void add_structured_maps() {
+    report("structure");
+    lattices_ = recognise(problem_.graph);
+    candidates_.add(Origin::structured,
+                    structured_maps(problem_, lattices_, structured_terms(), request_.seed, during("structured maps")));
+    if (lattices_.empty()) return;
+    std::vector<HopBound> bounds = hop_bounds(problem_, lattices_, bound_terms(), tools_);
+    if (!bounds.empty()) bounds_ = std::move(bounds);
+  }
+
+  void add_library_maps() {
+    // A structured map close to the bound is better than what a library finds.
+    if (request_.effort == Effort::fast && is_within(1.02)) return;
+    for (Partitioner* const library : request_.partitioners) {
+      report(fmt::format("map by {}", library->name()));
+      std::vector<std::optional<Assignment>> maps(static_cast<std::size_t>(work_.library_maps));
+      tools_.parallel(work_.library_maps, [&](int at) {
+        if (!tools_.stop())
+          maps[static_cast<std::size_t>(at)] =
+              library->whole_map(problem_.graph, problem_.host, at, request_.seed + static_cast<std::uint64_t>(at));
+      });
+      std::vector<NamedMap> found;
+      for (std::size_t at = 0; at < maps.size(); ++at)
+        if (maps[at]) found.push_back({fmt::format("{} {}", library->name(), at + 1), std::move(*maps[at])});
+      candidates_.add(Origin::library, std::move(found));
+    }
+  }
+
+  void add_bisections() {
+    Partitioner& cutter = request_.partitioners.empty() ? *own_ : *request_.partitioners.front();
+    const int count = work_.library_maps == 1 && request_.partitioners.empty() ? 1 : work_.bisections;
+    std::vector<NamedMap> found;
+    for (int at = 0; at < count && !tools_.stop(); ++at) {
+      BisectOptions options;
+      options.seed = request_.seed + static_cast<std::uint64_t>(at);
+      found.push_back({fmt::format("bisection {} by {}", at + 1, cutter.name()),
+                       bisect(problem_, cutter, options, during("bisection"))});
+    }
+    candidates_.add(Origin::bisection, std::move(found));
+  }
+
+  // The best of each origin, annealed.
+  void polish() {
+    const std::vector<std::size_t> starts = candidates_.best_of_origins(work_.finalists);
+    std::vector<NamedMap> found;
+    for (const std::size_t start : starts) {
+      if (tools_.stop()) break;
+      const Candidate& candidate = candidates_.all()[start];
+      const bool has_structure = candidate.origin != Origin::bisection && candidate.origin != Origin::library;
+      NamedMap map{candidate.name + ", annealed", candidate.map};
+      const Annealing annealing{annealed_terms() / static_cast<std::int64_t>(starts.size()), work_.chains,
+                                has_structure ? cool : hot};
+      anneal(map.map, problem_, annealing, request_.seed, during("annealing"));
+      found.push_back(std::move(map));
+    }
+    candidates_.add(Origin::annealed, std::move(found));
+  }
+
+  // Brings the best maps within what links may carry; for the objective `links`, to the least that is found.
+  void keep_links_cool() {
+    if (work_.finalists == 0) return;
+    const Weighed weighed = weigh(Graph::of(request_.traffic), request_.host);
+    const Problem problem{request_.traffic, weighed.graph, request_.host, request_.grid};
+    const Annealing annealing{annealed_terms() / 2, work_.chains, cool};
+    std::vector<NamedMap> found;
+    if (request_.objective == Objective::links) {
+      const std::vector<std::size_t> ranking = candidates_.ranking();
+      NamedMap map{candidates_.all()[ranking.front()].name + ", links relieved",
+                   candidates_.all()[ranking.front()].map};
+      least_link_load(map.map, problem, annealing, request_.seed, during("relieving links"));
+      found.push_back(std::move(map));
+    } else if (request_.caps_links) {
+      const Candidate& shortest = candidates_.all()[candidates_.best_of_origins(1).front()];
+      if (shortest.is_within_cap) return;
+      NamedMap map{shortest.name + ", links relieved", shortest.map};
+      if (!relieve(map.map, problem, candidates_.link_cap(), annealing, request_.seed, during("relieving links")))
+        return;
+      found.push_back(std::move(map));
+    }
+    candidates_.add(Origin::annealed, std::move(found));
+  }
+
+  // Predictions take long: the usual order and the best by hop-bytes get one.
+  void predict_finalists() {
+    constexpr std::size_t most = 8;
+    std::vector<std::size_t> finalists = {0};
+    for (const std::size_t at : candidates_.ranking())
+      if (at != 0 && finalists.size() < most && candidates_.all()[at].is_within_cap) finalists.push_back(at);
+    for (std::size_t at = 0; at < finalists.size() && !(at > 0 && tools_.stop()); ++at) {
+      Candidate& candidate = candidates_.all()[finalists[at]];
+      tools_.report({"predicting", static_cast<double>(at) / static_cast<double>(finalists.size()),
+                     candidate.measures.average_hops, static_cast<double>(candidate.measures.link_bytes_max),
+                     least_hops()});
+      if (request_.seconds) candidate.seconds = request_.seconds(candidate.map.placement(request_.host.slots));
+    }
+  }
+
+  Mapping result() {
+    Mapping mapping;
+    mapping.chosen = candidates_.best();
+    for (const Lattice& lattice : lattices_) mapping.lattices.push_back(lattice.name());
+    const bool is_of_hops = &problem_.host == &request_.host;
+    if (is_of_hops) mapping.bounds = bounds_;
+    mapping.link_bounds = link_bounds(problem_, is_of_hops ? least_hops() : 0);
+    mapping.complete = !tools_.stop();
+    mapping.candidates = std::move(candidates_.all());
+    return mapping;
+  }
+
+  const MappingRequest& request_;
+  const Tools& tools_;
+  const Work work_;
+  const std::unique_ptr<Partitioner> own_;
+  const Weighed weighed_;
+  const Problem problem_;
+  Candidates candidates_;
+  std::vector<Lattice> lattices_;
+  std::vector<HopBound> bounds_;
+};
+
+Status check(const MappingRequest& request) {
+  const std::int32_t ranks = request.traffic.ranks(), slots = request.host.size();
+  if (ranks > slots)
+    return wrong_value(fmt::format("the traffic must have at most {} ranks, one for each slot", slots), ranks,
+                       "take more nodes or more ranks per node");
+  if (request.grid && request.grid->places() != ranks)
+    return wrong_value(fmt::format("the grid must have the {} ranks of the traffic", ranks), request.grid->text());
+  for (const NamedMap& start : request.starts)
+    if (start.map.ranks() != ranks || start.map.slots() != slots)
+      return wrong_value(fmt::format("{} must place {} ranks in {} slots", start.name, ranks, slots),
+                         fmt::format("{} in {}", start.map.ranks(), start.map.slots()));
+  return Nothing{};
+}
+
+} // namespace
+
+Result<Mapping> map_ranks(const MappingRequest& request, const Tools& tools) {
+  if (const Status status = check(request); !status) return status.error();
+  if (request.objective != Objective::off_node) return Search(request, request.host, tools).run();
+  const Result<Host> flat = without_distances(request.host);
+  if (!flat) return flat.error();
+  return Search(request, *flat, tools).run();
+}
+
+} // namespace kumihimo::mapping

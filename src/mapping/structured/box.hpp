@@ -1,0 +1,32 @@
+// A box of a host's slots: all combinations of some coordinates on each axis, each with a slot. Structured maps fill
+// it.
+#pragma once
+
+#include "mapping/objective/host.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace kumihimo::mapping {
+
+struct Box {
+  std::vector<Axis> axes; // the last runs fastest; an axis that wraps is a whole ring of the host
+  // Hops between two coordinates of an axis, length * length; empty: all places are on the one axis, and the host is
+  // asked. Slots of a node are an axis of distance 0.
+  std::vector<std::vector<std::int32_t>> hops;
+  std::vector<std::int32_t> slot_of_place;
+
+  std::int32_t places() const { return static_cast<std::int32_t>(slot_of_place.size()); }
+  bool has_axes() const { return !hops.empty(); }
+  std::int32_t stride(std::size_t axis) const {
+    std::int32_t stride = 1;
+    for (std::size_t after = axis + 1; after < axes.size(); ++after) stride *= axes[after].length;
+    return stride;
+  }
+};
+
+// Boxes of exactly so many places: the whole host, or parts of it, at most `most`. None where no lengths fit, or where
+// the host's holes leave no such box.
+std::vector<Box> boxes_of(const Host& host, std::int32_t places, std::size_t most);
+
+} // namespace kumihimo::mapping

@@ -1,0 +1,122 @@
+#include "mapping_run/run.hpp"
+
+#include "mapping/objective/hop_bytes.hpp"
+#include "mapping/partition/within_node.hpp"
+#include "mapping_run/partitioners.hpp"
+#include "mapping_run/workers.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <new>
+
+namespace kumihimo::mapping_run {
+namespace {
+
+int processors() {
+  cpu_set_t allowed;
+  return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? std::max(1, CPU_COUNT(&allowed)) : 1;
+}
+
+} // namespace
+
+Result<mapping::Host> host_of(const TopologyPtr& network, const Slots& slots, std::span<const Level> cores) {
+  if (slots.nodes() == 1) return mapping::Host::of_cores(slots.size(), cores);
+  return mapping::Host::make(network, slots);
+}
+
+MappingRun::MappingRun(RunRequest request) : request_(std::move(request)) {
+  thread_ = std::thread([this] {
+    std::optional<Result<RunResult>> result;
+    try {
+      result = work();
+    } catch (const std::bad_alloc&) {
+      result = failed("the search needs more memory than there is", "take --effort fast, or fewer ranks");
+    }
+    const std::lock_guard lock(mutex_);
+    result_ = std::move(result);
+    has_ended_.notify_all();
+  });
+}
+
+MappingRun::~MappingRun() {
+  stop();
+  thread_.join();
+}
+
+bool MappingRun::wait(double seconds) {
+  std::unique_lock lock(mutex_);
+  return has_ended_.wait_for(lock, std::chrono::duration<double>(seconds), [&] { return result_.has_value(); });
+}
+
+mapping::Progress MappingRun::progress() const {
+  const std::lock_guard lock(mutex_);
+  return progress_;
+}
+
+Result<RunResult> MappingRun::result() {
+  std::unique_lock lock(mutex_);
+  has_ended_.wait(lock, [&] { return result_.has_value(); });
+  return std::move(*result_);
+}
+
+Result<RunResult> MappingRun::work() {
+  const RunRequest& request = request_;
+  Result<mapping::Host> made = host_of(request.network, request.slots, request.cores);
+  if (!made) return made.error();
+  const mapping::Host& host = *made;
+
+  std::vector<std::unique_ptr<mapping::Partitioner>> libraries;
+  if (request.uses_libraries) libraries = open_partitioners();
+  std::vector<mapping::Partitioner*> partitioners;
+  for (const auto& library : libraries) partitioners.push_back(library.get());
+
+  mapping::Tools tools;
+  tools.parallel = parallel_on(request.threads > 0 ? request.threads : processors());
+  tools.stop = [this] { return stop_.load(std::memory_order_relaxed); };
+  tools.report = [this](const mapping::Progress& progress) {
+    const std::lock_guard lock(mutex_);
+    progress_ = progress;
+  };
+
+  // On cores of one node the placement that a search names is of cores; a prediction is of the job's slots.
+  const auto of_job = [&](const mapping::Assignment& map) { return map.placement(request.slots); };
+  mapping::MappingRequest search{*request.traffic,
+                                 host,
+                                 request.objective,
+                                 request.effort,
+                                 request.seed,
+                                 request.slots.nodes() == 1 ? Shape() : request.nodes,
+                                 request.grid,
+                                 request.caps_links,
+                                 {},
+                                 partitioners,
+                                 {}};
+  for (const auto& [name, placement] : request.starts)
+    search.starts.push_back({name, mapping::Assignment::of(placement)});
+  if (request.seconds)
+    search.seconds = [&](const Placement& placement) {
+      return request.seconds(of_job(mapping::Assignment::of(placement)));
+    };
+  Result<mapping::Mapping> mapping = map_ranks(search, tools);
+  if (!mapping) return mapping.error();
+
+  mapping::Candidate& chosen = mapping->candidates[mapping->chosen];
+  std::vector<LevelBytes> levels;
+  if (!request.within_node.empty() && request.slots.nodes() > 1) {
+    const mapping::Graph graph = mapping::Graph::of(*request.traffic);
+    const auto usual = mapping::Assignment::identity(request.traffic->ranks(), host.size());
+    const std::vector<std::int64_t> before = bytes_across(graph, host, usual, request.within_node);
+    chosen.map = place_within_nodes(graph, host, std::move(chosen.map), request.within_node, request.seed, tools);
+    const std::vector<std::int64_t> after = bytes_across(graph, host, chosen.map, request.within_node);
+    for (std::size_t at = 0; at < before.size(); ++at)
+      levels.push_back({request.within_node[at].name, before[at], after[at]});
+  }
+  std::vector<std::string> names;
+  for (const auto& library : libraries) names.emplace_back(library->name());
+  Placement placement = of_job(chosen.map);
+  return RunResult{*std::move(mapping), std::move(placement), std::move(names), std::move(levels)};
+}
+
+} // namespace kumihimo::mapping_run

@@ -1,0 +1,162 @@
+#include "../networks.hpp"
+#include "mapping/choice/choice.hpp"
+#include "mapping/objective/link_loads.hpp"
+#include "placement/orders.hpp"
+#include "traffic/pattern.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace kumihimo::mapping {
+namespace {
+
+TopologyPtr torus(const char* shape) { return std::make_shared<Torus>(*Shape::parse(shape)); }
+
+Traffic any_traffic(std::int32_t ranks, Random& random) {
+  TrafficBuilder builder = *TrafficBuilder::make(ranks);
+  const auto any = [&] { return Rank{static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(ranks)))}; };
+  EXPECT_TRUE(builder.add(Rank{0}, Rank{1}, 5, 1).ok());
+  for (std::int32_t line = 0; line < 3 * ranks; ++line)
+    EXPECT_TRUE(builder.add(any(), any(), static_cast<std::int64_t>(random.below(1000)), 1).ok());
+  return *std::move(builder).build();
+}
+
+Traffic with_other_numbers(const Traffic& traffic, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<Rank> order;
+  for (std::int32_t rank = 0; rank < traffic.ranks(); ++rank) order.push_back(Rank{rank});
+  for (std::size_t at = order.size(); at > 1; --at) std::swap(order[at - 1], order[random.below(at)]);
+  return traffic.renumbered(order);
+}
+
+const Candidate& chosen(const Mapping& mapping) { return mapping.candidates[mapping.chosen]; }
+
+TEST(Choice, FindsShuffledGridsExactly) {
+  for (const char* pattern : {"8x8:5", "6x5x4:7", "4x4x4:27", "8mx6m:5"}) {
+    const GridPattern grid = *GridPattern::parse(pattern);
+    const Traffic traffic = with_other_numbers(traffic_of(grid), 5);
+    const Host host = *Host::make(std::make_shared<Torus>(grid.shape), Slots(grid.shape.places(), 1));
+    const Mapping mapping = *map_ranks({traffic, host, Objective::hop_bytes, Effort::fast}, {});
+    const Measures identity = measure(traffic_of(grid), host, Assignment::identity(traffic.ranks(), host.size()));
+    EXPECT_EQ(chosen(mapping).measures, identity) << pattern;
+    EXPECT_FALSE(mapping.lattices.empty()) << pattern;
+  }
+}
+
+// The chosen placement has no more hop-bytes and no busier link than any order that is no busier than the usual one.
+TEST(Choice, IsNeverWorseThanSimpleOrders) {
+  Random random(3);
+  for (const TopologyPtr& network : small_networks())
+    for (const int kind : {1, 2, 3}) { // slots a node; 3: some have none
+      std::vector<std::int32_t> sizes(static_cast<std::size_t>(network->nodes()), kind);
+      if (kind == 3)
+        for (std::int32_t& size : sizes) size = static_cast<std::int32_t>(random.below(4));
+      if (std::accumulate(sizes.begin(), sizes.end(), 0) < 4) sizes[0] = 4;
+      const Host host = *Host::make(network, *Slots::of_nodes(sizes));
+      const Traffic traffic = any_traffic(std::max(2, host.size() - 1), random);
+      const auto* shape = dynamic_cast<const Torus*>(network.get());
+      for (const Effort effort : {Effort::fast, Effort::standard}) {
+        const Mapping mapping = *map_ranks(
+            {.traffic = traffic, .host = host, .effort = effort, .nodes = shape ? shape->shape() : Shape()}, {});
+        const Measures got = chosen(mapping).measures, usual = mapping.candidates.front().measures;
+        EXPECT_EQ(measure(traffic, host, chosen(mapping).map), got);
+        EXPECT_LE(got.link_bytes_max, usual.link_bytes_max);
+        const OrderContext context{host.slots, shape ? shape->shape() : Shape(), {}, traffic.ranks()};
+        for (const std::string& order : simple_orders(context)) {
+          const Measures simple = measure(traffic, host, Assignment::of(*placement_in_order(order, context)));
+          if (simple.link_bytes_max <= usual.link_bytes_max) {
+            EXPECT_LE(got.hop_bytes, simple.hop_bytes) << network->name() << ", " << order;
+          }
+        }
+        ASSERT_FALSE(mapping.bounds.empty());
+        EXPECT_LE(mapping.bounds.front().average_hops, got.average_hops);
+        EXPECT_LE(mapping.link_bounds.front().bytes, got.link_bytes_max);
+      }
+    }
+}
+
+TEST(Choice, OfFewRanksIsTheOptimum) {
+  Random random(11);
+  for (const char* shape : {"6", "2x3", "5m"}) {
+    const TopologyPtr network = torus(shape);
+    const Host host = *Host::make(network, Slots(network->nodes(), 1));
+    const Traffic traffic = any_traffic(network->nodes(), random);
+    const std::int64_t cap = measure(traffic, host, Assignment::identity(host.size(), host.size())).link_bytes_max;
+    std::vector<std::int32_t> order(static_cast<std::size_t>(host.size()));
+    std::iota(order.begin(), order.end(), 0);
+    double least = 1e300;
+    do {
+      const Measures measures = measure(traffic, host, Assignment::of_slots(order, host.size()));
+      if (measures.link_bytes_max <= cap) least = std::min(least, measures.hop_bytes);
+    } while (std::next_permutation(order.begin(), order.end()));
+    const Mapping mapping = *map_ranks({traffic, host, Objective::hop_bytes, Effort::standard}, {});
+    EXPECT_EQ(chosen(mapping).measures.hop_bytes, least) << shape;
+  }
+}
+
+TEST(Choice, DoesNotDependOnTheOrderOfParts) {
+  Random random(5);
+  const Host host = *Host::make(torus("4x4x2"), Slots(32, 2));
+  const Traffic traffic = any_traffic(60, random);
+  Tools backwards;
+  backwards.parallel = [](int parts, const auto& work) {
+    for (int part = parts; part-- > 0;) work(part);
+  };
+  const MappingRequest request{traffic, host, Objective::hop_bytes, Effort::standard};
+  const Mapping one = *map_ranks(request, {}), other = *map_ranks(request, backwards);
+  EXPECT_EQ(chosen(one).map, chosen(other).map);
+  EXPECT_EQ(one.candidates.size(), other.candidates.size());
+}
+
+TEST(Choice, StoppedAtAnyTimeGivesAPlacement) {
+  Random random(6);
+  const Host host = *Host::make(torus("4x4"), Slots(16, 1));
+  const Traffic traffic = any_traffic(16, random);
+  const MappingRequest request{traffic, host, Objective::hop_bytes, Effort::standard};
+  for (const int polls : {0, 1, 5, 50, 500}) {
+    int asked = 0;
+    Tools tools;
+    tools.stop = [&] { return asked++ >= polls; };
+    const Mapping mapping = *map_ranks(request, tools);
+    EXPECT_FALSE(mapping.complete);
+    EXPECT_LE(chosen(mapping).measures.hop_bytes, mapping.candidates.front().measures.hop_bytes);
+  }
+}
+
+TEST(Choice, FollowsItsObjective) {
+  Random random(8);
+  const Host host = *Host::make(torus("4x4"), Slots(16, 2));
+  const Traffic traffic = any_traffic(32, random);
+  const auto found = [&](Objective objective) {
+    MappingRequest request{traffic, host, objective, Effort::standard};
+    request.seconds = [](const Placement& placement) { return placement.node(Rank{0}).value == 0 ? 1.0 : 2.0; };
+    return chosen(*map_ranks(request, {}));
+  };
+  const Candidate hops = found(Objective::hop_bytes), links = found(Objective::links),
+                  off_node = found(Objective::off_node), time = found(Objective::time);
+  EXPECT_LE(links.measures.link_bytes_max, hops.measures.link_bytes_max);
+  EXPECT_LE(off_node.measures.off_node_bytes, hops.measures.off_node_bytes);
+  EXPECT_LE(hops.measures.hop_bytes, links.measures.hop_bytes);
+  EXPECT_LE(hops.measures.hop_bytes, off_node.measures.hop_bytes);
+  EXPECT_EQ(time.seconds, 1.0); // the usual order has rank 0 on node 0
+}
+
+TEST(Choice, RefusesWhatDoesNotFit) {
+  const Host host = *Host::make(torus("3x3"), Slots(9, 1));
+  const Traffic ten = traffic_of(*GridPattern::parse("10:3")), nine = traffic_of(*GridPattern::parse("9:3"));
+  const auto error = [&](const MappingRequest& request) { return map_ranks(request, {}).error().sentence(); };
+  EXPECT_EQ(error({ten, host}), "the traffic must have at most 9 ranks, one for each slot (got 10); take more nodes or "
+                                "more ranks per node");
+  EXPECT_EQ(error({.traffic = nine, .host = host, .grid = *Shape::parse("4x2")}),
+            "the grid must have the 9 ranks of the traffic (got 4x2)");
+  EXPECT_EQ(error({.traffic = nine, .host = host, .starts = {{"mine", Assignment::identity(8, 9)}}}),
+            "mine must place 9 ranks in 9 slots (got 8 in 9)");
+  EXPECT_EQ(objective_of("hops").error().sentence(),
+            "the objective must be one of hop-bytes, links, time, off-node (got hops)");
+  EXPECT_EQ(effort_of("more").error().sentence(), "the effort must be one of fast, standard, thorough (got more)");
+}
+
+} // namespace
+} // namespace kumihimo::mapping

@@ -1,0 +1,144 @@
+#include "mapping/lattice/face_graphs.hpp"
+#include "mapping/lattice/lattice.hpp"
+#include "mapping/search/tools.hpp"
+#include "traffic/pattern.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <numeric>
+
+namespace kumihimo::mapping {
+namespace {
+
+Traffic shuffled(const Traffic& traffic, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<Rank> order;
+  for (std::int32_t rank = 0; rank < traffic.ranks(); ++rank) order.push_back(Rank{rank});
+  for (std::size_t at = order.size(); at > 1; --at) std::swap(order[at - 1], order[random.below(at)]);
+  return traffic.renumbered(order);
+}
+
+// Whether each edge of at least so many bytes is a step of 1 on one axis.
+bool puts_neighbours_side_by_side(const Lattice& lattice, const Graph& graph, std::int64_t bytes) {
+  for (std::int32_t rank = 0; rank < graph.ranks(); ++rank)
+    for (const Graph::Edge& edge : graph.of(rank)) {
+      if (edge.bytes < bytes) continue;
+      std::int32_t steps = 0;
+      for (std::int32_t axis = 0; axis < lattice.shape.dimensions(); ++axis) {
+        const auto [length, wraps] = lattice.shape.axes()[static_cast<std::size_t>(axis)];
+        const std::int32_t step =
+            std::abs(lattice.shape.coordinate(lattice.place_of_rank[static_cast<std::size_t>(rank)], axis) -
+                     lattice.shape.coordinate(lattice.place_of_rank[static_cast<std::size_t>(edge.to)], axis));
+        steps += wraps ? std::min(step, length - step) : step;
+      }
+      if (steps != 1) return false;
+    }
+  return true;
+}
+
+bool is_permutation(std::vector<std::int32_t> places) {
+  std::sort(places.begin(), places.end());
+  for (std::size_t at = 0; at < places.size(); ++at)
+    if (places[at] != static_cast<std::int32_t>(at)) return false;
+  return true;
+}
+
+// Axes as a graph shows them: longest first, a ring of 4 as two axes of 2, no axes of length 1.
+std::vector<std::pair<std::int32_t, bool>> seen_axes(const Shape& shape) {
+  std::vector<std::pair<std::int32_t, bool>> axes;
+  for (const Axis& axis : shape.axes()) {
+    if (axis.length == 4 && axis.wraps) {
+      axes.insert(axes.end(), 2, {2, false});
+    } else if (axis.length > 1) {
+      axes.emplace_back(axis.length, axis.is_ring());
+    }
+  }
+  std::sort(axes.begin(), axes.end());
+  return axes;
+}
+
+TEST(Recognise, ShuffledHalosOfAnyShape) {
+  Random random(5);
+  for (int round = 0; round < 120; ++round) {
+    const std::size_t axes = 1 + random.below(4);
+    std::string shape;
+    std::int32_t places = 1;
+    for (std::size_t axis = 0; axis < axes; ++axis) {
+      const auto length = static_cast<std::int32_t>(2 + random.below(axes < 3 ? 11 : 6));
+      places *= length;
+      shape += fmt::format("{}{}{}", axis > 0 ? "x" : "", length, random.below(3) == 0 ? "m" : "");
+    }
+    if (places < 4) continue;
+    const bool has_diagonals = axes > 1 && random.below(2) == 0;
+    const int points =
+        has_diagonals ? static_cast<int>(std::lround(std::pow(3, axes))) : 2 * static_cast<int>(axes) + 1;
+    const std::string pattern = fmt::format("{}:{}", shape, points);
+    const Graph graph = Graph::of(shuffled(traffic_of(*GridPattern::parse(pattern)), random.next()));
+    const std::vector<Lattice> found = recognise(graph);
+    ASSERT_FALSE(found.empty()) << pattern;
+    EXPECT_EQ(seen_axes(found[0].shape), seen_axes(*Shape::parse(shape))) << pattern;
+    EXPECT_TRUE(is_permutation(found[0].place_of_rank));
+    EXPECT_TRUE(puts_neighbours_side_by_side(found[0], graph, 32768)) << pattern;
+    EXPECT_NEAR(found[0].covered, 1, 0.02) << pattern;
+  }
+}
+
+TEST(Recognise, HalosWithDiagonalsOfEqualBytes) {
+  for (const char* shape : {"5x7:9,face=100,edge=100", "9mx7:9,face=100,edge=100", "6x5x8:27,face=9,edge=9,corner=9",
+                            "5mx6mx4m:27,face=9,edge=9,corner=9", "5x5x5x6m:81,face=9,edge=9,corner=9"}) {
+    const std::string pattern = shape;
+    const Graph graph = Graph::of(shuffled(traffic_of(*GridPattern::parse(pattern)), 3));
+    const std::vector<Lattice> found = recognise(graph);
+    ASSERT_FALSE(found.empty()) << pattern;
+    EXPECT_EQ(seen_axes(found[0].shape), seen_axes(GridPattern::parse(pattern)->shape)) << pattern;
+    EXPECT_DOUBLE_EQ(found[0].covered, 1) << pattern;
+  }
+}
+
+TEST(Recognise, LightTrafficBetweenOthersIsNoObstacle) {
+  const Traffic halo = traffic_of(*GridPattern::parse("8x6x5:7"));
+  TrafficBuilder builder = *TrafficBuilder::make(halo.ranks());
+  Random random(11);
+  for (std::int32_t rank = 0; rank < halo.ranks(); ++rank) {
+    for (const Traffic::Flow& flow : halo.from(Rank{rank}))
+      ASSERT_TRUE(builder.add(Rank{rank}, flow.to, flow.bytes, 1).ok());
+    ASSERT_TRUE(builder.add(Rank{rank}, Rank{static_cast<std::int32_t>(random.below(240))}, 100, 1).ok());
+  }
+  const Graph graph = Graph::of(shuffled(*std::move(builder).build(), 1));
+  const std::vector<Lattice> found = recognise(graph);
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found[0].shape.text(), "8x6x5");
+  EXPECT_LT(found[0].covered, 1);
+  EXPECT_TRUE(puts_neighbours_side_by_side(found[0], graph, 32768));
+}
+
+TEST(Recognise, OneWrongEdgeIsNoGrid) {
+  const Traffic halo = traffic_of(*GridPattern::parse("8x6:5"));
+  TrafficBuilder builder = *TrafficBuilder::make(halo.ranks());
+  for (std::int32_t rank = 0; rank < halo.ranks(); ++rank)
+    for (const Traffic::Flow& flow : halo.from(Rank{rank}))
+      ASSERT_TRUE(builder.add(Rank{rank}, rank == 0 && flow.to == Rank{1} ? Rank{20} : flow.to, flow.bytes, 1).ok());
+  for (const Lattice& lattice : recognise(Graph::of(*std::move(builder).build()))) EXPECT_LT(lattice.covered, 1);
+}
+
+TEST(Recognise, NothingInRandomTraffic) {
+  Random random(2);
+  TrafficBuilder builder = *TrafficBuilder::make(256);
+  for (std::int32_t rank = 0; rank < 256; ++rank)
+    for (int line = 0; line < 3; ++line)
+      ASSERT_TRUE(builder.add(Rank{rank}, Rank{static_cast<std::int32_t>(random.below(256))}, 10, 1).ok());
+  EXPECT_TRUE(recognise(Graph::of(*std::move(builder).build())).empty());
+}
+
+TEST(Recognise, NamesWhatItFound) {
+  const std::vector<Lattice> found = recognise(Graph::of(traffic_of(*GridPattern::parse("6x8m:9"))));
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found[0].name(), "torus 8mx6, 8 neighbours");
+}
+
+} // namespace
+} // namespace kumihimo::mapping

@@ -1,0 +1,130 @@
+#include "../networks.hpp"
+#include "mapping/objective/hop_bytes.hpp"
+#include "mapping/objective/measures.hpp"
+#include "mapping/structured/digit_moves.hpp"
+#include "mapping/structured/structured_maps.hpp"
+#include "traffic/pattern.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace kumihimo::mapping {
+namespace {
+
+Traffic renumbered_at_random(const Traffic& traffic, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<Rank> order;
+  for (std::int32_t rank = 0; rank < traffic.ranks(); ++rank) order.push_back(Rank{rank});
+  for (std::size_t at = order.size(); at > 1; --at) std::swap(order[at - 1], order[random.below(at)]);
+  return traffic.renumbered(order);
+}
+
+struct Case {
+  Case(Traffic of, TopologyPtr network, std::int32_t each)
+      : traffic(std::move(of)), host(*Host::make(network, Slots(network->nodes(), each))), graph(Graph::of(traffic)) {}
+  Traffic traffic;
+  Host host;
+  Graph graph;
+
+  std::vector<NamedMap> maps(std::int64_t terms, std::uint64_t seed = 1) const {
+    return structured_maps({traffic, graph, host, {}}, recognise(graph), terms, seed, {});
+  }
+  Measures best(std::int64_t terms) const { return measure(traffic, host, maps(terms).at(0).map); }
+};
+
+Case case_of(const std::string& pattern, const std::string& torus, std::int32_t each = 1, bool shuffle = true) {
+  Traffic traffic = traffic_of(*GridPattern::parse(pattern));
+  if (shuffle) traffic = renumbered_at_random(traffic, 7);
+  return {std::move(traffic), std::make_shared<Torus>(*Shape::parse(torus)), each};
+}
+
+TEST(StructuredMaps, EmbedShuffledGridsExactly) {
+  for (const auto& [pattern, torus] : std::vector<std::pair<const char*, const char*>>{{"8x8:5", "8x8"},
+                                                                                       {"4x6x5:7", "6x5x4"},
+                                                                                       {"7x5m:5", "5mx7"},
+                                                                                       {"16mx4:5", "4x4x4"},
+                                                                                       {"12x12:5", "3mx4x12"},
+                                                                                       {"4x3x2x2:9", "2x4x2x3"}}) {
+    const Case at = case_of(pattern, torus);
+    EXPECT_DOUBLE_EQ(at.best(2'000'000).average_hops, 1) << pattern << " on " << torus;
+  }
+}
+
+TEST(StructuredMaps, FoldGridsThatDoNotFit) {
+  EXPECT_LE(case_of("32mx32m:5", "8x8x16").best(60'000'000).average_hops, 1.0162);
+  EXPECT_LE(case_of("8x8x8:7", "4x4x32").best(30'000'000).average_hops, 2.01);
+  EXPECT_LE(case_of("12x12:5", "4x4x9").best(10'000'000).average_hops, 1.36);
+}
+
+// Recursive doubling: a butterfly, which is no grid. Digits of the ranks become coordinates of a torus.
+TEST(StructuredMaps, SpreadDigitsOfRanks) {
+  TrafficBuilder builder = *TrafficBuilder::make(256);
+  for (std::int32_t rank = 0; rank < 256; ++rank)
+    for (std::int32_t bit = 1; bit < 256; bit *= 2) ASSERT_TRUE(builder.add(Rank{rank}, Rank{rank ^ bit}, 8, 1).ok());
+  const Case at(*std::move(builder).build(), std::make_shared<Torus>(*Shape::parse("4x4x4x4")), 1);
+  EXPECT_DOUBLE_EQ(at.best(3'000'000).average_hops, 1);
+}
+
+TEST(StructuredMaps, KeepPartnersOnANode) {
+  // Two slots a node: pairs of neighbours share one.
+  const Case at = case_of("16x8:5", "8x8", 2);
+  EXPECT_LE(at.best(5'000'000).average_hops, 0.76);
+}
+
+TEST(StructuredMaps, AreMapsOnEveryNetworkAndTheSameForASeed) {
+  for (const TopologyPtr& network : small_networks())
+    for (const std::int32_t each : {1, 3})
+      for (const std::int32_t spare : {0, 2}) {
+        const std::int32_t ranks = network->nodes() * each - spare;
+        if (ranks < 4) continue;
+        const Case at(renumbered_at_random(traffic_of(*GridPattern::parse(fmt::format("{}:3", ranks))), 3), network,
+                      each);
+        const std::vector<NamedMap> maps = at.maps(300'000);
+        const std::vector<NamedMap> again = at.maps(300'000);
+        ASSERT_EQ(maps.size(), again.size());
+        std::int64_t before = 0;
+        for (std::size_t k = 0; k < maps.size(); ++k) {
+          EXPECT_EQ(maps[k].map, again[k].map);
+          EXPECT_EQ(maps[k].map.ranks(), ranks);
+          EXPECT_EQ(Assignment::of(maps[k].map.placement(at.host.slots)), maps[k].map);
+          const std::int64_t hops = hop_bytes(at.graph, at.host, maps[k].map);
+          EXPECT_GE(hops, before);
+          before = hops;
+        }
+      }
+}
+
+TEST(StructuredMaps, StopWhenAsked) {
+  const Case at = case_of("16x16:9", "8x32");
+  Tools tools;
+  tools.stop = [] { return true; };
+  for (const NamedMap& map :
+       structured_maps({at.traffic, at.graph, at.host, {}}, recognise(at.graph), 1'000'000'000, 1, tools))
+    EXPECT_EQ(map.map.ranks(), 256);
+}
+
+TEST(DigitMoves, ArePermutations) {
+  Box box;
+  box.axes = {{12, true}, {4, true}, {3, false}};
+  std::vector<std::int32_t> places(144);
+  std::iota(places.begin(), places.end(), 0);
+  const CoordinatesOfRanks at = coordinates_in(box, places);
+  EXPECT_EQ(places_in(box, at), places);
+  const std::vector<DigitMove> moves = digit_moves(box);
+  EXPECT_GT(moves.size(), 50U);
+  for (const DigitMove& move : moves) {
+    CoordinatesOfRanks moved = at;
+    move.apply_first(at, moved[move.first()]);
+    if (move.changes_two()) move.apply_second(at, moved[move.second()]);
+    std::vector<std::int32_t> after = places_in(box, moved);
+    EXPECT_NE(after, places);
+    std::sort(after.begin(), after.end());
+    EXPECT_EQ(after, places);
+  }
+}
+
+} // namespace
+} // namespace kumihimo::mapping
