@@ -11,7 +11,10 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
+
+#include <tuple>
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -20,6 +23,19 @@ namespace kumihimo {
 namespace {
 
 using Paths = std::vector<std::filesystem::path>;
+
+using LinkRow = std::tuple<std::int64_t, std::int32_t, std::int32_t, std::int32_t>;
+
+std::vector<LinkRow> links_of(const Machine& machine) {
+  std::vector<LinkRow> rows;
+  const Topology& network = *machine.topology;
+  for (LinkId link{0}; link.value < network.link_bound(); ++link.value) {
+    if (!network.is_link(link)) continue;
+    const Topology::Link ends = network.describe(link);
+    rows.emplace_back(link.value, ends.from.value, ends.to.value, network.link_class(link));
+  }
+  return rows;
+}
 
 void bind_machine(nb::module_& m) {
   nb::class_<Machine>(m, "Machine", "A topology and the numbers that a prediction needs, each with its source.")
@@ -44,6 +60,10 @@ void bind_machine(nb::module_& m) {
           "link_name",
           [](const Machine& machine, std::int64_t link) { return machine.topology->describe(LinkId{link}).name; },
           "link"_a)
+      .def_prop_ro("links", &links_of, "Every directed link: its number, both ends, and its class.")
+      .def_prop_ro(
+          "link_classes", [](const Machine& machine) { return machine.topology->link_classes(); },
+          "The names of the classes; none: all links are alike.")
       .def(
           "with_shape", [](const Machine& machine, const Shape& job) { return unwrap(machine.with_shape(job)); },
           "job"_a, "The same machine as a job of this shape sees it.")

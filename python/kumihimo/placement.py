@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,12 +24,42 @@ class Wanted:
         return self.order or self.file or ""
 
     def place(
-        self, slots: _placement.Slots, nodes: _topology.Shape, names: list[str] | None = None
+        self,
+        slots: _placement.Slots,
+        nodes: _topology.Shape,
+        names: list[str] | None = None,
+        cores_per_node: int = 0,
     ) -> _placement.Placement:
-        """On these slots, of nodes of this shape (or of none) and with these names."""
+        """On these slots, of nodes of this shape (or of none), with these names and so many cores (0: a slot is one)."""
         if self.order is not None:
             return _placement.Placement.in_order(self.order, slots, nodes)
-        return _placement.Placement.parse(self.text, self.file, slots, names or [])
+        format_ = map_format_of(self.text, self.file)
+        if format_ == PLACEMENT:  # which takes plain rankfiles, too
+            return _placement.Placement.parse(self.text, self.file, slots, names or [])
+        return _placement.read_map(format_, self.text, self.file, slots, names or [], nodes, cores_per_node, True)
+
+
+PLACEMENT = "placement"
+FORMS = (  # of the first line: the format, which may be a placement file with an error where none fits
+    ("openmpi5", r"rank\s+\d+\s*=.*slot\s*=\s*\d+\s*-.*"),
+    (PLACEMENT, r"rank\s+.*"),
+    ("mpich5", r"-hosts\s.*"),
+    ("vcoord", r"\(.*"),
+    ("permutation", r"\d+"),
+    ("cray", r"[-\d,\s]*[-,][-\d,\s]*"),
+    ("hydra", r"[^\s:]+:\d+"),
+    ("slurm", r"[^\s:]+"),
+)
+
+
+def map_format_of(text: str, file: str | None) -> str:
+    """By the first line that has more than a comment. A list of ranks, a line for each node, looks like a permutation
+    where nodes have one rank, so that it must have the name that MPICH gives it."""
+    if Path(file or "").name.startswith("MPICH_RANK_ORDER"):
+        return "cray"
+    lines = (line.partition("#")[0].strip() for line in text.splitlines())
+    first = next(filter(None, lines), "")
+    return next((name for name, form in FORMS if re.fullmatch(form, first)), PLACEMENT)
 
 
 @dataclass(frozen=True)

@@ -56,10 +56,13 @@ class Duration(click.ParamType):
         return parse_duration(str(value), max(param.opts, key=len), may_be_zero=self.may_be_zero)
 
 
-def duration(words: str, help_: str, *, may_be_zero: bool = False) -> object:
+def duration(words: str, help_: str, *, may_be_zero: bool = False, group: Optional[str] = None) -> object:
     """An option whose value is a duration."""
     *names, metavar = words.split()
-    return Annotated[float, typer.Option(*names, metavar=metavar, help=help_, click_type=Duration(may_be_zero))]
+    seconds = Duration(may_be_zero)
+    return Annotated[
+        Optional[float], typer.Option(*names, metavar=metavar, help=help_, click_type=seconds, rich_help_panel=group)
+    ]
 
 
 def argument(metavar: str, help_: str, type_: object = str) -> object:
@@ -87,7 +90,9 @@ Order = option(
     "Order of ranks on nodes: block, round-robin, folded, axes:AXES, reversed-axes, snake[:AXES], hilbert[:AXES], "
     "blocks:CELLS[:GRID] or random:SEED [default: block].",
 )
-Placement = option("--placement FILE", "Placement file: lines 'rank node slot', or an Open MPI rankfile.", Path)
+Placement = option(
+    "--placement FILE", "Placement file: lines 'rank node slot', or a map file of a launcher (see `place`).", Path
+)
 Count = option("--count -n N", "Length of the data in elements, instead of --bytes.", int)
 Type = option("--type TYPE", "Element type: float64, int32 ...")
 Operation = option("--op OP", "Reduction operation: sum, prod, min, max, land, bor ...")

@@ -96,6 +96,8 @@ def recorded(
             for line in [*preload.remarks(program, as_object["ranks"]), *lines]:
                 message(line)
             message(f"the profile is {output}")
+            if spans_nodes(output):
+                message(f"kumihimo place --traffic {shlex.quote(str(output))} finds a better node for each rank")
         else:
             if not signals:
                 message(preload.launcher_failed(program, code, "nothing was recorded") or NOTHING)
@@ -108,6 +110,15 @@ def recorded(
         with errors_as_message("the trace", "its events are kept as they are"):
             message(otf2_writing.write(trace, output))
     return code
+
+
+def spans_nodes(profile: Path) -> bool:
+    from kumihimo.profile import reading
+
+    with reading.explained(profile):
+        lines = reading.lines(profile)
+        next(lines)
+        return len({rank.get("host") for rank in lines}) > 1
 
 
 def report(path: Path, json_file: Path | None, mpip: Path | None, outcome: dict) -> list[str]:

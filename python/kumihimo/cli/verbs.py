@@ -31,6 +31,7 @@ VERBS: tuple[str, ...] = (
         "verify",
         "simulate",
         "simulate app",
+        "place",
         "bench",
         "bench vectorisation",
         "bench node",

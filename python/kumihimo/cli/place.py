@@ -1,0 +1,343 @@
+"""`kumihimo place`: which rank goes to which node."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from kumihimo import _mapping, _placement, arguments, quantities, simulation
+from kumihimo.cli import machine as machines
+from kumihimo.cli import options, output, progress
+from kumihimo.cli.options import option
+from kumihimo.errors import KumihimoError, wrong_value
+from kumihimo.place import outcome, outputs, page, request
+from kumihimo.place.request import Request
+from kumihimo.placement import Placed
+
+NETWORK, SEARCH, OUTPUT = "Traffic and network", "Search", "Output"
+MOST_SHOWN = 6  # candidates
+
+
+def command(
+    traffic: option(
+        "--traffic -t WHAT",
+        "Profile of `record`, lines 'src dst bytes messages', METIS or Scotch graph, halo:16x16x16:27, file:PROGRAM, "
+        "or a collective: allgather:bruck:1KiB.",
+        group=NETWORK,
+    ),
+    machine: option(
+        "--machine -m M", "Name of a machine, or a machine file [default: a torus of --shape].", group=NETWORK
+    ) = None,
+    shape: option(
+        "--shape -s SHAPE",
+        "Shape of the nodes: 32x32 (m for a mesh axis: 4x3mx2), or a number of nodes on switches.",
+        group=NETWORK,
+    ) = None,
+    box: option("--box BOX", "Box of Tofu nodes: 4x3x8x2x3x2, or 4x3x8x2x3x2@0,0,1.", group=NETWORK) = None,
+    dead: option(
+        "--dead PART", "Failed Tofu node 5,0,3 or cable 5,0,3-6,0,3; may be repeated.", list[str], NETWORK
+    ) = None,
+    routing: option(
+        "--routing NAME", "Routing: minimal or valiant (dragonfly), d_mod_k or ecmp (fat tree).", group=NETWORK
+    ) = None,
+    ranks_per_node: option(
+        "--ranks-per-node G", "Slots of each node, or of each in turn: 4,3,5 [default: the machine's, or 1].",
+        group=NETWORK,
+    ) = None,
+    given: option(
+        "--allocation WHAT", "Hosts: env (Slurm, PBS, LSF), a hostfile or a list: node[001-004]:8.", group=NETWORK
+    ) = None,
+    within_node: option(
+        "--within-node FILE", "Machine file or hwloc XML of a node: place ranks on its packages and caches, too.",
+        Path, NETWORK,
+    ) = None,
+    grid: option(
+        "--grid SHAPE", "Grid of the ranks in row-major order, if the program has one [default: recognised].",
+        group=NETWORK,
+    ) = None,
+    objective: option("--objective NAME", "hop-bytes, links, time (flow model) or off-node.", group=SEARCH) = (
+        "hop-bytes"
+    ),
+    effort: option("--effort NAME", "fast, standard or thorough.", group=SEARCH) = "standard",
+    no_link_cap: option(
+        "--no-link-cap", "Allow the busiest link to carry more than in the usual order.", group=SEARCH
+    ) = False,
+    seed: option("--seed N", "Equal seeds give equal placements on any number of threads.", int, SEARCH) = 1,
+    threads: option("--threads T", "Number of threads [default: all processors].", int, SEARCH) = None,
+    budget: options.duration(
+        "--budget TIME", "Stop after this time with the best placement so far: 10s, 2m.", group=SEARCH
+    ) = None,
+    order: option("--order NAME", "Search from this order, too (see `simulate --help`).", group=SEARCH) = None,
+    placement: option("--placement FILE", "Search from the placement in this map file, too.", Path, SEARCH) = None,
+    evaluate: option(
+        "--evaluate WHAT", "Only measure this map file, or this order: block, snake ...", group=SEARCH
+    ) = None,
+    files: option(
+        "--output -o FORMAT[:FILE]",
+        "Map file to write: openmpi4, openmpi5 (or rankfile), hydra (or hostfile), mpich5, slurm, cray, vcoord, "
+        "permutation, placement; may be repeated.",
+        list[str],
+        OUTPUT,
+    ) = None,
+    page_file: option(
+        "--page FILE", "HTML page: link loads before and after, ranks on the network.", Path, OUTPUT
+    ) = None,
+    as_json: option("--json", "Print one JSON object.", group=OUTPUT) = False,
+) -> int:
+    """Choose the node of each rank for a communication pattern and a network. The result is never worse than the usual
+    order, neither in hop-bytes nor in the load of the busiest link.
+
+    Ctrl-C ends the search with the best placement so far. Exit codes: 0 done; 1 after Ctrl-C; 2 wrong input; 143 after
+    SIGTERM.
+
+    \b
+    Examples:
+    kumihimo place --traffic halo:16x16x16:27 --shape 8x8x64
+    kumihimo place --traffic kumihimo-profile.jsonl --machine k-computer --shape 12x6x16 --output vcoord
+    kumihimo place --traffic graph.txt --shape 8x8x8 --ranks-per-node 8 --allocation hosts --output openmpi5:map.txt
+    """
+    if threads is not None and not 1 <= threads <= arguments.MOST_RANKS:
+        raise wrong_value("--threads must be 1 or more", threads, "leave it out for all processors")
+    if seed < 0:
+        raise wrong_value("--seed must be 0 or more", seed)
+    asked = outputs.wanted(files or [])
+    for path in [each.file for each in asked] + ([page_file] if page_file else []):
+        output.writable(path)
+    on = request.network(
+        None if machine is None else machines.load(machine),
+        shape,
+        simulation.Part(box, dead or [], routing),
+        arguments.ranks_per_node_named(ranks_per_node),
+        request.environment_hosts(given, os.environ),
+    )
+    request.check_choices(objective, effort, on)
+    source = request.traffic_on(traffic, on)
+    of_ranks = request.grid_of(grid, source)
+    ranks = source.traffic.ranks
+    starts = [] if on.usual is None else [(on.usual.name, on.usual.placement)]
+    starts += [] if order is None else [(order, request.in_order(order, on, ranks, of_ranks))]
+    starts += [] if placement is None else [(str(placement), request.from_file(placement, on, ranks))]
+    wanted = Request(
+        source, on, objective, effort, seed, of_ranks, not no_link_cap, threads or 0, starts,
+        request.levels_of(within_node, on),
+    )
+    outputs.check(asked, wanted.usual().placement, on, not wanted.within_node)
+    if evaluate is not None:
+        options.refuse_beside("--evaluate makes no search and", "budget", "effort", "order", "placement", "no_link_cap")
+        return show_evaluation(wanted, request.evaluated(evaluate, on, ranks, of_ranks), asked, page_file, as_json)
+    for note in source.notes:
+        output.message(note)
+    code, found, seconds = searched(wanted, budget)
+    result = {**outcome.of_search(wanted, found), **seconds}
+    return finish(wanted, result, found.placement, asked, page_file, as_json, print_search, code)
+
+
+def searched(wanted: Request, limit: float | None) -> tuple[int, _mapping.Mapping, dict]:
+    """The exit code, what was found, and how long it took."""
+    began, cpu = time.perf_counter(), time.process_time()
+    run = wanted.start()
+    interruption = progress.Interruption()
+    with interruption, search_bar() as shown:
+        while not run.wait(progress.POLL_SECONDS):
+            shown(run.progress())
+            if limit is not None and time.perf_counter() - began > limit:
+                run.stop()
+    if interruption.code:
+        run.stop()
+        output.message("interrupted; the best placement so far is kept")
+    found = progress.run_interruptible(run.result)
+    seconds = time.perf_counter() - began, time.process_time() - cpu
+    return interruption.code, found, dict(zip(("search_seconds", "search_cpu_seconds"), seconds))
+
+
+@contextmanager
+def search_bar() -> Iterator[Callable[[_mapping.Progress], None]]:
+    """On a terminal: the phase, the best placement so far, and the bound."""
+    if not sys.stderr.isatty():
+        yield lambda seen: None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+        task = bars.add_task("placing", total=1.0)
+        yield lambda seen: bars.update(task, completed=seen.done, description=phase_text(seen))
+
+
+def phase_text(seen: _mapping.Progress) -> str:
+    text = seen.phase or "placing"
+    if seen.average_hops > 0:
+        link = quantities.bytes_text(seen.link_bytes_max)
+        text += f": {seen.average_hops:.4g} hops (at least {seen.least_hops:.4g}), link {link}"
+    return text
+
+
+def finish(
+    wanted: Request,
+    result: dict,
+    chosen: _placement.Placement,
+    asked: list[outputs.Wanted],
+    page_file: Path | None,
+    as_json: bool,
+    printed: Callable[[dict], None],
+    code: int = 0,
+) -> int:
+    """Files, page and what is printed. A format that cannot say this placement does not keep the others from being
+    written."""
+    result["predicted"] = outcome.predicted(wanted, chosen)
+    result["outputs"], errors = [], []
+    for each in asked:
+        try:
+            written = outputs.written(each, chosen, wanted.network, not wanted.within_node)
+            result["outputs"].append(written)
+        except KumihimoError as error:
+            errors.append(error)
+    if page_file is not None:
+        output.write(page_file, page.render(wanted, result, chosen))
+        result["page"] = str(page_file)
+    if as_json:
+        output.print_json({**result, **output.own_cost()})
+    else:
+        printed(result)
+        print_files(result)
+    for error in errors:
+        output.message(f"{error}")
+    return code or (1 if errors else 0)
+
+
+def show_evaluation(
+    wanted: Request, given: Placed, asked: list[outputs.Wanted], page_file: Path | None, as_json: bool
+) -> int:
+    result = outcome.of_evaluation(wanted, given)
+    return finish(wanted, result, given.placement, asked, page_file, as_json, print_evaluation)
+
+
+def print_head(result: dict, wanted: str) -> None:
+    output.print_line(f"{result['traffic']}, {quantities.bytes_text(result['bytes'])}")
+    output.print_line(f"on {wanted}")
+
+
+COLUMNS = ("placement", "hops>", "busiest link>", "off-node>", "time>")
+
+
+def rows_of(candidates: list[dict]) -> tuple[tuple[str, ...], list[list[str]]]:
+    rows = [
+        [
+            each["name"],
+            f"{each['average_hops']:.4g}",
+            quantities.bytes_text(each["link_bytes_max"]),
+            quantities.bytes_text(each["off_node_bytes"]),
+            quantities.seconds_text(each["seconds"]) if each.get("seconds") is not None else "",
+        ]
+        for each in candidates
+    ]
+    has_time = any(row[-1] for row in rows)
+    return (COLUMNS, rows) if has_time else (COLUMNS[:-1], [row[:-1] for row in rows])
+
+
+def print_candidates(candidates: list[dict]) -> None:
+    columns, rows = rows_of(candidates)
+    print()
+    output.print_table("", columns, rows)
+
+
+def shown_of(result: dict) -> list[dict]:
+    """The chosen one, the usual order, and the best of each other origin."""
+    usual, name = result["before"]["name"], result["chosen"]
+    is_usual = name == usual
+    note = "usual order" if is_usual else "chosen" if "candidates" in result else "evaluated"
+    chosen = {"name": f"{name} ({note})", **{k: result[k] for k in MEASURES}, "seconds": seconds_of(result)}
+    before = {**result["before"], "name": f"{usual} (usual order)"}
+    candidates = result.get("candidates", [])
+    before["seconds"] = next((each["seconds"] for each in candidates if each["name"] == usual), None)
+    others = [each for each in candidates if each["name"] not in (name, usual) and each["within_cap"]]
+    others.sort(key=lambda each: (each["average_hops"], each["link_bytes_max"]))
+    best: dict[str, dict] = {}
+    for each in others:
+        best.setdefault(origin_of(each["name"]), each)
+    best.pop(origin_of(name), None)
+    return [chosen, *([] if is_usual else [before]), *list(best.values())[: MOST_SHOWN - 2]]
+
+
+def origin_of(name: str) -> str:
+    """snake:xyz -> snake, Scotch 3 -> Scotch."""
+    return re.split(r"[:, ]", name, maxsplit=1)[0]
+
+
+MEASURES = ("average_hops", "hop_bytes", "link_bytes_max", "off_node_bytes")
+
+
+def seconds_of(result: dict) -> float | None:
+    return next((each["seconds"] for each in result.get("candidates", []) if each["chosen"]), None)
+
+
+def print_evaluation(result: dict) -> None:
+    print_head(result, result["network"])
+    print_candidates(shown_of(result))
+    print_prediction(result)
+
+
+def print_search(result: dict) -> None:
+    print_head(result, result["network"])
+    if result["recognised"]:
+        output.print_line(f"recognised: {result['recognised'][0]}")
+    print_candidates(shown_of(result))
+    print_bounds(result)
+    for level in result["levels"]:
+        before, after = quantities.bytes_text(level["bytes_before"]), quantities.bytes_text(level["bytes"])
+        output.print_line(f"between groups of level {level['name']} within nodes: {after}, before {before}")
+    print_prediction(result)
+    if not result["partitioners"]:
+        output.print_line("neither Scotch nor METIS is installed; graphs were cut by Kumihimo's own method")
+    if not result["complete"]:
+        output.print_line("the search was stopped before its end; another run may find another placement")
+
+
+def print_bounds(result: dict) -> None:
+    print()
+    if result["bounds"] and result["lower_bound_hops"] > 0:
+        first = result["bounds"][0]
+        times = result["average_hops"] / first["average_hops"]
+        near = "this one has no more" if times < 1.0005 else f"this one has {times:.3g} times as many"
+        output.print_line(
+            f"no placement has fewer than {first['average_hops']:.4g} average hops (bound: {first['name']}); {near}"
+        )
+    if result["link_bounds"] and result["lower_bound_link_bytes"] > 0:
+        first = result["link_bounds"][0]
+        times = result["link_bytes_max"] / first["bytes"]
+        near = "this one has no more" if times < 1.0005 else f"this one has {times:.3g} times as many"
+        least = quantities.bytes_text(first["bytes"])
+        output.print_line(f"some link carries at least {least} in any placement (bound: {first['name']}); {near}")
+    before = result["before"]
+    if result["hop_bytes"] < before["hop_bytes"]:
+        less = quantities.share_text(1 - result["hop_bytes"] / before["hop_bytes"])
+        output.print_line(f"{less} fewer hop-bytes than the usual order")
+
+
+def print_prediction(result: dict) -> None:
+    both = result["predicted"]
+    if not both:
+        return
+    before, after = both["before"], both["after"]
+    texts = [quantities.seconds_text(each["seconds"]) for each in (after, before)]
+    output.print_line(f"one exchange of this traffic takes {texts[0]}, {texts[1]} in the usual order (flow model)")
+    reasons = [f"{name}: {of['accuracy']}" for name, of in both.items() if of["accuracy"]]
+    output.print_list("May be more than 20 % off:", reasons)
+
+
+def print_files(result: dict) -> None:
+    for each in result["outputs"]:
+        print()
+        output.print_line(f"{each['format']}: {each['file']}")
+        if each["launch"]:
+            print(f"  {each['launch']}")
+        if each["warning"]:
+            output.print_line(each["warning"], "  ")
+    if "page" in result:
+        print(f"\npage: {result['page']}")

@@ -1,0 +1,106 @@
+"""The outcome of a search as one object: what --json prints and the page shows."""
+
+from __future__ import annotations
+
+import json
+
+from kumihimo import _mapping, _placement, _simulate, _traffic, placement
+from kumihimo.errors import KumihimoError
+from kumihimo.place.request import Request
+
+MOST_PREDICTED = 4096  # ranks: the flow model takes seconds beyond
+
+
+def measures(of: object) -> dict:
+    """Of _mapping.Measures or a candidate."""
+    return {
+        "average_hops": of.average_hops,
+        "hop_bytes": of.hop_bytes,
+        "link_bytes_max": of.link_bytes_max,
+        "off_node_bytes": of.off_node_bytes,
+    }
+
+
+def candidate(of: _mapping.Candidate) -> dict:
+    return {"name": of.name, **measures(of), "seconds": of.seconds, "within_cap": of.within_cap}
+
+
+def about(request: Request) -> dict:
+    """What was asked for."""
+    traffic, job = request.source.traffic, request.network.job
+    return {
+        "traffic": request.source.description,
+        "notes": list(request.source.notes),
+        "machine": job.machine.name if request.network.is_described else None,
+        "network": job.machine.network,
+        "ranks": traffic.ranks,
+        "nodes": job.slots.nodes,
+        "slots": job.slots.size,
+        "bytes": traffic.bytes,
+        "messages": traffic.messages,
+        "flows": traffic.flows,
+        "self_bytes": traffic.self_bytes,
+    }
+
+
+def placed(chosen: _placement.Placement) -> dict:
+    return {"node_of_rank": chosen.node_of_rank, "slot_of_rank": chosen.slot_of_rank}
+
+
+def usual_of(request: Request) -> dict:
+    """The placement without any map."""
+    usual = request.usual()
+    of = _mapping.measure(request.source.traffic, request.network.job, usual.placement)
+    return {"name": usual.name, **measures(of), "seconds": None, "within_cap": True}
+
+
+def of_search(request: Request, found: _mapping.Mapping) -> dict:
+    chosen = found.candidates[found.chosen]
+    before = usual_of(request)
+    return {
+        **about(request),
+        "objective": request.objective,
+        "effort": request.effort,
+        "seed": request.seed,
+        "chosen": chosen.name,
+        **measures(chosen),
+        "before": before,
+        "lower_bound_hops": found.bounds[0][1] if found.bounds else None,
+        "lower_bound_link_bytes": found.link_bounds[0][1] if found.link_bounds else None,
+        "bounds": [{"name": name, "average_hops": hops, "why": why} for name, hops, why in found.bounds],
+        "link_bounds": [{"name": name, "bytes": size, "why": why} for name, size, why in found.link_bounds],
+        "recognised": list(found.lattices),
+        "partitioners": list(found.libraries),
+        "candidates": [{**candidate(c), "chosen": at == found.chosen} for at, c in enumerate(found.candidates)],
+        "levels": [{"name": name, "bytes_before": b, "bytes": a} for name, b, a in found.levels],
+        "complete": found.complete,
+        **placed(found.placement),
+    }
+
+
+def of_evaluation(request: Request, given: placement.Placed) -> dict:
+    of = _mapping.measure(request.source.traffic, request.network.job, given.placement)
+    return {
+        **about(request),
+        "chosen": given.name,
+        **measures(of),
+        "before": usual_of(request),
+        "complete": True,
+        **placed(given.placement),
+    }
+
+
+def predicted(request: Request, chosen: _placement.Placement) -> dict | None:
+    """The time of one exchange of all traffic by the flow model, before and after; None: not on this network, or too
+    many ranks."""
+    if not request.network.is_described or request.source.traffic.ranks > MOST_PREDICTED:
+        return None
+    programs = _traffic.programs_of(request.source.traffic)
+    both = {}
+    for name, of in (("before", request.usual().placement), ("after", chosen)):
+        try:
+            prediction = json.loads(_simulate.simulate(programs, request.network.job, of, "flow").to_json())
+        except KumihimoError:
+            return None
+        both[name] = {"seconds": prediction["seconds"], "accuracy": prediction.get("accuracy") or ""}
+    return both

@@ -1,0 +1,94 @@
+"""Map files of launchers: which are asked for, written, and read back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from kumihimo import _placement, files, mpi
+from kumihimo.errors import BadInput, did_you_mean, failed, wrong_value
+from kumihimo.place.request import Network
+
+FILES = {  # by format, without another name
+    "openmpi4": "rankfile",
+    "openmpi5": "rankfile",
+    "hydra": "hostfile",
+    "mpich5": "mpich-rankmap",
+    "slurm": "slurm-hostfile",
+    "cray": "MPICH_RANK_ORDER",
+    "vcoord": "vcoordfile",
+    "permutation": "permutation",
+    "placement": "placement",
+}
+ALIASES = ("rankfile", "hostfile")
+
+
+@dataclass(frozen=True)
+class Wanted:
+    format: str
+    file: Path
+
+
+def wanted(texts: list[str]) -> list[Wanted]:
+    """From FORMAT or FORMAT:FILE, each into a file of its own."""
+    found = []
+    for text in texts:
+        name, colon, file = text.partition(":")
+        known = (*_placement.map_formats(), *ALIASES)
+        if name not in known:
+            rule = f"--output must begin with {', '.join(known[:-1])} or {known[-1]}"
+            raise wrong_value(rule, f"'{name}'", did_you_mean(name, known))
+        if colon and not file:
+            raise wrong_value("--output must name a file after the colon", f"'{text}'", "leave the colon out")
+        format_ = name if name not in ALIASES else "hydra" if name == "hostfile" else rankfile_format()
+        found.append(Wanted(format_, Path(file or FILES.get(format_, format_))))
+    names = [each.file for each in found]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise wrong_value("each --output needs a file of its own", twice, "add a name, such as openmpi5:map.txt")
+    return found
+
+
+def rankfile_format() -> str:
+    """Of the Open MPI that is installed; without one the older form."""
+    version = next((i.version for i in mpi.discover() if i.family == "openmpi"), "")
+    return "openmpi5" if version.startswith("5") else "openmpi4"
+
+
+def text_of(format_: str, placement: _placement.Placement, on: Network, alike: bool) -> str:
+    return _placement.write_map(format_, placement, list(on.names), on.shape, on.cores_per_node(), alike)
+
+
+def check(asked: list[Wanted], usual: _placement.Placement, on: Network, alike: bool) -> None:
+    """Before the search: whether these formats can name the nodes of the job."""
+    for each in asked:
+        try:
+            text_of(each.format, usual, on, alike)
+        except BadInput as error:
+            raise wrong_value(f"--output {each.format}: {error.problem}", None, error.advice) from None
+
+
+def written(each: Wanted, placement: _placement.Placement, on: Network, alike: bool) -> dict:
+    """The file, read back and compared."""
+    text = text_of(each.format, placement, on, alike)
+    with files.refused("the file must be writable", each.file, "name another"):
+        each.file.write_text(text, encoding="utf-8")
+    read = _placement.read_map(
+        each.format,
+        files.read_text(each.file, "the map file"),
+        str(each.file),
+        placement.slots,
+        list(on.names),
+        on.shape,
+        on.cores_per_node(),
+        alike,
+    )
+    same = read.node_of_rank == placement.node_of_rank
+    if not same or not (alike or read.slot_of_rank == placement.slot_of_rank):
+        raise failed(f"{each.file} differs from the placement after it was written", "", "write it again")
+    return {
+        "format": each.format,
+        "file": str(each.file),
+        "launch": _placement.launch_hint(each.format, str(each.file), placement.ranks),
+        "warning": _placement.map_warning(each.format, placement),
+    }

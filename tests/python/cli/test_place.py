@@ -1,0 +1,195 @@
+"""`kumihimo place`: the search, its files, what it prints and refuses."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from kumihimo import _mapping, _placement, _topology, schema
+from kumihimo.cli import place
+from kumihimo.place import outputs, request
+
+HALO = ("place", "--traffic", "halo:4x4x4:27", "--shape", "2x4x8", "--effort", "fast")
+
+
+def object_of(ended) -> dict:
+    assert (ended.code, ended.err) == (0, ""), ended.err
+    return json.loads(ended.out)
+
+
+def test_the_result_is_better_than_the_usual_order_and_obeys_the_schema(kumihimo):
+    found = object_of(kumihimo(*HALO, "--json"))
+    assert schema.validator("place").is_valid(found), list(schema.validator("place").iter_errors(found))
+    assert found["average_hops"] < found["before"]["average_hops"]
+    assert found["link_bytes_max"] <= found["before"]["link_bytes_max"]
+    assert found["lower_bound_hops"] <= found["average_hops"] + 1e-9
+    assert found["lower_bound_link_bytes"] <= found["link_bytes_max"]
+    assert sorted(found["node_of_rank"]) == list(range(64)) and found["complete"]
+    assert [each["chosen"] for each in found["candidates"]].count(True) == 1
+
+
+def test_equal_seeds_give_equal_placements_on_any_number_of_threads(kumihimo):
+    one, two = (object_of(kumihimo(*HALO, "--threads", n, "--json"))["node_of_rank"] for n in "12")
+    assert one == two
+
+
+def test_the_text_names_the_chosen_placement_the_usual_order_and_the_bounds(kumihimo):
+    ended = kumihimo(*HALO)
+    assert (ended.code, ended.err) == (0, "")
+    assert "halo exchange of 64 ranks, 4x4x4:27" in ended.out and "on torus 2x4x8" in ended.out
+    rows = ended.out.split("\n\n")[1].splitlines()
+    assert "(chosen)" in rows[1] and rows[2].startswith("block (usual order)")
+    assert "no placement has fewer than" in ended.out and "some link carries at least" in ended.out
+
+
+FORMATS = ("openmpi4", "openmpi5", "hydra", "slurm", "cray", "vcoord", "permutation", "placement")
+
+
+def test_every_file_is_written_and_measures_as_the_search_said(kumihimo):
+    names = {name: "MPICH_RANK_ORDER" if name == "cray" else f"map.{name}" for name in FORMATS}
+    asked = [word for name, file in names.items() for word in ("--output", f"{name}:{file}")]
+    nodes = ("--allocation", "n[01-64]")
+    found = object_of(kumihimo(*HALO, *nodes, *asked, "--json"))
+    assert [each["format"] for each in found["outputs"]] == list(FORMATS)
+    launches = {each["format"]: each["launch"] for each in found["outputs"]}
+    assert "--rankfile map.openmpi4" in launches["openmpi4"] and "srun -m arbitrary" in launches["slurm"]
+    for file in names.values():
+        again = object_of(kumihimo(*HALO[:5], *nodes, "--evaluate", file, "--json"))
+        assert again["node_of_rank"] == found["node_of_rank"], file
+        assert again["average_hops"] == found["average_hops"]
+        assert schema.validator("place").is_valid(again)
+
+
+def test_other_commands_read_map_files(kumihimo):
+    assert kumihimo(*HALO, "--output", "vcoord:v", "--output", "permutation:p").code == 0
+    common = ("simulate", "halo:4x4x4", "--machine", "k-computer", "--shape", "2x4x8", "--json", "--placement")
+    times = {json.loads(kumihimo(*common, file).out)["results"][0]["seconds"] for file in ("v", "p")}
+    assert len(times) == 1
+
+
+def test_a_file_that_differs_after_writing_is_found(tmp_path, monkeypatch):
+    on = request.network(None, "4", place.simulation.Part(), None, None)
+    placement = _placement.Placement.in_order("block", on.job.slots, on.shape)
+    other = _placement.Placement.in_order("random:1", on.job.slots, on.shape)
+    text = outputs.text_of("permutation", other, on, True)
+    monkeypatch.setattr(outputs, "text_of", lambda *_: text)
+    with pytest.raises(Exception, match="differs from the placement"):
+        outputs.written(outputs.Wanted("permutation", tmp_path / "p"), placement, on, True)
+
+
+BAD = {
+    "neg.txt": ("0 1 5\n1 0 -5\n", "neg.txt:2: bytes must be 0 or more (got -5)"),
+    "self.txt": ("0 0 5\n", "must have a line with bytes between two ranks"),
+    "empty.txt": ("", "must have a line with bytes between two ranks"),
+    "one.graph": ("3 2 001\n2 5\n1 5 3 7\n2 8\n", "one.graph:"),
+    "odd.txt": ("0 1 5\n0 1 x\n", "odd.txt:2"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_traffic_is_refused_with_its_line(kumihimo, tmp_path, name):
+    text, said = BAD[name]
+    (tmp_path / name).write_text(text)
+    ended = kumihimo("place", "--traffic", name, "--shape", "4x4")
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1), ended.err
+    assert said in ended.err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("--traffic halo:10x10:5 --shape 8x8", "8x8 has 64 slots for 100 ranks; take a larger shape or"),
+        ("--traffic halo:4x4:5", "the network is missing"),
+        ("--traffic halo:4x4:5 --shape 4x4 --objective speed", "--objective must be one of"),
+        ("--traffic halo:4x4:5 --shape 4x4 --objective time", "the machine for --objective time is missing"),
+        ("--traffic halo:4x4:5 --shape 4x4 --output hydra", "name the nodes"),
+        ("--traffic halo:4x4:5 --shape 4x4 --output rankfil", "did you mean rankfile?"),
+        ("--traffic halo:4x4:5 --shape 4x4 --output openmpi4 --output openmpi5", "a file of its own"),
+        ("--traffic halo:4x4:5 --shape 4x4 --evaluate nothing", "a map file or the name of an order"),
+        ("--traffic halo:4x4:5 --shape 4x4 --evaluate block --budget 5s", "takes no --budget"),
+        ("--traffic halo:4x4:5 --shape 4x4 --grid 4x5", "--grid must have the 16 ranks"),
+        ("--traffic halo:4x4:5 --shape 4x4 --allocation n[1-3]", "as many hosts as the job has nodes"),
+        ("--traffic halo:4x4:5 --shape 4x4 --threads 0", "--threads must be 1 or more"),
+        ("--traffic halo:4x4:5 --shape 4x4 --page no/such/page.html", "must be writable"),
+        ("--traffic no.txt --shape 4x4", "no.txt"),
+    ],
+)
+def test_bad_words_are_refused_in_one_sentence(kumihimo, words, said):
+    ended = kumihimo("place", *words.split())
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1), ended.err
+    assert said in ended.err
+
+
+def test_an_interrupted_search_keeps_the_best_so_far(tmp_path):
+    command = [Path(sys.executable).parent / "kumihimo", "place", "--traffic", "halo:16x16x16:27"]
+    command += ["--shape", "48x6x15", "--effort", "thorough", "--json", "--output", "permutation"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as process:
+        time.sleep(4)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 1 and "interrupted; the best placement so far is kept" in err
+    found = json.loads(out)
+    assert not found["complete"] and found["average_hops"] <= found["before"]["average_hops"]
+    assert len((tmp_path / "permutation").read_text().splitlines()) == 4096
+
+
+def test_a_budget_ends_the_search(kumihimo):
+    asked = ("place", "--traffic", "halo:16x16x16:27", "--shape", "48x6x15", "--effort", "thorough")
+    found = object_of(kumihimo(*asked, "--budget", "1s", "--json"))
+    assert not found["complete"] and found["search_seconds"] < 30
+
+
+def test_hosts_in_another_order_are_the_usual_order(kumihimo, tmp_path, repository):
+    text = (repository / "docs" / "links-alone.toml").read_text().replace("32x32x32", "2x2x2")
+    names = ", ".join(f'"n{n}"' for n in range(8))
+    text = text.replace('jobs = "own"', f'jobs = "own"\nnode_names = [{names}]')
+    (tmp_path / "m.toml").write_text(text)
+    hosts = "n7,n0,n6,n1,n5,n2,n4,n3"
+    common = ("place", "--traffic", "halo:2x2x2:7", "--machine", "m.toml", "--json", "--allocation")
+    found = object_of(kumihimo(*common, hosts))
+    assert found["before"]["name"] == "--allocation"
+    assert found["average_hops"] == 1 < found["before"]["average_hops"]
+    ended = kumihimo(*common, "n0,n9")
+    assert ended.code == 2 and "does not name this host (got 'n9')" in ended.err
+
+
+def test_a_machine_on_switches_with_a_prediction(kumihimo):
+    asked = ("place", "--traffic", "halo:8x8:5", "--machine", "reedbush-u", "--shape", "16", "--ranks-per-node", "4")
+    found = object_of(kumihimo(*asked, "--effort", "fast", "--json"))
+    assert found["off_node_bytes"] <= found["before"]["off_node_bytes"]
+    assert 0 < found["predicted"]["after"]["seconds"] <= found["predicted"]["before"]["seconds"] * 1.2
+
+
+def test_levels_within_nodes(kumihimo, tmp_path):
+    found = kumihimo("place", "-t", "halo:4x4:5", "-s", "2x2", "--ranks-per-node", "4", "--within-node", "none.toml")
+    assert found.code == 2 and "none.toml" in found.err
+
+
+def test_the_progress_line_has_the_objective():
+    class Seen:
+        phase, done, average_hops, link_bytes_max, least_hops = "annealing", 0.5, 2.25, 2048, 1.5
+
+    assert place.phase_text(Seen) == "annealing: 2.25 hops (at least 1.5), link 2 KiB"
+
+
+@pytest.mark.parametrize(("name", "origin"), [("snake:xyz, annealed", "snake"), ("Scotch 3", "Scotch")])
+def test_candidates_of_one_origin_share_a_row(name, origin):
+    assert place.origin_of(name) == origin
+
+
+def test_measures_agree_with_the_links(kumihimo):
+    on = request.network(None, "4x4", place.simulation.Part(), None, None)
+    source = request.traffic_on("halo:4x4:9", on)
+    snake = request.in_order("snake", on, 16)
+    loads = _mapping.link_loads(source.traffic, on.job, snake)
+    measured = _mapping.measure(source.traffic, on.job, snake)
+    assert max(loads) == measured.link_bytes_max and sum(loads) == measured.hop_bytes
+    assert {row[0] for row in on.job.machine.links} >= {at for at, load in enumerate(loads) if load}
+    assert isinstance(on.shape, _topology.Shape) and re.match("torus", on.job.machine.network)

@@ -1,0 +1,60 @@
+"""The page of a placement: its pictures, in light and dark, wide and narrow."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+from kumihimo import _placement, _topology
+from kumihimo.cli.place import simulation
+from kumihimo.place import page, request
+
+spec = importlib.util.spec_from_file_location("browser", Path(__file__).parents[1] / "report" / "browser.py")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    import sys
+
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["browser"] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_cables_carry_what_their_busier_direction_carries():
+    on = request.network(None, "4x3", simulation.Part(), None, None)
+    links = on.job.machine.links
+    loads = {"before": [row[0] for row in links], "after": [1] * len(links)}
+    seen = page.scene(on.job.machine, links, loads)
+    assert seen["axes"] == [4, 3] and len(seen["cables"]) == 24 and seen["hidden"] == 0
+    for (a, b), load in zip(seen["cables"], seen["loads"]["before"]):
+        assert load == max(row[0] for row in links if {row[1], row[2]} == {a, b})
+    assert set(seen["loads"]["after"]) == {1} and seen["full_scale"] == max(loads["before"])
+
+
+def test_colours_follow_the_grid_and_the_number_of_the_rank():
+    slots = _placement.Slots.of_nodes([1] * 9)
+    placement = _placement.Placement.in_order("block", slots, _topology.Shape.parse("9"), None, 8)
+    colours = page.node_colours(placement, _topology.Shape.parse("2x2x2"), 9)
+    assert colours[0] == [35, 35, 35] and colours[4] == [240, 35, 35] and colours[8] is None
+    ends = page.node_colours(placement, None, 9)
+    assert ends[0] == list(page.STOPS[0]) and ends[7] == list(page.STOPS[-1])
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (420, True)])
+def test_a_page_in_a_browser(kumihimo, browser, tmp_path, width, dark):
+    ended = kumihimo("place", "-t", "halo:4x4x4:27", "-s", "2x4x8", "--effort", "fast", "--page", "page.html")
+    assert ended.code == 0 and "page: page.html" in ended.out
+    seen = browser.open_page(tmp_path / "page.html", tmp_path, width=width, dark=dark)
+    assert (seen.ready, seen.console) == ("yes", [])
+    assert seen.wide <= 0 and len(seen.painted) == 5 and all(n > 500 for n in seen.painted[:2])
+
+
+def test_a_page_without_axes_has_curves_and_no_picture(kumihimo, tmp_path):
+    asked = ("place", "-t", "halo:4x4:5", "-m", "reedbush-u", "-s", "16", "--ranks-per-node", "1", "--effort", "fast")
+    assert kumihimo(*asked, "--page", "page.html").code == 0
+    text = (tmp_path / "page.html").read_text()
+    assert "<polyline" in text and 'id="rank-places"' not in text
