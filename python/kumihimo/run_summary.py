@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 KEYS = {"calls": ("collective", "bytes_from", "bytes_to", "algorithm"), "forwarded": ("collective", "reason_id")}
+REORDERED = ("communicators", "on_one_node", "reordered", "before", "after")
 
 
 def read(path: Path) -> dict | None:
@@ -38,6 +39,7 @@ def sum_of(parts: Iterable[dict]) -> dict | None:
     """The parts as one summary. `ranks_reported`: the ranks that wrote one. Communicators are the first rank's."""
     rows: dict[str, dict[tuple, dict]] = {name: {} for name in KEYS}
     others: dict[str, int] = {}
+    reordered: dict[str, dict] = {}
     reporting, finalized, first = [], True, None
     sums_of = dict.fromkeys(("unhooked_reductions", "packed_from_device"), 0)
     for part in parts:
@@ -48,6 +50,10 @@ def sum_of(parts: Iterable[dict]) -> dict | None:
             sums_of[name] += part.get(name, 0)
         for call, number in (part["others"] or {}).items():
             others[call] = others.get(call, 0) + number
+        for row in part.get("reordered") or ():
+            sums = reordered.setdefault(row["call"], {**row, **dict.fromkeys(REORDERED, 0)})
+            for name in REORDERED:
+                sums[name] += row[name]
         for name, keys in KEYS.items():
             for row in part[name] or ():
                 sums = rows[name].setdefault(tuple(row[key] for key in keys), {**row, "calls": 0})
@@ -60,6 +66,7 @@ def sum_of(parts: Iterable[dict]) -> dict | None:
         **{key: value for key, value in first.items() if key != "rank"},
         **{name: list(sums.values()) for name, sums in rows.items()},
         "others": others,
+        "reordered": list(reordered.values()),
         **sums_of,
         "finalized": finalized,
         "of_all_ranks": len(reporting) == first["ranks"],

@@ -6,6 +6,7 @@
 #include "mpi_hooks/call.hpp"
 #include "schedule/collective.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <string_view>
@@ -51,6 +52,12 @@ inline std::size_t counted_as(CollectiveKind kind, Form form) {
   return kind.index() + (form == Form::nonblocking ? collective_kinds : 0);
 }
 
+// Topologies for which the program lets ranks be reordered, by call.
+inline constexpr std::array reordering_calls = {mpi_hooks::Name::Cart_create, mpi_hooks::Name::Dist_graph_create,
+                                                mpi_hooks::Name::Dist_graph_create_adjacent};
+enum class Reordering : std::uint8_t { asked, on_one_node, done, before, after };
+inline constexpr std::size_t reordering_counts = 5;
+
 inline constexpr std::size_t size_classes = 64; // class c: 2^(c-1) <= bytes < 2^c; 0: none
 std::size_t size_class(std::int64_t bytes);
 
@@ -73,6 +80,12 @@ class CallCounters {
   // Counts a call that ran through host memory because this rank's data are in the memory of a GPU.
   void packed_from_device() { add(device_place); }
 
+  // Counts communicators, each on one of its ranks; what they cost before and after reordering.
+  void reordering(mpi_hooks::Name call, Reordering what, std::int64_t number = 1) {
+    counters_[reordering_place(call, what)].count(number);
+  }
+  std::int64_t reordering_in(mpi_hooks::Name call, Reordering what) const { return at(reordering_place(call, what)); }
+
   std::int64_t ran_in(std::size_t kind, std::size_t size, std::size_t variant) const {
     return at(place_of(kind, size) + reasons + variant);
   }
@@ -89,7 +102,12 @@ class CallCounters {
   static constexpr std::size_t row = reasons + most_variants + 1;
   static constexpr std::size_t first_other = counted_calls * size_classes * row;
   static constexpr std::size_t device_place = first_other + mpi_hooks::names;
-  static constexpr std::size_t rows = device_place / row + 1;
+  static constexpr std::size_t first_reordering = device_place + 1;
+  static constexpr std::size_t rows = (first_reordering + reordering_calls.size() * reordering_counts - 1) / row + 1;
+  static constexpr std::size_t reordering_place(mpi_hooks::Name call, Reordering what) {
+    const auto of = std::find(reordering_calls.begin(), reordering_calls.end(), call) - reordering_calls.begin();
+    return first_reordering + static_cast<std::size_t>(of) * reordering_counts + static_cast<std::size_t>(what);
+  }
   static std::int64_t at(std::size_t place) { return counters_[place].counted(); }
   static constexpr std::size_t place_of(std::size_t kind, std::size_t size) {
     return (kind * size_classes + size) * row;

@@ -6,6 +6,7 @@
 #include "interpose/error_handlers.hpp"
 #include "interpose/interposer.hpp"
 #include "interpose/memory_reserve.hpp"
+#include "interpose/reorder.hpp"
 #include "interpose/watchdog.hpp"
 #include "mpi_hooks/hooks.hpp"
 #include "mpi_hooks/next_function.hpp"
@@ -159,6 +160,7 @@ std::optional<int> handle_by_kind(Call& call) {
   case Kind::test:
     if (Nonblocking* const moving = under_way()) make_progress(call, *moving);
     return std::nullopt;
+  case Kind::communicator: before_reorder(call); return std::nullopt;
   case Kind::communicator_end: before_comm_free(call.handle_at(Role::ended_communicator)); return std::nullopt;
   default:
     if (call.name == Name::Finalize) before_finalize();
@@ -211,8 +213,10 @@ void after(const Call& call, int code) {
   const auto nothing = [] { return false; };
   if (call.kind() == Kind::environment) attempted([&] { return after_environment(call, code), true; }, nothing);
   const bool is_begun = call.name == Name::Comm_idup || call.name == Name::Comm_idup_with_info; // and not there yet
-  if (call.kind() == Kind::communicator && code == 0 && !is_begun)
+  if (call.kind() == Kind::communicator && code == 0 && !is_begun) {
+    after_reorder(call);
     after_comm_made(call.handle_at(Role::new_communicator));
+  }
   Watchdog::leave();
 }
 

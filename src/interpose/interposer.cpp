@@ -68,7 +68,8 @@ Settings settings_of_environment() {
           variable("KUMIHIMO_SHAPE"),
           variable("KUMIHIMO_REPRODUCIBLE"),
           std::atof(variable("KUMIHIMO_TIMEOUT").c_str()),
-          variable("KUMIHIMO_SUMMARY")};
+          variable("KUMIHIMO_SUMMARY"),
+          variable("KUMIHIMO_REORDER")};
 }
 
 Interposer::Interposer(mpi::Library library)
@@ -104,6 +105,7 @@ Interposer::Interposer(mpi::Library library)
   }
   hash_ = mixed(mixed(hash_of(version), hash_of(settings_.shape)), wisdom_.hash());
   hash_ = mixed(hash_, static_cast<std::uint64_t>(reproducible_));
+  hash_ = mixed(hash_, hash_of(settings_.reorder));
   DeviceMemory::look();
   library_.call.Comm_create_keyval(&copied, &deleted, &keyval_, this);
   mpi_hooks::PreloadCheck::enter(object_name); // where MPI_Init was not hooked
@@ -146,7 +148,7 @@ Communicator* Interposer::communicator(mpi::Handle handle) {
     DeviceMemory::look();
     const Agreed agreed{wisdom_,
                         cache_,
-                        MemoryReserve::is_there() ? hash_ : 0,
+                        agreed_hash(),
                         machine_ ? &*machine_ : nullptr,
                         settings_.timeout_seconds,
                         reproducible_,
@@ -167,6 +169,24 @@ Communicator* Interposer::communicator(mpi::Handle handle) {
   by_handle_[handle] = added;
   mpi_hooks::FastPath::forget();
   return added;
+}
+
+std::uint64_t Interposer::agreed_hash() const { return MemoryReserve::is_there() ? hash_ : 0; }
+
+// On one node no order of ranks is better than another, unless the user says that it stands for several. The launcher
+// says that it is one, and the ranks have agreed on the settings in MPI_Init.
+bool Interposer::may_reorder() {
+  if (ranks() == 1) return false;
+  if (!mpi_hooks::PreloadCheck::has_list(object_name)) return true;
+  bool between = false;
+  const Communicator* const world = known(library_.constants.comm_world, between);
+  return world && world->agrees() && (machine_ || settings_.reorder == "reverse");
+}
+
+bool Interposer::may_reorder(mpi::Handle handle) {
+  if (mpi_hooks::ProgramSessions::made_communicator(handle) || !everyone_is_here()) return false;
+  const std::vector<std::int32_t> all = ranks_of(handle);
+  return all.size() > 1 && std::none_of(all.begin(), all.end(), [](std::int32_t rank) { return rank < 0; });
 }
 
 // The rank that finds processes missing reports it: rank 0 may be one of them.
@@ -397,6 +417,18 @@ void Interposer::write_summary(Ended ended, Counted counted) {
     others[std::string(mpi_hooks::describe(name).name)] = number;
     if (mpi_hooks::place_of(name, mpi_hooks::Role::operation) >= 0) other_reductions += number;
   }
+  nlohmann::json reordered = nlohmann::json::array();
+  for (const mpi_hooks::Name call : reordering_calls) {
+    const auto number = [&](Reordering what) { return counters_.reordering_in(call, what); };
+    if (number(Reordering::asked) == 0) continue;
+    reordered.push_back({{"call", mpi_hooks::describe(call).name},
+                         {"communicators", number(Reordering::asked)},
+                         {"on_one_node", number(Reordering::on_one_node)},
+                         {"reordered", number(Reordering::done)},
+                         {"measure", machine_ ? "hop_bytes" : "off_node_bytes"},
+                         {"before", number(Reordering::before)},
+                         {"after", number(Reordering::after)}});
+  }
   std::map<std::string, std::int64_t> shapes; // a process that is ending waits for no other thread
   if (const std::shared_lock lock(mutex_, std::try_to_lock); lock) shapes = shapes_;
   const std::string path =
@@ -417,6 +449,7 @@ void Interposer::write_summary(Ended ended, Counted counted) {
       {"others", others},
       {"unhooked_reductions", other_reductions},
       {"packed_from_device", counters_.packed_from_device_in()},
+      {"reordered", reordered},
       {"communicators", shapes}};
   file << text_of_json(summary, 1) << "\n";
 }

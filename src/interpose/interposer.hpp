@@ -34,6 +34,7 @@ struct Settings {
   std::string reproducible;   // KUMIHIMO_REPRODUCIBLE: order or exact; none: the fastest
   double timeout_seconds = 0; // KUMIHIMO_TIMEOUT: after which a call that waits fails; 0: never
   std::string summary;        // KUMIHIMO_SUMMARY: where rank 0 writes what ran; none: nowhere
+  std::string reorder; // KUMIHIMO_REORDER: off; reverse: the reverse order (for tests); none: the best that is found
 };
 
 Settings settings_of_environment();
@@ -83,6 +84,16 @@ class Interposer : public mpi_hooks::MpiLifetime<Interposer> {
   Result<mpi::Handle> make_alone() const { // another one, for the caller to free
     return mpi::make_private_communicator(library_, library_.constants.comm_self);
   }
+
+  // For topologies with new ranks (reorder.hpp): the user's setting; the shape of the nodes, if it is given and fits.
+  const std::string& reorder() const { return settings_.reorder; }
+  const Shape* machine() const { return machine_ ? &*machine_ : nullptr; }
+  // What the ranks must agree on; 0: nothing may be agreed on now.
+  std::uint64_t agreed_hash() const;
+  // Whether all processes of the job take part in agreements about it. Equal on all of them.
+  bool may_reorder();
+  // Whether all ranks of the communicator do: none is of another job or of a session. Equal on all of them.
+  bool may_reorder(mpi::Handle handle);
 
   mpi::Handle plain(mpi::Handle handle) const { return mpi_hooks::plain_handle(library_, handle); }
   // Calls the communicator's error handler with an error of ours; returns the code for the caller.

@@ -17,18 +17,9 @@ F* pmpi(const char* name) {
 }
 
 Result<Neighbourhood> of_axes(const mpi::Library& library, mpi::Handle communicator) {
-  static auto* const count = pmpi<int(mpi::Handle, int*)>("PMPI_Cartdim_get");
-  static auto* const get = pmpi<int(mpi::Handle, int, int*, int*, int*)>("PMPI_Cart_get");
-  int axes = 0;
-  if (!count || !get) return failed("the MPI library has no MPI_Cart_get");
-  if (const int code = count(communicator, &axes); code != 0) return library.check(code, "MPI_Cartdim_get").error();
-  if (axes < 1) return failed("the Cartesian communicator has no axes");
-  const auto n = static_cast<std::size_t>(axes);
-  std::vector<int> lengths(n), periodic(n), own(n);
-  if (const int code = get(communicator, axes, lengths.data(), periodic.data(), own.data()); code != 0)
-    return library.check(code, "MPI_Cart_get").error();
+  const Shape shape = TRY(axes_of(library, communicator));
   std::vector<Neighbourhood::CartesianAxis> all;
-  for (std::size_t a = 0; a < n; ++a) all.push_back({lengths[a], periodic[a] != 0});
+  for (const Axis& axis : shape.axes()) all.push_back({axis.length, axis.wraps});
   return Neighbourhood::cartesian(std::move(all), "the communicator's axes");
 }
 
@@ -54,17 +45,8 @@ Result<Neighbourhood> of_graph(const mpi::Library& library, mpi::Handle communic
 }
 
 Lists own_lists(mpi::Handle communicator) {
-  static auto* const count = pmpi<int(mpi::Handle, int*, int*, int*)>("PMPI_Dist_graph_neighbors_count");
-  static auto* const get = pmpi<int(mpi::Handle, int, int*, int*, int, int*, int*)>("PMPI_Dist_graph_neighbors");
-  int in = 0, out = 0, weighted = 0;
-  Lists lists;
-  if (!count || !get || count(communicator, &in, &out, &weighted) != 0) return lists;
-  lists.sources.resize(static_cast<std::size_t>(in)), lists.destinations.resize(static_cast<std::size_t>(out));
-  std::vector<int> weights(static_cast<std::size_t>(std::max({in, out, 1})));
-  std::vector<int> others = weights;
-  if (get(communicator, in, lists.sources.data(), weights.data(), out, lists.destinations.data(), others.data()) != 0)
-    return {};
-  return lists;
+  std::optional<OwnEdges> own = own_edges(communicator);
+  return own ? Lists{std::move(own->sources), std::move(own->destinations)} : Lists{};
 }
 
 // In a distributed graph each rank knows its own: all exchange them, padded to the longest.
@@ -94,6 +76,44 @@ Result<Neighbourhood> of_distributed_graph(const mpi::Library& library, mpi::Han
 }
 
 } // namespace
+
+Result<Shape> axes_of(const mpi::Library& library, mpi::Handle communicator) {
+  static auto* const count = pmpi<int(mpi::Handle, int*)>("PMPI_Cartdim_get");
+  static auto* const get = pmpi<int(mpi::Handle, int, int*, int*, int*)>("PMPI_Cart_get");
+  int axes = 0;
+  if (!count || !get) return failed("the MPI library has no MPI_Cart_get");
+  if (const int code = count(communicator, &axes); code != 0) return library.check(code, "MPI_Cartdim_get").error();
+  if (axes < 1) return failed("the Cartesian communicator has no axes");
+  const auto n = static_cast<std::size_t>(axes);
+  std::vector<int> lengths(n), periodic(n), own(n);
+  if (const int code = get(communicator, axes, lengths.data(), periodic.data(), own.data()); code != 0)
+    return library.check(code, "MPI_Cart_get").error();
+  std::vector<Axis> all;
+  for (std::size_t a = 0; a < n; ++a) all.push_back({lengths[a], periodic[a] != 0});
+  return Shape(std::move(all));
+}
+
+std::optional<OwnEdges> own_edges(mpi::Handle communicator) {
+  static auto* const count = pmpi<int(mpi::Handle, int*, int*, int*)>("PMPI_Dist_graph_neighbors_count");
+  static auto* const get = pmpi<int(mpi::Handle, int, int*, int*, int, int*, int*)>("PMPI_Dist_graph_neighbors");
+  int in = 0, out = 0, weighted = 0;
+  if (!count || !get || count(communicator, &in, &out, &weighted) != 0) return std::nullopt;
+  // At least one entry each, because libraries refuse null pointers.
+  const auto room = [](int entries) {
+    return std::vector<std::int32_t>(static_cast<std::size_t>(std::max(entries, 1)), 1);
+  };
+  OwnEdges own{room(in), room(in), room(out), room(out), weighted != 0};
+  if (get(communicator, in, own.sources.data(), own.source_weights.data(), out, own.destinations.data(),
+          own.destination_weights.data()) != 0)
+    return std::nullopt;
+  own.sources.resize(static_cast<std::size_t>(in)), own.source_weights.resize(static_cast<std::size_t>(in));
+  own.destinations.resize(static_cast<std::size_t>(out)), own.destination_weights.resize(static_cast<std::size_t>(out));
+  if (!own.weighted) { // the library may have written something
+    std::fill(own.source_weights.begin(), own.source_weights.end(), 1);
+    std::fill(own.destination_weights.begin(), own.destination_weights.end(), 1);
+  }
+  return own;
+}
 
 std::shared_ptr<const Neighbourhood> neighbours_of(const mpi::Library& library, mpi::Handle communicator) {
   const auto found = [&]() -> Result<Neighbourhood> {

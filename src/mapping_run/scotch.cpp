@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 
 namespace kumihimo::mapping_run {
 namespace {
@@ -14,13 +15,13 @@ namespace {
 using Number = ScotchFunctions::Number;
 
 constexpr int option_deterministic = 0;
-constexpr Number quality = 0x1, balance = 0x4, safety = 0x8, recursive = 0x100;
+constexpr Number quality = 0x1, balance = 0x4, safety = 0x8;
 struct Strategy {
   Number flags;
   double imbalance;
 };
-constexpr std::array strategies = {Strategy{0, 1e-4}, Strategy{quality | safety, 1e-4}, Strategy{recursive, 1e-4},
-                                   Strategy{0, 0.05}};
+constexpr std::array strategies = {Strategy{0, 1e-4}, Strategy{quality | safety, 1e-4}, Strategy{0, 0.05},
+                                   Strategy{quality | safety, 0.01}};
 
 // A context with a random state of its own, one thread, and the graph bound to it.
 class BoundGraph {
@@ -103,6 +104,7 @@ class Scotch final : public mapping::Partitioner {
     if (first == 0 || first == graph.ranks())
       return std::vector<char>(static_cast<std::size_t>(graph.ranks()), first == 0 ? 1 : 0);
     const ScaledGraph scaled(with_terminals(graph, pull), std::int64_t{1} << 29);
+    const std::lock_guard alone(one_at_a_time_);
     BoundGraph bound(scotch_, seed, scaled);
     Owned arch(scotch_.arch_init, scotch_.arch_exit), strategy(scotch_.strat_init, scotch_.strat_exit);
     const std::array<Number, 2> sizes = {first + 1, graph.ranks() - first + 1};
@@ -125,6 +127,7 @@ class Scotch final : public mapping::Partitioner {
   std::optional<mapping::Assignment> whole_map(const mapping::Graph& graph, const mapping::Host& host, int strategy,
                                                std::uint64_t seed) override {
     if (strategy < 0 || strategy >= static_cast<int>(strategies.size()) || !host.metric.has_axes()) return {};
+    if (graph.ranks() > most_ranks_of_map) return {};
     const std::vector<JoinedAxis> axes = joined_axes(host.metric.axes());
     std::int32_t most = 0;
     for (std::int32_t node = 0; node < host.metric.nodes(); ++node) most = std::max(most, host.slots.on(NodeId{node}));
@@ -141,6 +144,7 @@ class Scotch final : public mapping::Partitioner {
     const bool whole = nodes.size() == node_at.size();
 
     const ScaledGraph scaled(graph, (std::int64_t{1} << 31) / (2 + host.network->diameter()));
+    const std::lock_guard alone(one_at_a_time_);
     BoundGraph bound(scotch_, seed, scaled);
     Owned box(scotch_.arch_init, scotch_.arch_exit), some(scotch_.arch_init, scotch_.arch_exit);
     Owned plan(scotch_.strat_init, scotch_.strat_exit);
@@ -161,6 +165,8 @@ class Scotch final : public mapping::Partitioner {
 
  private:
   static constexpr std::size_t most_axes = 5;
+  // Its time grows with the square of the nodes: 82,944 take minutes, and it cannot be stopped.
+  static constexpr std::int32_t most_ranks_of_map = 20'000;
 
   // Scotch takes up to 5 axes. Two axes of length 2 have the distances of one ring of 4, in the order of a Gray code.
   struct JoinedAxis {
@@ -219,6 +225,7 @@ class Scotch final : public mapping::Partitioner {
   }
 
   ScotchFunctions scotch_;
+  std::mutex one_at_a_time_; // 7.0.3 in several threads gives other cuts from run to run, contexts or not
 };
 
 } // namespace

@@ -118,6 +118,7 @@ Result<Constants> open_mpi_constants(void* image) {
              {at.if_there("ompi_mpi_2real"), DataType::float32_float32, Reducible::by_index},
              {at.if_there("ompi_mpi_2dblprec"), DataType::float64_float64, Reducible::by_index}};
   c.in_place = reinterpret_cast<void*>(1);
+  c.unweighted = reinterpret_cast<int*>(2);
   c.combiner_named = 0;
   c.error_truncate = 15;
   c.error_other = 16;
@@ -141,7 +142,7 @@ Result<Constants> open_mpi_constants(void* image) {
   return c;
 }
 
-Constants mpich_constants() {
+Constants mpich_constants(void* image) {
   Constants c{};
   c.comm_world = 0x44000000;
   c.comm_self = 0x44000001;
@@ -202,6 +203,8 @@ Constants mpich_constants() {
              {0x4c000821, DataType::float32_float32, Reducible::by_index},        // MPI_2REAL
              {0x4c001023, DataType::float64_float64, Reducible::by_index}};       // MPI_2DOUBLE_PRECISION
   c.in_place = reinterpret_cast<void*>(-1);
+  if (const Handle unweighted = Exports(image).if_there("MPI_UNWEIGHTED"); unweighted != 0)
+    c.unweighted = *reinterpret_cast<int* const*>(unweighted);
   c.combiner_named = 1;
   c.error_truncate = 14;
   c.error_other = 15;

@@ -5,8 +5,8 @@
 
 namespace kumihimo::mpi {
 
-// `image`: the library as dlopen returned it. Fails if an exported object is missing.
-Result<Constants> open_mpi_constants(void* image);
-Constants mpich_constants();
+// `image`: the library as dlopen returned it.
+Result<Constants> open_mpi_constants(void* image); // fails if an exported object is missing
+Constants mpich_constants(void* image);
 
 } // namespace kumihimo::mpi

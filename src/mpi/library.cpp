@@ -62,7 +62,7 @@ Result<Library> describe(void* image, const std::string& path) {
     return failed(path + " is neither of the Open MPI nor of the MPICH family", "\"" + library.version + "\"",
                   "use one of Open MPI, MPICH, Intel MPI, MVAPICH");
   library.family = Family::mpich;
-  library.constants = mpich_constants();
+  library.constants = mpich_constants(image);
   return library;
 }
 

@@ -55,6 +55,7 @@ struct Constants {
   std::array<Handle, 2> operations_on_windows;    // MPI_REPLACE, MPI_NO_OP: of one-sided calls alone
   std::vector<NamedType> named;                   // types of C and Fortran that equal one of `datatypes`
   void* in_place;
+  int* unweighted; // MPI_UNWEIGHTED; null: the library does not export it
   StatusWords* status_ignore;
   int tag_ub;           // key of the attribute
   int comm_type_shared; // split type

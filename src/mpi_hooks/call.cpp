@@ -34,6 +34,7 @@ HandleKind kind_of(Role role) {
   case Role::request:
   case Role::requests: return HandleKind::request;
   case Role::message: return HandleKind::message;
+  case Role::info: return HandleKind::info;
   default: return HandleKind::communicator;
   }
 }

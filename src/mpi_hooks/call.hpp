@@ -85,6 +85,7 @@ enum class Role : std::uint8_t {
   target_count,
   target_type,
   window,
+  reorder, // whether a topology may have other ranks
   // Where handles stand that a call makes or ends.
   request,
   requests,
@@ -105,8 +106,8 @@ enum class Role : std::uint8_t {
   required,
   provided,
   unit,
-  // Of no interest.
   info,
+  // Of no interest.
   group,
   argc,
   argv,
@@ -141,7 +142,7 @@ enum class Language : std::uint8_t { c, fortran };
 
 // A counter for all threads. Zeroed memory is a valid one.
 struct Counter {
-  void count() { std::atomic_ref(number).fetch_add(1, std::memory_order_relaxed); }
+  void count(std::int64_t more = 1) { std::atomic_ref(number).fetch_add(more, std::memory_order_relaxed); }
   std::int64_t counted() { return std::atomic_ref(number).load(std::memory_order_relaxed); }
   std::int64_t number;
 };

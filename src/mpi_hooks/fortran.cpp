@@ -50,8 +50,8 @@ const Fortran& Fortran::get() {
 
 Fortran::Fortran() {
   if (!is_open_mpi()) return;
-  const std::array<std::string, handle_kinds> names{"PMPI_Comm", "PMPI_Type",    "PMPI_Op",
-                                                    "PMPI_Win",  "PMPI_Request", "PMPI_Message"};
+  const std::array<std::string, handle_kinds> names{"PMPI_Comm",    "PMPI_Type",    "PMPI_Op",  "PMPI_Win",
+                                                    "PMPI_Request", "PMPI_Message", "PMPI_Info"};
   for (std::size_t i = 0; i < names.size(); ++i) {
     convert_[i] = reinterpret_cast<Convert>(mpi::loaded_symbol((names[i] + "_f2c").c_str()));
     revert_[i] = reinterpret_cast<Revert>(mpi::loaded_symbol((names[i] + "_c2f").c_str()));

@@ -10,8 +10,8 @@
 
 namespace kumihimo::mpi_hooks {
 
-enum class HandleKind : std::uint8_t { communicator, type, operation, window, request, message };
-inline constexpr std::size_t handle_kinds = 6;
+enum class HandleKind : std::uint8_t { communicator, type, operation, window, request, message, info };
+inline constexpr std::size_t handle_kinds = 7;
 
 // Whether the library of this process is Open MPI, or one with its handles; else one of MPICH's ABI.
 bool is_open_mpi();

@@ -1,5 +1,4 @@
 #include "mapping_run/run.hpp"
-
 #include "topology/single_node.hpp"
 #include "topology/torus.hpp"
 #include "traffic/pattern.hpp"

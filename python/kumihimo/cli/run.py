@@ -67,6 +67,7 @@ def command(
     shape: option("--shape -s SHAPE", "Shape of the job's nodes, in rank order: 4x3x2.") = "",
     reproducible: option("--reproducible", "Fix the order of float reductions: same bits in every run.") = False,
     exact_sums: option("--exact-sums", "Round float sums once: same bits on any number of ranks.") = False,
+    no_reorder: option("--no-reorder", "Leave the ranks of topologies as the MPI library orders them.") = False,
     timeout: duration("--timeout TIME", "Time limit of a waiting call: 60s, 5m; 0 for none.", may_be_zero=True) = "0",
     json_file: option("--json FILE", "Write a summary of all calls as JSON to this file.", Path) = None,
 ) -> None:
@@ -85,6 +86,7 @@ def command(
         "WISDOM": wisdom_for(wisdom, no_wisdom or bool(algorithm)),
         "KERNELS": wisdom_for(wisdom, no_wisdom),
         "REPRODUCIBLE": mode,
+        "REORDER": "off" if no_reorder else "",
         "TIMEOUT": str(timeout) if timeout else "",
     }
     first = launcher_environment.is_first()  # whose program writes what ran on all ranks
@@ -169,6 +171,7 @@ def lines(summary: dict, named: bool = True, without: str = "") -> list[str]:
     packed = summary.get("packed_from_device", 0)
     packs = [f"{packed} calls had GPU buffers, whose data were copied through host memory"] if packed else []
     unheeded = [NO_EFFECT.format(name) for name in unheeded_parameters(choices)]
+    topologies = [reordered(row) for row in summary.get("reordered") or ()]
     shapes = ", ".join(f"{name} ({number})" for name, number in (summary["communicators"] or {}).items())
     bits = [promised(summary)] if summary.get("reproducible") else []
     about = [f"communicators of rank {reported[0] if reported else 0}: {shapes}"] if shapes else []
@@ -185,7 +188,7 @@ def lines(summary: dict, named: bool = True, without: str = "") -> list[str]:
     if path:
         source = [f"wisdom: {path}" + (f"; {DEFAULTS}" if is_default else "")]
     source += [NO_CHOICES] if path and named and not choices else []
-    return [*source, *unheeded, *ended, *ran, *left, *never, *packs, *bits, *about]
+    return [*source, *unheeded, *ended, *ran, *left, *never, *packs, *topologies, *bits, *about]
 
 
 def reason_text(row: dict, summary: dict, choices: list[dict], without: str, size: dict | None = None) -> str:
@@ -223,6 +226,18 @@ def lengths(row: dict) -> str:
     if not _schedule.meaning(row["collective"].removeprefix("i")).moves_data:
         return ""
     return f" from {with_unit(row['bytes_from'])} to under {with_unit(row['bytes_to'] + 1)}"
+
+
+def reordered(row: dict) -> str:
+    """A line about the topologies of one call for which the program lets ranks be reordered."""
+    whole = f"{row['call']}: {row['reordered']} of {row['communicators']} communicators reordered"
+    traffic = "hop-bytes" if row["measure"] == "hop_bytes" else "traffic between nodes"
+    if row["reordered"]:
+        share = f": {row['after'] / row['before']:.0%} of that in the original order" if row["before"] else ": none"
+        return f"{whole}; their {traffic}{share}"
+    if row["on_one_node"] == row["communicators"]:
+        return f"{whole}; reason: all their ranks are on one node"
+    return f"{whole}; reason: no order was found with at least 2 % less {traffic}"
 
 
 def promised(summary: dict) -> str:

@@ -1,7 +1,8 @@
 // The candidates of a search: each is measured once, and the best one is picked by one rule.
 #pragma once
 
-#include "mapping/choice/choice.hpp"
+#include "mapping/choice/request.hpp"
+#include "mapping/search/tools.hpp"
 
 namespace kumihimo::mapping {
 

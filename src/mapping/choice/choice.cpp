@@ -12,24 +12,12 @@
 #include "topology/fat_tree.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <memory>
 
 namespace kumihimo::mapping {
 namespace {
-
-constexpr std::array<std::string_view, 4> objective_names = {"hop-bytes", "links", "time", "off-node"};
-constexpr std::array<std::string_view, 3> effort_names = {"fast", "standard", "thorough"};
-
-template <class Kind, std::size_t count>
-Result<Kind> kind_of(std::string_view what, std::string_view name, const std::array<std::string_view, count>& names) {
-  const auto* const found = std::find(names.begin(), names.end(), name);
-  if (found == names.end()) return wrong_value(fmt::format("{} must be one of {}", what, fmt::join(names, ", ")), name);
-  return static_cast<Kind>(found - names.begin());
-}
 
 // How much of each kind of work an effort does. Terms are distances looked up: some nanoseconds each on one core.
 struct Work {
@@ -43,8 +31,8 @@ struct Work {
 Work work_of(Effort effort) {
   switch (effort) {
   case Effort::fast: return {2'000, 8'000'000, 0, 0, 1, 0, 0, 1};
-  case Effort::standard: return {100'000, 400'000'000, 400'000, 2'000'000'000, 8, 2, 3, 4};
-  case Effort::thorough: return {1'000'000, 4'000'000'000, 8'000'000, 40'000'000'000, 16, 8, 6, 16};
+  case Effort::standard: return {100'000, 200'000'000, 100'000, 250'000'000, 8, 2, 3, 4};
+  case Effort::thorough: return {1'000'000, 3'000'000'000, 2'000'000, 10'000'000'000, 16, 8, 6, 16};
   }
   return {};
 }
@@ -96,8 +84,8 @@ class Search {
   bool is_within(double factor) const {
     return request_.objective == Objective::hop_bytes && best().measures.average_hops <= factor * least_hops();
   }
-  // Nothing better is to be found: of hop-bytes alone bounds are often reached.
-  bool is_at_bound() const { return is_within(1 + 1e-9); }
+  // Nothing better is worth a search: of hop-bytes alone bounds are often reached.
+  bool is_at_bound() const { return is_within(1.0005); }
 
   void report(std::string phase) const {
     const Measures& measures = best().measures;
@@ -285,12 +273,6 @@ Status check(const MappingRequest& request) {
 }
 
 } // namespace
-
-Result<Objective> objective_of(std::string_view name) {
-  return kind_of<Objective>("the objective", name, objective_names);
-}
-
-Result<Effort> effort_of(std::string_view name) { return kind_of<Effort>("the effort", name, effort_names); }
 
 Result<Mapping> map_ranks(const MappingRequest& request, const Tools& tools) {
   if (const Status status = check(request); !status) return status.error();

@@ -1,38 +1,10 @@
 #include "mapping/lattice/lattice.hpp"
 
-#include "mapping/lattice/face_graphs.hpp"
-#include "mapping/lattice/offsets.hpp"
-
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdlib>
 
 namespace kumihimo::mapping {
-namespace {
-
-constexpr std::size_t most_lattices = 4;
-
-void add_grid(const Graph& graph, const Links& links, std::vector<Lattice>& found) {
-  std::optional<Grid> grid = grid_of(links);
-  if (!grid) return;
-  for (const Lattice& known : found)
-    if (known.shape == grid->shape) return;
-  found.push_back(lattice_of(graph, std::move(grid->shape), std::move(grid->place_of_vertex)));
-}
-
-// Ranks of a halo have few different numbers of neighbours: one for each kind of edge of the grid.
-bool may_have_diagonals(const Links& links) {
-  std::vector<std::size_t> degrees;
-  for (std::int32_t vertex = 0; vertex < links.vertices(); ++vertex) {
-    const std::size_t degree = links.of(vertex).size();
-    if (std::find(degrees.begin(), degrees.end(), degree) == degrees.end()) degrees.push_back(degree);
-    if (degrees.size() > 32) return false;
-  }
-  return *std::max_element(degrees.begin(), degrees.end()) >= 5;
-}
-
-} // namespace
 
 std::string Lattice::name() const {
   bool wraps = false;
@@ -47,23 +19,6 @@ std::string Lattice::name() const {
     if (is_near) neighbours += is_own_opposite ? 1 : 2;
   }
   return fmt::format("{} {}, {} neighbours", wraps ? "torus" : "mesh", shape.text(), neighbours);
-}
-
-std::vector<Lattice> recognise(const Graph& graph) {
-  std::vector<Lattice> found;
-  if (graph.ranks() < 4 || graph.edges.empty()) return found;
-  const std::vector<Links> parts = heavy_parts(graph);
-  for (const Links& part : parts)
-    if (found.size() < most_lattices) add_grid(graph, part, found);
-  for (std::size_t at = 0; at < parts.size() && found.empty(); ++at)
-    if (may_have_diagonals(parts[at]))
-      if (const Links faces = skeleton(parts[at]); faces.ends.size() < parts[at].ends.size() && is_connected(faces))
-        add_grid(graph, faces, found);
-  for (std::size_t axes = 1; axes <= 5 && found.empty(); ++axes)
-    if (const Links faces = heaviest_of_each(graph, 2 * axes); is_connected(faces)) add_grid(graph, faces, found);
-  std::stable_sort(found.begin(), found.end(),
-                   [](const Lattice& a, const Lattice& b) { return a.covered > b.covered; });
-  return found;
 }
 
 } // namespace kumihimo::mapping

@@ -23,8 +23,9 @@ class Partitioner {
   virtual Result<std::vector<char>> halve(const Graph& graph, std::int32_t first, std::span<const std::int64_t> pull,
                                           std::uint64_t seed) = 0;
 
-  // The library's own map of the graph on the host, where it has one that fits; ranks that it put on a full node are
-  // moved to the nearest free slots. strategy: a number from 0 on; none beyond the last one that it has.
+  // The library's own map of the graph on the host, where it has one that fits in good time; ranks on a full node are
+  // moved to the nearest free slots. Cannot be stopped. strategy: a number from 0 on; none beyond the last one that it
+  // has.
   virtual std::optional<Assignment> whole_map(const Graph&, const Host&, int /*strategy*/, std::uint64_t /*seed*/) {
     return {};
   }

@@ -36,7 +36,7 @@ void keep_best(std::vector<FoundMap>& maps, std::size_t most, std::size_t most_e
 }
 
 void DigitSearch::climb(FoundMap& map, Chain& chain, const Tools& tools) const {
-  const auto cost_of_axis = static_cast<std::int64_t>(pairs_.size() / box_.axes.size() + 1);
+  const auto cost_of_axis = static_cast<std::int64_t>((pairs_.size() + map.at.front().size()) / box_.axes.size() + 1);
   std::vector<std::int64_t> along(box_.axes.size());
   for (std::size_t axis = 0; axis < along.size(); ++axis)
     along[axis] = hop_bytes_along(host_, box_, axis, pairs_, map.at[axis]);

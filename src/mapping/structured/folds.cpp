@@ -7,7 +7,7 @@
 namespace kumihimo::mapping {
 namespace {
 
-constexpr std::size_t most_splits = 4096, most_folds = 20000;
+constexpr std::size_t most_splits = 4096, most_tried = 20000;
 
 // A factor of a lattice axis, which lies on an axis of the box.
 struct Factor {
@@ -141,7 +141,7 @@ Fold fold_of(const std::vector<std::vector<std::int32_t>>& split, std::uint64_t 
 std::uint64_t orders_of(const std::vector<std::vector<std::int32_t>>& split) {
   std::uint64_t orders = 2;
   const auto multiply = [&](std::size_t items) {
-    for (std::size_t at = items; at > 1 && orders < most_folds; --at) orders *= at;
+    for (std::size_t at = items; at > 1 && orders < most_tried; --at) orders *= at;
   };
   for (const auto& row : split)
     multiply(static_cast<std::size_t>(std::count_if(row.begin(), row.end(), [](auto f) { return f > 1; })));
@@ -161,15 +161,15 @@ std::vector<CoordinatesOfRanks> folds(const Box& box, const Shape& shape, std::s
   std::vector<std::pair<std::size_t, std::uint64_t>> numbers; // split and order
   for (std::size_t split = 0; split < splits.size(); ++split)
     for (std::uint64_t order = 0, orders = orders_of(splits[split]); order < orders; ++order)
-      if (numbers.size() < 4 * most_folds) numbers.emplace_back(split, order);
+      if (numbers.size() < 4 * most_tried) numbers.emplace_back(split, order);
   // The simplest splits come first in any case; of the rest a random part is looked at.
   Random random(seed);
-  for (std::size_t at = numbers.size(); at > most_folds / 20 + 1; --at)
-    std::swap(numbers[at - 1], numbers[most_folds / 20 + random.below(at - most_folds / 20)]);
+  for (std::size_t at = numbers.size(); at > most_tried / 20 + 1; --at)
+    std::swap(numbers[at - 1], numbers[most_tried / 20 + random.below(at - most_tried / 20)]);
   // A sample of pairs ranks the folds. A place costs several terms.
   const std::vector<Pair> sample = sample_of(pairs, 512);
   const std::size_t affordable = static_cast<std::size_t>(terms) / (8 * sample.size()) + 1;
-  numbers.resize(std::min({numbers.size(), most_folds, affordable}));
+  numbers.resize(std::min({numbers.size(), most_tried, affordable}));
   std::vector<std::pair<std::int64_t, std::size_t>> ranking;
   std::vector<Coordinate> a, b;
   for (std::size_t at = 0; at < numbers.size(); ++at) {

@@ -149,7 +149,7 @@ TEST(Bounds, AreAtMostTheOptimum) {
   EXPECT_GT(tight, cases);
 }
 
-struct Case {
+struct KnownCase {
   Traffic traffic;
   const char* shape;
   std::int32_t slots_a_node;
@@ -157,7 +157,7 @@ struct Case {
   double least, most;           // the bound; most: average hops of a known placement
 };
 
-std::vector<HopBound> bounds_of(const Case& c, std::int64_t terms = many_terms) {
+std::vector<HopBound> bounds_of(const KnownCase& c, std::int64_t terms = many_terms) {
   const TopologyPtr network = std::make_shared<Torus>(*Shape::parse(c.shape));
   const Host host = *Host::make(network, Slots(network->nodes(), c.slots_a_node));
   const Graph graph = Graph::of(c.traffic);
@@ -174,7 +174,7 @@ TEST(Bounds, ReachKnownValues) {
   using namespace patterns;
   const Traffic cube = halo({16, 16, 16}, true);
   const Shape shape16 = *Shape::parse("16x16x16");
-  const std::vector<Case> cases = {
+  const std::vector<KnownCase> cases = {
       {shuffled(halo({32, 32}, false), 1), "32x32", 1, {}, 1, 1},
       {halo({16, 16, 16}, false), "16x16x16", 1, {}, 1, 1},
       {cube, "16x16x16", 1, shape16, 1.0306, 1.031},
@@ -191,7 +191,7 @@ TEST(Bounds, ReachKnownValues) {
       {mg(1024, 256), "32x32", 1, *Shape::parse("16x8x8"), 1.7, 2.39},
       {bruck(4096), "16x16x16", 1, {}, 1.199, 1.4926},
   };
-  for (const Case& c : cases) {
+  for (const KnownCase& c : cases) {
     const std::vector<HopBound> bounds = bounds_of(c);
     EXPECT_GE(bounds.front().average_hops, c.least) << c.shape << ", " << c.traffic.flows() << " flows";
     EXPECT_LE(bounds.front().average_hops, c.most) << c.shape << ", " << c.traffic.flows() << " flows";
@@ -201,10 +201,10 @@ TEST(Bounds, ReachKnownValues) {
 // Reached exactly, so that a search knows that it is done.
 TEST(Bounds, AreExactWhereTheRowMajorMapIsOptimal) {
   using namespace patterns;
-  for (const Case& c : std::vector<Case>{{halo({8, 8, 16}, false), "8x8x16", 1, {}, 0, 0},
-                                         {lu(1024, 102), "32x32", 1, {}, 0, 0},
-                                         {bt(1024, 162), "32x32", 1, {}, 0, 0},
-                                         {ft(1024), "32x32", 1, {}, 0, 0}}) {
+  for (const KnownCase& c : std::vector<KnownCase>{{halo({8, 8, 16}, false), "8x8x16", 1, {}, 0, 0},
+                                                   {lu(1024, 102), "32x32", 1, {}, 0, 0},
+                                                   {bt(1024, 162), "32x32", 1, {}, 0, 0},
+                                                   {ft(1024), "32x32", 1, {}, 0, 0}}) {
     const TopologyPtr network = std::make_shared<Torus>(*Shape::parse(c.shape));
     const Host host = *Host::make(network, Slots(network->nodes(), 1));
     const Measures measures = measure(c.traffic, host, Assignment::identity(c.traffic.ranks(), host.size()));
@@ -213,7 +213,7 @@ TEST(Bounds, AreExactWhereTheRowMajorMapIsOptimal) {
 }
 
 TEST(Bounds, OfAStopOrNoTermsIsTheStarAlone) {
-  const Case c{patterns::ft(1024), "32x32", 1, {}, 0, 0};
+  const KnownCase c{patterns::ft(1024), "32x32", 1, {}, 0, 0};
   for (const bool stopped : {true, false}) {
     const TopologyPtr network = std::make_shared<Torus>(*Shape::parse(c.shape));
     const Host host = *Host::make(network, Slots(network->nodes(), 1));

@@ -22,8 +22,8 @@ Traffic renumbered_at_random(const Traffic& traffic, std::uint64_t seed) {
   return traffic.renumbered(order);
 }
 
-struct Case {
-  Case(Traffic of, TopologyPtr network, std::int32_t each)
+struct StructuredCase {
+  StructuredCase(Traffic of, TopologyPtr network, std::int32_t each)
       : traffic(std::move(of)), host(*Host::make(network, Slots(network->nodes(), each))), graph(Graph::of(traffic)) {}
   Traffic traffic;
   Host host;
@@ -35,7 +35,8 @@ struct Case {
   Measures best(std::int64_t terms) const { return measure(traffic, host, maps(terms).at(0).map); }
 };
 
-Case case_of(const std::string& pattern, const std::string& torus, std::int32_t each = 1, bool shuffle = true) {
+StructuredCase structured_case(const std::string& pattern, const std::string& torus, std::int32_t each = 1,
+                               bool shuffle = true) {
   Traffic traffic = traffic_of(*GridPattern::parse(pattern));
   if (shuffle) traffic = renumbered_at_random(traffic, 7);
   return {std::move(traffic), std::make_shared<Torus>(*Shape::parse(torus)), each};
@@ -48,15 +49,25 @@ TEST(StructuredMaps, EmbedShuffledGridsExactly) {
                                                                                        {"16mx4:5", "4x4x4"},
                                                                                        {"12x12:5", "3mx4x12"},
                                                                                        {"4x3x2x2:9", "2x4x2x3"}}) {
-    const Case at = case_of(pattern, torus);
+    const StructuredCase at = structured_case(pattern, torus);
     EXPECT_DOUBLE_EQ(at.best(2'000'000).average_hops, 1) << pattern << " on " << torus;
   }
 }
 
 TEST(StructuredMaps, FoldGridsThatDoNotFit) {
-  EXPECT_LE(case_of("32mx32m:5", "8x8x16").best(60'000'000).average_hops, 1.0162);
-  EXPECT_LE(case_of("8x8x8:7", "4x4x32").best(30'000'000).average_hops, 2.01);
-  EXPECT_LE(case_of("12x12:5", "4x4x9").best(10'000'000).average_hops, 1.36);
+  EXPECT_LE(structured_case("32mx32m:5", "8x8x16").best(60'000'000).average_hops, 1.0162);
+  EXPECT_LE(structured_case("8x8x8:7", "4x4x32").best(30'000'000).average_hops, 2.01);
+  EXPECT_LE(structured_case("12x12:5", "4x4x9").best(10'000'000).average_hops, 1.36);
+}
+
+TEST(StructuredMaps, FollowATranslationWhereNoBoxFits) {
+  // Layers of 8x8x8 lie 3 planes apart on the axis of 24: 3x5x5 cells for 64 orbits.
+  EXPECT_LE(structured_case("8x8x8:7", "24x5x5").best(30'000'000).average_hops, 1.9);
+}
+
+TEST(StructuredMaps, CutInJaggedPartsWhereNothingDivides) {
+  EXPECT_LE(structured_case("8x8x8:7", "7x9x9").best(20'000'000).average_hops, 1.9);
+  EXPECT_LE(structured_case("16x16:5", "17x5x4", 1).best(20'000'000).average_hops, 2.2);
 }
 
 // Recursive doubling: a butterfly, which is no grid. Digits of the ranks become coordinates of a torus.
@@ -64,13 +75,13 @@ TEST(StructuredMaps, SpreadDigitsOfRanks) {
   TrafficBuilder builder = *TrafficBuilder::make(256);
   for (std::int32_t rank = 0; rank < 256; ++rank)
     for (std::int32_t bit = 1; bit < 256; bit *= 2) ASSERT_TRUE(builder.add(Rank{rank}, Rank{rank ^ bit}, 8, 1).ok());
-  const Case at(*std::move(builder).build(), std::make_shared<Torus>(*Shape::parse("4x4x4x4")), 1);
+  const StructuredCase at(*std::move(builder).build(), std::make_shared<Torus>(*Shape::parse("4x4x4x4")), 1);
   EXPECT_DOUBLE_EQ(at.best(3'000'000).average_hops, 1);
 }
 
 TEST(StructuredMaps, KeepPartnersOnANode) {
   // Two slots a node: pairs of neighbours share one.
-  const Case at = case_of("16x8:5", "8x8", 2);
+  const StructuredCase at = structured_case("16x8:5", "8x8", 2);
   EXPECT_LE(at.best(5'000'000).average_hops, 0.76);
 }
 
@@ -80,8 +91,8 @@ TEST(StructuredMaps, AreMapsOnEveryNetworkAndTheSameForASeed) {
       for (const std::int32_t spare : {0, 2}) {
         const std::int32_t ranks = network->nodes() * each - spare;
         if (ranks < 4) continue;
-        const Case at(renumbered_at_random(traffic_of(*GridPattern::parse(fmt::format("{}:3", ranks))), 3), network,
-                      each);
+        const StructuredCase at(renumbered_at_random(traffic_of(*GridPattern::parse(fmt::format("{}:3", ranks))), 3),
+                                network, each);
         const std::vector<NamedMap> maps = at.maps(300'000);
         const std::vector<NamedMap> again = at.maps(300'000);
         ASSERT_EQ(maps.size(), again.size());
@@ -98,7 +109,7 @@ TEST(StructuredMaps, AreMapsOnEveryNetworkAndTheSameForASeed) {
 }
 
 TEST(StructuredMaps, StopWhenAsked) {
-  const Case at = case_of("16x16:9", "8x32");
+  const StructuredCase at = structured_case("16x16:9", "8x32");
   Tools tools;
   tools.stop = [] { return true; };
   for (const NamedMap& map :

@@ -1,0 +1,59 @@
+// What is asked of a search for a placement, and what it answers.
+#pragma once
+
+#include "mapping/bounds/bounds.hpp"
+#include "mapping/objective/measures.hpp"
+#include "mapping/partition/partitioner.hpp"
+#include "mapping/search/problem.hpp"
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace kumihimo::mapping {
+
+enum class Objective { hop_bytes, links, time, off_node };
+enum class Effort { fast, standard, thorough };
+Result<Objective> objective_of(std::string_view name); // "hop-bytes", "links", "time", "off-node"; the error lists them
+Result<Effort> effort_of(std::string_view name);       // "fast", "standard", "thorough"
+
+struct MappingRequest {
+  const Traffic& traffic;
+  const Host& host;
+  Objective objective = Objective::hop_bytes;
+  Effort effort = Effort::standard;
+  std::uint64_t seed = 1;
+  Shape nodes;               // the axes that the job's nodes have, for orders; without axes where they have none
+  std::optional<Shape> grid; // of the ranks, in row-major order; none: looked for
+  // Whether the result may load its busiest link more than the usual order or the best library map does.
+  bool caps_links = true;
+  std::vector<NamedMap> starts = {};               // of the user; candidates too
+  std::span<Partitioner* const> partitioners = {}; // none: the project's own
+  // For objective time: predicted seconds of a placement. A candidate without a prediction loses.
+  std::function<std::optional<double>(const Placement&)> seconds = {};
+};
+
+enum class Origin { order, user, structured, library, bisection, annealed };
+
+struct Candidate {
+  std::string name;
+  Origin origin = Origin::order;
+  Assignment map;
+  Measures measures;
+  std::optional<double> seconds; // objective time: of finalists
+  bool is_within_cap = true;
+};
+
+struct Mapping {
+  std::vector<Candidate> candidates; // the usual order ("block") first, then as they were found
+  std::size_t chosen = 0;
+  std::vector<std::string> lattices; // names of the grids that were recognised
+  std::vector<HopBound> bounds;      // highest first
+  std::vector<LinkBound> link_bounds;
+  bool complete = true; // not stopped
+};
+
+} // namespace kumihimo::mapping

@@ -1,0 +1,178 @@
+#include "../networks.hpp"
+#include "mapping/anneal/annealing.hpp"
+#include "mapping/anneal/chain.hpp"
+#include "mapping/anneal/rank_costs.hpp"
+#include "mapping/anneal/relief.hpp"
+#include "mapping/objective/hop_bytes.hpp"
+#include "mapping/objective/link_loads.hpp"
+#include "traffic/pattern.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <numeric>
+#include <thread>
+
+namespace kumihimo::mapping {
+namespace {
+
+Traffic annealed_traffic(std::int32_t ranks, Random& random) {
+  TrafficBuilder builder = *TrafficBuilder::make(ranks);
+  const auto any = [&] { return Rank{static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(ranks)))}; };
+  EXPECT_TRUE(builder.add(Rank{0}, Rank{1}, 5, 1).ok());
+  for (std::int32_t line = 0; line < 3 * ranks; ++line)
+    EXPECT_TRUE(builder.add(any(), any(), static_cast<std::int64_t>(random.below(1000)), 1).ok());
+  return *std::move(builder).build();
+}
+
+Assignment shuffled_map(std::int32_t ranks, std::int32_t slots, std::uint64_t seed) {
+  Random random(seed);
+  std::vector<std::int32_t> all(static_cast<std::size_t>(slots));
+  std::iota(all.begin(), all.end(), 0);
+  for (std::size_t at = all.size(); at > 1; --at) std::swap(all[at - 1], all[random.below(at)]);
+  all.resize(static_cast<std::size_t>(ranks));
+  return Assignment::of_slots(all, slots);
+}
+
+const std::function<bool()> never = [] { return false; };
+
+// A forgotten partner, a wrong sign or a table that is not updated shows as a difference here.
+TEST(Chain, CountsHopBytesExactlyOnEveryNetwork) {
+  Random random(5);
+  for (const TopologyPtr& network : small_networks()) {
+    std::vector<std::int32_t> sizes;
+    for (std::int32_t node = 0; node < network->nodes(); ++node)
+      sizes.push_back(static_cast<std::int32_t>(random.below(4)));
+    sizes[0] = 4;
+    const Host host = *Host::make(network, *Slots::of_nodes(sizes));
+    const std::int32_t ranks = std::max(2, host.size() - 2);
+    const Traffic traffic = annealed_traffic(ranks, random);
+    const Graph graph = Graph::of(traffic);
+    const Problem problem{traffic, graph, host, {}};
+    const Nearby nearby(host);
+    const std::unique_ptr<Chain> chain = Chain::make(problem, nearby, shuffled_map(ranks, host.size(), 3), 8);
+    chain->heat(0.5);
+    chain->cool(0, 0.5, 200'000, never);
+    ASSERT_EQ(chain->hop_bytes(), hop_bytes(graph, host, chain->map())) << network->name();
+    const std::int64_t before = chain->hop_bytes();
+    chain->descend(40'000'000, never);
+    ASSERT_EQ(chain->hop_bytes(), hop_bytes(graph, host, chain->map())) << network->name();
+    EXPECT_LE(chain->hop_bytes(), before);
+    // No exchange gains any more.
+    host.metric.visit([&](const auto& hops) {
+      for (std::int32_t rank = 0; rank < ranks; ++rank)
+        for (std::int32_t slot = 0; slot < host.size(); ++slot)
+          ASSERT_GE(hop_bytes_added(graph, host, chain->map(), rank, slot, hops), 0) << network->name();
+    });
+  }
+}
+
+TEST(RankCosts, TablesAndSumsAgree) {
+  Random random(6);
+  const Host host = *Host::make(std::make_shared<Torus>(*Shape::parse("4x5mx2")), Slots(40, 1));
+  const Traffic traffic = annealed_traffic(38, random);
+  const Graph graph = Graph::of(traffic);
+  Assignment map = shuffled_map(38, 40, 2);
+  AxisCosts<3> tables(graph, host, map);
+  for (int step = 0; step < 50; ++step) {
+    const auto rank = static_cast<std::int32_t>(random.below(38)), slot = static_cast<std::int32_t>(random.below(40));
+    const std::int32_t old = map.slot(rank), other = map.rank_in(slot);
+    map.exchange(rank, slot);
+    tables.moved(rank, old, slot);
+    if (other >= 0 && other != rank) tables.moved(other, slot, old);
+    host.metric.visit([&](const auto& hops) {
+      const PartnerCosts sums(graph, host, map, hops);
+      for (std::int32_t each = 0; each < 38; ++each)
+        for (std::int32_t node = 0; node < 40; ++node) ASSERT_EQ(tables.of(each, node), sums.of(each, node));
+    });
+  }
+}
+
+TEST(Annealing, FindsTheOptimumOfSixRanks) {
+  Random random(12);
+  const Host host = *Host::make(std::make_shared<Torus>(*Shape::parse("2x3m")), Slots(6, 1));
+  for (int round = 0; round < 5; ++round) {
+    const Traffic traffic = annealed_traffic(6, random);
+    const Graph graph = Graph::of(traffic);
+    std::vector<std::int32_t> slots = {0, 1, 2, 3, 4, 5};
+    std::int64_t least = hop_bytes(graph, host, Assignment::of_slots(slots, 6));
+    while (std::next_permutation(slots.begin(), slots.end()))
+      least = std::min(least, hop_bytes(graph, host, Assignment::of_slots(slots, 6)));
+    Assignment map = Assignment::identity(6, 6);
+    anneal(map, {traffic, graph, host, {}}, {400'000, 2, 0.3}, 1, {});
+    EXPECT_EQ(hop_bytes(graph, host, map), least);
+  }
+}
+
+struct HaloOnTorus {
+  Traffic traffic = traffic_of(*GridPattern::parse("8x8:5"));
+  Graph graph = Graph::of(traffic);
+  Host host = *Host::make(std::make_shared<Torus>(*Shape::parse("8x8")), Slots(64, 1));
+  Problem problem{traffic, graph, host, {}};
+};
+
+TEST(Annealing, IsTheSameOnAnyNumberOfThreads) {
+  const HaloOnTorus halo;
+  const Assignment start = shuffled_map(64, 64, 5);
+  Assignment one = start, other = start;
+  anneal(one, halo.problem, {1'000'000, 4, 0.3}, 3, {});
+  Tools backwards; // parts in another order, and at once
+  backwards.parallel = [](int parts, const std::function<void(int)>& work) {
+    std::vector<std::thread> threads;
+    for (int part = parts - 1; part >= 0; --part) threads.emplace_back([&work, part] { work(part); });
+    for (std::thread& thread : threads) thread.join();
+  };
+  anneal(other, halo.problem, {1'000'000, 4, 0.3}, 3, backwards);
+  EXPECT_EQ(one, other);
+  EXPECT_LT(hop_bytes(halo.graph, halo.host, one) * 2, hop_bytes(halo.graph, halo.host, start));
+}
+
+TEST(Annealing, NeverMakesAMapWorseAndStops) {
+  const HaloOnTorus halo;
+  Assignment map = Assignment::identity(64, 64); // the optimum
+  anneal(map, halo.problem, {100'000, 2, 0.9}, 3, {});
+  EXPECT_EQ(hop_bytes(halo.graph, halo.host, map), halo.traffic.bytes());
+  std::atomic<int> polls{0};
+  Tools stopping;
+  stopping.stop = [&] { return ++polls > 20; };
+  Assignment other = shuffled_map(64, 64, 7);
+  anneal(other, halo.problem, {std::int64_t{1} << 60, 2, 0.3}, 3, stopping);
+  EXPECT_LE(hop_bytes(halo.graph, halo.host, other), hop_bytes(halo.graph, halo.host, shuffled_map(64, 64, 7)));
+}
+
+TEST(Annealing, ACoolStartKeepsItsStructure) {
+  // A ring of 64 on a row of 64 nodes that is no ring: 63 short ways and a long one. Folded it would be as good.
+  const Traffic traffic = traffic_of(*GridPattern::parse("64:3"));
+  const Graph graph = Graph::of(traffic);
+  const Host host = *Host::make(std::make_shared<Torus>(*Shape::parse("64m")), Slots(64, 1));
+  Assignment map = Assignment::identity(64, 64);
+  anneal(map, {traffic, graph, host, {}}, {1'000'000, 2, 0.02}, 3, {});
+  EXPECT_EQ(hop_bytes(graph, host, map), traffic.bytes() / 64 * 126);
+}
+
+TEST(Relief, ReachesTheCapWithFewHopBytes) {
+  const HaloOnTorus halo;
+  Assignment map = shuffled_map(64, 64, 9);
+  anneal(map, halo.problem, {60'000, 1, 0.3}, 3, {});
+  const std::int64_t before = LinkLoads(halo.traffic, halo.host, map).max(), cap = before * 3 / 4;
+  ASSERT_TRUE(relieve(map, halo.problem, cap, {2'000'000, 2, 0.05}, 2, {}));
+  const std::vector<std::int64_t> loads = link_loads(halo.traffic, halo.host, map);
+  EXPECT_LE(*std::max_element(loads.begin(), loads.end()), cap);
+  Assignment impossible = map;
+  EXPECT_FALSE(relieve(impossible, halo.problem, 0, {200'000, 2, 0.05}, 2, {}));
+  EXPECT_LE(LinkLoads(halo.traffic, halo.host, impossible).max(), LinkLoads(halo.traffic, halo.host, map).max());
+}
+
+TEST(Relief, TheLeastLinkLoadIsNoHigherThanBefore) {
+  const HaloOnTorus halo;
+  const Assignment start = shuffled_map(64, 64, 9);
+  Assignment map = start, again = start;
+  least_link_load(map, halo.problem, {1'000'000, 2, 0.1}, 1, {});
+  least_link_load(again, halo.problem, {1'000'000, 2, 0.1}, 1, {});
+  EXPECT_EQ(map, again);
+  EXPECT_LT(2 * LinkLoads(halo.traffic, halo.host, map).max(), LinkLoads(halo.traffic, halo.host, start).max());
+}
+
+} // namespace
+} // namespace kumihimo::mapping
