@@ -31,8 +31,8 @@ struct Work {
 Work work_of(Effort effort) {
   switch (effort) {
   case Effort::fast: return {2'000, 8'000'000, 0, 0, 1, 0, 0, 1};
-  case Effort::standard: return {100'000, 200'000'000, 100'000, 250'000'000, 8, 2, 3, 4};
-  case Effort::thorough: return {1'000'000, 3'000'000'000, 2'000'000, 10'000'000'000, 16, 8, 6, 16};
+  case Effort::standard: return {100'000, 200'000'000, 100'000, 250'000'000, 8, 2, 2, 2};
+  case Effort::thorough: return {1'000'000, 3'000'000'000, 2'000'000, 10'000'000'000, 16, 8, 4, 4};
   }
   return {};
 }
@@ -198,10 +198,11 @@ class Search {
 
   // Brings the best maps within what links may carry; for the objective `links`, to the least that is found.
   void keep_links_cool() {
+    constexpr double least_worth = 0.97; // relief costs hop-bytes and time
     if (work_.finalists == 0) return;
     const Weighed weighed = weigh(Graph::of(request_.traffic), request_.host);
     const Problem problem{request_.traffic, weighed.graph, request_.host, request_.grid};
-    const Annealing annealing{annealed_terms() / 2, work_.chains, cool};
+    const Annealing annealing{annealed_terms() / 4, work_.chains, cool};
     std::vector<NamedMap> found;
     if (request_.objective == Objective::links) {
       const std::vector<std::size_t> ranking = candidates_.ranking();
@@ -211,7 +212,7 @@ class Search {
       found.push_back(std::move(map));
     } else if (request_.caps_links) {
       const Candidate& shortest = candidates_.all()[candidates_.best_of_origins(1).front()];
-      if (shortest.is_within_cap) return;
+      if (shortest.is_within_cap || shortest.measures.hop_bytes > least_worth * best().measures.hop_bytes) return;
       NamedMap map{shortest.name + ", links relieved", shortest.map};
       if (!relieve(map.map, problem, candidates_.link_cap(), annealing, request_.seed, during("relieving links")))
         return;
