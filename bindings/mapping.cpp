@@ -112,12 +112,13 @@ void bind_result(nb::module_& m) {
 void bind_run(nb::module_& m) {
   nb::class_<MappingRun>(m, "Run", "A search on threads of its own.")
       .def(
-          "wait", [](MappingRun& run, double seconds) { return unlocked([&] { return run.wait(seconds); }); }, "seconds"_a,
-          "True: it has ended.")
+          "wait", [](MappingRun& run, double seconds) { return unlocked([&] { return run.wait(seconds); }); },
+          "seconds"_a, "True: it has ended.")
       .def("progress", &MappingRun::progress)
       .def("stop", &MappingRun::stop, "It ends soon, with the best placement so far.")
       .def(
-          "result", [](MappingRun& run) { return unwrap(unlocked([&] { return run.result(); })); }, "Waits; once only.");
+          "result", [](MappingRun& run) { return unwrap(unlocked([&] { return run.result(); })); },
+          "Waits; once only.");
   m.def(
       "start",
       [](const Traffic& traffic, const Job& job, std::string_view objective, std::string_view effort,

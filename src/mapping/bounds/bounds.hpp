@@ -37,7 +37,8 @@ struct LinkBound {
   std::string why;
 };
 
-// The highest first; never empty. O(flows + links). `best_average_hops_bound`: the highest of hop_bounds.
-std::vector<LinkBound> link_bounds(const Problem& problem, double best_average_hops_bound);
+// The highest first; never empty. O(flows + links), and about `terms` edges looked at for "cut".
+// `best_average_hops_bound`: the highest of hop_bounds.
+std::vector<LinkBound> link_bounds(const Problem& problem, double best_average_hops_bound, std::int64_t terms);
 
 } // namespace kumihimo::mapping

@@ -11,8 +11,6 @@
 namespace kumihimo::mapping {
 namespace {
 
-constexpr std::int64_t flow_terms = 20'000'000;
-
 // Of computed bytes over links: a little less, as computed numbers are off by far less than that.
 std::int64_t least_on_one(double bytes, std::int64_t links) {
   if (links <= 0) return 0;
@@ -83,7 +81,7 @@ std::int64_t by_cuts_of_network(const Host& host, double flow, std::int64_t rank
 
 } // namespace
 
-std::vector<LinkBound> link_bounds(const Problem& problem, double best_average_hops_bound) {
+std::vector<LinkBound> link_bounds(const Problem& problem, double best_average_hops_bound, std::int64_t terms) {
   const Traffic& traffic = problem.traffic;
   const Host& host = problem.host;
   std::vector<LinkBound> bounds;
@@ -97,7 +95,7 @@ std::vector<LinkBound> link_bounds(const Problem& problem, double best_average_h
   // Bytes of a graph that was weighed are not those of the traffic.
   if (problem.graph.bytes() == traffic.bytes()) {
     FlowLimits limits;
-    limits.terms = flow_terms;
+    limits.terms = terms;
     if (const double flow = best_flow(problem, {}, limits, Tools{}); flow > 0) {
       const std::int64_t unit = common_divisor(problem.graph);
       const std::int64_t bytes = std::max(by_classes(host, flow, traffic.ranks(), unit),

@@ -77,7 +77,9 @@ class Search {
   std::int64_t annealed_terms() const {
     return terms_for(work_.annealed_per_rank, work_.most_annealed, request_.traffic.ranks());
   }
-  std::int64_t bound_terms() const { return structured_terms(); }
+  std::int64_t bound_terms() const {
+    return request_.effort == Effort::fast ? structured_terms() / 4 : structured_terms();
+  }
 
   double least_hops() const { return bounds_.empty() ? 0 : bounds_.front().average_hops; }
   const Candidate& best() const { return candidates_.all()[candidates_.best()]; }
@@ -149,8 +151,8 @@ class Search {
   }
 
   void add_library_maps() {
-    // A structured map close to the bound is better than what a library finds.
-    if (request_.effort == Effort::fast && is_within(1.02)) return;
+    // A map of a grid that is close to the bound is better than what a library finds.
+    if (request_.effort == Effort::fast && is_within(lattices_.empty() ? 1.02 : 1.3)) return;
     for (Partitioner* const library : request_.partitioners) {
       report(fmt::format("map by {}", library->name()));
       std::vector<std::optional<Assignment>> maps(static_cast<std::size_t>(work_.library_maps));
@@ -242,7 +244,7 @@ class Search {
     for (const Lattice& lattice : lattices_) mapping.lattices.push_back(lattice.name());
     const bool is_of_hops = &problem_.host == &request_.host;
     if (is_of_hops) mapping.bounds = bounds_;
-    mapping.link_bounds = link_bounds(problem_, is_of_hops ? least_hops() : 0);
+    mapping.link_bounds = link_bounds(problem_, is_of_hops ? least_hops() : 0, bound_terms() / 10);
     mapping.complete = !tools_.stop();
     mapping.candidates = std::move(candidates_.all());
     return mapping;

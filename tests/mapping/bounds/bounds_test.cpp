@@ -140,7 +140,7 @@ TEST(Bounds, AreAtMostTheOptimum) {
       }
       EXPECT_TRUE(std::is_sorted(bounds.rbegin(), bounds.rend(),
                                  [](const auto& a, const auto& b) { return a.average_hops < b.average_hops; }));
-      const std::vector<LinkBound> links = link_bounds(problem, bounds.front().average_hops);
+      const std::vector<LinkBound> links = link_bounds(problem, bounds.front().average_hops, 20'000'000);
       ASSERT_FALSE(links.empty());
       for (const LinkBound& bound : links)
         EXPECT_LE(bound.bytes, optimum.link_bytes) << network->name() << ", " << ranks << " ranks: " << bound.name;
