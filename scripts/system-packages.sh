@@ -97,6 +97,7 @@ packages_of_bench() {
   for package in $(absent_headers libbenchmark-dev=benchmark/benchmark.h); do need "$package"; done
   has smpirun || want libsimgrid-dev
   has ip || want iproute2
+  has gmap || has scotch_gmap || want scotch
   for package in $(absent_headers libeigen3-dev=eigen3/Eigen/Sparse); do want "$package"; done
   # PETSc's headers stand in a folder that only pkg-config knows.
   has pkg-config || want pkg-config
@@ -130,7 +131,7 @@ names() {
     [libpetsc-real-dev]="libpetsc-real-dev (PETSc, a peer of the sparse and finite element benchmarks)"
     [libeigen3-dev]="libeigen3-dev (Eigen, a peer of the sparse benchmark)"
     [hpcc]="hpcc (a suite with residuals)" [libblas-dev]="libblas-dev (to build hpcc on MPICH)"
-    [lammps]="lammps (the demo's unmodified program)" [libopenblas0]="libopenblas0 (DGEMM of bench node)" [libscotch-7.0]="libscotch-7.0 (cuts graphs for place)" [libmetis5]="libmetis5 (cuts graphs for place)"
+    [lammps]="lammps (the demo's unmodified program)" [libopenblas0]="libopenblas0 (DGEMM of bench node)" [scotch]="scotch (gmap, a peer of the placement benchmark)" [libscotch-7.0]="libscotch-7.0 (cuts graphs for place)" [libmetis5]="libmetis5 (cuts graphs for place)"
     [mpich]="mpich (an MPI library)" [openmpi-bin]="openmpi-bin (an MPI library)")
   local joined=''
   for package in "$@"; do joined+="${joined:+, }${what[$package]:-$package}"; done

@@ -34,6 +34,7 @@ import graphs
 from graphs import Traffic
 
 KUMIHIMO = Path(sys.executable).parent / "kumihimo"
+GMAP = next((found for name in ("gmap", "scotch_gmap") if (found := shutil.which(name))), None)
 STRATEGIES = ((), ("-cr",), ("-cb",), ("-cq",))
 
 
@@ -229,7 +230,7 @@ def scotch(case: Case) -> list[Map]:
     maps = []
     for number in range(8):
         result = case.folder / "map.scotch"
-        line = ["gmap", "-Cr", "-b0.0001", *STRATEGIES[number % 4], graph, target, result]
+        line = [GMAP, "-Cr", "-b0.0001", *STRATEGIES[number % 4], graph, target, result]
         before = os.times()
         subprocess.run(line, capture_output=True, check=False, env={**os.environ, "SCOTCH_RANDOM_FIXED_SEED": "0"})
         after = os.times()
@@ -327,7 +328,7 @@ def main() -> int:
     options = parser.parse_args()
     rows = table_rows() if options.unseen is None else unseen_rows(options.unseen)
     efforts = options.efforts.split(",")
-    peers_here = {"Scotch": scotch} if shutil.which("gmap") else {}
+    peers_here = {"Scotch": scotch} if GMAP else {}
     peers_here["METIS"] = metis
     if "Scotch" not in peers_here:
         print("Scotch's gmap is not installed.\n")
@@ -339,7 +340,11 @@ def main() -> int:
         if options.rows not in f"{row.name}@{row.shape}":
             continue
         with tempfile.TemporaryDirectory() as folder:
-            case = Case(row, Path(folder))
+            try:
+                case = Case(row, Path(folder))
+            except ImportError as error:
+                print(f"| {row.name} | {row.shape} | left out: {error.name} is not installed |")
+                continue
             cells, found, ours = [], {}, None
             for effort in efforts:
                 maps = []
