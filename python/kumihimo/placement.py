@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from kumihimo import _placement, _topology, files
+from kumihimo import _placement, _topology, files, odd_bytes
 from kumihimo.errors import wrong_value
 
 LARGEST_FILE = 64 << 20
@@ -19,6 +19,7 @@ class Wanted:
     order: str | None = None
     file: str | None = None
     text: str = ""
+    format: str = ""  # of the file; empty: recognised
 
     def __str__(self) -> str:
         return self.order or self.file or ""
@@ -33,7 +34,7 @@ class Wanted:
         """On these slots, of nodes of this shape (or of none), with these names and cores (0: a slot each)."""
         if self.order is not None:
             return _placement.Placement.in_order(self.order, slots, nodes)
-        format_ = map_format_of(self.text, self.file)
+        format_ = self.format or map_format_of(self.text, self.file)
         if format_ == PLACEMENT:  # which takes plain rankfiles, too
             return _placement.Placement.parse(self.text, self.file, slots, names or [])
         return _placement.read_map(format_, self.text, self.file, slots, names or [], nodes, cores_per_node, True)
@@ -52,14 +53,31 @@ FORMS = (  # of the first line: the format, which may be a placement file with a
 )
 
 
+LATER_LINES = {  # of files that begin like those of another format: the first line, any other one, the format
+    "openmpi5": (r"rank\s+.*", FORMS[0][1]),
+    "cray": (r"\d+", r"\d+\s*[-,].*"),
+}
+ALIASES = {"hostfile": "hydra", "rankfile": ""}  # before the name of a file; empty: recognised
+
+
 def map_format_of(text: str, file: str | None) -> str:
-    """By the first line that has more than a comment. A list of ranks, a line for each node, looks like a permutation
-    where nodes have one rank, so that it must have the name that MPICH gives it."""
+    """By its lines, without comments; mostly the first one is enough. A list of ranks, a line for each node, looks like
+    a permutation if all nodes have one rank. It must then have the name that MPICH gives it, or the prefix cray:."""
     if Path(file or "").name.startswith("MPICH_RANK_ORDER"):
         return "cray"
-    lines = (line.partition("#")[0].strip() for line in text.splitlines())
-    first = next(filter(None, lines), "")
+    lines = list(filter(None, (line.partition("#")[0].strip() for line in text.splitlines())))
+    first = lines[0] if lines else ""
+    for name, (begin, later) in LATER_LINES.items():
+        if re.fullmatch(begin, first) and any(re.fullmatch(later, line) for line in lines):
+            return name
     return next((name for name, form in FORMS if re.fullmatch(form, first)), PLACEMENT)
+
+
+def format_and_file(text: str) -> tuple[str, str]:
+    """Of FORMAT:FILE; the format is empty if the text is FILE alone, which may have a colon."""
+    name, _, file = text.partition(":")
+    has_format = file and name in (*_placement.map_formats(), *ALIASES) and not Path(text).exists()
+    return (name, file) if has_format else ("", text)
 
 
 @dataclass(frozen=True)
@@ -75,7 +93,9 @@ def wanted(order: str | None, file: Path | None) -> Wanted | None:
     if order is not None and file is not None:
         raise wrong_value("--order excludes --placement", "both", "leave one of them out")
     if file is not None:
-        return Wanted(file=str(file), text=files.read_text(file, "the placement file", LARGEST_FILE))
+        format_, name = format_and_file(str(file))
+        text = files.read_text(Path(name), "the placement file", LARGEST_FILE)
+        return Wanted(file=odd_bytes.printable(name), text=text, format=ALIASES.get(format_, format_))
     return None if order is None else Wanted(order=order)
 
 

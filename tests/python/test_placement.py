@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from kumihimo import arguments
 from kumihimo.arguments import Ranks
 from kumihimo.errors import BadInput
-from kumihimo.placement import Wanted, on_space, space_of, wanted
+from kumihimo.placement import Wanted, format_and_file, map_format_of, on_space, space_of, wanted
 
 SIMULATE = ("simulate", "allreduce", "-m", "k-computer", "-s", "4x3x2", "-b", "1MiB", "--json")
 
@@ -117,6 +118,35 @@ def test_a_placement_has_as_many_ranks_as_are_asked_for(kumihimo, tmp_path, verb
     assert "p3 must place all 4 ranks (got 3); give as many --ranks" in ended.err
     if verb[0] != "bench":
         assert kumihimo(*verb, "--placement", "p3").code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "format_"),
+    [
+        ("rank 0=a slot=0\nrank 1=b slot=0-3\n", "openmpi5"),
+        ("rank 0=a slot=0 # 0-3\nrank 1=b slot=1\n", "placement"),
+        ("0 0 0\nrank 1=b slot=0-3\n", "placement"),
+        ("4\n0,1\n", "cray"),
+        ("4\n0-3\n", "cray"),
+        ("4 # 0-3\n0\n", "permutation"),
+        ("a\nb-1\n", "slurm"),
+        ("", "placement"),
+    ],
+)
+def test_a_format_is_recognised_by_its_lines(text, format_):
+    assert map_format_of(text, "f") == format_
+
+
+def test_a_format_may_stand_before_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert format_and_file("cray:a:b") == ("cray", "a:b")
+    assert format_and_file("hostfile:f") == ("hostfile", "f")
+    for alone in ("cray:", "crayon:f", "f", "random:1"):
+        assert format_and_file(alone) == ("", alone)
+    (tmp_path / "f").write_text("1\n0\n")
+    assert wanted(None, Path("cray:f")) == Wanted(file="f", text="1\n0\n", format="cray")
+    assert wanted(None, Path("hostfile:f")).format == "hydra"
+    assert wanted(None, Path("rankfile:f")).format == ""
 
 
 def test_ranks_that_nothing_is_known_of_have_no_order(tmp_path):

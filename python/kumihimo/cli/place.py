@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from kumihimo import _mapping, _placement, arguments, quantities, simulation
+from kumihimo import _mapping, _placement, arguments, odd_bytes, quantities, simulation
 from kumihimo.cli import machine as machines
 from kumihimo.cli import options, output, progress
 from kumihimo.cli.options import option
@@ -51,7 +51,10 @@ def command(
         group=NETWORK,
     ) = None,
     given: option(
-        "--allocation WHAT", "Hosts: env (Slurm, PBS, LSF), a hostfile or a list: node[001-004]:8.", group=NETWORK
+        "--allocation WHAT",
+        "Hosts: env (Slurm, PBS, LSF), a hostfile or a list: node[001-004]:8. They are the places of --shape in "
+        "row-major order if the machine has no node names.",
+        group=NETWORK,
     ) = None,
     within_node: option(
         "--within-node FILE",
@@ -77,9 +80,13 @@ def command(
         "--budget TIME", "Stop after this time with the best placement so far: 10s, 2m.", group=SEARCH
     ) = None,
     order: option("--order NAME", "Search from this order, too (see `simulate --help`).", group=SEARCH) = None,
-    placement: option("--placement FILE", "Search from the placement in this map file, too.", Path, SEARCH) = None,
+    placement: option(
+        "--placement FILE", "Search from the placement in this map file (or FORMAT:FILE), too.", Path, SEARCH
+    ) = None,
     evaluate: option(
-        "--evaluate WHAT", "Only measure this map file, or this order: block, snake ...", group=SEARCH
+        "--evaluate WHAT",
+        "Only measure this map file (or FORMAT:FILE), or this order: block, snake ...",
+        group=SEARCH,
     ) = None,
     files: option(
         "--output -o FORMAT[:FILE]",
@@ -93,8 +100,8 @@ def command(
     ) = None,
     as_json: option("--json", "Print one JSON object.", group=OUTPUT) = False,
 ) -> int:
-    """Choose the node of each rank for a communication pattern and a network. The result is never worse than the usual
-    order, neither in hop-bytes nor in the load of the busiest link.
+    """Choose the node of each rank for a communication pattern and a network. With --objective hop-bytes the result is
+    never worse than the usual order, neither in hop-bytes nor in the load of the busiest link.
 
     Ctrl-C ends the search with the best placement so far. Exit codes: 0 done; 1 after Ctrl-C; 2 wrong input; 143 after
     SIGTERM.
@@ -112,6 +119,7 @@ def command(
     asked = outputs.wanted(files or [])
     for path in [each.file for each in asked] + ([page_file] if page_file else []):
         output.writable(path)
+    outputs.check_files(asked, page_file)
     on = request.network(
         None if machine is None else machines.load(machine),
         shape,
@@ -125,7 +133,8 @@ def command(
     ranks = source.traffic.ranks
     starts = [] if on.usual is None else [(on.usual.name, on.usual.placement)]
     starts += [] if order is None else [(order, request.in_order(order, on, ranks, of_ranks))]
-    starts += [] if placement is None else [(str(placement), request.from_file(placement, on, ranks))]
+    if placement is not None:
+        starts.append((odd_bytes.printable(str(placement)), request.from_file(placement, on, ranks)))
     wanted = Request(
         source,
         on,
@@ -200,19 +209,25 @@ def finish(
     printed: Callable[[dict], None],
     code: int = 0,
 ) -> int:
-    """Files, page and what is printed. A format that cannot say this placement does not keep the others from being
-    written."""
-    result["predicted"] = outcome.predicted(wanted, chosen)
-    result["outputs"], errors = [], []
+    """Files, prediction, page and what is printed. If one format cannot express the placement, or the page cannot be
+    written, the others are still written and the result is printed."""
+    result["predicted"], result["outputs"], errors = None, [], []
     for each in asked:
         try:
             written = outputs.written(each, chosen, wanted.network, not wanted.within_node)
             result["outputs"].append(written)
         except KumihimoError as error:
             errors.append(error)
+    with progress.Interruption() as interruption:
+        result["predicted"] = progress.run_interruptible(lambda: outcome.predicted(wanted, chosen))
+    if interruption.code:
+        output.message("interrupted; the prediction is left out")
     if page_file is not None:
-        output.write(page_file, page.render(wanted, result, chosen))
-        result["page"] = str(page_file)
+        try:
+            output.write(page_file, page.render(wanted, result, chosen))
+            result["page"] = str(page_file)
+        except KumihimoError as error:
+            errors.append(error)
     if as_json:
         output.print_json({**result, **output.own_cost()})
     else:
@@ -220,7 +235,7 @@ def finish(
         print_files(result)
     for error in errors:
         output.message(f"{error}")
-    return code or (1 if errors else 0)
+    return code or interruption.code or (1 if errors else 0)
 
 
 def show_evaluation(

@@ -30,7 +30,7 @@ class Wanted:
 
 
 def wanted(texts: list[str]) -> list[Wanted]:
-    """From FORMAT or FORMAT:FILE, each into a file of its own."""
+    """From FORMAT or FORMAT:FILE."""
     found = []
     for text in texts:
         name, colon, file = text.partition(":")
@@ -42,10 +42,6 @@ def wanted(texts: list[str]) -> list[Wanted]:
             raise wrong_value("--output must name a file after the colon", f"'{text}'", "leave the colon out")
         format_ = name if name not in ALIASES else "hydra" if name == "hostfile" else rankfile_format()
         found.append(Wanted(format_, Path(file or FILES.get(format_, format_))))
-    names = [each.file for each in found]
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise wrong_value("each --output needs a file of its own", twice, "add a name, such as openmpi5:map.txt")
     return found
 
 
@@ -57,6 +53,20 @@ def rankfile_format() -> str:
 
 def text_of(format_: str, placement: _placement.Placement, on: Network, alike: bool) -> str:
     return _placement.write_map(format_, placement, list(on.names), on.shape, on.cores_per_node(), alike)
+
+
+def check_files(asked: list[Wanted], page: Path | None) -> None:
+    """Before the search: map files are read again, so they are no devices. No two files are the same."""
+    for each in asked:
+        files.check_regular_or_new(each.file, "--output")
+    found: set[Path] = set()
+    for each in asked:
+        if each.file.resolve() in found:
+            advice = "add a name, such as openmpi5:map.txt"
+            raise wrong_value("each --output needs a file of its own", each.file, advice)
+        found.add(each.file.resolve())
+    if page is not None and page.resolve() in found:
+        raise wrong_value("--page needs a file of its own", f"{page}, as for --output", "name another file")
 
 
 def check(asked: list[Wanted], usual: _placement.Placement, on: Network, alike: bool) -> None:

@@ -48,6 +48,7 @@ def render(request: Request, result: dict, chosen: _placement.Placement) -> str:
         candidates=rows_of(result),
         predicted=result.get("predicted"),
         grid=request.grid,
+        link_cap=request.link_cap,
         of_bytes=bytes_text,
         of_seconds=seconds_text,
         counted=counted,

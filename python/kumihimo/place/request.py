@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kumihimo import _machine, _mapping, _placement, _schedule, _topology, allocation, files, simulation
+from kumihimo import _machine, _mapping, _placement, _schedule, _topology, allocation, files, odd_bytes, simulation
 from kumihimo import placement as placements
 from kumihimo.arguments import Ranks
 from kumihimo.errors import BadInput, missing, wrong_value
@@ -149,7 +149,7 @@ def in_order(order: str, on: Network, ranks: int, grid: _topology.Shape | None =
 
 
 def from_file(path: Path, on: Network, ranks: int) -> _placement.Placement:
-    """Of any format of maps."""
+    """FILE or FORMAT:FILE, of any format of maps."""
     wanted = placements.wanted(None, path)
     placement = wanted.place(on.job.slots, on.shape, list(on.names), on.cores_per_node())
     if placement.ranks != ranks:
@@ -159,7 +159,7 @@ def from_file(path: Path, on: Network, ranks: int) -> _placement.Placement:
 
 def evaluated(text: str, on: Network, ranks: int, grid: _topology.Shape | None) -> placements.Placed:
     """What --evaluate names: a map file, or an order."""
-    if Path(text).exists() or "/" in text:
+    if placements.format_and_file(text)[0] or Path(text).exists() or "/" in text:
         return placements.Placed(text, from_file(Path(text), on, ranks))
     try:
         return placements.Placed(text, in_order(text, on, ranks, grid))
@@ -186,6 +186,7 @@ def levels_of(path: Path | None, on: Network) -> list[tuple[str, int]]:
     each = max(sizes)
     if any(size not in (0, each) for size in sizes) or each < 2:
         raise wrong_value("--within-node needs the same number of slots on each node, 2 or more", f"{min(sizes)}")
+    check_described(path)
     text = files.read_text(path, "the description of a node")
     if text.lstrip().startswith("<"):
         host = _machine.read_host(str(path))
@@ -201,6 +202,16 @@ def levels_of(path: Path | None, on: Network) -> list[tuple[str, int]]:
         rule = f"--within-node needs levels that divide the {each} slots of a node"
         raise wrong_value(rule, f"{path}, {counted(cores, 'core')}", "give another --ranks-per-node")
     return fitting
+
+
+def check_described(path: Path) -> None:
+    """A file of --within-node is read twice, once by hwloc: it must have a name that C++ takes, and be no FIFO."""
+    with files.refused("--within-node must be readable", path):
+        if files.kind(path) == "a FIFO":
+            raise wrong_value("--within-node must name a file", f"{path}, a FIFO", "save its content in a file")
+    if odd_bytes.SURROGATES.search(str(path)):
+        rule = "--within-node must name a file whose name is UTF-8"
+        raise wrong_value(rule, odd_bytes.printable(str(path)), "rename the file")
 
 
 def environment_hosts(given: str | None, environment: Mapping[str, str]) -> allocation.Allocation | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import subprocess
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from kumihimo import _mapping, _placement, _topology, schema
+from kumihimo import _mapping, _placement, _topology, cli, schema
 from kumihimo.cli import place
 from kumihimo.place import outputs, request
 
@@ -70,8 +71,66 @@ def test_every_file_is_written_and_measures_as_the_search_said(kumihimo):
 def test_other_commands_read_map_files(kumihimo):
     assert kumihimo(*HALO, "--output", "vcoord:v", "--output", "permutation:p").code == 0
     common = ("simulate", "halo:4x4x4", "--machine", "k-computer", "--shape", "2x4x8", "--json", "--placement")
-    times = {json.loads(kumihimo(*common, file).out)["results"][0]["seconds"] for file in ("v", "p")}
+    times = {json.loads(kumihimo(*common, file).out)["results"][0]["seconds"] for file in ("v", "p", "vcoord:v")}
     assert len(times) == 1
+
+
+def test_a_format_before_the_name_of_a_file_is_obeyed(kumihimo, tmp_path):
+    """A list of ranks looks like a permutation, and is the inverse one, on nodes with one slot."""
+    chosen = object_of(kumihimo(*HALO, "--output", "cray:ranks", "--json"))["node_of_rank"]
+    assert all(line.isdigit() for line in (tmp_path / "ranks").read_text().split())
+    common = ("place", *HALO[1:5], "--json")
+    assert object_of(kumihimo(*common, "--evaluate", "cray:ranks"))["node_of_rank"] == chosen
+    inverse = [chosen.index(node) for node in range(64)]
+    for form in ("permutation:ranks", "ranks"):
+        assert object_of(kumihimo(*common, "--evaluate", form))["node_of_rank"] == inverse != chosen
+    started = object_of(kumihimo(*HALO, "--json", "--placement", "cray:ranks"))
+    assert "cray:ranks" in [each["name"] for each in started["candidates"]]
+    (tmp_path / "permutation:ranks").write_text("".join(f"{node}\n" for node in range(64)))
+    assert object_of(kumihimo(*common, "--evaluate", "permutation:ranks"))["node_of_rank"] == list(range(64))
+
+
+@pytest.mark.parametrize("option", ["--output", "--within-node"])
+def test_a_fifo_is_refused_before_the_search(kumihimo, tmp_path, option):
+    os.mkfifo(tmp_path / "fifo")
+    value = "permutation:fifo" if option == "--output" else "fifo"
+    ended = kumihimo(*HALO[:4], "2x4x8", "--ranks-per-node", "4", option, value, timeout_seconds=30)
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1), ended.err
+    assert f"{option} must name a file" in ended.err and "fifo, a FIFO" in ended.err
+
+
+def test_names_that_are_not_utf8(kumihimo, tmp_path):
+    odd = os.fsdecode(b"a\xfb")
+    (tmp_path / odd).write_text("".join(f"{node}\n" for node in range(64)))
+    found = object_of(kumihimo(*HALO, "--placement", odd, "--json"))
+    assert sorted(found["node_of_rank"]) == list(range(64))
+    ended = kumihimo(*HALO, "--placement", f"vcoord:{odd}")
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1) and r"a\xfb:1:" in ended.err, ended.err
+    ended = kumihimo(*HALO, "--ranks-per-node", "4", "--within-node", odd)
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1), ended.err
+    assert r"whose name is UTF-8 (got a\xfb)" in ended.err
+
+
+def test_a_page_that_cannot_be_written_keeps_the_result(kumihimo):
+    ended = kumihimo(*HALO, "--page", "/dev/full", "--output", "permutation")
+    assert (ended.code, ended.err.count("\n")) == (1, 1) and "/dev/full: No space left" in ended.err, ended.err
+    assert "(chosen)" in ended.out and "permutation: permutation" in ended.out and "page:" not in ended.out
+
+
+@pytest.mark.parametrize(("signalled", "code"), [(KeyboardInterrupt(), 1), (SystemExit(143), 143)])
+def test_an_interrupted_prediction_keeps_files_and_result(tmp_path, monkeypatch, capfd, signalled, code):
+    def interrupted(*_: object) -> None:
+        assert (tmp_path / "permutation").exists()
+        raise signalled
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(place.outcome, "predicted", interrupted)
+    assert cli.carry_out([*HALO, "--output", "permutation", "--page", "page.html", "--json"]) == code
+    out, err = capfd.readouterr()
+    assert "interrupted; the prediction is left out" in err
+    found = json.loads(out)
+    assert schema.validator("place").is_valid(found)
+    assert found["predicted"] is None and found["page"] == "page.html" and len(found["outputs"]) == 1
 
 
 def test_a_file_that_differs_after_writing_is_found(tmp_path, monkeypatch):
@@ -112,6 +171,10 @@ def test_bad_traffic_is_refused_with_its_line(kumihimo, tmp_path, name):
         ("--traffic halo:4x4:5 --shape 4x4 --output hydra", "name the nodes"),
         ("--traffic halo:4x4:5 --shape 4x4 --output rankfil", "did you mean rankfile?"),
         ("--traffic halo:4x4:5 --shape 4x4 --output openmpi4 --output openmpi5", "a file of its own"),
+        ("--traffic halo:4x4:5 --shape 4x4 --output permutation:f --output vcoord:./f", "a file of its own"),
+        ("--traffic halo:4x4:5 --shape 4x4 --output permutation:f --page ./f", "--page needs a file of its own"),
+        ("--traffic halo:4x4:5 --shape 4x4 --output permutation:/dev/stdout", "must name a file or a new one"),
+        ("--traffic halo:4x4:5 --shape 4x4 --evaluate permutation:nothing", "nothing: No such file"),
         ("--traffic halo:4x4:5 --shape 4x4 --evaluate nothing", "a map file or the name of an order"),
         ("--traffic halo:4x4:5 --shape 4x4 --evaluate block --budget 5s", "takes no --budget"),
         ("--traffic halo:4x4:5 --shape 4x4 --grid 4x5", "--grid must have the 16 ranks"),

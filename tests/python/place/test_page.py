@@ -53,6 +53,14 @@ def test_a_page_in_a_browser(kumihimo, browser, tmp_path, width, dark):
     assert seen.wide <= 0 and len(seen.painted) == 5 and all(n > 500 for n in seen.painted[:2])
 
 
+@pytest.mark.parametrize("options", [(), ("--no-link-cap",)])
+def test_the_limit_on_links_is_stated_where_it_holds(kumihimo, tmp_path, options):
+    asked = ("place", "-t", "halo:4x4:5", "-s", "4x4", "--effort", "fast", "--page", "page.html")
+    assert kumihimo(*asked, *options).code == 0
+    text = (tmp_path / "page.html").read_text()
+    assert ("Candidates that load a link more" in text) == (not options)
+
+
 def test_a_page_without_axes_has_curves_and_no_picture(kumihimo, tmp_path):
     asked = ("place", "-t", "halo:4x4:5", "-m", "reedbush-u", "-s", "16", "--ranks-per-node", "1", "--effort", "fast")
     assert kumihimo(*asked, "--page", "page.html").code == 0
