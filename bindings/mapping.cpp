@@ -124,6 +124,7 @@ void bind_run(nb::module_& m) {
       [](const Traffic& traffic, const Job& job, std::string_view objective, std::string_view effort,
          std::uint64_t seed, const std::optional<Shape>& grid, bool link_cap, int threads,
          const std::vector<std::pair<std::string, Placement>>& starts, bool libraries,
+         const std::optional<std::pair<std::string, Placement>>& usual,
          const std::vector<std::pair<std::string, std::int32_t>>& within_node) {
         RunRequest request{.traffic = std::make_shared<const Traffic>(traffic),
                            .network = job.machine.topology,
@@ -136,6 +137,7 @@ void bind_run(nb::module_& m) {
                            .seed = seed,
                            .grid = grid,
                            .caps_links = link_cap,
+                           .usual = usual,
                            .starts = starts,
                            .uses_libraries = libraries,
                            .threads = threads,
@@ -145,7 +147,8 @@ void bind_run(nb::module_& m) {
       },
       "traffic"_a, "job"_a, "objective"_a = "hop-bytes", "effort"_a = "standard", "seed"_a = 1, "grid"_a = nb::none(),
       "link_cap"_a = true, "threads"_a = 0, "starts"_a = std::vector<std::pair<std::string, Placement>>{},
-      "libraries"_a = true, "within_node"_a = std::vector<std::pair<std::string, std::int32_t>>{});
+      "libraries"_a = true, "usual"_a = nb::none(),
+      "within_node"_a = std::vector<std::pair<std::string, std::int32_t>>{});
 }
 
 mapping::Assignment fitting(const Traffic& traffic, const Job& job, const Placement& placement) {

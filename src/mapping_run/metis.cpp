@@ -69,7 +69,7 @@ class Metis final : public mapping::Partitioner {
 } // namespace
 
 std::unique_ptr<mapping::Partitioner> open_metis() {
-  const Library library = Library::open({"libmetis.so.5", "libmetis.so"});
+  const Library library = Library::open({"libmetis.so.5"});
   MetisFunctions metis{};
   if (!library || !library.find("METIS_SetDefaultOptions", metis.set_default_options) ||
       !library.find("METIS_PartGraphRecursive", metis.part_graph_recursive))

@@ -19,6 +19,10 @@ int processors() {
   return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? std::max(1, CPU_COUNT(&allowed)) : 1;
 }
 
+Error other_slots(const std::string& name) {
+  return wrong_value(name + " must place ranks in the slots of the job", {}, "take a placement of this job");
+}
+
 } // namespace
 
 Result<mapping::Host> host_of(const TopologyPtr& network, const Slots& slots, std::span<const Level> cores) {
@@ -32,7 +36,9 @@ MappingRun::MappingRun(RunRequest request) : request_(std::move(request)) {
     try {
       result = work();
     } catch (const std::bad_alloc&) {
-      result = failed("the search needs more memory than there is", "take --effort fast, or fewer ranks");
+      result = failed("the search needs more memory than there is", {}, "take --effort fast, or fewer ranks");
+    } catch (const std::exception& error) {
+      result = failed("the search failed", error.what());
     }
     const std::lock_guard lock(mutex_);
     result_ = std::move(result);
@@ -58,7 +64,9 @@ mapping::Progress MappingRun::progress() const {
 Result<RunResult> MappingRun::result() {
   std::unique_lock lock(mutex_);
   has_ended_.wait(lock, [&] { return result_.has_value(); });
-  return std::move(*result_);
+  Result<RunResult> result = std::move(*result_);
+  result_ = failed("the result of this search was taken already");
+  return result;
 }
 
 Result<RunResult> MappingRun::work() {
@@ -82,19 +90,23 @@ Result<RunResult> MappingRun::work() {
 
   // On cores of one node the placement that a search names is of cores; a prediction is of the job's slots.
   const auto of_job = [&](const mapping::Assignment& map) { return map.placement(request.slots); };
-  mapping::MappingRequest search{*request.traffic,
-                                 host,
-                                 request.objective,
-                                 request.effort,
-                                 request.seed,
-                                 request.slots.nodes() == 1 ? Shape() : request.nodes,
-                                 request.grid,
-                                 request.caps_links,
-                                 {},
-                                 partitioners,
-                                 {}};
-  for (const auto& [name, placement] : request.starts)
+  mapping::MappingRequest search{.traffic = *request.traffic,
+                                 .host = host,
+                                 .objective = request.objective,
+                                 .effort = request.effort,
+                                 .seed = request.seed,
+                                 .nodes = request.slots.nodes() == 1 ? Shape() : request.nodes,
+                                 .grid = request.grid,
+                                 .caps_links = request.caps_links,
+                                 .partitioners = partitioners};
+  for (const auto& [name, placement] : request.starts) {
+    if (placement.slots() != request.slots) return other_slots(name);
     search.starts.push_back({name, mapping::Assignment::of(placement)});
+  }
+  if (request.usual) {
+    if (request.usual->second.slots() != request.slots) return other_slots(request.usual->first);
+    search.usual = {request.usual->first, mapping::Assignment::of(request.usual->second)};
+  }
   if (request.seconds)
     search.seconds = [&](const Placement& placement) {
       return request.seconds(of_job(mapping::Assignment::of(placement)));
@@ -106,13 +118,15 @@ Result<RunResult> MappingRun::work() {
   std::vector<LevelBytes> levels;
   if (!request.within_node.empty() && request.slots.nodes() > 1) {
     const mapping::Graph graph = mapping::Graph::of(*request.traffic);
-    const auto usual = mapping::Assignment::identity(request.traffic->ranks(), host.size());
+    const mapping::Assignment usual = mapping->candidates.front().map;
     const std::vector<std::int64_t> before = bytes_across(graph, host, usual, request.within_node);
     chosen.map = place_within_nodes(graph, host, std::move(chosen.map), request.within_node, request.seed, tools);
     const std::vector<std::int64_t> after = bytes_across(graph, host, chosen.map, request.within_node);
     for (std::size_t at = 0; at < before.size(); ++at)
       levels.push_back({request.within_node[at].name, before[at], after[at]});
   }
+  if (request.slots.nodes() == 1) // the nodes of that host are cores
+    for (mapping::Candidate& candidate : mapping->candidates) candidate.measures.off_node_bytes = 0;
   std::vector<std::string> names;
   for (const auto& library : libraries) names.emplace_back(library->name());
   Placement placement = of_job(chosen.map);

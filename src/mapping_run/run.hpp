@@ -27,6 +27,7 @@ struct RunRequest {
   std::uint64_t seed = 1;
   std::optional<Shape> grid;
   bool caps_links = true;
+  std::optional<std::pair<std::string, Placement>> usual; // where ranks are without a map; none: in block order
   std::vector<std::pair<std::string, Placement>> starts;
   bool uses_libraries = true;                                     // Scotch and METIS, where they are installed
   int threads = 0;                                                // 0: one for each processor that the process may use
@@ -55,7 +56,7 @@ class MappingRun {
   bool wait(double seconds); // at most so long; true: it has ended
   mapping::Progress progress() const;
   void stop() { stop_ = true; } // it ends soon, with the best placement so far
-  // Waits for the end. Errors: as map_ranks(), once.
+  // Waits for the end. Errors: as map_ranks(); placements of other slots; asked for again.
   Result<RunResult> result();
 
  private:

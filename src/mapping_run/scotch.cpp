@@ -20,8 +20,8 @@ struct Strategy {
   Number flags;
   double imbalance;
 };
-constexpr std::array strategies = {Strategy{0, 1e-4}, Strategy{quality | safety, 1e-4}, Strategy{0, 0.05},
-                                   Strategy{quality | safety, 0.01}};
+constexpr std::array all_strategies = {Strategy{0, 1e-4}, Strategy{quality | safety, 1e-4}, Strategy{0, 0.05},
+                                       Strategy{quality | safety, 0.01}};
 
 // A context with a random state of its own, one thread, and the graph bound to it.
 class BoundGraph {
@@ -124,10 +124,12 @@ class Scotch final : public mapping::Partitioner {
     return part;
   }
 
+  int strategies() const override { return static_cast<int>(all_strategies.size()); }
+
   std::optional<mapping::Assignment> whole_map(const mapping::Graph& graph, const mapping::Host& host, int strategy,
                                                std::uint64_t seed) override {
-    if (strategy < 0 || strategy >= static_cast<int>(strategies.size()) || !host.metric.has_axes()) return {};
-    if (graph.ranks() > most_ranks_of_map) return {};
+    if (strategy < 0 || strategy >= strategies() || !host.metric.has_axes()) return {};
+    if (std::max(graph.ranks(), host.metric.nodes()) > most_nodes_of_map) return {};
     const std::vector<JoinedAxis> axes = joined_axes(host.metric.axes());
     std::int32_t most = 0;
     for (std::int32_t node = 0; node < host.metric.nodes(); ++node) most = std::max(most, host.slots.on(NodeId{node}));
@@ -149,7 +151,7 @@ class Scotch final : public mapping::Partitioner {
     Owned box(scotch_.arch_init, scotch_.arch_exit), some(scotch_.arch_init, scotch_.arch_exit);
     Owned plan(scotch_.strat_init, scotch_.strat_exit);
     std::vector<Number> found(static_cast<std::size_t>(graph.ranks()), -1);
-    const auto [flags, imbalance] = strategies[static_cast<std::size_t>(strategy)];
+    const auto [flags, imbalance] = all_strategies[static_cast<std::size_t>(strategy)];
     if (!bound.is_usable() || !box.is_usable() || !some.is_usable() || !plan.is_usable() || !build_box(box, axes) ||
         (!whole && scotch_.arch_sub(some.get(), box.get(), static_cast<Number>(nodes.size()), nodes.data()) != 0) ||
         scotch_.strat_graph_map_build(plan.get(), flags, static_cast<Number>(nodes.size()), imbalance) != 0 ||
@@ -166,7 +168,7 @@ class Scotch final : public mapping::Partitioner {
  private:
   static constexpr std::size_t most_axes = 5;
   // Its time grows with the square of the nodes: 82,944 take minutes, and it cannot be stopped.
-  static constexpr std::int32_t most_ranks_of_map = 20'000;
+  static constexpr std::int32_t most_nodes_of_map = 20'000;
 
   // Scotch takes up to 5 axes. Two axes of length 2 have the distances of one ring of 4, in the order of a Gray code.
   struct JoinedAxis {

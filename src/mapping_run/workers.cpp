@@ -4,6 +4,7 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -23,7 +24,10 @@ std::function<void(int, const std::function<void(int)>&)> parallel_on(int thread
         }
     };
     std::vector<std::thread> others;
-    for (int other = 1; other < std::min(threads, parts); ++other) others.emplace_back(take);
+    try {
+      for (int other = 1; other < std::min(threads, parts); ++other) others.emplace_back(take);
+    } catch (const std::system_error&) { // no more threads are to be had: those that are here do the work
+    }
     take();
     for (std::thread& other : others) other.join();
     if (problem) std::rethrow_exception(problem);

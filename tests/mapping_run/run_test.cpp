@@ -28,7 +28,9 @@ TEST(Run, GivesTheSameOnAnyNumberOfThreads) {
       asked.threads = threads;
       asked.uses_libraries = libraries;
       const RunResult result = *MappingRun(std::move(asked)).result();
-      EXPECT_EQ(result.libraries.empty(), !libraries || result.libraries.empty());
+      if (!libraries) {
+        EXPECT_TRUE(result.libraries.empty());
+      }
       if (first.empty()) first = result.placement.node_of_rank();
       EXPECT_EQ(result.placement.node_of_rank(), first) << threads;
       EXPECT_TRUE(result.mapping.complete);

@@ -10,6 +10,7 @@ void Candidates::add(Origin origin, std::vector<NamedMap> maps) {
   std::erase_if(maps, [&](const NamedMap& map) {
     return std::any_of(all_.begin(), all_.end(), [&](const Candidate& c) { return c.map == map.map; });
   });
+  if (maps.empty()) return;
   std::vector<Measures> measures(maps.size());
   tools_.parallel(static_cast<int>(maps.size()), [&](int at) {
     const auto map = static_cast<std::size_t>(at);
@@ -23,8 +24,16 @@ void Candidates::add(Origin origin, std::vector<NamedMap> maps) {
     }
     all_.push_back({std::move(maps[at].name), origin, std::move(maps[at].map), measures[at], {}, true});
   }
+  keep_links_to(link_cap_);
+  // The library's cap may leave nothing that is as short as the usual order.
+  const Measures& usual = all_.front().measures;
+  if (request_.objective == Objective::hop_bytes && all_[best()].measures.hop_bytes > usual.hop_bytes)
+    keep_links_to(usual.link_bytes_max);
+}
+
+void Candidates::keep_links_to(std::int64_t cap) {
   for (Candidate& candidate : all_)
-    candidate.is_within_cap = !request_.caps_links || candidate.measures.link_bytes_max <= link_cap_;
+    candidate.is_within_cap = !request_.caps_links || candidate.measures.link_bytes_max <= cap;
 }
 
 bool Candidates::is_better(const Candidate& a, const Candidate& b) const {

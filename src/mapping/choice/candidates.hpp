@@ -28,6 +28,7 @@ class Candidates {
   std::vector<std::size_t> best_of_origins(std::size_t most) const;
 
  private:
+  void keep_links_to(std::int64_t cap);
   bool is_better(const Candidate& a, const Candidate& b) const;
   const MappingRequest& request_;
   const Tools& tools_;

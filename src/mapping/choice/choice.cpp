@@ -113,6 +113,7 @@ class Search {
   void add_usual_orders() {
     const Host& host = request_.host;
     const OrderContext context{host.slots, request_.nodes, request_.grid, request_.traffic.ranks()};
+    if (request_.usual) candidates_.add(Origin::order, {*request_.usual});
     candidates_.add(Origin::order, {{"block", Assignment::identity(context.ranks, host.size())}});
     std::vector<NamedMap> orders;
     for (const std::string& order : simple_orders(context))
@@ -155,15 +156,12 @@ class Search {
     if (request_.effort == Effort::fast && is_within(lattices_.empty() ? 1.02 : 1.3)) return;
     for (Partitioner* const library : request_.partitioners) {
       report(fmt::format("map by {}", library->name()));
-      std::vector<std::optional<Assignment>> maps(static_cast<std::size_t>(work_.library_maps));
-      tools_.parallel(work_.library_maps, [&](int at) {
-        if (!tools_.stop())
-          maps[static_cast<std::size_t>(at)] =
-              library->whole_map(problem_.graph, problem_.host, at, request_.seed + static_cast<std::uint64_t>(at));
-      });
       std::vector<NamedMap> found;
-      for (std::size_t at = 0; at < maps.size(); ++at)
-        if (maps[at]) found.push_back({fmt::format("{} {}", library->name(), at + 1), std::move(*maps[at])});
+      for (int at = 0; at < work_.library_maps && !tools_.stop(); ++at)
+        if (std::optional<Assignment> map =
+                library->whole_map(problem_.graph, problem_.host, at % library->strategies(),
+                                   request_.seed + static_cast<std::uint64_t>(at)))
+          found.push_back({fmt::format("{} {}", library->name(), at + 1), std::move(*map)});
       candidates_.add(Origin::library, std::move(found));
     }
   }
@@ -226,10 +224,13 @@ class Search {
   // Predictions take long: the usual order and the best by hop-bytes get one.
   void predict_finalists() {
     constexpr std::size_t most = 8;
-    std::vector<std::size_t> finalists = {0};
+    std::vector<std::size_t> finalists = {candidates_.best()};
+    if (finalists.front() != 0) finalists.push_back(0);
+    const std::size_t least = finalists.size(); // also where the search was stopped
     for (const std::size_t at : candidates_.ranking())
-      if (at != 0 && finalists.size() < most && candidates_.all()[at].is_within_cap) finalists.push_back(at);
-    for (std::size_t at = 0; at < finalists.size() && !(at > 0 && tools_.stop()); ++at) {
+      if (at != 0 && at != finalists.front() && finalists.size() < most && candidates_.all()[at].is_within_cap)
+        finalists.push_back(at);
+    for (std::size_t at = 0; at < finalists.size() && !(at >= least && tools_.stop()); ++at) {
       Candidate& candidate = candidates_.all()[finalists[at]];
       tools_.report({"predicting", static_cast<double>(at) / static_cast<double>(finalists.size()),
                      candidate.measures.average_hops, static_cast<double>(candidate.measures.link_bytes_max),
@@ -244,7 +245,9 @@ class Search {
     for (const Lattice& lattice : lattices_) mapping.lattices.push_back(lattice.name());
     const bool is_of_hops = &problem_.host == &request_.host;
     if (is_of_hops) mapping.bounds = bounds_;
-    mapping.link_bounds = link_bounds(problem_, is_of_hops ? least_hops() : 0, bound_terms() / 10);
+    const Weighed weighed = weigh(Graph::of(request_.traffic), request_.host);
+    const Problem real{request_.traffic, weighed.graph, request_.host, request_.grid};
+    mapping.link_bounds = link_bounds(real, is_of_hops ? least_hops() : 0, bound_terms() / 10);
     mapping.complete = !tools_.stop();
     mapping.candidates = std::move(candidates_.all());
     return mapping;
@@ -268,7 +271,9 @@ Status check(const MappingRequest& request) {
                        "take more nodes or more ranks per node");
   if (request.grid && request.grid->places() != ranks)
     return wrong_value(fmt::format("the grid must have the {} ranks of the traffic", ranks), request.grid->text());
-  for (const NamedMap& start : request.starts)
+  std::vector<NamedMap> given = request.starts;
+  if (request.usual) given.push_back(*request.usual);
+  for (const NamedMap& start : given)
     if (start.map.ranks() != ranks || start.map.slots() != slots)
       return wrong_value(fmt::format("{} must place {} ranks in {} slots", start.name, ranks, slots),
                          fmt::format("{} in {}", start.map.ranks(), start.map.slots()));

@@ -30,6 +30,8 @@ struct MappingRequest {
   std::optional<Shape> grid; // of the ranks, in row-major order; none: looked for
   // Whether the result may load its busiest link more than the usual order or the best library map does.
   bool caps_links = true;
+  // Where ranks are without a map; none: in block order. The result is compared with it.
+  std::optional<NamedMap> usual = {};
   std::vector<NamedMap> starts = {};               // of the user; candidates too
   std::span<Partitioner* const> partitioners = {}; // none: the project's own
   // For objective time: predicted seconds of a placement. A candidate without a prediction loses.
@@ -48,7 +50,7 @@ struct Candidate {
 };
 
 struct Mapping {
-  std::vector<Candidate> candidates; // the usual order ("block") first, then as they were found
+  std::vector<Candidate> candidates; // the usual order first, then as they were found
   std::size_t chosen = 0;
   std::vector<std::string> lattices; // names of the grids that were recognised
   std::vector<HopBound> bounds;      // highest first

@@ -17,7 +17,7 @@ std::int64_t hop_bytes(const Graph& graph, const Host& host, const Assignment& a
 }
 
 Weighed weigh(Graph graph, const Host& host) {
-  const std::int64_t most = (std::int64_t{1} << 62) / std::max(1, 2 * host.network->diameter() + 2);
+  const std::int64_t most = (std::int64_t{1} << 58) / std::max(1, 2 * host.network->diameter() + 2);
   Weighed weighed{std::move(graph), 0};
   for (std::int64_t bytes = weighed.graph.bytes(); bytes > most; bytes /= 2) ++weighed.halvings;
   if (weighed.halvings > 0)

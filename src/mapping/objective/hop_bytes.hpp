@@ -35,8 +35,8 @@ std::int64_t hop_bytes_added(const Graph& graph, const Host& host, const Assignm
   return added;
 }
 
-// The graph with all bytes divided by the same power of two, rounded, so that its hop-bytes on this host fit 62 bits.
-// Without need: the same graph. At least 1 byte an edge.
+// The graph with all bytes divided by the same power of two, rounded, so that sixteen times its hop-bytes on this host
+// fit 62 bits. Without need: the same graph. At least 1 byte an edge.
 struct Weighed {
   Graph graph;
   int halvings = 0;

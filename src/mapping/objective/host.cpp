@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 
 namespace kumihimo::mapping {
 
@@ -24,7 +25,7 @@ Host Host::of_cores(std::int32_t cores, std::span<const Level> levels) {
   std::vector<FatTree::Tier> tiers;
   std::int32_t below = 1; // cores of a group of the tier below
   for (std::size_t at = levels.size(); at-- > 0;)
-    if (levels[at].size > below && levels[at].size < cores) {
+    if (levels[at].size > below && levels[at].size % below == 0 && levels[at].size < cores) {
       tiers.push_back({levels[at].size / below, 1, 1});
       below = levels[at].size;
     }

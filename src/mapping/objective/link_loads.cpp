@@ -2,8 +2,17 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 
 namespace kumihimo::mapping {
+namespace {
+
+void add_saturated(std::int64_t& sum, std::int64_t term) {
+  if (__builtin_add_overflow(sum, term, &sum))
+    sum = term > 0 ? std::numeric_limits<std::int64_t>::max() : std::numeric_limits<std::int64_t>::min();
+}
+
+} // namespace
 
 std::vector<std::int64_t> link_loads(const Traffic& traffic, const Host& host, const Assignment& assignment) {
   std::vector<std::int64_t> loads(static_cast<std::size_t>(host.network->link_bound()), 0);
@@ -99,13 +108,14 @@ std::int64_t LinkLoads::max_after(const Change& change) {
 std::int64_t LinkLoads::excess_added(const Change& change, std::int64_t cap) const {
   std::int64_t added = 0;
   for (const auto& [link, gain] : change)
-    added += std::max<std::int64_t>(0, on(link) + gain - cap) - std::max<std::int64_t>(0, on(link) - cap);
+    add_saturated(added, std::max<std::int64_t>(0, on(link) + gain - cap) - std::max<std::int64_t>(0, on(link) - cap));
   return added;
 }
 
 std::int64_t LinkLoads::excess(std::int64_t cap) const {
   std::int64_t sum = 0;
-  for (std::int64_t link = 0; link < links_; ++link) sum += std::max<std::int64_t>(0, on(LinkId{link}) - cap);
+  for (std::int64_t link = 0; link < links_; ++link)
+    add_saturated(sum, std::max<std::int64_t>(0, on(LinkId{link}) - cap));
   return sum;
 }
 

@@ -1,12 +1,12 @@
 #include "mapping/objective/metric.hpp"
 
-#include "topology/router_torus.hpp"
 #include "topology/tofu.hpp"
 #include "topology/torus.hpp"
 #include "topology/virtual_torus.hpp"
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <optional>
 
 namespace kumihimo::mapping {
@@ -21,6 +21,8 @@ struct Axes {
 std::optional<Axes> axes_of(const Topology& network) {
   const auto all_places = [&](const Shape& shape) -> std::optional<Axes> {
     if (shape.dimensions() < 1 || shape.dimensions() > 6) return {};
+    for (const Axis& axis : shape.axes())
+      if (axis.length > std::numeric_limits<std::uint16_t>::max()) return {};
     Axes axes{shape, {}};
     for (std::int32_t node = 0; node < network.nodes(); ++node) axes.place_of_node.push_back(node);
     return axes;

@@ -46,7 +46,10 @@ class Bisection {
     std::vector<Halves> halves(level.size());
     tools_.parallel(parts, [&](int part) {
       for (auto at = static_cast<std::size_t>(part); at < level.size(); at += static_cast<std::size_t>(parts))
-        halves[at] = halves_of(std::move(level[at]), where, depth, static_cast<std::int32_t>(at));
+        if (tools_.stop())
+          halves[at].first = std::move(level[at]); // is placed in order
+        else
+          halves[at] = halves_of(std::move(level[at]), where, depth, static_cast<std::int32_t>(at));
     });
     std::vector<Domain> next;
     for (auto& [zero, one] : halves)

@@ -24,8 +24,8 @@ class Partitioner {
                                           std::uint64_t seed) = 0;
 
   // The library's own map of the graph on the host, where it has one that fits in good time; ranks on a full node are
-  // moved to the nearest free slots. Cannot be stopped. strategy: a number from 0 on; none beyond the last one that it
-  // has.
+  // moved to the nearest free slots. Cannot be stopped. strategy: a number below strategies().
+  virtual int strategies() const { return 1; }
   virtual std::optional<Assignment> whole_map(const Graph&, const Host&, int /*strategy*/, std::uint64_t /*seed*/) {
     return {};
   }

@@ -131,16 +131,64 @@ TEST(Choice, FollowsItsObjective) {
   const Traffic traffic = any_traffic(32, random);
   const auto found = [&](Objective objective) {
     MappingRequest request{traffic, host, objective, Effort::standard};
-    request.seconds = [](const Placement& placement) { return placement.node(Rank{0}).value == 0 ? 1.0 : 2.0; };
+    // The usual order, which has rank 0 on node 0, is the slowest.
+    request.seconds = [](const Placement& placement) { return placement.is_block() ? 2.0 : 1.0; };
     return chosen(*map_ranks(request, {}));
   };
+  // A bound of the links holds whatever the objective is.
+  for (const Objective objective : {Objective::hop_bytes, Objective::links, Objective::off_node}) {
+    const Mapping mapping = *map_ranks({traffic, host, objective, Effort::standard}, {});
+    EXPECT_LE(mapping.link_bounds.front().bytes, chosen(mapping).measures.link_bytes_max);
+  }
   const Candidate hops = found(Objective::hop_bytes), links = found(Objective::links),
                   off_node = found(Objective::off_node), time = found(Objective::time);
   EXPECT_LE(links.measures.link_bytes_max, hops.measures.link_bytes_max);
   EXPECT_LE(off_node.measures.off_node_bytes, hops.measures.off_node_bytes);
   EXPECT_LE(hops.measures.hop_bytes, links.measures.hop_bytes);
   EXPECT_LE(hops.measures.hop_bytes, off_node.measures.hop_bytes);
-  EXPECT_EQ(time.seconds, 1.0); // the usual order has rank 0 on node 0
+  EXPECT_EQ(time.seconds, 1.0);
+}
+
+// A library whose map lowers the cap below what the usual order carries, at the price of hop-bytes.
+class CoolLibrary final : public Partitioner {
+ public:
+  std::string_view name() const override { return "cool"; }
+  Result<std::vector<char>> halve(const Graph&, std::int32_t, std::span<const std::int64_t>, std::uint64_t) override {
+    return failed("this library maps only");
+  }
+  std::optional<Assignment> whole_map(const Graph& graph, const Host&, int, std::uint64_t) override {
+    // Neighbours of a ring of 8 go two apart, and the heavy pair shares no link with them.
+    std::vector<std::int32_t> slots = {0, 1, 2, 3, 4, 5, 6, 7};
+    std::swap(slots[2], slots[5]);
+    return Assignment::of_slots(std::vector(slots.begin(), slots.begin() + graph.ranks()), 8);
+  }
+};
+
+TEST(Choice, IsNotLongerThanTheUsualOrderBecauseOfALibrary) {
+  Random random(21);
+  for (int turn = 0; turn < 20; ++turn) {
+    const Host host = *Host::make(torus("8"), Slots(8, 1));
+    const Traffic traffic = any_traffic(8, random);
+    CoolLibrary library;
+    Partitioner* const libraries[] = {&library};
+    const Mapping mapping =
+        *map_ranks({.traffic = traffic, .host = host, .effort = Effort::fast, .partitioners = libraries}, {});
+    EXPECT_LE(chosen(mapping).measures.hop_bytes, mapping.candidates.front().measures.hop_bytes);
+    EXPECT_LE(chosen(mapping).measures.link_bytes_max, mapping.candidates.front().measures.link_bytes_max);
+  }
+}
+
+TEST(Choice, ComparesWithTheUsualOrderThatItIsGiven) {
+  const Host host = *Host::make(torus("4x4"), Slots(16, 1));
+  const Traffic traffic = traffic_of(*GridPattern::parse("4x4:5"));
+  std::vector<std::int32_t> backwards(16);
+  std::iota(backwards.rbegin(), backwards.rend(), 0);
+  const Mapping mapping = *map_ranks({.traffic = traffic,
+                                      .host = host,
+                                      .effort = Effort::fast,
+                                      .usual = NamedMap{"hosts", Assignment::of_slots(backwards, 16)}},
+                                     {});
+  EXPECT_EQ(mapping.candidates.front().name, "hosts");
 }
 
 TEST(Choice, RefusesWhatDoesNotFit) {
