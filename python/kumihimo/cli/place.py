@@ -131,8 +131,7 @@ def command(
     source = request.traffic_on(traffic, on)
     of_ranks = request.grid_of(grid, source)
     ranks = source.traffic.ranks
-    starts = [] if on.usual is None else [(on.usual.name, on.usual.placement)]
-    starts += [] if order is None else [(order, request.in_order(order, on, ranks, of_ranks))]
+    starts = [] if order is None else [(order, request.in_order(order, on, ranks, of_ranks))]
     if placement is not None:
         starts.append((odd_bytes.printable(str(placement)), request.from_file(placement, on, ranks)))
     wanted = Request(

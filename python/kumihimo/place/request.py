@@ -95,6 +95,7 @@ class Request:
         return placements.Placed(USUAL, in_order(USUAL, self.network, self.source.traffic.ranks))
 
     def start(self) -> _mapping.Run:
+        usual = self.network.usual
         return _mapping.start(
             self.source.traffic,
             self.network.job,
@@ -104,6 +105,7 @@ class Request:
             grid=self.grid,
             link_cap=self.link_cap,
             threads=self.threads,
+            usual=None if usual is None else (usual.name, usual.placement),
             starts=self.starts,
             within_node=self.within_node,
         )
