@@ -103,6 +103,9 @@ Interposer::Interposer(mpi::Library library)
     else
       say_once_for_all(shape.error().sentence());
   }
+  if (std::string& reorder = settings_.reorder; !reorder.empty() && reorder != "off" && reorder != "reverse")
+    say_once_for_all(
+        wrong_value("KUMIHIMO_REORDER must be off or reverse", std::exchange(reorder, {}), "it is ignored").sentence());
   hash_ = mixed(mixed(hash_of(version), hash_of(settings_.shape)), wisdom_.hash());
   hash_ = mixed(hash_, static_cast<std::uint64_t>(reproducible_));
   hash_ = mixed(hash_, hash_of(settings_.reorder));

@@ -5,12 +5,17 @@
 #include "interpose/memory_reserve.hpp"
 #include "interpose/neighbours.hpp"
 #include "interpose/reorder_choice.hpp"
+#include "mpi_hooks/next_function.hpp"
 #include "mpi_hooks/sessions.hpp"
+
+#include <dlfcn.h>
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <limits>
 #include <numeric>
+#include <string>
 #include <utility>
 
 namespace kumihimo::interpose {
@@ -22,7 +27,7 @@ using mpi_hooks::Role;
 
 // In Call::notes: whether this rank takes part, and whether its program asks for a new order.
 enum Part : mpi_hooks::Word { none, agrees_only, asks };
-constexpr std::size_t part_note = 1;
+constexpr std::size_t part_note = 1, parent_note = 2; // the other: a copy of the old communicator in Fortran
 
 // A row for each rank, gathered by rank 0 and answered by it.
 struct Row {
@@ -34,6 +39,9 @@ struct Answer {
   std::int32_t taker = 0;                                   // the process that gets this rank's edges
   std::int32_t sources = 0, destinations = 0, weighted = 0; // of the edges that this process gets
 };
+
+// Of a graph that rank 0 searches: it holds the graph whole, more than once.
+constexpr std::int64_t most_edges = 10'000'000;
 
 int int32s(std::size_t bytes) { return static_cast<int>(bytes / sizeof(std::int32_t)); }
 
@@ -72,7 +80,7 @@ class Reorderer {
   // The new communicator; 0: the plain one stays. On all ranks alike.
   Handle made() {
     const mpi::ErrorHandlerGuard returned(library_, plain_);
-    if (!agree()) return 0;
+    if (ranks_ == 1 || !agree()) return 0;
     const bool counts = rank_ == 0;
     if (counts) interposer_.counters().reordering(call_.name, Reordering::asked);
     if (on_one_node_ && !is_reverse()) {
@@ -167,7 +175,7 @@ class Reorderer {
                                  int32s(sizeof answer_), int32(), 0, plain_) == 0;
   }
 
-  // Rank 0 knows how many come only now: it tells the others whether it has room for them.
+  // Rank 0 knows only now how many come: it tells the others whether it has room for them.
   bool gather_edges() {
     std::int32_t has_room = 1;
     if (rank_ == 0) has_room = attempted([&] { return make_room(); }, [] { return false; });
@@ -181,7 +189,7 @@ class Reorderer {
     for (std::size_t r = 0; r < root_.rows.size(); ++r) {
       root_.places[r] = static_cast<int>(sum), root_.counts[r] = 2 * root_.rows[r].destinations;
       sum += root_.counts[r];
-      if (sum > std::numeric_limits<int>::max()) return false;
+      if (sum > 2 * most_edges) return false;
     }
     root_.edges.resize(static_cast<std::size_t>(sum));
     return true;
@@ -233,7 +241,7 @@ class Reorderer {
     }
   }
 
-  // The same processes in the new order, and room for their edges; 0: they cannot be had on all ranks.
+  // The same processes in the new order, and room for their edges; 0: a rank failed.
   Handle in_new_order() {
     const bool has_room = is_grid() || attempted([&] { return make_edges(); }, [] { return false; });
     Handle ranked = 0;
@@ -320,6 +328,31 @@ void copy_error_handler(const mpi::Library& library, Handle from, Handle to) {
   if (!is_predefined) library.call.Errhandler_free(&handler);
 }
 
+// Whether the hooked function goes on to the object with the library's: another tool would see the first communicator.
+bool leads_to_library(const char* hooked, const std::string& in_library) {
+  Dl_info next{}, library{};
+  return dladdr(mpi_hooks::next_of(hooked), &next) && dladdr(mpi::loaded_symbol(in_library.c_str()), &library) &&
+         next.dli_fbase == library.dli_fbase;
+}
+
+// The library's Fortran functions may call the tool's C function. Not all of them have a profiling name.
+bool has_no_tool_below(const mpi_hooks::Call& call) {
+  const std::string c_name(call.description().name);
+  return leads_to_library(c_name.c_str(), "P" + c_name) &&
+         (call.language == mpi_hooks::Language::c || leads_to_library(call.exported, call.exported));
+}
+
+// A failed call of use mpi_f08 without ierror looks like one that succeeded: then MPI_COMM_NULL is left.
+void clear_new_communicator(mpi_hooks::Call& call, Handle none_made) {
+  if (!call.pointer(Role::new_communicator)) return; // the library reports it
+  const bool in_fortran = call.language == mpi_hooks::Language::fortran;
+  if (in_fortran && call.pointer(Role::new_communicator) == call.pointer(Role::communicator)) {
+    std::memcpy(&call.notes[parent_note], call.pointer(Role::communicator), sizeof(int)); // one variable for both
+    call.replace(Role::communicator, reinterpret_cast<mpi_hooks::Word>(&call.notes[parent_note]));
+  }
+  call.give(Role::new_communicator, none_made);
+}
+
 } // namespace
 
 // All processes of the job take part in the agreement, whatever they ask for: ranks that do not ask alike must not wait
@@ -328,11 +361,16 @@ void before_reorder(mpi_hooks::Call& call) {
   static std::int32_t no = 0; // Fortran has a pointer to it
   if (!call.has(Role::reorder)) return;
   Interposer* const interposer = Interposer::current();
-  if (!interposer || !interposer->may_reorder()) return;
-  const bool asks_for_it = call.integer(Role::reorder) != 0 && interposer->reorder() != "off";
-  call.notes[part_note] = asks_for_it ? asks : agrees_only;
-  if (asks_for_it)
-    call.replace(Role::reorder, call.language == mpi_hooks::Language::c ? 0 : reinterpret_cast<mpi_hooks::Word>(&no));
+  if (!interposer || interposer->reorder() == "off" || !interposer->may_reorder()) return;
+  const mpi::Library& library = interposer->library();
+  const Handle parent = interposer->plain(call.handle(Role::communicator));
+  if (parent == interposer->plain(library.constants.comm_null)) return;
+  if (!attempted([&] { return interposer->may_reorder(parent); }, [] { return true; })) return;
+  clear_new_communicator(call, library.constants.comm_null);
+  call.notes[part_note] = agrees_only;
+  if (call.integer(Role::reorder) == 0) return;
+  if (attempted([&] { return has_no_tool_below(call); }, [] { return false; })) call.notes[part_note] = asks;
+  call.replace(Role::reorder, call.language == mpi_hooks::Language::c ? 0 : reinterpret_cast<mpi_hooks::Word>(&no));
 }
 
 void after_reorder(const mpi_hooks::Call& call) {
@@ -341,7 +379,6 @@ void after_reorder(const mpi_hooks::Call& call) {
   const mpi::Library& library = interposer->library();
   Handle plain = interposer->plain(call.handle_at(Role::new_communicator));
   if (plain == interposer->plain(library.constants.comm_null)) return;
-  if (!attempted([&] { return interposer->may_reorder(plain); }, [] { return true; })) return;
   Handle made = Reorderer(*interposer, call, plain).made();
   if (made == 0) return;
   copy_error_handler(library, plain, made);

@@ -51,21 +51,28 @@ struct Job {
   std::vector<std::int32_t> slot_of_process;
 };
 
+// Distances on one switch are alike, so that no table of them is needed: see BetweenNodes.
+Host host_of_switch(TopologyPtr network, Slots slots) {
+  std::vector<std::int32_t> node_of_slot;
+  for (std::int32_t node = 0; node < slots.nodes(); ++node)
+    node_of_slot.insert(node_of_slot.end(), static_cast<std::size_t>(slots.on(NodeId{node})), node);
+  return Host{std::move(network), std::move(slots), {}, std::move(node_of_slot)};
+}
+
 Result<Job> job_of(const Processes& processes) {
   std::int32_t nodes = 0;
   const std::vector<std::int32_t> node = node_numbers(processes, nodes);
   std::vector<std::int32_t> sizes(static_cast<std::size_t>(nodes), 0);
   for (const std::int32_t n : node) ++sizes[static_cast<std::size_t>(n)];
-  TopologyPtr network;
-  if (processes.network)
-    network = std::make_shared<const Torus>(*processes.network);
-  else // one switch, so that all distances are alike
-    network = std::make_shared<const FatTree>(TRY(FatTree::make({{nodes, 1, 1}}, nodes)));
   Slots slots = TRY(Slots::of_nodes(sizes));
   std::vector<std::int32_t> next(sizes.size(), 0), slot_of_process;
   for (const std::int32_t n : node)
     slot_of_process.push_back(slots.index({NodeId{n}, next[static_cast<std::size_t>(n)]++}));
-  return Job{TRY(Host::make(std::move(network), std::move(slots))), std::move(slot_of_process)};
+  if (processes.network)
+    return Job{TRY(Host::make(std::make_shared<const Torus>(*processes.network), std::move(slots))),
+               std::move(slot_of_process)};
+  TopologyPtr network = std::make_shared<const FatTree>(TRY(FatTree::make({{nodes, 1, 1}}, nodes)));
+  return Job{host_of_switch(std::move(network), std::move(slots)), std::move(slot_of_process)};
 }
 
 std::vector<std::int32_t> new_ranks_of(const Assignment& map, const Job& job) {
@@ -103,6 +110,11 @@ Assignment with_fewest_moves(const Assignment& found, const Assignment& current,
   return Assignment::of_slots(std::move(slot_of_rank), host.size());
 }
 
+// In place of hops on a network, where there is none.
+struct BetweenNodes {
+  std::int32_t operator()(std::int32_t from, std::int32_t to) const { return from != to; }
+};
+
 // Exchanges ranks with those on the nodes of their neighbours, as long as one such exchange helps.
 class Exchanges {
  public:
@@ -110,18 +122,24 @@ class Exchanges {
       : graph_(graph), host_(host), map_(std::move(start)), left_(look_ups) {}
 
   Assignment improved() {
-    host_.metric.visit([this](const auto& hops) {
-      bool moved = true;
-      while (std::exchange(moved, false))
-        for (std::int32_t rank = 0; rank < graph_.ranks(); ++rank) {
-          if (left_ < 0) return;
-          moved |= improve(rank, hops);
-        }
-    });
+    if (host_.metric.nodes() > 0)
+      host_.metric.visit([this](const auto& hops) { improve_all(hops); });
+    else
+      improve_all(BetweenNodes{});
     return std::move(map_);
   }
 
  private:
+  template <class Hops>
+  void improve_all(const Hops& hops) {
+    bool moved = true;
+    while (std::exchange(moved, false))
+      for (std::int32_t rank = 0; rank < graph_.ranks(); ++rank) {
+        if (left_ < 0) return;
+        moved |= improve(rank, hops);
+      }
+  }
+
   // To the best slot on the nodes of its neighbours.
   template <class Hops>
   bool improve(std::int32_t rank, const Hops& hops) {
@@ -160,10 +178,10 @@ std::int64_t cost(const Graph& graph, const Job& job, const Processes& processes
 // Half of the look-ups for the usual orders, the rest for exchanges, first from the ranks as they are.
 Assignment search(const Graph& graph, const Job& job, const Assignment& current, const Processes& processes,
                   const std::optional<Shape>& grid) {
-  std::int64_t least = mapping::hop_bytes(graph, job.host, current);
+  std::int64_t least = cost(graph, job, processes, current);
   Assignment best = current;
   const auto take = [&](Assignment map) {
-    const std::int64_t bytes = mapping::hop_bytes(graph, job.host, map);
+    const std::int64_t bytes = cost(graph, job, processes, map);
     if (bytes < least) least = bytes, best = std::move(map);
   };
   std::int64_t left = most_look_ups / 2;

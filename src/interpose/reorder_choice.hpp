@@ -18,7 +18,7 @@ struct Processes {
   std::optional<Shape> network;   // the torus or mesh that the nodes are joined by
 };
 
-// Traffic is weighed by hops on the network; without one, what crosses nodes counts alike (hops are 0 or 2).
+// Traffic is weighed by hops on the network; without one, all bytes between nodes count alike.
 struct NewRanks {
   std::vector<std::int32_t> of_process; // a permutation
   std::int64_t before = 0, after = 0;   // hop-bytes, or bytes between nodes

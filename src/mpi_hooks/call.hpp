@@ -86,6 +86,7 @@ enum class Role : std::uint8_t {
   target_type,
   window,
   reorder, // whether a topology may have other ranks
+  info,
   // Where handles stand that a call makes or ends.
   request,
   requests,
@@ -106,7 +107,6 @@ enum class Role : std::uint8_t {
   required,
   provided,
   unit,
-  info,
   // Of no interest.
   group,
   argc,
