@@ -244,7 +244,7 @@ class Search {
     for (const Lattice& lattice : lattices_) mapping.lattices.push_back(lattice.name());
     const bool is_of_hops = &problem_.host == &request_.host;
     if (is_of_hops) mapping.bounds = bounds_;
-    mapping.link_bounds = link_bounds(problem_, is_of_hops ? least_hops() : 0, bound_terms() / 10);
+    mapping.link_bounds = link_bounds(problem_, is_of_hops ? least_hops() : 0, bound_terms() / 10, tools_);
     mapping.complete = !tools_.stop();
     mapping.candidates = std::move(candidates_.all());
     return mapping;
