@@ -32,7 +32,7 @@ std::int64_t common_divisor(const Graph& graph) {
 double best_flow(const Problem& problem, std::span<const Lattice> lattices, FlowLimits limits, const Tools& tools) {
   const Graph& graph = problem.graph;
   if (sparsest_of_numbers(graph) <= limits.useless) return 0;
-  std::vector<Renumbering> exact = symmetries_of_numbers(graph, problem.grid);
+  std::vector<Renumbering> exact = symmetries_of_numbers(graph, problem.grid, limits.terms, tools);
   std::vector<std::vector<Renumbering>> attempts;
   for (const Lattice& lattice : lattices) {
     std::vector<Renumbering> steps = steps_of(lattice);

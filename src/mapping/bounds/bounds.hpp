@@ -2,7 +2,8 @@
 //
 // Each bound is a number of hop-bytes below or equal to those of every placement. The numbers are integers; where one
 // comes from floating-point arithmetic, it is lowered by more than the rounding errors first (uniform_flow.hpp).
-// Division by the same number of bytes keeps the order, so a computed average is never below a bound.
+// Division by the same number of bytes keeps the order, so a computed average is never below a bound. Bounds
+// of a graph that was weighed are lowered by what the rounding of its bytes may add.
 //
 // Sources: stars: Gilmore, "Optimal and suboptimal algorithms for the quadratic assignment problem", 1962. Cuts and
 // flows: Leighton, Rao, J. ACM 46 (1999). Distances of rings as sums of cuts: Deza, Laurent, "Geometry of Cuts and
@@ -22,7 +23,7 @@ namespace kumihimo::mapping {
 
 struct HopBound {
   std::string name;        // "star", "cuts", "parity", "exhaustive"
-  double average_hops = 0; // hop-bytes over problem.graph.bytes()
+  double average_hops = 0; // hop-bytes over problem.traffic.bytes()
   std::string why;         // one line for users
 };
 
@@ -38,7 +39,8 @@ struct LinkBound {
 };
 
 // The highest first; never empty. O(flows + links), and about `terms` edges looked at for "cut".
-// `best_average_hops_bound`: the highest of hop_bounds.
-std::vector<LinkBound> link_bounds(const Problem& problem, double best_average_hops_bound, std::int64_t terms);
+// `best_average_hops_bound`: the highest of hop_bounds. Stopped: without "cut".
+std::vector<LinkBound> link_bounds(const Problem& problem, double best_average_hops_bound, std::int64_t terms,
+                                   const Tools& tools);
 
 } // namespace kumihimo::mapping

@@ -48,8 +48,18 @@ class Search {
   void add(const char* name, std::int64_t hop_bytes, std::string why) {
     hop_bytes = (hop_bytes + unit_ - 1) / unit_ * unit_;
     best_ = std::max(best_, hop_bytes);
+    bounds_.push_back({name, average(hop_bytes), std::move(why)});
+  }
+
+  // A weighed graph has the bytes of the traffic over a power of two, each edge off by less than one: its bytes may be
+  // one more an edge, and the hop-bytes fewer by the longest distance an edge.
+  double average(std::int64_t hop_bytes) const {
     const auto bytes = static_cast<double>(problem_.graph.bytes());
-    bounds_.push_back({name, bytes > 0 ? static_cast<double>(hop_bytes) / bytes : 0, std::move(why)});
+    if (bytes <= 0) return 0;
+    if (problem_.graph.bytes() == problem_.traffic.bytes()) return static_cast<double>(hop_bytes) / bytes;
+    const double off = static_cast<double>(edges()) / 2;
+    const double least = static_cast<double>(hop_bytes) - off * problem_.host.network->diameter();
+    return std::max(0.0, least / (bytes + off) * (1 - 0x1p-50));
   }
 
   void add_exhaustive() {

@@ -11,10 +11,11 @@
 namespace kumihimo::mapping {
 namespace {
 
-// Of computed bytes over links: a little less, as computed numbers are off by far less than that.
+// Of computed bytes over links: a little less, as computed numbers are off by far less than that. Bytes that no integer
+// holds count as fewer.
 std::int64_t least_on_one(double bytes, std::int64_t links) {
   if (links <= 0) return 0;
-  const auto whole = static_cast<std::int64_t>(std::floor(bytes * (1 - 0x1p-50)));
+  const auto whole = static_cast<std::int64_t>(std::min(0x1p62, std::floor(bytes * (1 - 0x1p-50))));
   return (whole + links - 1) / links;
 }
 
@@ -81,7 +82,8 @@ std::int64_t by_cuts_of_network(const Host& host, double flow, std::int64_t rank
 
 } // namespace
 
-std::vector<LinkBound> link_bounds(const Problem& problem, double best_average_hops_bound, std::int64_t terms) {
+std::vector<LinkBound> link_bounds(const Problem& problem, double best_average_hops_bound, std::int64_t terms,
+                                   const Tools& tools) {
   const Traffic& traffic = problem.traffic;
   const Host& host = problem.host;
   std::vector<LinkBound> bounds;
@@ -93,10 +95,10 @@ std::vector<LinkBound> link_bounds(const Problem& problem, double best_average_h
     bounds.push_back({"ports", (most_of_a_rank(traffic, most_slots_a_node(host) - 1) + degree - 1) / degree,
                       "the bytes of one rank divided evenly among the links of its node"});
   // Bytes of a graph that was weighed are not those of the traffic.
-  if (problem.graph.bytes() == traffic.bytes()) {
+  if (problem.graph.bytes() == traffic.bytes() && !tools.stop()) {
     FlowLimits limits;
     limits.terms = terms;
-    if (const double flow = best_flow(problem, {}, limits, Tools{}); flow > 0) {
+    if (const double flow = best_flow(problem, {}, limits, tools); flow > 0) {
       const std::int64_t unit = common_divisor(problem.graph);
       const std::int64_t bytes = std::max(by_classes(host, flow, traffic.ranks(), unit),
                                           by_cuts_of_network(host, flow, traffic.ranks(), unit));

@@ -62,8 +62,6 @@ class Packing {
       }
   }
 
-  std::int64_t terms() const { return terms_; }
-
   CyclePacking packing() const {
     CyclePacking packing{Graph{}, hop_bytes_, extra_};
     packing.rest.first.assign(1, 0);

@@ -33,15 +33,23 @@ class Joined {
   std::vector<std::size_t> parent_;
 };
 
-bool leaves_as_it_is(const Graph& graph, const auto& image) {
+// Takes the edges looked at, and one a rank, from `terms`.
+bool leaves_as_it_is(const Graph& graph, const auto& image, std::int64_t& terms) {
   for (std::int32_t rank = 0; rank < graph.ranks(); ++rank) {
+    --terms;
     if (graph.degree(image(rank)) != graph.degree(rank)) return false;
     for (const Graph::Edge& edge : graph.of(rank)) {
+      --terms;
       const std::optional<std::size_t> found = find_edge(graph, image(rank), image(edge.to));
       if (!found || graph.edges[*found].bytes != edge.bytes) return false;
     }
   }
   return true;
+}
+
+bool leaves_as_it_is(const Graph& graph, const auto& image) {
+  std::int64_t terms = 0;
+  return leaves_as_it_is(graph, image, terms);
 }
 
 Renumbering renumbering_by(std::int32_t ranks, const auto& image) {
@@ -51,12 +59,12 @@ Renumbering renumbering_by(std::int32_t ranks, const auto& image) {
 }
 
 // All masks for which exclusive or is a symmetry form a group; this is a basis.
-std::vector<Renumbering> masks(const Graph& graph) {
+std::vector<Renumbering> masks(const Graph& graph, std::int64_t terms, const Tools& tools) {
   const std::int32_t ranks = graph.ranks();
   std::vector<Renumbering> all;
   if (!std::has_single_bit(static_cast<std::uint32_t>(ranks))) return all;
   std::vector<std::int32_t> basis(32, 0); // by its highest bit
-  for (std::int32_t mask = 1; mask < ranks; ++mask) {
+  for (std::int32_t mask = 1; mask < ranks && terms > 0 && !tools.stop(); ++mask) {
     std::int32_t rest = mask;
     while (rest != 0) {
       const auto bit = static_cast<std::size_t>(std::bit_width(static_cast<std::uint32_t>(rest)) - 1);
@@ -65,7 +73,7 @@ std::vector<Renumbering> masks(const Graph& graph) {
     }
     if (rest == 0) continue;
     const auto image = [mask](std::int32_t rank) { return rank ^ mask; };
-    if (!leaves_as_it_is(graph, image)) continue;
+    if (!leaves_as_it_is(graph, image, terms)) continue;
     basis[static_cast<std::size_t>(std::bit_width(static_cast<std::uint32_t>(rest)) - 1)] = rest;
     all.push_back(renumbering_by(ranks, image));
   }
@@ -128,9 +136,11 @@ std::vector<Renumbering> steps_of(const Lattice& lattice) {
   return steps_of_grid(lattice.shape, rank_at, place_of);
 }
 
-std::vector<Renumbering> symmetries_of_numbers(const Graph& graph, const std::optional<Shape>& grid) {
+std::vector<Renumbering> symmetries_of_numbers(const Graph& graph, const std::optional<Shape>& grid, std::int64_t terms,
+                                               const Tools& tools) {
   const std::int32_t ranks = graph.ranks();
-  std::vector<Renumbering> all = masks(graph);
+  std::vector<Renumbering> all = masks(graph, terms, tools);
+  if (tools.stop()) return all;
   for (Renumbering& exchange : exchanges_of_bits(graph)) all.push_back(std::move(exchange));
   const auto keep = [&](Renumbering renumbering) {
     const bool kept = is_symmetry(graph, renumbering);
@@ -147,12 +157,6 @@ std::vector<Renumbering> symmetries_of_numbers(const Graph& graph, const std::op
     for (Renumbering& step : steps_of_grid(*grid, same, same)) keep(std::move(step));
   }
   return all;
-}
-
-std::int64_t SymmetricPart::bytes() const {
-  std::int64_t sum = 0;
-  for (const Orbit& orbit : orbits) sum += orbit.bytes * orbit.edges;
-  return sum;
 }
 
 SymmetricPart symmetric_part(const Graph& graph, std::span<const Renumbering> renumberings) {

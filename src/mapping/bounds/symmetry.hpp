@@ -3,6 +3,7 @@
 
 #include "mapping/lattice/lattice.hpp"
 #include "mapping/search/problem.hpp"
+#include "mapping/search/tools.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -20,8 +21,9 @@ std::vector<Renumbering> steps_of(const Lattice& lattice);
 
 // Those found in the rank numbers: shifts by a divisor of their number, exclusive or with a mask, exchanges of binary
 // digits, their reversal, and steps in the grid that the ranks are known to form. Only those that leave the graph as it
-// is.
-std::vector<Renumbering> symmetries_of_numbers(const Graph& graph, const std::optional<Shape>& grid);
+// is. Of the masks, only those found before about `terms` edges were looked at or the search was stopped.
+std::vector<Renumbering> symmetries_of_numbers(const Graph& graph, const std::optional<Shape>& grid, std::int64_t terms,
+                                               const Tools& tools);
 
 // A part of a graph that some renumberings, and so all of the group that they generate, leave as it is. Any
 // renumberings will do: each edge has the fewest bytes of all edges in its orbit, and no byte if one of its images is
@@ -43,7 +45,6 @@ struct SymmetricPart {
   std::vector<Source> sources; // one rank of each orbit
 
   std::int32_t ranks() const { return static_cast<std::int32_t>(first.size()) - 1; }
-  std::int64_t bytes() const;
 };
 // O(edges x renumberings x log degree).
 SymmetricPart symmetric_part(const Graph& graph, std::span<const Renumbering> renumberings);

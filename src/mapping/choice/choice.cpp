@@ -247,7 +247,7 @@ class Search {
     if (is_of_hops) mapping.bounds = bounds_;
     const Weighed weighed = weigh(Graph::of(request_.traffic), request_.host);
     const Problem real{request_.traffic, weighed.graph, request_.host, request_.grid};
-    mapping.link_bounds = link_bounds(real, is_of_hops ? least_hops() : 0, bound_terms() / 10);
+    mapping.link_bounds = link_bounds(real, is_of_hops ? least_hops() : 0, bound_terms() / 10, tools_);
     mapping.complete = !tools_.stop();
     mapping.candidates = std::move(candidates_.all());
     return mapping;

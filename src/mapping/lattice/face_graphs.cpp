@@ -100,6 +100,8 @@ Links heaviest_of_each(const Graph& graph, std::size_t count) {
 }
 
 Links skeleton(const Links& links) {
+  for (std::int32_t vertex = 0; vertex < links.vertices(); ++vertex)
+    if (links.of(vertex).size() > most_with_diagonals) return links;
   std::vector<std::int32_t> shared(links.ends.size());
   const auto of_edge = [&](std::int32_t from, std::int32_t to) {
     const auto ends = links.of(from);

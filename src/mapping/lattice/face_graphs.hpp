@@ -11,8 +11,8 @@ namespace kumihimo::mapping {
 std::vector<Links> heavy_parts(const Graph& graph);
 
 // The Cartesian skeleton: a halo with diagonals, a strong product, without its diagonals (Hammack, Imrich, "On
-// Cartesian skeletons of graphs", Ars Mathematica Contemporanea 2, 2009). Right for axes of length 4 or more. O(edges x
-// degree).
+// Cartesian skeletons of graphs", Ars Mathematica Contemporanea 2, 2009). Right for axes of length 4 or more. With more
+// neighbours of a rank than a halo of 5 dimensions has: the links as they are. O(edges x degree).
 Links skeleton(const Links& links);
 
 // As many heaviest edges of each rank, where both ends agree.

@@ -6,7 +6,8 @@
 namespace kumihimo::mapping {
 namespace {
 
-constexpr std::int64_t most_origins = 4096; // of a box that are tried on a host with holes
+constexpr std::int64_t most_origins = 4096;           // of a box that are tried on a host with holes
+constexpr std::int64_t most_places_seen = 20'000'000; // for all boxes on a host with holes
 
 // Slots of a network without axes, in block order: what shares a switch is consecutive.
 Box row_of_slots(std::int32_t places) {
@@ -21,8 +22,8 @@ bool has_holes(const Host& host) {
   return !host.slots.are_even() || host.metric.nodes() != host.metric.axes().places();
 }
 
-// Fills in the slots of the box at an origin; false where a node of it has too few.
-bool place_box(const Host& host, const Coordinates& origin, std::int32_t each, Box& box) {
+// Fills in the slots of the box at an origin; false where a node of it has too few. Takes the nodes seen from `left`.
+bool place_box(const Host& host, const Coordinates& origin, std::int32_t each, Box& box, std::int64_t& left) {
   const std::size_t axes = origin.size();
   const std::int32_t nodes = std::accumulate(box.axes.begin(), box.axes.begin() + static_cast<std::ptrdiff_t>(axes), 1,
                                              [](std::int32_t n, Axis axis) { return n * axis.length; });
@@ -34,6 +35,7 @@ bool place_box(const Host& host, const Coordinates& origin, std::int32_t each, B
       at[axis] = origin[axis] + rest % box.axes[axis].length;
       rest /= box.axes[axis].length;
     }
+    --left;
     const std::int32_t node = host.metric.node_at(at);
     if (node < 0 || host.slots.on(NodeId{node}) < each) return false;
     for (std::int32_t number = 0; number < each; ++number)
@@ -42,12 +44,12 @@ bool place_box(const Host& host, const Coordinates& origin, std::int32_t each, B
   return true;
 }
 
-bool find_place(const Host& host, std::int32_t each, Box& box) {
+bool find_place(const Host& host, std::int32_t each, Box& box, std::int64_t& left, const Tools& tools) {
   const std::size_t axes = static_cast<std::size_t>(host.metric.axes().dimensions());
   Coordinates origin(axes, 0);
   for (std::int64_t tried = 0; tried < most_origins; ++tried) {
-    if (place_box(host, origin, each, box)) return true;
-    if (!has_holes(host)) return false;
+    if (place_box(host, origin, each, box, left)) return true;
+    if (!has_holes(host) || left <= 0 || tools.stop()) return false;
     std::size_t axis = axes;
     while (axis > 0) {
       --axis;
@@ -66,14 +68,13 @@ bool find_place(const Host& host, std::int32_t each, Box& box) {
 
 class Boxes {
  public:
-  Boxes(const Host& host, std::size_t most) : host_(host), most_(most) {}
+  Boxes(const Host& host, std::size_t most, const Tools& tools) : host_(host), most_(most), tools_(tools) {}
 
   std::vector<Box> of(std::int32_t places) {
-    std::int32_t fewest = host_.size(), slots = 0;
+    std::int32_t slots = 0;
     for (std::int32_t node = 0; node < host_.metric.nodes(); ++node)
-      if (const std::int32_t on = host_.slots.on(NodeId{node}); on > 0)
-        fewest = std::min(fewest, on), slots = std::max(slots, on);
-    for (std::int32_t each = slots; each >= 1; --each)
+      slots = std::max(slots, host_.slots.on(NodeId{node}));
+    for (std::int32_t each = std::min(slots, longest_axis); each >= 1; --each)
       if (places % each == 0) choose(0, places / each, each);
     return std::move(found_);
   }
@@ -82,12 +83,13 @@ class Boxes {
   // Longest first: few parts of rings, compact boxes.
   void choose(std::size_t axis, std::int32_t rest, std::int32_t each) {
     const Shape& shape = host_.metric.axes();
-    if (found_.size() >= most_) return;
+    if (found_.size() >= most_ || left_ <= 0) return;
     if (axis == static_cast<std::size_t>(shape.dimensions())) {
       if (rest == 1) add(each);
       return;
     }
-    for (std::int32_t length = shape.length(static_cast<std::int32_t>(axis)); length >= 1; --length) {
+    const std::int32_t longest = std::min(shape.length(static_cast<std::int32_t>(axis)), longest_axis);
+    for (std::int32_t length = longest; length >= 1; --length) {
       if (rest % length != 0) continue;
       lengths_.push_back(length);
       choose(axis + 1, rest / length, each);
@@ -101,16 +103,16 @@ class Boxes {
     for (std::size_t axis = 0; axis < lengths_.size(); ++axis) {
       const Axis whole = shape.axes()[axis];
       box.axes.push_back({lengths_[axis], whole.wraps && lengths_[axis] == whole.length});
+    }
+    if (each > 1) box.axes.push_back({each, false});
+    if (!find_place(host_, each, box, left_, tools_)) return;
+    for (std::size_t axis = 0; axis < lengths_.size(); ++axis) {
       std::vector<std::int32_t>& hops = box.hops.emplace_back();
       for (std::int32_t from = 0; from < lengths_[axis]; ++from)
         for (std::int32_t to = 0; to < lengths_[axis]; ++to)
           hops.push_back(host_.metric.along(static_cast<std::int32_t>(axis), from, to));
     }
-    if (each > 1) {
-      box.axes.push_back({each, false});
-      box.hops.emplace_back(static_cast<std::size_t>(each) * static_cast<std::size_t>(each), 0);
-    }
-    if (!find_place(host_, each, box)) return;
+    if (each > 1) box.hops.emplace_back(static_cast<std::size_t>(each) * static_cast<std::size_t>(each), 0);
     std::erase_if(box.hops, [&](const auto& hops) { return hops.size() == 1; });
     std::erase_if(box.axes, [](Axis axis) { return axis.length == 1; });
     if (box.axes.empty()) return;
@@ -119,16 +121,18 @@ class Boxes {
 
   const Host& host_;
   std::size_t most_;
+  const Tools& tools_;
+  std::int64_t left_ = most_places_seen; // looks at places where a box may be
   std::vector<std::int32_t> lengths_;
   std::vector<Box> found_;
 };
 
 } // namespace
 
-std::vector<Box> boxes_of(const Host& host, std::int32_t places, std::size_t most) {
+std::vector<Box> boxes_of(const Host& host, std::int32_t places, std::size_t most, const Tools& tools) {
   if (places > host.size() || places < 2) return {};
   if (!host.metric.has_axes()) return {row_of_slots(places)};
-  return Boxes(host, most).of(places);
+  return Boxes(host, most, tools).of(places);
 }
 
 } // namespace kumihimo::mapping

@@ -3,11 +3,14 @@
 #pragma once
 
 #include "mapping/objective/host.hpp"
+#include "mapping/search/tools.hpp"
 
 #include <cstdint>
 #include <vector>
 
 namespace kumihimo::mapping {
+
+constexpr std::int32_t longest_axis = 4096; // of a box with hops: their table has the square of it
 
 struct Box {
   std::vector<Axis> axes; // the last runs fastest; an axis that wraps is a whole ring of the host
@@ -18,15 +21,11 @@ struct Box {
 
   std::int32_t places() const { return static_cast<std::int32_t>(slot_of_place.size()); }
   bool has_axes() const { return !hops.empty(); }
-  std::int32_t stride(std::size_t axis) const {
-    std::int32_t stride = 1;
-    for (std::size_t after = axis + 1; after < axes.size(); ++after) stride *= axes[after].length;
-    return stride;
-  }
 };
 
-// Boxes of exactly so many places: the whole host, or parts of it, at most `most`. None where no lengths fit, or where
-// the host's holes leave no such box.
-std::vector<Box> boxes_of(const Host& host, std::int32_t places, std::size_t most);
+// Boxes of exactly so many places: the whole host, or parts of it, at most `most`. None where no lengths fit, where
+// an axis would be longer than the longest, or where the host's holes leave no such box. On a host with holes, a search
+// that was stopped or that looked at 20 million places finds no more.
+std::vector<Box> boxes_of(const Host& host, std::int32_t places, std::size_t most, const Tools& tools);
 
 } // namespace kumihimo::mapping

@@ -33,7 +33,7 @@ void factor(std::int32_t rest, std::size_t count, Lengths& now, std::vector<Leng
   }
 }
 
-// Lengths whose product is the number of ranks, most like those of the form.
+// Lengths that a box may have, whose product is the number of ranks, most like those of the form.
 std::vector<Lengths> shapes_like(const Lengths& form, std::int32_t ranks) {
   std::vector<Lengths> all;
   Lengths now;
@@ -46,7 +46,9 @@ std::vector<Lengths> shapes_like(const Lengths& form, std::int32_t ranks) {
   };
   std::stable_sort(all.begin(), all.end(),
                    [&](const Lengths& a, const Lengths& b) { return unlikeness(a) < unlikeness(b); });
-  std::erase_if(all, [&](const Lengths& lengths) { return unlikeness(lengths) > 4; });
+  std::erase_if(all, [&](const Lengths& lengths) {
+    return unlikeness(lengths) > 4 || *std::max_element(lengths.begin(), lengths.end()) > longest_axis;
+  });
   if (all.size() > most_shapes) all.resize(most_shapes);
   return all;
 }

@@ -340,9 +340,7 @@ std::optional<Arrangement> first_arrangement(const Problem& problem, const Orbit
 
 bool is_plain(const Host& host) {
   if (!host.metric.has_axes() || !host.slots.are_even()) return false;
-  for (std::int32_t node = 0; node < host.metric.nodes(); ++node)
-    if (host.metric.axes().places() != host.metric.nodes()) return false;
-  return true;
+  return host.metric.axes().places() == host.metric.nodes();
 }
 
 } // namespace

@@ -66,7 +66,7 @@ class Search {
   std::vector<NamedMap> run() {
     const std::vector<Source> sources = sources_of();
     if (sources.empty() || pairs_.empty()) return {};
-    const std::vector<Box> boxes = boxes_of(problem_.host, problem_.graph.ranks(), most_boxes);
+    const std::vector<Box> boxes = boxes_of(problem_.host, problem_.graph.ranks(), most_boxes, tools_);
     for (const Box& box : boxes)
       for (const Source& source : sources)
         if (!is_embedded_) search(box, source, source.terms / static_cast<std::int64_t>(boxes.size()));
@@ -196,7 +196,7 @@ class Search {
           std::none_of(kept.begin(), kept.end(), [&](const Found& k) { return k.map == found.map; }))
         kept.push_back(std::move(found));
     const std::vector<Box> host = problem_.host.metric.has_axes() && problem_.host.slots.are_even()
-                                      ? boxes_of(problem_.host, problem_.host.size(), 1)
+                                      ? boxes_of(problem_.host, problem_.host.size(), 1, tools_)
                                       : std::vector<Box>{};
     const std::int64_t routes = std::max<std::int64_t>(problem_.traffic.flows() * route_terms, 1);
     const auto affordable = static_cast<std::size_t>(terms_ / 10 / routes);

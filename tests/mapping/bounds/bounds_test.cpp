@@ -5,6 +5,7 @@
 #include "mapping/bounds/near_slots.hpp"
 #include "mapping/bounds/parity.hpp"
 #include "mapping/bounds/star.hpp"
+#include "mapping/bounds/symmetry.hpp"
 #include "mapping/bounds/uniform_flow.hpp"
 #include "mapping/objective/hop_bytes.hpp"
 #include "mapping/objective/measures.hpp"
@@ -140,13 +141,94 @@ TEST(Bounds, AreAtMostTheOptimum) {
       }
       EXPECT_TRUE(std::is_sorted(bounds.rbegin(), bounds.rend(),
                                  [](const auto& a, const auto& b) { return a.average_hops < b.average_hops; }));
-      const std::vector<LinkBound> links = link_bounds(problem, bounds.front().average_hops, 20'000'000);
+      const std::vector<LinkBound> links = link_bounds(problem, bounds.front().average_hops, 20'000'000, Tools{});
       ASSERT_FALSE(links.empty());
       for (const LinkBound& bound : links)
         EXPECT_LE(bound.bytes, optimum.link_bytes) << network->name() << ", " << ranks << " ranks: " << bound.name;
       ++cases;
     }
   EXPECT_GT(tight, cases);
+}
+
+// Weighed further than needed, so that the rounding of the bytes counts.
+TEST(Bounds, OfAWeighedGraphAreOfTheTraffic) {
+  Random random(9);
+  int useful = 0, too_high = 0;
+  for (const TopologyPtr& network : tiny_networks())
+    for (int trial = 0; trial < 6; ++trial) {
+      const Host host = *Host::make(network, some_slots(network->nodes(), trial % 2 == 0, random));
+      const Traffic traffic = sparse_traffic(4, random);
+      Graph graph = Graph::of(traffic);
+      for (Graph::Edge& edge : graph.edges) edge.bytes = std::max<std::int64_t>(1, edge.bytes >> (2 + trial));
+      const Problem problem{traffic, graph, host, {}};
+      const Optimum optimum = optimum_of(traffic, host);
+      const HopBound best = hop_bounds(problem, {}, many_terms, Tools{}).front();
+      EXPECT_LE(best.average_hops, optimum.average_hops) << network->name() << ": " << best.name;
+      useful += best.average_hops > 0;
+      for (const LinkBound& bound : link_bounds(problem, best.average_hops, many_terms, Tools{}))
+        EXPECT_LE(bound.bytes, optimum.link_bytes) << network->name() << ": " << bound.name;
+      std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
+      std::vector<std::int32_t> slots(static_cast<std::size_t>(host.size()));
+      std::iota(slots.begin(), slots.end(), 0);
+      do
+        fewest = std::min(
+            fewest, hop_bytes(graph, host, Assignment::of_slots({slots.begin(), slots.begin() + 4}, host.size())));
+      while (std::next_permutation(slots.begin(), slots.end()));
+      too_high += static_cast<double>(fewest) / static_cast<double>(graph.bytes()) > optimum.average_hops;
+    }
+  EXPECT_GT(useful, 10);
+  EXPECT_GT(too_high, 10); // averages of the weighed graph itself are no bounds
+}
+
+TEST(Bounds, OfLinksDoNotOverflow) {
+  const TopologyPtr network = std::make_shared<Torus>(*Shape::parse("4"));
+  const Host host = *Host::make(network, Slots(4, 1));
+  const Traffic traffic = traffic_of(*GridPattern::parse("4:3"));
+  const Graph graph = Graph::of(traffic);
+  const std::vector<LinkBound> bounds = link_bounds({traffic, graph, host, {}}, 1e18, many_terms, Tools{});
+  EXPECT_EQ(bounds.front().name, "links");
+  EXPECT_EQ(bounds.front().bytes, (std::int64_t{1} << 62) / host.network->links());
+}
+
+TEST(Bounds, OfLinksWithoutCutsWhenStopped) {
+  const TopologyPtr network = std::make_shared<Torus>(*Shape::parse("8x8"));
+  const Host host = *Host::make(network, Slots(64, 1));
+  const Traffic traffic = patterns::ft(64);
+  const Graph graph = Graph::of(traffic);
+  for (const bool stopped : {false, true}) {
+    Tools tools;
+    tools.stop = [&] { return stopped; };
+    const std::vector<LinkBound> bounds = link_bounds({traffic, graph, host, {}}, 1, many_terms, tools);
+    EXPECT_EQ(std::any_of(bounds.begin(), bounds.end(), [](const LinkBound& b) { return b.name == "cut"; }), !stopped);
+  }
+}
+
+// Every mask leaves all edges of these graphs as they are but those of the last rank: each is looked at in full.
+TEST(Symmetries, OfMasksEndWithTheirTermsOrAStop) {
+  constexpr std::int32_t ranks = 1024;
+  std::vector<std::pair<std::int32_t, Graph::Edge>> pairs;
+  for (std::int32_t rank = 0; rank < ranks; ++rank)
+    for (std::int32_t bit = 1; bit < ranks; bit *= 2)
+      if ((rank & bit) == 0) pairs.push_back({rank, {rank | bit, 8}});
+  const auto count = [](const Graph& graph, std::int64_t terms, int stop_after, int& asked) {
+    Tools tools;
+    asked = 0;
+    tools.stop = [&] { return ++asked > stop_after; };
+    return symmetries_of_numbers(graph, {}, terms, tools).size();
+  };
+  const Graph cube = Graph::of_pairs(ranks, pairs);
+  const auto edges = static_cast<std::int64_t>(cube.edges.size());
+  int asked = 0;
+  const std::size_t all = count(cube, many_terms, ranks, asked);
+  EXPECT_GE(all, 10U);
+  EXPECT_EQ(count(cube, 2 * edges, ranks, asked), all - 8);
+  EXPECT_EQ(count(cube, many_terms, 0, asked), 0U);
+  pairs.back().second.bytes = 9;
+  const Graph nearly = Graph::of_pairs(ranks, pairs);
+  count(nearly, 5 * edges, ranks, asked);
+  EXPECT_LT(asked, 16); // masks
+  count(nearly, many_terms, 3, asked);
+  EXPECT_LE(asked, 5);
 }
 
 struct KnownCase {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <ctime>
 #include <numeric>
 
 namespace kumihimo::mapping {
@@ -114,6 +115,29 @@ TEST(Recognise, LightTrafficBetweenOthersIsNoObstacle) {
   EXPECT_EQ(found[0].shape.text(), "8x6x5");
   EXPECT_LT(found[0].covered, 1);
   EXPECT_TRUE(puts_neighbours_side_by_side(found[0], graph, 32768));
+}
+
+// A rank that talks to all others is no part of a halo, and must not take ranks^2.
+TEST(Recognise, GivesUpTheSkeletonOfAHub) {
+  const auto with_hub = [](const char* pattern) {
+    const Traffic halo = traffic_of(*GridPattern::parse(pattern));
+    TrafficBuilder builder = *TrafficBuilder::make(halo.ranks());
+    for (std::int32_t rank = 0; rank < halo.ranks(); ++rank) {
+      for (const Traffic::Flow& flow : halo.from(Rank{rank}))
+        EXPECT_TRUE(builder.add(Rank{rank}, flow.to, 100, 1).ok());
+      if (rank > 0) {
+        EXPECT_TRUE(builder.add(Rank{0}, Rank{rank}, 100, 1).ok());
+      }
+    }
+    return Graph::of(*std::move(builder).build());
+  };
+  const Links small = links_of_at_least(with_hub("15x16:9"), 0), large = links_of_at_least(with_hub("16x16:9"), 0);
+  EXPECT_LT(skeleton(small).ends.size(), small.ends.size()); // 239 neighbours
+  EXPECT_EQ(skeleton(large).ends, large.ends);               // 255
+  const Graph graph = with_hub("250x400:9");
+  const std::clock_t start = std::clock();
+  for (const Lattice& lattice : recognise(graph)) EXPECT_LT(lattice.covered, 1);
+  EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 2);
 }
 
 TEST(Recognise, OneWrongEdgeIsNoGrid) {

@@ -117,6 +117,40 @@ TEST(StructuredMaps, StopWhenAsked) {
     EXPECT_EQ(map.map.ranks(), 256);
 }
 
+// A table of hops between all coordinates of such an axis would take gigabytes.
+TEST(StructuredMaps, PassOverLongAxes) {
+  for (const char* shape : {"82944", "2x41472", "2x8192"})
+    for (const std::int32_t spare : {0, 1}) {
+      const TopologyPtr network = std::make_shared<Torus>(*Shape::parse(shape));
+      const StructuredCase at(traffic_of(*GridPattern::parse(fmt::format("{}:3", network->nodes() - spare))), network,
+                              1);
+      for (const NamedMap& map : at.maps(1'000'000)) EXPECT_EQ(map.map.ranks(), network->nodes() - spare) << shape;
+      for (const Box& box : boxes_of(at.host, network->nodes() - spare, 4, {}))
+        for (const Axis& axis : box.axes) EXPECT_LE(axis.length, longest_axis) << shape;
+    }
+  const TopologyPtr network = std::make_shared<Torus>(*Shape::parse("2x8192"));
+  EXPECT_TRUE(boxes_of(*Host::make(network, Slots(network->nodes(), 1)), 16384, 4, {}).empty());
+  ASSERT_FALSE(boxes_of(*Host::make(network, Slots(network->nodes(), 1)), 8192, 4, {}).empty());
+}
+
+// The last plane is empty, so no box of the whole first axis has room, wherever it begins: 216 places to begin.
+TEST(Boxes, StopLookingForRoom) {
+  const TopologyPtr network = std::make_shared<Torus>(*Shape::parse("64mx64mx64m"));
+  std::vector<std::int32_t> sizes(static_cast<std::size_t>(network->nodes()), 1);
+  std::fill(sizes.end() - 64 * 64, sizes.end(), 0);
+  const Host host = *Host::make(network, *Slots::of_nodes(sizes));
+  int asked = 0;
+  Tools tools;
+  tools.stop = [&] { return ++asked, false; };
+  boxes_of(host, 64 * 53 * 47, 4, tools);
+  EXPECT_GT(asked, 100);
+  EXPECT_LT(asked, 150); // 20 million places
+  asked = 0;
+  tools.stop = [&] { return ++asked > 5; };
+  boxes_of(host, 64 * 53 * 47, 4, tools);
+  EXPECT_LT(asked, 10);
+}
+
 TEST(DigitMoves, ArePermutations) {
   Box box;
   box.axes = {{12, true}, {4, true}, {3, false}};
