@@ -28,5 +28,5 @@ def test_every_time_of_the_command_line_is_read_by_it():
         for parameter in verbs.load(verb).params
         if isinstance(parameter, click.Option) and parameter.metavar in ("TIME", "SECONDS")
     ]
-    assert {verb for verb, _ in times} == {"run", "tune", "tune kernel", "optimise", "app", "bench node"}
+    assert {verb for verb, _ in times} == {"run", "tune", "tune kernel", "optimise", "app", "bench node", "place"}
     assert all(isinstance(parameter.type, Duration) for _, parameter in times)

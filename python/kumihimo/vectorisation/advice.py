@@ -13,7 +13,7 @@ def advise(loop: dict) -> str:
     if not sizes:
         return "the plain form is wrong: the compiler or its flags break it"
     worst, plain = max(sizes, key=lambda pair: pair[1]["ratio"])
-    if plain["ratio"] > 1 and plain["ratio_low"] is None:
+    if plain["ratio"] != 1 and plain["ratio_low"] is None:
         return "no advice: an interval needs 6 rounds or more (--rounds)"
     if plain["ratio"] == 1 or plain["ratio_low"] <= 1:
         return "keep the plain form: no other is certainly faster"

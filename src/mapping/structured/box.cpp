@@ -131,6 +131,7 @@ class Boxes {
 
 std::vector<Box> boxes_of(const Host& host, std::int32_t places, std::size_t most, const Tools& tools) {
   if (places > host.size() || places < 2) return {};
+  if (!host.metric.has_axes() && places > longest_axis) return {};
   if (!host.metric.has_axes()) return {row_of_slots(places)};
   return Boxes(host, most, tools).of(places);
 }
