@@ -61,7 +61,7 @@ class Search {
 
   Mapping run() {
     add_usual_orders();
-    bounds_ = hop_bounds(problem_, {}, bound_terms(), tools_);
+    bounds_ = hop_bounds(problem_, {}, bound_terms() / 10, tools_); // maps first, sharper bounds after them
     for (void (Search::*step)() :
          {&Search::add_structured_maps, &Search::add_library_maps, &Search::add_bisections, &Search::polish})
       if (!is_at_bound() && !tools_.stop()) (this->*step)();
@@ -147,6 +147,7 @@ class Search {
     candidates_.add(Origin::structured,
                     structured_maps(problem_, lattices_, structured_terms(), request_.seed, during("structured maps")));
     if (lattices_.empty()) return;
+    if (is_at_bound()) return;
     std::vector<HopBound> bounds = hop_bounds(problem_, lattices_, bound_terms(), tools_);
     if (!bounds.empty()) bounds_ = std::move(bounds);
   }

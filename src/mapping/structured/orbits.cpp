@@ -369,7 +369,7 @@ std::vector<NamedMap> orbit_maps(const Problem& problem, const Lattice& lattice,
     return Assignment::of_slots(std::move(slots), problem.host.size());
   };
   for (const Translation& translation : all) {
-    if (tools.stop()) return maps;
+    if (tools.stop()) break; // what was found counts
     Orbits orbits(problem, lattice, translation);
     Cells cells(problem.host, translation);
     std::optional<Arrangement> arrangement = first_arrangement(
