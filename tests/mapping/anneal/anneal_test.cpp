@@ -1,4 +1,5 @@
 #include "../networks.hpp"
+#include "../random_inputs.hpp"
 #include "mapping/anneal/annealing.hpp"
 #include "mapping/anneal/chain.hpp"
 #include "mapping/anneal/rank_costs.hpp"
@@ -17,15 +18,6 @@
 namespace kumihimo::mapping {
 namespace {
 
-Traffic annealed_traffic(std::int32_t ranks, Random& random) {
-  TrafficBuilder builder = *TrafficBuilder::make(ranks);
-  const auto any = [&] { return Rank{static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(ranks)))}; };
-  EXPECT_TRUE(builder.add(Rank{0}, Rank{1}, 5, 1).ok());
-  for (std::int32_t line = 0; line < 3 * ranks; ++line)
-    EXPECT_TRUE(builder.add(any(), any(), static_cast<std::int64_t>(random.below(1000)), 1).ok());
-  return *std::move(builder).build();
-}
-
 Assignment shuffled_map(std::int32_t ranks, std::int32_t slots, std::uint64_t seed) {
   Random random(seed);
   std::vector<std::int32_t> all(static_cast<std::size_t>(slots));
@@ -41,13 +33,9 @@ const std::function<bool()> never = [] { return false; };
 TEST(Chain, CountsHopBytesExactlyOnEveryNetwork) {
   Random random(5);
   for (const TopologyPtr& network : small_networks()) {
-    std::vector<std::int32_t> sizes;
-    for (std::int32_t node = 0; node < network->nodes(); ++node)
-      sizes.push_back(static_cast<std::int32_t>(random.below(4)));
-    sizes[0] = 4;
-    const Host host = *Host::make(network, *Slots::of_nodes(sizes));
+    const Host host = with_uneven_slots(network, random);
     const std::int32_t ranks = std::max(2, host.size() - 2);
-    const Traffic traffic = annealed_traffic(ranks, random);
+    const Traffic traffic = any_traffic(ranks, random);
     const Graph graph = Graph::of(traffic);
     const Problem problem{traffic, graph, host, {}};
     const Nearby nearby(host);
@@ -71,7 +59,7 @@ TEST(Chain, CountsHopBytesExactlyOnEveryNetwork) {
 TEST(RankCosts, TablesAndSumsAgree) {
   Random random(6);
   const Host host = *Host::make(std::make_shared<Torus>(*Shape::parse("4x5mx2")), Slots(40, 1));
-  const Traffic traffic = annealed_traffic(38, random);
+  const Traffic traffic = any_traffic(38, random);
   const Graph graph = Graph::of(traffic);
   Assignment map = shuffled_map(38, 40, 2);
   AxisCosts<3> tables(graph, host, map);
@@ -93,7 +81,7 @@ TEST(Annealing, FindsTheOptimumOfSixRanks) {
   Random random(12);
   const Host host = *Host::make(std::make_shared<Torus>(*Shape::parse("2x3m")), Slots(6, 1));
   for (int round = 0; round < 5; ++round) {
-    const Traffic traffic = annealed_traffic(6, random);
+    const Traffic traffic = any_traffic(6, random);
     const Graph graph = Graph::of(traffic);
     std::vector<std::int32_t> slots = {0, 1, 2, 3, 4, 5};
     std::int64_t least = hop_bytes(graph, host, Assignment::of_slots(slots, 6));

@@ -1,4 +1,5 @@
 #include "../networks.hpp"
+#include "../random_inputs.hpp"
 #include "mapping/choice/choice.hpp"
 #include "mapping/objective/link_loads.hpp"
 #include "placement/orders.hpp"
@@ -13,23 +14,6 @@ namespace kumihimo::mapping {
 namespace {
 
 TopologyPtr torus(const char* shape) { return std::make_shared<Torus>(*Shape::parse(shape)); }
-
-Traffic any_traffic(std::int32_t ranks, Random& random) {
-  TrafficBuilder builder = *TrafficBuilder::make(ranks);
-  const auto any = [&] { return Rank{static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(ranks)))}; };
-  EXPECT_TRUE(builder.add(Rank{0}, Rank{1}, 5, 1).ok());
-  for (std::int32_t line = 0; line < 3 * ranks; ++line)
-    EXPECT_TRUE(builder.add(any(), any(), static_cast<std::int64_t>(random.below(1000)), 1).ok());
-  return *std::move(builder).build();
-}
-
-Traffic with_other_numbers(const Traffic& traffic, std::uint64_t seed) {
-  Random random(seed);
-  std::vector<Rank> order;
-  for (std::int32_t rank = 0; rank < traffic.ranks(); ++rank) order.push_back(Rank{rank});
-  for (std::size_t at = order.size(); at > 1; --at) std::swap(order[at - 1], order[random.below(at)]);
-  return traffic.renumbered(order);
-}
 
 const Candidate& chosen(const Mapping& mapping) { return mapping.candidates[mapping.chosen]; }
 

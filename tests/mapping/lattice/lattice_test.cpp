@@ -1,3 +1,4 @@
+#include "../random_inputs.hpp"
 #include "mapping/lattice/face_graphs.hpp"
 #include "mapping/lattice/lattice.hpp"
 #include "mapping/search/tools.hpp"
@@ -14,14 +15,6 @@
 
 namespace kumihimo::mapping {
 namespace {
-
-Traffic shuffled(const Traffic& traffic, std::uint64_t seed) {
-  Random random(seed);
-  std::vector<Rank> order;
-  for (std::int32_t rank = 0; rank < traffic.ranks(); ++rank) order.push_back(Rank{rank});
-  for (std::size_t at = order.size(); at > 1; --at) std::swap(order[at - 1], order[random.below(at)]);
-  return traffic.renumbered(order);
-}
 
 // Whether each edge of at least so many bytes is a step of 1 on one axis.
 bool puts_neighbours_side_by_side(const Lattice& lattice, const Graph& graph, std::int64_t bytes) {
@@ -78,7 +71,7 @@ TEST(Recognise, ShuffledHalosOfAnyShape) {
     const int points =
         has_diagonals ? static_cast<int>(std::lround(std::pow(3, axes))) : 2 * static_cast<int>(axes) + 1;
     const std::string pattern = fmt::format("{}:{}", shape, points);
-    const Graph graph = Graph::of(shuffled(traffic_of(*GridPattern::parse(pattern)), random.next()));
+    const Graph graph = Graph::of(with_other_numbers(traffic_of(*GridPattern::parse(pattern)), random.next()));
     const std::vector<Lattice> found = recognise(graph);
     ASSERT_FALSE(found.empty()) << pattern;
     EXPECT_EQ(seen_axes(found[0].shape), seen_axes(*Shape::parse(shape))) << pattern;
@@ -92,7 +85,7 @@ TEST(Recognise, HalosWithDiagonalsOfEqualBytes) {
   for (const char* shape : {"5x7:9,face=100,edge=100", "9mx7:9,face=100,edge=100", "6x5x8:27,face=9,edge=9,corner=9",
                             "5mx6mx4m:27,face=9,edge=9,corner=9", "5x5x5x6m:81,face=9,edge=9,corner=9"}) {
     const std::string pattern = shape;
-    const Graph graph = Graph::of(shuffled(traffic_of(*GridPattern::parse(pattern)), 3));
+    const Graph graph = Graph::of(with_other_numbers(traffic_of(*GridPattern::parse(pattern)), 3));
     const std::vector<Lattice> found = recognise(graph);
     ASSERT_FALSE(found.empty()) << pattern;
     EXPECT_EQ(seen_axes(found[0].shape), seen_axes(GridPattern::parse(pattern)->shape)) << pattern;
@@ -109,7 +102,7 @@ TEST(Recognise, LightTrafficBetweenOthersIsNoObstacle) {
       ASSERT_TRUE(builder.add(Rank{rank}, flow.to, flow.bytes, 1).ok());
     ASSERT_TRUE(builder.add(Rank{rank}, Rank{static_cast<std::int32_t>(random.below(240))}, 100, 1).ok());
   }
-  const Graph graph = Graph::of(shuffled(*std::move(builder).build(), 1));
+  const Graph graph = Graph::of(with_other_numbers(*std::move(builder).build(), 1));
   const std::vector<Lattice> found = recognise(graph);
   ASSERT_FALSE(found.empty());
   EXPECT_EQ(found[0].shape.text(), "8x6x5");

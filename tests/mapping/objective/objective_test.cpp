@@ -1,4 +1,5 @@
 #include "../networks.hpp"
+#include "../random_inputs.hpp"
 #include "mapping/objective/hop_bytes.hpp"
 #include "mapping/objective/link_loads.hpp"
 #include "mapping/objective/measures.hpp"
@@ -13,15 +14,6 @@
 
 namespace kumihimo::mapping {
 namespace {
-
-Traffic traffic_of_ranks(std::int32_t ranks, Random& random) {
-  TrafficBuilder builder = *TrafficBuilder::make(ranks);
-  const auto any = [&] { return Rank{static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(ranks)))}; };
-  EXPECT_TRUE(builder.add(Rank{0}, Rank{1}, 5, 1).ok());
-  for (std::int32_t line = 0; line < 4 * ranks; ++line)
-    EXPECT_TRUE(builder.add(any(), any(), static_cast<std::int64_t>(random.below(1000)), 1).ok());
-  return *std::move(builder).build();
-}
 
 Assignment random_assignment(std::int32_t ranks, std::int32_t slots, Random& random) {
   std::vector<std::int32_t> all(static_cast<std::size_t>(slots));
@@ -66,7 +58,7 @@ TEST(Objectives, IncrementalFormsAreThePlainOnes) {
       if (std::accumulate(sizes.begin(), sizes.end(), 0) < 4) sizes[0] = 4;
       const Host host = *Host::make(network, *Slots::of_nodes(sizes));
       const std::int32_t ranks = std::max(2, host.size() - 2);
-      const Traffic traffic = traffic_of_ranks(ranks, random);
+      const Traffic traffic = any_traffic(ranks, random);
       const Graph graph = Graph::of(traffic);
       Assignment map = random_assignment(ranks, host.size(), random);
       LinkLoads loads(traffic, host, map);

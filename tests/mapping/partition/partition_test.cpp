@@ -1,4 +1,5 @@
 #include "../networks.hpp"
+#include "../random_inputs.hpp"
 #include "mapping/objective/hop_bytes.hpp"
 #include "mapping/partition/bisection.hpp"
 #include "mapping/partition/greedy.hpp"
@@ -85,11 +86,7 @@ TEST(LegalMap, SurplusRanksGoToTheNearestFreeSlot) {
 TEST(Bisection, IsAMapOfEveryNetworkAndBeatsTheOrderOfShuffledRanks) {
   Random random(9);
   for (const TopologyPtr& network : small_networks()) {
-    std::vector<std::int32_t> sizes;
-    for (std::int32_t node = 0; node < network->nodes(); ++node)
-      sizes.push_back(static_cast<std::int32_t>(random.below(4)));
-    sizes[0] = 4;
-    const Host host = *Host::make(network, *Slots::of_nodes(sizes));
+    const Host host = with_uneven_slots(network, random);
     const std::int32_t ranks = std::max(2, host.size() - 3);
     std::vector<Rank> shuffled;
     for (std::int32_t rank = 0; rank < ranks; ++rank) shuffled.push_back(Rank{rank});

@@ -1,4 +1,5 @@
 #include "../networks.hpp"
+#include "../random_inputs.hpp"
 #include "mapping/objective/hop_bytes.hpp"
 #include "mapping/objective/measures.hpp"
 #include "mapping/structured/digit_moves.hpp"
@@ -13,14 +14,6 @@
 
 namespace kumihimo::mapping {
 namespace {
-
-Traffic renumbered_at_random(const Traffic& traffic, std::uint64_t seed) {
-  Random random(seed);
-  std::vector<Rank> order;
-  for (std::int32_t rank = 0; rank < traffic.ranks(); ++rank) order.push_back(Rank{rank});
-  for (std::size_t at = order.size(); at > 1; --at) std::swap(order[at - 1], order[random.below(at)]);
-  return traffic.renumbered(order);
-}
 
 struct StructuredCase {
   StructuredCase(Traffic of, TopologyPtr network, std::int32_t each)
@@ -38,7 +31,7 @@ struct StructuredCase {
 StructuredCase structured_case(const std::string& pattern, const std::string& torus, std::int32_t each = 1,
                                bool shuffle = true) {
   Traffic traffic = traffic_of(*GridPattern::parse(pattern));
-  if (shuffle) traffic = renumbered_at_random(traffic, 7);
+  if (shuffle) traffic = with_other_numbers(traffic, 7);
   return {std::move(traffic), std::make_shared<Torus>(*Shape::parse(torus)), each};
 }
 
@@ -91,7 +84,7 @@ TEST(StructuredMaps, AreMapsOnEveryNetworkAndTheSameForASeed) {
       for (const std::int32_t spare : {0, 2}) {
         const std::int32_t ranks = network->nodes() * each - spare;
         if (ranks < 4) continue;
-        const StructuredCase at(renumbered_at_random(traffic_of(*GridPattern::parse(fmt::format("{}:3", ranks))), 3),
+        const StructuredCase at(with_other_numbers(traffic_of(*GridPattern::parse(fmt::format("{}:3", ranks))), 3),
                                 network, each);
         const std::vector<NamedMap> maps = at.maps(300'000);
         const std::vector<NamedMap> again = at.maps(300'000);
