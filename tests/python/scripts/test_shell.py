@@ -57,11 +57,17 @@ def pid_in(path: Path) -> int:
     return int(path.read_text())
 
 
-def is_gone(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].startswith("Z")
-    except OSError:
-        return True
+def ends(pid: int) -> bool:
+    """Whether a process ends within 20 s: a signal that was sent to a group reaches a busy machine's members later."""
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline:
+        try:
+            if Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].startswith("Z"):
+                return True
+        except OSError:
+            return True
+        time.sleep(0.02)
+    return False
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -74,7 +80,7 @@ def test_a_signal_to_ci_ends_what_it_started(place, number):
 
     assert run.returncode == 130
     assert "CI: FAILED (exit 130)" in err
-    assert is_gone(sleeper)
+    assert ends(sleeper)
 
 
 def test_the_limit_ends_the_children_too(place):
@@ -84,7 +90,7 @@ def test_the_limit_ends_the_children_too(place):
     out, _ = run.communicate(timeout=20)
 
     assert out == "ended with 124\n"
-    assert is_gone(sleeper)
+    assert ends(sleeper)
 
 
 def test_a_limited_command_keeps_its_status_and_can_be_interrupted(place):
