@@ -1,0 +1,350 @@
+#include "loggp/engine.hpp"
+
+#include "loggp/matching.hpp"
+#include "loggp/queue.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+namespace kumihimo::loggp {
+namespace {
+
+using goal::Graph;
+using goal::Kind;
+using goal::Operation;
+
+// Of operations that wait for several: how many are left. Few wait at a time, so that a short list of each rank serves;
+// of a rank where many do, all its operations get a counter.
+class Waits {
+ public:
+  explicit Waits(std::int32_t ranks) : first_(static_cast<std::size_t>(ranks), none) {}
+
+  // One less. The time from which the operation may start once none is left.
+  std::optional<Time> one_less(std::int32_t rank, const Graph& graph, std::uint32_t operation, Time ready) {
+    const std::uint32_t waits_for = graph.operations[operation].waits_for;
+    if (waits_for == 1) return ready;
+    std::uint32_t& first = first_[static_cast<std::size_t>(rank)];
+    if (first >= tables_from && first != none)
+      return counted(tables_[first - tables_from][operation], waits_for, ready);
+    std::uint32_t length = 0;
+    for (std::uint32_t* at = &first; *at != none; at = &pool_[*at].next, ++length) {
+      Link& link = pool_[*at];
+      if (link.operation != operation) continue;
+      link.ready = std::max(link.ready, ready);
+      if (--link.left > 0) return std::nullopt;
+      const Time when = link.ready;
+      const std::uint32_t taken = *at;
+      *at = link.next;
+      pool_[taken].next = free_, free_ = taken;
+      return when;
+    }
+    if (length > longest_list) {
+      move_to_table(first, graph);
+      return counted(tables_.back()[operation], waits_for, ready);
+    }
+    std::uint32_t link = free_;
+    if (link == none) {
+      link = static_cast<std::uint32_t>(pool_.size());
+      pool_.emplace_back();
+    } else {
+      free_ = pool_[link].next;
+    }
+    pool_[link] = {operation, waits_for - 1, ready, first};
+    first = link;
+    return std::nullopt;
+  }
+
+ private:
+  static constexpr std::uint32_t none = 0xFFFFFFFFU, tables_from = 0x80000000U, longest_list = 16;
+  struct Link {
+    std::uint32_t operation = 0, left = 0;
+    Time ready = 0;
+    std::uint32_t next = none;
+  };
+  struct Counter {
+    Time ready = 0;
+    std::uint32_t less = 0;
+  };
+
+  static std::optional<Time> counted(Counter& counter, std::uint32_t waits_for, Time ready) {
+    counter.ready = std::max(counter.ready, ready);
+    return ++counter.less == waits_for ? std::optional(counter.ready) : std::nullopt;
+  }
+  void move_to_table(std::uint32_t& first, const Graph& graph) {
+    std::vector<Counter> table(graph.operations.size());
+    for (std::uint32_t at = first; at != none;) {
+      const Link& link = pool_[at];
+      table[link.operation] = {link.ready, graph.operations[link.operation].waits_for - link.left};
+      const std::uint32_t next = link.next;
+      pool_[at].next = free_, free_ = at;
+      at = next;
+    }
+    first = tables_from + static_cast<std::uint32_t>(tables_.size());
+    tables_.push_back(std::move(table));
+  }
+
+  std::vector<std::uint32_t> first_; // by rank: into the pool, or tables_from + into the tables
+  std::vector<Link> pool_;
+  std::uint32_t free_ = none;
+  std::vector<std::vector<Counter>> tables_;
+};
+
+template <class Matching>
+class Engine {
+ public:
+  Engine(const goal::Graphs& graphs, const Parameters& parameters, const EngineOptions& options, Matching matching)
+      : graphs_(graphs), p_(parameters), options_(options), matching_(std::move(matching)), waits_(graphs.ranks()),
+        stride_(static_cast<std::size_t>(graphs.cpus() + 2 * graphs.nics())),
+        free_(stride_ * static_cast<std::size_t>(graphs.ranks())) {
+    if (options.noise) noise_.emplace(*options.noise, graphs.ranks());
+  }
+
+  Result<Outcome> run() {
+    for (std::int32_t rank = 0; rank < graphs_.ranks(); ++rank) {
+      const Graph& graph = graphs_.of(rank);
+      for (std::uint32_t i = 0; i < graph.operations.size(); ++i) {
+        if (graph.operations[i].kind != Kind::join) ++wanted_;
+        if (graph.operations[i].waits_for == 0) release(rank, i, 0);
+      }
+      start_released();
+    }
+    std::uint64_t events = 0;
+    while (const Event* next = queue_.take()) {
+      if (const Event* later = queue_.ahead(prefetched))
+        __builtin_prefetch(&free_[stride_ * static_cast<std::size_t>(later->rank)]);
+      const Event event = *next;
+      now_ = event.time;
+      if (event.kind == EventKind::arrival)
+        arrive(event);
+      else
+        start(event);
+      start_released();
+      if ((++events & 0xFFFFF) == 0 && options_.go_on && !options_.go_on(outcome_.operations))
+        return failed("the simulation was stopped");
+    }
+    if (outcome_.operations < wanted_ || has_waiting()) return unfinished();
+    describe();
+    return std::move(outcome_);
+  }
+
+ private:
+  static constexpr std::size_t prefetched = 8;
+
+  // When processors and interfaces are free again.
+  Time& cpu(std::int32_t rank, std::uint8_t cpu) { return free_[stride_ * static_cast<std::size_t>(rank) + cpu]; }
+  Time& sending(std::int32_t rank, std::uint8_t nic) {
+    return free_[stride_ * static_cast<std::size_t>(rank) + static_cast<std::size_t>(graphs_.cpus()) + nic];
+  }
+  Time& receiving(std::int32_t rank, std::uint8_t nic) {
+    return free_[stride_ * static_cast<std::size_t>(rank) + static_cast<std::size_t>(graphs_.cpus() + graphs_.nics()) +
+                 nic];
+  }
+  const Operation& operation(std::int32_t rank, std::uint32_t i) const { return graphs_.of(rank).operations[i]; }
+
+  // Picoseconds for all bytes but the first. One byte back in time for a message without bytes: LogGOPSim.
+  static Time bytes_time(std::uint64_t size, std::uint64_t femtoseconds) {
+    if (size == 0) return Time{0} - (femtoseconds + 500) / 1000;
+    return ((size - 1) * femtoseconds + 500) / 1000;
+  }
+  Time lost(std::int32_t rank, Time start, Time work) {
+    if (!noise_) return 0;
+    const Time time = noise_->lost(rank, start, work);
+    outcome_.lost_to_noise += time;
+    return time;
+  }
+
+  // Of one rank or two: those that may start, which they do sorted by rank and kind. A join ends at once.
+  struct Released {
+    std::int32_t rank = 0;
+    std::uint32_t operation = 0;
+    Kind kind = Kind::join;
+    Time ready = 0;
+  };
+  void release(std::int32_t rank, std::uint32_t i, Time ready) {
+    const Kind kind = operation(rank, i).kind;
+    if (kind == Kind::join)
+      end(rank, i, ready, true);
+    else
+      released_.push_back({rank, i, kind, ready});
+  }
+  void started(std::int32_t rank, std::uint32_t i, Time time) {
+    const Operation& of = operation(rank, i);
+    if (of.after_start > 0) dependents(rank, of.first + of.after_end, of.after_start, time);
+  }
+  void end(std::int32_t rank, std::uint32_t i, Time time, bool join = false) {
+    const Operation& of = operation(rank, i);
+    if (!join) ++outcome_.operations;
+    dependents(rank, of.first, of.after_end + (join ? of.after_start : 0), time);
+  }
+  void dependents(std::int32_t rank, std::uint32_t first, std::uint32_t count, Time time) {
+    const Graph& graph = graphs_.of(rank);
+    for (std::uint32_t d = first; d < first + count; ++d)
+      if (const auto ready = waits_.one_less(rank, graph, graph.dependents[d], time))
+        release(rank, graph.dependents[d], *ready);
+  }
+  void sort_released() {
+    const auto by_rank = [](const Released& a, const Released& b) { return a.rank < b.rank; };
+    const auto by_kind = [](const Released& a, const Released& b) { return a.kind < b.kind; };
+    std::stable_sort(released_.begin(), released_.end(), by_rank);
+    for (auto first = released_.begin(); first != released_.end();) {
+      const auto last = std::upper_bound(first, released_.end(), *first, by_rank);
+      std::vector<Released> receives;
+      if (options_.loggopsim_order) {
+        std::copy_if(first, last, std::back_inserter(receives),
+                     [](const Released& each) { return each.kind == Kind::receive; });
+        std::sort(first, last, by_kind);
+        const auto is_receive = [](const Released& each) { return each.kind == Kind::receive; };
+        std::copy(receives.begin(), receives.end(), std::find_if(first, last, is_receive));
+      } else {
+        std::stable_sort(first, last, by_kind);
+      }
+      first = last;
+    }
+  }
+  void start_released() {
+    if (released_.size() > 1) sort_released();
+    for (const Released& each : released_) {
+      const Operation& of = operation(each.rank, each.operation);
+      Time time = std::max({now_, each.ready, cpu(each.rank, of.cpu)});
+      if (of.kind == Kind::send) time = std::max(time, sending(each.rank, of.nic));
+      queue_.push({time, order_++, each.rank, 0, each.operation, EventKind::start});
+    }
+    released_.clear();
+  }
+
+  void start(const Event& event) {
+    const Operation& of = operation(event.rank, event.operation);
+    switch (of.kind) {
+    case Kind::calc: return calc(event, of);
+    case Kind::send: return send(event, of);
+    default: return receive(event, of);
+    }
+  }
+
+  void calc(const Event& event, const Operation& of) {
+    Time& free = cpu(event.rank, of.cpu);
+    if (free > event.time) return later(event, free);
+    const Time noise = lost(event.rank, event.time, of.size);
+    free = event.time + of.size + noise;
+    if (options_.observer) options_.observer->busy(event.rank, event.operation, event.time, free, noise);
+    started(event.rank, event.operation, event.time);
+    end(event.rank, event.operation, free);
+  }
+
+  void send(const Event& event, const Operation& of) {
+    Time &free = cpu(event.rank, of.cpu), &interface = sending(event.rank, of.nic);
+    if (std::max(free, interface) > event.time) return later(event, std::max(free, interface));
+    started(event.rank, event.operation, event.time);
+    const Time noise = lost(event.rank, event.time, p_.o);
+    free = event.time + p_.o + bytes_time(of.size, p_.O) + noise;
+    interface = event.time + p_.g + bytes_time(of.size, p_.G);
+    if (options_.observer) options_.observer->busy(event.rank, event.operation, event.time, free, noise);
+    ++outcome_.messages, outcome_.bytes += of.size;
+    queue_.push({event.time + p_.o + p_.L, order_++, graphs_.peer(event.rank, of.peer), event.rank, event.operation,
+                 EventKind::arrival});
+    if (of.size <= p_.S) end(event.rank, event.operation, free);
+  }
+
+  void receive(const Event& event, const Operation& of) {
+    started(event.rank, event.operation, event.time);
+    const Envelope envelope{event.rank, graphs_.peer(event.rank, of.peer), of.tag};
+    if (const auto found = matching_.match(envelope, event.operation, false)) {
+      end_rendezvous(found->envelope.sender, found->operation, event.time);
+      end(event.rank, event.operation, event.time);
+    }
+  }
+
+  void arrive(const Event& event) {
+    const Operation& of = operation(event.sender, event.operation);
+    Time &free = cpu(event.rank, of.cpu), &interface = receiving(event.rank, of.nic);
+    if (std::max(free, interface) > event.time) return later(event, std::max(free, interface));
+    const Time noise = lost(event.rank, event.time, p_.o);
+    free = event.time + p_.o + noise + std::max(bytes_time(of.size, p_.O), bytes_time(of.size, p_.G));
+    interface = event.time + p_.g + bytes_time(of.size, p_.G);
+    const auto found = matching_.match({event.rank, event.sender, of.tag}, event.operation, true);
+    if (options_.observer) {
+      options_.observer->busy(event.rank, found ? found->operation : 0, event.time, free, noise);
+      options_.observer->arrived(event.sender, event.operation, event.rank, event.time - p_.L - p_.o, event.time);
+    }
+    if (!found) return;
+    end_rendezvous(event.sender, event.operation, event.time);
+    end(event.rank, found->operation, free);
+  }
+
+  // The acknowledgement takes no time.
+  void end_rendezvous(std::int32_t sender, std::uint32_t send, Time time) {
+    const Operation& of = operation(sender, send);
+    if (of.size <= p_.S) return;
+    Time &free = cpu(sender, of.cpu), &interface = sending(sender, of.nic);
+    free = std::max(free, time), interface = std::max(interface, time);
+    end(sender, send, time);
+  }
+
+  void later(Event event, Time time) {
+    event.time = time;
+    queue_.push(event);
+  }
+
+  bool has_waiting() const {
+    bool any = false;
+    matching_.for_each([&](const Waiting&) { any = true; });
+    return any;
+  }
+
+  // By the lowest rank and operation: what was posted and never matched comes before what waits for it.
+  Error unfinished() const {
+    std::optional<Waiting> first;
+    std::int64_t sends = 0, receives = 0;
+    const auto rank_of = [](const Waiting& w) { return w.message ? w.envelope.sender : w.envelope.receiver; };
+    matching_.for_each([&](const Waiting& each) {
+      ++(each.message ? sends : receives);
+      if (!first || std::pair(rank_of(each), each.operation) < std::pair(rank_of(*first), first->operation))
+        first = each;
+    });
+    if (!first) return failed("operations were left that wait for no message"); // a circle, which readers refuse
+    const auto left = static_cast<std::int64_t>(wanted_ - outcome_.operations);
+    const std::string name = graphs_.name_of(rank_of(*first), first->operation);
+    const std::string others = fmt::format("in all {} sends were never received, {} receives never got a message, and "
+                                           "{} operations were not completed",
+                                           sends, receives, left);
+    return wrong_value(fmt::format("{} has no matching {}; {}", name, first->message ? "receive" : "send", others), {},
+                       "compare the peers, tags and numbers of sends and receives");
+  }
+
+  void describe() {
+    outcome_.end.resize(static_cast<std::size_t>(graphs_.ranks()));
+    for (std::int32_t rank = 0; rank < graphs_.ranks(); ++rank) {
+      Time& end = outcome_.end[static_cast<std::size_t>(rank)];
+      for (std::int32_t c = 0; c < graphs_.cpus(); ++c) end = std::max(end, cpu(rank, static_cast<std::uint8_t>(c)));
+      if (end > outcome_.last) outcome_.last = end, outcome_.last_rank = rank;
+    }
+  }
+
+  const goal::Graphs& graphs_;
+  const Parameters p_;
+  const EngineOptions& options_;
+  Matching matching_;
+  Waits waits_;
+  std::optional<Noise> noise_;
+  std::size_t stride_;
+  std::vector<Time> free_;
+  EventQueue queue_;
+  Time now_ = 0;
+  std::uint64_t order_ = 0, wanted_ = 0;
+  std::vector<Released> released_;
+  Outcome outcome_;
+};
+
+} // namespace
+
+Result<Outcome> run(const goal::Graphs& graphs, const Parameters& parameters, const EngineOptions& options) {
+  if (options.noise)
+    if (Status s = check(*options.noise); !s) return s.error();
+  if (options.lists || graphs.has_wildcards())
+    return Engine(graphs, parameters, options, ListMatching(graphs.ranks())).run();
+  return Engine(graphs, parameters, options, ExactMatching()).run();
+}
+
+} // namespace kumihimo::loggp

@@ -1,0 +1,58 @@
+// The time of graphs of operations in the model LogGOPS: one event for each start of an operation and for each arrival
+// of a message.
+//
+//   send     occupies its processor for o + (s-1) O and its interface for g + (s-1) G. The message arrives o + L after
+//            the start. A message of more than S bytes ends its send when a receive takes it, others at once.
+//   arrival  waits for the receiver's processor (the one with the number of the send's) and interface; occupies them
+//            for o + (s-1) max(O, G) and g + (s-1) G. A receive ends when its message has arrived, or at its start if
+//            the message is there already.
+//   calc     occupies its processor.
+//
+// s - 1 of a message without bytes is -1, as in LogGOPSim, whose times these are to the picosecond where a rank has one
+// processor, and no receive could take the message of another (T. Hoefler, T. Schneider, A. Lumsdaine, HPDC 2010).
+// Of several processors an operation starts no earlier than what it waits for ends; LogGOPSim looks at its own
+// processor alone.
+#pragma once
+
+#include "goal/graph.hpp"
+#include "loggp/noise.hpp"
+#include "loggp/parameters.hpp"
+
+#include <functional>
+#include <optional>
+
+namespace kumihimo::loggp {
+
+// What happens, in the order of its start. All times in picoseconds.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  // Of a processor: a calc, or the overhead of a send or of an arrival; `lost` of it to noise, at its end.
+  virtual void busy(std::int32_t rank, std::uint32_t operation, Time start, Time end, Time lost) = 0;
+  virtual void arrived(std::int32_t sender, std::uint32_t send, std::int32_t receiver, Time start, Time arrival) = 0;
+};
+
+struct Outcome {
+  std::vector<Time> end; // of each rank: when its processors are free for good
+  Time last = 0;
+  std::int32_t last_rank = 0;
+  std::uint64_t operations = 0; // sends, receives and calcs that were completed
+  std::uint64_t messages = 0, bytes = 0;
+  Time lost_to_noise = 0; // of all ranks
+};
+
+struct EngineOptions {
+  std::optional<NoiseModel> noise;
+  Observer* observer = nullptr;
+  std::function<bool(std::uint64_t operations)> go_on; // asked now and then; false ends it with an error
+  bool lists = false;                                  // match by lists also without wildcards: the golden copy
+  // Operations that may start at once do so in the order in which they were added: sends, receives, calcs. GOAL states
+  // no order, and LogGOPSim sorts more than 16 of them with a sort that is not stable: as it does, but for receives.
+  bool loggopsim_order = false;
+};
+
+// Errors, which name the rank and the operation: a send that nothing receives, a receive to which nothing is sent, and
+// what waits for it.
+Result<Outcome> run(const goal::Graphs& graphs, const Parameters& parameters, const EngineOptions& options = {});
+
+} // namespace kumihimo::loggp

@@ -1,0 +1,167 @@
+// Receives that wait for messages, and messages that wait for receives. Both are taken in the order in which they came.
+#pragma once
+
+#include "base/hash.hpp"
+#include "goal/graph.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <vector>
+
+namespace kumihimo::loggp {
+
+struct Envelope {
+  std::int32_t receiver = 0, sender = 0; // of a receive the sender may be goal::any_peer
+  std::uint32_t tag = 0;
+  bool operator==(const Envelope&) const = default;
+};
+
+// What waits at `rank`: a receive of it, or the send of `envelope.sender`.
+struct Waiting {
+  Envelope envelope;
+  std::uint32_t operation = 0;
+  bool message = false;
+};
+
+// Without wildcards: at one envelope either receives wait or messages. O(1).
+class ExactMatching {
+ public:
+  // The oldest receive (or message) at this envelope, which is taken away; or this message (receive) waits.
+  std::optional<Waiting> match(const Envelope& envelope, std::uint32_t operation, bool message) {
+    if (used_ * 2 >= slots_.size()) grow();
+    std::size_t at = place_of(envelope);
+    Slot& slot = slots_[at];
+    if (slot.count == 0) {
+      slot = {envelope, operation, 1, none, none, message};
+      ++used_;
+      return std::nullopt;
+    }
+    if (slot.message == message) {
+      append(slot, operation);
+      return std::nullopt;
+    }
+    const Waiting found{envelope, slot.operation, slot.message};
+    if (--slot.count > 0) {
+      const std::uint32_t next = slot.first;
+      slot.operation = pool_[next].operation, slot.first = pool_[next].next;
+      pool_[next].next = free_, free_ = next;
+    } else {
+      erase(at);
+    }
+    return found;
+  }
+
+  template <class F>
+  void for_each(F&& fn) const {
+    for (const Slot& slot : slots_) {
+      if (slot.count == 0) continue;
+      fn(Waiting{slot.envelope, slot.operation, slot.message});
+      for (std::uint32_t i = 1, at = slot.first; i < slot.count; ++i, at = pool_[at].next)
+        fn(Waiting{slot.envelope, pool_[at].operation, slot.message});
+    }
+  }
+
+  void prefetch(const Envelope& envelope) const {
+    __builtin_prefetch(&slots_[hash(envelope) & (slots_.size() - 1)]);
+  }
+
+ private:
+  static constexpr std::uint32_t none = 0xFFFFFFFFU;
+  struct Slot {
+    Envelope envelope;
+    std::uint32_t operation = 0; // the oldest
+    std::uint32_t count = 0;     // 0: the slot is free
+    std::uint32_t first = none, last = none; // of the others
+    bool message = false;
+  };
+  struct Link {
+    std::uint32_t operation = 0, next = none;
+  };
+
+  static std::uint64_t hash(const Envelope& e) {
+    return mixed(static_cast<std::uint64_t>(static_cast<std::uint32_t>(e.receiver)) << 32 |
+                     static_cast<std::uint32_t>(e.sender),
+                 e.tag);
+  }
+  std::size_t place_of(const Envelope& envelope) const {
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t at = hash(envelope) & mask;
+    while (slots_[at].count > 0 && !(slots_[at].envelope == envelope)) at = (at + 1) & mask;
+    return at;
+  }
+  void append(Slot& slot, std::uint32_t operation) {
+    std::uint32_t at = free_;
+    if (at == none) {
+      at = static_cast<std::uint32_t>(pool_.size());
+      pool_.emplace_back();
+    } else {
+      free_ = pool_[at].next;
+    }
+    pool_[at] = {operation, none};
+    (slot.count == 1 ? slot.first : pool_[slot.last].next) = at;
+    slot.last = at;
+    ++slot.count;
+  }
+  // Those behind it move up, so that each is found from its own place on.
+  void erase(std::size_t at) {
+    const std::size_t mask = slots_.size() - 1;
+    --used_;
+    for (std::size_t next = (at + 1) & mask; slots_[next].count > 0; next = (next + 1) & mask) {
+      const std::size_t own = hash(slots_[next].envelope) & mask;
+      if (((next - own) & mask) < ((next - at) & mask)) continue;
+      slots_[at] = slots_[next];
+      at = next;
+    }
+    slots_[at].count = 0;
+  }
+  void grow() {
+    std::vector<Slot> old(std::max<std::size_t>(64, 2 * slots_.size()));
+    old.swap(slots_);
+    for (const Slot& slot : old)
+      if (slot.count > 0) slots_[place_of(slot.envelope)] = slot;
+  }
+
+  std::vector<Slot> slots_;
+  std::size_t used_ = 0;
+  std::vector<Link> pool_;
+  std::uint32_t free_ = none;
+};
+
+// With wildcards: two lists at each rank, searched from their beginning.
+class ListMatching {
+ public:
+  explicit ListMatching(std::int32_t ranks) : at_(static_cast<std::size_t>(ranks)) {}
+
+  std::optional<Waiting> match(const Envelope& envelope, std::uint32_t operation, bool message) {
+    auto& of_rank = at_[static_cast<std::size_t>(envelope.receiver)];
+    auto& others = of_rank[message ? 0 : 1];
+    for (auto it = others.begin(); it != others.end(); ++it)
+      if (fits(it->envelope, envelope)) {
+        const Waiting found = *it;
+        others.erase(it);
+        return found;
+      }
+    of_rank[message ? 1 : 0].push_back({envelope, operation, message});
+    return std::nullopt;
+  }
+
+  template <class F>
+  void for_each(F&& fn) const {
+    for (const auto& of_rank : at_)
+      for (const auto& list : of_rank)
+        for (const Waiting& each : list) fn(each);
+  }
+  void prefetch(const Envelope&) const {}
+
+ private:
+  static bool fits(const Envelope& a, const Envelope& b) {
+    const bool sender = a.sender == b.sender || a.sender == goal::any_peer || b.sender == goal::any_peer;
+    return sender && (a.tag == b.tag || a.tag == goal::any_tag || b.tag == goal::any_tag);
+  }
+  std::vector<std::array<std::deque<Waiting>, 2>> at_; // receives, messages
+};
+
+} // namespace kumihimo::loggp

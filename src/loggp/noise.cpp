@@ -1,0 +1,135 @@
+#include "loggp/noise.hpp"
+
+#include "base/hash.hpp"
+#include "base/text_parsing.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace kumihimo::loggp {
+namespace {
+
+// In (0, 1).
+double uniform(std::uint64_t word) { return (static_cast<double>(word >> 11) + 0.5) * 0x1p-53; }
+
+Time length_of(const std::vector<Detour>& detours) {
+  Time sum = 0;
+  for (const Detour& each : detours) sum += each.length;
+  return sum;
+}
+
+} // namespace
+
+Status check(const NoiseModel& model) {
+  if (model.interval == 0) return wrong_value("the time between detours must be above 0", 0);
+  if (model.every < 1) return wrong_value("noise must be on every rank, or every n-th", model.every);
+  Time end = 0;
+  for (const Detour& each : model.detours) {
+    if (each.start < end) return wrong_value("each detour must begin after the end of the one before");
+    end = each.start + each.length;
+  }
+  if (end > model.interval) return wrong_value("detours must end within the trace");
+  const Time length = model.kind == NoiseModel::Kind::trace ? length_of(model.detours) : model.length;
+  if (static_cast<double>(length) > 0.9 * static_cast<double>(model.interval))
+    return wrong_value("noise must leave a rank a tenth of its time",
+                       fmt::format("{} of {} ps", length, model.interval), "make detours shorter or rarer");
+  return Nothing{};
+}
+
+Result<NoiseModel> parse_noise_trace(std::string_view text, std::string_view file) {
+  NoiseModel model;
+  model.kind = NoiseModel::Kind::trace;
+  std::int64_t number = 0;
+  while (!text.empty()) {
+    ++number;
+    const std::string_view line = trimmed(take_until(text, '\n'));
+    if (line.empty() || line.front() == '#') continue;
+    const auto place = [&] { return fmt::format("{}:{}", file, number); };
+    const auto words = words_of(line);
+    const auto start = number_in<double>(words[0]);
+    const auto length = words.size() == 2 ? number_in<double>(words[1]) : std::nullopt;
+    const auto fits = [](const auto& value) { return value && *value >= 0 && *value <= 1e15; };
+    if (!fits(start) || !fits(length))
+      return located(place(), wrong_value("a line must be the start and the length of a detour in nanoseconds",
+                                          fmt::format("'{}'", on_one_line(line))));
+    const auto scaled = [](double ns) { return static_cast<Time>(std::llround(ns * 1e3)); };
+    const Detour detour{scaled(*start), scaled(*length)};
+    if (detour.start < model.interval)
+      return located(place(), wrong_value("each detour must begin after the end of the one before",
+                                          fmt::format("'{}'", on_one_line(line))));
+    model.detours.push_back(detour);
+    model.interval = detour.start + detour.length;
+  }
+  if (model.detours.empty()) return located(std::string(file), missing("a detour", "write its start and length in ns"));
+  if (Status s = check(model); !s) return located(std::string(file), s.error());
+  return model;
+}
+
+Noise::Noise(NoiseModel model, std::int32_t ranks) : model_(std::move(model)) {
+  if (model_.kind == NoiseModel::Kind::periodic) model_.detours = {{0, model_.length}};
+  if (model_.kind != NoiseModel::Kind::exponential) return;
+  drawn_.resize(static_cast<std::size_t>(ranks));
+  for (std::int32_t rank = 0; rank < ranks; ++rank) draw(rank, drawn_[static_cast<std::size_t>(rank)]);
+}
+
+Time Noise::lost(std::int32_t rank, Time start, Time work) {
+  if (rank % model_.every != 0) return 0;
+  return model_.kind == NoiseModel::Kind::exponential ? lost_to_drawn(rank, start, work)
+                                                      : lost_to_trace(rank, start, work);
+}
+
+Time Noise::phase(std::int32_t rank) const {
+  const auto own = static_cast<std::uint64_t>(model_.cosched ? 0 : rank + 1);
+  return static_cast<Time>(uniform(mixed(mixed(model_.seed, own), 0)) * static_cast<double>(model_.interval));
+}
+
+// From one detour to the next, skipping whole intervals: each holds the same time for work.
+Time Noise::lost_to_trace(std::int32_t rank, Time start, Time work) const {
+  const auto& detours = model_.detours;
+  const Time sum = length_of(detours), for_work = model_.interval - sum;
+  Time at = (start + phase(rank)) % model_.interval, left = work;
+  Time lost = left / for_work * sum;
+  left %= for_work;
+  auto next = std::upper_bound(detours.begin(), detours.end(), at,
+                               [](Time time, const Detour& each) { return time < each.start + each.length; });
+  while (true) {
+    if (next == detours.end()) {
+      const Time here = model_.interval - at;
+      if (left <= here) return lost;
+      left -= here, at = 0, next = detours.begin();
+      continue;
+    }
+    if (at < next->start) {
+      const Time here = next->start - at;
+      if (left <= here) return lost; // it ends when the detour begins
+      left -= here, at = next->start;
+    }
+    lost += next->start + next->length - at;
+    at = next->start + next->length;
+    ++next;
+  }
+}
+
+void Noise::draw(std::int32_t rank, Drawn& drawn) const {
+  const auto own = static_cast<std::uint64_t>(model_.cosched ? 0 : rank + 1);
+  const double interval =
+      -std::log(uniform(mixed(mixed(model_.seed, own), ++drawn.count))) * static_cast<double>(model_.interval);
+  drawn.start = std::max(drawn.start + static_cast<Time>(interval), drawn.end); // one after the other
+  drawn.end = drawn.start + model_.length;
+}
+
+Time Noise::lost_to_drawn(std::int32_t rank, Time start, Time work) {
+  Drawn& drawn = drawn_[static_cast<std::size_t>(rank)];
+  Time lost = 0;
+  for (Time end = start + work;; draw(rank, drawn)) {
+    if (drawn.end <= start) continue;
+    if (drawn.start >= end) return lost;
+    const Time from = std::max(drawn.start, start), length = drawn.end - from;
+    lost += length, end += length;
+    start = drawn.end;
+  }
+}
+
+} // namespace kumihimo::loggp

@@ -1,0 +1,30 @@
+// The parameters of LogGOPS: LogP (D. Culler et al., PPoPP 1993), with G for long messages (A. Alexandrov et al., SPAA
+// 1995), S for the protocol (F. Ino et al., PPoPP 2001) and O (T. Hoefler, T. Schneider, A. Lumsdaine, LogGOPSim, HPDC
+// 2010). The letters are theirs.
+#pragma once
+
+#include "base/result.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace kumihimo::loggp {
+
+using Time = std::uint64_t; // picoseconds
+
+struct Parameters {
+  Time L = 0;          // from the end of a send's overhead to the arrival of its first byte
+  Time o = 0;          // of the processor, for each send and each receive
+  Time g = 0;          // between the starts of two messages at a network interface
+  std::uint64_t G = 0; // femtoseconds a byte beyond the first, of the interface
+  std::uint64_t O = 0; // femtoseconds a byte beyond the first, of the processor
+  std::uint64_t S = 0; // bytes of the longest message that is sent without waiting for its receive (eager)
+  bool operator==(const Parameters&) const = default;
+};
+
+// "L=2500,o=1500,g=1000,G=6,O=0,S=65535": nanoseconds with up to three decimals, G and O with six, S in bytes. Letters
+// that are left out keep the value of `base`. Errors: another letter, one twice, a number that is negative or above a
+// second (S: 2^46).
+Result<Parameters> parse_parameters(std::string_view text, const Parameters& base);
+
+} // namespace kumihimo::loggp
