@@ -122,20 +122,24 @@ def mg(ranks: int, size: int, iterations: int = 20) -> Traffic:
     return of(sends())
 
 
-def ft(ranks: int, points: int = 512 * 256 * 256, iterations: int = 20) -> Traffic:
+def pencils(lines: int, columns: int, sent_along: float = 32768, sent_across: float = 32768) -> Traffic:
     """Transposes within the rows and within the columns of a plane of processes."""
-    lines = 2 ** ((ranks.bit_length() - 1) // 2)
-    columns = ranks // lines
-    held = points * 16 / ranks
 
     def sends(me: int) -> Iterable[tuple[int, int, float]]:
         row, column = divmod(me, columns)
         for other in range(columns):
-            yield me, row * columns + other, held / columns * iterations
+            yield me, row * columns + other, sent_along
         for other in range(lines):
-            yield me, other * columns + column, held / lines * iterations
+            yield me, other * columns + column, sent_across
 
-    return of(line for me in range(ranks) for line in sends(me))
+    return of(line for me in range(lines * columns) for line in sends(me))
+
+
+def ft(ranks: int, points: int = 512 * 256 * 256, iterations: int = 20) -> Traffic:
+    lines = 2 ** ((ranks.bit_length() - 1) // 2)
+    columns = ranks // lines
+    held = points * 16 / ranks
+    return pencils(lines, columns, held / columns * iterations, held / lines * iterations)
 
 
 def bt(ranks: int, size: int, iterations: int = 200) -> Traffic:
@@ -159,9 +163,26 @@ def bruck(ranks: int, block: int = 1024) -> Traffic:
     return of((me, (me - s) % ranks, min(s, ranks - s) * block) for me in range(ranks) for s in steps)
 
 
-def without(traffic: Traffic, ranks: int) -> Traffic:
-    """Only the first ranks."""
-    return {(a, b): sent for (a, b), sent in traffic.items() if max(a, b) < ranks}
+def without_land(traffic: Traffic, lengths: tuple[int, ...], seed: int) -> Traffic:
+    """An ocean: three random rectangles have no ranks; the others are numbered in their order."""
+    draw = random.Random(seed)
+    lands = [[sorted(draw.choices(range(length), k=2)) for length in lengths] for _ in range(3)]
+
+    def is_land(rank: int) -> bool:
+        place = divmod(rank, lengths[1])
+        return any(all(low <= p < high for p, (low, high) in zip(place, land)) for land in lands)
+
+    edges = [pair for pair in traffic if not any(map(is_land, pair))]
+    wet = sorted({rank for pair in edges for rank in pair})
+    names = {rank: name for name, rank in enumerate(wet)}
+    return {(names[a], names[b]): traffic[a, b] for a, b in edges}
+
+
+def noisy(traffic: Traffic, seed: int) -> Traffic:
+    """Each pair of ranks with up to 20 % more or less."""
+    draw = random.Random(seed)
+    factors = {pair: draw.uniform(0.8, 1.2) for pair in sorted(traffic)}
+    return {(a, b): int(sent * factors[min(a, b), max(a, b)]) for (a, b), sent in traffic.items()}
 
 
 def ring(ranks: int) -> Traffic:
