@@ -329,7 +329,7 @@ def tool(case: Case, name: str, line: list, nodes_of: Callable[[list[str]], list
     done = subprocess.run(["prlimit", f"--cpu={PEER_SECONDS}", *words], capture_output=True, text=True, check=False,
                           cwd=case.folder, env={**os.environ, "SCOTCH_PTHREAD_NUMBER": "1"})  # fmt: skip
     after = os.times()
-    seconds = after.children_user + after.children_system - before.children_user - before.children_system
+    seconds = max(0.0, after.children_user + after.children_system - before.children_user - before.children_system)
     if done.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
         return failed(name, f"no map within {PEER_SECONDS} s", seconds)
     if done.returncode != 0 or not result.exists():
