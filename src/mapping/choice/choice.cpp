@@ -162,7 +162,10 @@ class Search {
     for (Partitioner* const library : request_.partitioners) {
       report(fmt::format("map by {}", library->name()));
       std::vector<NamedMap> found;
-      for (int at = 0; at < work_.library_maps && !tools_.stop(); ++at)
+      // Of few ranks a map takes hundredths of a second, and the first one is enough for a quick answer.
+      const bool are_cheap = work_.library_maps > 1 && request_.traffic.ranks() <= 2048;
+      const int count = are_cheap ? 2 * work_.library_maps : work_.library_maps;
+      for (int at = 0; at < count && !tools_.stop(); ++at)
         if (std::optional<Assignment> map =
                 library->whole_map(problem_.graph, problem_.host, at % library->strategies(),
                                    request_.seed + static_cast<std::uint64_t>(at)))
