@@ -63,17 +63,17 @@ class BinaryReader {
       const std::size_t at = first + operation_bytes * i;
       Operation operation;
       const auto kind = static_cast<std::uint8_t>(part[at + 4]);
-      if (kind < 1 || kind > 3)
-        return wrong_value(fmt::format("the kind of operation {} must be 1, 2 or 3", i), kind);
+      if (kind < 1 || kind > 3) return wrong_value(fmt::format("the kind of operation {} must be 1, 2 or 3", i), kind);
       operation.kind = static_cast<Kind>(kind);
       operation.size = number_at<std::uint64_t>(part, at + 9);
       operation.tag = number_at<std::uint32_t>(part, at + 17);
-      operation.cpu = static_cast<std::uint8_t>(part[at + 21]), operation.nic = static_cast<std::uint8_t>(part[at + 22]);
+      operation.cpu = static_cast<std::uint8_t>(part[at + 21]),
+      operation.nic = static_cast<std::uint8_t>(part[at + 22]);
       const bool calc = operation.kind == Kind::calc;
       if (operation.size > (calc ? most_nanoseconds : most_message_bytes))
-        return wrong_value(fmt::format("the size of operation {} must be at most {}", i,
-                                       calc ? most_nanoseconds : most_message_bytes),
-                           operation.size);
+        return wrong_value(
+            fmt::format("the size of operation {} must be at most {}", i, calc ? most_nanoseconds : most_message_bytes),
+            operation.size);
       if (calc) {
         operation.size *= picoseconds, operation.tag = 0;
       } else if (const auto peer = number_at<std::uint32_t>(part, at + 5);
@@ -87,7 +87,8 @@ class BinaryReader {
     for (std::uint64_t i = 0; i < count; ++i)
       for (const bool start : {false, true}) {
         const std::size_t at = first + operation_bytes * i + (start ? 31 : 23);
-        const std::uint64_t dependents = number_at<std::uint32_t>(part, at), from = number_at<std::uint32_t>(part, at + 4);
+        const std::uint64_t dependents = number_at<std::uint32_t>(part, at),
+                            from = number_at<std::uint32_t>(part, at + 4);
         if (dependents > 0 && from + dependents > in_appendix)
           return wrong_value(fmt::format("the operations that wait for operation {} must be in the file", i));
         for (std::uint64_t d = from; d < from + dependents; ++d) {
@@ -121,6 +122,8 @@ bool is_binary(std::string_view bytes) {
   return first == magic || first == used_up;
 }
 
-Result<Graphs> parse_binary(std::string_view bytes, std::string_view file) { return BinaryReader(bytes, file).graphs(); }
+Result<Graphs> parse_binary(std::string_view bytes, std::string_view file) {
+  return BinaryReader(bytes, file).graphs();
+}
 
 } // namespace kumihimo::goal

@@ -141,8 +141,7 @@ class TextReader {
     if (first == "send" || first == "recv" || first == "calc") return read_operation(first, {});
     const std::string_view next = word();
     if (next == ":") {
-      const auto [known, fresh] =
-          labels_.try_emplace(std::string(first), static_cast<std::uint32_t>(builder_.size()));
+      const auto [known, fresh] = labels_.try_emplace(std::string(first), static_cast<std::uint32_t>(builder_.size()));
       if (!fresh)
         return wrong_value(fmt::format("a label must name one operation of rank {}", *rank_),
                            fmt::format("'{}' as in line {}", first, lines_[known->second]));
@@ -176,8 +175,10 @@ class TextReader {
       const bool sends = kind == "send";
       operation.kind = sends ? Kind::send : Kind::receive;
       std::string_view bytes = word();
-      if (bytes.ends_with('b')) bytes.remove_suffix(1);
-      else if (Status s = want("b"); !s) return s;
+      if (bytes.ends_with('b'))
+        bytes.remove_suffix(1);
+      else if (Status s = want("b"); !s)
+        return s;
       operation.size = TRY(number("the number of bytes", most_message_bytes, bytes));
       if (Status s = want(sends ? "to" : "from"); !s) return s;
       const std::string_view peer = word();
@@ -231,8 +232,8 @@ std::string text_of(const Graphs& graphs) {
   for (std::int32_t rank = 0; rank < graphs.ranks(); ++rank) {
     fmt::format_to(out, "\nrank {} {{\n", rank);
     const Graph& graph = graphs.of(rank);
-    const bool labelled =
-        !graph.labels.empty() && std::none_of(graph.labels.begin(), graph.labels.end(), std::mem_fn(&std::string::empty));
+    const bool labelled = !graph.labels.empty() &&
+                          std::none_of(graph.labels.begin(), graph.labels.end(), std::mem_fn(&std::string::empty));
     const auto label = [&](std::uint32_t i) { return labelled ? graph.labels[i] : fmt::format("l{}", i + 1); };
     for (std::uint32_t i = 0; i < graph.operations.size(); ++i) {
       const Operation& each = graph.operations[i];

@@ -64,16 +64,14 @@ class ExactMatching {
     }
   }
 
-  void prefetch(const Envelope& envelope) const {
-    __builtin_prefetch(&slots_[hash(envelope) & (slots_.size() - 1)]);
-  }
+  void prefetch(const Envelope& envelope) const { __builtin_prefetch(&slots_[hash(envelope) & (slots_.size() - 1)]); }
 
  private:
   static constexpr std::uint32_t none = 0xFFFFFFFFU;
   struct Slot {
     Envelope envelope;
-    std::uint32_t operation = 0; // the oldest
-    std::uint32_t count = 0;     // 0: the slot is free
+    std::uint32_t operation = 0;             // the oldest
+    std::uint32_t count = 0;                 // 0: the slot is free
     std::uint32_t first = none, last = none; // of the others
     bool message = false;
   };

@@ -36,9 +36,7 @@ class EventQueue {
     return &buckets_[0][next_++];
   }
   // The n-th after the one taken last, if it is at the same time.
-  const Event* ahead(std::size_t n) const {
-    return next_ + n < buckets_[0].size() ? &buckets_[0][next_ + n] : nullptr;
-  }
+  const Event* ahead(std::size_t n) const { return next_ + n < buckets_[0].size() ? &buckets_[0][next_ + n] : nullptr; }
 
  private:
   std::size_t bucket_of(std::uint64_t time) const {

@@ -1,0 +1,234 @@
+#include "goal/text.hpp"
+#include "loggp/engine.hpp"
+#include "loggp/matching.hpp"
+#include "loggp/queue.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <random>
+#include <set>
+
+namespace kumihimo::loggp {
+namespace {
+
+goal::Graphs graphs_of(const std::string& text) {
+  auto graphs = goal::parse_text(text, "a.goal");
+  EXPECT_TRUE(graphs) << graphs.error().sentence();
+  return *std::move(graphs);
+}
+
+Parameters parameters(std::string_view text) {
+  auto parsed = parse_parameters(text, {});
+  EXPECT_TRUE(parsed) << parsed.error().sentence();
+  return *parsed;
+}
+
+std::vector<Time> ends(const std::string& text, std::string_view p, const EngineOptions& options = {}) {
+  const auto outcome = run(graphs_of(text), parameters(p), options);
+  EXPECT_TRUE(outcome) << outcome.error().sentence();
+  std::vector<Time> nanoseconds;
+  for (const Time end : outcome->end) nanoseconds.push_back(end / 1000);
+  return nanoseconds;
+}
+
+constexpr std::string_view usual = "L=2500,o=1500,g=1000,G=6,S=65535";
+
+TEST(Parameters, AreTheLettersOfThePapers) {
+  EXPECT_EQ(parameters("L=2500, o=1.5 ,g=0,G=0.04,O=1,S=65535"),
+            (Parameters{2'500'000, 1'500, 0, 40'000, 1'000'000, 65535}));
+  for (const char* wrong : {"l=1", "L", "L=", "L=-1", "L=1,L=2", "S=1.5", "G=1e10", "L=nan", "o=1;g=2"})
+    EXPECT_FALSE(parse_parameters(wrong, {})) << wrong;
+}
+
+// By hand: the send occupies o; the message arrives o + L later; the receiver is busy for o + (s-1) G.
+TEST(Engine, OneMessage) {
+  const std::string text = "num_ranks 2\nrank 0 {\nsend 101b to 1\n}\nrank 1 {\nrecv 101b from 0\n}\n";
+  EXPECT_EQ(ends(text, usual), (std::vector<Time>{1500, 1500 + 2500 + 1500 + 600}));
+  EXPECT_EQ(ends(text, "L=2500,o=1500,g=1000,G=6,O=10,S=65535"), (std::vector<Time>{2500, 4000 + 1500 + 1000}));
+}
+
+// The second send waits for g + (s-1) G at the interface, the second arrival for the receiver.
+TEST(Engine, MessagesOneBehindTheOther) {
+  const std::string text = "num_ranks 2\nrank 0 {\nsend 1001b to 1 tag 1\nsend 1b to 1 tag 2\n}\n"
+                           "rank 1 {\nrecv 1b from 0 tag 2\nrecv 1001b from 0 tag 1\n}\n";
+  EXPECT_EQ(ends(text, usual), (std::vector<Time>{7000 + 1500, 4000 + 1500 + 6000 + 1500}));
+}
+
+TEST(Engine, ARendezvousEndsWhenTheReceiveTakesIt) {
+  const std::string text = "num_ranks 2\nrank 0 {\na: send 100000b to 1\nb: calc 10\nb requires a\n}\n"
+                           "rank 1 {\na: calc 1000000\nb: recv 100000b from 0\nb requires a\n}\n";
+  EXPECT_EQ(ends(text, usual)[0], 1000000 + 10);
+  EXPECT_EQ(ends(text, "L=2500,o=1500,g=1000,G=6,S=100000")[0], 1500 + 10);
+}
+
+TEST(Engine, StartsAndEndsAreDifferentThings) {
+  const std::string before = "num_ranks 1\nrank 0 {\na: calc 100\nb: calc 10 cpu 1\n";
+  EXPECT_EQ(ends(before + "b requires a\n}\n", usual), (std::vector<Time>{110}));
+  EXPECT_EQ(ends(before + "b irequires a\n}\n", usual), (std::vector<Time>{100}));
+}
+
+TEST(Engine, WhatNeverMatchesIsAnErrorThatNamesIt) {
+  const auto sent = run(graphs_of("num_ranks 2\nrank 0 {\nl1: send 8b to 1 tag 3\n}\n"), parameters(usual));
+  ASSERT_FALSE(sent);
+  EXPECT_TRUE(sent.error().sentence().starts_with(
+      "rank 0: send 'l1' (8 bytes to rank 1, tag 3) has no matching receive; in all 1 sends were never received, "
+      "0 receives never got a message, and 0 operations were not completed"))
+      << sent.error().sentence();
+  const auto waits =
+      run(graphs_of("num_ranks 2\nrank 1 {\na: recv 8b from 0\nb: calc 5\nb requires a\n}\n"), parameters(usual));
+  ASSERT_FALSE(waits);
+  EXPECT_TRUE(waits.error().sentence().starts_with(
+      "rank 1: receive 'a' (8 bytes from rank 0, tag 0) has no matching send; in all 0 sends"))
+      << waits.error().sentence();
+}
+
+// Random messages in an order that no rank's dependencies contradict.
+std::string random_goal(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const auto below = [&](std::uint64_t n) { return random() % n; };
+  const std::uint64_t ranks = 2 + below(9);
+  std::vector<std::vector<std::string>> operations(ranks);
+  std::vector<std::string> waits(ranks);
+  for (std::uint64_t message = 0; message < 1 + below(120); ++message) {
+    const std::uint64_t from = below(ranks), to = below(ranks), bytes = below(4) == 0 ? 100000 : below(2000);
+    const auto add = [&](std::uint64_t rank, std::string operation) {
+      auto& of = operations[rank];
+      const std::size_t number = of.size();
+      of.push_back(fmt::format("l{}: {}\n", number, operation));
+      for (std::uint64_t edge = 0; number > 0 && edge < below(3); ++edge)
+        waits[rank] += fmt::format("l{} {} l{}\n", number, below(4) ? "requires" : "irequires", below(number));
+    };
+    if (from == to) {
+      add(from, fmt::format("calc {}", below(5000)));
+      continue;
+    }
+    const std::uint64_t tag = seed % 2 == 0 ? message : below(3);
+    add(from, fmt::format("send {}b to {} tag {}", bytes, to, tag));
+    add(to, fmt::format("recv {}b from {} tag {}", bytes, from, tag));
+  }
+  std::string text = fmt::format("num_ranks {}\n", ranks);
+  for (std::uint64_t rank = 0; rank < ranks; ++rank) {
+    text += fmt::format("rank {} {{\n", rank);
+    for (const std::string& operation : operations[rank]) text += operation;
+    text += waits[rank] + "}\n";
+  }
+  return text;
+}
+
+// Matching by lists is the golden copy of matching by a table.
+TEST(Engine, BothMatchingsGiveTheSameTimes) {
+  for (std::uint64_t seed = 0; seed < 150; ++seed) {
+    const goal::Graphs graphs = graphs_of(random_goal(seed));
+    EngineOptions lists;
+    lists.lists = true;
+    const Parameters p = parameters(seed % 3 == 0 ? "L=1000,o=500,g=100,G=1,O=2,S=1000" : usual);
+    const auto one = run(graphs, p), other = run(graphs, p, lists);
+    ASSERT_EQ(one.ok(), other.ok()) << seed;
+    if (!one.ok()) continue; // messages of one tag overtook each other by irequires: both say so
+    EXPECT_EQ(one->end, other->end) << seed;
+    EXPECT_EQ(one->operations, other->operations) << seed;
+  }
+}
+
+TEST(Queue, IsSortedByTimeAndOrder) {
+  std::mt19937_64 random(3);
+  EventQueue queue;
+  std::set<std::pair<std::uint64_t, std::uint64_t>> golden;
+  std::uint64_t order = 0, now = 0;
+  for (int step = 0; step < 20000; ++step) {
+    if (random() % 5 < 3) {
+      const std::uint64_t time = now + (random() % 4 == 0 ? 0 : random() % (std::uint64_t{1} << (random() % 40)));
+      queue.push({time, order, 0, 0, 0, EventKind::start});
+      golden.insert({time, order++});
+    } else if (const Event* event = queue.take()) {
+      ASSERT_EQ(std::pair(event->time, event->order), *golden.begin());
+      golden.erase(golden.begin());
+      now = event->time;
+    } else {
+      ASSERT_TRUE(golden.empty());
+    }
+  }
+}
+
+TEST(Noise, LengthensWorkByTheDetoursThatItMeets) {
+  NoiseModel trace;
+  trace.kind = NoiseModel::Kind::trace;
+  trace.interval = 1000, trace.detours = {{100, 50}, {500, 100}}, trace.cosched = true;
+  ASSERT_TRUE(check(trace));
+  // A golden copy that goes picosecond by picosecond, at whatever phase.
+  std::optional<Time> phase;
+  for (Time candidate = 0; candidate < 1000 && !phase; ++candidate) {
+    bool fits = true;
+    for (Time start = 0; start < 1000 && fits; start += 7) {
+      Noise noise(trace, 2);
+      Time left = 130, at = start;
+      const auto busy = [&](Time time) {
+        const Time place = (time + candidate) % 1000;
+        return (place >= 100 && place < 150) || (place >= 500 && place < 600);
+      };
+      for (; left > 0; ++at) left -= !busy(at);
+      fits = noise.lost(1, start, 130) == at - start - 130;
+    }
+    if (fits) phase = candidate;
+  }
+  EXPECT_TRUE(phase);
+}
+
+TEST(Noise, TakesItsShareInTheLongRun) {
+  for (const auto kind : {NoiseModel::Kind::periodic, NoiseModel::Kind::exponential}) {
+    NoiseModel model;
+    model.kind = kind, model.interval = 1'000'000, model.length = 100'000, model.every = 2;
+    Noise noise(model, 3);
+    Time time = 0, lost = 0, work = 0;
+    for (int step = 0; step < 20000; ++step) {
+      const Time here = noise.lost(2, time, 333'333);
+      lost += here, work += 333'333, time += 333'333 + here;
+    }
+    EXPECT_NEAR(static_cast<double>(lost) / static_cast<double>(time), 0.1, 0.01);
+    EXPECT_EQ(noise.lost(1, time, 333'333), 0U);
+  }
+}
+
+TEST(Noise, WrongOnesAreRefused) {
+  EXPECT_FALSE(check({NoiseModel::Kind::periodic, 0, 0, {}, false, 1, 1}));
+  EXPECT_FALSE(check({NoiseModel::Kind::periodic, 100, 95, {}, false, 1, 1}));
+  EXPECT_FALSE(check({NoiseModel::Kind::trace, 100, 0, {{10, 20}, {15, 5}}, false, 1, 1}));
+  EXPECT_EQ(parse_noise_trace("# a\n10 5\n12 3\n", "n").error().problem,
+            "n:3: each detour must begin after the end of the one before (got '12 3')");
+  EXPECT_FALSE(parse_noise_trace("", "n"));
+  EXPECT_FALSE(parse_noise_trace("1 2 3\n", "n"));
+  const auto trace = parse_noise_trace("1000\t10\n2000\t20\n", "n");
+  ASSERT_TRUE(trace);
+  EXPECT_EQ(trace->interval, 2'020'000U);
+}
+
+TEST(Engine, NoiseMakesABarrierLaterAndSaysHowMuchItTook) {
+  std::string text = "num_ranks 64\n";
+  for (int rank = 0; rank < 64; ++rank) {
+    text += fmt::format("rank {} {{\n", rank);
+    for (int k = 0; k < 6; ++k) {
+      const int step = 1 << k;
+      text += fmt::format("s{}: send 1b to {} tag {}\nr{}: recv 1b from {} tag {}\n", k, (rank + step) % 64, k, k,
+                          (rank + 64 - step) % 64, k);
+      if (k > 0)
+        text += fmt::format("s{} requires s{}\ns{} requires r{}\nr{} requires s{}\nr{} requires r{}\n", k, k - 1, k,
+                            k - 1, k, k - 1, k, k - 1);
+    }
+    text += "}\n";
+  }
+  const goal::Graphs graphs = graphs_of(text);
+  EXPECT_EQ(graphs.different(), 1U);
+  const auto quiet = run(graphs, parameters(usual));
+  EngineOptions noisy;
+  noisy.noise = NoiseModel{NoiseModel::Kind::periodic, 20'000'000, 5'000'000, {}, false, 1, 7};
+  const auto loud = run(graphs, parameters(usual), noisy);
+  ASSERT_TRUE(quiet && loud);
+  EXPECT_EQ(quiet->last, (6 * (1500 + 2500 + 1500)) * 1000U);
+  EXPECT_GT(loud->last, quiet->last);
+  EXPECT_GT(loud->lost_to_noise, 0U);
+  EXPECT_EQ(quiet->messages, 64U * 6);
+}
+
+} // namespace
+} // namespace kumihimo::loggp
