@@ -21,7 +21,7 @@ using mapping::Assignment;
 using mapping::Graph;
 using mapping::Host;
 
-constexpr std::size_t most_edges_to_search = 4'000'000;
+constexpr std::size_t most_edges_to_search = 250'000;
 constexpr std::int64_t annealed_per_edge = 200, most_annealed = 50'000'000; // distances
 constexpr double cold = 1e-4;                                               // hardly any uphill exchange
 constexpr std::uint64_t seed = 1;

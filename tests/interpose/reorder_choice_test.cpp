@@ -87,6 +87,18 @@ TEST(NewRanks, FindTheGridInAGraphOfAnyNumbering) {
   EXPECT_GT(found.nodes.before, 900);
 }
 
+TEST(NewRanks, OfACyclicStartAreTheBestBoxes) {
+  const Shape grid = *Shape::parse("16x16x16");
+  TrafficBuilder builder = *TrafficBuilder::make(4096);
+  for (std::int32_t p = 0; p < 4096; ++p)
+    for (std::int32_t axis = 0; axis < 3; ++axis)
+      for (const std::int32_t step : {1, -1})
+        ASSERT_TRUE(builder.add(Rank{p}, Rank{grid.shifted(p, axis, step)}, 1, 1));
+  Processes processes; // block order is better, and boxes of 4x4x4 are the best
+  for (std::int64_t p = 0; p < 4096; ++p) processes.node.push_back(p % 64);
+  EXPECT_EQ(choose_ranks(*std::move(builder).build(), processes, grid)->nodes.after, 64 * 96);
+}
+
 TEST(NewRanks, OfANodeShareAPackageWithTheirNeighbours) {
   const Traffic ring = ring_of(16);
   Processes processes;

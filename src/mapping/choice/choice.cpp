@@ -135,9 +135,10 @@ class Search {
     for (std::size_t at = 0; at < orders.size(); ++at)
       lengths.emplace_back(hop_bytes(problem_.graph, problem_.host, orders[at].map), at);
     std::sort(lengths.begin(), lengths.end());
+    const std::size_t first = candidates_.best(); // block, or where ranks are without a map
     const std::int64_t usual = hop_bytes(problem_.graph, problem_.host, best().map);
     for (const auto& [length, at] : lengths) {
-      if (length >= usual || candidates_.best() != 0) return;
+      if (length >= usual || candidates_.best() != first) return;
       std::vector<NamedMap> one;
       one.push_back(std::move(orders[at]));
       candidates_.add(Origin::order, std::move(one));
