@@ -98,7 +98,9 @@ packages_of_bench() {
   has smpirun || want libsimgrid-dev
   has ip || want iproute2
   has gmap || has scotch_gmap || want scotch
-  for package in $(absent_headers libeigen3-dev=eigen3/Eigen/Sparse); do want "$package"; done
+  for package in $(absent_headers libeigen3-dev=eigen3/Eigen/Sparse libhypre-dev=hypre/HYPRE.h); do want "$package"; done
+  has lmp || want lammps
+  compiles_mpi mpicc.openmpi || want libopenmpi-dev
   # PETSc's headers stand in a folder that only pkg-config knows.
   has pkg-config || want pkg-config
   pkg-config --exists PETSc 2>/dev/null || want libpetsc-real-dev
@@ -130,8 +132,9 @@ names() {
     [libopenmpi-dev]="libopenmpi-dev (mpicc of Open MPI)" [libmpich-dev]="libmpich-dev (mpicc of MPICH)" [gfortran]="gfortran (MPI programs in Fortran)"
     [libpetsc-real-dev]="libpetsc-real-dev (PETSc, a peer of the sparse and finite element benchmarks)"
     [libeigen3-dev]="libeigen3-dev (Eigen, a peer of the sparse benchmark)"
+    [libhypre-dev]="libhypre-dev (a program of the placement benchmark)"
     [hpcc]="hpcc (a suite with residuals)" [libblas-dev]="libblas-dev (to build hpcc on MPICH)"
-    [lammps]="lammps (the demo's unmodified program)" [libopenblas0]="libopenblas0 (DGEMM of bench node)" [scotch]="scotch (gmap, a peer of the placement benchmark)" [libscotch-7.0]="libscotch-7.0 (cuts graphs for place)" [libmetis5]="libmetis5 (cuts graphs for place)"
+    [lammps]="lammps (the unmodified program of the demo and the placement benchmark)" [libopenblas0]="libopenblas0 (DGEMM of bench node)" [scotch]="scotch (gmap, a peer of the placement benchmark)" [libscotch-7.0]="libscotch-7.0 (cuts graphs for place)" [libmetis5]="libmetis5 (cuts graphs for place)"
     [mpich]="mpich (an MPI library)" [openmpi-bin]="openmpi-bin (an MPI library)")
   local joined=''
   for package in "$@"; do joined+="${joined:+, }${what[$package]:-$package}"; done
