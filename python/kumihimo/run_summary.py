@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 KEYS = {"calls": ("collective", "bytes_from", "bytes_to", "algorithm"), "forwarded": ("collective", "reason_id")}
-REORDERED = ("communicators", "on_one_node", "reordered", "before", "after")
+REORDERED = ("communicators", "on_one_node", "reordered", "before", "after", "packages_before", "packages_after")
 
 
 def read(path: Path) -> dict | None:

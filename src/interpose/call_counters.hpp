@@ -55,8 +55,8 @@ inline std::size_t counted_as(CollectiveKind kind, Form form) {
 // Topologies for which the program lets ranks be reordered, by call.
 inline constexpr std::array reordering_calls = {mpi_hooks::Name::Cart_create, mpi_hooks::Name::Dist_graph_create,
                                                 mpi_hooks::Name::Dist_graph_create_adjacent};
-enum class Reordering : std::uint8_t { asked, on_one_node, done, before, after };
-inline constexpr std::size_t reordering_counts = 5;
+enum class Reordering : std::uint8_t { asked, on_one_node, done, before, after, packages_before, packages_after };
+inline constexpr std::size_t reordering_counts = 7;
 
 inline constexpr std::size_t size_classes = 64; // class c: 2^(c-1) <= bytes < 2^c; 0: none
 std::size_t size_class(std::int64_t bytes);

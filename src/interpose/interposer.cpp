@@ -103,9 +103,11 @@ Interposer::Interposer(mpi::Library library)
     else
       say_once_for_all(shape.error().sentence());
   }
-  if (std::string& reorder = settings_.reorder; !reorder.empty() && reorder != "off" && reorder != "reverse")
+  if (std::string& reorder = settings_.reorder;
+      !reorder.empty() && reorder != "off" && reorder != "reverse" && reorder != "packages")
     say_once_for_all(
-        wrong_value("KUMIHIMO_REORDER must be off or reverse", std::exchange(reorder, {}), "it is ignored").sentence());
+        wrong_value("KUMIHIMO_REORDER must be off, reverse or packages", std::exchange(reorder, {}), "it is ignored")
+            .sentence());
   hash_ = mixed(mixed(hash_of(version), hash_of(settings_.shape)), wisdom_.hash());
   hash_ = mixed(hash_, static_cast<std::uint64_t>(reproducible_));
   hash_ = mixed(hash_, hash_of(settings_.reorder));
@@ -430,7 +432,9 @@ void Interposer::write_summary(Ended ended, Counted counted) {
                          {"reordered", number(Reordering::done)},
                          {"measure", machine_ ? "hop_bytes" : "off_node_bytes"},
                          {"before", number(Reordering::before)},
-                         {"after", number(Reordering::after)}});
+                         {"after", number(Reordering::after)},
+                         {"packages_before", number(Reordering::packages_before)},
+                         {"packages_after", number(Reordering::packages_after)}});
   }
   std::map<std::string, std::int64_t> shapes; // a process that is ending waits for no other thread
   if (const std::shared_lock lock(mutex_, std::try_to_lock); lock) shapes = shapes_;

@@ -34,7 +34,9 @@ struct Settings {
   std::string reproducible;   // KUMIHIMO_REPRODUCIBLE: order or exact; none: the fastest
   double timeout_seconds = 0; // KUMIHIMO_TIMEOUT: after which a call that waits fails; 0: never
   std::string summary;        // KUMIHIMO_SUMMARY: where rank 0 writes what ran; none: nowhere
-  std::string reorder; // KUMIHIMO_REORDER: off; reverse: the reverse order (for tests); none: the best that is found
+  // KUMIHIMO_REORDER: off; none: the best order that is found. For tests: the reverse order (reverse), or the best one
+  // as if the ranks alternated between two packages of each node (packages).
+  std::string reorder;
 };
 
 Settings settings_of_environment();

@@ -7,6 +7,7 @@
 #include "interpose/reorder_choice.hpp"
 #include "mpi_hooks/next_function.hpp"
 #include "mpi_hooks/sessions.hpp"
+#include "shared_memory/affinity.hpp"
 
 #include <dlfcn.h>
 
@@ -32,7 +33,8 @@ constexpr std::size_t part_note = 1, parent_note = 2; // the other: a copy of th
 // A row for each rank, gathered by rank 0 and answered by it.
 struct Row {
   std::int64_t node = 0;
-  std::int32_t sources = 0, destinations = 0, weighted = 0, padding = 0;
+  std::int32_t sources = 0, destinations = 0, weighted = 0;
+  std::int32_t package = -1; // of its node; -1: not known
 };
 struct Answer {
   std::int32_t new_rank = -1;                               // -1: the order stays
@@ -104,6 +106,7 @@ class Reorderer {
  private:
   bool is_grid() const { return call_.name == Name::Cart_create; }
   bool is_reverse() const { return interposer_.reorder() == "reverse"; }
+  bool alternates_packages() const { return interposer_.reorder() == "packages"; }
   Handle int32() const { return library_.datatype(DataType::int32); }
   void free(Handle communicator) const { library_.call.Comm_free(&communicator); }
 
@@ -125,6 +128,8 @@ class Reorderer {
   // Reads this rank's own part, and takes what rank 0 needs.
   bool prepare() {
     row_.node = node();
+    row_.package =
+        alternates_packages() ? interposer_.rank() % 2 : shared_memory::package_of(shared_memory::allowed_processors());
     if (is_grid()) {
       Result<Shape> grid = axes_of(library_, plain_);
       if (!grid || grid->places() != ranks_) return false;
@@ -214,7 +219,7 @@ class Reorderer {
   Result<NewRanks> best() const {
     const Traffic all = TRY(traffic());
     Processes processes;
-    for (const Row& row : root_.rows) processes.node.push_back(row.node);
+    for (const Row& row : root_.rows) processes.node.push_back(row.node), processes.package.push_back(row.package);
     if (const Shape* const machine = interposer_.machine()) processes.network = *machine;
     if (!is_reverse()) return choose_ranks(all, processes, is_grid() ? std::optional(grid_) : std::nullopt);
     return judge_ranks(all, processes, reversed());
@@ -228,9 +233,9 @@ class Reorderer {
 
   void choose() {
     Result<NewRanks> found = best();
-    if (!found && is_reverse()) found = NewRanks{reversed()}; // without traffic
-    if (!found || !(is_reverse() || found->is_better())) return keep_order();
-    cost_ = {found->before, found->after};
+    if (!found && is_reverse()) found = NewRanks{reversed(), {}, {}}; // without traffic
+    if (!found || !(is_reverse() || found->are_better())) return keep_order();
+    nodes_ = found->nodes, packages_ = found->packages;
     for (std::size_t p = 0; p < root_.answers.size(); ++p) {
       const std::int32_t new_rank = found->of_process[p];
       root_.answers[static_cast<std::size_t>(new_rank)].taker = static_cast<std::int32_t>(p);
@@ -298,8 +303,10 @@ class Reorderer {
   void count_gain() const {
     CallCounters& counters = interposer_.counters();
     counters.reordering(call_.name, Reordering::done);
-    counters.reordering(call_.name, Reordering::before, cost_.first);
-    counters.reordering(call_.name, Reordering::after, cost_.second);
+    counters.reordering(call_.name, Reordering::before, nodes_.before);
+    counters.reordering(call_.name, Reordering::after, nodes_.after);
+    counters.reordering(call_.name, Reordering::packages_before, packages_.before);
+    counters.reordering(call_.name, Reordering::packages_after, packages_.after);
   }
 
   Interposer& interposer_;
@@ -315,7 +322,7 @@ class Reorderer {
   Row row_;
   Answer answer_;
   Root root_;
-  std::pair<std::int64_t, std::int64_t> cost_{};
+  NewRanks::Costs nodes_, packages_;
 };
 
 // The handler of errors that the program's communicators have from the one that they are made from.

@@ -1,6 +1,10 @@
 #include "interpose/reorder_choice.hpp"
 
+#include "mapping/anneal/annealing.hpp"
+#include "mapping/choice/choice.hpp"
+#include "mapping/lattice/lattice.hpp"
 #include "mapping/objective/hop_bytes.hpp"
+#include "mapping/partition/within_node.hpp"
 #include "placement/orders.hpp"
 #include "topology/fat_tree.hpp"
 #include "topology/torus.hpp"
@@ -17,7 +21,10 @@ using mapping::Assignment;
 using mapping::Graph;
 using mapping::Host;
 
-constexpr std::int64_t most_look_ups = 100'000'000;
+constexpr std::size_t most_edges_to_search = 4'000'000;
+constexpr std::int64_t annealed_per_edge = 200, most_annealed = 50'000'000; // distances
+constexpr double cold = 1e-4;                                               // hardly any uphill exchange
+constexpr std::uint64_t seed = 1;
 
 // The nodes numbered from 0 in the order of their first process; places of a network stay.
 std::vector<std::int32_t> node_numbers(const Processes& processes, std::int32_t& nodes) {
@@ -51,14 +58,6 @@ struct Job {
   std::vector<std::int32_t> slot_of_process;
 };
 
-// Distances on one switch are alike, so that no table of them is needed: see BetweenNodes.
-Host host_of_switch(TopologyPtr network, Slots slots) {
-  std::vector<std::int32_t> node_of_slot;
-  for (std::int32_t node = 0; node < slots.nodes(); ++node)
-    node_of_slot.insert(node_of_slot.end(), static_cast<std::size_t>(slots.on(NodeId{node})), node);
-  return Host{std::move(network), std::move(slots), {}, std::move(node_of_slot)};
-}
-
 Result<Job> job_of(const Processes& processes) {
   std::int32_t nodes = 0;
   const std::vector<std::int32_t> node = node_numbers(processes, nodes);
@@ -68,11 +67,12 @@ Result<Job> job_of(const Processes& processes) {
   std::vector<std::int32_t> next(sizes.size(), 0), slot_of_process;
   for (const std::int32_t n : node)
     slot_of_process.push_back(slots.index({NodeId{n}, next[static_cast<std::size_t>(n)]++}));
+  TopologyPtr network;
   if (processes.network)
-    return Job{TRY(Host::make(std::make_shared<const Torus>(*processes.network), std::move(slots))),
-               std::move(slot_of_process)};
-  TopologyPtr network = std::make_shared<const FatTree>(TRY(FatTree::make({{nodes, 1, 1}}, nodes)));
-  return Job{host_of_switch(std::move(network), std::move(slots)), std::move(slot_of_process)};
+    network = std::make_shared<const Torus>(*processes.network);
+  else
+    network = std::make_shared<const FatTree>(TRY(FatTree::make({{nodes, 1, 1}}, nodes)));
+  return Job{TRY(Host::make(std::move(network), std::move(slots))), std::move(slot_of_process)};
 }
 
 std::vector<std::int32_t> new_ranks_of(const Assignment& map, const Job& job) {
@@ -110,97 +110,56 @@ Assignment with_fewest_moves(const Assignment& found, const Assignment& current,
   return Assignment::of_slots(std::move(slot_of_rank), host.size());
 }
 
-// In place of hops on a network, where there is none.
-struct BetweenNodes {
-  std::int32_t operator()(std::int32_t from, std::int32_t to) const { return from != to; }
-};
-
-// Exchanges ranks with those on the nodes of their neighbours, as long as one such exchange helps.
-class Exchanges {
- public:
-  Exchanges(const Graph& graph, const Host& host, Assignment start, std::int64_t look_ups)
-      : graph_(graph), host_(host), map_(std::move(start)), left_(look_ups) {}
-
-  Assignment improved() {
-    if (host_.metric.nodes() > 0)
-      host_.metric.visit([this](const auto& hops) { improve_all(hops); });
-    else
-      improve_all(BetweenNodes{});
-    return std::move(map_);
-  }
-
- private:
-  template <class Hops>
-  void improve_all(const Hops& hops) {
-    bool moved = true;
-    while (std::exchange(moved, false))
-      for (std::int32_t rank = 0; rank < graph_.ranks(); ++rank) {
-        if (left_ < 0) return;
-        moved |= improve(rank, hops);
-      }
-  }
-
-  // To the best slot on the nodes of its neighbours.
-  template <class Hops>
-  bool improve(std::int32_t rank, const Hops& hops) {
-    nodes_.clear();
-    for (const Graph::Edge& edge : graph_.of(rank)) nodes_.push_back(host_.node(map_.slot(edge.to)));
-    std::sort(nodes_.begin(), nodes_.end());
-    nodes_.erase(std::unique(nodes_.begin(), nodes_.end()), nodes_.end());
-    std::int64_t best = 0;
-    std::int32_t best_slot = -1;
-    for (const std::int32_t node : nodes_) {
-      if (node == host_.node(map_.slot(rank))) continue;
-      const std::int32_t first = host_.slots.index({NodeId{node}, 0});
-      for (std::int32_t slot = first; slot < first + host_.slots.on(NodeId{node}); ++slot) {
-        const std::int32_t other = map_.rank_in(slot);
-        left_ -= 2 * static_cast<std::int64_t>(graph_.degree(rank) + (other < 0 ? 0 : graph_.degree(other)));
-        const std::int64_t added = mapping::hop_bytes_added(graph_, host_, map_, rank, slot, hops);
-        if (added < best) best = added, best_slot = slot;
-      }
-      if (left_ < 0) break;
-    }
-    if (best_slot >= 0) map_.exchange(rank, best_slot);
-    return best_slot >= 0;
-  }
-
-  const Graph& graph_;
-  const Host& host_;
-  Assignment map_;
-  std::int64_t left_;
-  std::vector<std::int32_t> nodes_; // of a rank's neighbours
-};
-
 std::int64_t cost(const Graph& graph, const Job& job, const Processes& processes, const Assignment& map) {
   return processes.network ? mapping::hop_bytes(graph, job.host, map) : mapping::off_node_bytes(graph, job.host, map);
 }
 
-// Half of the look-ups for the usual orders, the rest for exchanges, first from the ranks as they are.
-Assignment search(const Graph& graph, const Job& job, const Assignment& current, const Processes& processes,
-                  const std::optional<Shape>& grid) {
-  std::int64_t least = cost(graph, job, processes, current);
-  Assignment best = current;
-  const auto take = [&](Assignment map) {
-    const std::int64_t bytes = cost(graph, job, processes, map);
-    if (bytes < least) least = bytes, best = std::move(map);
-  };
-  std::int64_t left = most_look_ups / 2;
-  const OrderContext context{job.host.slots, processes.network.value_or(Shape{}), grid, graph.ranks()};
-  for (const std::string& order : simple_orders(context)) {
-    left -= static_cast<std::int64_t>(graph.edges.size());
-    if (left < 0) break;
-    if (const Result<Placement> placement = placement_in_order(order, context)) take(Assignment::of(*placement));
+// Beyond the limit the search is stopped before it begins: the usual orders are left.
+mapping::Tools tools_for(const Graph& graph) {
+  mapping::Tools tools;
+  tools.stop = [is_large = graph.edges.size() > 2 * most_edges_to_search] { return is_large; };
+  return tools;
+}
+
+// The best of the usual orders of a grid that is found in the graph: boxes of it that fill a node.
+std::vector<mapping::NamedMap> best_on_found_grid(const Graph& graph, const Job& job) {
+  std::vector<mapping::NamedMap> best;
+  std::int64_t least = 0;
+  for (const mapping::Lattice& lattice : mapping::recognise(graph)) {
+    const OrderContext context{job.host.slots, {}, lattice.shape, graph.ranks()};
+    for (const std::string& order : simple_orders(context)) {
+      const Result<Placement> placement = placement_in_order(order, context);
+      if (!placement) continue;
+      std::vector<std::int32_t> slot_of_rank;
+      for (const std::int32_t place : lattice.place_of_rank) slot_of_rank.push_back(placement->index(Rank{place}));
+      Assignment map = Assignment::of_slots(std::move(slot_of_rank), job.host.size());
+      const std::int64_t bytes = mapping::hop_bytes(graph, job.host, map);
+      if (best.empty() || bytes < least) least = bytes, best = {{"found grid", std::move(map)}};
+    }
   }
-  const Assignment start = best;
-  take(Exchanges(graph, job.host, start, most_look_ups / 4).improved());
-  if (!(start == current)) take(Exchanges(graph, job.host, current, most_look_ups / 4).improved());
   return best;
 }
 
-Result<NewRanks> judged(const Traffic& traffic, const Processes& processes, const Job& job, const Assignment& current,
-                        const Assignment& map) {
-  const Graph graph = mapping::weigh(Graph::of(traffic), job.host).graph;
-  return NewRanks{new_ranks_of(map, job), cost(graph, job, processes, current), cost(graph, job, processes, map)};
+// The search of `place` at its fast effort. Exchanges of single ranks then go downhill: on nodes of few ranks a
+// bisection leaves some percent.
+Result<Assignment> search(const Traffic& traffic, const Graph& graph, const Job& job, const Assignment& current,
+                          const Processes& processes, const std::optional<Shape>& grid, const mapping::Tools& tools) {
+  std::vector<mapping::NamedMap> starts;
+  if (!grid && !tools.stop()) starts = best_on_found_grid(graph, job);
+  const mapping::MappingRequest request{.traffic = traffic,
+                                        .host = job.host,
+                                        .effort = mapping::Effort::fast,
+                                        .seed = seed,
+                                        .nodes = processes.network.value_or(Shape{}),
+                                        .grid = grid,
+                                        .caps_links = false,
+                                        .usual = mapping::NamedMap{"current", current},
+                                        .starts = std::move(starts)};
+  mapping::Mapping mapping = TRY(map_ranks(request, tools));
+  Assignment map = std::move(mapping.candidates[mapping.chosen].map);
+  const std::int64_t terms = std::min(most_annealed, annealed_per_edge * static_cast<std::int64_t>(graph.edges.size()));
+  mapping::anneal(map, {traffic, graph, job.host, grid}, {terms, 1, cold}, seed, tools);
+  return map;
 }
 
 std::vector<std::int32_t> as_they_are(std::int32_t ranks) {
@@ -209,19 +168,96 @@ std::vector<std::int32_t> as_they_are(std::int32_t ranks) {
   return all;
 }
 
+// The packages of each node as groups of as many slots, some of which nobody has: a level for place_within_nodes().
+struct Packages {
+  Host host;
+  Level package;
+  std::vector<std::int32_t> of_slot; // the slot there of each slot of the job
+
+  Assignment on_packages(const Assignment& map) const {
+    std::vector<std::int32_t> slot_of_rank;
+    for (const std::int32_t slot : map.slot_of_rank()) slot_of_rank.push_back(of_slot[static_cast<std::size_t>(slot)]);
+    return Assignment::of_slots(std::move(slot_of_rank), host.size());
+  }
+  Assignment on_job(const Assignment& map) const {
+    std::vector<std::int32_t> slot_of_rank(static_cast<std::size_t>(map.ranks()));
+    for (std::size_t slot = 0; slot < of_slot.size(); ++slot)
+      slot_of_rank[static_cast<std::size_t>(map.rank_in(of_slot[slot]))] = static_cast<std::int32_t>(slot);
+    return Assignment::of_slots(std::move(slot_of_rank), static_cast<std::int32_t>(of_slot.size()));
+  }
+  std::int64_t bytes_between(const Graph& graph, const Assignment& map) const {
+    return mapping::bytes_across(graph, host, on_packages(map), {&package, 1}).front();
+  }
+};
+
+// Nothing if no node is known to have two.
+std::optional<Packages> packages_of(const Processes& processes, const Job& job) {
+  if (processes.package.empty()) return {};
+  const auto nodes = static_cast<std::size_t>(job.host.slots.nodes());
+  std::vector<std::int32_t> package_in(processes.node.size()); // by slot
+  for (std::size_t p = 0; p < processes.package.size(); ++p)
+    package_in[static_cast<std::size_t>(job.slot_of_process[p])] = processes.package[p];
+  std::vector<std::int32_t> group(package_in.size(), 0), place(package_in.size(), 0), groups(nodes, 0);
+  std::int32_t most = 1;
+  for (std::size_t node = 0, first = 0; node < nodes; ++node) {
+    const auto last = first + static_cast<std::size_t>(job.host.slots.on(NodeId{static_cast<std::int32_t>(node)}));
+    std::vector<std::int32_t> names, sizes;
+    const auto begin = package_in.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto end = package_in.begin() + static_cast<std::ptrdiff_t>(last);
+    const bool is_known = std::find(begin, end, -1) == end;
+    for (; first < last; ++first) {
+      const std::int32_t name = is_known ? package_in[first] : 0;
+      const auto at = static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+      if (at == names.size()) names.push_back(name), sizes.push_back(0);
+      group[first] = static_cast<std::int32_t>(at), place[first] = sizes[at]++;
+      most = std::max(most, sizes[at]);
+    }
+    groups[node] = static_cast<std::int32_t>(names.size());
+  }
+  if (*std::max_element(groups.begin(), groups.end()) < 2) return {};
+  std::vector<std::int32_t> sizes;
+  for (const std::int32_t of_node : groups) sizes.push_back(of_node * most);
+  Result<Slots> slots = Slots::of_nodes(sizes);
+  if (!slots) return {}; // too many
+  Packages packages{{job.host.network, *slots, {}, {}}, {"package", most}, {}};
+  for (std::int32_t slot = 0; slot < packages.host.size(); ++slot)
+    packages.host.node_of_slot.push_back(slots->at(slot).node.value);
+  for (std::size_t slot = 0; slot < group.size(); ++slot)
+    packages.of_slot.push_back(
+        slots->index({NodeId{job.host.node(static_cast<std::int32_t>(slot))}, group[slot] * most + place[slot]}));
+  return packages;
+}
+
+NewRanks judged(const Graph& graph, const Processes& processes, const Job& job, const std::optional<Packages>& packages,
+                const Assignment& current, const Assignment& map) {
+  NewRanks ranks{new_ranks_of(map, job), {cost(graph, job, processes, current), cost(graph, job, processes, map)}, {}};
+  if (packages) ranks.packages = {packages->bytes_between(graph, current), packages->bytes_between(graph, map)};
+  return ranks;
+}
+
 } // namespace
 
 Result<NewRanks> choose_ranks(const Traffic& traffic, const Processes& processes, const std::optional<Shape>& grid) {
   const Job job = TRY(job_of(processes));
   const Graph graph = mapping::weigh(Graph::of(traffic), job.host).graph;
   const Assignment current = with_ranks(as_they_are(traffic.ranks()), job);
-  const Assignment found = search(graph, job, current, processes, grid);
-  return judged(traffic, processes, job, current, with_fewest_moves(found, current, job.host));
+  const mapping::Tools tools = tools_for(graph);
+  Assignment found =
+      with_fewest_moves(TRY(search(traffic, graph, job, current, processes, grid, tools)), current, job.host);
+  const std::optional<Packages> packages = packages_of(processes, job);
+  if (packages) {
+    if (!judged(graph, processes, job, {}, current, found).are_better()) found = current;
+    found = packages->on_job(
+        place_within_nodes(graph, packages->host, packages->on_packages(found), {&packages->package, 1}, seed, tools));
+  }
+  return judged(graph, processes, job, packages, current, found);
 }
 
 Result<NewRanks> judge_ranks(const Traffic& traffic, const Processes& processes, std::vector<std::int32_t> of_process) {
   const Job job = TRY(job_of(processes));
-  return judged(traffic, processes, job, with_ranks(as_they_are(traffic.ranks()), job), with_ranks(of_process, job));
+  const Graph graph = mapping::weigh(Graph::of(traffic), job.host).graph;
+  return judged(graph, processes, job, packages_of(processes, job), with_ranks(as_they_are(traffic.ranks()), job),
+                with_ranks(of_process, job));
 }
 
 } // namespace kumihimo::interpose

@@ -12,12 +12,10 @@ namespace kumihimo::mapping_run {
 struct ScaledGraph {
   std::vector<std::int32_t> first, to, weights;
 
-  // Weights are bytes over their common divisor, halved until all edges and `others` together are at most `most`; at
-  // least 1 each.
-  ScaledGraph(const mapping::Graph& graph, std::int64_t most, const std::vector<std::int64_t>& others = {}) {
+  // Weights are bytes over their common divisor, halved until all edges together are at most `most`; at least 1 each.
+  ScaledGraph(const mapping::Graph& graph, std::int64_t most) {
     std::int64_t sum = 0;
     for (const mapping::Graph::Edge& edge : graph.edges) divisor_ = std::gcd(divisor_, edge.bytes), sum += edge.bytes;
-    for (const std::int64_t other : others) divisor_ = std::gcd(divisor_, other), sum += other < 0 ? -other : other;
     if (divisor_ == 0) divisor_ = 1;
     sum /= divisor_;
     while ((sum >> shift_) > most) ++shift_;

@@ -23,6 +23,7 @@ std::optional<ScotchFunctions> ScotchFunctions::open() {
       !library.find("SCOTCH_graphMapFixed", f.graph_map_fixed) || !library.find("SCOTCH_archInit", f.arch_init) ||
       !library.find("SCOTCH_archExit", f.arch_exit) || !library.find("SCOTCH_archCmpltw", f.arch_cmpltw) ||
       !library.find("SCOTCH_archTorusX", f.arch_torus_x) || !library.find("SCOTCH_archMeshX", f.arch_mesh_x) ||
+      !library.find("SCOTCH_archTleaf", f.arch_tleaf) || !library.find("SCOTCH_archLoad", f.arch_load) ||
       !library.find("SCOTCH_archSub", f.arch_sub) || !library.find("SCOTCH_stratInit", f.strat_init) ||
       !library.find("SCOTCH_stratExit", f.strat_exit) ||
       !library.find("SCOTCH_stratGraphMapBuild", f.strat_graph_map_build))

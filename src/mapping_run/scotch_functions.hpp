@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <optional>
 
 namespace kumihimo::mapping_run {
@@ -31,6 +32,8 @@ struct ScotchFunctions {
   int (*arch_cmpltw)(void*, Number parts, const Number* weights);
   int (*arch_torus_x)(void*, Number axes, const Number* lengths);
   int (*arch_mesh_x)(void*, Number axes, const Number* lengths);
+  int (*arch_tleaf)(void*, Number levels, const Number* sizes, const Number* links);
+  int (*arch_load)(void*, std::FILE*);
   int (*arch_sub)(void*, const void* whole, Number count, const Number* nodes);
   int (*strat_init)(void*);
   void (*strat_exit)(void*);

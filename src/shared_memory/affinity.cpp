@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdlib>
+#include <fstream>
 #include <memory>
 
 namespace kumihimo::shared_memory {
@@ -43,6 +44,17 @@ std::vector<std::int32_t> allowed_processors() {
     break;
   }
   return allowed;
+}
+
+std::int32_t package_of(std::span<const std::int32_t> processors, const std::string& system) {
+  std::int32_t package = -1;
+  for (const std::int32_t processor : processors) {
+    std::ifstream file(system + "/cpu" + std::to_string(processor) + "/topology/physical_package_id");
+    std::int32_t found = -1;
+    if (!(file >> found) || found < 0 || (package >= 0 && package != found)) return -1;
+    package = found;
+  }
+  return package;
 }
 
 std::int32_t job_ranks_on_node() {

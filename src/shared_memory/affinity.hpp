@@ -4,12 +4,16 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace kumihimo::shared_memory {
 
 // The processors of this process, ascending; empty if the system does not say.
 std::vector<std::int32_t> allowed_processors();
+// The package (socket) that all of these processors are in; -1: they are in several, or the system does not say.
+std::int32_t package_of(std::span<const std::int32_t> processors,
+                        const std::string& system = "/sys/devices/system/cpu");
 // Binds this process to one processor. False: the system refused.
 bool bind_to(std::int32_t processor);
 

@@ -20,6 +20,7 @@ inline std::vector<TopologyPtr> small_networks() {
   networks.push_back(std::make_shared<Tofu>(*Tofu::make(Tofu::usual({3, 2, 2, 2, 3, 2}))));
   networks.push_back(std::make_shared<RouterTorus>(*Shape::parse("3x4"), 2));
   networks.push_back(std::make_shared<FatTree>(*FatTree::make({{4, 1}, {4, 4}, {2, 4}}, 30)));
+  networks.push_back(std::make_shared<FatTree>(*FatTree::make({{12, 1}}, 10)));
   networks.push_back(std::make_shared<Dragonfly>(*Dragonfly::make({9, 4, 0, 2, 1, 1}, 72)));
   networks.push_back(std::make_shared<SingleNode>());
   return networks;

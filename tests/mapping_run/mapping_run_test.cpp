@@ -1,7 +1,14 @@
+#include "../mapping/random_inputs.hpp"
+#include "mapping/choice/choice.hpp"
 #include "mapping/objective/hop_bytes.hpp"
 #include "mapping/partition/bisection.hpp"
 #include "mapping_run/partitioners.hpp"
 #include "mapping_run/workers.hpp"
+#include "topology/dragonfly.hpp"
+#include "topology/fat_tree.hpp"
+#include "topology/graph.hpp"
+#include "topology/router_torus.hpp"
+#include "topology/single_node.hpp"
 #include "topology/tofu.hpp"
 #include "topology/torus.hpp"
 #include "traffic/pattern.hpp"
@@ -9,9 +16,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <memory>
 #include <stdexcept>
+#include <string>
 
 namespace kumihimo::mapping_run {
 namespace {
@@ -65,35 +74,107 @@ TEST_F(Libraries, CutExactlyAndTheSameForASeedOnAnyThread) {
     }
 }
 
-TEST_F(Libraries, MapsOfTheirOwnHaveOneRankASlot) {
-  const Traffic traffic = traffic_of(*GridPattern::parse("6x4x3:7"));
-  const Graph graph = Graph::of(traffic);
-  std::vector<std::int32_t> holes(6 * 5 * 3, 1);
+std::vector<NodeId> nodes_of(std::initializer_list<std::int32_t> numbers) {
+  std::vector<NodeId> nodes;
+  for (const std::int32_t number : numbers) nodes.push_back(NodeId{number});
+  return nodes;
+}
+
+// One of each kind of network that Scotch is given in a form of its own, whole, with holes, or with uneven slots.
+std::vector<Host> hosts_of_72_ranks() {
+  std::vector<std::int32_t> holes(6 * 5 * 3, 1), uneven(6 * 6, 3);
   holes[7] = holes[20] = 0;
-  std::vector<Host> hosts;
-  hosts.push_back(*Host::make(std::make_shared<Torus>(*Shape::parse("6x4x3")), Slots(72, 1)));
-  hosts.push_back(*Host::make(std::make_shared<Torus>(*Shape::parse("3x3x2")), Slots(18, 4)));
-  hosts.push_back(*Host::make(std::make_shared<Torus>(*Shape::parse("6x5x3")), *Slots::of_nodes(holes)));
-  hosts.push_back(*Host::make(std::make_shared<Torus>(*Shape::parse("9mx8m")), Slots(72, 1)));
-  hosts.push_back(*Host::make(std::make_shared<Tofu>(*Tofu::make(Tofu::usual({3, 2, 2, 2, 3, 2}))), Slots(144, 1)));
-  int maps = 0;
-  for (const Host& host : hosts)
-    for (const auto& library : all_)
-      for (int strategy = 0; strategy < 4; ++strategy) {
-        const std::optional<Assignment> map = library->whole_map(graph, host, strategy, 3);
-        if (!map) continue;
-        ++maps;
-        ASSERT_EQ(map->ranks(), 72);
-        ASSERT_EQ(map->slots(), host.size()); // one rank a slot: asserted by Assignment::of_slots
-        EXPECT_EQ(map, library->whole_map(graph, host, strategy, 3));
-        // A wrong order of axes would be as bad as a random map.
-        Assignment identity = Assignment::identity(72, host.size());
-        EXPECT_LT(2 * mapping::hop_bytes(graph, host, *map), 5 * mapping::hop_bytes(graph, host, identity));
-      }
-  if (all_.front()->name() == "Scotch") {
-    EXPECT_EQ(maps, 20);
-    EXPECT_FALSE(all_.front()->whole_map(graph, hosts[0], 99, 3));
+  for (std::size_t node = 0; node < uneven.size(); node += 2) uneven[node] = 1;
+  std::vector<std::string> cables; // nine switches on a ring with a chord, ten nodes each
+  for (int at = 0; at < 9; ++at) {
+    cables.push_back(std::to_string(10 * at) + ".." + std::to_string(10 * at + 9) + "-" + std::to_string(90 + at));
+    cables.push_back(std::to_string(90 + at) + "-" + std::to_string(90 + (at + 1) % 9));
   }
+  cables.emplace_back("90-94");
+  const Tofu tofu = *Tofu::make(Tofu::usual({3, 2, 2, 2, 3, 2}));
+  const std::vector<Level> cores = {{"package", 36}, {"l3", 6}};
+  const auto torus = [](const char* shape) { return std::make_shared<Torus>(*Shape::parse(shape)); };
+
+  std::vector<Host> hosts;
+  hosts.push_back(*Host::make(torus("6x4x3"), Slots(72, 1)));
+  hosts.push_back(*Host::make(torus("3x3x2"), Slots(18, 4)));
+  hosts.push_back(*Host::make(torus("6x5x3"), *Slots::of_nodes(holes)));
+  hosts.push_back(*Host::make(torus("6x6"), *Slots::of_nodes(uneven)));
+  hosts.push_back(*Host::make(torus("9mx8m"), Slots(72, 1)));
+  hosts.push_back(*Host::make(std::make_shared<Tofu>(tofu), Slots(144, 1)));
+  std::vector<std::int32_t> alive(144, 1);
+  alive[5] = 0;
+  hosts.push_back(*Host::make(std::make_shared<Tofu>(tofu.without(nodes_of({5}), {})), *Slots::of_nodes(alive)));
+  const auto tree = std::make_shared<FatTree>(*FatTree::make({{6, 1}, {5, 2}, {3, 2}}, 90));
+  hosts.push_back(*Host::make(tree, Slots(90, 1)));
+  hosts.push_back(*Host::make(tree, *Slots::of_nodes(holes)));
+  hosts.push_back(*Host::make(std::make_shared<Dragonfly>(*Dragonfly::make({9, 4, 0, 2, 1, 1}, 72)), Slots(72, 1)));
+  hosts.push_back(*Host::make(std::make_shared<RouterTorus>(*Shape::parse("6x6"), 2), Slots(72, 1)));
+  hosts.push_back(
+      *Host::make(std::make_shared<kumihimo::Graph>(*kumihimo::Graph::make(90, 9, *kumihimo::Graph::parse(cables))),
+                  *Slots::of_nodes(holes)));
+  hosts.push_back(Host::of_cores(72, cores));
+  return hosts;
+}
+
+// Shuffled, so that the usual order is as good as a random one.
+Traffic shuffled_grid() { return mapping::with_other_numbers(traffic_of(*GridPattern::parse("6x4x3:7")), 5); }
+
+TEST_F(Libraries, MapsOfTheirOwnHaveOneRankASlot) {
+  if (all_.front()->name() != "Scotch") GTEST_SKIP() << "Scotch is not installed";
+  const Graph graph = Graph::of(shuffled_grid());
+  for (const Host& host : hosts_of_72_ranks())
+    for (int strategy = 0; strategy < all_.front()->strategies(); ++strategy) {
+      const std::optional<Assignment> map = all_.front()->whole_map(graph, host, strategy, 3);
+      ASSERT_TRUE(map) << host.network->name();
+      ASSERT_EQ(map->ranks(), 72);
+      ASSERT_EQ(map->slots(), host.size()); // one rank a slot: asserted by Assignment::of_slots
+      EXPECT_EQ(map, all_.front()->whole_map(graph, host, strategy, 3)) << host.network->name();
+      // Other numbers of nodes than Scotch's would be as bad as the usual order.
+      const std::int64_t usual = mapping::hop_bytes(graph, host, Assignment::identity(72, host.size()));
+      EXPECT_LT(10 * mapping::hop_bytes(graph, host, *map), 9 * usual) << host.network->name() << ", " << strategy;
+    }
+  EXPECT_FALSE(all_.front()->whole_map(graph, hosts_of_72_ranks().front(), 99, 3));
+  EXPECT_FALSE(all_.front()->whole_map(graph, *Host::make(std::make_shared<SingleNode>(), Slots(1, 72)), 0, 3));
+}
+
+// The table of distances and the torus are two forms of the same network.
+TEST_F(Libraries, MapsOntoATableAreAboutAsGoodAsOntoATorus) {
+  if (all_.front()->name() != "Scotch") GTEST_SKIP() << "Scotch is not installed";
+  const Graph graph = Graph::of(mapping::with_other_numbers(traffic_of(*GridPattern::parse("8x8x8:7")), 5));
+  std::vector<std::int32_t> uneven(512, 1);
+  uneven[0] = 2; // the extra slot stays free
+  std::array<std::int64_t, 2> hops{};
+  for (std::size_t form = 0; form < 2; ++form) {
+    const Host host = *Host::make(std::make_shared<Torus>(*Shape::parse("8x8x8")),
+                                  form == 0 ? Slots(512, 1) : *Slots::of_nodes(uneven));
+    hops[form] = mapping::hop_bytes(graph, host, all_.front()->whole_map(graph, host, 0, 3).value());
+  }
+  EXPECT_LT(2 * hops[1], 3 * hops[0]);
+}
+
+TEST_F(Libraries, PlacementsAreNeverWorseThanTheirMaps) {
+  const Traffic traffic = shuffled_grid();
+  const Graph graph = Graph::of(traffic);
+  std::vector<mapping::Partitioner*> partitioners;
+  for (const auto& library : all_) partitioners.push_back(library.get());
+  for (const Host& host : hosts_of_72_ranks())
+    for (const bool caps_links : {false, true}) {
+      const mapping::Mapping mapping = *mapping::map_ranks(
+          {.traffic = traffic, .host = host, .caps_links = caps_links, .partitioners = partitioners}, {});
+      const mapping::Measures got = mapping.candidates[mapping.chosen].measures;
+      const mapping::Measures usual = mapping.candidates.front().measures;
+      for (const auto& library : all_)
+        for (int strategy = 0; strategy < library->strategies(); ++strategy) {
+          const std::optional<Assignment> map =
+              library->whole_map(graph, host, strategy, 1 + static_cast<std::uint64_t>(strategy));
+          if (!map) continue;
+          const mapping::Measures own = mapping::measure(traffic, host, *map);
+          if (!caps_links || own.link_bytes_max <= usual.link_bytes_max) {
+            EXPECT_LE(got.hop_bytes, own.hop_bytes) << host.network->name() << ", " << strategy;
+          }
+        }
+    }
 }
 
 TEST_F(Libraries, BisectionIsTheSameOnAnyNumberOfThreads) {

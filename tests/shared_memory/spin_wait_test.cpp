@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
+#include <fstream>
 
 namespace kumihimo::shared_memory {
 namespace {
@@ -71,6 +73,22 @@ TEST(Processors, A_bound_process_has_the_one_that_it_was_bound_to) {
   EXPECT_EQ(allowed_processors(), std::vector<std::int32_t>{last});
   EXPECT_FALSE(bind_to(1'000'000)) << "no machine has it";
   EXPECT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
+}
+
+TEST(Processors, Of_one_package_name_it_and_others_do_not) {
+  const std::filesystem::path system = std::filesystem::path(testing::TempDir()) / "packages";
+  for (const auto& [processor, package] : {std::pair{0, "0"}, {1, "0"}, {2, "36"}, {3, "-1"}}) {
+    const auto folder = system / ("cpu" + std::to_string(processor)) / "topology";
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / "physical_package_id") << package << '\n';
+  }
+  using Numbers = std::vector<std::int32_t>;
+  EXPECT_EQ(package_of(Numbers{0, 1}, system), 0);
+  EXPECT_EQ(package_of(Numbers{2}, system), 36);
+  EXPECT_EQ(package_of(Numbers{1, 2}, system), -1);
+  EXPECT_EQ(package_of(Numbers{3}, system), -1) << "some systems do not know";
+  EXPECT_EQ(package_of(Numbers{1, 4}, system), -1) << "nothing is said of it";
+  EXPECT_EQ(package_of({}, system), -1);
 }
 
 TEST(Processors, Of_several_ranks_are_counted_once_beyond_1024_too) {

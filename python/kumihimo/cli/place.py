@@ -40,14 +40,18 @@ def command(
     ) = None,
     box: option("--box BOX", "Box of Tofu nodes: 4x3x8x2x3x2, or 4x3x8x2x3x2@0,0,1.", group=NETWORK) = None,
     dead: option(
-        "--dead PART", "Failed Tofu node 5,0,3 or cable 5,0,3-6,0,3; may be repeated.", list[str], NETWORK
+        "--dead PART",
+        "Node without ranks by its coordinates, 5,0,3; on Tofu a cable, too: 5,0,3-6,0,3; may be repeated.",
+        list[str],
+        NETWORK,
     ) = None,
     routing: option(
         "--routing NAME", "Routing: minimal or valiant (dragonfly), d_mod_k or ecmp (fat tree).", group=NETWORK
     ) = None,
     ranks_per_node: option(
         "--ranks-per-node G",
-        "Slots of each node, or of each in turn: 4,3,5 [default: the machine's, or 1].",
+        "Slots of each node, or of each in turn: 4,3,5 [default: the machine's, or 1]. Also of hosts of --allocation "
+        "that have no number.",
         group=NETWORK,
     ) = None,
     given: option(
@@ -330,20 +334,25 @@ def print_bounds(result: dict) -> None:
     if result["bounds"] and result["lower_bound_hops"] > 0:
         first = result["bounds"][0]
         times = result["average_hops"] / first["average_hops"]
-        near = "this one has no more" if times < 1.0005 else f"this one has {times:.3g} times as many"
+        near = "this one has no more" if times < 1.0005 else f"this one has {times_text(times)} times as many"
         output.print_line(
             f"no placement has fewer than {first['average_hops']:.4g} average hops (bound: {first['name']}); {near}"
         )
     if result["link_bounds"] and result["lower_bound_link_bytes"] > 0:
         first = result["link_bounds"][0]
         times = result["link_bytes_max"] / first["bytes"]
-        near = "this one has no more" if times < 1.0005 else f"this one has {times:.3g} times as many"
+        near = "this one has no more" if times < 1.0005 else f"this one has {times_text(times)} times as many"
         least = quantities.bytes_text(first["bytes"])
         output.print_line(f"some link carries at least {least} in any placement (bound: {first['name']}); {near}")
     before = result["before"]
     if result["hop_bytes"] < before["hop_bytes"]:
         less = quantities.share_text(1 - result["hop_bytes"] / before["hop_bytes"])
         output.print_line(f"{less} fewer hop-bytes than the usual order")
+
+
+def times_text(times: float) -> str:
+    """1.003 is not 1: a user stops at the bound."""
+    return f"{times:.3f}" if times < 1.1 else f"{times:.3g}"
 
 
 def print_prediction(result: dict) -> None:

@@ -234,6 +234,8 @@ def reordered(row: dict) -> str:
     traffic = "hop-bytes" if row["measure"] == "hop_bytes" else "traffic between nodes"
     if row["reordered"]:
         share = f": {row['after'] / row['before']:.0%} of that in the original order" if row["before"] else ": none"
+        if row["packages_before"]:
+            share += f"; between packages of a node {row['packages_after'] / row['packages_before']:.0%}"
         return f"{whole}; their {traffic}{share}"
     if row["on_one_node"] == row["communicators"]:
         return f"{whole}; reason: all their ranks are on one node"

@@ -69,13 +69,20 @@ def of_search(request: Request, found: _mapping.Mapping) -> dict:
         "lower_bound_link_bytes": found.link_bounds[0][1] if found.link_bounds else None,
         "bounds": [{"name": name, "average_hops": hops, "why": why} for name, hops, why in found.bounds],
         "link_bounds": [{"name": name, "bytes": size, "why": why} for name, size, why in found.link_bounds],
-        "recognised": list(found.lattices),
+        "recognised": recognised(request, found),
         "partitioners": list(found.libraries),
         "candidates": [{**candidate(c), "chosen": at == found.chosen} for at, c in enumerate(found.candidates)],
         "levels": [{"name": name, "bytes_before": b, "bytes": a} for name, b, a in found.levels],
         "complete": found.complete,
         **placed(found.placement),
     }
+
+
+def recognised(request: Request, found: _mapping.Mapping) -> list[str]:
+    """Of a grid that the user gave, only itself: 4x4x4 points are also a mesh of six axes of two."""
+    if request.grid is None:
+        return list(found.lattices)
+    return [name for name in found.lattices if f" {request.grid}," in name]
 
 
 def of_evaluation(request: Request, given: placement.Placed) -> dict:

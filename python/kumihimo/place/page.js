@@ -11,6 +11,12 @@ function bytes_text(v) {
   return `${at ? Number(v.toPrecision(3)) : Math.round(v)} ${units[at]}`;
 }
 
+function scale_of(figure, full) {
+  const dark = dark_now(), scale = figure.querySelector(".scale canvas"), g = scale.getContext("2d");
+  for (let x = 0; x < scale.width; x++) { g.fillStyle = heat(x / scale.width, dark); g.fillRect(x, 0, 1, scale.height); }
+  figure.querySelector(".scale .high").textContent = bytes_text(full);
+}
+
 class Pair { // two scenes, one for each placement
   constructor(figure, data, view, label) {
     Object.assign(this, { figure, data });
@@ -45,9 +51,7 @@ class Loads extends Pair {
   }
   colour() {
     super.colour();
-    const dark = dark_now(), scale = this.figure.querySelector(".scale canvas"), g = scale.getContext("2d");
-    for (let x = 0; x < scale.width; x++) { g.fillStyle = heat(x / scale.width, dark); g.fillRect(x, 0, 1, scale.height); }
-    this.figure.querySelector(".scale .high").textContent = bytes_text(this.data.full_scale);
+    scale_of(this.figure, this.data.full_scale);
   }
 }
 
@@ -61,8 +65,64 @@ class Ranks extends Pair {
   }
 }
 
-const data = JSON.parse(document.getElementById("data").textContent).scene;
+class Cells { // where there are no axes to turn: rows of small squares
+  constructor(figure, data) {
+    Object.assign(this, { figure, data, canvases: [] });
+    for (const name of ["before", "after"]) {
+      const place = html("div", { class: "cells" }, figure.querySelector(".duo"));
+      html("h3", {}, place, TITLES[name]);
+      this.fill(place, name);
+    }
+    new ResizeObserver(() => requestAnimationFrame(() => this.colour())).observe(figure);
+  }
+  row(place, name, label, count, columns, look) {
+    if (label) html("h4", {}, place, label);
+    this.canvases.push({ canvas: html("canvas", { role: "img", "aria-label": `${label || "nodes"}, ${TITLES[name]}` }, place), count, columns, look });
+  }
+  colour() {
+    const ratio = Math.min(2, devicePixelRatio || 1);
+    for (const { canvas, count, columns, look } of this.canvases) {
+      const width = canvas.parentElement.clientWidth;
+      const wanted = Math.max(3, Math.min(16, Math.sqrt(width * 260 / this.total)));
+      const across = columns && width / columns >= 3 ? columns * Math.max(1, Math.floor(width / wanted / columns)) : Math.max(1, Math.floor(width / wanted));
+      const size = Math.min(16, width / across), height = Math.ceil(count / across) * size;
+      canvas.width = width * ratio;
+      canvas.height = height * ratio;
+      canvas.style.height = `${height}px`;
+      const g = canvas.getContext("2d"), gap = size > 5 ? 1 : 0;
+      g.scale(ratio, ratio);
+      for (let i = 0; i < count; i++) {
+        g.fillStyle = look(i);
+        g.fillRect((i % across) * size, Math.floor(i / across) * size, size - gap, size - gap);
+      }
+    }
+  }
+}
+
+class LinkCells extends Cells {
+  fill(place, name) {
+    const high = this.data.full_scale || 1;
+    this.total = this.data.classes.reduce((sum, each) => sum + each.before.length, 0);
+    for (const each of this.data.classes)
+      this.row(place, name, `${each.name}: ${each.links} links`, each.before.length, 0, (i) => heat(each[name][i] / high, dark_now()));
+  }
+  colour() {
+    super.colour();
+    scale_of(this.figure, this.data.full_scale);
+  }
+}
+
+class RankCells extends Cells {
+  fill(place, name) {
+    const colours = this.data.colours[name];
+    this.total = colours.length;
+    this.row(place, name, "", colours.length, this.data.columns, (i) => colours[i] ? `rgb(${colours[i].join(" ")})` : css("--line"));
+  }
+}
+
+const { scene: data, cells } = JSON.parse(document.getElementById("data").textContent);
 const pictures = [];
+if (cells) pictures.push(new LinkCells(document.getElementById("link-cells"), cells), new RankCells(document.getElementById("rank-cells"), cells));
 if (data) {
   const flat = data.axes.length < 3, is_deep = data.axes[2] > 2 * data.axes[0];
   for (const [id, kind, label] of [["link-load", Loads, "links coloured by load"], ["rank-places", Ranks, "nodes coloured by rank"]]) {

@@ -14,6 +14,7 @@ from kumihimo.place.request import Request
 from kumihimo.quantities import bytes_text, counted, seconds_text, share_text
 
 MOST_NODES = 6000  # of the picture that turns
+MOST_CELLS = 20_000  # of the flat pictures; beyond, a cell is the busiest of several links, or one of several nodes
 MOST_CANDIDATES = 40  # rows
 ORDER = ("average_hops", "link_bytes_max")  # of rows
 CURVE = (560, 220)  # of the picture of sorted loads, in pixels
@@ -28,8 +29,11 @@ def render(request: Request, result: dict, chosen: _placement.Placement) -> str:
     loads = {name: _mapping.link_loads(traffic, job, of) for name, of in placements.items()}
     by_link = {name: [of[row[0]] for row in links] for name, of in loads.items()}
     picture = scene(job.machine, links, by_link)
+    colours = {name: node_colours(of, request.grid, job.slots.nodes) for name, of in placements.items()}
     if picture:
-        picture["colours"] = {name: node_colours(of, request.grid, job.slots.nodes) for name, of in placements.items()}
+        picture["colours"] = colours
+    cells = None if picture or not links else flat(job.machine, links, by_link, colours)
+    data = to_json({"scene": picture, "cells": cells}, allow_nan=False, separators=(",", ":"))
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
@@ -40,19 +44,21 @@ def render(request: Request, result: dict, chosen: _placement.Placement) -> str:
         gain=gains_of(result),
         facts={name: facts_of(of) for name, of in by_link.items()},
         scene=picture,
+        cells=cells,
         hidden=picture["hidden"] if picture else 0,
-        curves=curves(by_link),
+        curves=curves(used(by_link)),
         curve=CURVE,
         highest=bytes_text(max(map(max, by_link.values()), default=0)) if links else "",
         classes=classes_of(job.machine, links, by_link),
         candidates=rows_of(result),
         predicted=result.get("predicted"),
+        doubts=doubts_of(result),
         grid=request.grid,
         link_cap=request.link_cap,
         of_bytes=bytes_text,
         of_seconds=seconds_text,
         counted=counted,
-        data=to_json({"scene": picture}, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),
+        data=data.replace("<", "\\u003c"),
         style=re.sub(r"\n\s*", "\n", (SHARED / "style.css").read_text(encoding="utf-8")),
         script="\n".join(
             path.read_text(encoding="utf-8")
@@ -75,11 +81,18 @@ def gains_of(result: dict) -> list[tuple[str, str, str]]:
         rows.append((text, name, small))
     bound = result.get("lower_bound_hops")
     if bound:
-        rows.append((f"{result['average_hops'] / bound:.3g} ×", "the lower bound of hops", f"{bound:.4g} hops"))
+        rows.append((f"{result['average_hops'] / bound:.4g} ×", "the lower bound of hops", f"{bound:.4g} hops"))
     link = result.get("lower_bound_link_bytes")
     if link:
-        rows.append((f"{result['link_bytes_max'] / link:.3g} ×", "the lower bound of a link", bytes_text(link)))
+        rows.append((f"{result['link_bytes_max'] / link:.4g} ×", "the lower bound of a link", bytes_text(link)))
     return rows
+
+
+def doubts_of(result: dict) -> list[str]:
+    """Why the predicted times may be far off."""
+    both = result.get("predicted") or {}
+    names = {"before": "Usual order", "after": "This placement"}
+    return [f"{names[name]}: {of['accuracy']}" for name, of in both.items() if of["accuracy"]]
 
 
 def facts_of(loads: list[int]) -> list[tuple[str, str]]:
@@ -116,6 +129,39 @@ def scene(machine: _machine.Machine, links: list[tuple], loads: dict[str, list[i
         "cables": [list(ends) for ends in cables],
         "loads": {name: [pair[at] for pair in cables.values()] for at, name in enumerate(("before", "after"))},
         "full_scale": max(both, default=0),
+    }
+
+
+def used(loads: dict[str, list[int]]) -> dict[str, list[int]]:
+    """The loads of the links that carry something, before or after. A job is a small part of a large network."""
+    pairs = [pair for pair in zip(loads["before"], loads["after"]) if any(pair)]
+    return {name: [pair[at] for pair in pairs] for at, name in enumerate(("before", "after"))}
+
+
+def flat(
+    machine: _machine.Machine, links: list[tuple], loads: dict[str, list[int]], colours: dict[str, list]
+) -> dict | None:
+    """Where no scene can be drawn: the links that carry something, by class and in the order of their numbers, and the
+    nodes. Each becomes a cell."""
+    classes = []
+    for number, name in enumerate(machine.link_classes or ["all links"]):
+        of = used({key: [loads[key][at] for at, row in enumerate(links) if row[3] == number] for key in loads})
+        if of["before"]:
+            classes.append({"name": name, "links": len(of["before"]), **of})
+    if not classes:
+        return None
+    each = -(-sum(of["links"] for of in classes) // MOST_CELLS)
+    for of in classes:
+        for key in ("before", "after"):
+            of[key] = [max(of[key][at : at + each]) for at in range(0, len(of[key]), each)]
+    step = -(-len(colours["before"]) // MOST_CELLS)
+    return {
+        "classes": classes,
+        "links_of_cell": each,
+        "full_scale": max(max(of[key]) for of in classes for key in ("before", "after")),
+        "colours": {name: of[::step] for name, of in colours.items()},
+        "nodes_of_cell": step,
+        "columns": machine.shape.axes[-1].length if machine.shape.axes and not machine.on_switches else 0,
     }
 
 

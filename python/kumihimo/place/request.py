@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from kumihimo import _machine, _mapping, _placement, _schedule, _topology, allocation, files, odd_bytes, simulation
@@ -125,10 +126,49 @@ def network(
             raise missing("the network", "add --machine M or --shape 8x8x8")
         parsed = _topology.Shape.parse(shape)
         machine, shape = _machine.parse(TORUS.format(shape=parsed), "--shape"), None
-    job = simulation.on(machine, Ranks(shape, None, each), part, given)
+    if given is not None and each is not None and set(given.ranks) == {1}:
+        given, each = with_slots(given, each), None
+    holes = [] if machine.family == "tofu" else part.dead
+    job = simulation.on(machine, Ranks(shape, None, each), replace(part, dead=[]) if holes else part, given)
+    if holes:
+        if given is not None:
+            raise wrong_value("--allocation excludes --dead", "both", "list only hosts that ranks may use")
+        job = _machine.Job.with_node_sizes(job.machine, sizes_without(holes, job))
     order = None if given is None else allocation.placement_on(job, given)
     names = job.machine.node_names or (given.hosts if given else ())
     return Network(job, described, tuple(names), order and placements.Placed("--allocation", order))
+
+
+def with_slots(given: allocation.Allocation, each: int | tuple[int, ...]) -> allocation.Allocation:
+    """Hosts without numbers of slots, with those of --ranks-per-node."""
+    slots = each if isinstance(each, tuple) else (each,) * len(given.hosts)
+    if len(slots) != len(given.hosts) or min(slots) < 1:
+        rule = f"--ranks-per-node must be 1 or more, on each of the {counted(len(given.hosts), 'host')} of --allocation"
+        raise wrong_value(rule, ",".join(map(str, slots[:8])))
+    return replace(given, ranks=tuple(slots))
+
+
+def sizes_without(holes: list[str], job: _machine.Job) -> list[int]:
+    """The slots of each node, none on those that --dead names. The network goes on without ranks there; on Tofu, dead
+    nodes change routes, too, and are parts of the machine."""
+    lengths = [job.slots.nodes] if job.machine.on_switches else [axis.length for axis in job.machine.shape.axes]
+    sizes = list(job.slots.sizes)
+    for text in holes:
+        words = text.split(",")
+        fits = len(words) == len(lengths) and all(re.fullmatch(r"[0-9]{1,9}", word) for word in words)
+        if not fits or any(int(word) >= length for word, length in zip(words, lengths)):
+            ends = ",".join(str(length - 1) for length in lengths)
+            rule = f"--dead must be a node of {job.machine.network} by its coordinates, from {zeros(lengths)} to {ends}"
+            raise wrong_value(rule, f"'{text}'", "dead cables need a machine of the tofu family" if "-" in text else "")
+        node = 0
+        for word, length in zip(words, lengths):
+            node = node * length + int(word)
+        sizes[node] = 0
+    return sizes
+
+
+def zeros(lengths: list[int]) -> str:
+    return ",".join("0" for _ in lengths)
 
 
 def traffic_on(text: str, on: Network) -> sources.Source:

@@ -120,6 +120,9 @@ def _kind_of(text: str, path: Path) -> str:
     content = re.search(r"^[ \t\r]*([^#\s][^#\n]*)", text, re.MULTILINE)
     first = content[1] if content else ""
     words = first.split()
+    begins_as_text = 3 <= len(words) <= 4 and all(re.fullmatch(r"[-+]?[0-9]+", word) for word in words[:2])
+    if not words or (begins_as_text and not _is_metis(text, words)):
+        return "text"
     if not all(re.fullmatch(r"[-+]?[0-9]{1,20}", word) for word in words) or len(words) > 4:
         shown = " ".join(words)[:MOST_OF_A_LINE]
         *others, last = KINDS.values()
@@ -129,13 +132,15 @@ def _kind_of(text: str, path: Path) -> str:
         raise wrong_value(rule, f"{path}, which begins with '{shown}'", advice)
     if len(words) == 1:
         return "scotch"
-    return "metis" if len(words) == 2 or (len(words) > 2 and _is_metis(text, words)) else "text"
+    return "metis"
 
 
 def _is_metis(text: str, head: list[str]) -> bool:
     """Whether lines of vertices follow a head with a format. Lines of traffic would hardly have such a number of lines
     and words. Neither comments of ours nor blank lines stand before them."""
-    if not re.fullmatch(r"[01]{1,3}", head[2]) or "#" in text or text.count("\n") < int(head[0]):
+    if not all(word.isdecimal() for word in head) or not re.fullmatch(r"[01]{1,3}", head[2]) or "#" in text:
+        return False
+    if not 1 <= int(head[0]) <= text.count("\n"):
         return False
     first, *lines = [line for line in text.splitlines() if not line.startswith("%")]
     if not first.strip():

@@ -7,6 +7,7 @@
 #include "mapping/objective/hop_bytes.hpp"
 #include "mapping/partition/bisection.hpp"
 #include "mapping/partition/greedy.hpp"
+#include "mapping/structured/lattice_orders.hpp"
 #include "mapping/structured/structured_maps.hpp"
 #include "placement/orders.hpp"
 #include "topology/fat_tree.hpp"
@@ -119,6 +120,8 @@ class Search {
     for (const std::string& order : simple_orders(context))
       if (const Result<Placement> placement = placement_in_order(order, context))
         orders.push_back({order, Assignment::of(*placement)});
+    orders_ = orders;
+    orders_.insert(orders_.begin(), {"block", Assignment::identity(context.ranks, host.size())});
     if (request_.effort == Effort::fast && request_.objective == Objective::hop_bytes)
       add_shortest(std::move(orders));
     else
@@ -148,6 +151,7 @@ class Search {
                     structured_maps(problem_, lattices_, structured_terms(), request_.seed, during("structured maps")));
     if (lattices_.empty()) return;
     if (is_at_bound()) return;
+    candidates_.add(Origin::structured, lattice_orders(problem_, lattices_, orders_, structured_terms() / 10, tools_));
     std::vector<HopBound> bounds = hop_bounds(problem_, lattices_, bound_terms(), tools_);
     if (!bounds.empty()) bounds_ = std::move(bounds);
   }
@@ -158,7 +162,10 @@ class Search {
     for (Partitioner* const library : request_.partitioners) {
       report(fmt::format("map by {}", library->name()));
       std::vector<NamedMap> found;
-      for (int at = 0; at < work_.library_maps && !tools_.stop(); ++at)
+      // Of few ranks a map takes hundredths of a second, and the first one is enough for a quick answer.
+      const bool are_cheap = work_.library_maps > 1 && request_.traffic.ranks() <= 2048;
+      const int count = are_cheap ? 2 * work_.library_maps : work_.library_maps;
+      for (int at = 0; at < count && !tools_.stop(); ++at)
         if (std::optional<Assignment> map =
                 library->whole_map(problem_.graph, problem_.host, at % library->strategies(),
                                    request_.seed + static_cast<std::uint64_t>(at)))
@@ -261,6 +268,7 @@ class Search {
   const Weighed weighed_;
   const Problem problem_;
   Candidates candidates_;
+  std::vector<NamedMap> orders_; // the usual one and the simple ones
   std::vector<Lattice> lattices_;
   std::vector<HopBound> bounds_;
 };

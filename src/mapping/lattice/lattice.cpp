@@ -7,6 +7,8 @@
 namespace kumihimo::mapping {
 
 std::string Lattice::name() const {
+  if (has_full_rows)
+    return fmt::format("all pairs in rows and columns of {}x{}", shape.axes()[0].length, shape.axes()[1].length);
   bool wraps = false;
   for (const Axis& axis : shape.axes()) wraps |= axis.is_ring();
   int neighbours = 0;

@@ -18,6 +18,7 @@ struct Lattice {
     std::int64_t bytes = 0; // of all edges with it
   };
   std::vector<Offset> offsets; // most bytes first
+  bool has_full_rows = false;  // all ranks of a row or column talk to each other: neither rings nor paths
   double covered = 0;          // share of all bytes on edges between neighbours: steps of -1, 0 or 1 on each axis
   std::string name() const;    // "torus 16x16x16, 26 neighbours"
 };

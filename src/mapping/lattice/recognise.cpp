@@ -1,3 +1,4 @@
+#include "mapping/lattice/dense_grids.hpp"
 #include "mapping/lattice/face_graphs.hpp"
 #include "mapping/lattice/lattice.hpp"
 #include "mapping/lattice/offsets.hpp"
@@ -9,12 +10,19 @@ namespace {
 
 constexpr std::size_t most_lattices = 4;
 
-void add_grid(const Graph& graph, const Links& links, std::vector<Lattice>& found) {
-  std::optional<Grid> grid = grid_of(links);
+void add_grid(const Graph& graph, std::optional<Grid> grid, std::vector<Lattice>& found) {
   if (!grid) return;
   for (const Lattice& known : found)
     if (known.shape == grid->shape) return;
   found.push_back(lattice_of(graph, std::move(grid->shape), std::move(grid->place_of_vertex)));
+}
+
+void add_dense_grid(const Graph& graph, const Links& links, std::vector<Lattice>& found) {
+  if (auto torus = triangular_torus_of(links)) return add_grid(graph, std::move(torus), found);
+  auto rows = rows_and_columns_of(links);
+  if (!rows) return;
+  add_grid(graph, std::move(rows), found);
+  found.back().has_full_rows = true;
 }
 
 // Ranks of a halo have few different numbers of neighbours: one for each kind of edge of the grid.
@@ -35,13 +43,15 @@ std::vector<Lattice> recognise(const Graph& graph) {
   if (graph.ranks() < 4 || graph.edges.empty()) return found;
   const std::vector<Links> parts = heavy_parts(graph);
   for (const Links& part : parts)
-    if (found.size() < most_lattices) add_grid(graph, part, found);
+    if (found.size() < most_lattices) add_grid(graph, grid_of(part), found);
+  if (found.empty()) add_dense_grid(graph, links_of_at_least(graph, 0), found);
   for (std::size_t at = 0; at < parts.size() && found.empty(); ++at)
     if (may_have_diagonals(parts[at]))
       if (const Links faces = skeleton(parts[at]); faces.ends.size() < parts[at].ends.size() && is_connected(faces))
-        add_grid(graph, faces, found);
+        add_grid(graph, grid_of(faces), found);
   for (std::size_t axes = 1; axes <= 5 && found.empty(); ++axes)
-    if (const Links faces = heaviest_of_each(graph, 2 * axes); is_connected(faces)) add_grid(graph, faces, found);
+    if (const Links faces = heaviest_of_each(graph, 2 * axes); is_connected(faces))
+      add_grid(graph, grid_of(faces), found);
   std::stable_sort(found.begin(), found.end(),
                    [](const Lattice& a, const Lattice& b) { return a.covered > b.covered; });
   return found;

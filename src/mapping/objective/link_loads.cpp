@@ -47,12 +47,6 @@ LinkLoads::LinkLoads(const Traffic& traffic, const Host& host, const Assignment&
         to_[static_cast<std::size_t>(next[static_cast<std::size_t>(flow.to.value)]++)] = {rank, flow.bytes};
 }
 
-LinkId LinkLoads::busiest() const {
-  std::size_t at = 1;
-  while (at < leaves_) at = tree_[2 * at] == tree_[at] ? 2 * at : 2 * at + 1;
-  return LinkId{static_cast<std::int64_t>(at - leaves_)};
-}
-
 void LinkLoads::add_route(std::int32_t from, std::int32_t to, std::int64_t bytes) {
   if (from == to) return;
   route_.clear();
@@ -98,25 +92,11 @@ const LinkLoads::Change& LinkLoads::change(const Assignment& assignment, std::in
   return change_;
 }
 
-std::int64_t LinkLoads::max_after(const Change& change) {
-  apply(change);
-  const std::int64_t after = max();
-  for (const auto& [link, gain] : change) set(leaves_ + static_cast<std::size_t>(link.value), on(link) - gain);
-  return after;
-}
-
 std::int64_t LinkLoads::excess_added(const Change& change, std::int64_t cap) const {
   std::int64_t added = 0;
   for (const auto& [link, gain] : change)
     add_saturated(added, std::max<std::int64_t>(0, on(link) + gain - cap) - std::max<std::int64_t>(0, on(link) - cap));
   return added;
-}
-
-std::int64_t LinkLoads::excess(std::int64_t cap) const {
-  std::int64_t sum = 0;
-  for (std::int64_t link = 0; link < links_; ++link)
-    add_saturated(sum, std::max<std::int64_t>(0, on(LinkId{link}) - cap));
-  return sum;
 }
 
 void LinkLoads::apply(const Change& change) {

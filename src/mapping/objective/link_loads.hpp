@@ -15,18 +15,13 @@ class LinkLoads {
   LinkLoads(const Traffic& traffic, const Host& host, const Assignment& assignment);
 
   std::int64_t max() const { return tree_[1]; }
-  LinkId busiest() const; // of equals the one of the lowest number; only where max() > 0
   std::int64_t on(LinkId link) const { return tree_[leaves_ + static_cast<std::size_t>(link.value)]; }
-  std::int64_t link_bound() const { return links_; }
 
   // What exchange(rank, slot) would change, a row for each link that changes: O(degree of both x hops).
   using Change = std::vector<std::pair<LinkId, std::int64_t>>;
   const Change& change(const Assignment& assignment, std::int32_t rank, std::int32_t slot);
-  // max() after the change. O(links changed x log links).
-  std::int64_t max_after(const Change& change);
   // What the change adds to the sum over all links of max(0, load - cap), saturated.
   std::int64_t excess_added(const Change& change, std::int64_t cap) const;
-  std::int64_t excess(std::int64_t cap) const; // that sum; O(links)
   void apply(const Change& change);
 
  private:

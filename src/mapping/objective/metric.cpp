@@ -1,5 +1,6 @@
 #include "mapping/objective/metric.hpp"
 
+#include "topology/fat_tree.hpp"
 #include "topology/tofu.hpp"
 #include "topology/torus.hpp"
 #include "topology/virtual_torus.hpp"
@@ -64,6 +65,10 @@ Metric Metric::of(const Topology& network, const Slots& slots) {
             static_cast<std::uint16_t>(wraps ? std::min(straight, length - straight) : straight));
       }
     }
+    return metric;
+  }
+  if (const auto* tree = dynamic_cast<const FatTree*>(&network); tree && tree->tiers().size() == 1) {
+    metric.apart_ = std::max(1, tree->diameter());
     return metric;
   }
   metric.network_ = &network;

@@ -14,8 +14,9 @@ namespace kumihimo::mapping {
 // Symmetric: where the ways there and back differ, the longer one. A node has distance 0 to itself.
 class Metric {
  public:
-  // Tori, meshes and Tofu without dead parts: a table for each axis. Other networks of up to `most_nodes_in_table`
-  // nodes: a table of all pairs. Else the network is asked each time; it must live as long. Only nodes with slots are
+  // Tori, meshes and Tofu without dead parts: a table for each axis. Fat trees of one level: one distance. Other
+  // networks of up to `most_nodes_in_table` nodes: a table of all pairs. Else the network is asked each time; it must
+  // live as long. Only nodes with slots are
   // asked about; distances of others are those on the axes, or 0.
   static Metric of(const Topology& network, const Slots& slots);
   static constexpr std::int32_t most_nodes_in_table = 8192; // 128 MiB
@@ -50,6 +51,7 @@ class Metric {
       default: return work(OfAxes<6>{this});
       }
     }
+    if (apart_ > 0) return work(OfEqual{apart_});
     if (!table_.empty()) return work(OfTable{table_.data(), static_cast<std::size_t>(nodes_)});
     return work(Asked{network_});
   }
@@ -68,6 +70,10 @@ class Metric {
       return sum;
     }
   };
+  struct OfEqual {
+    std::int32_t apart;
+    std::int32_t operator()(std::int32_t from, std::int32_t to) const { return from == to ? 0 : apart; }
+  };
   struct OfTable {
     const std::uint16_t* table;
     std::size_t nodes;
@@ -82,7 +88,7 @@ class Metric {
     }
   };
 
-  std::int32_t nodes_ = 0;
+  std::int32_t nodes_ = 0, apart_ = 0;       // apart_: hops between any two nodes; 0: they differ
   Shape shape_;                              // with axes
   std::vector<Place> places_;                // of each node
   std::vector<std::int32_t> node_at_;        // by place of shape_

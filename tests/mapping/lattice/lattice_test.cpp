@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <ctime>
@@ -155,6 +156,99 @@ TEST(Recognise, NamesWhatItFound) {
   const std::vector<Lattice> found = recognise(Graph::of(traffic_of(*GridPattern::parse("6x8m:9"))));
   ASSERT_FALSE(found.empty());
   EXPECT_EQ(found[0].name(), "torus 8mx6, 8 neighbours");
+}
+
+// Traffic of ranks in rows and columns of a torus; `partners` appends those of a place.
+template <class Partners>
+Traffic of_rows(std::int32_t rows, std::int32_t columns, const Partners& partners) {
+  auto builder = *TrafficBuilder::make(rows * columns);
+  for (std::int32_t row = 0; row < rows; ++row)
+    for (std::int32_t column = 0; column < columns; ++column)
+      for (const auto& [r, c] : partners(row, column)) {
+        const std::int32_t to = (r + rows) % rows * columns + (c + columns) % columns;
+        EXPECT_TRUE(builder.add(Rank{row * columns + column}, Rank{to}, 100, 1).ok());
+      }
+  return *std::move(builder).build();
+}
+
+using Places = std::vector<std::pair<std::int32_t, std::int32_t>>;
+
+Places with_one_diagonal(std::int32_t r, std::int32_t c) {
+  return {{r, c + 1}, {r, c - 1}, {r + 1, c}, {r - 1, c}, {r + 1, c - 1}, {r - 1, c + 1}};
+}
+
+TEST(Recognise, ShuffledToriWithOneDiagonal) {
+  for (const auto& [rows, columns] : {std::pair{8, 8}, {5, 7}, {6, 4}, {16, 16}, {5, 12}})
+    for (const std::uint64_t seed : {1, 2, 3}) {
+      const Graph graph = Graph::of(with_other_numbers(of_rows(rows, columns, with_one_diagonal), seed));
+      const std::vector<Lattice> found = recognise(graph);
+      ASSERT_EQ(found.size(), 1U) << rows << "x" << columns;
+      EXPECT_TRUE(is_permutation(found[0].place_of_rank));
+      EXPECT_EQ(found[0].shape.places(), rows * columns);
+      if (rows != columns) continue; // with other lengths each pair of directions may have a twist
+      EXPECT_EQ(found[0].covered, 1);
+      EXPECT_EQ(found[0].name(), fmt::format("torus {}x{}, 6 neighbours", rows, columns));
+    }
+}
+
+TEST(Recognise, ShuffledRowsAndColumnsInWhichAllTalk) {
+  for (const auto& [rows, columns] : {std::pair{8, 8}, {4, 4}, {3, 11}, {2, 9}, {12, 5}})
+    for (const std::uint64_t seed : {1, 2, 3}) {
+      const auto all = [rows = rows, columns = columns](std::int32_t r, std::int32_t c) {
+        Places places;
+        for (std::int32_t other = 0; other < rows; ++other)
+          if (other != r) places.emplace_back(other, c);
+        for (std::int32_t other = 0; other < columns; ++other)
+          if (other != c) places.emplace_back(r, other);
+        return places;
+      };
+      const Graph graph = Graph::of(with_other_numbers(of_rows(rows, columns, all), seed));
+      const std::vector<Lattice> found = recognise(graph);
+      ASSERT_FALSE(found.empty()) << rows << "x" << columns;
+      const Lattice& lattice = found[0];
+      EXPECT_TRUE(lattice.has_full_rows);
+      EXPECT_TRUE(is_permutation(lattice.place_of_rank));
+      for (std::int32_t rank = 0; rank < graph.ranks(); ++rank)
+        for (const Graph::Edge& edge : graph.of(rank)) {
+          const auto at = [&](std::int32_t of, std::int32_t axis) {
+            return lattice.shape.coordinate(lattice.place_of_rank[static_cast<std::size_t>(of)], axis);
+          };
+          EXPECT_TRUE(at(rank, 0) == at(edge.to, 0) || at(rank, 1) == at(edge.to, 1));
+        }
+    }
+}
+
+// Ranks a and b, c and d talk to each other; then a and d, c and b.
+Traffic with_exchanged_partners(const Traffic& traffic, std::array<std::int32_t, 4> ranks) {
+  const auto& [a, b, c, d] = ranks;
+  auto builder = *TrafficBuilder::make(traffic.ranks());
+  for (std::int32_t rank = 0; rank < traffic.ranks(); ++rank)
+    for (const Traffic::Flow& flow : traffic.from(Rank{rank})) {
+      std::int32_t to = flow.to.value;
+      for (const auto& [from, old, other] :
+           {std::array{a, b, d}, std::array{b, a, c}, std::array{c, d, b}, std::array{d, c, a}})
+        if (rank == from && flow.to.value == old) to = other;
+      EXPECT_TRUE(builder.add(Rank{rank}, Rank{to}, flow.bytes, flow.messages).ok());
+    }
+  return *std::move(builder).build();
+}
+
+TEST(Recognise, GridsWithExchangedPartnersAreNone) {
+  const auto in_rows = [](std::int32_t r, std::int32_t c) {
+    Places places;
+    for (std::int32_t other = 0; other < 8; ++other) {
+      if (other != r) places.emplace_back(other, c);
+      if (other != c) places.emplace_back(r, other);
+    }
+    return places;
+  };
+  for (const Traffic& traffic : {of_rows(8, 8, with_one_diagonal), of_rows(8, 8, in_rows)}) {
+    ASSERT_EQ(recognise(Graph::of(traffic)).size(), 1U);
+    for (const Lattice& lattice : recognise(Graph::of(with_exchanged_partners(traffic, {0, 1, 44, 45})))) {
+      EXPECT_FALSE(lattice.has_full_rows);
+      EXPECT_LT(lattice.covered, 1);
+    }
+  }
 }
 
 } // namespace

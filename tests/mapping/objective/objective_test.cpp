@@ -48,6 +48,12 @@ TEST(Metric, IsTheNetworksDistance) {
   }
 }
 
+std::int64_t excess_of(const std::vector<std::int64_t>& loads, std::int64_t cap) {
+  std::int64_t sum = 0;
+  for (const std::int64_t load : loads) sum += std::max<std::int64_t>(0, load - cap);
+  return sum;
+}
+
 TEST(Objectives, IncrementalFormsAreThePlainOnes) {
   Random random(7);
   for (const TopologyPtr& network : small_networks())
@@ -62,7 +68,7 @@ TEST(Objectives, IncrementalFormsAreThePlainOnes) {
       const Graph graph = Graph::of(traffic);
       Assignment map = random_assignment(ranks, host.size(), random);
       LinkLoads loads(traffic, host, map);
-      std::int64_t hops = hop_bytes(graph, host, map), excess = loads.excess(300);
+      std::int64_t hops = hop_bytes(graph, host, map), excess = excess_of(link_loads(traffic, host, map), 300);
       for (int step = 0; step < 200; ++step) {
         const auto rank = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(ranks)));
         const auto slot = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(host.size())));
@@ -70,20 +76,15 @@ TEST(Objectives, IncrementalFormsAreThePlainOnes) {
             [&](const auto& metric) { return hop_bytes_added(graph, host, map, rank, slot, metric); });
         const LinkLoads::Change change = loads.change(map, rank, slot);
         excess += loads.excess_added(change, 300);
-        const std::int64_t expected_max = loads.max_after(change);
         loads.apply(change);
         map.exchange(rank, slot);
-        ASSERT_EQ(loads.max(), expected_max);
         if (step % 20 != 0) continue;
         ASSERT_EQ(hops, hop_bytes(graph, host, map)) << network->name();
         const std::vector<std::int64_t> plain = link_loads(traffic, host, map);
         for (std::size_t link = 0; link < plain.size(); ++link)
           ASSERT_EQ(loads.on(LinkId{static_cast<std::int64_t>(link)}), plain[link]) << network->name();
         ASSERT_EQ(loads.max(), plain.empty() ? 0 : *std::max_element(plain.begin(), plain.end()));
-        ASSERT_EQ(excess, loads.excess(300));
-        if (loads.max() > 0) {
-          ASSERT_EQ(loads.on(loads.busiest()), loads.max());
-        }
+        ASSERT_EQ(excess, excess_of(plain, 300));
       }
       const Measures measures = measure(traffic, host, map);
       EXPECT_EQ(measures.link_bytes_max, loads.max());

@@ -3,6 +3,7 @@
 #include "mapping/objective/hop_bytes.hpp"
 #include "mapping/objective/measures.hpp"
 #include "mapping/structured/digit_moves.hpp"
+#include "mapping/structured/lattice_orders.hpp"
 #include "mapping/structured/structured_maps.hpp"
 #include "traffic/pattern.hpp"
 
@@ -161,6 +162,25 @@ TEST(DigitMoves, ArePermutations) {
     EXPECT_NE(after, places);
     std::sort(after.begin(), after.end());
     EXPECT_EQ(after, places);
+  }
+}
+
+// On Tofu without a node distances are no sums over axes.
+TEST(LatticeOrders, FindTheOrderOfAShuffledGrid) {
+  for (const auto& [pattern, torus] : {std::pair{"6x4x6:27", "6x4x6"}, {"3x4x4x3:9", "12x12"}, {"12x12:9", "12x12"}}) {
+    const Traffic in_order = traffic_of(*GridPattern::parse(pattern)), traffic = with_other_numbers(in_order, 7);
+    const TopologyPtr network = std::string(torus) == "6x4x6"
+                                    ? TopologyPtr(std::make_shared<Tofu>(*Tofu::make(Tofu::usual({3, 2, 2, 2, 3, 2}))))
+                                    : TopologyPtr(std::make_shared<Torus>(*Shape::parse(torus)));
+    const Host host = *Host::make(network, Slots(network->nodes(), 1));
+    const Graph graph = Graph::of(traffic);
+    const std::vector<Lattice> lattices = recognise(graph);
+    ASSERT_FALSE(lattices.empty());
+    const std::vector<NamedMap> orders = {{"block", Assignment::identity(host.size(), host.size())}};
+    const std::vector<NamedMap> found = lattice_orders({traffic, graph, host, {}}, lattices, orders, 100'000'000, {});
+    ASSERT_FALSE(found.empty());
+    EXPECT_LE(hop_bytes(graph, host, found[0].map), hop_bytes(Graph::of(in_order), host, orders[0].map)) << pattern;
+    EXPECT_TRUE(lattice_orders({traffic, graph, host, {}}, lattices, orders, 10, {}).empty());
   }
 }
 

@@ -5,6 +5,8 @@
  *   reorder same       the order must be as it was
  *   reorder shape      the job has two nodes, the first half of the ranks on one: fewer edges must be cut
  *   reorder names      the same, on nodes that MPI_Get_processor_name tells apart
+ *   reorder packages   as shape, and on each node ranks of odd numbers in another package: the fewest edges between
+ * them reorder spoiled    one wrong entry in any list of a graph is found by the checks here
  *
  * The exit status is the number of failed checks, at most 100. */
 #include <mpi.h>
@@ -14,10 +16,13 @@
 
 enum { most = 64 };
 static int world_rank, world_ranks, failures;
-static int is_reverse, is_same, finds_better, by_name;
+static int is_reverse, is_same, finds_better, by_name, has_packages;
+static int spoils = -1; /* the list of which this rank reads a wrong entry */
+
+static const char* mode = "";
 
 static void check(int right, const char* what) {
-  if (!right && failures++ < 5) fprintf(stderr, "rank %d: %s\n", world_rank, what);
+  if (!right && failures++ < 5 && strcmp(mode, "spoiled") != 0) fprintf(stderr, "rank %d: %s\n", world_rank, what);
 }
 
 /* The order of the new communicator; returns this process's rank in it. `old`: the rank before. */
@@ -113,7 +118,7 @@ static void on_grids(MPI_Comm comm) {
 struct lists {
   int in, out, sources[most], in_weights[most], destinations[most], out_weights[most];
 };
-enum graph { ring, star, mixed, lonely, graphs };
+enum graph { ring, star, mixed, lonely, any, graphs = any + 12 }; /* from any on: random ones */
 
 /* The number of edges from one node to another. */
 static int edges(enum graph graph, int from, int to, int n) {
@@ -121,7 +126,8 @@ static int edges(enum graph graph, int from, int to, int n) {
   case ring: return to == (from + 1) % n || from == (to + 1) % n;
   case star: return from == 0 && to != 0;                      /* lists of different lengths, and empty ones */
   case mixed: return from == to ? 1 : (from * 3 + to * 5) % 3; /* itself, twice the same, and in one direction */
-  default: return from == n - 1 && to == 0;
+  case lonely: return from == n - 1 && to == 0;
+  default: return (unsigned)((graph * 64 + from) * 64 + to) * 2654435761u >> 29 & (graph % 2 ? 3 : 1);
   }
 }
 static int weight(int from, int to, int copy) { return 1 + from * 7 + to * 3 + copy; }
@@ -157,6 +163,8 @@ static void check_graph(MPI_Comm made, enum graph graph, int rank, int is_weight
   if (in != expected.in || out != expected.out) return; /* the others wait: the launcher's limit ends them */
   MPI_Dist_graph_neighbors(made, in, found.sources, is_weighted ? found.in_weights : MPI_UNWEIGHTED, out,
                            found.destinations, is_weighted ? found.out_weights : MPI_UNWEIGHTED);
+  int* const of[] = {found.sources, found.destinations, found.in_weights, found.out_weights};
+  if (spoils >= 0) of[spoils][0] = (of[spoils][0] + 1) % n;
   same_list(in, found.sources, expected.sources, in_order, "wrong sources");
   same_list(out, found.destinations, expected.destinations, in_order, "wrong destinations");
   if (is_weighted) {
@@ -228,6 +236,24 @@ static void on_graphs(MPI_Comm comm) {
       on_general(comm, graph, is_weighted, is_weighted ? info : MPI_INFO_NULL);
     }
   MPI_Info_free(&info);
+}
+
+/* The last rank reads one list wrong. */
+static void on_spoiled(MPI_Comm comm) {
+  int rank, n;
+  MPI_Comm_rank(comm, &rank);
+  MPI_Comm_size(comm, &n);
+  for (int list = 0; list < 4; ++list) {
+    const int before = failures;
+    spoils = rank == n - 1 ? list : -1;
+    on_adjacent(comm, ring, 1, MPI_INFO_NULL);
+    const int found = failures - before;
+    on_general(comm, ring, 1, MPI_INFO_NULL);
+    const int found_in_general = failures - before - found;
+    spoils = -1, failures = before;
+    if (rank == n - 1 && (found == 0 || found_in_general == 0))
+      ++failures, fprintf(stderr, "list %d was not checked\n", list);
+  }
 }
 
 /* ---- errors, handlers, ends ---- */
@@ -322,9 +348,9 @@ static int node_of_process(void) {
   return node;
 }
 
-/* How many edges of a ring join two nodes. */
+/* How many edges of a ring join two nodes, or two packages. */
 static int cut_in_ring(MPI_Comm comm) {
-  int n, nodes[most], mine = node_of_process(), cut = 0;
+  int n, nodes[most], mine = has_packages ? 2 * node_of_process() + world_rank % 2 : node_of_process(), cut = 0;
   MPI_Comm_size(comm, &n);
   MPI_Allgather(&mine, 1, MPI_INT, nodes, 1, MPI_INT, comm);
   for (int i = 0; i < n; ++i) cut += nodes[i] != nodes[(i + 1) % n];
@@ -339,14 +365,15 @@ static void on_better(MPI_Comm comm) {
   MPI_Comm_rank(comm, &old);
   const int fits[] = {n}, closed[] = {1};
   const int before = cut_in_ring(comm);
-  check(before == n, "the ranks do not alternate between nodes");
+  const int fewest = has_packages ? 4 : 2;
+  check(before == n, "the ranks do not alternate between nodes or packages");
   MPI_Cart_create(comm, 1, fits, closed, 1, &made);
-  check(cut_in_ring(made) == 2, "a grid in an order that is not the best");
+  check(cut_in_ring(made) == fewest, "a grid in an order that is not the best");
   MPI_Comm_free(&made);
   struct lists own = lists_of(ring, old, n);
   MPI_Dist_graph_create_adjacent(comm, own.in, own.sources, MPI_UNWEIGHTED, own.out, own.destinations, MPI_UNWEIGHTED,
                                  MPI_INFO_NULL, 1, &made);
-  check(cut_in_ring(made) == 2, "a graph in an order that is not the best");
+  check(cut_in_ring(made) == fewest, "a graph in an order that is not the best");
   MPI_Comm_free(&made);
 }
 
@@ -377,9 +404,10 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
   MPI_Comm_size(MPI_COMM_WORLD, &world_ranks);
-  const char* mode = argc > 1 ? argv[1] : "";
+  if (argc > 1) mode = argv[1];
   is_reverse = strcmp(mode, "reverse") == 0, is_same = strcmp(mode, "same") == 0;
-  by_name = strcmp(mode, "names") == 0, finds_better = by_name || strcmp(mode, "shape") == 0;
+  by_name = strcmp(mode, "names") == 0, has_packages = strcmp(mode, "packages") == 0;
+  finds_better = by_name || has_packages || strcmp(mode, "shape") == 0;
   /* The ranks of the one are the world's, those of the other alternate between its halves. */
   MPI_Comm scrambled;
   const int half = world_ranks / 2;
@@ -394,6 +422,8 @@ int main(int argc, char** argv) {
   }
   if (is_reverse) on_many(scrambled);
   if (finds_better && world_ranks > 2) on_better(scrambled);
+  if (has_packages) on_better(MPI_COMM_WORLD);
+  if (strcmp(mode, "spoiled") == 0) on_spoiled(scrambled);
 #if MPI_VERSION >= 4
   if (is_reverse) on_session();
 #endif

@@ -61,8 +61,26 @@ def test_the_limit_on_links_is_stated_where_it_holds(kumihimo, tmp_path, options
     assert ("Candidates that load a link more" in text) == (not options)
 
 
-def test_a_page_without_axes_has_curves_and_no_picture(kumihimo, tmp_path):
+def test_a_network_without_axes_has_cells(kumihimo, browser, tmp_path):
     asked = ("place", "-t", "halo:4x4:5", "-m", "reedbush-u", "-s", "16", "--ranks-per-node", "1", "--effort", "fast")
     assert kumihimo(*asked, "--page", "page.html").code == 0
     text = (tmp_path / "page.html").read_text()
     assert "<polyline" in text and 'id="rank-places"' not in text
+    seen = browser.open_page(tmp_path / "page.html", tmp_path, width=1000, dark=False)
+    assert (seen.ready, seen.console) == ("yes", []) and seen.wide <= 0
+    assert all(n > 100 for n in seen.painted)
+
+
+def test_cells_are_the_used_links_by_class_and_the_busiest_of_several(monkeypatch):
+    on = request.network(None, "4x3", simulation.Part(), None, None)
+    links = on.job.machine.links
+    loads = {"before": [n % 3 for n in range(len(links))], "after": [0] * len(links)}
+    colours = {name: [[1, 2, 3]] * 12 for name in loads}
+    cells = page.flat(on.job.machine, links, loads, colours)
+    assert sum(of["links"] for of in cells["classes"]) == sum(load > 0 for load in loads["before"])
+    assert all(min(of["before"]) > 0 for of in cells["classes"]) and cells["full_scale"] == 2
+    monkeypatch.setattr(page, "MOST_CELLS", 5)
+    few = page.flat(on.job.machine, links, loads, colours)
+    assert len(few["colours"]["before"]) == 4 and few["nodes_of_cell"] == 3
+    assert sum(len(of["before"]) for of in few["classes"]) <= 5 + len(few["classes"])
+    assert page.flat(on.job.machine, links, {name: [0] * len(links) for name in loads}, colours) is None

@@ -225,7 +225,6 @@ def test_the_number_of_ranks_must_fit():
         ),
         ("1 2 3 4 5\n", "which begins with '1 2 3 4 5')"),
         ("<html>" * 100, f"which begins with '{('<html>' * 10)}')"),
-        ("0 1 x\n", "which begins with '0 1 x')"),
         ("a\rb\tc\n", "which begins with 'a b c')"),
         ("1" * 5000, f"which begins with '{'1' * 60}')"),
     ],
@@ -318,3 +317,38 @@ def test_a_recorded_program_gives_its_traffic(folder, kumihimo, installation):
     assert source.notes[0].startswith(
         f"{100 * collective / (collective + pairs):.0f} % of the bytes are in collectives"
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "error"),
+    [
+        ("-1 1 100 1\n", "t.txt:1: the rank must be 0 to 16777215 (got -1)"),
+        ("0 1 1.5 1\n", "t.txt:1: bytes must be a whole number below 2^63 (got '1.5')"),
+        ("0 1 99999999999999999999999\n", "t.txt:1: bytes must be a whole number below 2^63"),
+    ],
+)
+def test_an_error_in_the_first_line_names_the_line(kumihimo, tmp_path, text, error):
+    (tmp_path / "t.txt").write_text(text)
+    ended = kumihimo("place", "-t", "t.txt", "-s", "4")
+    assert ended.code == 2 and error in ended.err
+
+
+def test_nodes_that_died_get_no_ranks(kumihimo):
+    ended = kumihimo("place", "-t", "halo:7x2:5", "-s", "4x4", "--dead", "0,1", "--dead", "3,3", "--json")
+    assert ended.code == 0
+    nodes = json.loads(ended.out)["node_of_rank"]
+    assert len(set(nodes)) == 14 and not {1, 15} & set(nodes)
+    for wrong in ("0,4", "1", "0,1-0,2", "x"):
+        ended = kumihimo("place", "-t", "halo:7x2:5", "-s", "4x4", "--dead", wrong)
+        assert ended.code == 2 and "by its coordinates, from 0,0 to 3,3" in ended.err
+
+
+def test_hosts_without_numbers_get_the_slots_that_are_asked_for(kumihimo, tmp_path):
+    (tmp_path / "hosts").write_text("a\nb\n")
+    asked = ("place", "-t", "halo:4x2:5", "-s", "2", "--allocation", "hosts", "--json")
+    ended = kumihimo(*asked, "--ranks-per-node", "4")
+    assert ended.code == 0 and json.loads(ended.out)["slots"] == 8
+    assert kumihimo(*asked, "--ranks-per-node", "4,4,4").code == 2
+    (tmp_path / "hosts").write_text("a slots=4\nb slots=4\n")
+    assert kumihimo(*asked).code == 0
+    assert "excludes" in kumihimo(*asked, "--ranks-per-node", "4").err

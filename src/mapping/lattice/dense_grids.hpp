@@ -1,0 +1,17 @@
+// Grids whose edges are more than those between neighbours on an axis.
+#pragma once
+
+#include "mapping/lattice/product_graph.hpp"
+
+namespace kumihimo::mapping {
+
+// Rows and columns in which each rank talks to each other, as the transpositions of a Fourier transform do: the product
+// of two complete graphs. Two neighbours have common neighbours in their row (or column) alone. O(edges).
+std::optional<Grid> rows_and_columns_of(const Links& links);
+
+// A torus of two axes with one of its diagonals, as the multi-partition of BT and SP has: each vertex has six
+// neighbours in a ring, and a straight way enters and leaves at opposite ones. Axes of length 4 or more. If two of the
+// three directions give a torus without a twist, they are its axes. O(edges).
+std::optional<Grid> triangular_torus_of(const Links& links);
+
+} // namespace kumihimo::mapping
