@@ -166,7 +166,9 @@ TEST(NewRanks, OfAnyTrafficOnAnyNodesAreNeverWorse) {
     if (!processes.package.empty()) {
       EXPECT_EQ(found->packages.before, cost_of_packages(*traffic, processes, old));
       EXPECT_EQ(found->packages.after, cost_of_packages(*traffic, processes, found->of_process));
-      if (found->nodes.after == found->nodes.before) EXPECT_LE(found->packages.after, found->packages.before);
+      if (found->nodes.after == found->nodes.before) {
+        EXPECT_LE(found->packages.after, found->packages.before);
+      }
       packages_fell += found->packages.fall();
     }
     std::reverse(old.begin(), old.end());

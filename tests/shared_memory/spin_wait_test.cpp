@@ -75,8 +75,8 @@ TEST(Processors, A_bound_process_has_the_one_that_it_was_bound_to) {
   EXPECT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
 }
 
-TEST(Processors, Of_one_package_name_it_and_others_do_not) {
-  const std::filesystem::path system = std::filesystem::path(testing::TempDir()) / "packages";
+TEST(Processors, OfOnePackageNameItAndOthersDoNot) {
+  const std::filesystem::path system = std::filesystem::path(::testing::TempDir()) / "packages";
   for (const auto& [processor, package] : {std::pair{0, "0"}, {1, "0"}, {2, "36"}, {3, "-1"}}) {
     const auto folder = system / ("cpu" + std::to_string(processor)) / "topology";
     std::filesystem::create_directories(folder);
