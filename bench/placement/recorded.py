@@ -162,7 +162,8 @@ def main() -> None:
     cases = parser.parse_args().cases
     ctypes.CDLL(None).prctl(PR_SET_TIMERSLACK, TIMER_SLACK, 0, 0, 0)
     FOLDER.mkdir(parents=True, exist_ok=True)
-    print("\n## Recorded programs\n\n    bench/placement/recorded.py", *cases, "\n\n" + ABOUT)
+    print("\n## Recorded programs\n\n    bench/placement/recorded.py", *cases)
+    print("\n" + ABOUT)
     for case in cases:
         name, shape = case.split(":")
         try:
