@@ -70,7 +70,7 @@ class TextReader {
     return found;
   }
   static Error unexpected(std::string_view wanted, std::string_view found) {
-    return wrong_value(fmt::format("expected {}", wanted),
+    return wrong_value(fmt::format("the next word must be {}", wanted),
                        found.empty() ? "the end of the line" : fmt::format("'{}'", on_one_line(found)));
   }
   Status want(std::string_view wanted) {

@@ -74,7 +74,8 @@ TEST(Text, ErrorsNameTheLine) {
   EXPECT_EQ(error_of("num_ranks 2\nrank 2 {\n}\n"), "a.goal:2: the rank must be a whole number from 0 to 1 (got '2')");
   EXPECT_EQ(error_of("num_ranks 2\nrank 0 {\nsend 8b to 1 tag x\n}\n"),
             "a.goal:3: the tag must be a whole number from 0 to 4294967295 (got 'x')");
-  EXPECT_EQ(error_of("num_ranks 2\nrank 0 {\nsend 8b from 1\n}\n"), "a.goal:3: expected 'to' (got 'from')");
+  EXPECT_EQ(error_of("num_ranks 2\nrank 0 {\nsend 8b from 1\n}\n"),
+            "a.goal:3: the next word must be 'to' (got 'from')");
   EXPECT_EQ(error_of("num_ranks 2\nrank 0 {\nl1: calc 1\nl1: calc 1\n}\n"),
             "a.goal:4: a label must name one operation of rank 0 (got 'l1' as in line 3)");
   EXPECT_EQ(error_of("num_ranks 2\nrank 0 {\nl1: calc 1\nl1 requires l2\n}\n"),
