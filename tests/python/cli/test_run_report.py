@@ -228,3 +228,11 @@ def test_lengths_are_told_of_calls_that_have_one():
     assert run.lines(summary) == ["alltoall from 8 B to under 16 B: bruck, 3 calls of all ranks"]
     calls.update(collective="ibarrier", bytes_from=0, bytes_to=0, algorithm="binomial")
     assert run.lines(summary) == ["ibarrier: binomial, 3 calls of all ranks"]
+
+
+def test_reordered_topologies_name_traffic_between_packages() -> None:
+    row = {"call": "MPI_Cart_create", "communicators": 2, "on_one_node": 0, "reordered": 1, "measure": "off_node_bytes"}
+    found = run.reordered({**row, "before": 200, "after": 100, "packages_before": 40, "packages_after": 10})
+    assert found.endswith("traffic between nodes: 50% of that in the original order; between packages of a node 25%")
+    none = run.reordered({**row, "before": 200, "after": 100, "packages_before": 0, "packages_after": 0})
+    assert none.endswith("traffic between nodes: 50% of that in the original order")
