@@ -1,6 +1,7 @@
 #include "loggp/engine.hpp"
 
 #include "loggp/matching.hpp"
+#include "loggp/pool.hpp"
 #include "loggp/queue.hpp"
 
 #include <fmt/format.h>
@@ -19,17 +20,17 @@ using goal::Operation;
 // of a rank where many do, all its operations get a counter.
 class Waits {
  public:
-  explicit Waits(std::int32_t ranks) : first_(static_cast<std::size_t>(ranks), none) {}
+  explicit Waits(std::int32_t ranks) : first_(static_cast<std::size_t>(ranks), no_link) {}
 
   // One less. The time from which the operation may start once none is left.
   std::optional<Time> one_less(std::int32_t rank, const Graph& graph, std::uint32_t operation, Time ready) {
     const std::uint32_t waits_for = graph.operations[operation].waits_for;
     if (waits_for == 1) return ready;
     std::uint32_t& first = first_[static_cast<std::size_t>(rank)];
-    if (first >= tables_from && first != none)
+    if (first >= tables_from && first != no_link)
       return counted(tables_[first - tables_from][operation], waits_for, ready);
     std::uint32_t length = 0;
-    for (std::uint32_t* at = &first; *at != none; at = &pool_[*at].next, ++length) {
+    for (std::uint32_t* at = &first; *at != no_link; at = &pool_[*at].next, ++length) {
       Link& link = pool_[*at];
       if (link.operation != operation) continue;
       link.ready = std::max(link.ready, ready);
@@ -37,31 +38,23 @@ class Waits {
       const Time when = link.ready;
       const std::uint32_t taken = *at;
       *at = link.next;
-      pool_[taken].next = free_, free_ = taken;
+      pool_.give_back(taken);
       return when;
     }
     if (length > longest_list) {
       move_to_table(first, graph);
       return counted(tables_.back()[operation], waits_for, ready);
     }
-    std::uint32_t link = free_;
-    if (link == none) {
-      link = static_cast<std::uint32_t>(pool_.size());
-      pool_.emplace_back();
-    } else {
-      free_ = pool_[link].next;
-    }
-    pool_[link] = {operation, waits_for - 1, ready, first};
-    first = link;
+    first = pool_.take({operation, waits_for - 1, ready, first});
     return std::nullopt;
   }
 
  private:
-  static constexpr std::uint32_t none = 0xFFFFFFFFU, tables_from = 0x80000000U, longest_list = 16;
+  static constexpr std::uint32_t tables_from = 0x80000000U, longest_list = 16;
   struct Link {
     std::uint32_t operation = 0, left = 0;
     Time ready = 0;
-    std::uint32_t next = none;
+    std::uint32_t next = no_link;
   };
   struct Counter {
     Time ready = 0;
@@ -74,11 +67,11 @@ class Waits {
   }
   void move_to_table(std::uint32_t& first, const Graph& graph) {
     std::vector<Counter> table(graph.operations.size());
-    for (std::uint32_t at = first; at != none;) {
+    for (std::uint32_t at = first; at != no_link;) {
       const Link& link = pool_[at];
       table[link.operation] = {link.ready, graph.operations[link.operation].waits_for - link.left};
       const std::uint32_t next = link.next;
-      pool_[at].next = free_, free_ = at;
+      pool_.give_back(at);
       at = next;
     }
     first = tables_from + static_cast<std::uint32_t>(tables_.size());
@@ -86,8 +79,7 @@ class Waits {
   }
 
   std::vector<std::uint32_t> first_; // by rank: into the pool, or tables_from + into the tables
-  std::vector<Link> pool_;
-  std::uint32_t free_ = none;
+  Pool<Link> pool_;
   std::vector<std::vector<Counter>> tables_;
 };
 

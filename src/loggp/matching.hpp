@@ -3,6 +3,7 @@
 
 #include "base/hash.hpp"
 #include "goal/graph.hpp"
+#include "loggp/pool.hpp"
 
 #include <algorithm>
 #include <array>
@@ -35,7 +36,7 @@ class ExactMatching {
     std::size_t at = place_of(envelope);
     Slot& slot = slots_[at];
     if (slot.count == 0) {
-      slot = {envelope, operation, 1, none, none, message};
+      slot = {envelope, operation, 1, no_link, no_link, message};
       ++used_;
       return std::nullopt;
     }
@@ -47,7 +48,7 @@ class ExactMatching {
     if (--slot.count > 0) {
       const std::uint32_t next = slot.first;
       slot.operation = pool_[next].operation, slot.first = pool_[next].next;
-      pool_[next].next = free_, free_ = next;
+      pool_.give_back(next);
     } else {
       erase(at);
     }
@@ -67,16 +68,15 @@ class ExactMatching {
   void prefetch(const Envelope& envelope) const { __builtin_prefetch(&slots_[hash(envelope) & (slots_.size() - 1)]); }
 
  private:
-  static constexpr std::uint32_t none = 0xFFFFFFFFU;
   struct Slot {
     Envelope envelope;
-    std::uint32_t operation = 0;             // the oldest
-    std::uint32_t count = 0;                 // 0: the slot is free
-    std::uint32_t first = none, last = none; // of the others
+    std::uint32_t operation = 0;                   // the oldest
+    std::uint32_t count = 0;                       // 0: the slot is free
+    std::uint32_t first = no_link, last = no_link; // of the others
     bool message = false;
   };
   struct Link {
-    std::uint32_t operation = 0, next = none;
+    std::uint32_t operation = 0, next = no_link;
   };
 
   static std::uint64_t hash(const Envelope& e) {
@@ -91,14 +91,7 @@ class ExactMatching {
     return at;
   }
   void append(Slot& slot, std::uint32_t operation) {
-    std::uint32_t at = free_;
-    if (at == none) {
-      at = static_cast<std::uint32_t>(pool_.size());
-      pool_.emplace_back();
-    } else {
-      free_ = pool_[at].next;
-    }
-    pool_[at] = {operation, none};
+    const std::uint32_t at = pool_.take({operation, no_link});
     (slot.count == 1 ? slot.first : pool_[slot.last].next) = at;
     slot.last = at;
     ++slot.count;
@@ -124,8 +117,7 @@ class ExactMatching {
 
   std::vector<Slot> slots_;
   std::size_t used_ = 0;
-  std::vector<Link> pool_;
-  std::uint32_t free_ = none;
+  Pool<Link> pool_;
 };
 
 // With wildcards: two lists at each rank, searched from their beginning.
