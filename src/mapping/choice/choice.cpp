@@ -294,7 +294,9 @@ Status check(const MappingRequest& request) {
 
 Result<Mapping> map_ranks(const MappingRequest& request, const Tools& tools) {
   if (const Status status = check(request); !status) return status.error();
-  if (request.objective != Objective::off_node) return Search(request, request.host, tools).run();
+  // With one rank a node all maps have the same bytes between nodes: hop-bytes decide.
+  const bool all_off_node = request.host.slots.are_even() && request.host.slots.size() == request.host.slots.nodes();
+  if (request.objective != Objective::off_node || all_off_node) return Search(request, request.host, tools).run();
   const Result<Host> flat = without_distances(request.host);
   if (!flat) return flat.error();
   return Search(request, *flat, tools).run();

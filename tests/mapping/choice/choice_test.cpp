@@ -133,6 +133,18 @@ TEST(Choice, FollowsItsObjective) {
   EXPECT_EQ(time.seconds, 1.0);
 }
 
+// With one rank a node all maps have equal bytes between nodes, and hop-bytes decide.
+TEST(Choice, OfEqualBytesBetweenNodesTakesTheLeastHopBytes) {
+  const Traffic traffic = with_other_numbers(traffic_of(*GridPattern::parse("8x8:9")), 3);
+  const Host host = *Host::make(torus("4x4x4"), Slots(64, 1));
+  const auto found = [&](Objective objective) {
+    return chosen(*map_ranks({traffic, host, objective, Effort::fast}, {})).measures;
+  };
+  const Measures hops = found(Objective::hop_bytes), off_node = found(Objective::off_node);
+  EXPECT_EQ(off_node.off_node_bytes, hops.off_node_bytes);
+  EXPECT_LE(off_node.hop_bytes, hops.hop_bytes);
+}
+
 // A library whose map lowers the cap below what the usual order carries, at the price of hop-bytes.
 class CoolLibrary final : public Partitioner {
  public:
