@@ -2,7 +2,6 @@
 
 #include "mapping/anneal/annealing.hpp"
 #include "mapping/choice/choice.hpp"
-#include "mapping/lattice/lattice.hpp"
 #include "mapping/objective/hop_bytes.hpp"
 #include "mapping/partition/within_node.hpp"
 #include "placement/orders.hpp"
@@ -121,31 +120,19 @@ mapping::Tools tools_for(const Graph& graph) {
   return tools;
 }
 
-// The best of the usual orders of a grid that is found in the graph: boxes of it that fill a node.
-std::vector<mapping::NamedMap> best_on_found_grid(const Graph& graph, const Job& job) {
-  std::vector<mapping::NamedMap> best;
-  std::int64_t least = 0;
-  for (const mapping::Lattice& lattice : mapping::recognise(graph)) {
-    const OrderContext context{job.host.slots, {}, lattice.shape, graph.ranks()};
-    for (const std::string& order : simple_orders(context)) {
-      const Result<Placement> placement = placement_in_order(order, context);
-      if (!placement) continue;
-      std::vector<std::int32_t> slot_of_rank;
-      for (const std::int32_t place : lattice.place_of_rank) slot_of_rank.push_back(placement->index(Rank{place}));
-      Assignment map = Assignment::of_slots(std::move(slot_of_rank), job.host.size());
-      const std::int64_t bytes = mapping::hop_bytes(graph, job.host, map);
-      if (best.empty() || bytes < least) least = bytes, best = {{"found grid", std::move(map)}};
-    }
-  }
-  return best;
-}
+// What is to be reordered, and how it is seen.
+struct Asked {
+  const Traffic& traffic;
+  const Graph& graph; // of the traffic, weighed for the job
+  const Job& job;
+  const Processes& processes;
+  const std::optional<Shape>& grid;
+};
 
 // The search of `place` at its fast effort. Exchanges of single ranks then go downhill: on nodes of few ranks a
 // bisection leaves some percent.
-Result<Assignment> search(const Traffic& traffic, const Graph& graph, const Job& job, const Assignment& current,
-                          const Processes& processes, const std::optional<Shape>& grid, const mapping::Tools& tools) {
-  std::vector<mapping::NamedMap> starts;
-  if (!grid && !tools.stop()) starts = best_on_found_grid(graph, job);
+Result<Assignment> search(const Asked& asked, const Assignment& current, const mapping::Tools& tools) {
+  const auto& [traffic, graph, job, processes, grid] = asked;
   const mapping::MappingRequest request{.traffic = traffic,
                                         .host = job.host,
                                         .effort = mapping::Effort::fast,
@@ -153,8 +140,7 @@ Result<Assignment> search(const Traffic& traffic, const Graph& graph, const Job&
                                         .nodes = processes.network.value_or(Shape{}),
                                         .grid = grid,
                                         .caps_links = false,
-                                        .usual = mapping::NamedMap{"current", current},
-                                        .starts = std::move(starts)};
+                                        .usual = mapping::NamedMap{"current", current}};
   mapping::Mapping mapping = TRY(map_ranks(request, tools));
   Assignment map = std::move(mapping.candidates[mapping.chosen].map);
   const std::int64_t terms = std::min(most_annealed, annealed_per_edge * static_cast<std::int64_t>(graph.edges.size()));
@@ -242,8 +228,8 @@ Result<NewRanks> choose_ranks(const Traffic& traffic, const Processes& processes
   const Graph graph = mapping::weigh(Graph::of(traffic), job.host).graph;
   const Assignment current = with_ranks(as_they_are(traffic.ranks()), job);
   const mapping::Tools tools = tools_for(graph);
-  Assignment found =
-      with_fewest_moves(TRY(search(traffic, graph, job, current, processes, grid, tools)), current, job.host);
+  const Assignment searched = TRY(search({traffic, graph, job, processes, grid}, current, tools));
+  Assignment found = with_fewest_moves(searched, current, job.host);
   const std::optional<Packages> packages = packages_of(processes, job);
   if (packages) {
     if (!judged(graph, processes, job, {}, current, found).are_better()) found = current;

@@ -111,17 +111,23 @@ class Search {
     return tools;
   }
 
+  OrderContext order_context() const {
+    return {request_.host.slots, request_.nodes, request_.grid, request_.traffic.ranks()};
+  }
+  // Where little else is tried, they may be the best of all.
+  std::int64_t lattice_order_terms() const {
+    return request_.effort == Effort::fast ? structured_terms() / 2 : structured_terms() / 10;
+  }
+
   void add_usual_orders() {
     const Host& host = request_.host;
-    const OrderContext context{host.slots, request_.nodes, request_.grid, request_.traffic.ranks()};
+    const OrderContext context = order_context();
     if (request_.usual) candidates_.add(Origin::order, {*request_.usual});
     candidates_.add(Origin::order, {{"block", Assignment::identity(context.ranks, host.size())}});
     std::vector<NamedMap> orders;
     for (const std::string& order : simple_orders(context))
       if (const Result<Placement> placement = placement_in_order(order, context))
         orders.push_back({order, Assignment::of(*placement)});
-    orders_ = orders;
-    orders_.insert(orders_.begin(), {"block", Assignment::identity(context.ranks, host.size())});
     if (request_.effort == Effort::fast && request_.objective == Objective::hop_bytes)
       add_shortest(std::move(orders));
     else
@@ -152,7 +158,8 @@ class Search {
                     structured_maps(problem_, lattices_, structured_terms(), request_.seed, during("structured maps")));
     if (lattices_.empty()) return;
     if (is_at_bound()) return;
-    candidates_.add(Origin::structured, lattice_orders(problem_, lattices_, orders_, structured_terms() / 10, tools_));
+    candidates_.add(Origin::structured,
+                    lattice_orders(problem_, lattices_, order_context(), lattice_order_terms(), tools_));
     std::vector<HopBound> bounds = hop_bounds(problem_, lattices_, bound_terms(), tools_);
     if (!bounds.empty()) bounds_ = std::move(bounds);
   }
@@ -269,7 +276,6 @@ class Search {
   const Weighed weighed_;
   const Problem problem_;
   Candidates candidates_;
-  std::vector<NamedMap> orders_; // the usual one and the simple ones
   std::vector<Lattice> lattices_;
   std::vector<HopBound> bounds_;
 };

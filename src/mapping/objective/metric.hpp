@@ -16,8 +16,7 @@ class Metric {
  public:
   // Tori, meshes and Tofu without dead parts: a table for each axis. Fat trees of one level: one distance. Other
   // networks of up to `most_nodes_in_table` nodes: a table of all pairs. Else the network is asked each time; it must
-  // live as long. Only nodes with slots are
-  // asked about; distances of others are those on the axes, or 0.
+  // live as long. Only nodes with slots are asked about; distances of others are those on the axes, or 0.
   static Metric of(const Topology& network, const Slots& slots);
   static constexpr std::int32_t most_nodes_in_table = 8192; // 128 MiB
 
