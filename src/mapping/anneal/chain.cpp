@@ -14,7 +14,7 @@ constexpr int samples_of_heat = 12'800;
 constexpr int batches_of_temperature = 64;
 constexpr std::uint64_t local_of_256 = 205;         // proposals next to a partner; the others go anywhere
 constexpr std::uint64_t busy_of_256 = 179;          // proposals of busy ranks, where there are such
-constexpr std::int32_t most_slots_scanned = 8192;   // by descend(), for each rank
+constexpr std::size_t most_slots_scanned = 8192;    // by descend(), for each rank
 constexpr std::int64_t most_cost_entries = 1 << 25; // 256 MiB a chain
 
 struct Proposal {
@@ -71,13 +71,14 @@ class ChainOf final : public Chain {
     while (gained) {
       gained = false;
       for (std::int32_t rank = 0; rank < map_.ranks(); ++rank) {
-        if (terms <= 0 || stop()) return;
-        if (map_.slots() > most_slots_scanned) list_slots_near_partners(rank, slots);
-        const bool all = map_.slots() <= most_slots_scanned;
+        const bool all = static_cast<std::size_t>(map_.slots()) <= most_slots_scanned;
+        if (!all) list_slots_near_partners(rank, slots);
         const std::int32_t count = all ? map_.slots() : static_cast<std::int32_t>(slots.size());
         Move best;
         std::int64_t least = 0;
+        // Inside the loop: a hub's costs may take as many terms as it has partners, on each slot.
         for (std::int32_t at = 0; at < count; ++at) {
+          if (terms <= 0 || stop()) return;
           const Move move = move_of(rank, all ? at : slots[static_cast<std::size_t>(at)]);
           terms -= move.terms;
           if (move.slot < 0 || move.added >= least) continue;
@@ -200,8 +201,12 @@ class ChainOf final : public Chain {
 
   void list_slots_near_partners(std::int32_t rank, std::vector<std::int32_t>& slots) const {
     slots.clear();
-    for (const Graph::Edge& edge : graph_.of(rank))
+    for (const Graph::Edge& edge : graph_.of(rank)) {
       for (const std::int32_t node : nearby_.of(host_.node(map_.slot(edge.to)))) nearby_.append_slots(node, slots);
+      if (slots.size() >= most_slots_scanned) break;
+    }
+    std::sort(slots.begin(), slots.end());
+    slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
   }
 
   const Graph& graph_;

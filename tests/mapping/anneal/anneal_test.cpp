@@ -56,6 +56,25 @@ TEST(Chain, CountsHopBytesExactlyOnEveryNetwork) {
   }
 }
 
+// All talk to one rank, which has as many slots next to a partner as there are, and costs as many terms on each.
+TEST(Chain, DescendsFromAHubWithinItsTerms) {
+  constexpr std::int32_t nodes = 300, each = 32, ranks = nodes * each;
+  const auto network = std::make_shared<FatTree>(*FatTree::make({{nodes, 1, 1}}, nodes));
+  const Host host = *Host::make(network, Slots(nodes, each));
+  TrafficBuilder builder = *TrafficBuilder::make(ranks);
+  for (std::int32_t rank = 1; rank < ranks; ++rank) ASSERT_TRUE(builder.add(Rank{rank}, Rank{0}, 1 + rank % 7, 1));
+  const Traffic traffic = *std::move(builder).build();
+  const Graph graph = Graph::of(traffic);
+  const Problem problem{traffic, graph, host, {}};
+  const Nearby nearby(host);
+  const std::unique_ptr<Chain> chain = Chain::make(problem, nearby, Assignment::identity(ranks, host.size()), 1);
+  const std::int64_t before = chain->hop_bytes();
+  std::int64_t asked = 0;
+  chain->descend(1'000'000, [&] { return ++asked > 100'000'000; });
+  EXPECT_LE(asked, 1'000'000); // each question is a slot tried
+  EXPECT_LE(chain->hop_bytes(), before);
+}
+
 TEST(RankCosts, TablesAndSumsAgree) {
   Random random(6);
   const Host host = *Host::make(std::make_shared<Torus>(*Shape::parse("4x5mx2")), Slots(40, 1));
