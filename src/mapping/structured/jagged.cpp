@@ -59,8 +59,8 @@ double unlikeness(std::vector<double> lengths, std::vector<double> wanted) {
 class Cutter {
  public:
   Cutter(const HostForm& form, const CoordinatesOfRanks& at)
-      : form_(form), at_(at), ranks_(at.front().size()), slots_(form.coordinates_of_slot.front().size()),
-        slot_of_rank_(at.front().size()) {
+      : form_(form), places_(places_along_axes(at)), ranks_(at.front().size()),
+        slots_(form.coordinates_of_slot.front().size()), slot_of_rank_(at.front().size()) {
     std::iota(ranks_.begin(), ranks_.end(), 0);
     std::iota(slots_.begin(), slots_.end(), 0);
   }
@@ -75,17 +75,31 @@ class Cutter {
   }
 
  private:
-  static void sort_along(Numbers numbers, std::size_t axis, const std::vector<std::vector<Coordinate>>& at) {
-    // Ties by the other axes, the next one first.
-    const auto axes = at.size();
-    std::sort(numbers.begin(), numbers.end(), [&](std::int32_t a, std::int32_t b) {
-      for (std::size_t k = 0; k < axes; ++k) {
-        const auto& row = at[(axis + k) % axes];
-        if (row[static_cast<std::size_t>(a)] != row[static_cast<std::size_t>(b)])
-          return row[static_cast<std::size_t>(a)] < row[static_cast<std::size_t>(b)];
-      }
-      return a < b;
-    });
+  // The place of each rank among all along each axis; ties by the other axes, the next one first.
+  static std::vector<std::vector<std::int32_t>> places_along_axes(const CoordinatesOfRanks& at) {
+    const std::size_t axes = at.size();
+    std::vector<std::int32_t> order(at.front().size());
+    std::vector<std::vector<std::int32_t>> places(axes, order);
+    for (std::size_t axis = 0; axis < axes; ++axis) {
+      std::iota(order.begin(), order.end(), 0);
+      std::sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
+        for (std::size_t k = 0; k < axes; ++k) {
+          const auto& row = at[(axis + k) % axes];
+          if (row[as_index(a)] != row[as_index(b)]) return row[as_index(a)] < row[as_index(b)];
+        }
+        return a < b;
+      });
+      for (std::size_t place = 0; place < order.size(); ++place)
+        places[axis][as_index(order[place])] = static_cast<std::int32_t>(place);
+    }
+    return places;
+  }
+
+  static std::size_t as_index(std::int32_t number) { return static_cast<std::size_t>(number); }
+
+  auto by_place_along(std::size_t axis) const {
+    return
+        [&places = places_[axis]](std::int32_t a, std::int32_t b) { return places[as_index(a)] < places[as_index(b)]; };
   }
 
   Coordinate of_slot(std::size_t axis, std::int32_t slot) const {
@@ -107,10 +121,11 @@ class Cutter {
     std::size_t longest = 0;
     Coordinate extent = -1, middle = 0;
     for (std::size_t axis = 0; axis < form_.lengths.size(); ++axis) {
-      const auto [low, high] = std::minmax_element(slots.begin(), slots.end(), [&](std::int32_t a, std::int32_t b) {
-        return of_slot(axis, a) < of_slot(axis, b);
-      });
-      const Coordinate from = of_slot(axis, *low), to = of_slot(axis, *high);
+      Coordinate from = of_slot(axis, slots.front()), to = from;
+      for (const std::int32_t slot : slots) {
+        from = std::min(from, of_slot(axis, slot));
+        to = std::max(to, of_slot(axis, slot));
+      }
       if (to - from > extent) longest = axis, extent = to - from, middle = from + (to - from + 1) / 2;
     }
     std::size_t first = slots.size() / 2; // of slots at the same coordinates: those of a node
@@ -119,8 +134,9 @@ class Cutter {
                                              [&](std::int32_t slot) { return of_slot(longest, slot) < middle; });
       first = static_cast<std::size_t>(cut - slots.begin());
     }
-    sort_along(ranks, longest, at_);
     const std::size_t with_first = share(ranks.size(), first, slots.size());
+    std::nth_element(ranks.begin(), ranks.begin() + static_cast<std::ptrdiff_t>(with_first), ranks.end(),
+                     by_place_along(longest));
     halve(ranks.subspan(0, with_first), slots.subspan(0, first));
     halve(ranks.subspan(with_first), slots.subspan(first));
   }
@@ -131,7 +147,7 @@ class Cutter {
       for (std::size_t at = 0; at < ranks.size(); ++at) slot_of_rank_[static_cast<std::size_t>(ranks[at])] = slots[at];
       return;
     }
-    sort_along(ranks, axes.front(), at_);
+    std::sort(ranks.begin(), ranks.end(), by_place_along(axes.front()));
     std::stable_sort(slots.begin(), slots.end(), [&](std::int32_t a, std::int32_t b) {
       return of_slot(axes.front(), a) < of_slot(axes.front(), b);
     });
@@ -146,7 +162,7 @@ class Cutter {
   }
 
   const HostForm& form_;
-  const CoordinatesOfRanks& at_;
+  std::vector<std::vector<std::int32_t>> places_; // [axis][rank]
   std::vector<std::int32_t> ranks_, slots_, slot_of_rank_;
 };
 

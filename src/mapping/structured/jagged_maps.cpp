@@ -13,6 +13,7 @@ namespace kumihimo::mapping {
 namespace {
 
 constexpr std::size_t most_forms = 8, most_shapes = 3, most_folded = 3, most_layered = 6;
+constexpr std::int64_t terms_of_slot = 16; // what cutting takes for each slot, all levels together
 constexpr std::int32_t stretch_scale = 16; // of hops in a box that is longer or shorter than the host
 
 using Lengths = std::vector<std::int32_t>;
@@ -92,11 +93,13 @@ class JaggedSearch {
   }
 
   std::vector<JaggedMap> best() { return std::move(found_); }
+  std::int64_t terms() const { return terms_; } // used so far
 
  private:
   std::int64_t add(std::vector<std::int32_t> slots) {
     Assignment map = Assignment::of_slots(std::move(slots), problem_.host.size());
     const std::int64_t hops = hop_bytes(problem_.graph, problem_.host, map);
+    terms_ += terms_of_slot * problem_.host.size() + static_cast<std::int64_t>(problem_.graph.edges.size());
     const auto at = std::find_if(found_.begin(), found_.end(), [&](const JaggedMap& f) { return hops < f.hop_bytes; });
     if (at == found_.end() && found_.size() >= most_) return hops;
     if (std::any_of(found_.begin(), found_.end(), [&](const JaggedMap& f) { return f.map == map; })) return hops;
@@ -107,6 +110,7 @@ class JaggedSearch {
 
   const Problem& problem_;
   std::size_t most_;
+  std::int64_t terms_ = 0;
   std::vector<JaggedMap> found_;
 };
 
@@ -139,6 +143,7 @@ std::vector<JaggedMap> jagged_maps(const Problem& problem, const Shape& shape,
   for (const HostForm& form : forms)
     for (const Lengths& like : shapes_like(form.lengths, problem.graph.ranks())) {
       if (tools.stop()) return search.best();
+      if (search.terms() > terms) break; // the best forms come first
       const Box box = stretched_box(like, form.lengths);
       const std::int64_t share = terms / static_cast<std::int64_t>(forms.size() * most_shapes);
       std::vector<CoordinatesOfRanks> starts =
@@ -151,7 +156,8 @@ std::vector<JaggedMap> jagged_maps(const Problem& problem, const Shape& shape,
     }
   std::stable_sort(halved.begin(), halved.end(),
                    [](const Halved& a, const Halved& b) { return a.hop_bytes < b.hop_bytes; });
-  for (std::size_t at = 0; at < std::min(halved.size(), most_layered) && !tools.stop(); ++at)
+  for (std::size_t at = 0; at < std::min(halved.size(), most_layered) && search.terms() < 2 * terms && !tools.stop();
+       ++at)
     search.add_layered(*halved[at].form, halved[at].at);
   return search.best();
 }
