@@ -20,9 +20,10 @@ using mapping::Assignment;
 using mapping::Graph;
 using mapping::Host;
 
-constexpr std::size_t most_edges_to_search = 250'000;
+// Pairs of ranks that exchange bytes, and 16 for each rank: about two seconds.
+constexpr std::size_t most_work = 500'000, work_of_rank = 16;
 constexpr std::int64_t annealed_per_edge = 200, most_annealed = 50'000'000; // distances
-constexpr double cold = 1e-4;                                               // hardly any uphill exchange
+constexpr double cold = 1e-3;                                               // share of uphill exchanges
 constexpr std::uint64_t seed = 1;
 
 // The nodes numbered from 0 in the order of their first process; places of a network stay.
@@ -113,11 +114,8 @@ std::int64_t cost(const Graph& graph, const Job& job, const Processes& processes
   return processes.network ? mapping::hop_bytes(graph, job.host, map) : mapping::off_node_bytes(graph, job.host, map);
 }
 
-// Beyond the limit the search is stopped before it begins: the usual orders are left.
-mapping::Tools tools_for(const Graph& graph) {
-  mapping::Tools tools;
-  tools.stop = [is_large = graph.edges.size() > 2 * most_edges_to_search] { return is_large; };
-  return tools;
+bool is_too_large_to_search(const Graph& graph) {
+  return graph.edges.size() / 2 + work_of_rank * static_cast<std::size_t>(graph.ranks()) > most_work;
 }
 
 // What is to be reordered, and how it is seen.
@@ -129,9 +127,9 @@ struct Asked {
   const std::optional<Shape>& grid;
 };
 
-// The search of `place` at its fast effort. Exchanges of single ranks then go downhill: on nodes of few ranks a
-// bisection leaves some percent.
-Result<Assignment> search(const Asked& asked, const Assignment& current, const mapping::Tools& tools) {
+// The search of `place` at its fast effort. Exchanges of single ranks follow, which seldom go uphill: on nodes of
+// few ranks a bisection leaves some percent.
+Result<Assignment> search(const Asked& asked, const Assignment& current) {
   const auto& [traffic, graph, job, processes, grid] = asked;
   const mapping::MappingRequest request{.traffic = traffic,
                                         .host = job.host,
@@ -140,9 +138,12 @@ Result<Assignment> search(const Asked& asked, const Assignment& current, const m
                                         .nodes = processes.network.value_or(Shape{}),
                                         .grid = grid,
                                         .caps_links = false,
-                                        .usual = mapping::NamedMap{"current", current}};
+                                        .usual = mapping::NamedMap{"current", current},
+                                        .only_orders = is_too_large_to_search(graph)};
+  const mapping::Tools tools;
   mapping::Mapping mapping = TRY(map_ranks(request, tools));
   Assignment map = std::move(mapping.candidates[mapping.chosen].map);
+  if (request.only_orders) return map;
   const std::int64_t terms = std::min(most_annealed, annealed_per_edge * static_cast<std::int64_t>(graph.edges.size()));
   mapping::anneal(map, {traffic, graph, job.host, grid}, {terms, 1, cold}, seed, tools);
   return map;
@@ -227,14 +228,13 @@ Result<NewRanks> choose_ranks(const Traffic& traffic, const Processes& processes
   const Job job = TRY(job_of(processes));
   const Graph graph = mapping::weigh(Graph::of(traffic), job.host).graph;
   const Assignment current = with_ranks(as_they_are(traffic.ranks()), job);
-  const mapping::Tools tools = tools_for(graph);
-  const Assignment searched = TRY(search({traffic, graph, job, processes, grid}, current, tools));
+  const Assignment searched = TRY(search({traffic, graph, job, processes, grid}, current));
   Assignment found = with_fewest_moves(searched, current, job.host);
   const std::optional<Packages> packages = packages_of(processes, job);
   if (packages) {
     if (!judged(graph, processes, job, {}, current, found).are_better()) found = current;
     found = packages->on_job(
-        place_within_nodes(graph, packages->host, packages->on_packages(found), {&packages->package, 1}, seed, tools));
+        place_within_nodes(graph, packages->host, packages->on_packages(found), {&packages->package, 1}, seed, {}));
   }
   return judged(graph, processes, job, packages, current, found);
 }

@@ -34,8 +34,8 @@ struct NewRanks {
 
 // `traffic` is between ranks, of which process p now has rank p. `grid`: that the ranks form in row-major order, if
 // any. Bytes between nodes fall, or the order stays; of packages likewise, where those between nodes stay. The search
-// of mapping/choice, or the usual orders alone for graphs of more than 250,000 pairs of partners. Errors: a host that
-// cannot be made.
+// of mapping/choice, or the usual orders alone where pairs of partners and 16 times the ranks are more than 500,000.
+// Errors: a host that cannot be made.
 Result<NewRanks> choose_ranks(const Traffic& traffic, const Processes& processes, const std::optional<Shape>& grid);
 
 // What these ranks cost: for orders that come from elsewhere.

@@ -25,10 +25,11 @@ void Candidates::add(Origin origin, std::vector<NamedMap> maps) {
     all_.push_back({std::move(maps[at].name), origin, std::move(maps[at].map), measures[at], {}, true});
   }
   keep_links_to(link_cap_);
-  // The library's cap may leave nothing that is as short as the usual order.
-  const Measures& usual = all_.front().measures;
-  if (request_.objective == Objective::hop_bytes && all_[best()].measures.hop_bytes > usual.hop_bytes)
-    keep_links_to(usual.link_bytes_max);
+  keep_usual();
+}
+
+void Candidates::keep_usual() {
+  if (is_better_alone(all_.front(), all_[best()])) keep_links_to(all_.front().measures.link_bytes_max);
 }
 
 void Candidates::keep_links_to(std::int64_t cap) {
@@ -37,7 +38,10 @@ void Candidates::keep_links_to(std::int64_t cap) {
 }
 
 bool Candidates::is_better(const Candidate& a, const Candidate& b) const {
-  if (a.is_within_cap != b.is_within_cap) return a.is_within_cap;
+  return a.is_within_cap != b.is_within_cap ? a.is_within_cap : is_better_alone(a, b);
+}
+
+bool Candidates::is_better_alone(const Candidate& a, const Candidate& b) const {
   const Measures &x = a.measures, &y = b.measures;
   switch (request_.objective) {
   case Objective::links:

@@ -14,6 +14,10 @@ class Candidates {
   // Maps that are here already are left out. The best map of a library lowers the cap.
   void add(Origin origin, std::vector<NamedMap> maps);
 
+  // The library's cap may leave nothing that is as good as the usual order: then that one's links are the cap. Again
+  // after predictions.
+  void keep_usual();
+
   const std::vector<Candidate>& all() const { return all_; }
   std::vector<Candidate>& all() { return all_; }
   // What the busiest link may carry: no more than in the usual order, nor than in the library's map of fewest
@@ -30,6 +34,7 @@ class Candidates {
  private:
   void keep_links_to(std::int64_t cap);
   bool is_better(const Candidate& a, const Candidate& b) const;
+  bool is_better_alone(const Candidate& a, const Candidate& b) const; // whatever links carry
   const MappingRequest& request_;
   const Tools& tools_;
   std::vector<Candidate> all_;

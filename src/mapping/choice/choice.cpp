@@ -31,7 +31,7 @@ struct Work {
 
 Work work_of(Effort effort) {
   switch (effort) {
-  case Effort::fast: return {2'000, 8'000'000, 0, 0, 1, 0, 0, 1};
+  case Effort::fast: return {2'000, 2'000'000, 1'000, 2'000'000, 1, 1, 1, 1};
   case Effort::standard: return {100'000, 200'000'000, 100'000, 250'000'000, 4, 2, 2, 2};
   case Effort::thorough: return {1'000'000, 3'000'000'000, 2'000'000, 10'000'000'000, 16, 8, 4, 4};
   }
@@ -62,7 +62,8 @@ class Search {
 
   Mapping run() {
     add_usual_orders();
-    bounds_ = hop_bounds(problem_, {}, bound_terms() / 10, tools_); // maps first, sharper bounds after them
+    if (request_.only_orders) return result();
+    bounds_ = hop_bounds(problem_, {}, structured_terms() / 10, tools_); // maps first, sharper bounds after them
     for (void (Search::*step)() :
          {&Search::add_structured_maps, &Search::add_library_maps, &Search::add_bisections, &Search::polish})
       if (!is_at_bound() && !tools_.stop()) (this->*step)();
@@ -78,9 +79,6 @@ class Search {
   std::int64_t annealed_terms() const {
     return terms_for(work_.annealed_per_rank, work_.most_annealed, request_.traffic.ranks());
   }
-  std::int64_t bound_terms() const {
-    return request_.effort == Effort::fast ? structured_terms() / 4 : structured_terms();
-  }
 
   double least_hops() const { return bounds_.empty() ? 0 : bounds_.front().average_hops; }
   const Candidate& best() const { return candidates_.all()[candidates_.best()]; }
@@ -89,6 +87,9 @@ class Search {
   }
   // Nothing better is worth a search: of hop-bytes alone bounds are often reached.
   bool is_at_bound() const { return is_within(1.0005); }
+
+  // For a quick search: a map of a grid that is close to the bound is better than what cutting finds.
+  bool is_good_enough() const { return request_.effort == Effort::fast && is_within(lattices_.empty() ? 1.02 : 1.5); }
 
   void report(std::string phase) const {
     const Measures& measures = best().measures;
@@ -125,48 +126,48 @@ class Search {
     if (request_.usual) candidates_.add(Origin::order, {*request_.usual});
     candidates_.add(Origin::order, {{"block", Assignment::identity(context.ranks, host.size())}});
     std::vector<NamedMap> orders;
-    for (const std::string& order : simple_orders(context))
+    for (const std::string& order : simple_orders(context)) {
+      if (tools_.stop()) break;
       if (const Result<Placement> placement = placement_in_order(order, context))
         orders.push_back({order, Assignment::of(*placement)});
-    if (request_.effort == Effort::fast && request_.objective == Objective::hop_bytes)
-      add_shortest(std::move(orders));
-    else
-      candidates_.add(Origin::order, std::move(orders));
+    }
+    add(Origin::order, std::move(orders));
     candidates_.add(Origin::user, request_.starts);
   }
 
-  // Link loads take ten times as long as hop-bytes: orders that are not shorter than the best one so far go without.
-  void add_shortest(std::vector<NamedMap> orders) {
+  // Link loads take ten times as long as hop-bytes: in a quick search, maps that are not shorter than the best one so
+  // far go without, and so do all but the shortest that links can carry.
+  void add(Origin origin, std::vector<NamedMap> maps) {
+    if (request_.effort != Effort::fast || request_.objective != Objective::hop_bytes)
+      return candidates_.add(origin, std::move(maps));
     std::vector<std::pair<std::int64_t, std::size_t>> lengths;
-    for (std::size_t at = 0; at < orders.size(); ++at)
-      lengths.emplace_back(hop_bytes(problem_.graph, problem_.host, orders[at].map), at);
+    for (std::size_t at = 0; at < maps.size(); ++at)
+      lengths.emplace_back(hop_bytes(problem_.graph, problem_.host, maps[at].map), at);
     std::sort(lengths.begin(), lengths.end());
-    const std::size_t first = candidates_.best(); // block, or where ranks are without a map
-    const std::int64_t usual = hop_bytes(problem_.graph, problem_.host, best().map);
+    const std::size_t first = candidates_.best();
+    const std::int64_t shortest = best().measures.hop_bytes;
     for (const auto& [length, at] : lengths) {
-      if (length >= usual || candidates_.best() != first) return;
+      if (length >= shortest || candidates_.best() != first) return;
       std::vector<NamedMap> one;
-      one.push_back(std::move(orders[at]));
-      candidates_.add(Origin::order, std::move(one));
+      one.push_back(std::move(maps[at]));
+      candidates_.add(origin, std::move(one));
     }
   }
 
   void add_structured_maps() {
     report("structure");
     lattices_ = recognise(problem_.graph);
-    candidates_.add(Origin::structured,
-                    structured_maps(problem_, lattices_, structured_terms(), request_.seed, during("structured maps")));
+    add(Origin::structured,
+        structured_maps(problem_, lattices_, structured_terms(), request_.seed, during("structured maps")));
     if (lattices_.empty()) return;
     if (is_at_bound()) return;
-    candidates_.add(Origin::structured,
-                    lattice_orders(problem_, lattices_, order_context(), lattice_order_terms(), tools_));
-    std::vector<HopBound> bounds = hop_bounds(problem_, lattices_, bound_terms(), tools_);
+    add(Origin::structured, lattice_orders(problem_, lattices_, order_context(), lattice_order_terms(), tools_));
+    std::vector<HopBound> bounds = hop_bounds(problem_, lattices_, structured_terms(), tools_);
     if (!bounds.empty()) bounds_ = std::move(bounds);
   }
 
   void add_library_maps() {
-    // A map of a grid that is close to the bound is better than what a library finds.
-    if (request_.effort == Effort::fast && is_within(lattices_.empty() ? 1.02 : 1.3)) return;
+    if (is_good_enough()) return;
     for (Partitioner* const library : request_.partitioners) {
       report(fmt::format("map by {}", library->name()));
       std::vector<NamedMap> found;
@@ -183,10 +184,12 @@ class Search {
   }
 
   void add_bisections() {
-    Partitioner& cutter = request_.partitioners.empty() ? *own_ : *request_.partitioners.front();
-    const int count = work_.library_maps == 1 && request_.partitioners.empty() ? 1 : work_.bisections;
+    if (is_good_enough()) return;
+    // A quick search has the library's own map already: other cuts add more to it than the same ones.
+    const bool has_own_cuts = request_.effort == Effort::fast || request_.partitioners.empty();
+    Partitioner& cutter = has_own_cuts ? *own_ : *request_.partitioners.front();
     std::vector<NamedMap> found;
-    for (int at = 0; at < count && !tools_.stop(); ++at) {
+    for (int at = 0; at < work_.bisections && !tools_.stop(); ++at) {
       BisectOptions options;
       options.seed = request_.seed + static_cast<std::uint64_t>(at);
       found.push_back({fmt::format("bisection {} by {}", at + 1, cutter.name()),
@@ -197,15 +200,17 @@ class Search {
 
   // The best of each origin, annealed.
   void polish() {
+    if (is_good_enough()) return;
     const std::vector<std::size_t> starts = candidates_.best_of_origins(work_.finalists);
     std::vector<NamedMap> found;
     for (const std::size_t start : starts) {
       if (tools_.stop()) break;
       const Candidate& candidate = candidates_.all()[start];
       const bool has_structure = candidate.origin != Origin::bisection && candidate.origin != Origin::library;
+      const bool stays_cool = has_structure || request_.effort == Effort::fast; // which has no time to cool down
       NamedMap map{candidate.name + ", annealed", candidate.map};
       const Annealing annealing{annealed_terms() / static_cast<std::int64_t>(starts.size()), work_.chains,
-                                has_structure ? cool : hot};
+                                stays_cool ? cool : hot};
       anneal(map.map, problem_, annealing, request_.seed, during("annealing"));
       found.push_back(std::move(map));
     }
@@ -215,7 +220,7 @@ class Search {
   // Brings the best maps within what links may carry; for the objective `links`, to the least that is found.
   void keep_links_cool() {
     constexpr double least_worth = 0.97; // relief costs hop-bytes and time
-    if (work_.finalists == 0) return;
+    if (request_.effort == Effort::fast) return;
     const Weighed weighed = weigh(Graph::of(request_.traffic), request_.host);
     const Problem problem{request_.traffic, weighed.graph, request_.host, request_.grid};
     const Annealing annealing{annealed_terms() / 4, work_.chains, cool};
@@ -253,6 +258,7 @@ class Search {
                      least_hops()});
       if (request_.seconds) candidate.seconds = request_.seconds(candidate.map.placement(request_.host.slots));
     }
+    candidates_.keep_usual();
   }
 
   Mapping result() {
@@ -263,7 +269,8 @@ class Search {
     if (is_of_hops) mapping.bounds = bounds_;
     const Weighed weighed = weigh(Graph::of(request_.traffic), request_.host);
     const Problem real{request_.traffic, weighed.graph, request_.host, request_.grid};
-    mapping.link_bounds = link_bounds(real, is_of_hops ? least_hops() : 0, bound_terms() / 10, tools_);
+    if (!request_.only_orders)
+      mapping.link_bounds = link_bounds(real, is_of_hops ? least_hops() : 0, structured_terms() / 10, tools_);
     mapping.complete = !tools_.stop();
     mapping.candidates = std::move(candidates_.all());
     return mapping;
@@ -301,8 +308,8 @@ Status check(const MappingRequest& request) {
 Result<Mapping> map_ranks(const MappingRequest& request, const Tools& tools) {
   if (const Status status = check(request); !status) return status.error();
   // With one rank a node all maps have the same bytes between nodes: hop-bytes decide.
-  const bool all_off_node = request.host.slots.are_even() && request.host.slots.size() == request.host.slots.nodes();
-  if (request.objective != Objective::off_node || all_off_node) return Search(request, request.host, tools).run();
+  if (request.objective != Objective::off_node || request.host.has_one_slot_a_node())
+    return Search(request, request.host, tools).run();
   const Result<Host> flat = without_distances(request.host);
   if (!flat) return flat.error();
   return Search(request, *flat, tools).run();

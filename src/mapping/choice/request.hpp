@@ -32,6 +32,7 @@ struct MappingRequest {
   bool caps_links = true;
   // Where ranks are without a map; none: in block order. The result is compared with it.
   std::optional<NamedMap> usual = {};
+  bool only_orders = false;                        // no search: the usual orders and the starts are compared; no bounds
   std::vector<NamedMap> starts = {};               // of the user; candidates too
   std::span<Partitioner* const> partitioners = {}; // none: the project's own
   // For objective time: predicted seconds of a placement. A candidate without a prediction loses.

@@ -6,6 +6,7 @@
 #include "placement/slots.hpp"
 #include "topology/level.hpp"
 
+#include <algorithm>
 #include <span>
 
 namespace kumihimo::mapping {
@@ -24,7 +25,10 @@ struct Host {
 
   std::int32_t size() const { return slots.size(); }
   std::int32_t node(std::int32_t slot) const { return node_of_slot[static_cast<std::size_t>(slot)]; }
-  bool has_one_slot_a_node() const { return slots.are_even() && slots.size() == slots.nodes(); }
+  // Whether no node has several slots.
+  bool has_one_slot_a_node() const {
+    return std::adjacent_find(node_of_slot.begin(), node_of_slot.end()) == node_of_slot.end();
+  }
 };
 
 } // namespace kumihimo::mapping

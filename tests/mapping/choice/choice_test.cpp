@@ -145,6 +145,37 @@ TEST(Choice, OfEqualBytesBetweenNodesTakesTheLeastHopBytes) {
   EXPECT_LE(off_node.hop_bytes, hops.hop_bytes);
 }
 
+TEST(Choice, OfOneSlotANodeAndHolesTakesTheLeastHopBytes) {
+  const Traffic traffic = traffic_of(*GridPattern::parse("8x8:5"));
+  std::vector<std::int32_t> sizes(81, 1);
+  sizes[0] = 0;
+  const Host host = *Host::make(torus("9x9"), *Slots::of_nodes(sizes));
+  const auto found = [&](Objective objective) {
+    const MappingRequest request{.traffic = traffic, .host = host, .objective = objective, .nodes = Shape({{9}, {9}})};
+    return chosen(*map_ranks(request, {})).measures;
+  };
+  EXPECT_EQ(found(Objective::off_node), found(Objective::hop_bytes));
+}
+
+TEST(Choice, OfOrdersAloneHasNoOtherCandidates) {
+  const Traffic traffic = with_other_numbers(traffic_of(*GridPattern::parse("6x6:5")), 3);
+  const Host host = *Host::make(torus("6x6"), Slots(36, 1));
+  const Mapping mapping =
+      *map_ranks({.traffic = traffic, .host = host, .nodes = Shape({{6}, {6}}), .only_orders = true}, {});
+  EXPECT_GT(mapping.candidates.size(), 3U);
+  for (const Candidate& candidate : mapping.candidates) EXPECT_EQ(candidate.origin, Origin::order) << candidate.name;
+}
+
+TEST(Choice, StopsBetweenOrders) {
+  const Traffic traffic = traffic_of(*GridPattern::parse("6x6:5"));
+  const Host host = *Host::make(torus("6x6"), Slots(36, 1));
+  Tools tools;
+  tools.stop = [] { return true; };
+  const Mapping mapping = *map_ranks({.traffic = traffic, .host = host, .nodes = Shape({{6}, {6}})}, tools);
+  EXPECT_EQ(mapping.candidates.size(), 1U);
+  EXPECT_FALSE(mapping.complete);
+}
+
 // A library whose map lowers the cap below what the usual order carries, at the price of hop-bytes.
 class CoolLibrary final : public Partitioner {
  public:
@@ -171,6 +202,27 @@ TEST(Choice, IsNotLongerThanTheUsualOrderBecauseOfALibrary) {
         *map_ranks({.traffic = traffic, .host = host, .effort = Effort::fast, .partitioners = libraries}, {});
     EXPECT_LE(chosen(mapping).measures.hop_bytes, mapping.candidates.front().measures.hop_bytes);
     EXPECT_LE(chosen(mapping).measures.link_bytes_max, mapping.candidates.front().measures.link_bytes_max);
+  }
+}
+
+// Nor has it more bytes between nodes, or takes longer, where that is asked for.
+TEST(Choice, IsNotWorseInItsObjectiveBecauseOfALibrary) {
+  Random random(22);
+  for (int turn = 0; turn < 40; ++turn) {
+    const Host host = *Host::make(torus("4"), Slots(4, 2));
+    const Traffic traffic = any_traffic(8, random);
+    CoolLibrary library;
+    Partitioner* const libraries[] = {&library};
+    MappingRequest request{.traffic = traffic, .host = host, .effort = Effort::fast, .partitioners = libraries};
+    request.objective = Objective::off_node;
+    const Mapping off_node = *map_ranks(request, {});
+    EXPECT_LE(chosen(off_node).measures.off_node_bytes, off_node.candidates.front().measures.off_node_bytes);
+    request.objective = Objective::time;
+    request.seconds = [&](const Placement& placement) -> std::optional<double> {
+      return placement.slot(Rank{0}).node.value; // the usual order is the fastest
+    };
+    const Mapping time = *map_ranks(request, {});
+    EXPECT_LE(*chosen(time).seconds, *time.candidates.front().seconds);
   }
 }
 
