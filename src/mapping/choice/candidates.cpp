@@ -8,9 +8,11 @@ namespace kumihimo::mapping {
 
 void Candidates::add(Origin origin, std::vector<NamedMap> maps) {
   std::erase_if(maps, [&](const NamedMap& map) {
-    return std::any_of(all_.begin(), all_.end(), [&](const Candidate& c) { return c.map == map.map; });
+    const auto same = std::find_if(all_.begin(), all_.end(), [&](const Candidate& c) { return c.map == map.map; });
+    if (same == all_.end()) return false;
+    if (origin == Origin::library) lower_cap(same->measures);
+    return true;
   });
-  if (maps.empty()) return;
   std::vector<Measures> measures(maps.size());
   tools_.parallel(static_cast<int>(maps.size()), [&](int at) {
     const auto map = static_cast<std::size_t>(at);
@@ -18,11 +20,8 @@ void Candidates::add(Origin origin, std::vector<NamedMap> maps) {
   });
   for (std::size_t at = 0; at < maps.size(); ++at) {
     if (all_.empty()) link_cap_ = measures[at].link_bytes_max;
-    if (origin == Origin::library && (library_hop_bytes_ < 0 || measures[at].hop_bytes < library_hop_bytes_)) {
-      library_hop_bytes_ = measures[at].hop_bytes;
-      link_cap_ = std::min(all_.front().measures.link_bytes_max, measures[at].link_bytes_max);
-    }
     all_.push_back({std::move(maps[at].name), origin, std::move(maps[at].map), measures[at], {}, true});
+    if (origin == Origin::library) lower_cap(measures[at]);
   }
   keep_links_to(link_cap_);
   keep_usual();
@@ -30,6 +29,12 @@ void Candidates::add(Origin origin, std::vector<NamedMap> maps) {
 
 void Candidates::keep_usual() {
   if (is_better_alone(all_.front(), all_[best()])) keep_links_to(all_.front().measures.link_bytes_max);
+}
+
+void Candidates::lower_cap(const Measures& library) {
+  if (library_hop_bytes_ >= 0 && library.hop_bytes >= library_hop_bytes_) return;
+  library_hop_bytes_ = library.hop_bytes;
+  link_cap_ = std::min(all_.front().measures.link_bytes_max, library.link_bytes_max);
 }
 
 void Candidates::keep_links_to(std::int64_t cap) {

@@ -11,7 +11,7 @@ class Candidates {
   // The first map to be added is the usual order.
   Candidates(const MappingRequest& request, const Tools& tools) : request_(request), tools_(tools) {}
 
-  // Maps that are here already are left out. The best map of a library lowers the cap.
+  // Maps that are here already are left out. The best map of a library lowers the cap, also if it is here already.
   void add(Origin origin, std::vector<NamedMap> maps);
 
   // The library's cap may leave nothing that is as good as the usual order: then that one's links are the cap. Again
@@ -32,6 +32,7 @@ class Candidates {
   std::vector<std::size_t> best_of_origins(std::size_t most) const;
 
  private:
+  void lower_cap(const Measures& library);
   void keep_links_to(std::int64_t cap);
   bool is_better(const Candidate& a, const Candidate& b) const;
   bool is_better_alone(const Candidate& a, const Candidate& b) const; // whatever links carry

@@ -1,5 +1,6 @@
 #include "../networks.hpp"
 #include "../random_inputs.hpp"
+#include "mapping/choice/candidates.hpp"
 #include "mapping/choice/choice.hpp"
 #include "mapping/objective/link_loads.hpp"
 #include "placement/orders.hpp"
@@ -224,6 +225,26 @@ TEST(Choice, IsNotWorseInItsObjectiveBecauseOfALibrary) {
     const Mapping time = *map_ranks(request, {});
     EXPECT_LE(*chosen(time).seconds, *time.candidates.front().seconds);
   }
+}
+
+// Ranks 0 and 1 send one byte each, two nodes along a row of four: in block order both cross the middle link.
+TEST(Candidates, ALibraryMapThatIsHereAlreadyLowersTheCap) {
+  TrafficBuilder builder = *TrafficBuilder::make(4);
+  ASSERT_TRUE(builder.add(Rank{0}, Rank{2}, 1, 1).ok());
+  ASSERT_TRUE(builder.add(Rank{1}, Rank{3}, 1, 1).ok());
+  const Traffic traffic = *std::move(builder).build();
+  const Host host = *Host::make(torus("4m"), Slots(4, 1));
+  const MappingRequest request{traffic, host};
+  const Tools tools;
+  Candidates candidates(request, tools);
+  const Assignment near = Assignment::of_slots({0, 2, 1, 3}, 4);
+  candidates.add(Origin::order, {{"block", Assignment::identity(4, 4)}, {"near", near}});
+  EXPECT_EQ(candidates.link_cap(), 2);
+  candidates.add(Origin::library, {{"library", near}});
+  EXPECT_EQ(candidates.link_cap(), 1);
+  EXPECT_EQ(candidates.all().size(), 2U);
+  EXPECT_FALSE(candidates.all().front().is_within_cap);
+  EXPECT_TRUE(candidates.all().back().is_within_cap);
 }
 
 TEST(Choice, ComparesWithTheUsualOrderThatItIsGiven) {
