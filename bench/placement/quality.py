@@ -99,7 +99,7 @@ def main() -> int:
     TOOLS.update({name: given for name in TOOLS if (given := getattr(options, name.lower()))})
     rows = table_rows() if options.unseen is None else unseen_rows(options.unseen)
     efforts = options.efforts.split(",")
-    peers = peers_here(options.peers.split(","))
+    peers = peers_here([name for name in options.peers.split(",") if name])
     print("Cells: average hops / busiest link; processor time. Scotch: best .. worst of 8.\n")
     print("| graph | torus | bound | identity | " + " | ".join([*efforts, *peers, "best known"]) + " | wall |")
     print("|---" * (6 + len(efforts) + len(peers)) + "|")

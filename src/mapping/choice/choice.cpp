@@ -32,7 +32,7 @@ struct Work {
 Work work_of(Effort effort) {
   switch (effort) {
   case Effort::fast: return {2'000, 2'000'000, 1'000, 2'000'000, 1, 1, 1, 1};
-  case Effort::standard: return {100'000, 200'000'000, 100'000, 250'000'000, 4, 2, 2, 2};
+  case Effort::standard: return {80'000, 160'000'000, 80'000, 200'000'000, 4, 2, 2, 2};
   case Effort::thorough: return {1'000'000, 3'000'000'000, 2'000'000, 10'000'000'000, 16, 8, 4, 4};
   }
   return {};
