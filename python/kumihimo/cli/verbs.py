@@ -31,6 +31,8 @@ VERBS: tuple[str, ...] = (
         "verify",
         "simulate",
         "simulate app",
+        "campaign",
+        "campaign show",
         "place",
         "bench",
         "bench vectorisation",

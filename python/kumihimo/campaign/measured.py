@@ -1,0 +1,77 @@
+"""Measured times beside predicted ones: the rows of a CSV file, by the names of the campaign.
+
+[measured] of the file names the CSV file; `columns` gives each of our names an expression over the columns of the CSV
+file, `names` other spellings of texts, and `where` the rows to take.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Mapping
+from pathlib import Path
+
+from kumihimo import files
+from kumihimo.campaign.database import MEASURED
+from kumihimo.campaign.description import Campaign, check_keys
+from kumihimo.campaign.expressions import Expression
+from kumihimo.errors import did_you_mean, missing, wrong_value
+
+KEYS = ("file", "columns", "names", "where")
+
+
+def read(campaign: Campaign) -> list[dict]:
+    """A row for each that is taken: parameters, then seconds and where the file has them low and high."""
+    told = campaign.measured
+    if told is None:
+        return []
+    check_keys(told, KEYS, "[measured]")
+    if not isinstance(told.get("file"), str):
+        raise missing("the file of [measured]", 'add file = "measured.csv"')
+    path = campaign.folder / told["file"]
+    listed = told.get("columns", {})
+    if not isinstance(listed, dict) or "seconds" not in listed:
+        raise missing("seconds under [measured.columns]", 'add for example seconds = "median_us * 1e-6"')
+    columns = {name.replace("-", "_"): Expression(text, f"measured.columns.{name}") for name, text in listed.items()}
+    points = campaign.points()
+    known = {name for point in points for name in point.values} | {"ranks"}
+    for name in columns:
+        if name not in known and name not in MEASURED:
+            advice = did_you_mean(name, [*known, *MEASURED], "leave it out")
+            raise wrong_value("a column of [measured] must be a parameter of the campaign", f"'{name}'", advice)
+    where = Expression(told["where"], "where of [measured]") if "where" in told else None
+    return [row for cells in cells_of(path) if (row := row_of(cells, columns, told.get("names", {}), where))]
+
+
+def cells_of(path: Path) -> list[dict]:
+    reader = csv.DictReader(io.StringIO(files.read_text(path, "the file of measured times")))
+    try:
+        return [{name: number_or_text(cell) for name, cell in row.items() if name} for row in reader]
+    except csv.Error as error:
+        raise wrong_value(f"{path} must be CSV with a line of names", error) from None
+
+
+def number_or_text(cell: str | None) -> object:
+    text = (cell or "").strip()
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def row_of(cells: Mapping, columns: Mapping, names: Mapping, where: Expression | None) -> dict | None:
+    """None where it is not taken: `where` does not hold, or a text has no name in `names`."""
+    if where is not None and not where.value(cells):
+        return None
+    row = {name: expression.value(cells) for name, expression in columns.items()}
+    for name, spellings in names.items():
+        if row.get(name) not in spellings:
+            return None
+        row[name] = spellings[row[name]]
+    seconds = row["seconds"]
+    if not isinstance(seconds, (int, float)) or not 0 < seconds < math.inf:
+        raise wrong_value("measured seconds must be numbers above 0", repr(seconds))
+    return row

@@ -1,0 +1,161 @@
+"""`kumihimo campaign`: the predictions of a campaign file, on all cores or ranks, into one database."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Optional
+
+from kumihimo import odd_bytes
+from kumihimo.campaign import description, measured, running
+from kumihimo.campaign.database import FAILED, NOT_APPLICABLE, OK, Database, key_of
+from kumihimo.campaign.description import Campaign, Point
+from kumihimo.cli import campaign_points, options, output, progress
+from kumihimo.cli.options import option
+from kumihimo.errors import did_you_mean, wrong_value
+from kumihimo.package_files import folder
+from kumihimo.quantities import counted
+
+Argument = options.argument("FILE", "Campaign file, or the name of one that comes with kumihimo.", Optional[str])
+
+
+def command(
+    name: Argument = None,
+    out: option("--out -o FILE", "Database [default: NAME.sqlite in this folder].", Path) = None,
+    workers: option("--workers -j N", "Processes [default: one for each core].", int) = None,
+    dry_run: option("--dry-run", "Print the points, without computing them.") = False,
+    fresh: option("--fresh", "Compute finished points again, too.") = False,
+    as_json: options.Json = False,
+) -> int:
+    """Compute all predictions of a campaign file, or those that are missing. Without FILE: list those that come with
+    kumihimo.
+
+    A run that was killed continues when it is started again. Under mpirun or srun, the ranks of the launch compute.
+
+    \b
+    Examples:
+    kumihimo campaign blue-waters
+    mpirun -n 128 kumihimo campaign sweep.toml --out sweep.sqlite
+    """
+    if name is None:
+        return list_shipped(as_json)
+    if workers is not None and workers < 1:
+        raise wrong_value("--workers must be at least 1", workers, "leave it out for one for each core")
+    campaign = description.read(path_of(name), campaign_points.options())
+    points = [(key_of(each, campaign.folder, folder("machines")), each) for each in campaign.points()]
+    if dry_run:
+        return show_points(campaign, points, as_json)
+    out = out or Path(f"{campaign.name}.sqlite")
+    rows = measured.read(campaign)
+    if running.is_under_launcher():
+        with running.ranks() as executor:
+            if executor is None:
+                return 0
+            return run(campaign, points, rows, out, fresh, workers, as_json, executor)
+    return run(campaign, points, rows, out, fresh, workers, as_json, None)
+
+
+def shipped() -> dict[str, Path]:
+    return {path.stem: path for path in sorted(folder("campaigns").glob("*.toml"))}
+
+
+def path_of(name: str) -> Path:
+    path = Path(name)
+    known = shipped()
+    if name in known and not path.exists():
+        return known[name]
+    if not path.exists():
+        advice = did_you_mean(name, known, f"name a file, or one of {', '.join(known)}")
+        raise wrong_value("the campaign must be a file or the name of one", odd_bytes.printable(name), advice)
+    return path
+
+
+def list_shipped(as_json: bool) -> int:
+    every = [description.read(path, campaign_points.options()) for path in shipped().values()]
+    rows = [(each.name, each.summary) for each in every]
+    if as_json:
+        output.print_json({"results": [{"name": a, "summary": b} for a, b in rows], **output.own_cost()})
+    else:
+        output.print_table("", ("campaign", "summary"), rows)
+    return 0
+
+
+def show_points(campaign: Campaign, points: Sequence[tuple[str, Point]], as_json: bool) -> int:
+    if as_json:
+        output.print_json({"results": [dict(point.values) for _, point in points], **output.own_cost()})
+        return 0
+    names = list(dict.fromkeys(name for _, point in points for name in point.values))
+    rows = [[str(point.values.get(name, "")) for name in names] for _, point in points]
+    output.print_table("", names, rows)
+    different = len({key for key, _ in points})
+    output.print_line(f"{campaign.name}: {counted(len(points), 'point')}, {counted(different, 'prediction')}")
+    return 0
+
+
+def run(
+    campaign: Campaign,
+    points: Sequence[tuple[str, Point]],
+    rows: Sequence[dict],
+    out: Path,
+    fresh: bool,
+    workers: int | None,
+    as_json: bool,
+    ranks: object,
+) -> int:
+    with Database(out, new=True) as database:
+        database.check_is_of(campaign)
+        database.set_plan(campaign, points, rows)
+        finished = set() if fresh else database.finished()
+        todo = {key: point for key, point in points if key not in finished}
+        words = [(key, description.words_of(campaign.options, point)) for key, point in todo.items()]
+        with progress.Interruption() as interruption, progress.bar(campaign.name, len(words), lines=True) as advance:
+            work(words, campaign.folder, database, advance, workers, ranks)
+        if interruption.code:
+            left = database.counts().get("missing", 0)
+            output.message(
+                f"interrupted; {left} of {counted(len(points), 'point')} are left, start it again to continue"
+            )
+            return interruption.code
+        return told(campaign, database, len(words), as_json)
+
+
+def work(words: list, where: Path, database: Database, advance: object, workers: int | None, ranks: object) -> None:
+    done = 0
+
+    def store(ended: list[tuple[str, dict]]) -> None:
+        nonlocal done
+        database.add(ended)
+        for _ in ended:
+            done += 1
+            advance(f"{10 * done // len(words) * 10} %")
+
+    if ranks is None:
+        running.compute(words, str(where), campaign_points.predict, store, workers or running.default_workers())
+    else:
+        running.compute_on_ranks(ranks, words, str(where), campaign_points.predict, store)
+
+
+def told(campaign: Campaign, database: Database, computed: int, as_json: bool) -> int:
+    """What the database has now, and the exit code."""
+    counts = database.counts()
+    failures = {row["error"]: row for row in reversed(database.rows()) if row["status"] == FAILED}
+    if as_json:
+        output.print_json(
+            {
+                "campaign": campaign.name,
+                "database": odd_bytes.printable(str(database.path)),
+                "points": sum(counts.values()),
+                "computed": computed,
+                "ok": counts.get(OK, 0),
+                "not_applicable": counts.get(NOT_APPLICABLE, 0),
+                "failed": counts.get(FAILED, 0),
+                **output.own_cost(),
+            }
+        )
+        return 1 if failures else 0
+    others = [f"{number} {status}" for status, number in counts.items() if status != OK]
+    text = f"{campaign.name}: {counted(sum(counts.values()), 'point')}"
+    output.print_line(f"{text}{', of which ' if others else ''}{', '.join(others)}; {computed} computed now")
+    output.print_list("Failed:", [f"point {row['place']}: {error}" for error, row in list(failures.items())[:5]])
+    output.print_line(f"in {odd_bytes.printable(str(database.path))}; see kumihimo campaign show")
+    return 1 if failures else 0

@@ -1,0 +1,67 @@
+"""The points of a campaign, as `kumihimo simulate` understands them: its options, and one prediction."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+import json
+import os
+from collections.abc import Sequence
+
+import click
+
+from kumihimo import cli
+from kumihimo.campaign.database import FAILED, NOT_APPLICABLE, OK
+from kumihimo.campaign.description import Option
+from kumihimo.cli import verbs
+from kumihimo.errors import KumihimoError, NotApplicable
+
+NOT_OF_POINTS = ("json", "links", "help")  # how results are shown
+
+
+@functools.cache
+def simulate() -> click.Command:
+    return verbs.load("simulate")
+
+
+def options() -> dict[str, Option]:
+    """All that a point may have, by name."""
+    found = {}
+    for each in simulate().params:
+        is_option = isinstance(each, click.Option)
+        word = max(each.opts, key=len) if is_option else ""
+        name = word.removeprefix("--").replace("-", "_") or each.name
+        if name not in NOT_OF_POINTS:
+            found[name] = Option(name, word, kind_of(each, name), each.multiple if is_option else False)
+    return found
+
+
+def kind_of(option: click.Parameter, name: str) -> str:
+    if getattr(option, "is_flag", False):
+        return "flag"
+    if isinstance(option.type, click.types.IntParamType):
+        return "integer"
+    return "size" if name == "bytes" or name.endswith("_bytes") else "text"
+
+
+def predict(words: Sequence[str], folder: str) -> dict:
+    """What `kumihimo simulate WORDS --json` finds, with paths relative to `folder`. An error is the outcome of this
+    point alone."""
+    os.chdir(folder)
+    printed = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(printed):
+            simulate().main([*words, "--json"], prog_name="kumihimo simulate", standalone_mode=False)
+        (result,) = json.loads(printed.getvalue())["results"]
+    except NotApplicable as error:
+        return {"status": NOT_APPLICABLE, "error": str(error)}
+    except KumihimoError as error:
+        return {"status": FAILED, "error": str(error)}
+    except click.UsageError as error:
+        return {"status": FAILED, "error": cli.usage(error)}
+    except MemoryError:
+        return {"status": FAILED, "error": "there is not enough memory for this case; take fewer --workers"}
+    except Exception as error:
+        return {"status": FAILED, "error": f"{type(error).__name__}: {error}"}
+    return {"status": OK, "result": result}

@@ -1,0 +1,78 @@
+"""Expressions of campaign files: values, units, and what they must not do."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kumihimo.campaign.expressions import Expression
+from kumihimo.errors import BadInput
+
+
+def value(text: str, **values: object) -> object:
+    return Expression(text, "test").value(values)
+
+
+def test_values():
+    assert value("nodes * 16", nodes=4) == 64
+    assert value("48 / n", n=3) == 16 and isinstance(value("48 / n", n=3), int)
+    assert value("n / 3", n=1) == pytest.approx(1 / 3)
+    assert value("f'{n}x{n}x{2 * n}'", n=4) == "4x4x8"
+    assert value("a if n > 2 else b", a="x", b="y", n=2) == "y"
+    assert value("int(log2(n)) + min(n, 3)", n=8) == 6
+    assert value("library in ('mpich', 'openmpi') and not n % 2", library="mpich", n=4) is True
+    assert value("replace(lower(name), '-', '_')", name="Re-Do") == "re_do"
+
+
+def test_powers():
+    assert value("2 ** (m // 3) ** 2", m=9) == 512
+    with pytest.raises(BadInput, match="an exponent of at most 63"):
+        value("9 ** 9 ** 9")
+
+
+def test_sizes_have_units_outside_of_texts():
+    assert value("bytes <= 12KiB", bytes=12288) is True and value("bytes < 12 * 1KiB", bytes=12288) is False
+    assert value("1.5MiB + 8B") == 3 * 2**19 + 8
+    assert value("name == '1KiB'", name="1KiB") is True
+
+
+@given(st.integers(-1000, 1000), st.integers(1, 1000))
+def test_arithmetic_is_python_s(a, b):
+    assert value("a // b * b + a % b", a=a, b=b) == a
+    assert value("(a < b) == (b > a)", a=a, b=b) is True
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("nodes *", "must be an expression"),
+        ("", "must be an expression"),
+        ("().__class__", "attributes and subscripts are not allowed"),
+        ("nodes[0]", "attributes and subscripts are not allowed"),
+        ("[n for n in nodes]", "must be made of"),
+        ("(lambda: 1)()", "must be among min"),
+        ("open('/etc/passwd')", "must be among min"),
+        ("celi(n)", "did you mean ceil"),
+        ("min", "add parentheses"),
+        ("(" * 500 + "1" + ")" * 500, "must be an expression"),
+    ],
+)
+def test_what_is_no_expression(text, words):
+    with pytest.raises(BadInput, match=r"test must|functions in test") as error:
+        Expression(text, "test")
+    assert words in str(error.value)
+
+
+def test_an_expression_is_a_text():
+    with pytest.raises(BadInput, match="in quotes"):
+        Expression(3, "ranks")
+
+
+def test_values_that_do_not_exist():
+    with pytest.raises(BadInput, match=r"n = 0: .*division"):
+        value("1 / n", n=0)
+    with pytest.raises(BadInput, match="a = 'x', b = 1"):
+        value("a < b", a="x", b=1)
+    with pytest.raises(BadInput, match=r"nodse has no value.*did you mean nodes"):
+        value("nodse", nodes=1)
