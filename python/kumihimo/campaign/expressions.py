@@ -37,7 +37,8 @@ class Expression:
         try:
             tree = ast.parse(WORDS.sub(_without_unit, text).replace("\n", " ").strip(), mode="eval")
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            raise wrong_value(f"{where} must be an expression", f"'{text}': {error}") from None
+            reason = getattr(error, "msg", None) or error
+            raise wrong_value(f"{where} must be an expression", f"'{text}', {reason}") from None
         called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
         for node in ast.walk(tree):
             self._check(node, id(node) in called)
