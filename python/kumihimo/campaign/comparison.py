@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import statistics
 from collections.abc import Sequence
@@ -43,6 +44,39 @@ def agreement(points: Sequence[dict]) -> Agreement | None:
     worst = max(both, key=lambda point: abs(math.log(ratio(point))))
     ninth = errors[math.ceil(0.9 * len(errors)) - 1]
     return Agreement(len(both), math.exp(statistics.median(errors)), math.exp(ninth), worst)
+
+
+def by_value(points: Sequence[dict], name: str) -> dict[object, Agreement]:
+    """The agreement of the points with each value of a parameter that something was measured for."""
+    values = dict.fromkeys(point[name] for point in points)
+    found = {value: agreement([point for point in points if point[name] == value]) for value in values}
+    return {value: each for value, each in found.items() if each}
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Pairs of points that differ in one parameter alone, and whose measured times differ by more than CLEAR."""
+
+    pairs: int
+    wrong: list[tuple[dict, dict]]  # the slower one is predicted as the faster one
+
+
+CLEAR = 1.3
+
+
+def ranking(points: Sequence[dict], name: str, others: Sequence[str]) -> Ranking:
+    """`others`: the parameters that must be equal."""
+    groups: dict[tuple, list[dict]] = {}
+    for point in points:
+        if point["status"] == OK and point["measured"]:
+            groups.setdefault(tuple(point[other] for other in others if other != name), []).append(point)
+    pairs, wrong = 0, []
+    for group in groups.values():
+        for a, b in itertools.combinations(sorted(group, key=lambda point: point["measured"]["seconds"]), 2):
+            if b["measured"]["seconds"] > CLEAR * a["measured"]["seconds"]:
+                pairs += 1
+                wrong += [(a, b)] if b["seconds"] <= a["seconds"] else []
+    return Ranking(pairs, wrong)
 
 
 def ratio(point: dict) -> float:

@@ -43,18 +43,36 @@ def command(
     agreed = comparison.agreement(points)
     if as_json:
         results = [{name: value for name, value in point.items() if name != "result"} for point in points]
-        output.print_json({"campaign": about["name"], "results": results, **told(agreed), **output.own_cost()})
+        found = told(points, agreed, about["swept"].split())
+        output.print_json({"campaign": about["name"], "results": results, **found, **output.own_cost()})
         return
     show(about, points, agreed)
     if out is not None:
         output.print_line(f"page: {odd_bytes.printable(str(out))}")
 
 
-def told(agreed: comparison.Agreement | None) -> dict:
+def told(points: list[dict], agreed: comparison.Agreement | None, swept: list[str]) -> dict:
     if agreed is None:
         return {}
-    names = {"points": agreed.points, "median_factor": agreed.median, "ninth_decile_factor": agreed.ninth_decile}
-    return {"agreement": {**names, "worst_factor": agreed.worst_ratio, "worst_place": agreed.worst["place"]}}
+    names = page.independent(points, swept)
+    curves = page.choice(points, names)["curves"]
+    found = {"agreement": members(agreed)}
+    if curves:
+        ranking = comparison.ranking(points, curves, names)
+        by = [{curves: value, **members(each)} for value, each in comparison.by_value(points, curves).items()]
+        wrong = [[a["place"], b["place"]] for a, b in ranking.wrong]
+        found |= {"agreement_by": by, "order": {"pairs": ranking.pairs, "wrong": wrong}}
+    return found
+
+
+def members(agreed: comparison.Agreement) -> dict:
+    factors = {"median_factor": agreed.median, "ninth_decile_factor": agreed.ninth_decile}
+    return {
+        "points": agreed.points,
+        **factors,
+        "worst_factor": agreed.worst_ratio,
+        "worst_place": agreed.worst["place"],
+    }
 
 
 def show(about: dict, points: list[dict], agreed: comparison.Agreement | None) -> None:
@@ -69,17 +87,33 @@ def show(about: dict, points: list[dict], agreed: comparison.Agreement | None) -
     rows = [[*(cell(point, name) for name in varying), *times(point, bool(agreed))] for point in points]
     output.print_table("", (*columns, "time>", "of bound>", *more, "doubt"), rows)
     if agreed:
-        ratio = f"{agreed.worst_ratio:.2f}"
-        text = f"{100 * (agreed.median - 1):.1f} %, nine of ten within {100 * (agreed.ninth_decile - 1):.0f} %"
-        measured = counted(agreed.points, "measured point")
-        output.print_line(
-            f"\n{measured}: median error {text}, the worst {ratio} times measured (point {agreed.worst['place']})"
-        )
+        print()
+        show_agreement(points, agreed, about["swept"].split())
     reasons = list(dict.fromkeys(point["doubts"] for point in points if point["doubts"]))
     output.print_list("May be more than 20 % off (*):", reasons[:5])
     output.print_list(
         "Without a result:", list(dict.fromkeys(point["error"] for point in points if point["error"]))[:10]
     )
+
+
+def show_agreement(points: list[dict], agreed: comparison.Agreement, swept: list[str]) -> None:
+    names = page.independent(points, swept)
+    curves = page.choice(points, names)["curves"]
+    every = {**(comparison.by_value(points, curves) if curves else {}), "all": agreed}
+    rows = [[str(value), str(each.points), *errors(each)] for value, each in every.items()]
+    columns = (curves or "points", "points>", "median error>", "nine of ten within>", "worst / measured>", "point>")
+    output.print_table("Predicted against measured", columns, rows)
+    ranking = comparison.ranking(points, curves, names) if curves else comparison.Ranking(0, [])
+    if ranking.pairs:
+        right = f"{ranking.pairs - len(ranking.wrong)} of {ranking.pairs}"
+        output.print_line(f"order: {right} pairs of measured times that differ by more than {comparison.CLEAR}")
+        wrong = [f"{a['place']} before {b['place']}" for a, b in ranking.wrong]
+        output.print_list("Points in the wrong order (the first one was faster):", wrong[:10])
+
+
+def errors(agreed: comparison.Agreement) -> list[str]:
+    shares = [f"{100 * (factor - 1):.1f} %" for factor in (agreed.median, agreed.ninth_decile)]
+    return [*shares, f"{agreed.worst_ratio:.2f}", str(agreed.worst["place"])]
 
 
 def cell(point: dict, name: str) -> str:

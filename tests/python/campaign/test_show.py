@@ -53,6 +53,12 @@ def browser():
     return module
 
 
+def rows(path: Path) -> list[dict]:
+    with sqlite3.connect(path) as db:
+        db.row_factory = sqlite3.Row
+        return [dict(row) for row in db.execute("SELECT * FROM points")]
+
+
 @pytest.fixture
 def made(kumihimo, tmp_path):
     """A database with predictions, and measured times that are 1.25 of the prediction at two points, 0.5 at one."""
@@ -76,10 +82,19 @@ def test_a_table_with_measured_times(kumihimo, made):
     ended = kumihimo("campaign", "show", "shown.sqlite")
     assert (ended.code, ended.err) == (0, "")
     assert ended.out.startswith("shown: Two collectives\n24 points, machine k-computer, n 1\n\n")
-    assert (
-        "3 measured points: median error 25.0 %, nine of ten within 100 %, the worst 2.00 times measured" in ended.out
-    )
-    measured = [line for line in ended.out.splitlines() if line.rstrip(" *").endswith(("0.80", "2.00"))]
+    (line,) = [line for line in ended.out.splitlines() if line.startswith("all ")]
+    (worst,) = [
+        row["place"]
+        for row in rows(made)
+        if (row["collective"], row["algorithm"], row["bytes"], row["nodes"]) == ("bcast", "binomial", 2**20, 16)
+    ]
+    assert line.split() == ["all", "3", "25.0", "%", "100.0", "%", "2.00", str(worst)]
+    assert "order:" not in ended.out  # of one algorithm
+    measured = [
+        line
+        for line in ended.out.splitlines()
+        if line.startswith("bcast") and line.rstrip(" *")[-4:] in ("0.80", "2.00")
+    ]
     assert len(measured) == 3 and all("bcast" in line and "binomial" in line and " 16 " in line for line in measured)
 
 
@@ -87,6 +102,8 @@ def test_json_and_conditions(kumihimo, made):
     told = json.loads(kumihimo("campaign", "show", "shown.sqlite", "--json", "--where", "bytes <= 8KiB").out)
     assert len(told["results"]) == 16 and told["agreement"]["points"] == 2
     assert told["agreement"]["median_factor"] == pytest.approx(1.25)
+    assert told["agreement_by"] == [{"algorithm": "binomial", **told["agreement"]}]
+    assert told["order"] == {"pairs": 0, "wrong": []}
     beside = [row["measured"] for row in told["results"] if row["measured"]]
     assert [row["bytes"] for row in beside] == [8, 8192]
     assert beside[0]["low"] == pytest.approx(0.9 * beside[0]["seconds"])
@@ -110,6 +127,23 @@ def test_agreement_by_hand():
     assert found.worst is points[0] and found.worst_ratio == 0.5
     assert math.isclose(comparison.agreement(points[2:3]).median, 1.1)
     assert comparison.agreement([point(5, None)]) is None
+
+
+def test_the_order_of_pairs_by_hand():
+    def point(place: int, algorithm: str, size: int, predicted: float, measured: float) -> dict:
+        values = {"place": place, "algorithm": algorithm, "bytes": size, "status": "ok", "seconds": predicted}
+        return {**values, "measured": {"seconds": measured}}
+
+    points = [
+        *(point(0, "a", 8, 1.0, 1.0), point(1, "b", 8, 2.0, 1.4), point(2, "c", 8, 0.9, 1.29)),
+        *(point(3, "a", 64, 5.0, 1.0), point(4, "b", 64, 4.0, 2.0), point(5, "c", 64, 5.0, 9.0)),
+    ]
+    found = comparison.ranking(points, "algorithm", ["algorithm", "bytes"])
+    # At 8 B a before b; at 64 B all three pairs: a and b are in the wrong order, a and c are predicted as equal.
+    assert found.pairs == 4 and [(a["place"], b["place"]) for a, b in found.wrong] == [(3, 4), (3, 5)]
+    by = comparison.by_value(points, "algorithm")
+    assert {name: each.points for name, each in by.items()} == {"a": 2, "b": 2, "c": 2}
+    assert by["b"].worst_ratio == 2.0 and by["c"].ninth_decile == pytest.approx(1.8)
 
 
 def test_parameters_that_follow_from_others_are_not_choices():
