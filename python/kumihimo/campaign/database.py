@@ -120,6 +120,8 @@ class Database:
         taken = next((name for name in names if name.lower() in RESERVED), None)
         if taken is not None:
             raise wrong_value("a variable must not have the name of a column of results", taken, "rename it")
+        if len({name.lower() for name in names}) < len(names):
+            raise wrong_value("names must differ in more than capitals", ", ".join(names), "rename a variable")
         with self.transaction() as db:
             self._make(db, campaign)
             columns = ", ".join(map(quoted, names))
@@ -201,13 +203,20 @@ class Database:
                 db.execute(f"INSERT OR REPLACE INTO results VALUES ({marks})", [row[name] for name in RESULTS])
 
     def rows(self, table: str = "points") -> list[dict]:
-        """Of `points` or `measured`; none where there is no such table."""
+        """Of `points`, without the whole results, or of `measured`; none where there is no such table."""
         with self._understood():
-            if not self.db.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,)).fetchone():
+            names = [row[1] for row in self.db.execute(f"PRAGMA table_info({table})") if row[1] != "result"]
+            if not names:
                 return []
-            cursor = self.db.execute(f"SELECT * FROM {table}")
-            names = [column[0] for column in cursor.description]
-            return [dict(zip(names, row)) for row in cursor]
+            return [
+                dict(zip(names, row)) for row in self.db.execute(f"SELECT {', '.join(map(quoted, names))} FROM {table}")
+            ]
+
+    def failures(self) -> dict[str, int]:
+        """Errors of failed points, each with the first point that has it."""
+        query = "SELECT error, min(place) FROM points WHERE status = ? GROUP BY error ORDER BY 2"
+        with self._understood():
+            return dict(self.db.execute(query, (FAILED,)).fetchall())
 
     def counts(self) -> dict[str, int]:
         """Points by their status; `missing`: not computed yet."""

@@ -7,6 +7,7 @@ own. Lists and ranges are swept, all with all; derived values, rules and conditi
 from __future__ import annotations
 
 import contextlib
+import functools
 import graphlib
 import itertools
 import math
@@ -313,13 +314,21 @@ def words_of(options: Mapping[str, Option], point: Point) -> list[str]:
 
 
 def files_of(point: Point, folder: Path, machines: Path) -> Iterator[Path]:
-    """Files that a value names, with or without a prefix (file:PATH): their contents are part of the point."""
+    """Files that a value names: their contents are part of the point."""
     for name, value in point.options:
         for each in value if isinstance(value, tuple) else (value,):
-            text = str(each)
-            for path in (text, text.partition(":")[2]):
-                with contextlib.suppress(OSError, ValueError):  # no name of a file
-                    if path and (folder / path).is_file():
-                        yield folder / path
-            if name == "machine" and (machines / f"{text}.toml").is_file():
-                yield machines / f"{text}.toml"
+            if isinstance(each, str):
+                yield from files_named(name, each, folder, machines)
+
+
+@functools.lru_cache(maxsize=65536)
+def files_named(option: str, text: str, folder: Path, machines: Path) -> tuple[Path, ...]:
+    """With or without a prefix: file:PATH."""
+    paths = [folder / path for path in (text, text.partition(":")[2]) if path]
+    if option == "machine":
+        paths.append(machines / f"{text}.toml")
+    found = []
+    for path in paths:
+        with contextlib.suppress(OSError, ValueError):  # no name of a file
+            found += [path] if path.is_file() else []
+    return tuple(found)

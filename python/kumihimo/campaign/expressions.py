@@ -36,15 +36,15 @@ class Expression:
             raise wrong_value(f"{where} must be an expression in quotes, such as 'nodes * 16'", repr(text))
         try:
             tree = ast.parse(WORDS.sub(_without_unit, text).replace("\n", " ").strip(), mode="eval")
+            called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+            for node in ast.walk(tree):
+                self._check(node, id(node) in called)
+            names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in called]
+            self.names = tuple(dict.fromkeys(names))
+            self._code: CodeType = compile(ast.fix_missing_locations(_Powers().visit(tree)), where, "eval")
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             reason = getattr(error, "msg", None) or error
             raise wrong_value(f"{where} must be an expression", f"'{text}', {reason}") from None
-        called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-        for node in ast.walk(tree):
-            self._check(node, id(node) in called)
-        names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in called]
-        self.names = tuple(dict.fromkeys(names))
-        self._code: CodeType = compile(ast.fix_missing_locations(_Powers().visit(tree)), where, "eval")
 
     def _check(self, node: ast.AST, is_called: bool) -> None:
         if not isinstance(node, NODES):

@@ -138,7 +138,7 @@ def work(words: list, where: Path, database: Database, advance: object, workers:
 def told(campaign: Campaign, database: Database, computed: int, as_json: bool) -> int:
     """What the database has now, and the exit code."""
     counts = database.counts()
-    failures = {row["error"]: row for row in reversed(database.rows()) if row["status"] == FAILED}
+    failures = database.failures()
     if as_json:
         output.print_json(
             {
@@ -156,6 +156,6 @@ def told(campaign: Campaign, database: Database, computed: int, as_json: bool) -
     others = [f"{number} {status}" for status, number in counts.items() if status != OK]
     text = f"{campaign.name}: {counted(sum(counts.values()), 'point')}"
     output.print_line(f"{text}{', of which ' if others else ''}{', '.join(others)}; {computed} computed now")
-    output.print_list("Failed:", [f"point {row['place']}: {error}" for error, row in list(failures.items())[:5]])
+    output.print_list("Failed:", [f"point {place}: {error}" for error, place in list(failures.items())[:5]])
     output.print_line(f"in {odd_bytes.printable(str(database.path))}; see kumihimo campaign show")
     return 1 if failures else 0

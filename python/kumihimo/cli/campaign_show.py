@@ -42,9 +42,8 @@ def command(
         output.write(out, page.render(about, points))
     agreed = comparison.agreement(points)
     if as_json:
-        results = [{name: value for name, value in point.items() if name != "result"} for point in points]
         found = told(points, agreed, about["swept"].split())
-        output.print_json({"campaign": about["name"], "results": results, **found, **output.own_cost()})
+        output.print_json({"campaign": about["name"], "results": points, **found, **output.own_cost()})
         return
     show(about, points, agreed)
     if out is not None:

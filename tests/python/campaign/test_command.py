@@ -91,6 +91,19 @@ def test_only_what_is_new_is_computed(kumihimo, tmp_path):
     assert told(kumihimo("campaign", file, "--fresh", "--json"))["computed"] == 6
 
 
+def test_placements_and_seeds(kumihimo, tmp_path):
+    text = SMALL.replace("ranks = 8", 'shape = "4x2x2"\nseed = [1, 2, 3]').replace(', "leonardo"', "")
+    text = text.replace('[8, "64KiB"]', '"64KiB"').replace('["allreduce", "bcast"]', '"allreduce"')
+    text += "[derived]\norder = \"f'random:{seed}'\"\n"
+    assert told(kumihimo("campaign", write(tmp_path, text), "--json"))["computed"] == 3
+    alone = [
+        told(kumihimo("simulate", "allreduce", "-m", "k-computer", "-s", "4x2x2", "-b", "64KiB", "-a", "binomial",
+                      "--order", f"random:{seed}", "--json"))["results"][0]["seconds"]
+        for seed in (1, 2, 3)
+    ]  # fmt: skip
+    assert [row["seconds"] for row in rows(tmp_path / "small.sqlite")] == alone and len(set(alone)) > 1
+
+
 def test_points_that_differ_in_variables_alone_are_computed_once(kumihimo, tmp_path):
     text = SMALL.replace('["k-computer", "leonardo"]', '"leonardo"') + 'library = ["one", "two"]\n'
     text += '[derived]\nroot = "0 if library else 1"\n'
@@ -247,6 +260,8 @@ def test_a_variable_that_has_the_name_of_a_result(kumihimo, tmp_path):
     text = SMALL.replace("ranks = 8", "status = 8") + '[derived]\nranks = "status"\n'
     ended = kumihimo("campaign", write(tmp_path, text))
     assert ended.code == 2 and "must not have the name of a column of results (got status)" in ended.err
+    ended = kumihimo("campaign", write(tmp_path, "labels = ['Ranks']\n" + SMALL + "Ranks = 1\n"))
+    assert ended.code == 2 and "names must differ in more than capitals" in ended.err
 
 
 def test_the_points_without_computing_them(kumihimo, tmp_path):

@@ -56,6 +56,7 @@ def test_arithmetic_is_python_s(a, b):
         ("celi(n)", "did you mean ceil"),
         ("min", "add parentheses"),
         ("(" * 500 + "1" + ")" * 500, "must be an expression"),
+        ("1" + "+ 1" * 50_000, "must be an expression"),
     ],
 )
 def test_what_is_no_expression(text, words):
