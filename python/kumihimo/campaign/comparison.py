@@ -79,6 +79,12 @@ def ranking(points: Sequence[dict], name: str, others: Sequence[str]) -> Ranking
     return Ranking(pairs, wrong)
 
 
+def errors_text(agreed: Agreement) -> list[str]:
+    """Median error, that of nine of ten, the worst ratio and its point, as people read them."""
+    shares = [f"{100 * (factor - 1):.1f} %" for factor in (agreed.median, agreed.ninth_decile)]
+    return [*shares, f"{agreed.worst_ratio:.2f}", str(agreed.worst["place"])]
+
+
 def ratio(point: dict) -> float:
     """Predicted to measured."""
     return point["seconds"] / point["measured"]["seconds"]

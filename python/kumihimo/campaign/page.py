@@ -99,13 +99,25 @@ def data_of(points: Sequence[dict], swept: Sequence[str]) -> dict:
     return {"columns": columns, "rows": rows, "choice": choice(shown, names)}
 
 
+def by_curve(points: Sequence[dict], content: dict) -> dict:
+    """The agreement for each value of the parameter that tells curves apart, and the order of pairs."""
+    name = content["choice"]["curves"]
+    if not name:
+        return {"name": "", "rows": {}, "pairs": 0, "right": 0}
+    others = [column["name"] for column in content["columns"] if not column["follows"]]
+    ranking = comparison.ranking(points, name, others)
+    right = ranking.pairs - len(ranking.wrong)
+    return {"name": name, "rows": comparison.by_value(points, name), "pairs": ranking.pairs, "right": right}
+
+
 def render(about: dict, points: Sequence[dict]) -> str:
     """`points`: with their measured rows."""
     if len(points) > MOST_ROWS:
         raise wrong_value(f"a page must have at most {MOST_ROWS:,} points", f"{len(points):,}", "take some by --where")
     constant = [(name, points[0][name]) for name in parameters_of(points) if name not in varying(points)]
     counts = {status: sum(point["status"] == status for point in points) for status in (OK, NOT_APPLICABLE)}
-    data = to_json(data_of(points, about["swept"].split()), allow_nan=False, separators=(",", ":"))
+    content = data_of(points, about["swept"].split())
+    data = to_json(content, allow_nan=False, separators=(",", ":"))
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
@@ -119,6 +131,8 @@ def render(about: dict, points: Sequence[dict]) -> str:
         others=len(points) - counts[OK] - counts[NOT_APPLICABLE],
         doubtful=sum(bool(point["doubts"]) for point in points),
         agreement=comparison.agreement(points),
+        by=by_curve(points, content),
+        errors_text=comparison.errors_text,
         errors=list(dict.fromkeys(point["error"] for point in points if point["error"]))[:20],
         counted=counted,
         data=data.replace("<", "\\u003c"),

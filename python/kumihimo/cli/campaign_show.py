@@ -99,7 +99,7 @@ def show_agreement(points: list[dict], agreed: comparison.Agreement, swept: list
     names = page.independent(points, swept)
     curves = page.choice(points, names)["curves"]
     every = {**(comparison.by_value(points, curves) if curves else {}), "all": agreed}
-    rows = [[str(value), str(each.points), *errors(each)] for value, each in every.items()]
+    rows = [[str(value), str(each.points), *comparison.errors_text(each)] for value, each in every.items()]
     columns = (curves or "points", "points>", "median error>", "nine of ten within>", "worst / measured>", "point>")
     output.print_table("Predicted against measured", columns, rows)
     ranking = comparison.ranking(points, curves, names) if curves else comparison.Ranking(0, [])
@@ -108,11 +108,6 @@ def show_agreement(points: list[dict], agreed: comparison.Agreement, swept: list
         output.print_line(f"order: {right} pairs of measured times that differ by more than {comparison.CLEAR}")
         wrong = [f"{a['place']} before {b['place']}" for a, b in ranking.wrong]
         output.print_list("Points in the wrong order (the first one was faster):", wrong[:10])
-
-
-def errors(agreed: comparison.Agreement) -> list[str]:
-    shares = [f"{100 * (factor - 1):.1f} %" for factor in (agreed.median, agreed.ninth_decile)]
-    return [*shares, f"{agreed.worst_ratio:.2f}", str(agreed.worst["place"])]
 
 
 def cell(point: dict, name: str) -> str:

@@ -175,6 +175,7 @@ def test_the_page_in_a_browser(kumihimo, browser, made, tmp_path, width, dark):
     assert seen.acted["before"] == ["allreduce", "bcast"]
     assert seen.charts == [6, 6 + 3] and seen.acted["whiskers"] == 3  # of 16 ranks, the largest number
     assert sum("(" in cell for cell in seen.acted["cells"]) == 3
+    assert [cell for cell in seen.acted["cells"] if "%" in cell] == ["25.0 %", "100.0 %"]
     assert all(unit.endswith("by nodes") for unit in seen.acted["units"])
 
 
