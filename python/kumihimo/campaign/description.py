@@ -24,6 +24,7 @@ from kumihimo.sizes import parse_size, parse_sizes
 MOST_POINTS = 1_000_000
 LARGEST_FILE = 2**24
 KEYS = ("name", "summary", "labels", "skip", "parameters", "derived", "choose", "sweep", "measured")
+THIS_MACHINE = "this-machine"
 NOTE = "note"  # a remark that rules may set, such as the source of a choice
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
 RANGE = re.compile(r"[0-9.]+[A-Za-z]*\.\.[0-9.]+[A-Za-z]*")
@@ -111,6 +112,9 @@ class Campaign:
         return [{"algorithm": each.name} for each in arguments.variants(collective, arguments.ALL)]
 
     def _point(self, values: dict[str, object]) -> Point:
+        if values["machine"] == THIS_MACHINE:
+            rule = "a campaign must name described machines"
+            raise wrong_value(rule, THIS_MACHINE, "each worker would measure it while others compute: write a file")
         options = tuple((name, value) for name, value in values.items() if name in self.options)
         return Point(options, tuple((name, value) for name, value in values.items() if name not in self.options))
 

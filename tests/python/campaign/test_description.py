@@ -167,6 +167,8 @@ def test_what_is_wrong_with_a_file(text, words):
 
 
 def test_what_every_campaign_needs():
+    with pytest.raises(BadInput, match="must name described machines"):
+        points("bytes = 8", BASE.replace("k-computer", "this-machine"))
     with pytest.raises(BadInput, match="the parameter machine of campaign test is missing"):
         points("", '[parameters]\ncollective = "bcast"\n')
     with pytest.raises(BadInput, match="must have only letters"):
