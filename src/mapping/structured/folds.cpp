@@ -11,7 +11,7 @@ constexpr std::size_t most_splits = 4096, most_tried = 20000;
 
 // A factor of a lattice axis, which lies on an axis of the box.
 struct Factor {
-  std::size_t lattice_axis = 0, box_axis = 0;
+  std::size_t box_axis = 0;
   std::int32_t length = 1;
 };
 
@@ -25,7 +25,10 @@ struct Fold {
 // Where a fold puts a place of the lattice.
 class Folded {
  public:
-  Folded(const Fold& fold, const Shape& shape, const Box& box) : fold_(fold), shape_(shape), box_(box) {}
+  Folded(const Fold& fold, const Shape& shape, const Box& box) : fold_(fold), shape_(shape), box_(box) {
+    for (std::size_t axis = 0; axis < fold.of_lattice_axis.size(); ++axis)
+      is_closed_walk_.push_back(shape.axes()[axis].wraps && has_closed_walk(fold.of_lattice_axis[axis]));
+  }
 
   void coordinates(std::int32_t place, std::vector<Coordinate>& at) {
     const std::size_t box_axes = box_.axes.size();
@@ -37,9 +40,13 @@ class Folded {
         below /= factor.length;
         std::int32_t digit = rest / below;
         rest %= below;
+        const std::int32_t digit_before = digit;
         const bool is_reflected = prefix % 2 != 0;
-        prefix = prefix * factor.length + digit;
-        if (is_reflected) digit = factor.length - 1 - digit;
+        if (is_closed_walk_[axis] && &factor == &fold_.of_lattice_axis[axis].back())
+          digit = turned(digit, prefix, fold_.of_lattice_axis[axis].front().length, factor.length);
+        else if (is_reflected)
+          digit = factor.length - 1 - digit;
+        prefix = prefix * factor.length + digit_before;
         digit_[axis * box_axes + factor.box_axis] = {digit, factor.length};
       }
     }
@@ -53,9 +60,29 @@ class Folded {
   }
 
  private:
+  // A snake over two rings of odd lengths does not end next to its start. A walk does that goes once round the shorter
+  // ring in each row, and starts each row where the one before ended.
+  bool has_closed_walk(const std::vector<Factor>& factors) const {
+    const auto is_odd_ring = [&](const Factor& factor) {
+      const Axis& axis = box_.axes[factor.box_axis];
+      return axis.wraps && axis.length == factor.length && factor.length % 2 != 0;
+    };
+    return factors.size() == 2 && factors.back().length <= factors.front().length &&
+           std::all_of(factors.begin(), factors.end(), is_odd_ring);
+  }
+
+  // A row that goes forwards ends one place before its start, one that goes backwards one place behind it. The first
+  // (rows + length) / 2 rows go forwards: in all, starts go back by `length`, which is once round.
+  static std::int32_t turned(std::int32_t digit, std::int32_t row, std::int32_t rows, std::int32_t length) {
+    const std::int32_t forwards = (rows + length) / 2;
+    const std::int32_t place = row < forwards ? digit - row : row - 2 * forwards - digit;
+    return (place % length + length) % length;
+  }
+
   const Fold& fold_;
   const Shape& shape_;
   const Box& box_;
+  std::vector<bool> is_closed_walk_;                         // by lattice axis
   std::vector<std::pair<std::int32_t, std::int32_t>> digit_; // value and length, by lattice axis and box axis
 };
 
@@ -126,7 +153,7 @@ Fold fold_of(const std::vector<std::vector<std::int32_t>>& split, std::uint64_t 
   for (std::size_t axis = 0; axis < split.size(); ++axis) {
     std::vector<Factor>& factors = fold.of_lattice_axis.emplace_back();
     for (std::size_t on = 0; on < split[axis].size(); ++on)
-      if (split[axis][on] > 1) factors.push_back({axis, on, split[axis][on]});
+      if (split[axis][on] > 1) factors.push_back({on, split[axis][on]});
     permuted(factors);
   }
   for (std::size_t on = 0; on < split.front().size(); ++on) {

@@ -42,7 +42,11 @@ TEST(StructuredMaps, EmbedShuffledGridsExactly) {
                                                                                        {"7x5m:5", "5mx7"},
                                                                                        {"16mx4:5", "4x4x4"},
                                                                                        {"12x12:5", "3mx4x12"},
-                                                                                       {"4x3x2x2:9", "2x4x2x3"}}) {
+                                                                                       {"4x3x2x2:9", "2x4x2x3"},
+                                                                                       {"21:3", "3x7"},
+                                                                                       {"25x4:5", "5x4x5"},
+                                                                                       {"28x15:5", "4x3x7x5"},
+                                                                                       {"35x8x4:7", "7x8x5x4"}}) {
     const StructuredCase at = structured_case(pattern, torus);
     EXPECT_DOUBLE_EQ(at.best(2'000'000).average_hops, 1) << pattern << " on " << torus;
   }
