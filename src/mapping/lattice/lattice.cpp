@@ -15,8 +15,9 @@ std::string Lattice::name() const {
   for (const Offset& offset : offsets) {
     bool is_near = true, is_own_opposite = true;
     for (std::size_t axis = 0; axis < offset.step.size(); ++axis) {
-      is_near &= std::abs(offset.step[axis]) <= 1;
-      is_own_opposite &= offset.step[axis] == 0 || shape.axes()[axis].length == 2;
+      const bool is_pair = shape.axes()[axis].length == 2; // a place has one of the steps 1 and -1 there
+      is_near &= std::abs(offset.step[axis]) <= 1 && !(is_pair && offset.step[axis] < 0);
+      is_own_opposite &= offset.step[axis] == 0 || is_pair;
     }
     if (is_near) neighbours += is_own_opposite ? 1 : 2;
   }

@@ -10,7 +10,7 @@
 namespace kumihimo::mapping {
 
 struct Lattice {
-  Shape shape;                             // an axis that wraps is a ring in the graph, or has length 2
+  Shape shape;                             // an axis that wraps is a ring in the graph
   std::vector<std::int32_t> place_of_rank; // row-major places of the shape, all different
   struct Offset {
     Coordinates step;
