@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 from kumihimo import _mapping, _placement, _simulate, _traffic, placement
 from kumihimo.errors import KumihimoError
@@ -82,7 +83,21 @@ def recognised(request: Request, found: _mapping.Mapping) -> list[str]:
     """Of a grid that the user gave, only itself: 4x4x4 points are also a mesh of six axes of two."""
     if request.grid is None:
         return list(found.lattices)
-    return [name for name in found.lattices if f" {request.grid}," in name]
+    given = [axis.length for axis in request.grid.axes if axis.length > 1]
+    return [name for name in found.lattices if is_same_grid(given, lengths_in(name))]
+
+
+def lengths_in(lattice: str) -> list[int]:
+    """Of the axes of "torus 8x2mx2m, 6 neighbours" 8, 2 and 2."""
+    return [int(length) for length in re.findall(r"\d+", re.search(r"\d+m?(x\d+m?)*", lattice)[0])]
+
+
+def is_same_grid(given: list[int], found: list[int]) -> bool:
+    """Whether axes have these lengths in some order; rings of 4 are found as two axes of two."""
+    twos, others = found.count(2), [length for length in found if length != 2]
+    return any(
+        sorted([*others, *[4] * rings, *[2] * (twos - 2 * rings)]) == sorted(given) for rings in range(twos // 2 + 1)
+    )
 
 
 def of_evaluation(request: Request, given: placement.Placed) -> dict:

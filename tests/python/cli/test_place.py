@@ -50,6 +50,36 @@ def test_the_text_names_the_chosen_placement_the_usual_order_and_the_bounds(kumi
     assert "no placement has fewer than" in ended.out and "some link carries at least" in ended.out
 
 
+@pytest.mark.parametrize(
+    ("halo", "nodes", "said"),
+    [
+        ("4x8:5", "5x7", "torus 8x2mx2m, 4 neighbours"),
+        ("8x4:5", "5x7", "torus 8x2mx2m, 4 neighbours"),
+        ("8x8:5,mesh", "5x13", "mesh 8mx8m, 4 neighbours"),
+    ],
+)
+def test_the_grid_of_a_halo_is_recognised(kumihimo, halo, nodes, said):
+    ended = kumihimo("place", "--traffic", f"halo:{halo}", "--shape", nodes, "--effort", "fast")
+    assert f"recognised: {said}\n" in ended.out
+
+
+@pytest.mark.parametrize(
+    ("given", "found", "same"),
+    [
+        ([8, 6], "all pairs in rows and columns of 6x8", True),
+        ([6, 8], "twisted torus 8x6, 6 neighbours", True),
+        ([4, 4, 4], "mesh 2mx2mx2mx2mx2mx2m, 6 neighbours", True),
+        ([4, 4], "mesh 4mx4m, 4 neighbours", True),
+        ([4, 2, 2], "torus 2mx2mx2mx2m, 15 neighbours", True),
+        ([8, 2, 2], "torus 8x4m, 4 neighbours", False),
+        ([16, 4], "torus 8x8, 4 neighbours", False),
+        ([64], "torus 8x8, 4 neighbours", False),
+    ],
+)
+def test_a_grid_is_the_same_by_the_lengths_of_its_axes(given, found, same):
+    assert place.outcome.is_same_grid(given, place.outcome.lengths_in(found)) is same
+
+
 FORMATS = ("openmpi4", "openmpi5", "hydra", "slurm", "cray", "vcoord", "permutation", "placement")
 
 
