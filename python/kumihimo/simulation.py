@@ -73,13 +73,13 @@ def on(
         raise wrong_value("--allocation excludes --ranks and --ranks-per-node", "both", "leave them out")
     part = part or Part()
     job = _on(machine, asked, part) if given is None else allocation.job_on(_part_of(machine, asked, part), given)
-    _check_ranks_of_a_node(job)
     if job.slots.size > MOST_RANKS:
         raise wrong_value(
             f"a prediction has at most {MOST_RANKS} ranks",
             f"{job.slots.size} on {job.slots.nodes} nodes",
             "take a smaller shape or fewer ranks per node",
         )
+    _check_ranks_of_a_node(job)  # looks at each node
     return job
 
 

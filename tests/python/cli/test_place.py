@@ -196,6 +196,7 @@ def test_bad_traffic_is_refused_with_its_line(kumihimo, tmp_path, name):
     [
         ("--traffic halo:10x10:5 --shape 8x8", "8x8 has 64 slots for 100 ranks; take a larger shape or"),
         ("--traffic halo:4x4:5", "the network is missing"),
+        ("--traffic halo:4x4:5 --shape 46340x46340", "at most 1048576 ranks (got 2147395600 on 2147395600 nodes)"),
         ("--traffic halo:4x4:5 --shape 4x4 --objective speed", "--objective must be one of"),
         ("--traffic halo:4x4:5 --shape 4x4 --objective time", "the machine for --objective time is missing"),
         ("--traffic halo:4x4:5 --shape 4x4 --output hydra", "name the nodes"),
