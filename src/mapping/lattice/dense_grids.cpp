@@ -49,18 +49,15 @@ class Triangles {
  public:
   explicit Triangles(std::vector<Hexagon> hexagons) : hexagons_(std::move(hexagons)) {}
 
-  struct Torus {
-    Grid grid;
-    bool is_twisted = false;
-  };
-  // Rows along the direction of the hexagon of vertex 0 with this number, one row after the other along the next one.
-  std::optional<Torus> torus(std::size_t direction) const {
+  // Rows along the direction of the hexagon of vertex 0 with this number; columns along the next one, then along the
+  // one after it.
+  std::vector<TriangularTorus> tori(std::size_t direction) const {
     const std::size_t all = hexagons_.size();
     std::vector<std::int32_t> row = {0, hexagons_[0][direction]}, place(all, -1);
     while (row.back() != 0 && row.size() <= all) row.push_back(beyond(row[row.size() - 2], row.back()));
     row.pop_back();
     const std::size_t length = row.size();
-    if (length < 4 || length == all + 1 || all % length != 0 || all / length < 4) return std::nullopt;
+    if (length < 4 || all % length != 0 || all / length < 4) return {};
     std::int32_t next = hexagons_[0][(direction + 1) % 6];
     std::int32_t number = 0;
     for (std::size_t rows = 0; rows < all / length; ++rows) {
@@ -68,15 +65,18 @@ class Triangles {
       std::vector<std::int32_t> above = {next};
       for (std::size_t at = 1; at < length; ++at) {
         const auto found = between(row[at], above.back(), row[(at + 1) % length]);
-        if (!found) return std::nullopt;
+        if (!found) return {};
         above.push_back(*found);
       }
       next = beyond(row[0], above[0]);
       row = std::move(above);
     }
-    if (!is_numbering(place)) return std::nullopt;
+    if (!is_numbering(place)) return {};
     const Shape shape({{static_cast<std::int32_t>(all / length), true}, {static_cast<std::int32_t>(length), true}});
-    return Torus{{shape, std::move(place)}, row[0] != 0};
+    const std::int32_t twist = place[static_cast<std::size_t>(row[0])];
+    const Grid grid{shape, std::move(place)};
+    if (twist >= shape.length(1) || !has_all_edges(grid, twist)) return {};
+    return {{grid, twist != 0}, {leaning(grid), (twist - shape.length(0)) % shape.length(1) != 0}};
   }
 
  private:
@@ -95,6 +95,34 @@ class Triangles {
     if ((a + 2) % 6 == b) return hexagons_[static_cast<std::size_t>(vertex)][(a + 1) % 6];
     if ((b + 2) % 6 == a) return hexagons_[static_cast<std::size_t>(vertex)][(b + 1) % 6];
     return std::nullopt;
+  }
+
+  // Whether all edges are along a row, along a column or along the diagonal between a step back in the row and one
+  // along the column. Above the last row comes row 0, shifted by the twist.
+  bool has_all_edges(const Grid& grid, std::int32_t twist) const {
+    const std::int32_t rows = grid.shape.length(0), columns = grid.shape.length(1);
+    for (std::size_t vertex = 0; vertex < hexagons_.size(); ++vertex)
+      for (const std::int32_t end : hexagons_[vertex]) {
+        const std::int32_t from = grid.place_of_vertex[vertex],
+                           to = grid.place_of_vertex[static_cast<std::size_t>(end)];
+        std::int32_t up = to / columns - from / columns, along = to % columns - from % columns;
+        if (up == rows - 1) up = -1, along += twist;
+        if (up == 1 - rows) up = 1, along -= twist;
+        if (up < 0) up = -up, along = -along;
+        along = ((along % columns) + columns) % columns;
+        if (!(up == 0 ? along == 1 || along == columns - 1 : up == 1 && (along == 0 || along == columns - 1)))
+          return false;
+      }
+    return true;
+  }
+  // The grid with the diagonals as columns.
+  static Grid leaning(Grid grid) {
+    const std::int32_t columns = grid.shape.length(1);
+    for (std::int32_t& place : grid.place_of_vertex) {
+      const std::int32_t row = place / columns;
+      place = row * columns + (place % columns + row) % columns;
+    }
+    return grid;
   }
 
   std::vector<Hexagon> hexagons_;
@@ -140,22 +168,19 @@ std::optional<Grid> rows_and_columns_of(const Links& links) {
   return Grid{Shape({{static_cast<std::int32_t>(column.size()), false}, {length, false}}), std::move(place)};
 }
 
-std::optional<Grid> triangular_torus_of(const Links& links) {
-  if (links.vertices() < 16 || !all_have(links, 6)) return std::nullopt;
+std::vector<TriangularTorus> triangular_tori_of(const Links& links) {
+  if (links.vertices() < 16 || !all_have(links, 6)) return {};
   std::vector<Hexagon> hexagons;
   for (std::int32_t vertex = 0; vertex < links.vertices(); ++vertex) {
     const auto hexagon = hexagon_of(links, vertex);
-    if (!hexagon) return std::nullopt;
+    if (!hexagon) return {};
     hexagons.push_back(*hexagon);
   }
   const Triangles triangles(std::move(hexagons));
-  std::optional<Grid> twisted;
-  for (std::size_t direction = 0; direction < 3; ++direction) {
-    auto torus = triangles.torus(direction);
-    if (torus && !torus->is_twisted) return std::move(torus->grid);
-    if (torus && !twisted) twisted = std::move(torus->grid);
-  }
-  return twisted;
+  std::vector<TriangularTorus> found;
+  for (std::size_t direction = 0; direction < 3; ++direction)
+    for (TriangularTorus& torus : triangles.tori(direction)) found.push_back(std::move(torus));
+  return found;
 }
 
 } // namespace kumihimo::mapping

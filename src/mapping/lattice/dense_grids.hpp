@@ -10,8 +10,14 @@ namespace kumihimo::mapping {
 std::optional<Grid> rows_and_columns_of(const Links& links);
 
 // A torus of two axes with one of its diagonals, as the multi-partition of BT and SP has: each vertex has six
-// neighbours in a ring, and a straight way enters and leaves at opposite ones. Axes of length 4 or more. If two of the
-// three directions give a torus without a twist, they are its axes. O(edges).
-std::optional<Grid> triangular_torus_of(const Links& links);
+// neighbours in a ring, and a straight way enters and leaves at opposite ones.
+struct TriangularTorus {
+  Grid grid;
+  bool is_twisted = false; // behind the last row comes the first one, shifted: only rows are rings
+};
+
+// The tori of axes of length 4 or more that have two of the three directions as axes, none where there is none. Each is
+// checked edge by edge. O(edges).
+std::vector<TriangularTorus> triangular_tori_of(const Links& links);
 
 } // namespace kumihimo::mapping

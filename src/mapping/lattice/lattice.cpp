@@ -21,7 +21,8 @@ std::string Lattice::name() const {
     }
     if (is_near) neighbours += is_own_opposite ? 1 : 2;
   }
-  return fmt::format("{} {}, {} neighbours", wraps ? "torus" : "mesh", shape.text(), neighbours);
+  return fmt::format("{}{} {}, {} neighbours", is_twisted ? "twisted " : "", wraps ? "torus" : "mesh", shape.text(),
+                     neighbours);
 }
 
 } // namespace kumihimo::mapping

@@ -40,7 +40,7 @@ double edges_with(const Shape& shape, const Coordinates& step) {
 } // namespace
 
 Lattice lattice_of(const Graph& graph, Shape shape, std::vector<std::int32_t> place_of_rank) {
-  Lattice lattice{std::move(shape), std::move(place_of_rank), {}, false, 0};
+  Lattice lattice{std::move(shape), std::move(place_of_rank), {}, false, false, 0};
   const auto axes = static_cast<std::size_t>(lattice.shape.dimensions());
   struct Sum {
     std::int64_t edges = 0, bytes = 0;

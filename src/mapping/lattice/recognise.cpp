@@ -4,6 +4,7 @@
 #include "mapping/lattice/offsets.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace kumihimo::mapping {
 namespace {
@@ -17,8 +18,23 @@ void add_grid(const Graph& graph, std::optional<Grid> grid, std::vector<Lattice>
   found.push_back(lattice_of(graph, std::move(grid->shape), std::move(grid->place_of_vertex)));
 }
 
+// Of several tori one without a twist, else the one that has most bytes between neighbours, however ranks are numbered.
+void add_triangular_torus(const Graph& graph, std::vector<TriangularTorus> tori, std::vector<Lattice>& found) {
+  const auto rank = [](const Lattice& torus) {
+    return std::tuple(!torus.is_twisted, torus.covered, -torus.shape.length(0));
+  };
+  std::optional<Lattice> best;
+  for (TriangularTorus& torus : tori) {
+    Lattice lattice = lattice_of(graph, std::move(torus.grid.shape), std::move(torus.grid.place_of_vertex));
+    lattice.is_twisted = torus.is_twisted;
+    if (!best || rank(lattice) > rank(*best)) best = std::move(lattice);
+  }
+  if (best) found.push_back(*std::move(best));
+}
+
 void add_dense_grid(const Graph& graph, const Links& links, std::vector<Lattice>& found) {
-  if (auto torus = triangular_torus_of(links)) return add_grid(graph, std::move(torus), found);
+  add_triangular_torus(graph, triangular_tori_of(links), found);
+  if (!found.empty()) return;
   auto rows = rows_and_columns_of(links);
   if (!rows) return;
   add_grid(graph, std::move(rows), found);

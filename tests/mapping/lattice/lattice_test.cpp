@@ -209,6 +209,31 @@ TEST(Recognise, ShuffledToriWithOneDiagonal) {
     }
 }
 
+// The row above the last one is row 0, shifted by a twist.
+TEST(Recognise, ShuffledToriWithATwistAndOneDiagonal) {
+  struct Case {
+    std::int32_t rows, columns, twist;
+    double covered; // the greatest share of bytes between neighbours of the torus without the twist
+  };
+  for (const auto& [rows, columns, twist, covered] :
+       {Case{6, 8, 3, 8.0 / 9}, Case{5, 9, 4, 1}, Case{8, 12, 6, 23.0 / 24}})
+    for (std::uint64_t seed = 1; seed <= 6; ++seed) {
+      const auto above = [rows = rows, twist = twist](std::int32_t r, std::int32_t c) {
+        return std::pair{r, c + (r >= rows ? twist : r < 0 ? -twist : 0)};
+      };
+      const auto partners = [&](std::int32_t r, std::int32_t c) {
+        return Places{{r, c + 1},      {r, c - 1},          above(r + 1, c),
+                      above(r - 1, c), above(r + 1, c - 1), above(r - 1, c + 1)};
+      };
+      const Graph graph = Graph::of(with_other_numbers(of_rows(rows, columns, partners), seed));
+      const std::vector<Lattice> found = recognise(graph);
+      ASSERT_EQ(found.size(), 1U) << rows << "x" << columns;
+      EXPECT_TRUE(is_permutation(found[0].place_of_rank));
+      EXPECT_DOUBLE_EQ(found[0].covered, covered) << found[0].name();
+      EXPECT_EQ(found[0].name().rfind("twisted torus ", 0), 0U) << found[0].name();
+    }
+}
+
 TEST(Recognise, ShuffledRowsAndColumnsInWhichAllTalk) {
   for (const auto& [rows, columns] : {std::pair{8, 8}, {4, 4}, {3, 11}, {2, 9}, {12, 5}})
     for (const std::uint64_t seed : {1, 2, 3}) {
