@@ -1,5 +1,7 @@
 #include "mapping/bounds/symmetry.hpp"
 
+#include "mapping/search/joined.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <numeric>
@@ -15,23 +17,6 @@ std::optional<std::size_t> find_edge(const Graph& graph, std::int32_t from, std:
   if (found == edges.end() || found->to != to) return {};
   return static_cast<std::size_t>(graph.first[static_cast<std::size_t>(from)] + (found - edges.begin()));
 }
-
-// Sets that are joined; each is named by one of its members.
-class Joined {
- public:
-  explicit Joined(std::size_t size) : parent_(size) { std::iota(parent_.begin(), parent_.end(), std::size_t{0}); }
-  std::size_t find(std::size_t member) {
-    while (parent_[member] != member) member = parent_[member] = parent_[parent_[member]];
-    return member;
-  }
-  void join(std::size_t a, std::size_t b) {
-    a = find(a), b = find(b);
-    parent_[std::max(a, b)] = std::min(a, b);
-  }
-
- private:
-  std::vector<std::size_t> parent_;
-};
 
 // Takes the edges looked at, and one a rank, from `terms`.
 bool leaves_as_it_is(const Graph& graph, const auto& image, std::int64_t& terms) {
@@ -161,7 +146,7 @@ std::vector<Renumbering> symmetries_of_numbers(const Graph& graph, const std::op
 
 SymmetricPart symmetric_part(const Graph& graph, std::span<const Renumbering> renumberings) {
   const auto ranks = static_cast<std::size_t>(graph.ranks());
-  Joined arcs(graph.edges.size()), sources(ranks);
+  Joined<std::size_t> arcs(graph.edges.size()), sources(ranks);
   std::vector<char> incomplete(graph.edges.size(), 0);
   std::vector<std::int64_t> next(graph.first.begin(), graph.first.end() - 1);
   for (std::int32_t rank = 0; rank < graph.ranks(); ++rank)

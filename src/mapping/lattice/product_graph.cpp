@@ -1,32 +1,13 @@
 #include "mapping/lattice/product_graph.hpp"
 
+#include "mapping/search/joined.hpp"
+
 #include <algorithm>
-#include <numeric>
 
 namespace kumihimo::mapping {
 namespace {
 
 constexpr std::size_t most_neighbours = 12; // of 6 axes
-
-class Joined {
- public:
-  explicit Joined(std::size_t size) : parent_(size) { std::iota(parent_.begin(), parent_.end(), 0); }
-  std::int32_t find(std::int32_t at) {
-    while (parent_[static_cast<std::size_t>(at)] != at) {
-      std::int32_t& parent = parent_[static_cast<std::size_t>(at)];
-      parent = parent_[static_cast<std::size_t>(parent)];
-      at = parent;
-    }
-    return at;
-  }
-  void join(std::int32_t a, std::int32_t b) {
-    a = find(a), b = find(b);
-    parent_[static_cast<std::size_t>(std::max(a, b))] = std::min(a, b);
-  }
-
- private:
-  std::vector<std::int32_t> parent_;
-};
 
 // The place of an edge in `ends`.
 std::int32_t edge_of(const Links& links, std::int32_t from, std::int32_t to) {
@@ -61,7 +42,7 @@ std::int32_t fourth_corner(const Links& links, std::int32_t vertex, std::int32_t
 }
 
 // Joins edges of the same axis around a vertex; false where this is no grid.
-bool relate(const Links& links, std::int32_t vertex, Joined& axes) {
+bool relate(const Links& links, std::int32_t vertex, Joined<std::int32_t>& axes) {
   const auto ends = links.of(vertex);
   for (std::size_t i = 0; i < ends.size(); ++i)
     for (std::size_t j = i + 1; j < ends.size(); ++j) {
@@ -87,7 +68,7 @@ struct Layers {
 
 std::optional<Layers> layers_of(const Links& links, std::span<const std::int32_t> axis_of_edge, std::int32_t axis) {
   const auto n = static_cast<std::size_t>(links.vertices());
-  Joined joined(n);
+  Joined<std::int32_t> joined(n);
   for (std::int32_t vertex = 0; vertex < links.vertices(); ++vertex)
     for (auto at = links.first[static_cast<std::size_t>(vertex)];
          at < links.first[static_cast<std::size_t>(vertex) + 1]; ++at)
@@ -170,7 +151,7 @@ bool may_be_grid(const Links& links) {
 
 std::optional<Grid> grid_of(const Links& links) {
   if (!may_be_grid(links)) return {};
-  Joined axes(links.ends.size());
+  Joined<std::int32_t> axes(links.ends.size());
   for (std::int32_t vertex = 0; vertex < links.vertices(); ++vertex) {
     if (!relate(links, vertex, axes)) return {};
     for (const std::int32_t end : links.of(vertex))

@@ -154,7 +154,6 @@ class Bisection {
   // Bytes to ranks outside, by how much nearer one half is, in units of the distance between the halves.
   std::vector<std::int64_t> pulls(const Domain& domain, std::size_t cut, const Whereabouts& where) const {
     std::vector<std::int64_t> pull(domain.ranks.size(), 0);
-    if (!options_.terminals) return pull;
     const std::vector<std::int32_t> zeros = sample(domain.slots, 0, cut, 8);
     const std::vector<std::int32_t> ones = sample(domain.slots, cut, domain.slots.size(), 8);
     host_.metric.visit([&](const auto& hops) {

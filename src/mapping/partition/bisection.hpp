@@ -11,10 +11,10 @@ namespace kumihimo::mapping {
 
 struct BisectOptions {
   std::uint64_t seed = 1;
-  bool terminals = true; // ranks are pulled towards the half that is nearer to their placed neighbours
 };
 
-// Each rank gets a slot of its own; spare slots are spread. Where the partitioner fails, the greedy one cuts instead.
+// Each rank gets a slot of its own; spare slots are spread. Ranks are pulled towards the half that is nearer to their
+// placed neighbours. Where the partitioner fails, the greedy one cuts instead.
 // When stopped, what is left is placed in order. O(levels x cost of a cut). Deterministic for the seed.
 Assignment bisect(const Problem& problem, Partitioner& partitioner, const BisectOptions& options, const Tools& tools);
 

@@ -22,7 +22,6 @@ class DigitMove {
 
   DigitMove(Kind kind, Digit changed, Digit other, const Box& box);
 
-  bool changes(std::size_t axis) const { return axis == a_ || (axis == b_ && !second_.empty()); }
   std::size_t first() const { return a_; }
   std::size_t second() const { return b_; } // changed only where changes_two()
   bool changes_two() const { return !second_.empty(); }

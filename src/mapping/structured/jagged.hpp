@@ -14,9 +14,6 @@ namespace kumihimo::mapping {
 struct HostForm {
   std::vector<std::int32_t> lengths;
   std::vector<std::vector<Coordinate>> coordinates_of_slot; // a row for each joined axis
-
-  // The places of the form, and the distance of two coordinates as if the axis were a ring.
-  std::int32_t dimensions() const { return static_cast<std::int32_t>(lengths.size()); }
 };
 
 // Forms of so many axes whose lengths are most like `lengths` in any order, the likest first; at most `most`. The host

@@ -158,7 +158,6 @@ class Cells {
     at[static_cast<std::size_t>(axis_)] += phase * translation_.shift;
     return host_->slots.index({NodeId{host_->metric.node_at(at)}, slot.number});
   }
-  std::span<const std::int32_t> slots() const { return slots_; }
 
  private:
   void find_neighbours() {

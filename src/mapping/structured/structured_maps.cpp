@@ -37,9 +37,7 @@ bool have_pattern(std::span<const Pair> pairs, std::int32_t ranks) {
     std::vector<std::int64_t> bytes(std::size_t{2} * static_cast<std::size_t>(ranks) + 2, 0);
     std::int64_t all = 0;
     for (const Pair& pair : pairs) {
-      const auto at = static_cast<std::size_t>(key(pair));
-      if (at >= bytes.size()) continue;
-      bytes[at] += pair.bytes, all += pair.bytes;
+      bytes[static_cast<std::size_t>(key(pair))] += pair.bytes, all += pair.bytes;
     }
     std::sort(bytes.begin(), bytes.end(), std::greater<>());
     const auto few = static_cast<std::ptrdiff_t>(std::max(64, ranks / 32));
