@@ -262,7 +262,7 @@ Result<Placement> placement_in_order(std::string_view order, const Slots& slots,
   return placement_in_order(order, OrderContext{slots, nodes, std::nullopt, slots.size()});
 }
 
-std::vector<std::string> simple_orders(const OrderContext& context) {
+std::vector<std::string> names_of_orders(const OrderContext& context) {
   std::vector<std::string> names = {"block", "round-robin", "folded"};
   if (have_axes(context)) {
     for (const std::vector<std::int32_t>& axes : orders_of_axes(context.nodes)) {
@@ -277,10 +277,13 @@ std::vector<std::string> simple_orders(const OrderContext& context) {
     add_boxes(*context.grid, context.slots.size() / context.slots.nodes(), lengths, boxes);
     for (const std::string& box : boxes) names.push_back("blocks:" + box);
   }
-  // Several names may stand for the same order: the first one is kept.
+  return names;
+}
+
+std::vector<std::string> simple_orders(const OrderContext& context) {
   std::vector<std::string> different;
   std::unordered_set<std::uint64_t> seen;
-  for (std::string& name : names) {
+  for (std::string& name : names_of_orders(context)) {
     const Result<Placement> placement = placement_in_order(name, context);
     if (placement && seen.insert(hash_of_slots(*placement)).second) different.push_back(std::move(name));
   }

@@ -37,9 +37,11 @@ Result<Placement> placement_in_order(std::string_view order, const OrderContext&
 // As many ranks as slots, without a grid.
 Result<Placement> placement_in_order(std::string_view order, const Slots& slots, const Shape& nodes);
 
-// The names of all different orders that apply here, block first: every order of up to four axes longer than 1, beyond
-// that their rotations; every box that fills a node, if there is a grid and nodes are even. Without reflections of
-// single axes and without random orders.
+// The names of orders that apply here, block first: every order of up to four axes longer than 1, beyond that their
+// rotations; every box that fills a node, if there is a grid and nodes are even. Without reflections of single axes and
+// without random orders. Several may stand for the same order.
+std::vector<std::string> names_of_orders(const OrderContext& context);
+// Of names for the same order only the first one. Builds all of them.
 std::vector<std::string> simple_orders(const OrderContext& context);
 
 } // namespace kumihimo

@@ -1,14 +1,17 @@
 #include "mapping/structured/lattice_orders.hpp"
 
+#include "base/hash.hpp"
 #include "mapping/objective/hop_bytes.hpp"
 
 #include <algorithm>
 #include <numeric>
+#include <unordered_set>
 
 namespace kumihimo::mapping {
 namespace {
 
 constexpr std::size_t most_kept = 3;
+constexpr std::int64_t terms_of_rank = 8; // to build an order takes some 100 ns a rank, a term 4 to 8 ns
 
 struct Numbering {
   std::vector<Axis> axes;
@@ -61,17 +64,23 @@ std::optional<Numbering> with_ring_of_4(Numbering numbering) {
 class Best {
  public:
   Best(const Problem& problem, std::int64_t terms)
-      : problem_(problem), terms_(terms),
-        cost_(static_cast<std::int64_t>(problem.graph.edges.size()) + problem.graph.ranks()) {}
+      : problem_(problem), terms_(terms), to_build_(terms_of_rank * problem.graph.ranks()),
+        to_measure_(static_cast<std::int64_t>(problem.graph.edges.size())) {}
 
-  bool goes_on() const { return terms_ >= cost_; }
+  bool goes_on() const { return terms_ >= to_build_ + to_measure_; }
 
   // Rank r takes the place of numbers[r].
   void add(std::string name, const std::vector<std::int32_t>& numbers, const Placement& placement) {
-    terms_ -= cost_;
+    terms_ -= to_build_;
     std::vector<std::int32_t> slots;
     slots.reserve(numbers.size());
-    for (const std::int32_t number : numbers) slots.push_back(placement.index(Rank{number}));
+    std::uint64_t hash = 0;
+    for (const std::int32_t number : numbers) {
+      slots.push_back(placement.index(Rank{number}));
+      hash = mixed(hash, static_cast<std::uint64_t>(slots.back()));
+    }
+    if (!seen_.insert(hash).second) return;
+    terms_ -= to_measure_;
     Assignment map = Assignment::of_slots(std::move(slots), problem_.host.size());
     const std::int64_t hops = hop_bytes(problem_.graph, problem_.host, map);
     const auto at = std::lower_bound(found_.begin(), found_.end(), hops,
@@ -89,7 +98,8 @@ class Best {
 
  private:
   const Problem& problem_;
-  std::int64_t terms_, cost_;
+  std::int64_t terms_, to_build_, to_measure_;
+  std::unordered_set<std::uint64_t> seen_; // hashes of maps
   std::vector<std::pair<std::int64_t, NamedMap>> found_;
 };
 
@@ -108,7 +118,7 @@ std::vector<NamedMap> lattice_orders(const Problem& problem, std::span<const Lat
       do {
         context.grid = numbering.shape(order_of_axes);
         const std::vector<std::int32_t> numbers = numbering.row_major(order_of_axes);
-        for (const std::string& order : simple_orders(context)) { // block is the first
+        for (const std::string& order : names_of_orders(context)) { // block is the first
           if (!best.goes_on() || tools.stop()) return std::move(best).maps();
           if (const Result<Placement> placement = placement_in_order(order, context))
             best.add(order + " of " + lattice.name(), numbers, *placement);

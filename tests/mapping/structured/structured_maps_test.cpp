@@ -189,5 +189,30 @@ TEST(LatticeOrders, FindTheOrderOfAShuffledGrid) {
   }
 }
 
+// With one slot a node most names stand for the same order; to build one takes terms and time, too.
+TEST(LatticeOrders, EndBeforeAnOrderIsBuilt) {
+  const Traffic traffic = traffic_of(*GridPattern::parse("8x6:5"));
+  const Host host = *Host::make(std::make_shared<Torus>(*Shape::parse("8x6")), Slots(48, 1));
+  const Graph graph = Graph::of(traffic);
+  const std::vector<Lattice> lattices = recognise(graph);
+  const OrderContext context{host.slots, *Shape::parse("8x6"), {}, 48};
+  OrderContext along_grid = context;
+  along_grid.grid = lattices.front().shape;
+  const auto names = static_cast<int>(names_of_orders(along_grid).size());
+  EXPECT_GT(names, static_cast<int>(simple_orders(along_grid).size()));
+  const auto times_asked = [&](std::int64_t terms) {
+    int asked = 0;
+    Tools tools;
+    tools.stop = [&] { return ++asked > 1000; };
+    lattice_orders({traffic, graph, host, {}}, lattices, context, terms, tools);
+    return asked;
+  };
+  EXPECT_EQ(times_asked(1'000'000), 2 * names); // two orders of axes
+  const std::int64_t to_build = 8 * 48, to_measure = 4 * 48;
+  EXPECT_EQ(times_asked(to_build + to_measure), 1);
+  // Round-robin is block here, and takes no terms for its edges.
+  EXPECT_EQ(times_asked(3 * to_build + 2 * to_measure - 1), 2);
+}
+
 } // namespace
 } // namespace kumihimo::mapping
