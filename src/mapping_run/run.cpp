@@ -5,19 +5,11 @@
 #include "mapping_run/partitioners.hpp"
 #include "mapping_run/workers.hpp"
 
-#include <sched.h>
-
-#include <algorithm>
 #include <chrono>
 #include <new>
 
 namespace kumihimo::mapping_run {
 namespace {
-
-int processors() {
-  cpu_set_t allowed;
-  return sched_getaffinity(0, sizeof allowed, &allowed) == 0 ? std::max(1, CPU_COUNT(&allowed)) : 1;
-}
 
 Error other_slots(const std::string& name) {
   return wrong_value(name + " must place ranks in the slots of the job", {}, "take a placement of this job");
@@ -81,7 +73,7 @@ Result<RunResult> MappingRun::work() {
   for (const auto& library : libraries) partitioners.push_back(library.get());
 
   mapping::Tools tools;
-  tools.parallel = parallel_on(request.threads > 0 ? request.threads : processors());
+  tools.parallel = parallel_on(request.threads > 0 ? request.threads : allowed_processors());
   tools.stop = [this] { return stop_.load(std::memory_order_relaxed); };
   tools.report = [this](const mapping::Progress& progress) {
     const std::lock_guard lock(mutex_);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <exception>
 #include <mutex>
 #include <system_error>
@@ -32,6 +33,17 @@ std::function<void(int, const std::function<void(int)>&)> parallel_on(int thread
     for (std::thread& other : others) other.join();
     if (problem) std::rethrow_exception(problem);
   };
+}
+
+int allowed_processors(int (*affinity)(pid_t, std::size_t, cpu_set_t*)) {
+  constexpr std::size_t most_sets = 1024; // a million processors, more than any system has
+  for (std::size_t count = 1; count <= most_sets; count *= 2) {
+    std::vector<cpu_set_t> sets(count); // one ends at 1,024 processors
+    const std::size_t bytes = count * sizeof(cpu_set_t);
+    if (affinity(0, bytes, sets.data()) == 0) return std::max(1, CPU_COUNT_S(bytes, sets.data()));
+    if (errno != EINVAL) break; // else the system's set is larger
+  }
+  return 1;
 }
 
 } // namespace kumihimo::mapping_run

@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -40,6 +41,31 @@ TEST(Workers, DoEachPartOnceAndPassExceptionsOn) {
                                       }),
                  std::runtime_error);
   }
+}
+
+// As on a system of up to 4,096 processors, of which the process may use three.
+int affinity_of_a_large_system(pid_t, std::size_t bytes, cpu_set_t* set) {
+  if (bytes < 4096 / 8) {
+    errno = EINVAL;
+    return -1;
+  }
+  for (const std::size_t processor : {0, 1023, 4095}) CPU_SET_S(processor, bytes, set);
+  return 0;
+}
+
+TEST(Workers, CountProcessorsOfAnySystem) {
+  EXPECT_EQ(allowed_processors(affinity_of_a_large_system), 3);
+  EXPECT_GE(allowed_processors(), 1);
+  EXPECT_EQ(allowed_processors([](pid_t, std::size_t, cpu_set_t*) {
+              errno = EPERM;
+              return -1;
+            }),
+            1);
+  EXPECT_EQ(allowed_processors([](pid_t, std::size_t, cpu_set_t*) {
+              errno = EINVAL;
+              return -1;
+            }),
+            1);
 }
 
 class Libraries : public testing::Test {
