@@ -112,7 +112,8 @@ Result<RunResult> MappingRun::work() {
     const mapping::Graph graph = mapping::Graph::of(*request.traffic);
     const mapping::Assignment usual = mapping->candidates.front().map;
     const std::vector<std::int64_t> before = bytes_across(graph, host, usual, request.within_node);
-    chosen.map = place_within_nodes(graph, host, std::move(chosen.map), request.within_node, request.seed, tools);
+    chosen.map = place_within_nodes(weigh(graph, host).graph, host, std::move(chosen.map), request.within_node,
+                                    request.seed, tools);
     const std::vector<std::int64_t> after = bytes_across(graph, host, chosen.map, request.within_node);
     for (std::size_t at = 0; at < before.size(); ++at)
       levels.push_back({request.within_node[at].name, before[at], after[at]});

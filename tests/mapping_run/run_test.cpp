@@ -84,6 +84,19 @@ TEST(Run, PlacesRanksWithinTheirNodes) {
   EXPECT_LE(result.levels[0].after, result.levels[0].before);
 }
 
+// Twice these bytes overflow, which the sanitizers find.
+TEST(Run, PlacesAsManyBytesAsTrafficMayHaveWithinNodes) {
+  TrafficBuilder builder = *TrafficBuilder::make(8);
+  ASSERT_TRUE(builder.add(Rank{0}, Rank{2}, most_traffic, 1).ok());
+  RunRequest asked{.traffic = std::make_shared<const Traffic>(*std::move(builder).build()),
+                   .network = std::make_shared<Torus>(*Shape::parse("2")),
+                   .slots = Slots(2, 4),
+                   .within_node = {{"package", 2}}};
+  const RunResult result = *MappingRun(std::move(asked)).result();
+  EXPECT_EQ(result.levels.at(0).before, most_traffic);
+  EXPECT_EQ(result.levels.at(0).after, 0);
+}
+
 TEST(Run, SaysWhatIsWrong) {
   EXPECT_EQ(MappingRun(request("4x4:5", "3x3")).result().error().problem,
             "the traffic must have at most 9 ranks, one for each slot (got 16)");

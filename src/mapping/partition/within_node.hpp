@@ -12,9 +12,9 @@
 
 namespace kumihimo::mapping {
 
-// Levels are groups of consecutive slot numbers of a node, outermost first: package, cache. Each rank stays on its
-// node. Bytes across the first level are kept few first, then those across the next one within its groups. The result
-// has in no case more, in this order, than the start. Deterministic for the seed.
+// Levels are groups of consecutive slot numbers of a node, outermost first: package, cache. The graph is weighed for
+// the host. Each rank stays on its node. Bytes across the first level are kept few first, then those across the next
+// one within its groups. The result has in no case more, in this order, than the start. Deterministic for the seed.
 Assignment place_within_nodes(const Graph& graph, const Host& host, Assignment start, std::span<const Level> levels,
                               std::uint64_t seed, const Tools& tools);
 
