@@ -164,6 +164,26 @@ TEST_F(Libraries, MapsOfTheirOwnHaveOneRankASlot) {
   EXPECT_FALSE(all_.front()->whole_map(graph, *Host::make(std::make_shared<SingleNode>(), Slots(1, 72)), 0, 3));
 }
 
+// Above 2,048 nodes there is no table: networks on switches are trees of their levels, uneven tori are boxes.
+TEST_F(Libraries, MapOntoNetworksThatAreTooLargeForATable) {
+  if (all_.front()->name() != "Scotch") GTEST_SKIP() << "Scotch is not installed";
+  const Graph graph = Graph::of(mapping::with_other_numbers(traffic_of(*GridPattern::parse("48x48:5")), 5));
+  std::vector<std::int32_t> uneven(2304, 1);
+  for (std::size_t node = 0; node < uneven.size(); node += 2) uneven[node] = 2;
+  const auto dragonfly = std::make_shared<Dragonfly>(*Dragonfly::make({33, 8, 0, 9, 4, 1}, 2304));
+  const auto torus = std::make_shared<Torus>(*Shape::parse("48x48"));
+  for (const Host& host : {*Host::make(dragonfly, Slots(2304, 1)), *Host::make(torus, *Slots::of_nodes(uneven))}) {
+    const std::optional<Assignment> map = all_.front()->whole_map(graph, host, 0, 3);
+    ASSERT_TRUE(map) << host.network->name();
+    ASSERT_EQ(map->slots(), host.size()); // one rank a slot: asserted by Assignment::of_slots
+    const std::int64_t usual = mapping::hop_bytes(graph, host, Assignment::identity(2304, host.size()));
+    EXPECT_LT(10 * mapping::hop_bytes(graph, host, *map), 9 * usual) << host.network->name();
+  }
+  // It has neither levels nor axes of nodes.
+  const auto routers = std::make_shared<RouterTorus>(*Shape::parse("12x12x8"), 2);
+  EXPECT_FALSE(all_.front()->whole_map(graph, *Host::make(routers, Slots(2304, 1)), 0, 3));
+}
+
 // The table of distances and the torus are two forms of the same network.
 TEST_F(Libraries, MapsOntoATableAreAboutAsGoodAsOntoATorus) {
   if (all_.front()->name() != "Scotch") GTEST_SKIP() << "Scotch is not installed";
