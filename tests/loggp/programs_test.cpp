@@ -178,7 +178,7 @@ ProgramSet random_set(std::uint64_t seed) {
   ProgramSet set;
   const std::int32_t ranks = 2 + static_cast<std::int32_t>(mixed(seed, 1) % 6);
   const auto segments = static_cast<std::int64_t>(1 + mixed(seed, 2) % 5);
-  set.data = one_buffer(ranks, 64);
+  set.data = one_buffer(ranks, static_cast<std::int64_t>(1 + mixed(seed, 3) % 12)); // some segments have none
   set.segments = {segments};
   set.program = [=](Rank rank) {
     ProgramBuilder program(Segments{segments});
