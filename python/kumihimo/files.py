@@ -13,6 +13,7 @@ from pathlib import Path
 from kumihimo.errors import wrong_value
 
 LARGEST = 2**30  # bytes that are read of one file
+PIECE = 2**24  # of a file that may be larger
 KINDS = (
     (stat.S_ISREG, "a file"),
     (stat.S_ISDIR, "a folder"),
@@ -96,13 +97,18 @@ def opened(path: Path, what: str) -> io.BufferedReader:
     return io.BufferedReader(_Written(path))
 
 
-def read_text(path: Path, what: str, largest: int = LARGEST) -> str:
-    """UTF-8 text of a file or a pipe."""
+def read_bytes(path: Path, what: str, largest: int = LARGEST) -> bytes:
+    """The bytes of a file or a pipe."""
     with refused(f"{what} must be readable", path), opened(path, what) as file:
-        data = file.read(largest + 1)
+        data = b"".join(iter(lambda: file.read(PIECE), b"")) if largest > LARGEST else file.read(largest + 1)
     if len(data) > largest:
         raise wrong_value(f"{what} must have at most {largest >> 20} MiB", f"more in {path}")
+    return data
+
+
+def read_text(path: Path, what: str, largest: int = LARGEST) -> str:
+    """UTF-8 text of a file or a pipe."""
     try:
-        return data.decode()
+        return read_bytes(path, what, largest).decode()
     except UnicodeDecodeError:
         raise wrong_value(f"{what} must be UTF-8 text", f"other bytes in {path}", "save it as UTF-8") from None

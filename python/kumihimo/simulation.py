@@ -14,7 +14,7 @@ from kumihimo.arguments import ALL, CollectiveArguments, Ranks, variants
 from kumihimo.errors import NotApplicable, wrong_value
 from kumihimo.placement import Placed, Wanted, check_places_all
 
-MODELS = ("flow", "cost", "bound", "exact")
+MODELS = ("flow", "loggp", "cost", "bound", "exact")
 MOST_RANKS = 2**20  # a prediction holds about 10 kB a rank
 MOST_RANKS_OF_A_NODE = 4096  # of one with fewer cores
 
@@ -43,7 +43,11 @@ class Asked:
 
     @property
     def space(self) -> _topology.RankSpace:
-        return self.job.rank_space_of(self.placed.placement) if self.placed else self.job.rank_space
+        return space_of(self.job, self.placed)
+
+
+def space_of(job: _machine.Job, placed: Placed | None) -> _topology.RankSpace:
+    return job.rank_space_of(placed.placement) if placed else job.rank_space
 
 
 @dataclass
@@ -200,9 +204,13 @@ def _on_node(machine: _machine.Machine, asked: Ranks) -> _machine.Job:
 
 def predict(asked: Asked, case: Case) -> dict:
     """The result of one case. Raises NotApplicable where the algorithm does not fit."""
+    if asked.model == "loggp":
+        from kumihimo import loggp
+
+        return loggp.predict(asked, case)
     wanted, space = replace(asked.arguments, bytes=case.bytes), asked.space
     collective = arguments.collective(wanted, space)
-    parameters = arguments.parameters(**_parameters(asked, collective))
+    parameters = arguments.parameters(**parameters_of(asked, collective))
     schedule = case.variant.build(collective, space, parameters)
     started = time.perf_counter()
     if asked.model == "cost":
@@ -215,7 +223,7 @@ def predict(asked: Asked, case: Case) -> dict:
     wall = time.perf_counter() - started
     result = json.loads(prediction.to_json())
     return {
-        **_about(asked, collective, schedule.algorithm, schedule.parameters),
+        **about(asked, collective, schedule.algorithm, schedule.parameters),
         "extension": case.variant.extension,
         "segments": schedule.segments,
         **result,
@@ -247,8 +255,8 @@ def bound(asked: Asked, size: int) -> dict:
     result = json.loads(_simulate.simulate_bound(collective, asked.job, asked.placement, not asked.simd).to_json())
     wall = time.perf_counter() - started
     rate = bandwidth(collective, result["seconds"])
-    about = {**_about(asked, collective, "any", ""), "extension": False, "segments": 1}
-    return {**about, **result, "bytes_per_second": rate, "wall_seconds": wall}
+    members = {**about(asked, collective, "any", ""), "extension": False, "segments": 1}
+    return {**members, **result, "bytes_per_second": rate, "wall_seconds": wall}
 
 
 def predict_all(asked: Asked, sizes: list[int]) -> Iterator[tuple[Case, dict | NotApplicable]]:
@@ -276,10 +284,12 @@ def bandwidth(collective: _schedule.Collective, seconds: float) -> float | None:
     return times * collective.bytes / seconds if seconds > 0 else None
 
 
-def _parameters(asked: Asked, collective: _schedule.Collective) -> dict:
+def parameters_of(asked: Asked, collective: _schedule.Collective) -> dict:
     """The machine declares the segment size. Asked for beside `all`, another size is declared to all alike: algorithms
     that do not pipeline ignore it."""
     wished = dict(asked.parameters)
+    if asked.machine is None:
+        return wished
     declared = asked.machine.segment_bytes
     if asked.algorithm == ALL and wished.get("segment_bytes") is not None:
         declared = wished.pop("segment_bytes")
@@ -287,26 +297,28 @@ def _parameters(asked: Asked, collective: _schedule.Collective) -> dict:
     return {**wished, "default_segment_bytes": declared}
 
 
-def _about(asked: Asked, collective: _schedule.Collective, algorithm: str, parameters: str) -> dict:
-    machine = asked.machine
-    about = {
+def about(asked: Asked, collective: _schedule.Collective, algorithm: str, parameters: str) -> dict:
+    members = {
         "collective": collective.kind,
         "algorithm": algorithm,
         "parameters": arguments.parameters_of(parameters),
-        "machine": machine.name,
-        "shape": shape_of(machine),
-        "network": machine.network,
-        "losses": machine.losses,
         "ranks": collective.ranks,
-        **_about_nodes(asked.job),
         "bytes": collective.bytes,
         "type": collective.type,
         "simd": asked.simd,
         **arguments.about_collective(collective),
     }
+    if asked.machine is not None:
+        members |= _about_machine(asked.job)
     if asked.placed is not None:
-        about["placement"] = asked.placed.name
-    return about
+        members["placement"] = asked.placed.name
+    return members
+
+
+def _about_machine(job: _machine.Job) -> dict:
+    machine = job.machine
+    network = {"network": machine.network, "losses": machine.losses}
+    return {"machine": machine.name, "shape": shape_of(machine), **network, **_about_nodes(job)}
 
 
 def _about_nodes(job: _machine.Job) -> dict:

@@ -174,7 +174,7 @@ class RankOperations {
         for (const std::uint32_t on : start) graph_.after_end(last, on);
       }
       if (each.behind > 0) {
-        const std::uint32_t behind = graph_.add(calc(lane, each.behind));
+        const std::uint32_t behind = graph_.add(calc(each.behind));
         if (each.operation)
           graph_.after_end(behind, last);
         else
@@ -193,13 +193,14 @@ class RankOperations {
     return {join};
   }
 
-  Operation calc(const LaneState& lane, std::uint64_t picoseconds) const {
+  static Operation calc(std::uint64_t picoseconds) {
     Operation calc;
-    calc.kind = Kind::calc, calc.size = picoseconds, calc.cpu = cpu(lane);
+    calc.kind = Kind::calc, calc.size = picoseconds;
     return calc;
   }
   std::uint8_t cpu(const LaneState& lane) const {
-    return static_cast<std::uint8_t>(lane.index % static_cast<std::uint32_t>(rates_.cpus));
+    const auto others = static_cast<std::uint32_t>(rates_.cpus - 1);
+    return others == 0 ? 0 : static_cast<std::uint8_t>(1 + lane.index % others);
   }
 
   static std::uint64_t time_of(std::int64_t bytes, double rate) {

@@ -24,9 +24,11 @@ namespace kumihimo::goal {
 
 // What a rank's own work takes.
 struct WorkRates {
-  double reduced = 0, copied = 0;            // result bytes a second; 0: takes no time
-  ComputeRates compute;                      // of compute steps
-  std::int32_t cpus = 1, nics = 1;           // of a rank; the n-th lane has those of the number n modulo them
+  double reduced = 0, copied = 0; // result bytes a second; 0: takes no time
+  ComputeRates compute;           // of compute steps
+  // Of a rank. Processor 0 reduces, copies and computes; messages of the n-th lane have one of the others, if there are
+  // more, and an interface: n modulo their number.
+  std::int32_t cpus = 1, nics = 1;
   std::int64_t most = std::int64_t{1} << 27; // operations of all different graphs
 };
 

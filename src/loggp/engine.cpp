@@ -104,8 +104,7 @@ class Engine {
     }
     std::uint64_t events = 0;
     while (const Event* next = queue_.take()) {
-      if (const Event* later = queue_.ahead(prefetched))
-        __builtin_prefetch(&free_[stride_ * static_cast<std::size_t>(later->rank)]);
+      if (const Event* later = queue_.ahead(prefetched)) prefetch(*later);
       const Event event = *next;
       now_ = event.time;
       if (event.kind == EventKind::arrival)
@@ -123,6 +122,16 @@ class Engine {
 
  private:
   static constexpr std::size_t prefetched = 8;
+
+  void prefetch(const Event& later) const {
+    __builtin_prefetch(&free_[stride_ * static_cast<std::size_t>(later.rank)]);
+    if (later.kind == EventKind::arrival) {
+      matching_.prefetch({later.rank, later.sender, operation(later.sender, later.operation).tag});
+      return;
+    }
+    const Operation& of = operation(later.rank, later.operation);
+    if (of.kind == Kind::receive) matching_.prefetch({later.rank, graphs_.peer(later.rank, of.peer), of.tag});
+  }
 
   // When processors and interfaces are free again.
   Time& cpu(std::int32_t rank, std::uint8_t cpu) { return free_[stride_ * static_cast<std::size_t>(rank) + cpu]; }
@@ -145,6 +154,10 @@ class Engine {
     const Time time = noise_->lost(rank, start, work);
     outcome_.lost_to_noise += time;
     return time;
+  }
+
+  void tell(const Work& work) {
+    for (Observer* each : options_.observers) each->busy(work);
   }
 
   // Of one rank or two: those that may start, which they do sorted by rank and kind. A join ends at once.
@@ -177,6 +190,15 @@ class Engine {
         release(rank, graph.dependents[d], *ready);
   }
   void sort_released() {
+    constexpr std::size_t few = 16; // which LogGOPSim sorts by insertion, too
+    if (released_.size() <= few) {
+      const auto before = [](const Released& a, const Released& b) {
+        return std::pair(a.rank, a.kind) < std::pair(b.rank, b.kind);
+      };
+      for (auto it = released_.begin(); it != released_.end(); ++it)
+        std::rotate(std::upper_bound(released_.begin(), it, *it, before), it, it + 1);
+      return;
+    }
     const auto by_rank = [](const Released& a, const Released& b) { return a.rank < b.rank; };
     const auto by_kind = [](const Released& a, const Released& b) { return a.kind < b.kind; };
     std::stable_sort(released_.begin(), released_.end(), by_rank);
@@ -220,7 +242,7 @@ class Engine {
     if (free > event.time) return later(event, free);
     const Time noise = lost(event.rank, event.time, of.size);
     free = event.time + of.size + noise;
-    if (options_.observer) options_.observer->busy(event.rank, event.operation, event.time, free, noise);
+    tell({event.rank, event.rank, event.operation, Kind::calc, of.cpu, event.time, free, noise});
     started(event.rank, event.operation, event.time);
     end(event.rank, event.operation, free);
   }
@@ -232,10 +254,10 @@ class Engine {
     const Time noise = lost(event.rank, event.time, p_.o);
     free = event.time + p_.o + bytes_time(of.size, p_.O) + noise;
     interface = event.time + p_.g + bytes_time(of.size, p_.G);
-    if (options_.observer) options_.observer->busy(event.rank, event.operation, event.time, free, noise);
+    const std::int32_t receiver = graphs_.peer(event.rank, of.peer);
+    tell({event.rank, receiver, event.operation, Kind::send, of.cpu, event.time, free, noise});
     ++outcome_.messages, outcome_.bytes += of.size;
-    queue_.push({event.time + p_.o + p_.L, order_++, graphs_.peer(event.rank, of.peer), event.rank, event.operation,
-                 EventKind::arrival});
+    queue_.push({event.time + p_.o + p_.L, order_++, receiver, event.rank, event.operation, EventKind::arrival});
     if (of.size <= p_.S) end(event.rank, event.operation, free);
   }
 
@@ -256,10 +278,7 @@ class Engine {
     free = event.time + p_.o + noise + std::max(bytes_time(of.size, p_.O), bytes_time(of.size, p_.G));
     interface = event.time + p_.g + bytes_time(of.size, p_.G);
     const auto found = matching_.match({event.rank, event.sender, of.tag}, event.operation, true);
-    if (options_.observer) {
-      options_.observer->busy(event.rank, found ? found->operation : 0, event.time, free, noise);
-      options_.observer->arrived(event.sender, event.operation, event.rank, event.time - p_.L - p_.o, event.time);
-    }
+    tell({event.rank, event.sender, event.operation, Kind::receive, of.cpu, event.time, free, noise});
     if (!found) return;
     end_rendezvous(event.sender, event.operation, event.time);
     end(event.rank, found->operation, free);
@@ -301,8 +320,8 @@ class Engine {
     const std::string others = fmt::format("in all {} sends were never received, {} receives never got a message, and "
                                            "{} operations were not completed",
                                            sends, receives, left);
-    return wrong_value(fmt::format("{} has no matching {}; {}", name, first->message ? "receive" : "send", others), {},
-                       "compare the peers, tags and numbers of sends and receives");
+    return failed(fmt::format("{} has no matching {}; {}", name, first->message ? "receive" : "send", others), {},
+                  "compare the peers, tags and numbers of sends and receives");
   }
 
   void describe() {

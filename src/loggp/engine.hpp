@@ -20,16 +20,25 @@
 
 #include <functional>
 #include <optional>
+#include <vector>
 
 namespace kumihimo::loggp {
 
-// What happens, in the order of its start. All times in picoseconds.
+// What a processor does: a calc, or the overhead of a send or of an arrival. Times in picoseconds.
+struct Work {
+  std::int32_t rank = 0;
+  std::int32_t peer = 0;              // of a send its receiver, of an arrival its sender
+  std::uint32_t operation = 0;        // of `rank`; of an arrival: the send of `peer`
+  goal::Kind kind = goal::Kind::calc; // receive: an arrival
+  std::uint8_t cpu = 0;
+  Time start = 0, end = 0, lost = 0; // `lost` to noise in between
+};
+
+// Is told of all work in the order in which it starts.
 class Observer {
  public:
   virtual ~Observer() = default;
-  // Of a processor: a calc, or the overhead of a send or of an arrival; `lost` of it to noise, at its end.
-  virtual void busy(std::int32_t rank, std::uint32_t operation, Time start, Time end, Time lost) = 0;
-  virtual void arrived(std::int32_t sender, std::uint32_t send, std::int32_t receiver, Time start, Time arrival) = 0;
+  virtual void busy(const Work& work) = 0;
 };
 
 struct Outcome {
@@ -43,7 +52,7 @@ struct Outcome {
 
 struct EngineOptions {
   std::optional<NoiseModel> noise;
-  Observer* observer = nullptr;
+  std::vector<Observer*> observers;
   std::function<bool(std::uint64_t operations)> go_on; // asked now and then; false ends it with an error
   bool lists = false;                                  // match by lists also without wildcards: the golden copy
   // Operations that may start at once do so in the order in which they were added: sends, receives, calcs. GOAL states

@@ -73,6 +73,11 @@ def argument(metavar: str, help_: str, type_: object = str) -> object:
 CollectiveOrPrograms = argument(
     "COLLECTIVE", "Collective (allreduce, bcast ...), halo exchange (halo:16x16x16) or program file (file:PATH)."
 )
+CollectiveProgramsOrGoal = argument(
+    "COLLECTIVE",
+    "Collective (allreduce, bcast ...), halo exchange (halo:16x16x16), program file (file:PATH) or GOAL file "
+    "(goal:PATH, with --model loggp).",
+)
 Algorithm = option("--algorithm -a NAME", "Name of the algorithm, as in docs/algorithms.md.")
 AlgorithmOrAll = option("--algorithm -a NAME", "Name of an algorithm, or all.")
 Shape = option("--shape -s SHAPE", "Shape of the nodes: 4x3x2 (m for a mesh axis: 4x3mx2), 64, none or node:4.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Optional
 
 from kumihimo import _machine, allocation, arguments, quantities, simulation
@@ -18,10 +19,14 @@ if TYPE_CHECKING:
     from kumihimo import programs
 
 
+OF_LOGGP = "Model loggp (LogGOPS)"
+GOAL = "goal:"
+
+
 @options.with_parameters()
 def command(
-    collective: options.CollectiveOrPrograms,
-    machine: option("--machine -m M", "Name of a machine (see `machine list`), or a machine file."),
+    collective: options.CollectiveProgramsOrGoal,
+    machine: option("--machine -m M", "Name of a machine (see `machine list`), or a machine file.") = None,
     sizes: option("--bytes -b SIZES", "Message sizes: 64KiB, 8,1GiB or 8..16MiB (doubling).") = None,
     shape: options.Shape = None,
     box: options.Box = None,
@@ -33,7 +38,7 @@ def command(
     given: option("--allocation WHAT", "Hosts: env (Slurm, PBS, LSF), a hostfile or a list: node[001-004]:8.") = None,
     order: options.Order = None,
     placement: options.Placement = None,
-    model: option("--model MODEL", "Model: flow, exact, cost (closed form) or bound (a lower bound).") = "flow",
+    model: option("--model MODEL", "Model: flow, exact, loggp, cost (closed form) or bound (lower bound).") = "flow",
     no_simd: option("--no-simd", "Use the machine's scalar reduction rate.") = False,
     type_: options.Type = "float64",
     operation: options.Operation = "sum",
@@ -43,29 +48,70 @@ def command(
     neighbours: options.Neighbours = None,
     every_round: option("--every-round", "Simulate every round instead of a sample.") = False,
     links: option("--links", "Show the busiest links; with --json the bytes of all links.") = False,
+    loggops: option(
+        "--loggops L=..,o=..",
+        "L, o, g in ns, G, O in ns per byte, S (longest eager message) in bytes [default: the machine's].",
+        group=OF_LOGGP,
+    ) = None,
+    cpus: option("--cpus N", "Processors of a rank [default: the machine's, or 1].", int, OF_LOGGP) = None,
+    nics: option("--nics N", "Network interfaces of a rank [default: the machine's, or 1].", int, OF_LOGGP) = None,
+    noise: option(
+        "--noise NOISE",
+        "Noise of the operating system: periodic:10us/1ms (length/interval), exponential:10us/1ms or trace:FILE; then "
+        ",cosched (at the same times on all ranks) ,every=4 (ranks 0, 4, 8 ...) ,seed=7.",
+        group=OF_LOGGP,
+    ) = None,
+    by_rank: option("--by-rank", "Show the ranks that end last; with --json all ranks.", group=OF_LOGGP) = False,
+    timeline: option("--timeline FILE", "Write a timeline, which ui.perfetto.dev opens.", Path, group=OF_LOGGP) = None,
     as_json: options.Json = False,
 ) -> None:
     """Predict the time of a collective on a described machine.
 
     \b
-    Example:
+    Examples:
     kumihimo simulate allreduce --machine k-computer --shape 48x6x32 --bytes 1GiB
+    kumihimo simulate goal:trace.goal --model loggp --loggops L=2500,o=1500,g=1000,G=6,O=0,S=65535
     """
     if model not in simulation.MODELS:
         raise wrong_value(f"--model must be one of {', '.join(simulation.MODELS)}", f"'{model}'")
+    if model != "loggp":
+        options.refuse_beside(f"--model {model}", *LOGGP)
+        if collective.startswith(GOAL):
+            raise wrong_value("--model of a GOAL file must be loggp", f"'{model}'", "add --model loggp")
+        if machine is None:
+            raise missing("the machine", "add --machine (see `machine list`)")
     part = simulation.Part(box, dead or [], routing)
     wanted = placements.wanted(order, placement)
     each = arguments.ranks_per_node_named(ranks_per_node)
     hosts = None if given is None else allocation.read(given, os.environ)
     asked_ranks = Ranks(shape, ranks, each)
+    if model == "loggp":
+        from kumihimo.cli import simulate_loggp
+
+        of_model = simulate_loggp.Model(loggops, cpus, nics, noise, by_rank, timeline, as_json)
+        if collective.startswith(GOAL):
+            options.refuse_beside("a GOAL file", *simulate_loggp.NOT_OF_GOAL, *(parameters or {}))
+        if machine is None:
+            options.refuse_beside("the model loggp without --machine", *simulate_loggp.OF_MACHINE)
+        if collective.startswith(GOAL):
+            job = machine and simulation.on(machines.load(machine), asked_ranks, part)
+            simulate_loggp.simulate_goal(collective, job, of_model)
+            return
     if arguments.names_programs(collective):
         from kumihimo import programs
 
         options.refuse_beside_programs(*OF_PROGRAMS)
         named = programs.named(collective)
         asked_ranks = asked_ranks if hosts else named.ranks(asked_ranks)
-        job = simulation.on(machines.load(machine), asked_ranks, part, hosts)
-        simulate_programs(named, job, simulation.placed(job, wanted, hosts, ranks), model, links, as_json)
+        job = machine and simulation.on(machines.load(machine), asked_ranks, part, hosts)
+        placed_by = job and simulation.placed(job, wanted, hosts, ranks)
+        if model == "loggp":
+            space = (
+                simulation.space_of(job, placed_by) if job else arguments.rank_space(simulate_loggp.alone(asked_ranks))
+            )
+            simulate_loggp.simulate_programs(named.on(space), job, of_model)
+        else:
+            simulate_programs(named, job, placed_by, model, links, as_json)
         return
     options.refuse_beside_collective(collective)
     for name, value in (("--links", links), ("--every-round", every_round)):
@@ -75,7 +121,7 @@ def command(
     if model == "bound" and algorithm == arguments.ALL and parameters:
         given_parameter = f"--{next(iter(parameters)).replace('_', '-')}"
         raise wrong_value("the bound has no parameters", given_parameter, "leave it out, or name an --algorithm")
-    job = simulation.on(machines.load(machine), asked_ranks, part, hosts)
+    job = machine and simulation.on(machines.load(machine), asked_ranks, part, hosts)
     named = arguments.neighbours_named(neighbours)
     asked = simulation.Asked(
         job,
@@ -86,8 +132,10 @@ def command(
         not no_simd,
         links,
         every_round,
-        simulation.placed(job, wanted, hosts, ranks),
+        job and simulation.placed(job, wanted, hosts, ranks),
     )
+    if model == "loggp":
+        asked = of_model.asked(asked, asked_ranks)
     moves_none = not arguments.moves_data(collective)
     if sizes is None and not moves_none and not arguments.is_listed(counts):
         raise missing("the length of the data", "add --bytes 1MiB")
@@ -95,8 +143,12 @@ def command(
     results, passed_over = progress.run_interruptible(lambda: work(asked, lengths))
     if not results:
         raise not_applicable("no algorithm fits these ranks", "; ".join(output.reasons(passed_over)))
+    if model == "loggp":
+        of_model.write_timeline()
     if as_json:
         output.print_results_json(results, passed_over)
+    elif model == "loggp":
+        simulate_loggp.print_results(asked, results, passed_over)
     else:
         print_results(asked, results, passed_over)
 
@@ -110,7 +162,7 @@ def simulate_programs(
     if model not in FOLLOWING_MESSAGES:
         rule = f"--model of a halo exchange or program file must be {' or '.join(FOLLOWING_MESSAGES)}"
         raise wrong_value(rule, f"'{model}'")
-    those = named.on(job.rank_space_of(placed.placement) if placed else job.rank_space)
+    those = named.on(simulation.space_of(job, placed))
     result = progress.run_interruptible(
         lambda: programs.predicted(those, job, placed and placed.placement, model, links)
     )
@@ -148,7 +200,8 @@ def work(asked: simulation.Asked, sizes: list[int | None]) -> tuple[list[dict], 
 COLUMNS = ("bytes>", "algorithm", "time>", "rate>", "of bound>", "computing>", "parameters", "limited by")
 FOLLOWING_MESSAGES = ("flow", "exact")  # models that know rounds and links
 OF_LENGTHS = ("bytes>", "rate>")  # which a barrier has not
-OF_PROGRAMS = ("machine", "box", "dead", "routing", "given", "order", "placement", "model", "links")
+LOGGP = ("loggops", "cpus", "nics", "noise", "by_rank", "timeline")
+OF_PROGRAMS = ("machine", "box", "dead", "routing", "given", "order", "placement", "model", "links", *LOGGP)
 
 
 def print_results(asked: simulation.Asked, results: list[dict], passed_over: list[dict]) -> None:

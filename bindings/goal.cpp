@@ -1,0 +1,58 @@
+// kumihimo._goal: graphs of sends, receives and computations.
+#include "border.hpp"
+#include "goal/binary.hpp"
+#include "goal/programs.hpp"
+#include "goal/text.hpp"
+#include "program/named_programs.hpp"
+#include "schedule/schedule.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+NB_MODULE(_goal, m) {
+  using namespace kumihimo;
+  m.doc() = "Graphs of sends, receives and computations.";
+  m.attr("most_message_bytes") = goal::most_message_bytes;
+  nb::module_::import_("kumihimo._schedule");
+  nb::module_::import_("kumihimo._programs");
+  nb::class_<goal::WorkRates>(m, "WorkRates", "What a rank's own work takes: bytes and flops a second, 0: no time.")
+      .def(
+          "__init__",
+          [](goal::WorkRates* self, double reduced, double copied, double flops, double bytes, std::int32_t cpus,
+             std::int32_t nics) {
+            new (self) goal::WorkRates{reduced, copied, {flops, bytes}, cpus, nics};
+          },
+          "reduced"_a = 0, "copied"_a = 0, "flops"_a = 0, "bytes"_a = 0, "cpus"_a = 1, "nics"_a = 1)
+      .def_rw("cpus", &goal::WorkRates::cpus)
+      .def_rw("nics", &goal::WorkRates::nics);
+  nb::class_<goal::Graphs>(m, "Graphs", "The operations of all ranks, and what waits for what.")
+      .def_prop_ro("ranks", &goal::Graphs::ranks)
+      .def_prop_ro("different", &goal::Graphs::different)
+      .def_prop_ro("cpus", &goal::Graphs::cpus)
+      .def_prop_ro("nics", &goal::Graphs::nics)
+      .def("to_text", [](const goal::Graphs& graphs) { return unlocked([&] { return goal::text_of(graphs); }); });
+  m.def(
+      "read",
+      [](const nb::bytes& bytes, std::string_view file) {
+        const std::string_view text(bytes.c_str(), bytes.size());
+        return unwrap(unlocked(
+            [&] { return goal::is_binary(text) ? goal::parse_binary(text, file) : goal::parse_text(text, file); }));
+      },
+      "bytes"_a, "file"_a, "A GOAL file, text or binary; `file` is its name in errors.");
+  m.def(
+      "graphs_of",
+      [](const Schedule& schedule, const goal::WorkRates& rates) {
+        return unwrap(unlocked([&] { return goal::graphs_of(schedule, rates); }));
+      },
+      "schedule"_a, "rates"_a);
+  m.def(
+      "graphs_of",
+      [](const NamedPrograms& programs, const goal::WorkRates& rates) {
+        return unwrap(unlocked([&] { return goal::graphs_of(programs.set, rates); }));
+      },
+      "programs"_a, "rates"_a);
+}

@@ -1,0 +1,91 @@
+// kumihimo._loggp: the time of graphs of operations in the model LogGOPS.
+#include "border.hpp"
+#include "loggp/observed.hpp"
+#include "loggp/of_machine.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+
+#include <array>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace kumihimo {
+namespace {
+
+using namespace loggp;
+
+Result<NoiseModel::Kind> parse_kind(std::string_view name) {
+  constexpr std::array<std::string_view, 3> names{"periodic", "exponential", "trace"};
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (names[i] == name) return static_cast<NoiseModel::Kind>(i);
+  return wrong_value("noise is periodic, exponential or a trace", name);
+}
+
+void bind_noise(nb::module_& m) {
+  nb::class_<NoiseModel>(m, "Noise", "What an operating system takes from the processors; times in picoseconds.")
+      .def(
+          "__init__",
+          [](NoiseModel* self, std::string_view kind, Time length, Time interval) {
+            NoiseModel model;
+            model.kind = unwrap(parse_kind(kind)), model.length = length, model.interval = interval;
+            unwrap(check(model));
+            new (self) NoiseModel(model);
+          },
+          "kind"_a, "length"_a, "interval"_a)
+      .def_static(
+          "read", [](std::string_view text, std::string_view file) { return unwrap(parse_noise_trace(text, file)); },
+          "text"_a, "file"_a, "A trace: lines of start and length of detours in nanoseconds.")
+      .def_rw("cosched", &NoiseModel::cosched)
+      .def_rw("every", &NoiseModel::every)
+      .def_rw("seed", &NoiseModel::seed);
+}
+
+} // namespace
+} // namespace kumihimo
+
+NB_MODULE(_loggp, m) {
+  using namespace kumihimo;
+  m.doc() = "The time of graphs of operations in the model LogGOPS.";
+  nb::module_::import_("kumihimo._goal");
+  nb::module_::import_("kumihimo._machine");
+  nb::class_<Parameters>(m, "Parameters", "L, o, g in picoseconds; G, O in femtoseconds a byte; S in bytes.")
+      .def(nb::init<>())
+      .def_ro("L", &Parameters::L)
+      .def_ro("o", &Parameters::o)
+      .def_ro("g", &Parameters::g)
+      .def_ro("G", &Parameters::G)
+      .def_ro("O", &Parameters::O)
+      .def_ro("S", &Parameters::S);
+  nb::class_<MachineParameters>(m, "MachineParameters", "The numbers of a machine file, translated.")
+      .def_ro("parameters", &MachineParameters::parameters)
+      .def_ro("rates", &MachineParameters::rates)
+      .def_ro("hops", &MachineParameters::hops);
+  m.def("parameters_of", &parameters_of, "job"_a, "scalar_reduction"_a = false);
+  m.def("parse_parameters", border(&parse_parameters), "text"_a, "base"_a);
+  bind_noise(m);
+  nb::class_<RankSeconds>(m, "RankSeconds", "How a rank spends its time.")
+      .def_ro("end", &RankSeconds::end)
+      .def_ro("computing", &RankSeconds::computing)
+      .def_ro("overhead", &RankSeconds::overhead)
+      .def_ro("noise", &RankSeconds::noise)
+      .def_ro("waiting", &RankSeconds::waiting)
+      .def_ro("operations", &RankSeconds::operations);
+  nb::class_<ObservedRun>(m, "Run", "A run with the times of its ranks.")
+      .def_prop_ro("seconds", [](const ObservedRun& r) { return static_cast<double>(r.outcome.last) * 1e-12; })
+      .def_prop_ro("last_rank", [](const ObservedRun& r) { return r.outcome.last_rank; })
+      .def_prop_ro("messages", [](const ObservedRun& r) { return r.outcome.messages; })
+      .def_prop_ro("bytes", [](const ObservedRun& r) { return r.outcome.bytes; })
+      .def_ro("timeline", &ObservedRun::timeline)
+      .def_ro("left_out", &ObservedRun::left_out)
+      .def("of_rank", &ObservedRun::of_rank, "rank"_a)
+      .def("mean", &ObservedRun::mean);
+  m.def(
+      "run",
+      [](const goal::Graphs& graphs, const Parameters& parameters, const std::optional<NoiseModel>& noise,
+         bool timeline) { return unwrap(unlocked([&] { return run_observed(graphs, parameters, noise, timeline); })); },
+      "graphs"_a, "parameters"_a, "noise"_a = nb::none(), "timeline"_a = false);
+}

@@ -1,0 +1,182 @@
+"""`kumihimo simulate --model loggp`: its options, and what it prints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from kumihimo import _goal, _machine, arguments, loggp, programs, quantities, simulation
+from kumihimo.arguments import Ranks
+from kumihimo.cli import output, progress
+from kumihimo.errors import wrong_value
+from kumihimo.sizes import text_of
+
+OF_MACHINE = ("box", "dead", "routing", "given", "order", "placement", "no_simd")
+NOT_OF_GOAL = (
+    *("sizes", "algorithm", "given", "order", "placement", "no_simd", "type_", "operation", "root", "counts"),
+    *("neighbours", "every_round", "links", "cpus", "nics"),
+)
+LATEST = 10  # ranks that --by-rank shows
+
+
+@dataclass
+class Model:
+    """The options of the model, as they were given."""
+
+    loggops: str | None
+    cpus: int | None
+    nics: int | None
+    noise: str | None
+    by_rank: bool
+    timeline: Path | None
+    as_json: bool
+    settings: loggp.Settings | None = None
+
+    def prepared(self, job: _machine.Job | None, simd: bool = True) -> loggp.Settings:
+        made = loggp.settings(job, self.loggops, simd, self.cpus, self.nics)
+        noise = None if self.noise is None else loggp.noise(self.noise)
+        if self.timeline is not None:
+            output.writable(self.timeline)
+        given = {"noise": noise, "noise_text": self.noise, "by_rank": self.by_rank}
+        self.settings = replace(made, **given, timeline=self.timeline is not None)
+        return self.settings
+
+    def asked(self, of: simulation.Asked, ranks: Ranks) -> loggp.Asked:
+        """The same question to this model."""
+        return loggp.Asked(**vars(of), ranks=alone(ranks), settings=self.prepared(of.job, of.simd))
+
+    def write_timeline(self) -> None:
+        if self.timeline is None:
+            return
+        runs = self.settings.timelines
+        if len(runs) != 1:
+            raise wrong_value("--timeline must be of one run", len(runs), "name one --algorithm and one size")
+        ((text, left_out),) = runs
+        output.write(self.timeline, text)
+        if left_out:
+            output.message(f"{self.timeline} lacks the last {quantities.counted(left_out, 'event')}: take fewer ranks")
+
+
+def alone(ranks: Ranks) -> Ranks:
+    """Without a machine a node has one rank unless more are asked for."""
+    return replace(ranks, ranks_per_node=ranks.ranks_per_node or 1)
+
+
+def simulate_goal(name: str, job: _machine.Job | None, model: Model) -> None:
+    settings = model.prepared(job)
+
+    def work() -> dict:
+        graphs = loggp.read_goal(name)
+        if job is not None and graphs.ranks > job.slots.size:
+            rule = f"{job.slots.nodes} nodes of {job.machine.name} hold at most {job.slots.size} ranks"
+            raise wrong_value(rule, f"{graphs.ranks} in {name}", "give a larger --shape or more --ranks-per-node")
+        return loggp.predict_goal(name, graphs, settings)
+
+    print_one(progress.run_interruptible(work), job, model)
+
+
+def simulate_programs(those: programs.Programs, job: _machine.Job | None, model: Model) -> None:
+    settings = model.prepared(job)
+    print_one(progress.run_interruptible(lambda: loggp.predict_programs(those, settings)), job, model)
+
+
+def print_one(result: dict, job: _machine.Job | None, model: Model) -> None:
+    """The result of programs that are no collective."""
+    model.write_timeline()
+    if job is not None:
+        result["machine"] = job.machine.name
+    if model.as_json:
+        return output.print_results_json([result])
+    what, ranks = result["programs"], quantities.counted(result["ranks"], "rank")
+    took = quantities.seconds_text(result["seconds"])
+    output.print_line(f"{what}{on(job)}, {ranks}, model loggp: {took}, rank {result['last_rank']} last")
+    print_parameters(result)
+    counts = f"{result['operations']} operations, {quantities.counted(result['messages'], 'message')}"
+    output.print_line(f"{counts} of {quantities.bytes_text(result['message_bytes'])} in all")
+    print_noise(result)
+    names = ("computing", "overhead", "noise", "waiting")
+    parts = [f"{name} {quantities.seconds_text(result['mean'][f'{name}_seconds'])}" for name in names]
+    output.print_line(f"mean of a rank: {', '.join(parts)}")
+    print_by_rank({(): result})
+    return None
+
+
+def print_results(asked: loggp.Asked, results: list[dict], passed_over: list[dict]) -> None:
+    """Of a collective: a table of its algorithms and sizes."""
+    first = results[0]
+    print(f"{first['collective']}{on(asked.job)}, {quantities.counted(first['ranks'], 'rank')}, model loggp")
+    print_parameters(first)
+    if "noise" in first:
+        print(f"noise {first['noise']}")
+    if asked.placed is not None:
+        print(f"ranks placed by {asked.placed.name}: {asked.space}")
+    lengths = arguments.moves_data(first["collective"])
+    left_out = () if lengths else ("bytes>", "rate>")
+    left_out += () if asked.job else ("of bound>",)
+    left_out += () if "noise" in first else ("slowdown>",)
+    for title, extension in (("", False), ("Extensions of published algorithms", True)):
+        rows = [row(r) for r in results if r["extension"] == extension]
+        if rows:
+            shown = [name for name in COLUMNS if name not in left_out]
+            print()
+            output.print_table(title, shown, [[cells[name] for name in shown] for cells in rows])
+    print_by_rank({(text_of(r["bytes"]), r["algorithm"]): r for r in results}, ("bytes>", "algorithm"))
+    doubts = [f"{r['algorithm']} at {text_of(r['bytes'])}: {r['accuracy']}" for r in results if r["accuracy"]]
+    output.print_list("May be more than 20 % off:", doubts)
+    output.print_list("Not applicable:", output.reasons(passed_over))
+
+
+COLUMNS = (
+    *("bytes>", "algorithm", "time>", "rate>", "of bound>", "computing>", "waiting>", "slowdown>"),
+    *("messages>", "parameters"),
+)
+
+
+def row(r: dict) -> dict[str, str]:
+    bound = r.get("bound_seconds")
+    cells = (
+        text_of(r["bytes"]),
+        r["algorithm"],
+        quantities.seconds_text(r["seconds"]),
+        quantities.rate_text(r["bytes_per_second"]),
+        quantities.share_text(bound / r["seconds"]) if bound and r["seconds"] else "",
+        quantities.share_text(r["compute_share"]),
+        quantities.share_text(r["waiting_share"]),
+        f"{r['slowdown']:.3g}" if "slowdown" in r else "",
+        str(r["messages"]),
+        arguments.parameters_text(r["parameters"]),
+    )
+    return dict(zip(COLUMNS, cells))
+
+
+def on(job: _machine.Job | None) -> str:
+    return "" if job is None else f" on {job.machine.name} {simulation.shape_of(job.machine)}".rstrip()
+
+
+def print_parameters(result: dict) -> None:
+    p = result["loggops"]
+    times = [f"{name} {quantities.seconds_text(p[f'{name}_seconds'])}" for name in "Log"]
+    rates = [f"{name} {p[f'{name}_seconds_per_byte'] * 1e9:.4g} ns/B" for name in "GO"]
+    limit = "no limit" if p["S_bytes"] >= _goal.most_message_bytes else quantities.bytes_text(p["S_bytes"])
+    nodes = [quantities.counted(result[name], noun) for name, noun in (("cpus", "CPU"), ("nics", "NIC"))]
+    output.print_line(f"{', '.join([*times, *rates])}, S {limit}; {' and '.join(nodes)} a rank")
+
+
+def print_noise(result: dict) -> None:
+    if "noise" in result:
+        free = quantities.seconds_text(result["noise_free_seconds"])
+        output.print_line(f"noise {result['noise']}: {result['slowdown']:.3g} times the {free} without")
+
+
+def print_by_rank(results: dict[tuple[str, ...], dict], columns: tuple[str, ...] = ()) -> None:
+    names = ("end", "computing", "overhead", "noise", "waiting")
+    rows = []
+    for cells, r in results.items():
+        each = sorted(enumerate(r.get("by_rank", [])), key=lambda of: -of[1]["end_seconds"])[:LATEST]
+        for rank, of in each:
+            times = [quantities.seconds_text(of[f"{name}_seconds"]) for name in names]
+            rows.append((*cells, str(rank), *times, str(of["operations"])))
+    if rows:
+        output.print_line("")
+        head = (*columns, "rank>", *(f"{name}>" for name in names), "operations>")
+        output.print_table("Ranks that end last", head, rows)

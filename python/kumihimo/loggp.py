@@ -1,0 +1,194 @@
+"""Predictions by the model LogGOPS (ADR 39): collectives, other programs, and GOAL files."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from kumihimo import _goal, _loggp, _machine, _simulate, _topology, arguments, files, programs, simulation
+from kumihimo.errors import missing, wrong_value
+
+GOAL = "goal:"  # begins the name of a GOAL file
+LARGEST_FILE = 2**36  # bytes
+MOST_SHARED = 256  # processors or interfaces of a rank
+ALL_LETTERS = "LogGOS"
+
+
+@dataclass
+class Settings:
+    """What all results of a command share."""
+
+    parameters: _loggp.Parameters
+    rates: _goal.WorkRates
+    noise: _loggp.Noise | None = None
+    noise_text: str | None = None
+    by_rank: bool = False
+    timeline: bool = False
+    timelines: list[tuple[str, int]] = field(default_factory=list)  # of the runs, and what each leaves out
+
+
+def settings(
+    job: _machine.Job | None, given: str | None, simd: bool = True, cpus: int | None = None, nics: int | None = None
+) -> Settings:
+    """Parameters of a machine's job, or all of them as given; `given` as "L=2500,o=1500,..." in ns (S: bytes)."""
+    if job is None and given is None:
+        raise missing("the machine", "add --machine, or the parameters: --loggops L=2500,o=1500,g=1000,G=6,O=0,S=65535")
+    rates = _goal.WorkRates()
+    parameters = _loggp.Parameters()
+    if job is not None:
+        of_machine = _loggp.parameters_of(job, not simd)
+        parameters, rates = of_machine.parameters, of_machine.rates
+    elif lacking := [letter for letter in ALL_LETTERS if f"{letter}=" not in given.replace(" ", "")]:
+        rule = "--loggops without --machine must give L, o, g, G, O and S"
+        raise wrong_value(rule, f"'{given}'", f"add {', '.join(lacking)}")
+    if given is not None:
+        parameters = _loggp.parse_parameters(given, parameters)
+    for name, number in (("cpus", cpus), ("nics", nics)):
+        if number is None:
+            continue
+        if not 1 <= number <= MOST_SHARED:
+            raise wrong_value(f"--{name} must be from 1 to {MOST_SHARED}", number)
+        setattr(rates, name, number)
+    return Settings(parameters, rates)
+
+
+NOISE_FORMS = "periodic:LENGTH/INTERVAL, exponential:LENGTH/INTERVAL or trace:FILE"
+UNITS = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12}  # picoseconds
+
+
+def noise(text: str) -> _loggp.Noise:
+    """ "periodic:10us/1ms,cosched,every=4,seed=7": detours of 10 us every ms."""
+    kind, _, rest = text.partition(":")
+    what, *words = rest.split(",")
+    if kind == "trace":
+        model = _loggp.Noise.read(files.read_text(Path(what), "the trace of --noise"), what)
+    elif kind in ("periodic", "exponential") and what.count("/") == 1:
+        length, interval = (_picoseconds(part) for part in what.split("/"))
+        model = _loggp.Noise(kind, length, interval)
+    else:
+        raise wrong_value(f"--noise must be {NOISE_FORMS}", f"'{text}'", "as in periodic:10us/1ms")
+    for word in words:
+        name, equals, number = word.partition("=")
+        if word == "cosched":
+            model.cosched = True
+        elif (
+            equals
+            and name in ("every", "seed")
+            and re.fullmatch("[0-9]{1,9}", number)
+            and (int(number) or name == "seed")
+        ):
+            setattr(model, name, int(number))
+        else:
+            raise wrong_value("--noise takes cosched, every=N (1 or more) and seed=N", f"'{word}'")
+    return model
+
+
+def _picoseconds(text: str) -> int:
+    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) *(ps|ns|us|ms|s)", text.strip())
+    if not match or float(match[1]) * UNITS[match[2]] > UNITS["s"] * 1000:
+        raise wrong_value("a time of --noise must be at most 1000 s, such as 10us, 250ns or 1ms", f"'{text}'")
+    return round(float(match[1]) * UNITS[match[2]])
+
+
+def read_goal(name: str) -> _goal.Graphs:
+    """The graphs of `goal:FILE`."""
+    path = name.removeprefix(GOAL)
+    return _goal.read(files.read_bytes(Path(path), "the GOAL file", LARGEST_FILE), path)
+
+
+def run(graphs: _goal.Graphs, asked: Settings) -> dict:
+    """The members of a result that the model gives."""
+    started = time.perf_counter()
+    ran = _loggp.run(graphs, asked.parameters, asked.noise, asked.timeline)
+    mean = ran.mean()
+    members = {
+        "model": "loggp",
+        "seconds": ran.seconds,
+        "last_rank": ran.last_rank,
+        "operations": mean.operations,
+        "messages": ran.messages,
+        "message_bytes": ran.bytes,
+        "mean": _times(mean),
+        "compute_share": mean.computing / ran.seconds if ran.seconds else 0.0,
+        "waiting_share": mean.waiting / ran.seconds if ran.seconds else 0.0,
+        "loggops": about(asked.parameters),
+        "cpus": graphs.cpus,
+        "nics": graphs.nics,
+    }
+    if asked.noise is not None:
+        free = _loggp.run(graphs, asked.parameters).seconds
+        slowdown = ran.seconds / free if free else 1.0
+        members |= {"noise": asked.noise_text, "noise_free_seconds": free, "slowdown": slowdown}
+    if asked.by_rank:
+        each = map(ran.of_rank, range(graphs.ranks))
+        members["by_rank"] = [{**_times(of), "operations": of.operations} for of in each]
+    if asked.timeline:
+        asked.timelines.append((ran.timeline, ran.left_out))
+    return {**members, "wall_seconds": time.perf_counter() - started}
+
+
+def _times(of: _loggp.RankSeconds) -> dict:
+    names = ("end", "computing", "overhead", "noise", "waiting")
+    return {f"{name}_seconds": getattr(of, name) for name in names}
+
+
+def about(p: _loggp.Parameters) -> dict:
+    times = {f"{letter}_seconds": getattr(p, letter) * 1e-12 for letter in "Log"}
+    rates = {f"{letter}_seconds_per_byte": getattr(p, letter) * 1e-15 for letter in "GO"}
+    return {**times, **rates, "S_bytes": p.S}
+
+
+@dataclass
+class Asked(simulation.Asked):
+    """A collective in this model, which needs no machine: `ranks` then say which ranks there are."""
+
+    ranks: arguments.Ranks | None = None
+    settings: Settings | None = None
+
+    @property
+    def machine(self) -> _machine.Machine | None:
+        return self.job and self.job.machine
+
+    @property
+    def space(self) -> _topology.RankSpace:
+        return arguments.rank_space(self.ranks) if self.job is None else super().space
+
+
+NO_LINKS = "LogGOPS knows no links, which limit this case"
+
+
+def predict(asked: Asked, case: simulation.Case) -> dict:
+    """The result of one case. Raises NotApplicable where the algorithm does not fit."""
+    collective = arguments.collective(replace(asked.arguments, bytes=case.bytes), asked.space)
+    schedule = case.variant.build(
+        collective, asked.space, arguments.parameters(**simulation.parameters_of(asked, collective))
+    )
+    result = run(_goal.graphs_of(schedule, asked.settings.rates), asked.settings)
+    members = {
+        **simulation.about(asked, collective, schedule.algorithm, schedule.parameters),
+        "extension": case.variant.extension,
+        "segments": schedule.segments,
+        "limiting": "",
+        "accuracy": "",
+        **result,
+        "bytes_per_second": simulation.bandwidth(collective, result["seconds"]),
+    }
+    if asked.job is not None:
+        bounds = json.loads(_simulate.simulate_bound(collective, asked.job, asked.placement, not asked.simd).to_json())
+        members |= {"bound_seconds": bounds["bound_seconds"], "bounds": bounds["bounds"]}
+        if result["seconds"] < bounds["bound_seconds"]:
+            members["accuracy"] = f"{NO_LINKS}: it is below the bound ({bounds['limiting']})"
+    return members
+
+
+def predict_programs(those: programs.Programs, asked: Settings) -> dict:
+    with programs.unchanged(those.sets):
+        graphs = _goal.graphs_of(those.sets, asked.rates)
+    return {**those.result(), **run(graphs, asked), "accuracy": ""}
+
+
+def predict_goal(name: str, graphs: _goal.Graphs, asked: Settings) -> dict:
+    return {"programs": name, "ranks": graphs.ranks, **run(graphs, asked), "accuracy": ""}

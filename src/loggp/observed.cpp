@@ -1,0 +1,43 @@
+#include "loggp/observed.hpp"
+
+namespace kumihimo::loggp {
+
+RankSeconds ObservedRun::of_rank(std::int32_t rank) const {
+  const RankTimes& of = times[static_cast<std::size_t>(rank)];
+  const Time end = outcome.end[static_cast<std::size_t>(rank)];
+  const auto seconds = [](Time time) { return static_cast<double>(time) * 1e-12; };
+  return {seconds(end),
+          seconds(of.computing),
+          seconds(of.overhead),
+          seconds(of.lost),
+          seconds(end - std::min(end, of.busy)),
+          of.operations};
+}
+
+RankSeconds ObservedRun::mean() const {
+  long double end = 0, computing = 0, overhead = 0, noise = 0, waiting = 0;
+  for (std::size_t rank = 0; rank < times.size(); ++rank) {
+    const RankTimes& of = times[rank];
+    end += outcome.end[rank], computing += of.computing, overhead += of.overhead, noise += of.lost;
+    waiting += outcome.end[rank] - std::min(outcome.end[rank], of.busy);
+  }
+  const auto mean = [&](long double sum) { return static_cast<double>(sum / times.size() * 1e-12L); };
+  return {mean(end), mean(computing), mean(overhead), mean(noise), mean(waiting), outcome.operations};
+}
+
+Result<ObservedRun> run_observed(const goal::Graphs& graphs, const Parameters& parameters,
+                                 const std::optional<NoiseModel>& noise, bool with_timeline) {
+  Statistics statistics(graphs.ranks());
+  Timeline timeline(graphs);
+  EngineOptions options;
+  options.noise = noise;
+  options.observers = {&statistics};
+  if (with_timeline) options.observers.push_back(&timeline);
+  ObservedRun made;
+  made.outcome = TRY(run(graphs, parameters, options));
+  made.times = statistics.of_rank();
+  if (with_timeline) made.timeline = timeline.to_json(), made.left_out = timeline.left_out();
+  return made;
+}
+
+} // namespace kumihimo::loggp

@@ -1,0 +1,27 @@
+// A run with the times of its ranks and, if asked for, its timeline.
+#pragma once
+
+#include "loggp/statistics.hpp"
+#include "loggp/timeline.hpp"
+
+namespace kumihimo::loggp {
+
+struct RankSeconds { // computing, overhead and noise of all its processors; waiting: while none works
+  double end = 0, computing = 0, overhead = 0, noise = 0, waiting = 0;
+  std::uint64_t operations = 0;
+};
+
+struct ObservedRun {
+  Outcome outcome;
+  std::vector<RankTimes> times;
+  std::string timeline;
+  std::uint64_t left_out = 0; // pieces of work that the timeline lacks
+
+  RankSeconds of_rank(std::int32_t rank) const;
+  RankSeconds mean() const; // over all ranks; of operations: all of them
+};
+
+Result<ObservedRun> run_observed(const goal::Graphs& graphs, const Parameters& parameters,
+                                 const std::optional<NoiseModel>& noise = {}, bool with_timeline = false);
+
+} // namespace kumihimo::loggp

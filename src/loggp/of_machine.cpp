@@ -1,0 +1,57 @@
+#include "loggp/of_machine.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace kumihimo::loggp {
+namespace {
+
+Time picoseconds(double seconds) { return static_cast<Time>(std::llround(seconds * 1e12)); }
+std::uint64_t femtoseconds_a_byte(double rate) { return static_cast<std::uint64_t>(std::llround(1e15 / rate)); }
+
+double mean_hops(const Topology& topology) {
+  const std::int64_t nodes = topology.nodes();
+  const std::int64_t froms = std::min<std::int64_t>(nodes, 64), tos = std::min<std::int64_t>(nodes, 256);
+  double hops = 0, pairs = 0;
+  for (std::int64_t f = 0; f < froms; ++f)
+    for (std::int64_t t = 0; t < tos; ++t) {
+      const std::int64_t from = f * nodes / froms, to = t * nodes / tos;
+      if (from == to) continue;
+      hops += topology.distance(NodeId{static_cast<std::int32_t>(from)}, NodeId{static_cast<std::int32_t>(to)});
+      ++pairs;
+    }
+  return pairs > 0 ? hops / pairs : 0;
+}
+
+} // namespace
+
+MachineParameters parameters_of(const Job& job, bool scalar_reduction) {
+  const Machine& machine = job.machine;
+  const NodeNumbers& node = machine.node;
+  const double ranks = std::max<double>(1, static_cast<double>(job.slots.size()) / job.slots.nodes());
+  MachineParameters made;
+  Parameters& p = made.parameters;
+  p.S = goal::most_message_bytes;
+  if (machine.family == Family::single_node) {
+    p.L = picoseconds(node.shared_memory_latency.value.value);
+    p.G = p.O = femtoseconds_a_byte(node.shared_memory_bandwidth.value.value);
+  } else {
+    const NetworkNumbers& net = machine.network;
+    const double cost = machine.software.message_cost.value.value;
+    made.hops = mean_hops(*machine.topology);
+    p.o = picoseconds((cost + machine.software.relay_latency.value.value) / 2);
+    p.L = picoseconds(made.hops * net.hop_latency.value.value);
+    p.g = picoseconds(cost);
+    p.G = femtoseconds_a_byte(std::min({net.link_bandwidth.value.value, net.engine_bandwidth.value.value,
+                                        net.injection_bandwidth.value.value / ranks}));
+    made.rates.nics = static_cast<std::int32_t>(std::clamp(static_cast<double>(net.engines.value) / ranks, 1.0, 255.0));
+  }
+  made.rates.cpus = std::min(256, 1 + made.rates.nics);
+  made.rates.reduced = (scalar_reduction ? node.reduction_rate_scalar : node.reduction_rate).value.value;
+  made.rates.copied = node.shared_memory_bandwidth.value.value;
+  made.rates.compute = {node.flop_rate ? node.flop_rate->value.value / ranks : 0,
+                        node.memory_bandwidth.value.value / ranks};
+  return made;
+}
+
+} // namespace kumihimo::loggp

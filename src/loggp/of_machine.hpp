@@ -1,0 +1,30 @@
+// The numbers of a machine file as parameters of LogGOPS, and the rates of a rank's own work.
+#pragma once
+
+#include "goal/programs.hpp"
+#include "loggp/parameters.hpp"
+#include "machine/job.hpp"
+
+namespace kumihimo::loggp {
+
+struct MachineParameters {
+  Parameters parameters;
+  goal::WorkRates rates;
+  double hops = 0; // of a message between two nodes, on average
+};
+
+// Between nodes:
+//   o   half of message_cost + relay_latency: the software's part of a message, at both ends alike
+//   L   hop_latency by the mean distance of two nodes of the job, over all pairs, or those of 64 nodes with 256 each
+//   g   message_cost
+//   G   a byte on the slowest of: a link, an engine, the rank's share of the node's injection
+//   O   0: engines move the bytes
+//   S   no limit: machine files know no protocol of an MPI library
+// so that a message of a byte takes as long as in the models flow and exact at that distance. A rank has as many
+// interfaces as its share of the node's engines, at least one, and a processor for each of them beside the one that
+// reduces: a message holds up its lane, not the reductions of others. On a single node a message is a copy of the
+// receiver: L is shared_memory_latency, G and O are a byte at shared_memory_bandwidth, o and g are 0. Rates:
+// reductions, copies, and the rank's share of flop_rate and memory_bandwidth.
+MachineParameters parameters_of(const Job& job, bool scalar_reduction = false);
+
+} // namespace kumihimo::loggp

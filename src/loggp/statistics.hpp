@@ -1,0 +1,37 @@
+// How each rank spends its time.
+#pragma once
+
+#include "loggp/engine.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace kumihimo::loggp {
+
+struct RankTimes {                  // picoseconds
+  Time computing = 0, overhead = 0; // of calcs; of sends and arrivals; without what noise takes; of all processors
+  Time lost = 0;                    // to noise, of all processors
+  Time busy = 0;                    // while at least one processor works or noise holds it up
+  Time until = 0;                   // the latest end of work
+  std::uint64_t operations = 0;     // sends, receives and calcs
+};
+
+class Statistics : public Observer {
+ public:
+  explicit Statistics(std::int32_t ranks) : of_rank_(static_cast<std::size_t>(ranks)) {}
+
+  void busy(const Work& work) override {
+    RankTimes& of = of_rank_[static_cast<std::size_t>(work.rank)];
+    (work.kind == goal::Kind::calc ? of.computing : of.overhead) += work.end - work.start - work.lost;
+    of.lost += work.lost;
+    const Time from = std::max(work.start, of.until); // work comes by its start
+    if (work.end > from) of.busy += work.end - from, of.until = work.end;
+    ++of.operations;
+  }
+  const std::vector<RankTimes>& of_rank() const { return of_rank_; }
+
+ private:
+  std::vector<RankTimes> of_rank_;
+};
+
+} // namespace kumihimo::loggp
