@@ -100,7 +100,7 @@ class Engine {
         if (graph.operations[i].kind != Kind::join) ++wanted_;
         if (graph.operations[i].waits_for == 0) release(rank, i, 0);
       }
-      start_released();
+      start_first();
     }
     std::uint64_t events = 0;
     while (const Event* next = queue_.take()) {
@@ -228,6 +228,17 @@ class Engine {
     released_.clear();
   }
 
+  // As if those of all ranks had been added before any of them started: later events come behind them.
+  void start_first() {
+    if (released_.size() > 1) sort_released();
+    first_.swap(released_);
+    for (const Released& each : first_) {
+      start({0, first_order_++, each.rank, 0, each.operation, EventKind::start});
+      start_released();
+    }
+    first_.clear();
+  }
+
   void start(const Event& event) {
     const Operation& of = operation(event.rank, event.operation);
     switch (of.kind) {
@@ -343,8 +354,9 @@ class Engine {
   std::vector<Time> free_;
   EventQueue queue_;
   Time now_ = 0;
-  std::uint64_t order_ = 0, wanted_ = 0;
-  std::vector<Released> released_;
+  std::uint64_t first_order_ = 0, order_ = std::uint64_t{1} << 63; // of operations that wait for none, of all others
+  std::uint64_t wanted_ = 0;
+  std::vector<Released> released_, first_;
   Outcome outcome_;
 };
 
@@ -355,7 +367,7 @@ Result<Outcome> run(const goal::Graphs& graphs, const Parameters& parameters, co
     if (Status s = check(*options.noise); !s) return s.error();
   if (options.lists || graphs.has_wildcards())
     return Engine(graphs, parameters, options, ListMatching(graphs.ranks())).run();
-  return Engine(graphs, parameters, options, ExactMatching()).run();
+  return Engine(graphs, parameters, options, NearMatching(graphs.ranks())).run();
 }
 
 } // namespace kumihimo::loggp

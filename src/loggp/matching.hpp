@@ -27,7 +27,7 @@ struct Waiting {
   bool message = false;
 };
 
-// Without wildcards: at one envelope either receives wait or messages. O(1).
+// Of ranks at which many wait, without wildcards: at one envelope either receives wait or messages. O(1).
 class ExactMatching {
  public:
   // The oldest receive (or message) at this envelope, which is taken away; or this message (receive) waits.
@@ -64,8 +64,6 @@ class ExactMatching {
         fn(Waiting{slot.envelope, pool_[at].operation, slot.message});
     }
   }
-
-  void prefetch(const Envelope& envelope) const { __builtin_prefetch(&slots_[hash(envelope) & (slots_.size() - 1)]); }
 
  private:
   struct Slot {
@@ -118,6 +116,78 @@ class ExactMatching {
   std::vector<Slot> slots_;
   std::size_t used_ = 0;
   Pool<Link> pool_;
+};
+
+// Without wildcards: a short list at each rank, so that ranks served one after the other lie side by side in memory;
+// where it grows long, the rank's entries are in a table from then on.
+class NearMatching {
+ public:
+  explicit NearMatching(std::int32_t ranks) : first_(static_cast<std::size_t>(ranks), no_link) {}
+
+  std::optional<Waiting> match(const Envelope& envelope, std::uint32_t operation, bool message) {
+    std::uint32_t& first = first_[static_cast<std::size_t>(envelope.receiver)];
+    if (first == in_table) return table_.match(envelope, operation, message);
+    std::uint32_t* found = nullptr; // the last in the list is the oldest
+    std::uint32_t length = 0;
+    for (std::uint32_t* at = &first; *at != no_link; at = &pool_[*at].next, ++length) {
+      const Link& link = pool_[*at];
+      if (link.sender == envelope.sender && link.tag == envelope.tag && link.message != message) found = at;
+    }
+    if (found) {
+      const std::uint32_t taken = *found;
+      const Waiting waiting{envelope, pool_[taken].operation, !message};
+      *found = pool_[taken].next;
+      pool_.give_back(taken);
+      return waiting;
+    }
+    if (length == longest) {
+      move_to_table(envelope.receiver);
+      return table_.match(envelope, operation, message);
+    }
+    first = pool_.take({envelope.sender, envelope.tag, operation, first, message});
+    return std::nullopt;
+  }
+
+  template <class F>
+  void for_each(F&& fn) const {
+    for (std::size_t rank = 0; rank < first_.size(); ++rank)
+      if (first_[rank] != in_table)
+        for (std::uint32_t at = first_[rank]; at != no_link; at = pool_[at].next)
+          fn(waiting(static_cast<std::int32_t>(rank), pool_[at]));
+    table_.for_each(fn);
+  }
+
+  void prefetch(const Envelope& envelope) const {
+    __builtin_prefetch(&first_[static_cast<std::size_t>(envelope.receiver)]);
+  }
+
+ private:
+  static constexpr std::uint32_t in_table = no_link - 1, longest = 16;
+  struct Link {
+    std::int32_t sender = 0;
+    std::uint32_t tag = 0, operation = 0, next = no_link;
+    bool message = false;
+  };
+
+  static Waiting waiting(std::int32_t rank, const Link& link) {
+    return {{rank, link.sender, link.tag}, link.operation, link.message};
+  }
+  void move_to_table(std::int32_t rank) {
+    std::array<Waiting, longest> all;
+    std::uint32_t count = 0;
+    for (std::uint32_t at = first_[static_cast<std::size_t>(rank)]; at != no_link;) {
+      all[count++] = waiting(rank, pool_[at]);
+      const std::uint32_t next = pool_[at].next;
+      pool_.give_back(at);
+      at = next;
+    }
+    while (count-- > 0) table_.match(all[count].envelope, all[count].operation, all[count].message);
+    first_[static_cast<std::size_t>(rank)] = in_table;
+  }
+
+  std::vector<std::uint32_t> first_; // by receiver
+  Pool<Link> pool_;
+  ExactMatching table_;
 };
 
 // With wildcards: two lists at each rank, searched from their beginning.

@@ -58,8 +58,13 @@ class EventQueue {
         std::find_if(buckets_.begin() + 1, buckets_.end(), [](const auto& bucket) { return !bucket.empty(); });
     if (found == buckets_.end()) return false;
     const auto earlier = [](const Event& a, const Event& b) { return a.time < b.time; };
-    now_ = std::min_element(found->begin(), found->end(), earlier)->time;
-    for (const Event& event : *found) buckets_[bucket_of(event.time)].push_back(event);
+    const auto [first, last] = std::minmax_element(found->begin(), found->end(), earlier);
+    const bool at_once = first->time == last->time;
+    now_ = first->time;
+    if (at_once)
+      buckets_[0].swap(*found);
+    else
+      for (const Event& event : *found) buckets_[bucket_of(event.time)].push_back(event);
     empty(*found);
     const auto before = [](const Event& a, const Event& b) { return a.order < b.order; };
     if (!std::is_sorted(buckets_[0].begin(), buckets_[0].end(), before))
