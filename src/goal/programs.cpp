@@ -165,7 +165,7 @@ class RankOperations {
         if (Status s = plan(lane, step, values); !s) return s.error();
     }
     if (planned_.empty()) return start.size() > 2 ? joined(start) : std::move(start);
-    if (planned_.size() * start.size() > planned_.size() + start.size()) start = joined(start);
+    if (planned_.size() > 1 && start.size() > 1) start = joined(start); // fewer edges, and one counter
     Point end;
     for (const Planned& each : planned_) {
       std::uint32_t last = 0;

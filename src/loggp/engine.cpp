@@ -104,6 +104,7 @@ class Engine {
     }
     std::uint64_t events = 0;
     while (const Event* next = queue_.take()) {
+      if (const Event* later = queue_.ahead(2 * prefetched)) prefetch_operation(*later);
       if (const Event* later = queue_.ahead(prefetched)) prefetch(*later);
       const Event event = *next;
       now_ = event.time;
@@ -123,6 +124,9 @@ class Engine {
  private:
   static constexpr std::size_t prefetched = 8;
 
+  void prefetch_operation(const Event& later) const {
+    __builtin_prefetch(&operation(later.kind == EventKind::arrival ? later.sender : later.rank, later.operation));
+  }
   void prefetch(const Event& later) const {
     __builtin_prefetch(&free_[stride_ * static_cast<std::size_t>(later.rank)]);
     if (later.kind == EventKind::arrival) {

@@ -1,7 +1,9 @@
 // Links of many short lists in one array, which are used again: an index takes half of a pointer.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace kumihimo::loggp {
@@ -12,25 +14,27 @@ inline constexpr std::uint32_t no_link = 0xFFFFFFFFU;
 template <class Link>
 class Pool {
  public:
-  // May move all links.
   std::uint32_t take(const Link& link) {
     if (free_ == no_link) {
-      links_.push_back(link);
-      return static_cast<std::uint32_t>(links_.size() - 1);
+      if (size_ % in_piece == 0) pieces_.push_back(std::make_unique<Piece>());
+      (*this)[size_] = link;
+      return size_++;
     }
     const std::uint32_t at = free_;
-    free_ = links_[at].next;
-    links_[at] = link;
+    free_ = (*this)[at].next;
+    (*this)[at] = link;
     return at;
   }
-  void give_back(std::uint32_t at) { links_[at].next = free_, free_ = at; }
+  void give_back(std::uint32_t at) { (*this)[at].next = free_, free_ = at; }
 
-  Link& operator[](std::uint32_t at) { return links_[at]; }
-  const Link& operator[](std::uint32_t at) const { return links_[at]; }
+  Link& operator[](std::uint32_t at) { return (*pieces_[at / in_piece])[at % in_piece]; }
+  const Link& operator[](std::uint32_t at) const { return (*pieces_[at / in_piece])[at % in_piece]; }
 
  private:
-  std::vector<Link> links_;
-  std::uint32_t free_ = no_link;
+  static constexpr std::uint32_t in_piece = 4096; // links stay where they are: no memory is held twice
+  using Piece = std::array<Link, in_piece>;
+  std::vector<std::unique_ptr<Piece>> pieces_;
+  std::uint32_t size_ = 0, free_ = no_link;
 };
 
 } // namespace kumihimo::loggp

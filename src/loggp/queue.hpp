@@ -8,6 +8,7 @@
 #include <bit>
 #include <cassert>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 namespace kumihimo::loggp {
@@ -22,17 +23,55 @@ struct Event {
   EventKind kind = EventKind::start;
 };
 
+// Events in pieces of one size, which the buckets of a queue exchange, so that no memory is held twice.
+class EventBucket {
+ public:
+  static constexpr std::size_t in_piece = 2048;
+  using Piece = std::array<Event, in_piece>;
+  using Pieces = std::vector<std::unique_ptr<Piece>>;
+
+  std::size_t size() const { return size_; }
+  Event& operator[](std::size_t i) { return (*pieces_[i / in_piece])[i % in_piece]; }
+  const Event& operator[](std::size_t i) const { return (*pieces_[i / in_piece])[i % in_piece]; }
+
+  void push(const Event& event, Pieces& spare) {
+    if (size_ == pieces_.size() * in_piece) {
+      if (spare.empty()) spare.push_back(std::make_unique<Piece>());
+      pieces_.push_back(std::move(spare.back()));
+      spare.pop_back();
+    }
+    (*this)[size_++] = event;
+  }
+  // Of events [0, i) the memory, as far as they fill it.
+  void release(std::size_t i, Pieces& spare) {
+    if (i == 0 || i % in_piece != 0) return;
+    spare.push_back(std::move(pieces_[i / in_piece - 1]));
+  }
+  // Once all that is before the last piece was released.
+  void clear(Pieces& spare) {
+    for (auto& piece : pieces_)
+      if (piece) spare.push_back(std::move(piece));
+    pieces_.clear();
+    size_ = 0;
+  }
+
+ private:
+  Pieces pieces_;
+  std::size_t size_ = 0;
+};
+
 class EventQueue {
  public:
   // An event at the time of the one taken last must have a higher order than all there are.
   void push(const Event& event) {
     assert(event.time >= now_);
-    buckets_[bucket_of(event.time)].push_back(event);
+    buckets_[bucket_of(event.time)].push(event, spare_);
   }
 
   // The next one, which stays valid until the next push or take; null: there is none.
   const Event* take() {
     if (next_ == buckets_[0].size() && !refill()) return nullptr;
+    buckets_[0].release(next_, spare_);
     return &buckets_[0][next_++];
   }
   // The n-th after the one taken last, if it is at the same time.
@@ -43,38 +82,46 @@ class EventQueue {
     return time == now_ ? 0 : static_cast<std::size_t>(64 - std::countl_zero(time ^ now_));
   }
 
-  static void empty(std::vector<Event>& bucket) {
-    constexpr std::size_t kept = 1 << 20; // events; memory of more is returned
-    if (bucket.capacity() > kept)
-      bucket = {};
-    else
-      bucket.clear();
-  }
-
   bool refill() {
-    empty(buckets_[0]);
+    EventBucket& due = buckets_[0];
+    due.clear(spare_);
     next_ = 0;
     const auto found =
-        std::find_if(buckets_.begin() + 1, buckets_.end(), [](const auto& bucket) { return !bucket.empty(); });
+        std::find_if(buckets_.begin() + 1, buckets_.end(), [](const auto& bucket) { return bucket.size() > 0; });
     if (found == buckets_.end()) return false;
-    const auto earlier = [](const Event& a, const Event& b) { return a.time < b.time; };
-    const auto [first, last] = std::minmax_element(found->begin(), found->end(), earlier);
-    const bool at_once = first->time == last->time;
-    now_ = first->time;
-    if (at_once)
-      buckets_[0].swap(*found);
-    else
-      for (const Event& event : *found) buckets_[bucket_of(event.time)].push_back(event);
-    empty(*found);
-    const auto before = [](const Event& a, const Event& b) { return a.order < b.order; };
-    if (!std::is_sorted(buckets_[0].begin(), buckets_[0].end(), before))
-      std::sort(buckets_[0].begin(), buckets_[0].end(), before);
+    std::uint64_t first = (*found)[0].time, last = first;
+    for (std::size_t i = 1; i < found->size(); ++i)
+      first = std::min(first, (*found)[i].time), last = std::max(last, (*found)[i].time);
+    now_ = first;
+    if (first == last) {
+      std::swap(due, *found);
+    } else {
+      for (std::size_t i = 0; i < found->size(); ++i) {
+        found->release(i, spare_);
+        const Event& event = (*found)[i];
+        buckets_[bucket_of(event.time)].push(event, spare_);
+      }
+      found->clear(spare_);
+    }
+    sort(due);
     return true;
+  }
+
+  static void sort(EventBucket& due) {
+    bool sorted = true;
+    for (std::size_t i = 1; i < due.size() && sorted; ++i) sorted = due[i - 1].order < due[i].order;
+    if (sorted) return;
+    std::vector<Event> events;
+    events.reserve(due.size());
+    for (std::size_t i = 0; i < due.size(); ++i) events.push_back(due[i]);
+    std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) { return a.order < b.order; });
+    for (std::size_t i = 0; i < due.size(); ++i) due[i] = events[i];
   }
 
   std::uint64_t now_ = 0;
   std::size_t next_ = 0; // in the first bucket, whose events are now
-  std::array<std::vector<Event>, 65> buckets_;
+  std::array<EventBucket, 65> buckets_;
+  EventBucket::Pieces spare_;
 };
 
 } // namespace kumihimo::loggp
