@@ -86,6 +86,10 @@ NB_MODULE(_loggp, m) {
   m.def(
       "run",
       [](const goal::Graphs& graphs, const Parameters& parameters, const std::optional<NoiseModel>& noise,
-         bool timeline) { return unwrap(unlocked([&] { return run_observed(graphs, parameters, noise, timeline); })); },
-      "graphs"_a, "parameters"_a, "noise"_a = nb::none(), "timeline"_a = false);
+         bool timeline, bool loggopsim_order) {
+        EngineOptions options;
+        options.noise = noise, options.loggopsim_order = loggopsim_order;
+        return unwrap(unlocked([&] { return run_observed(graphs, parameters, options, timeline); }));
+      },
+      "graphs"_a, "parameters"_a, "noise"_a = nb::none(), "timeline"_a = false, "loggopsim_order"_a = false);
 }

@@ -99,10 +99,10 @@ def read_goal(name: str) -> _goal.Graphs:
     return _goal.read(files.read_bytes(Path(path), "the GOAL file", LARGEST_FILE), path)
 
 
-def run(graphs: _goal.Graphs, asked: Settings) -> dict:
-    """The members of a result that the model gives."""
+def run(graphs: _goal.Graphs, asked: Settings, *, loggopsim_order: bool = False) -> dict:
+    """The members of a result that the model gives. `loggopsim_order`: of operations that may start at once."""
     started = time.perf_counter()
-    ran = _loggp.run(graphs, asked.parameters, asked.noise, asked.timeline)
+    ran = _loggp.run(graphs, asked.parameters, asked.noise, asked.timeline, loggopsim_order)
     mean = ran.mean()
     members = {
         "model": "loggp",
@@ -119,7 +119,7 @@ def run(graphs: _goal.Graphs, asked: Settings) -> dict:
         "nics": graphs.nics,
     }
     if asked.noise is not None:
-        free = _loggp.run(graphs, asked.parameters).seconds
+        free = _loggp.run(graphs, asked.parameters, loggopsim_order=loggopsim_order).seconds
         slowdown = ran.seconds / free if free else 1.0
         members |= {"noise": asked.noise_text, "noise_free_seconds": free, "slowdown": slowdown}
     if asked.by_rank:
@@ -191,4 +191,4 @@ def predict_programs(those: programs.Programs, asked: Settings) -> dict:
 
 
 def predict_goal(name: str, graphs: _goal.Graphs, asked: Settings) -> dict:
-    return {"programs": name, "ranks": graphs.ranks, **run(graphs, asked), "accuracy": ""}
+    return {"programs": name, "ranks": graphs.ranks, **run(graphs, asked, loggopsim_order=True), "accuracy": ""}

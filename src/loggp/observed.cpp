@@ -25,13 +25,11 @@ RankSeconds ObservedRun::mean() const {
   return {mean(end), mean(computing), mean(overhead), mean(noise), mean(waiting), outcome.operations};
 }
 
-Result<ObservedRun> run_observed(const goal::Graphs& graphs, const Parameters& parameters,
-                                 const std::optional<NoiseModel>& noise, bool with_timeline) {
+Result<ObservedRun> run_observed(const goal::Graphs& graphs, const Parameters& parameters, EngineOptions options,
+                                 bool with_timeline) {
   Statistics statistics(graphs.ranks());
   Timeline timeline(graphs);
-  EngineOptions options;
-  options.noise = noise;
-  options.observers = {&statistics};
+  options.observers.push_back(&statistics);
   if (with_timeline) options.observers.push_back(&timeline);
   ObservedRun made;
   made.outcome = TRY(run(graphs, parameters, options));

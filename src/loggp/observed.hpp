@@ -21,7 +21,7 @@ struct ObservedRun {
   RankSeconds mean() const; // over all ranks; of operations: all of them
 };
 
-Result<ObservedRun> run_observed(const goal::Graphs& graphs, const Parameters& parameters,
-                                 const std::optional<NoiseModel>& noise = {}, bool with_timeline = false);
+Result<ObservedRun> run_observed(const goal::Graphs& graphs, const Parameters& parameters, EngineOptions options = {},
+                                 bool with_timeline = false);
 
 } // namespace kumihimo::loggp

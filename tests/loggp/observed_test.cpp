@@ -12,7 +12,9 @@ ObservedRun observed(std::string_view text, std::string_view p, const std::optio
                      bool with_timeline = false) {
   const auto graphs = goal::parse_text(text, "a.goal");
   EXPECT_TRUE(graphs) << graphs.error().sentence();
-  auto ran = run_observed(*graphs, *parse_parameters(p, {}), noise, with_timeline);
+  EngineOptions options;
+  options.noise = noise;
+  auto ran = run_observed(*graphs, *parse_parameters(p, {}), options, with_timeline);
   EXPECT_TRUE(ran) << ran.error().sentence();
   return *std::move(ran);
 }
