@@ -153,6 +153,11 @@ class Engine {
     if (size == 0) return Time{0} - (femtoseconds + 500) / 1000;
     return ((size - 1) * femtoseconds + 500) / 1000;
   }
+  // o or g with the bytes' time, which may take more than all of it back.
+  static Time occupied(Time fixed, Time bytes) {
+    const Time sum = fixed + bytes;
+    return static_cast<std::int64_t>(sum) < 0 ? 0 : sum;
+  }
   Time lost(std::int32_t rank, Time start, Time work) {
     if (!noise_) return 0;
     const Time time = noise_->lost(rank, start, work);
@@ -267,8 +272,8 @@ class Engine {
     if (std::max(free, interface) > event.time) return later(event, std::max(free, interface));
     started(event.rank, event.operation, event.time);
     const Time noise = lost(event.rank, event.time, p_.o);
-    free = event.time + p_.o + bytes_time(of.size, p_.O) + noise;
-    interface = event.time + p_.g + bytes_time(of.size, p_.G);
+    free = event.time + occupied(p_.o, bytes_time(of.size, p_.O)) + noise;
+    interface = event.time + occupied(p_.g, bytes_time(of.size, p_.G));
     const std::int32_t receiver = graphs_.peer(event.rank, of.peer);
     tell({event.rank, receiver, event.operation, Kind::send, of.cpu, event.time, free, noise});
     ++outcome_.messages, outcome_.bytes += of.size;
@@ -290,8 +295,8 @@ class Engine {
     Time &free = cpu(event.rank, of.cpu), &interface = receiving(event.rank, of.nic);
     if (std::max(free, interface) > event.time) return later(event, std::max(free, interface));
     const Time noise = lost(event.rank, event.time, p_.o);
-    free = event.time + p_.o + noise + std::max(bytes_time(of.size, p_.O), bytes_time(of.size, p_.G));
-    interface = event.time + p_.g + bytes_time(of.size, p_.G);
+    free = event.time + occupied(p_.o, std::max(bytes_time(of.size, p_.O), bytes_time(of.size, p_.G))) + noise;
+    interface = event.time + occupied(p_.g, bytes_time(of.size, p_.G));
     const auto found = matching_.match({event.rank, event.sender, of.tag}, event.operation, true);
     tell({event.rank, event.sender, event.operation, Kind::receive, of.cpu, event.time, free, noise});
     if (!found) return;

@@ -48,6 +48,13 @@ TEST(Engine, OneMessage) {
   EXPECT_EQ(ends(text, "L=2500,o=1500,g=1000,G=6,O=10,S=65535"), (std::vector<Time>{2500, 4000 + 1500 + 1000}));
 }
 
+// s - 1 is -1: no processor or interface is free before it was taken.
+TEST(Engine, AMessageWithoutBytesTakesNoNegativeTime) {
+  const std::string text = "num_ranks 2\nrank 0 {\nsend 0b to 1\n}\nrank 1 {\nrecv 0b from 0\n}\n";
+  EXPECT_EQ(ends(text, "L=5,o=0,g=0,G=1000,O=1000,S=1"), (std::vector<Time>{0, 5}));
+  EXPECT_EQ(ends(text, "L=5,o=3,g=0,G=1,O=1,S=1"), (std::vector<Time>{2, 8 + 2}));
+}
+
 // The second send waits for g + (s-1) G at the interface, the second arrival for the receiver.
 TEST(Engine, MessagesOneBehindTheOther) {
   const std::string text = "num_ranks 2\nrank 0 {\nsend 1001b to 1 tag 1\nsend 1b to 1 tag 2\n}\n"
