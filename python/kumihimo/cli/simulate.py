@@ -79,7 +79,7 @@ def command(
         if collective.startswith(GOAL):
             raise wrong_value("--model of a GOAL file must be loggp", f"'{model}'", "add --model loggp")
         if machine is None:
-            raise missing("the machine", "add --machine (see `machine list`)")
+            raise missing("--machine", "see kumihimo simulate --help")
     part = simulation.Part(box, dead or [], routing)
     wanted = placements.wanted(order, placement)
     each = arguments.ranks_per_node_named(ranks_per_node)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kumihimo import _collectives, _schedule, _topology, arguments, simulation
+from kumihimo import _collectives, _schedule, _topology, arguments, loggp, simulation
 from kumihimo.cli import machine as machines
 from kumihimo.cli.simulate import doubts, work
 from kumihimo.errors import NotApplicable
@@ -275,6 +275,8 @@ def test_every_algorithm_of_few_ranks_has_a_finite_time_or_says_why_not(model, r
             neighbours = f"cart:{ranks}" if _schedule.meaning(kind).of_neighbours else None
             wanted = arguments.CollectiveArguments(kind, neighbours=neighbours)
             asked = simulation.Asked(job, wanted, arguments.ALL, {}, model)
+            if model == "loggp":
+                asked = loggp.Asked(**vars(asked), settings=loggp.settings(job, None))
             found, _ = work(asked, [2**20 if arguments.moves_data(kind) else 0])
             assert found, kind
             for r in found:

@@ -193,7 +193,7 @@ def test_a_timeline(kumihimo, tmp_path):
         ),
         (f"simulate barrier -p 4 --model loggp --loggops {USUAL} --order block", "without --machine takes no --order"),
         ("simulate barrier -m k-computer --noise periodic:1us/1ms", "--model flow takes no --noise"),
-        ("simulate barrier", "the machine is missing; add --machine (see `machine list`)"),
+        ("simulate barrier", "--machine is missing; see kumihimo simulate --help"),
         (
             f"simulate barrier -p 4 --model loggp --loggops {USUAL} --links",
             "--links needs a model that follows messages",
