@@ -88,6 +88,20 @@ std::int64_t CallTrafficReader::sum(const Call& call, Role counts, Role type) co
   return bytes;
 }
 
+std::vector<std::int64_t> CallTrafficReader::parts_of(const Call& call) const {
+  std::vector<std::int64_t> parts;
+  const CollectiveRow* const collective = mpi_hooks::collective_of(call.name).row;
+  if (!collective || !collective->sends_to_each() || call.has(Role::root) || !call.has(Role::send_counts)) return parts;
+  const bool in_place = call.in_place(Role::send_buffer); // then as much goes out as comes in
+  const Role counts = in_place ? Role::receive_counts : Role::send_counts;
+  const Role types = in_place ? Role::receive_types : Role::send_types;
+  const Role type = in_place ? Role::receive_type : Role::send_type;
+  const int n = mpi_hooks::entries(call, mpi_hooks::array_lengths_of(call), counts);
+  for (int i = 0; i < n; ++i)
+    parts.push_back(call.integer(counts, i) * size_of(call.has(types) ? call.handle(types, i) : call.handle(type)));
+  return parts;
+}
+
 // That this rank's part of a collective consists of.
 std::int64_t CallTrafficReader::blocks_of(const Call& call, int rank) {
   const CollectiveRow& collective = *mpi_hooks::collective_of(call.name).row;

@@ -165,9 +165,11 @@ json srun_mpi(int ranks) {
   return is_of_step && !is_of_mpirun ? json(environment("SLURM_MPI_TYPE")) : json(nullptr);
 }
 
-json trace_of(const Trace& trace) {
+json trace_of(const Trace& trace, Sites& sites) {
   const auto [events, left_out] = trace.counts();
-  return {{"events", events}, {"left_out", left_out}};
+  json numbers = json::array();
+  for (const auto& [site, python] : trace.sites()) numbers.push_back(sites.number(site, python));
+  return {{"events", events}, {"left_out", left_out}, {"sites", numbers}, {"regions", trace.regions()}};
 }
 
 } // namespace
@@ -221,6 +223,7 @@ std::string Recorder::part(bool whole) {
     for (std::size_t i = 0; i < histogram.size(); ++i)
       if (histogram[i] > 0) sizes[name].push_back({least_of_class(i), histogram[i]});
   for (const auto& [identity, region] : regions_.all()) regions.push_back(region_of(identity, region));
+  const json trace = trace_ ? trace_of(trace_, sites) : json(nullptr);
   std::array<char, 256> host{};
   gethostname(host.data(), host.size() - 1);
   return line_of({{"rank", rank()},
@@ -240,25 +243,27 @@ std::string Recorder::part(bool whole) {
                   {"partners", partners},
                   {"regions", regions},
                   {"regions_without_beginning", regions_.unbegun()},
-                  {"trace", trace_ ? trace_of(trace_) : json(nullptr)}});
+                  {"trace", trace}});
 }
 
 void Recorder::ends() {
+  const std::int64_t ended_ns = Clock::now_ns();
   wait_time_.split(communicators_.sampled());
   wait_time_.split_rest();
   // A private communicator, so that no receive of the program matches; MPI_Comm_dup would call its attribute functions.
   mpi::Handle world = 0;
   if (library_.call.Comm_split(library_.constants.comm_world, 0, rank(), &world) != 0) return;
   clock_.end(world);
-  write_events();
+  write_events(ended_ns);
   gather(world, part(true));
   library_.call.Comm_free(&world);
 }
 
-void Recorder::write_events() {
+void Recorder::write_events(std::int64_t ended_ns) {
   if (!trace_) return;
   const std::string path = fmt::format("{}/rank{}.events", settings_.trace, rank());
-  if (!trace_.write(path, clock_)) std::fprintf(stderr, "kumihimo: the events cannot be written to %s\n", path.c_str());
+  if (!trace_.write(path, clock_, begun_ns_, ended_ns))
+    std::fprintf(stderr, "kumihimo: the events cannot be written to %s\n", path.c_str());
 }
 
 // One rank after the other: rank 0 holds no more than one line at a time.

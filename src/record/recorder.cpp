@@ -226,7 +226,7 @@ void Recorder::after(const Call& call, int code, std::int64_t exit_ns) {
   mine.sync_ns = 0;
   mine.last_was_timed = true;
   mine.last_exit_ns = exit_ns;
-  if (trace_) trace(call, communicator, code, exit_ns);
+  if (trace_) trace(call, communicator, row, code, exit_ns);
 }
 
 // `row`: null if the call failed or is not recorded.
@@ -362,72 +362,108 @@ void Recorder::control(const Call& call) {
   if (level >= 0) recording_ = level != 0;
   if (name && level == 1) regions_.begin(*name, "", thread().mpi_ns, false);
   if (name && level == -1) regions_.end(*name, thread().mpi_ns);
+  if (name) trace_region(level == 1 ? Event::Kind::begin_region : Event::Kind::end_region, *name);
 }
 
 void Recorder::begin_region(const char* name, const char* expectation) {
-  if (name) regions_.begin(name, expectation ? expectation : "", thread().mpi_ns);
+  if (!name) return;
+  regions_.begin(name, expectation ? expectation : "", thread().mpi_ns);
+  trace_region(Event::Kind::begin_region, name);
 }
 
 void Recorder::end_region(const char* name) {
-  if (name) regions_.end(name, thread().mpi_ns);
+  if (!name) return;
+  regions_.end(name, thread().mpi_ns);
+  trace_region(Event::Kind::end_region, name);
 }
 
-void Recorder::trace(const Call& call, const Communicator* communicator, int code, std::int64_t exit_ns) {
+void Recorder::trace(const Call& call, const Communicator* communicator, const Row* row, int code,
+                     std::int64_t exit_ns) {
   const auto entry_ns = static_cast<std::int64_t>(call.notes[begun]);
   Event event{entry_ns, 0, Event::Kind::enter, static_cast<std::uint8_t>(call.name), thread().number};
   event.communicator = static_cast<std::uint32_t>(call.notes[kind_number]);
   std::vector<Event> events{event};
-  if (code == 0 && communicator) note_messages(call, *communicator, exit_ns, events);
+  if (row) events.front().partner = trace_.number_of(Trace::Site{row->key.site, row->key.python});
+  if (code == 0 && communicator) note_messages(call, *communicator, event, exit_ns, events);
+  if (code == 0 && call.kind() == Kind::start) note_starts(call, event, events);
   if (code == 0 && completes(call))
-    for (const Trace::Ended& ended : trace_.after_completion(call)) {
-      Event receive = event;
-      receive.kind = Event::Kind::receive;
-      receive.at_ns = exit_ns, receive.bytes = ended.bytes, receive.tag = ended.tag;
-      receive.partner = ended.world_rank_of_source(ended.source);
-      receive.communicator = ended.kind;
-      if (receive.partner >= 0) events.push_back(receive);
+    for (Event ended : trace_.after_completion(call)) {
+      ended.at_ns = exit_ns, ended.thread = event.thread;
+      events.push_back(ended);
     }
   event.kind = Event::Kind::leave, event.at_ns = exit_ns;
   events.push_back(event);
   trace_.add(events);
 }
 
-void Recorder::note_messages(const Call& call, const Communicator& communicator, std::int64_t exit_ns,
+void Recorder::trace_region(Event::Kind kind, const std::string& name) {
+  if (!trace_) return;
+  Event event{Clock::now_ns(), 0, kind, 0, thread().number};
+  event.partner = trace_.number_of(name);
+  trace_.add({event});
+}
+
+void Recorder::note_starts(const Call& call, const Event& entry, std::vector<Event>& events) {
+  const bool several = call.has(Role::requests);
+  const std::int64_t n = several ? call.integer(Role::request_count) : 1;
+  for (std::int64_t i = 0; i < n; ++i)
+    if (auto start = trace_.start(call.handle(several ? Role::requests : Role::request, i))) {
+      start->at_ns = entry.at_ns, start->thread = entry.thread;
+      events.push_back(*start);
+    }
+}
+
+// `event`: with the call, its time of entry and its communicator.
+void Recorder::note_messages(const Call& call, const Communicator& communicator, Event event, std::int64_t exit_ns,
                              std::vector<Event>& events) {
-  Event event = events.front(); // with the time of entry
-  if (is_blocking_collective(call)) {
-    event.kind = Event::Kind::collective;
-    event.began_ns = event.at_ns, event.at_ns = exit_ns;
+  const bool persistent = call.kind() == Kind::persistent_point_to_point || call.kind() == Kind::persistent_collective;
+  const bool blocking = is_blocking_collective(call) || call.kind() == Kind::point_to_point;
+  const auto begin = [&](Event::Kind kind, Trace::InWorld in_world = {}) {
+    event.kind = kind;
+    if (persistent) return trace_.keep(call.handle_at(Role::request), event, std::move(in_world));
+    trace_.begin(call.handle_at(Role::request), event, std::move(in_world));
+    events.push_back(event);
+  };
+  if (traits_of(call.name).is_collective) {
     event.bytes = call_traffic_.of(call, communicator.rank_of_root()).bytes;
     if (call.has(Role::root)) event.partner = static_cast<int>(call.integer(Role::root));
+    if (!persistent) note_parts(call, event, events);
+    if (!blocking) return begin(Event::Kind::start_collective);
+    event.kind = Event::Kind::collective;
+    event.more = event.at_ns, event.at_ns = exit_ns;
     return events.push_back(event);
   }
-  const bool now = call.kind() == Kind::point_to_point || call.kind() == Kind::nonblocking_point_to_point;
-  if (!now) return;
+  if (!blocking && !persistent && call.kind() != Kind::nonblocking_point_to_point) return;
   const auto in_world = [&](int rank) { return rank < 0 ? -1 : communicators_.world_rank(communicator, rank); };
   if (call.has(Role::destination)) {
-    event.kind = Event::Kind::send;
     event.bytes = call_traffic_.of(call, communicator.rank_of_root()).bytes;
     event.partner = in_world(static_cast<int>(call.integer(Role::destination)));
     event.tag = static_cast<int>(call.integer(Role::send_tag));
-    if (event.partner >= 0) events.push_back(event);
+    if (event.partner >= 0 && !blocking) begin(Event::Kind::start_send);
+    event.kind = Event::Kind::send;
+    if (event.partner >= 0 && blocking) events.push_back(event);
+  } else if (!blocking && call.has(Role::request)) {
+    begin(Event::Kind::start_receive, [this, handle = communicator.handle](int source) {
+      const Communicator* const c = source < 0 ? nullptr : communicators_.of(handle);
+      return c ? communicators_.world_rank(*c, source) : -1;
+    });
   }
-  if (!call.has(Role::receive_count) && !call.has(Role::source)) return;
-  if (call.kind() == Kind::nonblocking_point_to_point) {
-    if (call.has(Role::request) && !call.has(Role::destination))
-      trace_.begin_receive(call.handle_at(Role::request), communicator.kind,
-                           [this, handle = communicator.handle](int source) {
-                             const Communicator* const c = source < 0 ? nullptr : communicators_.of(handle);
-                             return c ? communicators_.world_rank(*c, source) : -1;
-                           });
-    return;
-  }
-  if (!traits_of(call.name).receives_with_status) return;
+  if (!blocking || !traits_of(call.name).receives_with_status) return;
   const auto& status = *static_cast<const mpi::StatusWords*>(call.pointer(Role::status));
   event.kind = Event::Kind::receive, event.at_ns = exit_ns;
   const Trace::Ended ended = trace_.ended(status);
   event.partner = in_world(ended.source), event.tag = ended.tag, event.bytes = ended.bytes;
   if (event.partner >= 0) events.push_back(event);
+}
+
+// What goes to each rank, where the sum of all does not tell it.
+void Recorder::note_parts(const Call& call, Event event, std::vector<Event>& events) {
+  event.kind = Event::Kind::part;
+  for (const std::int64_t bytes : call_traffic_.parts_of(call)) {
+    ++event.partner;
+    event.bytes = bytes;
+    events.push_back(event);
+  }
 }
 
 } // namespace kumihimo::record

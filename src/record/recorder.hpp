@@ -146,13 +146,17 @@ class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
   void begin_collective(const mpi_hooks::Call& call, Communicator& communicator, Row* row, std::int64_t exit_ns);
   void start(mpi::Handle request, Row& row, ThreadRecord& thread);
   void note_handles(const mpi_hooks::Call& call, const Communicator* communicator, const Row* row);
-  void trace(const mpi_hooks::Call& call, const Communicator* communicator, int code, std::int64_t exit_ns);
-  void note_messages(const mpi_hooks::Call& call, const Communicator& communicator, std::int64_t exit_ns,
+  void trace(const mpi_hooks::Call& call, const Communicator* communicator, const Row* row, int code,
+             std::int64_t exit_ns);
+  void trace_region(Event::Kind kind, const std::string& name);
+  void note_starts(const mpi_hooks::Call& call, const Event& entry, std::vector<Event>& events);
+  void note_messages(const mpi_hooks::Call& call, const Communicator& communicator, Event event, std::int64_t exit_ns,
                      std::vector<Event>& events);
+  void note_parts(const mpi_hooks::Call& call, Event event, std::vector<Event>& events);
   void before_end(const mpi_hooks::Call& call);
   void control(const mpi_hooks::Call& call);
   void write_alone();
-  void write_events();
+  void write_events(std::int64_t ended_ns);
   std::string header() const;
   std::string part(bool whole);
   void gather(mpi::Handle world, const std::string& mine) const;

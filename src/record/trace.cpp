@@ -19,6 +19,11 @@ struct Statuses {
 
 constexpr std::size_t status_words(bool open_mpi) { return open_mpi ? 6 : 5; }
 
+constexpr Event::Kind end_of(Event::Kind start) {
+  if (start == Event::Kind::start_send) return Event::Kind::end_send;
+  return start == Event::Kind::start_receive ? Event::Kind::end_receive : Event::Kind::end_collective;
+}
+
 } // namespace
 
 void Trace::add(const std::vector<Event>& events) {
@@ -34,14 +39,28 @@ Trace::Counts Trace::counts() const {
   return {events_.size(), left_out_};
 }
 
-void Trace::begin_receive(mpi::Handle request, std::uint32_t kind, InWorld in_world) {
+void Trace::begin(mpi::Handle request, Event& event, InWorld in_world) {
   const std::lock_guard lock(mutex_);
-  receives_[request] = {kind, std::move(in_world)};
+  event.more = ++requests_begun_;
+  requests_[request] = {event, std::move(in_world)};
+}
+
+void Trace::keep(mpi::Handle request, const Event& event, InWorld in_world) {
+  const std::lock_guard lock(mutex_);
+  requests_[request] = {event, std::move(in_world), true};
+}
+
+std::optional<Event> Trace::start(mpi::Handle request) {
+  const std::lock_guard lock(mutex_);
+  const auto it = requests_.find(request);
+  if (it == requests_.end()) return std::nullopt;
+  it->second.start.more = ++requests_begun_;
+  return it->second.start;
 }
 
 void Trace::forget(mpi::Handle request) {
   const std::lock_guard lock(mutex_);
-  receives_.erase(request);
+  requests_.erase(request);
 }
 
 void Trace::before_completion(mpi_hooks::Call& call) {
@@ -60,8 +79,8 @@ Trace::Ended Trace::ended(const mpi::StatusWords& status) const {
   return e;
 }
 
-std::vector<Trace::Ended> Trace::after_completion(const mpi_hooks::Call& call) {
-  std::vector<Ended> all;
+std::vector<Event> Trace::after_completion(const mpi_hooks::Call& call) {
+  std::vector<Event> all;
   const std::size_t words = status_words(library_.family == mpi::Family::open_mpi);
   const Role role = call.has(Role::statuses) ? Role::statuses : Role::status;
   const auto* const given = static_cast<const std::int32_t*>(call.pointer(role));
@@ -71,27 +90,37 @@ std::vector<Trace::Ended> Trace::after_completion(const mpi_hooks::Call& call) {
   for (std::size_t i = 0; i < places.size(); ++i) {
     const int place = places[i];
     if (place < 0 || static_cast<std::size_t>(place) >= requests.size()) continue;
-    const auto it = receives_.find(requests[static_cast<std::size_t>(place)]);
-    if (it == receives_.end()) continue;
-    // MPI_Waitsome's statuses stand one behind the other, MPI_Waitall's beside their requests: here the same.
-    mpi::StatusWords status;
-    for (std::size_t w = 0; w < words; ++w) status.words[w] = given[i * words + w];
-    all.push_back(ended(status));
-    all.back().kind = it->second.kind;
-    all.back().world_rank_of_source = std::move(it->second.in_world);
-    receives_.erase(it);
+    const auto it = requests_.find(requests[static_cast<std::size_t>(place)]);
+    if (it == requests_.end() || it->second.start.more == 0) continue;
+    Event event = it->second.start;
+    event.kind = end_of(event.kind);
+    if (event.kind == Event::Kind::end_receive) {
+      // MPI_Waitsome's statuses stand one behind the other, MPI_Waitall's beside their requests: here the same.
+      mpi::StatusWords status;
+      for (std::size_t w = 0; w < words; ++w) status.words[w] = given[i * words + w];
+      const Ended found = ended(status);
+      event.partner = it->second.in_world(found.source), event.tag = found.tag, event.bytes = found.bytes;
+    }
+    if (event.kind != Event::Kind::end_receive || event.partner >= 0) all.push_back(event);
+    if (it->second.persistent)
+      it->second.start.more = 0;
+    else
+      requests_.erase(it);
   }
   return all;
 }
 
-bool Trace::write(const std::string& path, const Clock& clock) {
+bool Trace::write(const std::string& path, const Clock& clock, std::int64_t begun_ns, std::int64_t ended_ns) {
   const std::lock_guard lock(mutex_);
   std::ofstream file(path, std::ios::binary);
-  for (Event& event : events_) {
+  const auto put = [&](Event event) {
     event.at_ns = clock.on_rank_0(event.at_ns);
-    if (event.began_ns) event.began_ns = clock.on_rank_0(event.began_ns);
+    if (event.kind == Event::Kind::collective) event.more = clock.on_rank_0(event.more);
     file.write(reinterpret_cast<const char*>(&event), sizeof event);
-  }
+  };
+  put({begun_ns, 0, Event::Kind::begin_program});
+  for (const Event& event : events_) put(event);
+  put({ended_ns, 0, Event::Kind::end_program});
   return file.flush().good();
 }
 

@@ -17,7 +17,9 @@ from kumihimo.profile import reading
 
 RAW = "events"  # the folder of the ranks' own files, within the trace's
 ROW = struct.Struct("<qqBBHiIiq")  # an Event of record/trace.hpp
-ENTER, LEAVE, SEND, RECEIVE, COLLECTIVE = range(5)
+ENTER, LEAVE, SEND, RECEIVE, COLLECTIVE, START_SEND, START_RECEIVE, START_COLLECTIVE = range(8)
+END_SEND, END_RECEIVE, END_COLLECTIVE, PART, BEGIN_REGION, END_REGION, BEGIN_PROGRAM, END_PROGRAM = range(8, 16)
+SITE, PARTS = "call site", "bytes to each rank"  # names of attributes: of Enter, and of the end of a collective
 DEBIAN = Path("/usr/lib/python3/dist-packages")
 AT_ONCE = 4096  # rows read together
 NO_ROOT = 0xFFFFFFFF
@@ -80,10 +82,16 @@ class Job:
     hosts: list[str]  # by rank
     members: dict[tuple, dict[int, int]] = field(default_factory=dict)  # of a communicator: ranks in the world, by own
     communicators: dict[tuple[int, int], tuple] = field(default_factory=dict)  # by rank and number in its line
+    sites: dict[int, list[str]] = field(default_factory=dict)  # by rank: the call sites by their numbers in its events
+    regions: dict[int, list[str]] = field(default_factory=dict)  # likewise
 
     def add(self, rank: dict) -> None:
         number = rank["rank"]
         self.hosts[number] = sys.intern(rank.get("host", self.hosts[number]))
+        trace = rank.get("trace") or {}
+        places = [sys.intern(site_text(site)) for site in rank["sites"]]
+        self.sites[number] = ["" if at is None else places[at] for at in trace.get("sites", [])]
+        self.regions[number] = [sys.intern(name) for name in trace.get("regions", [])]
         for place, c in enumerate(rank["communicators"]):
             site = None if c["site"] is None else str(rank["sites"][c["site"]])
             key = (c["name"], site, c["size"], c["leader"], c["inter"])
@@ -99,6 +107,14 @@ class Job:
             for key, found in self.members.items()
             if len(set(found.values())) == key[2] and all(own in found for own in range(key[2]))
         }
+
+
+def site_text(site: dict) -> str:
+    """`solver.py:12 (step)`, `lmp+0x1a2b (run)`."""
+    function = f" ({site['function']})" if site.get("function") else ""
+    if "file" in site:
+        return f"{Path(site['file']).name}:{site['line']}{function}"
+    return f"{Path(site['object']).name}+{site['offset']:#x}{function}"
 
 
 def job_of(profile: Path, least: int) -> Job:
@@ -135,8 +151,9 @@ class Location:
 
     definition: object
     writer: object
-    open: list[str] = field(default_factory=list)  # calls, the innermost last
+    open: list[str] = field(default_factory=list)  # calls and regions, the innermost last
     last: int = 0  # its latest time
+    parts: list[int] = field(default_factory=list)  # of the collective that comes next
 
 
 def ended(writer: object) -> None:
@@ -153,7 +170,9 @@ class Writing:
     def __init__(self, otf2: ModuleType, trace: object, job: Job) -> None:
         self.otf2, self.trace, self.job = otf2, trace, job
         self.definitions = trace.definitions
-        self.locations, self.regions = {}, {}
+        self.locations, self.regions, self.parts = {}, {}, {}
+        self.site = self.definitions.attribute(SITE, "Where the program calls.", type=otf2.Type.STRING)
+        self.bytes_to = self.definitions.attribute(PARTS, "By rank of the communicator.", type=otf2.Type.STRING)
         nodes = {host: self.definitions.system_tree_node(host, class_name="node") for host in dict.fromkeys(job.hosts)}
         self.groups = [
             self.definitions.location_group(f"MPI Rank {rank}", system_tree_parent=nodes[host])
@@ -188,24 +207,77 @@ class Writing:
         return written
 
     def event(self, rank: int, location: Location, row: tuple) -> None:
-        at, size, what, call, _, partner, communicator, tag, began = row
+        at, size, what, call, _, partner, communicator, _, more = row
         name = self.job.names.get(call, f"call {call}")
-        began, at = max(began, location.last), max(at, location.last)  # OTF2 takes no time that goes back
-        writer, location.last = location.writer, at
+        at = max(at, location.last)  # OTF2 takes no time that goes back
+        writer = location.writer
         if what == ENTER:
-            location.open.append(name)
-            writer.enter(at, self.region(name))
-        elif what == LEAVE and name in location.open:
-            while location.open[-1] != name:
-                writer.leave(at, self.region(location.open.pop()))
-            writer.leave(at, self.region(location.open.pop()))
-        elif what in (SEND, RECEIVE) and 0 <= partner < len(self.groups):
-            write = writer.mpi_send if what == SEND else writer.mpi_recv
-            write(at, partner, self.world, tag, size)
-        elif what == COLLECTIVE and is_collective(name, self.otf2):
-            writer.mpi_collective_begin(began)
+            sites = self.job.sites.get(rank, [])
+            site = sites[partner] if 0 <= partner < len(sites) else ""
+            self.enter(location, at, name, self.otf2.Paradigm.MPI, {self.site: site} if site else {})
+        elif what == LEAVE:
+            self.leave(location, at, name)
+        elif what in (BEGIN_REGION, END_REGION):
+            region = self.job.regions[rank][partner]
+            if what == BEGIN_REGION:
+                self.enter(location, at, region, self.otf2.Paradigm.USER, {})
+            else:
+                self.leave(location, at, region)
+        elif what == PART:
+            location.parts.append(size)
+        elif what in (COLLECTIVE, END_COLLECTIVE) and (operation := self.collective(name)) is not None:
             on, root = self.where(rank, communicator - 1, partner)
-            writer.mpi_collective_end(at, getattr(self.otf2.CollectiveOp, upper(name)), on, root, size, size)
+            given = {self.bytes_to: ",".join(map(str, location.parts))} if what == COLLECTIVE and location.parts else {}
+            if what == COLLECTIVE:
+                writer.mpi_collective_begin(max(more, location.last))
+                writer.mpi_collective_end(at, operation, on, root, size, size, attributes=given)
+            else:
+                given = {self.bytes_to: parts} if (parts := self.parts.pop(more, "")) else {}
+                writer.non_blocking_collective_complete(at, operation, on, root, size, size, more, attributes=given)
+            location.parts = []
+        elif what == START_COLLECTIVE:
+            writer.non_blocking_collective_request(at, more)
+            self.parts[more], location.parts = ",".join(map(str, location.parts)), []
+        else:
+            self.message(writer, at, row)
+        location.last = at
+
+    def message(self, writer: object, at: int, row: tuple) -> None:
+        _, size, what, _, _, partner, _, tag, request = row
+        if what == END_SEND:
+            writer.mpi_isend_complete(at, request)
+        elif what == START_RECEIVE:
+            writer.mpi_irecv_request(at, request)
+        elif what == BEGIN_PROGRAM:
+            writer.program_begin(at, "program", [])
+        elif what == END_PROGRAM:
+            writer.program_end(at, 0)
+        elif 0 <= partner < len(self.groups):
+            if what == SEND:
+                writer.mpi_send(at, partner, self.world, tag, size)
+            elif what == RECEIVE:
+                writer.mpi_recv(at, partner, self.world, tag, size)
+            elif what == START_SEND:
+                writer.mpi_isend(at, partner, self.world, tag, size, request)
+            elif what == END_RECEIVE:
+                writer.mpi_irecv(at, partner, self.world, tag, size, request)
+
+    def enter(self, location: Location, at: int, name: str, paradigm: object, attributes: dict) -> None:
+        location.open.append(name)
+        location.writer.enter(at, self.region(name, paradigm), attributes=attributes)
+
+    def leave(self, location: Location, at: int, name: str) -> None:
+        if name not in location.open:
+            return
+        while location.open[-1] != name:
+            location.writer.leave(at, self.region(location.open.pop()))
+        location.writer.leave(at, self.region(location.open.pop()))
+
+    def collective(self, name: str) -> object | None:
+        """As OTF2 knows it: MPI_Iallreduce and MPI_Allreduce_init are an allreduce."""
+        upper = name.removeprefix("MPI_").removesuffix("_init").upper()
+        operations = self.otf2.CollectiveOp
+        return getattr(operations, upper, None) or getattr(operations, upper.removeprefix("I"), None)
 
     def where(self, rank: int, communicator: int, root: int) -> tuple[object, int]:
         """The communicator, and the root in it. One whose members are not all known counts as the world, in which the
@@ -222,16 +294,7 @@ class Writing:
             self.locations[thread] = Location(found, self.trace.event_writer_from_location(found))
         return self.locations[thread]
 
-    def region(self, name: str) -> object:
+    def region(self, name: str, paradigm: object = None) -> object:
         if name not in self.regions:
-            self.regions[name] = self.definitions.region(name, paradigm=self.otf2.Paradigm.MPI)
+            self.regions[name] = self.definitions.region(name, paradigm=paradigm)
         return self.regions[name]
-
-
-def upper(name: str) -> str:
-    return name.removeprefix("MPI_").upper()
-
-
-def is_collective(name: str, otf2: ModuleType) -> bool:
-    """Blocking, as OTF2 knows them."""
-    return hasattr(otf2.CollectiveOp, upper(name))

@@ -22,6 +22,8 @@ from short_calls import all_timed, at_once, handles, short_calls
 from waiting import begun, gathered, late, many, rooted
 
 EVENTS = ("enter", "leave", "send", "receive", "collective")
+EVENTS += tuple(f"{when}_{what}" for when in ("start", "end") for what in ("send", "receive", "collective"))
+EVENTS += ("part", "begin_region", "end_region", "begin_program", "end_program")
 
 
 def expected_of_c(rank, ranks):
@@ -319,11 +321,15 @@ def composed(arguments):
 
 
 def events_of(folder, rank):
-    """The raw events of a rank, as src/record/trace.hpp has them: what, call, partner, bytes."""
+    """The raw events of a rank, as src/record/trace.hpp has them: what, call, partner, bytes, and what else there is.
+    The first and the last are those of the program."""
     form = struct.Struct("<qqBBHiIiq")
-    for at, size, what, call, _, partner, _, _, _ in form.iter_unpack((folder / f"rank{rank}.events").read_bytes()):
+    events = []
+    for at, size, what, call, _, partner, _, _, more in form.iter_unpack((folder / f"rank{rank}.events").read_bytes()):
         check(at > 0, "a time")
-        yield EVENTS[what], call, partner, size
+        events.append((EVENTS[what], call, partner, size, more))
+    equal([event[0] for event in (events.pop(0), events.pop())], ["begin_program", "end_program"], "first and last")
+    return events
 
 
 def traced(arguments):
@@ -333,8 +339,33 @@ def traced(arguments):
         for rank in range(arguments[2]):
             events = list(events_of(Path(name), rank))
             for what in ("send", "receive"):
-                found = [(partner, size) for kind, _, partner, size in events if kind == what]
+                ends = (what, f"start_{what}" if what == "send" else f"end_{what}")
+                found = [(partner, size) for kind, _, partner, size, _ in events if kind in ends]
                 equal(found, [(1 - rank, INT)], f"{what} events of rank {rank}")
+
+
+def requests(arguments):
+    """What non-blocking and persistent requests of counts.c begin, and the calls that complete them."""
+    with tempfile.TemporaryDirectory() as name:
+        profile, _ = recorded(arguments, {"KUMIHIMO_RECORD_TRACE": name})
+        ranks = arguments[2]
+        for rank in range(ranks):
+            events = events_of(Path(name), rank)
+            after, before = (rank + 1) % ranks, (rank - 1) % ranks
+            sent, got = [(rank + 1) * INT, 4 * INT, *[9 * INT] * 3], [4 * INT, *[9 * INT] * 3]
+            bytes_of = {what: [(e[2], e[3]) for e in events if e[0] == what] for what in EVENTS}
+            equal(bytes_of["start_send"], [(after, size) for size in sent], "what begins to be sent")
+            equal(bytes_of["end_receive"], [(before, size) for size in got], "what has been received")
+            equal(bytes_of["end_collective"], [(-1, 8 * DOUBLE), (-1, 0)], "non-blocking collectives")
+            for what in ("send", "receive", "collective"):
+                begun = [more for kind, *_, more in events if kind == f"start_{what}"]
+                equal(begun, [more for kind, *_, more in events if kind == f"end_{what}"], f"requests of {what}s")
+            parts = [(i, (i + 1) * size) for size in (INT, DOUBLE) for i in range(ranks)]
+            equal(bytes_of["part"], parts, "what MPI_Alltoallv and MPI_Alltoallw send to each rank")
+            trace, sites = profile.ranks[rank]["trace"], profile.ranks[rank]["sites"]
+            places = [trace["sites"][e[2]] for e in events if e[0] == "enter" and e[2] >= 0]
+            check(all(place is not None and place < len(sites) for place in places), "call sites of the profile")
+            check(len(set(places)) > 20, "call sites of their own")
 
 
 def full(arguments):
@@ -447,6 +478,7 @@ CASES = {
         regions,
         composed,
         traced,
+        requests,
         left,
         between,
         reused,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kumihimo.profile import otf2_writing
-from kumihimo.profile.otf2_writing import COLLECTIVE, ENTER, LEAVE, NO_ROOT, ROW, SEND
+from kumihimo.profile.otf2_writing import COLLECTIVE, ENTER, LEAVE, NO_ROOT, PARTS, ROW, SEND, SITE
 
 try:
     otf2 = otf2_writing.library()
@@ -15,7 +15,7 @@ try:
 except Exception:
     pytest.skip("no python3-otf2 on this machine", allow_module_level=True)
 
-NAMES = {"1": "MPI_Allreduce", "2": "MPI_Bcast", "3": "MPI_Send"}
+NAMES = {"1": "MPI_Allreduce", "2": "MPI_Bcast", "3": "MPI_Send", "4": "MPI_Ialltoallv", "5": "MPI_Waitall"}
 ALLREDUCE, BCAST, SENDING = 1, 2, 3
 
 
@@ -38,7 +38,7 @@ def made(folder: Path, ranks: int, lines: list[dict], events: dict[int, bytes]) 
     for rank, rows in events.items():
         (raw / f"rank{rank}.events").write_bytes(rows)
     profile = folder / "profile"
-    header = {"kumihimo_profile": 1, "ranks": ranks, "trace": {"calls": NAMES}}
+    header = {"kumihimo_profile": 1, "mpi": "a library", "ranks": ranks, "sync": False, "trace": {"calls": NAMES}}
     profile.write_text("".join(json.dumps(x) + "\n" for x in (header, *lines)), encoding="utf-8")
     return folder / "trace", profile
 
@@ -135,3 +135,56 @@ def test_few_locations_are_open_at_once(tmp_path: Path, monkeypatch: pytest.Monk
     assert len(events) == 4 * ranks and len(members["MPI_COMM_WORLD"]) == ranks
     members = otf2_writing.Members(object() for _ in range(9))
     assert [members.index(member) for member in members] == list(range(9))
+
+
+def test_requests_sites_parts_and_regions_are_told(tmp_path: Path) -> None:
+    """What a replay needs beside messages and blocking collectives."""
+    started, waited, at_once = 4, 5, otf2_writing.START_COLLECTIVE
+    rows = ROW.pack(1, 0, otf2_writing.BEGIN_PROGRAM, 0, 0, -1, 0, -1, 0)
+    rows += ROW.pack(2, 0, otf2_writing.BEGIN_REGION, 0, 0, 0, 0, -1, 0)
+    rows += ROW.pack(3, 0, ENTER, started, 0, 1, 1, -1, 0)
+    rows += ROW.pack(3, 8, otf2_writing.PART, started, 0, 0, 1, -1, 0)
+    rows += ROW.pack(3, 8, at_once, started, 0, -1, 1, -1, 17)
+    rows += ROW.pack(4, 0, LEAVE, started, 0, -1, 1, -1, 0)
+    rows += ROW.pack(5, 0, ENTER, waited, 0, 0, 0, -1, 0)
+    rows += ROW.pack(5, 0, otf2_writing.START_RECEIVE, waited, 0, -1, 1, -1, 18)
+    rows += ROW.pack(5, 4, otf2_writing.START_SEND, waited, 0, 0, 1, 6, 19)
+    rows += ROW.pack(6, 8, otf2_writing.END_COLLECTIVE, started, 0, -1, 1, -1, 17)
+    rows += ROW.pack(6, 4, otf2_writing.END_RECEIVE, waited, 0, 0, 1, 6, 18)
+    rows += ROW.pack(6, 4, otf2_writing.END_SEND, waited, 0, 0, 1, 6, 19)
+    rows += ROW.pack(6, 0, LEAVE, waited, 0, -1, 0, -1, 0)
+    rows += ROW.pack(7, 0, otf2_writing.END_REGION, 0, 0, 0, 0, -1, 0)
+    rows += ROW.pack(9, 0, otf2_writing.END_PROGRAM, 0, 0, -1, 0, -1, 0)
+    python = {"file": "/home/step.py", "line": 12, "function": "run"}
+    binary = {"object": "/bin/lmp", "offset": 26, "function": None}
+    trace = {"events": 15, "left_out": 0, "sites": [1, 0], "regions": ["solve"]}
+    _, events = read(tmp_path, 1, [line(0, 1) | {"sites": [python, binary], "trace": trace}], {0: rows})
+    told = [e for _, e in events]
+    assert [(kind(e), e.time) for e in told] == [
+        ("ProgramBegin", 1),
+        ("Enter", 2),
+        ("Enter", 3),
+        ("NonBlockingCollectiveRequest", 3),
+        ("Leave", 4),
+        ("Enter", 5),
+        ("MpiIrecvRequest", 5),
+        ("MpiIsend", 5),
+        ("NonBlockingCollectiveComplete", 6),
+        ("MpiIrecv", 6),
+        ("MpiIsendComplete", 6),
+        ("Leave", 6),
+        ("Leave", 7),
+        ("ProgramEnd", 9),
+    ]
+    entered = [
+        (e.region.name, {a.name: v for a, v in (e.attributes or {}).items()}) for e in told if kind(e) == "Enter"
+    ]
+    assert entered == [
+        ("solve", {}),
+        ("MPI_Ialltoallv", {SITE: "step.py:12 (run)"}),
+        ("MPI_Waitall", {SITE: "lmp+0x1a"}),
+    ]
+    ended = next(e for e in told if kind(e) == "NonBlockingCollectiveComplete")
+    assert (str(ended.collective_op).split(".")[-1], ended.size_sent, ended.request_id) == ("ALLTOALLV", 8, 17)
+    assert {a.name: v for a, v in ended.attributes.items()} == {PARTS: "8"}
+    assert [(e.request_id, e.msg_length) for e in told if kind(e) in ("MpiIsend", "MpiIrecv")] == [(19, 4), (18, 4)]
