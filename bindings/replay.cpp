@@ -1,0 +1,149 @@
+// kumihimo._replay: recorded programs, run again in a model.
+#include "border.hpp"
+#include "replay/graphs.hpp"
+#include "replay/recording.hpp"
+#include "replay/times.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+#include <tuple>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace kumihimo::replay {
+namespace {
+
+constexpr double second = 1e12; // in picoseconds
+double seconds(Time time) { return static_cast<double>(time) / second; }
+
+// Rows as Event has them: amount, request, peer, tag, communicator, place, parts, kind, collective.
+static_assert(sizeof(Event) == 40);
+void set(Recording& recording, std::int32_t rank, const nb::bytes& rows) {
+  if (rank < 0 || rank >= recording.ranks() || rows.size() % sizeof(Event) != 0)
+    raise(wrong_value("events must be whole rows of a rank of the recording", rank));
+  std::vector<Event> events(rows.size() / sizeof(Event));
+  if (!events.empty()) std::memcpy(events.data(), rows.data(), rows.size());
+  for (const Event& each : events)
+    if (each.kind > Kind::end_collective) raise(wrong_value("an event must be of a known kind", rank));
+  recording.set(rank, std::move(events));
+}
+
+using Chosen = std::pair<const Variant*, Parameters>;
+
+Program program(const Recording& recording, const std::vector<Chosen>& chosen, double speed,
+                std::vector<double> region_speed, double reduced, double copied) {
+  std::vector<Choice> choices;
+  for (const auto& [variant, parameters] : chosen) choices.push_back({variant, parameters});
+  Options options;
+  options.speed = speed, options.region_speed = std::move(region_speed);
+  options.rates.reduced = reduced, options.rates.copied = copied;
+  return unwrap(unlocked([&] { return program_of(recording, choices, options); }));
+}
+
+Times times(const Program& program, std::optional<std::string_view> letters, std::int64_t most_intervals,
+            double least_interval) {
+  const loggp::Parameters parameters = letters ? unwrap(loggp::parse_parameters(*letters, {})) : ideal_network();
+  TimesOptions options;
+  options.most_intervals = most_intervals;
+  options.least_interval = static_cast<Time>(least_interval * second);
+  return unwrap(unlocked([&] { return times_of(program, parameters, options); }));
+}
+
+using Row = std::tuple<std::int64_t, double, double, std::int32_t, std::int32_t>;
+std::vector<Row> rows_of(const std::vector<PlaceTimes>& places) {
+  std::vector<Row> rows;
+  for (const PlaceTimes& p : places)
+    rows.emplace_back(p.count, seconds(p.time), seconds(p.longest_of_rank), p.longest_rank, p.ranks);
+  return rows;
+}
+
+std::vector<double> all_seconds(const std::vector<Time>& all) {
+  std::vector<double> values;
+  for (const Time each : all) values.push_back(seconds(each));
+  return values;
+}
+
+void bind_recording(nb::module_& m) {
+  nb::class_<Recording>(m, "Recording", "What each rank of a program did.")
+      .def(nb::init<std::int32_t>(), "ranks"_a)
+      .def_prop_ro("ranks", &Recording::ranks)
+      .def("add_communicator", &Recording::add_communicator, "members"_a, "Its number; 0 is the world.")
+      .def("add_parts", &Recording::add_parts, "bytes"_a, "The number of this list, from 1.")
+      .def("set", &set, "rank"_a, "rows"_a, "The events of a rank, packed as `<qqiiIIIBB2x`.")
+      .def(
+          "name_places",
+          [](Recording& recording, std::vector<std::string> names) {
+            recording.name_places([names = std::move(names)](std::uint32_t place) {
+              return place < names.size() ? names[place] : std::string("an unknown call");
+            });
+          },
+          "names"_a, "Of call sites, for errors.")
+      .def("complete", [](Recording& r) { unwrap(unlocked([&] { return r.complete(); })); })
+      .def_prop_ro(
+          "calls",
+          [](const Recording& r) {
+            std::vector<std::tuple<std::string, std::int32_t, std::int64_t, bool>> calls;
+            for (const CollectiveCall& c : r.calls())
+              calls.emplace_back(all_collectives[c.collective]->name, r.size_of(c.communicator), c.bytes,
+                                 !c.table.empty());
+            return calls;
+          },
+          "The different collectives: name, ranks, bytes of the vector or a block, whether blocks differ.");
+  m.def("collectives", [] {
+    std::vector<std::string> names;
+    for (const CollectiveKind& each : all_collectives) names.emplace_back(each->name);
+    return names;
+  });
+}
+
+void bind_times(nb::module_& m) {
+  nb::class_<Times>(m, "Times", "Seconds of a replayed program.")
+      .def_prop_ro("total", [](const Times& t) { return seconds(t.total); })
+      .def_ro("last_rank", &Times::last_rank)
+      .def_prop_ro("end", [](const Times& t) { return all_seconds(t.end); })
+      .def_prop_ro("computing", [](const Times& t) { return all_seconds(t.computing); })
+      .def_prop_ro("lost_to_noise", [](const Times& t) { return seconds(t.lost_to_noise); })
+      .def_ro("operations", &Times::operations)
+      .def_ro("messages", &Times::messages)
+      .def_ro("bytes", &Times::bytes)
+      .def_prop_ro(
+          "sites", [](const Times& t) { return rows_of(t.sites); },
+          "By call site: calls, time of all ranks, of the rank with most, this rank, ranks.")
+      .def_prop_ro("regions", [](const Times& t) { return rows_of(t.regions); })
+      .def_prop_ro(
+          "intervals",
+          [](const Times& t) {
+            std::vector<std::tuple<std::int32_t, std::uint32_t, bool, double, double>> all;
+            for (const Interval& i : t.intervals)
+              all.emplace_back(i.rank, i.place, i.is_call, seconds(i.start), seconds(i.end));
+            return all;
+          },
+          "Rank, place, whether it is a call, start, end.");
+}
+
+} // namespace
+} // namespace kumihimo::replay
+
+NB_MODULE(_replay, m) {
+  using namespace kumihimo::replay;
+  m.doc() = "Recorded programs, run again in a model.";
+  nb::module_::import_("kumihimo._collectives");
+  bind_recording(m);
+  bind_times(m);
+  nb::class_<Program>(m, "Program", "A recording as graphs of operations.")
+      .def_prop_ro(
+          "different", [](const Program& p) { return p.graphs.different(); }, "Graphs that ranks share.")
+      .def("times", &times, "letters"_a.none(), "most_intervals"_a = 0, "least_interval"_a = 0.0,
+           "With these parameters of LogGOPS; None: on an ideal network.");
+  m.def("program_of", &program, "recording"_a, "choices"_a, "speed"_a = 1.0, "region_speed"_a = std::vector<double>{},
+        "reduced"_a = 0.0, "copied"_a = 0.0,
+        "`choices`: algorithm and parameters of each of recording.calls. `reduced`, `copied`: bytes a second.");
+}

@@ -1,0 +1,264 @@
+#include "replay/graphs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <unordered_map>
+
+namespace kumihimo::replay {
+namespace {
+
+using goal::Operation;
+
+// Tags of messages are those of MPI. Collectives have others: a block for each, used again after so many.
+constexpr std::uint32_t first_tag_of_collectives = 0x80000000U, tags_of_collective = 1U << 24,
+                        collectives_with_tags = 64;
+
+// The operations of one rank in one collective, to be copied at each call. Tags are those of the first block.
+struct Fragment {
+  goal::Graph graph;
+  std::vector<std::uint32_t> ends;
+};
+
+// An instance of the collective: elements of eight bytes where they fit, so that reductions know numbers.
+Result<Collective> collective_of(const CollectiveCall& call, std::int32_t ranks) {
+  const CollectiveKind kind = all_collectives[call.collective];
+  if (kind->of_neighbours())
+    return not_applicable("a recording names no neighbours of collectives among neighbours", {},
+                          "leave them out of the recording, by MPI_Pcontrol(0)");
+  DataType type = DataType::uint8;
+  if (kind->reduces() && call.bytes % 8 == 0)
+    type = DataType::float64;
+  else if (kind->reduces() && call.bytes % 4 == 0)
+    type = DataType::float32;
+  Collective collective =
+      make_collective(kind, ranks, call.bytes / size_of(type), type, kumihimo::Operation::sum, Rank{call.root});
+  if (call.table.empty()) return collective;
+  return with_counts(std::move(collective), call.table);
+}
+
+class Collectives {
+ public:
+  Collectives(const Recording& recording, std::span<const Choice> choices, const Options& options)
+      : recording_(recording), options_(options) {
+    for (const Choice& choice : choices) calls_.push_back({choice, {}, nullptr, {}});
+  }
+
+  // The fragment of a rank of the world.
+  Result<const Fragment*> of(std::uint32_t call, std::int32_t rank) {
+    One& one = calls_[call];
+    const CollectiveCall& asked = recording_.calls()[call];
+    if (!one.programs) {
+      const std::int32_t ranks = recording_.size_of(asked.communicator);
+      const auto located_here = [&](Error error) { return located(name_of(recording_, asked), std::move(error)); };
+      auto collective = collective_of(asked, ranks);
+      if (!collective) return located_here(collective.error());
+      auto schedule = one.choice.variant->build(*collective, RankSpace::row(ranks), one.choice.parameters);
+      if (!schedule) return located_here(schedule.error());
+      one.schedule = std::make_unique<Schedule>(*std::move(schedule));
+      one.programs = std::make_unique<goal::ProgramOperations>(
+          *one.schedule, options_.rates, goal::Tags{first_tag_of_collectives, tags_of_collective});
+    }
+    const auto found = one.fragments.find(rank);
+    if (found != one.fragments.end()) return &found->second;
+    goal::GraphBuilder builder;
+    const auto distance = [&](std::int32_t peer) {
+      const std::int32_t to = recording_.member(asked.communicator, peer) - rank;
+      return to < 0 ? to + recording_.ranks() : to;
+    };
+    const Rank own{recording_.rank_in(asked.communicator, rank)};
+    auto ends = one.programs->append(builder, own, {}, distance);
+    if (!ends) return located(name_of(recording_, asked), ends.error());
+    return &(one.fragments[rank] = {builder.finish(), *std::move(ends)});
+  }
+  // A rank's fragments are not needed once its graph is made.
+  void forget(std::int32_t rank) {
+    for (One& one : calls_) one.fragments.erase(rank);
+  }
+
+ private:
+  struct One {
+    Choice choice;
+    std::unique_ptr<Schedule> schedule;
+    std::unique_ptr<goal::ProgramOperations> programs;
+    std::unordered_map<std::int32_t, Fragment> fragments; // by rank of the world
+  };
+  const Recording& recording_;
+  const Options& options_;
+  std::vector<One> calls_;
+};
+
+// The graph of one rank.
+class RankGraph {
+ public:
+  RankGraph(const Recording& recording, Collectives& collectives, const Options& options, std::int32_t rank)
+      : recording_(recording), collectives_(collectives), options_(options), rank_(rank),
+        sequence_(recording.communicators(), 0) {}
+
+  Result<goal::Graph> run(std::vector<Mark>& marks) {
+    for (const Event& event : recording_.of(rank_))
+      if (Status s = add(event, marks); !s) return s.error();
+    if (site_ != Mark::no_site) add_calc(0, 0, marks);
+    return builder_.finish();
+  }
+
+ private:
+  // What the next operation waits for.
+  struct Point {
+    std::vector<std::uint32_t> ends, starts;
+    bool empty() const { return ends.empty() && starts.empty(); }
+  };
+
+  Status add(const Event& e, std::vector<Mark>& marks) {
+    switch (e.kind) {
+    case Kind::compute: return add_calc(picoseconds(e), e.place, marks), Nothing{};
+    case Kind::enter:
+      if (site_ != Mark::no_site || builder_.size() == 0) add_calc(0, 0, marks);
+      site_ = e.place;
+      return Nothing{};
+    case Kind::leave:
+      if (!next_.empty()) point_ = std::move(next_);
+      next_ = {};
+      waits_ = false;
+      return Nothing{};
+    case Kind::send:
+    case Kind::receive: next_.ends.push_back(add_message(e)); return Nothing{};
+    case Kind::start_send:
+    case Kind::start_receive:
+      if (e.peer < 0) return Nothing{}; // a cancelled receive
+      next_.starts.push_back(add_message(e));
+      requests_[e.request] = {next_.starts.back()};
+      return Nothing{};
+    case Kind::collective:
+    case Kind::start_collective: return add_collective(e);
+    default:
+      if (!waits_) next_.ends = joined(next_.ends, point_.ends), next_.starts = joined(next_.starts, point_.starts);
+      waits_ = true; // for what ended before, perhaps: the call itself comes after the one before it
+      if (const auto it = requests_.find(e.request); it != requests_.end()) {
+        next_.ends.insert(next_.ends.end(), it->second.begin(), it->second.end());
+        requests_.erase(it);
+      }
+      return Nothing{};
+    }
+  }
+
+  using Operations = std::vector<std::uint32_t>;
+  static Operations joined(Operations a, const Operations& b) {
+    a.insert(a.end(), b.begin(), b.end());
+    return a;
+  }
+
+  std::uint64_t picoseconds(const Event& e) const {
+    double speed = e.place < options_.region_speed.size() ? options_.region_speed[e.place] : 0;
+    if (speed <= 0) speed = options_.speed;
+    return static_cast<std::uint64_t>(std::llround(static_cast<double>(e.amount) * goal::picoseconds / speed));
+  }
+
+  std::uint32_t append(const Operation& operation) {
+    const std::uint32_t at = builder_.add(operation);
+    for (const std::uint32_t on : point_.ends) builder_.after_end(at, on);
+    for (const std::uint32_t on : point_.starts) builder_.after_start(at, on);
+    return at;
+  }
+
+  void add_calc(std::uint64_t picoseconds, std::uint32_t region, std::vector<Mark>& marks) {
+    Operation calc;
+    calc.kind = goal::Kind::calc, calc.size = picoseconds;
+    const std::uint32_t at = append(calc);
+    marks.push_back({at, site_, region});
+    site_ = Mark::no_site;
+    point_ = {{at}, {}};
+  }
+
+  std::uint32_t add_message(const Event& e) {
+    Operation message;
+    message.kind = is_send(e.kind) ? goal::Kind::send : goal::Kind::receive;
+    message.size = static_cast<std::uint64_t>(e.amount);
+    message.peer = e.peer >= rank_ ? e.peer - rank_ : e.peer - rank_ + recording_.ranks();
+    message.tag = static_cast<std::uint32_t>(e.tag);
+    return append(message);
+  }
+
+  Status add_collective(const Event& e) {
+    const std::size_t n = sequence_[e.communicator]++;
+    const std::uint32_t call = recording_.call_of(e.communicator, n);
+    const Fragment& fragment = *TRY(collectives_.of(call, rank_));
+    const std::uint32_t block = static_cast<std::uint32_t>((e.communicator + n) % collectives_with_tags);
+    const auto base = static_cast<std::uint32_t>(builder_.size());
+    for (Operation operation : fragment.graph.operations) {
+      if (operation.kind == goal::Kind::send || operation.kind == goal::Kind::receive)
+        operation.tag += block * tags_of_collective;
+      if (operation.waits_for == 0)
+        append(operation);
+      else
+        builder_.add(operation);
+    }
+    for (std::uint32_t i = 0; i < fragment.graph.operations.size(); ++i) {
+      const Operation& on = fragment.graph.operations[i];
+      for (std::uint32_t d = 0; d < on.after_end + on.after_start; ++d) {
+        const std::uint32_t waits = base + fragment.graph.dependents[on.first + d];
+        if (d < on.after_end)
+          builder_.after_end(waits, base + i);
+        else
+          builder_.after_start(waits, base + i);
+      }
+    }
+    std::vector<std::uint32_t> ends;
+    for (const std::uint32_t end : fragment.ends) ends.push_back(base + end);
+    if (e.kind == Kind::start_collective)
+      requests_[e.request] = std::move(ends);
+    else
+      next_.ends.insert(next_.ends.end(), ends.begin(), ends.end());
+    return Nothing{};
+  }
+
+  const Recording& recording_;
+  Collectives& collectives_;
+  const Options& options_;
+  std::int32_t rank_;
+  goal::GraphBuilder builder_;
+  Point point_, next_; // before the current call, and what it leaves after
+  bool waits_ = false; // the current call ends requests
+  std::uint32_t site_ = Mark::no_site;
+  std::unordered_map<std::int64_t, std::vector<std::uint32_t>> requests_; // the operations that complete them
+  std::vector<std::size_t> sequence_;                                     // collectives so far, by communicator
+};
+
+} // namespace
+
+std::string name_of(const Recording& recording, const CollectiveCall& call) {
+  const CollectiveRow& row = *all_collectives[call.collective];
+  const std::string length =
+      !row.moves_data() ? "" : fmt::format(" of {} bytes{}", call.bytes, row.is_vector() ? "" : " a block");
+  return fmt::format("{}{} on {} ranks", row.name, length, recording.size_of(call.communicator));
+}
+
+Result<Program> program_of(const Recording& recording, std::span<const Choice> choices, const Options& options) {
+  if (choices.size() != recording.calls().size()) return failed("there must be a choice for each collective");
+  Collectives collectives(recording, choices, options);
+  Program program;
+  program.graphs = goal::Graphs(recording.ranks());
+  program.marks.resize(static_cast<std::size_t>(recording.ranks()));
+  std::int64_t kept = 0;
+  for (std::int32_t rank = 0; rank < recording.ranks(); ++rank) {
+    auto& marks = program.marks[static_cast<std::size_t>(rank)];
+    auto graph = RankGraph(recording, collectives, options, rank).run(marks);
+    if (!graph) return graph.error();
+    const std::size_t before = program.graphs.different();
+    kept += static_cast<std::int64_t>(graph->operations.size());
+    program.graphs.set(rank, *std::move(graph));
+    if (program.graphs.different() == before)
+      kept -= static_cast<std::int64_t>(program.graphs.of(rank).operations.size());
+    collectives.forget(rank);
+    if (kept > options.most)
+      return wrong_value(fmt::format("the program must be at most {} operations", options.most),
+                         fmt::format("more at rank {} of {}", rank, recording.ranks()),
+                         "record fewer steps, or take fewer ranks");
+  }
+  return program;
+}
+
+} // namespace kumihimo::replay

@@ -1,0 +1,54 @@
+// A recorded program as graphs of operations: computing between calls is a calc, messages are sends and receives, a
+// call that waits is a join, and each collective is the programs of an algorithm of the registry.
+//
+// A rank's calls follow each other. A call leaves when what it waits for has ended, and what only begins in it has
+// started. What is under way meanwhile needs no call to go on, as with an MPI library that has a thread for it.
+#pragma once
+
+#include "collectives/registry.hpp"
+#include "goal/graph.hpp"
+#include "goal/programs.hpp"
+#include "replay/recording.hpp"
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace kumihimo::replay {
+
+// How a collective is performed.
+struct Choice {
+  const Variant* variant = nullptr;
+  Parameters parameters;
+};
+
+struct Options {
+  double speed = 1;                          // of the processors, against those of the recording
+  std::vector<double> region_speed;          // by region; those beyond its end, and 0, take `speed`
+  goal::WorkRates rates;                     // of the reductions and copies in collectives
+  std::int64_t most = std::int64_t{1} << 27; // operations of all graphs
+};
+
+// Before every call and at the end of a rank there is a calc, so that the time from the end of one to the start of the
+// next is the time of the call between them.
+struct Mark {
+  std::uint32_t operation = 0;  // a calc
+  std::uint32_t site = no_site; // of the call before it; none: it follows another calc
+  std::uint32_t region = 0;
+  static constexpr std::uint32_t no_site = 0xFFFFFFFFU;
+};
+
+struct Program {
+  goal::Graphs graphs{0};
+  std::vector<std::vector<Mark>> marks; // by rank, in the order of the calcs
+};
+
+// `choices`: of recording.calls(). Errors name the collective that an algorithm does not fit, and say when the graphs
+// would be too large.
+Result<Program> program_of(const Recording& recording, std::span<const Choice> choices, const Options& options = {});
+
+// "allreduce of 8 bytes on 64 ranks"
+std::string name_of(const Recording& recording, const CollectiveCall& call);
+
+} // namespace kumihimo::replay

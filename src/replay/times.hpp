@@ -1,0 +1,53 @@
+// The times of a replayed program: of the calls at each call site, of computing in each region, and of each rank.
+#pragma once
+
+#include "loggp/engine.hpp"
+#include "replay/graphs.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace kumihimo::replay {
+
+using loggp::Time; // picoseconds
+
+// Of all ranks together.
+struct PlaceTimes {
+  std::int64_t count = 0; // calls, or stretches of computing
+  Time time = 0;
+  Time longest_of_rank = 0; // the time of the rank that spent most
+  std::int32_t longest_rank = 0;
+  std::int32_t ranks = 0; // that were there
+};
+
+// What a rank did from start to end: computing in a region, or a call at a site.
+struct Interval {
+  std::int32_t rank = 0;
+  std::uint32_t place = 0;
+  bool is_call = false;
+  Time start = 0, end = 0;
+};
+
+struct Times {
+  Time total = 0; // of the rank that ends last
+  std::int32_t last_rank = 0;
+  std::vector<Time> end, computing; // by rank
+  Time lost_to_noise = 0;           // in all ranks
+  std::uint64_t operations = 0, messages = 0, bytes = 0;
+  std::vector<PlaceTimes> sites, regions;
+  std::vector<Interval> intervals;
+};
+
+struct TimesOptions {
+  loggp::EngineOptions engine;     // its observers see the run, too
+  std::int64_t most_intervals = 0; // more are left out: the times are whole, the list is empty
+  Time least_interval = 0;         // calls and computing shorter than this belong to the interval before
+};
+
+// Without latency, overheads and gaps: what is left is the waiting of ranks for each other.
+loggp::Parameters ideal_network();
+
+Result<Times> times_of(const Program& program, const loggp::Parameters& parameters, const TimesOptions& options = {});
+
+} // namespace kumihimo::replay

@@ -1,0 +1,284 @@
+#include "loggp/engine.hpp"
+#include "replay/graphs.hpp"
+#include "replay/recording.hpp"
+#include "replay/times.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <tuple>
+
+namespace kumihimo::replay {
+namespace {
+
+using Events = std::vector<Event>;
+
+Event compute(std::int64_t ns, std::uint32_t region = 0) {
+  Event e;
+  e.amount = ns, e.place = region;
+  return e;
+}
+Event event(Kind kind, std::int32_t peer = -1, std::int64_t bytes = 0, std::int32_t tag = 0, std::int64_t request = 0) {
+  Event e;
+  e.kind = kind, e.peer = peer, e.amount = bytes, e.tag = tag, e.request = request;
+  return e;
+}
+Event enter(std::uint32_t site = 0) {
+  Event e = event(Kind::enter);
+  e.place = site;
+  return e;
+}
+Event leave() { return event(Kind::leave); }
+Event collective(CollectiveKind kind, std::int64_t bytes, std::int32_t root = -1, Kind as = Kind::collective,
+                 std::int64_t request = 0) {
+  Event e = event(as, root, bytes, 0, request);
+  e.collective = static_cast<std::uint8_t>(kind.index());
+  return e;
+}
+
+Recording recording_of(const std::vector<Events>& ranks) {
+  Recording recording(static_cast<std::int32_t>(ranks.size()));
+  recording.name_places([](std::uint32_t place) { return "site " + std::to_string(place); });
+  for (std::size_t r = 0; r < ranks.size(); ++r) recording.set(static_cast<std::int32_t>(r), ranks[r]);
+  return recording;
+}
+
+std::vector<Choice> chosen(const Recording& recording, std::string_view algorithm) {
+  std::vector<Choice> choices;
+  for (const CollectiveCall& call : recording.calls())
+    choices.push_back({*Registry::standard().find(all_collectives[call.collective], algorithm), {}});
+  return choices;
+}
+
+loggp::Parameters parameters(std::string_view text) { return *loggp::parse_parameters(text, {}); }
+
+// Nanoseconds at which each rank ends.
+std::vector<std::uint64_t> ends_of(const std::vector<Events>& ranks, std::string_view letters,
+                                   std::string_view algorithm = "", const Options& options = {}) {
+  Recording recording = recording_of(ranks);
+  const Status complete = recording.complete();
+  EXPECT_TRUE(complete) << complete.error().problem;
+  const auto program = program_of(recording, chosen(recording, algorithm), options);
+  EXPECT_TRUE(program) << program.error().problem;
+  const auto outcome = loggp::run(program->graphs, parameters(letters));
+  EXPECT_TRUE(outcome) << outcome.error().problem;
+  std::vector<std::uint64_t> ends;
+  for (const loggp::Time end : outcome->end) ends.push_back(end / 1000);
+  return ends;
+}
+
+std::string problem_of(const std::vector<Events>& ranks) {
+  Recording recording = recording_of(ranks);
+  const Status complete = recording.complete();
+  return complete ? "" : complete.error().problem;
+}
+
+using Ends = std::vector<std::uint64_t>;
+
+TEST(Replay, ABlockingMessageTakesItsOverheadsAndTheLatency) {
+  const Events sends{compute(1000), enter(), event(Kind::send, 1, 1, 7), leave(), compute(500)};
+  const Events receives{compute(10), enter(), event(Kind::receive, 0, 1, 7), leave(), compute(20)};
+  // send: 1000 + o 100, then 500. The message arrives at 1000 + 100 + 2000, o more, then 20.
+  EXPECT_EQ(ends_of({sends, receives}, "L=2000,o=100,S=100"), (Ends{1600, 3220}));
+}
+
+TEST(Replay, AFasterProcessorComputesInLessTimeAndARegionHasASpeedOfItsOwn) {
+  const Events sends{compute(1000, 0), compute(600, 1), enter(), event(Kind::send, 1, 1, 7), leave()};
+  const Events receives{enter(), event(Kind::receive, 0, 1, 7), leave()};
+  Options options;
+  options.speed = 2;
+  EXPECT_EQ(ends_of({sends, receives}, "L=2000,o=100,S=100", "", options), (Ends{900, 3000}));
+  options.region_speed = {0, 3};
+  EXPECT_EQ(ends_of({sends, receives}, "L=2000,o=100,S=100", "", options), (Ends{800, 2900}));
+}
+
+TEST(Replay, WhatANonBlockingCallBeginsOverlapsWithComputing) {
+  const Events sends{enter(), event(Kind::start_send, 1, 1, 7, 1), leave(), compute(5000),
+                     enter(), event(Kind::end_send, -1, 0, 0, 1),  leave(), compute(10)};
+  const Events receives{enter(), event(Kind::start_receive, -1, 0, 0, 1), leave(), compute(1000),
+                        enter(), event(Kind::end_receive, 0, 1, 7, 1),    leave(), compute(10)};
+  // The message is there at 2100, after the computing: o, then 10. The sender: o, 5000, 10.
+  EXPECT_EQ(ends_of({sends, receives}, "L=2000,o=100,S=100"), (Ends{5110, 2210}));
+}
+
+TEST(Replay, AWaitForWhatEndedLongAgoStillFollowsTheComputingBeforeIt) {
+  const Events sends{enter(), event(Kind::start_send, 1, 1, 7, 1), leave(), compute(9000),
+                     enter(), event(Kind::end_send, -1, 0, 0, 1),  leave(), compute(1000)};
+  const Events receives{enter(), event(Kind::receive, 0, 1, 7), leave()};
+  EXPECT_EQ(ends_of({sends, receives}, "L=1,o=100,S=100")[0], 10100u);
+}
+
+TEST(Replay, BothHalvesOfASendrecvGoOnAtOnce) {
+  const auto exchanges = [](std::int32_t peer) {
+    return Events{enter(), event(Kind::send, peer, 1, 1), event(Kind::receive, peer, 1, 1), leave(), compute(5)};
+  };
+  // Each: o of its send, then o of the arrival at o + L. A rendezvous needs no other order, too.
+  EXPECT_EQ(ends_of({exchanges(1), exchanges(0)}, "L=1000,o=100,S=100"), (Ends{1205, 1205}));
+  EXPECT_EQ(ends_of({exchanges(1), exchanges(0)}, "L=1000,o=100,S=0"), (Ends{1205, 1205}));
+}
+
+TEST(Replay, AReceiveFromAnyRankTakesTheMessageThatItTookInTheRecording) {
+  // Rank 1's message is there first, but rank 2's was received first.
+  const Events receives{enter(), event(Kind::receive, 2, 1, 3), leave(),
+                        enter(), event(Kind::receive, 1, 1, 3), leave()};
+  const Events early{enter(), event(Kind::send, 0, 1, 3), leave()};
+  const Events late{compute(5000), enter(), event(Kind::send, 0, 1, 3), leave()};
+  EXPECT_EQ(ends_of({receives, early, late}, "L=1000,o=100,S=100")[0], 6200u);
+}
+
+TEST(Replay, ACollectiveIsTheAlgorithmThatIsChosen) {
+  const auto reduces = [](std::int64_t ns) {
+    return Events{compute(ns), enter(1), collective(CollectiveKind::allreduce, 8), leave()};
+  };
+  const std::vector<Events> ranks{reduces(0), reduces(0), reduces(0), reduces(0)};
+  // Recursive doubling: two rounds of send and receive, o + L + o each. A binomial tree and back: four.
+  EXPECT_EQ(ends_of(ranks, "L=1000,o=100,S=100", "recursive_doubling"), Ends(4, 2400));
+  EXPECT_EQ(ends_of(ranks, "L=1000,o=100,S=100", "binomial")[3], 4800u);
+}
+
+TEST(Replay, ANonBlockingCollectiveOverlapsWithComputing) {
+  const Events each{
+      enter(), collective(CollectiveKind::allreduce, 0, -1, Kind::start_collective, 4), leave(), compute(9000),
+      enter(), collective(CollectiveKind::allreduce, 8, -1, Kind::end_collective, 4),   leave()};
+  const Ends ends = ends_of({each, each}, "L=1000,o=100,S=100", "recursive_doubling");
+  EXPECT_EQ(ends, Ends(2, 9200)); // the overheads of both halves are the processor's; the latency is hidden
+}
+
+TEST(Replay, CollectivesOfACommunicatorGoToItsMembers) {
+  Recording recording = recording_of(std::vector<Events>(4));
+  const std::uint32_t odd = recording.add_communicator({3, 1});
+  Event bcast = collective(CollectiveKind::bcast, 8, 0);
+  bcast.communicator = odd;
+  recording.set(3, {compute(700), enter(), bcast, leave()});
+  recording.set(1, {enter(), bcast, leave()});
+  ASSERT_TRUE(recording.complete());
+  const auto program = program_of(recording, chosen(recording, "binomial"));
+  ASSERT_TRUE(program);
+  const auto outcome = loggp::run(program->graphs, parameters("L=1000,o=100,S=100"));
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->end, (std::vector<loggp::Time>{0, 1900000, 0, 800000}));
+}
+
+TEST(Replay, BlocksOfDifferentLengthsMakeTheIrregularForm) {
+  Recording recording(2);
+  const std::uint32_t to_first = recording.add_parts({3, 5}), to_second = recording.add_parts({7, 0});
+  Event mine = collective(CollectiveKind::alltoall, 8), yours = collective(CollectiveKind::alltoall, 7);
+  mine.parts = to_first, yours.parts = to_second;
+  recording.set(0, {enter(), mine, leave(), enter(), collective(CollectiveKind::allgather, 4), leave(), enter(),
+                    collective(CollectiveKind::scatter, 30, 0), leave()});
+  recording.set(1, {enter(), yours, leave(), enter(), collective(CollectiveKind::allgather, 6), leave(), enter(),
+                    collective(CollectiveKind::scatter, 10, 0), leave()});
+  ASSERT_TRUE(recording.complete());
+  ASSERT_EQ(recording.calls().size(), 3u);
+  EXPECT_EQ(recording.calls()[0].table, (std::vector<std::int64_t>{3, 5, 7, 0}));
+  EXPECT_EQ(recording.calls()[1].table, (std::vector<std::int64_t>{4, 6}));
+  EXPECT_EQ(recording.calls()[2].table, (std::vector<std::int64_t>{20, 10}));
+}
+
+TEST(Replay, RanksThatDoTheSameShareAGraph) {
+  const auto ring = [](std::int32_t rank) {
+    return Events{compute(100), enter(), event(Kind::send, (rank + 1) % 4, 1, 1),
+                  event(Kind::receive, (rank + 3) % 4, 1, 1), leave()};
+  };
+  Recording recording = recording_of({ring(0), ring(1), ring(2), ring(3)});
+  ASSERT_TRUE(recording.complete());
+  const auto program = program_of(recording, {});
+  ASSERT_TRUE(program);
+  EXPECT_EQ(program->graphs.different(), 1u);
+}
+
+TEST(Replay, MarksNameTheCallBeforeEachCalc) {
+  Recording recording = recording_of({{enter(3), leave(), enter(4), leave(), compute(5, 2)}});
+  ASSERT_TRUE(recording.complete());
+  const auto program = program_of(recording, {});
+  ASSERT_TRUE(program);
+  const auto& marks = program->marks[0];
+  ASSERT_EQ(marks.size(), 3u); // at the beginning, between the calls, and the computing
+  EXPECT_EQ(marks[0].site, Mark::no_site);
+  EXPECT_EQ(marks[1].site, 3u);
+  EXPECT_EQ(marks[2].site, 4u);
+  EXPECT_EQ(marks[2].region, 2u);
+}
+
+TEST(ReplayTimes, TimeBetweenCalcsIsThatOfTheCall) {
+  // Rank 0: 1000 computing in region 1, a send of o = 100. Rank 1 waits in its receive until 1000 + o + L + o.
+  const Events sends{compute(1000, 1), enter(2), event(Kind::send, 1, 1, 7), leave(), compute(50, 0)};
+  const Events receives{compute(200, 0), enter(3), event(Kind::receive, 0, 1, 7), leave()};
+  Recording recording = recording_of({sends, receives});
+  ASSERT_TRUE(recording.complete());
+  const auto program = program_of(recording, {});
+  ASSERT_TRUE(program);
+  TimesOptions options;
+  options.most_intervals = 10;
+  const auto times = times_of(*program, parameters("L=2000,o=100,S=100"), options);
+  ASSERT_TRUE(times);
+  EXPECT_EQ(times->total, 3200000u);
+  EXPECT_EQ(times->last_rank, 1);
+  EXPECT_EQ(times->computing, (std::vector<Time>{1050000, 200000}));
+  ASSERT_EQ(times->sites.size(), 4u);
+  EXPECT_EQ(times->sites[2].time, 100000u);
+  EXPECT_EQ(times->sites[3].time, 3000000u);
+  EXPECT_EQ(times->sites[3].longest_rank, 1);
+  EXPECT_EQ(times->sites[3].count, 1);
+  EXPECT_EQ(times->regions[1].time, 1000000u);
+  std::vector<std::tuple<int, bool, Time, Time>> intervals;
+  for (const Interval& i : times->intervals) intervals.emplace_back(i.rank, i.is_call, i.start / 1000, i.end / 1000);
+  std::sort(intervals.begin(), intervals.end());
+  EXPECT_EQ(intervals, (std::vector<std::tuple<int, bool, Time, Time>>{{0, false, 0, 1000},
+                                                                       {0, false, 1100, 1150},
+                                                                       {0, true, 1000, 1100},
+                                                                       {1, false, 0, 200},
+                                                                       {1, true, 200, 3200}}));
+  options.most_intervals = 2;
+  EXPECT_TRUE(times_of(*program, parameters("L=2000,o=100,S=100"), options)->intervals.empty());
+}
+
+TEST(ReplayTimes, OnAnIdealNetworkRanksWaitForEachOtherOnly) {
+  const Events late{compute(1000), enter(0), collective(CollectiveKind::barrier, 0), leave()};
+  const Events early{compute(400), enter(0), collective(CollectiveKind::barrier, 0), leave()};
+  Recording recording = recording_of({late, early, early, early});
+  ASSERT_TRUE(recording.complete());
+  const auto program = program_of(recording, chosen(recording, "dissemination"));
+  ASSERT_TRUE(program);
+  const auto times = times_of(*program, ideal_network());
+  ASSERT_TRUE(times);
+  EXPECT_EQ(times->total, 1000000u);
+  EXPECT_EQ(times->sites[0].time, 3 * 600000u); // none of the late rank
+  EXPECT_EQ(times->sites[0].ranks, 4);
+}
+
+TEST(Replay, ErrorsNameTheRankAndItsEvent) {
+  const Events sends{enter(2), event(Kind::send, 1, 8, 7), leave()};
+  EXPECT_EQ(problem_of({sends, {}}),
+            "rank 0, event 1 of site 2: a send of 8 bytes to rank 1 with tag 7 has no matching "
+            "receive; in all 1 messages have one end alone");
+  EXPECT_EQ(problem_of({{enter(2), event(Kind::receive, 1, 8, 7), leave()}, {}}),
+            "rank 0, event 1 of site 2: a receive of 8 bytes from rank 1 with tag 7 has no matching send; in all 1 "
+            "messages have one end alone");
+  EXPECT_EQ(problem_of({{enter(2), event(Kind::send, 1, 8, 7)}, {}}),
+            "rank 0, event 1 of site 2: the last call must end");
+  EXPECT_EQ(problem_of({{enter(2), event(Kind::send, 5, 8, 7), leave()}, {}}),
+            "rank 0, event 1 of site 2: a peer must be a rank from 0 to 1 (got 5)");
+  EXPECT_EQ(problem_of({{enter(2), event(Kind::end_send, -1, 0, 0, 9), leave()}}),
+            "rank 0, event 1 of site 2: request 9 ends, which began as no such request");
+  const Events reduces{enter(2), collective(CollectiveKind::allreduce, 8), leave()};
+  const Events waits{enter(3), collective(CollectiveKind::barrier, 0), leave()};
+  EXPECT_EQ(problem_of({reduces, waits}),
+            "rank 1, event 1 of site 3: the ranks of communicator 0 disagree: rank 1 calls "
+            "barrier where rank 0 calls allreduce");
+  EXPECT_EQ(problem_of({reduces, {}}), "rank 0, event 1 of site 2: rank 1 lacks the allreduce that is number 0 of "
+                                       "communicator 0: its trace ends before");
+}
+
+TEST(Replay, AnAlgorithmThatDoesNotFitIsNamedWithItsCollective) {
+  const Events each{enter(), collective(CollectiveKind::allgather, 8), leave()};
+  Recording recording = recording_of({each, each, each});
+  ASSERT_TRUE(recording.complete());
+  const auto program = program_of(recording, chosen(recording, "neighbour_exchange"));
+  ASSERT_FALSE(program);
+  EXPECT_NE(program.error().problem.find("allgather of 8 bytes a block on 3 ranks"), std::string::npos)
+      << program.error().problem;
+}
+
+} // namespace
+} // namespace kumihimo::replay
