@@ -86,6 +86,7 @@ void bind_recording(nb::module_& m) {
             });
           },
           "names"_a, "Of call sites, for errors.")
+      .def("count_of", &Recording::count_of, "call"_a, "How often one of `calls` is performed.")
       .def("complete", [](Recording& r) { unwrap(unlocked([&] { return r.complete(); })); })
       .def_prop_ro(
           "calls",

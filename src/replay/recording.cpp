@@ -77,6 +77,12 @@ std::int32_t Recording::rank_in(std::uint32_t communicator, std::int32_t rank_of
   return it == members.end() ? -1 : static_cast<std::int32_t>(it - members.begin());
 }
 
+std::int64_t Recording::count_of(std::uint32_t call) const {
+  std::int64_t count = 0;
+  for (const auto& sequence : sequences_) count += std::count(sequence.begin(), sequence.end(), call);
+  return count;
+}
+
 std::string Recording::name_of(std::int32_t rank, std::size_t event) const {
   const auto& events = of(rank);
   std::size_t call = std::min(event, events.size() - 1);

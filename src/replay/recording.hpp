@@ -86,6 +86,7 @@ class Recording {
   // The different collectives, and which one is the n-th of a communicator; after complete().
   const std::vector<CollectiveCall>& calls() const { return calls_; }
   std::uint32_t call_of(std::uint32_t communicator, std::size_t n) const { return sequences_[communicator][n]; }
+  std::int64_t count_of(std::uint32_t call) const; // how often it is performed
   std::size_t collectives_of(std::uint32_t communicator) const { return sequences_[communicator].size(); }
 
   // "rank 3, event 17 of MPI_Send at solver.c:12"

@@ -38,6 +38,7 @@ VERBS: tuple[str, ...] = (
         "bench vectorisation",
         "bench node",
         "record",
+        "replay",
         "tune",
         "tune kernel",
         "run",

@@ -1,0 +1,264 @@
+"""`kumihimo replay`: what a recorded program would do on a described machine."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kumihimo import quantities
+from kumihimo.cli import options, output, progress
+from kumihimo.cli.options import argument, option
+from kumihimo.errors import missing, wrong_value
+
+if TYPE_CHECKING:
+    from kumihimo.replay.otf2_reading import Trace
+    from kumihimo.replay.study import Change, Machine, Prediction
+
+MOST_SITES = 12  # rows of the table
+MOST_INTERVALS = 2_000_000  # of a timeline
+ADVICE = {
+    "load_balance": "computing is spread unevenly: give ranks equal work",
+    "serialisation": "ranks wait for each other in turn: start messages earlier, or wait for them later",
+    "transfer": "messages take their time: fewer and longer messages, or another algorithm",
+}
+
+
+def command(
+    trace: argument("TRACE", "Folder of record --trace, or its file traces.otf2.", Path),
+    machine: option("--machine -m M", "Name of a machine (see `machine list`), or a machine file.") = None,
+    loggops: option("--loggops LETTERS", "Parameters of LogGOPS in ns: L=2500,o=1500,g=1000,G=0.2,O=0,S=65535.") = None,
+    shape: options.Shape = None,
+    ranks: option(
+        "--ranks -p P", "Number of ranks, to which the program is extrapolated [default: as recorded].", int
+    ) = None,
+    ranks_per_node: options.RanksPerNodeOrMachine = None,
+    grid: option("--grid GRID", "Grid of the recorded ranks: 4x4 [default: found from the messages].") = None,
+    scaling: option(
+        "--scaling KIND", "Extrapolation: weak (the same work a rank) or strong (the same in all)."
+    ) = "weak",
+    algorithm: option(
+        "--algorithm -a C=NAME", "Algorithm of a collective: allreduce=ring; repeatable.", list[str]
+    ) = None,
+    wisdom: option("--wisdom FILE", "Take algorithms from this file of tune.", Path) = None,
+    speed: option("--speed X", "Speed of the processors: 2, or of a region: solve=2; repeatable.", list[str]) = None,
+    what_if: option("--what-if", "Also predict the time with one thing changed.") = False,
+    page: option("--page FILE", "Write a page with the timeline (HTML).", Path) = None,
+    chrome_trace: option(
+        "--chrome-trace FILE", "Write the predicted run for Perfetto or chrome://tracing.", Path
+    ) = None,
+    as_json: options.Json = False,
+) -> None:
+    """Predict what a recorded program would do on another machine, and what would change it.
+
+    \b
+    Example:
+    kumihimo record --trace trace -- mpirun -n 4 ./program
+    kumihimo replay trace --machine fugaku --what-if
+    """
+    from kumihimo.replay import choices, otf2_reading, study
+
+    for path in filter(None, (page, chrome_trace)):
+        output.writable(path)
+    read = otf2_reading.read(trace)
+    recorded = read.recording.ranks
+    asked = extrapolated(read, shape, ranks, grid, scaling, machine, ranks_per_node)
+    on, name = machine_of(machine, loggops, shape, asked.recording.ranks, ranks_per_node)
+    general, of_regions = speeds(speed or [], read.regions)
+    wished = choices.Wished.read(algorithm or [], wisdom)
+    question = study.Question(asked, on, wished, general, of_regions)
+    most = MOST_INTERVALS if page or chrome_trace else 0
+    prediction = progress.run_interruptible(lambda: study.predict(question, most))
+    changes = progress.run_interruptible(lambda: study.changes(prediction)) if what_if else []
+    result = as_object(read, prediction, changes, name, recorded)
+    if page:
+        from kumihimo.replay import page as pages
+
+        output.write(page, pages.render(prediction, result))
+    if chrome_trace:
+        from kumihimo.replay import chrome
+
+        output.write(chrome_trace, chrome.text(prediction))
+    if as_json:
+        return output.print_results_json([result])
+    for line in lines(result, prediction):
+        output.print_line(line)
+    print_sites(prediction)
+    print_changes(prediction, changes)
+    output.print_list("Left out:", left_out(read))
+    return None
+
+
+def machine_of(
+    name: str | None, loggops: str | None, shape: str | None, ranks: int, ranks_per_node: str | None
+) -> tuple[Machine, str]:
+    """The letters of a described machine, or those given, and what to call it."""
+    from kumihimo.replay.study import Machine
+
+    given = letters(loggops) if loggops else {}
+    if name is None:
+        if lacking := [letter for letter in "LogGOS" if letter not in given]:
+            raise missing(
+                "the machine" if not given else f"the letters {', '.join(lacking)}",
+                "add --machine, or --loggops L=2500,o=1500,g=1000,G=0.2,O=0,S=65535",
+            )
+        return Machine(given), f"LogGOPS {loggops}"
+    from kumihimo import arguments, loggp, simulation
+    from kumihimo.cli import machine as machines
+
+    each = arguments.ranks_per_node_named(ranks_per_node)
+    job = simulation.on(machines.load(name), arguments.Ranks(shape, None if shape else ranks, each))
+    if job.slots.size != ranks:
+        raise wrong_value("the machine must have as many ranks as the program", f"{job.slots.size} for {ranks}")
+    settings = loggp.settings(job, loggops)
+    p = settings.parameters
+    of_machine = {"L": p.L / 1e3, "o": p.o / 1e3, "g": p.g / 1e3, "G": p.G / 1e6, "O": p.O / 1e6, "S": p.S}
+    return Machine(of_machine, settings.rates.reduced, settings.rates.copied), job.machine.name
+
+
+def letters(text: str) -> dict[str, float]:
+    """ "L=2500,S=65535". What is wrong with numbers the model says."""
+    found = {}
+    for word in text.split(","):
+        match = re.fullmatch(r" *([LogGOS]) *= *([0-9]+(?:\.[0-9]+)?) *", word)
+        if match is None or match[1] in found:
+            raise wrong_value("--loggops must be letters of L, o, g, G, O and S, each once, with numbers", f"'{word}'")
+        found[match[1]] = float(match[2])
+    return found
+
+
+def speeds(words: list[str], regions: list[str]) -> tuple[float, dict[str, float]]:
+    """Of all computing, and of some regions."""
+    general, of_regions = 1.0, {}
+    for word in words:
+        region, equals, number = word.rpartition("=")
+        if re.fullmatch(r"[0-9]+(\.[0-9]+)?", number) is None or not 1e-6 <= float(number) <= 1e6:
+            raise wrong_value("--speed must be a number from 1e-6 to 1e6, or REGION= and one", f"'{word}'")
+        if not equals:
+            general = float(number)
+        elif region in regions:
+            of_regions[region] = float(number)
+        else:
+            raise wrong_value("--speed must name a region of the trace", f"'{region}'", f"it has {', '.join(regions)}")
+    return general, of_regions
+
+
+def as_object(read: Trace, prediction: Prediction, changes: list[Change], machine: str, recorded: int) -> dict:
+    question, times = prediction.question, prediction.times
+    of = prediction.efficiencies
+    chosen = zip(question.calls(), question.chosen())
+    sites = [vars(site) for site in prediction.sites]
+    regions = [
+        {"region": name, "seconds": seconds, "most_seconds": most, "slowest_rank": rank}
+        for name, (count, seconds, most, rank, _) in zip(question.trace.regions, times.regions)
+        if count > 0
+    ]
+    return {
+        "model": "loggp",
+        "machine": machine,
+        "loggops": question.machine.text,
+        "ranks": question.trace.recording.ranks,
+        "recorded_ranks": recorded,
+        "recorded_seconds": read.seconds,
+        "seconds": times.total,
+        "last_rank": times.last_rank,
+        "computing_seconds": sum(times.computing) / len(times.computing),
+        "communication_seconds": times.total - sum(times.computing) / len(times.computing),
+        "ideal_network_seconds": prediction.ideal.total,
+        "efficiencies": vars(of),
+        "largest_loss": of.largest_loss(),
+        "messages": times.messages,
+        "message_bytes": times.bytes,
+        "operations": times.operations,
+        "graphs": prediction.graphs,
+        "sites": sites,
+        "regions": regions,
+        "collectives": [
+            {"collective": c.collective, "ranks": c.ranks, "bytes": c.bytes, "algorithm": variant.name}
+            for c, (variant, _) in chosen
+        ],
+        "changes": [vars(change) for change in changes],
+        "left_out": read.silent,
+    }
+
+
+def lines(result: dict, prediction: Prediction) -> list[str]:
+    """The answer, and where the time goes."""
+    total, of = result["seconds"], prediction.efficiencies
+    share = quantities.share_text
+    ranks = quantities.counted(result["ranks"], "rank")
+    before = quantities.counted(result["recorded_ranks"], "rank")
+    recorded = f"{before} in {quantities.seconds_text(result['recorded_seconds'])}"
+    waiting = ratio_of(prediction.ideal.total - result["computing_seconds"], total)
+    loss = result["largest_loss"]
+    worst = max(prediction.sites, key=site_loss(loss), default=None)
+    where = f" Most of it is in {worst.name}." if worst else ""
+    return [
+        f"{ranks} on {result['machine']}: {quantities.seconds_text(total)} (recorded: {recorded})",
+        f"computing {share(ratio_of(result['computing_seconds'], total))}, waiting for other ranks {share(waiting)}, "
+        f"transferring {share(1 - of.transfer)}",
+        f"parallel efficiency {share(of.parallel)} = load balance {share(of.load_balance)} x serialisation "
+        f"{share(of.serialisation)} x transfer {share(of.transfer)}",
+        f"The largest loss is {loss.replace('_', ' ')} ({share(1 - getattr(of, loss))}): {ADVICE[loss]}.{where}",
+    ]
+
+
+def site_loss(loss: str):
+    """What a site contributes to this loss."""
+    return (lambda site: site.transferring) if loss == "transfer" else (lambda site: site.waiting)
+
+
+def ratio_of(part: float, whole: float) -> float:
+    return part / whole if whole > 0 else 0.0
+
+
+SITE_COLUMNS = ("call site", "calls>", "time>", "of all>", "waiting>", "transferring>", "imbalance>")
+
+
+def print_sites(prediction: Prediction) -> None:
+    whole = prediction.seconds * prediction.question.trace.recording.ranks
+    rows = [
+        (
+            site.name,
+            str(site.calls),
+            quantities.seconds_text(site.seconds),
+            quantities.share_text(ratio_of(site.seconds, whole)),
+            quantities.seconds_text(site.waiting),
+            quantities.seconds_text(site.transferring),
+            quantities.share_text(site.imbalance),
+        )
+        for site in prediction.sites[:MOST_SITES]
+    ]
+    if rows:
+        print()
+        output.print_table("Call sites, in the time of all ranks", SITE_COLUMNS, rows)
+
+
+def print_changes(prediction: Prediction, changes: list[Change]) -> None:
+    if not changes:
+        return
+    rows = [
+        (c.name, quantities.seconds_text(c.seconds), f"{ratio_of(prediction.seconds, c.seconds):.2f}") for c in changes
+    ]
+    print()
+    output.print_table("With one thing changed", ("change", "time>", "times as fast>"), rows)
+
+
+def left_out(read: Trace) -> list[str]:
+    """Calls that the replay gives no time."""
+    return [
+        f"{quantities.counted(n, 'call')} of {name}, which the trace gives no data" for name, n in read.silent.items()
+    ]
+
+
+def extrapolated(
+    read: Trace,
+    shape: str | None,
+    ranks: int | None,
+    grid: str | None,
+    scaling: str,
+    machine: str | None,
+    each: str | None,
+) -> Trace:
+    """The trace of as many ranks as are asked for."""
+    return read

@@ -1,0 +1,1 @@
+"""Recorded programs, run again in a model."""

@@ -1,0 +1,112 @@
+"""Which algorithm performs each collective of a recording."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from kumihimo import _collectives, _schedule, _topology, files
+from kumihimo.arguments import parameters, variants
+from kumihimo.errors import NotApplicable, wrong_value
+
+# By the bytes of the vector or block up to which each serves; None: all lengths. After R. Thakur, R. Rabenseifner,
+# W. Gropp, Optimization of Collective Communication Operations in MPICH (2005); of each, the first that fits the ranks.
+USUAL: dict[str, list[tuple[int | None, tuple[str, ...]]]] = {
+    "barrier": [(None, ("dissemination",))],
+    "bcast": [(12288, ("binomial",)), (None, ("chain",))],
+    "reduce": [(None, ("binomial",))],
+    "allreduce": [(2048, ("recursive_doubling",)), (None, ("rabenseifner", "recursive_doubling"))],
+    "allgather": [(8192, ("recursive_doubling", "bruck")), (None, ("ring",))],
+    "reduce_scatter": [(65536, ("recursive_halving", "pairwise")), (None, ("pairwise",))],
+    "alltoall": [(256, ("bruck", "linear")), (32768, ("linear",)), (None, ("pairwise",))],
+    "gather": [(None, ("binomial", "linear"))],
+    "scatter": [(None, ("binomial", "linear"))],
+    "scan": [(None, ("recursive_doubling",))],
+    "exscan": [(None, ("recursive_doubling",))],
+    "neighbor_allgather": [(None, ("direct",))],
+    "neighbor_alltoall": [(None, ("direct",))],
+}
+
+
+@dataclass(frozen=True)
+class Call:
+    """A collective of a recording."""
+
+    collective: str
+    ranks: int
+    bytes: int
+    irregular: bool
+
+
+@dataclass
+class Wished:
+    """What the user asks for: an algorithm of some collectives, and a file of `tune` for the others."""
+
+    algorithms: dict[str, str]
+    wisdom: list[dict]
+
+    @classmethod
+    def read(cls, named: Sequence[str], wisdom: Path | None) -> Wished:
+        algorithms = {}
+        for word in named:
+            collective, equals, algorithm = word.partition("=")
+            if not equals or collective not in USUAL:
+                rule = "--algorithm must be COLLECTIVE=NAME"
+                raise wrong_value(rule, f"'{word}'", "as in --algorithm allreduce=ring")
+            variants(collective, algorithm)  # or an error that names the nearest
+            algorithms[collective] = algorithm
+        return cls(algorithms, choices_in(wisdom) if wisdom else [])
+
+    def of(self, call: Call) -> tuple[_collectives.Variant, _collectives.Parameters]:
+        if name := self.algorithms.get(call.collective):
+            return variants(call.collective, name)[0], parameters()
+        for choice in self.wisdom:
+            if fits(choice, call):
+                return variants(call.collective, choice["algorithm"])[0], parameters(**choice.get("parameters", {}))
+        return usual(call), parameters()
+
+
+def choices_in(path: Path) -> list[dict]:
+    text = files.read_text(path, "the wisdom file")
+    try:
+        found = json.loads(text)["choices"]
+        return [each for each in found if each["algorithm"] != "library" and each["collective"] in USUAL]
+    except (ValueError, KeyError, TypeError):
+        raise wrong_value("--wisdom must name a file of kumihimo tune", path) from None
+
+
+def fits(choice: dict, call: Call) -> bool:
+    of_ranks = choice.get("ranks") in (0, None, call.ranks)
+    of_length = choice.get("from_bytes", 0) <= call.bytes <= choice.get("to_bytes", call.bytes)
+    of_blocks = (choice.get("blocks") == "unequal") == call.irregular
+    any_order = choice.get("determinism", "any") == "any"
+    return choice["collective"] == call.collective and of_ranks and of_length and of_blocks and any_order
+
+
+def usual(call: Call) -> _collectives.Variant:
+    names = next(names for most, names in USUAL[call.collective] if most is None or call.bytes <= most)
+    for name in names[:-1]:
+        if is_applicable(found := variants(call.collective, name)[0], call):
+            return found
+    return variants(call.collective, names[-1])[0]
+
+
+def is_applicable(variant: _collectives.Variant, call: Call) -> bool:
+    """To ranks of which nothing but their number is known."""
+    if variant.offloads or (call.irregular and variant.equal_counts):
+        return False
+    size = 1 if call.bytes % 8 or not _schedule.meaning(call.collective).reduces else 8
+    type_ = "float64" if size == 8 else "uint8"
+    asked = _schedule.Collective(call.collective, call.ranks, call.bytes // size, type_, "sum", 0, False)
+    try:
+        variant.build(asked, _topology.RankSpace.row(call.ranks), parameters())
+    except NotApplicable:
+        return False
+    return True
+
+
+def alternatives(call: Call) -> list[_collectives.Variant]:
+    """All algorithms that fit."""
+    return [each for each in variants(call.collective) if is_applicable(each, call)]

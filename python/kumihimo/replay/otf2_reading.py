@@ -1,0 +1,291 @@
+"""OTF2 traces of `kumihimo record --trace` as recordings, by Debian's Python package of that name."""
+
+from __future__ import annotations
+
+import importlib
+import struct
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+
+from kumihimo import _replay
+from kumihimo.errors import failed, missing, not_applicable, wrong_value
+from kumihimo.profile.otf2_writing import PARTS, SITE, library
+
+ROW = struct.Struct("<qqiiIIIBB2x")  # an Event of replay/recording.hpp
+COMPUTE, ENTER, LEAVE, SEND, RECEIVE, COLLECTIVE, START_SEND, START_RECEIVE, START_COLLECTIVE = range(9)
+END_SEND, END_RECEIVE, END_COLLECTIVE = range(9, 12)
+NO_ROOT = 0xFFFFFFFF
+OUTSIDE = "outside regions"  # the region of computing in no region of the program
+AGAIN = "record the program again"
+AT_ONCE = 1 << 16  # events read together
+
+
+@dataclass
+class Trace:
+    """A recorded program, and the names of its places."""
+
+    recording: _replay.Recording
+    sites: list[str]  # "MPI_Send at solver.c:12"
+    regions: list[str]
+    seconds: float  # of the recording, from the end of MPI_Init to the beginning of MPI_Finalize
+    computing: list[float]  # by rank: the time of the recording outside MPI
+    silent: dict[str, int]  # calls that move no data here, which the replay leaves out
+    events: int = 0
+
+
+def read(path: Path) -> Trace:
+    """Of the file traces.otf2, or a folder with it: of `record --trace`, otf2/traces.otf2 in it."""
+    anchor = anchor_of(path)
+    otf2 = library()
+    reader, event_reader = (importlib.import_module(f"otf2.{name}") for name in ("reader", "event_reader"))
+    errors = (otf2.error.Error, importlib.import_module("_otf2").Error)
+    try:
+        with reader.open(str(anchor)) as trace:
+            reading = Reading(otf2, trace.definitions)
+            trace._event_reader = reading.callbacks(event_reader.BufferedEventReader)(trace, AT_ONCE)
+            for _ in trace.events:
+                pass
+    except errors as error:
+        raise failed(f"the trace {anchor} could not be read", str(error), AGAIN) from None
+    return reading.trace()
+
+
+def anchor_of(path: Path) -> Path:
+    for found in (path, path / "traces.otf2", path / "otf2" / "traces.otf2"):
+        if found.is_file():
+            return found
+    rule = "a trace must be a folder of kumihimo record --trace, or a file traces.otf2"
+    raise wrong_value(rule, path) if path.exists() else missing(f"the trace {path}", "check the path")
+
+
+@dataclass
+class Rank:
+    """What is read of a rank, in its order."""
+
+    rows: list[bytes] = field(default_factory=list)
+    last: int | None = None  # the time up to which all is told; None: MPI_Init has not ended
+    begun: int = 0
+    depth: int = 0  # calls of MPI in each other
+    call: int = 0  # the region of the outermost
+    regions: list[int] = field(default_factory=lambda: [0])  # of the program, the innermost last
+    ended: bool = False
+    computing: int = 0
+
+
+class Numbers(dict):
+    """Numbers for names, in the order met."""
+
+    def __missing__(self, name: object) -> int:
+        self[name] = len(self)
+        return self[name]
+
+
+class Reading:
+    """The events of a trace, by OTF2's callbacks: its package would make an object of each event, which takes most of
+    the time. All callbacks have as first arguments the location, the time, a constant and the attributes."""
+
+    def __init__(self, otf2: ModuleType, definitions: object) -> None:
+        self.otf2 = importlib.import_module("_otf2")
+        self.definitions = definitions
+        world = world_of(otf2, definitions)
+        self.rank_of = {location._ref: rank for rank, location in enumerate(world)}
+        self.ranks = [Rank() for _ in world]
+        self.recording = _replay.Recording(len(world))
+        self.members = {
+            comm._ref: tuple(self.rank_of.get(location._ref, -1) for location in comm.group.members)
+            for comm in definitions.comms
+        }
+        self.communicators: dict[tuple[int, ...], int] = {tuple(range(len(world))): 0}
+        self.names = {r._ref: r.name for r in definitions.regions}
+        self.of_mpi = {r._ref for r in definitions.regions if r.paradigm == otf2.Paradigm.MPI}
+        self.second = definitions.clock_properties.timer_resolution
+        self.kinds = kinds_of(otf2.CollectiveOp)
+        self.sites, self.regions = Numbers(), Numbers()
+        self.parts: dict[str, int] = {"": 0}
+        self.silent: Counter[str] = Counter()
+        self.events, self.wrong = 0, ""
+        self.regions[OUTSIDE]  # its number is 0
+
+    def callbacks(self, base: type) -> type:
+        """Of the package's reader, which asks for one of each kind."""
+        ours = {f"_{name}": self.counted(getattr(self, name)) for name in CALLBACKS}
+        return type("Callbacks", (base,), {"_append": lambda *_: None, **ours})
+
+    def counted(self, callback: Callable) -> Callable:
+        def called(_: object, location: int, time: int, __: object, attributes: object, *more: object) -> None:
+            rank = self.ranks[self.rank_of[location]] if location in self.rank_of else None
+            if rank is None:
+                self.wrong = self.wrong or f"location {self.definitions.locations[location].name} calls MPI"
+            else:
+                self.events += 1
+                callback(rank, time, attributes, *more)
+
+        called.__name__ = f"_{callback.__name__}"  # by which the package keeps what it makes of it
+        return called
+
+    # --- computing and calls ---
+
+    def program_begin(self, rank: Rank, time: int, *_: object) -> None:
+        rank.last = rank.begun = time
+
+    def program_end(self, rank: Rank, time: int, *_: object) -> None:
+        if not rank.ended:
+            self.compute(rank, time)
+        rank.ended = True
+
+    def compute(self, rank: Rank, time: int) -> None:
+        if time > rank.last:
+            ns = round((time - rank.last) * 1e9 / self.second)
+            rank.rows.append(ROW.pack(ns, 0, -1, 0, 0, rank.regions[-1], 0, COMPUTE, 0))
+            rank.computing += ns
+        rank.last = max(time, rank.last)
+
+    def enter(self, rank: Rank, time: int, attributes: object, region: int) -> None:
+        if region not in self.of_mpi:
+            if rank.last is not None and not rank.ended and rank.depth == 0:
+                self.compute(rank, time)
+            return rank.regions.append(self.regions[self.names[region]])
+        rank.depth += 1
+        if rank.depth > 1 or rank.last is None or rank.ended:
+            return None
+        if self.names[region] == "MPI_Finalize":
+            return self.program_end(rank, time)
+        self.compute(rank, time)
+        rank.call = region
+        where = self.text(attributes, SITE) if attributes else ""
+        site = self.sites[self.names[region], where]
+        return rank.rows.append(ROW.pack(0, 0, -1, 0, 0, site, 0, ENTER, 0))
+
+    def leave(self, rank: Rank, time: int, _: object, region: int) -> None:
+        if region not in self.of_mpi:
+            if rank.last is not None and not rank.ended and rank.depth == 0:
+                self.compute(rank, time)
+            if len(rank.regions) > 1:
+                rank.regions.pop()
+            return
+        rank.depth -= 1
+        if self.names[region].startswith("MPI_Init"):
+            rank.rows.clear()
+            rank.last = rank.begun = time
+        elif rank.depth == 0 and rank.last is not None and not rank.ended:
+            if rank.rows[-1][KIND_AT] == ENTER:  # nothing was told of it
+                rank.rows.pop()
+                self.silent[self.names[region]] += 1
+            else:
+                rank.rows.append(LEFT)
+            rank.last = max(time, rank.last)
+
+    # --- messages and collectives ---
+
+    def told(self, rank: Rank, kind: int, **values: int) -> None:
+        if rank.last is not None and not rank.ended:
+            rank.rows.append(row(kind, **values))
+
+    def mpi_send(self, rank: Rank, _: int, __: object, to: int, comm: int, tag: int, size: int) -> None:
+        self.told(rank, SEND, amount=size, peer=self.members[comm][to], tag=tag)
+
+    def mpi_recv(self, rank: Rank, _: int, __: object, source: int, comm: int, tag: int, size: int) -> None:
+        self.told(rank, RECEIVE, amount=size, peer=self.members[comm][source], tag=tag)
+
+    def mpi_isend(self, rank: Rank, _: int, __: object, to: int, comm: int, tag: int, size: int, request: int) -> None:
+        self.told(rank, START_SEND, amount=size, peer=self.members[comm][to], tag=tag, request=request)
+
+    def mpi_isend_complete(self, rank: Rank, _: int, __: object, request: int) -> None:
+        self.told(rank, END_SEND, request=request)
+
+    def mpi_irecv_request(self, rank: Rank, _: int, __: object, request: int) -> None:
+        self.told(rank, START_RECEIVE, request=request)
+
+    def mpi_irecv(self, rank: Rank, _: int, __: object, of: int, comm: int, tag: int, size: int, request: int) -> None:
+        self.told(rank, END_RECEIVE, amount=size, peer=self.members[comm][of], tag=tag, request=request)
+
+    def mpi_collective_end(
+        self, rank: Rank, _: int, attributes: object, operation: object, comm: int, root: int, sent: int, got: int
+    ) -> None:
+        self.collective(rank, COLLECTIVE, attributes, operation, comm, root, sent, 0)
+
+    def non_blocking_collective_request(self, rank: Rank, _: int, __: object, request: int) -> None:
+        self.told(rank, START_COLLECTIVE, request=request)
+
+    def non_blocking_collective_complete(
+        self, rank: Rank, _: int, attributes: object, operation: object, comm: int, root: int, sent: int, got: int,
+        request: int,
+    ) -> None:  # fmt: skip
+        self.collective(rank, END_COLLECTIVE, attributes, operation, comm, root, sent, request)
+
+    def collective(
+        self, rank: Rank, kind: int, attributes: object, operation: object, comm: int, root: int, sent: int,
+        request: int,
+    ) -> None:  # fmt: skip
+        which = self.kinds.get(int(getattr(operation, "value", operation)))
+        if which is None:
+            return
+        members = self.members[comm]
+        if members not in self.communicators:
+            self.communicators[members] = self.recording.add_communicator(list(members))
+        text = self.text(attributes, PARTS) if attributes else ""
+        if text not in self.parts:
+            self.parts[text] = self.recording.add_parts([int(n) for n in text.split(",")])
+        self.told(
+            rank, kind, amount=sent, request=request, peer=-1 if root == NO_ROOT else root,
+            communicator=self.communicators[members], parts=self.parts[text], collective=which,
+        )  # fmt: skip
+
+    def text(self, attributes: object, name: str) -> str:
+        """Of an attribute of this name, if there is one."""
+        for i in range(self.otf2.AttributeList_GetNumberOfElements(attributes)):
+            attribute, _, value = self.otf2.AttributeList_GetAttributeByIndex(attributes, i)
+            if self.definitions.attributes[attribute].name == name:
+                return str(self.definitions.strings[value.stringRef])
+        return ""
+
+    def trace(self) -> Trace:
+        if self.wrong:
+            raise not_applicable(
+                "a replay takes one thread of each process that calls MPI", self.wrong, "record with one such thread"
+            )
+        for number, rank in enumerate(self.ranks):
+            if not rank.ended:
+                raise failed(f"the trace of rank {number} has no end", "it was cut off", AGAIN)
+            self.recording.set(number, b"".join(rank.rows))
+        sites = [f"{name} at {where}" if where else name for name, where in self.sites]
+        self.recording.name_places(sites)
+        self.recording.complete()
+        seconds = max(rank.last - rank.begun for rank in self.ranks) / self.second
+        computing = [rank.computing * 1e-9 for rank in self.ranks]
+        return Trace(self.recording, sites, list(self.regions), seconds, computing, dict(self.silent), self.events)
+
+
+def world_of(otf2: ModuleType, definitions: object) -> list:
+    """The locations of MPI_COMM_WORLD, by rank."""
+    for group in definitions.groups:
+        if group.group_type == otf2.GroupType.COMM_LOCATIONS and group.paradigm == otf2.Paradigm.MPI:
+            return list(group.members)
+    raise wrong_value("a trace must be one of an MPI program", "no group of MPI processes", AGAIN)
+
+
+def kinds_of(operations: object) -> dict[int, int]:
+    """Our number of each of OTF2's collectives: ALLTOALLV and ALLTOALLW are an alltoall."""
+    ours = _replay.collectives()
+    known = {f"{name}{form}": number for number, name in enumerate(ours) for form in ("", "v", "w", "_block")}
+    named = {name: known.get(name.lower()) for name in dir(operations) if name.isupper()}
+    return {int(getattr(operations, name).value): kind for name, kind in named.items() if kind is not None}
+
+
+def row(
+    kind: int, amount: int = 0, request: int = 0, peer: int = -1, tag: int = 0, communicator: int = 0, parts: int = 0,
+    collective: int = 0,
+) -> bytes:  # fmt: skip
+    return ROW.pack(amount, request, peer, tag, communicator, 0, parts, kind, collective)
+
+
+LEFT = row(LEAVE)
+KIND_AT = 36  # in a row
+CALLBACKS = (
+    *("program_begin", "program_end", "enter", "leave"),
+    *("mpi_send", "mpi_recv", "mpi_isend", "mpi_isend_complete", "mpi_irecv_request", "mpi_irecv"),
+    *("mpi_collective_end", "non_blocking_collective_request", "non_blocking_collective_complete"),
+)

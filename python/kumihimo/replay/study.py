@@ -1,0 +1,189 @@
+"""What a recorded program would do: its predicted times, where they go, and what would change them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from kumihimo import _collectives, _replay
+from kumihimo.errors import NotApplicable
+from kumihimo.replay.choices import Call, Wished, alternatives
+from kumihimo.replay.otf2_reading import Trace
+
+MOST_TRIED = 8  # algorithms of the collective that loses most
+
+
+@dataclass
+class Machine:
+    """The letters of LogGOPS (nanoseconds, of G and O a byte; S in bytes), and how fast processors reduce and copy, in
+    bytes a second."""
+
+    letters: dict[str, float]
+    reduced: float = 0.0
+    copied: float = 0.0
+
+    @property
+    def text(self) -> str:
+        """ "L=2500,o=1500,g=1000,G=0.2,O=0,S=65535"."""
+        digits = {"G": 6, "O": 6, "S": 0}
+        return ",".join(f"{name}={value:.{digits.get(name, 3)}f}" for name, value in self.letters.items())
+
+
+@dataclass
+class Question:
+    """A trace on a machine."""
+
+    trace: Trace
+    machine: Machine
+    wished: Wished
+    speed: float = 1.0
+    region_speed: dict[str, float] = field(default_factory=dict)
+    tried: dict[Call, tuple[_collectives.Variant, _collectives.Parameters]] = field(default_factory=dict)
+
+    def calls(self) -> list[Call]:
+        return [Call(*each) for each in self.trace.recording.calls]
+
+    def chosen(self) -> list[tuple[_collectives.Variant, _collectives.Parameters]]:
+        return [self.tried.get(call) or self.wished.of(call) for call in self.calls()]
+
+    def program(self) -> _replay.Program:
+        speeds = [self.region_speed.get(name, 0.0) for name in self.trace.regions]
+        machine = self.machine
+        return _replay.program_of(
+            self.trace.recording, self.chosen(), self.speed, speeds, machine.reduced, machine.copied
+        )
+
+    def seconds(self) -> float:
+        return self.program().times(self.machine.text).total
+
+
+@dataclass
+class Efficiencies:
+    """As the POP Centre of Excellence defines them (pop-coe.eu, Standard Metrics for Performance Analysis):
+
+    parallel efficiency      = mean computing / time           = load balance x communication efficiency
+    load balance             = mean computing / most computing of a rank
+    communication efficiency = most computing of a rank / time = serialisation x transfer
+    serialisation            = most computing of a rank / time on an ideal network
+    transfer                 = time on an ideal network / time
+    """
+
+    parallel: float
+    load_balance: float
+    communication: float
+    serialisation: float
+    transfer: float
+
+    @classmethod
+    def of(cls, computing: Sequence[float], seconds: float, ideal_seconds: float) -> Efficiencies:
+        mean, most = sum(computing) / len(computing), max(computing)
+        share = ratio(mean, seconds), ratio(mean, most), ratio(most, seconds)
+        return cls(*share, ratio(most, ideal_seconds), ratio(ideal_seconds, seconds))
+
+    def largest_loss(self) -> str:
+        return min(("load_balance", "serialisation", "transfer"), key=lambda name: getattr(self, name))
+
+
+def ratio(part: float, whole: float) -> float:
+    return part / whole if whole > 0 else 1.0
+
+
+@dataclass
+class Site:
+    """Of a call site, in seconds of all ranks: in calls, the part of it that also an ideal network takes, since ranks
+    wait for each other, and the rest."""
+
+    name: str
+    calls: int
+    seconds: float
+    waiting: float
+    transferring: float
+    slowest_rank: int
+    imbalance: float  # 0: all ranks spent the same time, 1: one alone
+
+
+@dataclass
+class Prediction:
+    question: Question
+    times: _replay.Times
+    ideal: _replay.Times
+    sites: list[Site]
+    efficiencies: Efficiencies
+    graphs: int  # different ones; ranks that do the same share one
+
+    @property
+    def seconds(self) -> float:
+        return self.times.total
+
+
+def predict(question: Question, most_intervals: int = 0) -> Prediction:
+    program = question.program()
+    times = program.times(question.machine.text, most_intervals)
+    ideal = program.times(None)
+    efficiencies = Efficiencies.of(times.computing, times.total, ideal.total)
+    return Prediction(question, times, ideal, sites_of(question.trace, times, ideal), efficiencies, program.different)
+
+
+def sites_of(trace: Trace, times: _replay.Times, ideal: _replay.Times) -> list[Site]:
+    ranks, sites = trace.recording.ranks, []
+    for name, (calls, seconds, most, rank, _), (_, waiting, *_) in zip(trace.sites, times.sites, ideal.sites):
+        if calls == 0:
+            continue
+        waits = min(waiting, seconds)
+        spread = (most - seconds / ranks) / most * ranks / (ranks - 1) if most > 0 and ranks > 1 else 0.0
+        sites.append(Site(name, calls, seconds, waits, seconds - waits, rank, spread))
+    return sorted(sites, key=lambda site: -site.seconds)
+
+
+@dataclass
+class Change:
+    """What one thing would change."""
+
+    name: str
+    seconds: float
+
+
+def changes(prediction: Prediction) -> list[Change]:
+    """The program again with one thing changed, the best first."""
+    question = prediction.question
+    faster = {name: 2 * speed for name, speed in question.region_speed.items()}
+    tried = [
+        Change("processors twice as fast", replace(question, speed=2 * question.speed, region_speed=faster).seconds()),
+        Change("half the latency (L)", with_letters(question, "L", 2)),
+        Change("half the overhead of a message (o)", with_letters(question, "o", 2)),
+        Change("twice the bandwidth (G)", with_letters(question, "G", 2)),
+        Change("an ideal network", prediction.ideal.total),
+    ]
+    return sorted([*tried, *other_algorithms(question)], key=lambda change: change.seconds)
+
+
+def with_letters(question: Question, letter: str, times: float) -> float:
+    letters = dict(question.machine.letters)
+    letters[letter] /= times
+    return replace(question, machine=replace(question.machine, letters=letters)).seconds()
+
+
+def other_algorithms(question: Question) -> list[Change]:
+    """Of the collective that takes most of the time, by its time alone."""
+    calls = question.calls()
+    if not calls:
+        return []
+    most = max(range(len(calls)), key=lambda i: cost_of(question, i))
+    now = question.chosen()[most][0].name
+    found = []
+    for variant in alternatives(calls[most]):
+        if variant.name != now:
+            other = replace(question, tried={**question.tried, calls[most]: (variant, _collectives.Parameters())})
+            try:
+                total = other.seconds()
+            except NotApplicable:
+                continue
+            name = calls[most].collective
+            found.append(Change(f"{name} of {calls[most].bytes} B by {variant.name} instead of {now}", total))
+    return sorted(found, key=lambda change: change.seconds)[:MOST_TRIED]
+
+
+def cost_of(question: Question, call: int) -> int:
+    """Of the messages that it sends, as many as it is called."""
+    found = question.calls()[call]
+    return question.trace.recording.count_of(call) * found.ranks * (1 + found.bytes // 1024)
