@@ -1,5 +1,6 @@
 // kumihimo._replay: recorded programs, run again in a model.
 #include "border.hpp"
+#include "replay/extrapolate.hpp"
 #include "replay/graphs.hpp"
 #include "replay/recording.hpp"
 #include "replay/times.hpp"
@@ -38,14 +39,14 @@ void set(Recording& recording, std::int32_t rank, const nb::bytes& rows) {
 
 using Chosen = std::pair<const Variant*, Parameters>;
 
-Program program(const Recording& recording, const std::vector<Chosen>& chosen, double speed,
-                std::vector<double> region_speed, double reduced, double copied) {
+Program program(const Source& source, const std::vector<Chosen>& chosen, double speed, std::vector<double> region_speed,
+                double reduced, double copied) {
   std::vector<Choice> choices;
   for (const auto& [variant, parameters] : chosen) choices.push_back({variant, parameters});
   Options options;
   options.speed = speed, options.region_speed = std::move(region_speed);
   options.rates.reduced = reduced, options.rates.copied = copied;
-  return unwrap(unlocked([&] { return program_of(recording, choices, options); }));
+  return unwrap(unlocked([&] { return program_of(source, choices, options); }));
 }
 
 Times times(const Program& program, std::optional<std::string_view> letters, std::int64_t most_intervals,
@@ -72,9 +73,21 @@ std::vector<double> all_seconds(const std::vector<Time>& all) {
 }
 
 void bind_recording(nb::module_& m) {
-  nb::class_<Recording>(m, "Recording", "What each rank of a program did.")
+  nb::class_<Source>(m, "Source", "A program of so many ranks.")
+      .def_prop_ro("ranks", &Source::ranks)
+      .def("count_of", &Source::count_of, "call"_a, "How often one of `calls` is performed.")
+      .def_prop_ro(
+          "calls",
+          [](const Source& source) {
+            std::vector<std::tuple<std::string, std::int32_t, std::int64_t, bool>> calls;
+            for (const CollectiveCall& c : source.calls())
+              calls.emplace_back(all_collectives[c.collective]->name, source.size_of(c.communicator), c.bytes,
+                                 !c.table.empty());
+            return calls;
+          },
+          "The different collectives: name, ranks, bytes of the vector or a block, whether blocks differ.");
+  nb::class_<Recording, Source>(m, "Recording", "What each rank of a program did.")
       .def(nb::init<std::int32_t>(), "ranks"_a)
-      .def_prop_ro("ranks", &Recording::ranks)
       .def("add_communicator", &Recording::add_communicator, "members"_a, "Its number; 0 is the world.")
       .def("add_parts", &Recording::add_parts, "bytes"_a, "The number of this list, from 1.")
       .def("set", &set, "rank"_a, "rows"_a, "The events of a rank, packed as `<qqiiIIIBB2x`.")
@@ -86,18 +99,13 @@ void bind_recording(nb::module_& m) {
             });
           },
           "names"_a, "Of call sites, for errors.")
-      .def("count_of", &Recording::count_of, "call"_a, "How often one of `calls` is performed.")
-      .def("complete", [](Recording& r) { unwrap(unlocked([&] { return r.complete(); })); })
-      .def_prop_ro(
-          "calls",
-          [](const Recording& r) {
-            std::vector<std::tuple<std::string, std::int32_t, std::int64_t, bool>> calls;
-            for (const CollectiveCall& c : r.calls())
-              calls.emplace_back(all_collectives[c.collective]->name, r.size_of(c.communicator), c.bytes,
-                                 !c.table.empty());
-            return calls;
-          },
-          "The different collectives: name, ranks, bytes of the vector or a block, whether blocks differ.");
+      .def("complete", [](Recording& r) { unwrap(unlocked([&] { return r.complete(); })); });
+  nb::class_<Extrapolation, Source>(m, "Extrapolation", "A recording of another number of ranks.")
+      .def("model_of", &Extrapolation::model_of, "rank"_a, "The recorded rank that does the same.");
+  m.def("grid_of", border(&grid_of), "recording"_a, "The grid on which its messages go the least distance.");
+  m.def("scaled_grid", &scaled_grid, "grid"_a, "ranks"_a, "A grid of so many ranks with as many axes.");
+  m.def("extrapolated", border(&Extrapolation::make), nb::keep_alive<0, 1>(), "recording"_a, "from_"_a, "to"_a,
+        "strong"_a, "A program like the recording on a larger or smaller grid.");
   m.def("collectives", [] {
     std::vector<std::string> names;
     for (const CollectiveKind& each : all_collectives) names.emplace_back(each->name);
@@ -144,7 +152,7 @@ NB_MODULE(_replay, m) {
           "different", [](const Program& p) { return p.graphs.different(); }, "Graphs that ranks share.")
       .def("times", &times, "letters"_a.none(), "most_intervals"_a = 0, "least_interval"_a = 0.0,
            "With these parameters of LogGOPS; None: on an ideal network.");
-  m.def("program_of", &program, "recording"_a, "choices"_a, "speed"_a = 1.0, "region_speed"_a = std::vector<double>{},
+  m.def("program_of", &program, "source"_a, "choices"_a, "speed"_a = 1.0, "region_speed"_a = std::vector<double>{},
         "reduced"_a = 0.0, "copied"_a = 0.0,
-        "`choices`: algorithm and parameters of each of recording.calls. `reduced`, `copied`: bytes a second.");
+        "`choices`: algorithm and parameters of each of source.calls. `reduced`, `copied`: bytes a second.");
 }

@@ -42,18 +42,18 @@ Result<Collective> collective_of(const CollectiveCall& call, std::int32_t ranks)
 
 class Collectives {
  public:
-  Collectives(const Recording& recording, std::span<const Choice> choices, const Options& options)
-      : recording_(recording), options_(options) {
+  Collectives(const Source& source, std::span<const Choice> choices, const Options& options)
+      : source_(source), options_(options) {
     for (const Choice& choice : choices) calls_.push_back({choice, {}, nullptr, {}});
   }
 
   // The fragment of a rank of the world.
   Result<const Fragment*> of(std::uint32_t call, std::int32_t rank) {
     One& one = calls_[call];
-    const CollectiveCall& asked = recording_.calls()[call];
+    const CollectiveCall& asked = source_.calls()[call];
     if (!one.programs) {
-      const std::int32_t ranks = recording_.size_of(asked.communicator);
-      const auto located_here = [&](Error error) { return located(name_of(recording_, asked), std::move(error)); };
+      const std::int32_t ranks = source_.size_of(asked.communicator);
+      const auto located_here = [&](Error error) { return located(name_of(source_, asked), std::move(error)); };
       auto collective = collective_of(asked, ranks);
       if (!collective) return located_here(collective.error());
       auto schedule = one.choice.variant->build(*collective, RankSpace::row(ranks), one.choice.parameters);
@@ -66,12 +66,12 @@ class Collectives {
     if (found != one.fragments.end()) return &found->second;
     goal::GraphBuilder builder;
     const auto distance = [&](std::int32_t peer) {
-      const std::int32_t to = recording_.member(asked.communicator, peer) - rank;
-      return to < 0 ? to + recording_.ranks() : to;
+      const std::int32_t to = source_.member(asked.communicator, peer) - rank;
+      return to < 0 ? to + source_.ranks() : to;
     };
-    const Rank own{recording_.rank_in(asked.communicator, rank)};
+    const Rank own{source_.rank_in(asked.communicator, rank)};
     auto ends = one.programs->append(builder, own, {}, distance);
-    if (!ends) return located(name_of(recording_, asked), ends.error());
+    if (!ends) return located(name_of(source_, asked), ends.error());
     return &(one.fragments[rank] = {builder.finish(), *std::move(ends)});
   }
   // A rank's fragments are not needed once its graph is made.
@@ -86,7 +86,7 @@ class Collectives {
     std::unique_ptr<goal::ProgramOperations> programs;
     std::unordered_map<std::int32_t, Fragment> fragments; // by rank of the world
   };
-  const Recording& recording_;
+  const Source& source_;
   const Options& options_;
   std::vector<One> calls_;
 };
@@ -94,12 +94,12 @@ class Collectives {
 // The graph of one rank.
 class RankGraph {
  public:
-  RankGraph(const Recording& recording, Collectives& collectives, const Options& options, std::int32_t rank)
-      : recording_(recording), collectives_(collectives), options_(options), rank_(rank),
-        sequence_(recording.communicators(), 0) {}
+  RankGraph(const Source& source, Collectives& collectives, const Options& options, std::int32_t rank)
+      : source_(source), collectives_(collectives), options_(options), rank_(rank),
+        sequence_(source.communicators(), 0) {}
 
   Result<goal::Graph> run(std::vector<Mark>& marks) {
-    for (const Event& event : recording_.of(rank_))
+    for (const Event& event : source_.events(rank_))
       if (Status s = add(event, marks); !s) return s.error();
     if (site_ != Mark::no_site) add_calc(0, 0, marks);
     return builder_.finish();
@@ -177,14 +177,14 @@ class RankGraph {
     Operation message;
     message.kind = is_send(e.kind) ? goal::Kind::send : goal::Kind::receive;
     message.size = static_cast<std::uint64_t>(e.amount);
-    message.peer = e.peer >= rank_ ? e.peer - rank_ : e.peer - rank_ + recording_.ranks();
+    message.peer = e.peer >= rank_ ? e.peer - rank_ : e.peer - rank_ + source_.ranks();
     message.tag = static_cast<std::uint32_t>(e.tag);
     return append(message);
   }
 
   Status add_collective(const Event& e) {
     const std::size_t n = sequence_[e.communicator]++;
-    const std::uint32_t call = recording_.call_of(e.communicator, n);
+    const std::uint32_t call = source_.call_of(e.communicator, n);
     const Fragment& fragment = *TRY(collectives_.of(call, rank_));
     const std::uint32_t block = static_cast<std::uint32_t>((e.communicator + n) % collectives_with_tags);
     const auto base = static_cast<std::uint32_t>(builder_.size());
@@ -215,7 +215,7 @@ class RankGraph {
     return Nothing{};
   }
 
-  const Recording& recording_;
+  const Source& source_;
   Collectives& collectives_;
   const Options& options_;
   std::int32_t rank_;
@@ -229,33 +229,46 @@ class RankGraph {
 
 } // namespace
 
-std::string name_of(const Recording& recording, const CollectiveCall& call) {
+// Ranks that share a graph mostly share its marks, too.
+void Program::add_marks(std::int32_t rank, std::vector<Mark> marks,
+                        std::unordered_multimap<std::int32_t, std::uint32_t>& known) {
+  const std::int32_t graph = graphs.graph_of(rank);
+  const auto [first, last] = known.equal_range(graph);
+  for (auto it = first; it != last; ++it)
+    if (different_marks[it->second] == marks) return marks_of_rank.push_back(it->second);
+  known.emplace(graph, static_cast<std::uint32_t>(different_marks.size()));
+  marks_of_rank.push_back(static_cast<std::uint32_t>(different_marks.size()));
+  marks.shrink_to_fit();
+  different_marks.push_back(std::move(marks));
+}
+
+std::string name_of(const Source& source, const CollectiveCall& call) {
   const CollectiveRow& row = *all_collectives[call.collective];
   const std::string length =
       !row.moves_data() ? "" : fmt::format(" of {} bytes{}", call.bytes, row.is_vector() ? "" : " a block");
-  return fmt::format("{}{} on {} ranks", row.name, length, recording.size_of(call.communicator));
+  return fmt::format("{}{} on {} ranks", row.name, length, source.size_of(call.communicator));
 }
 
-Result<Program> program_of(const Recording& recording, std::span<const Choice> choices, const Options& options) {
-  if (choices.size() != recording.calls().size()) return failed("there must be a choice for each collective");
-  Collectives collectives(recording, choices, options);
+Result<Program> program_of(const Source& source, std::span<const Choice> choices, const Options& options) {
+  if (choices.size() != source.calls().size()) return failed("there must be a choice for each collective");
+  Collectives collectives(source, choices, options);
   Program program;
-  program.graphs = goal::Graphs(recording.ranks());
-  program.marks.resize(static_cast<std::size_t>(recording.ranks()));
+  program.graphs = goal::Graphs(source.ranks());
+  std::unordered_multimap<std::int32_t, std::uint32_t> marks_of_graph;
   std::int64_t kept = 0;
-  for (std::int32_t rank = 0; rank < recording.ranks(); ++rank) {
-    auto& marks = program.marks[static_cast<std::size_t>(rank)];
-    auto graph = RankGraph(recording, collectives, options, rank).run(marks);
+  for (std::int32_t rank = 0; rank < source.ranks(); ++rank) {
+    std::vector<Mark> marks;
+    auto graph = RankGraph(source, collectives, options, rank).run(marks);
     if (!graph) return graph.error();
     const std::size_t before = program.graphs.different();
-    kept += static_cast<std::int64_t>(graph->operations.size());
+    const auto operations = static_cast<std::int64_t>(graph->operations.size());
     program.graphs.set(rank, *std::move(graph));
-    if (program.graphs.different() == before)
-      kept -= static_cast<std::int64_t>(program.graphs.of(rank).operations.size());
+    if (program.graphs.different() > before) kept += operations;
+    program.add_marks(rank, std::move(marks), marks_of_graph);
     collectives.forget(rank);
     if (kept > options.most)
       return wrong_value(fmt::format("the program must be at most {} operations", options.most),
-                         fmt::format("more at rank {} of {}", rank, recording.ranks()),
+                         fmt::format("more at rank {} of {}", rank, source.ranks()),
                          "record fewer steps, or take fewer ranks");
   }
   return program;

@@ -13,6 +13,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace kumihimo::replay {
@@ -27,7 +28,7 @@ struct Options {
   double speed = 1;                          // of the processors, against those of the recording
   std::vector<double> region_speed;          // by region; those beyond its end, and 0, take `speed`
   goal::WorkRates rates;                     // of the reductions and copies in collectives
-  std::int64_t most = std::int64_t{1} << 27; // operations of all graphs
+  std::int64_t most = std::int64_t{1} << 26; // operations of all graphs
 };
 
 // Before every call and at the end of a rank there is a calc, so that the time from the end of one to the start of the
@@ -37,18 +38,26 @@ struct Mark {
   std::uint32_t site = no_site; // of the call before it; none: it follows another calc
   std::uint32_t region = 0;
   static constexpr std::uint32_t no_site = 0xFFFFFFFFU;
+  bool operator==(const Mark&) const = default;
 };
 
 struct Program {
   goal::Graphs graphs{0};
-  std::vector<std::vector<Mark>> marks; // by rank, in the order of the calcs
+  std::vector<std::vector<Mark>> different_marks;
+  std::vector<std::uint32_t> marks_of_rank;
+
+  const std::vector<Mark>& marks(std::int32_t rank) const { // in the order of the calcs
+    return different_marks[marks_of_rank[static_cast<std::size_t>(rank)]];
+  }
+  void add_marks(std::int32_t rank, std::vector<Mark> marks,
+                 std::unordered_multimap<std::int32_t, std::uint32_t>& known);
 };
 
-// `choices`: of recording.calls(). Errors name the collective that an algorithm does not fit, and say when the graphs
+// `choices`: of source.calls(). Errors name the collective that an algorithm does not fit, and say when the graphs
 // would be too large.
-Result<Program> program_of(const Recording& recording, std::span<const Choice> choices, const Options& options = {});
+Result<Program> program_of(const Source& source, std::span<const Choice> choices, const Options& options = {});
 
 // "allreduce of 8 bytes on 64 ranks"
-std::string name_of(const Recording& recording, const CollectiveCall& call);
+std::string name_of(const Source& source, const CollectiveCall& call);
 
 } // namespace kumihimo::replay

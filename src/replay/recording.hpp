@@ -52,13 +52,30 @@ struct CollectiveCall {
   auto operator<=>(const CollectiveCall&) const = default;
 };
 
-class Recording {
+// What is made graphs of: a recording, or its extrapolation. Communicator 0 is the world.
+class Source {
+ public:
+  virtual ~Source() = default;
+  virtual std::int32_t ranks() const = 0;
+  virtual std::vector<Event> events(std::int32_t rank) const = 0;
+  virtual std::uint32_t communicators() const = 0;
+  virtual std::int32_t size_of(std::uint32_t communicator) const = 0;
+  // The rank in the world of a member, and the rank in it of one of the world; -1: it is no member.
+  virtual std::int32_t member(std::uint32_t communicator, std::int32_t rank) const = 0;
+  virtual std::int32_t rank_in(std::uint32_t communicator, std::int32_t rank_of_world) const = 0;
+  // The different collectives, and which one is the n-th of a communicator.
+  virtual const std::vector<CollectiveCall>& calls() const = 0;
+  virtual std::uint32_t call_of(std::uint32_t communicator, std::size_t n) const = 0;
+  virtual std::int64_t count_of(std::uint32_t call) const = 0; // how often it is performed
+};
+
+class Recording : public Source {
  public:
   explicit Recording(std::int32_t ranks) : events_(static_cast<std::size_t>(ranks)), communicators_(1) {}
 
-  std::int32_t ranks() const { return static_cast<std::int32_t>(events_.size()); }
+  std::int32_t ranks() const override { return static_cast<std::int32_t>(events_.size()); }
 
-  // Number 0 is the world. `members`: in the world, by their ranks in it.
+  // `members`: in the world, by their ranks in it.
   std::uint32_t add_communicator(std::vector<std::int32_t> members);
   std::uint32_t add_parts(std::vector<std::int64_t> bytes); // for Event::parts
   // In place of earlier events of the rank.
@@ -73,21 +90,24 @@ class Recording {
   Status complete();
 
   const std::vector<Event>& of(std::int32_t rank) const { return events_[static_cast<std::size_t>(rank)]; }
-  std::int32_t size_of(std::uint32_t communicator) const {
+  std::vector<Event> events(std::int32_t rank) const override { return of(rank); }
+  std::int32_t size_of(std::uint32_t communicator) const override {
     return communicator == 0 ? ranks() : static_cast<std::int32_t>(communicators_[communicator].size());
   }
-  std::uint32_t communicators() const { return static_cast<std::uint32_t>(communicators_.size()); }
-  std::int32_t member(std::uint32_t communicator, std::int32_t rank) const { // its rank in the world
+  std::uint32_t communicators() const override { return static_cast<std::uint32_t>(communicators_.size()); }
+  std::int32_t member(std::uint32_t communicator, std::int32_t rank) const override {
     return communicator == 0 ? rank : communicators_[communicator][static_cast<std::size_t>(rank)];
   }
-  std::int32_t rank_in(std::uint32_t communicator, std::int32_t rank_of_world) const; // -1: it is no member
+  std::int32_t rank_in(std::uint32_t communicator, std::int32_t rank_of_world) const override;
   const std::vector<std::int64_t>& parts(std::uint32_t number) const { return parts_[number - 1]; }
 
-  // The different collectives, and which one is the n-th of a communicator; after complete().
-  const std::vector<CollectiveCall>& calls() const { return calls_; }
-  std::uint32_t call_of(std::uint32_t communicator, std::size_t n) const { return sequences_[communicator][n]; }
-  std::int64_t count_of(std::uint32_t call) const; // how often it is performed
-  std::size_t collectives_of(std::uint32_t communicator) const { return sequences_[communicator].size(); }
+  // After complete():
+  const std::vector<CollectiveCall>& calls() const override { return calls_; }
+  std::uint32_t call_of(std::uint32_t communicator, std::size_t n) const override {
+    return sequences_[communicator][n];
+  }
+  std::int64_t count_of(std::uint32_t call) const override;
+  const std::vector<std::uint32_t>& sequence(std::uint32_t communicator) const { return sequences_[communicator]; }
 
   // "rank 3, event 17 of MPI_Send at solver.c:12"
   std::string name_of(std::int32_t rank, std::size_t event) const;

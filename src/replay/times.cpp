@@ -19,7 +19,7 @@ class Watch : public loggp::Observer {
   void busy(const loggp::Work& work) override {
     const auto [rank, start, end] = std::tuple(work.rank, work.start, work.end);
     OfRank& of = ranks_[static_cast<std::size_t>(rank)];
-    const auto& marks = program_.marks[static_cast<std::size_t>(rank)];
+    const auto& marks = program_.marks(rank);
     if (of.next >= marks.size() || work.kind != goal::Kind::calc || marks[of.next].operation != work.operation)
       return; // the overhead of a message, or a reduction of a collective
     const Mark& mark = marks[of.next++];

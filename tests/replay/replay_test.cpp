@@ -192,7 +192,7 @@ TEST(Replay, MarksNameTheCallBeforeEachCalc) {
   ASSERT_TRUE(recording.complete());
   const auto program = program_of(recording, {});
   ASSERT_TRUE(program);
-  const auto& marks = program->marks[0];
+  const auto& marks = program->marks(0);
   ASSERT_EQ(marks.size(), 3u); // at the beginning, between the calls, and the computing
   EXPECT_EQ(marks[0].site, Mark::no_site);
   EXPECT_EQ(marks[1].site, 3u);

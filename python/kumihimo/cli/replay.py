@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,10 +13,12 @@ from kumihimo.cli.options import argument, option
 from kumihimo.errors import missing, wrong_value
 
 if TYPE_CHECKING:
+    from kumihimo import _replay
     from kumihimo.replay.otf2_reading import Trace
     from kumihimo.replay.study import Change, Machine, Prediction
 
 MOST_SITES = 12  # rows of the table
+MOST_RANKS = 2**20
 MOST_INTERVALS = 2_000_000  # of a timeline
 ADVICE = {
     "load_balance": "computing is spread unevenly: give ranks equal work",
@@ -34,6 +37,7 @@ def command(
     ) = None,
     ranks_per_node: options.RanksPerNodeOrMachine = None,
     grid: option("--grid GRID", "Grid of the recorded ranks: 4x4 [default: found from the messages].") = None,
+    to_grid: option("--to-grid GRID", "Grid of the ranks after extrapolation: 100x100 [default: like --grid].") = None,
     scaling: option(
         "--scaling KIND", "Extrapolation: weak (the same work a rank) or strong (the same in all)."
     ) = "weak",
@@ -61,16 +65,15 @@ def command(
     for path in filter(None, (page, chrome_trace)):
         output.writable(path)
     read = otf2_reading.read(trace)
-    recorded = read.recording.ranks
-    asked = extrapolated(read, shape, ranks, grid, scaling, machine, ranks_per_node)
-    on, name = machine_of(machine, loggops, shape, asked.recording.ranks, ranks_per_node)
+    source, new_grid = extrapolated(read, ranks, grid, to_grid, scaling)
+    on, name = machine_of(machine, loggops, shape, source.ranks, ranks_per_node)
     general, of_regions = speeds(speed or [], read.regions)
     wished = choices.Wished.read(algorithm or [], wisdom)
-    question = study.Question(asked, on, wished, general, of_regions)
+    question = study.Question(read, source, on, wished, general, of_regions)
     most = MOST_INTERVALS if page or chrome_trace else 0
     prediction = progress.run_interruptible(lambda: study.predict(question, most))
     changes = progress.run_interruptible(lambda: study.changes(prediction)) if what_if else []
-    result = as_object(read, prediction, changes, name, recorded)
+    result = as_object(prediction, changes, name) | new_grid
     if page:
         from kumihimo.replay import page as pages
 
@@ -143,23 +146,24 @@ def speeds(words: list[str], regions: list[str]) -> tuple[float, dict[str, float
     return general, of_regions
 
 
-def as_object(read: Trace, prediction: Prediction, changes: list[Change], machine: str, recorded: int) -> dict:
+def as_object(prediction: Prediction, changes: list[Change], machine: str) -> dict:
     question, times = prediction.question, prediction.times
+    trace = question.trace
     of = prediction.efficiencies
     chosen = zip(question.calls(), question.chosen())
     sites = [vars(site) for site in prediction.sites]
     regions = [
         {"region": name, "seconds": seconds, "most_seconds": most, "slowest_rank": rank}
-        for name, (count, seconds, most, rank, _) in zip(question.trace.regions, times.regions)
+        for name, (count, seconds, most, rank, _) in zip(trace.regions, times.regions)
         if count > 0
     ]
     return {
         "model": "loggp",
         "machine": machine,
         "loggops": question.machine.text,
-        "ranks": question.trace.recording.ranks,
-        "recorded_ranks": recorded,
-        "recorded_seconds": read.seconds,
+        "ranks": question.source.ranks,
+        "recorded_ranks": trace.recording.ranks,
+        "recorded_seconds": trace.seconds,
         "seconds": times.total,
         "last_rank": times.last_rank,
         "computing_seconds": sum(times.computing) / len(times.computing),
@@ -178,7 +182,7 @@ def as_object(read: Trace, prediction: Prediction, changes: list[Change], machin
             for c, (variant, _) in chosen
         ],
         "changes": [vars(change) for change in changes],
-        "left_out": read.silent,
+        "left_out": trace.silent,
     }
 
 
@@ -193,6 +197,9 @@ def lines(result: dict, prediction: Prediction) -> list[str]:
     loss = result["largest_loss"]
     worst = max(prediction.sites, key=site_loss(loss), default=None)
     where = f" Most of it is in {worst.name}." if worst else ""
+    if "grid" in result:
+        both = ["x".join(map(str, result[key])) for key in ("grid", "recorded_grid")]
+        recorded += f", grid {both[1]} extrapolated to {both[0]}, {result['scaling']} scaling"
     return [
         f"{ranks} on {result['machine']}: {quantities.seconds_text(total)} (recorded: {recorded})",
         f"computing {share(ratio_of(result['computing_seconds'], total))}, waiting for other ranks {share(waiting)}, "
@@ -216,7 +223,7 @@ SITE_COLUMNS = ("call site", "calls>", "time>", "of all>", "waiting>", "transfer
 
 
 def print_sites(prediction: Prediction) -> None:
-    whole = prediction.seconds * prediction.question.trace.recording.ranks
+    whole = prediction.seconds * prediction.question.source.ranks
     rows = [
         (
             site.name,
@@ -252,13 +259,32 @@ def left_out(read: Trace) -> list[str]:
 
 
 def extrapolated(
-    read: Trace,
-    shape: str | None,
-    ranks: int | None,
-    grid: str | None,
-    scaling: str,
-    machine: str | None,
-    each: str | None,
-) -> Trace:
-    """The trace of as many ranks as are asked for."""
-    return read
+    read: Trace, ranks: int | None, grid: str | None, to_grid: str | None, scaling: str
+) -> tuple[_replay.Source, dict]:
+    """The program of as many ranks as are asked for, and what was assumed."""
+    from kumihimo import _replay
+
+    if scaling not in ("weak", "strong"):
+        raise wrong_value("--scaling must be weak or strong", f"'{scaling}'")
+    if to_grid is None and ranks in (None, read.recording.ranks):
+        return read.recording, {}
+    before = lengths(grid, "--grid") if grid else _replay.grid_of(read.recording)
+    if to_grid is None and not 1 <= ranks <= MOST_RANKS:
+        raise wrong_value(f"--ranks must be from 1 to {MOST_RANKS}", ranks)
+    after = lengths(to_grid, "--to-grid") if to_grid else _replay.scaled_grid(before, ranks)
+    if ranks not in (None, prod(after)):
+        raise wrong_value("--to-grid must have as many ranks as --ranks", f"{to_grid} for {ranks}")
+    source = _replay.extrapolated(read.recording, before, after, scaling == "strong")
+    return source, {"scaling": scaling, "recorded_grid": before, "grid": after}
+
+
+def lengths(text: str, option: str) -> list[int]:
+    """ "16x16x8"."""
+    if (
+        re.fullmatch(r"[1-9][0-9]{0,7}(x[1-9][0-9]{0,7}){0,2}", text) is None
+        or prod(map(int, text.split("x"))) > MOST_RANKS
+    ):
+        raise wrong_value(
+            f"{option} must be a grid of up to three axes and {MOST_RANKS} ranks", f"'{text}'", "as in 4x4"
+        )
+    return [int(length) for length in text.split("x")]

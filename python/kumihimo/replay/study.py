@@ -31,9 +31,10 @@ class Machine:
 
 @dataclass
 class Question:
-    """A trace on a machine."""
+    """A trace on a machine; `source`: the recording, or an extrapolation of it."""
 
     trace: Trace
+    source: _replay.Source
     machine: Machine
     wished: Wished
     speed: float = 1.0
@@ -41,7 +42,7 @@ class Question:
     tried: dict[Call, tuple[_collectives.Variant, _collectives.Parameters]] = field(default_factory=dict)
 
     def calls(self) -> list[Call]:
-        return [Call(*each) for each in self.trace.recording.calls]
+        return [Call(*each) for each in self.source.calls]
 
     def chosen(self) -> list[tuple[_collectives.Variant, _collectives.Parameters]]:
         return [self.tried.get(call) or self.wished.of(call) for call in self.calls()]
@@ -49,9 +50,7 @@ class Question:
     def program(self) -> _replay.Program:
         speeds = [self.region_speed.get(name, 0.0) for name in self.trace.regions]
         machine = self.machine
-        return _replay.program_of(
-            self.trace.recording, self.chosen(), self.speed, speeds, machine.reduced, machine.copied
-        )
+        return _replay.program_of(self.source, self.chosen(), self.speed, speeds, machine.reduced, machine.copied)
 
     def seconds(self) -> float:
         return self.program().times(self.machine.text).total
@@ -121,12 +120,12 @@ def predict(question: Question, most_intervals: int = 0) -> Prediction:
     times = program.times(question.machine.text, most_intervals)
     ideal = program.times(None)
     efficiencies = Efficiencies.of(times.computing, times.total, ideal.total)
-    return Prediction(question, times, ideal, sites_of(question.trace, times, ideal), efficiencies, program.different)
+    return Prediction(question, times, ideal, sites_of(question, times, ideal), efficiencies, program.different)
 
 
-def sites_of(trace: Trace, times: _replay.Times, ideal: _replay.Times) -> list[Site]:
-    ranks, sites = trace.recording.ranks, []
-    for name, (calls, seconds, most, rank, _), (_, waiting, *_) in zip(trace.sites, times.sites, ideal.sites):
+def sites_of(question: Question, times: _replay.Times, ideal: _replay.Times) -> list[Site]:
+    ranks, sites = question.source.ranks, []
+    for name, (calls, seconds, most, rank, _), (_, waiting, *_) in zip(question.trace.sites, times.sites, ideal.sites):
         if calls == 0:
             continue
         waits = min(waiting, seconds)
@@ -186,4 +185,4 @@ def other_algorithms(question: Question) -> list[Change]:
 def cost_of(question: Question, call: int) -> int:
     """Of the messages that it sends, as many as it is called."""
     found = question.calls()[call]
-    return question.trace.recording.count_of(call) * found.ranks * (1 + found.bytes // 1024)
+    return question.source.count_of(call) * found.ranks * (1 + found.bytes // 1024)

@@ -1,0 +1,259 @@
+#include "replay/extrapolate.hpp"
+#include "replay/graphs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace kumihimo::replay {
+namespace {
+
+using Program1 = std::vector<Event>;
+
+Event of_kind(Kind kind) {
+  Event e;
+  e.kind = kind;
+  return e;
+}
+
+std::int32_t ranks_of(const Grid& grid) {
+  std::int32_t n = 1;
+  for (const std::int32_t length : grid) n *= length;
+  return n;
+}
+
+// A halo exchange with one message a neighbour along each axis and one across the first two, then a reduction of all
+// and one of each line along the last axis.
+struct Halo {
+  Grid grid;
+  std::vector<bool> periodic;
+  double share = 1; // of the volume of a rank
+
+  std::vector<std::int32_t> place(std::int32_t rank) const {
+    std::vector<std::int32_t> at(grid.size());
+    for (std::size_t a = grid.size(); a-- > 0; rank /= grid[a]) at[a] = rank % grid[a];
+    return at;
+  }
+  std::int32_t neighbour(std::int32_t rank, const std::vector<std::int32_t>& by) const {
+    auto at = place(rank);
+    for (std::size_t a = 0; a < grid.size(); ++a) {
+      at[a] += by[a];
+      if (at[a] < 0 || at[a] >= grid[a]) {
+        if (!periodic[a]) return -1;
+        at[a] = (at[a] + grid[a]) % grid[a];
+      }
+    }
+    std::int32_t to = 0;
+    for (std::size_t a = 0; a < grid.size(); ++a) to = to * grid[a] + at[a];
+    return to;
+  }
+
+  Recording recording(std::int64_t work, const std::vector<std::int64_t>& face) const {
+    Recording made(ranks_of(grid));
+    std::vector<std::uint32_t> lines;
+    for (std::int32_t first = 0; first < made.ranks(); first += grid.back()) {
+      std::vector<std::int32_t> members(static_cast<std::size_t>(grid.back()));
+      for (std::int32_t i = 0; i < grid.back(); ++i) members[static_cast<std::size_t>(i)] = first + i;
+      lines.push_back(made.add_communicator(members));
+    }
+    for (std::int32_t rank = 0; rank < made.ranks(); ++rank) {
+      Program1 events;
+      Event compute;
+      compute.amount = work;
+      events.push_back(compute);
+      events.push_back(of_kind(Kind::enter));
+      for (std::size_t a = 0; a < grid.size(); ++a)
+        for (const std::int32_t side : {-1, 1}) {
+          std::vector<std::int32_t> by(grid.size(), 0);
+          by[a] = side;
+          add(events, rank, by, static_cast<std::int32_t>(2 * a + (side > 0)), face[a]);
+        }
+      events.push_back(of_kind(Kind::leave));
+      events.push_back(of_kind(Kind::enter));
+      Event all = of_kind(Kind::collective);
+      all.collective = static_cast<std::uint8_t>(CollectiveKind::allreduce.index());
+      all.amount = 16;
+      events.push_back(all);
+      events.push_back(of_kind(Kind::leave));
+      events.push_back(of_kind(Kind::enter));
+      Event line = all;
+      line.communicator = lines[static_cast<std::size_t>(rank / grid.back())];
+      events.push_back(line);
+      events.push_back(of_kind(Kind::leave));
+      made.set(rank, events);
+    }
+    const Status complete = made.complete();
+    EXPECT_TRUE(complete) << complete.error().problem;
+    return made;
+  }
+  void add(Program1& events, std::int32_t rank, std::vector<std::int32_t> by, std::int32_t tag,
+           std::int64_t bytes) const {
+    for (const Kind kind : {Kind::send, Kind::receive}) {
+      if (const std::int32_t peer = neighbour(rank, by); peer >= 0) {
+        Event e = of_kind(kind);
+        e.peer = peer, e.tag = tag, e.amount = bytes;
+        events.push_back(e);
+      }
+      for (std::int32_t& each : by) each = -each; // what goes one way comes from the other
+    }
+  }
+};
+
+TEST(Extrapolate, AHaloExchangeOfALargerGridIsThatOfTheSmallerOne) {
+  std::mt19937 random(7);
+  for (int n = 0; n < 60; ++n) {
+    const std::size_t axes = 1 + random() % 3;
+    Halo small, large;
+    std::vector<std::int64_t> face(axes, 64), faces(axes, 64);
+    double volume = 1;
+    for (std::size_t a = 0; a < axes; ++a) {
+      small.grid.push_back(3 + static_cast<std::int32_t>(random() % 3));
+      const bool grows = random() % 4 != 0;
+      large.grid.push_back(grows ? 2 + static_cast<std::int32_t>(random() % 7) : small.grid.back());
+      small.periodic.push_back(small.grid.back() % 2 == 1 && random() % 2 == 0);
+      volume *= static_cast<double>(small.grid[a]) / large.grid[a];
+    }
+    large.periodic = small.periodic;
+    const bool strong = random() % 2 == 0;
+    for (std::size_t a = 0; a < axes && strong; ++a) {
+      const double share = volume / (static_cast<double>(small.grid[a]) / large.grid[a]);
+      faces[a] = std::max<std::int64_t>(1, std::llround(64 * share));
+    }
+    const Recording recorded = small.recording(1000, face);
+    const auto extrapolated = Extrapolation::make(recorded, small.grid, large.grid, strong);
+    ASSERT_TRUE(extrapolated) << extrapolated.error().problem;
+    const Recording golden = large.recording(strong ? std::llround(1000 * volume) : 1000, faces);
+    ASSERT_EQ(extrapolated->ranks(), golden.ranks());
+    for (std::int32_t rank = 0; rank < golden.ranks(); ++rank) {
+      auto events = extrapolated->events(rank), wanted = golden.of(rank);
+      ASSERT_EQ(events.size(), wanted.size()) << "rank " << rank;
+      for (std::size_t i = 0; i < events.size(); ++i) {
+        const std::uint32_t mine = events[i].communicator, theirs = wanted[i].communicator;
+        if (is_collective(events[i].kind)) { // the numbers may differ, the members not
+          ASSERT_EQ(extrapolated->size_of(mine), golden.size_of(theirs));
+          for (std::int32_t r = 0; r < golden.size_of(theirs); ++r)
+            ASSERT_EQ(extrapolated->member(mine, r), golden.member(theirs, r));
+          ASSERT_EQ(extrapolated->rank_in(mine, rank), golden.rank_in(theirs, rank));
+        }
+        wanted[i].communicator = mine;
+        ASSERT_EQ(events[i], wanted[i]) << "rank " << rank << ", event " << i;
+      }
+    }
+  }
+}
+
+TEST(Extrapolate, TheGridIsTheOneOnWhichMessagesGoLeastFar) {
+  const Halo halo{{3, 4, 5}, {true, false, true}};
+  const auto grid = grid_of(halo.recording(1, {8, 8, 8}));
+  ASSERT_TRUE(grid) << grid.error().problem;
+  EXPECT_EQ(*grid, (Grid{3, 4, 5}));
+  EXPECT_EQ(scaled_grid({4, 4}, 64), (Grid{8, 8}));
+  EXPECT_EQ(scaled_grid({2, 4}, 32), (Grid{4, 8}));
+  EXPECT_EQ(scaled_grid({5}, 35), (Grid{35}));
+}
+
+TEST(Extrapolate, RanksThatDoTheSameShareAGraphAndItsMarks) {
+  const Halo halo{{5}, {true}};
+  const Recording recorded = halo.recording(1000, {8});
+  const auto many = Extrapolation::make(recorded, {5}, {100}, false);
+  ASSERT_TRUE(many) << many.error().problem;
+  std::vector<Choice> choices;
+  for (std::size_t i = 0; i < many->calls().size(); ++i)
+    choices.push_back({*Registry::standard().find(CollectiveKind::allreduce, "ring"), {}});
+  const auto program = program_of(*many, choices);
+  ASSERT_TRUE(program) << program.error().problem;
+  EXPECT_EQ(program->graphs.ranks(), 100);
+  EXPECT_LE(program->graphs.different(), 8u);
+  EXPECT_LE(program->different_marks.size(), 8u);
+}
+
+Event collective_of_kind(CollectiveKind kind, std::int64_t bytes, std::int32_t root = -1) {
+  Event e = of_kind(Kind::collective);
+  e.collective = static_cast<std::uint8_t>(kind.index()), e.amount = bytes, e.peer = root;
+  return e;
+}
+
+Recording of_collective(std::int32_t ranks, CollectiveKind kind, std::int64_t bytes, std::int32_t root = -1) {
+  Recording made(ranks);
+  for (std::int32_t rank = 0; rank < ranks; ++rank)
+    made.set(rank, {of_kind(Kind::enter), collective_of_kind(kind, bytes, root), of_kind(Kind::leave)});
+  EXPECT_TRUE(made.complete());
+  return made;
+}
+
+TEST(Extrapolate, BlocksFollowTheRulesOfScaling) {
+  const auto bytes_of = [](CollectiveKind kind, std::int64_t bytes, bool strong) {
+    const Recording recorded = of_collective(4, kind, bytes);
+    return Extrapolation::make(recorded, {4}, {16}, strong)->calls()[0].bytes;
+  };
+  EXPECT_EQ(bytes_of(CollectiveKind::allreduce, 800, false), 800);
+  EXPECT_EQ(bytes_of(CollectiveKind::allreduce, 800, true), 800);
+  EXPECT_EQ(bytes_of(CollectiveKind::allgather, 800, false), 800);
+  EXPECT_EQ(bytes_of(CollectiveKind::allgather, 800, true), 200);
+  EXPECT_EQ(bytes_of(CollectiveKind::alltoall, 4 * 800, false), 200);
+  EXPECT_EQ(bytes_of(CollectiveKind::alltoall, 4 * 800, true), 50);
+}
+
+TEST(Extrapolate, TheLastRankAsRootStaysTheLast) {
+  EXPECT_EQ(Extrapolation::make(of_collective(4, CollectiveKind::bcast, 8, 3), {4}, {9}, false)->calls()[0].root, 8);
+}
+
+std::string refused(const Result<Extrapolation>& made) { return made ? "" : made.error().problem; }
+
+TEST(Extrapolate, WhatIsNotRegularIsRefusedWithTheReason) {
+  Recording master(4); // sends to all others
+  Program1 sends;
+  sends.push_back(of_kind(Kind::enter));
+  for (std::int32_t rank = 1; rank < 4; ++rank) {
+    Event e = of_kind(Kind::send), got = of_kind(Kind::receive);
+    e.peer = rank, got.peer = 0;
+    sends.push_back(e);
+    master.set(rank, {of_kind(Kind::enter), got, of_kind(Kind::leave)});
+  }
+  sends.push_back(of_kind(Kind::leave));
+  master.set(0, sends);
+  ASSERT_TRUE(master.complete());
+  EXPECT_NE(
+      refused(Extrapolation::make(master, {4}, {8}, false)).find("ranks 1 and 2 exchange with others at different"),
+      std::string::npos);
+
+  const Halo pairs{{2}, {false}};
+  EXPECT_NE(refused(Extrapolation::make(pairs.recording(1, {8}), {2}, {4}, false)).find("3 recorded ranks or more"),
+            std::string::npos);
+
+  Recording across(4); // half of the axis
+  for (std::int32_t rank = 0; rank < 4; ++rank) {
+    Event e = of_kind(Kind::send), got = of_kind(Kind::receive);
+    e.peer = got.peer = (rank + 2) % 4;
+    across.set(rank, {of_kind(Kind::enter), e, got, of_kind(Kind::leave)});
+  }
+  ASSERT_TRUE(across.complete());
+  EXPECT_NE(refused(Extrapolation::make(across, {4}, {8}, false)), "");
+
+  EXPECT_EQ(refused(Extrapolation::make(of_collective(4, CollectiveKind::bcast, 8, 2), {4}, {8}, false)),
+            "the root 2 of a bcast is in the middle of the grid 4");
+  EXPECT_NE(refused(Extrapolation::make(of_collective(4, CollectiveKind::bcast, 8, 0), {2, 2}, {8}, false)), "");
+  EXPECT_NE(refused(Extrapolation::make(of_collective(4, CollectiveKind::bcast, 8, 0), {3}, {8}, false)), "");
+
+  Recording some(4); // a communicator of three of four
+  const std::uint32_t three = some.add_communicator({0, 1, 3});
+  for (const std::int32_t rank : {0, 1, 3}) {
+    Event e = collective_of_kind(CollectiveKind::barrier, 0);
+    e.communicator = three;
+    some.set(rank, {of_kind(Kind::enter), e, of_kind(Kind::leave)});
+  }
+  ASSERT_TRUE(some.complete());
+  EXPECT_NE(refused(Extrapolation::make(some, {4}, {8}, false)).find("communicator 1 must be all ranks along"),
+            std::string::npos);
+
+  Recording unequal(3);
+  for (std::int32_t rank = 0; rank < 3; ++rank)
+    unequal.set(rank,
+                {of_kind(Kind::enter), collective_of_kind(CollectiveKind::allgather, 8 * rank), of_kind(Kind::leave)});
+  ASSERT_TRUE(unequal.complete());
+  EXPECT_NE(refused(Extrapolation::make(unequal, {3}, {6}, false)).find("blocks of different lengths"),
+            std::string::npos);
+}
+
+} // namespace
+} // namespace kumihimo::replay
