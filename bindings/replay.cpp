@@ -13,6 +13,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstring>
 #include <tuple>
 
@@ -50,10 +51,10 @@ Program program(const Source& source, const std::vector<Chosen>& chosen, double 
 }
 
 Times times(const Program& program, std::optional<std::string_view> letters, std::int64_t most_intervals,
-            double least_interval) {
+            std::int32_t every, double least_interval) {
   const loggp::Parameters parameters = letters ? unwrap(loggp::parse_parameters(*letters, {})) : ideal_network();
   TimesOptions options;
-  options.most_intervals = most_intervals;
+  options.most_intervals = most_intervals, options.every = std::max(1, every);
   options.least_interval = static_cast<Time>(least_interval * second);
   return unwrap(unlocked([&] { return times_of(program, parameters, options); }));
 }
@@ -150,7 +151,7 @@ NB_MODULE(_replay, m) {
   nb::class_<Program>(m, "Program", "A recording as graphs of operations.")
       .def_prop_ro(
           "different", [](const Program& p) { return p.graphs.different(); }, "Graphs that ranks share.")
-      .def("times", &times, "letters"_a.none(), "most_intervals"_a = 0, "least_interval"_a = 0.0,
+      .def("times", &times, "letters"_a.none(), "most_intervals"_a = 0, "every"_a = 1, "least_interval"_a = 0.0,
            "With these parameters of LogGOPS; None: on an ideal network.");
   m.def("program_of", &program, "source"_a, "choices"_a, "speed"_a = 1.0, "region_speed"_a = std::vector<double>{},
         "reduced"_a = 0.0, "copied"_a = 0.0,

@@ -12,7 +12,8 @@ namespace {
 class Watch : public loggp::Observer {
  public:
   Watch(const Program& program, const TimesOptions& options, Times& times)
-      : program_(program), options_(options), times_(times), ranks_(static_cast<std::size_t>(program.graphs.ranks())) {
+      : program_(program), options_(options), times_(times), ranks_(static_cast<std::size_t>(program.graphs.ranks())),
+        full_(options.most_intervals == 0) {
     times_.computing.resize(ranks_.size());
   }
 
@@ -66,7 +67,7 @@ class Watch : public loggp::Observer {
     }
   }
   void note(const Interval& interval) {
-    if (options_.most_intervals == 0 || full_ || interval.end == interval.start) return;
+    if (full_ || interval.end == interval.start || interval.rank % options_.every != 0) return;
     OfRank& of = ranks_[static_cast<std::size_t>(interval.rank)];
     if (of.last >= 0) {
       Interval& before = times_.intervals[static_cast<std::size_t>(of.last)];
@@ -85,7 +86,7 @@ class Watch : public loggp::Observer {
   const TimesOptions& options_;
   Times& times_;
   std::vector<OfRank> ranks_;
-  bool full_ = false;
+  bool full_;
 };
 
 } // namespace

@@ -41,8 +41,9 @@ struct Times {
 
 struct TimesOptions {
   loggp::EngineOptions engine;     // its observers see the run, too
-  std::int64_t most_intervals = 0; // more are left out: the times are whole, the list is empty
-  Time least_interval = 0;         // calls and computing shorter than this belong to the interval before
+  std::int64_t most_intervals = 0; // if there are more, the list is empty
+  std::int32_t every = 1;          // of the ranks 0, every, 2 every ...
+  Time least_interval = 0;         // what is shorter belongs to the interval before
 };
 
 // Without latency, overheads and gaps: what is left is the waiting of ranks for each other.

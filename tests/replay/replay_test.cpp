@@ -229,6 +229,13 @@ TEST(ReplayTimes, TimeBetweenCalcsIsThatOfTheCall) {
                                                                        {0, true, 1000, 1100},
                                                                        {1, false, 0, 200},
                                                                        {1, true, 200, 3200}}));
+  options.every = 2;
+  EXPECT_EQ(times_of(*program, parameters("L=2000,o=100,S=100"), options)->intervals.size(), 3u);
+  options.least_interval = 60000; // the last computing of rank 0 belongs to its send
+  const auto coarse = times_of(*program, parameters("L=2000,o=100,S=100"), options)->intervals;
+  ASSERT_EQ(coarse.size(), 2u);
+  EXPECT_EQ(coarse[1].end, 1150000u);
+  options = {};
   options.most_intervals = 2;
   EXPECT_TRUE(times_of(*program, parameters("L=2000,o=100,S=100"), options)->intervals.empty());
 }

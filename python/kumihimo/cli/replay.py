@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
 MOST_SITES = 12  # rows of the table
 MOST_RANKS = 2**20
-MOST_INTERVALS = 2_000_000  # of a timeline
 ADVICE = {
     "load_balance": "computing is spread unevenly: give ranks equal work",
     "serialisation": "ranks wait for each other in turn: start messages earlier, or wait for them later",
@@ -70,8 +69,7 @@ def command(
     general, of_regions = speeds(speed or [], read.regions)
     wished = choices.Wished.read(algorithm or [], wisdom)
     question = study.Question(read, source, on, wished, general, of_regions)
-    most = MOST_INTERVALS if page or chrome_trace else 0
-    prediction = progress.run_interruptible(lambda: study.predict(question, most))
+    prediction = progress.run_interruptible(lambda: study.predict(question, bool(page or chrome_trace)))
     changes = progress.run_interruptible(lambda: study.changes(prediction)) if what_if else []
     result = as_object(prediction, changes, name) | new_grid
     if page:

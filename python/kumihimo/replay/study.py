@@ -10,6 +10,7 @@ from kumihimo.errors import NotApplicable
 from kumihimo.replay.choices import Call, Wished, alternatives
 from kumihimo.replay.otf2_reading import Trace
 
+MOST_ROWS, MOST_INTERVALS = 200, 400_000  # of a timeline
 MOST_TRIED = 8  # algorithms of the collective that loses most
 
 
@@ -25,8 +26,12 @@ class Machine:
     @property
     def text(self) -> str:
         """ "L=2500,o=1500,g=1000,G=0.2,O=0,S=65535"."""
-        digits = {"G": 6, "O": 6, "S": 0}
-        return ",".join(f"{name}={value:.{digits.get(name, 3)}f}" for name, value in self.letters.items())
+        return ",".join(f"{name}={plain(value, 6 if name in 'GO' else 3)}" for name, value in self.letters.items())
+
+
+def plain(value: float, digits: int) -> str:
+    text = f"{value:.{digits}f}"
+    return text.rstrip("0").rstrip(".")
 
 
 @dataclass
@@ -51,6 +56,11 @@ class Question:
         speeds = [self.region_speed.get(name, 0.0) for name in self.trace.regions]
         machine = self.machine
         return _replay.program_of(self.source, self.chosen(), self.speed, speeds, machine.reduced, machine.copied)
+
+    @property
+    def every(self) -> int:
+        """Of so many ranks a timeline shows the first."""
+        return -(-self.source.ranks // MOST_ROWS)
 
     def seconds(self) -> float:
         return self.program().times(self.machine.text).total
@@ -115,9 +125,14 @@ class Prediction:
         return self.times.total
 
 
-def predict(question: Question, most_intervals: int = 0) -> Prediction:
+def predict(question: Question, with_intervals: bool = False) -> Prediction:
+    """`with_intervals`: what ranks do when, of at most MOST_ROWS of them, in pieces as short as there is room for."""
     program = question.program()
-    times = program.times(question.machine.text, most_intervals)
+    letters = question.machine.text
+    times = program.times(letters, MOST_INTERVALS if with_intervals else 0, question.every)
+    if with_intervals and not times.intervals:
+        least = times.total * MOST_ROWS / MOST_INTERVALS
+        times = program.times(letters, 2 * MOST_INTERVALS, question.every, least)
     ideal = program.times(None)
     efficiencies = Efficiencies.of(times.computing, times.total, ideal.total)
     return Prediction(question, times, ideal, sites_of(question, times, ideal), efficiencies, program.different)

@@ -1,0 +1,70 @@
+"""The page of a replay: the timeline of its ranks, where the time goes, and what would change it."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import jinja2
+
+from kumihimo import report
+from kumihimo.odd_bytes import to_json
+from kumihimo.quantities import counted, seconds_text, share_text
+from kumihimo.replay.study import Prediction
+
+TICKS = 1_000_000  # of the timeline, in the whole time
+COLOURED = 8  # call sites with a colour of their own
+SHARED = Path(report.__file__).parent / "page"
+TERMS = {
+    "parallel": ("parallel efficiency", "mean computing / time"),
+    "load_balance": ("load balance", "mean / most computing of a rank"),
+    "serialisation": ("serialisation", "most computing / time on an ideal network"),
+    "transfer": ("transfer", "time on an ideal network / time"),
+}
+
+
+def render(prediction: Prediction, result: dict) -> str:
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    template = environment.from_string((Path(__file__).parent / "page.html.j2").read_text(encoding="utf-8"))
+    data = to_json(timeline(prediction), allow_nan=False, separators=(",", ":"))
+    return template.render(
+        result=result,
+        efficiencies=[(share_text(result["efficiencies"][key]), name, rule) for key, (name, rule) in TERMS.items()],
+        sites=result["sites"],
+        shown=len(range(0, result["ranks"], prediction.question.every)),
+        of_seconds=seconds_text,
+        of_share=share_text,
+        counted=counted,
+        data=data.replace("<", "\\u003c"),
+        style=re.sub(r"\n\s*", "\n", (SHARED / "style.css").read_text(encoding="utf-8")),
+        script="\n".join(
+            path.read_text(encoding="utf-8")
+            for path in (SHARED / "charts.js", SHARED / "torus.js", Path(__file__).parent / "page.js")
+        ),
+    )
+
+
+def timeline(prediction: Prediction) -> dict:
+    """Of each rank alternately a place and how many ticks it lasts. Places are regions, then call sites."""
+    trace, total = prediction.question.trace, prediction.times.total or 1.0
+    tracks: dict[int, list[int]] = defaultdict(list)
+    ends: dict[int, int] = defaultdict(int)
+    for rank, place, is_call, _, end in prediction.times.intervals:
+        ticks = round(end / total * TICKS) - ends[rank]
+        if ticks > 0:
+            tracks[rank] += [place + len(trace.regions) * is_call, ticks]
+            ends[rank] += ticks
+    order = [site.name for site in prediction.sites]
+    place = {name: at if at < COLOURED else -1 for at, name in enumerate(order)}
+    return {
+        "seconds": prediction.times.total,
+        "ticks": TICKS,
+        "regions": trace.regions,
+        "sites": trace.sites,
+        "colours": [place.get(name) for name in trace.sites],  # -1: that of all others; null: no calls
+        "ranks": sorted(tracks),
+        "tracks": [tracks[rank] for rank in sorted(tracks)],
+    }
