@@ -1,0 +1,202 @@
+"""Replays of made-up programs, with results computed by hand."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kumihimo.errors import BadInput
+from kumihimo.profile import otf2_writing as o
+from kumihimo.replay import choices, otf2_reading, study
+
+from .conftest import Rank
+
+LETTERS = ("--loggops", "L=2000,o=100,g=0,G=0,O=0,S=65536")
+NS = 1e-9
+
+
+def ring(ranks: int, ns: int = 1000, steps: int = 1) -> list[Rank]:
+    """Each sends to the next and receives from the one before."""
+    made = []
+    for number in range(ranks):
+        rank = Rank()
+        for _ in range(steps):
+            rank.compute(ns).send((number + 1) % ranks).receive((number - 1) % ranks)
+        made.append(rank.compute(5))
+    return made
+
+
+def test_a_message_takes_overheads_and_latency(traced: Callable, replay: Callable) -> None:
+    trace = traced([Rank().compute(1000).send(1).compute(500), Rank().compute(10).receive(0).compute(20)])
+    result = replay(trace, *LETTERS, "--json")
+    assert result["seconds"] == pytest.approx((1000 + 100 + 2000 + 100 + 20) * NS)
+    assert result["recorded_seconds"] == pytest.approx(1510 * NS)
+    assert result["messages"] == 1 and result["last_rank"] == 1
+    sites = {site["name"]: site for site in result["sites"]}
+    sends, receives = sites["MPI_Send at step.py:12 (run)"], sites["MPI_Recv at step.py:13 (run)"]
+    assert (sends["calls"], sends["seconds"]) == (1, pytest.approx(100 * NS))
+    assert receives["seconds"] == pytest.approx((3200 - 10) * NS)
+    assert receives["waiting"] == pytest.approx(990 * NS)  # for the computing of rank 0 alone
+    assert receives["transferring"] == pytest.approx(2200 * NS)
+
+
+def test_efficiencies_are_those_of_pop(traced: Callable, replay: Callable) -> None:
+    """Computing 1500 and 30 of 3220; on an ideal network rank 0 needs 1500."""
+    trace = traced([Rank().compute(1000).send(1).compute(500), Rank().compute(10).receive(0).compute(20)])
+    of = replay(trace, *LETTERS, "--json")["efficiencies"]
+    assert of["load_balance"] == pytest.approx(765 / 1500)
+    assert of["serialisation"] == pytest.approx(1.0)
+    assert of["transfer"] == pytest.approx(1500 / 3220)
+    assert of["communication"] == pytest.approx(1500 / 3220)
+    assert of["parallel"] == pytest.approx(765 / 3220)
+    assert of["parallel"] == pytest.approx(of["load_balance"] * of["serialisation"] * of["transfer"])
+
+
+def test_speed_scales_computing_of_all_and_of_a_region(traced: Callable, replay: Callable) -> None:
+    def rank(other: int) -> Rank:
+        begun = Rank().compute(300).region(True).compute(900).region(False)
+        return begun.send(other).receive(other)
+
+    trace = traced([rank(1), rank(0)])
+    at = {words: replay(trace, *LETTERS, *words, "--json")["seconds"] for words in ((), ("--speed", "3"))}
+    at["region"] = replay(trace, *LETTERS, "--speed", "solve=9", "--json")["seconds"]
+    assert at[()] == pytest.approx((1200 + 2200) * NS)
+    assert at["--speed", "3"] == pytest.approx((400 + 2200) * NS)
+    assert at["region"] == pytest.approx((300 + 100 + 2200) * NS)
+    assert "--speed must name a region of the trace (got 'sole')" in replay(trace, *LETTERS, "--speed", "sole=9")
+    assert "--speed must be a number" in replay(trace, *LETTERS, "--speed", "0")
+
+
+def test_collectives_take_the_algorithm_that_is_named(traced: Callable, replay: Callable, tmp_path: Path) -> None:
+    trace = traced([Rank().allreduce().compute(7) for _ in range(4)])
+    usual = replay(trace, *LETTERS, "--json")
+    assert usual["collectives"] == [
+        {"collective": "allreduce", "ranks": 4, "bytes": 8, "algorithm": "recursive_doubling"}
+    ]
+    assert usual["seconds"] == pytest.approx((2 * 2200 + 7) * NS)
+    tree = replay(trace, *LETTERS, "--algorithm", "allreduce=binomial", "--json")
+    assert tree["seconds"] == pytest.approx((4 * 2200 + 7) * NS)
+    wisdom = tmp_path / "wisdom.json"
+    choice = {"collective": "allreduce", "algorithm": "binomial", "from_bytes": 0, "to_bytes": 64}
+    wisdom.write_text(json.dumps({"kumihimo_wisdom": 1, "choices": [choice]}), encoding="utf-8")
+    assert replay(trace, *LETTERS, "--wisdom", wisdom, "--json")["collectives"] == tree["collectives"]
+    assert "--algorithm must be COLLECTIVE=NAME" in replay(trace, *LETTERS, "--algorithm", "binomial")
+    wisdom.write_text("{}", encoding="utf-8")
+    assert "--wisdom must name a file of kumihimo tune" in replay(trace, *LETTERS, "--wisdom", wisdom)
+
+
+def test_what_would_change_it_is_found_by_running_it(traced: Callable, replay: Callable) -> None:
+    trace = traced([Rank().compute(100).call("MPI_Allreduce", (o.COLLECTIVE, 8, -1, -1, 0)) for _ in range(4)])
+    result = replay(trace, *LETTERS, "--algorithm", "allreduce=binomial", "--what-if", "--json")
+    changes = {change["name"]: change["seconds"] for change in result["changes"]}
+    assert changes["processors twice as fast"] == pytest.approx((50 + 4 * 2200) * NS)
+    assert changes["half the latency (L)"] == pytest.approx((100 + 4 * 1200) * NS)
+    assert changes["an ideal network"] == pytest.approx(100 * NS)
+    exchanged = changes["allreduce of 8 B by recursive_doubling instead of binomial"]
+    assert exchanged == pytest.approx((100 + 2 * 2200) * NS)
+    assert list(changes.values()) == sorted(changes.values())
+
+
+def test_requests_overlap_and_polls_are_left_out(traced: Callable, replay: Callable) -> None:
+    sends = Rank().call("MPI_Isend", (o.START_SEND, 8, 1, 4, 9)).compute(5000)
+    sends = sends.call("MPI_Test").compute(1).call("MPI_Wait", (o.END_SEND, 8, 1, 4, 9)).compute(10)
+    result = replay(traced([sends, Rank().receive(0, tag=4)]), *LETTERS, "--json")
+    assert result["seconds"] == pytest.approx((100 + 5000 + 1 + 10) * NS)
+    assert result["left_out"] == {"MPI_Test": 1}
+
+
+def test_blocks_of_an_irregular_alltoall_are_read(traced: Callable) -> None:
+    def rank(*parts: int) -> Rank:
+        made = Rank()
+        told = [(o.PART, size, to, -1, 0) for to, size in enumerate(parts)]
+        return made.call(
+            "MPI_Ialltoallv",
+            *told,
+            (o.START_COLLECTIVE, sum(parts), -1, -1, 3),
+            (o.END_COLLECTIVE, sum(parts), -1, -1, 3),
+        )
+
+    read = otf2_reading.read(traced([rank(1, 2), rank(30, 4)]))
+    assert read.recording.calls == [("alltoall", 2, 10, True)]
+
+
+def test_more_ranks_do_what_recorded_ones_did(traced: Callable, replay: Callable) -> None:
+    trace = traced(ring(5, steps=2))
+    here = replay(trace, *LETTERS, "--json")
+    there = replay(trace, *LETTERS, "--ranks", "500", "--json")
+    assert (there["ranks"], there["recorded_grid"], there["grid"]) == (500, [5], [500])
+    assert there["seconds"] == pytest.approx(here["seconds"])
+    assert there["messages"] == 100 * here["messages"] and there["graphs"] == 1
+    strong = replay(trace, *LETTERS, "--ranks", "50", "--scaling", "strong", "--json")
+    assert strong["seconds"] == pytest.approx(here["seconds"] - 2 * 900 * NS, abs=6 * NS)
+    told = replay(trace, *LETTERS, "--ranks", "500")
+    assert "500 ranks on LogGOPS" in told and "grid 5 extrapolated to 500, weak scaling" in told
+
+
+def test_a_program_that_is_not_regular_is_not_extrapolated(traced: Callable, replay: Callable) -> None:
+    first = Rank().send(1).send(2).send(3)
+    told = replay(traced([first, *(Rank().receive(0) for _ in range(3))]), *LETTERS, "--ranks", "8", "--grid", "4")
+    assert "the messages are not regular on the grid 4: ranks 1 and 2 exchange with others at different" in told
+    assert told.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "wrong"),
+    [
+        ((), "the machine is missing"),
+        (("--loggops", "L=1"), "the letters o, g, G, O, S is missing"),
+        (("--loggops", "L=1,x=2"), "--loggops must be letters of L, o, g, G, O and S"),
+        ((*LETTERS, "--scaling", "strange"), "--scaling must be weak or strong"),
+        ((*LETTERS, "--ranks", "0"), "--ranks must be from 1"),
+        ((*LETTERS, "--to-grid", "axb"), "--to-grid must be a grid"),
+        ((*LETTERS, "--ranks", "7", "--to-grid", "2x4"), "--to-grid must have as many ranks as --ranks"),
+    ],
+)
+def test_bad_input_is_one_sentence(traced: Callable, replay: Callable, words: tuple, wrong: str) -> None:
+    told = replay(traced(ring(5)), *words)
+    assert wrong in told and told.count("\n") == 1, told
+
+
+def test_wrong_traces_name_the_rank_and_the_call(traced: Callable, replay: Callable) -> None:
+    told = replay(traced([Rank().send(1), Rank()]), *LETTERS)
+    assert "rank 0, event 1 of MPI_Send at step.py:12 (run): a send of 8 bytes to rank 1 with tag 1" in told
+
+
+def test_ranks_that_lack_a_collective_are_named(traced: Callable, replay: Callable) -> None:
+    told = replay(traced([Rank().allreduce(), Rank()]), *LETTERS)
+    assert "rank 1 lacks the allreduce that is number 0 of communicator 0: its trace ends before" in told
+
+
+def test_no_trace_and_a_damaged_one(traced: Callable, replay: Callable, tmp_path: Path) -> None:
+    assert "the trace nowhere is missing" in replay("nowhere", *LETTERS)
+    assert "a trace must be a folder of kumihimo record --trace" in replay(tmp_path, *LETTERS)
+    trace = traced(ring(3, steps=50))
+    events = next((trace / "otf2" / "traces").glob("*.evt"))
+    events.write_bytes(events.read_bytes()[:90])
+    told = replay(trace, *LETTERS)
+    assert told.splitlines()[-1].startswith("kumihimo: "), told
+    assert "record the program again" in told.splitlines()[-1]
+
+
+def test_every_collective_has_a_usual_algorithm() -> None:
+    for collective in choices.USUAL:
+        for ranks in (1, 2, 3, 6, 8, 17):
+            for size in (0, 8, 4096, 1 << 20):
+                call = choices.Call(collective, ranks, 0 if collective == "barrier" else size, False)
+                if not collective.startswith("neighbor"):
+                    assert choices.is_applicable(choices.usual(call), call), call
+
+
+def test_losses_and_shares() -> None:
+    of = study.Efficiencies.of([1.0, 3.0], 10.0, 4.0)
+    assert (of.parallel, of.load_balance, of.communication) == (0.2, pytest.approx(2 / 3), 0.3)
+    assert (of.serialisation, of.transfer, of.largest_loss()) == (0.75, 0.4, "transfer")
+    assert study.Machine({"L": 2500.0, "G": 0.2, "S": 65535}).text == "L=2500,G=0.2,S=65535"
+
+
+def test_a_choice_of_an_unknown_algorithm_is_refused() -> None:
+    with pytest.raises(BadInput):
+        choices.Wished.read(["allreduce=rings"], None)
