@@ -41,12 +41,13 @@ void set(Recording& recording, std::int32_t rank, const nb::bytes& rows) {
 using Chosen = std::pair<const Variant*, Parameters>;
 
 Program program(const Source& source, const std::vector<Chosen>& chosen, double speed, std::vector<double> region_speed,
-                double reduced, double copied) {
+                double reduced, double copied, std::int32_t cpus, std::int32_t nics) {
   std::vector<Choice> choices;
   for (const auto& [variant, parameters] : chosen) choices.push_back({variant, parameters});
   Options options;
   options.speed = speed, options.region_speed = std::move(region_speed);
   options.rates.reduced = reduced, options.rates.copied = copied;
+  options.rates.cpus = cpus, options.rates.nics = nics;
   return unwrap(unlocked([&] { return program_of(source, choices, options); }));
 }
 
@@ -154,6 +155,6 @@ NB_MODULE(_replay, m) {
       .def("times", &times, "letters"_a.none(), "most_intervals"_a = 0, "every"_a = 1, "least_interval"_a = 0.0,
            "With these parameters of LogGOPS; None: on an ideal network.");
   m.def("program_of", &program, "source"_a, "choices"_a, "speed"_a = 1.0, "region_speed"_a = std::vector<double>{},
-        "reduced"_a = 0.0, "copied"_a = 0.0,
+        "reduced"_a = 0.0, "copied"_a = 0.0, "cpus"_a = 1, "nics"_a = 1,
         "`choices`: algorithm and parameters of each of source.calls. `reduced`, `copied`: bytes a second.");
 }

@@ -114,7 +114,8 @@ def machine_of(
     settings = loggp.settings(job, loggops)
     p = settings.parameters
     of_machine = {"L": p.L / 1e3, "o": p.o / 1e3, "g": p.g / 1e3, "G": p.G / 1e6, "O": p.O / 1e6, "S": p.S}
-    return Machine(of_machine, settings.rates.reduced, settings.rates.copied), job.machine.name
+    rates = settings.rates
+    return Machine(of_machine, rates.reduced, rates.copied, rates.cpus, rates.nics), job.machine.name
 
 
 def letters(text: str) -> dict[str, float]:

@@ -22,6 +22,8 @@ class Machine:
     letters: dict[str, float]
     reduced: float = 0.0
     copied: float = 0.0
+    cpus: int = 1  # of a rank: lanes of collectives take turns
+    nics: int = 1
 
     @property
     def text(self) -> str:
@@ -54,8 +56,10 @@ class Question:
 
     def program(self) -> _replay.Program:
         speeds = [self.region_speed.get(name, 0.0) for name in self.trace.regions]
-        machine = self.machine
-        return _replay.program_of(self.source, self.chosen(), self.speed, speeds, machine.reduced, machine.copied)
+        of = self.machine
+        return _replay.program_of(
+            self.source, self.chosen(), self.speed, speeds, of.reduced, of.copied, of.cpus, of.nics
+        )
 
     @property
     def every(self) -> int:
