@@ -40,24 +40,22 @@ void set(Recording& recording, std::int32_t rank, const nb::bytes& rows) {
 
 using Chosen = std::pair<const Variant*, Parameters>;
 
-Program program(const Source& source, const std::vector<Chosen>& chosen, double speed, std::vector<double> region_speed,
-                double reduced, double copied, std::int32_t cpus, std::int32_t nics) {
+Program program(const Source& source, const std::vector<Chosen>& chosen, const goal::WorkRates& rates, double speed,
+                std::vector<double> region_speed) {
   std::vector<Choice> choices;
   for (const auto& [variant, parameters] : chosen) choices.push_back({variant, parameters});
-  Options options;
-  options.speed = speed, options.region_speed = std::move(region_speed);
-  options.rates.reduced = reduced, options.rates.copied = copied;
-  options.rates.cpus = cpus, options.rates.nics = nics;
+  const Options options{speed, std::move(region_speed), rates};
   return unwrap(unlocked([&] { return program_of(source, choices, options); }));
 }
 
-Times times(const Program& program, std::optional<std::string_view> letters, std::int64_t most_intervals,
-            std::int32_t every, double least_interval) {
-  const loggp::Parameters parameters = letters ? unwrap(loggp::parse_parameters(*letters, {})) : ideal_network();
+Times times(const Program& program, const std::optional<loggp::Parameters>& parameters,
+            const std::optional<loggp::NoiseModel>& noise, std::int64_t most_intervals, std::int32_t every,
+            double least_interval) {
   TimesOptions options;
+  options.engine.noise = noise;
   options.most_intervals = most_intervals, options.every = std::max(1, every);
   options.least_interval = static_cast<Time>(least_interval * second);
-  return unwrap(unlocked([&] { return times_of(program, parameters, options); }));
+  return unwrap(unlocked([&] { return times_of(program, parameters.value_or(ideal_network()), options); }));
 }
 
 using Row = std::tuple<std::int64_t, double, double, std::int32_t, std::int32_t>;
@@ -146,15 +144,15 @@ void bind_times(nb::module_& m) {
 NB_MODULE(_replay, m) {
   using namespace kumihimo::replay;
   m.doc() = "Recorded programs, run again in a model.";
-  nb::module_::import_("kumihimo._collectives");
+  for (const char* const module : {"kumihimo._collectives", "kumihimo._goal", "kumihimo._loggp"})
+    nb::module_::import_(module);
   bind_recording(m);
   bind_times(m);
   nb::class_<Program>(m, "Program", "A recording as graphs of operations.")
       .def_prop_ro(
           "different", [](const Program& p) { return p.graphs.different(); }, "Graphs that ranks share.")
-      .def("times", &times, "letters"_a.none(), "most_intervals"_a = 0, "every"_a = 1, "least_interval"_a = 0.0,
-           "With these parameters of LogGOPS; None: on an ideal network.");
-  m.def("program_of", &program, "source"_a, "choices"_a, "speed"_a = 1.0, "region_speed"_a = std::vector<double>{},
-        "reduced"_a = 0.0, "copied"_a = 0.0, "cpus"_a = 1, "nics"_a = 1,
-        "`choices`: algorithm and parameters of each of source.calls. `reduced`, `copied`: bytes a second.");
+      .def("times", &times, "parameters"_a.none(), "noise"_a = nb::none(), "most_intervals"_a = 0, "every"_a = 1,
+           "least_interval"_a = 0.0, "Of LogGOPS with these parameters; None: on an ideal network.");
+  m.def("program_of", &program, "source"_a, "choices"_a, "rates"_a, "speed"_a = 1.0,
+        "region_speed"_a = std::vector<double>{}, "`choices`: algorithm and parameters of each of source.calls.");
 }

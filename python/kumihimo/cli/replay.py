@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from kumihimo import quantities
 from kumihimo.cli import options, output, progress
 from kumihimo.cli.options import argument, option
-from kumihimo.errors import missing, wrong_value
+from kumihimo.errors import wrong_value
 
 if TYPE_CHECKING:
-    from kumihimo import _replay
+    from kumihimo import _replay, loggp
     from kumihimo.replay.otf2_reading import Trace
-    from kumihimo.replay.study import Change, Machine, Prediction
+    from kumihimo.replay.study import Change, Prediction
 
 MOST_SITES = 12  # rows of the table
 MOST_RANKS = 2**20
@@ -30,6 +30,7 @@ def command(
     trace: argument("TRACE", "Folder of record --trace, or its file traces.otf2.", Path),
     machine: option("--machine -m M", "Name of a machine (see `machine list`), or a machine file.") = None,
     loggops: option("--loggops LETTERS", "Parameters of LogGOPS in ns: L=2500,o=1500,g=1000,G=0.2,O=0,S=65535.") = None,
+    noise: option("--noise NOISE", "Noise of the operating system, as `simulate` takes it.") = None,
     shape: options.Shape = None,
     ranks: option(
         "--ranks -p P", "Number of ranks, to which the program is extrapolated [default: as recorded].", int
@@ -47,9 +48,7 @@ def command(
     speed: option("--speed X", "Speed of the processors: 2, or of a region: solve=2; repeatable.", list[str]) = None,
     what_if: option("--what-if", "Also predict the time with one thing changed.") = False,
     page: option("--page FILE", "Write a page with the timeline (HTML).", Path) = None,
-    chrome_trace: option(
-        "--chrome-trace FILE", "Write the predicted run for Perfetto or chrome://tracing.", Path
-    ) = None,
+    timeline: option("--timeline FILE", "Write a timeline, which ui.perfetto.dev opens.", Path) = None,
     as_json: options.Json = False,
 ) -> None:
     """Predict what a recorded program would do on another machine, and what would change it.
@@ -61,25 +60,25 @@ def command(
     """
     from kumihimo.replay import choices, otf2_reading, study
 
-    for path in filter(None, (page, chrome_trace)):
+    for path in filter(None, (page, timeline)):
         output.writable(path)
     read = otf2_reading.read(trace)
     source, new_grid = extrapolated(read, ranks, grid, to_grid, scaling)
-    on, name = machine_of(machine, loggops, shape, source.ranks, ranks_per_node)
+    on, name = machine_of(machine, loggops, noise, shape, source.ranks, ranks_per_node)
     general, of_regions = speeds(speed or [], read.regions)
     wished = choices.Wished.read(algorithm or [], wisdom)
     question = study.Question(read, source, on, wished, general, of_regions)
-    prediction = progress.run_interruptible(lambda: study.predict(question, bool(page or chrome_trace)))
+    prediction = progress.run_interruptible(lambda: study.predict(question, bool(page or timeline)))
     changes = progress.run_interruptible(lambda: study.changes(prediction)) if what_if else []
     result = as_object(prediction, changes, name) | new_grid
     if page:
         from kumihimo.replay import page as pages
 
         output.write(page, pages.render(prediction, result))
-    if chrome_trace:
+    if timeline:
         from kumihimo.replay import chrome
 
-        output.write(chrome_trace, chrome.text(prediction))
+        output.write(timeline, chrome.text(prediction))
     if as_json:
         return output.print_results_json([result])
     for line in lines(result, prediction):
@@ -91,42 +90,22 @@ def command(
 
 
 def machine_of(
-    name: str | None, loggops: str | None, shape: str | None, ranks: int, ranks_per_node: str | None
-) -> tuple[Machine, str]:
-    """The letters of a described machine, or those given, and what to call it."""
-    from kumihimo.replay.study import Machine
-
-    given = letters(loggops) if loggops else {}
-    if name is None:
-        if lacking := [letter for letter in "LogGOS" if letter not in given]:
-            raise missing(
-                "the machine" if not given else f"the letters {', '.join(lacking)}",
-                "add --machine, or --loggops L=2500,o=1500,g=1000,G=0.2,O=0,S=65535",
-            )
-        return Machine(given), f"LogGOPS {loggops}"
+    name: str | None, given: str | None, noise: str | None, shape: str | None, ranks: int, ranks_per_node: str | None
+) -> tuple[loggp.Settings, str]:
+    """The parameters of a described machine, or those given, and what to call it."""
     from kumihimo import arguments, loggp, simulation
     from kumihimo.cli import machine as machines
 
-    each = arguments.ranks_per_node_named(ranks_per_node)
-    job = simulation.on(machines.load(name), arguments.Ranks(shape, None if shape else ranks, each))
-    if job.slots.size != ranks:
-        raise wrong_value("the machine must have as many ranks as the program", f"{job.slots.size} for {ranks}")
-    settings = loggp.settings(job, loggops)
-    p = settings.parameters
-    of_machine = {"L": p.L / 1e3, "o": p.o / 1e3, "g": p.g / 1e3, "G": p.G / 1e6, "O": p.O / 1e6, "S": p.S}
-    rates = settings.rates
-    return Machine(of_machine, rates.reduced, rates.copied, rates.cpus, rates.nics), job.machine.name
-
-
-def letters(text: str) -> dict[str, float]:
-    """ "L=2500,S=65535". What is wrong with numbers the model says."""
-    found = {}
-    for word in text.split(","):
-        match = re.fullmatch(r" *([LogGOS]) *= *([0-9]+(?:\.[0-9]+)?) *", word)
-        if match is None or match[1] in found:
-            raise wrong_value("--loggops must be letters of L, o, g, G, O and S, each once, with numbers", f"'{word}'")
-        found[match[1]] = float(match[2])
-    return found
+    job = None
+    if name is not None:
+        each = arguments.ranks_per_node_named(ranks_per_node)
+        job = simulation.on(machines.load(name), arguments.Ranks(shape, None if shape else ranks, each))
+        if job.slots.size != ranks:
+            raise wrong_value("the machine must have as many ranks as the program", f"{job.slots.size} for {ranks}")
+    settings = loggp.settings(job, given)
+    if noise is not None:
+        settings.noise, settings.noise_text = loggp.noise(noise), noise
+    return settings, job.machine.name if job else "a machine"
 
 
 def speeds(words: list[str], regions: list[str]) -> tuple[float, dict[str, float]]:
@@ -146,6 +125,8 @@ def speeds(words: list[str], regions: list[str]) -> tuple[float, dict[str, float
 
 
 def as_object(prediction: Prediction, changes: list[Change], machine: str) -> dict:
+    from kumihimo import loggp
+
     question, times = prediction.question, prediction.times
     trace = question.trace
     of = prediction.efficiencies
@@ -159,7 +140,8 @@ def as_object(prediction: Prediction, changes: list[Change], machine: str) -> di
     return {
         "model": "loggp",
         "machine": machine,
-        "loggops": question.machine.text,
+        "loggops": loggp.about(question.machine.parameters),
+        **({"noise": question.machine.noise_text} if question.machine.noise_text else {}),
         "ranks": question.source.ranks,
         "recorded_ranks": trace.recording.ranks,
         "recorded_seconds": trace.seconds,

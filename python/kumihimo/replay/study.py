@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from kumihimo import _collectives, _replay
+from kumihimo import _collectives, _loggp, _replay, loggp
 from kumihimo.errors import NotApplicable
 from kumihimo.replay.choices import Call, Wished, alternatives
 from kumihimo.replay.otf2_reading import Trace
@@ -15,34 +15,12 @@ MOST_TRIED = 8  # algorithms of the collective that loses most
 
 
 @dataclass
-class Machine:
-    """The letters of LogGOPS (nanoseconds, of G and O a byte; S in bytes), and how fast processors reduce and copy, in
-    bytes a second."""
-
-    letters: dict[str, float]
-    reduced: float = 0.0
-    copied: float = 0.0
-    cpus: int = 1  # of a rank: lanes of collectives take turns
-    nics: int = 1
-
-    @property
-    def text(self) -> str:
-        """ "L=2500,o=1500,g=1000,G=0.2,O=0,S=65535"."""
-        return ",".join(f"{name}={plain(value, 6 if name in 'GO' else 3)}" for name, value in self.letters.items())
-
-
-def plain(value: float, digits: int) -> str:
-    text = f"{value:.{digits}f}"
-    return text.rstrip("0").rstrip(".")
-
-
-@dataclass
 class Question:
     """A trace on a machine; `source`: the recording, or an extrapolation of it."""
 
     trace: Trace
     source: _replay.Source
-    machine: Machine
+    machine: loggp.Settings
     wished: Wished
     speed: float = 1.0
     region_speed: dict[str, float] = field(default_factory=dict)
@@ -56,10 +34,7 @@ class Question:
 
     def program(self) -> _replay.Program:
         speeds = [self.region_speed.get(name, 0.0) for name in self.trace.regions]
-        of = self.machine
-        return _replay.program_of(
-            self.source, self.chosen(), self.speed, speeds, of.reduced, of.copied, of.cpus, of.nics
-        )
+        return _replay.program_of(self.source, self.chosen(), self.machine.rates, self.speed, speeds)
 
     @property
     def every(self) -> int:
@@ -67,7 +42,7 @@ class Question:
         return -(-self.source.ranks // MOST_ROWS)
 
     def seconds(self) -> float:
-        return self.program().times(self.machine.text).total
+        return self.program().times(self.machine.parameters, self.machine.noise).total
 
 
 @dataclass
@@ -132,11 +107,11 @@ class Prediction:
 def predict(question: Question, with_intervals: bool = False) -> Prediction:
     """`with_intervals`: what ranks do when, of at most MOST_ROWS of them, in pieces as short as there is room for."""
     program = question.program()
-    letters = question.machine.text
-    times = program.times(letters, MOST_INTERVALS if with_intervals else 0, question.every)
+    machine = question.machine.parameters, question.machine.noise
+    times = program.times(*machine, MOST_INTERVALS if with_intervals else 0, question.every)
     if with_intervals and not times.intervals:
         least = times.total * MOST_ROWS / MOST_INTERVALS
-        times = program.times(letters, 2 * MOST_INTERVALS, question.every, least)
+        times = program.times(*machine, 2 * MOST_INTERVALS, question.every, least)
     ideal = program.times(None)
     efficiencies = Efficiencies.of(times.computing, times.total, ideal.total)
     return Prediction(question, times, ideal, sites_of(question, times, ideal), efficiencies, program.different)
@@ -167,18 +142,21 @@ def changes(prediction: Prediction) -> list[Change]:
     faster = {name: 2 * speed for name, speed in question.region_speed.items()}
     tried = [
         Change("processors twice as fast", replace(question, speed=2 * question.speed, region_speed=faster).seconds()),
-        Change("half the latency (L)", with_letters(question, "L", 2)),
-        Change("half the overhead of a message (o)", with_letters(question, "o", 2)),
-        Change("twice the bandwidth (G)", with_letters(question, "G", 2)),
+        Change("half the latency (L)", with_less(question, "L")),
+        Change("half the overhead of a message (o)", with_less(question, "o")),
+        Change("twice the bandwidth (G)", with_less(question, "G")),
         Change("an ideal network", prediction.ideal.total),
     ]
     return sorted([*tried, *other_algorithms(question)], key=lambda change: change.seconds)
 
 
-def with_letters(question: Question, letter: str, times: float) -> float:
-    letters = dict(question.machine.letters)
-    letters[letter] /= times
-    return replace(question, machine=replace(question.machine, letters=letters)).seconds()
+def with_less(question: Question, letter: str) -> float:
+    """With half of a parameter."""
+    of = question.machine.parameters
+    digits = 6 if letter == "G" else 3
+    text = f"{letter}={getattr(of, letter) / 2 * 10.0**-digits:.{digits}f}"
+    machine = replace(question.machine, parameters=_loggp.parse_parameters(text, of))
+    return replace(question, machine=machine).seconds()
 
 
 def other_algorithms(question: Question) -> list[Change]:

@@ -39,7 +39,7 @@ def test_a_page_in_a_browser(
 
 def test_the_timeline_is_that_of_the_run(traced: Callable, replay: Callable, tmp_path: Path) -> None:
     result = replay(
-        traced(ring(3)), *LETTERS, "--page", tmp_path / "p.html", "--chrome-trace", tmp_path / "t.json", "--json"
+        traced(ring(3)), *LETTERS, "--page", tmp_path / "p.html", "--timeline", tmp_path / "t.json", "--json"
     )
     events = json.loads((tmp_path / "t.json").read_text(encoding="utf-8"))["traceEvents"]
     of_first = [(e["name"], e["ts"], e["dur"]) for e in events if e["ph"] == "X" and e["tid"] == 0]
