@@ -13,7 +13,7 @@ from kumihimo.cli.options import argument, option
 from kumihimo.errors import wrong_value
 
 if TYPE_CHECKING:
-    from kumihimo import _replay, loggp
+    from kumihimo import _machine, _replay, loggp
     from kumihimo.replay.otf2_reading import Trace
     from kumihimo.replay.study import Change, Prediction
 
@@ -99,13 +99,25 @@ def machine_of(
     job = None
     if name is not None:
         each = arguments.ranks_per_node_named(ranks_per_node)
-        job = simulation.on(machines.load(name), arguments.Ranks(shape, None if shape else ranks, each))
+        loaded = machines.load(name)
+        shape = shape or shape_for(loaded, ranks, each)
+        job = simulation.on(loaded, arguments.Ranks(shape, None if shape else ranks, each))
         if job.slots.size != ranks:
             raise wrong_value("the machine must have as many ranks as the program", f"{job.slots.size} for {ranks}")
     settings = loggp.settings(job, given)
     if noise is not None:
         settings.noise, settings.noise_text = loggp.noise(noise), noise
-    return settings, job.machine.name if job else "a machine"
+    return settings, f"{job.machine.name} {shape or ''}".strip() if job else "a machine"
+
+
+def shape_for(machine: _machine.Machine, ranks: int, each: int | tuple[int, ...] | None) -> str | None:
+    """A part of a torus or mesh with as many nodes as the ranks need, in proportion; None: the machine finds it."""
+    from kumihimo import _replay
+
+    each = machine.default_ranks_per_node if each is None else each
+    if machine.on_switches or machine.family == "single_node" or isinstance(each, tuple) or ranks % each:
+        return None
+    return "x".join(map(str, _replay.scaled_grid([axis.length for axis in machine.shape.axes], ranks // each)))
 
 
 def speeds(words: list[str], regions: list[str]) -> tuple[float, dict[str, float]]:

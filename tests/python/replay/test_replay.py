@@ -100,8 +100,9 @@ def test_noise_makes_computing_longer(traced: Callable, replay: Callable) -> Non
 def test_a_described_machine_gives_the_parameters(traced: Callable, replay: Callable) -> None:
     trace = traced(ring(4))
     result = replay(trace, "--machine", "k-computer", "--shape", "2x2x1", "--json")
-    assert result["machine"] == "k-computer" and result["loggops"]["L_seconds"] > 0
+    assert result["machine"] == "k-computer 2x2x1" and result["loggops"]["L_seconds"] > 0
     assert 1005 * NS < result["seconds"] < 1e-4
+    assert replay(trace, "--machine", "k-computer", "--ranks", "64", "--json")["machine"] == "k-computer 4x4x4"
     told = replay(trace, "--machine", "k-computer", "--shape", "2x2x2")
     assert "the machine must have as many ranks as the program (got 8 for 4)" in told
 
