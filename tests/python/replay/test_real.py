@@ -1,0 +1,55 @@
+"""A real program, recorded and replayed: messages, requests and collectives of MPI come through as they are."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kumihimo import cli, mpi
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from by_c_names import BEGINNING
+
+PROGRAM = f"""
+import ctypes, sys
+family, library = sys.argv[1:]
+{BEGINNING}
+status, request = (ctypes.c_int * 10)(), ctypes.c_void_p()
+after, before = (rank.value + 1) % ranks.value, (rank.value - 1) % ranks.value
+for _ in range(20):
+    names.MPI_Irecv(result, 100, double, -1 if family == "openmpi" else -2, 7, world, ctypes.byref(request))
+    names.MPI_Send(mine, 100, double, after, 7, world)
+    names.MPI_Wait(ctypes.byref(request), status)
+names.MPI_Barrier(world)
+names.MPI_Finalize()
+"""
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("family", ["openmpi", "mpich"])
+def test_a_recorded_program_is_replayed(
+    installation: mpi.Installation, tmp_path: Path, replay: Callable, capsys: pytest.CaptureFixture
+) -> None:
+    (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
+    program = [*installation.arguments(3), sys.executable, str(tmp_path / "program.py")]
+    recorded = ["record", "--output", str(tmp_path / "profile"), "--trace", str(tmp_path / "trace"), "--", *program]
+    with pytest.raises(SystemExit) as ended:
+        cli.carry_out([*recorded, installation.family, str(installation.library)])
+    assert ended.value.code == 0, capsys.readouterr().err
+    capsys.readouterr()
+    result = replay(tmp_path / "trace", "--loggops", "L=500,o=200,g=0,G=0.1,O=0,S=4096", "--json")
+    assert {c["collective"]: (c["ranks"], c["bytes"]) for c in result["collectives"]} == {
+        "allreduce": (3, 8000),
+        "barrier": (3, 0),
+    }
+    calls = {site["name"].partition(" ")[0]: site["calls"] for site in result["sites"]}
+    assert calls == {"MPI_Allreduce": 15, "MPI_Irecv": 60, "MPI_Send": 60, "MPI_Wait": 60, "MPI_Barrier": 3}
+    assert 0 < result["seconds"] <= result["recorded_seconds"]
+    assert result["efficiencies"]["transfer"] <= 1
+    many = replay(tmp_path / "trace", "--loggops", "L=500,o=200,g=0,G=0.1,O=0,S=4096", "--ranks", "30", "--json")
+    assert many["grid"] == [30] and {c["ranks"] for c in many["collectives"]} == {30}
+    assert json.dumps(many["left_out"]) == "{}"
