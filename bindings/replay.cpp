@@ -41,10 +41,10 @@ void set(Recording& recording, std::int32_t rank, const nb::bytes& rows) {
 using Chosen = std::pair<const Variant*, Parameters>;
 
 Program program(const Source& source, const std::vector<Chosen>& chosen, const goal::WorkRates& rates, double speed,
-                std::vector<double> region_speed) {
+                std::vector<double> region_speed, bool balanced) {
   std::vector<Choice> choices;
   for (const auto& [variant, parameters] : chosen) choices.push_back({variant, parameters});
-  const Options options{speed, std::move(region_speed), rates};
+  const Options options{speed, std::move(region_speed), balanced, rates};
   return unwrap(unlocked([&] { return program_of(source, choices, options); }));
 }
 
@@ -154,5 +154,6 @@ NB_MODULE(_replay, m) {
       .def("times", &times, "parameters"_a.none(), "noise"_a = nb::none(), "most_intervals"_a = 0, "every"_a = 1,
            "least_interval"_a = 0.0, "Of LogGOPS with these parameters; None: on an ideal network.");
   m.def("program_of", &program, "source"_a, "choices"_a, "rates"_a, "speed"_a = 1.0,
-        "region_speed"_a = std::vector<double>{}, "`choices`: algorithm and parameters of each of source.calls.");
+        "region_speed"_a = std::vector<double>{}, "balanced"_a = false,
+        "`choices`: algorithm and parameters of each of source.calls.");
 }

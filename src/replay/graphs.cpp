@@ -94,8 +94,9 @@ class Collectives {
 // The graph of one rank.
 class RankGraph {
  public:
-  RankGraph(const Source& source, Collectives& collectives, const Options& options, std::int32_t rank)
-      : source_(source), collectives_(collectives), options_(options), rank_(rank),
+  // `share`: of the recorded computing, before any speed.
+  RankGraph(const Source& source, Collectives& collectives, const Options& options, std::int32_t rank, double share)
+      : source_(source), collectives_(collectives), options_(options), rank_(rank), share_(share),
         sequence_(source.communicators(), 0) {}
 
   Result<goal::Graph> run(std::vector<Mark>& marks) {
@@ -154,7 +155,7 @@ class RankGraph {
   std::uint64_t picoseconds(const Event& e) const {
     double speed = e.place < options_.region_speed.size() ? options_.region_speed[e.place] : 0;
     if (speed <= 0) speed = options_.speed;
-    return static_cast<std::uint64_t>(std::llround(static_cast<double>(e.amount) * goal::picoseconds / speed));
+    return static_cast<std::uint64_t>(std::llround(static_cast<double>(e.amount) * goal::picoseconds * share_ / speed));
   }
 
   std::uint32_t append(const Operation& operation) {
@@ -219,6 +220,7 @@ class RankGraph {
   Collectives& collectives_;
   const Options& options_;
   std::int32_t rank_;
+  double share_;
   goal::GraphBuilder builder_;
   Point point_, next_; // before the current call, and what it leaves after
   bool waits_ = false; // the current call ends requests
@@ -249,16 +251,38 @@ std::string name_of(const Source& source, const CollectiveCall& call) {
   return fmt::format("{}{} on {} ranks", row.name, length, source.size_of(call.communicator));
 }
 
+namespace {
+
+// By which each rank's computing becomes the mean of all.
+std::vector<double> balancing_shares(const Source& source) {
+  std::vector<double> computing;
+  double sum = 0;
+  for (std::int32_t rank = 0; rank < source.ranks(); ++rank) {
+    double own = 0;
+    for (const Event& e : source.events(rank))
+      if (e.kind == Kind::compute) own += static_cast<double>(e.amount);
+    computing.push_back(own);
+    sum += own;
+  }
+  for (double& each : computing) each = each > 0 ? sum / source.ranks() / each : 1;
+  return computing;
+}
+
+} // namespace
+
 Result<Program> program_of(const Source& source, std::span<const Choice> choices, const Options& options) {
   if (choices.size() != source.calls().size()) return failed("there must be a choice for each collective");
   Collectives collectives(source, choices, options);
   Program program;
   program.graphs = goal::Graphs(source.ranks());
+  const std::vector<double> shares = options.balanced ? balancing_shares(source) : std::vector<double>{};
   std::unordered_multimap<std::int32_t, std::uint32_t> marks_of_graph;
   std::int64_t kept = 0;
   for (std::int32_t rank = 0; rank < source.ranks(); ++rank) {
     std::vector<Mark> marks;
-    auto graph = RankGraph(source, collectives, options, rank).run(marks);
+    auto graph =
+        RankGraph(source, collectives, options, rank, shares.empty() ? 1 : shares[static_cast<std::size_t>(rank)])
+            .run(marks);
     if (!graph) return graph.error();
     const std::size_t before = program.graphs.different();
     const auto operations = static_cast<std::int64_t>(graph->operations.size());

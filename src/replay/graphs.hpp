@@ -25,9 +25,10 @@ struct Choice {
 };
 
 struct Options {
-  double speed = 1;                          // of the processors, against those of the recording
-  std::vector<double> region_speed;          // by region; those beyond its end, and 0, take `speed`
-  goal::WorkRates rates;                     // of the reductions and copies in collectives
+  double speed = 1;                 // of the processors, against those of the recording
+  std::vector<double> region_speed; // by region; those beyond its end, and 0, take `speed`
+  bool balanced = false;            // each rank computes as long as the mean of all, in other proportions as recorded
+  goal::WorkRates rates;            // of the reductions and copies in collectives
   std::int64_t most = std::int64_t{1} << 26; // operations of all graphs
 };
 

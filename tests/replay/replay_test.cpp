@@ -92,6 +92,17 @@ TEST(Replay, AFasterProcessorComputesInLessTimeAndARegionHasASpeedOfItsOwn) {
   EXPECT_EQ(ends_of({sends, receives}, "L=2000,o=100,S=100", "", options), (Ends{800, 2900}));
 }
 
+TEST(Replay, BalancedRanksComputeAsLongAsTheMean) {
+  // Rank 0 waits for the signal of rank 1: 3000 + o + L + o. Rank 1 has had its own: o for each of the two.
+  const auto waits = [](std::int64_t ns) {
+    return Events{compute(ns), enter(), collective(CollectiveKind::barrier, 0), leave(), compute(ns)};
+  };
+  Options options;
+  options.balanced = true;
+  EXPECT_EQ(ends_of({waits(1000), waits(3000)}, "L=500,o=100,S=100", "dissemination"), (Ends{4700, 6200}));
+  EXPECT_EQ(ends_of({waits(1000), waits(3000)}, "L=500,o=100,S=100", "dissemination", options), Ends(2, 4700));
+}
+
 TEST(Replay, WhatANonBlockingCallBeginsOverlapsWithComputing) {
   const Events sends{enter(), event(Kind::start_send, 1, 1, 7, 1), leave(), compute(5000),
                      enter(), event(Kind::end_send, -1, 0, 0, 1),  leave(), compute(10)};

@@ -65,7 +65,7 @@ def anchor_of(path: Path) -> Path:
 class Rank:
     """What is read of a rank, in its order."""
 
-    rows: list[bytes] = field(default_factory=list)
+    rows: bytearray = field(default_factory=bytearray)
     last: int | None = None  # the time up to which all is told; None: MPI_Init has not ended
     begun: int = 0
     depth: int = 0  # calls of MPI in each other
@@ -139,7 +139,7 @@ class Reading:
     def compute(self, rank: Rank, time: int) -> None:
         if time > rank.last:
             ns = round((time - rank.last) * 1e9 / self.second)
-            rank.rows.append(ROW.pack(ns, 0, -1, 0, 0, rank.regions[-1], 0, COMPUTE, 0))
+            rank.rows += ROW.pack(ns, 0, -1, 0, 0, rank.regions[-1], 0, COMPUTE, 0)
             rank.computing += ns
         rank.last = max(time, rank.last)
 
@@ -157,7 +157,8 @@ class Reading:
         rank.call = region
         where = self.text(attributes, SITE) if attributes else ""
         site = self.sites[self.names[region], where]
-        return rank.rows.append(ROW.pack(0, 0, -1, 0, 0, site, 0, ENTER, 0))
+        rank.rows += ROW.pack(0, 0, -1, 0, 0, site, 0, ENTER, 0)
+        return None
 
     def leave(self, rank: Rank, time: int, _: object, region: int) -> None:
         if region not in self.of_mpi:
@@ -171,18 +172,18 @@ class Reading:
             rank.rows.clear()
             rank.last = rank.begun = time
         elif rank.depth == 0 and rank.last is not None and not rank.ended:
-            if rank.rows[-1][KIND_AT] == ENTER:  # nothing was told of it
-                rank.rows.pop()
+            if rank.rows[KIND_AT - ROW.size] == ENTER:  # nothing was told of it
+                del rank.rows[-ROW.size :]
                 self.silent[self.names[region]] += 1
             else:
-                rank.rows.append(LEFT)
+                rank.rows += LEFT
             rank.last = max(time, rank.last)
 
     # --- messages and collectives ---
 
     def told(self, rank: Rank, kind: int, **values: int) -> None:
         if rank.last is not None and not rank.ended:
-            rank.rows.append(row(kind, **values))
+            rank.rows += row(kind, **values)
 
     def mpi_send(self, rank: Rank, _: int, __: object, to: int, comm: int, tag: int, size: int) -> None:
         self.told(rank, SEND, amount=size, peer=self.members[comm][to], tag=tag)
@@ -250,7 +251,7 @@ class Reading:
         for number, rank in enumerate(self.ranks):
             if not rank.ended:
                 raise failed(f"the trace of rank {number} has no end", "it was cut off", AGAIN)
-            self.recording.set(number, b"".join(rank.rows))
+            self.recording.set(number, bytes(rank.rows))
         sites = [f"{name} at {where}" if where else name for name, where in self.sites]
         self.recording.name_places(sites)
         self.recording.complete()

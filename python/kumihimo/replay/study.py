@@ -24,6 +24,7 @@ class Question:
     wished: Wished
     speed: float = 1.0
     region_speed: dict[str, float] = field(default_factory=dict)
+    balanced: bool = False  # each rank computes as long as the mean
     tried: dict[Call, tuple[_collectives.Variant, _collectives.Parameters]] = field(default_factory=dict)
 
     def calls(self) -> list[Call]:
@@ -34,7 +35,7 @@ class Question:
 
     def program(self) -> _replay.Program:
         speeds = [self.region_speed.get(name, 0.0) for name in self.trace.regions]
-        return _replay.program_of(self.source, self.chosen(), self.machine.rates, self.speed, speeds)
+        return _replay.program_of(self.source, self.chosen(), self.machine.rates, self.speed, speeds, self.balanced)
 
     @property
     def every(self) -> int:
@@ -142,6 +143,7 @@ def changes(prediction: Prediction) -> list[Change]:
     faster = {name: 2 * speed for name, speed in question.region_speed.items()}
     tried = [
         Change("processors twice as fast", replace(question, speed=2 * question.speed, region_speed=faster).seconds()),
+        Change("the same computing on all ranks", replace(question, balanced=True).seconds()),
         Change("half the latency (L)", with_less(question, "L")),
         Change("half the overhead of a message (o)", with_less(question, "o")),
         Change("twice the bandwidth (G)", with_less(question, "G")),
