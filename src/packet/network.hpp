@@ -1,0 +1,717 @@
+// Packets on a fabric, event by event. Virtual cut-through: a packet goes on as soon as its head is there, the next link
+// is free, and the buffer behind that has room for all of it (a credit).
+//
+//   queue    Packets of a channel wait first in, first out; only the first one asks for an output. It is ready when its
+//            head has come, or so much later that its tail never lacks on a faster link. Its place is free, and the next
+//            packet may ask, when its tail has left; the credit is back one hop latency after that.
+//   link     Carries one packet at a time. Its arbiter serves the queues of its vertex in turn (round-robin), from a
+//            first turn that the seed draws. At the end of the way as many packets leave at once as there are engines.
+//   engine   Takes messages of its node in the order in which they came, and sends one to its end before the next. It is
+//            busy with a packet for the longer of its own and the first link's time, and the message's gap.
+//
+// At one time all that has happened counts before arbiters choose. With adaptive routing a packet asks all outputs on
+// its way; of outputs that choose at the same time, those that fewer packets ask come first.
+#pragma once
+
+#include "loggp/pool.hpp"
+#include "packet/events.hpp"
+#include "packet/routes.hpp"
+#include "packet/utilisation.hpp"
+
+#include <bit>
+#include <cassert>
+#include <type_traits>
+#include <utility>
+
+namespace kumihimo::packet {
+
+inline constexpr std::uint32_t nothing = loggp::no_link;
+
+template <class Routes, std::size_t words> // `words` of 64 queues at a vertex
+class Network {
+ public:
+  Network(const Fabric& fabric, const Options& options);
+
+  // A message that an engine may take from `now` on, which is not before the last time; the answer names it until the
+  // advance after the one that delivered it. `from` and `to`: different nodes of the job.
+  std::uint32_t submit(Time now, const Message& message);
+
+  Time next() const { return due_.empty() ? events_.next() : now_; } // when something happens; never: nothing will
+  void advance();                                                    // all that happens at next()
+
+  // Of the last advance, in the order of their submission: messages whose last byte has left its node, or arrived.
+  const std::vector<std::uint32_t>& sent() const { return sent_; }
+  const std::vector<std::uint32_t>& delivered() const { return delivered_; }
+  Traffic traffic() const;
+
+ private:
+  using Mask = std::array<std::uint64_t, words>; // of a vertex' queues: by arriving link and channel, then by engine
+  using Local = std::conditional_t<words == 1, std::uint8_t, std::uint16_t>; // number of a queue at its vertex
+  static constexpr std::uint32_t channels = Routes::channels;
+  static constexpr unsigned channel_bits = std::bit_width(channels - 1);
+  enum Kind : std::uint32_t { done, ready, engine, choose };
+  static constexpr unsigned kind_shift = 30;
+  static constexpr std::uint32_t queue_bits = (1U << kind_shift) - 1;
+  static constexpr std::uint8_t has_waited = 0x40, is_short = 0x80, axes_bits = 0x3F; // of Slot::bits
+
+  // 16 bytes, so that four slots of a channel are a line of the cache. The time is in units of picoseconds modulo 2^40.
+  struct alignas(16) Slot { // a packet
+    std::uint32_t low = 0;
+    std::uint8_t high = 0; // time when its head is here; of a free slot: from when the link may fill it
+    std::uint8_t bits = 0; // E2: it has waited; it is the short end of its message; channels of its axes
+    typename Routes::State route;
+    std::uint32_t message = 0;
+  };
+  struct Channel { // the queue behind a link; its first slots and the others in turn
+    std::uint8_t head = 0, count = 0;
+    bool asking : 1 = false, leaving : 1 = false; // its first packet
+    bool lacks_room : 1 = false;                  // its link waits for a slot
+    bool last_is_full : 1 = false;                // packet
+  };
+  // What decides on a link, and the queues at its end: a packet's hop touches this, a slot, and no more of the link.
+  struct alignas(64) Link {
+    std::array<Mask, channels> asking{}; // queues at its start whose first packet asks for it; with adaptive routing
+                                         // the last are all of them, and those before ask for the escape
+    Mask waited{};                       // those that E2 has counted
+    std::uint32_t message = 0;           // that it carries, or carried last
+    std::int32_t from = 0, to = 0;
+    Local turn = 0, first_local = 0; // of the next to be served; of its channel 0 at its end
+    std::uint8_t speed = 0;
+    bool busy : 1 = false, chooses : 1 = false; // it is in the list of those that choose now
+    bool ever_waited : 1 = false;
+    std::array<Channel, channels> channel{};
+  };
+  struct alignas(64) Engine {
+    Slot packet;
+    std::uint32_t message = nothing;
+    std::int32_t vertex = 0;
+    Time free = 0;
+    Local local = 0;
+    bool busy = false, asking = false;
+  };
+  struct Node {
+    Mask asking{};                                 // for delivery
+    Time injection = 0, delivery = 0;              // from when all engines together may start the next packet
+    Time wakes = 0;                                // for a delivery
+    std::uint32_t first = nothing, last = nothing; // messages that no engine has taken
+    Local turn = 0;
+    std::uint8_t busy = 0; // engines that receive
+    bool chooses = false;
+  };
+  struct Flow {                         // a message
+    std::uint64_t number = 0, left = 0; // bytes that are not in packets yet
+    std::uint64_t undelivered = 0;      // packets
+    Time gap = 0;
+    std::uint32_t next = nothing;
+    std::uint16_t short_bytes = 0; // of its last packet, with the header
+    std::uint8_t bits = 0;
+    typename Routes::State route;
+  };
+  struct Lanes { // of a speed
+    std::uint8_t full = 0, hop = 0, delivery = 0;
+    Time full_time = 0, delivery_time = 0;
+  };
+
+  void handle(const Event& event);
+  void prefetch_far(const Event& event) const;
+  void prefetch_soon(const Event& event) const;
+  void leave_link(std::uint32_t q, bool delivered);
+  void leave_engine(std::uint32_t q);
+  void deliver(const Slot& packet);
+  void serve_engines();
+  void start_packet(std::int32_t v, std::uint32_t q);
+  void ask(std::uint32_t q);
+  bool comes_late(std::uint32_t q, const Slot& packet, const Hop* hops, std::size_t count);
+  void choose_all();
+  void choose_link(std::uint32_t o);
+  void choose_delivery(std::int32_t v);
+  bool has_room(std::uint32_t o, std::uint32_t channel);
+  void cross(std::uint32_t o, std::uint32_t q, std::uint32_t channel);
+  void start_delivery(std::int32_t v, std::uint32_t q);
+  void stop_asking(std::uint32_t q, const Slot& packet, std::uint32_t o);
+  void count_waiting();
+  void find_taken(Link& link, std::uint32_t local);
+
+  // Queues: link << channel_bits | channel; from first_engine_ on those of engines, vertex by vertex.
+  bool is_engine(std::uint32_t q) const { return q >= first_engine_; }
+  Engine& engine_of(std::uint32_t q) { return engines_[q - first_engine_]; }
+  Link& link_of(std::uint32_t q) { return links_[q >> channel_bits]; }
+  const Link& link_of(std::uint32_t q) const { return links_[q >> channel_bits]; }
+  Channel& channel_of(std::uint32_t q) { return link_of(q).channel[q & ((1U << channel_bits) - 1)]; }
+  const Channel& channel_of(std::uint32_t q) const { return link_of(q).channel[q & ((1U << channel_bits) - 1)]; }
+  const Slot& slot(std::uint32_t q, std::uint32_t i) const {
+    return slots_[static_cast<std::size_t>(q) * capacity_ + (i < capacity_ ? i : i - capacity_)];
+  }
+  Slot& slot(std::uint32_t q, std::uint32_t i) { return const_cast<Slot&>(std::as_const(*this).slot(q, i)); }
+  Slot& first_of(std::uint32_t q) { return is_engine(q) ? engine_of(q).packet : slot(q, channel_of(q).head); }
+  std::int32_t vertex_of(std::uint32_t q) { return is_engine(q) ? engine_of(q).vertex : link_of(q).to; }
+  std::uint32_t local_of(std::uint32_t q) {
+    return is_engine(q) ? engine_of(q).local : link_of(q).first_local + (q & ((1U << channel_bits) - 1));
+  }
+  std::uint32_t queue_at(std::int32_t v, std::uint32_t local) const {
+    const std::uint32_t place = local / channels, engines = static_cast<std::uint32_t>(fabric_.engines);
+    const auto most = static_cast<std::uint32_t>(fabric_.most_arriving);
+    if (place >= most) return first_engine_ + static_cast<std::uint32_t>(v) * engines + local - most * channels;
+    return fabric_.arriving[static_cast<std::size_t>(v) * most + place] << channel_bits | local % channels;
+  }
+  bool is_asking(std::uint32_t q) { return is_engine(q) ? engine_of(q).asking : channel_of(q).asking; }
+  void is_ready(std::uint32_t q) {
+    if (is_engine(q))
+      engine_of(q).asking = true;
+    else
+      channel_of(q).asking = true;
+    fresh_.push_back(q);
+  }
+
+  static void set(Mask& mask, std::uint32_t i) { mask[i / 64] |= std::uint64_t{1} << (i % 64); }
+  static void clear(Mask& mask, std::uint32_t i) { mask[i / 64] &= ~(std::uint64_t{1} << (i % 64)); }
+  static bool any(const Mask& mask) {
+    std::uint64_t all = 0;
+    for (const std::uint64_t word : mask) all |= word;
+    return all != 0;
+  }
+  static Mask all_asking(const Link& link) {
+    Mask all = link.asking[channels - 1];
+    if constexpr (!Routes::adaptive)
+      for (std::size_t c = 0; c + 1 < channels; ++c)
+        for (std::size_t word = 0; word < words; ++word) all[word] |= link.asking[c][word];
+    return all;
+  }
+  template <class Fn>
+  static void for_each(const Mask& mask, Fn&& fn) {
+    for (std::size_t word = 0; word < words; ++word)
+      for (std::uint64_t left = mask[word]; left != 0; left &= left - 1)
+        fn(static_cast<std::uint32_t>(64 * word) + static_cast<std::uint32_t>(std::countr_zero(left)));
+  }
+  static std::uint32_t next_turn(const Mask& mask, std::uint32_t turn);
+  void mark(std::uint32_t o) {
+    if (links_[o].chooses) return;
+    links_[o].chooses = true;
+    choosing_.push_back(o);
+  }
+  void mark_node(std::int32_t v) {
+    if (node_of(v).chooses) return;
+    node_of(v).chooses = true;
+    choosing_nodes_.push_back(v);
+  }
+
+  // Times of slots are near the time now: refresh() sees to it.
+  static constexpr unsigned time_bits = 40;
+  static void set_time(Slot& slot, Time time) {
+    slot.low = static_cast<std::uint32_t>(time), slot.high = static_cast<std::uint8_t>(time >> 32);
+  }
+  Time time_of_slot(const Slot& slot) const {
+    const Time stored = static_cast<Time>(slot.high) << 32 | slot.low;
+    return now_ + static_cast<Time>(static_cast<std::int64_t>((stored - now_) << (64 - time_bits)) >> (64 - time_bits));
+  }
+  void refresh(Time next);
+
+  std::uint64_t bytes_of(const Slot& packet) const {
+    return (packet.bits & is_short) == 0 ? full_ : flows_[packet.message].short_bytes;
+  }
+  Time link_time(std::uint8_t speed, std::uint64_t bytes) const {
+    return bytes == full_ ? lanes_[speed].full_time : time_of(bytes, fabric_.speeds[speed].femtoseconds);
+  }
+  Node& node_of(std::int32_t v) { return nodes_[static_cast<std::size_t>(v)]; }
+  std::uint64_t injection(std::int32_t v) const { return fabric_.injection[static_cast<std::size_t>(v)]; }
+
+  const Fabric& fabric_;
+  const Options options_;
+  Routes routes_;
+  const std::uint64_t full_; // bytes of a full packet with its header
+  const std::uint32_t capacity_, first_engine_;
+  Events events_;
+  std::vector<Link> links_;
+  std::vector<Slot> slots_;
+  std::vector<Engine> engines_;
+  std::vector<Node> nodes_; // by vertex
+  std::vector<Lanes> lanes_;
+  std::vector<std::uint64_t> bytes_; // by link
+  loggp::Pool<Flow> flows_;
+  Utilisation use_;
+  Traffic traffic_;
+  bool mixed_ = false, full_outlasts_hop_ = true; // links of several rates; a packet takes longer than a hop's latency
+  Time now_ = 0, refreshed_ = 0;
+  std::uint64_t submitted_ = 0;
+  std::vector<std::int32_t> due_;                 // vertices whose engines may have something to send
+  std::vector<std::uint32_t> fresh_;              // queues whose first packet became ready now
+  std::vector<std::uint32_t> choosing_, granted_; // links
+  std::vector<std::int32_t> choosing_nodes_;
+  std::vector<std::uint64_t> keys_;
+  std::vector<std::uint32_t> sent_, delivered_;
+};
+
+template <class Routes, std::size_t words>
+Network<Routes, words>::Network(const Fabric& fabric, const Options& options)
+    : fabric_(fabric), options_(options), routes_(fabric),
+      full_(static_cast<std::uint64_t>(options.packet_bytes + options.header_bytes)),
+      capacity_(static_cast<std::uint32_t>(options.buffer_packets)), first_engine_(fabric.links << channel_bits),
+      links_(fabric.links), slots_((static_cast<std::size_t>(fabric.links) << channel_bits) * capacity_),
+      engines_(static_cast<std::size_t>(fabric.vertices) * static_cast<std::size_t>(fabric.engines)),
+      nodes_(static_cast<std::size_t>(fabric.vertices)), bytes_(fabric.links),
+      use_(std::max<std::size_t>(1, fabric.topology->link_classes().size()), static_cast<std::size_t>(options.bins)) {
+  static_assert(sizeof(Slot) == 16 && (words > 1 || channels > 3 || sizeof(Link) == 64));
+  for (const Speed& speed : fabric.speeds) {
+    const Time full = time_of(full_, speed.femtoseconds), delivery = std::max(full, time_of(full_, fabric.usual_engine));
+    lanes_.push_back({events_.lane_of(full), events_.lane_of(speed.latency), events_.lane_of(delivery), full, delivery});
+    mixed_ = mixed_ || speed.femtoseconds != fabric.speeds.front().femtoseconds;
+    full_outlasts_hop_ = full_outlasts_hop_ && !mixed_ && full >= speed.latency;
+  }
+  const auto most = static_cast<std::uint32_t>(fabric.most_arriving), engines = static_cast<std::uint32_t>(fabric.engines);
+  const std::uint32_t queues = most * channels + engines;
+  for (std::uint32_t o = 0; o < fabric.links; ++o) {
+    if (fabric.from[o] < 0) continue;
+    Link& link = links_[o];
+    ++traffic_.links;
+    link.from = fabric.from[o], link.to = fabric.to[o], link.speed = static_cast<std::uint8_t>(fabric.speed[o]);
+    link.first_local = static_cast<Local>(fabric.place[o] * channels);
+    link.turn = static_cast<Local>(mixed(options.seed, o) % queues);
+  }
+  for (std::uint32_t v = 0; v < nodes_.size(); ++v) {
+    nodes_[v].turn = static_cast<Local>(mixed(options.seed, fabric.links + v) % queues);
+    for (std::uint32_t e = 0; e < engines; ++e) {
+      Engine& here = engines_[v * engines + e];
+      here.vertex = static_cast<std::int32_t>(v), here.local = static_cast<Local>(most * channels + e);
+    }
+  }
+}
+
+template <class Routes, std::size_t words>
+std::uint32_t Network<Routes, words>::submit(Time now, const Message& message) {
+  assert(now >= now_ && now <= next());
+  if (now > now_) refresh(now);
+  now_ = now;
+  const auto payload = static_cast<std::uint64_t>(options_.packet_bytes);
+  Flow flow;
+  flow.number = submitted_++;
+  flow.left = message.bytes;
+  flow.gap = message.gap;
+  const std::uint64_t rest = message.bytes % payload;
+  if (rest > 0 || message.bytes == 0)
+    flow.short_bytes = static_cast<std::uint16_t>(rest + static_cast<std::uint64_t>(options_.header_bytes));
+  const std::int32_t from = fabric_.vertex[static_cast<std::size_t>(message.from)];
+  flow.route = routes_.start(from, fabric_.vertex[static_cast<std::size_t>(message.to)], flow.number, flow.bits);
+  const std::uint32_t id = flows_.take(flow);
+  Node& node = node_of(from);
+  (node.first == nothing ? node.first : flows_[node.last].next) = id;
+  node.last = id;
+  due_.push_back(from);
+  ++traffic_.messages, traffic_.bytes += message.bytes;
+  return id;
+}
+
+template <class Routes, std::size_t words>
+void Network<Routes, words>::advance() {
+  const Time next = this->next();
+  if (next > now_) refresh(next);
+  now_ = next;
+  for (const std::uint32_t m : delivered_) routes_.finish(flows_[m].route), flows_.give_back(m);
+  sent_.clear(), delivered_.clear(), fresh_.clear();
+  traffic_.events += events_.take(
+      now_, [this](const Event& far) { prefetch_far(far); }, [this](const Event& soon) { prefetch_soon(soon); },
+      [this](const Event& event) { handle(event); });
+  if (!due_.empty()) serve_engines();
+  for (const std::uint32_t q : fresh_) ask(q);
+  choose_all();
+  count_waiting();
+  const auto earlier = [this](std::uint32_t a, std::uint32_t b) { return flows_[a].number < flows_[b].number; };
+  if (sent_.size() > 1) std::sort(sent_.begin(), sent_.end(), earlier);
+  if (delivered_.size() > 1) std::sort(delivered_.begin(), delivered_.end(), earlier);
+}
+
+// Before the time goes on to `next`: times of slots that would be too long ago become `next`.
+template <class Routes, std::size_t words>
+void Network<Routes, words>::refresh(Time next) {
+  if (next - refreshed_ < Time{1} << (time_bits - 2)) return;
+  refreshed_ = next;
+  for (Slot& each : slots_)
+    if (time_of_slot(each) < next) set_time(each, next);
+}
+
+template <class Routes, std::size_t words>
+void Network<Routes, words>::prefetch_far(const Event& event) const {
+  const std::uint32_t q = event.queue & queue_bits;
+  if (event.output < links_.size())
+    __builtin_prefetch(&links_[event.output]);
+  else
+    __builtin_prefetch(&nodes_[event.output - links_.size()]);
+  if (is_engine(q)) return __builtin_prefetch(&engines_[q - first_engine_]);
+  __builtin_prefetch(&link_of(q));
+  __builtin_prefetch(&slots_[static_cast<std::size_t>(q) * capacity_]);
+}
+
+// What the event will touch beside its link and queue, which are at hand.
+template <class Routes, std::size_t words>
+void Network<Routes, words>::prefetch_soon(const Event& event) const {
+  const std::uint32_t q = event.queue & queue_bits;
+  if (is_engine(q)) return;
+  const Channel& channel = channel_of(q);
+  const bool is_done = event.queue >> kind_shift == done;
+  std::array<Hop, Routes::most_hops> hops;
+  const Slot& packet = slot(q, channel.head + (is_done ? 1U : 0U));
+  const std::size_t count = routes_.hops(packet.route, packet.bits & axes_bits, link_of(q).to, hops.data());
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint32_t o = hops[i].output;
+    if (o >= links_.size()) return;
+    __builtin_prefetch(&links_[o]);
+    __builtin_prefetch(&slots_[(static_cast<std::size_t>(o) << channel_bits | (Routes::adaptive ? channels - 1 : hops[i].channel)) * capacity_]);
+  }
+}
+
+template <class Routes, std::size_t words>
+void Network<Routes, words>::handle(const Event& event) {
+  const std::uint32_t q = event.queue & queue_bits, o = event.output;
+  const bool is_link = o < links_.size();
+  switch (event.queue >> kind_shift) {
+  case done:
+    if (is_link)
+      links_[o].busy = false;
+    else
+      --nodes_[o - links_.size()].busy;
+    if (is_engine(q))
+      leave_engine(q);
+    else
+      leave_link(q, !is_link);
+    break;
+  case ready: {
+    if (is_engine(q)) return is_ready(q);
+    const Channel& channel = channel_of(q);
+    if (!channel.asking && !channel.leaving && channel.count > 0 && time_of_slot(slot(q, channel.head)) <= now_)
+      is_ready(q);
+    return;
+  }
+  case engine:
+    engine_of(q).busy = false;
+    due_.push_back(engine_of(q).vertex);
+    return;
+  default: break; // choose
+  }
+  if (!is_link)
+    mark_node(static_cast<std::int32_t>(o - links_.size()));
+  else if (any(all_asking(links_[o])))
+    mark(o);
+}
+
+// The tail of a packet has left the queue behind a link.
+template <class Routes, std::size_t words>
+void Network<Routes, words>::leave_link(std::uint32_t q, bool delivered) {
+  Link& link = link_of(q);
+  Channel& channel = channel_of(q);
+  Slot& first = slot(q, channel.head);
+  if (delivered) deliver(first);
+  const Time back = now_ + fabric_.speeds[link.speed].latency;
+  set_time(first, back);
+  channel.leaving = false;
+  --channel.count;
+  channel.head = static_cast<std::uint8_t>(channel.head + 1U == capacity_ ? 0 : channel.head + 1U);
+  if (channel.lacks_room) events_.push(lanes_[link.speed].hop, {back, q >> channel_bits, q | choose << kind_shift});
+  channel.lacks_room = false;
+  if (channel.count > 0 && time_of_slot(slot(q, channel.head)) <= now_) is_ready(q);
+}
+
+template <class Routes, std::size_t words>
+void Network<Routes, words>::leave_engine(std::uint32_t q) {
+  Engine& sender = engine_of(q);
+  if (flows_[sender.message].left == 0) {
+    sent_.push_back(sender.message);
+    sender.message = nothing;
+  }
+  if (sender.free > now_) return events_.push({sender.free, 0, q | engine << kind_shift});
+  sender.busy = false;
+  due_.push_back(sender.vertex);
+}
+
+template <class Routes, std::size_t words>
+void Network<Routes, words>::deliver(const Slot& packet) {
+  Flow& flow = flows_[packet.message];
+  if (--flow.undelivered == 0 && flow.left == 0) delivered_.push_back(packet.message);
+  ++traffic_.packets, traffic_.packets_waited += (packet.bits & has_waited) != 0;
+  traffic_.last = now_;
+}
+
+// Engines that are free start the next packet of their message, or the first one of the next message.
+template <class Routes, std::size_t words>
+void Network<Routes, words>::serve_engines() {
+  if (due_.size() > 1) {
+    std::sort(due_.begin(), due_.end());
+    due_.erase(std::unique(due_.begin(), due_.end()), due_.end());
+  }
+  const auto engines = static_cast<std::uint32_t>(fabric_.engines);
+  for (const std::int32_t v : due_)
+    for (std::uint32_t e = 0; e < engines; ++e) {
+      const std::uint32_t q = first_engine_ + static_cast<std::uint32_t>(v) * engines + e;
+      Engine& sender = engine_of(q);
+      Node& node = node_of(v);
+      if (sender.busy || (sender.message == nothing && node.first == nothing)) continue;
+      if (sender.message == nothing) {
+        sender.message = node.first;
+        node.first = flows_[node.first].next;
+      }
+      start_packet(v, q);
+    }
+  due_.clear();
+}
+
+template <class Routes, std::size_t words>
+void Network<Routes, words>::start_packet(std::int32_t v, std::uint32_t q) {
+  Engine& sender = engine_of(q);
+  Flow& flow = flows_[sender.message];
+  const bool full = flow.left >= static_cast<std::uint64_t>(options_.packet_bytes);
+  flow.left -= full ? static_cast<std::uint64_t>(options_.packet_bytes) : flow.left;
+  ++flow.undelivered;
+  sender.busy = true;
+  sender.packet.bits = flow.bits | (full ? std::uint8_t{0} : is_short);
+  sender.packet.route = flow.route;
+  sender.packet.message = sender.message;
+  Time start = now_;
+  if (injection(v) > 0) {
+    start = std::max(now_, node_of(v).injection);
+    node_of(v).injection = start + time_of(bytes_of(sender.packet), injection(v));
+  }
+  if (start > now_) return events_.push({start, 0, q | ready << kind_shift});
+  is_ready(q);
+}
+
+template <class Routes, std::size_t words>
+void Network<Routes, words>::ask(std::uint32_t q) {
+  const Slot& packet = first_of(q);
+  const std::int32_t v = vertex_of(q);
+  const std::uint32_t local = local_of(q);
+  std::array<Hop, Routes::most_hops> hops;
+  const std::size_t count = routes_.hops(packet.route, packet.bits & axes_bits, v, hops.data());
+  if (count == 0) {
+    set(node_of(v).asking, local);
+    return mark_node(v);
+  }
+  if (mixed_ && comes_late(q, packet, hops.data(), count)) return;
+  for (std::size_t i = 0; i < count; ++i) {
+    Link& link = links_[hops[i].output];
+    set(link.asking[Routes::adaptive ? channels - 1 : hops[i].channel], local);
+    if (Routes::adaptive && i == 0) set(link.asking[hops[i].channel], local);
+    if (!link.busy) mark(hops[i].output);
+  }
+}
+
+// A link that is faster than the one that the packet came by must wait, or would run out of bytes.
+template <class Routes, std::size_t words>
+bool Network<Routes, words>::comes_late(std::uint32_t q, const Slot& packet, const Hop* hops, std::size_t count) {
+  if (is_engine(q)) return false;
+  const std::uint64_t bytes = bytes_of(packet);
+  Time least = never;
+  for (std::size_t i = 0; i < count; ++i) least = std::min(least, link_time(links_[hops[i].output].speed, bytes));
+  const Time came = link_time(link_of(q).speed, bytes), start = time_of_slot(packet) + came - std::min(came, least);
+  if (start <= now_) return false;
+  channel_of(q).asking = false;
+  events_.push({start, 0, q | ready << kind_shift});
+  return true;
+}
+
+template <class Routes, std::size_t words>
+void Network<Routes, words>::choose_all() {
+  granted_.clear();
+  if constexpr (Routes::adaptive) {
+    keys_.clear();
+    for (const std::uint32_t o : choosing_) {
+      std::uint64_t asking = 0;
+      for (const std::uint64_t word : links_[o].asking[channels - 1]) asking += static_cast<std::uint64_t>(std::popcount(word));
+      keys_.push_back(asking << 32 | o);
+    }
+    if (keys_.size() > 1) std::sort(keys_.begin(), keys_.end());
+    for (const std::uint64_t key : keys_) choose_link(static_cast<std::uint32_t>(key));
+  } else {
+    for (const std::uint32_t o : choosing_) choose_link(o);
+  }
+  choosing_.clear();
+  for (const std::int32_t v : choosing_nodes_) choose_delivery(v);
+  choosing_nodes_.clear();
+}
+
+// The first one from the turn on, round to it.
+template <class Routes, std::size_t words>
+std::uint32_t Network<Routes, words>::next_turn(const Mask& mask, std::uint32_t turn) {
+  const std::size_t first = turn / 64 % words;
+  const std::uint64_t from_turn = ~std::uint64_t{0} << (turn % 64);
+  for (std::size_t n = 0; n <= words; ++n) {
+    const std::size_t word = (first + n) % words;
+    const std::uint64_t left = n == 0 ? mask[word] & from_turn : n == words ? mask[word] & ~from_turn : mask[word];
+    if (left != 0) return static_cast<std::uint32_t>(64 * word) + static_cast<std::uint32_t>(std::countr_zero(left));
+  }
+  return nothing;
+}
+
+template <class Routes, std::size_t words>
+void Network<Routes, words>::choose_link(std::uint32_t o) {
+  Link& link = links_[o];
+  link.chooses = false;
+  if (link.busy) return;
+  Mask fit{};
+  std::uint32_t room = 0; // by channel, a bit
+  for (std::uint32_t c = channels; c-- > 0;) {
+    if (!any(link.asking[c]) || !has_room(o, c)) continue;
+    room |= 1U << c;
+    for (std::size_t word = 0; word < words; ++word) fit[word] |= link.asking[c][word];
+  }
+  const std::uint32_t local = next_turn(fit, link.turn);
+  if (local == nothing) return;
+  std::uint32_t channel = channels - 1;
+  while ((room >> channel & 1) == 0 || (link.asking[channel][local / 64] >> (local % 64) & 1) == 0) --channel;
+  link.turn = static_cast<Local>((local + 1) % (64 * words));
+  cross(o, queue_at(link.from, local), channel);
+}
+
+template <class Routes, std::size_t words>
+void Network<Routes, words>::choose_delivery(std::int32_t v) {
+  Node& node = node_of(v);
+  node.chooses = false;
+  while (node.busy < fabric_.engines && any(node.asking)) {
+    if (node.delivery > now_) {
+      if (node.wakes != node.delivery)
+        events_.push({node.delivery, static_cast<std::uint32_t>(links_.size()) + static_cast<std::uint32_t>(v), choose << kind_shift});
+      node.wakes = node.delivery;
+      return;
+    }
+    const std::uint32_t local = next_turn(node.asking, node.turn);
+    node.turn = static_cast<Local>((local + 1) % (64 * words));
+    clear(node.asking, local);
+    start_delivery(v, queue_at(v, local));
+  }
+}
+
+// Whether a slot of the channel is free behind the link. If not, the link chooses again when one is.
+template <class Routes, std::size_t words>
+bool Network<Routes, words>::has_room(std::uint32_t o, std::uint32_t c) {
+  Channel& channel = links_[o].channel[c];
+  const std::uint32_t q = o << channel_bits | c;
+  if (channel.count == capacity_) {
+    channel.lacks_room = true;
+    return false;
+  }
+  const Time back = time_of_slot(slot(q, channel.head + channel.count));
+  if (back <= now_) return true;
+  events_.push({back, o, q | choose << kind_shift});
+  return false;
+}
+
+template <class Routes, std::size_t words>
+void Network<Routes, words>::stop_asking(std::uint32_t q, const Slot& packet, std::uint32_t o) {
+  const std::uint32_t local = local_of(q);
+  const auto stop = [&](Link& link) {
+    for (Mask& mask : link.asking) clear(mask, local);
+    clear(link.waited, local);
+  };
+  if constexpr (Routes::adaptive) {
+    std::array<Hop, Routes::most_hops> hops;
+    const std::size_t count = routes_.hops(packet.route, packet.bits & axes_bits, links_[o].from, hops.data());
+    for (std::size_t i = 0; i < count; ++i) stop(links_[hops[i].output]);
+  } else {
+    stop(links_[o]);
+  }
+}
+
+template <class Routes, std::size_t words>
+void Network<Routes, words>::cross(std::uint32_t o, std::uint32_t q, std::uint32_t c) {
+  Link& link = links_[o];
+  const Slot& packet = first_of(q);
+  stop_asking(q, packet, o);
+  const Speed& speed = fabric_.speeds[link.speed];
+  const Lanes& lanes = lanes_[link.speed];
+  const bool full = (packet.bits & is_short) == 0;
+  const std::uint64_t bytes = bytes_of(packet);
+  const Time time = full ? lanes.full_time : time_of(bytes, speed.femtoseconds);
+  if (is_engine(q)) {
+    Engine& sender = engine_of(q);
+    sender.asking = false;
+    sender.free = now_ + std::max(time, time_of(bytes, fabric_.engine[static_cast<std::size_t>(sender.vertex)])) +
+                  flows_[packet.message].gap;
+  } else {
+    channel_of(q).asking = false, channel_of(q).leaving = true;
+  }
+  link.busy = true;
+  link.message = packet.message;
+  bytes_[o] += bytes - static_cast<std::uint64_t>(options_.header_bytes);
+  granted_.push_back(o);
+  ++traffic_.packet_hops;
+  use_.add(static_cast<std::size_t>(speed.link_class), now_, time);
+
+  Channel& behind = link.channel[c];
+  const std::uint32_t next = o << channel_bits | c;
+  Slot& moved = slot(next, behind.head + behind.count);
+  moved = packet;
+  moved.bits = static_cast<std::uint8_t>((packet.bits & ~axes_bits) |
+                                         routes_.cross(moved.route, packet.bits & axes_bits, o, link.from));
+  set_time(moved, now_ + speed.latency);
+  // A packet before it that has not started to leave is still there when it comes.
+  const bool is_behind = full_outlasts_hop_ && behind.last_is_full && behind.count > behind.leaving;
+  if (!is_behind) events_.push(lanes.hop, {now_ + speed.latency, o, next | ready << kind_shift});
+  ++behind.count;
+  behind.last_is_full = full;
+  events_.push(full ? lanes.full : Events::none, {now_ + time, o, q | done << kind_shift});
+}
+
+// The packet stays first in its queue until it is delivered.
+template <class Routes, std::size_t words>
+void Network<Routes, words>::start_delivery(std::int32_t v, std::uint32_t q) {
+  channel_of(q).asking = false, channel_of(q).leaving = true;
+  ++node_of(v).busy;
+  const Slot& packet = first_of(q);
+  const std::uint64_t own = fabric_.engine[static_cast<std::size_t>(v)], bytes = bytes_of(packet);
+  const std::uint8_t speed = link_of(q).speed;
+  const bool usual = bytes == full_ && own == fabric_.usual_engine;
+  const Time time = usual ? lanes_[speed].delivery_time : std::max(time_of(bytes, own), link_time(speed, bytes));
+  if (injection(v) > 0) node_of(v).delivery = now_ + time_of(bytes, injection(v));
+  events_.push(usual ? lanes_[speed].delivery : Events::none,
+               {now_ + time, static_cast<std::uint32_t>(links_.size()) + static_cast<std::uint32_t>(v), q | done << kind_shift});
+}
+
+// E2, after all have chosen: packets that became ready now at a link that is taken, and those that wait at a link that
+// another message has taken now.
+template <class Routes, std::size_t words>
+void Network<Routes, words>::count_waiting() {
+  for (const std::uint32_t q : fresh_) {
+    if (!is_asking(q)) continue;
+    const Slot& packet = first_of(q);
+    std::array<Hop, Routes::most_hops> hops;
+    const std::size_t count = routes_.hops(packet.route, packet.bits & axes_bits, vertex_of(q), hops.data());
+    for (std::size_t i = 0; i < count; ++i)
+      if (Link& link = links_[hops[i].output]; link.busy) find_taken(link, local_of(q));
+  }
+  for (const std::uint32_t o : granted_) {
+    Link& link = links_[o];
+    Mask left = all_asking(link);
+    for (std::size_t word = 0; word < words; ++word) left[word] &= ~link.waited[word];
+    for_each(left, [&](std::uint32_t local) { find_taken(link, local); });
+  }
+}
+
+template <class Routes, std::size_t words>
+void Network<Routes, words>::find_taken(Link& link, std::uint32_t local) {
+  Slot& packet = first_of(queue_at(link.from, local));
+  if (packet.message == link.message) return;
+  set(link.waited, local);
+  link.ever_waited = true;
+  packet.bits |= has_waited;
+}
+
+template <class Routes, std::size_t words>
+Traffic Network<Routes, words>::traffic() const {
+  Traffic traffic = traffic_;
+  traffic.link_bytes = bytes_;
+  const auto names = fabric_.topology->link_classes();
+  for (std::size_t c = 0; c < std::max<std::size_t>(1, names.size()); ++c)
+    traffic.classes.push_back({names.empty() ? "all" : names[c], 0, {}});
+  for (std::uint32_t o = 0; o < fabric_.links; ++o) {
+    if (fabric_.from[o] < 0) continue;
+    traffic.links_waited += links_[o].ever_waited;
+    ++traffic.classes[static_cast<std::size_t>(fabric_.speeds[links_[o].speed].link_class)].links;
+  }
+  traffic.bin = use_.width();
+  const std::size_t bins = traffic.last == 0 ? 0 : static_cast<std::size_t>((traffic.last - 1) / traffic.bin) + 1;
+  for (std::size_t c = 0; c < traffic.classes.size(); ++c)
+    for (std::size_t bin = 0; bin < std::min(bins, use_.bins()); ++bin) {
+      const double all = static_cast<double>(traffic.bin) * static_cast<double>(traffic.classes[c].links);
+      traffic.classes[c].utilisation.push_back(all > 0 ? static_cast<double>(use_.busy(c, bin)) / all : 0);
+    }
+  return traffic;
+}
+
+} // namespace kumihimo::packet

@@ -1,0 +1,47 @@
+// The network's kind for a fabric, and what takes no network.
+#pragma once
+
+#include "packet/network.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace kumihimo::packet {
+
+// fn(network) of the kind that fits. Errors: a vertex with too many links.
+template <class Fn>
+auto with_network(const Fabric& fabric, const Options& options, Fn&& fn)
+    -> decltype(fn(Network<TableRoutes<1>, 1>(fabric, options))) {
+  const auto queues = [&](std::size_t channels) { // at a vertex
+    return static_cast<std::size_t>(fabric.most_arriving) * channels + static_cast<std::size_t>(fabric.engines);
+  };
+  if (fabric.torus && queues(3) <= 64) {
+    if (options.routing == Routing::adaptive) return fn(Network<TorusRoutes<true>, 1>(fabric, options));
+    return fn(Network<TorusRoutes<false>, 1>(fabric, options));
+  }
+  constexpr std::size_t limit = 1024;
+  if (fabric.channels == 1 && queues(1) <= 64) return fn(Network<TableRoutes<1>, 1>(fabric, options));
+  if (fabric.channels == 1 && queues(1) <= limit) return fn(Network<TableRoutes<1>, limit / 64>(fabric, options));
+  if (queues(8) <= 128) return fn(Network<TableRoutes<8>, 2>(fabric, options));
+  if (queues(8) <= limit) return fn(Network<TableRoutes<8>, limit / 64>(fabric, options));
+  return not_applicable(fmt::format("the packet model knows at most {} links at a switch", fabric.channels == 1 ? 1000 : 125),
+                        fabric.most_arriving, "take --model flow");
+}
+
+// Messages between ranks of a node.
+class LocalCopies {
+ public:
+  explicit LocalCopies(const Machine& machine)
+      : latency_(static_cast<Time>(std::llround(machine.node.shared_memory_latency.value.value * 1e12))),
+        femtoseconds_(1e15 / machine.node.shared_memory_bandwidth.value.value) {}
+  Time time(std::uint64_t bytes) const {
+    return latency_ + static_cast<Time>(std::llround(static_cast<double>(bytes) * femtoseconds_ / 1000));
+  }
+
+ private:
+  Time latency_;
+  double femtoseconds_; // a byte
+};
+
+} // namespace kumihimo::packet
