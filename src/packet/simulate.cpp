@@ -41,7 +41,7 @@ Result<RawOutcome> run(const Machine& machine, std::span<const Message> messages
   std::stable_sort(order.begin(), order.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return messages[a].start < messages[b].start; });
   const LocalCopies copies(machine);
-  return with_network(fabric, options, [&](auto&& network) -> Result<RawOutcome> {
+  return with_network(fabric, options, [&](auto& network) -> Result<RawOutcome> {
     RawOutcome outcome{std::vector<Time>(messages.size()), {}};
     std::vector<std::uint32_t> index; // of the messages under way
     for (std::size_t next = 0; next < order.size() || network.next() != never;) {

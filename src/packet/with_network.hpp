@@ -12,19 +12,20 @@ namespace kumihimo::packet {
 // fn(network) of the kind that fits. Errors: a vertex with too many links.
 template <class Fn>
 auto with_network(const Fabric& fabric, const Options& options, Fn&& fn)
-    -> decltype(fn(Network<TableRoutes<1>, 1>(fabric, options))) {
+    -> decltype(fn(std::declval<Network<TableRoutes<1>, 1>&>())) {
+  const auto on = [&](auto network) { return fn(network); };
   const auto queues = [&](std::size_t channels) { // at a vertex
     return static_cast<std::size_t>(fabric.most_arriving) * channels + static_cast<std::size_t>(fabric.engines);
   };
   if (fabric.torus && queues(3) <= 64) {
-    if (options.routing == Routing::adaptive) return fn(Network<TorusRoutes<true>, 1>(fabric, options));
-    return fn(Network<TorusRoutes<false>, 1>(fabric, options));
+    if (options.routing == Routing::adaptive) return on(Network<TorusRoutes<true>, 1>(fabric, options));
+    return on(Network<TorusRoutes<false>, 1>(fabric, options));
   }
   constexpr std::size_t limit = 1024;
-  if (fabric.channels == 1 && queues(1) <= 64) return fn(Network<TableRoutes<1>, 1>(fabric, options));
-  if (fabric.channels == 1 && queues(1) <= limit) return fn(Network<TableRoutes<1>, limit / 64>(fabric, options));
-  if (queues(8) <= 128) return fn(Network<TableRoutes<8>, 2>(fabric, options));
-  if (queues(8) <= limit) return fn(Network<TableRoutes<8>, limit / 64>(fabric, options));
+  if (fabric.channels == 1 && queues(1) <= 64) return on(Network<TableRoutes<1>, 1>(fabric, options));
+  if (fabric.channels == 1 && queues(1) <= limit) return on(Network<TableRoutes<1>, limit / 64>(fabric, options));
+  if (queues(8) <= 128) return on(Network<TableRoutes<8>, 2>(fabric, options));
+  if (queues(8) <= limit) return on(Network<TableRoutes<8>, limit / 64>(fabric, options));
   return not_applicable(fmt::format("the packet model knows at most {} links at a switch", fabric.channels == 1 ? 1000 : 125),
                         fabric.most_arriving, "take --model flow");
 }

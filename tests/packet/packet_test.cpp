@@ -2,6 +2,7 @@
 
 #include "machine/machine.hpp"
 #include "packet/simulate.hpp"
+#include "small_machine.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -11,31 +12,6 @@
 
 namespace kumihimo::packet {
 namespace {
-
-// 1 byte takes 1 ns on a link, a hop 100 ns; two engines of 2 bytes a ns.
-std::string file(const std::string& topology, const std::string& network = "") {
-  return "name = \"small\"\nsummary = \"small\"\n[topology]\n" + topology +
-         "\n[network]\nlink_bandwidth = { value = \"1 GB/s\", published = \"a\" }\n"
-         "link_peak = { value = \"1 GB/s\", published = \"a\" }\nhop_latency = { value = \"100 ns\", published = \"a\" }\n"
-         "engines = { value = 2, published = \"a\" }\nengine_bandwidth = { value = \"2 GB/s\", published = \"a\" }\n" +
-         network +
-         "[node]\nranks_per_node = { value = 1, published = \"a\" }\ncores = { value = 8, published = \"a\" }\n"
-         "memory = { value = \"16 GB\", published = \"a\" }\nmemory_bandwidth = { value = \"46 GB/s\", published = \"a\" }\n"
-         "reduction_rate = { value = \"6 GB/s\", published = \"a\" }\n"
-         "reduction_rate_scalar = { value = \"3 GB/s\", published = \"a\" }\n"
-         "shared_memory_bandwidth = { value = \"4 GB/s\", published = \"a\" }\n"
-         "shared_memory_latency = { value = \"1 us\", published = \"a\" }\n"
-         "[software]\nmessage_cost = { value = \"2 us\", published = \"a\" }\n"
-         "relay_latency = { value = \"3 us\", published = \"a\" }\nsegment_bytes = { value = \"1 MiB\", published = \"a\" }\n";
-}
-Machine machine(const std::string& topology, const std::string& network = "") {
-  auto parsed = parse_machine(file(topology, network), "small.toml");
-  EXPECT_TRUE(parsed) << parsed.error().sentence();
-  return *std::move(parsed);
-}
-Machine torus(const std::string& shape, const std::string& network = "") {
-  return machine("family = \"torus\"\nshape = \"" + shape + "\"", network);
-}
 
 RawOutcome outcome_of(const Machine& m, const std::vector<Message>& messages, const Options& options = {}) {
   auto outcome = run(m, messages, options);
@@ -271,8 +247,9 @@ TEST(PacketGolden, SeesWhatIsWrong) {
   Options other = options;
   other.buffer_packets = 1;
   EXPECT_FALSE(as_golden(outcome, Golden(*fabric, other, 2).run(messages)));
-  other = options, other.seed = 2;
-  EXPECT_FALSE(as_golden(outcome, Golden(*fabric, other, 2).run(messages)));
+  int differ = 0; // first turns matter only where two ask for a link at once
+  for (other = options; other.seed < 40; ++other.seed) differ += !as_golden(outcome, Golden(*fabric, other, 2).run(messages));
+  EXPECT_GT(differ, 0);
 }
 
 // Every ring is full of packets that want to go round it, with the least buffers.

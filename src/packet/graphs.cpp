@@ -1,0 +1,213 @@
+#include "packet/graphs.hpp"
+
+#include "loggp/matching.hpp"
+#include "loggp/waits.hpp"
+#include "packet/with_network.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace kumihimo::packet {
+namespace {
+
+using goal::Graph;
+using goal::Kind;
+
+struct Software {
+  Time send = 0, receive = 0;
+};
+
+template <class Net, class Matching>
+class Hosts {
+ public:
+  Hosts(const goal::Graphs& graphs, std::span<const std::int32_t> nodes, const Software& software,
+        const LocalCopies& copies, Net& network, Matching matching)
+      : graphs_(graphs), nodes_(nodes), software_(software), copies_(copies), network_(network),
+        matching_(std::move(matching)), waits_(graphs.ranks()),
+        stride_(static_cast<std::size_t>(graphs.cpus() + graphs.nics())),
+        free_(stride_ * static_cast<std::size_t>(graphs.ranks())) {
+    outcome_.end.resize(static_cast<std::size_t>(graphs.ranks()));
+  }
+
+  Result<GraphOutcome> run(const std::function<bool()>& go_on) {
+    for (std::int32_t rank = 0; rank < graphs_.ranks(); ++rank) {
+      const Graph& graph = graphs_.of(rank);
+      for (std::uint32_t i = 0; i < graph.operations.size(); ++i) {
+        if (graph.operations[i].kind != Kind::join) ++wanted_;
+        if (graph.operations[i].waits_for == 0) release(rank, i, 0);
+      }
+    }
+    for (std::uint64_t steps = 0; !events_.empty() || network_.next() != never; ++steps) {
+      if ((steps & 0xFFFFF) == 0xFFFFF && go_on && !go_on()) return failed("the simulation was stopped");
+      if (!events_.empty() && events_.top().time <= network_.next()) {
+        const Event event = events_.top();
+        events_.pop();
+        now_ = event.time;
+        happen(event);
+      } else {
+        now_ = network_.next();
+        network_.advance();
+        for (const std::uint32_t id : network_.sent()) end(under_way_[id].sender, under_way_[id].send, now_);
+        for (const std::uint32_t id : network_.delivered()) arrives(under_way_[id], now_ + software_.receive);
+      }
+    }
+    if (outcome_.operations < wanted_ || waits_for_match()) return unmatched();
+    const auto last = std::max_element(outcome_.end.begin(), outcome_.end.end());
+    if (last != outcome_.end.end())
+      outcome_.last = *last, outcome_.last_rank = static_cast<std::int32_t>(last - outcome_.end.begin());
+    outcome_.traffic = network_.traffic();
+    return std::move(outcome_);
+  }
+
+ private:
+  enum class Step : std::uint8_t { start, hand_over, arrive };
+  struct Event {
+    Time time = 0;
+    std::uint64_t order = 0; // of equal times the lower one is first
+    std::int32_t rank = 0, sender = 0;
+    std::uint32_t operation = 0; // of `rank`; of an arrival: the send
+    Step step = Step::start;
+  };
+  struct Later {
+    bool operator()(const Event& a, const Event& b) const {
+      return a.time != b.time ? a.time > b.time : a.order > b.order;
+    }
+  };
+  struct UnderWay {
+    std::int32_t sender = 0;
+    std::uint32_t send = 0;
+  };
+
+  const goal::Operation& operation(std::int32_t rank, std::uint32_t i) const { return graphs_.of(rank).operations[i]; }
+  Time& cpu(std::int32_t rank, std::uint8_t i) { return free_[stride_ * static_cast<std::size_t>(rank) + i]; }
+  Time& nic(std::int32_t rank, std::uint8_t i) {
+    return free_[stride_ * static_cast<std::size_t>(rank) + static_cast<std::size_t>(graphs_.cpus()) + i];
+  }
+  void push(Time time, std::int32_t rank, std::uint32_t i, Step step, std::int32_t sender = 0) {
+    events_.push({time, order_++, rank, sender, i, step});
+  }
+
+  // A join ends at once.
+  void release(std::int32_t rank, std::uint32_t i, Time ready) {
+    if (operation(rank, i).kind == Kind::join)
+      end(rank, i, ready);
+    else
+      push(std::max(now_, ready), rank, i, Step::start);
+  }
+  void end(std::int32_t rank, std::uint32_t i, Time time) {
+    const goal::Operation& of = operation(rank, i);
+    const bool join = of.kind == Kind::join;
+    outcome_.operations += !join;
+    Time& last = outcome_.end[static_cast<std::size_t>(rank)];
+    last = std::max(last, time);
+    dependents(rank, of.first, of.after_end + (join ? of.after_start : 0), time);
+  }
+  void dependents(std::int32_t rank, std::uint32_t first, std::uint32_t count, Time time) {
+    const Graph& graph = graphs_.of(rank);
+    for (std::uint32_t d = first; d < first + count; ++d)
+      if (const auto ready = waits_.one_less(rank, graph, graph.dependents[d], time))
+        release(rank, graph.dependents[d], *ready);
+  }
+
+  void happen(const Event& event) {
+    const goal::Operation& of = operation(event.step == Step::arrive ? event.sender : event.rank, event.operation);
+    if (event.step == Step::hand_over) return hand_over(event, of);
+    if (event.step == Step::arrive) return arrive(event, of);
+    if (of.kind == Kind::calc || of.kind == Kind::send) {
+      Time& free = of.kind == Kind::calc ? cpu(event.rank, of.cpu) : nic(event.rank, of.nic);
+      if (free > now_) return push(free, event.rank, event.operation, Step::start);
+      free = now_ + (of.kind == Kind::calc ? of.size : software_.send);
+      dependents(event.rank, of.first + of.after_end, of.after_start, now_);
+      if (of.kind == Kind::calc) return end(event.rank, event.operation, free);
+      return push(free, event.rank, event.operation, Step::hand_over);
+    }
+    dependents(event.rank, of.first + of.after_end, of.after_start, now_);
+    const std::int32_t sender = graphs_.peer(event.rank, of.peer);
+    if (matching_.match({event.rank, sender, of.tag}, event.operation, false)) end(event.rank, event.operation, now_);
+  }
+
+  void hand_over(const Event& event, const goal::Operation& of) {
+    const std::int32_t peer = graphs_.peer(event.rank, of.peer);
+    const std::int32_t from = nodes_[static_cast<std::size_t>(event.rank)], to = nodes_[static_cast<std::size_t>(peer)];
+    if (from == to) {
+      const Time done = now_ + copies_.time(of.size);
+      end(event.rank, event.operation, done);
+      return arrives({event.rank, event.operation}, done);
+    }
+    const std::uint32_t id = network_.submit(now_, {from, to, of.size, now_, 0});
+    if (under_way_.size() <= id) under_way_.resize(id + 1);
+    under_way_[id] = {event.rank, event.operation};
+  }
+  void arrives(const UnderWay& message, Time time) {
+    const std::int32_t receiver = graphs_.peer(message.sender, operation(message.sender, message.send).peer);
+    push(time, receiver, message.send, Step::arrive, message.sender);
+  }
+  void arrive(const Event& event, const goal::Operation& of) {
+    if (const auto found = matching_.match({event.rank, event.sender, of.tag}, event.operation, true))
+      end(event.rank, found->operation, now_);
+  }
+
+  bool waits_for_match() const {
+    bool any = false;
+    matching_.for_each([&](const loggp::Waiting&) { any = true; });
+    return any;
+  }
+  // By the lowest rank and operation.
+  Error unmatched() const {
+    std::optional<loggp::Waiting> first;
+    std::int64_t count = 0;
+    const auto rank_of = [](const loggp::Waiting& w) { return w.message ? w.envelope.sender : w.envelope.receiver; };
+    matching_.for_each([&](const loggp::Waiting& each) {
+      ++count;
+      if (!first || std::pair(rank_of(each), each.operation) < std::pair(rank_of(*first), first->operation)) first = each;
+    });
+    if (!first) return failed("operations were left that wait for no message"); // a circle, which readers refuse
+    return failed(fmt::format("{} has no matching {}; in all {} sends and receives have none, and {} operations were not "
+                              "completed",
+                              graphs_.name_of(rank_of(*first), first->operation), first->message ? "receive" : "send", count,
+                              wanted_ - outcome_.operations),
+                  {}, "compare the peers, tags and numbers of sends and receives");
+  }
+
+  const goal::Graphs& graphs_;
+  std::span<const std::int32_t> nodes_;
+  const Software software_;
+  const LocalCopies& copies_;
+  Net& network_;
+  Matching matching_;
+  loggp::Waits waits_;
+  std::size_t stride_;
+  std::vector<Time> free_; // when processors and interfaces are
+  std::priority_queue<Event, std::vector<Event>, Later> events_;
+  std::vector<UnderWay> under_way_; // by the network's name of the message
+  Time now_ = 0;
+  std::uint64_t order_ = 0, wanted_ = 0;
+  GraphOutcome outcome_;
+};
+
+} // namespace
+
+Result<GraphOutcome> run(const Machine& machine, const goal::Graphs& graphs, std::span<const std::int32_t> nodes,
+                         const Options& options, const std::function<bool()>& go_on) {
+  const Fabric fabric = TRY(Fabric::make(machine, options));
+  if (nodes.size() != static_cast<std::size_t>(graphs.ranks()))
+    return wrong_value(fmt::format("the nodes of {} ranks must be as many numbers", graphs.ranks()), nodes.size());
+  for (const std::int32_t node : nodes)
+    if (node < 0 || node >= machine.topology->nodes())
+      return wrong_value(fmt::format("ranks must be on nodes 0 to {}", machine.topology->nodes() - 1), node);
+  const auto picoseconds = [](Seconds s) { return static_cast<Time>(std::llround(s.value * 1e12)); };
+  const Software software{picoseconds(machine.software.message_cost.value),
+                          picoseconds(machine.software.relay_latency.value)};
+  const LocalCopies copies(machine);
+  return with_network(fabric, options, [&](auto& network) -> Result<GraphOutcome> {
+    using Net = std::remove_reference_t<decltype(network)>;
+    if (graphs.has_wildcards()) {
+      loggp::ListMatching lists(graphs.ranks());
+      return Hosts<Net, loggp::ListMatching>(graphs, nodes, software, copies, network, std::move(lists)).run(go_on);
+    }
+    return Hosts<Net, loggp::ExactMatching>(graphs, nodes, software, copies, network, {}).run(go_on);
+  });
+}
+
+} // namespace kumihimo::packet

@@ -1,0 +1,29 @@
+// Graphs of operations (goal/graph.hpp) on a machine's network, packet by packet.
+//
+//   send     occupies its interface (`nic`, a lane's queue) for the machine's message_cost. Then an engine of its node
+//            may take the message. It ends when its last byte has left the node.
+//   receive  ends when it has been posted, and the machine's relay_latency after the last packet has arrived.
+//   calc     occupies its processor.
+//
+// Messages are sent whether or not a receive is posted. Between ranks of one node a message is a copy.
+#pragma once
+
+#include "goal/graph.hpp"
+#include "packet/simulate.hpp"
+
+namespace kumihimo::packet {
+
+struct GraphOutcome {
+  std::vector<Time> end; // by rank: of its last operation
+  Time last = 0;
+  std::int32_t last_rank = 0;
+  std::uint64_t operations = 0; // sends, receives and calcs that were completed
+  Traffic traffic;
+};
+
+// `nodes`: of each rank. `go_on` is asked now and then; false ends it with an error. Errors: those of run(machine,
+// messages); another number of ranks than of nodes; what never matches, with its rank and operation.
+Result<GraphOutcome> run(const Machine& machine, const goal::Graphs& graphs, std::span<const std::int32_t> nodes,
+                         const Options& options = {}, const std::function<bool()>& go_on = {});
+
+} // namespace kumihimo::packet

@@ -1,0 +1,80 @@
+#include "goal/text.hpp"
+#include "machine/machine.hpp"
+#include "packet/graphs.hpp"
+#include "small_machine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+namespace kumihimo::packet {
+namespace {
+
+// Software: 2 us for a send, 3 us after an arrival. 1 byte a ns, 100 ns a hop; ranks r on nodes r unless given.
+std::vector<std::uint64_t> ends(const std::string& text, std::vector<std::int32_t> nodes = {}) {
+  const auto graphs = goal::parse_text(text, "a.goal");
+  EXPECT_TRUE(graphs) << graphs.error().sentence();
+  if (nodes.empty()) {
+    nodes.resize(static_cast<std::size_t>(graphs->ranks()));
+    std::iota(nodes.begin(), nodes.end(), 0);
+  }
+  const auto outcome = run(torus("8"), *graphs, nodes);
+  EXPECT_TRUE(outcome) << outcome.error().sentence();
+  std::vector<std::uint64_t> times;
+  for (const Time end : outcome->end) times.push_back(end / 1000);
+  return times;
+}
+
+// The send ends when its bytes have left, the receive after the hop and the software.
+TEST(PacketGraphs, OneMessage) {
+  EXPECT_EQ(ends("num_ranks 2\nrank 0 {\nsend 1000b to 1\n}\nrank 1 {\nrecv 1000b from 0\n}\n"),
+            (std::vector<std::uint64_t>{3000, 2000 + 100 + 1000 + 3000}));
+}
+
+// The receive is posted later than the message comes.
+TEST(PacketGraphs, ALateReceiveEndsAtOnce) {
+  EXPECT_EQ(ends("num_ranks 2\nrank 0 {\nsend 1000b to 1\n}\nrank 1 {\na: calc 50000\nb: recv 1000b from 0\nb requires a\n}\n"),
+            (std::vector<std::uint64_t>{3000, 50000}));
+}
+
+// A copy of 4 bytes a ns and 1 us; no network, and no software behind it.
+TEST(PacketGraphs, RanksOfANodeCopy) {
+  EXPECT_EQ(ends("num_ranks 2\nrank 0 {\nsend 4000b to 1\n}\nrank 1 {\nrecv 4000b from 0\n}\n", {3, 3}),
+            (std::vector<std::uint64_t>{4000, 4000}));
+}
+
+// One interface issues messages one after the other, two at once; both engines then share the link, 1000 ns each.
+TEST(PacketGraphs, AnInterfaceIssuesOneMessageAtATime) {
+  const std::string receives = "}\nrank 1 {\nrecv 1000b from 0 tag 1\nrecv 1000b from 0 tag 2\n}\n";
+  EXPECT_EQ(ends("num_ranks 2\nrank 0 {\nsend 1000b to 1 tag 1\nsend 1000b to 1 tag 2\n" + receives)[1], 4000 + 1100 + 3000);
+  EXPECT_EQ(ends("num_ranks 2\nrank 0 {\nsend 1000b to 1 tag 1\nsend 1000b to 1 tag 2 cpu 0 nic 1\n" + receives)[1],
+            2000 + 2100 + 3000);
+}
+
+// A relay: calc and dependencies, irequires too.
+TEST(PacketGraphs, DependenciesHold) {
+  EXPECT_EQ(ends("num_ranks 3\nrank 0 {\nsend 1000b to 1\n}\n"
+                 "rank 1 {\na: recv 1000b from 0\nb: calc 500\nb requires a\nc: send 1000b to 2\nc requires b\nd: calc 700\n"
+                 "d irequires c\n}\nrank 2 {\nrecv 1000b from 1\n}\n"),
+            (std::vector<std::uint64_t>{3000, 6600 + 3000, 6600 + 6100}));
+}
+
+TEST(PacketGraphs, WildcardsTakeWhatComesFirst) {
+  EXPECT_EQ(ends("num_ranks 3\nrank 0 {\na: calc 9000\nb: send 8b to 1\nb requires a\n}\nrank 2 {\nsend 8b to 1\n}\n"
+                 "rank 1 {\na: recv 8b from -1\nb: recv 8b from -1\nb requires a\n}\n")[1],
+            9000 + 2000 + 108 + 3000);
+}
+
+TEST(PacketGraphs, WhatNeverMatchesIsNamed) {
+  const auto graphs = goal::parse_text("num_ranks 2\nrank 0 {\nl1: send 8b to 1 tag 3\n}\nrank 1 {\nrecv 8b from 0 tag 4\n}\n", "a.goal");
+  const std::vector<std::int32_t> nodes{0, 1}, few{0}, wrong{0, 9};
+  const auto outcome = run(torus("8"), *graphs, nodes);
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().problem, "rank 0: send 'l1' (8 bytes to rank 1, tag 3) has no matching receive; in all 2 sends and "
+                                     "receives have none, and 1 operations were not completed");
+  EXPECT_FALSE(run(torus("8"), *graphs, few));
+  EXPECT_FALSE(run(torus("8"), *graphs, wrong));
+}
+
+} // namespace
+} // namespace kumihimo::packet
