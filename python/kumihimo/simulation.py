@@ -14,7 +14,7 @@ from kumihimo.arguments import ALL, CollectiveArguments, Ranks, variants
 from kumihimo.errors import NotApplicable, wrong_value
 from kumihimo.placement import Placed, Wanted, check_places_all
 
-MODELS = ("flow", "loggp", "cost", "bound", "exact")
+MODELS = ("flow", "packet", "loggp", "cost", "bound", "exact")
 MOST_RANKS = 2**20  # a prediction holds about 10 kB a rank
 MOST_RANKS_OF_A_NODE = 4096  # of one with fewer cores
 
@@ -32,6 +32,7 @@ class Asked:
     links: bool = False
     every_round: bool = False  # none of a long loop by a sample
     placed: Placed | None = None  # None: in block order
+    packets: object = None  # _packet.Options of the model packet
 
     @property
     def machine(self) -> _machine.Machine:
@@ -212,6 +213,14 @@ def predict(asked: Asked, case: Case) -> dict:
     collective = arguments.collective(wanted, space)
     parameters = arguments.parameters(**parameters_of(asked, collective))
     schedule = case.variant.build(collective, space, parameters)
+    if asked.model == "packet":
+        from kumihimo import packet
+
+        result = packet.predict(asked, schedule, collective)
+        about = {"extension": case.variant.extension, "segments": schedule.segments}
+        rate = bandwidth(collective, result["seconds"])
+        members = _about(asked, collective, schedule.algorithm, schedule.parameters)
+        return {**members, **about, **result, "bytes_per_second": rate}
     started = time.perf_counter()
     if asked.model == "cost":
         prediction, outside = _by_closed_form(asked, case.variant, collective, parameters, schedule.segments)

@@ -84,7 +84,10 @@ Shape = option("--shape -s SHAPE", "Shape of the nodes: 4x3x2 (m for a mesh axis
 ShapeOfJob = option("--shape -s SHAPE", "Shape of the nodes: 4x3x2 (m for a mesh axis: 4x3mx2) or 64.")
 Box = option("--box BOX", "Box of Tofu nodes: 4x3x8x2x3x2, or 4x3x8x2x3x2@0,0,1 to start at node group 0,0,1.")
 Dead = option("--dead PART", "Failed Tofu node 5,0,3 or cable 5,0,3-6,0,3; may be repeated.", list[str])
-Routing = option("--routing NAME", "Routing: minimal or valiant (dragonfly), d_mod_k or ecmp (fat tree).")
+Routing = option(
+    "--routing NAME",
+    "Routing: minimal or valiant (dragonfly), d_mod_k or ecmp (fat tree); with --model packet dimension_order or adaptive.",
+)
 Ranks = option("--ranks -p P", "Number of ranks [default: those of --shape].", int)
 RanksOfMachine = option("--ranks -p P", "Number of ranks [default: those of the shape, or of the machine].", int)
 _RANKS_PER_NODE = "Ranks per node (the last node has the rest), or the ranks of each node: 4,3,5 [default: {}]."

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 OF_LOGGP = "Model loggp (LogGOPS)"
 GOAL = "goal:"
+OF_PACKET = "Model packet"
 
 
 @options.with_parameters()
@@ -38,7 +39,9 @@ def command(
     given: option("--allocation WHAT", "Hosts: env (Slurm, PBS, LSF), a hostfile or a list: node[001-004]:8.") = None,
     order: options.Order = None,
     placement: options.Placement = None,
-    model: option("--model MODEL", "Model: flow, exact, loggp, cost (closed form) or bound (lower bound).") = "flow",
+    model: option(
+        "--model MODEL", "Model: flow, exact, packet, loggp, cost (closed form) or bound (lower bound)."
+    ) = "flow",
     no_simd: option("--no-simd", "Use the machine's scalar reduction rate.") = False,
     type_: options.Type = "float64",
     operation: options.Operation = "sum",
@@ -63,6 +66,11 @@ def command(
     ) = None,
     by_rank: option("--by-rank", "Show the ranks that end last; with --json all ranks.", group=OF_LOGGP) = False,
     timeline: option("--timeline FILE", "Write a timeline, which ui.perfetto.dev opens.", Path, group=OF_LOGGP) = None,
+    packet_bytes: option("--packet-bytes N", "Payload of a packet [default: 2048].", int, OF_PACKET) = None,
+    buffer_packets: option(
+        "--buffer-packets N", "Packets in the buffer of each virtual channel [default: 4].", int, OF_PACKET
+    ) = None,
+    packet_seed: option("--packet-seed N", "Seed of the first turns of arbiters.", int, OF_PACKET) = 1,
     as_json: options.Json = False,
 ) -> None:
     """Predict the time of a collective on a described machine.
@@ -74,6 +82,15 @@ def command(
     """
     if model not in simulation.MODELS:
         raise wrong_value(f"--model must be one of {', '.join(simulation.MODELS)}", f"'{model}'")
+    packets = None
+    if model == "packet":
+        from kumihimo import packet
+
+        of_packets = routing if routing in packet.ROUTINGS else None
+        routing = None if of_packets else routing
+        packets = packet.options(of_packets, packet_bytes, buffer_packets, packet_seed)
+    else:
+        options.refuse_beside(f"--model {model}", *PACKET)
     if model != "loggp":
         options.refuse_beside(f"--model {model}", *LOGGP)
         if collective.startswith(GOAL):
@@ -111,7 +128,7 @@ def command(
             )
             simulate_loggp.simulate_programs(named.on(space), job, of_model)
         else:
-            simulate_programs(named, job, placed_by, model, links, as_json)
+            simulate_programs(named, job, placed_by, model, links, as_json, packets)
         return
     options.refuse_beside_collective(collective)
     for name, value in (("--links", links), ("--every-round", every_round)):
@@ -133,6 +150,7 @@ def command(
         links,
         every_round,
         job and simulation.placed(job, wanted, hosts, ranks),
+        packets,
     )
     if model == "loggp":
         asked = of_model.asked(asked, asked_ranks)
@@ -154,7 +172,7 @@ def command(
 
 
 def simulate_programs(
-    named: programs.Named, job: _machine.Job, placed: simulation.Placed | None, model: str, links: bool, as_json: bool
+    named: programs.Named, job: _machine.Job, placed: simulation.Placed | None, model: str, links: bool, as_json: bool, packets: object
 ) -> None:
     """A prediction of programs that are no collective."""
     from kumihimo import programs
@@ -163,9 +181,13 @@ def simulate_programs(
         rule = f"--model of a halo exchange or program file must be {' or '.join(FOLLOWING_MESSAGES)}"
         raise wrong_value(rule, f"'{model}'")
     those = named.on(simulation.space_of(job, placed))
-    result = progress.run_interruptible(
-        lambda: programs.predicted(those, job, placed and placed.placement, model, links)
-    )
+    placement = placed and placed.placement
+    if model == "packet":
+        from kumihimo import packet
+
+        result = progress.run_interruptible(lambda: packet.predict_programs(those, job, placement, packets, links))
+    else:
+        result = progress.run_interruptible(lambda: programs.predicted(those, job, placement, model, links))
     result["machine"] = job.machine.name
     if as_json:
         return output.print_results_json([result])
@@ -197,11 +219,18 @@ def work(asked: simulation.Asked, sizes: list[int | None]) -> tuple[list[dict], 
     return results, passed_over
 
 
-COLUMNS = ("bytes>", "algorithm", "time>", "rate>", "of bound>", "computing>", "parameters", "limited by")
-FOLLOWING_MESSAGES = ("flow", "exact")  # models that know rounds and links
+OF_PACKETS = ("links waited on>", "packets that waited>")
+COLUMNS = (
+    *("bytes>", "algorithm", "time>", "rate>", "of bound>", "computing>", *OF_PACKETS, "parameters", "limited by"),
+)
+FOLLOWING_MESSAGES = ("flow", "exact", "packet")  # models that know rounds and links
+PACKET = ("packet_bytes", "buffer_packets", "packet_seed")
 OF_LENGTHS = ("bytes>", "rate>")  # which a barrier has not
 LOGGP = ("loggops", "cpus", "nics", "noise", "by_rank", "timeline")
-OF_PROGRAMS = ("machine", "box", "dead", "routing", "given", "order", "placement", "model", "links", *LOGGP)
+OF_PROGRAMS = (
+    *("machine", "box", "dead", "routing", "given", "order", "placement", "model", "links"),
+    *(*LOGGP, *PACKET),
+)
 
 
 def print_results(asked: simulation.Asked, results: list[dict], passed_over: list[dict]) -> None:
@@ -220,7 +249,8 @@ def print_results(asked: simulation.Asked, results: list[dict], passed_over: lis
     lengths = arguments.moves_data(first["collective"])
     limits = any(r["limiting"] for r in results)  # which the models exact and cost do not know
     left_out = ((), OF_LENGTHS)[not lengths] + (() if limits else ("limited by",))
-    left_out += ("computing>",) if asked.model == "cost" else ()  # which is in its formula, not beside it
+    left_out += ("computing>",) if asked.model in ("cost", "packet") else ()  # which is not known apart
+    left_out += () if asked.model == "packet" else OF_PACKETS
     shown = [at for at, name in enumerate(COLUMNS) if name not in left_out]
     for title, extension in (("", False), ("Extensions of published algorithms", True)):
         rows = [[row(r)[at] for at in shown] for r in results if r.get("extension", False) == extension]
@@ -263,9 +293,10 @@ def row(r: dict) -> tuple[str, ...]:
     share = quantities.share_text(r["bound_seconds"] / r["seconds"]) if r["seconds"] > 0 else ""
     parameters = arguments.parameters_text(r["parameters"])
     rate = quantities.rate_text(r.get("bytes_per_second"))
-    computing = quantities.share_text(r["compute_share"])
+    computing = quantities.share_text(r["compute_share"]) if "compute_share" in r else ""
+    waiting = [quantities.share_text(r[name]) if name in r else "" for name in ("links_waiting_share", "packets_waiting_share")]
     time = quantities.seconds_text(r["seconds"])
-    return (text_of(r["bytes"]), r["algorithm"], time, rate, share, computing, parameters, r["limiting"])
+    return (text_of(r["bytes"]), r["algorithm"], time, rate, share, computing, *waiting, parameters, r["limiting"])
 
 
 def print_links(

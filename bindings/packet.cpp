@@ -1,0 +1,75 @@
+// kumihimo._packet: programs on a machine's network, packet by packet.
+#include "border.hpp"
+#include "packet/programs.hpp"
+#include "program/named_programs.hpp"
+#include "schedule/schedule.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace kumihimo {
+namespace {
+
+constexpr double second = 1e12; // picoseconds
+
+template <class Programs>
+packet::GraphOutcome simulate(const Programs& programs, const Job& job, const std::optional<Placement>& placement,
+                              const packet::Options& options, bool scalar_reduction) {
+  return unwrap(unlocked([&] { return packet::run(job, programs, placement, options, scalar_reduction); }));
+}
+
+packet::GraphOutcome simulate_named(const NamedPrograms& programs, const Job& job,
+                                    const std::optional<Placement>& placement, const packet::Options& options) {
+  return simulate(programs.set, job, placement, options, false);
+}
+
+} // namespace
+} // namespace kumihimo
+
+NB_MODULE(_packet, m) {
+  using namespace kumihimo;
+  m.doc() = "Programs on a machine's network, packet by packet.";
+  nb::module_::import_("kumihimo._schedule");
+  nb::module_::import_("kumihimo._machine");
+  nb::module_::import_("kumihimo._programs");
+  nb::class_<packet::Options>(m, "Options", "How packets are made, stored and routed.")
+      .def(
+          "__init__",
+          [](packet::Options* self, bool adaptive, std::int64_t packet_bytes, std::int64_t header_bytes,
+             std::int64_t buffer_packets, std::uint64_t seed) {
+            const auto routing = adaptive ? packet::Routing::adaptive : packet::Routing::dimension_order;
+            new (self) packet::Options{routing, packet_bytes, header_bytes, buffer_packets, seed};
+          },
+          "adaptive"_a = false, "packet_bytes"_a = packet::Options{}.packet_bytes, "header_bytes"_a = 0,
+          "buffer_packets"_a = packet::Options{}.buffer_packets, "seed"_a = 1)
+      .def_prop_ro("routing", [](const packet::Options& o) { return std::string(packet::name_of(o.routing)); })
+      .def_ro("packet_bytes", &packet::Options::packet_bytes)
+      .def_ro("header_bytes", &packet::Options::header_bytes)
+      .def_ro("buffer_packets", &packet::Options::buffer_packets)
+      .def_ro("seed", &packet::Options::seed);
+  nb::class_<packet::ClassUse>(m, "ClassUse", "Links of a class, and the share of them that is busy in each bin of time.")
+      .def_ro("name", &packet::ClassUse::name)
+      .def_ro("links", &packet::ClassUse::links)
+      .def_ro("utilisation", &packet::ClassUse::utilisation);
+  nb::class_<packet::GraphOutcome>(m, "Outcome", "The time of programs, and what their packets met.")
+      .def_prop_ro("seconds", [](const packet::GraphOutcome& o) { return static_cast<double>(o.last) / second; })
+      .def_ro("last_rank", &packet::GraphOutcome::last_rank)
+      .def_ro("operations", &packet::GraphOutcome::operations)
+      .def_prop_ro("messages", [](const packet::GraphOutcome& o) { return o.traffic.messages; })
+      .def_prop_ro("packets", [](const packet::GraphOutcome& o) { return o.traffic.packets; })
+      .def_prop_ro("packet_hops", [](const packet::GraphOutcome& o) { return o.traffic.packet_hops; })
+      .def_prop_ro("links", [](const packet::GraphOutcome& o) { return o.traffic.links; })
+      .def_prop_ro("links_waiting_share", [](const packet::GraphOutcome& o) { return o.traffic.links_waiting_share(); })
+      .def_prop_ro("packets_waiting_share", [](const packet::GraphOutcome& o) { return o.traffic.packets_waiting_share(); })
+      .def_prop_ro("link_bytes", [](const packet::GraphOutcome& o) { return o.traffic.link_bytes; })
+      .def_prop_ro("bin_seconds", [](const packet::GraphOutcome& o) { return static_cast<double>(o.traffic.bin) / second; })
+      .def_prop_ro("classes", [](const packet::GraphOutcome& o) { return o.traffic.classes; });
+  m.def("simulate", &simulate<Schedule>, "schedule"_a, "job"_a, "placement"_a = nb::none(),
+        "options"_a = packet::Options{}, "scalar_reduction"_a = false);
+  m.def("simulate", &simulate_named, "programs"_a, "job"_a, "placement"_a = nb::none(), "options"_a = packet::Options{});
+}

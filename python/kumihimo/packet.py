@@ -1,0 +1,64 @@
+"""Predictions by the packet model (ADR 40): collectives and other programs, packet by packet."""
+
+from __future__ import annotations
+
+import json
+import time
+
+from kumihimo import _machine, _packet, _simulate, programs, simulation
+from kumihimo.errors import wrong_value
+
+ROUTINGS = ("dimension_order", "adaptive")
+LARGEST = 2**40
+
+
+def options(routing: str | None, packet_bytes: int | None, buffer_packets: int | None, seed: int) -> _packet.Options:
+    """`routing`: of ROUTINGS, or none."""
+    given = {"packet_bytes": packet_bytes, "buffer_packets": buffer_packets}
+    for name, number in (*given.items(), ("packet_seed", seed)):
+        if number is not None and not 0 <= number < LARGEST:
+            raise wrong_value(f"--{name.replace('_', '-')} must be 0 to {LARGEST - 1}", number)
+    numbers = {name: number for name, number in given.items() if number is not None}
+    return _packet.Options(adaptive=routing == "adaptive", seed=seed, **numbers)
+
+
+def run(sets: object, job: _machine.Job, placed: object, asked: _packet.Options, links: bool, *rest: object) -> dict:
+    """The members of a result that the model gives."""
+    started = time.perf_counter()
+    found = _packet.simulate(sets, job, placed, asked, *rest)
+    use = {of.name: {"links": of.links, "shares": list(of.utilisation)} for of in found.classes}
+    return {
+        "model": "packet",
+        "seconds": found.seconds,
+        "last_rank": found.last_rank,
+        "operations": found.operations,
+        "messages": found.messages,
+        "packets": found.packets,
+        "packet_hops": found.packet_hops,
+        "links": found.links,
+        "links_waiting_share": found.links_waiting_share,
+        "packets_waiting_share": found.packets_waiting_share,
+        "utilisation": {"bin_seconds": found.bin_seconds, "by_class": use},
+        **({"link_bytes": list(found.link_bytes)} if links else {}),
+        "routing": asked.routing,
+        "packet_bytes": asked.packet_bytes,
+        "buffer_packets": asked.buffer_packets,
+        "seed": asked.seed,
+        "limiting": "",
+        "accuracy": "",
+        "wall_seconds": time.perf_counter() - started,
+    }
+
+
+def predict(asked: simulation.Asked, schedule: object, collective: object) -> dict:
+    """Of a schedule of a collective, with the bounds."""
+    bounds = json.loads(_simulate.simulate_bound(collective, asked.job, asked.placement, not asked.simd).to_json())
+    found = run(schedule, asked.job, asked.placement, asked.packets, asked.links, not asked.simd)
+    return {**found, "bound_seconds": bounds["bound_seconds"], "bounds": bounds["bounds"]}
+
+
+def predict_programs(
+    those: programs.Programs, job: _machine.Job, placed: object, asked: _packet.Options, links: bool
+) -> dict:
+    with programs.unchanged(those.sets):
+        return {**those.result(), **run(those.sets, job, placed, asked, links)}
