@@ -52,7 +52,8 @@ NB_MODULE(_packet, m) {
       .def_ro("header_bytes", &packet::Options::header_bytes)
       .def_ro("buffer_packets", &packet::Options::buffer_packets)
       .def_ro("seed", &packet::Options::seed);
-  nb::class_<packet::ClassUse>(m, "ClassUse", "Links of a class, and the share of them that is busy in each bin of time.")
+  nb::class_<packet::ClassUse>(m, "ClassUse",
+                               "Links of a class, and the share of them that is busy in each bin of time.")
       .def_ro("name", &packet::ClassUse::name)
       .def_ro("links", &packet::ClassUse::links)
       .def_ro("utilisation", &packet::ClassUse::utilisation);
@@ -65,11 +66,14 @@ NB_MODULE(_packet, m) {
       .def_prop_ro("packet_hops", [](const packet::GraphOutcome& o) { return o.traffic.packet_hops; })
       .def_prop_ro("links", [](const packet::GraphOutcome& o) { return o.traffic.links; })
       .def_prop_ro("links_waiting_share", [](const packet::GraphOutcome& o) { return o.traffic.links_waiting_share(); })
-      .def_prop_ro("packets_waiting_share", [](const packet::GraphOutcome& o) { return o.traffic.packets_waiting_share(); })
+      .def_prop_ro("packets_waiting_share",
+                   [](const packet::GraphOutcome& o) { return o.traffic.packets_waiting_share(); })
       .def_prop_ro("link_bytes", [](const packet::GraphOutcome& o) { return o.traffic.link_bytes; })
-      .def_prop_ro("bin_seconds", [](const packet::GraphOutcome& o) { return static_cast<double>(o.traffic.bin) / second; })
+      .def_prop_ro("bin_seconds",
+                   [](const packet::GraphOutcome& o) { return static_cast<double>(o.traffic.bin) / second; })
       .def_prop_ro("classes", [](const packet::GraphOutcome& o) { return o.traffic.classes; });
   m.def("simulate", &simulate<Schedule>, "schedule"_a, "job"_a, "placement"_a = nb::none(),
         "options"_a = packet::Options{}, "scalar_reduction"_a = false);
-  m.def("simulate", &simulate_named, "programs"_a, "job"_a, "placement"_a = nb::none(), "options"_a = packet::Options{});
+  m.def("simulate", &simulate_named, "programs"_a, "job"_a, "placement"_a = nb::none(),
+        "options"_a = packet::Options{});
 }

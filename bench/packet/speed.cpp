@@ -1,5 +1,5 @@
-// How many packet-hops a second the packet model simulates on one core: uniform random traffic on the torus 48x6x32 with
-// the numbers of the K computer, with both ways of routing, at several loads.
+// How many packet-hops a second the packet model simulates on one core: uniform random traffic on the torus 48x6x32
+// with the numbers of the K computer, with both ways of routing, at several loads.
 //
 //   packet_bench [SHAPE [MESSAGES [BYTES]]]
 #include "machine/load.hpp"
@@ -7,8 +7,8 @@
 
 #include <fmt/core.h>
 
-#include <ctime>
 #include <cstdlib>
+#include <ctime>
 
 namespace kumihimo {
 namespace {
@@ -31,11 +31,11 @@ void measure(const Machine& machine, packet::Routing routing, std::int32_t each,
   const double took = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   const packet::Traffic& traffic = outcome->traffic;
   const auto hops = static_cast<double>(traffic.packet_hops);
-  fmt::print("{:15} load {:4.2f}: {:5.2f} s, {:.1f} million packet-hops, {:.2f} million/s, {:.2f} events a hop; simulated "
-             "{:.3f} ms, links waited on {:.3f}, packets that waited {:.3f}\n",
-             packet::name_of(routing), load, took, hops / 1e6, hops / took / 1e6,
-             static_cast<double>(traffic.events) / hops, static_cast<double>(traffic.last) / 1e9,
-             traffic.links_waiting_share(), traffic.packets_waiting_share());
+  fmt::print(
+      "{:15} load {:4.2f}: {:5.2f} s, {:.1f} million packet-hops, {:.2f} million/s, {:.2f} events a hop; simulated "
+      "{:.3f} ms, links waited on {:.3f}, packets that waited {:.3f}\n",
+      packet::name_of(routing), load, took, hops / 1e6, hops / took / 1e6, static_cast<double>(traffic.events) / hops,
+      static_cast<double>(traffic.last) / 1e9, traffic.links_waiting_share(), traffic.packets_waiting_share());
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // The events of a network that are still to come. Nearly all lie one of few delays ahead: the time of a full packet on
-// a link, the latency of a hop. Those of one delay come in the order of their times by themselves, so that each delay has
-// a lane, first in first out; the next events are the first of the lanes. What lies another delay ahead is in a heap.
+// a link, the latency of a hop. Those of one delay come in the order of their times by themselves, so that each delay
+// has a lane, first in first out; the next events are the first of the lanes. What lies another delay ahead is in a
+// heap.
 #pragma once
 
 #include "packet/options.hpp"

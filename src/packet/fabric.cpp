@@ -93,7 +93,8 @@ void add_links(Fabric& fabric) {
     if (torus) { // names are slow to make
       const NodeId node{static_cast<std::int32_t>(i) / ports};
       const auto direction = i % 2 == 0 ? Torus::Direction::plus : Torus::Direction::minus;
-      fabric.from[i] = node.value, fabric.to[i] = torus->neighbour(node, static_cast<std::int32_t>(i) % ports / 2, direction).value;
+      fabric.from[i] = node.value,
+      fabric.to[i] = torus->neighbour(node, static_cast<std::int32_t>(i) % ports / 2, direction).value;
     } else {
       const Topology::Link ends = numbered.describe(link);
       fabric.from[i] = ends.from.value, fabric.to[i] = ends.to.value;
@@ -105,7 +106,8 @@ void add_speeds(Fabric& fabric, const Machine& machine) {
   using Key = std::tuple<std::int32_t, double>; // class, factor
   std::map<Key, std::uint16_t> known;
   std::map<std::int64_t, double> factors;
-  for (const SlowLink& slow : machine.slow_links) factors.try_emplace(slow.link.value, 1.0).first->second *= slow.factor;
+  for (const SlowLink& slow : machine.slow_links)
+    factors.try_emplace(slow.link.value, 1.0).first->second *= slow.factor;
   fabric.speed.assign(fabric.links, 0);
   for (std::uint32_t i = 0; i < fabric.links; ++i) {
     if (fabric.from[i] < 0) continue;
@@ -173,7 +175,8 @@ void add_order(Fabric& fabric) {
   if (torus) {
     const auto axes = axes_of(topology, *torus);
     turn.resize(axes.size());
-    for (std::size_t i = 0; i < axes.size(); ++i) turn[static_cast<std::size_t>(axes[i])] = static_cast<std::int32_t>(i);
+    for (std::size_t i = 0; i < axes.size(); ++i)
+      turn[static_cast<std::size_t>(axes[i])] = static_cast<std::int32_t>(i);
   }
   fabric.order.resize(fabric.links);
   for (std::uint32_t i = 0; i < fabric.links; ++i) {
@@ -181,8 +184,10 @@ void add_order(Fabric& fabric) {
     const bool leaves = fabric.from[i] < topology.nodes(), enters = fabric.to[i] < topology.nodes();
     std::uint64_t& order = fabric.order[i];
     if (torus && i >= first) {
-      const std::int32_t dimensions = torus->shape().dimensions(), place = static_cast<std::int32_t>(i - first) / (2 * dimensions);
-      const std::int32_t axis = static_cast<std::int32_t>(i - first) / 2 % dimensions, at = torus->shape().coordinate(place, axis);
+      const std::int32_t dimensions = torus->shape().dimensions(),
+                         place = static_cast<std::int32_t>(i - first) / (2 * dimensions);
+      const std::int32_t axis = static_cast<std::int32_t>(i - first) / 2 % dimensions,
+                         at = torus->shape().coordinate(place, axis);
       order = static_cast<std::uint64_t>(turn[static_cast<std::size_t>(axis)] + 1) << 32 |
               static_cast<std::uint32_t>((i - first) % 2 == 0 ? at : torus->shape().length(axis) - 1 - at);
     } else if (tree) {

@@ -3,9 +3,9 @@
 // Why no packets wait for each other in a circle: each packet's way takes channels in an order that all packets share.
 // On a torus that is the axes' order; on a ring there are two channels, and a packet that crosses the link from the
 // last place to the first is on channel 0 before and on channel 1 from that link on (W. Dally, C. Seitz, IEEE TC 36(5),
-// 1987). Packets that do not cross it are on either. With adaptive routing these channels are the escape, which a packet
-// may always take, and one more channel is free for all (J. Duato, IEEE TPDS 4(12), 1993). On other networks a packet
-// changes to the next channel where its route leaves the order of the links.
+// 1987). Packets that do not cross it are on either. With adaptive routing these channels are the escape, which a
+// packet may always take, and one more channel is free for all (J. Duato, IEEE TPDS 4(12), 1993). On other networks a
+// packet changes to the next channel where its route leaves the order of the links.
 #pragma once
 
 #include "machine/machine.hpp"
@@ -38,11 +38,11 @@ struct Fabric {
   std::vector<std::int32_t> from, to;
   std::vector<std::uint16_t> speed;
 
-  std::int32_t channels = 1;              // of a link; with adaptive routing the last one is free
-  std::int32_t engines = 1;               // of a vertex
-  std::uint64_t usual_engine = 0;         // femtoseconds a byte
-  std::vector<std::uint64_t> engine;      // the same by vertex
-  std::vector<std::uint64_t> injection;   // of all engines of a vertex together; 0: no more than the engines'
+  std::int32_t channels = 1;            // of a link; with adaptive routing the last one is free
+  std::int32_t engines = 1;             // of a vertex
+  std::uint64_t usual_engine = 0;       // femtoseconds a byte
+  std::vector<std::uint64_t> engine;    // the same by vertex
+  std::vector<std::uint64_t> injection; // of all engines of a vertex together; 0: no more than the engines'
   // By vertex, `most_arriving` each: the links that end there; none: the rest. And by link its place among them.
   std::int32_t most_arriving = 0;
   std::vector<std::uint32_t> arriving;
@@ -56,8 +56,8 @@ struct Fabric {
   std::vector<std::uint64_t> order;
 
   // Errors: a machine without links, or whose routes are no links between places; numbers of options that are out of
-  // range; adaptive routing on another network than a torus, mesh or Tofu, or one with dead parts; routes that need more
-  // than 8 channels.
+  // range; adaptive routing on another network than a torus, mesh or Tofu, or one with dead parts; routes that need
+  // more than 8 channels.
   static Result<Fabric> make(const Machine& machine, const Options& options);
 };
 

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <deque>
+#include <unordered_map>
 
 namespace kumihimo::packet {
 namespace {
@@ -48,8 +50,10 @@ class Hosts {
       } else {
         now_ = network_.next();
         network_.advance();
-        for (const std::uint32_t id : network_.sent()) end(under_way_[id].sender, under_way_[id].send, now_);
+        sent_.clear(); // a message that is submitted may take the name of another one
+        for (const std::uint32_t id : network_.sent()) sent_.push_back(under_way_[id]);
         for (const std::uint32_t id : network_.delivered()) arrives(under_way_[id], now_ + software_.receive);
+        for (const UnderWay& message : sent_) sent(message);
       }
     }
     if (outcome_.operations < wanted_ || waits_for_match()) return unmatched();
@@ -78,6 +82,16 @@ class Hosts {
     std::int32_t sender = 0;
     std::uint32_t send = 0;
   };
+
+  struct Channel { // from an interface to a peer: one message after the other leaves the node
+    bool busy = false;
+    std::deque<std::uint32_t> waiting; // sends
+  };
+  std::uint64_t key(std::int32_t rank, const goal::Operation& send) const {
+    const auto peers = static_cast<std::uint64_t>(graphs_.ranks());
+    const auto interfaces = static_cast<std::uint64_t>(graphs_.nics());
+    return (static_cast<std::uint64_t>(rank) * interfaces + send.nic) * peers + static_cast<std::uint64_t>(send.peer);
+  }
 
   const goal::Operation& operation(std::int32_t rank, std::uint32_t i) const { return graphs_.of(rank).operations[i]; }
   Time& cpu(std::int32_t rank, std::uint8_t i) { return free_[stride_ * static_cast<std::size_t>(rank) + i]; }
@@ -135,9 +149,32 @@ class Hosts {
       end(event.rank, event.operation, done);
       return arrives({event.rank, event.operation}, done);
     }
+    Channel& channel = channels_[key(event.rank, of)];
+    if (channel.busy)
+      channel.waiting.push_back(event.operation);
+    else
+      submit(event.rank, event.operation, channel);
+  }
+  void submit(std::int32_t rank, std::uint32_t send, Channel& channel) {
+    const goal::Operation& of = operation(rank, send);
+    const std::int32_t from = nodes_[static_cast<std::size_t>(rank)],
+                       to = nodes_[static_cast<std::size_t>(graphs_.peer(rank, of.peer))];
+    channel.busy = true;
     const std::uint32_t id = network_.submit(now_, {from, to, of.size, now_, 0});
     if (under_way_.size() <= id) under_way_.resize(id + 1);
-    under_way_[id] = {event.rank, event.operation};
+    under_way_[id] = {rank, send};
+  }
+  void sent(const UnderWay& message) {
+    const auto at = channels_.find(key(message.sender, operation(message.sender, message.send)));
+    Channel& channel = at->second;
+    if (channel.waiting.empty()) {
+      channels_.erase(at);
+    } else {
+      const std::uint32_t next = channel.waiting.front();
+      channel.waiting.pop_front();
+      submit(message.sender, next, channel);
+    }
+    end(message.sender, message.send, now_);
   }
   void arrives(const UnderWay& message, Time time) {
     const std::int32_t receiver = graphs_.peer(message.sender, operation(message.sender, message.send).peer);
@@ -160,14 +197,16 @@ class Hosts {
     const auto rank_of = [](const loggp::Waiting& w) { return w.message ? w.envelope.sender : w.envelope.receiver; };
     matching_.for_each([&](const loggp::Waiting& each) {
       ++count;
-      if (!first || std::pair(rank_of(each), each.operation) < std::pair(rank_of(*first), first->operation)) first = each;
+      if (!first || std::pair(rank_of(each), each.operation) < std::pair(rank_of(*first), first->operation))
+        first = each;
     });
     if (!first) return failed("operations were left that wait for no message"); // a circle, which readers refuse
-    return failed(fmt::format("{} has no matching {}; in all {} sends and receives have none, and {} operations were not "
-                              "completed",
-                              graphs_.name_of(rank_of(*first), first->operation), first->message ? "receive" : "send", count,
-                              wanted_ - outcome_.operations),
-                  {}, "compare the peers, tags and numbers of sends and receives");
+    return failed(
+        fmt::format("{} has no matching {}; in all {} sends and receives have none, and {} operations were not "
+                    "completed",
+                    graphs_.name_of(rank_of(*first), first->operation), first->message ? "receive" : "send", count,
+                    wanted_ - outcome_.operations),
+        {}, "compare the peers, tags and numbers of sends and receives");
   }
 
   const goal::Graphs& graphs_;
@@ -181,6 +220,8 @@ class Hosts {
   std::vector<Time> free_; // when processors and interfaces are
   std::priority_queue<Event, std::vector<Event>, Later> events_;
   std::vector<UnderWay> under_way_; // by the network's name of the message
+  std::vector<UnderWay> sent_;
+  std::unordered_map<std::uint64_t, Channel> channels_;
   Time now_ = 0;
   std::uint64_t order_ = 0, wanted_ = 0;
   GraphOutcome outcome_;

@@ -1,7 +1,8 @@
 // Graphs of operations (goal/graph.hpp) on a machine's network, packet by packet.
 //
 //   send     occupies its interface (`nic`, a lane's queue) for the machine's message_cost. Then an engine of its node
-//            may take the message. It ends when its last byte has left the node.
+//            may take the message, after those before it from the interface to the same rank have left the node. It
+//            ends when its last byte has left the node.
 //   receive  ends when it has been posted, and the machine's relay_latency after the last packet has arrived.
 //   calc     occupies its processor.
 //

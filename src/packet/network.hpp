@@ -1,12 +1,13 @@
-// Packets on a fabric, event by event. Virtual cut-through: a packet goes on as soon as its head is there, the next link
-// is free, and the buffer behind that has room for all of it (a credit).
+// Packets on a fabric, event by event. Virtual cut-through: a packet goes on as soon as its head is there, the next
+// link is free, and the buffer behind that has room for all of it (a credit).
 //
 //   queue    Packets of a channel wait first in, first out; only the first one asks for an output. It is ready when its
-//            head has come, or so much later that its tail never lacks on a faster link. Its place is free, and the next
-//            packet may ask, when its tail has left; the credit is back one hop latency after that.
+//            head has come, or so much later that its tail never lacks on a faster link. Its place is free, and the
+//            next packet may ask, when its tail has left; the credit is back one hop latency after that.
 //   link     Carries one packet at a time. Its arbiter serves the queues of its vertex in turn (round-robin), from a
 //            first turn that the seed draws. At the end of the way as many packets leave at once as there are engines.
-//   engine   Takes messages of its node in the order in which they came, and sends one to its end before the next. It is
+//   engine   Takes messages of its node in the order in which they came, and sends one to its end before the next. It
+//   is
 //            busy with a packet for the longer of its own and the first link's time, and the message's gap.
 //
 // At one time all that has happened counts before arbiters choose. With adaptive routing a packet asks all outputs on
@@ -252,12 +253,15 @@ Network<Routes, words>::Network(const Fabric& fabric, const Options& options)
       use_(std::max<std::size_t>(1, fabric.topology->link_classes().size()), static_cast<std::size_t>(options.bins)) {
   static_assert(sizeof(Slot) == 16 && (words > 1 || channels > 3 || sizeof(Link) == 64));
   for (const Speed& speed : fabric.speeds) {
-    const Time full = time_of(full_, speed.femtoseconds), delivery = std::max(full, time_of(full_, fabric.usual_engine));
-    lanes_.push_back({events_.lane_of(full), events_.lane_of(speed.latency), events_.lane_of(delivery), full, delivery});
+    const Time full = time_of(full_, speed.femtoseconds),
+               delivery = std::max(full, time_of(full_, fabric.usual_engine));
+    lanes_.push_back(
+        {events_.lane_of(full), events_.lane_of(speed.latency), events_.lane_of(delivery), full, delivery});
     mixed_ = mixed_ || speed.femtoseconds != fabric.speeds.front().femtoseconds;
     full_outlasts_hop_ = full_outlasts_hop_ && !mixed_ && full >= speed.latency;
   }
-  const auto most = static_cast<std::uint32_t>(fabric.most_arriving), engines = static_cast<std::uint32_t>(fabric.engines);
+  const auto most = static_cast<std::uint32_t>(fabric.most_arriving),
+             engines = static_cast<std::uint32_t>(fabric.engines);
   const std::uint32_t queues = most * channels + engines;
   for (std::uint32_t o = 0; o < fabric.links; ++o) {
     if (fabric.from[o] < 0) continue;
@@ -354,7 +358,9 @@ void Network<Routes, words>::prefetch_soon(const Event& event) const {
     const std::uint32_t o = hops[i].output;
     if (o >= links_.size()) return;
     __builtin_prefetch(&links_[o]);
-    __builtin_prefetch(&slots_[(static_cast<std::size_t>(o) << channel_bits | (Routes::adaptive ? channels - 1 : hops[i].channel)) * capacity_]);
+    __builtin_prefetch(
+        &slots_[(static_cast<std::size_t>(o) << channel_bits | (Routes::adaptive ? channels - 1 : hops[i].channel)) *
+                capacity_]);
   }
 }
 
@@ -513,7 +519,8 @@ void Network<Routes, words>::choose_all() {
     keys_.clear();
     for (const std::uint32_t o : choosing_) {
       std::uint64_t asking = 0;
-      for (const std::uint64_t word : links_[o].asking[channels - 1]) asking += static_cast<std::uint64_t>(std::popcount(word));
+      for (const std::uint64_t word : links_[o].asking[channels - 1])
+        asking += static_cast<std::uint64_t>(std::popcount(word));
       keys_.push_back(asking << 32 | o);
     }
     if (keys_.size() > 1) std::sort(keys_.begin(), keys_.end());
@@ -566,7 +573,8 @@ void Network<Routes, words>::choose_delivery(std::int32_t v) {
   while (node.busy < fabric_.engines && any(node.asking)) {
     if (node.delivery > now_) {
       if (node.wakes != node.delivery)
-        events_.push({node.delivery, static_cast<std::uint32_t>(links_.size()) + static_cast<std::uint32_t>(v), choose << kind_shift});
+        events_.push({node.delivery, static_cast<std::uint32_t>(links_.size()) + static_cast<std::uint32_t>(v),
+                      choose << kind_shift});
       node.wakes = node.delivery;
       return;
     }
@@ -659,8 +667,9 @@ void Network<Routes, words>::start_delivery(std::int32_t v, std::uint32_t q) {
   const bool usual = bytes == full_ && own == fabric_.usual_engine;
   const Time time = usual ? lanes_[speed].delivery_time : std::max(time_of(bytes, own), link_time(speed, bytes));
   if (injection(v) > 0) node_of(v).delivery = now_ + time_of(bytes, injection(v));
-  events_.push(usual ? lanes_[speed].delivery : Events::none,
-               {now_ + time, static_cast<std::uint32_t>(links_.size()) + static_cast<std::uint32_t>(v), q | done << kind_shift});
+  events_.push(
+      usual ? lanes_[speed].delivery : Events::none,
+      {now_ + time, static_cast<std::uint32_t>(links_.size()) + static_cast<std::uint32_t>(v), q | done << kind_shift});
 }
 
 // E2, after all have chosen: packets that became ready now at a link that is taken, and those that wait at a link that

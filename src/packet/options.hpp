@@ -42,10 +42,10 @@ struct Traffic {
   Time last = 0; // when the last packet was delivered
   std::uint64_t messages = 0, packets = 0, packet_hops = 0, bytes = 0;
   // E2: a packet waits if it is ready at a link's arbiter and finds the link taken by another message.
-  std::uint64_t packets_waited = 0;            // at any link
-  std::int64_t links = 0, links_waited = 0;    // on which any packet waited
-  std::vector<std::uint64_t> link_bytes;       // payload, by LinkId
-  Time bin = 0;                                // width
+  std::uint64_t packets_waited = 0;         // at any link
+  std::int64_t links = 0, links_waited = 0; // on which any packet waited
+  std::vector<std::uint64_t> link_bytes;    // payload, by LinkId
+  Time bin = 0;                             // width
   std::vector<ClassUse> classes;
   std::uint64_t events = 0;
 

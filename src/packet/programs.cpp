@@ -29,7 +29,8 @@ Result<GraphOutcome> run(const Job& job, const ProgramSet& programs, const std::
   const std::int32_t ranks = programs.ranks();
   if (ranks > job.slots.size() || (placement && placement->ranks() != ranks))
     return wrong_value(fmt::format("the job must have a slot for each of {} ranks", ranks),
-                       placement ? placement->ranks() : job.slots.size(), "give a larger --shape or more --ranks-per-node");
+                       placement ? placement->ranks() : job.slots.size(),
+                       "give a larger --shape or more --ranks-per-node");
   const auto graphs = TRY(goal::graphs_of(programs, rates_of(job, scalar_reduction)));
   const Placement seats = placement ? *placement : Placement::block(job.slots, ranks);
   std::vector<std::int32_t> nodes;

@@ -41,10 +41,12 @@ class TorusRoutes {
     channels_of_axes = 0;
     const std::uint64_t chance = mixed(number, 0);
     for (std::size_t i = 0; i < axes_; ++i) {
-      const std::int32_t a = coordinate(from, i), b = coordinate(to, i), hops = fabric_.torus->hops(fabric_.axes[i], a, b);
+      const std::int32_t a = coordinate(from, i), b = coordinate(to, i),
+                         hops = fabric_.torus->hops(fabric_.axes[i], a, b);
       state.left[i] = static_cast<std::int8_t>(hops);
       const bool crosses = ring_[i] && (hops >= 0 ? b < a : b > a);
-      if (two_ && !crosses && (adaptive || (chance >> i & 1) != 0)) channels_of_axes |= static_cast<std::uint8_t>(1U << i);
+      if (two_ && !crosses && (adaptive || (chance >> i & 1) != 0))
+        channels_of_axes |= static_cast<std::uint8_t>(1U << i);
     }
     return state;
   }
@@ -56,7 +58,8 @@ class TorusRoutes {
     for (std::size_t i = 0; i < axes_; ++i) {
       const std::int8_t left = state.left[i];
       if (left == 0) continue;
-      const std::uint32_t output = static_cast<std::uint32_t>(vertex) * 2 * static_cast<std::uint32_t>(axes_) + port_[i] + (left < 0);
+      const std::uint32_t output =
+          static_cast<std::uint32_t>(vertex) * 2 * static_cast<std::uint32_t>(axes_) + port_[i] + (left < 0);
       hops[count] = {output, count > 0 ? std::uint8_t{0xFF} : channel(channels_of_axes, i, left, vertex)};
       ++count;
       if (!adaptive) break;

@@ -10,9 +10,7 @@
 
 namespace kumihimo::packet {
 
-std::string_view name_of(Routing routing) {
-  return routing == Routing::adaptive ? "adaptive" : "dimension_order";
-}
+std::string_view name_of(Routing routing) { return routing == Routing::adaptive ? "adaptive" : "dimension_order"; }
 
 double Traffic::links_waiting_share() const {
   return links == 0 ? 0 : static_cast<double>(links_waited) / static_cast<double>(links);

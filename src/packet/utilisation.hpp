@@ -28,7 +28,8 @@ class Utilisation {
     for (std::size_t group = 0; group < busy_.size(); group += bins_)
       for (std::size_t bin = 0; bin < bins_; ++bin) {
         const std::size_t from = 2 * bin;
-        busy_[group + bin] = (from < bins_ ? busy_[group + from] : 0) + (from + 1 < bins_ ? busy_[group + from + 1] : 0);
+        busy_[group + bin] =
+            (from < bins_ ? busy_[group + from] : 0) + (from + 1 < bins_ ? busy_[group + from + 1] : 0);
       }
     ++shift_;
   }

@@ -26,8 +26,9 @@ auto with_network(const Fabric& fabric, const Options& options, Fn&& fn)
   if (fabric.channels == 1 && queues(1) <= limit) return on(Network<TableRoutes<1>, limit / 64>(fabric, options));
   if (queues(8) <= 128) return on(Network<TableRoutes<8>, 2>(fabric, options));
   if (queues(8) <= limit) return on(Network<TableRoutes<8>, limit / 64>(fabric, options));
-  return not_applicable(fmt::format("the packet model knows at most {} links at a switch", fabric.channels == 1 ? 1000 : 125),
-                        fabric.most_arriving, "take --model flow");
+  return not_applicable(
+      fmt::format("the packet model knows at most {} links at a switch", fabric.channels == 1 ? 1000 : 125),
+      fabric.most_arriving, "take --model flow");
 }
 
 // Messages between ranks of a node.

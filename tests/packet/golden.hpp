@@ -1,5 +1,5 @@
-// The packet model once more, slowly and plainly: at each time every queue, link and engine is looked at. It takes routes
-// from the topology and times by scanning; of the engine it knows the rules alone (packet/network.hpp).
+// The packet model once more, slowly and plainly: at each time every queue, link and engine is looked at. It takes
+// routes from the topology and times by scanning; of the engine it knows the rules alone (packet/network.hpp).
 #pragma once
 
 #include "base/hash.hpp"
@@ -87,13 +87,13 @@ class Golden {
     std::uint64_t payload = 0;
     std::int32_t from = 0, to = 0; // nodes
     Time ready = 0;
-    Time came = 0;               // how long its tail took to follow its head
+    Time came = 0;                  // how long its tail took to follow its head
     std::set<std::int32_t> crossed; // axes whose ring's last link it has passed
     std::vector<LinkId> route;
     std::size_t at = 0;
     std::int32_t channel = -1;
     bool waited = false, seen = false; // seen: it has asked before
-    std::set<std::uint32_t> counted; // links that E2 counted
+    std::set<std::uint32_t> counted;   // links that E2 counted
   };
   struct Queue {
     std::deque<Packet> packets; // the first may be leaving
@@ -170,8 +170,9 @@ class Golden {
         pending_.insert({engine.free, {Kind::engine, what.vertex, 0, what.local - first_engine_, 0}});
       return;
     }
-    const std::uint32_t link = f_.arriving[static_cast<std::size_t>(what.vertex) * static_cast<std::size_t>(f_.most_arriving) +
-                                           what.local / channels_];
+    const std::uint32_t link =
+        f_.arriving[static_cast<std::size_t>(what.vertex) * static_cast<std::size_t>(f_.most_arriving) +
+                    what.local / channels_];
     pending_.insert({now + speed(link).latency, {Kind::room, -1, link, 0, what.local % channels_}});
   }
 
@@ -219,7 +220,8 @@ class Golden {
     }
     const Torus& torus = *f_.torus;
     const Shape& shape = torus.shape();
-    const auto end = static_cast<std::int32_t>(vertex(packet.to)), begin = static_cast<std::int32_t>(vertex(packet.from));
+    const auto end = static_cast<std::int32_t>(vertex(packet.to)),
+               begin = static_cast<std::int32_t>(vertex(packet.from));
     for (std::size_t i = 0; i < f_.axes.size(); ++i) {
       const std::int32_t axis = f_.axes[i], at = shape.coordinate(v, axis), target = shape.coordinate(end, axis);
       if (at == target) continue;
@@ -287,7 +289,8 @@ class Golden {
       Link& link = links_[o];
       if (link.busy) continue;
       const std::int32_t v = f_.from[o];
-      std::optional<Asking> chosen = turn(link.turn, asking[o], [&](std::int32_t channel) { return fit(link, channel); });
+      std::optional<Asking> chosen =
+          turn(link.turn, asking[o], [&](std::int32_t channel) { return fit(link, channel); });
       if (!chosen) continue;
       granted.insert(o);
       link.turn = chosen->local + 1;
@@ -304,7 +307,8 @@ class Golden {
   std::vector<std::uint32_t> locals(std::int32_t v) const {
     std::vector<std::uint32_t> all;
     for (std::uint32_t i = 0; i < first_engine_; ++i)
-      if (f_.arriving[static_cast<std::size_t>(v) * static_cast<std::size_t>(f_.most_arriving) + i / channels_] != 0xFFFFFFFFU)
+      if (f_.arriving[static_cast<std::size_t>(v) * static_cast<std::size_t>(f_.most_arriving) + i / channels_] !=
+          0xFFFFFFFFU)
         all.push_back(i);
     for (std::uint32_t e = 0; e < static_cast<std::uint32_t>(f_.engines); ++e) all.push_back(first_engine_ + e);
     return all;
@@ -319,7 +323,8 @@ class Golden {
     return channel >= 0 && link.queues[static_cast<std::size_t>(channel)].room > 0 ? channel : -1;
   }
   template <class Fit>
-  static std::optional<Asking> turn(std::uint64_t from, const std::map<std::uint32_t, std::int32_t>& queues, Fit&& fits) {
+  static std::optional<Asking> turn(std::uint64_t from, const std::map<std::uint32_t, std::int32_t>& queues,
+                                    Fit&& fits) {
     for (const bool before : {false, true})
       for (const auto& [local, wants] : queues)
         if ((local < from) == before)
@@ -378,8 +383,8 @@ class Golden {
     }
   }
 
-  void count(std::uint32_t o, std::uint32_t local, std::map<std::uint32_t, std::map<std::uint32_t, std::int32_t>>& asking,
-             Result& result) {
+  void count(std::uint32_t o, std::uint32_t local,
+             std::map<std::uint32_t, std::map<std::uint32_t, std::int32_t>>& asking, Result& result) {
     if (asking[o].count(local) == 0 || !links_[o].busy) return;
     Packet& packet = queue(f_.from[o], local).packets.front();
     if (packet.message == links_[o].message) return;

@@ -33,7 +33,8 @@ TEST(PacketGraphs, OneMessage) {
 
 // The receive is posted later than the message comes.
 TEST(PacketGraphs, ALateReceiveEndsAtOnce) {
-  EXPECT_EQ(ends("num_ranks 2\nrank 0 {\nsend 1000b to 1\n}\nrank 1 {\na: calc 50000\nb: recv 1000b from 0\nb requires a\n}\n"),
+  EXPECT_EQ(ends("num_ranks 2\nrank 0 {\nsend 1000b to 1\n}\nrank 1 {\na: calc 50000\nb: recv 1000b from 0\nb requires "
+                 "a\n}\n"),
             (std::vector<std::uint64_t>{3000, 50000}));
 }
 
@@ -46,17 +47,33 @@ TEST(PacketGraphs, RanksOfANodeCopy) {
 // One interface issues messages one after the other, two at once; both engines then share the link, 1000 ns each.
 TEST(PacketGraphs, AnInterfaceIssuesOneMessageAtATime) {
   const std::string receives = "}\nrank 1 {\nrecv 1000b from 0 tag 1\nrecv 1000b from 0 tag 2\n}\n";
-  EXPECT_EQ(ends("num_ranks 2\nrank 0 {\nsend 1000b to 1 tag 1\nsend 1000b to 1 tag 2\n" + receives)[1], 4000 + 1100 + 3000);
+  EXPECT_EQ(ends("num_ranks 2\nrank 0 {\nsend 1000b to 1 tag 1\nsend 1000b to 1 tag 2\n" + receives)[1],
+            4000 + 1100 + 3000);
   EXPECT_EQ(ends("num_ranks 2\nrank 0 {\nsend 1000b to 1 tag 1\nsend 1000b to 1 tag 2 cpu 0 nic 1\n" + receives)[1],
             2000 + 2100 + 3000);
 }
 
+// Messages of an interface to one rank do not overtake or share: 10 us each, the first one done after 10,100 ns. To two
+// ranks, or by two interfaces, they share the first link.
+TEST(PacketGraphs, MessagesOfAChannelAreInOrder) {
+  const auto text = [](int second, const std::string& nic) {
+    return "num_ranks 3\nrank 0 {\na: send 10000b to 1 tag 1\nb: send 10000b to " + std::to_string(second) +
+           " tag 2 cpu 0 nic " + nic + "\n}\nrank 1 {\nrecv 10000b from 0 tag 1\n" +
+           (second == 1 ? "recv 10000b from 0 tag 2\n}\nrank 2 {\n}\n" : "}\nrank 2 {\nrecv 10000b from 0 tag 2\n}\n");
+  };
+  EXPECT_EQ(ends(text(1, "0"))[1], 2000 + 20000 + 100 + 3000);
+  EXPECT_EQ(ends(text(1, "0"))[0], 2000 + 20000);
+  EXPECT_GT(ends(text(2, "0"))[1], 2000 + 15000);
+  EXPECT_GT(ends(text(2, "1"))[1], 2000 + 15000);
+}
+
 // A relay: calc and dependencies, irequires too.
 TEST(PacketGraphs, DependenciesHold) {
-  EXPECT_EQ(ends("num_ranks 3\nrank 0 {\nsend 1000b to 1\n}\n"
-                 "rank 1 {\na: recv 1000b from 0\nb: calc 500\nb requires a\nc: send 1000b to 2\nc requires b\nd: calc 700\n"
-                 "d irequires c\n}\nrank 2 {\nrecv 1000b from 1\n}\n"),
-            (std::vector<std::uint64_t>{3000, 6600 + 3000, 6600 + 6100}));
+  EXPECT_EQ(
+      ends("num_ranks 3\nrank 0 {\nsend 1000b to 1\n}\n"
+           "rank 1 {\na: recv 1000b from 0\nb: calc 500\nb requires a\nc: send 1000b to 2\nc requires b\nd: calc 700\n"
+           "d irequires c\n}\nrank 2 {\nrecv 1000b from 1\n}\n"),
+      (std::vector<std::uint64_t>{3000, 6600 + 3000, 6600 + 6100}));
 }
 
 TEST(PacketGraphs, WildcardsTakeWhatComesFirst) {
@@ -66,12 +83,14 @@ TEST(PacketGraphs, WildcardsTakeWhatComesFirst) {
 }
 
 TEST(PacketGraphs, WhatNeverMatchesIsNamed) {
-  const auto graphs = goal::parse_text("num_ranks 2\nrank 0 {\nl1: send 8b to 1 tag 3\n}\nrank 1 {\nrecv 8b from 0 tag 4\n}\n", "a.goal");
+  const auto graphs = goal::parse_text(
+      "num_ranks 2\nrank 0 {\nl1: send 8b to 1 tag 3\n}\nrank 1 {\nrecv 8b from 0 tag 4\n}\n", "a.goal");
   const std::vector<std::int32_t> nodes{0, 1}, few{0}, wrong{0, 9};
   const auto outcome = run(torus("8"), *graphs, nodes);
   ASSERT_FALSE(outcome);
-  EXPECT_EQ(outcome.error().problem, "rank 0: send 'l1' (8 bytes to rank 1, tag 3) has no matching receive; in all 2 sends and "
-                                     "receives have none, and 1 operations were not completed");
+  EXPECT_EQ(outcome.error().problem,
+            "rank 0: send 'l1' (8 bytes to rank 1, tag 3) has no matching receive; in all 2 sends and "
+            "receives have none, and 1 operations were not completed");
   EXPECT_FALSE(run(torus("8"), *graphs, few));
   EXPECT_FALSE(run(torus("8"), *graphs, wrong));
 }

@@ -172,7 +172,13 @@ def command(
 
 
 def simulate_programs(
-    named: programs.Named, job: _machine.Job, placed: simulation.Placed | None, model: str, links: bool, as_json: bool, packets: object
+    named: programs.Named,
+    job: _machine.Job,
+    placed: simulation.Placed | None,
+    model: str,
+    links: bool,
+    as_json: bool,
+    packets: object,
 ) -> None:
     """A prediction of programs that are no collective."""
     from kumihimo import programs
@@ -294,7 +300,9 @@ def row(r: dict) -> tuple[str, ...]:
     parameters = arguments.parameters_text(r["parameters"])
     rate = quantities.rate_text(r.get("bytes_per_second"))
     computing = quantities.share_text(r["compute_share"]) if "compute_share" in r else ""
-    waiting = [quantities.share_text(r[name]) if name in r else "" for name in ("links_waiting_share", "packets_waiting_share")]
+    waiting = [
+        quantities.share_text(r[name]) if name in r else "" for name in ("links_waiting_share", "packets_waiting_share")
+    ]
     time = quantities.seconds_text(r["seconds"])
     return (text_of(r["bytes"]), r["algorithm"], time, rate, share, computing, *waiting, parameters, r["limiting"])
 
