@@ -86,7 +86,7 @@ Box = option("--box BOX", "Box of Tofu nodes: 4x3x8x2x3x2, or 4x3x8x2x3x2@0,0,1 
 Dead = option("--dead PART", "Failed Tofu node 5,0,3 or cable 5,0,3-6,0,3; may be repeated.", list[str])
 Routing = option(
     "--routing NAME",
-    "Routing: minimal or valiant (dragonfly), d_mod_k or ecmp (fat tree); with --model packet dimension_order or adaptive.",
+    "Routing: minimal or valiant (dragonfly), d_mod_k or ecmp (fat tree), adaptive (--model packet).",
 )
 Ranks = option("--ranks -p P", "Number of ranks [default: those of --shape].", int)
 RanksOfMachine = option("--ranks -p P", "Number of ranks [default: those of the shape, or of the machine].", int)

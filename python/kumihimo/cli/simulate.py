@@ -225,6 +225,7 @@ def work(asked: simulation.Asked, sizes: list[int | None]) -> tuple[list[dict], 
     return results, passed_over
 
 
+WAITING = ("links_waiting_share", "packets_waiting_share")
 OF_PACKETS = ("links waited on>", "packets that waited>")
 COLUMNS = (
     *("bytes>", "algorithm", "time>", "rate>", "of bound>", "computing>", *OF_PACKETS, "parameters", "limited by"),
