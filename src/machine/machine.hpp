@@ -4,10 +4,11 @@
 // What the numbers mean to a simulator. A transfer occupies one engine at each end and every link of its route; each of
 // them is a rate shared by the transfers on it. Before its bytes flow it occupies its lane's queue for `message_cost`;
 // its last byte arrives `hop_latency` per hop later. What waits for an arrival before it is sent on (a relay) starts
-// `relay_latency` after it. A reduction occupies its rank's reducing thread (each rank has one) for result bytes /
-// `reduction_rate`. Copies on a node, messages between its ranks among them, and reductions share its
-// `memory_bandwidth`: a copied byte passes it twice, a reduced one three times. A message within a node has the latency
-// and the rate of the innermost level that both ranks share.
+// `relay_latency` after it, and `rendezvous_latency` later still if it is longer than `eager_bytes`. A reduction
+// occupies its rank's reducing thread (each rank has one) for result bytes / `reduction_rate`. Copies on a node,
+// messages between its ranks among them, and reductions share its `memory_bandwidth`: a copied byte passes it twice, a
+// reduced one three times. A message within a node has the latency and the rate of the innermost level that both ranks
+// share.
 #pragma once
 
 #include "machine/quantity.hpp"
@@ -78,6 +79,10 @@ struct SoftwareNumbers {
   Quantity<Seconds> message_cost;  // per message, during which its lane's queue is busy
   Quantity<Seconds> relay_latency; // from an arrival to the start of the send (or reduction) that waited for it
   Quantity<Bytes> segment_bytes;   // one lane's step of a pipelined algorithm, unless a parameter says otherwise
+  // A longer message between nodes is sent after the receiver has said where to: that much later. Both or none; none:
+  // messages of any length alike.
+  std::optional<Quantity<Bytes>> eager_bytes;
+  std::optional<Quantity<Seconds>> rendezvous_latency;
 };
 
 // The network's own engine for barriers and small reductions: a call over P nodes takes

@@ -42,6 +42,8 @@ void visit_numbers(SomeMachine& machine, Visitor&& visit) {
   visit("software", "message_cost", software.message_cost);
   visit("software", "relay_latency", software.relay_latency);
   visit("software", "segment_bytes", software.segment_bytes);
+  visit("software", "eager_bytes", software.eager_bytes);
+  visit("software", "rendezvous_latency", software.rendezvous_latency);
   if (machine.offload) {
     visit("offload", "max_bytes", machine.offload->max_bytes);
     visit("offload", "max_elements", machine.offload->max_elements);

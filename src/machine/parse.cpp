@@ -370,12 +370,12 @@ class Reader {
     if (table.contains(key)) read(table, name, key, number.emplace());
   }
 
-  // key = { value = ..., published | measured | assumed = "source" }
+  // key = { value = ..., published | measured | fitted | assumed = "source" }
   template <class T>
   void read(const toml::table& table, std::string_view name, std::string_view key, Quantity<T>& number) {
     const std::string what = fmt::format("{}.{}", name, key);
     const std::string form =
-        fmt::format("write {} = {{ value = {}, published = \"where\" }}, or measured, or assumed = "
+        fmt::format("write {} = {{ value = {}, published = \"where\" }}, or measured, fitted or assumed = "
                     "\"why\"",
                     key, example_of(T{}));
     const toml::node* node = table.get(key);
@@ -386,7 +386,7 @@ class Reader {
     const toml::table* entry = node->as_table();
     if (!entry)
       return fail(line_of(*node), what, wrong_value("must be a number with its source", described(*node), form));
-    check_known(*entry, {"value", "published", "measured", "assumed"}, what);
+    check_known(*entry, {"value", "published", "measured", "fitted", "assumed"}, what);
     read_source(*entry, what, form, number.provenance, number.source);
     if (error_) return;
     const toml::node* value = entry->get("value");
@@ -397,7 +397,7 @@ class Reader {
   void read_source(const toml::table& entry, std::string_view what, const std::string& form, Provenance& provenance,
                    std::string& source) {
     int sources = 0;
-    for (const Provenance p : {Provenance::published, Provenance::measured, Provenance::assumed}) {
+    for (const Provenance p : provenances) {
       if (!entry.contains(name_of(p))) continue;
       ++sources;
       provenance = p;
@@ -405,8 +405,8 @@ class Reader {
     }
     if (sources != 1)
       fail(line_of(entry), what,
-           wrong_value("must have exactly one of published, measured and assumed", fmt::format("{} of them", sources),
-                       form));
+           wrong_value("must have exactly one of published, measured, fitted and assumed",
+                       fmt::format("{} of them", sources), form));
   }
 
   template <class T>
@@ -435,6 +435,12 @@ class Reader {
     }
     at_most("node.reduction_rate_scalar", node.reduction_rate_scalar.value, "reduction_rate",
             node.reduction_rate.value);
+    const auto& software = machine_.software;
+    if (software.eager_bytes.has_value() != software.rendezvous_latency.has_value()) {
+      const std::string_view lacking = software.eager_bytes ? "rendezvous_latency" : "eager_bytes";
+      miss(line_of(*root_.get("software")), fmt::format("software.{}", lacking),
+           "give both eager_bytes and rendezvous_latency, or none of them");
+    }
     at_most("node.ranks_per_node", node.default_ranks_per_node.value, "2^31-1 ranks over all nodes",
             largest_count / machine_.topology->nodes());
   }

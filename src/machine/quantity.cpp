@@ -106,7 +106,7 @@ std::string in_largest_unit(double value, std::span<const Unit> units) {
 } // namespace
 
 std::string_view name_of(Provenance provenance) {
-  static constexpr std::array<std::string_view, 3> names = {"published", "measured", "assumed"};
+  static constexpr std::array<std::string_view, 4> names = {"published", "measured", "fitted", "assumed"};
   return names[static_cast<std::size_t>(provenance)];
 }
 

@@ -6,15 +6,19 @@
 #include "base/result.hpp"
 #include "base/units.hpp"
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace kumihimo {
 
-// published: in the literature or the vendor's documents; measured: by us or by a data set that is named; assumed:
-// nobody's figure was found, and the source says why this one was taken.
-enum class Provenance : std::uint8_t { published, measured, assumed };
+// published: in the literature or the vendor's documents; measured: by us or by a data set that is named; fitted: the
+// value at which predictions are nearest to measured times, and the source says to which; assumed: nobody's figure was
+// found, and the source says why this one was taken.
+enum class Provenance : std::uint8_t { published, measured, fitted, assumed };
+inline constexpr std::array<Provenance, 4> provenances = {Provenance::published, Provenance::measured,
+                                                          Provenance::fitted, Provenance::assumed};
 std::string_view name_of(Provenance provenance);
 
 template <class T>

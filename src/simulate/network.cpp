@@ -56,6 +56,10 @@ Result<Network> Network::make(const Job& job, std::int32_t ranks, const std::opt
   n.message_cost_ = machine.software.message_cost.value.value;
   n.relay_latency_ = machine.software.relay_latency.value.value;
   n.hop_latency_ = net.hop_latency.value.value;
+  if (machine.software.eager_bytes) {
+    n.eager_bytes_ = static_cast<double>(machine.software.eager_bytes->value.value);
+    n.rendezvous_latency_ = machine.software.rendezvous_latency->value.value;
+  }
 
   const double pool = std::min(static_cast<double>(net.engines.value) * n.engine_, net.injection_bandwidth.value.value);
   const double memory = machine.node.memory_bandwidth.value.value;
@@ -117,7 +121,7 @@ double Network::least_latency_within_node(std::int32_t from, std::int32_t to) co
   return least;
 }
 
-Path Network::append_path(std::int32_t from, std::int32_t to, std::vector<Resource>& resources) const {
+Path Network::append_path(std::int32_t from, std::int32_t to, double bytes, std::vector<Resource>& resources) const {
   const std::int32_t a = node_[from], b = node_[to];
   if (a == b) {
     append_copy(from, resources);
@@ -143,6 +147,7 @@ Path Network::append_path(std::int32_t from, std::int32_t to, std::vector<Resour
   }
   resources.push_back(first_sender_ + a);
   resources.push_back(first_receiver_ + b);
+  if (bytes > eager_bytes_) latency += rendezvous_latency_;
   return {limit, message_cost_, latency + relay_latency_};
 }
 

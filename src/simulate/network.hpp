@@ -11,6 +11,7 @@
 #include "machine/job.hpp"
 #include "program/data_layout.hpp"
 
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -35,7 +36,7 @@ class Network {
 
   // Appends the resources of a message from one rank to another. A resource that each byte uses twice is appended twice
   // and so has half its capacity for it: a copy reads and writes the node's memory, a sum reads twice and writes.
-  Path append_path(std::int32_t from, std::int32_t to, std::vector<Resource>& resources) const;
+  Path append_path(std::int32_t from, std::int32_t to, double bytes, std::vector<Resource>& resources) const;
   void append_copy(std::int32_t rank, std::vector<Resource>& resources) const;
   void append_sum(std::int32_t rank, std::vector<Resource>& resources) const;
 
@@ -91,7 +92,8 @@ class Network {
   Resource first_sender_ = 0, first_receiver_ = 0, first_memory_ = 0, first_reducer_ = 0;
   std::vector<LevelLinks> within_;    // outermost first
   std::vector<double> hop_latencies_; // by class; none: all have hop_latency_
-  double engine_ = 0, message_cost_ = 0, relay_latency_ = 0, hop_latency_ = 0;
+  double engine_ = 0, message_cost_ = 0, relay_latency_ = 0, hop_latency_ = 0, rendezvous_latency_ = 0;
+  double eager_bytes_ = std::numeric_limits<double>::infinity();
   mutable std::vector<LinkId> route_;
 };
 

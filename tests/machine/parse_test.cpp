@@ -150,12 +150,32 @@ TEST(ParseMachine, WantsExactlyOneSource) {
     return Sample().replace("cores", "cores = { value = 8" + std::string(rest) + " }");
   };
   const int line = Sample().line("cores");
-  expect_error(with(""), line, {"node.cores", "exactly one of published, measured and assumed", "0 of them"});
+  expect_error(with(""), line, {"node.cores", "exactly one of published, measured, fitted and assumed", "0 of them"});
   expect_error(with(", published = \"p\", assumed = \"a\""), line, {"exactly one", "2 of them"});
   expect_error(with(", published = \"\""), line, {"a string that is not empty"});
   expect_error(with(", published = 2012"), line, {"a string that is not empty", "2012"});
-  expect_error(with(", source = \"p\""), line, {"'source'", "assumed, measured, published, value"});
+  expect_error(with(", source = \"p\""), line, {"'source'", "assumed, fitted, measured, published, value"});
   expect_error(Sample().replace("cores", "cores = { published = \"p\" }"), line, {"node.cores.value is missing"});
+}
+
+TEST(ParseMachine, AFittedNumberSaysToWhat) {
+  const Machine machine = parsed(Sample().replace("cores", "cores = { value = 8, fitted = \"9 times\" }"));
+  EXPECT_EQ(machine.node.cores.provenance, Provenance::fitted);
+  EXPECT_EQ(machine.node.cores.source, "9 times");
+  EXPECT_NE(numbers_to_toml(machine).find("cores = { value = 8, fitted = \"9 times\" }"), std::string::npos);
+  EXPECT_NE(to_text(machine).find("8  fitted"), std::string::npos);
+}
+
+TEST(ParseMachine, ARendezvousHasALengthAndALatency) {
+  const char* eager = "eager_bytes = { value = \"16 KiB\", assumed = \"a\" }";
+  const char* rendezvous = "rendezvous_latency = { value = \"5 us\", assumed = \"a\" }";
+  const Machine machine = parsed(Sample().append(eager).append(rendezvous));
+  EXPECT_EQ(machine.software.eager_bytes->value.value, 16 << 10);
+  EXPECT_EQ(machine.software.rendezvous_latency->value.value, 5e-6);
+  EXPECT_FALSE(parsed(Sample()).software.eager_bytes);
+  const int line = Sample().line("[software]");
+  expect_error(Sample().append(eager), line, {"software.rendezvous_latency is missing", "or none of them"});
+  expect_error(Sample().append(rendezvous), line, {"software.eager_bytes is missing", "or none of them"});
 }
 
 TEST(ParseMachine, NamesWhatIsMissing) {

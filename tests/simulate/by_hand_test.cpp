@@ -23,6 +23,32 @@ TEST_P(ByHand, AMessageCostsItsIssueItsBytesItsHopsAndARelay) {
   EXPECT_NEAR(time(one_message(0, 7, 8), m), cost + 1e-3 + hop + relay, 1e-12) << "round the ring";
 }
 
+TEST_P(ByHand, AMessageThatIsNotEagerWaitsForTheRendezvous) {
+  constexpr double rendezvous = 7e-6;
+  Machine m = plain("8");
+  m.software.rendezvous_latency = Quantity<Seconds>{{rendezvous}};
+  m.software.eager_bytes = Quantity<Bytes>{{1'000'000 - 1}};
+  EXPECT_NEAR(time(one_message(0, 3, 8), m), cost + 1e-3 + 3 * hop + relay + rendezvous, 1e-12);
+  m.software.eager_bytes = Quantity<Bytes>{{1'000'000}};
+  EXPECT_NEAR(time(one_message(0, 3, 8), m), cost + 1e-3 + 3 * hop + relay, 1e-12) << "as long as it may be";
+}
+
+// Four segments of 0.25 MB: the rendezvous of each is done while the one before it flows.
+TEST_P(ByHand, ALaneDoesNotWaitForTheRendezvousOfItsMessages) {
+  constexpr double rendezvous = 7e-6;
+  const Schedule s = by_hand(2, million, 4, [](std::int32_t r, ProgramBuilder& p) {
+    LaneBuilder lane(LaneId{0}, "segments", 4);
+    if (r == 0) lane.step(send(1, out[whole()]));
+    if (r == 1) lane.step(receive(0, out[whole()]));
+    p.add(std::move(lane));
+  });
+  Machine m = plain("2");
+  const double without = time(s, m);
+  m.software.rendezvous_latency = Quantity<Seconds>{{rendezvous}};
+  m.software.eager_bytes = Quantity<Bytes>{{1000}};
+  EXPECT_NEAR(time(s, m), without + rendezvous, 1e-9);
+}
+
 TEST_P(ByHand, OneTransferNeverExceedsOneEngine) {
   Machine m = plain("8");
   m.network.link_bandwidth.value = {100e9};

@@ -157,6 +157,10 @@ RandomCase RandomCases::next() {
   const std::int64_t element = size_of(c.type);
   const CollectiveKind kind = variant->kind;
   c.bytes = spread(1, (kind->is_vector() ? 4 << 20 : 256 << 10) / element) * element;
+  if (c.bytes / element % 3 == 0) { // drawn by the length, so that other cases stay as they were
+    c.job.machine.software.eager_bytes = Quantity<Bytes>{{1 + c.bytes / 8}};
+    c.job.machine.software.rendezvous_latency = Quantity<Seconds>{{5e-6}};
+  }
   c.root = Rank{static_cast<std::int32_t>(one_in(2) ? 0 : between(0, c.job.rank_space().ranks() - 1))};
   c.parameters = parameters(*variant);
   if (one_in(4)) {

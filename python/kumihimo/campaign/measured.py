@@ -9,14 +9,14 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from kumihimo import files
 from kumihimo.campaign.database import MEASURED
 from kumihimo.campaign.description import Campaign, check_keys
 from kumihimo.campaign.expressions import Expression
-from kumihimo.errors import did_you_mean, missing, wrong_value
+from kumihimo.errors import BadInput, did_you_mean, missing, wrong_value
 
 KEYS = ("file", "columns", "names", "where")
 
@@ -26,30 +26,43 @@ def read(campaign: Campaign) -> list[dict]:
     told = campaign.measured
     if told is None:
         return []
+    known = {name for point in campaign.points() for name in point.values} | {"ranks"}
+    return [row for _, _, row in rows_of(told, campaign.folder, known, "a parameter of the campaign")]
+
+
+def rows_of(told: Mapping, folder: Path, known: Collection[str], what: str) -> Iterator[tuple[int, dict, dict]]:
+    """Of each row that is taken the line of the CSV file, its cells, and our values. `known`: the names that our values
+    may have, beside the measured ones; `what` they are, for errors."""
     check_keys(told, KEYS, "[measured]")
     if not isinstance(told.get("file"), str):
         raise missing("the file of [measured]", 'add file = "measured.csv"')
-    path = campaign.folder / told["file"]
+    path = folder / told["file"]
     listed = told.get("columns", {})
     if not isinstance(listed, dict) or "seconds" not in listed:
         raise missing("seconds under [measured.columns]", 'add for example seconds = "median_us * 1e-6"')
     columns = {name.replace("-", "_"): Expression(text, f"measured.columns.{name}") for name, text in listed.items()}
-    points = campaign.points()
-    known = {name for point in points for name in point.values} | {"ranks"}
     for name in columns:
         if name not in known and name not in MEASURED:
             advice = did_you_mean(name, [*known, *MEASURED], "leave it out")
-            raise wrong_value("a column of [measured] must be a parameter of the campaign", f"'{name}'", advice)
+            raise wrong_value(f"a column of [measured] must be {what}", f"'{name}'", advice)
     where = Expression(told["where"], "where of [measured]") if "where" in told else None
-    return [row for cells in cells_of(path) if (row := row_of(cells, columns, told.get("names", {}), where))]
+    for line, cells in cells_of(path):
+        try:
+            row = row_of(cells, columns, told.get("names", {}), where)
+        except BadInput as error:
+            raise BadInput(f"{path}:{line}: {error.problem}", error.advice) from None
+        if row:
+            yield line, cells, row
 
 
-def cells_of(path: Path) -> list[dict]:
+def cells_of(path: Path) -> Iterator[tuple[int, dict]]:
+    """Each row with its line."""
     reader = csv.DictReader(io.StringIO(files.read_text(path, "the file of measured times")))
     try:
-        return [{name: number_or_text(cell) for name, cell in row.items() if name} for row in reader]
+        for row in reader:
+            yield reader.line_num, {name: number_or_text(cell) for name, cell in row.items() if name}
     except csv.Error as error:
-        raise wrong_value(f"{path} must be CSV with a line of names", error) from None
+        raise wrong_value(f"{path}:{reader.line_num}: must be CSV with a line of names", error) from None
 
 
 def number_or_text(cell: str | None) -> object:

@@ -8,12 +8,12 @@ from pathlib import Path
 import typer
 
 from kumihimo import _machine
-from kumihimo.cli import options, output
+from kumihimo.cli import machine_calibrate, options, output
 from kumihimo.cli.options import argument, option
 from kumihimo.errors import errors_of_this_machine, wrong_value
 from kumihimo.package_files import folder
 
-app = typer.Typer(help="List, show and import machine descriptions.")
+app = typer.Typer(help="List, show, import and calibrate machine descriptions.")
 
 THIS_MACHINE = "this-machine"
 
@@ -104,3 +104,6 @@ def import_(
     else:
         output.write(out, text)
         print(f"wrote {out}; assumed numbers to check: {text.count(', assumed = ')}")
+
+
+app.command("calibrate")(machine_calibrate.command)

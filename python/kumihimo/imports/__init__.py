@@ -78,7 +78,8 @@ def machine_file(network: Network, like: _machine.Machine, name: str, source: st
 
 def _numbers(network: Network, like: _machine.Machine, source: str) -> str:
     """What the file does not give is the other machine's, and so assumed; but for the engine of another network."""
-    text = re.sub(r'\b(?:published|measured|assumed) = "', f'assumed = "as {like.name}: ', like.numbers_to_toml())
+    of_like = r'\b(?:published|measured|fitted|assumed) = "'
+    text = re.sub(of_like, f'assumed = "as {like.name}: ', like.numbers_to_toml())
     text = text.replace("see above", f"see {like.name}.toml")  # a comment that stays there
     sections = re.split(r"(?m)^(?=\[)", text)
     if network.one_node:

@@ -391,7 +391,7 @@ void Events::serve(Server& server) {
   Message& m = messages_[at] = server.waiting.front();
   server.waiting.pop_front();
   route_.clear();
-  m.path = network_.append_path(m.channel.from, m.channel.to, route_);
+  m.path = network_.append_path(m.channel.from, m.channel.to, static_cast<double>(m.bytes), route_);
   LaneState& sender = lanes_[m.send.lane];
   double issued = now_;
   if (m.path.cost > 0) {
@@ -404,7 +404,7 @@ void Events::serve(Server& server) {
 void Events::begin_flow(std::int32_t at) {
   Message& m = messages_[at];
   route_.clear();
-  network_.append_path(m.channel.from, m.channel.to, route_);
+  network_.append_path(m.channel.from, m.channel.to, static_cast<double>(m.bytes), route_);
   if (m.bytes == 0) route_.clear(); // a signal
   for (const Resource r : route_) {
     if (!network_.is_link(r)) continue;

@@ -37,6 +37,7 @@ NEED_A_FILE = {
     "machine import topology.conf --like leonardo --name my-machine -o my-machine.toml",
     "machine import topology.conf --like reedbush-u -o my-cluster.toml",
     "machine import FILE --like NAME",
+    "machine calibrate fugaku measured.csv -o my-fugaku.toml",
 }
 QUICK = (
     "show",
