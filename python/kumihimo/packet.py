@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 
 from kumihimo import _machine, _packet, _simulate, programs, simulation
 from kumihimo.errors import wrong_value
@@ -24,7 +23,6 @@ def options(routing: str | None, packet_bytes: int | None, buffer_packets: int |
 
 def run(sets: object, job: _machine.Job, placed: object, asked: _packet.Options, links: bool, *rest: object) -> dict:
     """The members of a result that the model gives."""
-    started = time.perf_counter()
     found = _packet.simulate(sets, job, placed, asked, *rest)
     use = {of.name: {"links": of.links, "shares": list(of.utilisation)} for of in found.classes}
     return {
@@ -46,7 +44,6 @@ def run(sets: object, job: _machine.Job, placed: object, asked: _packet.Options,
         "seed": asked.seed,
         "limiting": "",
         "accuracy": "",
-        "wall_seconds": time.perf_counter() - started,
     }
 
 

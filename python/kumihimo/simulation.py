@@ -213,24 +213,21 @@ def predict(asked: Asked, case: Case) -> dict:
     collective = arguments.collective(wanted, space)
     parameters = arguments.parameters(**parameters_of(asked, collective))
     schedule = case.variant.build(collective, space, parameters)
+    started = time.perf_counter()
+    outside = {}
     if asked.model == "packet":
         from kumihimo import packet
 
         result = packet.predict(asked, schedule, collective)
-        about = {"extension": case.variant.extension, "segments": schedule.segments}
-        rate = bandwidth(collective, result["seconds"])
-        members = _about(asked, collective, schedule.algorithm, schedule.parameters)
-        return {**members, **about, **result, "bytes_per_second": rate}
-    started = time.perf_counter()
-    if asked.model == "cost":
+    elif asked.model == "cost":
         prediction, outside = _by_closed_form(asked, case.variant, collective, parameters, schedule.segments)
+        result = json.loads(prediction.to_json())
     else:
         prediction = _simulate.simulate(
             schedule, asked.job, asked.placement, asked.model, not asked.simd, asked.links, asked.every_round
         )
-        outside = {}
+        result = json.loads(prediction.to_json())
     wall = time.perf_counter() - started
-    result = json.loads(prediction.to_json())
     return {
         **about(asked, collective, schedule.algorithm, schedule.parameters),
         "extension": case.variant.extension,

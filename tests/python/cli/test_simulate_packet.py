@@ -1,0 +1,69 @@
+"""`simulate --model packet`: its options, counters and errors."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+K = ("simulate", "allreduce", "--machine", "k-computer", "--shape", "4x4x4", "--bytes", "1MiB", "--model", "packet")
+
+
+def result(kumihimo, *words: str) -> dict:
+    ended = kumihimo(*words, "--json")
+    assert (ended.code, ended.err) == (0, ""), ended.err
+    (only,) = json.loads(ended.out)["results"]
+    return only
+
+
+def test_no_packet_waits_on_trees_without_common_links(kumihimo):
+    found = result(kumihimo, *K, "-a", "trinaryx3", "--links")
+    assert found["links_waiting_share"] == 0 and found["packets_waiting_share"] == 0
+    assert found["seconds"] >= found["bound_seconds"] > 0
+    assert found["packet_hops"] >= found["packets"] > 0
+    assert sum(found["link_bytes"]) > 0
+
+
+def test_packets_wait_where_all_send_to_all_at_once(kumihimo):
+    words = ("simulate", "alltoall", *K[2:6], "--bytes", "1MiB", "--model", "packet", "-a", "linear")
+    found = result(kumihimo, *words)
+    assert found["packets_waiting_share"] > 0 and found["links_waiting_share"] > 0
+
+
+def test_small_packets_are_more_packets(kumihimo):
+    few, many = result(kumihimo, *K, "-a", "ring"), result(kumihimo, *K, "-a", "ring", "--packet-bytes", "512")
+    assert many["packets"] == 4 * few["packets"]
+
+
+@pytest.mark.parametrize("routing", ["dimension_order", "adaptive"])
+def test_the_same_seed_gives_the_same_result(kumihimo, routing):
+    words = ("-a", "recursive_doubling", "--routing", routing, "--packet-seed", "3")
+    first, second = result(kumihimo, *K, *words), result(kumihimo, *K, *words)
+    assert first["routing"] == routing
+    for one in (first, second):
+        one.pop("wall_seconds")
+    assert first == second
+
+
+def test_a_halo_exchange_goes_by_packets_too(kumihimo):
+    words = ("simulate", "halo:4x4x4", "--machine", "k-computer", "--shape", "4x4x4", "--model", "packet")
+    found = result(kumihimo, *words)
+    assert found["model"] == "packet" and found["packets"] > 0
+
+
+@pytest.mark.parametrize(
+    "words, error",
+    [
+        (("--packet-bytes", "-1"), "--packet-bytes must be 0 to"),
+        (("--buffer-packets", "-1"), "--buffer-packets must be 0 to"),
+    ],
+)
+def test_numbers_that_cannot_be(kumihimo, words, error):
+    ended = kumihimo(*K, "-a", "ring", *words)
+    assert ended.code == 2 and error in ended.err
+
+
+def test_options_of_the_model_are_refused_beside_another(kumihimo):
+    words = [word if word != "packet" else "flow" for word in K]
+    ended = kumihimo(*words, "--packet-bytes", "64")
+    assert ended.code == 2 and "takes no --packet-bytes" in ended.err
