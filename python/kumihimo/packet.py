@@ -50,7 +50,8 @@ def run(sets: object, job: _machine.Job, placed: object, asked: _packet.Options,
 def predict(asked: simulation.Asked, schedule: object, collective: object) -> dict:
     """Of a schedule of a collective, with the bounds."""
     bounds = json.loads(_simulate.simulate_bound(collective, asked.job, asked.placement, not asked.simd).to_json())
-    found = run(schedule, asked.job, asked.placement, asked.packets, asked.links, not asked.simd)
+    options = asked.packets or _packet.Options()
+    found = run(schedule, asked.job, asked.placement, options, asked.links, not asked.simd)
     return {**found, "bound_seconds": bounds["bound_seconds"], "bounds": bounds["bounds"]}
 
 
