@@ -1,4 +1,4 @@
-"""Durations as people write them: `60`, `90s`, `5m`, `1.5h`."""
+"""Durations as people write them: `60`, `90s`, `5m`, `1.5h`, `10us`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from kumihimo.errors import wrong_value
 
 FORMS = "a time such as 60, 90s, 5m or 1h"
-_UNITS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
+_UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 
 
 def parse_duration(text: str, name: str, *, may_be_zero: bool = False) -> float:

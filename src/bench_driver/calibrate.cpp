@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -36,21 +37,46 @@ ProgramSet programs_of(std::int32_t ranks, std::int64_t count, std::function<voi
   return s;
 }
 
-// There and back between ranks 0 and 1, `legs` messages in all.
-void ping_pong(LaneBuilder& lane, Rank rank) {
-  if (rank.value > 1) return;
+// There and back between the ranks of the pair, `legs` messages in all.
+void ping_pong(LaneBuilder& lane, std::int32_t rank, RankPair pair) {
+  if (rank != pair.first && rank != pair.second) return;
+  const std::int32_t turn = rank == pair.first ? 0 : 1, peer = turn == 0 ? pair.second : pair.first;
   for (std::int64_t leg = 0; leg < legs; ++leg)
-    lane.step(leg % 2 == rank.value ? send(1 - rank.value, in[whole()]) : receive(1 - rank.value, out[whole()]));
+    lane.step(leg % 2 == turn ? send(peer, in[whole()]) : receive(peer, out[whole()]));
 }
 
-// From rank 0 to rank 1, `messages` at once; an answer at the end.
-void one_way(LaneBuilder& lane, Rank rank, std::int64_t messages) {
-  if (rank.value > 1) return;
+// From the first to the second rank, `messages` at once; an answer at the end.
+void one_way(LaneBuilder& lane, std::int32_t rank, RankPair pair, std::int64_t messages) {
+  if (rank != pair.first && rank != pair.second) return;
   std::vector<Step> steps;
   for (std::int64_t i = 0; i < messages; ++i)
-    steps.push_back(rank.value == 0 ? send(1, in[part(i, messages)]) : receive(0, out[part(i, messages)]));
+    steps.push_back(rank == pair.first ? send(pair.second, in[part(i, messages)])
+                                       : receive(pair.first, out[part(i, messages)]));
   lane.round(std::move(steps));
-  lane.step(rank.value == 0 ? wait_signal(1) : signal(0));
+  lane.step(rank == pair.first ? wait_signal(pair.second) : signal(pair.first));
+}
+
+std::vector<std::int32_t> ranks_of(const Nodes& nodes, std::int64_t node) {
+  std::vector<std::int32_t> ranks;
+  for (std::size_t rank = 0; rank < nodes.node_of_rank.size(); ++rank)
+    if (nodes.node_of_rank[rank] == node) ranks.push_back(static_cast<std::int32_t>(rank));
+  return ranks;
+}
+
+// The ranks of two nodes that exchange messages at once: the first of the one with the first of the other, and so on.
+std::vector<RankPair> pairs_between(const Nodes& nodes, std::int64_t from, std::int64_t to) {
+  const std::vector<std::int32_t> left = ranks_of(nodes, from), right = ranks_of(nodes, to);
+  std::vector<RankPair> pairs;
+  for (std::size_t i = 0; i < std::min(left.size(), right.size()); ++i) pairs.push_back({left[i], right[i]});
+  return pairs;
+}
+
+// Two ranks of the first node with two.
+std::optional<RankPair> pair_within(const Nodes& nodes) {
+  for (std::size_t node = 0; node < nodes.names.size(); ++node)
+    if (const auto ranks = ranks_of(nodes, static_cast<std::int64_t>(node)); ranks.size() > 1)
+      return RankPair{ranks[0], ranks[1]};
+  return std::nullopt;
 }
 
 class Calibration {
@@ -106,44 +132,79 @@ double reduction_rate(const kernels::ReducePlan& kernel) {
   return best;
 }
 
-} // namespace
+// Of messages of a pair.
+struct MessageCosts {
+  double leg = 0;  // of a message of 8 bytes
+  double cost = 0; // of each further message of a burst
+  double bandwidth = 0;
+};
+constexpr double least = 1e-9; // seconds; below what the clock can tell
 
-Status run_calibration(Job& job, const Task& task) {
-  if (job.ranks() < 2) return wrong_value("a calibration needs 2 ranks", job.ranks());
+Result<MessageCosts> message_costs(Calibration& calibration, std::int32_t ranks, RankPair pair) {
+  const auto messages = [&](std::int64_t n, std::int64_t count) {
+    return programs_of(ranks, count, [=](LaneBuilder& lane, Rank rank) { one_way(lane, rank.value, pair, n); });
+  };
+  const double legs_seconds = TRY(calibration.seconds_of(
+      programs_of(ranks, 1, [=](LaneBuilder& lane, Rank rank) { ping_pong(lane, rank.value, pair); })));
+  const double one = TRY(calibration.seconds_of(messages(1, 1)));
+  const double many = TRY(calibration.seconds_of(messages(burst, burst)));
+  const double large = TRY(calibration.seconds_of(messages(1, large_count)));
+  return MessageCosts{legs_seconds / legs, std::max(least, (many - one) / (burst - 1)), 8.0 * large_count / large};
+}
+
+Status measure_engine(Job& job, const Task& task) {
+  const std::optional<RankPair> near = pair_within(job.nodes());
+  if (!near) return wrong_value("a calibration needs a node with 2 ranks", {}, "start at least 2 ranks on each node");
   transport::Transport* transport = TRY(job.transport(task.transport));
   Calibration calibration(job, *transport);
   const std::int32_t P = job.ranks();
-  const auto messages = [](std::int64_t n) { return [n](LaneBuilder& lane, Rank rank) { one_way(lane, rank, n); }; };
-  const ProgramSet sets[] = {
-      programs_of(P, 1, ping_pong),
-      programs_of(P, 1, messages(1)),
-      programs_of(P, burst, messages(burst)),
-      programs_of(P, large_count, messages(1)),
-      programs_of(P, 1,
-                  [](LaneBuilder& lane, Rank) {
-                    lane.loop(rounds, [](Variable) { return Round{{copy(out[whole()], in[whole()])}, 0}; });
-                  }),
-  };
-  std::vector<double> seconds;
-  for (const ProgramSet& set : sets) {
-    const double found = TRY(calibration.seconds_of(set));
-    seconds.push_back(found);
-  }
-  constexpr double least = 1e-9; // below what the clock can tell
-  const double leg = seconds[0] / legs;
-  const double cost = std::max(least, (seconds[2] - seconds[1]) / (burst - 1));
-  const double relay = std::max(least, seconds[4] / rounds);
+  const MessageCosts within = TRY(message_costs(calibration, P, *near));
+  const double local = TRY(calibration.seconds_of(programs_of(P, 1, [](LaneBuilder& lane, Rank) {
+    lane.loop(rounds, [](Variable) { return Round{{copy(out[whole()], in[whole()])}, 0}; });
+  })));
+  const double relay = std::max(least, local / rounds);
   const double rate = reduction_rate(kernels::reduce_plan(DataType::float64, Operation::sum));
   const double scalar = reduction_rate(kernels::ReducePlan(&sum_one_by_one));
   const std::vector<CopyRate> rates = TRY(measure_copy_rates(job, longest_copied_bytes, free_some));
   job.print(nlohmann::json{{"calibration",
                             {{"memory_bandwidth", rates.back().bytes_per_second},
-                             {"copy_bandwidth", 8.0 * large_count / seconds[3]},
-                             {"message_latency", std::max(least, leg - cost - relay)},
-                             {"message_cost", cost},
+                             {"copy_bandwidth", within.bandwidth},
+                             {"message_latency", std::max(least, within.leg - within.cost - relay)},
+                             {"message_cost", within.cost},
                              {"relay_latency", relay},
                              {"reduction_rate", rate},
                              {"reduction_rate_scalar", scalar}}}});
+  if (!job.nodes().are_several()) return Nothing{};
+  const std::vector<RankPair> pairs = pairs_between(job.nodes(), 0, 1);
+  const MessageCosts between = TRY(message_costs(calibration, P, pairs.front()));
+  const double all = TRY(calibration.seconds_of(programs_of(P, large_count, [&](LaneBuilder& lane, Rank rank) {
+    for (const RankPair& pair : pairs) one_way(lane, rank.value, pair, 1);
+  })));
+  job.print(nlohmann::json{{"network",
+                            {{"message_latency", std::max(least, between.leg - between.cost - relay)},
+                             {"message_cost", between.cost},
+                             {"relay_latency", relay},
+                             {"message_bandwidth", between.bandwidth},
+                             {"pairs", pairs.size()},
+                             {"pairs_bandwidth", 8.0 * large_count * static_cast<double>(pairs.size()) / all}}}});
+  return Nothing{};
+}
+
+} // namespace
+
+Status run_calibration(Job& job, const Task& task) {
+  if (job.ranks() < 2) return wrong_value("a calibration needs 2 ranks", job.ranks());
+  for (const std::string& part : task.parts) {
+    job.print(nlohmann::json{{"part", part}});
+    if (part == "engine") {
+      if (Status s = measure_engine(job, task); !s) return s;
+    } else if (part == "library") {
+      const auto pair = job.nodes().are_several() ? pairs_between(job.nodes(), 0, 1).front() : RankPair{};
+      if (Status s = measure_point_to_point(job, pair); !s) return s;
+    } else if (Status s = measure_noise(job, task); !s) {
+      return s;
+    }
+  }
   return Nothing{};
 }
 

@@ -222,6 +222,19 @@ Result<Order> order_of(const json& given, std::int32_t ranks) {
                      fmt::format("{}", fmt::join(order, ", ")));
 }
 
+Status check_calibration(const Task& task) {
+  constexpr double most_pieces = 1 << 26; // whose times a rank keeps, 8 bytes each
+  for (const std::string& part : task.parts)
+    if (part != "engine" && part != "library" && part != "noise")
+      return wrong_value("a part of a calibration is engine, library or noise", "'" + part + "'");
+  if (!(task.quantum_seconds >= 1e-6 && task.quantum_seconds <= 1))
+    return wrong_value("the quantum of noise must be from 1 us to 1 s", fmt::format("{} s", task.quantum_seconds));
+  if (!(task.noise_seconds >= 100 * task.quantum_seconds && task.noise_seconds <= most_pieces * task.quantum_seconds))
+    return wrong_value("noise must be measured for 100 to 2^26 quanta",
+                       fmt::format("{} of them", task.noise_seconds / task.quantum_seconds));
+  return Nothing{};
+}
+
 Result<Task> task_of(const json& given, std::int32_t ranks, const Nodes& real) {
   Task task;
   task.process_of_rank = TRY(order_of(given, ranks));
@@ -237,6 +250,10 @@ Result<Task> task_of(const json& given, std::int32_t ranks, const Nodes& real) {
   read(given, "bound", task.wants_bound);
   read(given, "measures", task.measures);
   read(given, "controls", task.controls);
+  read(given, "parts", task.parts);
+  read(given, "noise_seconds", task.noise_seconds);
+  read(given, "quantum_seconds", task.quantum_seconds);
+  if (Status s = check_calibration(task); !s) return s.error();
   for (const json& each : given.value("library_calls", json::array())) {
     LibraryCalls asked = TRY(library_calls_of(each));
     task.library_calls.push_back(std::move(asked));

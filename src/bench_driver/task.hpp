@@ -20,6 +20,8 @@
 //    "compare": true, "bound": true,                                        likewise
 //    "calls": [{"count": 100, "calls": ["allreduce", "2 bcast"]}],      for library, without cases; doubles
 //    "measures": true, "controls": {"MPIR_CVAR_COLLECTIVE_FALLBACK": 0},    likewise
+//    "parts": ["engine", "library", "noise"],           for calibrate; default: engine
+//    "noise_seconds": 10, "quantum_seconds": 1e-5,      likewise
 //    "tag_upper_bound": 100,                        default: the library's
 //    "shared_memory_limit_bytes": 0}                default: what the system has
 #pragma once
@@ -85,8 +87,10 @@ struct Task {
   bool compares = true; // with the library's own collective
   bool wants_bound = true;
   std::vector<LibraryCalls> library_calls;
-  bool measures = true;                // or tells algorithms apart
-  std::map<std::string, int> controls; // of the library, set once it runs, see bench_driver/library_task.cpp
+  bool measures = true;                        // or tells algorithms apart
+  std::map<std::string, int> controls;         // of the library, set once it runs, see bench_driver/library_task.cpp
+  std::vector<std::string> parts = {"engine"}; // of a calibration
+  double noise_seconds = 10, quantum_seconds = 1e-5; // of its noise
 };
 
 // The path of the MPI library, which is needed before the number of ranks is known. Error: no JSON, no such member.

@@ -21,14 +21,26 @@ Status run_measure(Job& job, const Task& task);
 // between its beginning and its end.
 Status run_rehearsal(Job& job, const Task& task);
 
-// Measures the numbers of this machine that predictions need, between two ranks: copy rates, message costs, and the
-// reduction rate of a thread.
+// Measures the numbers of this machine that predictions need, in the parts of the task. Before each it prints
+// {"part": name}; rates are in bytes per second and times in seconds unless a key says otherwise.
 //
-// Prints {"calibration": {...}}, rates in bytes per second and times in seconds. Error: fewer than 2 ranks.
+//   engine   of our transport and kernels: {"calibration": {...}} of two ranks of a node: copy rates, message costs,
+//   the
+//            reduction rate of a thread. With ranks on several nodes {"network": {...}} too, of two nodes.
+//   library  of the MPI library's messages between two nodes, or two ranks of the only one: {"point_to_point": {...}}.
+//   noise    {"noise": {...}} of each rank, nanoseconds.
 //
 // A message of 8 bytes there and back gives twice message_cost + message_latency + relay_latency; the first is what
 // each further message of a burst adds, the last what each further round of local work adds, the second is the rest.
+// Errors: fewer than 2 ranks; for engine, no node with 2 of them.
 Status run_calibration(Job& job, const Task& task);
+
+// Parts of it. Point to point, the first rank of the pair is 0.
+struct RankPair {
+  std::int32_t first = 0, second = 1;
+};
+Status measure_point_to_point(Job& job, RankPair pair);
+Status measure_noise(Job& job, const Task& task);
 
 // Measures the MPI library's own collectives, or finds marks that tell which algorithm ran.
 //

@@ -23,6 +23,19 @@ double mean_hops(const Topology& topology) {
   return pairs > 0 ? hops / pairs : 0;
 }
 
+// What an MPI library's messages were measured to take, in place of what was derived.
+void replace_by_measured(Parameters& p, const LogGopsNumbers& measured) {
+  const auto time = [](Time& into, const auto& number) {
+    if (number) into = picoseconds(number->value.value);
+  };
+  time(p.L, measured.L);
+  time(p.o, measured.o);
+  time(p.g, measured.g);
+  if (measured.G) p.G = femtoseconds_a_byte(1 / measured.G->value.value);
+  p.O = measured.O ? femtoseconds_a_byte(1 / measured.O->value.value) : 0;
+  if (measured.S) p.S = static_cast<std::uint64_t>(measured.S->value.value);
+}
+
 } // namespace
 
 MachineParameters parameters_of(const Job& job, bool scalar_reduction) {
@@ -46,6 +59,7 @@ MachineParameters parameters_of(const Job& job, bool scalar_reduction) {
                                         net.injection_bandwidth.value.value / ranks}));
     made.rates.nics = static_cast<std::int32_t>(std::clamp(static_cast<double>(net.engines.value) / ranks, 1.0, 255.0));
   }
+  if (machine.loggops) replace_by_measured(p, *machine.loggops);
   made.rates.cpus = std::min(256, 1 + made.rates.nics);
   made.rates.reduced = (scalar_reduction ? node.reduction_rate_scalar : node.reduction_rate).value.value;
   made.rates.copied = node.shared_memory_bandwidth.value.value;

@@ -85,6 +85,14 @@ struct SoftwareNumbers {
   std::optional<Quantity<Seconds>> rendezvous_latency;
 };
 
+// The parameters of LogGOPS of an MPI library's messages (loggp/parameters.hpp), as measured: between nodes, or the
+// ranks of a single node. What is not given is derived from the other numbers; O is 0.
+struct LogGopsNumbers {
+  std::optional<Quantity<Seconds>> L, o, g;
+  std::optional<Quantity<Seconds>> G, O; // a byte
+  std::optional<Quantity<Bytes>> S;
+};
+
 // The network's own engine for barriers and small reductions: a call over P nodes takes
 // base_latency + stage_latency x log2(P).
 struct OffloadNumbers {
@@ -125,6 +133,7 @@ struct Machine {
   NetworkNumbers network;
   NodeNumbers node;
   SoftwareNumbers software;
+  std::optional<LogGopsNumbers> loggops;
   std::optional<OffloadNumbers> offload;
 
   std::vector<SlowNode> slow_nodes;

@@ -7,7 +7,7 @@
 namespace kumihimo {
 
 // Calls visit(section, key, number) for each; a number is a Quantity or an optional Quantity, const where the machine
-// is. Network and offload numbers only where the machine has them.
+// is. Network, LogGOPS and offload numbers only where the machine has them.
 template <class SomeMachine, class Visitor>
 void visit_numbers(SomeMachine& machine, Visitor&& visit) {
   if (machine.family != Family::single_node) {
@@ -44,6 +44,14 @@ void visit_numbers(SomeMachine& machine, Visitor&& visit) {
   visit("software", "segment_bytes", software.segment_bytes);
   visit("software", "eager_bytes", software.eager_bytes);
   visit("software", "rendezvous_latency", software.rendezvous_latency);
+  if (machine.loggops) {
+    visit("loggops", "L", machine.loggops->L);
+    visit("loggops", "o", machine.loggops->o);
+    visit("loggops", "g", machine.loggops->g);
+    visit("loggops", "G", machine.loggops->G);
+    visit("loggops", "O", machine.loggops->O);
+    visit("loggops", "S", machine.loggops->S);
+  }
   if (machine.offload) {
     visit("offload", "max_bytes", machine.offload->max_bytes);
     visit("offload", "max_elements", machine.offload->max_elements);

@@ -117,6 +117,7 @@ class Reader {
       read_single_node(*topology);
     if (!error_) read_node_names(*topology);
     if (root_.contains("offload")) machine_.offload.emplace();
+    if (root_.contains("loggops")) machine_.loggops.emplace();
   }
 
   void read_node_names(const toml::table& topology) {
@@ -336,7 +337,7 @@ class Reader {
       root.insert(name);
       sections[name].insert(key);
     });
-    root.insert("offload");
+    root.insert({"offload", "loggops"});
     check_known(root_, root, "the file");
     for (const auto& [name, keys] : sections)
       if (const toml::node* node = root_.get(name); node && node->is_table())

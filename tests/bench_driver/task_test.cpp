@@ -108,6 +108,18 @@ TEST(Task, MistakesAreSentences) {
   EXPECT_FALSE(library_of_task(R"({"task": "check"})").ok());
 }
 
+TEST(Task, OfACalibrationInParts) {
+  const Result<Task> task = parse_task(
+      R"({"task": "calibrate", "parts": ["library", "noise"], "noise_seconds": 2, "quantum_seconds": 1e-4})", 2);
+  ASSERT_TRUE(task.ok());
+  EXPECT_EQ(task->parts, (std::vector<std::string>{"library", "noise"}));
+  EXPECT_EQ(task->noise_seconds, 2);
+  EXPECT_EQ(task->quantum_seconds, 1e-4);
+  for (const char* wrong :
+       {R"("parts": ["dance"])", R"("quantum_seconds": 1e-9)", R"("noise_seconds": 1e-4)", R"("noise_seconds": 1e9)"})
+    EXPECT_NE(sentence(std::string(R"({"task": "calibrate", )") + wrong + "}"), "") << wrong;
+}
+
 TEST(Task, OfTheLibrarysOwnCalls) {
   const Result<Task> task = parse_task(
       R"({"task": "library", "library_calls": [{"count": 3, "calls": ["allreduce", "2 bcast"]}], "measures": false,

@@ -95,6 +95,24 @@ TEST(OfMachine, AMessageTakesWhatFlowSaysOfIt) {
 }
 
 // In a ring of 8 the distances from a node are 1, 2, 3, 4, 3, 2, 1.
+TEST(OfMachine, MeasuredParametersReplaceTheDerivedOnes) {
+  Machine machine = shipped("fugaku");
+  const Parameters derived = parameters_of(Job(machine)).parameters;
+  const auto measured = [](auto value) { return Quantity{value, Provenance::measured, "a run"}; };
+  machine.loggops = {.L = {},
+                     .o = measured(Seconds{150e-9}),
+                     .g = {},
+                     .G = measured(Seconds{0.25e-9}),
+                     .O = {},
+                     .S = measured(Bytes{4096})};
+  Parameters expected = derived;
+  expected.o = 150'000, expected.G = 250'000, expected.S = 4096;
+  EXPECT_EQ(parameters_of(Job(machine)).parameters, expected);
+  machine.loggops->O = measured(Seconds{0.1e-9});
+  expected.O = 100'000;
+  EXPECT_EQ(parameters_of(Job(machine)).parameters, expected);
+}
+
 TEST(OfMachine, LatencyIsThatOfTheMeanDistance) {
   const Job job = *Job::with_ranks_per_node(shipped("k-computer").as_torus(*Shape::parse("8")), 1);
   EXPECT_DOUBLE_EQ(parameters_of(job).hops, 16.0 / 7);

@@ -57,6 +57,28 @@ TEST(ParseMachine, ReadsEveryNumberWithItsSource) {
   EXPECT_FALSE(machine.node.last_level_cache);
 }
 
+TEST(ParseMachine, ParametersOfLogGopsAreOptional) {
+  EXPECT_FALSE(parsed(Sample()).loggops);
+  Sample some;
+  some.append("[loggops]")
+      .append("G = { value = \"0.15 ns\", measured = \"trains\" }")
+      .append("g = { value = \"200 ns\", measured = \"trains\" }")
+      .append("S = { value = \"4 KiB\", measured = \"late receives\" }");
+  const Machine machine = parsed(some);
+  ASSERT_TRUE(machine.loggops);
+  EXPECT_EQ(machine.loggops->G->value.value, 0.15e-9);
+  EXPECT_EQ(machine.loggops->g->value.value, 200e-9);
+  EXPECT_EQ(machine.loggops->S->value.value, 4096);
+  EXPECT_EQ(machine.loggops->S->provenance, Provenance::measured);
+  EXPECT_FALSE(machine.loggops->L || machine.loggops->o || machine.loggops->O);
+  EXPECT_NE(numbers_to_toml(machine).find("S = { value = \"4 KiB\", measured = \"late receives\" }"),
+            std::string::npos);
+  expect_error(Sample(some).append("l = { value = \"1 us\", measured = \"x\" }"), some.lines() + 1,
+               {"'l'", "[loggops]"});
+  expect_error(Sample(some).append("O = { value = \"0 ns\", measured = \"x\" }"), some.lines() + 1,
+               {"loggops.O", "zero"});
+}
+
 TEST(ParseMachine, InjectionIsAllEnginesUnlessTheFileSaysLess) {
   EXPECT_EQ(parsed(Sample()).network.injection_bandwidth.value.value, 20e9);
   EXPECT_EQ(parsed(Sample()).network.injection_bandwidth.provenance, Provenance::measured) << "as engine_bandwidth";

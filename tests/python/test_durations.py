@@ -12,6 +12,8 @@ from kumihimo.errors import BadInput
 def test_units():
     texts = ("60", "60s", "1.5m", "2 min", "1h", " 0.5s ")
     assert [parse_duration(text, "--budget") for text in texts] == [60, 60, 90, 120, 3600, 0.5]
+    short = [parse_duration(text, "--quantum") for text in ("10us", "2 ms", "500ns")]
+    assert short == pytest.approx([1e-5, 2e-3, 5e-7])
     assert parse_duration("0", "--timeout", may_be_zero=True) == 0
 
 

@@ -27,7 +27,6 @@ class Run:
     about: dict = field(default_factory=dict)
     results: list[dict] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    calibration: dict = field(default_factory=dict)
 
 
 @dataclass
@@ -106,8 +105,6 @@ def run_task(task: dict, cases: Sequence[Case], launcher: Launcher, on_result: O
             check_nodes(cases, run.about)
         elif "notes" in found:
             run.notes += found["notes"]
-        elif "calibration" in found:
-            run.calibration = found["calibration"]
         else:
             run.results.append(finish(found, run.about))
             if on_result:

@@ -8,12 +8,12 @@ from pathlib import Path
 import typer
 
 from kumihimo import _machine
-from kumihimo.cli import machine_calibrate, options, output
+from kumihimo.cli import machine_calibrate, machine_measure, options, output
 from kumihimo.cli.options import argument, option
 from kumihimo.errors import errors_of_this_machine, wrong_value
 from kumihimo.package_files import folder
 
-app = typer.Typer(help="List, show, import and calibrate machine descriptions.")
+app = typer.Typer(help="List, show, measure, import and calibrate machine descriptions.")
 
 THIS_MACHINE = "this-machine"
 
@@ -76,6 +76,9 @@ def show(
         output.print_json({**json.loads(machine.to_json()), **output.own_cost()})
     else:
         print(machine.to_text(), end="")
+
+
+app.command("measure")(machine_measure.command)
 
 
 @app.command("import")

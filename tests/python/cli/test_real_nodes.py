@@ -50,6 +50,18 @@ def found_by(ended) -> dict:
     return json.loads(ended.out)
 
 
+def test_machine_measure_makes_a_network_of_them(nodes, kumihimo):
+    found = found_by(kumihimo("machine", "measure", "--mpi", "openmpi", "-p", "4", "-o", "two.toml", "--json"))
+    assert found["about"]["nodes"] == ["nodea", "nodeb"]
+    assert found["network"]["pairs"] == 2
+    assert 0 < found["calibration"]["message_latency"] < found["network"]["message_latency"], "TCP is slower"
+    machine = found_by(kumihimo("machine", "show", "two.toml", "--json"))
+    assert (machine["topology"]["family"], machine["topology"]["nodes"]) == ("fat_tree", 2)
+    assert "between two nodes" in machine["loggops"]["G_seconds"]["source"]
+    predicted = found_by(kumihimo("simulate", "allreduce", "-m", "two.toml", "-b", "8", "-a", "ring", "--json"))
+    assert predicted["results"][0]["seconds"] > 0
+
+
 def test_bench_goes_by_the_real_nodes_and_names_them(nodes, kumihimo):
     asked = ("bench", *ASKED, "-p", "4", "-b", "8,64KiB")
     found = found_by(kumihimo(*asked, "--json"))

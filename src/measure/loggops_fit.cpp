@@ -1,0 +1,59 @@
+#include "measure/loggops_fit.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace kumihimo::measure {
+namespace {
+
+struct Point {
+  double x = 0, y = 0;
+};
+struct Line {
+  double at_zero = 0, slope = 0;
+};
+
+constexpr double clock_tick = 1e-9; // seconds; values below it weigh no more than it
+
+// Least squares of (line - y) / y. Neither of its numbers is below 0.
+Line fitted(const std::vector<Point>& points) {
+  double w = 0, wx = 0, wy = 0, wxx = 0, wxy = 0;
+  for (const auto& [x, y] : points) {
+    const double value = std::max(y, clock_tick), weight = 1 / (value * value);
+    w += weight, wx += weight * x, wy += weight * y, wxx += weight * x * x, wxy += weight * x * y;
+  }
+  const double determinant = w * wxx - wx * wx;
+  const double slope = determinant > 1e-12 * w * wxx ? (w * wxy - wx * wy) / determinant : 0;
+  const double at_zero = (wy - slope * wx) / w;
+  if (slope <= 0) return {std::max(0.0, wy / w), 0};
+  if (at_zero < 0) return {0, wxy / wxx};
+  return {at_zero, slope};
+}
+
+} // namespace
+
+LogGops fit_loggops(std::span<const Trains> trains, std::int32_t messages, std::int64_t eager) {
+  std::vector<Point> gaps, overheads;
+  for (const Trains& each : trains) {
+    const double x = static_cast<double>(each.bytes - 1);
+    gaps.push_back({x, each.gap(messages)});
+    if (overheads.empty() || each.bytes <= eager) overheads.push_back({x, each.overhead(messages)});
+  }
+  const Line gap = fitted(gaps), overhead = fitted(overheads);
+  LogGops found{.L = 0, .o = overhead.at_zero, .g = gap.at_zero, .G = gap.slope, .O = 0};
+  found.O = std::min(overhead.slope, gap.slope); // of short messages alone, whose steps can make it steeper
+  const Trains& least = trains.front();
+  found.L = std::max(0.0, least.one / 2 - 2 * found.o - static_cast<double>(least.bytes - 1) * found.G);
+  std::vector<double> deviations;
+  for (const Trains& each : trains) {
+    const double model = 2 * (found.L + 2 * found.o + static_cast<double>(each.bytes - 1) * found.G);
+    deviations.push_back(std::abs(model / each.one - 1));
+  }
+  std::sort(deviations.begin(), deviations.end());
+  found.median_deviation = deviations[deviations.size() / 2];
+  found.largest_deviation = deviations.back();
+  return found;
+}
+
+} // namespace kumihimo::measure
