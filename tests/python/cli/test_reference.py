@@ -37,6 +37,8 @@ NEED_A_FILE = {
     "machine import topology.conf --like leonardo --name my-machine -o my-machine.toml",
     "machine import topology.conf --like reedbush-u -o my-cluster.toml",
     "machine import FILE --like NAME",
+    "machine import /etc/slurm/topology.conf --like measured.toml -o my-cluster.toml",
+    "machine measure --noise --out vm.toml --trace vm.noise",  # tested for itself; it tells how far it is
     "machine calibrate fugaku measured.csv -o my-fugaku.toml",
 }
 QUICK = (
