@@ -1,6 +1,6 @@
 // Graphs of operations: what each rank sends, receives and computes, and what waits for what. This is what a GOAL file
-// states (T. Hoefler, C. Siebert, A. Lumsdaine, Group Operation Assembly Language, ICPP 2009), and what the model loggp
-// simulates.
+// states (T. Hoefler, C. Siebert, A. Lumsdaine, Group Operation Assembly Language, ICPP 2009), and what the models
+// loggp and packet simulate.
 #pragma once
 
 #include "base/result.hpp"
@@ -20,6 +20,7 @@ enum class Kind : std::uint8_t { send = 1, receive = 2, calc = 3, join = 4 };
 inline constexpr std::int32_t any_peer = -1;          // of a receive
 inline constexpr std::uint32_t any_tag = 0xFFFFFFFFU; // of a send or a receive
 
+using Time = std::uint64_t;                        // picoseconds
 inline constexpr std::uint64_t picoseconds = 1000; // in a nanosecond
 inline constexpr std::uint64_t most_nanoseconds = std::uint64_t{1} << 50, most_message_bytes = std::uint64_t{1} << 46;
 

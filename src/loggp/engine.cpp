@@ -1,9 +1,9 @@
 #include "loggp/engine.hpp"
 
-#include "loggp/matching.hpp"
-#include "loggp/pool.hpp"
+#include "goal/matching.hpp"
+#include "goal/unmatched.hpp"
+#include "goal/waits.hpp"
 #include "loggp/queue.hpp"
-#include "loggp/waits.hpp"
 
 #include <fmt/format.h>
 
@@ -13,6 +13,7 @@
 namespace kumihimo::loggp {
 namespace {
 
+using goal::Envelope;
 using goal::Graph;
 using goal::Kind;
 using goal::Operation;
@@ -50,7 +51,9 @@ class Engine {
       if ((++events & 0xFFFFF) == 0 && options_.go_on && !options_.go_on(outcome_.operations))
         return failed("the simulation was stopped");
     }
-    if (outcome_.operations < wanted_ || has_waiting()) return unfinished();
+    const goal::Unmatched unmatched(matching_);
+    if (outcome_.operations < wanted_ || unmatched.any())
+      return unmatched.error(graphs_, wanted_ - outcome_.operations);
     describe();
     return std::move(outcome_);
   }
@@ -252,32 +255,6 @@ class Engine {
     queue_.push(event);
   }
 
-  bool has_waiting() const {
-    bool any = false;
-    matching_.for_each([&](const Waiting&) { any = true; });
-    return any;
-  }
-
-  // By the lowest rank and operation: what was posted and never matched comes before what waits for it.
-  Error unfinished() const {
-    std::optional<Waiting> first;
-    std::int64_t sends = 0, receives = 0;
-    const auto rank_of = [](const Waiting& w) { return w.message ? w.envelope.sender : w.envelope.receiver; };
-    matching_.for_each([&](const Waiting& each) {
-      ++(each.message ? sends : receives);
-      if (!first || std::pair(rank_of(each), each.operation) < std::pair(rank_of(*first), first->operation))
-        first = each;
-    });
-    if (!first) return failed("operations were left that wait for no message"); // a circle, which readers refuse
-    const auto left = static_cast<std::int64_t>(wanted_ - outcome_.operations);
-    const std::string name = graphs_.name_of(rank_of(*first), first->operation);
-    const std::string others = fmt::format("in all {} sends were never received, {} receives never got a message, and "
-                                           "{} operations were not completed",
-                                           sends, receives, left);
-    return failed(fmt::format("{} has no matching {}; {}", name, first->message ? "receive" : "send", others), {},
-                  "compare the peers, tags and numbers of sends and receives");
-  }
-
   void describe() {
     outcome_.end.resize(static_cast<std::size_t>(graphs_.ranks()));
     for (std::int32_t rank = 0; rank < graphs_.ranks(); ++rank) {
@@ -291,7 +268,7 @@ class Engine {
   const Parameters p_;
   const EngineOptions& options_;
   Matching matching_;
-  Waits waits_;
+  goal::Waits waits_;
   std::optional<Noise> noise_;
   std::size_t stride_;
   std::vector<Time> free_;
@@ -309,8 +286,8 @@ Result<Outcome> run(const goal::Graphs& graphs, const Parameters& parameters, co
   if (options.noise)
     if (Status s = check(*options.noise); !s) return s.error();
   if (options.lists || graphs.has_wildcards())
-    return Engine(graphs, parameters, options, ListMatching(graphs.ranks())).run();
-  return Engine(graphs, parameters, options, NearMatching(graphs.ranks())).run();
+    return Engine(graphs, parameters, options, goal::ListMatching(graphs.ranks())).run();
+  return Engine(graphs, parameters, options, goal::NearMatching(graphs.ranks())).run();
 }
 
 } // namespace kumihimo::loggp

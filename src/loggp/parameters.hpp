@@ -4,13 +4,14 @@
 #pragma once
 
 #include "base/result.hpp"
+#include "goal/graph.hpp"
 
 #include <cstdint>
 #include <string_view>
 
 namespace kumihimo::loggp {
 
-using Time = std::uint64_t; // picoseconds
+using goal::Time;
 
 struct Parameters {
   Time L = 0;          // from the end of a send's overhead to the arrival of its first byte

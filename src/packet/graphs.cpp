@@ -1,7 +1,8 @@
 #include "packet/graphs.hpp"
 
-#include "loggp/matching.hpp"
-#include "loggp/waits.hpp"
+#include "goal/matching.hpp"
+#include "goal/unmatched.hpp"
+#include "goal/waits.hpp"
 #include "packet/with_network.hpp"
 
 #include <fmt/format.h>
@@ -56,7 +57,9 @@ class Hosts {
         for (const UnderWay& message : sent_) sent(message);
       }
     }
-    if (outcome_.operations < wanted_ || waits_for_match()) return unmatched();
+    const goal::Unmatched unmatched(matching_);
+    if (outcome_.operations < wanted_ || unmatched.any())
+      return unmatched.error(graphs_, wanted_ - outcome_.operations);
     const auto last = std::max_element(outcome_.end.begin(), outcome_.end.end());
     if (last != outcome_.end.end())
       outcome_.last = *last, outcome_.last_rank = static_cast<std::int32_t>(last - outcome_.end.begin());
@@ -185,37 +188,13 @@ class Hosts {
       end(event.rank, found->operation, now_);
   }
 
-  bool waits_for_match() const {
-    bool any = false;
-    matching_.for_each([&](const loggp::Waiting&) { any = true; });
-    return any;
-  }
-  // By the lowest rank and operation.
-  Error unmatched() const {
-    std::optional<loggp::Waiting> first;
-    std::int64_t count = 0;
-    const auto rank_of = [](const loggp::Waiting& w) { return w.message ? w.envelope.sender : w.envelope.receiver; };
-    matching_.for_each([&](const loggp::Waiting& each) {
-      ++count;
-      if (!first || std::pair(rank_of(each), each.operation) < std::pair(rank_of(*first), first->operation))
-        first = each;
-    });
-    if (!first) return failed("operations were left that wait for no message"); // a circle, which readers refuse
-    return failed(
-        fmt::format("{} has no matching {}; in all {} sends and receives have none, and {} operations were not "
-                    "completed",
-                    graphs_.name_of(rank_of(*first), first->operation), first->message ? "receive" : "send", count,
-                    wanted_ - outcome_.operations),
-        {}, "compare the peers, tags and numbers of sends and receives");
-  }
-
   const goal::Graphs& graphs_;
   std::span<const std::int32_t> nodes_;
   const Software software_;
   const LocalCopies& copies_;
   Net& network_;
   Matching matching_;
-  loggp::Waits waits_;
+  goal::Waits waits_;
   std::size_t stride_;
   std::vector<Time> free_; // when processors and interfaces are
   std::priority_queue<Event, std::vector<Event>, Later> events_;
@@ -242,12 +221,9 @@ Result<GraphOutcome> run(const Machine& machine, const goal::Graphs& graphs, std
                           picoseconds(machine.software.relay_latency.value)};
   const LocalCopies copies(machine);
   return with_network(fabric, options, [&](auto& network) -> Result<GraphOutcome> {
-    using Net = std::remove_reference_t<decltype(network)>;
-    if (graphs.has_wildcards()) {
-      loggp::ListMatching lists(graphs.ranks());
-      return Hosts<Net, loggp::ListMatching>(graphs, nodes, software, copies, network, std::move(lists)).run(go_on);
-    }
-    return Hosts<Net, loggp::ExactMatching>(graphs, nodes, software, copies, network, {}).run(go_on);
+    if (graphs.has_wildcards())
+      return Hosts(graphs, nodes, software, copies, network, goal::ListMatching(graphs.ranks())).run(go_on);
+    return Hosts(graphs, nodes, software, copies, network, goal::NearMatching(graphs.ranks())).run(go_on);
   });
 }
 

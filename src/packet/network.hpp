@@ -14,7 +14,7 @@
 // its way; of outputs that choose at the same time, those that fewer packets ask come first.
 #pragma once
 
-#include "loggp/pool.hpp"
+#include "base/link_pool.hpp"
 #include "packet/events.hpp"
 #include "packet/routes.hpp"
 #include "packet/utilisation.hpp"
@@ -26,7 +26,7 @@
 
 namespace kumihimo::packet {
 
-inline constexpr std::uint32_t nothing = loggp::no_link;
+inline constexpr std::uint32_t nothing = no_link;
 
 template <class Routes, std::size_t words> // `words` of 64 queues at a vertex
 class Network {
@@ -228,7 +228,7 @@ class Network {
   std::vector<Node> nodes_; // by vertex
   std::vector<Lanes> lanes_;
   std::vector<std::uint64_t> bytes_; // by link
-  loggp::Pool<Flow> flows_;
+  LinkPool<Flow> flows_;
   Utilisation use_;
   Traffic traffic_;
   bool mixed_ = false, full_outlasts_hop_ = true; // links of several rates; a packet takes longer than a hop's latency

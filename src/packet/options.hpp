@@ -1,6 +1,8 @@
 // What the packet model is asked, and what it tells.
 #pragma once
 
+#include "goal/graph.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -9,7 +11,7 @@
 
 namespace kumihimo::packet {
 
-using Time = std::uint64_t; // picoseconds
+using goal::Time;
 
 enum class Routing : std::uint8_t { dimension_order, adaptive };
 

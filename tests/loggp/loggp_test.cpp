@@ -1,6 +1,5 @@
 #include "goal/text.hpp"
 #include "loggp/engine.hpp"
-#include "loggp/matching.hpp"
 #include "loggp/queue.hpp"
 
 #include <fmt/format.h>

@@ -89,8 +89,8 @@ TEST(PacketGraphs, WhatNeverMatchesIsNamed) {
   const auto outcome = run(torus("8"), *graphs, nodes);
   ASSERT_FALSE(outcome);
   EXPECT_EQ(outcome.error().problem,
-            "rank 0: send 'l1' (8 bytes to rank 1, tag 3) has no matching receive; in all 2 sends and "
-            "receives have none, and 1 operations were not completed");
+            "rank 0: send 'l1' (8 bytes to rank 1, tag 3) has no matching receive; in all 1 sends were "
+            "never received, 1 receives never got a message, and 1 operations were not completed");
   EXPECT_FALSE(run(torus("8"), *graphs, few));
   EXPECT_FALSE(run(torus("8"), *graphs, wrong));
 }

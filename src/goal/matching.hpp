@@ -2,8 +2,8 @@
 #pragma once
 
 #include "base/hash.hpp"
+#include "base/link_pool.hpp"
 #include "goal/graph.hpp"
-#include "loggp/pool.hpp"
 
 #include <algorithm>
 #include <array>
@@ -12,10 +12,10 @@
 #include <optional>
 #include <vector>
 
-namespace kumihimo::loggp {
+namespace kumihimo::goal {
 
 struct Envelope {
-  std::int32_t receiver = 0, sender = 0; // of a receive the sender may be goal::any_peer
+  std::int32_t receiver = 0, sender = 0; // of a receive the sender may be any_peer
   std::uint32_t tag = 0;
   bool operator==(const Envelope&) const = default;
 };
@@ -115,7 +115,7 @@ class ExactMatching {
 
   std::vector<Slot> slots_;
   std::size_t used_ = 0;
-  Pool<Link> pool_;
+  LinkPool<Link> pool_;
 };
 
 // Without wildcards: a short list at each rank, so that ranks served one after the other lie side by side in memory;
@@ -186,7 +186,7 @@ class NearMatching {
   }
 
   std::vector<std::uint32_t> first_; // by receiver
-  Pool<Link> pool_;
+  LinkPool<Link> pool_;
   ExactMatching table_;
 };
 
@@ -218,10 +218,10 @@ class ListMatching {
 
  private:
   static bool fits(const Envelope& a, const Envelope& b) {
-    const bool sender = a.sender == b.sender || a.sender == goal::any_peer || b.sender == goal::any_peer;
-    return sender && (a.tag == b.tag || a.tag == goal::any_tag || b.tag == goal::any_tag);
+    const bool sender = a.sender == b.sender || a.sender == any_peer || b.sender == any_peer;
+    return sender && (a.tag == b.tag || a.tag == any_tag || b.tag == any_tag);
   }
   std::vector<std::array<std::deque<Waiting>, 2>> at_; // receives, messages
 };
 
-} // namespace kumihimo::loggp
+} // namespace kumihimo::goal

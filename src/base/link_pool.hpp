@@ -6,13 +6,13 @@
 #include <memory>
 #include <vector>
 
-namespace kumihimo::loggp {
+namespace kumihimo {
 
 inline constexpr std::uint32_t no_link = 0xFFFFFFFFU;
 
 // `Link` has a member `next`, the index of another link or no_link.
 template <class Link>
-class Pool {
+class LinkPool {
  public:
   std::uint32_t take(const Link& link) {
     if (free_ == no_link) {
@@ -37,4 +37,4 @@ class Pool {
   std::uint32_t size_ = 0, free_ = no_link;
 };
 
-} // namespace kumihimo::loggp
+} // namespace kumihimo

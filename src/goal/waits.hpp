@@ -1,15 +1,14 @@
 // How many operations each operation still waits for.
 #pragma once
 
+#include "base/link_pool.hpp"
 #include "goal/graph.hpp"
-#include "loggp/parameters.hpp"
-#include "loggp/pool.hpp"
 
 #include <algorithm>
 #include <optional>
 #include <vector>
 
-namespace kumihimo::loggp {
+namespace kumihimo::goal {
 
 // Of operations that wait for several: how many are left. Few wait at a time, so that a short list of each rank serves;
 // of a rank where many do, all its operations get a counter.
@@ -18,7 +17,7 @@ class Waits {
   explicit Waits(std::int32_t ranks) : first_(static_cast<std::size_t>(ranks), no_link) {}
 
   // One less. The time from which the operation may start once none is left.
-  std::optional<Time> one_less(std::int32_t rank, const goal::Graph& graph, std::uint32_t operation, Time ready) {
+  std::optional<Time> one_less(std::int32_t rank, const Graph& graph, std::uint32_t operation, Time ready) {
     const std::uint32_t waits_for = graph.operations[operation].waits_for;
     if (waits_for == 1) return ready;
     std::uint32_t& first = first_[static_cast<std::size_t>(rank)];
@@ -60,7 +59,7 @@ class Waits {
     counter.ready = std::max(counter.ready, ready);
     return ++counter.less == waits_for ? std::optional(counter.ready) : std::nullopt;
   }
-  void move_to_table(std::uint32_t& first, const goal::Graph& graph) {
+  void move_to_table(std::uint32_t& first, const Graph& graph) {
     std::vector<Counter> table(graph.operations.size());
     for (std::uint32_t at = first; at != no_link;) {
       const Link& link = pool_[at];
@@ -74,8 +73,8 @@ class Waits {
   }
 
   std::vector<std::uint32_t> first_; // by rank: into the pool, or tables_from + into the tables
-  Pool<Link> pool_;
+  LinkPool<Link> pool_;
   std::vector<std::vector<Counter>> tables_;
 };
 
-} // namespace kumihimo::loggp
+} // namespace kumihimo::goal
