@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import jinja2
-
 from kumihimo import files
 from kumihimo.app import figures
 from kumihimo.app.catalogue import Application
 from kumihimo.errors import errors_of_this_machine, failed
-from kumihimo.odd_bytes import to_json
 from kumihimo.quantities import rate_text, seconds_text, share_text
-from kumihimo.report.page import SOURCES as OF_REPORT  # charts and look of `kumihimo report`
+from kumihimo.report import one_file
 
-HERE = Path(__file__).parent
 MOST_POINTS = 400  # of a curve
 COLOURS = 16
 ROOF = {"colour": "bound", "marker": 0, "bare": True, "dash": "2 4"}
@@ -58,25 +54,19 @@ def render(found: dict, application: Application) -> str:
     data = {
         "groups": {name: {"charts": charts, "legend": legend_of(legends.get(name))} for name, charts in groups.items()}
     }
-    template = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    ).from_string((HERE / "page.html.j2").read_text(encoding="utf-8"))
-    return template.render(
+    return one_file.page(
+        Path(__file__).parent,
+        data,
+        ("charts.js",),
         found=found,
         application=application,
         best=figures.best(rows),
         groups=groups,
         table=[cells_of(row) for row in found["results"]],
-        data=to_json(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),
-        style=(OF_REPORT / "style.css").read_text(encoding="utf-8"),
-        script="\n".join((folder / name).read_text(encoding="utf-8") for folder, name in SCRIPTS),
         seconds=seconds_text,
         rate=rate_text,
         share=share_text,
     )
-
-
-SCRIPTS = ((OF_REPORT, "charts.js"), (HERE, "page.js"))
 
 
 def label_of(row: dict) -> str:

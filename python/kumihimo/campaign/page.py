@@ -3,24 +3,19 @@ chooses which, and the values of the rest."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from pathlib import Path
 
-import jinja2
-
-from kumihimo import report
 from kumihimo.campaign import comparison
 from kumihimo.campaign.database import NOT_APPLICABLE, OK, RESERVED
 from kumihimo.errors import wrong_value
-from kumihimo.odd_bytes import to_json
 from kumihimo.quantities import counted
+from kumihimo.report import one_file
 
 MOST_ROWS = 50_000
 MOST_CHARTS = 12  # of one parameter, without a choice of the reader
 FIRST = ("bytes", "ranks")  # of the parameters that tell points apart
 CURVES = ("library", "algorithm", "machine", "model", "order")  # what usually tells curves apart
-SHARED = Path(report.__file__).parent / "page"
 
 
 def parameters_of(points: Sequence[dict]) -> list[str]:
@@ -117,13 +112,10 @@ def render(about: dict, points: Sequence[dict]) -> str:
     constant = [(name, points[0][name]) for name in parameters_of(points) if name not in varying(points)]
     counts = {status: sum(point["status"] == status for point in points) for status in (OK, NOT_APPLICABLE)}
     content = data_of(points, about["swept"].split())
-    data = to_json(content, allow_nan=False, separators=(",", ":"))
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    template = environment.from_string((Path(__file__).parent / "page.html.j2").read_text(encoding="utf-8"))
-    scripts = (SHARED / "charts.js", Path(__file__).parent / "page.js")
-    return template.render(
+    return one_file.page(
+        Path(__file__).parent,
+        content,
+        ("charts.js",),
         about=about,
         constant=[(name, value) for name, value in constant if value is not None],
         ok=counts[OK],
@@ -135,7 +127,4 @@ def render(about: dict, points: Sequence[dict]) -> str:
         errors_text=comparison.errors_text,
         errors=list(dict.fromkeys(point["error"] for point in points if point["error"]))[:20],
         counted=counted,
-        data=data.replace("<", "\\u003c"),
-        style=re.sub(r"\n\s*", "\n", (SHARED / "style.css").read_text(encoding="utf-8")),
-        script="\n".join(path.read_text(encoding="utf-8") for path in scripts),
     )

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from pathlib import Path
 
-import jinja2
-
-from kumihimo import _machine, _mapping, _placement, _topology, report
-from kumihimo.odd_bytes import to_json
+from kumihimo import _machine, _mapping, _placement, _topology
 from kumihimo.place.request import Request
 from kumihimo.quantities import bytes_text, counted, seconds_text, share_text
+from kumihimo.report import one_file
 
 MOST_NODES = 6000  # of the picture that turns
 MOST_CELLS = 20_000  # of the flat pictures; beyond, a cell is the busiest of several links, or one of several nodes
@@ -19,7 +16,6 @@ MOST_CANDIDATES = 40  # rows
 ORDER = ("average_hops", "link_bytes_max")  # of rows
 CURVE = (560, 220)  # of the picture of sorted loads, in pixels
 POINTS = 280  # of one of its curves
-SHARED = Path(report.__file__).parent / "page"
 
 
 def render(request: Request, result: dict, chosen: _placement.Placement) -> str:
@@ -33,12 +29,10 @@ def render(request: Request, result: dict, chosen: _placement.Placement) -> str:
     if picture:
         picture["colours"] = colours
     cells = None if picture or not links else flat(job.machine, links, by_link, colours)
-    data = to_json({"scene": picture, "cells": cells}, allow_nan=False, separators=(",", ":"))
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    template = environment.from_string((Path(__file__).parent / "page.html.j2").read_text(encoding="utf-8"))
-    return template.render(
+    return one_file.page(
+        Path(__file__).parent,
+        {"scene": picture, "cells": cells},
+        ("charts.js", "torus.js"),
         result=result,
         before=result["before"],
         gain=gains_of(result),
@@ -58,12 +52,6 @@ def render(request: Request, result: dict, chosen: _placement.Placement) -> str:
         of_bytes=bytes_text,
         of_seconds=seconds_text,
         counted=counted,
-        data=data.replace("<", "\\u003c"),
-        style=re.sub(r"\n\s*", "\n", (SHARED / "style.css").read_text(encoding="utf-8")),
-        script="\n".join(
-            path.read_text(encoding="utf-8")
-            for path in (SHARED / "charts.js", SHARED / "torus.js", Path(__file__).parent / "page.js")
-        ),
     )
 
 

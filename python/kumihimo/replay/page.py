@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from pathlib import Path
 
-import jinja2
-
-from kumihimo import report
-from kumihimo.odd_bytes import to_json
 from kumihimo.quantities import counted, seconds_text, share_text
 from kumihimo.replay.study import Prediction
+from kumihimo.report import one_file
 
 TICKS = 1_000_000  # of the timeline, in the whole time
 COLOURED = 8  # call sites with a colour of their own
-SHARED = Path(report.__file__).parent / "page"
 TERMS = {
     "parallel": ("parallel efficiency", "mean computing / time"),
     "load_balance": ("load balance", "mean / most computing of a rank"),
@@ -25,12 +20,10 @@ TERMS = {
 
 
 def render(prediction: Prediction, result: dict) -> str:
-    environment = jinja2.Environment(
-        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    template = environment.from_string((Path(__file__).parent / "page.html.j2").read_text(encoding="utf-8"))
-    data = to_json(timeline(prediction), allow_nan=False, separators=(",", ":"))
-    return template.render(
+    return one_file.page(
+        Path(__file__).parent,
+        timeline(prediction),
+        ("charts.js", "torus.js"),
         result=result,
         efficiencies=[(share_text(result["efficiencies"][key]), name, rule) for key, (name, rule) in TERMS.items()],
         sites=result["sites"],
@@ -38,12 +31,6 @@ def render(prediction: Prediction, result: dict) -> str:
         of_seconds=seconds_text,
         of_share=share_text,
         counted=counted,
-        data=data.replace("<", "\\u003c"),
-        style=re.sub(r"\n\s*", "\n", (SHARED / "style.css").read_text(encoding="utf-8")),
-        script="\n".join(
-            path.read_text(encoding="utf-8")
-            for path in (SHARED / "charts.js", SHARED / "torus.js", Path(__file__).parent / "page.js")
-        ),
     )
 
 

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import jinja2
 
 from kumihimo.experiment.published import PAPER_SHAPE
-from kumihimo.odd_bytes import to_json
 from kumihimo.report import chosen, display, golden, machine_rows, model_against_paper, numbers, tables
 from kumihimo.report.figures import (
     comparison,
@@ -21,9 +17,9 @@ from kumihimo.report.figures import (
     trees,
 )
 from kumihimo.report.folder import Material
+from kumihimo.report.one_file import SOURCES, json_in_script, stylesheet
 from kumihimo.report.style import Styles
 
-SOURCES = Path(__file__).parent / "page"
 SCRIPTS = ("charts.js", "torus.js", "page.js")
 
 
@@ -61,8 +57,8 @@ def render(material: Material, command: str = "") -> str:
         described=machine_rows.simulated_machine(material),
         tables=raw,
         command=command or (material.measured or simulated or {}).get("command") or "kumihimo demo",
-        data=_json(data),
-        style=_stylesheet(),
+        data=json_in_script(data),
+        style=stylesheet(),
         script="\n".join((SOURCES / name).read_text(encoding="utf-8") for name in SCRIPTS),
     )
 
@@ -99,12 +95,3 @@ def _template() -> jinja2.Template:
     names = ("seconds", "rate", "ratio", "percent", "shape", "label", "times")
     environment.filters.update({name: getattr(display, name) for name in names}, bytes=display.bytes_)
     return environment.get_template("page.html.j2")
-
-
-def _json(data: dict) -> str:
-    """JSON that cannot end the script element it stands in."""
-    return to_json(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
-
-
-def _stylesheet() -> str:
-    return re.sub(r"\n\s*", "\n", (SOURCES / "style.css").read_text(encoding="utf-8"))
