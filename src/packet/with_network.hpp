@@ -1,7 +1,7 @@
 // The network's kind for a fabric, and what takes no network.
 #pragma once
 
-#include "packet/network.hpp"
+#include "packet/arbiters.hpp"
 
 #include <fmt/format.h>
 
