@@ -43,8 +43,10 @@ MachineParameters parameters_of(const Job& job, bool scalar_reduction) {
   const NodeNumbers& node = machine.node;
   const double ranks = std::max<double>(1, static_cast<double>(job.slots.size()) / job.slots.nodes());
   MachineParameters made;
+  made.rates = goal::rates_of(job, scalar_reduction);
   Parameters& p = made.parameters;
-  p.S = goal::most_message_bytes;
+  p.S = machine.software.eager_bytes ? static_cast<std::uint64_t>(machine.software.eager_bytes->value.value)
+                                     : goal::most_message_bytes;
   if (machine.family == Family::single_node) {
     p.L = picoseconds(node.shared_memory_latency.value.value);
     p.G = p.O = femtoseconds_a_byte(node.shared_memory_bandwidth.value.value);
@@ -61,10 +63,6 @@ MachineParameters parameters_of(const Job& job, bool scalar_reduction) {
   }
   if (machine.loggops) replace_by_measured(p, *machine.loggops);
   made.rates.cpus = std::min(256, 1 + made.rates.nics);
-  made.rates.reduced = (scalar_reduction ? node.reduction_rate_scalar : node.reduction_rate).value.value;
-  made.rates.copied = node.shared_memory_bandwidth.value.value;
-  made.rates.compute = {node.flop_rate ? node.flop_rate->value.value / ranks : 0,
-                        node.memory_bandwidth.value.value / ranks};
   return made;
 }
 

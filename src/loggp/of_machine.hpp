@@ -1,7 +1,7 @@
 // The numbers of a machine file as parameters of LogGOPS, and the rates of a rank's own work.
 #pragma once
 
-#include "goal/programs.hpp"
+#include "goal/machine_rates.hpp"
 #include "loggp/parameters.hpp"
 #include "machine/job.hpp"
 
@@ -19,13 +19,13 @@ struct MachineParameters {
 //   g   message_cost
 //   G   a byte on the slowest of: a link, an engine, the rank's share of the node's injection
 //   O   0: engines move the bytes
-//   S   no limit: machine files know no protocol of an MPI library
+//   S   eager_bytes; none: no limit. rendezvous_latency is left out: in LogGOPS the acknowledgement takes no time
 // so that a message of a byte takes as long as in the models flow and exact at that distance. A rank has as many
 // interfaces as its share of the node's engines, at least one, and a processor for each of them beside the one that
 // reduces: a message holds up its lane, not the reductions of others. On a single node a message is a copy of the
 // receiver: L is shared_memory_latency, G and O are a byte at shared_memory_bandwidth, o and g are 0. What the
-// section [loggops] of a machine file states replaces these; with it O is 0 unless it is stated. Rates:
-// reductions, copies, and the rank's share of flop_rate and memory_bandwidth.
+// section [loggops] of a machine file states replaces these; with it O is 0 unless it is stated. Rates are
+// those of goal/machine_rates.hpp.
 MachineParameters parameters_of(const Job& job, bool scalar_reduction = false);
 
 } // namespace kumihimo::loggp

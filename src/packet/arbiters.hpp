@@ -179,7 +179,7 @@ void Network<Routes, words>::start_delivery(std::int32_t v, std::uint32_t q) {
   ++node_of(v).busy;
   const Slot& packet = first_of(q);
   const std::uint64_t own = fabric_.engine[static_cast<std::size_t>(v)], bytes = bytes_of(packet);
-  const std::uint8_t speed = link_of(q).speed;
+  const std::uint16_t speed = link_of(q).speed;
   const bool usual = bytes == full_ && own == fabric_.usual_engine;
   const Time time = usual ? lanes_[speed].delivery_time : std::max(time_of(bytes, own), link_time(speed, bytes));
   if (injection(v) > 0) node_of(v).delivery = now_ + time_of(bytes, injection(v));

@@ -18,6 +18,8 @@ namespace {
 
 constexpr std::int32_t most_channels = 8, most_axes = 6;
 constexpr std::int64_t most_wire_bytes = 65535, most_engines = 16;
+constexpr std::size_t most_speeds = 65535;
+constexpr std::uint64_t most_queues = std::uint64_t{1} << 30; // of the network: kinds of events have the upper bits
 
 std::uint64_t femtoseconds(double bytes_per_second) {
   return std::max<std::uint64_t>(1, static_cast<std::uint64_t>(std::llround(1e15 / bytes_per_second)));
@@ -102,7 +104,7 @@ void add_links(Fabric& fabric) {
   }
 }
 
-void add_speeds(Fabric& fabric, const Machine& machine) {
+Status add_speeds(Fabric& fabric, const Machine& machine) {
   using Key = std::tuple<std::int32_t, double>; // class, factor
   std::map<Key, std::uint16_t> known;
   std::map<std::int64_t, double> factors;
@@ -116,11 +118,15 @@ void add_speeds(Fabric& fabric, const Machine& machine) {
     const auto [at, added] = known.try_emplace(key, static_cast<std::uint16_t>(fabric.speeds.size()));
     fabric.speed[i] = at->second;
     if (!added) continue;
+    if (fabric.speeds.size() == most_speeds)
+      return not_applicable(fmt::format("the packet model knows at most {} different speeds of links", most_speeds), {},
+                            "take --model flow, or give slow links fewer factors");
     const auto [link_class, factor] = key;
     const double latency = machine.hop_latency(link_class).value;
     fabric.speeds.push_back({femtoseconds(machine.link_bandwidth(link_class).value * factor),
                              std::max<Time>(1, static_cast<Time>(std::llround(latency * 1e12))), link_class});
   }
+  return Nothing{};
 }
 
 void add_engines(Fabric& fabric, const Machine& machine) {
@@ -254,7 +260,7 @@ Result<Fabric> Fabric::make(const Machine& machine, const Options& options) {
                           machine.topology->name(), "take dimension-order routing");
   add_vertices(fabric);
   add_links(fabric);
-  add_speeds(fabric, machine);
+  if (Status s = add_speeds(fabric, machine); !s) return s.error();
   add_engines(fabric, machine);
   if (fabric.torus) {
     const auto& axes = fabric.torus->shape().axes();
@@ -269,6 +275,11 @@ Result<Fabric> Fabric::make(const Machine& machine, const Options& options) {
       return not_applicable(fmt::format("the routes of the packet model may need at most {} channels", most_channels),
                             fmt::format("{} on {}", fabric.channels, machine.topology->name()), "take --model flow");
   }
+  const std::uint64_t queues = std::uint64_t{fabric.links} * most_channels +
+                               static_cast<std::uint64_t>(fabric.vertices) * static_cast<std::uint64_t>(fabric.engines);
+  if (queues > most_queues)
+    return not_applicable(fmt::format("the packet model knows at most {} queues at links and engines", most_queues),
+                          queues, "take --model flow");
   add_arriving(fabric);
   return fabric;
 }

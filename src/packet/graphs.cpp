@@ -19,6 +19,16 @@ using goal::Kind;
 
 struct Software {
   Time send = 0, receive = 0;
+  std::uint64_t eager = goal::most_message_bytes; // longer ones are there so much later
+  Time rendezvous = 0;
+
+  Time after_arrival(std::uint64_t bytes) const { return receive + (bytes > eager ? rendezvous : 0); }
+};
+
+// A processor or an interface, which takes one operation after the other.
+struct Server {
+  Time free = 0;
+  std::deque<std::uint32_t> waiting; // operations, the next one first
 };
 
 template <class Net, class Matching>
@@ -29,11 +39,11 @@ class Hosts {
       : graphs_(graphs), nodes_(nodes), software_(software), copies_(copies), network_(network),
         matching_(std::move(matching)), waits_(graphs.ranks()),
         stride_(static_cast<std::size_t>(graphs.cpus() + graphs.nics())),
-        free_(stride_ * static_cast<std::size_t>(graphs.ranks())) {
+        servers_(stride_ * static_cast<std::size_t>(graphs.ranks())) {
     outcome_.end.resize(static_cast<std::size_t>(graphs.ranks()));
   }
 
-  Result<GraphOutcome> run(const std::function<bool()>& go_on) {
+  Result<GraphOutcome> run() {
     for (std::int32_t rank = 0; rank < graphs_.ranks(); ++rank) {
       const Graph& graph = graphs_.of(rank);
       for (std::uint32_t i = 0; i < graph.operations.size(); ++i) {
@@ -41,8 +51,7 @@ class Hosts {
         if (graph.operations[i].waits_for == 0) release(rank, i, 0);
       }
     }
-    for (std::uint64_t steps = 0; !events_.empty() || network_.next() != never; ++steps) {
-      if ((steps & 0xFFFFF) == 0xFFFFF && go_on && !go_on()) return failed("the simulation was stopped");
+    while (!events_.empty() || network_.next() != never) {
       if (!events_.empty() && events_.top().time <= network_.next()) {
         const Event event = events_.top();
         events_.pop();
@@ -53,7 +62,8 @@ class Hosts {
         network_.advance();
         sent_.clear(); // a message that is submitted may take the name of another one
         for (const std::uint32_t id : network_.sent()) sent_.push_back(under_way_[id]);
-        for (const std::uint32_t id : network_.delivered()) arrives(under_way_[id], now_ + software_.receive);
+        for (const std::uint32_t id : network_.delivered())
+          arrives(under_way_[id], now_ + software_.after_arrival(of(under_way_[id]).size));
         for (const UnderWay& message : sent_) sent(message);
       }
     }
@@ -68,7 +78,7 @@ class Hosts {
   }
 
  private:
-  enum class Step : std::uint8_t { start, hand_over, arrive };
+  enum class Step : std::uint8_t { start, next, hand_over, arrive }; // next: what waits for the operation's server
   struct Event {
     Time time = 0;
     std::uint64_t order = 0; // of equal times the lower one is first
@@ -97,9 +107,10 @@ class Hosts {
   }
 
   const goal::Operation& operation(std::int32_t rank, std::uint32_t i) const { return graphs_.of(rank).operations[i]; }
-  Time& cpu(std::int32_t rank, std::uint8_t i) { return free_[stride_ * static_cast<std::size_t>(rank) + i]; }
-  Time& nic(std::int32_t rank, std::uint8_t i) {
-    return free_[stride_ * static_cast<std::size_t>(rank) + static_cast<std::size_t>(graphs_.cpus()) + i];
+  const goal::Operation& of(const UnderWay& message) const { return operation(message.sender, message.send); }
+  Server& server(std::int32_t rank, const goal::Operation& of) {
+    const std::size_t at = of.kind == Kind::calc ? of.cpu : static_cast<std::size_t>(graphs_.cpus()) + of.nic;
+    return servers_[stride_ * static_cast<std::size_t>(rank) + at];
   }
   void push(Time time, std::int32_t rank, std::uint32_t i, Step step, std::int32_t sender = 0) {
     events_.push({time, order_++, rank, sender, i, step});
@@ -129,16 +140,36 @@ class Hosts {
 
   void happen(const Event& event) {
     const goal::Operation& of = operation(event.step == Step::arrive ? event.sender : event.rank, event.operation);
-    if (event.step == Step::hand_over) return hand_over(event, of);
-    if (event.step == Step::arrive) return arrive(event, of);
-    if (of.kind == Kind::calc || of.kind == Kind::send) {
-      Time& free = of.kind == Kind::calc ? cpu(event.rank, of.cpu) : nic(event.rank, of.nic);
-      if (free > now_) return push(free, event.rank, event.operation, Step::start);
-      free = now_ + (of.kind == Kind::calc ? of.size : software_.send);
-      dependents(event.rank, of.first + of.after_end, of.after_start, now_);
-      if (of.kind == Kind::calc) return end(event.rank, event.operation, free);
-      return push(free, event.rank, event.operation, Step::hand_over);
+    switch (event.step) {
+    case Step::start: return start(event, of);
+    case Step::next: return start_next(event.rank, server(event.rank, of));
+    case Step::hand_over: return hand_over(event, of);
+    case Step::arrive: return arrive(event, of);
     }
+  }
+
+  void start(const Event& event, const goal::Operation& of) {
+    if (of.kind == Kind::receive) return receive(event, of);
+    Server& by = server(event.rank, of);
+    if (by.waiting.empty() && by.free <= now_) return serve(event.rank, event.operation, by);
+    by.waiting.push_back(event.operation);
+    if (by.waiting.size() == 1) push(by.free, event.rank, event.operation, Step::next);
+  }
+  void start_next(std::int32_t rank, Server& by) {
+    const std::uint32_t operation = by.waiting.front();
+    by.waiting.pop_front();
+    serve(rank, operation, by);
+    if (!by.waiting.empty()) push(by.free, rank, by.waiting.front(), Step::next);
+  }
+  void serve(std::int32_t rank, std::uint32_t i, Server& by) {
+    const goal::Operation& of = operation(rank, i);
+    by.free = now_ + (of.kind == Kind::calc ? of.size : software_.send);
+    dependents(rank, of.first + of.after_end, of.after_start, now_);
+    if (of.kind == Kind::calc) return end(rank, i, by.free);
+    push(by.free, rank, i, Step::hand_over);
+  }
+
+  void receive(const Event& event, const goal::Operation& of) {
     dependents(event.rank, of.first + of.after_end, of.after_start, now_);
     const std::int32_t sender = graphs_.peer(event.rank, of.peer);
     if (matching_.match({event.rank, sender, of.tag}, event.operation, false)) end(event.rank, event.operation, now_);
@@ -196,7 +227,7 @@ class Hosts {
   Matching matching_;
   goal::Waits waits_;
   std::size_t stride_;
-  std::vector<Time> free_; // when processors and interfaces are
+  std::vector<Server> servers_; // by rank: processors, then interfaces
   std::priority_queue<Event, std::vector<Event>, Later> events_;
   std::vector<UnderWay> under_way_; // by the network's name of the message
   std::vector<UnderWay> sent_;
@@ -209,7 +240,7 @@ class Hosts {
 } // namespace
 
 Result<GraphOutcome> run(const Machine& machine, const goal::Graphs& graphs, std::span<const std::int32_t> nodes,
-                         const Options& options, const std::function<bool()>& go_on) {
+                         const Options& options) {
   const Fabric fabric = TRY(Fabric::make(machine, options));
   if (nodes.size() != static_cast<std::size_t>(graphs.ranks()))
     return wrong_value(fmt::format("the nodes of {} ranks must be as many numbers", graphs.ranks()), nodes.size());
@@ -217,13 +248,18 @@ Result<GraphOutcome> run(const Machine& machine, const goal::Graphs& graphs, std
     if (node < 0 || node >= machine.topology->nodes())
       return wrong_value(fmt::format("ranks must be on nodes 0 to {}", machine.topology->nodes() - 1), node);
   const auto picoseconds = [](Seconds s) { return static_cast<Time>(std::llround(s.value * 1e12)); };
-  const Software software{picoseconds(machine.software.message_cost.value),
-                          picoseconds(machine.software.relay_latency.value)};
+  Software software;
+  software.send = picoseconds(machine.software.message_cost.value);
+  software.receive = picoseconds(machine.software.relay_latency.value);
+  if (machine.software.eager_bytes)
+    software.eager = static_cast<std::uint64_t>(machine.software.eager_bytes->value.value);
+  if (machine.software.rendezvous_latency)
+    software.rendezvous = picoseconds(machine.software.rendezvous_latency->value);
   const LocalCopies copies(machine);
   return with_network(fabric, options, [&](auto& network) -> Result<GraphOutcome> {
     if (graphs.has_wildcards())
-      return Hosts(graphs, nodes, software, copies, network, goal::ListMatching(graphs.ranks())).run(go_on);
-    return Hosts(graphs, nodes, software, copies, network, goal::NearMatching(graphs.ranks())).run(go_on);
+      return Hosts(graphs, nodes, software, copies, network, goal::ListMatching(graphs.ranks())).run();
+    return Hosts(graphs, nodes, software, copies, network, goal::NearMatching(graphs.ranks())).run();
   });
 }
 

@@ -3,7 +3,9 @@
 //   send     occupies its interface (`nic`, a lane's queue) for the machine's message_cost. Then an engine of its node
 //            may take the message, after those before it from the interface to the same rank have left the node. It
 //            ends when its last byte has left the node.
-//   receive  ends when it has been posted, and the machine's relay_latency after the last packet has arrived.
+//   receive  ends when it has been posted, and the machine's relay_latency after the last packet has arrived; of a
+//   message
+//            longer than eager_bytes, rendezvous_latency later.
 //   calc     occupies its processor.
 //
 // Messages are sent whether or not a receive is posted. Between ranks of one node a message is a copy.
@@ -22,9 +24,9 @@ struct GraphOutcome {
   Traffic traffic;
 };
 
-// `nodes`: of each rank. `go_on` is asked now and then; false ends it with an error. Errors: those of run(machine,
+// `nodes`: of each rank. Errors: those of run(machine,
 // messages); another number of ranks than of nodes; what never matches, with its rank and operation.
 Result<GraphOutcome> run(const Machine& machine, const goal::Graphs& graphs, std::span<const std::int32_t> nodes,
-                         const Options& options = {}, const std::function<bool()>& go_on = {});
+                         const Options& options = {});
 
 } // namespace kumihimo::packet

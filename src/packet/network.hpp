@@ -6,7 +6,8 @@
 //            next packet may ask, when its tail has left; the credit is back one hop latency after that.
 //   link     Carries one packet at a time. Its arbiter serves the queues of its vertex in turn (round-robin), from a
 //            first turn that the seed draws. At the end of the way as many packets leave at once as there are engines.
-//   engine   Takes messages of its node in the order in which they came, and sends one to its end before the next. It is
+//   engine   Takes messages of its node in the order in which they came, and sends one to its end before the next. It
+//   is
 //            busy with a packet for the longer of its own and the first link's time, and the message's gap.
 //
 // At one time all that has happened counts before arbiters choose. With adaptive routing a packet asks all outputs on
@@ -143,7 +144,7 @@ class Network {
   std::uint64_t bytes_of(const Slot& packet) const {
     return (packet.bits & is_short) == 0 ? full_ : flows_[packet.message].short_bytes;
   }
-  Time link_time(std::uint8_t speed, std::uint64_t bytes) const {
+  Time link_time(std::uint16_t speed, std::uint64_t bytes) const {
     return bytes == full_ ? lanes_[speed].full_time : time_of(bytes, fabric_.speeds[speed].femtoseconds);
   }
   Node& node_of(std::int32_t v) { return nodes_[static_cast<std::size_t>(v)]; }
@@ -200,7 +201,7 @@ Network<Routes, words>::Network(const Fabric& fabric, const Options& options)
     if (fabric.from[o] < 0) continue;
     Link& link = links_[o];
     ++traffic_.links;
-    link.from = fabric.from[o], link.to = fabric.to[o], link.speed = static_cast<std::uint8_t>(fabric.speed[o]);
+    link.from = fabric.from[o], link.to = fabric.to[o], link.speed = fabric.speed[o];
     link.first_local = static_cast<Local>(fabric.place[o] * channels);
     link.turn = static_cast<Local>(mixed(options.seed, o) % queues);
   }

@@ -42,7 +42,7 @@ struct NetworkState {
     std::uint32_t message = 0;           // that it carries, or carried last
     std::int32_t from = 0, to = 0;
     Local turn = 0, first_local = 0; // of the next to be served; of its channel 0 at its end
-    std::uint8_t speed = 0;
+    std::uint16_t speed = 0;
     bool busy : 1 = false, chooses : 1 = false; // it is in the list of those that choose now
     bool ever_waited : 1 = false;
     std::array<Channel, channels> channel{};

@@ -11,7 +11,6 @@ namespace kumihimo::packet {
 // on one processor. `placement`: none for block order. Errors: those of run(machine, graphs) and goal::graphs_of; more
 // ranks than slots.
 Result<GraphOutcome> run(const Job& job, const ProgramSet& programs, const std::optional<Placement>& placement,
-                         const Options& options = {}, bool scalar_reduction = false,
-                         const std::function<bool()>& go_on = {});
+                         const Options& options = {}, bool scalar_reduction = false);
 
 } // namespace kumihimo::packet

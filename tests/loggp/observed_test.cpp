@@ -94,7 +94,6 @@ TEST(OfMachine, AMessageTakesWhatFlowSaysOfIt) {
   EXPECT_EQ(parameters_of(job, true).rates.reduced, machine.node.reduction_rate_scalar.value.value);
 }
 
-// In a ring of 8 the distances from a node are 1, 2, 3, 4, 3, 2, 1.
 TEST(OfMachine, MeasuredParametersReplaceTheDerivedOnes) {
   Machine machine = shipped("fugaku");
   const Parameters derived = parameters_of(Job(machine)).parameters;
@@ -113,6 +112,14 @@ TEST(OfMachine, MeasuredParametersReplaceTheDerivedOnes) {
   EXPECT_EQ(parameters_of(Job(machine)).parameters, expected);
 }
 
+TEST(OfMachine, MessagesThatAreNotEagerWaitForTheirReceiver) {
+  Machine machine = shipped("fugaku");
+  EXPECT_EQ(parameters_of(Job(machine)).parameters.S, goal::most_message_bytes);
+  machine.software.eager_bytes = Quantity{Bytes{32768}, Provenance::assumed, "a test"};
+  EXPECT_EQ(parameters_of(Job(machine)).parameters.S, 32768U);
+}
+
+// In a ring of 8 the distances from a node are 1, 2, 3, 4, 3, 2, 1.
 TEST(OfMachine, LatencyIsThatOfTheMeanDistance) {
   const Job job = *Job::with_ranks_per_node(shipped("k-computer").as_torus(*Shape::parse("8")), 1);
   EXPECT_DOUBLE_EQ(parameters_of(job).hops, 16.0 / 7);

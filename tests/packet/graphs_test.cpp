@@ -3,6 +3,7 @@
 #include "packet/graphs.hpp"
 #include "small_machine.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -29,6 +30,33 @@ std::vector<std::uint64_t> ends(const std::string& text, std::vector<std::int32_
 TEST(PacketGraphs, OneMessage) {
   EXPECT_EQ(ends("num_ranks 2\nrank 0 {\nsend 1000b to 1\n}\nrank 1 {\nrecv 1000b from 0\n}\n"),
             (std::vector<std::uint64_t>{3000, 2000 + 100 + 1000 + 3000}));
+}
+
+// Beyond eager_bytes, 1000 here, the receiver has to say first where to.
+TEST(PacketGraphs, LongMessagesHaveARendezvous) {
+  Machine machine = torus("8");
+  machine.software.eager_bytes = Quantity{Bytes{1000}, Provenance::assumed, "a test"};
+  machine.software.rendezvous_latency = Quantity{Seconds{7e-6}, Provenance::assumed, "a test"};
+  const std::vector<std::int32_t> nodes{0, 1};
+  const auto end = [&](int bytes) {
+    const auto graphs = goal::parse_text(
+        fmt::format("num_ranks 2\nrank 0 {{\nsend {0}b to 1\n}}\nrank 1 {{\nrecv {0}b from 0\n}}\n", bytes), "a.goal");
+    return run(machine, *graphs, nodes)->end[1] / 1000;
+  };
+  EXPECT_EQ(end(1000), 2000 + 100 + 1000 + 3000);
+  EXPECT_EQ(end(1001), 2000 + 100 + 1001 + 3000 + 7000);
+}
+
+// Operations wait for their interface in the order in which they came, also when many do.
+TEST(PacketGraphs, ManyMessagesWaitForOneInterface) {
+  constexpr int count = 20'000;
+  std::string sends, receives;
+  for (int i = 0; i < count; ++i) {
+    sends += fmt::format("send 8b to 1 tag {}\n", i);
+    receives += fmt::format("recv 8b from 0 tag {}\n", i);
+  }
+  const auto times = ends("num_ranks 2\nrank 0 {\n" + sends + "}\nrank 1 {\n" + receives + "}\n");
+  EXPECT_EQ(times[1], std::uint64_t{count} * 2000 + 100 + 8 + 3000);
 }
 
 // The receive is posted later than the message comes.

@@ -218,6 +218,20 @@ TEST(PacketGolden, SlowPartsAndSharedInjection) {
                               "hop_latency_y = { value = \"30 ns\", published = \"a\" }\n";
   compare_with_golden(torus("4x3x3", classes), both, 4, 16);
 }
+// Each slow link has a speed of its own; that of the last one must not become another's.
+TEST(Packet, ManySpeedsStayApart) {
+  const std::string ring = "family = \"torus\"\nshape = \"300\"";
+  const auto slow = [](int from, double factor) {
+    return fmt::format("[[slow_link]]\nfrom = {}\nto = {}\nfactor = {}\n", from, from + 1, factor);
+  };
+  std::string many;
+  for (int link = 0; link < 270; ++link) many += slow(link, 0.5 + link * 0.001);
+  many += slow(290, 0.01);
+  const Machine all = *parse_machine(file(ring) + many, "a.toml"),
+                one = *parse_machine(file(ring) + slow(290, 0.01), "a.toml");
+  const std::vector<Message> message{{290, 291, 100'000, 0, 0}};
+  EXPECT_EQ(nanoseconds(all, message), nanoseconds(one, message));
+}
 TEST(PacketGolden, Tofu) {
   const Machine k = machine("family = \"tofu\"\naxes = \"3x2mx3x2mx3x2m\"\nrelays = \"z=0\"");
   compare_with_golden(*k.with_shape(*Shape::parse("6x4x4")), both, 1, 17);
