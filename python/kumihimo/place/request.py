@@ -126,7 +126,10 @@ def network(
             raise missing("the network", "add --machine M or --shape 8x8x8")
         parsed = _topology.Shape.parse(shape)
         machine, shape = _machine.parse(TORUS.format(shape=parsed), "--shape"), None
-    if given is not None and each is not None and set(given.ranks) == {1}:
+    if given is not None and each is not None:
+        if set(given.ranks) != {1}:
+            rule = "--ranks-per-node must be left out where hosts of --allocation have numbers of slots"
+            raise wrong_value(rule, each if isinstance(each, int) else ",".join(map(str, each[:8])))
         given, each = with_slots(given, each), None
     holes = [] if machine.family == "tofu" else part.dead
     job = simulation.on(machine, Ranks(shape, None, each), replace(part, dead=[]) if holes else part, given)
@@ -207,7 +210,7 @@ def evaluated(text: str, on: Network, ranks: int, grid: _topology.Shape | None) 
         return placements.Placed(text, in_order(text, on, ranks, grid))
     except BadInput as error:
         rule = "--evaluate must be a map file or the name of an order"
-        raise wrong_value(rule, f"'{text}': {error.problem}", error.advice) from None
+        raise wrong_value(rule, f"'{text}'", error.advice or error.problem.partition(" (got")[0]) from None
 
 
 def grid_of(text: str | None, source: sources.Source) -> _topology.Shape | None:

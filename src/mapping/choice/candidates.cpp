@@ -32,6 +32,7 @@ void Candidates::keep_usual() {
 }
 
 void Candidates::lower_cap(const Measures& library) {
+  if (request_.objective == Objective::off_node) return; // its maps are for hop-bytes
   if (library_hop_bytes_ >= 0 && library.hop_bytes >= library_hop_bytes_) return;
   library_hop_bytes_ = library.hop_bytes;
   link_cap_ = std::min(all_.front().measures.link_bytes_max, library.link_bytes_max);
