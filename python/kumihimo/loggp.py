@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from kumihimo import _goal, _loggp, _machine, _simulate, _topology, arguments, files, programs, simulation
@@ -156,26 +156,18 @@ class Asked(simulation.Asked):
     def space(self) -> _topology.RankSpace:
         return arguments.rank_space(self.ranks) if self.job is None else super().space
 
+    def predict(self, case: simulation.Case) -> dict:
+        return predict(self, case)
+
 
 NO_LINKS = "LogGOPS knows no links, which limit this case"
 
 
 def predict(asked: Asked, case: simulation.Case) -> dict:
     """The result of one case. Raises NotApplicable where the algorithm does not fit."""
-    collective = arguments.collective(replace(asked.arguments, bytes=case.bytes), asked.space)
-    schedule = case.variant.build(
-        collective, asked.space, arguments.parameters(**simulation.parameters_of(asked, collective))
-    )
-    result = run(_goal.graphs_of(schedule, asked.settings.rates), asked.settings)
-    members = {
-        **simulation.about(asked, collective, schedule.algorithm, schedule.parameters),
-        "extension": case.variant.extension,
-        "segments": schedule.segments,
-        "limiting": "",
-        "accuracy": "",
-        **result,
-        "bytes_per_second": simulation.bandwidth(collective, result["seconds"]),
-    }
+    collective, _, schedule = simulation.built(asked, case)
+    result = {"limiting": "", "accuracy": "", **run(_goal.graphs_of(schedule, asked.settings.rates), asked.settings)}
+    members = simulation.result_of(asked, case, collective, schedule, result)
     if asked.job is not None:
         bounds = json.loads(_simulate.simulate_bound(collective, asked.job, asked.placement, not asked.simd).to_json())
         members |= {"bound_seconds": bounds["bound_seconds"], "bounds": bounds["bounds"]}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from dataclasses import dataclass, field
 
 from kumihimo import _machine, _packet, _simulate, programs, simulation
 from kumihimo.errors import wrong_value
@@ -47,12 +49,20 @@ def run(sets: object, job: _machine.Job, placed: object, asked: _packet.Options,
     }
 
 
-def predict(asked: simulation.Asked, schedule: object, collective: object) -> dict:
-    """Of a schedule of a collective, with the bounds."""
-    bounds = json.loads(_simulate.simulate_bound(collective, asked.job, asked.placement, not asked.simd).to_json())
-    options = asked.packets or _packet.Options()
-    found = run(schedule, asked.job, asked.placement, options, asked.links, not asked.simd)
-    return {**found, "bound_seconds": bounds["bound_seconds"], "bounds": bounds["bounds"]}
+@dataclass
+class Asked(simulation.Asked):
+    """A collective in this model."""
+
+    packets: _packet.Options = field(default_factory=_packet.Options)
+
+    def predict(self, case: simulation.Case) -> dict:
+        collective, _, schedule = simulation.built(self, case)
+        bounds = json.loads(_simulate.simulate_bound(collective, self.job, self.placement, not self.simd).to_json())
+        started = time.perf_counter()
+        members = run(schedule, self.job, self.placement, self.packets, self.links, not self.simd)
+        wall = time.perf_counter() - started
+        members |= {"bound_seconds": bounds["bound_seconds"], "bounds": bounds["bounds"], "wall_seconds": wall}
+        return simulation.result_of(self, case, collective, schedule, members)
 
 
 def predict_programs(

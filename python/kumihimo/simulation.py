@@ -32,7 +32,6 @@ class Asked:
     links: bool = False
     every_round: bool = False  # none of a long loop by a sample
     placed: Placed | None = None  # None: in block order
-    packets: object = None  # _packet.Options of the model packet
 
     @property
     def machine(self) -> _machine.Machine:
@@ -45,6 +44,10 @@ class Asked:
     @property
     def space(self) -> _topology.RankSpace:
         return space_of(self.job, self.placed)
+
+    def predict(self, case: Case) -> dict:
+        """The result of one case. Raises NotApplicable where the algorithm does not fit."""
+        return predict(self, case)
 
 
 def space_of(job: _machine.Job, placed: Placed | None) -> _topology.RankSpace:
@@ -203,40 +206,40 @@ def _on_node(machine: _machine.Machine, asked: Ranks) -> _machine.Job:
     return _machine.Job.with_ranks_per_node(machine, space.ranks)
 
 
-def predict(asked: Asked, case: Case) -> dict:
-    """The result of one case. Raises NotApplicable where the algorithm does not fit."""
-    if asked.model == "loggp":
-        from kumihimo import loggp
-
-        return loggp.predict(asked, case)
-    wanted, space = replace(asked.arguments, bytes=case.bytes), asked.space
-    collective = arguments.collective(wanted, space)
+def built(asked: Asked, case: Case) -> tuple[_schedule.Collective, _collectives.Parameters, _schedule.Schedule]:
+    """What is predicted. Raises NotApplicable where the algorithm does not fit."""
+    collective = arguments.collective(replace(asked.arguments, bytes=case.bytes), asked.space)
     parameters = arguments.parameters(**parameters_of(asked, collective))
-    schedule = case.variant.build(collective, space, parameters)
-    started = time.perf_counter()
-    outside = {}
-    if asked.model == "packet":
-        from kumihimo import packet
+    return collective, parameters, case.variant.build(collective, asked.space, parameters)
 
-        result = packet.predict(asked, schedule, collective)
-    elif asked.model == "cost":
-        prediction, outside = _by_closed_form(asked, case.variant, collective, parameters, schedule.segments)
-        result = json.loads(prediction.to_json())
-    else:
-        prediction = _simulate.simulate(
-            schedule, asked.job, asked.placement, asked.model, not asked.simd, asked.links, asked.every_round
-        )
-        result = json.loads(prediction.to_json())
-    wall = time.perf_counter() - started
+
+def result_of(
+    asked: Asked, case: Case, collective: _schedule.Collective, schedule: _schedule.Schedule, members: dict
+) -> dict:
+    """`members`: what the model says, with its `seconds`."""
     return {
         **about(asked, collective, schedule.algorithm, schedule.parameters),
         "extension": case.variant.extension,
         "segments": schedule.segments,
-        **result,
-        **outside,
-        "bytes_per_second": bandwidth(collective, result["seconds"]),
-        "wall_seconds": wall,
+        **members,
+        "bytes_per_second": bandwidth(collective, members["seconds"]),
     }
+
+
+def predict(asked: Asked, case: Case) -> dict:
+    """By the models that need a machine alone: flow, exact, cost, bound."""
+    collective, parameters, schedule = built(asked, case)
+    started = time.perf_counter()
+    outside = {}
+    if asked.model == "cost":
+        prediction, outside = _by_closed_form(asked, case.variant, collective, parameters, schedule.segments)
+    else:
+        prediction = _simulate.simulate(
+            schedule, asked.job, asked.placement, asked.model, not asked.simd, asked.links, asked.every_round
+        )
+    wall = time.perf_counter() - started
+    members = {**json.loads(prediction.to_json()), **outside, "wall_seconds": wall}
+    return result_of(asked, case, collective, schedule, members)
 
 
 def _by_closed_form(
@@ -271,7 +274,7 @@ def predict_all(asked: Asked, sizes: list[int]) -> Iterator[tuple[Case, dict | N
         for variant in variants(asked.arguments.collective, asked.algorithm):
             case = Case(variant, size)
             try:
-                yield case, predict(asked, case)
+                yield case, asked.predict(case)
             except NotApplicable as reason:
                 if asked.algorithm != ALL:
                     raise

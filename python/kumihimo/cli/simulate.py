@@ -150,10 +150,11 @@ def command(
         links,
         every_round,
         job and simulation.placed(job, wanted, hosts, ranks),
-        packets,
     )
     if model == "loggp":
         asked = of_model.asked(asked, asked_ranks)
+    elif model == "packet":
+        asked = packet.Asked(**vars(asked), packets=packets)
     moves_none = not arguments.moves_data(collective)
     if sizes is None and not moves_none and not arguments.is_listed(counts):
         raise missing("the length of the data", "add --bytes 1MiB")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from kumihimo import _collectives, _schedule, _topology, arguments, loggp, simulation
+from kumihimo import _collectives, _schedule, _topology, arguments, loggp, packet, simulation
 from kumihimo.cli import machine as machines
 from kumihimo.cli.simulate import doubts, work
 from kumihimo.errors import NotApplicable
@@ -277,6 +277,8 @@ def test_every_algorithm_of_few_ranks_has_a_finite_time_or_says_why_not(model, r
             asked = simulation.Asked(job, wanted, arguments.ALL, {}, model)
             if model == "loggp":
                 asked = loggp.Asked(**vars(asked), settings=loggp.settings(job, None))
+            elif model == "packet":
+                asked = packet.Asked(**vars(asked))
             found, _ = work(asked, [2**20 if arguments.moves_data(kind) else 0])
             assert found, kind
             for r in found:
