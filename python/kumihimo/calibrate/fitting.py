@@ -158,8 +158,8 @@ def intervals(
     few = different < FEWEST_CURVES
     groups = range(len(fit)) if few else curves
     deviations = least_squares.deviations(solution, groups)
-    freedom = max(1, (len(fit) - len(chosen)) if few else different - 1)
-    wide = least_squares.quantile_of_t((1 + CONFIDENCE) / 2, max(freedom, 3))
+    freedom = len(fit) - len(chosen) if few else different - 1
+    wide = least_squares.quantile_of_t((1 + CONFIDENCE) / 2, freedom)
     fitted, warnings = [], []
     for number, log, deviation in zip(chosen, solution.parameters, deviations):
         value = number.value * math.exp(log)

@@ -145,7 +145,11 @@ def deviations(solution: Solution, groups: Sequence[object]) -> Vector:
 
 
 def quantile_of_t(share: float, freedom: int) -> float:
-    """Student's, by Cornish and Fisher's expansion: within 1 % from 4 degrees of freedom on."""
+    """Student's: exact for 1 and 2 degrees of freedom, then by Cornish and Fisher's expansion, within 1 % at 97.5 %."""
+    if freedom == 1:
+        return math.tan(math.pi * (share - 0.5))
+    if freedom == 2:
+        return (2 * share - 1) / math.sqrt(2 * share * (1 - share))
     z = statistics.NormalDist().inv_cdf(share)
     terms = (
         (z**3 + z) / 4,

@@ -11,7 +11,7 @@ import pytest
 from small_machine import MACHINE, TRUTH
 
 from kumihimo import _machine
-from kumihimo.calibrate import cases, fitting, numbers
+from kumihimo.calibrate import cases, fitting, least_squares, numbers
 from kumihimo.errors import BadInput
 
 PATH = Path("small.toml")
@@ -53,6 +53,18 @@ def test_intervals_of_noisy_times_cover_the_truth(true_times):
             assert each.value == pytest.approx(true_value(each.number.key), rel=0.3), each.number.key
             covered += each.low <= true_value(each.number.key) <= each.high
     assert covered >= 41
+
+
+@pytest.mark.parametrize(
+    ("residuals", "spread"), [((0.1, -0.1), 12.7062 * 0.1), ((0.1, 0.0, -0.1), 4.30265 * 0.1 / math.sqrt(3))]
+)
+def test_intervals_of_two_and_three_times_of_one_curve(true_times, residuals, spread):
+    """The residuals of a mean: their deviation over the root of their number, times Student's quantile in tables."""
+    number = numbers.Number("software", "message_cost", 1e-6, "s", "assumed")
+    solution = least_squares.Solution([0.0], list(residuals), [[1.0]] * len(residuals))
+    (found,), _ = fitting.intervals([number], solution, true_times[: len(residuals)])
+    assert math.log(found.high / found.value) == pytest.approx(spread, rel=1e-4)
+    assert math.log(found.low / found.value) == pytest.approx(-spread, rel=1e-4)
 
 
 def test_times_of_validation_have_no_influence(true_times):

@@ -68,6 +68,13 @@ def test_intervals_cover_the_truth_as_often_as_they_say():
     assert covered["alone"] < 0.9 * 400
 
 
-@pytest.mark.parametrize(("freedom", "table"), [(4, 2.776), (9, 2.262), (30, 2.042), (1000, 1.962)])
+@pytest.mark.parametrize(
+    ("freedom", "table"), [(1, 12.706), (2, 4.303), (3, 3.182), (4, 2.776), (9, 2.262), (30, 2.042), (1000, 1.962)]
+)
 def test_quantiles_of_t_are_those_of_tables(freedom, table):
     assert least_squares.quantile_of_t(0.975, freedom) == pytest.approx(table, rel=0.01)
+
+
+def test_quantiles_of_t_of_few_degrees_of_freedom_are_exact():
+    assert [least_squares.quantile_of_t(p, 1) for p in (0.25, 0.9, 0.995)] == pytest.approx([-1, 3.0776835, 63.656741])
+    assert [least_squares.quantile_of_t(p, 2) for p in (0.5, 0.9, 0.995)] == pytest.approx([0, 1.8856181, 9.9248432])
