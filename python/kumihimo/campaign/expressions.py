@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import ast
 import math
+import operator
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import CodeType
 
 from kumihimo.errors import did_you_mean, wrong_value
@@ -41,7 +42,7 @@ class Expression:
                 self._check(node, id(node) in called)
             names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in called]
             self.names = tuple(dict.fromkeys(names))
-            self._code: CodeType = compile(ast.fix_missing_locations(_Powers().visit(tree)), where, "eval")
+            self._code: CodeType = compile(ast.fix_missing_locations(_Bounded().visit(tree)), where, "eval")
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             reason = getattr(error, "msg", None) or error
             raise wrong_value(f"{where} must be an expression", f"'{text}', {reason}") from None
@@ -56,6 +57,8 @@ class Expression:
             if name not in FUNCTIONS or node.keywords:
                 rule = f"functions in {self.where} must be among {', '.join(FUNCTIONS)}"
                 raise wrong_value(rule, f"'{self.text}'", did_you_mean(name, FUNCTIONS))
+        if isinstance(node, ast.FormattedValue) and node.format_spec and not is_short(node.format_spec):
+            raise wrong_value(f"widths in {self.where} must be numbers of at most two digits", f"'{self.text}'")
         if isinstance(node, ast.Name) and node.id in FUNCTIONS and not is_called:
             raise wrong_value(f"{self.where} must call the function {node.id}", f"'{self.text}'", "add parentheses")
 
@@ -66,25 +69,29 @@ class Expression:
             rule = f"{self.where} must use names that all points have"
             raise wrong_value(rule, f"'{self.text}', where {lacking} has no value", did_you_mean(lacking, values))
         try:
-            found = eval(self._code, {"__builtins__": {}, POWER: power, **FUNCTIONS}, dict(values))
-        except (ArithmeticError, TypeError, ValueError) as error:
+            found = eval(self._code, {"__builtins__": {}, **BOUNDED, **FUNCTIONS}, dict(values))
+        except (ArithmeticError, MemoryError, TypeError, ValueError) as error:
             shown = ", ".join(f"{name} = {values[name]!r}" for name in self.names)
+            at = f"'{self.text}' with {shown}" if shown else f"'{self.text}'"
             rule = f"{self.where} must have a value at every point"
-            raise wrong_value(rule, f"'{self.text}' with {shown}: {error}") from None
+            raise wrong_value(rule, f"{at}: {str(error) or 'not enough memory'}") from None
         return int(found) if isinstance(found, float) and found.is_integer() else found
 
 
-class _Powers(ast.NodeTransformer):
-    """Makes each power a call of `power`."""
+def is_short(spec: ast.JoinedStr) -> bool:
+    """A format that makes no text of many characters: f'{n:03}'."""
+    return all(isinstance(each, ast.Constant) and not re.search(r"\d{3}", each.value) for each in spec.values)
+
+
+class _Bounded(ast.NodeTransformer):
+    """Makes each `*`, `%` and `**` a call of the function of BOUNDED."""
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.AST:
         self.generic_visit(node)
-        if not isinstance(node.op, ast.Pow):
+        name = type(node.op).__name__ + " of"
+        if name not in BOUNDED:
             return node
-        return ast.Call(ast.Name(POWER, ast.Load()), [node.left, node.right], [])
-
-
-POWER = "power of"  # which no name can be
+        return ast.Call(ast.Name(name, ast.Load()), [node.left, node.right], [])
 
 
 def power(base: float, exponent: float) -> float:
@@ -92,6 +99,22 @@ def power(base: float, exponent: float) -> float:
     if abs(base) > 2**63 or abs(exponent) > 63:
         raise ValueError("a power must be of numbers within 64 bits, with an exponent of at most 63")
     return base**exponent
+
+
+def of_numbers(sign: str, operation: Callable[[float, float], float]) -> Callable[[float, float], float]:
+    """Without the repetition and the formatting of texts, which could fill the memory."""
+
+    def checked(a: float, b: float) -> float:
+        wrong = next((each for each in (a, b) if not isinstance(each, (int, float))), None)
+        if wrong is not None:
+            raise TypeError(f"{sign} takes numbers, not {wrong!r}")
+        return operation(a, b)
+
+    return checked
+
+
+# By names that no name of a file can be.
+BOUNDED = {"Pow of": power, "Mult of": of_numbers("*", operator.mul), "Mod of": of_numbers("%", operator.mod)}
 
 
 def _without_unit(found: re.Match) -> str:

@@ -22,6 +22,7 @@ def test_values():
     assert value("a if n > 2 else b", a="x", b="y", n=2) == "y"
     assert value("int(log2(n)) + min(n, 3)", n=8) == 6
     assert value("library in ('mpich', 'openmpi') and not n % 2", library="mpich", n=4) is True
+    assert value("f'{n:03}'", n=7) == "007"
     assert value("replace(lower(name), '-', '_')", name="Re-Do") == "re_do"
 
 
@@ -57,10 +58,12 @@ def test_arithmetic_is_python_s(a, b):
         ("min", "add parentheses"),
         ("(" * 500 + "1" + ")" * 500, "must be an expression"),
         ("1" + "+ 1" * 50_000, "must be an expression"),
+        ("f'{n:999999999999}'", "numbers of at most two digits"),
+        ("f'{n:{n}}'", "numbers of at most two digits"),
     ],
 )
 def test_what_is_no_expression(text, words):
-    with pytest.raises(BadInput, match=r"test must|functions in test") as error:
+    with pytest.raises(BadInput, match=r"test must|(functions|widths) in test") as error:
         Expression(text, "test")
     assert words in str(error.value)
 
@@ -77,3 +80,21 @@ def test_values_that_do_not_exist():
         value("a < b", a="x", b=1)
     with pytest.raises(BadInput, match=r"nodse has no value.*did you mean nodes"):
         value("nodse", nodes=1)
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"), [("name * 2**40", "'a'"), ("2**40 * (n,)", r"\(3,\)"), ("'%1099511627776d' % n", "'%1099.*'")]
+)
+def test_texts_are_not_repeated(text, wrong):
+    """They would fill the memory."""
+    with pytest.raises(BadInput, match=f"test must have a value at every point .*takes numbers, not {wrong}"):
+        value(text, name="a", n=3)
+
+
+def test_too_little_memory_is_told_of_the_expression():
+    class Huge(str):
+        def __add__(self, other: str) -> str:
+            raise MemoryError
+
+    with pytest.raises(BadInput, match=r"'name \+ name' with name = 'a': not enough memory"):
+        value("name + name", name=Huge("a"))
