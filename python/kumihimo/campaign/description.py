@@ -171,10 +171,10 @@ def check_keys(told: Mapping, known: Iterable[str], what: str) -> None:
             raise wrong_value(f"{what} has no key '{key}'", None, advice)
 
 
-def table_of(told: dict, name: str) -> dict:
+def table_of(told: Mapping, name: str, parent: str = "") -> dict:
     found = told.get(name, {})
     if not isinstance(found, dict):
-        raise wrong_value(f"{name} must be a table, [{name}]", repr(found)[:80])
+        raise wrong_value(f"{name} must be a table, [{parent}{name}]", repr(found)[:80])
     return {key.replace("-", "_") if name != "measured" else key: value for key, value in found.items()}
 
 
@@ -211,10 +211,15 @@ def takes_ranges(option: Option | None) -> bool:
 def own_value(name: str, value: object) -> object:
     if not NAME.fullmatch(name) or name in FUNCTIONS:
         raise wrong_value("a variable must be a word of letters, digits and _, and no function", f"'{name}'")
-    is_number = isinstance(value, (int, float)) and abs(value) < 2**63  # which not-a-number is not
-    if not is_number and not isinstance(value, str):
+    if not is_value(value):
         raise wrong_value(f"{name} must be a number of at most 64 bits, a text or a list of them", repr(value)[:80])
     return value
+
+
+def is_value(value: object) -> bool:
+    """What the database can hold."""
+    is_number = isinstance(value, (int, float)) and abs(value) < 2**63  # which not-a-number is not
+    return is_number or isinstance(value, str)
 
 
 def one_value(option: Option, value: object, where: str) -> object:
@@ -284,7 +289,7 @@ def check_names(campaign: Campaign) -> None:
             raise wrong_value(rule, "several")
     expressions = [*campaign.derived.values(), *campaign.skip, *(r.when for r in campaign.rules if r.when)]
     used = {NOTE, *campaign.labels, *(name for expression in expressions for name in expression.names)}
-    used |= {str(name).replace("-", "_") for name in table_of(campaign.measured or {}, "columns")}
+    used |= {str(name).replace("-", "_") for name in table_of(campaign.measured or {}, "columns", "measured.")}
     known = [*campaign.options, *swept, *campaign.derived, *chosen]
     for expression in expressions:
         for name in expression.names:

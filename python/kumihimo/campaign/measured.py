@@ -14,7 +14,7 @@ from pathlib import Path
 
 from kumihimo import files
 from kumihimo.campaign.database import MEASURED
-from kumihimo.campaign.description import Campaign, check_keys
+from kumihimo.campaign.description import Campaign, check_keys, is_value, table_of
 from kumihimo.campaign.expressions import Expression
 from kumihimo.errors import BadInput, did_you_mean, missing, wrong_value
 
@@ -37,18 +37,25 @@ def rows_of(told: Mapping, folder: Path, known: Collection[str], what: str) -> I
     if not isinstance(told.get("file"), str):
         raise missing("the file of [measured]", 'add file = "measured.csv"')
     path = folder / told["file"]
-    listed = told.get("columns", {})
-    if not isinstance(listed, dict) or "seconds" not in listed:
+    listed = table_of(told, "columns", "measured.")
+    if "seconds" not in listed:
         raise missing("seconds under [measured.columns]", 'add for example seconds = "median_us * 1e-6"')
-    columns = {name.replace("-", "_"): Expression(text, f"measured.columns.{name}") for name, text in listed.items()}
+    columns = {name: Expression(text, f"measured.columns.{name}") for name, text in listed.items()}
     for name in columns:
         if name not in known and name not in MEASURED:
             advice = did_you_mean(name, [*known, *MEASURED], "leave it out")
             raise wrong_value(f"a column of [measured] must be {what}", f"'{name}'", advice)
+    names = table_of(told, "names", "measured.")
+    for name in names:
+        if not table_of(names, name, "measured.names."):
+            raise missing(f"a text under [measured.names.{name}]", 'add for example "default-ring" = "ring"')
+        if name not in columns:
+            rule = "a table of [measured.names] must have the name of a column of [measured.columns]"
+            raise wrong_value(rule, f"'{name}'", did_you_mean(name, columns, "leave it out"))
     where = Expression(told["where"], "where of [measured]") if "where" in told else None
     for line, cells in cells_of(path):
         try:
-            row = row_of(cells, columns, told.get("names", {}), where)
+            row = row_of(cells, columns, names, where)
         except BadInput as error:
             raise BadInput(f"{path}:{line}: {error.problem}", error.advice) from None
         if row:
@@ -81,9 +88,12 @@ def row_of(cells: Mapping, columns: Mapping, names: Mapping, where: Expression |
         return None
     row = {name: expression.value(cells) for name, expression in columns.items()}
     for name, spellings in names.items():
-        if row.get(name) not in spellings:
+        if str(row[name]) not in spellings:
             return None
-        row[name] = spellings[row[name]]
+        row[name] = spellings[str(row[name])]
+    wrong = next((name for name, value in row.items() if not is_value(value)), None)
+    if wrong is not None:
+        raise wrong_value(f"{wrong} must be a number of at most 64 bits or a text", repr(row[wrong])[:80])
     seconds = row["seconds"]
     if not isinstance(seconds, (int, float)) or not 0 < seconds < math.inf:
         raise wrong_value("measured seconds must be numbers above 0", repr(seconds))
