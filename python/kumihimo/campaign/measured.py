@@ -27,7 +27,17 @@ def read(campaign: Campaign) -> list[dict]:
     if told is None:
         return []
     known = {name for point in campaign.points() for name in point.values} | {"ranks"}
-    return [row for _, _, row in rows_of(told, campaign.folder, known, "a parameter of the campaign")]
+    found: dict[tuple, tuple[int, dict]] = {}
+    for line, _, row in rows_of(told, campaign.folder, known, "a parameter of the campaign"):
+        values = {name: value for name, value in row.items() if name not in MEASURED}
+        first, _ = found.setdefault(tuple(values.values()), (line, row))
+        if first != line:
+            shown = ", ".join(f"{name} = {value!r}" for name, value in values.items()) or "no column"
+            rule = f"{told['file']}: two measured rows must differ in a column of [measured.columns]"
+            raise wrong_value(
+                rule, f"lines {first} and {line}, both with {shown}", "add a column, or choose by `where`"
+            )
+    return [row for _, row in found.values()]
 
 
 def rows_of(told: Mapping, folder: Path, known: Collection[str], what: str) -> Iterator[tuple[int, dict, dict]]:

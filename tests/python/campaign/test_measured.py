@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
 
 import pytest
 
@@ -50,3 +51,25 @@ def test_names_give_texts_and_numbers_our_spelling(tmp_path):
 def test_tables_that_are_wrong(tmp_path, text, sentence):
     with pytest.raises(BadInput, match=re.escape(sentence)):
         rows(tmp_path, text)
+
+
+def read(folder, text: str, *lines: str) -> list[dict]:
+    rows(folder, text, lines)
+    points = [SimpleNamespace(values=dict.fromkeys(KNOWN))]
+    return measured.read(
+        SimpleNamespace(measured=toml(text, folder / "file.toml"), folder=folder, points=lambda: points)
+    )
+
+
+def test_two_rows_for_the_same_points(tmp_path):
+    """Nothing says which one counts."""
+    lines = ("ring,8,2", "tree,8,3", "ring,8,4")
+    sentence = (
+        "times.csv: two measured rows must differ in a column of [measured.columns] "
+        "(got lines 2 and 4, both with algorithm = 'ring', bytes = 8); add a column, or choose by `where`"
+    )
+    with pytest.raises(BadInput) as error:
+        read(tmp_path, TABLE, *lines)
+    assert str(error.value) == sentence
+    chosen = read(tmp_path, f'where = "us < 4"{TABLE}', *lines)
+    assert [row["seconds"] for row in chosen] == pytest.approx([2e-6, 3e-6])
