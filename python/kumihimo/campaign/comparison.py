@@ -37,7 +37,7 @@ class Agreement:
 
 def agreement(points: Sequence[dict]) -> Agreement | None:
     """None where nothing was measured."""
-    both = [point for point in points if point["status"] == OK and point["measured"]]
+    both = [point for point in points if has_ratio(point)]
     if not both:
         return None
     errors = sorted(abs(math.log(ratio(point))) for point in both)
@@ -68,7 +68,7 @@ def ranking(points: Sequence[dict], name: str, others: Sequence[str]) -> Ranking
     """`others`: the parameters that must be equal."""
     groups: dict[tuple, list[dict]] = {}
     for point in points:
-        if point["status"] == OK and point["measured"]:
+        if has_ratio(point):
             groups.setdefault(tuple(point[other] for other in others if other != name), []).append(point)
     pairs, wrong = 0, []
     for group in groups.values():
@@ -83,6 +83,11 @@ def errors_text(agreed: Agreement) -> list[str]:
     """Median error, that of nine of ten, the worst ratio and its point, as people read them."""
     shares = [f"{100 * (factor - 1):.1f} %" for factor in (agreed.median, agreed.ninth_decile)]
     return [*shares, f"{agreed.worst_ratio:.2f}", str(agreed.worst["place"])]
+
+
+def has_ratio(point: dict) -> bool:
+    """A prediction may also be 0 s: that of a broadcast to one rank."""
+    return bool(point["status"] == OK and point["measured"] and point["seconds"])
 
 
 def ratio(point: dict) -> float:

@@ -23,7 +23,7 @@ from pathlib import Path
 import kumihimo
 from kumihimo import files
 from kumihimo.campaign.description import Campaign, Point, files_of
-from kumihimo.errors import failed, wrong_value
+from kumihimo.errors import BadInput, failed, wrong_value
 
 APPLICATION = 0x4B4D484D  # "KMHM", by which `file` and we know the database
 FORM = 1
@@ -48,6 +48,16 @@ RESULTS = {
 }
 RESERVED = (*RESULTS, "place")
 MEASURED = ("seconds", "low", "high")
+SHOWN = {"place": "INTEGER"} | {
+    name: kind for name, kind in RESULTS.items() if name not in ("key", "ranks_of_result", "result")
+}
+COLUMNS = {"points": SHOWN, "measured": dict.fromkeys(MEASURED, "REAL")}  # which are read, beside parameters
+NO_TIME = {  # as conditions of SQL
+    "points": f"status = '{OK}' AND NOT coalesce(seconds, -1) >= 0",
+    "measured": "NOT coalesce(seconds, 0) > 0",
+}
+TYPES = {"INTEGER": "'integer'", "REAL": "'real', 'integer', 'null'", "TEXT": "'text', 'null'"}
+OURS = "the database must be a file that `kumihimo campaign` made"
 
 
 class Database:
@@ -58,9 +68,7 @@ class Database:
         self.path = path
         files.check_regular_or_new(path, "the database")
         if not new and not path.exists():
-            raise wrong_value(
-                "the database must be a file that `kumihimo campaign` made", path, "there is no such file"
-            )
+            raise wrong_value(OURS, path, "there is no such file")
         self.db = self._connected()
         with self._understood():
             self._check()
@@ -82,22 +90,23 @@ class Database:
             yield
         except sqlite3.DatabaseError as error:
             words = str(error)
-            if "not a database" in words or "malformed" in words:
-                rule = "the database must be a file that `kumihimo campaign` made"
-                raise wrong_value(rule, f"{self.path}: {words}", "name another file with --out") from None
             if "readonly" in words or "unable to open" in words:
                 rule = "the database must be readable and writable, in a folder that is"
                 raise wrong_value(rule, f"{self.path}: {words}", "name another file") from None
+            if not any(word in words for word in ("lock", "full", "disk")):
+                raise self._not_ours(words) from None
             advice = "put the file on a local disk" if "lock" in words else "make space, and start it again to continue"
             raise failed(f"the database {self.path} could not be used", words, advice) from None
+
+    def _not_ours(self, reason: str) -> BadInput:
+        return wrong_value(OURS, f"{self.path}: {reason}", "name another file")
 
     def _check(self) -> None:
         (application,) = self.db.execute("PRAGMA application_id").fetchone()
         (form,) = self.db.execute("PRAGMA user_version").fetchone()
         (tables,) = self.db.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if tables and application != APPLICATION:
-            rule = "the database must be one that `kumihimo campaign` made"
-            raise wrong_value(rule, f"{self.path}, another SQLite database", "name another file with --out")
+            raise self._not_ours("another SQLite database")
         if tables and form != FORM:
             rule = f"the database must have form {FORM}"
             raise wrong_value(rule, f"{self.path} has form {form}", "use the version of kumihimo that made it")
@@ -175,6 +184,8 @@ class Database:
             if not self.db.execute("SELECT 1 FROM sqlite_master WHERE name = 'campaign'").fetchone():
                 return {}
             row = self.db.execute("SELECT name, summary, file, version, swept FROM campaign").fetchone()
+        if not all(isinstance(each, str) for each in row or ()):
+            raise self._not_ours("its table campaign has other values than texts")
         return dict(zip(("name", "summary", "file", "version", "swept"), row)) if row else {}
 
     def finished(self) -> set[str]:
@@ -208,9 +219,21 @@ class Database:
             names = [row[1] for row in self.db.execute(f"PRAGMA table_info({table})") if row[1] != "result"]
             if not names:
                 return []
+            self._check_values(table, names)
             return [
                 dict(zip(names, row)) for row in self.db.execute(f"SELECT {', '.join(map(quoted, names))} FROM {table}")
             ]
+
+    def _check_values(self, table: str, names: Sequence[str]) -> None:
+        lacking = next((name for name in COLUMNS[table] if name not in names and name not in MEASURED[1:]), None)
+        if lacking is not None:
+            raise self._not_ours(f"{table} have no column {lacking}")
+        faults = {name: fault_of(name, COLUMNS[table].get(name)) for name in names}
+        faults["seconds"] += f" OR {NO_TIME[table]}"
+        cases = " ".join(f"WHEN {fault} THEN {number}" for number, fault in enumerate(faults.values()))
+        wrong = self.db.execute(f"SELECT CASE {cases} END AS fault FROM {table} WHERE fault IS NOT NULL").fetchone()
+        if wrong is not None:
+            raise self._not_ours(f"{table} have a value in the column {names[wrong[0]]} that it never has")
 
     def failures(self) -> dict[str, int]:
         """Errors of failed points, each with the first point that has it."""
@@ -238,8 +261,17 @@ def digest(path: Path) -> str:
         return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
+def fault_of(name: str, kind: str | None) -> str:
+    """The SQL condition of values that no campaign has. `kind`: in COLUMNS; None for a parameter."""
+    column = quoted(name)
+    faults = [f"typeof({column}) = 'blob'", f"{column} IN (9e999, -9e999)"]
+    if kind is not None:
+        faults.append(f"typeof({column}) NOT IN ({TYPES[kind.partition(' ')[0]]})")
+    return " OR ".join(faults)
+
+
 def quoted(name: str) -> str:
-    return f'"{name}"'
+    return '"' + name.replace('"', '""') + '"'
 
 
 def stored(value: object) -> object:

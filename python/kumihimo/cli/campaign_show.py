@@ -29,7 +29,7 @@ def command(
     condition = None if where is None else Expression(where, "--where")
     with Database(database, new=False) as opened:
         about, found, measured = opened.about(), opened.rows(), opened.rows("measured")
-    if not about:
+    if not about or not found:
         raise wrong_value("the database must have points", f"none in {database}", "run the campaign first")
     points = [
         point for point in comparison.with_measured(found, measured) if condition is None or condition.value(point)
@@ -123,7 +123,7 @@ def times(point: dict, measured: bool) -> list[str]:
         return [point["status"] or "missing", "", *(("", "") if measured else ()), ""]
     cells = [
         seconds_text(point["seconds"]),
-        share_text(point["bound_seconds"] / point["seconds"]) if point["bound_seconds"] else "",
+        share_text(point["bound_seconds"] / point["seconds"]) if point["bound_seconds"] and point["seconds"] else "",
     ]
     if measured:
         cells += [seconds_text(beside["seconds"]), f"{comparison.ratio(point):.2f}"] if beside else ["", ""]

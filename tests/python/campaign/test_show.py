@@ -11,7 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from kumihimo.campaign import comparison, page
+from kumihimo.campaign import comparison, description, page
+from kumihimo.campaign.database import Database
+from kumihimo.cli import campaign_points, campaign_show
+from kumihimo.errors import BadInput
 
 FILE = """
 name = "shown"
@@ -155,6 +158,62 @@ def test_parameters_that_follow_from_others_are_not_choices():
     assert page.varying(points) == ["shape", "ranks", "algorithm", "library", "bytes"]
     assert page.independent(points, ["library"]) == ["ranks", "library", "bytes"]
     assert page.choice(points, ["ranks", "library", "bytes"]) == {"x": "bytes", "curves": "library", "charts": ""}
+
+
+@pytest.fixture
+def stored(tmp_path):
+    """A database that no process computed."""
+    campaign = description.parsed(FILE, tmp_path / "file.toml", campaign_points.options())
+    points = [(str(number), point) for number, point in enumerate(campaign.points())]
+    result = {"seconds": 2e-5, "bound_seconds": 1e-5, "ranks": 8}
+    with Database(tmp_path / "stored.sqlite", new=True) as database:
+        database.set_plan(campaign, points, [{"bytes": 8, "seconds": 3e-5, "low": 2e-5}])
+        database.add((key, {"status": "ok", "result": result}) for key, _ in points)
+    return tmp_path / "stored.sqlite"
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ("UPDATE results SET seconds = 'fast'", "points have a value in the column seconds that it never has"),
+        ("UPDATE results SET seconds = NULL", "in the column seconds"),
+        ("UPDATE results SET seconds = -1", "in the column seconds"),
+        ("UPDATE results SET bound_seconds = 9e999", "in the column bound_seconds"),
+        ("UPDATE results SET doubts = x'00'", "in the column doubts"),
+        ("UPDATE plan SET bytes = x'00' WHERE place = 3", "in the column bytes"),
+        ("UPDATE measured SET seconds = 0", "measured have a value in the column seconds"),
+        ("UPDATE measured SET low = 'x'", "in the column low"),
+        ("UPDATE campaign SET swept = NULL", "its table campaign has other values than texts"),
+        ("UPDATE campaign SET summary = 1.5; UPDATE campaign SET summary = x'00'", "other values than texts"),
+        ("ALTER TABLE campaign RENAME COLUMN swept TO sweep", "no such column: swept"),
+        (
+            "DROP VIEW points; CREATE VIEW points AS SELECT place, 1 AS seconds FROM plan",
+            "points have no column status",
+        ),
+    ],
+)
+def test_values_that_no_campaign_has(stored, change, sentence):
+    with sqlite3.connect(stored) as db:
+        db.executescript(change)
+    with pytest.raises(BadInput, match=f"must be a file that `kumihimo campaign` made .*{sentence}.*another file"):
+        campaign_show.command(stored)
+
+
+def test_a_database_without_points(stored):
+    with sqlite3.connect(stored) as db:
+        db.execute("DROP VIEW points")
+    with pytest.raises(BadInput, match="the database must have points"):
+        campaign_show.command(stored)
+
+
+def test_a_prediction_of_no_time_has_no_ratio(stored, capsys):
+    """As of a broadcast to one rank."""
+    campaign_show.command(stored)
+    assert "Predicted against measured" in capsys.readouterr().out
+    with sqlite3.connect(stored) as db:
+        db.execute("UPDATE results SET seconds = 0")
+    campaign_show.command(stored)
+    assert "Predicted against measured" not in capsys.readouterr().out
 
 
 @pytest.mark.page
