@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Optional
 
@@ -46,13 +48,11 @@ def command(
     if dry_run:
         return show_points(campaign, points, as_json)
     out = out or Path(f"{campaign.name}.sqlite")
-    rows = measured.read(campaign)
+    asked = Request(campaign, points, measured.read(campaign), out, fresh, workers or running.default_workers())
     if running.is_under_launcher():
         with running.ranks() as executor:
-            if executor is None:
-                return 0
-            return run(campaign, points, rows, out, fresh, workers, as_json, executor)
-    return run(campaign, points, rows, out, fresh, workers, as_json, None)
+            return 0 if executor is None else run(replace(asked, ranks=executor), as_json)
+    return run(asked, as_json)
 
 
 def shipped() -> dict[str, Path]:
@@ -92,34 +92,39 @@ def show_points(campaign: Campaign, points: Sequence[tuple[str, Point]], as_json
     return 0
 
 
-def run(
-    campaign: Campaign,
-    points: Sequence[tuple[str, Point]],
-    rows: Sequence[dict],
-    out: Path,
-    fresh: bool,
-    workers: int | None,
-    as_json: bool,
-    ranks: object,
-) -> int:
-    with Database(out, new=True) as database:
+@dataclass(frozen=True)
+class Request:
+    """The points of a campaign with their keys, their database, and the processes that compute them: those of `ranks`
+    if that is given. `fresh`: finished points too."""
+
+    campaign: Campaign
+    points: Sequence[tuple[str, Point]]
+    measured: Sequence[dict]
+    out: Path
+    fresh: bool
+    workers: int
+    ranks: Executor | None = None
+
+
+def run(asked: Request, as_json: bool) -> int:
+    campaign = asked.campaign
+    with Database(asked.out, new=True) as database:
         database.check_is_of(campaign)
-        database.set_plan(campaign, points, rows)
-        finished = set() if fresh else database.finished()
-        todo = {key: point for key, point in points if key not in finished}
+        database.set_plan(campaign, asked.points, asked.measured)
+        finished = set() if asked.fresh else database.finished()
+        todo = {key: point for key, point in asked.points if key not in finished}
         words = [(key, description.words_of(campaign.options, point)) for key, point in todo.items()]
         with progress.Interruption() as interruption, progress.bar(campaign.name, len(words), lines=True) as advance:
-            work(words, campaign.folder, database, advance, workers, ranks)
+            compute(asked, words, database, advance)
         if interruption.code:
             left = database.counts().get("missing", 0)
-            output.message(
-                f"interrupted; {left} of {counted(len(points), 'point')} are left, start it again to continue"
-            )
+            every = counted(len(asked.points), "point")
+            output.message(f"interrupted; {left} of {every} are left, start it again to continue")
             return interruption.code
         return told(campaign, database, len(words), as_json)
 
 
-def work(words: list, where: Path, database: Database, advance: object, workers: int | None, ranks: object) -> None:
+def compute(asked: Request, words: Sequence[tuple[str, list[str]]], database: Database, advance: Callable) -> None:
     done = 0
 
     def store(ended: list[tuple[str, dict]]) -> None:
@@ -129,10 +134,11 @@ def work(words: list, where: Path, database: Database, advance: object, workers:
             done += 1
             advance(f"{10 * done // len(words) * 10} %")
 
-    if ranks is None:
-        running.compute(words, str(where), campaign_points.predict, store, workers or running.default_workers())
+    where = str(asked.campaign.folder)
+    if asked.ranks is None:
+        running.compute(words, where, campaign_points.predict, store, asked.workers)
     else:
-        running.compute_on_ranks(ranks, words, str(where), campaign_points.predict, store)
+        running.compute_on_ranks(asked.ranks, words, where, campaign_points.predict, store)
 
 
 def told(campaign: Campaign, database: Database, computed: int, as_json: bool) -> int:
