@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ from kumihimo.campaign.database import FAILED, NOT_APPLICABLE, OK, Database, key
 from kumihimo.campaign.description import Campaign, Point
 from kumihimo.cli import campaign_points, options, output, progress
 from kumihimo.cli.options import option
-from kumihimo.errors import did_you_mean, wrong_value
+from kumihimo.errors import did_you_mean, failed, wrong_value
 from kumihimo.package_files import folder
 from kumihimo.quantities import counted
 
@@ -115,7 +116,13 @@ def run(asked: Request, as_json: bool) -> int:
         todo = {key: point for key, point in asked.points if key not in finished}
         words = [(key, description.words_of(campaign.options, point)) for key, point in todo.items()]
         with progress.Interruption() as interruption, progress.bar(campaign.name, len(words), lines=True) as advance:
-            compute(asked, words, database, advance)
+            try:
+                compute(asked, words, database, advance)
+            except OSError as error:  # of a process that computes; what it had stored stays
+                if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+                    raise
+                advice = "make space, and start it again to continue"
+                raise failed("a file could not be written", error.strerror, advice) from None
         if interruption.code:
             left = database.counts().get("missing", 0)
             every = counted(len(asked.points), "point")

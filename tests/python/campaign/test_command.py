@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import resource
@@ -15,6 +16,8 @@ from pathlib import Path
 import pytest
 
 from kumihimo.campaign import running
+from kumihimo.cli import verbs
+from kumihimo.errors import KumihimoError
 
 COMMAND = Path(sys.executable).parent / "kumihimo"
 SMALL = """
@@ -243,7 +246,7 @@ def test_databases_that_are_not_its_own(kumihimo, tmp_path):
     write(tmp_path, SMALL.replace('"small"', '"another"'), "another.toml")
     for words, sentence in (
         ((file, "-o", "text.sqlite"), "text.sqlite: file is not a database); name another file"),
-        ((file, "-o", "other.sqlite"), "other.sqlite, another SQLite database); name another file"),
+        ((file, "-o", "other.sqlite"), "other.sqlite: another SQLite database); name another file"),
         ((file, "-o", "folder"), "must name a file or a new one"),
         ((file, "-o", "none/a.sqlite"), "must be readable and writable"),
         (("another.toml", "-o", "mine.sqlite"), "must be the database of campaign another (got that of small)"),
@@ -286,3 +289,14 @@ def test_paths_are_relative_to_the_file(kumihimo, tmp_path, repository):
     assert told(kumihimo("campaign", "inner/file.toml", "--json"))["ok"] == 4
     (inner / "mine.toml").write_text((inner / "mine.toml").read_text() + "# changed\n")
     assert told(kumihimo("campaign", "inner/file.toml", "--json"))["computed"] == 4
+
+
+def test_a_worker_without_space_is_one_sentence(tmp_path, monkeypatch):
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(running, "compute", full)
+    monkeypatch.chdir(tmp_path)
+    file = write(tmp_path, SMALL)
+    with pytest.raises(KumihimoError, match=r"No space left on device.*start it again to continue"):
+        verbs.load("campaign").main([str(file)], standalone_mode=False)
