@@ -7,6 +7,7 @@
 #include <functional>
 #include <numeric>
 #include <optional>
+#include <tuple>
 
 namespace kumihimo::replay {
 namespace {
@@ -52,27 +53,29 @@ std::int32_t class_of(const Grid& grid, std::int32_t rank) {
   return which;
 }
 
-// How often a rank sends to, or receives from, which distance with which tag.
-using Pattern = std::map<std::pair<std::vector<std::int32_t>, std::pair<bool, std::int32_t>>, std::int64_t>;
+// How often a rank sends to, or receives from, which distance on which family of communicators with which tag.
+using Pattern = std::map<std::tuple<std::vector<std::int32_t>, bool, std::uint32_t, std::int32_t>, std::int64_t>;
+using Families = std::vector<std::uint32_t>; // by communicator; empty: they are not told apart
 
-Pattern pattern_of(const Recording& recording, const Grid& grid, std::int32_t rank) {
+Pattern pattern_of(const Recording& recording, const Grid& grid, const Families& families, std::int32_t rank) {
   Pattern pattern;
   const Place own = place_in(grid, rank);
   for (const Event& e : recording.of(rank)) {
-    if (!(is_send(e.kind) || is_receive(e.kind)) || e.peer < 0) continue;
+    if (!is_message(e)) continue;
     std::vector<std::int32_t> distance(grid.size());
     const Place other = place_in(grid, e.peer);
     for (std::size_t a = 0; a < grid.size(); ++a) distance[a] = step(own[a], other[a], grid[a]);
-    ++pattern[{std::move(distance), {is_send(e.kind), e.tag}}];
+    ++pattern[{std::move(distance), is_send(e.kind), families.empty() ? 0 : families[e.communicator], e.tag}];
   }
   return pattern;
 }
 
 // The first rank whose pattern differs from that of another at such a place, and that other.
-std::optional<std::pair<std::int32_t, std::int32_t>> irregular_rank(const Recording& recording, const Grid& grid) {
+std::optional<std::pair<std::int32_t, std::int32_t>> irregular_rank(const Recording& recording, const Grid& grid,
+                                                                    const Families& families = {}) {
   std::map<std::int32_t, std::pair<std::int32_t, Pattern>> first;
   for (std::int32_t rank = 0; rank < recording.ranks(); ++rank) {
-    Pattern pattern = pattern_of(recording, grid, rank);
+    Pattern pattern = pattern_of(recording, grid, families, rank);
     const auto [it, is_new] = first.try_emplace(class_of(grid, rank), rank, Pattern{});
     if (is_new)
       it->second.second = std::move(pattern);
@@ -85,8 +88,8 @@ std::optional<std::pair<std::int32_t, std::int32_t>> irregular_rank(const Record
 std::int64_t distance_of(const Recording& recording, const Grid& grid) {
   std::int64_t sum = 0;
   for (std::int32_t rank = 0; rank < recording.ranks(); ++rank)
-    for (const auto& [key, count] : pattern_of(recording, grid, rank))
-      for (const std::int32_t d : key.first) sum += count * std::abs(d);
+    for (const auto& [key, count] : pattern_of(recording, grid, {}, rank))
+      for (const std::int32_t d : std::get<0>(key)) sum += count * std::abs(d);
   return sum;
 }
 
@@ -167,23 +170,23 @@ Result<Extrapolation> Extrapolation::make(const Recording& recording, Grid from,
       return not_applicable(
           fmt::format("an axis must have 3 recorded ranks or more to be extrapolated, and 2 or more then"),
           fmt::format("{} to {}", text_of(made.from_), text_of(made.to_)), "record on a larger grid");
-  if (Status s = made.check_messages(); !s) return s.error();
   if (Status s = made.find_communicators(); !s) return s.error();
+  if (Status s = made.check_messages(); !s) return s.error();
   if (Status s = made.find_calls(); !s) return s.error();
   return made;
 }
 
 Status Extrapolation::check_messages() const {
-  if (const auto found = irregular_rank(*recording_, from_))
+  if (const auto found = irregular_rank(*recording_, from_, family_of_))
     return not_applicable(
         fmt::format("the messages are not regular on the grid {}: ranks {} and {} exchange with others "
                     "at different distances",
                     text_of(from_), found->second, found->first),
         {}, "give another --grid");
   for (std::int32_t rank = 0; rank < recording_->ranks(); ++rank)
-    for (const auto& [key, count] : pattern_of(*recording_, from_, rank))
+    for (const auto& [key, count] : pattern_of(*recording_, from_, family_of_, rank))
       for (std::size_t a = 0; a < from_.size(); ++a)
-        if (from_[a] != to_[a] && 2 * std::abs(key.first[a]) == from_[a])
+        if (from_[a] != to_[a] && 2 * std::abs(std::get<0>(key)[a]) == from_[a])
           return not_applicable(fmt::format("rank {} exchanges over half of an axis of the grid {}, in an unknown "
                                             "direction",
                                             rank, text_of(from_)),
@@ -200,13 +203,19 @@ std::int32_t Extrapolation::model_of(std::int32_t rank) const {
 // --- communicators ---
 
 Status Extrapolation::find_communicators() {
-  for (std::uint32_t c = 0; c < recording_->communicators(); ++c) family_of_.push_back(TRY(family_of(c)));
+  std::vector<bool> used(recording_->communicators(), false);
+  used[0] = true;
+  for (std::int32_t rank = 0; rank < recording_->ranks(); ++rank)
+    for (const Event& e : recording_->of(rank))
+      if (is_collective(e.kind) || is_message(e)) used[e.communicator] = true;
+  for (std::uint32_t c = 0; c < recording_->communicators(); ++c)
+    family_of_.push_back(used[c] ? TRY(family_of(c)) : none);
   // Of each new one the recorded one that its first member's model is in.
   for (std::uint32_t f = 0; f < families_.size(); ++f) {
     Family& family = families_[f];
     family.first = static_cast<std::uint32_t>(of_recording_.size());
     for (std::int32_t i = 0; i < family.count; ++i) {
-      of_recording_.push_back(0), family_of_new_.push_back(f);
+      of_recording_.push_back(none), family_of_new_.push_back(f);
       const std::int32_t model = model_of(member(family.first + static_cast<std::uint32_t>(i), 0));
       for (std::uint32_t c = 0; c < recording_->communicators(); ++c)
         if (family_of_[c] == f && recording_->rank_in(c, model) >= 0) of_recording_.back() = c;
@@ -232,7 +241,7 @@ Result<std::uint32_t> Extrapolation::family_of(std::uint32_t communicator) {
     (family.along[a] ? family.size : family.count) *= to_[a];
   }
   bool whole = recorded == size;
-  for (std::int32_t r = 1; r < size && whole; ++r)
+  for (std::int32_t r = 1; r < size && whole && !recording_->sequence(communicator).empty(); ++r)
     whole = recording_->member(communicator, r) > recording_->member(communicator, r - 1);
   if (!whole)
     return not_applicable(
@@ -288,6 +297,7 @@ Status Extrapolation::find_calls() {
   std::map<CollectiveCall, std::uint32_t> known;
   for (std::uint32_t c = 0; c < communicators(); ++c) {
     const Family& family = families_[family_of_new_[c]];
+    if (of_recording_[c] == none) continue;
     for (const std::uint32_t old : recording_->sequence(of_recording_[c])) {
       const auto found = numbers_.find({c, old});
       if (found != numbers_.end()) {
@@ -342,14 +352,15 @@ std::vector<Event> Extrapolation::events(std::int32_t rank) const {
   const std::int32_t model = model_of(rank);
   const Place here = place_in(to_, rank), there = place_in(from_, model);
   std::vector<Event> events = recording_->of(model);
+  std::vector<std::uint32_t> own; // communicators, by family
+  for (const Family& family : families_)
+    own.push_back(family.first + static_cast<std::uint32_t>(place_of(family, rank, false)));
   for (Event& e : events) {
     if (e.kind == Kind::compute && strong_) e.amount = std::llround(static_cast<double>(e.amount) * volume_);
-    if (is_collective(e.kind)) {
-      const Family& family = families_[family_of_[e.communicator]];
-      e.communicator = family.first + static_cast<std::uint32_t>(place_of(family, rank, false));
-      e.parts = 0;
-    }
-    if (!(is_send(e.kind) || is_receive(e.kind)) || e.peer < 0) continue;
+    if (!is_collective(e.kind) && !is_message(e)) continue;
+    e.communicator = own[family_of_[e.communicator]];
+    e.parts = 0;
+    if (!is_message(e)) continue;
     Place peer = place_in(from_, e.peer);
     double face = 1; // of a rank's volume, across the axes along which the message goes
     for (std::size_t a = 0; a < peer.size(); ++a) {

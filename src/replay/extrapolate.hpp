@@ -66,10 +66,11 @@ class Extrapolation : public Source {
   Grid from_, to_;
   bool strong_;
   std::int32_t ranks_;
-  double volume_;                                           // of a rank, as a share of the recorded
-  std::vector<Family> families_;                            // the first one is the world
-  std::vector<std::uint32_t> family_of_;                    // by recorded communicator
-  std::vector<std::uint32_t> of_recording_, family_of_new_; // by new communicator
+  double volume_;                // of a rank, as a share of the recorded
+  std::vector<Family> families_; // the first one is the world
+  static constexpr std::uint32_t none = 0xFFFFFFFFU;
+  std::vector<std::uint32_t> family_of_;                    // by recorded communicator; none: it is not used
+  std::vector<std::uint32_t> of_recording_, family_of_new_; // by new communicator; none: nothing is like it
   std::vector<CollectiveCall> calls_;
   std::vector<std::int64_t> counts_;
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t>

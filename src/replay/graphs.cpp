@@ -13,9 +13,49 @@ namespace {
 
 using goal::Operation;
 
-// Tags of messages are those of MPI. Collectives have others: a block for each, used again after so many.
-constexpr std::uint32_t first_tag_of_collectives = 0x80000000U, tags_of_collective = 1U << 24,
-                        collectives_with_tags = 64;
+// What is under way at once must not have the same tag between the same ranks, or it would match in another order than
+// in MPI: messages are numbered by communicator and tag, and each communicator has blocks for its collectives, used
+// again after so many. Communicators that share no rank share numbers, so that their ranks can share graphs.
+class TagNumbers {
+ public:
+  explicit TagNumbers(const Source& source) : context_(source.communicators(), 0) {
+    std::vector<std::vector<std::uint32_t>> of_rank(static_cast<std::size_t>(source.ranks()));
+    std::uint32_t contexts = 1; // that of the world
+    for (std::uint32_t c = 1; c < source.communicators(); ++c) {
+      std::vector<bool> taken(contexts + 1, false);
+      const auto each_member = [&](auto&& fn) {
+        for (std::int32_t r = 0; r < source.size_of(c); ++r)
+          if (const std::int32_t rank = source.member(c, r); rank >= 0) fn(of_rank[static_cast<std::size_t>(rank)]);
+      };
+      each_member([&](const auto& has) {
+        for (const std::uint32_t context : has) taken[context] = true;
+      });
+      while (taken[++context_[c]]) {
+      }
+      each_member([&](auto& has) { has.push_back(context_[c]); });
+      contexts = std::max(contexts, context_[c] + 1);
+    }
+    tags_ = std::min(most_tags, all / contexts);
+    blocks_ = std::clamp(all / tags_ / contexts, 1U, most_blocks);
+  }
+
+  std::uint32_t of_message(const Event& e) {
+    const std::uint64_t key = std::uint64_t{context_[e.communicator]} << 32 | static_cast<std::uint32_t>(e.tag);
+    return numbers_.try_emplace(key, static_cast<std::uint32_t>(numbers_.size())).first->second;
+  }
+  goal::Tags first_block() const { return {first, tags_}; }
+  // Of the n-th collective of a communicator, behind the first block.
+  std::uint32_t behind(std::uint32_t communicator, std::size_t n) const {
+    return (context_[communicator] * blocks_ + static_cast<std::uint32_t>(n % blocks_)) * tags_;
+  }
+
+ private:
+  static constexpr std::uint32_t first = 0x80000000U, all = goal::any_tag - first; // of collectives
+  static constexpr std::uint32_t most_tags = 1U << 24, most_blocks = 64;
+  std::vector<std::uint32_t> context_; // by communicator
+  std::unordered_map<std::uint64_t, std::uint32_t> numbers_;
+  std::uint32_t tags_ = 0, blocks_ = 0; // of a collective, of a communicator
+};
 
 // The operations of one rank in one collective, to be copied at each call. Tags are those of the first block.
 struct Fragment {
@@ -42,8 +82,8 @@ Result<Collective> collective_of(const CollectiveCall& call, std::int32_t ranks)
 
 class Collectives {
  public:
-  Collectives(const Source& source, std::span<const Choice> choices, const Options& options)
-      : source_(source), options_(options) {
+  Collectives(const Source& source, std::span<const Choice> choices, const Options& options, goal::Tags tags)
+      : source_(source), options_(options), tags_(tags) {
     for (const Choice& choice : choices) calls_.push_back({choice, {}, nullptr, {}});
   }
 
@@ -59,8 +99,7 @@ class Collectives {
       auto schedule = one.choice.variant->build(*collective, RankSpace::row(ranks), one.choice.parameters);
       if (!schedule) return located_here(schedule.error());
       one.schedule = std::make_unique<Schedule>(*std::move(schedule));
-      one.programs = std::make_unique<goal::ProgramOperations>(
-          *one.schedule, options_.rates, goal::Tags{first_tag_of_collectives, tags_of_collective});
+      one.programs = std::make_unique<goal::ProgramOperations>(*one.schedule, options_.rates, tags_);
     }
     const auto found = one.fragments.find(rank);
     if (found != one.fragments.end()) return &found->second;
@@ -88,6 +127,7 @@ class Collectives {
   };
   const Source& source_;
   const Options& options_;
+  goal::Tags tags_;
   std::vector<One> calls_;
 };
 
@@ -95,8 +135,9 @@ class Collectives {
 class RankGraph {
  public:
   // `share`: of the recorded computing, before any speed.
-  RankGraph(const Source& source, Collectives& collectives, const Options& options, std::int32_t rank, double share)
-      : source_(source), collectives_(collectives), options_(options), rank_(rank), share_(share),
+  RankGraph(const Source& source, Collectives& collectives, TagNumbers& tags, const Options& options, std::int32_t rank,
+            double share)
+      : source_(source), collectives_(collectives), tags_(tags), options_(options), rank_(rank), share_(share),
         sequence_(source.communicators(), 0) {}
 
   Result<goal::Graph> run(std::vector<Mark>& marks) {
@@ -179,7 +220,7 @@ class RankGraph {
     message.kind = is_send(e.kind) ? goal::Kind::send : goal::Kind::receive;
     message.size = static_cast<std::uint64_t>(e.amount);
     message.peer = e.peer >= rank_ ? e.peer - rank_ : e.peer - rank_ + source_.ranks();
-    message.tag = static_cast<std::uint32_t>(e.tag);
+    message.tag = tags_.of_message(e);
     return append(message);
   }
 
@@ -187,11 +228,10 @@ class RankGraph {
     const std::size_t n = sequence_[e.communicator]++;
     const std::uint32_t call = source_.call_of(e.communicator, n);
     const Fragment& fragment = *TRY(collectives_.of(call, rank_));
-    const std::uint32_t block = static_cast<std::uint32_t>((e.communicator + n) % collectives_with_tags);
+    const std::uint32_t behind = tags_.behind(e.communicator, n);
     const auto base = static_cast<std::uint32_t>(builder_.size());
     for (Operation operation : fragment.graph.operations) {
-      if (operation.kind == goal::Kind::send || operation.kind == goal::Kind::receive)
-        operation.tag += block * tags_of_collective;
+      if (operation.kind == goal::Kind::send || operation.kind == goal::Kind::receive) operation.tag += behind;
       if (operation.waits_for == 0)
         append(operation);
       else
@@ -218,6 +258,7 @@ class RankGraph {
 
   const Source& source_;
   Collectives& collectives_;
+  TagNumbers& tags_;
   const Options& options_;
   std::int32_t rank_;
   double share_;
@@ -272,7 +313,8 @@ std::vector<double> balancing_shares(const Source& source) {
 
 Result<Program> program_of(const Source& source, std::span<const Choice> choices, const Options& options) {
   if (choices.size() != source.calls().size()) return failed("there must be a choice for each collective");
-  Collectives collectives(source, choices, options);
+  TagNumbers tags(source);
+  Collectives collectives(source, choices, options, tags.first_block());
   Program program;
   program.graphs = goal::Graphs(source.ranks());
   const std::vector<double> shares = options.balanced ? balancing_shares(source) : std::vector<double>{};
@@ -281,7 +323,7 @@ Result<Program> program_of(const Source& source, std::span<const Choice> choices
   for (std::int32_t rank = 0; rank < source.ranks(); ++rank) {
     std::vector<Mark> marks;
     auto graph =
-        RankGraph(source, collectives, options, rank, shares.empty() ? 1 : shares[static_cast<std::size_t>(rank)])
+        RankGraph(source, collectives, tags, options, rank, shares.empty() ? 1 : shares[static_cast<std::size_t>(rank)])
             .run(marks);
     if (!graph) return graph.error();
     const std::size_t before = program.graphs.different();

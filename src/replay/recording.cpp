@@ -32,12 +32,15 @@ const CollectiveRow& row_of(const Event& event) { return *all_collectives[event.
 
 struct Envelope {
   std::int32_t sender = 0, receiver = 0, tag = 0;
+  std::uint32_t communicator = 0;
   bool operator==(const Envelope&) const = default;
 };
 struct HashOfEnvelope {
   std::size_t operator()(const Envelope& e) const {
-    const auto word = [](std::int32_t value) { return static_cast<std::uint64_t>(static_cast<std::uint32_t>(value)); };
-    return mixed(word(e.sender) << 32 | word(e.receiver), word(e.tag));
+    const auto words = [](std::int32_t high, std::uint32_t low) {
+      return static_cast<std::uint64_t>(static_cast<std::uint32_t>(high)) << 32 | low;
+    };
+    return mixed(words(e.sender, static_cast<std::uint32_t>(e.receiver)), words(e.tag, e.communicator));
   }
 };
 
@@ -56,6 +59,8 @@ std::vector<std::int64_t> irregular(std::vector<std::int64_t> lengths) {
 } // namespace
 
 std::uint32_t Recording::add_communicator(std::vector<std::int32_t> members) {
+  auto& own = own_.emplace_back();
+  for (std::size_t r = 0; r < members.size(); ++r) own.emplace(members[r], static_cast<std::int32_t>(r));
   communicators_.push_back(std::move(members));
   return static_cast<std::uint32_t>(communicators_.size() - 1);
 }
@@ -72,9 +77,8 @@ void Recording::set(std::int32_t rank, std::vector<Event> events) {
 
 std::int32_t Recording::rank_in(std::uint32_t communicator, std::int32_t rank_of_world) const {
   if (communicator == 0) return rank_of_world;
-  const auto& members = communicators_[communicator];
-  const auto it = std::find(members.begin(), members.end(), rank_of_world);
-  return it == members.end() ? -1 : static_cast<std::int32_t>(it - members.begin());
+  const auto it = own_[communicator].find(rank_of_world);
+  return it == own_[communicator].end() ? -1 : it->second;
 }
 
 std::int64_t Recording::count_of(std::uint32_t call) const {
@@ -120,11 +124,14 @@ Status Recording::check(std::int32_t rank) const {
     if (has_peer && (e.peer < 0 || e.peer >= ranks()))
       return wrong(fmt::format("a peer must be a rank from 0 to {}", ranks() - 1), e.peer);
     if (has_peer && e.tag < 0) return wrong("a tag must be at least 0", e.tag);
-    if (e.kind != Kind::collective && e.kind != Kind::end_collective) continue;
-    if (e.collective >= collective_kinds) return wrong("a collective must be a known one", e.collective);
+    if (!has_peer && e.kind != Kind::collective && e.kind != Kind::end_collective) continue;
     if (e.communicator >= communicators()) return wrong("a communicator must be a known one", e.communicator);
     if (rank_in(e.communicator, rank) < 0)
-      return wrong("a rank must be a member of the communicator of its collective", e.communicator);
+      return wrong("a rank must be a member of the communicator of its messages and collectives", e.communicator);
+    if (has_peer && rank_in(e.communicator, e.peer) < 0)
+      return wrong("a peer must be a member of the communicator of its message", e.peer);
+    if (has_peer) continue;
+    if (e.collective >= collective_kinds) return wrong("a collective must be a known one", e.collective);
     if (row_of(e).has_root() && (e.peer < 0 || e.peer >= size_of(e.communicator)))
       return wrong(fmt::format("a root must be a rank from 0 to {}", size_of(e.communicator) - 1), e.peer);
     if (e.parts > parts_.size()) return wrong("a list of parts must be a known one", e.parts);
@@ -172,8 +179,8 @@ Status Recording::check_messages() const {
     for (std::int32_t rank = 0; rank < ranks(); ++rank)
       for (std::size_t i = 0; i < of(rank).size(); ++i) {
         const Event& e = of(rank)[i];
-        if (is_send(e.kind)) fn(Envelope{rank, e.peer, e.tag}, 1, rank, i);
-        if (is_receive(e.kind) && e.peer >= 0) fn(Envelope{e.peer, rank, e.tag}, -1, rank, i);
+        if (is_send(e.kind)) fn(Envelope{rank, e.peer, e.tag, e.communicator}, 1, rank, i);
+        if (is_receive(e.kind) && e.peer >= 0) fn(Envelope{e.peer, rank, e.tag, e.communicator}, -1, rank, i);
       }
   };
   each([&](const Envelope& envelope, int more, std::int32_t, std::size_t) { balance[envelope] += more; });
@@ -191,12 +198,14 @@ Status Recording::check_messages() const {
   });
   const bool sent = balance[*first] > 0;
   const Event& e = of(last->first)[last->second];
-  return located(name_of(last->first, last->second),
-                 failed(fmt::format("{} of {} bytes {} rank {} with tag {} has no matching {}; in all {} messages have "
-                                    "one end alone",
-                                    sent ? "a send" : "a receive", e.amount, sent ? "to" : "from", e.peer, e.tag,
-                                    sent ? "receive" : "send", unmatched),
-                        {}, record_again));
+  return located(
+      name_of(last->first, last->second),
+      failed(fmt::format("{} of {} bytes {} rank {} with tag {}{} has no matching {}; in all {} messages have "
+                         "one end alone",
+                         sent ? "a send" : "a receive", e.amount, sent ? "to" : "from", e.peer, e.tag,
+                         e.communicator == 0 ? "" : fmt::format(" on communicator {}", e.communicator),
+                         sent ? "receive" : "send", unmatched),
+             {}, record_again));
 }
 
 namespace {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace kumihimo::replay {
@@ -30,13 +31,13 @@ enum class Kind : std::uint8_t {
 };
 
 struct Event {
-  std::int64_t amount = 0;  // bytes of this rank's part, as in a profile; of compute: nanoseconds
-  std::int64_t request = 0; // of start_* and end_*
-  std::int32_t peer = -1;   // in the world; of a collective its root in the communicator, -1: none
-  std::int32_t tag = 0;     // from 0
-  std::uint32_t communicator = 0;
-  std::uint32_t place = 0; // of enter: the call site; of compute: the region
-  std::uint32_t parts = 0; // of an alltoall: 1 + the number of its list of bytes to each rank; 0: equal ones
+  std::int64_t amount = 0;        // bytes of this rank's part, as in a profile; of compute: nanoseconds
+  std::int64_t request = 0;       // of start_* and end_*
+  std::int32_t peer = -1;         // in the world; of a collective its root in the communicator, -1: none
+  std::int32_t tag = 0;           // from 0
+  std::uint32_t communicator = 0; // of messages and collectives
+  std::uint32_t place = 0;        // of enter: the call site; of compute: the region
+  std::uint32_t parts = 0;        // of an alltoall: 1 + the number of its list of bytes to each rank; 0: equal ones
   Kind kind = Kind::compute;
   std::uint8_t collective = 0; // an index into all_collectives
   bool operator==(const Event&) const = default;
@@ -71,7 +72,7 @@ class Source {
 
 class Recording : public Source {
  public:
-  explicit Recording(std::int32_t ranks) : events_(static_cast<std::size_t>(ranks)), communicators_(1) {}
+  explicit Recording(std::int32_t ranks) : events_(static_cast<std::size_t>(ranks)), communicators_(1), own_(1) {}
 
   std::int32_t ranks() const override { return static_cast<std::int32_t>(events_.size()); }
 
@@ -120,6 +121,7 @@ class Recording : public Source {
 
   std::vector<std::vector<Event>> events_; // by rank
   std::vector<std::vector<std::int32_t>> communicators_;
+  std::vector<std::unordered_map<std::int32_t, std::int32_t>> own_; // ranks in them, by those in the world
   std::vector<std::vector<std::int64_t>> parts_;
   std::vector<CollectiveCall> calls_;
   std::vector<std::vector<std::uint32_t>> sequences_; // by communicator: indices into calls_
@@ -129,6 +131,7 @@ class Recording : public Source {
 constexpr bool is_collective(Kind kind) { return kind == Kind::collective || kind == Kind::start_collective; }
 constexpr bool is_send(Kind kind) { return kind == Kind::send || kind == Kind::start_send; }
 constexpr bool is_receive(Kind kind) { return kind == Kind::receive || kind == Kind::start_receive; }
+constexpr bool is_message(const Event& e) { return (is_send(e.kind) || is_receive(e.kind)) && e.peer >= 0; }
 constexpr bool starts(Kind kind) { return kind >= Kind::start_send && kind <= Kind::start_collective; }
 constexpr bool ends(Kind kind) { return kind >= Kind::end_send; }
 

@@ -198,6 +198,83 @@ TEST(Extrapolate, TheLastRankAsRootStaysTheLast) {
   EXPECT_EQ(Extrapolation::make(of_collective(4, CollectiveKind::bcast, 8, 3), {4}, {9}, false)->calls()[0].root, 8);
 }
 
+// A ring on the world and one on a duplicate of it with the same tag, and a reduction on each line of a 3 x 3 grid and
+// on a duplicate of it; or on the first line alone.
+Recording rings(bool all_lines) {
+  Recording made(9);
+  const std::uint32_t dup = made.add_communicator({0, 1, 2, 3, 4, 5, 6, 7, 8});
+  for (std::int32_t line = 0; line < 3; ++line)
+    for (int copy = 0; copy < 2; ++copy) made.add_communicator({3 * line, 3 * line + 1, 3 * line + 2});
+  for (std::int32_t rank = 0; rank < 9; ++rank) {
+    Program1 events{of_kind(Kind::enter)};
+    for (const std::uint32_t on : {0U, dup})
+      for (const Kind kind : {Kind::send, Kind::receive}) {
+        Event e = of_kind(kind);
+        e.peer = rank / 3 * 3 + (rank + (kind == Kind::send ? 1 : 2)) % 3, e.communicator = on;
+        e.amount = on == dup ? 100 : 8;
+        events.push_back(e);
+      }
+    events.push_back(of_kind(Kind::leave));
+    for (std::uint32_t copy = 0; copy < 2 && (all_lines || rank < 3); ++copy) {
+      Event e = collective_of_kind(CollectiveKind::allreduce, 16);
+      e.communicator = dup + 1 + 2 * static_cast<std::uint32_t>(rank / 3) + copy;
+      events.insert(events.end(), {of_kind(Kind::enter), e, of_kind(Kind::leave)});
+    }
+    made.set(rank, events);
+  }
+  const Status complete = made.complete();
+  EXPECT_TRUE(complete) << complete.error().problem;
+  return made;
+}
+
+TEST(Extrapolate, ADuplicateOfACommunicatorStaysAnother) {
+  const Recording recorded = rings(true);
+  const auto many = Extrapolation::make(recorded, {3, 3}, {4, 5}, false);
+  ASSERT_TRUE(many) << many.error().problem;
+  EXPECT_EQ(many->communicators(), 2u + 2 * 4);
+  const auto events = many->events(19);
+  const Event &first = events[1], second = events[3], line = events[7], copy = events[10];
+  EXPECT_EQ(many->size_of(first.communicator), 20);
+  EXPECT_EQ(many->size_of(second.communicator), 20);
+  EXPECT_NE(first.communicator, second.communicator);
+  EXPECT_EQ(many->size_of(line.communicator), 5);
+  EXPECT_EQ(many->member(line.communicator, 4), 19);
+  EXPECT_EQ(many->member(copy.communicator, 4), 19);
+  EXPECT_NE(line.communicator, copy.communicator);
+  std::vector<Choice> choices;
+  for (std::size_t i = 0; i < many->calls().size(); ++i)
+    choices.push_back({*Registry::standard().find(CollectiveKind::allreduce, "ring"), {}});
+  EXPECT_TRUE(program_of(*many, choices));
+}
+
+TEST(Extrapolate, OnlyLinesLikeOneWithACommunicatorHaveOne) {
+  const Recording recorded = rings(false);
+  const auto many = Extrapolation::make(recorded, {3, 3}, {3, 5}, false);
+  ASSERT_TRUE(many) << many.error().problem;
+  std::int64_t performed = 0;
+  for (std::size_t i = 0; i < many->calls().size(); ++i) {
+    performed += many->count_of(static_cast<std::uint32_t>(i));
+    EXPECT_EQ(many->size_of(many->calls()[i].communicator), 5);
+  }
+  EXPECT_EQ(performed, 2);
+}
+
+// Ranks 0 and 1 of 3 change the communicators of their messages: an inner rank would send on one and not receive on it.
+TEST(Extrapolate, PatternsDifferByCommunicatorToo) {
+  Recording made(5);
+  const std::uint32_t dup = made.add_communicator({0, 1, 2, 3, 4});
+  for (std::int32_t rank = 0; rank < 5; ++rank) {
+    Event send = of_kind(Kind::send), receive = of_kind(Kind::receive);
+    send.peer = (rank + 1) % 5, receive.peer = (rank + 4) % 5;
+    send.communicator = rank == 1 ? dup : 0, receive.communicator = rank == 2 ? dup : 0;
+    made.set(rank, {of_kind(Kind::enter), send, receive, of_kind(Kind::leave)});
+  }
+  ASSERT_TRUE(made.complete());
+  const auto many = Extrapolation::make(made, {5}, {9}, false);
+  ASSERT_FALSE(many);
+  EXPECT_NE(many.error().problem.find("ranks 1 and 2 exchange with others"), std::string::npos) << many.error().problem;
+}
+
 std::string refused(const Result<Extrapolation>& made) { return made ? "" : made.error().problem; }
 
 TEST(Extrapolate, WhatIsNotRegularIsRefusedWithTheReason) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 namespace kumihimo::replay {
@@ -33,6 +34,11 @@ Event collective(CollectiveKind kind, std::int64_t bytes, std::int32_t root = -1
                  std::int64_t request = 0) {
   Event e = event(as, root, bytes, 0, request);
   e.collective = static_cast<std::uint8_t>(kind.index());
+  return e;
+}
+
+Event on(std::uint32_t communicator, Event e) {
+  e.communicator = communicator;
   return e;
 }
 
@@ -135,6 +141,66 @@ TEST(Replay, AReceiveFromAnyRankTakesTheMessageThatItTookInTheRecording) {
   const Events early{enter(), event(Kind::send, 0, 1, 3), leave()};
   const Events late{compute(5000), enter(), event(Kind::send, 0, 1, 3), leave()};
   EXPECT_EQ(ends_of({receives, early, late}, "L=1000,o=100,S=100")[0], 6200u);
+}
+
+// Rank 0 sends on a duplicate of the world and then, once rank 1 has it, on the world; rank 1 has begun to receive in
+// the other order. By tags alone the first message would meet the second receive, and both ranks would wait for ever.
+TEST(Replay, MessagesMeetOnTheirCommunicatorAlone) {
+  Recording recording = recording_of(std::vector<Events>(2));
+  const std::uint32_t dup = recording.add_communicator({0, 1});
+  recording.set(0, {enter(), on(dup, event(Kind::send, 1, 1000)), leave(), enter(), event(Kind::receive, 1, 8, 5),
+                    leave(), enter(), event(Kind::send, 1, 8), leave()});
+  recording.set(1, {enter(), event(Kind::start_receive, -1, 0, 0, 1), leave(), enter(),
+                    event(Kind::start_receive, -1, 0, 0, 2), leave(), enter(),
+                    on(dup, event(Kind::end_receive, 0, 1000, 0, 2)), leave(), enter(), event(Kind::send, 0, 8, 5),
+                    leave(), enter(), event(Kind::end_receive, 0, 8, 0, 1), leave()});
+  ASSERT_TRUE(recording.complete());
+  const auto program = program_of(recording, {});
+  ASSERT_TRUE(program);
+  const auto outcome = loggp::run(program->graphs, parameters("L=1000,o=100,S=100000"));
+  ASSERT_TRUE(outcome) << outcome.error().problem;
+  // Three messages one after the other: o + L + o each.
+  EXPECT_EQ(outcome->end, (std::vector<loggp::Time>{2500000, 3600000}));
+}
+
+// Tags of what rank 0 sends.
+std::set<std::uint32_t> tags_of(const Program& program) {
+  std::set<std::uint32_t> tags;
+  for (const goal::Operation& operation : program.graphs.of(0).operations)
+    if (operation.kind == goal::Kind::send) tags.insert(operation.tag);
+  return tags;
+}
+
+TEST(Replay, CollectivesUnderWayOnTwoCommunicatorsShareNoTag) {
+  std::set<std::uint32_t> tags[2];
+  for (const bool dup_only : {false, true}) {
+    Recording recording = recording_of(std::vector<Events>(2));
+    recording.add_communicator({1, 0});
+    Events each;
+    for (std::uint32_t n = 0; n < 200; ++n)
+      each.insert(each.end(), {enter(), on(dup_only, collective(CollectiveKind::allreduce, 8)), leave()});
+    for (const std::int32_t rank : {0, 1}) recording.set(rank, each);
+    ASSERT_TRUE(recording.complete());
+    const auto program = program_of(recording, chosen(recording, "recursive_doubling"));
+    ASSERT_TRUE(program);
+    tags[dup_only] = tags_of(*program);
+    EXPECT_GE(tags[dup_only].size(), 60u); // so many may be under way at once
+  }
+  for (const std::uint32_t tag : tags[0]) EXPECT_EQ(tags[1].count(tag), 0u) << tag;
+}
+
+TEST(Replay, RanksOfCommunicatorsLikeEachOtherShareAGraph) {
+  Recording recording = recording_of(std::vector<Events>(4));
+  const std::uint32_t rows[] = {recording.add_communicator({0, 1}), recording.add_communicator({2, 3})};
+  for (const std::int32_t rank : {0, 1, 2, 3}) {
+    const Event message = event(rank % 2 == 0 ? Kind::send : Kind::receive, rank ^ 1, 8, 3);
+    recording.set(rank, {enter(), on(rows[rank / 2], message),
+                         on(rows[rank / 2], collective(CollectiveKind::barrier, 0)), leave()});
+  }
+  ASSERT_TRUE(recording.complete());
+  const auto program = program_of(recording, chosen(recording, "dissemination"));
+  ASSERT_TRUE(program);
+  EXPECT_EQ(program->graphs.different(), 2u);
 }
 
 TEST(Replay, ACollectiveIsTheAlgorithmThatIsChosen) {
@@ -279,6 +345,19 @@ TEST(Replay, ErrorsNameTheRankAndItsEvent) {
             "rank 0, event 1 of site 2: a peer must be a rank from 0 to 1 (got 5)");
   EXPECT_EQ(problem_of({{enter(2), event(Kind::end_send, -1, 0, 0, 9), leave()}}),
             "rank 0, event 1 of site 2: request 9 ends, which began as no such request");
+  Recording apart = recording_of({{}, {}});
+  const std::uint32_t dup = apart.add_communicator({0, 1}), alone = apart.add_communicator({0});
+  apart.set(0, {enter(2), event(Kind::send, 1, 8, 7), leave()});
+  apart.set(1, {enter(3), on(dup, event(Kind::receive, 0, 8, 7)), leave()});
+  EXPECT_EQ(
+      apart.complete().error().problem,
+      "rank 0, event 1 of site 2: a send of 8 bytes to rank 1 with tag 7 has no matching receive; in all 2 messages "
+      "have one end alone");
+  apart.set(0, {enter(2), on(alone, event(Kind::send, 1, 8, 7)), leave()});
+  EXPECT_EQ(apart.complete().error().problem,
+            "rank 0, event 1 of site 2: a peer must be a member of the communicator of its message (got 1)");
+  apart.set(0, {enter(2), on(9, event(Kind::send, 1, 8, 7)), leave()});
+  EXPECT_EQ(apart.complete().error().problem, "rank 0, event 1 of site 2: a communicator must be a known one (got 9)");
   const Events reduces{enter(2), collective(CollectiveKind::allreduce, 8), leave()};
   const Events waits{enter(3), collective(CollectiveKind::barrier, 0), leave()};
   EXPECT_EQ(problem_of({reduces, waits}),

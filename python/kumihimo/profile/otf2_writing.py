@@ -82,6 +82,7 @@ class Job:
     hosts: list[str]  # by rank
     members: dict[tuple, dict[int, int]] = field(default_factory=dict)  # of a communicator: ranks in the world, by own
     communicators: dict[tuple[int, int], tuple] = field(default_factory=dict)  # by rank and number in its line
+    unsure: set[tuple] = field(default_factory=set)  # of which several ranks were the same one
     sites: dict[int, list[str]] = field(default_factory=dict)  # by rank: the call sites by their numbers in its events
     regions: dict[int, list[str]] = field(default_factory=dict)  # likewise
 
@@ -96,8 +97,9 @@ class Job:
             site = None if c["site"] is None else str(rank["sites"][c["site"]])
             key = (c["name"], site, c["size"], c["leader"], c["inter"])
             self.communicators[number, place] = key
-            if (own := c.get("rank")) is not None and not c["inter"]:
-                self.members.setdefault(key, {})[own] = number
+            known = (own := c.get("rank")) is not None and not c["inter"]
+            if known and self.members.setdefault(key, {}).setdefault(own, number) != number:
+                self.unsure.add(key)
 
     def whole(self) -> dict[tuple, list[int]]:
         """Communicators of which each rank in them is known, by the ranks in the world in their own order. Of others
@@ -105,7 +107,7 @@ class Job:
         return {
             key: [found[own] for own in range(key[2])]
             for key, found in self.members.items()
-            if len(set(found.values())) == key[2] and all(own in found for own in range(key[2]))
+            if key not in self.unsure and len(set(found.values())) == key[2] == len(found)
         }
 
 
@@ -164,8 +166,8 @@ def ended(writer: object) -> None:
 
 
 class Writing:
-    """Definitions and events of one trace. Messages are told between ranks of the world, whatever communicator they
-    went by; collectives on their own."""
+    """Definitions and events of one trace. What goes by a communicator whose members are not all known is told on a
+    duplicate of the world that stands for all made by the same line: never by that of other messages."""
 
     def __init__(self, otf2: ModuleType, trace: object, job: Job) -> None:
         self.otf2, self.trace, self.job = otf2, trace, job
@@ -183,7 +185,11 @@ class Writing:
         self.world = self.communicator("MPI_COMM_WORLD", range(len(job.hosts)))
         whole = job.whole()
         made = {key: self.communicator(key[0], of) for key, of in whole.items() if key[0] != "MPI_COMM_WORLD"}
-        self.communicators = {place: made[key] for place, key in job.communicators.items() if key in made}
+        self.own = {key: {rank: own for own, rank in enumerate(whole[key])} for key in made}  # by rank in the world
+        for key in job.communicators.values():
+            if key[0] != "MPI_COMM_WORLD" and key not in made and key[:2] not in made:
+                made[key[:2]] = self.communicator(key[0], range(len(job.hosts)))
+        self.communicators = made
 
     def group(self, name: str, kind: object, members: Sequence) -> object:
         return self.definitions.group(name, group_type=kind, paradigm=self.otf2.Paradigm.MPI, members=members)
@@ -226,7 +232,8 @@ class Writing:
         elif what == PART:
             location.parts.append(size)
         elif what in (COLLECTIVE, END_COLLECTIVE) and (operation := self.collective(name)) is not None:
-            on, root = self.where(rank, communicator - 1, partner)
+            key, on = self.where(rank, communicator)
+            root = partner if key is not None and partner >= 0 else NO_ROOT
             given = {self.bytes_to: ",".join(map(str, location.parts))} if what == COLLECTIVE and location.parts else {}
             if what == COLLECTIVE:
                 writer.mpi_collective_begin(max(more, location.last))
@@ -239,11 +246,11 @@ class Writing:
             writer.non_blocking_collective_request(at, more)
             self.parts[more], location.parts = ",".join(map(str, location.parts)), []
         else:
-            self.message(writer, at, row)
+            self.message(writer, rank, at, row)
         location.last = at
 
-    def message(self, writer: object, at: int, row: tuple) -> None:
-        _, size, what, _, _, partner, _, tag, request = row
+    def message(self, writer: object, rank: int, at: int, row: tuple) -> None:
+        _, size, what, _, _, partner, communicator, tag, request = row
         if what == END_SEND:
             writer.mpi_isend_complete(at, request)
         elif what == START_RECEIVE:
@@ -253,14 +260,16 @@ class Writing:
         elif what == END_PROGRAM:
             writer.program_end(at, 0)
         elif 0 <= partner < len(self.groups):
+            key, on = self.where(rank, communicator)
+            partner = self.own[key][partner] if key in self.own else partner
             if what == SEND:
-                writer.mpi_send(at, partner, self.world, tag, size)
+                writer.mpi_send(at, partner, on, tag, size)
             elif what == RECEIVE:
-                writer.mpi_recv(at, partner, self.world, tag, size)
+                writer.mpi_recv(at, partner, on, tag, size)
             elif what == START_SEND:
-                writer.mpi_isend(at, partner, self.world, tag, size, request)
+                writer.mpi_isend(at, partner, on, tag, size, request)
             elif what == END_RECEIVE:
-                writer.mpi_irecv(at, partner, self.world, tag, size, request)
+                writer.mpi_irecv(at, partner, on, tag, size, request)
 
     def enter(self, location: Location, at: int, name: str, paradigm: object, attributes: dict) -> None:
         location.open.append(name)
@@ -279,13 +288,13 @@ class Writing:
         operations = self.otf2.CollectiveOp
         return getattr(operations, upper, None) or getattr(operations, upper.removeprefix("I"), None)
 
-    def where(self, rank: int, communicator: int, root: int) -> tuple[object, int]:
-        """The communicator, and the root in it. One whose members are not all known counts as the world, in which the
-        root's rank would be another's."""
-        key = self.job.communicators.get((rank, communicator))
-        known = key is None or key[0] == "MPI_COMM_WORLD" or (rank, communicator) in self.communicators
-        on = self.communicators.get((rank, communicator), self.world)
-        return on, root if known and root >= 0 else NO_ROOT
+    def where(self, rank: int, number: int) -> tuple[tuple | None, object]:
+        """The communicator of an event and its key; None: its members are not all known, so that a rank in it would be
+        another's."""
+        key = self.job.communicators.get((rank, number - 1))
+        if key is None or key[0] == "MPI_COMM_WORLD":
+            return (), self.world
+        return (key, self.communicators[key]) if key in self.own else (None, self.communicators[key[:2]])
 
     def location(self, rank: int, thread: int) -> Location:
         if thread not in self.locations:

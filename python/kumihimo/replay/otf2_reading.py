@@ -98,7 +98,7 @@ class Reading:
             comm._ref: tuple(self.rank_of.get(location._ref, -1) for location in comm.group.members)
             for comm in definitions.comms
         }
-        self.communicators: dict[tuple[int, ...], int] = {tuple(range(len(world))): 0}
+        self.communicators = self.numbered(tuple(range(len(world))))
         self.names = {r._ref: r.name for r in definitions.regions}
         self.of_mpi = {r._ref for r in definitions.regions if r.paradigm == otf2.Paradigm.MPI}
         self.second = definitions.clock_properties.timer_resolution
@@ -108,6 +108,15 @@ class Reading:
         self.silent: Counter[str] = Counter()
         self.events, self.wrong = 0, ""
         self.regions[OUTSIDE]  # its number is 0
+
+    def numbered(self, world: tuple[int, ...]) -> dict[int, int]:
+        """The numbers of communicators: 0 is MPI_COMM_WORLD, and a duplicate of it is another."""
+        names = {comm._ref: comm.name for comm in self.definitions.comms}
+        of_world = (r for r in sorted(names) if names[r] == "MPI_COMM_WORLD" and self.members[r] == world)
+        numbers = {next(of_world, None): 0}
+        for ref in sorted(names.keys() - numbers):
+            numbers[ref] = self.recording.add_communicator(list(self.members[ref]))
+        return numbers
 
     def callbacks(self, base: type) -> type:
         """Of the package's reader, which asks for one of each kind."""
@@ -185,14 +194,20 @@ class Reading:
         if rank.last is not None and not rank.ended:
             rank.rows += row(kind, **values)
 
+    def message(self, rank: Rank, kind: int, size: int, peer: int, comm: int, tag: int, request: int = 0) -> None:
+        self.told(
+            rank, kind, amount=size, peer=self.members[comm][peer], communicator=self.communicators[comm], tag=tag,
+            request=request,
+        )  # fmt: skip
+
     def mpi_send(self, rank: Rank, _: int, __: object, to: int, comm: int, tag: int, size: int) -> None:
-        self.told(rank, SEND, amount=size, peer=self.members[comm][to], tag=tag)
+        self.message(rank, SEND, size, to, comm, tag)
 
     def mpi_recv(self, rank: Rank, _: int, __: object, source: int, comm: int, tag: int, size: int) -> None:
-        self.told(rank, RECEIVE, amount=size, peer=self.members[comm][source], tag=tag)
+        self.message(rank, RECEIVE, size, source, comm, tag)
 
     def mpi_isend(self, rank: Rank, _: int, __: object, to: int, comm: int, tag: int, size: int, request: int) -> None:
-        self.told(rank, START_SEND, amount=size, peer=self.members[comm][to], tag=tag, request=request)
+        self.message(rank, START_SEND, size, to, comm, tag, request)
 
     def mpi_isend_complete(self, rank: Rank, _: int, __: object, request: int) -> None:
         self.told(rank, END_SEND, request=request)
@@ -201,7 +216,7 @@ class Reading:
         self.told(rank, START_RECEIVE, request=request)
 
     def mpi_irecv(self, rank: Rank, _: int, __: object, of: int, comm: int, tag: int, size: int, request: int) -> None:
-        self.told(rank, END_RECEIVE, amount=size, peer=self.members[comm][of], tag=tag, request=request)
+        self.message(rank, END_RECEIVE, size, of, comm, tag, request)
 
     def mpi_collective_end(
         self, rank: Rank, _: int, attributes: object, operation: object, comm: int, root: int, sent: int, got: int
@@ -224,15 +239,12 @@ class Reading:
         which = self.kinds.get(int(getattr(operation, "value", operation)))
         if which is None:
             return
-        members = self.members[comm]
-        if members not in self.communicators:
-            self.communicators[members] = self.recording.add_communicator(list(members))
         text = self.text(attributes, PARTS) if attributes else ""
         if text not in self.parts:
             self.parts[text] = self.recording.add_parts([int(n) for n in text.split(",")])
         self.told(
             rank, kind, amount=sent, request=request, peer=-1 if root == NO_ROOT else root,
-            communicator=self.communicators[members], parts=self.parts[text], collective=which,
+            communicator=self.communicators[comm], parts=self.parts[text], collective=which,
         )  # fmt: skip
 
     def text(self, attributes: object, name: str) -> str:

@@ -82,8 +82,33 @@ def test_where_the_order_is_not_known_no_root_is_told(tmp_path: Path) -> None:
         unknown = world(0, 2) | {"name": "MPI_Comm_split", "rank": own}
         lines = [line(rank, 2, unknown) for rank in range(2)]
         members, events = read(tmp_path / str(number), 2, lines, {0: bcast(2, 1), 1: bcast(2, 1)})
-        assert list(members) == ["MPI_COMM_WORLD"]
+        assert members["MPI_Comm_split"] == members["MPI_COMM_WORLD"]
+        assert {e.communicator.name for _, e in events if kind(e) == "MpiCollectiveEnd"} == {"MPI_Comm_split"}
         assert [e.root for _, e in events if kind(e) == "MpiCollectiveEnd"] == [NO_ROOT, NO_ROOT]
+
+
+def test_messages_are_told_on_their_communicator(tmp_path: Path) -> None:
+    """Of ranks 2 and 1 of the world, in this order; and of one that is made again and again, once without rank 1."""
+    turned = {1: world(1, 2) | {"name": "MPI_Comm_split", "leader": 2}}
+    turned[2] = turned[1] | {"rank": 0}
+    again = {rank: world(max(0, rank - 1), 2) | {"name": "MPI_Comm_create"} for rank in range(3)}
+    again = {rank: which | {"rank": min(rank, 1)} for rank, which in again.items()}
+    lines = [line(0, 3, again[0])] + [line(rank, 3, turned[rank], again[rank]) for rank in (1, 2)]
+
+    def send(communicator: int, to: int) -> bytes:
+        called = [
+            event(at, what, SENDING, communicator, to, size=8) for at, what in ((5, ENTER), (6, SEND), (7, LEAVE))
+        ]
+        return b"".join(called)
+
+    _, events = read(tmp_path, 3, lines, {0: send(2, 1) + send(1, 2), 2: send(2, 1) + send(3, 0)})
+    sends = [(rank, e.communicator.name, e.receiver) for rank, e in events if kind(e) == "MpiSend"]
+    assert sorted(sends) == [
+        (0, "MPI_COMM_WORLD", 2),
+        (0, "MPI_Comm_create", 1),
+        (2, "MPI_Comm_create", 0),
+        (2, "MPI_Comm_split", 1),
+    ]
 
 
 def test_what_a_full_buffer_left_open_is_closed(tmp_path: Path) -> None:

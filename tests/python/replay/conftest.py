@@ -12,7 +12,8 @@ from kumihimo import cli
 from kumihimo.profile import otf2_writing as o
 
 CALLS = {"1": "MPI_Allreduce", "2": "MPI_Send", "3": "MPI_Recv", "4": "MPI_Isend", "5": "MPI_Wait", "6": "MPI_Test"}
-CALLS |= {"7": "MPI_Ialltoallv", "8": "MPI_Bcast"}
+CALLS |= {"7": "MPI_Ialltoallv", "8": "MPI_Bcast", "9": "MPI_Irecv"}
+WORLD, DUPLICATE = 1, 2  # numbers of communicators
 NUMBERS = {name: int(number) for number, name in CALLS.items()}
 LINES = {name: 10 + number for name, number in NUMBERS.items()}
 
@@ -32,8 +33,10 @@ class Rank:
         self.now = 1000
         self.rows = [self.row(o.BEGIN_PROGRAM)]
 
-    def row(self, what: int, call: int = 0, size: int = 0, partner: int = -1, tag: int = -1, more: int = 0) -> bytes:
-        return o.ROW.pack(self.now, size, what, call, 0, partner, 1, tag, more)
+    def row(
+        self, what: int, call: int = 0, size: int = 0, partner: int = -1, tag: int = -1, more: int = 0, on: int = WORLD
+    ) -> bytes:
+        return o.ROW.pack(self.now, size, what, call, 0, partner, on, tag, more)
 
     def compute(self, ns: int) -> Rank:
         self.now += ns
@@ -43,15 +46,15 @@ class Rank:
         self.rows.append(self.row(o.BEGIN_REGION if begins else o.END_REGION, partner=0))
         return self
 
-    def call(self, name: str, *what: tuple[int, int, int, int, int]) -> Rank:
-        """Events of kind, bytes, partner, tag and request."""
+    def call(self, name: str, *what: tuple[int, int, int, int, int], on: int = WORLD) -> Rank:
+        """Events of kind, bytes, partner, tag and request, on a communicator."""
         call = NUMBERS[name]
         self.rows.append(self.row(o.ENTER, call, partner=call - 1))
         began = self.now
         self.now += 10
         for kind, size, partner, tag, request in what:
             more = began if kind == o.COLLECTIVE else request
-            self.rows.append(self.row(kind, call, size, partner, tag, more))
+            self.rows.append(self.row(kind, call, size, partner, tag, more, on))
         self.rows.append(self.row(o.LEAVE, call))
         return self
 
@@ -83,7 +86,10 @@ def traced(tmp_path: Path) -> Callable[[list[Rank]], Path]:
         for number, rank in enumerate(ranks):
             events = rank.events()
             (raw / f"rank{number}.events").write_bytes(events)
-            line = {"rank": number, "host": "h", "finalized": True, "communicators": [world | {"rank": number}]}
+            line = {"rank": number, "host": "h", "finalized": True, "communicators": []}
+            line["communicators"] = [
+                world | {"rank": number, "name": name} for name in ("MPI_COMM_WORLD", "MPI_Comm_dup")
+            ]
             line |= {"calls": [], "sites": sites, "sizes": {}, "partners": [], "regions": []}
             line |= {"seconds": 1.0, "mpi_seconds": 0.1}
             trace = {"events": len(events) // o.ROW.size, "left_out": 0, "regions": ["solve"]}

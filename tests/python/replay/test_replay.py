@@ -12,7 +12,7 @@ from kumihimo.errors import BadInput
 from kumihimo.profile import otf2_writing as o
 from kumihimo.replay import choices, otf2_reading, study
 
-from .conftest import Rank
+from .conftest import DUPLICATE, Rank
 
 LETTERS = ("--loggops", "L=2000,o=100,g=0,G=0,O=0,S=65536")
 NS = 1e-9
@@ -125,6 +125,23 @@ def test_requests_overlap_and_polls_are_left_out(traced: Callable, replay: Calla
     result = replay(traced([sends, Rank().receive(0, tag=4)]), *LETTERS, "--json")
     assert result["seconds"] == pytest.approx((100 + 5000 + 1 + 10) * NS)
     assert result["left_out"] == {"MPI_Test": 1}
+
+
+def test_a_duplicate_of_the_world_is_another_communicator(traced: Callable, replay: Callable) -> None:
+    """Ranks begin collectives on both, and receive from both, in other orders, as MPI allows."""
+    reduces, others = (o.START_COLLECTIVE, 8, -1, -1, 1), (o.START_COLLECTIVE, 4, -1, -1, 2)
+    first = Rank().call("MPI_Allreduce", reduces).call("MPI_Bcast", others, on=DUPLICATE)
+    second = Rank().call("MPI_Bcast", others, on=DUPLICATE).call("MPI_Allreduce", reduces)
+    for rank in (first, second):
+        rank.call("MPI_Allreduce", (o.END_COLLECTIVE, 8, -1, -1, 1))
+        rank.call("MPI_Bcast", (o.END_COLLECTIVE, 4, 0, -1, 2), on=DUPLICATE)
+    first.call("MPI_Send", (o.SEND, 1000, 1, 0, 0), on=DUPLICATE).receive(1, tag=5).send(1, tag=0)
+    second.call("MPI_Irecv", (o.START_RECEIVE, 0, -1, -1, 3)).call("MPI_Irecv", (o.START_RECEIVE, 0, -1, -1, 4))
+    second.call("MPI_Wait", (o.END_RECEIVE, 1000, 0, 0, 4), on=DUPLICATE).send(0, tag=5)
+    second.call("MPI_Wait", (o.END_RECEIVE, 8, 0, 0, 3))
+    result = replay(traced([first, second]), *LETTERS, "--json")
+    assert {(c["collective"], c["bytes"]) for c in result["collectives"]} == {("allreduce", 8), ("bcast", 4)}
+    assert result["messages"] == 2 + 1 + 3
 
 
 def test_blocks_of_an_irregular_alltoall_are_read(traced: Callable) -> None:
