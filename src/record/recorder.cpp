@@ -407,9 +407,9 @@ void Recorder::note_starts(const Call& call, const Event& entry, std::vector<Eve
   const bool several = call.has(Role::requests);
   const std::int64_t n = several ? call.integer(Role::request_count) : 1;
   for (std::int64_t i = 0; i < n; ++i)
-    if (auto start = trace_.start(call.handle(several ? Role::requests : Role::request, i))) {
-      start->at_ns = entry.at_ns, start->thread = entry.thread;
-      events.push_back(*start);
+    for (Event event : trace_.start(call.handle(several ? Role::requests : Role::request, i))) {
+      event.at_ns = entry.at_ns, event.thread = entry.thread;
+      events.push_back(event);
     }
 }
 
@@ -418,16 +418,17 @@ void Recorder::note_messages(const Call& call, const Communicator& communicator,
                              std::vector<Event>& events) {
   const bool persistent = call.kind() == Kind::persistent_point_to_point || call.kind() == Kind::persistent_collective;
   const bool blocking = is_blocking_collective(call) || call.kind() == Kind::point_to_point;
+  std::vector<Event> parts; // of a persistent collective
   const auto begin = [&](Event::Kind kind, Trace::InWorld in_world = {}) {
     event.kind = kind;
-    if (persistent) return trace_.keep(call.handle_at(Role::request), event, std::move(in_world));
+    if (persistent) return trace_.keep(call.handle_at(Role::request), event, std::move(in_world), std::move(parts));
     trace_.begin(call.handle_at(Role::request), event, std::move(in_world));
     events.push_back(event);
   };
   if (traits_of(call.name).is_collective) {
     event.bytes = call_traffic_.of(call, communicator.rank_of_root()).bytes;
     if (call.has(Role::root)) event.partner = static_cast<int>(call.integer(Role::root));
-    if (!persistent) note_parts(call, event, events);
+    note_parts(call, event, persistent ? parts : events);
     if (!blocking) return begin(Event::Kind::start_collective);
     event.kind = Event::Kind::collective;
     event.more = event.at_ns, event.at_ns = exit_ns;

@@ -45,17 +45,19 @@ void Trace::begin(mpi::Handle request, Event& event, InWorld in_world) {
   requests_[request] = {event, std::move(in_world)};
 }
 
-void Trace::keep(mpi::Handle request, const Event& event, InWorld in_world) {
+void Trace::keep(mpi::Handle request, const Event& event, InWorld in_world, std::vector<Event> parts) {
   const std::lock_guard lock(mutex_);
-  requests_[request] = {event, std::move(in_world), true};
+  requests_[request] = {event, std::move(in_world), true, std::move(parts)};
 }
 
-std::optional<Event> Trace::start(mpi::Handle request) {
+std::vector<Event> Trace::start(mpi::Handle request) {
   const std::lock_guard lock(mutex_);
   const auto it = requests_.find(request);
-  if (it == requests_.end()) return std::nullopt;
+  if (it == requests_.end()) return {};
   it->second.start.more = ++requests_begun_;
-  return it->second.start;
+  std::vector<Event> events = it->second.parts;
+  events.push_back(it->second.start);
+  return events;
 }
 
 void Trace::forget(mpi::Handle request) {

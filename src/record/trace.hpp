@@ -9,7 +9,6 @@
 #include <functional>
 #include <map>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -71,9 +70,9 @@ class Trace {
 
   // Numbers the request that the event (start_*) begins. `in_world`: of a receive, for the source that it will have.
   void begin(mpi::Handle request, Event& event, InWorld in_world = {});
-  // A persistent request, and one start of it; none: it is unknown.
-  void keep(mpi::Handle request, const Event& event, InWorld in_world = {});
-  std::optional<Event> start(mpi::Handle request);
+  // A persistent request, and one start of it with its parts before it; none: it is unknown.
+  void keep(mpi::Handle request, const Event& event, InWorld in_world = {}, std::vector<Event> parts = {});
+  std::vector<Event> start(mpi::Handle request);
   void forget(mpi::Handle request);
   // Prepare a wait or test whose requests are noted; and return the events (end_*) of those that it completed, without
   // their time and thread.
@@ -100,6 +99,7 @@ class Trace {
     Event start; // its number is 0 while a persistent request is not started
     InWorld in_world;
     bool persistent = false;
+    std::vector<Event> parts = {}; // of each start
   };
   template <class T>
   using Numbers = std::map<T, std::int32_t>;
