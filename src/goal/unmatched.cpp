@@ -9,6 +9,21 @@ namespace {
 
 std::int32_t rank_of(const Waiting& w) { return w.message ? w.envelope.sender : w.envelope.receiver; }
 
+// Of a rank with such an envelope, wildcards apart.
+std::int64_t count(const Graphs& graphs, Kind kind, std::int32_t rank, std::int32_t peer, std::uint32_t tag) {
+  std::int64_t n = 0;
+  for (const Operation& operation : graphs.of(rank).operations)
+    n += operation.kind == kind && operation.tag == tag && graphs.peer(rank, operation.peer) == peer;
+  return n;
+}
+
+// Whether each has its partner, which does not start.
+bool wait_for_each_other(const Graphs& graphs, const Envelope& e) {
+  if (e.sender == any_peer || e.tag == any_tag) return false;
+  return count(graphs, Kind::send, e.sender, e.receiver, e.tag) ==
+         count(graphs, Kind::receive, e.receiver, e.sender, e.tag);
+}
+
 } // namespace
 
 void Unmatched::add(const Waiting& each) {
@@ -22,9 +37,14 @@ Error Unmatched::error(const Graphs& graphs, std::uint64_t left) const {
   const std::string others = fmt::format("in all {} sends were never received, {} receives never got a message, and "
                                          "{} operations were not completed",
                                          sends_, receives_, left);
-  return failed(fmt::format("{} has no matching {}; {}", graphs.name_of(rank_of(*first_), first_->operation),
-                            first_->message ? "receive" : "send", others),
-                {}, "compare the peers, tags and numbers of sends and receives");
+  const std::string name = graphs.name_of(rank_of(*first_), first_->operation);
+  const char* const other = first_->message ? "receive" : "send";
+  if (wait_for_each_other(graphs, first_->envelope))
+    return failed(
+        fmt::format("{} waits for its {}, which never starts: ranks wait for each other; {}", name, other, others), {},
+        "a send above S bytes ends only when it is received: look for ranks that send before they receive");
+  return failed(fmt::format("{} has no matching {}; {}", name, other, others), {},
+                "compare the peers, tags and numbers of sends and receives");
 }
 
 } // namespace kumihimo::goal

@@ -89,6 +89,21 @@ TEST(Engine, WhatNeverMatchesIsAnErrorThatNamesIt) {
       << waits.error().sentence();
 }
 
+TEST(Engine, RanksThatWaitForEachOtherAreNotTakenForMessagesWithoutPartner) {
+  const auto rank = [](const char* own, const char* other) {
+    return fmt::format("rank {0} {{\na: send 1000b to {1} tag 3\nb: recv 1000b from {1} tag 3\nb requires a\n}}\n", own,
+                       other);
+  };
+  const std::string text = "num_ranks 2\n" + rank("0", "1") + rank("1", "0");
+  EXPECT_TRUE(run(graphs_of(text), parameters("L=2500,o=1500,g=1000,G=6,S=1000")));
+  const auto head_to_head = run(graphs_of(text), parameters("L=2500,o=1500,g=1000,G=6,S=999"));
+  ASSERT_FALSE(head_to_head);
+  EXPECT_TRUE(head_to_head.error().sentence().starts_with(
+      "rank 0: send 'a' (1000 bytes to rank 1, tag 3) waits for its receive, which never starts: ranks wait for each "
+      "other; in all 2 sends"))
+      << head_to_head.error().sentence();
+}
+
 // Random messages in an order that no rank's dependencies contradict.
 std::string random_goal(std::uint64_t seed) {
   std::mt19937_64 random(seed);
