@@ -131,6 +131,11 @@ class Collectives {
   std::vector<One> calls_;
 };
 
+Error too_large(const Options& options, const std::string& found) {
+  return wrong_value(fmt::format("the program must be at most {} operations", options.most), found,
+                     "record fewer steps, or take fewer ranks");
+}
+
 // The graph of one rank.
 class RankGraph {
  public:
@@ -141,8 +146,13 @@ class RankGraph {
         sequence_(source.communicators(), 0) {}
 
   Result<goal::Graph> run(std::vector<Mark>& marks) {
-    for (const Event& event : source_.events(rank_))
+    std::size_t number = 0;
+    for (const Event& event : source_.events(rank_)) {
       if (Status s = add(event, marks); !s) return s.error();
+      if (static_cast<std::int64_t>(builder_.size()) > options_.most)
+        return too_large(options_, fmt::format("more at event {} of rank {}", number, rank_));
+      ++number;
+    }
     if (site_ != Mark::no_site) add_calc(0, 0, marks);
     return builder_.finish();
   }
@@ -228,6 +238,9 @@ class RankGraph {
     const std::size_t n = sequence_[e.communicator]++;
     const std::uint32_t call = source_.call_of(e.communicator, n);
     const Fragment& fragment = *TRY(collectives_.of(call, rank_));
+    if (static_cast<std::int64_t>(builder_.size() + fragment.graph.operations.size()) > options_.most)
+      return too_large(options_, fmt::format("more with {} number {} of communicator {} of rank {}",
+                                             name_of(source_, source_.calls()[call]), n, e.communicator, rank_));
     const std::uint32_t behind = tags_.behind(e.communicator, n);
     const auto base = static_cast<std::uint32_t>(builder_.size());
     for (Operation operation : fragment.graph.operations) {
@@ -332,10 +345,7 @@ Result<Program> program_of(const Source& source, std::span<const Choice> choices
     if (program.graphs.different() > before) kept += operations;
     program.add_marks(rank, std::move(marks), marks_of_graph);
     collectives.forget(rank);
-    if (kept > options.most)
-      return wrong_value(fmt::format("the program must be at most {} operations", options.most),
-                         fmt::format("more at rank {} of {}", rank, source.ranks()),
-                         "record fewer steps, or take fewer ranks");
+    if (kept > options.most) return too_large(options, fmt::format("more at rank {} of {}", rank, source.ranks()));
   }
   return program;
 }

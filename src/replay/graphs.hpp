@@ -29,7 +29,7 @@ struct Options {
   std::vector<double> region_speed; // by region; those beyond its end, and 0, take `speed`
   bool balanced = false;            // each rank computes as long as the mean of all, in other proportions as recorded
   goal::WorkRates rates;            // of the reductions and copies in collectives
-  std::int64_t most = std::int64_t{1} << 26; // operations of all graphs
+  std::int64_t most = std::int64_t{1} << 26; // operations of all graphs; while one is made, twice as many are there
 };
 
 // Before every call and at the end of a rank there is a calc, so that the time from the end of one to the start of the

@@ -367,6 +367,27 @@ TEST(Replay, ErrorsNameTheRankAndItsEvent) {
                                        "communicator 0: its trace ends before");
 }
 
+TEST(Replay, ATooLargeProgramIsRefusedWhereItBecomesSo) {
+  Options options;
+  options.most = 100;
+  const auto problem = [&](const Events& each) {
+    Recording recording = recording_of({each, each, each, each});
+    EXPECT_TRUE(recording.complete());
+    const auto program = program_of(recording, chosen(recording, "recursive_doubling"), options);
+    return program ? "" : program.error().problem;
+  };
+  EXPECT_EQ(problem(Events(100, compute(7))), "");
+  EXPECT_EQ(problem(Events(5000, compute(7))),
+            "the program must be at most 100 operations (got more at event 100 of rank 0)");
+  Events reduces;
+  for (int n = 0; n < 1000; ++n)
+    reduces.insert(reduces.end(), {enter(), collective(CollectiveKind::allreduce, 8), leave()});
+  // A calc, and two sends, two receives and a join between the rounds: 6 for each, so that 102 have 17 in them.
+  EXPECT_EQ(problem(reduces),
+            "the program must be at most 100 operations (got more with allreduce of 8 bytes on 4 ranks "
+            "number 16 of communicator 0 of rank 0)");
+}
+
 TEST(Replay, AnAlgorithmThatDoesNotFitIsNamedWithItsCollective) {
   const Events each{enter(), collective(CollectiveKind::allgather, 8), leave()};
   Recording recording = recording_of({each, each, each});
