@@ -30,7 +30,7 @@ class Watch : public loggp::Observer {
     }
     add(of.regions, mark.region, end - start);
     note({rank, mark.region, false, start, end});
-    times_.computing[static_cast<std::size_t>(rank)] += end - start;
+    times_.computing[static_cast<std::size_t>(rank)] += end - start - work.lost;
     of.end = end;
   }
 

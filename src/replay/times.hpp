@@ -32,7 +32,7 @@ struct Interval {
 struct Times {
   Time total = 0; // of the rank that ends last
   std::int32_t last_rank = 0;
-  std::vector<Time> end, computing; // by rank
+  std::vector<Time> end, computing; // by rank; without what noise takes
   Time lost_to_noise = 0;           // in all ranks
   std::uint64_t operations = 0, messages = 0, bytes = 0;
   std::vector<PlaceTimes> sites, regions;

@@ -153,7 +153,7 @@ class Location:
 
     definition: object
     writer: object
-    open: list[str] = field(default_factory=list)  # calls and regions, the innermost last
+    open: list[tuple] = field(default_factory=list)  # name and paradigm of calls and regions, the innermost last
     last: int = 0  # its latest time
     parts: list[int] = field(default_factory=list)  # of the collective that comes next
 
@@ -208,7 +208,7 @@ class Writing:
             written += 1
         for location in self.locations.values():
             while location.open:
-                location.writer.leave(location.last, self.region(location.open.pop()))
+                location.writer.leave(location.last, self.region(*location.open.pop()))
             ended(location.writer)
         return written
 
@@ -222,13 +222,13 @@ class Writing:
             site = sites[partner] if 0 <= partner < len(sites) else ""
             self.enter(location, at, name, self.otf2.Paradigm.MPI, {self.site: site} if site else {})
         elif what == LEAVE:
-            self.leave(location, at, name)
+            self.leave(location, at, name, self.otf2.Paradigm.MPI)
         elif what in (BEGIN_REGION, END_REGION):
             region = self.job.regions[rank][partner]
             if what == BEGIN_REGION:
                 self.enter(location, at, region, self.otf2.Paradigm.USER, {})
             else:
-                self.leave(location, at, region)
+                self.leave(location, at, region, self.otf2.Paradigm.USER)
         elif what == PART:
             location.parts.append(size)
         elif what in (COLLECTIVE, END_COLLECTIVE) and (operation := self.collective(name)) is not None:
@@ -272,15 +272,15 @@ class Writing:
                 writer.mpi_irecv(at, partner, on, tag, size, request)
 
     def enter(self, location: Location, at: int, name: str, paradigm: object, attributes: dict) -> None:
-        location.open.append(name)
+        location.open.append((name, paradigm))
         location.writer.enter(at, self.region(name, paradigm), attributes=attributes)
 
-    def leave(self, location: Location, at: int, name: str) -> None:
-        if name not in location.open:
+    def leave(self, location: Location, at: int, name: str, paradigm: object) -> None:
+        if (name, paradigm) not in location.open:
             return
-        while location.open[-1] != name:
-            location.writer.leave(at, self.region(location.open.pop()))
-        location.writer.leave(at, self.region(location.open.pop()))
+        while location.open[-1] != (name, paradigm):
+            location.writer.leave(at, self.region(*location.open.pop()))
+        location.writer.leave(at, self.region(*location.open.pop()))
 
     def collective(self, name: str) -> object | None:
         """As OTF2 knows it: MPI_Iallreduce and MPI_Allreduce_init are an allreduce."""
@@ -303,7 +303,8 @@ class Writing:
             self.locations[thread] = Location(found, self.trace.event_writer_from_location(found))
         return self.locations[thread]
 
-    def region(self, name: str, paradigm: object = None) -> object:
-        if name not in self.regions:
-            self.regions[name] = self.definitions.region(name, paradigm=paradigm)
-        return self.regions[name]
+    def region(self, name: str, paradigm: object) -> object:
+        """A program may name a region as a call of MPI is named."""
+        if (name, paradigm) not in self.regions:
+            self.regions[name, paradigm] = self.definitions.region(name, paradigm=paradigm)
+        return self.regions[name, paradigm]

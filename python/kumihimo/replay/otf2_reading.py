@@ -21,6 +21,7 @@ NO_ROOT = 0xFFFFFFFF
 OUTSIDE = "outside regions"  # the region of computing in no region of the program
 AGAIN = "record the program again"
 AT_ONCE = 1 << 16  # events read together
+CONTRADICTIONS = (LookupError, ValueError, struct.error, ZeroDivisionError)  # what the trace refers to is not there
 
 
 @dataclass
@@ -41,15 +42,18 @@ def read(path: Path) -> Trace:
     anchor = anchor_of(path)
     otf2 = library()
     reader, event_reader = (importlib.import_module(f"otf2.{name}") for name in ("reader", "event_reader"))
-    errors = (otf2.error.Error, importlib.import_module("_otf2").Error)
+    errors = (otf2.error.Error, importlib.import_module("_otf2").Error, *CONTRADICTIONS)
     try:
         with reader.open(str(anchor)) as trace:
             reading = Reading(otf2, trace.definitions)
             trace._event_reader = reading.callbacks(event_reader.BufferedEventReader)(trace, AT_ONCE)
             for _ in trace.events:
                 pass
+            if reading.broken:
+                raise reading.broken
     except errors as error:
-        raise failed(f"the trace {anchor} could not be read", str(error), AGAIN) from None
+        reason = str(error) if not isinstance(error, CONTRADICTIONS) else f"it contradicts itself ({error!r})"
+        raise failed(f"the trace {anchor} could not be read", reason, AGAIN) from None
     return reading.trace()
 
 
@@ -107,6 +111,7 @@ class Reading:
         self.parts: dict[str, int] = {"": 0}
         self.silent: Counter[str] = Counter()
         self.events, self.wrong = 0, ""
+        self.broken: Exception | None = None
         self.regions[OUTSIDE]  # its number is 0
 
     def numbered(self, world: tuple[int, ...]) -> dict[int, int]:
@@ -130,7 +135,10 @@ class Reading:
                 self.wrong = self.wrong or f"location {self.definitions.locations[location].name} calls MPI"
             else:
                 self.events += 1
-                callback(rank, time, attributes, *more)
+                try:
+                    callback(rank, time, attributes, *more)
+                except CONTRADICTIONS as error:  # OTF2's package would print it
+                    self.broken = self.broken or error
 
         called.__name__ = f"_{callback.__name__}"  # by which the package keeps what it makes of it
         return called
@@ -177,7 +185,7 @@ class Reading:
                 rank.regions.pop()
             return
         rank.depth -= 1
-        if self.names[region].startswith("MPI_Init"):
+        if self.names[region] in ("MPI_Init", "MPI_Init_thread"):
             rank.rows.clear()
             rank.last = rank.begun = time
         elif rank.depth == 0 and rank.last is not None and not rank.ended:
@@ -201,7 +209,9 @@ class Reading:
         )  # fmt: skip
 
     def mpi_send(self, rank: Rank, _: int, __: object, to: int, comm: int, tag: int, size: int) -> None:
-        self.message(rank, SEND, size, to, comm, tag)
+        """A buffered one ends at once, whether it is received or not: nothing waits for it."""
+        buffered = self.names.get(rank.call) == "MPI_Bsend"
+        self.message(rank, START_SEND if buffered else SEND, size, to, comm, tag)
 
     def mpi_recv(self, rank: Rank, _: int, __: object, source: int, comm: int, tag: int, size: int) -> None:
         self.message(rank, RECEIVE, size, source, comm, tag)

@@ -113,7 +113,7 @@ def predict(question: Question, with_intervals: bool = False) -> Prediction:
     if with_intervals and not times.intervals:
         least = times.total * MOST_ROWS / MOST_INTERVALS
         times = program.times(*machine, 2 * MOST_INTERVALS, question.every, least)
-    ideal = program.times(None)
+    ideal = program.times(None, question.machine.noise)
     efficiencies = Efficiencies.of(times.computing, times.total, ideal.total)
     return Prediction(question, times, ideal, sites_of(question, times, ideal), efficiencies, program.different)
 

@@ -162,6 +162,16 @@ def test_few_locations_are_open_at_once(tmp_path: Path, monkeypatch: pytest.Monk
     assert [members.index(member) for member in members] == list(range(9))
 
 
+def test_a_region_may_be_named_as_a_call(tmp_path: Path) -> None:
+    rows = ROW.pack(2, 0, otf2_writing.BEGIN_REGION, 0, 0, 0, 0, -1, 0)
+    rows += event(3, ENTER, SENDING) + event(4, LEAVE, SENDING)
+    rows += ROW.pack(5, 0, otf2_writing.END_REGION, 0, 0, 0, 0, -1, 0)
+    trace = {"events": 4, "left_out": 0, "sites": [], "regions": ["MPI_Send"]}
+    _, events = read(tmp_path, 1, [line(0, 1) | {"trace": trace}], {0: rows})
+    told = [(kind(e), str(e.region.paradigm).split(".")[-1]) for _, e in events]
+    assert told == [("Enter", "USER"), ("Enter", "MPI"), ("Leave", "MPI"), ("Leave", "USER")]
+
+
 def test_requests_sites_parts_and_regions_are_told(tmp_path: Path) -> None:
     """What a replay needs beside messages and blocking collectives."""
     started, waited, at_once = 4, 5, otf2_writing.START_COLLECTIVE

@@ -12,7 +12,7 @@ from kumihimo import cli
 from kumihimo.profile import otf2_writing as o
 
 CALLS = {"1": "MPI_Allreduce", "2": "MPI_Send", "3": "MPI_Recv", "4": "MPI_Isend", "5": "MPI_Wait", "6": "MPI_Test"}
-CALLS |= {"7": "MPI_Ialltoallv", "8": "MPI_Bcast", "9": "MPI_Irecv"}
+CALLS |= {"7": "MPI_Ialltoallv", "8": "MPI_Bcast", "9": "MPI_Irecv", "10": "MPI_Initialized", "11": "MPI_Bsend"}
 WORLD, DUPLICATE = 1, 2  # numbers of communicators
 NUMBERS = {name: int(number) for number, name in CALLS.items()}
 LINES = {name: 10 + number for name, number in NUMBERS.items()}
@@ -76,7 +76,7 @@ def traced(tmp_path: Path) -> Callable[[list[Rank]], Path]:
     """The folder of the trace of these ranks."""
 
     def written(ranks: list[Rank]) -> Path:
-        folder = tmp_path / "trace"
+        folder = tmp_path / f"trace{len(list(tmp_path.iterdir()))}"
         raw = folder / o.RAW
         raw.mkdir(parents=True)
         lines = [{"kumihimo_profile": 1, "mpi": "a library", "ranks": len(ranks), "sync": False}]

@@ -95,6 +95,20 @@ def test_noise_makes_computing_longer(traced: Callable, replay: Callable) -> Non
     noisy = replay(trace, *LETTERS, "--noise", "periodic:100ns/1us", "--json")
     assert noisy["seconds"] == pytest.approx(free + 1100 * NS, abs=200 * NS)
     assert noisy["noise"] == "periodic:100ns/1us"
+    of = noisy["efficiencies"]
+    assert of["serialisation"] == pytest.approx(10_000 / 11_100, abs=0.02)  # an ideal network has this noise, too
+    assert of["parallel"] == pytest.approx(of["load_balance"] * of["serialisation"] * of["transfer"])
+    assert max(of.values()) <= 1 and noisy["computing_seconds"] == pytest.approx(10_000 * NS)
+
+
+@pytest.mark.parametrize("noise", ["periodic:3us/10us", "exponential:2us/9us,seed=5"])
+def test_no_efficiency_is_above_one_with_noise(traced: Callable, replay: Callable, noise: str) -> None:
+    ranks = [Rank() for _ in range(4)]
+    for step in range(20):
+        for number, rank in enumerate(ranks):
+            rank.compute(1000 + 700 * ((number + step) % 3)).allreduce()
+    of = replay(traced(ranks), *LETTERS, "--noise", noise, "--json")["efficiencies"]
+    assert max(of.values()) <= 1, of
 
 
 def test_a_described_machine_gives_the_parameters(traced: Callable, replay: Callable) -> None:
@@ -203,6 +217,51 @@ def test_wrong_traces_name_the_rank_and_the_call(traced: Callable, replay: Calla
 def test_ranks_that_lack_a_collective_are_named(traced: Callable, replay: Callable) -> None:
     told = replay(traced([Rank().allreduce(), Rank()]), *LETTERS)
     assert "rank 1 lacks the allreduce that is number 0 of communicator 0: its trace ends before" in told
+
+
+def test_a_trace_that_contradicts_itself_is_one_sentence(
+    traced: Callable, replay: Callable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A message to the seventh of two ranks, for one."""
+    where = o.Writing.where
+
+    def seventh(self: o.Writing, *words: int) -> tuple:
+        self.own[()] = {0: 7, 1: 7}
+        return where(self, *words)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(o.Writing, "where", seventh)
+        trace = traced([Rank().compute(5).send(1), Rank().receive(0)])
+    told = replay(trace, *LETTERS).splitlines()
+    assert len(told) == 1 and "could not be read" in told[0] and "record the program again" in told[0], told
+
+    for error in (ValueError("no number"), ZeroDivisionError("no ticks"), otf2_reading.struct.error("too large")):
+
+        def fails(*_: object, error: Exception = error) -> bytes:
+            raise error
+
+        with monkeypatch.context() as patch:
+            patch.setattr(otf2_reading.Reading, "compute", fails)
+            told = replay(trace, *LETTERS).splitlines()
+        assert len(told) == 1 and "could not be read" in told[0] and repr(error) in told[0], told
+
+
+def test_only_the_end_of_initialisation_begins_the_program(traced: Callable, replay: Callable) -> None:
+    result = replay(traced([Rank().compute(1000).call("MPI_Initialized").compute(500)]), *LETTERS, "--json")
+    assert result["seconds"] == pytest.approx(1500 * NS)
+    assert result["left_out"] == {"MPI_Initialized": 1}
+
+
+def test_a_buffered_send_ends_before_it_is_received(traced: Callable, replay: Callable) -> None:
+    """Head to head: MPI_Send of so many bytes would wait for its receive for ever, and the sentence says so."""
+
+    def both(name: str) -> Path:
+        size = 100_000
+        return traced([Rank().call(name, (o.SEND, size, to, 1, 0)).receive(to, size) for to in (1, 0)])
+
+    assert replay(both("MPI_Bsend"), *LETTERS, "--json")["messages"] == 2
+    told = replay(both("MPI_Send"), *LETTERS)
+    assert "waits for its receive, which never starts: ranks wait for each other" in told and told.count("\n") == 1
 
 
 def test_no_trace_and_a_damaged_one(traced: Callable, replay: Callable, tmp_path: Path) -> None:
