@@ -53,7 +53,7 @@ def read(path: Path) -> Trace:
                 raise reading.broken
     except errors as error:
         reason = str(error) if not isinstance(error, CONTRADICTIONS) else f"it contradicts itself ({error!r})"
-        raise failed(f"the trace {anchor} could not be read", reason, AGAIN) from None
+        raise failed(f"OTF2 could not read {anchor}", reason, AGAIN) from None
     return reading.trace()
 
 
