@@ -7,8 +7,10 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
 
 #include <array>
+#include <utility>
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -81,15 +83,18 @@ NB_MODULE(_loggp, m) {
       .def_prop_ro("bytes", [](const ObservedRun& r) { return r.outcome.bytes; })
       .def_ro("timeline", &ObservedRun::timeline)
       .def_ro("left_out", &ObservedRun::left_out)
+      .def_ro("aftermath", &ObservedRun::aftermath)
       .def("of_rank", &ObservedRun::of_rank, "rank"_a)
       .def("mean", &ObservedRun::mean);
   m.def(
       "run",
       [](const goal::Graphs& graphs, const Parameters& parameters, const std::optional<NoiseModel>& noise,
-         bool timeline, bool loggopsim_order) {
+         bool timeline, bool loggopsim_order, goal::Deaths deaths) {
         EngineOptions options;
-        options.noise = noise, options.loggopsim_order = loggopsim_order;
+        options.noise = noise, options.loggopsim_order = loggopsim_order, options.deaths = std::move(deaths);
         return unwrap(unlocked([&] { return run_observed(graphs, parameters, options, timeline); }));
       },
-      "graphs"_a, "parameters"_a, "noise"_a = nb::none(), "timeline"_a = false, "loggopsim_order"_a = false);
+      "graphs"_a, "parameters"_a, "noise"_a = nb::none(), "timeline"_a = false, "loggopsim_order"_a = false,
+      "deaths"_a = goal::Deaths{}, "`deaths`: when each rank dies, in picoseconds; empty: none does.");
+  m.attr("never") = goal::never;
 }

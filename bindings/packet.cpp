@@ -6,6 +6,7 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -37,6 +38,7 @@ NB_MODULE(_packet, m) {
   nb::module_::import_("kumihimo._schedule");
   nb::module_::import_("kumihimo._machine");
   nb::module_::import_("kumihimo._programs");
+  nb::module_::import_("kumihimo._goal");
   nb::class_<packet::Options>(m, "Options", "How packets are made, stored and routed.")
       .def(
           "__init__",
@@ -51,7 +53,15 @@ NB_MODULE(_packet, m) {
       .def_ro("packet_bytes", &packet::Options::packet_bytes)
       .def_ro("header_bytes", &packet::Options::header_bytes)
       .def_ro("buffer_packets", &packet::Options::buffer_packets)
-      .def_ro("seed", &packet::Options::seed);
+      .def_ro("seed", &packet::Options::seed)
+      .def(
+          "with_deaths",
+          [](packet::Options options, const std::vector<std::pair<std::int32_t, packet::Time>>& deaths) {
+            options.deaths.clear();
+            for (const auto& [node, time] : deaths) options.deaths.push_back({node, time});
+            return options;
+          },
+          "deaths"_a, "The same where nodes die: node, picoseconds.");
   nb::class_<packet::ClassUse>(m, "ClassUse",
                                "Links of a class, and the share of them that is busy in each bin of time.")
       .def_ro("name", &packet::ClassUse::name)
@@ -71,6 +81,7 @@ NB_MODULE(_packet, m) {
       .def_prop_ro("link_bytes", [](const packet::GraphOutcome& o) { return o.traffic.link_bytes; })
       .def_prop_ro("bin_seconds",
                    [](const packet::GraphOutcome& o) { return static_cast<double>(o.traffic.bin) / second; })
+      .def_ro("aftermath", &packet::GraphOutcome::aftermath)
       .def_prop_ro("classes", [](const packet::GraphOutcome& o) { return o.traffic.classes; });
   m.def("simulate", &simulate<Schedule>, "schedule"_a, "job"_a, "placement"_a = nb::none(),
         "options"_a = packet::Options{}, "scalar_reduction"_a = false);

@@ -6,7 +6,7 @@ import json
 import time
 from dataclasses import dataclass, field
 
-from kumihimo import _machine, _packet, _simulate, programs, simulation
+from kumihimo import _machine, _packet, _simulate, faults, programs, simulation
 from kumihimo.errors import wrong_value
 
 ROUTINGS = ("dimension_order", "adaptive")
@@ -23,9 +23,22 @@ def options(routing: str | None, packet_bytes: int | None, buffer_packets: int |
     return _packet.Options(adaptive=routing == "adaptive", seed=seed, **numbers)
 
 
-def run(sets: object, job: _machine.Job, placed: object, asked: _packet.Options, links: bool, *rest: object) -> dict:
-    """The members of a result that the model gives."""
+def run(
+    sets: object,
+    job: _machine.Job,
+    placed: object,
+    asked: _packet.Options,
+    links: bool,
+    *rest: object,
+    dying: faults.Dying | None = None,
+) -> dict:
+    """The members of a result that the model gives. All but `faults` are of the run without them."""
     found = _packet.simulate(sets, job, placed, asked, *rest)
+    of_faults = {}
+    if dying is not None:
+        times = dying.times(sets.ranks, found.seconds)
+        dead = _packet.simulate(sets, job, placed, asked.with_deaths(times), *rest)
+        of_faults = {"faults": faults.about(dead.aftermath, dying, times)}
     use = {of.name: {"links": of.links, "shares": list(of.utilisation)} for of in found.classes}
     return {
         "model": "packet",
@@ -46,6 +59,7 @@ def run(sets: object, job: _machine.Job, placed: object, asked: _packet.Options,
         "seed": asked.seed,
         "limiting": "",
         "accuracy": "",
+        **of_faults,
     }
 
 
@@ -54,19 +68,25 @@ class Asked(simulation.Asked):
     """A collective in this model."""
 
     packets: _packet.Options = field(default_factory=_packet.Options)
+    dying: faults.Dying | None = None
 
     def predict(self, case: simulation.Case) -> dict:
         collective, _, schedule = simulation.built(self, case)
         bounds = json.loads(_simulate.simulate_bound(collective, self.job, self.placement, not self.simd).to_json())
         started = time.perf_counter()
-        members = run(schedule, self.job, self.placement, self.packets, self.links, not self.simd)
+        members = run(schedule, self.job, self.placement, self.packets, self.links, not self.simd, dying=self.dying)
         wall = time.perf_counter() - started
         members |= {"bound_seconds": bounds["bound_seconds"], "bounds": bounds["bounds"], "wall_seconds": wall}
         return simulation.result_of(self, case, collective, schedule, members)
 
 
 def predict_programs(
-    those: programs.Programs, job: _machine.Job, placed: object, asked: _packet.Options, links: bool
+    those: programs.Programs,
+    job: _machine.Job,
+    placed: object,
+    asked: _packet.Options,
+    links: bool,
+    dying: faults.Dying | None = None,
 ) -> dict:
     with programs.unchanged(those.sets):
-        return {**those.result(), **run(those.sets, job, placed, asked, links)}
+        return {**those.result(), **run(those.sets, job, placed, asked, links, dying=dying)}

@@ -26,6 +26,7 @@ class Engine {
         stride_(static_cast<std::size_t>(graphs.cpus() + 2 * graphs.nics())),
         free_(stride_ * static_cast<std::size_t>(graphs.ranks())) {
     if (options.noise) noise_.emplace(*options.noise, graphs.ranks());
+    if (mortal_) outcome_.ends.emplace(graphs);
   }
 
   Result<Outcome> run() {
@@ -43,6 +44,7 @@ class Engine {
       if (const Event* later = queue_.ahead(prefetched)) prefetch(*later);
       const Event event = *next;
       now_ = event.time;
+      if (is_dead(event.rank, now_)) continue;
       if (event.kind == EventKind::arrival)
         arrive(event);
       else
@@ -52,7 +54,7 @@ class Engine {
         return failed("the simulation was stopped");
     }
     const goal::Unmatched unmatched(matching_);
-    if (outcome_.operations < wanted_ || unmatched.any())
+    if (!mortal_ && (outcome_.operations < wanted_ || unmatched.any()))
       return unmatched.error(graphs_, wanted_ - outcome_.operations);
     describe();
     return std::move(outcome_);
@@ -84,6 +86,7 @@ class Engine {
                  nic];
   }
   const Operation& operation(std::int32_t rank, std::uint32_t i) const { return graphs_.of(rank).operations[i]; }
+  bool is_dead(std::int32_t rank, Time time) const { return mortal_ && goal::is_dead(options_.deaths, rank, time); }
 
   // Picoseconds for all bytes but the first. One byte back in time for a message without bytes: LogGOPSim.
   static Time bytes_time(std::uint64_t size, std::uint64_t femtoseconds) {
@@ -102,7 +105,11 @@ class Engine {
     return time;
   }
 
-  void tell(const Work& work) {
+  void tell(Work work) {
+    if (mortal_) {
+      work.end = std::min(work.end, options_.deaths[static_cast<std::size_t>(work.rank)]);
+      work.lost = std::min(work.lost, work.end - work.start);
+    }
     for (Observer* each : options_.observers) each->busy(work);
   }
 
@@ -126,6 +133,8 @@ class Engine {
   }
   void end(std::int32_t rank, std::uint32_t i, Time time, bool join = false) {
     const Operation& of = operation(rank, i);
+    if (is_dead(rank, time)) return;
+    if (mortal_) outcome_.ends->set(rank, i, time);
     if (!join) ++outcome_.operations;
     dependents(rank, of.first, of.after_end + (join ? of.after_start : 0), time);
   }
@@ -179,6 +188,7 @@ class Engine {
     if (released_.size() > 1) sort_released();
     first_.swap(released_);
     for (const Released& each : first_) {
+      if (is_dead(each.rank, 0)) continue;
       start({0, first_order_++, each.rank, 0, each.operation, EventKind::start});
       start_released();
     }
@@ -214,14 +224,24 @@ class Engine {
     const std::int32_t receiver = graphs_.peer(event.rank, of.peer);
     tell({event.rank, receiver, event.operation, Kind::send, of.cpu, event.time, free, noise});
     ++outcome_.messages, outcome_.bytes += of.size;
-    queue_.push({event.time + p_.o + p_.L, order_++, receiver, event.rank, event.operation, EventKind::arrival});
+    if (!is_dead(event.rank, has_left(event.time, of.size)))
+      queue_.push({event.time + p_.o + p_.L, order_++, receiver, event.rank, event.operation, EventKind::arrival});
     if (of.size <= p_.S) end(event.rank, event.operation, free);
+  }
+
+  Time has_left(Time start, std::uint64_t size) const {
+    return start + p_.o + (size == 0 ? 0 : bytes_time(size, std::max(p_.O, p_.G)));
+  }
+  // A message that its sender kept until it died, and that a receive takes now.
+  bool is_lost(std::int32_t sender, std::uint32_t send, Time time) const {
+    return is_dead(sender, time) && operation(sender, send).size > p_.S;
   }
 
   void receive(const Event& event, const Operation& of) {
     started(event.rank, event.operation, event.time);
     const Envelope envelope{event.rank, graphs_.peer(event.rank, of.peer), of.tag};
     if (const auto found = matching_.match(envelope, event.operation, false)) {
+      if (is_lost(found->envelope.sender, found->operation, event.time)) return;
       end_rendezvous(found->envelope.sender, found->operation, event.time);
       end(event.rank, event.operation, event.time);
     }
@@ -231,6 +251,10 @@ class Engine {
     const Operation& of = operation(event.sender, event.operation);
     Time &free = cpu(event.rank, of.cpu), &interface = receiving(event.rank, of.nic);
     if (std::max(free, interface) > event.time) return later(event, std::max(free, interface));
+    if (is_lost(event.sender, event.operation, event.time)) {
+      matching_.match({event.rank, event.sender, of.tag}, event.operation, true);
+      return;
+    }
     const Time noise = lost(event.rank, event.time, p_.o);
     free = event.time + occupied(p_.o, std::max(bytes_time(of.size, p_.O), bytes_time(of.size, p_.G))) + noise;
     interface = event.time + occupied(p_.g, bytes_time(of.size, p_.G));
@@ -260,6 +284,7 @@ class Engine {
     for (std::int32_t rank = 0; rank < graphs_.ranks(); ++rank) {
       Time& end = outcome_.end[static_cast<std::size_t>(rank)];
       for (std::int32_t c = 0; c < graphs_.cpus(); ++c) end = std::max(end, cpu(rank, static_cast<std::uint8_t>(c)));
+      if (mortal_) end = std::min(end, options_.deaths[static_cast<std::size_t>(rank)]);
       if (end > outcome_.last) outcome_.last = end, outcome_.last_rank = rank;
     }
   }
@@ -267,6 +292,7 @@ class Engine {
   const goal::Graphs& graphs_;
   const Parameters p_;
   const EngineOptions& options_;
+  const bool mortal_ = !options_.deaths.empty();
   Matching matching_;
   goal::Waits waits_;
   std::optional<Noise> noise_;
@@ -285,6 +311,9 @@ class Engine {
 Result<Outcome> run(const goal::Graphs& graphs, const Parameters& parameters, const EngineOptions& options) {
   if (options.noise)
     if (Status s = check(*options.noise); !s) return s.error();
+  if (!options.deaths.empty() && options.deaths.size() != static_cast<std::size_t>(graphs.ranks()))
+    return wrong_value(fmt::format("the times of death must be those of {} ranks", graphs.ranks()),
+                       options.deaths.size());
   if (options.lists || graphs.has_wildcards())
     return Engine(graphs, parameters, options, goal::ListMatching(graphs.ranks())).run();
   return Engine(graphs, parameters, options, goal::NearMatching(graphs.ranks())).run();

@@ -35,12 +35,13 @@ template <class Net, class Matching>
 class Hosts {
  public:
   Hosts(const goal::Graphs& graphs, std::span<const std::int32_t> nodes, const Software& software,
-        const LocalCopies& copies, Net& network, Matching matching)
-      : graphs_(graphs), nodes_(nodes), software_(software), copies_(copies), network_(network),
+        const LocalCopies& copies, Net& network, std::span<const NodeDeath> deaths, Matching matching)
+      : graphs_(graphs), nodes_(nodes), software_(software), copies_(copies), network_(network), node_deaths_(deaths),
         matching_(std::move(matching)), waits_(graphs.ranks()),
         stride_(static_cast<std::size_t>(graphs.cpus() + graphs.nics())),
         servers_(stride_ * static_cast<std::size_t>(graphs.ranks())) {
     outcome_.end.resize(static_cast<std::size_t>(graphs.ranks()));
+    if (!deaths.empty()) plan_deaths();
   }
 
   Result<GraphOutcome> run() {
@@ -67,8 +68,9 @@ class Hosts {
         for (const UnderWay& message : sent_) sent(message);
       }
     }
+    if (ends_) outcome_.aftermath = goal::aftermath_of(graphs_, deaths_, *ends_);
     const goal::Unmatched unmatched(matching_);
-    if (outcome_.operations < wanted_ || unmatched.any())
+    if (!ends_ && (outcome_.operations < wanted_ || unmatched.any()))
       return unmatched.error(graphs_, wanted_ - outcome_.operations);
     const auto last = std::max_element(outcome_.end.begin(), outcome_.end.end());
     if (last != outcome_.end.end())
@@ -78,7 +80,7 @@ class Hosts {
   }
 
  private:
-  enum class Step : std::uint8_t { start, next, hand_over, arrive }; // next: what waits for the operation's server
+  enum class Step : std::uint8_t { start, next, hand_over, arrive, die }; // next: what waits for the operation's server
   struct Event {
     Time time = 0;
     std::uint64_t order = 0; // of equal times the lower one is first
@@ -116,6 +118,18 @@ class Hosts {
     events_.push({time, order_++, rank, sender, i, step});
   }
 
+  // Deaths are the first events of their times. Of `die` the rank is a node.
+  void plan_deaths() {
+    ends_.emplace(graphs_);
+    deaths_.resize(static_cast<std::size_t>(graphs_.ranks()), goal::never);
+    for (const NodeDeath& death : node_deaths_) {
+      push(death.time, death.node, 0, Step::die);
+      for (std::size_t rank = 0; rank < nodes_.size(); ++rank)
+        if (nodes_[rank] == death.node) deaths_[rank] = std::min(deaths_[rank], death.time);
+    }
+  }
+  bool is_dead(std::int32_t rank, Time time) const { return goal::is_dead(deaths_, rank, time); }
+
   // A join ends at once.
   void release(std::int32_t rank, std::uint32_t i, Time ready) {
     if (operation(rank, i).kind == Kind::join)
@@ -126,6 +140,8 @@ class Hosts {
   void end(std::int32_t rank, std::uint32_t i, Time time) {
     const goal::Operation& of = operation(rank, i);
     const bool join = of.kind == Kind::join;
+    if (is_dead(rank, time)) return;
+    if (ends_) ends_->set(rank, i, time);
     outcome_.operations += !join;
     Time& last = outcome_.end[static_cast<std::size_t>(rank)];
     last = std::max(last, time);
@@ -139,12 +155,15 @@ class Hosts {
   }
 
   void happen(const Event& event) {
+    if (event.step == Step::die) return network_.stop(now_, event.rank);
+    if (is_dead(event.rank, now_)) return;
     const goal::Operation& of = operation(event.step == Step::arrive ? event.sender : event.rank, event.operation);
     switch (event.step) {
     case Step::start: return start(event, of);
     case Step::next: return start_next(event.rank, server(event.rank, of));
     case Step::hand_over: return hand_over(event, of);
     case Step::arrive: return arrive(event, of);
+    case Step::die: return;
     }
   }
 
@@ -181,6 +200,7 @@ class Hosts {
     if (from == to) {
       const Time done = now_ + copies_.time(of.size);
       end(event.rank, event.operation, done);
+      if (is_dead(event.rank, done)) return;
       return arrives({event.rank, event.operation}, done);
     }
     Channel& channel = channels_[key(event.rank, of)];
@@ -224,6 +244,9 @@ class Hosts {
   const Software software_;
   const LocalCopies& copies_;
   Net& network_;
+  std::span<const NodeDeath> node_deaths_;
+  goal::Deaths deaths_;            // by rank; empty: none
+  std::optional<goal::Ends> ends_; // where nodes die
   Matching matching_;
   goal::Waits waits_;
   std::size_t stride_;
@@ -247,6 +270,10 @@ Result<GraphOutcome> run(const Machine& machine, const goal::Graphs& graphs, std
   for (const std::int32_t node : nodes)
     if (node < 0 || node >= machine.topology->nodes())
       return wrong_value(fmt::format("ranks must be on nodes 0 to {}", machine.topology->nodes() - 1), node);
+  for (const NodeDeath& death : options.deaths)
+    if (death.node < 0 || death.node >= machine.topology->nodes())
+      return wrong_value(fmt::format("a node that dies must be one of 0 to {}", machine.topology->nodes() - 1),
+                         death.node);
   const auto picoseconds = [](Seconds s) { return static_cast<Time>(std::llround(s.value * 1e12)); };
   Software software;
   software.send = picoseconds(machine.software.message_cost.value);
@@ -257,9 +284,10 @@ Result<GraphOutcome> run(const Machine& machine, const goal::Graphs& graphs, std
     software.rendezvous = picoseconds(machine.software.rendezvous_latency->value);
   const LocalCopies copies(machine);
   return with_network(fabric, options, [&](auto& network) -> Result<GraphOutcome> {
+    const std::span<const NodeDeath> deaths = options.deaths;
     if (graphs.has_wildcards())
-      return Hosts(graphs, nodes, software, copies, network, goal::ListMatching(graphs.ranks())).run();
-    return Hosts(graphs, nodes, software, copies, network, goal::NearMatching(graphs.ranks())).run();
+      return Hosts(graphs, nodes, software, copies, network, deaths, goal::ListMatching(graphs.ranks())).run();
+    return Hosts(graphs, nodes, software, copies, network, deaths, goal::NearMatching(graphs.ranks())).run();
   });
 }
 

@@ -9,8 +9,13 @@
 //   calc     occupies its processor.
 //
 // Messages are sent whether or not a receive is posted. Between ranks of one node a message is a copy.
+//
+// A node that dies at time T is one whose processes or operating system die: its ranks start and end nothing from T on,
+// and its engines start no further packet. A message whose last byte left the node before T arrives; others are lost.
+// Its router still forwards the packets of others, and takes what is addressed to the node, which is lost.
 #pragma once
 
+#include "goal/aftermath.hpp"
 #include "goal/graph.hpp"
 #include "packet/simulate.hpp"
 
@@ -22,10 +27,12 @@ struct GraphOutcome {
   std::int32_t last_rank = 0;
   std::uint64_t operations = 0; // sends, receives and calcs that were completed
   Traffic traffic;
+  std::optional<goal::Aftermath> aftermath; // where nodes die
 };
 
 // `nodes`: of each rank. Errors: those of run(machine,
-// messages); another number of ranks than of nodes; what never matches, with its rank and operation.
+// messages); another number of ranks than of nodes; a node that dies and does not exist; where none dies, what never
+// matches, with its rank and operation.
 Result<GraphOutcome> run(const Machine& machine, const goal::Graphs& graphs, std::span<const std::int32_t> nodes,
                          const Options& options = {});
 

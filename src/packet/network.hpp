@@ -36,6 +36,10 @@ class Network {
   // advance after the one that delivered it. `from` and `to`: different nodes of the job.
   std::uint32_t submit(Time now, const Message& message);
 
+  // From `now` on, which is as in submit(), the node's engines start no further packet: their messages, and those that no
+  // engine has taken, are neither sent nor delivered.
+  void stop(Time now, std::int32_t node);
+
   Time next() const { return due_.empty() ? events_.next() : now_; } // when something happens; never: nothing will
   void advance();                                                    // all that happens at next()
 
@@ -60,6 +64,7 @@ class Network {
   enum Kind : std::uint32_t { done, ready, engine, choose };
   static constexpr unsigned kind_shift = 30;
   static constexpr std::uint32_t queue_bits = (1U << kind_shift) - 1;
+  static constexpr std::uint64_t stopped = std::uint64_t{1} << 63; // in Flow::undelivered
 
   void handle(const Event& event);
   void prefetch_far(const Event& event) const;
@@ -239,6 +244,25 @@ std::uint32_t Network<Routes, words>::submit(Time now, const Message& message) {
 }
 
 template <class Routes, std::size_t words>
+void Network<Routes, words>::stop(Time now, std::int32_t number) {
+  assert(now >= now_ && now <= next());
+  if (now > now_) refresh(now);
+  now_ = now;
+  const std::int32_t v = fabric_.vertex[static_cast<std::size_t>(number)];
+  for (std::uint32_t m = node_of(v).first; m != nothing;) {
+    const std::uint32_t next = flows_[m].next;
+    routes_.finish(flows_[m].route), flows_.give_back(m);
+    m = next;
+  }
+  node_of(v).first = node_of(v).last = nothing;
+  const auto engines = static_cast<std::uint32_t>(fabric_.engines);
+  for (std::uint32_t e = 0; e < engines; ++e) {
+    const std::uint32_t m = engines_[static_cast<std::uint32_t>(v) * engines + e].message;
+    if (m != nothing) flows_[m].left = 0, flows_[m].undelivered |= stopped;
+  }
+}
+
+template <class Routes, std::size_t words>
 void Network<Routes, words>::advance() {
   const Time next = this->next();
   if (next > now_) refresh(next);
@@ -352,8 +376,8 @@ void Network<Routes, words>::leave_link(std::uint32_t q, bool delivered) {
 template <class Routes, std::size_t words>
 void Network<Routes, words>::leave_engine(std::uint32_t q) {
   Engine& sender = engine_of(q);
-  if (flows_[sender.message].left == 0) {
-    sent_.push_back(sender.message);
+  if (const Flow& flow = flows_[sender.message]; flow.left == 0) {
+    if ((flow.undelivered & stopped) == 0) sent_.push_back(sender.message);
     sender.message = nothing;
   }
   if (sender.free > now_) return events_.push({sender.free, 0, q | engine << kind_shift});
@@ -382,6 +406,8 @@ void Network<Routes, words>::serve_engines() {
       const std::uint32_t q = first_engine_ + static_cast<std::uint32_t>(v) * engines + e;
       Engine& sender = engine_of(q);
       Node& node = node_of(v);
+      if (!sender.busy && sender.message != nothing && (flows_[sender.message].undelivered & stopped) != 0)
+        sender.message = nothing;
       if (sender.busy || (sender.message == nothing && node.first == nothing)) continue;
       if (sender.message == nothing) {
         sender.message = node.first;

@@ -6,11 +6,11 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Optional
 
-from kumihimo import _machine, allocation, arguments, quantities, simulation
+from kumihimo import _machine, allocation, arguments, faults, quantities, simulation
 from kumihimo import placement as placements
 from kumihimo.arguments import CollectiveArguments, Ranks
 from kumihimo.cli import machine as machines
-from kumihimo.cli import options, output, progress
+from kumihimo.cli import options, output, progress, simulate_faults
 from kumihimo.cli.options import option
 from kumihimo.errors import NotApplicable, missing, not_applicable, wrong_value
 from kumihimo.sizes import parse_sizes, text_of
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 OF_LOGGP = "Model loggp (LogGOPS)"
 GOAL = "goal:"
 OF_PACKET = "Model packet"
+FAULTS = "Faults"
 
 
 @options.with_parameters()
@@ -71,6 +72,18 @@ def command(
         "--buffer-packets N", "Packets in the buffer of each virtual channel [default: 4].", int, OF_PACKET
     ) = None,
     packet_seed: option("--packet-seed N", "Seed of the first turns of arbiters.", int, OF_PACKET) = 1,
+    dies: option(
+        "--dies NODE@TIME",
+        "Node that dies: 5@20us, or 5@50% of the time without faults; repeatable (--model loggp or packet).",
+        list[str],
+        FAULTS,
+    ) = None,
+    slow: option(
+        "--slow PART=FACTOR",
+        "Slow node 5=0.5, or slow link between neighbours 5-6=0.1; repeatable (--model flow, exact or packet).",
+        list[str],
+        FAULTS,
+    ) = None,
     as_json: options.Json = False,
 ) -> None:
     """Predict the time of a collective on a described machine.
@@ -97,7 +110,11 @@ def command(
             raise wrong_value("--model of a GOAL file must be loggp", f"'{model}'", "add --model loggp")
         if machine is None:
             raise missing("--machine", "see kumihimo simulate --help")
-    part = simulation.Part(box, dead or [], routing)
+    for name, given_faults, models in (("--dies", dies, DYING), ("--slow", slow, SLOW)):
+        if given_faults and model not in models:
+            rule = f"{name} needs --model {', '.join(models[:-1])} or {models[-1]}"
+            raise wrong_value(rule, f"--model {model}", "name one of them")
+    part = simulation.Part(box, dead or [], routing, slow or [])
     wanted = placements.wanted(order, placement)
     each = arguments.ranks_per_node_named(ranks_per_node)
     hosts = None if given is None else allocation.read(given, os.environ)
@@ -105,14 +122,14 @@ def command(
     if model == "loggp":
         from kumihimo.cli import simulate_loggp
 
-        of_model = simulate_loggp.Model(loggops, cpus, nics, noise, by_rank, timeline, as_json)
+        of_model = simulate_loggp.Model(loggops, cpus, nics, noise, by_rank, timeline, as_json, dies or [])
         if collective.startswith(GOAL):
             options.refuse_beside("a GOAL file", *simulate_loggp.NOT_OF_GOAL, *(parameters or {}))
         if machine is None:
             options.refuse_beside("the model loggp without --machine", *simulate_loggp.OF_MACHINE)
         if collective.startswith(GOAL):
             job = machine and simulation.on(machines.load(machine), asked_ranks, part)
-            simulate_loggp.simulate_goal(collective, job, of_model)
+            simulate_loggp.simulate_goal(collective, job, asked_ranks, of_model)
             return
     if arguments.names_programs(collective):
         from kumihimo import programs
@@ -126,9 +143,10 @@ def command(
             space = (
                 simulation.space_of(job, placed_by) if job else arguments.rank_space(simulate_loggp.alone(asked_ranks))
             )
-            simulate_loggp.simulate_programs(named.on(space), job, of_model)
+            simulate_loggp.simulate_programs(named.on(space), job, placed_by, asked_ranks, of_model)
         else:
-            simulate_programs(named, job, placed_by, model, links, as_json, packets)
+            dying = faults.dying(dies or [], job, placed_by)
+            simulate_programs(named, job, placed_by, model, links, as_json, packets, dying)
         return
     options.refuse_beside_collective(collective)
     for name, value in (("--links", links), ("--every-round", every_round)):
@@ -154,7 +172,7 @@ def command(
     if model == "loggp":
         asked = of_model.asked(asked, asked_ranks)
     elif model == "packet":
-        asked = packet.Asked(**vars(asked), packets=packets)
+        asked = packet.Asked(**vars(asked), packets=packets, dying=faults.dying(dies or [], job, asked.placed))
     moves_none = not arguments.moves_data(collective)
     if sizes is None and not moves_none and not arguments.is_listed(counts):
         raise missing("the length of the data", "add --bytes 1MiB")
@@ -180,6 +198,7 @@ def simulate_programs(
     links: bool,
     as_json: bool,
     packets: object,
+    dying: faults.Dying | None = None,
 ) -> None:
     """A prediction of programs that are no collective."""
     from kumihimo import programs
@@ -192,7 +211,8 @@ def simulate_programs(
     if model == "packet":
         from kumihimo import packet
 
-        result = progress.run_interruptible(lambda: packet.predict_programs(those, job, placement, packets, links))
+        ask = (those, job, placement, packets, links, dying)
+        result = progress.run_interruptible(lambda: packet.predict_programs(*ask))
     else:
         result = progress.run_interruptible(lambda: programs.predicted(those, job, placement, model, links))
     result["machine"] = job.machine.name
@@ -204,6 +224,7 @@ def simulate_programs(
     output.print_line(f"{result['programs']} on {place}, {ranks}, model {model}: {took}")
     if result["limiting"]:
         output.print_line(f"limited by {result['limiting']}")
+    simulate_faults.print_faults({(): result})
     if links:
         print_links(job.machine, {(): result})
     output.print_list("May be more than 20 % off:", [result["accuracy"]] if result["accuracy"] else [])
@@ -232,12 +253,14 @@ COLUMNS = (
     *("bytes>", "algorithm", "time>", "rate>", "of bound>", "computing>", *OF_PACKETS, "parameters", "limited by"),
 )
 FOLLOWING_MESSAGES = ("flow", "exact", "packet")  # models that know rounds and links
+DYING, SLOW = ("loggp", "packet"), ("flow", "exact", "packet")  # models that know such faults
 PACKET = ("packet_bytes", "buffer_packets", "packet_seed")
 OF_LENGTHS = ("bytes>", "rate>")  # which a barrier has not
 LOGGP = ("loggops", "cpus", "nics", "noise", "by_rank", "timeline")
 OF_PROGRAMS = (
     *("machine", "box", "dead", "routing", "given", "order", "placement", "model", "links"),
     *(*LOGGP, *PACKET),
+    *("dies", "slow"),
 )
 
 
@@ -265,8 +288,9 @@ def print_results(asked: simulation.Asked, results: list[dict], passed_over: lis
         if rows:
             print()
             output.print_table(title, [COLUMNS[at] for at in shown], rows)
+    named = {(text_of(r["bytes"]), r["algorithm"]): r for r in results}
+    simulate_faults.print_faults(named, ("bytes>", "algorithm"))
     if asked.links:
-        named = {(text_of(r["bytes"]), r["algorithm"]): r for r in results}
         print_links(asked.machine, named, ("bytes>", "algorithm"))
     output.print_list("May be more than 20 % off:", doubts(results))
     output.print_list("Not applicable:", output.reasons(passed_over))
