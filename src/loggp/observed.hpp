@@ -16,7 +16,7 @@ struct ObservedRun {
   Outcome outcome;
   std::vector<RankTimes> times;
   std::string timeline;
-  std::uint64_t left_out = 0; // pieces of work that the timeline lacks
+  std::uint64_t left_out = 0;               // pieces of work that the timeline lacks
   std::optional<goal::Aftermath> aftermath; // where ranks die
 
   RankSeconds of_rank(std::int32_t rank) const;

@@ -68,9 +68,10 @@ class Hosts {
         for (const UnderWay& message : sent_) sent(message);
       }
     }
-    if (ends_) outcome_.aftermath = goal::aftermath_of(graphs_, deaths_, *ends_);
+    const bool mortal = outcome_.ends.has_value();
+    if (mortal) outcome_.aftermath = goal::aftermath_of(graphs_, deaths_, *outcome_.ends);
     const goal::Unmatched unmatched(matching_);
-    if (!ends_ && (outcome_.operations < wanted_ || unmatched.any()))
+    if (!mortal && (outcome_.operations < wanted_ || unmatched.any()))
       return unmatched.error(graphs_, wanted_ - outcome_.operations);
     const auto last = std::max_element(outcome_.end.begin(), outcome_.end.end());
     if (last != outcome_.end.end())
@@ -120,7 +121,7 @@ class Hosts {
 
   // Deaths are the first events of their times. Of `die` the rank is a node.
   void plan_deaths() {
-    ends_.emplace(graphs_);
+    outcome_.ends.emplace(graphs_);
     deaths_.resize(static_cast<std::size_t>(graphs_.ranks()), goal::never);
     for (const NodeDeath& death : node_deaths_) {
       push(death.time, death.node, 0, Step::die);
@@ -141,7 +142,7 @@ class Hosts {
     const goal::Operation& of = operation(rank, i);
     const bool join = of.kind == Kind::join;
     if (is_dead(rank, time)) return;
-    if (ends_) ends_->set(rank, i, time);
+    if (outcome_.ends) outcome_.ends->set(rank, i, time);
     outcome_.operations += !join;
     Time& last = outcome_.end[static_cast<std::size_t>(rank)];
     last = std::max(last, time);
@@ -245,8 +246,7 @@ class Hosts {
   const LocalCopies& copies_;
   Net& network_;
   std::span<const NodeDeath> node_deaths_;
-  goal::Deaths deaths_;            // by rank; empty: none
-  std::optional<goal::Ends> ends_; // where nodes die
+  goal::Deaths deaths_; // by rank; empty: none
   Matching matching_;
   goal::Waits waits_;
   std::size_t stride_;

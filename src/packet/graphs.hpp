@@ -27,7 +27,8 @@ struct GraphOutcome {
   std::int32_t last_rank = 0;
   std::uint64_t operations = 0; // sends, receives and calcs that were completed
   Traffic traffic;
-  std::optional<goal::Aftermath> aftermath; // where nodes die
+  std::optional<goal::Ends> ends;           // where nodes die: of each operation
+  std::optional<goal::Aftermath> aftermath; // the same
 };
 
 // `nodes`: of each rank. Errors: those of run(machine,

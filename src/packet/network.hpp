@@ -36,8 +36,8 @@ class Network {
   // advance after the one that delivered it. `from` and `to`: different nodes of the job.
   std::uint32_t submit(Time now, const Message& message);
 
-  // From `now` on, which is as in submit(), the node's engines start no further packet: their messages, and those that no
-  // engine has taken, are neither sent nor delivered.
+  // From `now` on, which is as in submit(), the node's engines start no further packet: their messages, and those that
+  // no engine has taken, are neither sent nor delivered.
   void stop(Time now, std::int32_t node);
 
   Time next() const { return due_.empty() ? events_.next() : now_; } // when something happens; never: nothing will
