@@ -23,9 +23,9 @@ def parse_duration(text: str, name: str, *, may_be_zero: bool = False) -> float:
 
 
 def duration_text(seconds: float) -> str:
-    """Three digits in the unit that suits: "1.5 h", "4 d", "152 ms"."""
+    """Three digits in the unit that suits: "26.5 h", "4 d", "152 ms"."""
     for unit, factor in _LONG.items():
-        if seconds >= factor:
+        if seconds >= 2 * factor:
             number = seconds / factor
             return f"{number:,.0f} {unit}" if number >= 99.95 else f"{number:.3g} {unit}"
     return seconds_text(seconds)

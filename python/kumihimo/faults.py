@@ -42,9 +42,7 @@ class Dying:
             if death.node not in used:
                 rule = f"--dies must name a node that has ranks, one of {min(used)} to {max(used)}"
                 raise wrong_value(rule, death.node)
-        return [
-            (d.node, round((d.seconds if d.share is None else d.share * undisturbed) * 1e12)) for d in self.deaths
-        ]
+        return [(d.node, round((d.seconds if d.share is None else d.share * undisturbed) * 1e12)) for d in self.deaths]
 
     def node_of_rank(self, ranks: int) -> list[int]:
         if self.nodes is None:

@@ -35,7 +35,9 @@ def command(
     nodes: option("--nodes N", "Number of nodes [default: those of the JSON file].", int) = None,
     node_mtbf: options.duration("--node-mtbf TIME", "Mean time between failures of one node: 5y.") = None,
     checkpoint: options.duration("--checkpoint TIME", "Time of one checkpoint: 90s.") = None,
-    checkpoint_bytes: option("--checkpoint-bytes SIZE", "Checkpoint of a node: 16GiB, with --storage-bandwidth.") = None,
+    checkpoint_bytes: option(
+        "--checkpoint-bytes SIZE", "Checkpoint of a node: 16GiB, with --storage-bandwidth."
+    ) = None,
     storage_bandwidth: option(
         "--storage-bandwidth RATE", "Rate of the file system for all nodes together: 1.5TB/s."
     ) = None,
@@ -246,8 +248,8 @@ def lines(
         told.append(f"a checkpoint every {duration_text(of.interval)} of work: the program practically never ends")
     else:
         told += [
-            f"a checkpoint every {duration_text(of.interval)} of work: {duration_text(of.seconds)} expected, efficiency "
-            f"{share_text(of.efficiency)}, {number_text(of.failures)} failures",
+            f"a checkpoint every {duration_text(of.interval)} of work: {duration_text(of.seconds)} expected, "
+            f"efficiency {share_text(of.efficiency)}, {number_text(of.failures)} failures",
             f"checkpoints {share_text(of.checkpoints / of.seconds)}, lost work {share_text(of.lost / of.seconds)}, "
             f"restarts {share_text(of.restarts / of.seconds)} of the time",
         ]
@@ -297,7 +299,9 @@ def as_object(
         "intervals": [{"name": name, **members(of)} for name, of in found.items() if name != "asked"],
     }
     if simulated is not None:
-        named = {f"{name}_seconds" if name not in ("runs", "failures") else name: v for name, v in asdict(simulated).items()}
+        named = {
+            f"{name}_seconds" if name not in ("runs", "failures") else name: v for name, v in asdict(simulated).items()
+        }
         named["mean_seconds"] = named.pop("seconds_seconds")
         result["simulated"] = {**named, "distribution": "exponential" if shape is None else f"Weibull, shape {shape:g}"}
     return result

@@ -40,13 +40,16 @@ class Model:
         noise = None if self.noise is None else loggp.noise(self.noise)
         if self.timeline is not None:
             output.writable(self.timeline)
-        given = {"noise": noise, "noise_text": self.noise, "by_rank": self.by_rank, "dying": self.dying(job, ranks, placed)}
+        given = {
+            "noise": noise,
+            "noise_text": self.noise,
+            "by_rank": self.by_rank,
+            "dying": self.dying(job, ranks, placed),
+        }
         self.settings = replace(made, **given, timeline=self.timeline is not None)
         return self.settings
 
-    def dying(
-        self, job: _machine.Job | None, ranks: Ranks, placed: simulation.Placed | None
-    ) -> faults.Dying | None:
+    def dying(self, job: _machine.Job | None, ranks: Ranks, placed: simulation.Placed | None) -> faults.Dying | None:
         each = alone(ranks).ranks_per_node
         if self.dies and job is None and not isinstance(each, int):
             rule = "--dies without --machine needs as many ranks on each node"
@@ -55,9 +58,7 @@ class Model:
 
     def asked(self, of: simulation.Asked, ranks: Ranks) -> loggp.Asked:
         """The same question to this model."""
-        return loggp.Asked(
-            **vars(of), ranks=alone(ranks), settings=self.prepared(of.job, of.simd, ranks, of.placed)
-        )
+        return loggp.Asked(**vars(of), ranks=alone(ranks), settings=self.prepared(of.job, of.simd, ranks, of.placed))
 
     def write_timeline(self) -> None:
         if self.timeline is None:
