@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import repeat
 
 from kumihimo import _goal, _loggp, _machine, placement
 from kumihimo.durations import parse_duration
@@ -70,7 +68,7 @@ def dying(
         return Dying(deaths, None, each)
     if placed is not None:
         return Dying(deaths, tuple(placed.placement.node_of_rank))
-    return Dying(deaths, tuple(node for node, size in enumerate(job.slots.sizes) for _ in repeat(None, size)))
+    return Dying(deaths, tuple(node for node, size in enumerate(job.slots.sizes) for _ in range(size)))
 
 
 def _death(text: str, machine: _machine.Machine | None) -> Death:
@@ -102,8 +100,8 @@ def node_of(word: str, machine: _machine.Machine | None, option: str) -> int:
     return node
 
 
-def with_slow(job: _machine.Machine, texts: Sequence[str]) -> _machine.Machine:
-    """The machine with the parts that --slow names."""
+def with_slow(machine: _machine.Machine, texts: Sequence[str]) -> _machine.Machine:
+    """The machine (as the job sees it) with the parts that --slow names."""
     nodes: list[tuple[int, float]] = []
     links: list[tuple[int, int, float]] = []
     for text in texts:
@@ -113,12 +111,12 @@ def with_slow(job: _machine.Machine, texts: Sequence[str]) -> _machine.Machine:
         factor = float(match[3])
         if not 0 < factor <= 1:
             raise wrong_value("the factor of --slow must be more than 0 and at most 1", match[3])
-        ends = [node_of(word, job, "--slow") for word in match.groups()[:2] if word is not None]
+        ends = [node_of(word, machine, "--slow") for word in match.groups()[:2] if word is not None]
         if len(ends) == 1:
             nodes.append((ends[0], factor))
         else:
             links.append((ends[0], ends[1], factor))
-    return job.with_slow(nodes, links) if nodes or links else job
+    return machine.with_slow(nodes, links) if nodes or links else machine
 
 
 def about(of: _goal.Aftermath, dying: Dying, times: Sequence[tuple[int, int]]) -> dict:
@@ -148,9 +146,3 @@ def about(of: _goal.Aftermath, dying: Dying, times: Sequence[tuple[int, int]]) -
         "chain_ends_at_rank": of.chain_end if of.chain else None,
         "by_rank": [{"state": state, "waits": waits, "seconds": last} for state, waits, last in of.ranks],
     }
-
-
-def share_done(faults: dict) -> float:
-    """Of the operations of the program, those that ended and did not die with their rank."""
-    kept = faults["operations_done"] - faults["operations_lost"]
-    return kept / faults["operations"] if faults["operations"] else math.nan

@@ -190,7 +190,9 @@ TEST(Deaths, WhichOperationsEndIsWhatTheGraphsSay) {
     const Time death = *std::min_element(deaths.begin(), deaths.end());
     for (std::int32_t rank = 0; rank < of.graphs.ranks(); ++rank)
       for (std::uint32_t i = 0; i < of.graphs.of(rank).operations.size(); ++i)
-        if (of.ends.of(rank, i) < death) ASSERT_EQ(outcome->ends->of(rank, i), of.ends.of(rank, i)) << seed;
+        if (of.ends.of(rank, i) < death) {
+          ASSERT_EQ(outcome->ends->of(rank, i), of.ends.of(rank, i)) << seed;
+        }
     fewer += expected != goal::done(of.graphs, of.ends);
     // The aftermath counts the same ranks.
     const auto after = goal::aftermath_of(of.graphs, deaths, *outcome->ends);

@@ -133,8 +133,9 @@ TEST(PacketDeaths, WhichOperationsEndIsWhatTheGraphsSay) {
     ASSERT_EQ(goal::done(of.graphs, *outcome.ends), expected) << seed;
     for (std::int32_t rank = 0; rank < of.graphs.ranks(); ++rank)
       for (std::uint32_t i = 0; i < of.graphs.of(rank).operations.size(); ++i)
-        if (of.outcome.ends->of(rank, i) < death.time)
+        if (of.outcome.ends->of(rank, i) < death.time) {
           ASSERT_EQ(outcome.ends->of(rank, i), of.outcome.ends->of(rank, i)) << seed;
+        }
     fewer += expected != goal::done(of.graphs, *of.outcome.ends);
   }
   EXPECT_GT(fewer, 100);

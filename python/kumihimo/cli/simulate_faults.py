@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kumihimo import faults
 from kumihimo.cli import output
 from kumihimo.quantities import counted, seconds_text, share_text
 
@@ -55,13 +54,3 @@ def chain(of: dict) -> list[str]:
     left = len(links) - MOST_LINKS
     shown = links if left <= 1 else [*links[: MOST_LINKS - 1], f"... {counted(left, 'rank')} more", links[-1]]
     return [*(f"{each} waits" for each in shown), f"rank {of['chain_ends_at_rank']} died"]
-
-
-def sentence(of: dict) -> str:
-    """For one result without a table."""
-    kept = share_text(faults.share_done(of))
-    waits = f"{of['waiting_directly']} of them for a rank that died"
-    return (
-        f"{counted(of['ranks_complete'], 'rank')} complete, {of['ranks_waiting']} wait for ever ({waits}) from "
-        f"{seconds_text(of['stuck_seconds'])} on; {kept} of the operations are done and not lost"
-    )
