@@ -29,8 +29,9 @@ std::vector<std::uint32_t> waiting_operations(const Graph& graph, std::int32_t r
 
 class WaitsForDead {
  public:
-  WaitsForDead(const Graphs& graphs, const Ends& ends, Aftermath& result)
-      : graphs_(graphs), ends_(ends), result_(result), by_(result.ranks.size()), waits_for_(result.ranks.size()) {}
+  WaitsForDead(const Graphs& graphs, const Deaths& deaths, const Ends& ends, Aftermath& result)
+      : graphs_(graphs), deaths_(deaths), ends_(ends), result_(result), by_(result.ranks.size()),
+        waits_for_(result.ranks.size()) {}
 
   // The number of waits from each rank to one that died, the fewest, breadth first.
   void find() {
@@ -72,7 +73,7 @@ class WaitsForDead {
     }
   }
   void waits(std::int32_t rank, std::uint32_t operation, std::int32_t peer) {
-    if (of(peer).state == State::died)
+    if (dies(peer)) // if it had completed: its message had not left when it died
       reach(rank, operation, peer, 1);
     else if (of(peer).state == State::waits)
       waits_for_[static_cast<std::size_t>(peer)].push_back({rank, operation});
@@ -90,10 +91,10 @@ class WaitsForDead {
     if (senders_.empty()) {
       senders_.resize(result_.ranks.size());
       for (std::int32_t rank = 0; rank < graphs_.ranks(); ++rank) {
-        if (of(rank).state == State::complete) continue;
+        if (of(rank).state == State::complete && !dies(rank)) continue;
         const auto& operations = graphs_.of(rank).operations;
         for (std::uint32_t i = 0; i < operations.size(); ++i)
-          if (operations[i].kind == Kind::send && (of(rank).state == State::died || ends_.of(rank, i) == never))
+          if (operations[i].kind == Kind::send && (dies(rank) || ends_.of(rank, i) == never))
             senders_[static_cast<std::size_t>(graphs_.peer(rank, operations[i].peer))].emplace_back(rank,
                                                                                                     operations[i].tag);
       }
@@ -101,7 +102,10 @@ class WaitsForDead {
     return senders_[static_cast<std::size_t>(receiver)];
   }
 
+  bool dies(std::int32_t rank) const { return is_dead(deaths_, rank, never - 1); }
+
   const Graphs& graphs_;
+  const Deaths& deaths_;
   const Ends& ends_;
   Aftermath& result_;
   std::vector<Wait> by_;                     // of a waiting rank: its operation, and the rank for which it waits
@@ -146,7 +150,7 @@ Aftermath aftermath_of(const Graphs& graphs, const Deaths& deaths, const Ends& e
   Aftermath result;
   result.ranks.resize(static_cast<std::size_t>(graphs.ranks()));
   for (std::int32_t rank = 0; rank < graphs.ranks(); ++rank) count_rank(graphs, deaths, ends, rank, result);
-  WaitsForDead waiting(graphs, ends, result);
+  WaitsForDead waiting(graphs, deaths, ends, result);
   waiting.find();
   waiting.describe_first();
   for (const Aftermath::OfRank& each : result.ranks)

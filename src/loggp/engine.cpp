@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
+#include <utility>
 
 namespace kumihimo::loggp {
 namespace {
@@ -224,7 +226,8 @@ class Engine {
     const std::int32_t receiver = graphs_.peer(event.rank, of.peer);
     tell({event.rank, receiver, event.operation, Kind::send, of.cpu, event.time, free, noise});
     ++outcome_.messages, outcome_.bytes += of.size;
-    if (!is_dead(event.rank, has_left(event.time, of.size)))
+    if (is_dead(event.rank, has_left(event.time, of.size))) cut_.emplace(event.rank, event.operation);
+    if (!is_dead(event.rank, event.time + p_.o))
       queue_.push({event.time + p_.o + p_.L, order_++, receiver, event.rank, event.operation, EventKind::arrival});
     if (of.size <= p_.S) end(event.rank, event.operation, free);
   }
@@ -236,6 +239,8 @@ class Engine {
   bool is_lost(std::int32_t sender, std::uint32_t send, Time time) const {
     return is_dead(sender, time) && operation(sender, send).size > p_.S;
   }
+  // A message of which only the first bytes have left: it meets its receive, which never ends.
+  bool is_cut(std::int32_t sender, std::uint32_t send) const { return mortal_ && cut_.count({sender, send}) > 0; }
 
   void receive(const Event& event, const Operation& of) {
     started(event.rank, event.operation, event.time);
@@ -243,6 +248,8 @@ class Engine {
     if (const auto found = matching_.match(envelope, event.operation, false)) {
       if (is_lost(found->envelope.sender, found->operation, event.time)) return;
       end_rendezvous(found->envelope.sender, found->operation, event.time);
+      // Before the death a message that has begun to arrive is there already, as in all runs.
+      if (is_cut(found->envelope.sender, found->operation) && is_dead(found->envelope.sender, event.time)) return;
       end(event.rank, event.operation, event.time);
     }
   }
@@ -258,11 +265,17 @@ class Engine {
     const Time noise = lost(event.rank, event.time, p_.o);
     free = event.time + occupied(p_.o, std::max(bytes_time(of.size, p_.O), bytes_time(of.size, p_.G))) + noise;
     interface = event.time + occupied(p_.g, bytes_time(of.size, p_.G));
+    const bool cut = is_cut(event.sender, event.operation);
+    if (cut) { // nothing comes from L after the death on
+      const Time last = options_.deaths[static_cast<std::size_t>(event.sender)] + p_.L;
+      free = std::min(free, std::max(event.time + p_.o + noise, last));
+      interface = std::min(interface, std::max(event.time + p_.g, last));
+    }
     const auto found = matching_.match({event.rank, event.sender, of.tag}, event.operation, true);
     tell({event.rank, event.sender, event.operation, Kind::receive, of.cpu, event.time, free, noise});
     if (!found) return;
     end_rendezvous(event.sender, event.operation, event.time);
-    end(event.rank, found->operation, free);
+    if (!cut) end(event.rank, found->operation, free);
   }
 
   // The acknowledgement takes no time.
@@ -295,6 +308,7 @@ class Engine {
   const bool mortal_ = !options_.deaths.empty();
   Matching matching_;
   goal::Waits waits_;
+  std::set<std::pair<std::int32_t, std::uint32_t>> cut_; // sends of ranks that die meanwhile
   std::optional<Noise> noise_;
   std::size_t stride_;
   std::vector<Time> free_;

@@ -14,9 +14,10 @@
 // processor alone.
 //
 // A rank that dies at time T starts and ends nothing from T on. A message has left once its last byte has, at
-// o + (s-1) max(O, G) after the start of its send: what left before T arrives, what did not is lost. A message of more
-// than S bytes stays with its sender until a receive takes it: taken from T on, the receive never ends. What arrives at
-// the rank from T on is lost; its sender does not learn of it, but that a send of more than S bytes never ends.
+// o + (s-1) max(O, G) after the start of its send. What left before T arrives. Of a message that is just leaving only
+// the first bytes do: its receive is taken, and never ends. A message of more than S bytes stays with its sender until
+// a receive takes it: taken from T on, the receive never ends, either. What arrives at the rank from T on is lost; its
+// sender does not learn of it, but that a send of more than S bytes never ends.
 #pragma once
 
 #include "goal/deaths.hpp"

@@ -69,7 +69,8 @@ struct FixedPoint {
     const std::int32_t peer = graphs.peer(rank, of.peer);
     const std::uint32_t other = partner(rank, i);
     if (!dead(peer)) return started[at(peer)][other];
-    if (of.kind == Kind::send) return ended_before(rank, i); // the receive took it before
+    if (ended_before(rank, i)) return true;
+    if (of.kind == Kind::send) return false; // no receive took it before
     return left_before(peer, other) && (of.size <= eager || ended_before(peer, other));
   }
   std::uint32_t partner(std::int32_t rank, std::uint32_t i) const {

@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
+#include <random>
 
 namespace kumihimo::loggp {
 namespace {
@@ -31,7 +33,7 @@ ObservedRun with(const goal::Graphs& graphs, std::string_view p, goal::Deaths de
 
 constexpr Time ns = 1000;
 const std::string two =
-    "num_ranks 2\nrank 0 {\na: calc 1000\nb: send 101b to 1\nb requires a\nc: calc 50\nc requires b\n}\n"
+    "num_ranks 2\nrank 0 {\na: calc 1000\nb: send 101b to 1\nb requires a\nc: calc 5000\nc requires b\n}\n"
     "rank 1 {\na: recv 101b from 0\nb: calc 10\nb requires a\n}\n";
 
 // The send starts at 1000; its last byte leaves at 1000 + 1500 + 600 = 3100, and it arrives at 5000, busy until 7100.
@@ -44,6 +46,16 @@ TEST(Deaths, AMessageThatHasLeftArrives) {
   EXPECT_EQ(cut.waiting_directly, 1);
   EXPECT_EQ(cut.chain, (std::vector<std::string>{"rank 1: receive 'a' (101 bytes from rank 0, tag 0)"}));
   EXPECT_EQ(cut.chain_end, 0);
+}
+
+// The send has ended at 1500, since its processor is free; the interface still moves bytes until 2100.
+TEST(Deaths, ARankThatHasDoneAllMayTakeItsLastMessageWithIt) {
+  const goal::Graphs graphs = graphs_of("num_ranks 2\nrank 0 {\nsend 101b to 1\n}\nrank 1 {\nrecv 101b from 0\n}\n");
+  const auto after = *with(graphs, usual, {2000 * ns, never}).aftermath;
+  EXPECT_EQ(after.ranks[0].state, State::complete);
+  EXPECT_EQ(after.waiting_directly, 1);
+  EXPECT_EQ(after.chain_end, 0);
+  EXPECT_EQ(with(graphs, usual, {2101 * ns, never}).aftermath->complete, 2);
 }
 
 TEST(Deaths, WhatIsUnderWayIsLost) {
@@ -147,21 +159,18 @@ Case random_case(std::uint64_t seed) {
   return {std::move(graphs), parameters, *outcome->ends, outcome->last, sends};
 }
 
-// The deaths, and what the golden copy says of them.
+// What the golden copy says of deaths, all at one time.
 goal::Done golden(const Case& of, const goal::Deaths& deaths) {
-  const auto at = [&](std::int32_t rank) { return deaths[static_cast<std::size_t>(rank)]; };
+  const Time death = *std::min_element(deaths.begin(), deaths.end()); // of all that die
   std::vector<bool> dies;
-  for (const Time death : deaths) dies.push_back(death != never);
+  for (const Time each : deaths) dies.push_back(each != never);
+  const auto ended = [&](std::int32_t rank, std::uint32_t i) { return of.ends.of(rank, i) < death; };
   const auto left = [&](std::int32_t rank, std::uint32_t send) {
-    const auto start = of.sends.start.find({rank, send});
     const std::uint64_t bytes = of.graphs.of(rank).operations[send].size;
-    const std::uint64_t more = bytes == 0 ? 0 : (bytes - 1) * std::max(of.parameters.G, of.parameters.O) / 1000;
-    return start->second < at(rank) && start->second + of.parameters.o + more < at(rank);
+    const std::uint64_t more = bytes == 0 ? 0 : ((bytes - 1) * std::max(of.parameters.G, of.parameters.O) + 500) / 1000;
+    return of.sends.start.at({rank, send}) + of.parameters.o + more < death;
   };
-  return goal::FixedPoint{of.graphs, dies,
-                          [&](std::int32_t rank, std::uint32_t i) { return of.ends.of(rank, i) < at(rank); }, left,
-                          of.parameters.S}
-      .solve();
+  return goal::FixedPoint{of.graphs, dies, ended, left, of.parameters.S}.solve();
 }
 
 goal::Deaths deaths_at(const Case& of, std::uint64_t seed) {
