@@ -9,7 +9,7 @@
 #include <map>
 #include <random>
 
-namespace kumihimo::loggp {
+namespace kumihimo::loggp::deaths {
 namespace {
 
 using goal::never;
@@ -267,4 +267,4 @@ TEST(Deaths, AtTheBeginningIsToHaveNoOperations) {
 }
 
 } // namespace
-} // namespace kumihimo::loggp
+} // namespace kumihimo::loggp::deaths

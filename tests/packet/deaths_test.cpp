@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <numeric>
 
-namespace kumihimo::packet {
+namespace kumihimo::packet::deaths {
 namespace {
 
 constexpr Time ns = 1000;
@@ -172,4 +172,4 @@ TEST(PacketDeaths, AfterTheEndChangesNothing) {
 }
 
 } // namespace
-} // namespace kumihimo::packet
+} // namespace kumihimo::packet::deaths

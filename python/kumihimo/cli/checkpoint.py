@@ -218,8 +218,8 @@ def rows(found: dict[str, model.Outcome]) -> list[tuple[str, ...]]:
     by_interval = {of.interval: of for of in found.values()}
     lines = []
     for t in sorted(named):
-        names = [name for name in named[t] if name != "asked" or len(named[t]) == 1]
-        names = [name for name in names if not name.startswith("best ")] or names[:1]
+        names = [name for name in named[t] if not name.startswith("best ")] or named[t][:1]
+        names = [name for name in names if name != "asked" or len(names) == 1]
         lines.append(row(", ".join(names), by_interval[t]))
     return lines
 

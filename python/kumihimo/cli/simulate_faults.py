@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kumihimo.cli import output
-from kumihimo.quantities import counted, seconds_text, share_text
+from kumihimo.quantities import seconds_text, share_text
 
 COLUMNS = (
     *("died at>", "complete>", "until>", "waiting>", "for the dead>", "for others>"),
@@ -51,6 +51,7 @@ def chain(of: dict) -> list[str]:
     links = of["chain"]
     if not links:
         return []
-    left = len(links) - MOST_LINKS
-    shown = links if left <= 1 else [*links[: MOST_LINKS - 1], f"... {counted(left, 'rank')} more", links[-1]]
-    return [*(f"{each} waits" for each in shown), f"rank {of['chain_ends_at_rank']} died"]
+    told = [f"{each} waits" for each in links]
+    if len(told) > MOST_LINKS:
+        told[MOST_LINKS - 1 : -1] = [f"... {len(told) - MOST_LINKS} more ranks"]
+    return [*told, f"rank {of['chain_ends_at_rank']} died"]
