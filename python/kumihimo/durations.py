@@ -22,10 +22,10 @@ def parse_duration(text: str, name: str, *, may_be_zero: bool = False) -> float:
     return seconds
 
 
-def duration_text(seconds: float) -> str:
-    """Three digits in the unit that suits: "26.5 h", "4 d", "152 ms"."""
+def duration_text(seconds: float, digits: int = 3) -> str:
+    """In the unit that suits: "26.5 h", "4 d", "152 ms". `digits`: at most, of minutes and more."""
     for unit, factor in _LONG.items():
         if seconds >= 2 * factor:
             number = seconds / factor
-            return f"{number:,.0f} {unit}" if number >= 99.95 else f"{number:.3g} {unit}"
+            return f"{number:,.0f} {unit}" if number >= 10**digits - 0.5 else f"{number:.{digits}g} {unit}"
     return seconds_text(seconds)

@@ -26,6 +26,7 @@ MOST_NODES = 10**9
 MOST_DRAWN = 10**7  # failures that --simulate draws
 FACTORS = (1 / 8, 1 / 4, 1 / 2, 2, 4, 8)  # of the best interval, in the table
 COLUMNS = ("interval", "work>", "expected time>", "efficiency>", "failures>", "checkpoints>", "lost work>", "restarts>")
+DIGITS = 4  # of expected times, which differ little
 TINIEST = 1e-9  # the least interval, as a share of the work
 
 
@@ -193,16 +194,16 @@ def number_text(number: float) -> str:
 
 
 def time_text(seconds: float) -> str:
-    return duration_text(seconds) if seconds < 1e15 else "never"
+    return duration_text(seconds, DIGITS) if seconds < 1e15 else "never"
 
 
 def row(name: str, of: model.Outcome) -> tuple[str, ...]:
     if of.seconds >= 1e15:
-        return (name, time_text(of.interval), "never", share_text(0), "", "", "", "")
+        return (name, duration_text(of.interval), "never", share_text(0), "", "", "", "")
     parts = (of.checkpoints, of.lost, of.restarts)
     return (
         name,
-        time_text(of.interval),
+        duration_text(of.interval),
         time_text(of.seconds),
         share_text(of.efficiency),
         number_text(of.failures),
@@ -248,13 +249,13 @@ def lines(
         told.append(f"a checkpoint every {duration_text(of.interval)} of work: the program practically never ends")
     else:
         told += [
-            f"a checkpoint every {duration_text(of.interval)} of work: {duration_text(of.seconds)} expected, "
+            f"a checkpoint every {duration_text(of.interval)} of work: {time_text(of.seconds)} expected, "
             f"efficiency {share_text(of.efficiency)}, {number_text(of.failures)} failures",
             f"checkpoints {share_text(of.checkpoints / of.seconds)}, lost work {share_text(of.lost / of.seconds)}, "
             f"restarts {share_text(of.restarts / of.seconds)} of the time",
         ]
     if simulated is not None:
-        times = [duration_text(t) for t in (simulated.seconds, simulated.low, simulated.high)]
+        times = [duration_text(t, DIGITS) for t in (simulated.seconds, simulated.low, simulated.high)]
         told.append(
             f"{simulated.runs} simulated runs: {times[0]} on average (95 % interval {times[1]} to {times[2]}), nine of "
             f"ten within {duration_text(simulated.quantile_5)} to {duration_text(simulated.quantile_95)}"
