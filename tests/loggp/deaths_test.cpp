@@ -140,6 +140,7 @@ struct Sends : Observer {
 struct Case {
   goal::Graphs graphs;
   Parameters parameters;
+  std::optional<NoiseModel> noise;
   goal::Ends ends; // without faults
   Time last = 0;
   Sends sends;
@@ -152,11 +153,13 @@ Case random_case(std::uint64_t seed) {
   const Parameters parameters = *parse_parameters(letters[seed % 4], {});
   Sends sends;
   EngineOptions options;
+  if (seed % 7 == 0)
+    options.noise = NoiseModel{}, options.noise->length = 300 * ns, options.noise->interval = 2000 * ns;
   options.observers.push_back(&sends);
   options.deaths.assign(static_cast<std::size_t>(graphs.ranks()), never);
   auto outcome = run(graphs, parameters, options);
   EXPECT_TRUE(outcome) << outcome.error().sentence();
-  return {std::move(graphs), parameters, *outcome->ends, outcome->last, sends};
+  return {std::move(graphs), parameters, options.noise, *outcome->ends, outcome->last, sends};
 }
 
 // What the golden copy says of deaths, all at one time.
@@ -191,7 +194,7 @@ TEST(Deaths, WhichOperationsEndIsWhatTheGraphsSay) {
     const Case of = random_case(seed);
     const goal::Deaths deaths = deaths_at(of, seed);
     EngineOptions options;
-    options.deaths = deaths;
+    options.deaths = deaths, options.noise = of.noise;
     const auto outcome = run(of.graphs, of.parameters, options);
     ASSERT_TRUE(outcome);
     const goal::Done expected = golden(of, deaths);
@@ -224,7 +227,7 @@ TEST(Deaths, TheGoldenCopyCatchesWrongEngines) {
     forgotten += goal::done(of.graphs, of.ends) != expected;
     const auto sabotaged = [&](const goal::Deaths& wrong) {
       EngineOptions options;
-      options.deaths = wrong;
+      options.deaths = wrong, options.noise = of.noise;
       return goal::done(of.graphs, *run(of.graphs, of.parameters, options)->ends) != expected;
     };
     goal::Deaths late = deaths, shifted = deaths;
@@ -241,6 +244,7 @@ TEST(Deaths, AfterTheEndChangesNothing) {
   for (std::uint64_t seed = 0; seed < 40; ++seed) {
     const Case of = random_case(seed);
     EngineOptions options;
+    options.noise = of.noise;
     options.deaths.assign(static_cast<std::size_t>(of.graphs.ranks()), of.last + 1);
     const auto outcome = run(of.graphs, of.parameters, options);
     EXPECT_EQ(goal::done(of.graphs, *outcome->ends), goal::done(of.graphs, of.ends)) << seed;

@@ -94,15 +94,17 @@ Case random_case(std::uint64_t seed) {
   std::vector<std::int32_t> nodes = one_each(graphs);
   if (seed % 3 == 0)
     for (auto& node : nodes) node /= 2; // two ranks a node
+  const std::string network =
+      seed % 2 ? "injection_bandwidth = { value = \"1 GB/s\", published = \"a\" }\n" : std::string();
   const char* const shapes[] = {"8", "4x2", "3x3m"};
-  const Machine machine = torus(shapes[seed % 3], seed % 2 ? "injection_bandwidth = { value = \"1 GB/s\", published = "
-                                                             "\"a\" }\n"
-                                                           : "");
+  const bool tree = seed % 5 == 0;
+  const Machine on = tree ? machine("family = \"fat_tree\"\narity = \"4x2\"\nparents = \"1x2\"", network)
+                          : torus(shapes[seed % 3], network);
   Options options;
   options.packet_bytes = 512;
-  if (seed % 4 == 0) options.routing = Routing::adaptive;
-  GraphOutcome outcome = with(machine, graphs, nodes, {{0, goal::never}}, options);
-  return {std::move(graphs), std::move(nodes), machine, std::move(outcome), options};
+  if (seed % 4 == 0 && !tree) options.routing = Routing::adaptive;
+  GraphOutcome outcome = with(on, graphs, nodes, {{0, goal::never}}, options);
+  return {std::move(graphs), std::move(nodes), on, std::move(outcome), options};
 }
 
 goal::Done golden(const Case& of, const NodeDeath& death) {
