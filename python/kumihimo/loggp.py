@@ -28,6 +28,8 @@ class Settings:
     by_rank: bool = False
     timeline: bool = False
     timelines: list[tuple[str, int]] = field(default_factory=list)  # of the runs, and what each leaves out
+    page: bool = False
+    maps: list = field(default_factory=list)  # of the runs: over_time.Map
 
 
 def settings(
@@ -127,6 +129,12 @@ def run(graphs: _goal.Graphs, asked: Settings, *, loggopsim_order: bool = False)
         members["by_rank"] = [{**_times(of), "operations": of.operations} for of in each]
     if asked.timeline:
         asked.timelines.append((ran.timeline, ran.left_out))
+    if asked.page:
+        from kumihimo import over_time
+
+        sizes = over_time.MOST_ROWS, over_time.BINS
+        late = _loggp.delays(graphs, asked.parameters, asked.noise, *sizes, loggopsim_order)
+        asked.maps.append(over_time.of_noise(late.seconds, late.ranks_of_group, graphs.ranks, late.bin_seconds))
     return {**members, "wall_seconds": time.perf_counter() - started}
 
 

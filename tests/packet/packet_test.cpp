@@ -157,6 +157,45 @@ std::vector<Message> random_messages(std::mt19937& random, std::int32_t nodes, i
   return messages;
 }
 
+// The same run with and without: classes are the sums of their links, and a link's busy time that of its bytes.
+TEST(Packet, LinksOverTimeAddUpToTheirClasses) {
+  std::mt19937 random(7);
+  const Machine m = torus("4x3x2");
+  const std::vector<Message> messages = random_messages(random, 24, 80);
+  Options options = small_packets(1000);
+  options.bins = 16;
+  const Traffic by_class = outcome_of(m, messages, options).traffic;
+  EXPECT_TRUE(by_class.link_utilisation.empty());
+  options.links_over_time = true;
+  const Traffic traffic = outcome_of(m, messages, options).traffic;
+  ASSERT_EQ(traffic.classes.size(), 1U);
+  const std::vector<double>& all = traffic.classes[0].utilisation;
+  ASSERT_EQ(all.size(), by_class.classes[0].utilisation.size());
+  ASSERT_EQ(traffic.link_utilisation.size(), traffic.link_bytes.size() * all.size());
+  for (std::size_t bin = 0; bin < all.size(); ++bin) {
+    EXPECT_NEAR(all[bin], by_class.classes[0].utilisation[bin], 1e-12);
+    double sum = 0;
+    for (std::size_t link = 0; link < traffic.link_bytes.size(); ++link)
+      sum += static_cast<double>(traffic.link_utilisation[link * all.size() + bin]);
+    EXPECT_NEAR(sum / static_cast<double>(traffic.links), all[bin], 1e-6);
+  }
+  for (std::size_t link = 0; link < traffic.link_bytes.size(); ++link) {
+    double busy = 0; // nanoseconds
+    for (std::size_t bin = 0; bin < all.size(); ++bin)
+      busy += static_cast<double>(traffic.link_utilisation[link * all.size() + bin]) *
+              static_cast<double>(traffic.bin) / 1000;
+    EXPECT_NEAR(busy, static_cast<double>(traffic.link_bytes[link]), 0.01 + 1e-4 * busy);
+  }
+}
+
+TEST(Packet, ThePictureOfLinksHasALimit) {
+  Options options;
+  options.links_over_time = true, options.bins = 1 << 20;
+  const auto refused = run(torus("8x8x8"), {}, options);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().sentence().find("67108864 cells"), std::string::npos) << refused.error().sentence();
+}
+
 // What is compared, so that a test of the comparison can change it.
 bool as_golden(const RawOutcome& outcome, const Golden::Result& golden) {
   const Traffic& traffic = outcome.traffic;
