@@ -8,50 +8,58 @@
 namespace kumihimo::loggp {
 namespace {
 
-// The ends of each rank's work so far: the n-th number is when n pieces of work have ended, if they end in their order.
+// When each piece of work ends: of each operation, and of the arrival of each message at its receiver.
 class Ends : public Observer {
  public:
-  explicit Ends(std::int32_t ranks) : of_rank_(static_cast<std::size_t>(ranks)) {}
-
-  void busy(const Work& work) override {
-    std::vector<Time>& of = of_rank_[static_cast<std::size_t>(work.rank)];
-    of.push_back(of.empty() ? work.end : std::max(of.back(), work.end));
+  explicit Ends(const goal::Graphs& graphs) {
+    for (std::int32_t rank = 0; rank < graphs.ranks(); ++rank) of_rank_.emplace_back(graphs.of(rank).operations.size());
   }
-  const std::vector<Time>& of(std::size_t rank) const { return of_rank_[rank]; }
+  void busy(const Work& work) override { of(work) = work.end; }
+  Time& of(const Work& work) {
+    const bool arrives = work.kind == goal::Kind::receive;
+    Pair& pair = of_rank_[static_cast<std::size_t>(arrives ? work.peer : work.rank)][work.operation];
+    return arrives ? pair.arrival : pair.own;
+  }
 
  private:
-  std::vector<std::vector<Time>> of_rank_;
+  struct Pair {
+    Time own = 0, arrival = 0;
+  };
+  std::vector<std::vector<Pair>> of_rank_; // by operation
 };
 
 class Delays : public Observer {
  public:
-  Delays(const Ends& quiet, std::int32_t ranks, DelayMap& map)
-      : quiet_(quiet), map_(map), done_(static_cast<std::size_t>(ranks)), end_(static_cast<std::size_t>(ranks)),
-        delay_(static_cast<std::size_t>(ranks)), column_(static_cast<std::size_t>(ranks)) {}
+  Delays(Ends& quiet, std::int32_t ranks) : quiet_(quiet), of_rank_(static_cast<std::size_t>(ranks)) {}
 
   void busy(const Work& work) override {
-    const auto rank = static_cast<std::size_t>(work.rank);
-    const Time without = quiet_.of(rank)[done_[rank]++];
-    end_[rank] = std::max(end_[rank], work.end);
-    fill(rank, std::min(map_.bins, static_cast<std::size_t>(without / map_.bin)));
-    delay_[rank] = end_[rank] - std::min(end_[rank], without);
+    of_rank_[static_cast<std::size_t>(work.rank)].push_back({quiet_.of(work), work.end});
   }
-  void finish() {
-    for (std::size_t rank = 0; rank < done_.size(); ++rank) fill(rank, map_.bins);
+  void fill(DelayMap& map) {
+    for (std::size_t rank = 0; rank < of_rank_.size(); ++rank) {
+      std::vector<Piece>& pieces = of_rank_[rank];
+      std::sort(pieces.begin(), pieces.end(), [](const Piece& a, const Piece& b) { return a.quiet < b.quiet; });
+      Time* const row = &map.latest[rank / static_cast<std::size_t>(map.group) * map.bins];
+      std::size_t column = 0; // first that is not filled
+      Time end = 0, delay = 0;
+      const auto fill_until = [&](std::size_t until) {
+        for (; column < until; ++column) row[column] = std::max(row[column], delay);
+      };
+      for (const Piece& piece : pieces) {
+        fill_until(static_cast<std::size_t>(piece.quiet / map.bin));
+        end = std::max(end, piece.end);
+        delay = end - std::min(end, piece.quiet);
+      }
+      fill_until(map.bins);
+    }
   }
 
  private:
-  // The bins in which the rank's delay is what it has been: up to one in which it changes.
-  void fill(std::size_t rank, std::size_t until) {
-    Time* const row = &map_.latest[rank / static_cast<std::size_t>(map_.group) * map_.bins];
-    for (; column_[rank] < until; ++column_[rank]) row[column_[rank]] = std::max(row[column_[rank]], delay_[rank]);
-  }
-
-  const Ends& quiet_;
-  DelayMap& map_;
-  std::vector<std::size_t> done_; // by rank: pieces of work
-  std::vector<Time> end_, delay_;
-  std::vector<std::size_t> column_; // first that is not filled
+  struct Piece {
+    Time quiet = 0, end = 0;
+  };
+  Ends& quiet_;
+  std::vector<std::vector<Piece>> of_rank_;
 };
 
 std::uint64_t work_of(const goal::Graphs& graphs) {
@@ -68,7 +76,7 @@ Result<DelayMap> delays(const goal::Graphs& graphs, const Parameters& parameters
   if (const std::uint64_t work = work_of(graphs); work > most_observed)
     return not_applicable(fmt::format("the picture of noise may have at most {} operations", most_observed), work,
                           "take fewer ranks");
-  Ends quiet(graphs.ranks());
+  Ends quiet(graphs);
   EngineOptions without = options;
   without.noise.reset();
   without.observers.push_back(&quiet);
@@ -81,11 +89,11 @@ Result<DelayMap> delays(const goal::Graphs& graphs, const Parameters& parameters
   map.bin = free.last / bins + 1;
   map.bins = static_cast<std::size_t>(free.last / map.bin) + 1;
   map.latest.resize(map.groups * map.bins);
-  Delays delays(quiet, graphs.ranks(), map);
+  Delays delays(quiet, graphs.ranks());
   EngineOptions with = options;
   with.observers.push_back(&delays);
   TRY(run(graphs, parameters, with));
-  delays.finish();
+  delays.fill(map);
   return map;
 }
 

@@ -20,14 +20,11 @@ goal::Graphs barrier(std::int32_t ranks) {
 
 Parameters parameters() { return *parse_parameters("L=1000,o=100,g=100,G=0,O=0,S=65535", {}); }
 
-// One detour of 50 us at the start of rank 0, or of all ranks.
-EngineOptions one_detour(std::int32_t every, Time start = 0) {
+EngineOptions noise_of(NoiseModel::Kind kind, Time length, Time interval, std::uint64_t seed, std::int32_t every = 1) {
   EngineOptions options;
   options.noise.emplace();
-  options.noise->kind = NoiseModel::Kind::trace;
-  options.noise->detours = {{start, 50'000'000}};
-  options.noise->interval = 1'000'000'000'000;
-  options.noise->cosched = true, options.noise->every = every;
+  options.noise->kind = kind, options.noise->length = length, options.noise->interval = interval;
+  options.noise->seed = seed, options.noise->every = every;
   return options;
 }
 
@@ -37,28 +34,34 @@ DelayMap delays_of(const goal::Graphs& graphs, const EngineOptions& options, std
   return *std::move(map);
 }
 
-// A round of dissemination doubles the ranks that a late one has reached.
+// A round of dissemination doubles the ranks that a late one has reached. The detour of rank 0 begins during its first
+// send, if the seed says so, and takes up to 50 us; the barrier takes some 7 us. That send leaves in time, as in
+// LogGOPSim: those of the rounds with distances 2, 4 ... are late.
 TEST(Delays, ALateRankReachesTwiceAsManyWithEachRound) {
   const goal::Graphs graphs = barrier(32);
-  const DelayMap map = delays_of(graphs, one_detour(32), 32, 4000);
+  DelayMap map;
+  Time least = 0; // of the delays that count
+  for (std::uint64_t seed = 1; least < 10'000'000 && seed < 100; ++seed) {
+    map = delays_of(graphs, noise_of(NoiseModel::Kind::periodic, 50'000'000, 100'000'000, seed, 32), 32, 4000);
+    const std::size_t first_work = parameters().o / map.bin;
+    least = map.latest[first_work + 1] / 2;
+  }
+  ASSERT_GE(least, 10'000'000U);
   std::set<int> counts;
   for (std::size_t bin = 0; bin < map.bins; ++bin) {
     int late = 0;
-    for (std::size_t rank = 0; rank < 32; ++rank) late += map.latest[rank * map.bins + bin] > 40'000'000;
+    for (std::size_t rank = 0; rank < 32; ++rank) late += map.latest[rank * map.bins + bin] > least;
     if (late > 0) counts.insert(late);
     for (int r = 0; r < 32 && late > 0; ++r)
-      EXPECT_EQ(map.latest[static_cast<std::size_t>(r) * map.bins + bin] > 40'000'000, r < late)
-          << "not the " << late << " ranks behind rank 0, in bin " << bin;
+      EXPECT_EQ(map.latest[static_cast<std::size_t>(r) * map.bins + bin] > least, r % 2 == 0 && r < 2 * late)
+          << "rank " << r << " of " << late << " late ones, in bin " << bin;
   }
-  EXPECT_EQ(counts, (std::set<int>{1, 2, 4, 8, 16, 32}));
+  EXPECT_EQ(counts, (std::set<int>{1, 2, 4, 8, 16}));
 }
 
 TEST(Delays, AtTheEndAreTheDifferencesOfBothRuns) {
   const goal::Graphs graphs = barrier(24);
-  EngineOptions options;
-  options.noise.emplace();
-  options.noise->kind = NoiseModel::Kind::exponential;
-  options.noise->interval = 3'000'000, options.noise->length = 700'000, options.noise->seed = 5;
+  const EngineOptions options = noise_of(NoiseModel::Kind::exponential, 700'000, 3'000'000, 5);
   const DelayMap map = delays_of(graphs, options, 24, 16);
   const auto free = run(graphs, parameters()), noisy = run(graphs, parameters(), options);
   ASSERT_TRUE(free && noisy);
@@ -76,9 +79,9 @@ TEST(Delays, AtTheEndAreTheDifferencesOfBothRuns) {
   }
 }
 
-TEST(Delays, NoiseAfterTheEndDelaysNothing) {
-  const DelayMap map = delays_of(barrier(8), one_detour(1, 900'000'000'000), 8, 10);
-  for (const Time delay : map.latest) EXPECT_EQ(delay, 0U);
+TEST(Delays, NoiseOfNoRankDelaysNothing) {
+  EngineOptions options = noise_of(NoiseModel::Kind::exponential, 1000, Time{1} << 60, 5);
+  for (const Time delay : delays_of(barrier(8), options, 8, 10).latest) EXPECT_EQ(delay, 0U);
 }
 
 } // namespace

@@ -168,22 +168,24 @@ TEST(Packet, LinksOverTimeAddUpToTheirClasses) {
   EXPECT_TRUE(by_class.link_utilisation.empty());
   options.links_over_time = true;
   const Traffic traffic = outcome_of(m, messages, options).traffic;
-  ASSERT_EQ(traffic.classes.size(), 1U);
-  const std::vector<double>& all = traffic.classes[0].utilisation;
-  ASSERT_EQ(all.size(), by_class.classes[0].utilisation.size());
-  ASSERT_EQ(traffic.link_utilisation.size(), traffic.link_bytes.size() * all.size());
-  for (std::size_t bin = 0; bin < all.size(); ++bin) {
-    EXPECT_NEAR(all[bin], by_class.classes[0].utilisation[bin], 1e-12);
-    double sum = 0;
-    for (std::size_t link = 0; link < traffic.link_bytes.size(); ++link)
-      sum += static_cast<double>(traffic.link_utilisation[link * all.size() + bin]);
-    EXPECT_NEAR(sum / static_cast<double>(traffic.links), all[bin], 1e-6);
+  const std::size_t links = traffic.link_bytes.size(), bins = traffic.classes.front().utilisation.size();
+  ASSERT_EQ(traffic.link_utilisation.size(), links * bins);
+  const auto share = [&](std::size_t link, std::size_t bin) {
+    return static_cast<double>(traffic.link_utilisation[link * bins + bin]);
+  };
+  for (std::size_t bin = 0; bin < bins; ++bin) {
+    double sum = 0, of_classes = 0;
+    for (std::size_t link = 0; link < links; ++link) sum += share(link, bin);
+    for (std::size_t c = 0; c < traffic.classes.size(); ++c) {
+      const double use = traffic.classes[c].utilisation[bin];
+      EXPECT_NEAR(use, by_class.classes[c].utilisation[bin], 1e-12);
+      of_classes += use * static_cast<double>(traffic.classes[c].links);
+    }
+    EXPECT_NEAR(sum, of_classes, 1e-5);
   }
-  for (std::size_t link = 0; link < traffic.link_bytes.size(); ++link) {
-    double busy = 0; // nanoseconds
-    for (std::size_t bin = 0; bin < all.size(); ++bin)
-      busy += static_cast<double>(traffic.link_utilisation[link * all.size() + bin]) *
-              static_cast<double>(traffic.bin) / 1000;
+  for (std::size_t link = 0; link < links; ++link) {
+    double busy = 0; // nanoseconds, one a byte
+    for (std::size_t bin = 0; bin < bins; ++bin) busy += share(link, bin) * static_cast<double>(traffic.bin) / 1000;
     EXPECT_NEAR(busy, static_cast<double>(traffic.link_bytes[link]), 0.01 + 1e-4 * busy);
   }
 }

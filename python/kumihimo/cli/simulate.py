@@ -205,7 +205,9 @@ def simulate_programs(
     if model == "packet":
         from kumihimo import packet
 
-        result = progress.run_interruptible(lambda: packet.predict_programs(those, job, placement, packets, links, maps))
+        result = progress.run_interruptible(
+            lambda: packet.predict_programs(those, job, placement, packets, links, maps)
+        )
     else:
         result = progress.run_interruptible(lambda: programs.predicted(those, job, placement, model, links))
     result["machine"] = job.machine.name

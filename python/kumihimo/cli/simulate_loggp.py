@@ -59,7 +59,6 @@ class Model:
         if left_out:
             output.message(f"{self.timeline} lacks the last {quantities.counted(left_out, 'event')}: take fewer ranks")
 
-
     def write_page(self, result: dict, job: _machine.Job | None) -> None:
         if self.page is not None:
             simulate_page.write(self.page, result, self.settings.maps, on(job).removeprefix(" on "))

@@ -54,7 +54,9 @@ def of_links(machine: _machine.Machine, utilisation: Sequence[Sequence[float]], 
             label = part[0][0] if len(part) == 1 else f"{part[0][0]} and the next {len(part) - 1}"
             rows.append(Row(label, [round(max(values), 4) for values in zip(*(of for _, of in part))]))
     row = "a link" if each == 1 else f"the busiest of {each} links"
-    return Map("Links over time", "share of the time in which a link is busy", "share", row, "time", bin_seconds, rows, groups)
+    return Map(
+        "Links over time", "share of the time in which a link is busy", "share", row, "time", bin_seconds, rows, groups
+    )
 
 
 def direction(name: str) -> str:

@@ -13,7 +13,20 @@ from kumihimo import over_time
 
 spec = importlib.util.spec_from_file_location("browser", Path(__file__).parents[1] / "report" / "browser.py")
 
-PACKETS = ("simulate", "allreduce", "-m", "k-computer", "-s", "4x3x2", "-b", "256KiB", "--model", "packet", "-a", "ring")
+PACKETS = (
+    "simulate",
+    "allreduce",
+    "-m",
+    "k-computer",
+    "-s",
+    "4x3x2",
+    "-b",
+    "256KiB",
+    "--model",
+    "packet",
+    "-a",
+    "ring",
+)
 NOISE = ("simulate", "barrier", "--model", "loggp", "-p", "64", "-a", "dissemination")
 LETTERS = ("--loggops", "L=2500,o=1500,g=1000,G=6,O=0,S=65535", "--noise", "periodic:10us/100us")
 
@@ -47,7 +60,7 @@ def test_a_row_of_many_links_is_the_busiest():
     shares = [[(number % 7) / 7] for number in range(2000)]
     shown = over_time.of_links(Machine(), shares, 0.5)
     assert len(shown.rows) <= over_time.MOST_ROWS + 2 and sum(count for _, count in shown.groups) == len(shown.rows)
-    assert shown.row.startswith("the busiest of ") and shown.rows[0].label.startswith("+x at (1) and the next ")
+    assert shown.row.startswith("the busiest of ") and shown.rows[0].label.startswith("-x at (0) and the next ")
     assert max(row.values[0] for row in shown.rows) == pytest.approx(6 / 7, abs=1e-4)
 
 
@@ -64,7 +77,9 @@ def test_busy_time_of_the_links_is_that_of_the_result(kumihimo, tmp_path):
     carrying = sum(load > 0 for load in result["link_bytes"])
     assert result["page"] == "page.html" and len(shown["rows"]) == carrying
     (of_class,) = result["utilisation"]["by_class"].values()
-    mean = [sum(row["values"][at] for row in shown["rows"]) / of_class["links"] for at in range(len(of_class["shares"]))]
+    mean = [
+        sum(row["values"][at] for row in shown["rows"]) / of_class["links"] for at in range(len(of_class["shares"]))
+    ]
     assert mean == pytest.approx(of_class["shares"], abs=1e-4)
 
 
@@ -94,7 +109,10 @@ def test_a_page_in_a_browser(kumihimo, browser, tmp_path, words, width, dark):
 @pytest.mark.parametrize(
     ("words", "error"),
     [
-        ((*PACKETS[:8], "--page", "p.html"), "--page needs a model that knows time, packet or loggp (got --model flow)"),
+        (
+            (*PACKETS[:8], "--page", "p.html"),
+            "--page needs a model that knows time, packet or loggp (got --model flow)",
+        ),
         ((*NOISE, *LETTERS[:2], "--page", "p.html"), "--noise is missing"),
         ((*PACKETS, "-b", "1KiB,2KiB", "--page", "p.html"), "--page must be of one run (got 2)"),
         ((*PACKETS, "--page", "no/such/p.html"), "the file must be writable"),
