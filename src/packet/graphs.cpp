@@ -35,9 +35,9 @@ template <class Net, class Matching>
 class Hosts {
  public:
   Hosts(const goal::Graphs& graphs, std::span<const std::int32_t> nodes, const Software& software,
-        const LocalCopies& copies, Net& network, Matching matching)
-      : graphs_(graphs), nodes_(nodes), software_(software), copies_(copies), network_(network),
-        matching_(std::move(matching)), waits_(graphs.ranks()),
+        const LocalCopies& copies, Net& network, Matching matching, bool waits_for_receive)
+      : waits_for_receive_(waits_for_receive), graphs_(graphs), nodes_(nodes), software_(software), copies_(copies),
+        network_(network), matching_(std::move(matching)), waits_(graphs.ranks()),
         stride_(static_cast<std::size_t>(graphs.cpus() + graphs.nics())),
         servers_(stride_ * static_cast<std::size_t>(graphs.ranks())) {
     outcome_.end.resize(static_cast<std::size_t>(graphs.ranks()));
@@ -78,7 +78,8 @@ class Hosts {
   }
 
  private:
-  enum class Step : std::uint8_t { start, next, hand_over, arrive }; // next: what waits for the operation's server
+  // matched: of a send whose receive is posted. next: of what waits for the operation's server.
+  enum class Step : std::uint8_t { start, matched, next, hand_over, arrive };
   struct Event {
     Time time = 0;
     std::uint64_t order = 0; // of equal times the lower one is first
@@ -142,6 +143,7 @@ class Hosts {
     const goal::Operation& of = operation(event.step == Step::arrive ? event.sender : event.rank, event.operation);
     switch (event.step) {
     case Step::start: return start(event, of);
+    case Step::matched: return wait_for_server(event, of);
     case Step::next: return start_next(event.rank, server(event.rank, of));
     case Step::hand_over: return hand_over(event, of);
     case Step::arrive: return arrive(event, of);
@@ -150,6 +152,15 @@ class Hosts {
 
   void start(const Event& event, const goal::Operation& of) {
     if (of.kind == Kind::receive) return receive(event, of);
+    if (waits_for_receive_ && of.kind == Kind::send) {
+      const goal::Envelope envelope{graphs_.peer(event.rank, of.peer), event.rank, of.tag};
+      const auto found = matching_.match(envelope, event.operation, true);
+      if (!found) return;
+      receive_of_[key_of(event.rank, event.operation)] = found->operation;
+    }
+    wait_for_server(event, of);
+  }
+  void wait_for_server(const Event& event, const goal::Operation& of) {
     Server& by = server(event.rank, of);
     if (by.waiting.empty() && by.free <= now_) return serve(event.rank, event.operation, by);
     by.waiting.push_back(event.operation);
@@ -172,7 +183,12 @@ class Hosts {
   void receive(const Event& event, const goal::Operation& of) {
     dependents(event.rank, of.first + of.after_end, of.after_start, now_);
     const std::int32_t sender = graphs_.peer(event.rank, of.peer);
-    if (matching_.match({event.rank, sender, of.tag}, event.operation, false)) end(event.rank, event.operation, now_);
+    const auto found = matching_.match({event.rank, sender, of.tag}, event.operation, false);
+    if (!found) return;
+    if (!waits_for_receive_) return end(event.rank, event.operation, now_);
+    const std::int32_t from = found->envelope.sender;
+    receive_of_[key_of(from, found->operation)] = event.operation;
+    push(now_, from, found->operation, Step::matched);
   }
 
   void hand_over(const Event& event, const goal::Operation& of) {
@@ -215,10 +231,21 @@ class Hosts {
     push(time, receiver, message.send, Step::arrive, message.sender);
   }
   void arrive(const Event& event, const goal::Operation& of) {
+    if (waits_for_receive_) {
+      const auto at = receive_of_.find(key_of(event.sender, event.operation));
+      const std::uint32_t receive = at->second;
+      receive_of_.erase(at);
+      return end(event.rank, receive, now_);
+    }
     if (const auto found = matching_.match({event.rank, event.sender, of.tag}, event.operation, true))
       end(event.rank, found->operation, now_);
   }
 
+  static std::uint64_t key_of(std::int32_t rank, std::uint32_t operation) {
+    return static_cast<std::uint64_t>(static_cast<std::uint32_t>(rank)) << 32 | operation;
+  }
+
+  const bool waits_for_receive_;
   const goal::Graphs& graphs_;
   std::span<const std::int32_t> nodes_;
   const Software software_;
@@ -232,6 +259,7 @@ class Hosts {
   std::vector<UnderWay> under_way_; // by the network's name of the message
   std::vector<UnderWay> sent_;
   std::unordered_map<std::uint64_t, Channel> channels_;
+  std::unordered_map<std::uint64_t, std::uint32_t> receive_of_; // by a send that waited for it, which is under way
   Time now_ = 0;
   std::uint64_t order_ = 0, wanted_ = 0;
   GraphOutcome outcome_;
@@ -258,8 +286,12 @@ Result<GraphOutcome> run(const Machine& machine, const goal::Graphs& graphs, std
   const LocalCopies copies(machine);
   return with_network(fabric, options, [&](auto& network) -> Result<GraphOutcome> {
     if (graphs.has_wildcards())
-      return Hosts(graphs, nodes, software, copies, network, goal::ListMatching(graphs.ranks())).run();
-    return Hosts(graphs, nodes, software, copies, network, goal::NearMatching(graphs.ranks())).run();
+      return Hosts(graphs, nodes, software, copies, network, goal::ListMatching(graphs.ranks()),
+                   options.waits_for_receive)
+          .run();
+    return Hosts(graphs, nodes, software, copies, network, goal::NearMatching(graphs.ranks()),
+                 options.waits_for_receive)
+        .run();
   });
 }
 

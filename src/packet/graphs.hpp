@@ -4,11 +4,11 @@
 //            may take the message, after those before it from the interface to the same rank have left the node. It
 //            ends when its last byte has left the node.
 //   receive  ends when it has been posted, and the machine's relay_latency after the last packet has arrived; of a
-//   message
-//            longer than eager_bytes, rendezvous_latency later.
+//            message longer than eager_bytes, rendezvous_latency later.
 //   calc     occupies its processor.
 //
-// Messages are sent whether or not a receive is posted. Between ranks of one node a message is a copy.
+// Messages are sent whether or not a receive is posted, unless the options say that a send waits for it. Between ranks
+// of one node a message is a copy.
 #pragma once
 
 #include "goal/graph.hpp"

@@ -24,6 +24,7 @@ struct Options {
   std::uint64_t seed = 1;          // of the first turns of the arbiters
   std::int32_t bins = 128;         // at most, of the utilisation over time
   bool links_over_time = false;    // utilisation of each link, not of classes alone
+  bool waits_for_receive = false;  // graphs: a send starts once its receive is posted
 };
 
 // A message of raw traffic, from one node to another.
