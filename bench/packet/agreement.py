@@ -16,15 +16,20 @@ from pathlib import Path
 KUMIHIMO = Path(sys.executable).parent / "kumihimo"
 SHAPES = ("4x4x4", "8x4x8", "8x8x8", "16x8x8")  # 64 to 1,024 nodes
 PACKET_BYTES = 2048
+LINKS_ALONE = str(Path(__file__).parents[2] / "docs" / "links-alone.toml")
 LEAST = 64  # packets of a step
 
 
 def predicted(shape: str, size: str, algorithm: str, model: str, *words: str) -> dict:
     """An allreduce on the K computer."""
     asked = ("simulate", "allreduce", "-m", "k-computer", "-s", shape, "-b", size, "-a", algorithm, "--model", model)
-    ended = subprocess.run([KUMIHIMO, *asked, *words, "--json"], check=True, capture_output=True, text=True)
-    (only,) = json.loads(ended.stdout)["results"]
+    (only,) = run(*asked, *words)
     return only
+
+
+def run(*words: str) -> list[dict]:
+    ended = subprocess.run([KUMIHIMO, *words, "--json"], check=True, capture_output=True, text=True)
+    return json.loads(ended.stdout)["results"]
 
 
 def agreement() -> None:
@@ -55,12 +60,40 @@ def contention(shape: str, packet_bytes: int) -> None:
         print(f"| {algorithm} | {cells} | {packet['seconds'] / flow['seconds']:.3f} |", flush=True)
 
 
+def pacing(shape: str) -> None:
+    """Of alltoalls on a torus whose links alone cost time."""
+    print(f"\n## Alltoall of 64 KiB blocks on {shape}, links alone, packets of 512 bytes: share of the bound\n")
+    print("| buffers | paced | without gaps | pairwise | all at once |\n|---|---|---|---|---|")
+    for buffers in (4, 16):
+        cells = []
+        for words in (("paced",), ("paced", "--gap", "0"), ("pairwise",), ("linear",)):
+            asked = (
+                "simulate",
+                "alltoall",
+                "-m",
+                LINKS_ALONE,
+                "-s",
+                shape,
+                "-b",
+                "64KiB",
+                "--model",
+                "packet",
+                "-a",
+                *words,
+            )
+            (found,) = run(*asked, "--packet-bytes", "512", "--buffer-packets", str(buffers))
+            cells.append(f"{100 * found['bound_seconds'] / found['seconds']:.1f} %")
+        print(f"| {buffers} packets | {' | '.join(cells)} |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--largest", action="store_true")
     asked = parser.parse_args()
     agreement()
     contention("16x6x8", PACKET_BYTES)
+    for shape in ("8x8", "9x9"):
+        pacing(shape)
     if asked.largest:
         contention("48x6x32", 8192)
 

@@ -21,6 +21,7 @@ struct Software {
   Time send = 0, receive = 0;
   std::uint64_t eager = goal::most_message_bytes; // longer ones are there so much later
   Time rendezvous = 0;
+  Time packet = 0; // of a full one on a link
 
   Time after_arrival(std::uint64_t bytes) const { return receive + (bytes > eager ? rendezvous : 0); }
 };
@@ -210,7 +211,7 @@ class Hosts {
     const std::int32_t from = nodes_[static_cast<std::size_t>(rank)],
                        to = nodes_[static_cast<std::size_t>(graphs_.peer(rank, of.peer))];
     channel.busy = true;
-    const std::uint32_t id = network_.submit(now_, {from, to, of.size, now_, 0});
+    const std::uint32_t id = network_.submit(now_, {from, to, of.size, now_, of.gap * software_.packet / 1000});
     if (under_way_.size() <= id) under_way_.resize(id + 1);
     under_way_[id] = {rank, send};
   }
@@ -283,6 +284,10 @@ Result<GraphOutcome> run(const Machine& machine, const goal::Graphs& graphs, std
     software.eager = static_cast<std::uint64_t>(machine.software.eager_bytes->value.value);
   if (machine.software.rendezvous_latency)
     software.rendezvous = picoseconds(machine.software.rendezvous_latency->value);
+  const auto fastest = std::min_element(fabric.speeds.begin(), fabric.speeds.end(),
+                                        [](const Speed& a, const Speed& b) { return a.femtoseconds < b.femtoseconds; });
+  software.packet =
+      time_of(static_cast<std::uint64_t>(options.packet_bytes + options.header_bytes), fastest->femtoseconds);
   const LocalCopies copies(machine);
   return with_network(fabric, options, [&](auto& network) -> Result<GraphOutcome> {
     if (graphs.has_wildcards())

@@ -134,6 +134,22 @@ TEST(PacketGraphs, MessagesOfAChannelAreInOrder) {
   EXPECT_GT(ends(text(2, "1"))[1], 2000 + 15000);
 }
 
+// 10 packets of 1000 bytes, behind each a pause of half its time; the send ends with the last packet, not its pause.
+TEST(PacketGraphs, AGapIsAPauseBehindEachPacket) {
+  goal::Graphs graphs(2);
+  goal::GraphBuilder sender, receiver;
+  sender.add({.size = 10000, .peer = 1, .kind = goal::Kind::send, .gap = 500});
+  receiver.add({.size = 10000, .peer = 1, .kind = goal::Kind::receive});
+  graphs.set(0, sender.finish()), graphs.set(1, receiver.finish());
+  const std::vector<std::int32_t> nodes{0, 1};
+  Options options;
+  options.packet_bytes = 1000;
+  const auto outcome = run(torus("8"), graphs, nodes, options);
+  ASSERT_TRUE(outcome) << outcome.error().sentence();
+  EXPECT_EQ(outcome->end[0] / 1000, 2000U + 9 * 1500 + 1000);
+  EXPECT_EQ(outcome->end[1] / 1000, 2000U + 9 * 1500 + 1000 + 100 + 3000);
+}
+
 // A relay: calc and dependencies, irequires too.
 TEST(PacketGraphs, DependenciesHold) {
   EXPECT_EQ(
