@@ -29,6 +29,8 @@ class Settings:
     timeline: bool = False
     timelines: list[tuple[str, int]] = field(default_factory=list)  # of the runs, and what each leaves out
     dying: faults.Dying | None = None
+    page: bool = False
+    maps: list = field(default_factory=list)  # of the runs: over_time.Map
 
 
 def settings(
@@ -135,6 +137,12 @@ def run(graphs: _goal.Graphs, asked: Settings, *, loggopsim_order: bool = False)
         members["faults"] = faults.about(ran.aftermath, asked.dying, times)
     if asked.timeline:
         asked.timelines.append((ran.timeline, ran.left_out))
+    if asked.page:
+        from kumihimo import over_time
+
+        sizes = over_time.MOST_ROWS, over_time.BINS
+        late = _loggp.delays(graphs, asked.parameters, asked.noise, *sizes, loggopsim_order)
+        asked.maps.append(over_time.of_noise(late.seconds, late.ranks_of_group, graphs.ranks, late.bin_seconds))
     return {**members, "wall_seconds": time.perf_counter() - started}
 
 

@@ -8,8 +8,10 @@ namespace {
 
 using State = Aftermath::State;
 
-// Operations of a living rank that were started and never end: sends and receives, since all others end by themselves.
-std::vector<std::uint32_t> waiting_operations(const Graph& graph, std::int32_t rank, const Ends& ends) {
+// Operations of a living rank that may start and never end: sends and receives, since all others end by themselves.
+// `sends_wait`: such sends have not started.
+std::vector<std::uint32_t> waiting_operations(const Graph& graph, std::int32_t rank, const Ends& ends,
+                                              bool sends_wait) {
   const auto& operations = graph.operations;
   std::vector<std::uint32_t> left(operations.size()), started, waiting;
   for (std::uint32_t i = 0; i < operations.size(); ++i)
@@ -20,7 +22,8 @@ std::vector<std::uint32_t> waiting_operations(const Graph& graph, std::int32_t r
     const bool ended = ends.of(rank, i) != never;
     if (!ended && of.kind != Kind::join) waiting.push_back(i);
     const std::uint32_t from = of.first + (ended ? 0 : of.after_end); // those that wait for the start come last
-    const std::uint32_t to = of.first + of.after_end + (ended || of.kind != Kind::join ? of.after_start : 0);
+    const bool starts = ended || of.kind == Kind::receive || (of.kind != Kind::join && !sends_wait);
+    const std::uint32_t to = of.first + of.after_end + (starts ? of.after_start : 0);
     for (std::uint32_t d = from; d < to; ++d)
       if (--left[graph.dependents[d]] == 0) started.push_back(graph.dependents[d]);
   }
@@ -29,9 +32,9 @@ std::vector<std::uint32_t> waiting_operations(const Graph& graph, std::int32_t r
 
 class WaitsForDead {
  public:
-  WaitsForDead(const Graphs& graphs, const Deaths& deaths, const Ends& ends, Aftermath& result)
-      : graphs_(graphs), deaths_(deaths), ends_(ends), result_(result), by_(result.ranks.size()),
-        waits_for_(result.ranks.size()) {}
+  WaitsForDead(const Graphs& graphs, const Deaths& deaths, const Ends& ends, bool sends_wait, Aftermath& result)
+      : graphs_(graphs), deaths_(deaths), ends_(ends), sends_wait_(sends_wait), result_(result),
+        by_(result.ranks.size()), waits_for_(result.ranks.size()) {}
 
   // The number of waits from each rank to one that died, the fewest, breadth first.
   void find() {
@@ -61,7 +64,7 @@ class WaitsForDead {
 
   void look_at(std::int32_t rank) {
     const Graph& graph = graphs_.of(rank);
-    for (const std::uint32_t i : waiting_operations(graph, rank, ends_)) {
+    for (const std::uint32_t i : waiting_operations(graph, rank, ends_, sends_wait_)) {
       const std::int32_t peer = graphs_.peer(rank, graph.operations[i].peer);
       if (peer != any_peer) {
         waits(rank, i, peer);
@@ -107,6 +110,7 @@ class WaitsForDead {
   const Graphs& graphs_;
   const Deaths& deaths_;
   const Ends& ends_;
+  const bool sends_wait_;
   Aftermath& result_;
   std::vector<Wait> by_;                     // of a waiting rank: its operation, and the rank for which it waits
   std::vector<std::vector<Wait>> waits_for_; // by the rank waited for, which waits itself
@@ -146,11 +150,11 @@ void count_rank(const Graphs& graphs, const Deaths& deaths, const Ends& ends, st
 
 } // namespace
 
-Aftermath aftermath_of(const Graphs& graphs, const Deaths& deaths, const Ends& ends) {
+Aftermath aftermath_of(const Graphs& graphs, const Deaths& deaths, const Ends& ends, bool sends_wait) {
   Aftermath result;
   result.ranks.resize(static_cast<std::size_t>(graphs.ranks()));
   for (std::int32_t rank = 0; rank < graphs.ranks(); ++rank) count_rank(graphs, deaths, ends, rank, result);
-  WaitsForDead waiting(graphs, deaths, ends, result);
+  WaitsForDead waiting(graphs, deaths, ends, sends_wait, result);
   waiting.find();
   waiting.describe_first();
   for (const Aftermath::OfRank& each : result.ranks)

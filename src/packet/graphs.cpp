@@ -21,6 +21,7 @@ struct Software {
   Time send = 0, receive = 0;
   std::uint64_t eager = goal::most_message_bytes; // longer ones are there so much later
   Time rendezvous = 0;
+  Time packet = 0; // of a full one on a link
 
   Time after_arrival(std::uint64_t bytes) const { return receive + (bytes > eager ? rendezvous : 0); }
 };
@@ -35,13 +36,13 @@ template <class Net, class Matching>
 class Hosts {
  public:
   Hosts(const goal::Graphs& graphs, std::span<const std::int32_t> nodes, const Software& software,
-        const LocalCopies& copies, Net& network, std::span<const NodeDeath> deaths, Matching matching)
-      : graphs_(graphs), nodes_(nodes), software_(software), copies_(copies), network_(network), node_deaths_(deaths),
-        matching_(std::move(matching)), waits_(graphs.ranks()),
-        stride_(static_cast<std::size_t>(graphs.cpus() + graphs.nics())),
+        const LocalCopies& copies, Net& network, Matching matching, const Options& options)
+      : waits_for_receive_(options.waits_for_receive), graphs_(graphs), nodes_(nodes), software_(software),
+        copies_(copies), network_(network), node_deaths_(options.deaths), matching_(std::move(matching)),
+        waits_(graphs.ranks()), stride_(static_cast<std::size_t>(graphs.cpus() + graphs.nics())),
         servers_(stride_ * static_cast<std::size_t>(graphs.ranks())) {
     outcome_.end.resize(static_cast<std::size_t>(graphs.ranks()));
-    if (!deaths.empty()) plan_deaths();
+    if (!node_deaths_.empty()) plan_deaths();
   }
 
   Result<GraphOutcome> run() {
@@ -69,7 +70,7 @@ class Hosts {
       }
     }
     const bool mortal = outcome_.ends.has_value();
-    if (mortal) outcome_.aftermath = goal::aftermath_of(graphs_, deaths_, *outcome_.ends);
+    if (mortal) outcome_.aftermath = goal::aftermath_of(graphs_, deaths_, *outcome_.ends, waits_for_receive_);
     const goal::Unmatched unmatched(matching_);
     if (!mortal && (outcome_.operations < wanted_ || unmatched.any()))
       return unmatched.error(graphs_, wanted_ - outcome_.operations);
@@ -81,7 +82,9 @@ class Hosts {
   }
 
  private:
-  enum class Step : std::uint8_t { start, next, hand_over, arrive, die }; // next: what waits for the operation's server
+  // matched: of a send whose receive is posted. next: of what waits for the operation's server. die: the rank is a
+  // node.
+  enum class Step : std::uint8_t { start, matched, next, hand_over, arrive, die };
   struct Event {
     Time time = 0;
     std::uint64_t order = 0; // of equal times the lower one is first
@@ -161,6 +164,7 @@ class Hosts {
     const goal::Operation& of = operation(event.step == Step::arrive ? event.sender : event.rank, event.operation);
     switch (event.step) {
     case Step::start: return start(event, of);
+    case Step::matched: return wait_for_server(event, of);
     case Step::next: return start_next(event.rank, server(event.rank, of));
     case Step::hand_over: return hand_over(event, of);
     case Step::arrive: return arrive(event, of);
@@ -170,6 +174,15 @@ class Hosts {
 
   void start(const Event& event, const goal::Operation& of) {
     if (of.kind == Kind::receive) return receive(event, of);
+    if (waits_for_receive_ && of.kind == Kind::send) {
+      const goal::Envelope envelope{graphs_.peer(event.rank, of.peer), event.rank, of.tag};
+      const auto found = matching_.match(envelope, event.operation, true);
+      if (!found) return;
+      receive_of_[key_of(event.rank, event.operation)] = found->operation;
+    }
+    wait_for_server(event, of);
+  }
+  void wait_for_server(const Event& event, const goal::Operation& of) {
     Server& by = server(event.rank, of);
     if (by.waiting.empty() && by.free <= now_) return serve(event.rank, event.operation, by);
     by.waiting.push_back(event.operation);
@@ -192,7 +205,12 @@ class Hosts {
   void receive(const Event& event, const goal::Operation& of) {
     dependents(event.rank, of.first + of.after_end, of.after_start, now_);
     const std::int32_t sender = graphs_.peer(event.rank, of.peer);
-    if (matching_.match({event.rank, sender, of.tag}, event.operation, false)) end(event.rank, event.operation, now_);
+    const auto found = matching_.match({event.rank, sender, of.tag}, event.operation, false);
+    if (!found) return;
+    if (!waits_for_receive_) return end(event.rank, event.operation, now_);
+    const std::int32_t from = found->envelope.sender;
+    receive_of_[key_of(from, found->operation)] = event.operation;
+    push(now_, from, found->operation, Step::matched);
   }
 
   void hand_over(const Event& event, const goal::Operation& of) {
@@ -215,7 +233,7 @@ class Hosts {
     const std::int32_t from = nodes_[static_cast<std::size_t>(rank)],
                        to = nodes_[static_cast<std::size_t>(graphs_.peer(rank, of.peer))];
     channel.busy = true;
-    const std::uint32_t id = network_.submit(now_, {from, to, of.size, now_, 0});
+    const std::uint32_t id = network_.submit(now_, {from, to, of.size, now_, of.gap * software_.packet / 1000});
     if (under_way_.size() <= id) under_way_.resize(id + 1);
     under_way_[id] = {rank, send};
   }
@@ -236,10 +254,21 @@ class Hosts {
     push(time, receiver, message.send, Step::arrive, message.sender);
   }
   void arrive(const Event& event, const goal::Operation& of) {
+    if (waits_for_receive_) {
+      const auto at = receive_of_.find(key_of(event.sender, event.operation));
+      const std::uint32_t receive = at->second;
+      receive_of_.erase(at);
+      return end(event.rank, receive, now_);
+    }
     if (const auto found = matching_.match({event.rank, event.sender, of.tag}, event.operation, true))
       end(event.rank, found->operation, now_);
   }
 
+  static std::uint64_t key_of(std::int32_t rank, std::uint32_t operation) {
+    return static_cast<std::uint64_t>(static_cast<std::uint32_t>(rank)) << 32 | operation;
+  }
+
+  const bool waits_for_receive_;
   const goal::Graphs& graphs_;
   std::span<const std::int32_t> nodes_;
   const Software software_;
@@ -255,6 +284,7 @@ class Hosts {
   std::vector<UnderWay> under_way_; // by the network's name of the message
   std::vector<UnderWay> sent_;
   std::unordered_map<std::uint64_t, Channel> channels_;
+  std::unordered_map<std::uint64_t, std::uint32_t> receive_of_; // by a send that waited for it, which is under way
   Time now_ = 0;
   std::uint64_t order_ = 0, wanted_ = 0;
   GraphOutcome outcome_;
@@ -282,12 +312,15 @@ Result<GraphOutcome> run(const Machine& machine, const goal::Graphs& graphs, std
     software.eager = static_cast<std::uint64_t>(machine.software.eager_bytes->value.value);
   if (machine.software.rendezvous_latency)
     software.rendezvous = picoseconds(machine.software.rendezvous_latency->value);
+  const auto fastest = std::min_element(fabric.speeds.begin(), fabric.speeds.end(),
+                                        [](const Speed& a, const Speed& b) { return a.femtoseconds < b.femtoseconds; });
+  software.packet =
+      time_of(static_cast<std::uint64_t>(options.packet_bytes + options.header_bytes), fastest->femtoseconds);
   const LocalCopies copies(machine);
   return with_network(fabric, options, [&](auto& network) -> Result<GraphOutcome> {
-    const std::span<const NodeDeath> deaths = options.deaths;
     if (graphs.has_wildcards())
-      return Hosts(graphs, nodes, software, copies, network, deaths, goal::ListMatching(graphs.ranks())).run();
-    return Hosts(graphs, nodes, software, copies, network, deaths, goal::NearMatching(graphs.ranks())).run();
+      return Hosts(graphs, nodes, software, copies, network, goal::ListMatching(graphs.ranks()), options).run();
+    return Hosts(graphs, nodes, software, copies, network, goal::NearMatching(graphs.ranks()), options).run();
   });
 }
 

@@ -189,7 +189,8 @@ Network<Routes, words>::Network(const Fabric& fabric, const Options& options)
       links_(fabric.links), slots_((static_cast<std::size_t>(fabric.links) << channel_bits) * capacity_),
       engines_(static_cast<std::size_t>(fabric.vertices) * static_cast<std::size_t>(fabric.engines)),
       nodes_(static_cast<std::size_t>(fabric.vertices)), bytes_(fabric.links),
-      use_(std::max<std::size_t>(1, fabric.topology->link_classes().size()), static_cast<std::size_t>(options.bins)) {
+      use_(options.links_over_time ? fabric.links : std::max<std::size_t>(1, fabric.topology->link_classes().size()),
+           static_cast<std::size_t>(options.bins)) {
   static_assert(sizeof(Slot) == 16 && (words > 1 || channels > 3 || sizeof(Link) == 64));
   for (const Speed& speed : fabric.speeds) {
     const Time full = time_of(full_, speed.femtoseconds),
@@ -451,12 +452,26 @@ Traffic Network<Routes, words>::traffic() const {
     ++traffic.classes[static_cast<std::size_t>(fabric_.speeds[links_[o].speed].link_class)].links;
   }
   traffic.bin = use_.width();
-  const std::size_t bins = traffic.last == 0 ? 0 : static_cast<std::size_t>((traffic.last - 1) / traffic.bin) + 1;
-  for (std::size_t c = 0; c < traffic.classes.size(); ++c)
-    for (std::size_t bin = 0; bin < std::min(bins, use_.bins()); ++bin) {
-      const double all = static_cast<double>(traffic.bin) * static_cast<double>(traffic.classes[c].links);
-      traffic.classes[c].utilisation.push_back(all > 0 ? static_cast<double>(use_.busy(c, bin)) / all : 0);
-    }
+  const std::size_t last = traffic.last == 0 ? 0 : static_cast<std::size_t>((traffic.last - 1) / traffic.bin) + 1,
+                    bins = std::min(last, use_.bins());
+  const auto width = static_cast<double>(traffic.bin);
+  if (options_.links_over_time) traffic.link_utilisation.resize(fabric_.links * bins);
+  for (ClassUse& of : traffic.classes) of.utilisation.resize(bins);
+  const auto add = [&](std::size_t group, ClassUse& to) {
+    for (std::size_t bin = 0; bin < bins; ++bin)
+      to.utilisation[bin] += static_cast<double>(use_.busy(group, bin)) / (width * static_cast<double>(to.links));
+  };
+  if (!options_.links_over_time) {
+    for (std::size_t c = 0; c < traffic.classes.size(); ++c)
+      if (traffic.classes[c].links > 0) add(c, traffic.classes[c]);
+    return traffic;
+  }
+  for (std::uint32_t o = 0; o < fabric_.links; ++o) {
+    if (fabric_.from[o] < 0) continue;
+    add(o, traffic.classes[static_cast<std::size_t>(fabric_.speeds[links_[o].speed].link_class)]);
+    for (std::size_t bin = 0; bin < bins; ++bin)
+      traffic.link_utilisation[o * bins + bin] = static_cast<float>(static_cast<double>(use_.busy(o, bin)) / width);
+  }
   return traffic;
 }
 

@@ -23,6 +23,8 @@ struct FixedPoint {
   std::function<bool(std::int32_t, std::uint32_t)> ended_before; // the death, without faults
   std::function<bool(std::int32_t, std::uint32_t)> left_before;  // of a send: its last byte
   std::uint64_t eager = most_message_bytes;                      // longer messages wait for their receive
+  // Of a receive: posted before the death. Given: all sends start once their receive is posted.
+  std::function<bool(std::int32_t, std::uint32_t)> posted_before = {};
 
   Done solve() const {
     Done ended, started;
@@ -64,13 +66,13 @@ struct FixedPoint {
   }
   bool may_end(std::int32_t rank, std::uint32_t i, const Done& started) const {
     const Operation& of = graphs.of(rank).operations[i];
-    const bool waits = of.kind == Kind::receive || (of.kind == Kind::send && of.size > eager);
+    const bool waits = of.kind == Kind::receive || (of.kind == Kind::send && (of.size > eager || posted_before));
     if (!waits) return true;
     const std::int32_t peer = graphs.peer(rank, of.peer);
     const std::uint32_t other = partner(rank, i);
     if (!dead(peer)) return started[at(peer)][other];
     if (ended_before(rank, i)) return true;
-    if (of.kind == Kind::send) return false; // no receive took it before
+    if (of.kind == Kind::send) return posted_before && posted_before(peer, other); // else no receive took it before
     return left_before(peer, other) && (of.size <= eager || ended_before(peer, other));
   }
   std::uint32_t partner(std::int32_t rank, std::uint32_t i) const {
@@ -95,7 +97,8 @@ inline Done done(const Graphs& graphs, const Ends& ends) {
 }
 
 // Random messages in an order that no rank's dependencies contradict, each with a tag of its own.
-inline std::string random_program(std::uint64_t seed) {
+// `irequires`: operations that wait for the start of others.
+inline std::string random_program(std::uint64_t seed, bool irequires = true) {
   std::mt19937_64 random(seed);
   const auto below = [&](std::uint64_t n) { return random() % n; };
   const std::uint64_t ranks = 2 + below(7), messages = 1 + below(60);
@@ -107,7 +110,8 @@ inline std::string random_program(std::uint64_t seed) {
       const std::uint64_t number = operations[rank]++;
       text[rank] += fmt::format("l{}: {} cpu {} nic {}\n", number, operation, below(2), below(2));
       for (std::uint64_t edge = 0; number > 0 && edge < below(3); ++edge)
-        text[rank] += fmt::format("l{} {} l{}\n", number, below(4) ? "requires" : "irequires", below(number));
+        text[rank] +=
+            fmt::format("l{} {} l{}\n", number, below(4) || !irequires ? "requires" : "irequires", below(number));
     };
     if (from == to) {
       add(from, fmt::format("calc {}", below(20000)));

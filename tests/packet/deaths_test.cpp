@@ -89,8 +89,8 @@ struct Case {
   Options options;
 };
 
-Case random_case(std::uint64_t seed) {
-  goal::Graphs graphs = graphs_of(goal::random_program(seed));
+Case random_case(std::uint64_t seed, bool sends_wait = false) {
+  goal::Graphs graphs = graphs_of(goal::random_program(seed, !sends_wait));
   std::vector<std::int32_t> nodes = one_each(graphs);
   if (seed % 3 == 0)
     for (auto& node : nodes) node /= 2; // two ranks a node
@@ -101,7 +101,7 @@ Case random_case(std::uint64_t seed) {
   const Machine on = tree ? machine("family = \"fat_tree\"\narity = \"4x2\"\nparents = \"1x2\"", network)
                           : torus(shapes[seed % 3], network);
   Options options;
-  options.packet_bytes = 512;
+  options.packet_bytes = 512, options.waits_for_receive = sends_wait;
   if (seed % 4 == 0 && !tree) options.routing = Routing::adaptive;
   GraphOutcome outcome = with(on, graphs, nodes, {{0, goal::never}}, options);
   return {std::move(graphs), std::move(nodes), on, std::move(outcome), options};
@@ -111,7 +111,18 @@ goal::Done golden(const Case& of, const NodeDeath& death) {
   std::vector<bool> dies;
   for (const std::int32_t node : of.nodes) dies.push_back(node == death.node);
   const auto before = [&](std::int32_t rank, std::uint32_t i) { return of.outcome.ends->of(rank, i) < death.time; };
-  return goal::FixedPoint{of.graphs, dies, before, before}.solve(); // a send ends when its last byte leaves
+  goal::FixedPoint fixed{of.graphs, dies, before, before}; // a send ends when its last byte leaves
+  if (of.options.waits_for_receive)
+    fixed.posted_before = [&](std::int32_t rank, std::uint32_t i) { // when all that it waits for has ended
+      const goal::Graph& graph = of.graphs.of(rank);
+      Time posted = 0;
+      for (std::uint32_t on = 0; on < graph.operations.size(); ++on)
+        for (std::uint32_t d = 0; d < graph.operations[on].after_end; ++d)
+          if (graph.dependents[graph.operations[on].first + d] == i)
+            posted = std::max(posted, of.outcome.ends->of(rank, on));
+      return posted < death.time;
+    };
+  return fixed.solve();
 }
 
 NodeDeath death_in(const Case& of, std::uint64_t seed) {
@@ -125,10 +136,10 @@ NodeDeath death_in(const Case& of, std::uint64_t seed) {
   return death;
 }
 
-TEST(PacketDeaths, WhichOperationsEndIsWhatTheGraphsSay) {
+void compare_with_golden(bool sends_wait) {
   int fewer = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
-    const Case of = random_case(seed);
+    const Case of = random_case(seed, sends_wait);
     const NodeDeath death = death_in(of, seed);
     const GraphOutcome outcome = with(of.machine, of.graphs, of.nodes, {death}, of.options);
     const goal::Done expected = golden(of, death);
@@ -141,6 +152,21 @@ TEST(PacketDeaths, WhichOperationsEndIsWhatTheGraphsSay) {
     fewer += expected != goal::done(of.graphs, *of.outcome.ends);
   }
   EXPECT_GT(fewer, 100);
+}
+
+TEST(PacketDeaths, WhichOperationsEndIsWhatTheGraphsSay) { compare_with_golden(false); }
+TEST(PacketDeaths, ThatHoldsIfSendsWaitForTheirReceives) { compare_with_golden(true); }
+
+// The receive is posted at 5000 ns. Posted before the death, the message goes, and is lost.
+TEST(PacketDeaths, ASendWaitsForAReceiveThatIsNeverPosted) {
+  const goal::Graphs graphs = graphs_of("num_ranks 2\nrank 0 {\na: send 1000b to 1\nb: calc 10\nb irequires a\n}\n"
+                                        "rank 1 {\na: calc 5000\nb: recv 1000b from 0\nb requires a\n}\n");
+  Options options;
+  options.waits_for_receive = true;
+  const auto never_posted = *with(torus("8"), graphs, {0, 1}, {{1, 4000 * ns}}, options).aftermath;
+  EXPECT_EQ(never_posted.waiting_directly, 1);
+  EXPECT_EQ(never_posted.chain, (std::vector<std::string>{"rank 0: send 'a' (1000 bytes to rank 1, tag 0)"}));
+  EXPECT_EQ(with(torus("8"), graphs, {0, 1}, {{1, 6000 * ns}}, options).aftermath->complete, 1);
 }
 
 TEST(PacketDeaths, TheGoldenCopyCatchesWrongEngines) {

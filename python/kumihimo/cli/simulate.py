@@ -10,7 +10,7 @@ from kumihimo import _machine, allocation, arguments, faults, quantities, simula
 from kumihimo import placement as placements
 from kumihimo.arguments import CollectiveArguments, Ranks
 from kumihimo.cli import machine as machines
-from kumihimo.cli import options, output, progress, simulate_faults
+from kumihimo.cli import options, output, progress, simulate_faults, simulate_page
 from kumihimo.cli.options import option
 from kumihimo.errors import NotApplicable, missing, not_applicable, wrong_value
 from kumihimo.sizes import parse_sizes, text_of
@@ -72,6 +72,9 @@ def command(
         "--buffer-packets N", "Packets in the buffer of each virtual channel [default: 4].", int, OF_PACKET
     ) = None,
     packet_seed: option("--packet-seed N", "Seed of the first turns of arbiters.", int, OF_PACKET) = 1,
+    page: option(
+        "--page FILE", "Write a page: links over time (--model packet), or how noise spreads (--model loggp).", Path
+    ) = None,
     dies: option(
         "--dies NODE@TIME",
         "Node that dies: 5@20us, or 5@50% of the time without faults; repeatable (--model loggp or packet).",
@@ -101,7 +104,7 @@ def command(
 
         of_packets = routing if routing in packet.ROUTINGS else None
         routing = None if of_packets else routing
-        packets = packet.options(of_packets, packet_bytes, buffer_packets, packet_seed)
+        packets = packet.options(of_packets, packet_bytes, buffer_packets, packet_seed, page is not None)
     else:
         options.refuse_beside(f"--model {model}", *PACKET)
     if model != "loggp":
@@ -110,6 +113,11 @@ def command(
             raise wrong_value("--model of a GOAL file must be loggp", f"'{model}'", "add --model loggp")
         if machine is None:
             raise missing("--machine", "see kumihimo simulate --help")
+    if page is not None:
+        if model not in simulate_page.MODELS:
+            rule = f"--page needs a model that knows time, {' or '.join(simulate_page.MODELS)}"
+            raise wrong_value(rule, f"--model {model}", "leave one of them out")
+        output.writable(page)
     for name, given_faults, models in (("--dies", dies, DYING), ("--slow", slow, SLOW)):
         if given_faults and model not in models:
             rule = f"{name} needs --model {', '.join(models[:-1])} or {models[-1]}"
@@ -122,7 +130,7 @@ def command(
     if model == "loggp":
         from kumihimo.cli import simulate_loggp
 
-        of_model = simulate_loggp.Model(loggops, cpus, nics, noise, by_rank, timeline, as_json, dies or [])
+        of_model = simulate_loggp.Model(loggops, cpus, nics, noise, by_rank, timeline, page, as_json, dies or [])
         if collective.startswith(GOAL):
             options.refuse_beside("a GOAL file", *simulate_loggp.NOT_OF_GOAL, *(parameters or {}))
         if machine is None:
@@ -146,7 +154,7 @@ def command(
             simulate_loggp.simulate_programs(named.on(space), job, placed_by, asked_ranks, of_model)
         else:
             dying = faults.dying(dies or [], job, placed_by)
-            simulate_programs(named, job, placed_by, model, links, as_json, packets, dying)
+            simulate_programs(named, job, placed_by, model, links, as_json, packets, page, dying)
         return
     options.refuse_beside_collective(collective)
     for name, value in (("--links", links), ("--every-round", every_round)):
@@ -182,6 +190,9 @@ def command(
         raise not_applicable("no algorithm fits these ranks", "; ".join(output.reasons(passed_over)))
     if model == "loggp":
         of_model.write_timeline()
+        of_model.write_page(results[0], job)
+    elif page is not None:
+        simulate_page.write(page, results[0], asked.maps, job.machine.network)
     if as_json:
         output.print_results_json(results, passed_over)
     elif model == "loggp":
@@ -198,6 +209,7 @@ def simulate_programs(
     links: bool,
     as_json: bool,
     packets: object,
+    page: Path | None,
     dying: faults.Dying | None = None,
 ) -> None:
     """A prediction of programs that are no collective."""
@@ -208,14 +220,17 @@ def simulate_programs(
         raise wrong_value(rule, f"'{model}'")
     those = named.on(simulation.space_of(job, placed))
     placement = placed and placed.placement
+    maps: list = []
     if model == "packet":
         from kumihimo import packet
 
-        ask = (those, job, placement, packets, links, dying)
+        ask = (those, job, placement, packets, links, maps, dying)
         result = progress.run_interruptible(lambda: packet.predict_programs(*ask))
     else:
         result = progress.run_interruptible(lambda: programs.predicted(those, job, placement, model, links))
     result["machine"] = job.machine.name
+    if page is not None:
+        simulate_page.write(page, result, maps, job.machine.network)
     if as_json:
         return output.print_results_json([result])
     place = f"{job.machine.name} {simulation.shape_of(job.machine)}".strip()
@@ -228,6 +243,7 @@ def simulate_programs(
     if links:
         print_links(job.machine, {(): result})
     output.print_list("May be more than 20 % off:", [result["accuracy"]] if result["accuracy"] else [])
+    simulate_page.print_name(result)
     return None
 
 
@@ -294,6 +310,7 @@ def print_results(asked: simulation.Asked, results: list[dict], passed_over: lis
         print_links(asked.machine, named, ("bytes>", "algorithm"))
     output.print_list("May be more than 20 % off:", doubts(results))
     output.print_list("Not applicable:", output.reasons(passed_over))
+    simulate_page.print_name(first)
 
 
 def ranks_text(job: _machine.Job, ranks: int) -> str:

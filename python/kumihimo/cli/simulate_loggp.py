@@ -7,8 +7,8 @@ from pathlib import Path
 
 from kumihimo import _goal, _machine, arguments, faults, loggp, programs, quantities, simulation
 from kumihimo.arguments import Ranks
-from kumihimo.cli import output, progress, simulate_faults
-from kumihimo.errors import wrong_value
+from kumihimo.cli import output, progress, simulate_faults, simulate_page
+from kumihimo.errors import missing, wrong_value
 from kumihimo.sizes import text_of
 
 OF_MACHINE = ("box", "dead", "routing", "given", "order", "placement", "no_simd")
@@ -29,6 +29,7 @@ class Model:
     noise: str | None
     by_rank: bool
     timeline: Path | None
+    page: Path | None
     as_json: bool
     dies: list[str] = field(default_factory=list)
     settings: loggp.Settings | None = None
@@ -40,10 +41,13 @@ class Model:
         noise = None if self.noise is None else loggp.noise(self.noise)
         if self.timeline is not None:
             output.writable(self.timeline)
+        if self.page is not None and noise is None:
+            raise missing("--noise", "--page shows how noise spreads; add --noise periodic:10us/1ms")
         given = {
             "noise": noise,
             "noise_text": self.noise,
             "by_rank": self.by_rank,
+            "page": self.page is not None,
             "dying": self.dying(job, ranks, placed),
         }
         self.settings = replace(made, **given, timeline=self.timeline is not None)
@@ -70,6 +74,10 @@ class Model:
         output.write(self.timeline, text)
         if left_out:
             output.message(f"{self.timeline} lacks the last {quantities.counted(left_out, 'event')}: take fewer ranks")
+
+    def write_page(self, result: dict, job: _machine.Job | None) -> None:
+        if self.page is not None:
+            simulate_page.write(self.page, result, self.settings.maps, on(job).removeprefix(" on "))
 
 
 def alone(ranks: Ranks) -> Ranks:
@@ -104,6 +112,7 @@ def simulate_programs(
 def print_one(result: dict, job: _machine.Job | None, model: Model) -> None:
     """The result of programs that are no collective."""
     model.write_timeline()
+    model.write_page(result, job)
     if job is not None:
         result["machine"] = job.machine.name
     if model.as_json:
@@ -120,6 +129,7 @@ def print_one(result: dict, job: _machine.Job | None, model: Model) -> None:
     output.print_line(f"mean of a rank: {', '.join(parts)}")
     simulate_faults.print_faults({(): result})
     print_by_rank({(): result})
+    simulate_page.print_name(result)
     return None
 
 
@@ -148,6 +158,7 @@ def print_results(asked: loggp.Asked, results: list[dict], passed_over: list[dic
     doubts = [f"{r['algorithm']} at {text_of(r['bytes'])}: {r['accuracy']}" for r in results if r["accuracy"]]
     output.print_list("May be more than 20 % off:", doubts)
     output.print_list("Not applicable:", output.reasons(passed_over))
+    simulate_page.print_name(first)
 
 
 COLUMNS = (

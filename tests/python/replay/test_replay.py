@@ -244,7 +244,7 @@ def test_a_trace_that_contradicts_itself_is_one_sentence(
         patch.setattr(o.Writing, "where", seventh)
         trace = traced([Rank().compute(5).send(1), Rank().receive(0)])
     told = replay(trace, *LETTERS).splitlines()
-    assert len(told) == 1 and "could not be read" in told[0] and "record the program again" in told[0], told
+    assert len(told) == 1 and "could not read" in told[0] and "record the program again" in told[0], told
 
     for error in (ValueError("no number"), ZeroDivisionError("no ticks"), otf2_reading.struct.error("too large")):
 
@@ -254,7 +254,7 @@ def test_a_trace_that_contradicts_itself_is_one_sentence(
         with monkeypatch.context() as patch:
             patch.setattr(otf2_reading.Reading, "compute", fails)
             told = replay(trace, *LETTERS).splitlines()
-        assert len(told) == 1 and "could not be read" in told[0] and repr(error) in told[0], told
+        assert len(told) == 1 and "could not read" in told[0] and repr(error) in told[0], told
 
 
 def test_only_the_end_of_initialisation_begins_the_program(traced: Callable, replay: Callable) -> None:
