@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import math
+import sys
+from pathlib import Path
 
 import pytest
 
 K = ("checkpoint", "24h", "--nodes", "9216", "--node-mtbf", "5y", "--checkpoint", "100s")
+spec = importlib.util.spec_from_file_location("browser", Path(__file__).parents[1] / "report" / "browser.py")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["browser"] = module
+    spec.loader.exec_module(module)
+    return module
 
 
 def result(kumihimo, *words: str) -> dict:
@@ -86,6 +98,15 @@ def test_the_page(kumihimo, tmp_path):
     assert most["x"] * 60 == pytest.approx(1800) and len(data["marks"]) == 4
     sums = [sum(series["points"][i]["y"] for series in data["series"]) for i in range(60)]
     assert sums == pytest.approx([1] * 60)
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (480, True)])
+def test_the_page_in_a_browser(kumihimo, browser, tmp_path, width, dark):
+    assert kumihimo(*K, "--interval", "3h", "--page", "page.html").code == 0
+    act = "() => [document.querySelectorAll('path.curve').length, document.querySelectorAll('circle.mark').length]"
+    seen = browser.open_page(tmp_path / "page.html", tmp_path, width=width, dark=dark, act=act)
+    assert seen.ready == "yes" and seen.console == [] and seen.wide <= 0
+    assert seen.acted == [8, 4]  # four curves and their keys; four intervals
 
 
 @pytest.mark.parametrize(
