@@ -9,7 +9,9 @@
 
 #include <algorithm>
 #include <iterator>
+#include <queue>
 #include <set>
+#include <unordered_map>
 #include <utility>
 
 namespace kumihimo::loggp {
@@ -47,10 +49,7 @@ class Engine {
       const Event event = *next;
       now_ = event.time;
       if (is_dead(event.rank, now_)) continue;
-      if (event.kind == EventKind::arrival)
-        arrive(event);
-      else
-        start(event);
+      happen(event);
       start_released();
       if ((++events & 0xFFFFF) == 0 && options_.go_on && !options_.go_on(outcome_.operations))
         return failed("the simulation was stopped");
@@ -65,11 +64,21 @@ class Engine {
  private:
   static constexpr std::size_t prefetched = 8;
 
+  void happen(const Event& event) {
+    switch (event.kind) {
+    case EventKind::arrival: return arrive(event);
+    case EventKind::wake: return wake(event);
+    default: return start(event);
+    }
+  }
+
   void prefetch_operation(const Event& later) const {
+    if (later.kind == EventKind::wake) return;
     __builtin_prefetch(&operation(later.kind == EventKind::arrival ? later.sender : later.rank, later.operation));
   }
   void prefetch(const Event& later) const {
     __builtin_prefetch(&free_[stride_ * static_cast<std::size_t>(later.rank)]);
+    if (later.kind == EventKind::wake) return;
     if (later.kind == EventKind::arrival) {
       matching_.prefetch({later.rank, later.sender, operation(later.sender, later.operation).tag});
       return;
@@ -287,9 +296,67 @@ class Engine {
     end(sender, send, time);
   }
 
+  // An operation whose processor or interface is busy until `time` tries again then, in its order. Where it fails
+  // again, many may wait: they are in a list of their own, which wakes the first of them.
   void later(Event event, Time time) {
     event.time = time;
-    queue_.push(event);
+    if (!event.has_waited || options_.lists) {
+      event.has_waited = true;
+      return queue_.push(event);
+    }
+    const Place place = place_of(event);
+    WaitingList& list = waiting_[place.key()];
+    list.events.push(event);
+    if (list.events.top().order == event.order) wake_at(time, place, list);
+  }
+
+  // Of operations that need the same processor and interface.
+  struct Place {
+    std::int32_t rank = 0;
+    Kind kind = Kind::calc; // receive: of arrivals
+    std::uint8_t cpu = 0, nic = 0;
+    std::uint32_t number() const { return static_cast<std::uint32_t>(kind) << 16 | std::uint32_t{cpu} << 8 | nic; }
+    std::uint64_t key() const { return static_cast<std::uint64_t>(static_cast<std::uint32_t>(rank)) << 32 | number(); }
+  };
+  struct Behind {
+    bool operator()(const Event& a, const Event& b) const { return a.order > b.order; }
+  };
+  struct WaitingList {
+    std::priority_queue<Event, std::vector<Event>, Behind> events;
+    Time time = 0; // of the wake that counts, with the order of the first event; others are of no use
+  };
+  Place place_of(const Event& event) const {
+    const bool arrives = event.kind == EventKind::arrival;
+    const Operation& of = operation(arrives ? event.sender : event.rank, event.operation);
+    return {event.rank, arrives ? Kind::receive : of.kind, of.cpu, of.kind == Kind::calc ? std::uint8_t{0} : of.nic};
+  }
+  Time free_at(const Place& place) {
+    const Time processor = cpu(place.rank, place.cpu);
+    if (place.kind == Kind::calc) return processor;
+    return std::max(processor,
+                    place.kind == Kind::send ? sending(place.rank, place.nic) : receiving(place.rank, place.nic));
+  }
+  void wake_at(Time time, const Place& place, WaitingList& list) {
+    list.time = time;
+    const Event wake{time, list.events.top().order, place.rank, 0, place.number(), EventKind::wake};
+    time == now_ ? queue_.insert(wake) : queue_.push(wake);
+  }
+  void wake(const Event& event) {
+    const Place place{event.rank, static_cast<Kind>(event.operation >> 16),
+                      static_cast<std::uint8_t>(event.operation >> 8), static_cast<std::uint8_t>(event.operation)};
+    const auto at = waiting_.find(place.key());
+    if (at == waiting_.end()) return;
+    WaitingList& list = at->second;
+    Event first = list.events.top();
+    if (first.order != event.order || list.time != event.time) return;
+    if (const Time free = free_at(place); free > now_) return wake_at(free, place, list);
+    list.events.pop();
+    first.time = now_;
+    happen(first);
+    if (list.events.empty())
+      waiting_.erase(place.key());
+    else
+      wake_at(std::max(now_, free_at(place)), place, list);
   }
 
   void describe() {
@@ -313,6 +380,7 @@ class Engine {
   std::size_t stride_;
   std::vector<Time> free_;
   EventQueue queue_;
+  std::unordered_map<std::uint64_t, WaitingList> waiting_;
   Time now_ = 0;
   std::uint64_t first_order_ = 0, order_ = std::uint64_t{1} << 63; // of operations that wait for none, of all others
   std::uint64_t wanted_ = 0;

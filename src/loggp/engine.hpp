@@ -62,7 +62,7 @@ struct EngineOptions {
   std::optional<NoiseModel> noise;
   std::vector<Observer*> observers;
   std::function<bool(std::uint64_t operations)> go_on; // asked now and then; false ends it with an error
-  bool lists = false;                                  // match by lists also without wildcards: the golden copy
+  bool lists = false;                                  // the golden copy: matches by lists, waits without them
   // Operations that may start at once do so in the order in which they were added: sends, receives, calcs. GOAL states
   // no order, and LogGOPSim sorts more than 16 of them with a sort that is not stable: as it does, but for receives.
   bool loggopsim_order = false;
