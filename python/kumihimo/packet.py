@@ -23,6 +23,11 @@ def options(routing: str | None, packet_bytes: int | None, buffer_packets: int |
     return _packet.Options(adaptive=routing == "adaptive", seed=seed, **numbers)
 
 
+def with_seed(of: _packet.Options, seed: int) -> _packet.Options:
+    numbers = {name: getattr(of, name) for name in ("packet_bytes", "header_bytes", "buffer_packets")}
+    return _packet.Options(adaptive=of.routing == "adaptive", seed=seed, **numbers)
+
+
 def run(sets: object, job: _machine.Job, placed: object, asked: _packet.Options, links: bool, *rest: object) -> dict:
     """The members of a result that the model gives."""
     found = _packet.simulate(sets, job, placed, asked, *rest)

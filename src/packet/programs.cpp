@@ -7,7 +7,7 @@
 namespace kumihimo::packet {
 
 Result<GraphOutcome> run(const Job& job, const ProgramSet& programs, const std::optional<Placement>& placement,
-                         const Options& options, bool scalar_reduction) {
+                         const Options& options, bool scalar_reduction, const Background& background) {
   if (job.machine.whole_machine_error)
     return wrong_value(job.machine.whole_machine_error->problem, {}, "give a part of the machine by --shape or --box");
   const std::int32_t ranks = programs.ranks();
@@ -21,7 +21,7 @@ Result<GraphOutcome> run(const Job& job, const ProgramSet& programs, const std::
   const Placement seats = placement ? *placement : Placement::block(job.slots, ranks);
   std::vector<std::int32_t> nodes;
   for (const NodeId node : seats.node_of_rank()) nodes.push_back(node.value);
-  return run(job.machine, graphs, nodes, options);
+  return run(job.machine, graphs, nodes, background, options);
 }
 
 } // namespace kumihimo::packet
