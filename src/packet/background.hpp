@@ -14,6 +14,7 @@
 #include "goal/graph.hpp"
 #include "packet/fabric.hpp"
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <queue>

@@ -50,6 +50,7 @@ for (const chart of page) {
   html("p", { class: "told" }, figure);
   new Times(figure, chart);
 }
+document.documentElement.dataset.ready = "yes";
 const theme = document.getElementById("theme");
 theme.addEventListener("click", () => {
   const dark = getComputedStyle(document.documentElement).getPropertyValue("color-scheme").trim() === "dark";
