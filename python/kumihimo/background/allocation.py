@@ -1,5 +1,8 @@
-"""Which nodes the job watched and the background jobs have. A compact job has the next nodes in the order, a scattered
-one nodes that a seed draws, taken in the order, too: as a scheduler numbers them."""
+"""Which nodes the job watched and the background jobs have.
+
+The order of nodes is cut into pieces of as many nodes as the job watched has. If it is compact, it has a piece that the
+seed draws, and a compact background job has the nodes that follow in the order, round to its beginning. A scattered job
+has nodes that the seed draws one by one, taken in the order, too: as a scheduler numbers them."""
 
 from __future__ import annotations
 
@@ -79,13 +82,19 @@ class Allocator:
 
     def made(self, spread: str, seed: int) -> tuple[Placed, list[Other]]:
         """`seed`: of what is scattered."""
-        drawn = list(self.nodes)
+        drawn, random_ = list(self.nodes), random.Random(f"{seed} watched")
+        begin = 0  # of the others' order
         if spread == "scattered":
-            random.Random(f"{seed} watched").shuffle(drawn)
+            random_.shuffle(drawn)
+        else:
+            piece = len(self._watched(drawn))
+            begin = piece * random_.randrange(len(drawn) // piece)
+            drawn = drawn[begin:] + drawn[:begin]
         own = set(self._watched(drawn))
         on_nodes = [node for node in self.node_of_slot if node in own][: self.ranks]
         placed = Placed(f"{self.order}, {spread}", _placement.Placement.on_nodes(self.job.slots, on_nodes))
-        free = [node for node in [*self.nodes, *self.without_slots] if node not in own]
+        in_turn = [*self.nodes[begin:], *self.without_slots, *self.nodes[:begin]]
+        free = [node for node in in_turn if node not in own]
         left, others = list(free), []
         for number, (spec, graphs) in enumerate(self.specs):
             count = self.number(spec, graphs, len(free))

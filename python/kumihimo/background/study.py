@@ -102,7 +102,8 @@ def processors() -> int:
 def in_parallel(
     work: Callable[[Task], Value], tasks: Sequence[Task], threads: int
 ) -> Iterator[tuple[Task, Value | None, Exception | None]]:
-    """Each task with its value or its error, as they end. The threads never keep the process from ending."""
+    """Each task with its value or its error, as they end. Closing it ends the threads after their tasks of the moment,
+    and they never keep the process from ending."""
     todo: queue.SimpleQueue = queue.SimpleQueue()
     ended: queue.SimpleQueue = queue.SimpleQueue()
     for task in tasks:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -127,14 +128,15 @@ class Beside:
                 number, spread, seed = task
                 return None if passed_over[number] else simulate(cases[number], spread, seed)
 
-            for task, value, error in study.in_parallel(work, tasks, study.processors()):
-                if isinstance(error, NotApplicable):
-                    passed_over[task[0]] = error
-                elif error is not None:
-                    raise error
-                elif value is not None:
-                    of_task[task] = value
-                advance(f"{task[1]}, seed {task[2]}")
+            with contextlib.closing(study.in_parallel(work, tasks, study.processors())) as outcomes:
+                for task, value, error in outcomes:
+                    if isinstance(error, NotApplicable):
+                        passed_over[task[0]] = error
+                    elif error is not None:
+                        raise error
+                    elif value is not None:
+                        of_task[task] = value
+                    advance(f"{task[1]}, seed {task[2]}")
         found = []
         for number in numbers:
             for spread in self.spreads if passed_over[number] is None else []:
@@ -174,10 +176,11 @@ def print_results(results: list[dict], job: _machine.Job, made: study.Study, spe
     what = first.get("collective") or first["programs"]
     single = {name: len({str(r.get(name)) for r in results}) == 1 for name in ("bytes", "algorithm")}
     details = [text_of(first["bytes"])] if single["bytes"] and first.get("bytes") else []
-    details += [f"algorithm {first['algorithm']}"] if single["algorithm"] and "algorithm" in first else []
     place = f"{job.machine.name} {simulation.shape_of(job.machine)}".strip()
     ranks = quantities.counted(first["ranks"], "rank")
     output.print_line(", ".join([f"{what} on {place}", ranks, *details, "model packet"]))
+    if single["algorithm"] and "algorithm" in first:
+        output.print_line(f"algorithm {first['algorithm']}")
     free = job.slots.nodes - len(set(made.allocator.made("compact", 0)[0].placement.node_of_rank))
     for each in specs:
         output.print_line(f"beside {each.text}, on {free} free nodes")
@@ -194,7 +197,9 @@ def print_results(results: list[dict], job: _machine.Job, made: study.Study, spe
 def print_accepted(results: list[dict]) -> None:
     offered, delivered = (sum(r[name] for r in results) for name in ("offered_bytes", "delivered_bytes"))
     if offered:
-        output.print_line(f"delivered while the job ran: {quantities.share_text(delivered / offered)} of what they offer")
+        output.print_line(
+            f"delivered while the job ran: {quantities.share_text(delivered / offered)} of what they offer"
+        )
 
 
 COLUMNS = (

@@ -25,6 +25,7 @@ def words(tmp_path: Path) -> tuple[str, ...]:
 
 
 UNIFORM = ("--background", "uniform:load=40%,bytes=16KiB")
+SCATTERED = (*UNIFORM, "--spread", "scattered")
 
 
 def results(kumihimo, *words: str) -> list[dict]:
@@ -40,13 +41,21 @@ def test_times_beside_others(kumihimo, words):
         assert [repeat["seed"] for repeat in each["repeats"]] == [5, 6, 7, 8, 9, 10]
         assert each["low_seconds"] <= each["seconds"] <= each["high_seconds"] <= each["max_seconds"]
         assert each["p99_seconds"] is None
-        assert each["slowdown"] == pytest.approx(each["seconds"] / each["quiet_seconds"]) and each["slowdown"] > 1
-        assert each["packets_waiting_share"] > each["quiet_packets_waiting_share"]
+        assert each["slowdown"] == pytest.approx(each["seconds"] / each["quiet_seconds"])
         assert 0.5 < each["accepted_share"] < 1.5
-        assert len({repeat["seconds"] for repeat in each["repeats"]}) > 1
         assert each["bytes_per_second"] == pytest.approx(2 * 65536 / each["seconds"])
     compact, scattered = found
-    assert scattered["slowdown"] > compact["slowdown"]
+    # Whole planes of a torus: what passes them by the axes' order never takes a link between their nodes.
+    assert compact["slowdown"] == 1 and compact["packets_waiting_share"] == compact["quiet_packets_waiting_share"]
+    assert scattered["slowdown"] > 1.05
+    assert scattered["packets_waiting_share"] > scattered["quiet_packets_waiting_share"]
+    assert len({repeat["seconds"] for repeat in scattered["repeats"]}) > 1
+
+
+def test_a_compact_job_that_others_pass(kumihimo, words):
+    fewer = [word if word != "16" else "8" for word in words]
+    (found,) = results(kumihimo, *fewer, *UNIFORM, "--repeats", "6")
+    assert found["slowdown"] > 1.01 and found["packets_waiting_share"] > found["quiet_packets_waiting_share"]
 
 
 def test_the_same_seed_gives_the_same_result(kumihimo, words):
@@ -67,7 +76,7 @@ def test_another_warm_up(kumihimo, words):
 
 def test_a_halo_exchange_beside_others(kumihimo, words):
     (found,) = results(
-        kumihimo, "simulate", "halo:16x16x16", *words[2:8], "--model", "packet", *UNIFORM, "--repeats", "2"
+        kumihimo, "simulate", "halo:16x16x16", *words[2:8], "--model", "packet", *SCATTERED, "--repeats", "2"
     )
     assert found["programs"].startswith("halo") and found["slowdown"] > 1
 
@@ -84,11 +93,11 @@ def test_all_algorithms_that_fit(kumihimo, words):
 def test_the_table_says_what_was_asked(kumihimo, words):
     ended = kumihimo(*words, *UNIFORM, "--spread", "both", "--repeats", "6")
     lines = ended.out.splitlines()
-    assert lines[0] == "allreduce on small 4x4x4, 16 ranks, 64KiB, algorithm recursive_doubling, model packet"
-    assert lines[1] == "beside uniform:load=40%,bytes=16KiB, on 48 free nodes"
+    assert lines[0] == "allreduce on small 4x4x4, 16 ranks, 64KiB, model packet"
+    assert lines[1:3] == ["algorithm recursive_doubling", "beside uniform:load=40%,bytes=16KiB, on 48 free nodes"]
     assert any(line.startswith("compact ") for line in lines) and any(line.startswith("scattered ") for line in lines)
     assert "longest" in ended.out and "p99" not in ended.out
-    assert max(map(len, lines)) <= 80 or ended.code
+    assert max(map(len, lines)) <= 80
 
 
 @pytest.mark.parametrize(
@@ -124,7 +133,7 @@ def test_a_point_of_a_campaign(words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     known = campaign_points.options()
     assert known["background"].repeats and known["repeats"].kind == "integer" and "page" not in known
-    outcome = campaign_points.predict([*words[1:], *UNIFORM, "--repeats", "2"], str(tmp_path))
+    outcome = campaign_points.predict([*words[1:], *SCATTERED, "--repeats", "2"], str(tmp_path))
     assert outcome["status"] == "ok" and outcome["result"]["slowdown"] > 1
 
 
