@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -135,6 +138,19 @@ def test_a_point_of_a_campaign(words, tmp_path, monkeypatch):
     assert known["background"].repeats and known["repeats"].kind == "integer" and "page" not in known
     outcome = campaign_points.predict([*words[1:], *SCATTERED, "--repeats", "2"], str(tmp_path))
     assert outcome["status"] == "ok" and outcome["result"]["slowdown"] > 1
+
+
+def test_ctrl_c_ends_the_repeats_at_once(words, tmp_path):
+    command = [Path(sys.executable).parent / "kumihimo", *words, *SCATTERED, "--repeats", "100000"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        time.sleep(2.5)
+        assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        try:
+            out, err = process.communicate(timeout=10)
+        finally:
+            process.kill()
+    assert (process.returncode, out, err) == (1, "", "kumihimo: interrupted\n")
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (420, True)])
