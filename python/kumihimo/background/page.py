@@ -35,6 +35,7 @@ def charts_of(results: Sequence[dict]) -> list[dict]:
 def render(results: Sequence[dict]) -> str:
     first = results[0]
     what = first.get("collective") or first["programs"]
+    offered, delivered = (sum(r[name] for r in results) for name in ("offered_bytes", "delivered_bytes"))
     slowest = max(results, key=lambda result: result["slowdown"])
     return one_file.page(
         Path(__file__).parent,
@@ -47,7 +48,7 @@ def render(results: Sequence[dict]) -> str:
         slowest=slowest,
         results=results,
         has_p99=first["p99_seconds"] is not None,
-        accepted=first["accepted_share"],
+        accepted=delivered / offered if offered else None,
         title_of=title_of,
         of_seconds=seconds_text,
         of_share=share_text,

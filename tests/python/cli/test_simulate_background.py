@@ -112,7 +112,7 @@ def test_the_table_says_what_was_asked(kumihimo, words):
         ((*UNIFORM, "--links"), "simulate --background takes no --links"),
         (("--spread", "both"), "simulate without --background takes no --spread (got both)"),
         (("--page", "a.html"), "simulate without --background takes no --page"),
-        ((*UNIFORM, "--model", "flow"), "--model flow takes no --background"),
+        ((*UNIFORM, "--model", "flow"), "--model flow takes no --background (got uniform:load=40%,bytes=16KiB)"),
         ((*UNIFORM, "--background", "goal:absent.goal"), "absent.goal"),
     ],
 )
