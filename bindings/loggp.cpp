@@ -1,5 +1,6 @@
 // kumihimo._loggp: the time of graphs of operations in the model LogGOPS.
 #include "border.hpp"
+#include "loggp/delays.hpp"
 #include "loggp/observed.hpp"
 #include "loggp/of_machine.hpp"
 
@@ -7,8 +8,10 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
 
 #include <array>
+#include <utility>
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -64,6 +67,25 @@ NB_MODULE(_loggp, m) {
       .def_ro("parameters", &MachineParameters::parameters)
       .def_ro("rates", &MachineParameters::rates)
       .def_ro("hops", &MachineParameters::hops);
+  nb::class_<DelayMap>(m, "Delays", "How much later than without noise: by groups of ranks and bins of time.")
+      .def_prop_ro("bin_seconds", [](const DelayMap& d) { return static_cast<double>(d.bin) * 1e-12; })
+      .def_ro("ranks_of_group", &DelayMap::group)
+      .def_prop_ro("seconds", [](const DelayMap& d) {
+        std::vector<std::vector<double>> rows(d.groups, std::vector<double>(d.bins));
+        for (std::size_t at = 0; at < d.latest.size(); ++at)
+          rows[at / d.bins][at % d.bins] = static_cast<double>(d.latest[at]) * 1e-12;
+        return rows;
+      });
+  m.def(
+      "delays",
+      [](const goal::Graphs& graphs, const Parameters& parameters, const NoiseModel& noise, std::size_t groups,
+         std::size_t bins, bool loggopsim_order) {
+        if (groups == 0 || bins == 0) throw nb::value_error("groups and bins must be 1 or more");
+        EngineOptions options;
+        options.noise = noise, options.loggopsim_order = loggopsim_order;
+        return unwrap(unlocked([&] { return delays(graphs, parameters, options, groups, bins); }));
+      },
+      "graphs"_a, "parameters"_a, "noise"_a, "groups"_a, "bins"_a, "loggopsim_order"_a = false);
   m.def("parameters_of", &parameters_of, "job"_a, "scalar_reduction"_a = false);
   m.def("parse_parameters", border(&parse_parameters), "text"_a, "base"_a);
   bind_noise(m);
@@ -81,15 +103,18 @@ NB_MODULE(_loggp, m) {
       .def_prop_ro("bytes", [](const ObservedRun& r) { return r.outcome.bytes; })
       .def_ro("timeline", &ObservedRun::timeline)
       .def_ro("left_out", &ObservedRun::left_out)
+      .def_ro("aftermath", &ObservedRun::aftermath)
       .def("of_rank", &ObservedRun::of_rank, "rank"_a)
       .def("mean", &ObservedRun::mean);
   m.def(
       "run",
       [](const goal::Graphs& graphs, const Parameters& parameters, const std::optional<NoiseModel>& noise,
-         bool timeline, bool loggopsim_order) {
+         bool timeline, bool loggopsim_order, goal::Deaths deaths) {
         EngineOptions options;
-        options.noise = noise, options.loggopsim_order = loggopsim_order;
+        options.noise = noise, options.loggopsim_order = loggopsim_order, options.deaths = std::move(deaths);
         return unwrap(unlocked([&] { return run_observed(graphs, parameters, options, timeline); }));
       },
-      "graphs"_a, "parameters"_a, "noise"_a = nb::none(), "timeline"_a = false, "loggopsim_order"_a = false);
+      "graphs"_a, "parameters"_a, "noise"_a = nb::none(), "timeline"_a = false, "loggopsim_order"_a = false,
+      "deaths"_a = goal::Deaths{}, "`deaths`: when each rank dies, in picoseconds; empty: none does.");
+  m.attr("never") = goal::never;
 }

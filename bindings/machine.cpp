@@ -24,6 +24,15 @@ namespace {
 
 using Paths = std::vector<std::filesystem::path>;
 
+Machine with_slow(const Machine& machine, const std::vector<std::pair<std::int32_t, double>>& nodes,
+                  const std::vector<std::tuple<std::int32_t, std::int32_t, double>>& links) {
+  std::vector<SlowNode> slow_nodes;
+  std::vector<SlowLink> slow_links;
+  for (const auto& [node, factor] : nodes) slow_nodes.push_back({NodeId{node}, factor});
+  for (const auto& [from, to, factor] : links) slow_links.push_back({NodeId{from}, NodeId{to}, {}, factor});
+  return unwrap(machine.with_slow(slow_nodes, slow_links));
+}
+
 using LinkRow = std::tuple<std::int64_t, std::int32_t, std::int32_t, std::int32_t>;
 
 std::vector<LinkRow> links_of(const Machine& machine) {
@@ -79,6 +88,8 @@ void bind_machine(nb::module_& m) {
             return unwrap(machine.without(nodes, cables));
           },
           "nodes"_a, "cables"_a, "After these nodes of the job's torus have died, and cables between neighbours.")
+      .def("with_slow", &with_slow, "nodes"_a, "links"_a,
+           "With slow nodes (node, factor) and links between neighbours (from, to, factor).")
       .def(
           "with_routing",
           [](const Machine& machine, std::string_view routing) { return unwrap(machine.with_routing(routing)); },

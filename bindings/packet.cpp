@@ -6,6 +6,7 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -78,21 +79,33 @@ NB_MODULE(_packet, m) {
   nb::module_::import_("kumihimo._schedule");
   nb::module_::import_("kumihimo._machine");
   nb::module_::import_("kumihimo._programs");
+  nb::module_::import_("kumihimo._goal");
   nb::class_<packet::Options>(m, "Options", "How packets are made, stored and routed.")
       .def(
           "__init__",
           [](packet::Options* self, bool adaptive, std::int64_t packet_bytes, std::int64_t header_bytes,
-             std::int64_t buffer_packets, std::uint64_t seed) {
+             std::int64_t buffer_packets, std::uint64_t seed, std::int32_t bins, bool links_over_time) {
             const auto routing = adaptive ? packet::Routing::adaptive : packet::Routing::dimension_order;
-            new (self) packet::Options{routing, packet_bytes, header_bytes, buffer_packets, seed};
+            new (self)
+                packet::Options{routing, packet_bytes, header_bytes, buffer_packets, seed, bins, links_over_time};
           },
           "adaptive"_a = false, "packet_bytes"_a = packet::Options{}.packet_bytes, "header_bytes"_a = 0,
-          "buffer_packets"_a = packet::Options{}.buffer_packets, "seed"_a = 1)
+          "buffer_packets"_a = packet::Options{}.buffer_packets, "seed"_a = 1, "bins"_a = packet::Options{}.bins,
+          "links_over_time"_a = false)
       .def_prop_ro("routing", [](const packet::Options& o) { return std::string(packet::name_of(o.routing)); })
       .def_ro("packet_bytes", &packet::Options::packet_bytes)
       .def_ro("header_bytes", &packet::Options::header_bytes)
       .def_ro("buffer_packets", &packet::Options::buffer_packets)
-      .def_ro("seed", &packet::Options::seed);
+      .def_ro("links_over_time", &packet::Options::links_over_time)
+      .def_ro("seed", &packet::Options::seed)
+      .def(
+          "with_deaths",
+          [](packet::Options options, const std::vector<std::pair<std::int32_t, packet::Time>>& deaths) {
+            options.deaths.clear();
+            for (const auto& [node, time] : deaths) options.deaths.push_back({node, time});
+            return options;
+          },
+          "deaths"_a, "The same where nodes die: node, picoseconds.");
   nb::class_<packet::ClassUse>(m, "ClassUse",
                                "Links of a class, and the share of them that is busy in each bin of time.")
       .def_ro("name", &packet::ClassUse::name)
@@ -115,8 +128,19 @@ NB_MODULE(_packet, m) {
       .def_prop_ro("start_seconds", [](const packet::GraphOutcome& o) { return static_cast<double>(o.start) / second; })
       .def_ro("background", &packet::GraphOutcome::background)
       .def_prop_ro("link_bytes", [](const packet::GraphOutcome& o) { return o.traffic.link_bytes; })
+      .def_prop_ro("link_utilisation", // by link: by bin
+                   [](const packet::GraphOutcome& o) {
+                     const std::vector<float>& of = o.traffic.link_utilisation;
+                     const std::size_t links = o.traffic.link_bytes.size(), bins = links == 0 ? 0 : of.size() / links;
+                     std::vector<std::vector<float>> rows;
+                     for (std::size_t link = 0; link < links && bins > 0; ++link)
+                       rows.emplace_back(of.begin() + static_cast<std::ptrdiff_t>(link * bins),
+                                         of.begin() + static_cast<std::ptrdiff_t>((link + 1) * bins));
+                     return rows;
+                   })
       .def_prop_ro("bin_seconds",
                    [](const packet::GraphOutcome& o) { return static_cast<double>(o.traffic.bin) / second; })
+      .def_ro("aftermath", &packet::GraphOutcome::aftermath)
       .def_prop_ro("classes", [](const packet::GraphOutcome& o) { return o.traffic.classes; });
   m.def("simulate", &simulate<Schedule>, "schedule"_a, "job"_a, "placement"_a = nb::none(),
         "options"_a = packet::Options{}, "scalar_reduction"_a = false, "background"_a = packet::Background{});

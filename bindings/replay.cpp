@@ -1,5 +1,6 @@
 // kumihimo._replay: recorded programs, run again in a model.
 #include "border.hpp"
+#include "loggp/observed.hpp"
 #include "replay/extrapolate.hpp"
 #include "replay/graphs.hpp"
 #include "replay/recording.hpp"
@@ -16,6 +17,7 @@
 #include <algorithm>
 #include <cstring>
 #include <tuple>
+#include <utility>
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -56,6 +58,13 @@ Times times(const Program& program, const std::optional<loggp::Parameters>& para
   options.most_intervals = most_intervals, options.every = std::max(1, every);
   options.least_interval = static_cast<Time>(least_interval * second);
   return unwrap(unlocked([&] { return times_of(program, parameters.value_or(ideal_network()), options); }));
+}
+
+goal::Aftermath aftermath(const Program& program, const loggp::Parameters& parameters,
+                          const std::optional<loggp::NoiseModel>& noise, goal::Deaths deaths) {
+  loggp::EngineOptions options;
+  options.noise = noise, options.deaths = std::move(deaths);
+  return unwrap(unlocked([&] { return loggp::run_observed(program.graphs, parameters, options); })).aftermath.value();
 }
 
 using Row = std::tuple<std::int64_t, double, double, std::int32_t, std::int32_t>;
@@ -152,7 +161,9 @@ NB_MODULE(_replay, m) {
       .def_prop_ro(
           "different", [](const Program& p) { return p.graphs.different(); }, "Graphs that ranks share.")
       .def("times", &times, "parameters"_a.none(), "noise"_a = nb::none(), "most_intervals"_a = 0, "every"_a = 1,
-           "least_interval"_a = 0.0, "Of LogGOPS with these parameters; None: on an ideal network.");
+           "least_interval"_a = 0.0, "Of LogGOPS with these parameters; None: on an ideal network.")
+      .def("aftermath", &aftermath, "parameters"_a, "noise"_a.none(), "deaths"_a,
+           "Where ranks die, at these times in picoseconds.");
   m.def("program_of", &program, "source"_a, "choices"_a, "rates"_a, "speed"_a = 1.0,
         "region_speed"_a = std::vector<double>{}, "balanced"_a = false,
         "`choices`: algorithm and parameters of each of source.calls.");

@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kumihimo import _goal, _loggp, _machine, _simulate, _topology, arguments, files, programs, simulation
+from kumihimo import _goal, _loggp, _machine, _simulate, _topology, arguments, faults, files, programs, simulation
 from kumihimo.errors import missing, wrong_value
 
 GOAL = "goal:"  # begins the name of a GOAL file
@@ -28,6 +28,9 @@ class Settings:
     by_rank: bool = False
     timeline: bool = False
     timelines: list[tuple[str, int]] = field(default_factory=list)  # of the runs, and what each leaves out
+    dying: faults.Dying | None = None
+    page: bool = False
+    maps: list = field(default_factory=list)  # of the runs: over_time.Map
 
 
 def settings(
@@ -100,9 +103,11 @@ def read_goal(name: str) -> _goal.Graphs:
 
 
 def run(graphs: _goal.Graphs, asked: Settings, *, loggopsim_order: bool = False) -> dict:
-    """The members of a result that the model gives. `loggopsim_order`: of operations that may start at once."""
+    """The members of a result that the model gives. `loggopsim_order`: of operations that may start at once. Times are
+    those without faults; `faults` and the timeline are of the run with them."""
     started = time.perf_counter()
-    ran = _loggp.run(graphs, asked.parameters, asked.noise, asked.timeline, loggopsim_order)
+    whole_timeline = asked.timeline and asked.dying is None
+    ran = _loggp.run(graphs, asked.parameters, asked.noise, whole_timeline, loggopsim_order)
     mean = ran.mean()
     members = {
         "model": "loggp",
@@ -125,8 +130,19 @@ def run(graphs: _goal.Graphs, asked: Settings, *, loggopsim_order: bool = False)
     if asked.by_rank:
         each = map(ran.of_rank, range(graphs.ranks))
         members["by_rank"] = [{**_times(of), "operations": of.operations} for of in each]
+    if asked.dying is not None:
+        times = asked.dying.times(graphs.ranks, ran.seconds)
+        deaths = asked.dying.of_ranks(graphs.ranks, times)
+        ran = _loggp.run(graphs, asked.parameters, asked.noise, asked.timeline, loggopsim_order, deaths)
+        members["faults"] = faults.about(ran.aftermath, asked.dying, times)
     if asked.timeline:
         asked.timelines.append((ran.timeline, ran.left_out))
+    if asked.page:
+        from kumihimo import over_time
+
+        sizes = over_time.MOST_ROWS, over_time.BINS
+        late = _loggp.delays(graphs, asked.parameters, asked.noise, *sizes, loggopsim_order)
+        asked.maps.append(over_time.of_noise(late.seconds, late.ranks_of_group, graphs.ranks, late.bin_seconds))
     return {**members, "wall_seconds": time.perf_counter() - started}
 
 

@@ -6,20 +6,24 @@ import json
 import time
 from dataclasses import dataclass, field
 
-from kumihimo import _machine, _packet, _simulate, programs, simulation
+from kumihimo import _machine, _packet, _simulate, faults, over_time, programs, simulation
 from kumihimo.errors import wrong_value
 
 ROUTINGS = ("dimension_order", "adaptive")
 LARGEST = 2**40
 
 
-def options(routing: str | None, packet_bytes: int | None, buffer_packets: int | None, seed: int) -> _packet.Options:
-    """`routing`: of ROUTINGS, or none."""
+def options(
+    routing: str | None, packet_bytes: int | None, buffer_packets: int | None, seed: int, page: bool = False
+) -> _packet.Options:
+    """`routing`: of ROUTINGS, or none. `page`: asks for what the page of links over time shows."""
     given = {"packet_bytes": packet_bytes, "buffer_packets": buffer_packets}
     for name, number in (*given.items(), ("packet_seed", seed)):
         if number is not None and not 0 <= number < LARGEST:
             raise wrong_value(f"--{name.replace('_', '-')} must be 0 to {LARGEST - 1}", number)
     numbers = {name: number for name, number in given.items() if number is not None}
+    if page:
+        numbers |= {"links_over_time": True, "bins": over_time.BINS}
     return _packet.Options(adaptive=routing == "adaptive", seed=seed, **numbers)
 
 
@@ -28,9 +32,26 @@ def with_seed(of: _packet.Options, seed: int) -> _packet.Options:
     return _packet.Options(adaptive=of.routing == "adaptive", seed=seed, **numbers)
 
 
-def run(sets: object, job: _machine.Job, placed: object, asked: _packet.Options, links: bool, *rest: object) -> dict:
-    """The members of a result that the model gives."""
+def run(
+    sets: object,
+    job: _machine.Job,
+    placed: object,
+    asked: _packet.Options,
+    links: bool,
+    *rest: object,
+    maps: list,
+    dying: faults.Dying | None = None,
+) -> dict:
+    """The members of a result that the model gives; all but `faults` are of the run without them. To `maps` is added
+    that of links over time, if it was asked for."""
     found = _packet.simulate(sets, job, placed, asked, *rest)
+    if asked.links_over_time:
+        maps.append(over_time.of_links(job.machine, found.link_utilisation, found.bin_seconds))
+    of_faults = {}
+    if dying is not None:
+        times = dying.times(sets.ranks, found.seconds)
+        dead = _packet.simulate(sets, job, placed, asked.with_deaths(times), *rest)
+        of_faults = {"faults": faults.about(dead.aftermath, dying, times)}
     use = {of.name: {"links": of.links, "shares": list(of.utilisation)} for of in found.classes}
     return {
         "model": "packet",
@@ -51,6 +72,7 @@ def run(sets: object, job: _machine.Job, placed: object, asked: _packet.Options,
         "seed": asked.seed,
         "limiting": "",
         "accuracy": "",
+        **of_faults,
     }
 
 
@@ -59,19 +81,28 @@ class Asked(simulation.Asked):
     """A collective in this model."""
 
     packets: _packet.Options = field(default_factory=_packet.Options)
+    maps: list[over_time.Map] = field(default_factory=list)  # of the cases, if they were asked for
+    dying: faults.Dying | None = None
 
     def predict(self, case: simulation.Case) -> dict:
         collective, _, schedule = simulation.built(self, case)
         bounds = json.loads(_simulate.simulate_bound(collective, self.job, self.placement, not self.simd).to_json())
         started = time.perf_counter()
-        members = run(schedule, self.job, self.placement, self.packets, self.links, not self.simd)
+        given = {"maps": self.maps, "dying": self.dying}
+        members = run(schedule, self.job, self.placement, self.packets, self.links, not self.simd, **given)
         wall = time.perf_counter() - started
         members |= {"bound_seconds": bounds["bound_seconds"], "bounds": bounds["bounds"], "wall_seconds": wall}
         return simulation.result_of(self, case, collective, schedule, members)
 
 
 def predict_programs(
-    those: programs.Programs, job: _machine.Job, placed: object, asked: _packet.Options, links: bool
+    those: programs.Programs,
+    job: _machine.Job,
+    placed: object,
+    asked: _packet.Options,
+    links: bool,
+    maps: list,
+    dying: faults.Dying | None = None,
 ) -> dict:
     with programs.unchanged(those.sets):
-        return {**those.result(), **run(those.sets, job, placed, asked, links)}
+        return {**those.result(), **run(those.sets, job, placed, asked, links, maps=maps, dying=dying)}

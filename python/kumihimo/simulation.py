@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from kumihimo import _collectives, _machine, _placement, _schedule, _simulate, _topology, allocation, arguments
+from kumihimo import _collectives, _machine, _placement, _schedule, _simulate, _topology, allocation, arguments, faults
 from kumihimo.allocation import Allocation
 from kumihimo.arguments import ALL, CollectiveArguments, Ranks, variants
 from kumihimo.errors import NotApplicable, wrong_value
@@ -57,11 +57,13 @@ def space_of(job: _machine.Job, placed: Placed | None) -> _topology.RankSpace:
 @dataclass
 class Part:
     """What part of a machine a job has. On Tofu: in a box of its six axes, without what died of its torus there: nodes
-    by their coordinates (`5,0,3`), cables by their ends (`5,0,3-6,0,3`). On switches: by which way of routing."""
+    by their coordinates (`5,0,3`), cables by their ends (`5,0,3-6,0,3`). On switches: by which way of routing. `slow`:
+    nodes and links of it, with their factors (`5=0.5`, `5-6=0.1`)."""
 
     box: str | None = None
     dead: list[str] = field(default_factory=list)
     routing: str | None = None
+    slow: list[str] = field(default_factory=list)
 
 
 @dataclass
@@ -96,8 +98,8 @@ def _on(machine: _machine.Machine, asked: Ranks, part: Part) -> _machine.Job:
         raise wrong_value(
             "--shape must be a shape of the machine's nodes", "none", "leave it out for the whole machine"
         )
-    if machine.family == "single_node" and part == Part():
-        return _on_node(machine, asked)
+    if machine.family == "single_node" and replace(part, slow=[]) == Part():
+        return _on_node(faults.with_slow(machine, part.slow), asked)
     return _with_ranks(_part_of(machine, asked, part), asked)
 
 
@@ -117,7 +119,7 @@ def _part_of(machine: _machine.Machine, asked: Ranks, part: Part) -> _machine.Ma
     if part.dead:
         parts = [_dead_part(text) for text in part.dead]
         machine = machine.without([p[0] for p in parts if len(p) == 1], [tuple(p) for p in parts if len(p) == 2])
-    return machine
+    return faults.with_slow(machine, part.slow)
 
 
 def _check_ranks_of_a_node(job: _machine.Job) -> None:

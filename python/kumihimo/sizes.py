@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from kumihimo.errors import wrong_value
+from kumihimo.errors import BadInput, wrong_value
 
 LARGEST = 2**63 - 1
 _BINARY = {"": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40, "PiB": 2**50, "EiB": 2**60}
@@ -31,6 +31,17 @@ def parse_size(text: str, least: int = 1) -> int:
     if size > LARGEST:
         raise wrong_value("a size must be less than 8 EiB", f"'{text}'")
     return size
+
+
+def parse_rate(text: str, name: str) -> int:
+    """Bytes a second: `1.5TB/s`. `name`: the option, for the error."""
+    size, slash, unit = text.strip().partition("/")
+    if slash and unit.strip() != "s":
+        raise wrong_value(f"{name} must be a rate such as 1.5TB/s", f"'{text}'")
+    try:
+        return parse_size(size)
+    except BadInput:
+        raise wrong_value(f"{name} must be a rate such as 1.5TB/s", f"'{text}'") from None
 
 
 def parse_sizes(text: str, least: int = 1) -> list[int]:

@@ -33,6 +33,9 @@ struct Operation {
   std::uint32_t first = 0, after_end = 0, after_start = 0;
   Kind kind = Kind::join;
   std::uint8_t cpu = 0, nic = 0;
+  // Of a send: its pause after each packet (pacing), in thousandths of the packet's time on a link. Models without
+  // packets ignore it.
+  std::uint32_t gap = 0;
   bool operator==(const Operation&) const = default;
 };
 

@@ -162,7 +162,7 @@ class RankOperations {
       LoopValues values = vertex.values;
       values[0] = segment;
       for (const Step& step : vertex.round->steps)
-        if (Status s = plan(lane, step, values); !s) return s.error();
+        if (Status s = plan(lane, *vertex.round, step, values); !s) return s.error();
     }
     if (planned_.empty()) return start.size() > 2 ? joined(start) : std::move(start);
     if (planned_.size() > 1 && start.size() > 1) start = joined(start); // fewer edges, and one counter
@@ -207,7 +207,7 @@ class RankOperations {
     return rate > 0 ? static_cast<std::uint64_t>(std::llround(static_cast<double>(bytes) / rate * 1e12)) : 0;
   }
 
-  Status plan(const LaneState& lane, const Step& step, const LoopValues& values) {
+  Status plan(const LaneState& lane, const Round& round, const Step& step, const LoopValues& values) {
     const std::int64_t bytes = step.has_data() ? binding_.length(step.extent(), values) * set_.data->type_bytes : 0;
     if (step.has_data() && bytes == 0) return Nothing{};
     switch (step.kind) {
@@ -221,7 +221,7 @@ class RankOperations {
     case StepKind::offload:
       return not_applicable("graphs of operations know no engine of the network, which an offload step needs", {},
                             "use the flow model");
-    default: return plan_message(lane, step, bytes, values);
+    default: return plan_message(lane, step, bytes, round.gap.evaluate(values), values);
     }
   }
 
@@ -230,7 +230,8 @@ class RankOperations {
     return Nothing{};
   }
 
-  Status plan_message(const LaneState& lane, const Step& step, std::int64_t bytes, const LoopValues& values) {
+  Status plan_message(const LaneState& lane, const Step& step, std::int64_t bytes, std::int64_t gap,
+                      const LoopValues& values) {
     const std::int64_t peer = step.peer.evaluate(values);
     if (peer < 0 || peer >= set_.ranks())
       return at_rank(wrong_value(fmt::format("a peer must be a rank from 0 to {}", set_.ranks() - 1), peer, verify_it));
@@ -241,6 +242,9 @@ class RankOperations {
     message.size = step.is_signal() ? 1 : static_cast<std::uint64_t>(bytes);
     message.peer = distance_(static_cast<std::int32_t>(peer));
     message.tag = tag_of(lane, values[0], (step.sends() ? sent_ : received_)[static_cast<std::int32_t>(peer)]++);
+    if (step.sends() && bytes > 0)
+      message.gap =
+          static_cast<std::uint32_t>(std::min(1e9, 1000 * static_cast<double>(gap) / static_cast<double>(bytes) + 0.5));
     message.cpu = cpu(lane),
     message.nic = static_cast<std::uint8_t>(lane.index % static_cast<std::uint32_t>(rates_.nics));
     planned_.push_back({message, step.kind == StepKind::receive_reduce ? time_of(bytes, rates_.reduced) : 0});

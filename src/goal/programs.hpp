@@ -7,8 +7,8 @@
 //   reduce, copy, compute         a calc; none if it takes no time
 //   offload                       not applicable: these graphs know no engine of the network
 //
-// A round starts when all operations that it waits for have ended. Gaps between messages (pacing) are left out: they
-// only help where messages share links. Peers are distances, so that ranks with programs alike share one graph.
+// A round starts when all operations that it waits for have ended. A round's gap is a pause after each packet of its
+// messages, of the same share. Peers are distances, so that ranks with programs alike share one graph.
 #pragma once
 
 #include "goal/graph.hpp"

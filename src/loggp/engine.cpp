@@ -9,6 +9,10 @@
 
 #include <algorithm>
 #include <iterator>
+#include <queue>
+#include <set>
+#include <unordered_map>
+#include <utility>
 
 namespace kumihimo::loggp {
 namespace {
@@ -26,6 +30,7 @@ class Engine {
         stride_(static_cast<std::size_t>(graphs.cpus() + 2 * graphs.nics())),
         free_(stride_ * static_cast<std::size_t>(graphs.ranks())) {
     if (options.noise) noise_.emplace(*options.noise, graphs.ranks());
+    if (mortal_) outcome_.ends.emplace(graphs);
   }
 
   Result<Outcome> run() {
@@ -43,16 +48,14 @@ class Engine {
       if (const Event* later = queue_.ahead(prefetched)) prefetch(*later);
       const Event event = *next;
       now_ = event.time;
-      if (event.kind == EventKind::arrival)
-        arrive(event);
-      else
-        start(event);
+      if (is_dead(event.rank, now_)) continue;
+      happen(event);
       start_released();
       if ((++events & 0xFFFFF) == 0 && options_.go_on && !options_.go_on(outcome_.operations))
         return failed("the simulation was stopped");
     }
     const goal::Unmatched unmatched(matching_);
-    if (outcome_.operations < wanted_ || unmatched.any())
+    if (!mortal_ && (outcome_.operations < wanted_ || unmatched.any()))
       return unmatched.error(graphs_, wanted_ - outcome_.operations);
     describe();
     return std::move(outcome_);
@@ -61,11 +64,21 @@ class Engine {
  private:
   static constexpr std::size_t prefetched = 8;
 
+  void happen(const Event& event) {
+    switch (event.kind) {
+    case EventKind::arrival: return arrive(event);
+    case EventKind::wake: return wake(event);
+    default: return start(event);
+    }
+  }
+
   void prefetch_operation(const Event& later) const {
+    if (later.kind == EventKind::wake) return;
     __builtin_prefetch(&operation(later.kind == EventKind::arrival ? later.sender : later.rank, later.operation));
   }
   void prefetch(const Event& later) const {
     __builtin_prefetch(&free_[stride_ * static_cast<std::size_t>(later.rank)]);
+    if (later.kind == EventKind::wake) return;
     if (later.kind == EventKind::arrival) {
       matching_.prefetch({later.rank, later.sender, operation(later.sender, later.operation).tag});
       return;
@@ -84,6 +97,7 @@ class Engine {
                  nic];
   }
   const Operation& operation(std::int32_t rank, std::uint32_t i) const { return graphs_.of(rank).operations[i]; }
+  bool is_dead(std::int32_t rank, Time time) const { return mortal_ && goal::is_dead(options_.deaths, rank, time); }
 
   // Picoseconds for all bytes but the first. One byte back in time for a message without bytes: LogGOPSim.
   static Time bytes_time(std::uint64_t size, std::uint64_t femtoseconds) {
@@ -102,7 +116,11 @@ class Engine {
     return time;
   }
 
-  void tell(const Work& work) {
+  void tell(Work work) {
+    if (mortal_) {
+      work.end = std::min(work.end, options_.deaths[static_cast<std::size_t>(work.rank)]);
+      work.lost = std::min(work.lost, work.end - work.start);
+    }
     for (Observer* each : options_.observers) each->busy(work);
   }
 
@@ -126,6 +144,8 @@ class Engine {
   }
   void end(std::int32_t rank, std::uint32_t i, Time time, bool join = false) {
     const Operation& of = operation(rank, i);
+    if (is_dead(rank, time)) return;
+    if (mortal_) outcome_.ends->set(rank, i, time);
     if (!join) ++outcome_.operations;
     dependents(rank, of.first, of.after_end + (join ? of.after_start : 0), time);
   }
@@ -179,6 +199,7 @@ class Engine {
     if (released_.size() > 1) sort_released();
     first_.swap(released_);
     for (const Released& each : first_) {
+      if (is_dead(each.rank, 0)) continue;
       start({0, first_order_++, each.rank, 0, each.operation, EventKind::start});
       start_released();
     }
@@ -214,15 +235,30 @@ class Engine {
     const std::int32_t receiver = graphs_.peer(event.rank, of.peer);
     tell({event.rank, receiver, event.operation, Kind::send, of.cpu, event.time, free, noise});
     ++outcome_.messages, outcome_.bytes += of.size;
-    queue_.push({event.time + p_.o + p_.L, order_++, receiver, event.rank, event.operation, EventKind::arrival});
+    if (is_dead(event.rank, has_left(event.time, of.size))) cut_.emplace(event.rank, event.operation);
+    if (!is_dead(event.rank, event.time + p_.o))
+      queue_.push({event.time + p_.o + p_.L, order_++, receiver, event.rank, event.operation, EventKind::arrival});
     if (of.size <= p_.S) end(event.rank, event.operation, free);
   }
+
+  Time has_left(Time start, std::uint64_t size) const {
+    return start + p_.o + (size == 0 ? 0 : bytes_time(size, std::max(p_.O, p_.G)));
+  }
+  // A message that its sender kept until it died, and that a receive takes now.
+  bool is_lost(std::int32_t sender, std::uint32_t send, Time time) const {
+    return is_dead(sender, time) && operation(sender, send).size > p_.S;
+  }
+  // A message of which only the first bytes have left: it meets its receive, which never ends.
+  bool is_cut(std::int32_t sender, std::uint32_t send) const { return mortal_ && cut_.count({sender, send}) > 0; }
 
   void receive(const Event& event, const Operation& of) {
     started(event.rank, event.operation, event.time);
     const Envelope envelope{event.rank, graphs_.peer(event.rank, of.peer), of.tag};
     if (const auto found = matching_.match(envelope, event.operation, false)) {
+      if (is_lost(found->envelope.sender, found->operation, event.time)) return;
       end_rendezvous(found->envelope.sender, found->operation, event.time);
+      // Before the death a message that has begun to arrive is there already, as in all runs.
+      if (is_cut(found->envelope.sender, found->operation) && is_dead(found->envelope.sender, event.time)) return;
       end(event.rank, event.operation, event.time);
     }
   }
@@ -231,14 +267,24 @@ class Engine {
     const Operation& of = operation(event.sender, event.operation);
     Time &free = cpu(event.rank, of.cpu), &interface = receiving(event.rank, of.nic);
     if (std::max(free, interface) > event.time) return later(event, std::max(free, interface));
+    if (is_lost(event.sender, event.operation, event.time)) {
+      matching_.match({event.rank, event.sender, of.tag}, event.operation, true);
+      return;
+    }
     const Time noise = lost(event.rank, event.time, p_.o);
     free = event.time + occupied(p_.o, std::max(bytes_time(of.size, p_.O), bytes_time(of.size, p_.G))) + noise;
     interface = event.time + occupied(p_.g, bytes_time(of.size, p_.G));
+    const bool cut = is_cut(event.sender, event.operation);
+    if (cut) { // nothing comes from L after the death on
+      const Time last = options_.deaths[static_cast<std::size_t>(event.sender)] + p_.L;
+      free = std::min(free, std::max(event.time + p_.o + noise, last));
+      interface = std::min(interface, std::max(event.time + p_.g, last));
+    }
     const auto found = matching_.match({event.rank, event.sender, of.tag}, event.operation, true);
     tell({event.rank, event.sender, event.operation, Kind::receive, of.cpu, event.time, free, noise});
     if (!found) return;
     end_rendezvous(event.sender, event.operation, event.time);
-    end(event.rank, found->operation, free);
+    if (!cut) end(event.rank, found->operation, free);
   }
 
   // The acknowledgement takes no time.
@@ -250,9 +296,67 @@ class Engine {
     end(sender, send, time);
   }
 
+  // An operation whose processor or interface is busy until `time` tries again then, in its order. Where it fails
+  // again, many may wait: they are in a list of their own, which wakes the first of them.
   void later(Event event, Time time) {
     event.time = time;
-    queue_.push(event);
+    if (!event.has_waited || options_.lists) {
+      event.has_waited = true;
+      return queue_.push(event);
+    }
+    const Place place = place_of(event);
+    WaitingList& list = waiting_[place.key()];
+    list.events.push(event);
+    if (list.events.top().order == event.order) wake_at(time, place, list);
+  }
+
+  // Of operations that need the same processor and interface.
+  struct Place {
+    std::int32_t rank = 0;
+    Kind kind = Kind::calc; // receive: of arrivals
+    std::uint8_t cpu = 0, nic = 0;
+    std::uint32_t number() const { return static_cast<std::uint32_t>(kind) << 16 | std::uint32_t{cpu} << 8 | nic; }
+    std::uint64_t key() const { return static_cast<std::uint64_t>(static_cast<std::uint32_t>(rank)) << 32 | number(); }
+  };
+  struct Behind {
+    bool operator()(const Event& a, const Event& b) const { return a.order > b.order; }
+  };
+  struct WaitingList {
+    std::priority_queue<Event, std::vector<Event>, Behind> events;
+    Time time = 0; // of the wake that counts, with the order of the first event; others are of no use
+  };
+  Place place_of(const Event& event) const {
+    const bool arrives = event.kind == EventKind::arrival;
+    const Operation& of = operation(arrives ? event.sender : event.rank, event.operation);
+    return {event.rank, arrives ? Kind::receive : of.kind, of.cpu, of.kind == Kind::calc ? std::uint8_t{0} : of.nic};
+  }
+  Time free_at(const Place& place) {
+    const Time processor = cpu(place.rank, place.cpu);
+    if (place.kind == Kind::calc) return processor;
+    return std::max(processor,
+                    place.kind == Kind::send ? sending(place.rank, place.nic) : receiving(place.rank, place.nic));
+  }
+  void wake_at(Time time, const Place& place, WaitingList& list) {
+    list.time = time;
+    const Event wake{time, list.events.top().order, place.rank, 0, place.number(), EventKind::wake};
+    time == now_ ? queue_.insert(wake) : queue_.push(wake);
+  }
+  void wake(const Event& event) {
+    const Place place{event.rank, static_cast<Kind>(event.operation >> 16),
+                      static_cast<std::uint8_t>(event.operation >> 8), static_cast<std::uint8_t>(event.operation)};
+    const auto at = waiting_.find(place.key());
+    if (at == waiting_.end()) return;
+    WaitingList& list = at->second;
+    Event first = list.events.top();
+    if (first.order != event.order || list.time != event.time) return;
+    if (const Time free = free_at(place); free > now_) return wake_at(free, place, list);
+    list.events.pop();
+    first.time = now_;
+    happen(first);
+    if (list.events.empty())
+      waiting_.erase(place.key());
+    else
+      wake_at(std::max(now_, free_at(place)), place, list);
   }
 
   void describe() {
@@ -260,6 +364,7 @@ class Engine {
     for (std::int32_t rank = 0; rank < graphs_.ranks(); ++rank) {
       Time& end = outcome_.end[static_cast<std::size_t>(rank)];
       for (std::int32_t c = 0; c < graphs_.cpus(); ++c) end = std::max(end, cpu(rank, static_cast<std::uint8_t>(c)));
+      if (mortal_) end = std::min(end, options_.deaths[static_cast<std::size_t>(rank)]);
       if (end > outcome_.last) outcome_.last = end, outcome_.last_rank = rank;
     }
   }
@@ -267,12 +372,15 @@ class Engine {
   const goal::Graphs& graphs_;
   const Parameters p_;
   const EngineOptions& options_;
+  const bool mortal_ = !options_.deaths.empty();
   Matching matching_;
   goal::Waits waits_;
+  std::set<std::pair<std::int32_t, std::uint32_t>> cut_; // sends of ranks that die meanwhile
   std::optional<Noise> noise_;
   std::size_t stride_;
   std::vector<Time> free_;
   EventQueue queue_;
+  std::unordered_map<std::uint64_t, WaitingList> waiting_;
   Time now_ = 0;
   std::uint64_t first_order_ = 0, order_ = std::uint64_t{1} << 63; // of operations that wait for none, of all others
   std::uint64_t wanted_ = 0;
@@ -285,6 +393,9 @@ class Engine {
 Result<Outcome> run(const goal::Graphs& graphs, const Parameters& parameters, const EngineOptions& options) {
   if (options.noise)
     if (Status s = check(*options.noise); !s) return s.error();
+  if (!options.deaths.empty() && options.deaths.size() != static_cast<std::size_t>(graphs.ranks()))
+    return wrong_value(fmt::format("the times of death must be those of {} ranks", graphs.ranks()),
+                       options.deaths.size());
   if (options.lists || graphs.has_wildcards())
     return Engine(graphs, parameters, options, goal::ListMatching(graphs.ranks())).run();
   return Engine(graphs, parameters, options, goal::NearMatching(graphs.ranks())).run();

@@ -12,8 +12,15 @@
 // processor, and no receive could take the message of another (T. Hoefler, T. Schneider, A. Lumsdaine, HPDC 2010).
 // Of several processors an operation starts no earlier than what it waits for ends; LogGOPSim looks at its own
 // processor alone.
+//
+// A rank that dies at time T starts and ends nothing from T on. A message has left once its last byte has, at
+// o + (s-1) max(O, G) after the start of its send. What left before T arrives. Of a message that is just leaving only
+// the first bytes do: its receive is taken, and never ends. A message of more than S bytes stays with its sender until
+// a receive takes it: taken from T on, the receive never ends, either. What arrives at the rank from T on is lost; its
+// sender does not learn of it, but that a send of more than S bytes never ends.
 #pragma once
 
+#include "goal/deaths.hpp"
 #include "goal/graph.hpp"
 #include "loggp/noise.hpp"
 #include "loggp/parameters.hpp"
@@ -47,21 +54,23 @@ struct Outcome {
   std::int32_t last_rank = 0;
   std::uint64_t operations = 0; // sends, receives and calcs that were completed
   std::uint64_t messages = 0, bytes = 0;
-  Time lost_to_noise = 0; // of all ranks
+  Time lost_to_noise = 0;         // of all ranks
+  std::optional<goal::Ends> ends; // where ranks die: of each operation
 };
 
 struct EngineOptions {
   std::optional<NoiseModel> noise;
   std::vector<Observer*> observers;
   std::function<bool(std::uint64_t operations)> go_on; // asked now and then; false ends it with an error
-  bool lists = false;                                  // match by lists also without wildcards: the golden copy
+  bool lists = false;                                  // the golden copy: matches by lists, waits without them
   // Operations that may start at once do so in the order in which they were added: sends, receives, calcs. GOAL states
   // no order, and LogGOPSim sorts more than 16 of them with a sort that is not stable: as it does, but for receives.
   bool loggopsim_order = false;
+  goal::Deaths deaths; // by rank; empty: none
 };
 
 // Errors, which name the rank and the operation: a send that nothing receives, a receive to which nothing is sent, and
-// what waits for it.
+// what waits for it. Where ranks die, this is no error; goal/aftermath.hpp says what came of it.
 Result<Outcome> run(const goal::Graphs& graphs, const Parameters& parameters, const EngineOptions& options = {});
 
 } // namespace kumihimo::loggp

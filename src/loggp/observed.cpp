@@ -34,6 +34,7 @@ Result<ObservedRun> run_observed(const goal::Graphs& graphs, const Parameters& p
   ObservedRun made;
   made.outcome = TRY(run(graphs, parameters, options));
   made.times = statistics.of_rank();
+  if (made.outcome.ends) made.aftermath = goal::aftermath_of(graphs, options.deaths, *made.outcome.ends);
   if (with_timeline) made.timeline = timeline.to_json(), made.left_out = timeline.left_out();
   return made;
 }

@@ -1,6 +1,7 @@
 // A run with the times of its ranks and, if asked for, its timeline.
 #pragma once
 
+#include "goal/aftermath.hpp"
 #include "loggp/statistics.hpp"
 #include "loggp/timeline.hpp"
 
@@ -15,7 +16,8 @@ struct ObservedRun {
   Outcome outcome;
   std::vector<RankTimes> times;
   std::string timeline;
-  std::uint64_t left_out = 0; // pieces of work that the timeline lacks
+  std::uint64_t left_out = 0;               // pieces of work that the timeline lacks
+  std::optional<goal::Aftermath> aftermath; // where ranks die
 
   RankSeconds of_rank(std::int32_t rank) const;
   RankSeconds mean() const; // over all ranks; of operations: all of them

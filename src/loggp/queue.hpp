@@ -13,7 +13,7 @@
 
 namespace kumihimo::loggp {
 
-enum class EventKind : std::uint8_t { start, arrival };
+enum class EventKind : std::uint8_t { start, arrival, wake }; // wake: of operations that wait for a processor
 
 struct Event {
   std::uint64_t time = 0;
@@ -21,6 +21,7 @@ struct Event {
   std::int32_t rank = 0, sender = 0;
   std::uint32_t operation = 0; // of `rank`; of an arrival: the send of `sender`
   EventKind kind = EventKind::start;
+  bool has_waited = false; // found its processor or interface busy
 };
 
 // Events in pieces of one size, which the buckets of a queue exchange, so that no memory is held twice.
@@ -66,6 +67,16 @@ class EventQueue {
   void push(const Event& event) {
     assert(event.time >= now_);
     buckets_[bucket_of(event.time)].push(event, spare_);
+  }
+
+  // An event at the time of the one taken last, whatever its order.
+  void insert(const Event& event) {
+    assert(event.time == now_);
+    EventBucket& due = buckets_[0];
+    std::size_t at = due.size();
+    due.push(event, spare_);
+    for (; at > next_ && event.order < due[at - 1].order; --at) due[at] = due[at - 1];
+    due[at] = event;
   }
 
   // The next one, which stays valid until the next push or take; null: there is none.

@@ -75,6 +75,32 @@ Machine Machine::as_torus(const Shape& wanted) const {
   return machine;
 }
 
+Result<Machine> Machine::with_slow(const std::vector<SlowNode>& nodes, const std::vector<SlowLink>& links) const {
+  const auto twice = [](const std::string& part) {
+    return wrong_value("a slow part must be named once", part, "leave one of the factors out");
+  };
+  Machine machine = *this;
+  for (const SlowNode& slow : nodes) {
+    if (slow.node.value < 0 || slow.node.value >= topology->nodes())
+      return wrong_value(fmt::format("a slow node must be one of 0 to {}", topology->nodes() - 1), slow.node.value);
+    for (const SlowNode& other : machine.slow_nodes)
+      if (other.node == slow.node) return twice(fmt::format("node {}", slow.node.value));
+    machine.slow_nodes.push_back(slow);
+  }
+  if (!links.empty() && (switched() || family == Family::single_node))
+    return wrong_value("slow links need a torus, a mesh or Tofu", topology->name(), "name slow nodes only");
+  for (SlowLink slow : links) {
+    const std::string ends = fmt::format("node {} to node {}", slow.from.value, slow.to.value);
+    const auto link = find_link(*topology, slow.from, slow.to);
+    if (!link) return wrong_value(fmt::format("a slow link must join neighbours in {}", topology->name()), ends);
+    slow.link = *link;
+    for (const SlowLink& other : machine.slow_links)
+      if (other.link == slow.link) return twice(ends);
+    machine.slow_links.push_back(slow);
+  }
+  return machine;
+}
+
 Result<Machine> Machine::with_routing(std::string_view routing) const {
   const auto known = switched() ? switched()->routings() : std::vector<std::string_view>{};
   if (std::find(known.begin(), known.end(), routing) == known.end())

@@ -151,6 +151,9 @@ struct Machine {
   // torus one position shorter for each node. Errors: another family; no such part; what cannot be kept.
   using Cable = std::pair<Coordinates, Coordinates>;
   Result<Machine> without(const std::vector<Coordinates>& nodes, const std::vector<Cable>& cables = {}) const;
+  // With these parts slow, beside those that are. Errors: no such part; one that is slow already; links of a family
+  // without slow links.
+  Result<Machine> with_slow(const std::vector<SlowNode>& nodes, const std::vector<SlowLink>& links) const;
   // With another of its family's ways of routing. Errors: none of them.
   Result<Machine> with_routing(std::string_view routing) const;
   // The same numbers on a torus of its own, whatever the family: for pictures, and for the models' own tests.

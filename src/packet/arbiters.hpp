@@ -155,7 +155,7 @@ void Network<Routes, words>::cross(std::uint32_t o, std::uint32_t q, std::uint32
   bytes_[o] += bytes - static_cast<std::uint64_t>(options_.header_bytes);
   granted_.push_back(o);
   ++traffic_.packet_hops;
-  use_.add(static_cast<std::size_t>(speed.link_class), now_, time);
+  use_.add(options_.links_over_time ? o : static_cast<std::size_t>(speed.link_class), now_, time);
 
   Channel& behind = link.channel[c];
   const std::uint32_t next = o << channel_bits | c;

@@ -23,6 +23,7 @@ struct Software {
   Time send = 0, receive = 0;
   std::uint64_t eager = goal::most_message_bytes; // longer ones are there so much later
   Time rendezvous = 0;
+  Time packet = 0; // of a full one on a link
 
   Time after_arrival(std::uint64_t bytes) const { return receive + (bytes > eager ? rendezvous : 0); }
 };
@@ -37,12 +38,13 @@ template <class Net, class Matching>
 class Hosts {
  public:
   Hosts(const goal::Graphs& graphs, std::span<const std::int32_t> nodes, const Software& software,
-        const LocalCopies& copies, Net& network, Matching matching)
-      : graphs_(graphs), nodes_(nodes), software_(software), copies_(copies), network_(network),
-        matching_(std::move(matching)), waits_(graphs.ranks()),
-        stride_(static_cast<std::size_t>(graphs.cpus() + graphs.nics())),
+        const LocalCopies& copies, Net& network, Matching matching, const Options& options)
+      : waits_for_receive_(options.waits_for_receive), graphs_(graphs), nodes_(nodes), software_(software),
+        copies_(copies), network_(network), node_deaths_(options.deaths), matching_(std::move(matching)),
+        waits_(graphs.ranks()), stride_(static_cast<std::size_t>(graphs.cpus() + graphs.nics())),
         servers_(stride_ * static_cast<std::size_t>(graphs.ranks())) {
     outcome_.end.resize(static_cast<std::size_t>(graphs.ranks()));
+    if (!node_deaths_.empty()) plan_deaths();
   }
 
   // All that waits for nothing starts.
@@ -75,8 +77,10 @@ class Hosts {
   }
   // After the last event, without the traffic.
   Result<GraphOutcome> finish() {
+    const bool mortal = outcome_.ends.has_value();
+    if (mortal) outcome_.aftermath = goal::aftermath_of(graphs_, deaths_, *outcome_.ends, waits_for_receive_);
     const goal::Unmatched unmatched(matching_);
-    if (outcome_.operations < wanted_ || unmatched.any())
+    if (!mortal && (outcome_.operations < wanted_ || unmatched.any()))
       return unmatched.error(graphs_, wanted_ - outcome_.operations);
     for (Time& end : outcome_.end) end -= std::min(end, outcome_.start);
     const auto last = std::max_element(outcome_.end.begin(), outcome_.end.end());
@@ -104,7 +108,9 @@ class Hosts {
   }
 
  private:
-  enum class Step : std::uint8_t { start, next, hand_over, arrive }; // next: what waits for the operation's server
+  // matched: of a send whose receive is posted. next: of what waits for the operation's server. die: the rank is a
+  // node.
+  enum class Step : std::uint8_t { start, matched, next, hand_over, arrive, die };
   struct Event {
     Time time = 0;
     std::uint64_t order = 0; // of equal times the lower one is first
@@ -142,6 +148,18 @@ class Hosts {
     events_.push({time, order_++, rank, sender, i, step});
   }
 
+  // Deaths are the first events of their times. Of `die` the rank is a node.
+  void plan_deaths() {
+    outcome_.ends.emplace(graphs_);
+    deaths_.resize(static_cast<std::size_t>(graphs_.ranks()), goal::never);
+    for (const NodeDeath& death : node_deaths_) {
+      push(death.time, death.node, 0, Step::die);
+      for (std::size_t rank = 0; rank < nodes_.size(); ++rank)
+        if (nodes_[rank] == death.node) deaths_[rank] = std::min(deaths_[rank], death.time);
+    }
+  }
+  bool is_dead(std::int32_t rank, Time time) const { return goal::is_dead(deaths_, rank, time); }
+
   // A join ends at once.
   void release(std::int32_t rank, std::uint32_t i, Time ready) {
     if (operation(rank, i).kind == Kind::join)
@@ -152,6 +170,8 @@ class Hosts {
   void end(std::int32_t rank, std::uint32_t i, Time time) {
     const goal::Operation& of = operation(rank, i);
     const bool join = of.kind == Kind::join;
+    if (is_dead(rank, time)) return;
+    if (outcome_.ends) outcome_.ends->set(rank, i, time);
     outcome_.operations += !join;
     Time& last = outcome_.end[static_cast<std::size_t>(rank)];
     last = std::max(last, time);
@@ -165,17 +185,30 @@ class Hosts {
   }
 
   void happen(const Event& event) {
+    if (event.step == Step::die) return network_.stop(now_, event.rank);
+    if (is_dead(event.rank, now_)) return;
     const goal::Operation& of = operation(event.step == Step::arrive ? event.sender : event.rank, event.operation);
     switch (event.step) {
     case Step::start: return start(event, of);
+    case Step::matched: return wait_for_server(event, of);
     case Step::next: return start_next(event.rank, server(event.rank, of));
     case Step::hand_over: return hand_over(event, of);
     case Step::arrive: return arrive(event, of);
+    case Step::die: return;
     }
   }
 
   void start(const Event& event, const goal::Operation& of) {
     if (of.kind == Kind::receive) return receive(event, of);
+    if (waits_for_receive_ && of.kind == Kind::send) {
+      const goal::Envelope envelope{graphs_.peer(event.rank, of.peer), event.rank, of.tag};
+      const auto found = matching_.match(envelope, event.operation, true);
+      if (!found) return;
+      receive_of_[key_of(event.rank, event.operation)] = found->operation;
+    }
+    wait_for_server(event, of);
+  }
+  void wait_for_server(const Event& event, const goal::Operation& of) {
     Server& by = server(event.rank, of);
     if (by.waiting.empty() && by.free <= now_) return serve(event.rank, event.operation, by);
     by.waiting.push_back(event.operation);
@@ -198,7 +231,12 @@ class Hosts {
   void receive(const Event& event, const goal::Operation& of) {
     dependents(event.rank, of.first + of.after_end, of.after_start, now_);
     const std::int32_t sender = graphs_.peer(event.rank, of.peer);
-    if (matching_.match({event.rank, sender, of.tag}, event.operation, false)) end(event.rank, event.operation, now_);
+    const auto found = matching_.match({event.rank, sender, of.tag}, event.operation, false);
+    if (!found) return;
+    if (!waits_for_receive_) return end(event.rank, event.operation, now_);
+    const std::int32_t from = found->envelope.sender;
+    receive_of_[key_of(from, found->operation)] = event.operation;
+    push(now_, from, found->operation, Step::matched);
   }
 
   void hand_over(const Event& event, const goal::Operation& of) {
@@ -207,6 +245,7 @@ class Hosts {
     if (from == to) {
       const Time done = now_ + copies_.time(of.size);
       end(event.rank, event.operation, done);
+      if (is_dead(event.rank, done)) return;
       return arrives({event.rank, event.operation}, done);
     }
     Channel& channel = channels_[key(event.rank, of)];
@@ -220,7 +259,7 @@ class Hosts {
     const std::int32_t from = nodes_[static_cast<std::size_t>(rank)],
                        to = nodes_[static_cast<std::size_t>(graphs_.peer(rank, of.peer))];
     channel.busy = true;
-    const std::uint32_t id = network_.submit(now_, {from, to, of.size, now_, 0});
+    const std::uint32_t id = network_.submit(now_, {from, to, of.size, now_, of.gap * software_.packet / 1000});
     if (under_way_.size() <= id) under_way_.resize(id + 1);
     under_way_[id] = {rank, send};
   }
@@ -241,15 +280,28 @@ class Hosts {
     push(time, receiver, message.send, Step::arrive, message.sender);
   }
   void arrive(const Event& event, const goal::Operation& of) {
+    if (waits_for_receive_) {
+      const auto at = receive_of_.find(key_of(event.sender, event.operation));
+      const std::uint32_t receive = at->second;
+      receive_of_.erase(at);
+      return end(event.rank, receive, now_);
+    }
     if (const auto found = matching_.match({event.rank, event.sender, of.tag}, event.operation, true))
       end(event.rank, found->operation, now_);
   }
 
+  static std::uint64_t key_of(std::int32_t rank, std::uint32_t operation) {
+    return static_cast<std::uint64_t>(static_cast<std::uint32_t>(rank)) << 32 | operation;
+  }
+
+  const bool waits_for_receive_;
   const goal::Graphs& graphs_;
   std::span<const std::int32_t> nodes_;
   const Software software_;
   const LocalCopies& copies_;
   Net& network_;
+  std::span<const NodeDeath> node_deaths_;
+  goal::Deaths deaths_; // by rank; empty: none
   Matching matching_;
   goal::Waits waits_;
   std::size_t stride_;
@@ -257,6 +309,7 @@ class Hosts {
   std::priority_queue<Event, std::vector<Event>, Later> events_;
   std::vector<UnderWay> under_way_; // by the network's name of the message
   std::unordered_map<std::uint64_t, Channel> channels_;
+  std::unordered_map<std::uint64_t, std::uint32_t> receive_of_; // by a send that waited for it, which is under way
   Time now_ = 0;
   std::uint64_t order_ = 0, wanted_ = 0;
   GraphOutcome outcome_;
@@ -278,11 +331,12 @@ template <class Port, class Matching>
 class GraphClientWith final : public GraphClient {
  public:
   GraphClientWith(const goal::Graphs& graphs, std::span<const std::int32_t> nodes, const Software& software,
-                  const LocalCopies& copies, Port port, bool again)
-      : graphs_(graphs), nodes_(nodes), software_(software), copies_(copies), port_(port), again_(again) {}
+                  const LocalCopies& copies, Port port, const Options& options, bool again)
+      : graphs_(graphs), nodes_(nodes), software_(software), copies_(copies), port_(port), options_(options),
+        again_(again) {}
 
   void begin(Time start) override {
-    hosts_.emplace(graphs_, nodes_, software_, copies_, port_, Matching(graphs_.ranks()));
+    hosts_.emplace(graphs_, nodes_, software_, copies_, port_, Matching(graphs_.ranks()), options_);
     hosts_->begin(start);
   }
   Time due() const override { return hosts_ ? hosts_->due() : never; }
@@ -310,6 +364,7 @@ class GraphClientWith final : public GraphClient {
   const Software& software_;
   const LocalCopies& copies_;
   Port port_;
+  const Options& options_;
   bool again_;
   std::optional<Hosts<Port, Matching>> hosts_;
 };
@@ -319,14 +374,15 @@ template <class Net>
 class WatchedRun {
  public:
   WatchedRun(const goal::Graphs& graphs, std::span<const std::int32_t> nodes, const Background& background,
-             const Fabric& fabric, const Software& software, const LocalCopies& copies, Net& network)
+             const Fabric& fabric, const Software& software, const LocalCopies& copies, Net& network,
+             const Options& options)
       : background_(background), fabric_(fabric), software_(software), copies_(copies), network_(network),
-        shared_(network), watched_(client_of(graphs, nodes, 0, false)) {
+        shared_(network), watched_(client_of(graphs, nodes, 0, options, false)) {
     shared_.add(*watched_);
     for (std::uint32_t j = 0; j < background.jobs.size(); ++j) {
       const BackgroundJob& job = background.jobs[j];
       if (job.recorded) {
-        recorded_.push_back({client_of(*job.recorded, job.nodes, j + 1, true), j});
+        recorded_.push_back({client_of(*job.recorded, job.nodes, j + 1, of_recorded_, true), j});
         shared_.add(*recorded_.back().client);
       } else {
         sources_.push_back(std::make_unique<Senders>(job, j, fabric, background.most_waiting, shared_.port(j + 1)));
@@ -367,12 +423,13 @@ class WatchedRun {
   };
 
   std::unique_ptr<GraphClient> client_of(const goal::Graphs& graphs, std::span<const std::int32_t> nodes,
-                                         std::uint32_t client, bool again) {
+                                         std::uint32_t client, const Options& options, bool again) {
     const Port port = shared_.port(client);
     if (graphs.has_wildcards())
       return std::make_unique<GraphClientWith<Port, goal::ListMatching>>(graphs, nodes, software_, copies_, port,
-                                                                         again);
-    return std::make_unique<GraphClientWith<Port, goal::NearMatching>>(graphs, nodes, software_, copies_, port, again);
+                                                                         options, again);
+    return std::make_unique<GraphClientWith<Port, goal::NearMatching>>(graphs, nodes, software_, copies_, port, options,
+                                                                       again);
   }
 
   // When the job watched starts, once that is known.
@@ -387,6 +444,7 @@ class WatchedRun {
     return latest;
   }
 
+  const Options of_recorded_; // whose sends wait for no receives
   const Background& background_;
   const Fabric& fabric_;
   const Software& software_;
@@ -413,7 +471,13 @@ Result<GraphOutcome> run(const Machine& machine, const goal::Graphs& graphs, std
   for (const std::int32_t node : nodes)
     if (node < 0 || node >= machine.topology->nodes())
       return wrong_value(fmt::format("ranks must be on nodes 0 to {}", machine.topology->nodes() - 1), node);
+  for (const NodeDeath& death : options.deaths)
+    if (death.node < 0 || death.node >= machine.topology->nodes())
+      return wrong_value(fmt::format("a node that dies must be one of 0 to {}", machine.topology->nodes() - 1),
+                         death.node);
   if (Status s = check(background, nodes, machine.topology->nodes()); !s) return s.error();
+  if (!background.jobs.empty() && !options.deaths.empty())
+    return not_applicable("nodes die only on a machine without background jobs", {}, "leave one of them out");
   const auto picoseconds = [](Seconds s) { return static_cast<Time>(std::llround(s.value * 1e12)); };
   Software software;
   software.send = picoseconds(machine.software.message_cost.value);
@@ -422,12 +486,17 @@ Result<GraphOutcome> run(const Machine& machine, const goal::Graphs& graphs, std
     software.eager = static_cast<std::uint64_t>(machine.software.eager_bytes->value.value);
   if (machine.software.rendezvous_latency)
     software.rendezvous = picoseconds(machine.software.rendezvous_latency->value);
+  const auto fastest = std::min_element(fabric.speeds.begin(), fabric.speeds.end(),
+                                        [](const Speed& a, const Speed& b) { return a.femtoseconds < b.femtoseconds; });
+  software.packet =
+      time_of(static_cast<std::uint64_t>(options.packet_bytes + options.header_bytes), fastest->femtoseconds);
   const LocalCopies copies(machine);
   return with_network(fabric, options, [&](auto& network) -> Result<GraphOutcome> {
-    if (!background.jobs.empty()) return WatchedRun(graphs, nodes, background, fabric, software, copies, network).run();
+    if (!background.jobs.empty())
+      return WatchedRun(graphs, nodes, background, fabric, software, copies, network, options).run();
     if (graphs.has_wildcards())
-      return Hosts(graphs, nodes, software, copies, network, goal::ListMatching(graphs.ranks())).run();
-    return Hosts(graphs, nodes, software, copies, network, goal::NearMatching(graphs.ranks())).run();
+      return Hosts(graphs, nodes, software, copies, network, goal::ListMatching(graphs.ranks()), options).run();
+    return Hosts(graphs, nodes, software, copies, network, goal::NearMatching(graphs.ranks()), options).run();
   });
 }
 

@@ -4,13 +4,20 @@
 //            may take the message, after those before it from the interface to the same rank have left the node. It
 //            ends when its last byte has left the node.
 //   receive  ends when it has been posted, and the machine's relay_latency after the last packet has arrived; of a
-//   message
-//            longer than eager_bytes, rendezvous_latency later.
+//            message longer than eager_bytes, rendezvous_latency later.
 //   calc     occupies its processor.
 //
-// Messages are sent whether or not a receive is posted. Between ranks of one node a message is a copy.
+// Messages are sent whether or not a receive is posted, unless the options say that a send waits for it. Between ranks
+// of one node a message is a copy.
+//
+// A node that dies at time T is one whose processes or operating system die: its ranks start and end nothing from T on,
+// and its engines start no further packet. A message whose last byte left the node before T arrives; others are lost.
+// Its router still forwards the packets of others, and takes what is addressed to the node, which is lost: also what is
+// sent from T on to a receive that was posted before. A send that waits for its receive waits for ever if that was not
+// posted before T.
 #pragma once
 
+#include "goal/aftermath.hpp"
 #include "goal/graph.hpp"
 #include "packet/background.hpp"
 #include "packet/simulate.hpp"
@@ -26,10 +33,13 @@ struct GraphOutcome {
   // With background jobs: when it started on the clock of the network, and what each of them did until its end.
   Time start = 0;
   std::vector<BackgroundUse> background;
+  std::optional<goal::Ends> ends;           // where nodes die: of each operation
+  std::optional<goal::Aftermath> aftermath; // the same
 };
 
 // `nodes`: of each rank. Errors: those of run(machine,
-// messages); another number of ranks than of nodes; what never matches, with its rank and operation.
+// messages); another number of ranks than of nodes; a node that dies and does not exist; where none dies, what never
+// matches, with its rank and operation.
 Result<GraphOutcome> run(const Machine& machine, const goal::Graphs& graphs, std::span<const std::int32_t> nodes,
                          const Options& options = {});
 

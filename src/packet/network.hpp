@@ -36,6 +36,10 @@ class Network {
   // advance after the one that delivered it. `from` and `to`: different nodes of the job.
   std::uint32_t submit(Time now, const Message& message);
 
+  // From `now` on, which is as in submit(), the node's engines start no further packet: their messages, and those that
+  // no engine has taken, are neither sent nor delivered.
+  void stop(Time now, std::int32_t node);
+
   Time next() const { return due_.empty() ? events_.next() : now_; } // when something happens; never: nothing will
   void advance();                                                    // all that happens at next()
 
@@ -60,6 +64,7 @@ class Network {
   enum Kind : std::uint32_t { done, ready, engine, choose };
   static constexpr unsigned kind_shift = 30;
   static constexpr std::uint32_t queue_bits = (1U << kind_shift) - 1;
+  static constexpr std::uint64_t stopped = std::uint64_t{1} << 63; // in Flow::undelivered
 
   void handle(const Event& event);
   void prefetch_far(const Event& event) const;
@@ -184,7 +189,8 @@ Network<Routes, words>::Network(const Fabric& fabric, const Options& options)
       links_(fabric.links), slots_((static_cast<std::size_t>(fabric.links) << channel_bits) * capacity_),
       engines_(static_cast<std::size_t>(fabric.vertices) * static_cast<std::size_t>(fabric.engines)),
       nodes_(static_cast<std::size_t>(fabric.vertices)), bytes_(fabric.links),
-      use_(std::max<std::size_t>(1, fabric.topology->link_classes().size()), static_cast<std::size_t>(options.bins)) {
+      use_(options.links_over_time ? fabric.links : std::max<std::size_t>(1, fabric.topology->link_classes().size()),
+           static_cast<std::size_t>(options.bins)) {
   static_assert(sizeof(Slot) == 16 && (words > 1 || channels > 3 || sizeof(Link) == 64));
   for (const Speed& speed : fabric.speeds) {
     const Time full = time_of(full_, speed.femtoseconds),
@@ -238,6 +244,25 @@ std::uint32_t Network<Routes, words>::submit(Time now, const Message& message) {
   ++traffic_.messages, traffic_.bytes += message.bytes;
   if (message.background) ++traffic_.background.messages, traffic_.background.bytes += message.bytes;
   return id;
+}
+
+template <class Routes, std::size_t words>
+void Network<Routes, words>::stop(Time now, std::int32_t number) {
+  assert(now >= now_ && now <= next());
+  if (now > now_) refresh(now);
+  now_ = now;
+  const std::int32_t v = fabric_.vertex[static_cast<std::size_t>(number)];
+  for (std::uint32_t m = node_of(v).first; m != nothing;) {
+    const std::uint32_t next = flows_[m].next;
+    routes_.finish(flows_[m].route), flows_.give_back(m);
+    m = next;
+  }
+  node_of(v).first = node_of(v).last = nothing;
+  const auto engines = static_cast<std::uint32_t>(fabric_.engines);
+  for (std::uint32_t e = 0; e < engines; ++e) {
+    const std::uint32_t m = engines_[static_cast<std::uint32_t>(v) * engines + e].message;
+    if (m != nothing) flows_[m].left = 0, flows_[m].undelivered |= stopped;
+  }
 }
 
 template <class Routes, std::size_t words>
@@ -354,8 +379,8 @@ void Network<Routes, words>::leave_link(std::uint32_t q, bool delivered) {
 template <class Routes, std::size_t words>
 void Network<Routes, words>::leave_engine(std::uint32_t q) {
   Engine& sender = engine_of(q);
-  if (flows_[sender.message].left == 0) {
-    sent_.push_back(sender.message);
+  if (const Flow& flow = flows_[sender.message]; flow.left == 0) {
+    if ((flow.undelivered & stopped) == 0) sent_.push_back(sender.message);
     sender.message = nothing;
   }
   if (sender.free > now_) return events_.push({sender.free, 0, q | engine << kind_shift});
@@ -386,6 +411,8 @@ void Network<Routes, words>::serve_engines() {
       const std::uint32_t q = first_engine_ + static_cast<std::uint32_t>(v) * engines + e;
       Engine& sender = engine_of(q);
       Node& node = node_of(v);
+      if (!sender.busy && sender.message != nothing && (flows_[sender.message].undelivered & stopped) != 0)
+        sender.message = nothing;
       if (sender.busy || (sender.message == nothing && node.first == nothing)) continue;
       if (sender.message == nothing) {
         sender.message = node.first;
@@ -429,12 +456,26 @@ Traffic Network<Routes, words>::traffic() const {
     ++traffic.classes[static_cast<std::size_t>(fabric_.speeds[links_[o].speed].link_class)].links;
   }
   traffic.bin = use_.width();
-  const std::size_t bins = traffic.last == 0 ? 0 : static_cast<std::size_t>((traffic.last - 1) / traffic.bin) + 1;
-  for (std::size_t c = 0; c < traffic.classes.size(); ++c)
-    for (std::size_t bin = 0; bin < std::min(bins, use_.bins()); ++bin) {
-      const double all = static_cast<double>(traffic.bin) * static_cast<double>(traffic.classes[c].links);
-      traffic.classes[c].utilisation.push_back(all > 0 ? static_cast<double>(use_.busy(c, bin)) / all : 0);
-    }
+  const std::size_t last = traffic.last == 0 ? 0 : static_cast<std::size_t>((traffic.last - 1) / traffic.bin) + 1,
+                    bins = std::min(last, use_.bins());
+  const auto width = static_cast<double>(traffic.bin);
+  if (options_.links_over_time) traffic.link_utilisation.resize(fabric_.links * bins);
+  for (ClassUse& of : traffic.classes) of.utilisation.resize(bins);
+  const auto add = [&](std::size_t group, ClassUse& to) {
+    for (std::size_t bin = 0; bin < bins; ++bin)
+      to.utilisation[bin] += static_cast<double>(use_.busy(group, bin)) / (width * static_cast<double>(to.links));
+  };
+  if (!options_.links_over_time) {
+    for (std::size_t c = 0; c < traffic.classes.size(); ++c)
+      if (traffic.classes[c].links > 0) add(c, traffic.classes[c]);
+    return traffic;
+  }
+  for (std::uint32_t o = 0; o < fabric_.links; ++o) {
+    if (fabric_.from[o] < 0) continue;
+    add(o, traffic.classes[static_cast<std::size_t>(fabric_.speeds[links_[o].speed].link_class)]);
+    for (std::size_t bin = 0; bin < bins; ++bin)
+      traffic.link_utilisation[o * bins + bin] = static_cast<float>(static_cast<double>(use_.busy(o, bin)) / width);
+  }
   return traffic;
 }
 

@@ -15,6 +15,11 @@ using goal::Time;
 
 enum class Routing : std::uint8_t { dimension_order, adaptive };
 
+struct NodeDeath {
+  std::int32_t node = 0;
+  Time time = 0;
+};
+
 struct Options {
   Routing routing = Routing::dimension_order;
   // Payload of a packet. With its header at most 65,535 bytes. A machine's link_bandwidth is that of payload, so that
@@ -23,6 +28,9 @@ struct Options {
   std::int64_t buffer_packets = 4; // of each virtual channel at the far end of each link, 1 to 255
   std::uint64_t seed = 1;          // of the first turns of the arbiters
   std::int32_t bins = 128;         // at most, of the utilisation over time
+  bool links_over_time = false;    // utilisation of each link, not of classes alone
+  bool waits_for_receive = false;  // graphs: a send starts once its receive is posted
+  std::vector<NodeDeath> deaths;   // of a node listed twice the first one
 };
 
 // A message of raw traffic, from one node to another.
@@ -55,6 +63,7 @@ struct Traffic {
   std::vector<std::uint64_t> link_bytes;    // payload, by LinkId
   Time bin = 0;                             // width
   std::vector<ClassUse> classes;
+  std::vector<float> link_utilisation; // by LinkId and bin, where Options asks for links over time
   std::uint64_t events = 0;
   BackgroundTraffic background;
 

@@ -21,7 +21,9 @@ Result<GraphOutcome> run(const Job& job, const ProgramSet& programs, const std::
   const Placement seats = placement ? *placement : Placement::block(job.slots, ranks);
   std::vector<std::int32_t> nodes;
   for (const NodeId node : seats.node_of_rank()) nodes.push_back(node.value);
-  return run(job.machine, graphs, nodes, background, options);
+  Options as_in_flow = options;
+  as_in_flow.waits_for_receive = true;
+  return run(job.machine, graphs, nodes, background, as_in_flow);
 }
 
 } // namespace kumihimo::packet

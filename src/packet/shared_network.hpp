@@ -28,6 +28,7 @@ class SharedNetwork {
    public:
     Port(SharedNetwork& shared, std::uint32_t client) : shared_(&shared), client_(client) {}
     std::uint32_t submit(Time now, const Message& message) { return shared_->submit(client_, now, message); }
+    void stop(Time now, std::int32_t node) { shared_->network_.stop(now, node); }
     BackgroundUse& use() { return shared_->uses_[client_]; }
 
    private:

@@ -10,9 +10,10 @@ namespace kumihimo::goal {
 namespace {
 
 Schedule built(CollectiveKind kind, std::string_view name, std::int32_t ranks, std::int64_t doubles,
-               const Parameters& parameters = {}) {
+               const Parameters& parameters = {}, const std::optional<RankSpace>& space = {}) {
   const Variant& variant = **Registry::standard().find(kind, name);
-  auto schedule = variant.build(make_collective(kind, ranks, doubles), RankSpace::row(ranks), parameters);
+  auto schedule =
+      variant.build(make_collective(kind, ranks, doubles), space ? *space : RankSpace::row(ranks), parameters);
   EXPECT_TRUE(schedule) << schedule.error().sentence();
   return *std::move(schedule);
 }
@@ -240,6 +241,22 @@ TEST(Programs, WrongOnesAreRefusedByRank) {
   EXPECT_TRUE(error(built(CollectiveKind::allreduce, "recursive_doubling", 256, 64), few)
                   .starts_with("all different programs together must be at most 1000 operations (got more at rank"))
       << error(built(CollectiveKind::allreduce, "recursive_doubling", 256, 64), few);
+}
+
+// On a ring of 9: h - 1 messages of idle time behind one over distance h.
+TEST(Programs, AGapIsAShareOfItsMessage) {
+  const Graphs graphs = made(built(CollectiveKind::alltoall, "paced", 9, 4096, {}, RankSpace::box(*Shape::parse("9"))));
+  std::int64_t paced = 0;
+  for (const Operation& each : graphs.of(3).operations) {
+    if (each.kind != Kind::send) {
+      EXPECT_EQ(each.gap, 0U);
+      continue;
+    }
+    const std::int32_t forward = each.peer, distance = std::min(forward, 9 - forward);
+    EXPECT_EQ(each.gap, 1000U * static_cast<std::uint32_t>(distance - 1));
+    paced += each.gap > 0;
+  }
+  EXPECT_GT(paced, 0);
 }
 
 TEST(Programs, AreWrittenAsGoal) {

@@ -152,16 +152,72 @@ TEST(Engine, BothMatchingsGiveTheSameTimes) {
   }
 }
 
+// Operations at random on few ranks, of which most are ready at once: many wait for a processor or an interface.
+std::string crowd(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const auto below = [&](std::uint64_t n) { return random() % n; };
+  const std::uint64_t ranks = 2 + below(4), shared = 1 + below(3);
+  std::vector<std::string> operations(ranks);
+  const auto where = [&] { return fmt::format("cpu {} nic {}", below(shared), below(shared)); };
+  for (std::uint64_t message = 0; message < 60 + below(200); ++message) {
+    const std::uint64_t from = below(ranks), to = (from + 1 + below(ranks - 1)) % ranks;
+    const std::uint64_t bytes = below(3) * 500 + 1; // many ends at the same time
+    if (below(4) == 0) operations[from] += fmt::format("calc {} cpu {}\n", below(4) * 100, below(shared));
+    operations[from] += fmt::format("send {}b to {} tag {} {}\n", bytes, to, message, where());
+    operations[to] += fmt::format("recv {}b from {} tag {} {}\n", bytes, from, message, where());
+  }
+  std::string text = fmt::format("num_ranks {}\n", ranks);
+  for (std::uint64_t rank = 0; rank < ranks; ++rank) text += fmt::format("rank {} {{\n{}}}\n", rank, operations[rank]);
+  return text;
+}
+
+struct Log : Observer {
+  void busy(const Work& work) override {
+    text += fmt::format("{} {} {} {} {} {}\n", work.rank, work.peer, work.operation, static_cast<int>(work.kind),
+                        work.start, work.end);
+  }
+  std::string text;
+};
+
+// Each operation that waits tries again whenever its processor is free, one by one: the golden copy of waiting lists.
+// All starts are the same, also their order where times are equal.
+TEST(Engine, WaitingListsGiveTheSameStarts) {
+  constexpr std::array<std::string_view, 5> letters{usual, "L=1000,o=500,g=100,G=1,O=2,S=1000",
+                                                    "L=0,o=0,g=0,G=0,O=0,S=65535", "L=100,o=100,g=0,G=0,O=0,S=400",
+                                                    "L=100,o=0,g=100,G=0,O=0,S=65535"};
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    const goal::Graphs graphs = graphs_of(crowd(seed));
+    Log log, golden;
+    EngineOptions lists, one_by_one;
+    lists.observers = {&log}, one_by_one.observers = {&golden};
+    one_by_one.lists = true;
+    if (seed % 3 == 0) {
+      lists.noise.emplace(), lists.noise->length = 300'000, lists.noise->interval = 1'000'000;
+      one_by_one.noise = lists.noise;
+    }
+    const Parameters p = parameters(letters[seed % letters.size()]);
+    const auto fast = run(graphs, p, lists), slow = run(graphs, p, one_by_one);
+    ASSERT_TRUE(fast.ok() && slow.ok()) << seed;
+    EXPECT_EQ(fast->end, slow->end) << seed;
+    ASSERT_EQ(log.text, golden.text) << seed;
+    EXPECT_FALSE(log.text.empty());
+  }
+}
+
 TEST(Queue, IsSortedByTimeAndOrder) {
   std::mt19937_64 random(3);
   EventQueue queue;
   std::set<std::pair<std::uint64_t, std::uint64_t>> golden;
   std::uint64_t order = 0, now = 0;
   for (int step = 0; step < 20000; ++step) {
-    if (random() % 5 < 3) {
+    if (random() % 10 == 0 && now > 0) { // at the time of the last one, before what is there
+      const std::uint64_t before = 4 * (random() % (order / 4 + 1)) + 1 + random() % 3;
+      if (golden.insert({now, before}).second) queue.insert({now, before, 0, 0, 0, EventKind::wake});
+    } else if (random() % 5 < 3) {
       const std::uint64_t time = now + (random() % 4 == 0 ? 0 : random() % (std::uint64_t{1} << (random() % 40)));
       queue.push({time, order, 0, 0, 0, EventKind::start});
-      golden.insert({time, order++});
+      golden.insert({time, order});
+      order += 4;
     } else if (const Event* event = queue.take()) {
       ASSERT_EQ(std::pair(event->time, event->order), *golden.begin());
       golden.erase(golden.begin());

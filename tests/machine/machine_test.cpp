@@ -59,6 +59,20 @@ TEST(Machine, FindsSlowPartsInAJob) {
   EXPECT_NE(whole.with_shape(shape("3x3")).error().sentence().find("node 2 to node 3"), std::string::npos);
 }
 
+TEST(Machine, TakesMoreSlowParts) {
+  const Machine whole = sample("[[slow_node]]\nnode = 5\nfactor = 0.5");
+  const auto more = whole.with_slow({{NodeId{7}, 0.25}}, {{NodeId{2}, NodeId{3}, {}, 0.1}});
+  ASSERT_TRUE(more) << more.error().sentence();
+  EXPECT_EQ(more->node_factor(NodeId{5}), 0.5);
+  EXPECT_EQ(more->node_factor(NodeId{7}), 0.25);
+  EXPECT_EQ(more->link_factor(*find_link(*whole.topology, NodeId{2}, NodeId{3})), 0.1);
+  EXPECT_EQ(more->link_factor(*find_link(*whole.topology, NodeId{3}, NodeId{2})), 1);
+  EXPECT_FALSE(whole.with_slow({{NodeId{5}, 0.25}}, {}));
+  EXPECT_FALSE(whole.with_slow({{NodeId{24}, 0.25}}, {}));
+  EXPECT_FALSE(whole.with_slow({}, {{NodeId{0}, NodeId{23}, {}, 0.1}}));
+  EXPECT_FALSE(more->with_slow({}, {{NodeId{2}, NodeId{3}, {}, 0.1}}));
+}
+
 TEST(Machine, FindsLinksOfNeighboursOnly) {
   const Machine machine = sample();
   const Topology& topology = *machine.topology;

@@ -394,6 +394,16 @@ TEST(Background, WrongInput) {
   EXPECT_EQ(*pattern_of("alltoall"), Pattern::alltoall);
 }
 
+TEST(Background, NodesDoNotDieBesideOthers) {
+  Options options;
+  options.deaths = {{0, 1000}};
+  const std::vector<std::int32_t> nodes{0, 1};
+  const auto outcome =
+      run(torus("8"), one_message(8), nodes, with({sources(Pattern::uniform, {2, 3}, 0.5, 1000)}), options);
+  ASSERT_FALSE(outcome);
+  EXPECT_EQ(outcome.error().problem, "nodes die only on a machine without background jobs");
+}
+
 // What never matches in the job watched is an error, although other jobs go on.
 TEST(Background, AJobThatNeverEndsIsNoticed) {
   const std::vector<std::int32_t> nodes{0, 1};

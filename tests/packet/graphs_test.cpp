@@ -12,14 +12,15 @@ namespace kumihimo::packet {
 namespace {
 
 // Software: 2 us for a send, 3 us after an arrival. 1 byte a ns, 100 ns a hop; ranks r on nodes r unless given.
-std::vector<std::uint64_t> ends(const std::string& text, std::vector<std::int32_t> nodes = {}) {
+std::vector<std::uint64_t> ends(const std::string& text, std::vector<std::int32_t> nodes = {},
+                                const Options& options = {}) {
   const auto graphs = goal::parse_text(text, "a.goal");
   EXPECT_TRUE(graphs) << graphs.error().sentence();
   if (nodes.empty()) {
     nodes.resize(static_cast<std::size_t>(graphs->ranks()));
     std::iota(nodes.begin(), nodes.end(), 0);
   }
-  const auto outcome = run(torus("8"), *graphs, nodes);
+  const auto outcome = run(torus("8"), *graphs, nodes, options);
   EXPECT_TRUE(outcome) << outcome.error().sentence();
   std::vector<std::uint64_t> times;
   for (const Time end : outcome->end) times.push_back(end / 1000);
@@ -66,6 +67,44 @@ TEST(PacketGraphs, ALateReceiveEndsAtOnce) {
             (std::vector<std::uint64_t>{3000, 50000}));
 }
 
+Options waiting() {
+  Options options;
+  options.waits_for_receive = true;
+  return options;
+}
+
+// Then the software of the sender comes behind the receive too.
+TEST(PacketGraphs, ASendMayWaitForItsReceive) {
+  const std::string late = "num_ranks 2\nrank 0 {\nsend 1000b to 1\n}\nrank 1 {\na: calc 50000\nb: recv 1000b from 0\n"
+                           "b requires a\n}\n";
+  EXPECT_EQ(ends(late, {}, waiting()), (std::vector<std::uint64_t>{53000, 50000 + 2000 + 1100 + 3000}));
+  const std::string early = "num_ranks 2\nrank 0 {\na: calc 50000\nb: send 1000b to 1\nb requires a\n}\nrank 1 {\n"
+                            "recv 1000b from 0\n}\n";
+  EXPECT_EQ(ends(early, {}, waiting()), ends(early));
+  EXPECT_EQ(ends(late, {3, 3}, waiting())[1], 50000U + 2000 + 250 + 1000)
+      << "a copy of 4 bytes a ns and 1 us, after 2 us";
+}
+
+// The first receive takes the first send of a pair, also where sends wait.
+TEST(PacketGraphs, SendsThatWaitAreTakenInTheirOrder) {
+  EXPECT_EQ(ends("num_ranks 2\nrank 0 {\na: send 1000b to 1\nb: send 3000b to 1\nb irequires a\n}\nrank 1 {\n"
+                 "a: recv 1000b from 0\nb: recv 3000b from 0\nb requires a\n}\n",
+                 {}, waiting()),
+            (std::vector<std::uint64_t>{6100 + 2000 + 3000, 6100 + 2000 + 3100 + 3000}));
+}
+
+TEST(PacketGraphs, RanksWhoseSendsWaitForEachOtherAreNamed) {
+  const auto graphs =
+      goal::parse_text("num_ranks 2\nrank 0 {\na: send 8b to 1\nb: recv 8b from 1\nb requires a\n}\nrank 1 {\n"
+                       "a: send 8b to 0\nb: recv 8b from 0\nb requires a\n}\n",
+                       "a.goal");
+  const std::vector<std::int32_t> nodes{0, 1};
+  EXPECT_TRUE(run(torus("8"), *graphs, nodes));
+  const auto outcome = run(torus("8"), *graphs, nodes, waiting());
+  ASSERT_FALSE(outcome);
+  EXPECT_NE(outcome.error().problem.find("ranks wait for each other"), std::string::npos) << outcome.error().problem;
+}
+
 // A copy of 4 bytes a ns and 1 us; no network, and no software behind it.
 TEST(PacketGraphs, RanksOfANodeCopy) {
   EXPECT_EQ(ends("num_ranks 2\nrank 0 {\nsend 4000b to 1\n}\nrank 1 {\nrecv 4000b from 0\n}\n", {3, 3}),
@@ -93,6 +132,22 @@ TEST(PacketGraphs, MessagesOfAChannelAreInOrder) {
   EXPECT_EQ(ends(text(1, "0"))[0], 2000 + 20000);
   EXPECT_GT(ends(text(2, "0"))[1], 2000 + 15000);
   EXPECT_GT(ends(text(2, "1"))[1], 2000 + 15000);
+}
+
+// 10 packets of 1000 bytes, behind each a pause of half its time; the send ends with the last packet, not its pause.
+TEST(PacketGraphs, AGapIsAPauseBehindEachPacket) {
+  goal::Graphs graphs(2);
+  goal::GraphBuilder sender, receiver;
+  sender.add({.size = 10000, .peer = 1, .kind = goal::Kind::send, .gap = 500});
+  receiver.add({.size = 10000, .peer = 1, .kind = goal::Kind::receive});
+  graphs.set(0, sender.finish()), graphs.set(1, receiver.finish());
+  const std::vector<std::int32_t> nodes{0, 1};
+  Options options;
+  options.packet_bytes = 1000;
+  const auto outcome = run(torus("8"), graphs, nodes, options);
+  ASSERT_TRUE(outcome) << outcome.error().sentence();
+  EXPECT_EQ(outcome->end[0] / 1000, 2000U + 9 * 1500 + 1000);
+  EXPECT_EQ(outcome->end[1] / 1000, 2000U + 9 * 1500 + 1000 + 100 + 3000);
 }
 
 // A relay: calc and dependencies, irequires too.

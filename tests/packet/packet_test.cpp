@@ -157,6 +157,47 @@ std::vector<Message> random_messages(std::mt19937& random, std::int32_t nodes, i
   return messages;
 }
 
+// The same run with and without: classes are the sums of their links, and a link's busy time that of its bytes.
+TEST(Packet, LinksOverTimeAddUpToTheirClasses) {
+  std::mt19937 random(7);
+  const Machine m = torus("4x3x2");
+  const std::vector<Message> messages = random_messages(random, 24, 80);
+  Options options = small_packets(1000);
+  options.bins = 16;
+  const Traffic by_class = outcome_of(m, messages, options).traffic;
+  EXPECT_TRUE(by_class.link_utilisation.empty());
+  options.links_over_time = true;
+  const Traffic traffic = outcome_of(m, messages, options).traffic;
+  const std::size_t links = traffic.link_bytes.size(), bins = traffic.classes.front().utilisation.size();
+  ASSERT_EQ(traffic.link_utilisation.size(), links * bins);
+  const auto share = [&](std::size_t link, std::size_t bin) {
+    return static_cast<double>(traffic.link_utilisation[link * bins + bin]);
+  };
+  for (std::size_t bin = 0; bin < bins; ++bin) {
+    double sum = 0, of_classes = 0;
+    for (std::size_t link = 0; link < links; ++link) sum += share(link, bin);
+    for (std::size_t c = 0; c < traffic.classes.size(); ++c) {
+      const double use = traffic.classes[c].utilisation[bin];
+      EXPECT_NEAR(use, by_class.classes[c].utilisation[bin], 1e-12);
+      of_classes += use * static_cast<double>(traffic.classes[c].links);
+    }
+    EXPECT_NEAR(sum, of_classes, 1e-5);
+  }
+  for (std::size_t link = 0; link < links; ++link) {
+    double busy = 0; // nanoseconds, one a byte
+    for (std::size_t bin = 0; bin < bins; ++bin) busy += share(link, bin) * static_cast<double>(traffic.bin) / 1000;
+    EXPECT_NEAR(busy, static_cast<double>(traffic.link_bytes[link]), 0.01 + 1e-4 * busy);
+  }
+}
+
+TEST(Packet, ThePictureOfLinksHasALimit) {
+  Options options;
+  options.links_over_time = true, options.bins = 1 << 20;
+  const auto refused = run(torus("8x8x8"), {}, options);
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().sentence().find("67108864 cells"), std::string::npos) << refused.error().sentence();
+}
+
 // What is compared, so that a test of the comparison can change it.
 bool as_golden(const RawOutcome& outcome, const Golden::Result& golden) {
   const Traffic& traffic = outcome.traffic;

@@ -112,7 +112,7 @@ class Campaign:
         return [{"algorithm": each.name} for each in arguments.variants(collective, arguments.ALL)]
 
     def _point(self, values: dict[str, object]) -> Point:
-        if values["machine"] == THIS_MACHINE:
+        if values.get("machine") == THIS_MACHINE:
             rule = "a campaign must name described machines"
             raise wrong_value(rule, THIS_MACHINE, "each worker would measure it while others compute: write a file")
         options = tuple((name, value) for name, value in values.items() if name in self.options)
@@ -304,7 +304,8 @@ def check_names(campaign: Campaign) -> None:
         if name not in campaign.options:
             own_value(name, "")
     for needed in ("collective", "machine"):
-        given = [needed in sweep or needed in campaign.derived or needed in chosen for sweep in campaign.sweeps]
+        instead = {needed, "loggops"} if needed == "machine" else {needed}  # a network by its parameters alone
+        given = [bool(instead & {*sweep, *campaign.derived, *chosen}) for sweep in campaign.sweeps]
         if not all(given):
             raise missing(f"the parameter {needed} of campaign {campaign.name}", "add it under [parameters]")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kumihimo import quantities
-from kumihimo.cli import options, output, progress
+from kumihimo.cli import options, output, progress, simulate_faults
 from kumihimo.cli.options import argument, option
 from kumihimo.errors import wrong_value
 
@@ -47,6 +47,7 @@ def command(
     wisdom: option("--wisdom FILE", "Take algorithms from this file of tune.", Path) = None,
     speed: option("--speed X", "Speed of the processors: 2, or of a region: solve=2; repeatable.", list[str]) = None,
     what_if: option("--what-if", "Also predict the time with one thing changed.") = False,
+    dies: option("--dies NODE@TIME", "Node that dies, as `simulate` takes it; repeatable.", list[str]) = None,
     page: option("--page FILE", "Write a page with the timeline (HTML).", Path) = None,
     timeline: option("--timeline FILE", "Write a timeline, which ui.perfetto.dev opens.", Path) = None,
     as_json: options.Json = False,
@@ -64,13 +65,14 @@ def command(
         output.writable(path)
     read = otf2_reading.read(trace)
     source, new_grid = extrapolated(read, ranks, grid, to_grid, scaling)
-    on, name = machine_of(machine, loggops, noise, shape, source.ranks, ranks_per_node)
+    on, name = machine_of(machine, loggops, noise, shape, source.ranks, ranks_per_node, dies or [])
     general, of_regions = speeds(speed or [], read.regions)
     wished = choices.Wished.read(algorithm or [], wisdom)
     question = study.Question(read, source, on, wished, general, of_regions)
     prediction = progress.run_interruptible(lambda: study.predict(question, bool(page or timeline)))
     changes = progress.run_interruptible(lambda: study.changes(prediction)) if what_if else []
-    result = as_object(prediction, changes, name) | new_grid
+    of_faults = progress.run_interruptible(lambda: study.with_faults(prediction))
+    result = as_object(prediction, changes, name) | new_grid | ({} if of_faults is None else {"faults": of_faults})
     if page:
         from kumihimo.replay import page as pages
 
@@ -85,15 +87,22 @@ def command(
         output.print_line(line)
     print_sites(prediction)
     print_changes(prediction, changes)
+    simulate_faults.print_faults({(): result})
     output.print_list("Left out:", left_out(read))
     return None
 
 
 def machine_of(
-    name: str | None, given: str | None, noise: str | None, shape: str | None, ranks: int, ranks_per_node: str | None
+    name: str | None,
+    given: str | None,
+    noise: str | None,
+    shape: str | None,
+    ranks: int,
+    ranks_per_node: str | None,
+    dies: list[str],
 ) -> tuple[loggp.Settings, str]:
-    """The parameters of a described machine, or those given, and what to call it."""
-    from kumihimo import arguments, loggp, simulation
+    """The parameters of a described machine, or those given, with faults, and what to call it."""
+    from kumihimo import arguments, faults, loggp, simulation
     from kumihimo.cli import machine as machines
 
     job = None
@@ -107,6 +116,7 @@ def machine_of(
     settings = loggp.settings(job, given)
     if noise is not None:
         settings.noise, settings.noise_text = loggp.noise(noise), noise
+    settings.dying = faults.dying(dies, job)
     return settings, f"{job.machine.name} {shape or ''}".strip() if job else "a machine"
 
 

@@ -6,11 +6,11 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Optional
 
-from kumihimo import _machine, allocation, arguments, quantities, simulation
+from kumihimo import _machine, allocation, arguments, faults, quantities, simulation
 from kumihimo import placement as placements
 from kumihimo.arguments import CollectiveArguments, Ranks
 from kumihimo.cli import machine as machines
-from kumihimo.cli import options, output, progress
+from kumihimo.cli import options, output, progress, simulate_faults, simulate_page
 from kumihimo.cli.options import option
 from kumihimo.errors import NotApplicable, missing, not_applicable, wrong_value
 from kumihimo.sizes import parse_sizes, text_of
@@ -23,6 +23,7 @@ OF_LOGGP = "Model loggp (LogGOPS)"
 GOAL = "goal:"
 OF_PACKET = "Model packet"
 OF_BACKGROUND = "Model packet, beside other jobs"
+FAULTS = "Faults"
 
 
 @options.with_parameters()
@@ -89,7 +90,24 @@ def command(
         may_be_zero=True,
         group=OF_BACKGROUND,
     ) = None,
-    page: option("--page FILE", "Write a page with the times of all repeats (HTML).", Path, OF_BACKGROUND) = None,
+    page: option(
+        "--page FILE",
+        "Write a page: links over time (--model packet), times beside others (--background), or how noise spreads "
+        "(--model loggp).",
+        Path,
+    ) = None,
+    dies: option(
+        "--dies NODE@TIME",
+        "Node that dies: 5@20us, or 5@50% of the time without faults; repeatable (--model loggp or packet).",
+        list[str],
+        FAULTS,
+    ) = None,
+    slow: option(
+        "--slow PART=FACTOR",
+        "Slow node 5=0.5, or slow link between neighbours 5-6=0.1; repeatable (--model flow, exact or packet).",
+        list[str],
+        FAULTS,
+    ) = None,
     as_json: options.Json = False,
 ) -> None:
     """Predict the time of a collective on a described machine.
@@ -107,7 +125,7 @@ def command(
 
         of_packets = routing if routing in packet.ROUTINGS else None
         routing = None if of_packets else routing
-        packets = packet.options(of_packets, packet_bytes, buffer_packets, packet_seed)
+        packets = packet.options(of_packets, packet_bytes, buffer_packets, packet_seed, page is not None)
     else:
         options.refuse_beside(f"--model {model}", *PACKET)
     if model != "loggp":
@@ -123,7 +141,16 @@ def command(
         beside = simulate_background.Beside(background, spread, repeats, warm_up, page, order, packets, as_json)
     else:
         options.refuse_beside("simulate without --background", *BESIDE[1:])
-    part = simulation.Part(box, dead or [], routing)
+    if page is not None and not beside:
+        if model not in simulate_page.MODELS:
+            rule = f"--page needs a model that knows time, {' or '.join(simulate_page.MODELS)}"
+            raise wrong_value(rule, f"--model {model}", "leave one of them out")
+        output.writable(page)
+    for name, given_faults, models in (("--dies", dies, DYING), ("--slow", slow, SLOW)):
+        if given_faults and model not in models:
+            rule = f"{name} needs --model {', '.join(models[:-1])} or {models[-1]}"
+            raise wrong_value(rule, f"--model {model}", "name one of them")
+    part = simulation.Part(box, dead or [], routing, slow or [])
     wanted = placements.wanted(order, placement)
     each = arguments.ranks_per_node_named(ranks_per_node)
     hosts = None if given is None else allocation.read(given, os.environ)
@@ -131,14 +158,14 @@ def command(
     if model == "loggp":
         from kumihimo.cli import simulate_loggp
 
-        of_model = simulate_loggp.Model(loggops, cpus, nics, noise, by_rank, timeline, as_json)
+        of_model = simulate_loggp.Model(loggops, cpus, nics, noise, by_rank, timeline, page, as_json, dies or [])
         if collective.startswith(GOAL):
             options.refuse_beside("a GOAL file", *simulate_loggp.NOT_OF_GOAL, *(parameters or {}))
         if machine is None:
             options.refuse_beside("the model loggp without --machine", *simulate_loggp.OF_MACHINE)
         if collective.startswith(GOAL):
             job = machine and simulation.on(machines.load(machine), asked_ranks, part)
-            simulate_loggp.simulate_goal(collective, job, of_model)
+            simulate_loggp.simulate_goal(collective, job, asked_ranks, of_model)
             return
     if arguments.names_programs(collective):
         from kumihimo import programs
@@ -155,9 +182,10 @@ def command(
             space = (
                 simulation.space_of(job, placed_by) if job else arguments.rank_space(simulate_loggp.alone(asked_ranks))
             )
-            simulate_loggp.simulate_programs(named.on(space), job, of_model)
+            simulate_loggp.simulate_programs(named.on(space), job, placed_by, asked_ranks, of_model)
         else:
-            simulate_programs(named, job, placed_by, model, links, as_json, packets)
+            dying = faults.dying(dies or [], job, placed_by)
+            simulate_programs(named, job, placed_by, model, links, as_json, packets, page, dying)
         return
     options.refuse_beside_collective(collective)
     for name, value in (("--links", links), ("--every-round", every_round)):
@@ -184,7 +212,7 @@ def command(
     if model == "loggp":
         asked = of_model.asked(asked, asked_ranks)
     elif model == "packet":
-        asked = packet.Asked(**vars(asked), packets=packets)
+        asked = packet.Asked(**vars(asked), packets=packets, dying=faults.dying(dies or [], job, asked.placed))
     moves_none = not arguments.moves_data(collective)
     if sizes is None and not moves_none and not arguments.is_listed(counts):
         raise missing("the length of the data", "add --bytes 1MiB")
@@ -197,6 +225,9 @@ def command(
         raise not_applicable("no algorithm fits these ranks", "; ".join(output.reasons(passed_over)))
     if model == "loggp":
         of_model.write_timeline()
+        of_model.write_page(results[0], job)
+    elif page is not None:
+        simulate_page.write(page, results[0], asked.maps, job.machine.network)
     if as_json:
         output.print_results_json(results, passed_over)
     elif model == "loggp":
@@ -213,6 +244,8 @@ def simulate_programs(
     links: bool,
     as_json: bool,
     packets: object,
+    page: Path | None,
+    dying: faults.Dying | None = None,
 ) -> None:
     """A prediction of programs that are no collective."""
     from kumihimo import programs
@@ -222,13 +255,17 @@ def simulate_programs(
         raise wrong_value(rule, f"'{model}'")
     those = named.on(simulation.space_of(job, placed))
     placement = placed and placed.placement
+    maps: list = []
     if model == "packet":
         from kumihimo import packet
 
-        result = progress.run_interruptible(lambda: packet.predict_programs(those, job, placement, packets, links))
+        ask = (those, job, placement, packets, links, maps, dying)
+        result = progress.run_interruptible(lambda: packet.predict_programs(*ask))
     else:
         result = progress.run_interruptible(lambda: programs.predicted(those, job, placement, model, links))
     result["machine"] = job.machine.name
+    if page is not None:
+        simulate_page.write(page, result, maps, job.machine.network)
     if as_json:
         return output.print_results_json([result])
     place = f"{job.machine.name} {simulation.shape_of(job.machine)}".strip()
@@ -237,9 +274,11 @@ def simulate_programs(
     output.print_line(f"{result['programs']} on {place}, {ranks}, model {model}: {took}")
     if result["limiting"]:
         output.print_line(f"limited by {result['limiting']}")
+    simulate_faults.print_faults({(): result})
     if links:
         print_links(job.machine, {(): result})
     output.print_list("May be more than 20 % off:", [result["accuracy"]] if result["accuracy"] else [])
+    simulate_page.print_name(result)
     return None
 
 
@@ -265,13 +304,15 @@ COLUMNS = (
     *("bytes>", "algorithm", "time>", "rate>", "of bound>", "computing>", *OF_PACKETS, "parameters", "limited by"),
 )
 FOLLOWING_MESSAGES = ("flow", "exact", "packet")  # models that know rounds and links
-BESIDE = ("background", "spread", "repeats", "warm_up", "page")
+BESIDE = ("background", "spread", "repeats", "warm_up")
+DYING, SLOW = ("loggp", "packet"), ("flow", "exact", "packet")  # models that know such faults
 PACKET = ("packet_bytes", "buffer_packets", "packet_seed", *BESIDE)
 OF_LENGTHS = ("bytes>", "rate>")  # which a barrier has not
 LOGGP = ("loggops", "cpus", "nics", "noise", "by_rank", "timeline")
 OF_PROGRAMS = (
     *("machine", "box", "dead", "routing", "given", "order", "placement", "model", "links"),
     *(*LOGGP, *PACKET),
+    *("dies", "slow"),
 )
 
 
@@ -299,11 +340,13 @@ def print_results(asked: simulation.Asked, results: list[dict], passed_over: lis
         if rows:
             print()
             output.print_table(title, [COLUMNS[at] for at in shown], rows)
+    named = {(text_of(r["bytes"]), r["algorithm"]): r for r in results}
+    simulate_faults.print_faults(named, ("bytes>", "algorithm"))
     if asked.links:
-        named = {(text_of(r["bytes"]), r["algorithm"]): r for r in results}
         print_links(asked.machine, named, ("bytes>", "algorithm"))
     output.print_list("May be more than 20 % off:", doubts(results))
     output.print_list("Not applicable:", output.reasons(passed_over))
+    simulate_page.print_name(first)
 
 
 def ranks_text(job: _machine.Job, ranks: int) -> str:

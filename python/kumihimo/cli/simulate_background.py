@@ -17,7 +17,7 @@ from kumihimo.sizes import text_of
 
 BOTH = "both"
 DEFAULT_REPEATS = 20
-REFUSED = ("given", "placement", "links", "every_round")
+REFUSED = ("given", "placement", "links", "every_round", "dies")
 Simulate = Callable[..., _packet.Outcome]
 
 

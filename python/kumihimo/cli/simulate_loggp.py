@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from kumihimo import _goal, _machine, arguments, loggp, programs, quantities, simulation
+from kumihimo import _goal, _machine, arguments, faults, loggp, programs, quantities, simulation
 from kumihimo.arguments import Ranks
-from kumihimo.cli import output, progress
-from kumihimo.errors import wrong_value
+from kumihimo.cli import output, progress, simulate_faults, simulate_page
+from kumihimo.errors import missing, wrong_value
 from kumihimo.sizes import text_of
 
 OF_MACHINE = ("box", "dead", "routing", "given", "order", "placement", "no_simd")
@@ -29,21 +29,40 @@ class Model:
     noise: str | None
     by_rank: bool
     timeline: Path | None
+    page: Path | None
     as_json: bool
+    dies: list[str] = field(default_factory=list)
     settings: loggp.Settings | None = None
 
-    def prepared(self, job: _machine.Job | None, simd: bool = True) -> loggp.Settings:
+    def prepared(
+        self, job: _machine.Job | None, simd: bool, ranks: Ranks, placed: simulation.Placed | None = None
+    ) -> loggp.Settings:
         made = loggp.settings(job, self.loggops, simd, self.cpus, self.nics)
         noise = None if self.noise is None else loggp.noise(self.noise)
         if self.timeline is not None:
             output.writable(self.timeline)
-        given = {"noise": noise, "noise_text": self.noise, "by_rank": self.by_rank}
+        if self.page is not None and noise is None:
+            raise missing("--noise", "--page shows how noise spreads; add --noise periodic:10us/1ms")
+        given = {
+            "noise": noise,
+            "noise_text": self.noise,
+            "by_rank": self.by_rank,
+            "page": self.page is not None,
+            "dying": self.dying(job, ranks, placed),
+        }
         self.settings = replace(made, **given, timeline=self.timeline is not None)
         return self.settings
 
+    def dying(self, job: _machine.Job | None, ranks: Ranks, placed: simulation.Placed | None) -> faults.Dying | None:
+        each = alone(ranks).ranks_per_node
+        if self.dies and job is None and not isinstance(each, int):
+            rule = "--dies without --machine needs as many ranks on each node"
+            raise wrong_value(rule, ",".join(map(str, each)), "give --ranks-per-node one number")
+        return faults.dying(self.dies, job, placed, each)
+
     def asked(self, of: simulation.Asked, ranks: Ranks) -> loggp.Asked:
         """The same question to this model."""
-        return loggp.Asked(**vars(of), ranks=alone(ranks), settings=self.prepared(of.job, of.simd))
+        return loggp.Asked(**vars(of), ranks=alone(ranks), settings=self.prepared(of.job, of.simd, ranks, of.placed))
 
     def write_timeline(self) -> None:
         if self.timeline is None:
@@ -56,14 +75,18 @@ class Model:
         if left_out:
             output.message(f"{self.timeline} lacks the last {quantities.counted(left_out, 'event')}: take fewer ranks")
 
+    def write_page(self, result: dict, job: _machine.Job | None) -> None:
+        if self.page is not None:
+            simulate_page.write(self.page, result, self.settings.maps, on(job).removeprefix(" on "))
+
 
 def alone(ranks: Ranks) -> Ranks:
     """Without a machine a node has one rank unless more are asked for."""
     return replace(ranks, ranks_per_node=ranks.ranks_per_node or 1)
 
 
-def simulate_goal(name: str, job: _machine.Job | None, model: Model) -> None:
-    settings = model.prepared(job)
+def simulate_goal(name: str, job: _machine.Job | None, ranks: Ranks, model: Model) -> None:
+    settings = model.prepared(job, True, ranks)
 
     def work() -> dict:
         graphs = loggp.read_goal(name)
@@ -75,14 +98,21 @@ def simulate_goal(name: str, job: _machine.Job | None, model: Model) -> None:
     print_one(progress.run_interruptible(work), job, model)
 
 
-def simulate_programs(those: programs.Programs, job: _machine.Job | None, model: Model) -> None:
-    settings = model.prepared(job)
+def simulate_programs(
+    those: programs.Programs,
+    job: _machine.Job | None,
+    placed: simulation.Placed | None,
+    ranks: Ranks,
+    model: Model,
+) -> None:
+    settings = model.prepared(job, True, ranks, placed)
     print_one(progress.run_interruptible(lambda: loggp.predict_programs(those, settings)), job, model)
 
 
 def print_one(result: dict, job: _machine.Job | None, model: Model) -> None:
     """The result of programs that are no collective."""
     model.write_timeline()
+    model.write_page(result, job)
     if job is not None:
         result["machine"] = job.machine.name
     if model.as_json:
@@ -97,7 +127,9 @@ def print_one(result: dict, job: _machine.Job | None, model: Model) -> None:
     names = ("computing", "overhead", "noise", "waiting")
     parts = [f"{name} {quantities.seconds_text(result['mean'][f'{name}_seconds'])}" for name in names]
     output.print_line(f"mean of a rank: {', '.join(parts)}")
+    simulate_faults.print_faults({(): result})
     print_by_rank({(): result})
+    simulate_page.print_name(result)
     return None
 
 
@@ -120,10 +152,13 @@ def print_results(asked: loggp.Asked, results: list[dict], passed_over: list[dic
             shown = [name for name in COLUMNS if name not in left_out]
             print()
             output.print_table(title, shown, [[cells[name] for name in shown] for cells in rows])
-    print_by_rank({(text_of(r["bytes"]), r["algorithm"]): r for r in results}, ("bytes>", "algorithm"))
+    named = {(text_of(r["bytes"]), r["algorithm"]): r for r in results}
+    simulate_faults.print_faults(named, ("bytes>", "algorithm"))
+    print_by_rank(named, ("bytes>", "algorithm"))
     doubts = [f"{r['algorithm']} at {text_of(r['bytes'])}: {r['accuracy']}" for r in results if r["accuracy"]]
     output.print_list("May be more than 20 % off:", doubts)
     output.print_list("Not applicable:", output.reasons(passed_over))
+    simulate_page.print_name(first)
 
 
 COLUMNS = (

@@ -39,6 +39,7 @@ VERBS: tuple[str, ...] = (
         "bench node",
         "record",
         "replay",
+        "checkpoint",
         "tune",
         "tune kernel",
         "run",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from kumihimo import _collectives, _loggp, _replay, loggp
+from kumihimo import _collectives, _loggp, _replay, faults, loggp
 from kumihimo.errors import NotApplicable
 from kumihimo.replay.choices import Call, Wished, alternatives
 from kumihimo.replay.otf2_reading import Trace
@@ -127,6 +127,18 @@ def sites_of(question: Question, times: _replay.Times, ideal: _replay.Times) -> 
         spread = (most - seconds / ranks) / most * ranks / (ranks - 1) if most > 0 and ranks > 1 else 0.0
         sites.append(Site(name, calls, seconds, waits, seconds - waits, rank, spread))
     return sorted(sites, key=lambda site: -site.seconds)
+
+
+def with_faults(prediction: Prediction) -> dict | None:
+    """What becomes of the program if nodes die; none: none does."""
+    question, machine = prediction.question, prediction.question.machine
+    if machine.dying is None:
+        return None
+    ranks = question.source.ranks
+    times = machine.dying.times(ranks, prediction.seconds)
+    deaths = machine.dying.of_ranks(ranks, times)
+    found = question.program().aftermath(machine.parameters, machine.noise, deaths)
+    return faults.about(found, machine.dying, times)
 
 
 @dataclass

@@ -24,6 +24,29 @@ def test_no_packet_waits_on_trees_without_common_links(kumihimo):
     assert sum(found["link_bytes"]) > 0
 
 
+@pytest.mark.parametrize("algorithm", ["trinaryx3", "ring", "bucket"])
+def test_flow_and_packets_agree(kumihimo, algorithm):
+    """Within 10 % where a step has 64 packets and more: a ring's step has 64 KiB, others more."""
+    words = (*K[:7], "4MiB", "-a", algorithm)
+    packets = result(kumihimo, *words, "--model", "packet", "--packet-bytes", "1024")["seconds"]
+    assert packets == pytest.approx(result(kumihimo, *words, "--model", "flow")["seconds"], rel=0.1)
+
+
+@pytest.mark.parametrize("shape", ["8x8", "7x7"])
+def test_pacing_of_packets_fills_the_links(kumihimo, repository, shape):
+    """On even rings too; without pacing packets hold each other up (Blue Gene/L: S. Kumar, Y. Sabharwal, R. Garg,
+    P. Heidelberger, ICPP 2008). And all at once is worse, of which flow knows nothing."""
+    torus = ("-m", str(repository / "docs" / "links-alone.toml"), "-s", shape, "-b", "64KiB", "--model", "packet")
+
+    def share(*words):
+        found = result(kumihimo, "simulate", "alltoall", *torus, "--packet-bytes", "512", *words)
+        return found["bound_seconds"] / found["seconds"]
+
+    assert 0.95 < share("-a", "paced", "--buffer-packets", "16") <= 1
+    unpaced = share("-a", "paced", "--gap", "0", "--buffer-packets", "16")
+    assert unpaced < 0.75 and share("-a", "linear", "--buffer-packets", "16") < unpaced
+
+
 def test_packets_wait_where_all_send_to_all_at_once(kumihimo):
     words = ("simulate", "alltoall", *K[2:6], "--bytes", "1MiB", "--model", "packet", "-a", "linear")
     found = result(kumihimo, *words)

@@ -351,4 +351,4 @@ def test_hosts_without_numbers_get_the_slots_that_are_asked_for(kumihimo, tmp_pa
     assert kumihimo(*asked, "--ranks-per-node", "4,4,4").code == 2
     (tmp_path / "hosts").write_text("a slots=4\nb slots=4\n")
     assert kumihimo(*asked).code == 0
-    assert "excludes" in kumihimo(*asked, "--ranks-per-node", "4").err
+    assert "--ranks-per-node must be left out" in kumihimo(*asked, "--ranks-per-node", "4").err

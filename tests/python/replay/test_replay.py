@@ -43,6 +43,17 @@ def test_a_message_takes_overheads_and_latency(traced: Callable, replay: Callabl
     assert receives["transferring"] == pytest.approx(2200 * NS)
 
 
+def test_a_rank_that_dies(traced: Callable, replay: Callable) -> None:
+    """The message of rank 0 leaves after 1100 ns."""
+    trace = traced([Rank().compute(1000).send(1).compute(500), Rank().compute(10).receive(0).compute(20)])
+    early = replay(trace, *LETTERS, "--dies", "0@1us", "--json")["faults"]
+    assert [each["state"] for each in early["by_rank"]] == ["died", "waits"] and early["waiting_directly"] == 1
+    late = replay(trace, *LETTERS, "--dies", "0@1.2us", "--json")["faults"]
+    assert [each["state"] for each in late["by_rank"]] == ["died", "complete"]
+    half = replay(trace, *LETTERS, "--dies", "0@50%", "--json")
+    assert half["faults"]["dies"][0]["seconds"] == pytest.approx(half["seconds"] / 2)
+
+
 def test_efficiencies_are_those_of_pop(traced: Callable, replay: Callable) -> None:
     """Computing 1500 and 30 of 3220; on an ideal network rank 0 needs 1500."""
     trace = traced([Rank().compute(1000).send(1).compute(500), Rank().compute(10).receive(0).compute(20)])
@@ -233,7 +244,7 @@ def test_a_trace_that_contradicts_itself_is_one_sentence(
         patch.setattr(o.Writing, "where", seventh)
         trace = traced([Rank().compute(5).send(1), Rank().receive(0)])
     told = replay(trace, *LETTERS).splitlines()
-    assert len(told) == 1 and "could not be read" in told[0] and "record the program again" in told[0], told
+    assert len(told) == 1 and "could not read" in told[0] and "record the program again" in told[0], told
 
     for error in (ValueError("no number"), ZeroDivisionError("no ticks"), otf2_reading.struct.error("too large")):
 
@@ -243,7 +254,7 @@ def test_a_trace_that_contradicts_itself_is_one_sentence(
         with monkeypatch.context() as patch:
             patch.setattr(otf2_reading.Reading, "compute", fails)
             told = replay(trace, *LETTERS).splitlines()
-        assert len(told) == 1 and "could not be read" in told[0] and repr(error) in told[0], told
+        assert len(told) == 1 and "could not read" in told[0] and repr(error) in told[0], told
 
 
 def test_only_the_end_of_initialisation_begins_the_program(traced: Callable, replay: Callable) -> None:

@@ -1,0 +1,1 @@
+"""What checkpoints and failures cost a long program (ADR 45)."""

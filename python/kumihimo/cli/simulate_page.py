@@ -1,0 +1,33 @@
+"""`kumihimo simulate --page`: the page of one run over time, in the models that know it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kumihimo import over_time, quantities
+from kumihimo.cli import output
+from kumihimo.errors import wrong_value
+from kumihimo.sizes import text_of
+
+MODELS = ("packet", "loggp")
+
+
+def write(path: Path, result: dict, maps: list[over_time.Map], network: str = "") -> None:
+    if len(maps) != 1:
+        raise wrong_value("--page must be of one run", len(maps), "name one --algorithm and one size")
+    what = result.get("programs") or f"{result['collective']} by {result['algorithm']}"
+    size = f" of {text_of(result['bytes'])}" if result.get("bytes") else ""
+    parts = [quantities.counted(result["ranks"], "rank") + (f" on {network}" if network else "")]
+    parts.append(f"model {result['model']}")
+    parts += [f"noise {result['noise']}"] if "noise" in result else []
+    parts += [f"routing {result['routing']}"] if "routing" in result else []
+    about = ", ".join(parts) + "."
+    chart = over_time.of_classes(result["utilisation"]) if "utilisation" in result else None
+    page = over_time.render(f"{what}{size}", about, over_time.facts_of(result), maps[0], chart)
+    output.write(path, page)
+    result["page"] = str(path)
+
+
+def print_name(result: dict) -> None:
+    if "page" in result:
+        print(f"\npage: {result['page']}")
