@@ -10,6 +10,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <cmath>
+
 namespace nb = nanobind;
 using namespace nb::literals;
 
@@ -20,13 +22,51 @@ constexpr double second = 1e12; // picoseconds
 
 template <class Programs>
 packet::GraphOutcome simulate(const Programs& programs, const Job& job, const std::optional<Placement>& placement,
-                              const packet::Options& options, bool scalar_reduction) {
-  return unwrap(unlocked([&] { return packet::run(job, programs, placement, options, scalar_reduction); }));
+                              const packet::Options& options, bool scalar_reduction,
+                              const packet::Background& background) {
+  return unwrap(unlocked([&] { return packet::run(job, programs, placement, options, scalar_reduction, background); }));
 }
 
 packet::GraphOutcome simulate_named(const NamedPrograms& programs, const Job& job,
-                                    const std::optional<Placement>& placement, const packet::Options& options) {
-  return simulate(programs.set, job, placement, options, false);
+                                    const std::optional<Placement>& placement, const packet::Options& options,
+                                    const packet::Background& background) {
+  return simulate(programs.set, job, placement, options, false, background);
+}
+
+void bind_background(nb::module_& m) {
+  nb::class_<packet::Background>(m, "Background", "Other jobs on nodes of their own, beside the job watched.")
+      .def(nb::init<>())
+      .def(
+          "add_sources",
+          [](packet::Background& self, const std::string& pattern, std::vector<std::int32_t> nodes, double load,
+             std::uint64_t bytes, std::uint64_t seed) {
+            self.jobs.push_back({std::move(nodes), unwrap(packet::pattern_of(pattern)), bytes, load, seed, nullptr});
+          },
+          "pattern"_a, "nodes"_a, "load"_a, "bytes"_a, "seed"_a, "Nodes that send at random times.")
+      .def(
+          "add_recorded",
+          [](packet::Background& self, const goal::Graphs& graphs, std::vector<std::int32_t> nodes,
+             std::uint64_t seed) {
+            packet::BackgroundJob job{std::move(nodes), {}, {}, {}, seed, nullptr};
+            job.recorded = {&graphs, [](const goal::Graphs*) {}}; // which Python keeps
+            self.jobs.push_back(std::move(job));
+          },
+          "graphs"_a, "nodes"_a, "seed"_a, nb::keep_alive<1, 2>(), "Graphs that run again and again.")
+      .def_prop_rw(
+          "warm_up",
+          [](const packet::Background& self) -> std::optional<double> {
+            if (!self.warm_up) return std::nullopt;
+            return static_cast<double>(*self.warm_up) / second;
+          },
+          [](packet::Background& self, std::optional<double> seconds) {
+            self.warm_up = std::nullopt;
+            if (seconds) self.warm_up = static_cast<packet::Time>(std::llround(*seconds * second));
+          },
+          nb::arg("seconds").none(), "Seconds before the job watched starts; None: by rule.");
+  nb::class_<packet::BackgroundUse>(m, "BackgroundUse", "Of a background job while the job watched ran.")
+      .def_ro("offered", &packet::BackgroundUse::offered)
+      .def_ro("delivered", &packet::BackgroundUse::delivered)
+      .def_ro("runs", &packet::BackgroundUse::runs);
 }
 
 } // namespace
@@ -35,6 +75,7 @@ packet::GraphOutcome simulate_named(const NamedPrograms& programs, const Job& jo
 NB_MODULE(_packet, m) {
   using namespace kumihimo;
   m.doc() = "Programs on a machine's network, packet by packet.";
+  nb::module_::import_("kumihimo._goal");
   nb::module_::import_("kumihimo._schedule");
   nb::module_::import_("kumihimo._machine");
   nb::module_::import_("kumihimo._programs");
@@ -70,6 +111,7 @@ NB_MODULE(_packet, m) {
       .def_ro("name", &packet::ClassUse::name)
       .def_ro("links", &packet::ClassUse::links)
       .def_ro("utilisation", &packet::ClassUse::utilisation);
+  bind_background(m);
   nb::class_<packet::GraphOutcome>(m, "Outcome", "The time of programs, and what their packets met.")
       .def_prop_ro("seconds", [](const packet::GraphOutcome& o) { return static_cast<double>(o.last) / second; })
       .def_ro("last_rank", &packet::GraphOutcome::last_rank)
@@ -81,6 +123,10 @@ NB_MODULE(_packet, m) {
       .def_prop_ro("links_waiting_share", [](const packet::GraphOutcome& o) { return o.traffic.links_waiting_share(); })
       .def_prop_ro("packets_waiting_share",
                    [](const packet::GraphOutcome& o) { return o.traffic.packets_waiting_share(); })
+      .def_prop_ro("own_packets_waiting_share",
+                   [](const packet::GraphOutcome& o) { return o.traffic.own_packets_waiting_share(); })
+      .def_prop_ro("start_seconds", [](const packet::GraphOutcome& o) { return static_cast<double>(o.start) / second; })
+      .def_ro("background", &packet::GraphOutcome::background)
       .def_prop_ro("link_bytes", [](const packet::GraphOutcome& o) { return o.traffic.link_bytes; })
       .def_prop_ro("link_utilisation", // by link: by bin
                    [](const packet::GraphOutcome& o) {
@@ -97,7 +143,7 @@ NB_MODULE(_packet, m) {
       .def_ro("aftermath", &packet::GraphOutcome::aftermath)
       .def_prop_ro("classes", [](const packet::GraphOutcome& o) { return o.traffic.classes; });
   m.def("simulate", &simulate<Schedule>, "schedule"_a, "job"_a, "placement"_a = nb::none(),
-        "options"_a = packet::Options{}, "scalar_reduction"_a = false);
-  m.def("simulate", &simulate_named, "programs"_a, "job"_a, "placement"_a = nb::none(),
-        "options"_a = packet::Options{});
+        "options"_a = packet::Options{}, "scalar_reduction"_a = false, "background"_a = packet::Background{});
+  m.def("simulate", &simulate_named, "programs"_a, "job"_a, "placement"_a = nb::none(), "options"_a = packet::Options{},
+        "background"_a = packet::Background{});
 }

@@ -119,6 +119,14 @@ NB_MODULE(_placement, m) {
              const std::vector<std::string>& names) { return unwrap(parse_placement(text, file_name, slots, names)); },
           "text"_a, "file_name"_a, "slots"_a, "names"_a = std::vector<std::string>{},
           "From the text of a placement file or of a rankfile; `names`: of the nodes.")
+      .def_static(
+          "on_nodes",
+          [](const Slots& slots, const std::vector<std::int32_t>& node_of_rank) {
+            std::vector<NodeId> nodes;
+            for (const std::int32_t node : node_of_rank) nodes.push_back(NodeId{node});
+            return unwrap(Placement::on_nodes(slots, nodes));
+          },
+          "slots"_a, "node_of_rank"_a, "By the node of each rank; ranks take a node's slots in their own order.")
       .def_prop_ro("slots", &Placement::slots)
       .def_prop_ro("ranks", &Placement::ranks)
       .def_prop_ro("is_block", &Placement::is_block)

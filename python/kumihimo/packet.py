@@ -27,6 +27,11 @@ def options(
     return _packet.Options(adaptive=routing == "adaptive", seed=seed, **numbers)
 
 
+def with_seed(of: _packet.Options, seed: int) -> _packet.Options:
+    numbers = {name: getattr(of, name) for name in ("packet_bytes", "header_bytes", "buffer_packets")}
+    return _packet.Options(adaptive=of.routing == "adaptive", seed=seed, **numbers)
+
+
 def run(
     sets: object,
     job: _machine.Job,

@@ -3,12 +3,14 @@
 #include "goal/matching.hpp"
 #include "goal/unmatched.hpp"
 #include "goal/waits.hpp"
+#include "packet/shared_network.hpp"
 #include "packet/with_network.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <deque>
+#include <memory>
 #include <unordered_map>
 
 namespace kumihimo::packet {
@@ -45,40 +47,64 @@ class Hosts {
     if (!node_deaths_.empty()) plan_deaths();
   }
 
-  Result<GraphOutcome> run() {
+  // All that waits for nothing starts.
+  void begin(Time start) {
+    outcome_.start = now_ = start;
     for (std::int32_t rank = 0; rank < graphs_.ranks(); ++rank) {
       const Graph& graph = graphs_.of(rank);
       for (std::uint32_t i = 0; i < graph.operations.size(); ++i) {
         if (graph.operations[i].kind != Kind::join) ++wanted_;
-        if (graph.operations[i].waits_for == 0) release(rank, i, 0);
+        if (graph.operations[i].waits_for == 0) release(rank, i, start);
       }
     }
-    while (!events_.empty() || network_.next() != never) {
-      if (!events_.empty() && events_.top().time <= network_.next()) {
-        const Event event = events_.top();
-        events_.pop();
-        now_ = event.time;
-        happen(event);
-      } else {
-        now_ = network_.next();
-        network_.advance();
-        sent_.clear(); // a message that is submitted may take the name of another one
-        for (const std::uint32_t id : network_.sent()) sent_.push_back(under_way_[id]);
-        for (const std::uint32_t id : network_.delivered())
-          arrives(under_way_[id], now_ + software_.after_arrival(of(under_way_[id]).size));
-        for (const UnderWay& message : sent_) sent(message);
-      }
-    }
+  }
+  Time now() const { return now_; }
+  Time due() const { return events_.empty() ? never : events_.top().time; }
+  void happen() {
+    const Event event = events_.top();
+    events_.pop();
+    now_ = event.time;
+    happen(event);
+  }
+  void delivered(std::uint32_t id, Time now) {
+    now_ = now;
+    arrives(under_way_[id], now_ + software_.after_arrival(of(under_way_[id]).size));
+  }
+  void sent(std::uint32_t id, Time now) {
+    now_ = now;
+    const UnderWay message = under_way_[id]; // which a message that is submitted may move
+    sent(message);
+  }
+  // After the last event, without the traffic.
+  Result<GraphOutcome> finish() {
     const bool mortal = outcome_.ends.has_value();
     if (mortal) outcome_.aftermath = goal::aftermath_of(graphs_, deaths_, *outcome_.ends, waits_for_receive_);
     const goal::Unmatched unmatched(matching_);
     if (!mortal && (outcome_.operations < wanted_ || unmatched.any()))
       return unmatched.error(graphs_, wanted_ - outcome_.operations);
+    for (Time& end : outcome_.end) end -= std::min(end, outcome_.start);
     const auto last = std::max_element(outcome_.end.begin(), outcome_.end.end());
     if (last != outcome_.end.end())
       outcome_.last = *last, outcome_.last_rank = static_cast<std::int32_t>(last - outcome_.end.begin());
-    outcome_.traffic = network_.traffic();
     return std::move(outcome_);
+  }
+
+  // Alone on the network.
+  Result<GraphOutcome> run() {
+    begin(0);
+    while (!events_.empty() || network_.next() != never) {
+      if (due() <= network_.next()) {
+        happen();
+        continue;
+      }
+      const Time now = network_.next();
+      network_.advance();
+      for (const std::uint32_t id : network_.delivered()) delivered(id, now);
+      for (const std::uint32_t id : network_.sent()) sent(id, now);
+    }
+    GraphOutcome outcome = TRY(finish());
+    outcome.traffic = network_.traffic();
+    return outcome;
   }
 
  private:
@@ -282,7 +308,6 @@ class Hosts {
   std::vector<Server> servers_; // by rank: processors, then interfaces
   std::priority_queue<Event, std::vector<Event>, Later> events_;
   std::vector<UnderWay> under_way_; // by the network's name of the message
-  std::vector<UnderWay> sent_;
   std::unordered_map<std::uint64_t, Channel> channels_;
   std::unordered_map<std::uint64_t, std::uint32_t> receive_of_; // by a send that waited for it, which is under way
   Time now_ = 0;
@@ -290,10 +315,156 @@ class Hosts {
   GraphOutcome outcome_;
 };
 
+// Graphs among other clients of a network. The job watched runs once, a recorded one again and again.
+class GraphClient : public Client {
+ public:
+  virtual void begin(Time start) = 0;
+  const std::optional<Time>& first_end() const { return first_end_; } // of the first run
+  GraphOutcome& outcome() { return outcome_; }                        // of the last run that has ended
+
+ protected:
+  std::optional<Time> first_end_;
+  GraphOutcome outcome_;
+};
+
+template <class Port, class Matching>
+class GraphClientWith final : public GraphClient {
+ public:
+  GraphClientWith(const goal::Graphs& graphs, std::span<const std::int32_t> nodes, const Software& software,
+                  const LocalCopies& copies, Port port, const Options& options, bool again)
+      : graphs_(graphs), nodes_(nodes), software_(software), copies_(copies), port_(port), options_(options),
+        again_(again) {}
+
+  void begin(Time start) override {
+    hosts_.emplace(graphs_, nodes_, software_, copies_, port_, Matching(graphs_.ranks()), options_);
+    hosts_->begin(start);
+  }
+  Time due() const override { return hosts_ ? hosts_->due() : never; }
+  void happen() override { hosts_->happen(); }
+  void delivered(std::uint32_t message, Time now) override { hosts_->delivered(message, now); }
+  void sent(std::uint32_t message, Time now) override { hosts_->sent(message, now); }
+  Status ended() override {
+    if (!again_ && first_end_) return Nothing{};
+    const Time now = hosts_->now();
+    Result<GraphOutcome> found = hosts_->finish();
+    if (!found) return again_ ? located("a recorded background job", found.error()) : found.error();
+    outcome_ = *std::move(found);
+    const Time end = std::max(now, outcome_.start + outcome_.last);
+    if (!first_end_) first_end_ = end;
+    if (!again_) return Nothing{};
+    if (end == outcome_.start) return wrong_value("a recorded background job must take time", "0 s");
+    ++port_.use().runs;
+    begin(end);
+    return Nothing{};
+  }
+
+ private:
+  const goal::Graphs& graphs_;
+  std::span<const std::int32_t> nodes_;
+  const Software& software_;
+  const LocalCopies& copies_;
+  Port port_;
+  const Options& options_;
+  bool again_;
+  std::optional<Hosts<Port, Matching>> hosts_;
+};
+
+// A network with the job watched, client 0, and background jobs, clients 1, 2, ...
+template <class Net>
+class WatchedRun {
+ public:
+  WatchedRun(const goal::Graphs& graphs, std::span<const std::int32_t> nodes, const Background& background,
+             const Fabric& fabric, const Software& software, const LocalCopies& copies, Net& network,
+             const Options& options)
+      : background_(background), fabric_(fabric), software_(software), copies_(copies), network_(network),
+        shared_(network), watched_(client_of(graphs, nodes, 0, options, false)) {
+    shared_.add(*watched_);
+    for (std::uint32_t j = 0; j < background.jobs.size(); ++j) {
+      const BackgroundJob& job = background.jobs[j];
+      if (job.recorded) {
+        recorded_.push_back({client_of(*job.recorded, job.nodes, j + 1, of_recorded_, true), j});
+        shared_.add(*recorded_.back().client);
+      } else {
+        sources_.push_back(std::make_unique<Senders>(job, j, fabric, background.most_waiting, shared_.port(j + 1)));
+        shared_.add(*sources_.back());
+      }
+    }
+  }
+
+  Result<GraphOutcome> run() {
+    for (const Recorded& each : recorded_) each.client->begin(0);
+    for (std::uint32_t client = 1; client <= background_.jobs.size(); ++client)
+      if (Status s = shared_.look_at(client); !s) return s.error();
+    std::optional<Time> start;
+    for (bool counts = false; !watched_->first_end();) {
+      if (!start && (start = start_time())) {
+        watched_->begin(*start);
+        if (Status s = shared_.look_at(0); !s) return s.error();
+        continue;
+      }
+      if (start && !counts && shared_.next() >= *start) {
+        shared_.reset_uses();
+        counts = true;
+      }
+      if (Status s = shared_.step(); !s) return s.error();
+    }
+    GraphOutcome outcome = std::move(watched_->outcome());
+    outcome.traffic = network_.traffic();
+    outcome.background.assign(shared_.uses().begin() + 1, shared_.uses().end());
+    return outcome;
+  }
+
+ private:
+  using Port = typename SharedNetwork<Net>::Port;
+  using Senders = SourceClient<Port>;
+  struct Recorded {
+    std::unique_ptr<GraphClient> client;
+    std::uint32_t job = 0;
+  };
+
+  std::unique_ptr<GraphClient> client_of(const goal::Graphs& graphs, std::span<const std::int32_t> nodes,
+                                         std::uint32_t client, const Options& options, bool again) {
+    const Port port = shared_.port(client);
+    if (graphs.has_wildcards())
+      return std::make_unique<GraphClientWith<Port, goal::ListMatching>>(graphs, nodes, software_, copies_, port,
+                                                                         options, again);
+    return std::make_unique<GraphClientWith<Port, goal::NearMatching>>(graphs, nodes, software_, copies_, port, options,
+                                                                       again);
+  }
+
+  // When the job watched starts, once that is known.
+  std::optional<Time> start_time() const {
+    if (background_.warm_up) return background_.warm_up;
+    Time latest = warm_up_of(background_, fabric_);
+    for (const Recorded& each : recorded_) {
+      const std::optional<Time>& first = each.client->first_end();
+      if (!first) return std::nullopt;
+      latest = std::max(latest, *first + phase_of(background_.jobs[each.job], each.job, *first));
+    }
+    return latest;
+  }
+
+  const Options of_recorded_; // whose sends wait for no receives
+  const Background& background_;
+  const Fabric& fabric_;
+  const Software& software_;
+  const LocalCopies& copies_;
+  Net& network_;
+  SharedNetwork<Net> shared_;
+  std::unique_ptr<GraphClient> watched_;
+  std::vector<Recorded> recorded_;
+  std::vector<std::unique_ptr<Senders>> sources_;
+};
+
 } // namespace
 
 Result<GraphOutcome> run(const Machine& machine, const goal::Graphs& graphs, std::span<const std::int32_t> nodes,
                          const Options& options) {
+  return run(machine, graphs, nodes, Background{}, options);
+}
+
+Result<GraphOutcome> run(const Machine& machine, const goal::Graphs& graphs, std::span<const std::int32_t> nodes,
+                         const Background& background, const Options& options) {
   const Fabric fabric = TRY(Fabric::make(machine, options));
   if (nodes.size() != static_cast<std::size_t>(graphs.ranks()))
     return wrong_value(fmt::format("the nodes of {} ranks must be as many numbers", graphs.ranks()), nodes.size());
@@ -304,6 +475,9 @@ Result<GraphOutcome> run(const Machine& machine, const goal::Graphs& graphs, std
     if (death.node < 0 || death.node >= machine.topology->nodes())
       return wrong_value(fmt::format("a node that dies must be one of 0 to {}", machine.topology->nodes() - 1),
                          death.node);
+  if (Status s = check(background, nodes, machine.topology->nodes()); !s) return s.error();
+  if (!background.jobs.empty() && !options.deaths.empty())
+    return not_applicable("nodes die only on a machine without background jobs", {}, "leave one of them out");
   const auto picoseconds = [](Seconds s) { return static_cast<Time>(std::llround(s.value * 1e12)); };
   Software software;
   software.send = picoseconds(machine.software.message_cost.value);
@@ -318,6 +492,8 @@ Result<GraphOutcome> run(const Machine& machine, const goal::Graphs& graphs, std
       time_of(static_cast<std::uint64_t>(options.packet_bytes + options.header_bytes), fastest->femtoseconds);
   const LocalCopies copies(machine);
   return with_network(fabric, options, [&](auto& network) -> Result<GraphOutcome> {
+    if (!background.jobs.empty())
+      return WatchedRun(graphs, nodes, background, fabric, software, copies, network, options).run();
     if (graphs.has_wildcards())
       return Hosts(graphs, nodes, software, copies, network, goal::ListMatching(graphs.ranks()), options).run();
     return Hosts(graphs, nodes, software, copies, network, goal::NearMatching(graphs.ranks()), options).run();

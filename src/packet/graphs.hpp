@@ -19,16 +19,20 @@
 
 #include "goal/aftermath.hpp"
 #include "goal/graph.hpp"
+#include "packet/background.hpp"
 #include "packet/simulate.hpp"
 
 namespace kumihimo::packet {
 
 struct GraphOutcome {
-  std::vector<Time> end; // by rank: of its last operation
+  std::vector<Time> end; // by rank: of its last operation, from the start
   Time last = 0;
   std::int32_t last_rank = 0;
   std::uint64_t operations = 0; // sends, receives and calcs that were completed
   Traffic traffic;
+  // With background jobs: when it started on the clock of the network, and what each of them did until its end.
+  Time start = 0;
+  std::vector<BackgroundUse> background;
   std::optional<goal::Ends> ends;           // where nodes die: of each operation
   std::optional<goal::Aftermath> aftermath; // the same
 };
@@ -38,5 +42,11 @@ struct GraphOutcome {
 // matches, with its rank and operation.
 Result<GraphOutcome> run(const Machine& machine, const goal::Graphs& graphs, std::span<const std::int32_t> nodes,
                          const Options& options = {});
+
+// Beside other jobs, which run before it starts, too, and until it has ended; without any as above. Times are from its
+// start. `traffic` is of all jobs and from the beginning. Errors: as above; those of check(background); recorded graphs
+// that take no time, or that never match.
+Result<GraphOutcome> run(const Machine& machine, const goal::Graphs& graphs, std::span<const std::int32_t> nodes,
+                         const Background& background, const Options& options = {});
 
 } // namespace kumihimo::packet

@@ -230,6 +230,7 @@ std::uint32_t Network<Routes, words>::submit(Time now, const Message& message) {
   flow.number = submitted_++;
   flow.left = message.bytes;
   flow.gap = message.gap;
+  flow.background = message.background;
   const std::uint64_t rest = message.bytes % payload;
   if (rest > 0 || message.bytes == 0)
     flow.short_bytes = static_cast<std::uint16_t>(rest + static_cast<std::uint64_t>(options_.header_bytes));
@@ -241,6 +242,7 @@ std::uint32_t Network<Routes, words>::submit(Time now, const Message& message) {
   node.last = id;
   due_.push_back(from);
   ++traffic_.messages, traffic_.bytes += message.bytes;
+  if (message.background) ++traffic_.background.messages, traffic_.background.bytes += message.bytes;
   return id;
 }
 
@@ -390,7 +392,9 @@ template <class Routes, std::size_t words>
 void Network<Routes, words>::deliver(const Slot& packet) {
   Flow& flow = flows_[packet.message];
   if (--flow.undelivered == 0 && flow.left == 0) delivered_.push_back(packet.message);
-  ++traffic_.packets, traffic_.packets_waited += (packet.bits & has_waited) != 0;
+  const bool waited = (packet.bits & has_waited) != 0;
+  ++traffic_.packets, traffic_.packets_waited += waited;
+  if (flow.background) ++traffic_.background.packets, traffic_.background.packets_waited += waited;
   traffic_.last = now_;
 }
 

@@ -71,6 +71,7 @@ struct NetworkState {
     std::uint32_t next = nothing;
     std::uint16_t short_bytes = 0; // of its last packet, with the header
     std::uint8_t bits = 0;
+    bool background = false;
     typename Routes::State route;
   };
   struct Lanes { // of a speed

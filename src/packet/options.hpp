@@ -37,8 +37,14 @@ struct Options {
 struct Message {
   std::int32_t from = 0, to = 0;
   std::uint64_t bytes = 0;
-  Time start = 0; // when an engine may take it
-  Time gap = 0;   // pacing: how long its engine pauses after each of its packets
+  Time start = 0;          // when an engine may take it
+  Time gap = 0;            // pacing: how long its engine pauses after each of its packets
+  bool background = false; // of another job than the one watched
+};
+
+// Of the messages of background jobs, which the numbers of all traffic include.
+struct BackgroundTraffic {
+  std::uint64_t messages = 0, packets = 0, packets_waited = 0, bytes = 0;
 };
 
 // Links that the topology gives one class.
@@ -59,9 +65,11 @@ struct Traffic {
   std::vector<ClassUse> classes;
   std::vector<float> link_utilisation; // by LinkId and bin, where Options asks for links over time
   std::uint64_t events = 0;
+  BackgroundTraffic background;
 
   double links_waiting_share() const;
   double packets_waiting_share() const;
+  double own_packets_waiting_share() const; // of the job watched
 };
 
 std::string_view name_of(Routing routing);

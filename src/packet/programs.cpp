@@ -7,7 +7,7 @@
 namespace kumihimo::packet {
 
 Result<GraphOutcome> run(const Job& job, const ProgramSet& programs, const std::optional<Placement>& placement,
-                         const Options& options, bool scalar_reduction) {
+                         const Options& options, bool scalar_reduction, const Background& background) {
   if (job.machine.whole_machine_error)
     return wrong_value(job.machine.whole_machine_error->problem, {}, "give a part of the machine by --shape or --box");
   const std::int32_t ranks = programs.ranks();
@@ -23,7 +23,7 @@ Result<GraphOutcome> run(const Job& job, const ProgramSet& programs, const std::
   for (const NodeId node : seats.node_of_rank()) nodes.push_back(node.value);
   Options as_in_flow = options;
   as_in_flow.waits_for_receive = true;
-  return run(job.machine, graphs, nodes, as_in_flow);
+  return run(job.machine, graphs, nodes, background, as_in_flow);
 }
 
 } // namespace kumihimo::packet

@@ -9,8 +9,9 @@ namespace kumihimo::packet {
 
 // Each lane has an interface of its own, so that it issues one message at a time; a rank reduces, copies and computes
 // on one processor. A send starts once its receive is posted, as in the models flow and exact. `placement`: none for
-// block order. Errors: those of run(machine, graphs) and goal::graphs_of; more ranks than slots.
+// block order. `background`: other jobs on nodes without a rank. Errors: those of run(machine, graphs) and
+// goal::graphs_of; more ranks than slots.
 Result<GraphOutcome> run(const Job& job, const ProgramSet& programs, const std::optional<Placement>& placement,
-                         const Options& options = {}, bool scalar_reduction = false);
+                         const Options& options = {}, bool scalar_reduction = false, const Background& background = {});
 
 } // namespace kumihimo::packet

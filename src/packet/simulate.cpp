@@ -18,6 +18,10 @@ double Traffic::links_waiting_share() const {
 double Traffic::packets_waiting_share() const {
   return packets == 0 ? 0 : static_cast<double>(packets_waited) / static_cast<double>(packets);
 }
+double Traffic::own_packets_waiting_share() const {
+  const std::uint64_t own = packets - background.packets, waited = packets_waited - background.packets_waited;
+  return own == 0 ? 0 : static_cast<double>(waited) / static_cast<double>(own);
+}
 
 namespace {
 

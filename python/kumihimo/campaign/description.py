@@ -333,8 +333,9 @@ def files_of(point: Point, folder: Path, machines: Path) -> Iterator[Path]:
 
 @functools.lru_cache(maxsize=65536)
 def files_named(option: str, text: str, folder: Path, machines: Path) -> tuple[Path, ...]:
-    """With or without a prefix: file:PATH."""
-    paths = [folder / path for path in (text, text.partition(":")[2]) if path]
+    """With or without a prefix: file:PATH, goal:PATH,share=50%."""
+    after = text.partition(":")[2]
+    paths = [folder / path for path in (text, after, after.partition(",")[0]) if path]
     if option == "machine":
         paths.append(machines / f"{text}.toml")
     found = []

@@ -17,7 +17,7 @@ from kumihimo.campaign.description import Option
 from kumihimo.cli import verbs
 from kumihimo.errors import KumihimoError, NotApplicable
 
-NOT_OF_POINTS = ("json", "links", "help")  # how results are shown
+NOT_OF_POINTS = ("json", "links", "page", "help")  # how results are shown
 
 
 @functools.cache

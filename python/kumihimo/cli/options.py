@@ -156,11 +156,12 @@ def refuse_beside_collective(collective: str) -> None:
 
 
 def _given_on_command_line() -> Iterator[tuple[click.Parameter, object]]:
-    """Each with its value; None: a flag."""
+    """Each with its value, joined if it was repeated; None: a flag."""
     context = click.get_current_context()
     for option in context.command.params:
         if context.get_parameter_source(option.name) is ParameterSource.COMMANDLINE:
             value = context.params[option.name]
+            value = ", ".join(map(str, value)) if isinstance(value, tuple) else value
             yield option, None if value is True else value
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 OF_LOGGP = "Model loggp (LogGOPS)"
 GOAL = "goal:"
 OF_PACKET = "Model packet"
+OF_BACKGROUND = "Model packet, beside other jobs"
 FAULTS = "Faults"
 
 
@@ -72,8 +73,28 @@ def command(
         "--buffer-packets N", "Packets in the buffer of each virtual channel [default: 4].", int, OF_PACKET
     ) = None,
     packet_seed: option("--packet-seed N", "Seed of the first turns of arbiters.", int, OF_PACKET) = 1,
+    background: option(
+        "--background JOB",
+        "Another job on nodes that --ranks leave free: uniform, neighbour or alltoall, then "
+        ":share=50%,load=30%,bytes=64KiB,spread=scattered, or goal:FILE,share=50%; may be repeated.",
+        list[str],
+        OF_BACKGROUND,
+    ) = None,
+    spread: option(
+        "--spread NAME", "Nodes of the job watched: compact, scattered or both [default: compact].", str, OF_BACKGROUND
+    ) = None,
+    repeats: option("--repeats N", "Number of seeds, from --packet-seed on [default: 20].", int, OF_BACKGROUND) = None,
+    warm_up: options.duration(
+        "--warm-up TIME",
+        "Simulated time before the job watched starts [default: by rule].",
+        may_be_zero=True,
+        group=OF_BACKGROUND,
+    ) = None,
     page: option(
-        "--page FILE", "Write a page: links over time (--model packet), or how noise spreads (--model loggp).", Path
+        "--page FILE",
+        "Write a page: links over time (--model packet), times beside others (--background), or how noise spreads "
+        "(--model loggp).",
+        Path,
     ) = None,
     dies: option(
         "--dies NODE@TIME",
@@ -113,7 +134,14 @@ def command(
             raise wrong_value("--model of a GOAL file must be loggp", f"'{model}'", "add --model loggp")
         if machine is None:
             raise missing("--machine", "see kumihimo simulate --help")
-    if page is not None:
+    beside = None
+    if background:
+        from kumihimo.cli import simulate_background
+
+        beside = simulate_background.Beside(background, spread, repeats, warm_up, page, order, packets, as_json)
+    else:
+        options.refuse_beside("simulate without --background", *BESIDE[1:])
+    if page is not None and not beside:
         if model not in simulate_page.MODELS:
             rule = f"--page needs a model that knows time, {' or '.join(simulate_page.MODELS)}"
             raise wrong_value(rule, f"--model {model}", "leave one of them out")
@@ -145,6 +173,9 @@ def command(
         options.refuse_beside_programs(*OF_PROGRAMS)
         named = programs.named(collective)
         asked_ranks = asked_ranks if hosts else named.ranks(asked_ranks)
+        if beside:
+            beside.simulate_programs(named, machines.load(machine), asked_ranks, part)
+            return
         job = machine and simulation.on(machines.load(machine), asked_ranks, part, hosts)
         placed_by = job and simulation.placed(job, wanted, hosts, ranks)
         if model == "loggp":
@@ -164,7 +195,8 @@ def command(
     if model == "bound" and algorithm == arguments.ALL and parameters:
         given_parameter = f"--{next(iter(parameters)).replace('_', '-')}"
         raise wrong_value("the bound has no parameters", given_parameter, "leave it out, or name an --algorithm")
-    job = machine and simulation.on(machines.load(machine), asked_ranks, part, hosts)
+    on_machine = beside.all_nodes(asked_ranks) if beside else asked_ranks
+    job = machine and simulation.on(machines.load(machine), on_machine, part, hosts)
     named = arguments.neighbours_named(neighbours)
     asked = simulation.Asked(
         job,
@@ -175,7 +207,7 @@ def command(
         not no_simd,
         links,
         every_round,
-        job and simulation.placed(job, wanted, hosts, ranks),
+        None if beside else job and simulation.placed(job, wanted, hosts, ranks),
     )
     if model == "loggp":
         asked = of_model.asked(asked, asked_ranks)
@@ -185,6 +217,9 @@ def command(
     if sizes is None and not moves_none and not arguments.is_listed(counts):
         raise missing("the length of the data", "add --bytes 1MiB")
     lengths = [0] if moves_none else [None] if sizes is None else parse_sizes(sizes)
+    if beside:
+        beside.simulate_collective(asked, lengths, ranks)
+        return
     results, passed_over = progress.run_interruptible(lambda: work(asked, lengths))
     if not results:
         raise not_applicable("no algorithm fits these ranks", "; ".join(output.reasons(passed_over)))
@@ -269,8 +304,9 @@ COLUMNS = (
     *("bytes>", "algorithm", "time>", "rate>", "of bound>", "computing>", *OF_PACKETS, "parameters", "limited by"),
 )
 FOLLOWING_MESSAGES = ("flow", "exact", "packet")  # models that know rounds and links
+BESIDE = ("background", "spread", "repeats", "warm_up")
 DYING, SLOW = ("loggp", "packet"), ("flow", "exact", "packet")  # models that know such faults
-PACKET = ("packet_bytes", "buffer_packets", "packet_seed")
+PACKET = ("packet_bytes", "buffer_packets", "packet_seed", *BESIDE)
 OF_LENGTHS = ("bytes>", "rate>")  # which a barrier has not
 LOGGP = ("loggops", "cpus", "nics", "noise", "by_rank", "timeline")
 OF_PROGRAMS = (

@@ -40,6 +40,23 @@ def test_shapes_have_the_nodes_that_the_ranks_need(shipped):
         assert 16 * nodes == point.values["ranks"] and max(lengths) <= 24
 
 
+def test_the_shared_machine_in_small(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    campaign_ = description.read(campaign.shipped()["shared-machine"], campaign_points.options())
+    points = campaign_.points()
+    assert len(points) == 2 * 2 * 6 and campaign_.summary
+    slowdowns = {}
+    for point in points:
+        if (point.values["bytes"], point.values["load"]) != (65536, 10):
+            continue
+        words = description.words_of(campaign_.options, point)
+        small = ["--shape=4x4x4x2", "--ranks=24", "--repeats=3"]
+        outcome = campaign_points.predict([*words, *small], str(tmp_path))
+        assert outcome["status"] == "ok", outcome
+        slowdowns[point.values["spread"]] = outcome["result"]["slowdown"]
+    assert slowdowns["compact"] > 0.97 and slowdowns["scattered"] > 1
+
+
 def chosen_by(tree: dict, facts: dict) -> str:
     """The algorithm at the end of the first branch of MPICH's table whose conditions hold."""
     for condition, below in tree.items():
