@@ -36,9 +36,9 @@ template <class Net, class Matching>
 class Hosts {
  public:
   Hosts(const goal::Graphs& graphs, std::span<const std::int32_t> nodes, const Software& software,
-        const LocalCopies& copies, Net& network, Matching matching, bool waits_for_receive)
+        const LocalCopies& copies, Observers observers, Net& network, Matching matching, bool waits_for_receive)
       : waits_for_receive_(waits_for_receive), graphs_(graphs), nodes_(nodes), software_(software), copies_(copies),
-        network_(network), matching_(std::move(matching)), waits_(graphs.ranks()),
+        observers_(observers), network_(network), matching_(std::move(matching)), waits_(graphs.ranks()),
         stride_(static_cast<std::size_t>(graphs.cpus() + graphs.nics())),
         servers_(stride_ * static_cast<std::size_t>(graphs.ranks())) {
     outcome_.end.resize(static_cast<std::size_t>(graphs.ranks()));
@@ -114,6 +114,9 @@ class Hosts {
     const std::size_t at = of.kind == Kind::calc ? of.cpu : static_cast<std::size_t>(graphs_.cpus()) + of.nic;
     return servers_[stride_ * static_cast<std::size_t>(rank) + at];
   }
+  void tell(std::int32_t rank, std::int32_t peer, std::uint32_t i, Kind kind, std::uint8_t server, Time end) {
+    for (goal::Observer* each : observers_) each->busy({rank, peer, i, kind, server, now_, end, 0});
+  }
   void push(Time time, std::int32_t rank, std::uint32_t i, Step step, std::int32_t sender = 0) {
     events_.push({time, order_++, rank, sender, i, step});
   }
@@ -175,9 +178,11 @@ class Hosts {
   }
   void serve(std::int32_t rank, std::uint32_t i, Server& by) {
     const goal::Operation& of = operation(rank, i);
-    by.free = now_ + (of.kind == Kind::calc ? of.size : software_.send);
+    const bool is_calc = of.kind == Kind::calc;
+    by.free = now_ + (is_calc ? of.size : software_.send);
     dependents(rank, of.first + of.after_end, of.after_start, now_);
-    if (of.kind == Kind::calc) return end(rank, i, by.free);
+    tell(rank, is_calc ? rank : graphs_.peer(rank, of.peer), i, of.kind, is_calc ? of.cpu : of.nic, by.free);
+    if (is_calc) return end(rank, i, by.free);
     push(by.free, rank, i, Step::hand_over);
   }
 
@@ -228,7 +233,9 @@ class Hosts {
     end(message.sender, message.send, now_);
   }
   void arrives(const UnderWay& message, Time time) {
-    const std::int32_t receiver = graphs_.peer(message.sender, operation(message.sender, message.send).peer);
+    const goal::Operation& send = of(message);
+    const std::int32_t receiver = graphs_.peer(message.sender, send.peer);
+    tell(receiver, message.sender, message.send, Kind::receive, send.nic, time);
     push(time, receiver, message.send, Step::arrive, message.sender);
   }
   void arrive(const Event& event, const goal::Operation& of) {
@@ -251,6 +258,7 @@ class Hosts {
   std::span<const std::int32_t> nodes_;
   const Software software_;
   const LocalCopies& copies_;
+  Observers observers_;
   Net& network_;
   Matching matching_;
   goal::Waits waits_;
@@ -266,10 +274,30 @@ class Hosts {
   GraphOutcome outcome_;
 };
 
+// For ranks that are all on one node.
+struct NoNetwork {
+  Time next() const { return never; }
+  void advance() {}
+  std::uint32_t submit(Time, const Message&) { return 0; }
+  std::span<const std::uint32_t> sent() const { return {}; }
+  std::span<const std::uint32_t> delivered() const { return {}; }
+  Traffic traffic() const { return {}; }
+};
+
+template <class Net>
+Result<GraphOutcome> run_on(Net& network, const goal::Graphs& graphs, std::span<const std::int32_t> nodes,
+                            const Software& software, const LocalCopies& copies, Observers observers,
+                            bool waits_for_receive = false) {
+  const auto with = [&](auto matching) {
+    return Hosts(graphs, nodes, software, copies, observers, network, std::move(matching), waits_for_receive).run();
+  };
+  return graphs.has_wildcards() ? with(goal::ListMatching(graphs.ranks())) : with(goal::NearMatching(graphs.ranks()));
+}
+
 } // namespace
 
 Result<GraphOutcome> run(const Machine& machine, const goal::Graphs& graphs, std::span<const std::int32_t> nodes,
-                         const Options& options) {
+                         const Options& options, Observers observers) {
   const Fabric fabric = TRY(Fabric::make(machine, options));
   if (nodes.size() != static_cast<std::size_t>(graphs.ranks()))
     return wrong_value(fmt::format("the nodes of {} ranks must be as many numbers", graphs.ranks()), nodes.size());
@@ -290,14 +318,14 @@ Result<GraphOutcome> run(const Machine& machine, const goal::Graphs& graphs, std
       time_of(static_cast<std::uint64_t>(options.packet_bytes + options.header_bytes), fastest->femtoseconds);
   const LocalCopies copies(machine);
   return with_network(fabric, options, [&](auto& network) -> Result<GraphOutcome> {
-    if (graphs.has_wildcards())
-      return Hosts(graphs, nodes, software, copies, network, goal::ListMatching(graphs.ranks()),
-                   options.waits_for_receive)
-          .run();
-    return Hosts(graphs, nodes, software, copies, network, goal::NearMatching(graphs.ranks()),
-                 options.waits_for_receive)
-        .run();
+    return run_on(network, graphs, nodes, software, copies, observers, options.waits_for_receive);
   });
+}
+
+Result<GraphOutcome> run_ideal(const goal::Graphs& graphs, Observers observers) {
+  NoNetwork network;
+  const std::vector<std::int32_t> nodes(static_cast<std::size_t>(graphs.ranks()), 0);
+  return run_on(network, graphs, nodes, {}, {}, observers);
 }
 
 } // namespace kumihimo::packet

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "goal/graph.hpp"
+#include "goal/observer.hpp"
 #include "packet/simulate.hpp"
 
 namespace kumihimo::packet {
@@ -24,9 +25,13 @@ struct GraphOutcome {
   Traffic traffic;
 };
 
+using Observers = std::span<goal::Observer* const>;
+
 // `nodes`: of each rank. Errors: those of run(machine,
 // messages); another number of ranks than of nodes; what never matches, with its rank and operation.
 Result<GraphOutcome> run(const Machine& machine, const goal::Graphs& graphs, std::span<const std::int32_t> nodes,
-                         const Options& options = {});
+                         const Options& options = {}, Observers observers = {});
+// Where messages and software take no time: what is left is that ranks compute and wait for each other.
+Result<GraphOutcome> run_ideal(const goal::Graphs& graphs, Observers observers = {});
 
 } // namespace kumihimo::packet
