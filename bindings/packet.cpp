@@ -28,6 +28,11 @@ packet::GraphOutcome simulate_named(const NamedPrograms& programs, const Job& jo
   return simulate(programs.set, job, placement, options, false);
 }
 
+packet::GraphOutcome simulate_graphs(const goal::Graphs& graphs, const Job& job,
+                                     const std::optional<Placement>& placement, const packet::Options& options) {
+  return unwrap(unlocked([&] { return packet::run(job, graphs, placement, options); }));
+}
+
 } // namespace
 } // namespace kumihimo
 
@@ -35,6 +40,7 @@ NB_MODULE(_packet, m) {
   using namespace kumihimo;
   m.doc() = "Programs on a machine's network, packet by packet.";
   nb::module_::import_("kumihimo._schedule");
+  nb::module_::import_("kumihimo._goal");
   nb::module_::import_("kumihimo._machine");
   nb::module_::import_("kumihimo._programs");
   nb::class_<packet::Options>(m, "Options", "How packets are made, stored and routed.")
@@ -85,8 +91,10 @@ NB_MODULE(_packet, m) {
       .def_prop_ro("bin_seconds",
                    [](const packet::GraphOutcome& o) { return static_cast<double>(o.traffic.bin) / second; })
       .def_prop_ro("classes", [](const packet::GraphOutcome& o) { return o.traffic.classes; });
+  m.def("rates_of", &packet::rates_of, "job"_a, "scalar_reduction"_a = false, "What a rank's own work takes.");
   m.def("simulate", &simulate<Schedule>, "schedule"_a, "job"_a, "placement"_a = nb::none(),
         "options"_a = packet::Options{}, "scalar_reduction"_a = false);
   m.def("simulate", &simulate_named, "programs"_a, "job"_a, "placement"_a = nb::none(),
         "options"_a = packet::Options{});
+  m.def("simulate", &simulate_graphs, "graphs"_a, "job"_a, "placement"_a = nb::none(), "options"_a = packet::Options{});
 }

@@ -6,7 +6,7 @@ import json
 import time
 from dataclasses import dataclass, field
 
-from kumihimo import _machine, _packet, _simulate, over_time, programs, simulation
+from kumihimo import _goal, _machine, _packet, _simulate, over_time, programs, simulation
 from kumihimo.errors import wrong_value
 
 ROUTINGS = ("dimension_order", "adaptive")
@@ -34,26 +34,33 @@ def run(
     found = _packet.simulate(sets, job, placed, asked, *rest)
     if asked.links_over_time:
         maps.append(over_time.of_links(job.machine, found.link_utilisation, found.bin_seconds))
-    use = {of.name: {"links": of.links, "shares": list(of.utilisation)} for of in found.classes}
     return {
         "model": "packet",
         "seconds": found.seconds,
         "last_rank": found.last_rank,
         "operations": found.operations,
         "messages": found.messages,
+        **traffic(found, asked),
+        **({"link_bytes": list(found.link_bytes)} if links else {}),
+        "limiting": "",
+        "accuracy": "",
+    }
+
+
+def traffic(found: _packet.Outcome, asked: _packet.Options) -> dict:
+    """What the packets met, and how they were made."""
+    use = {of.name: {"links": of.links, "shares": list(of.utilisation)} for of in found.classes}
+    return {
         "packets": found.packets,
         "packet_hops": found.packet_hops,
         "links": found.links,
         "links_waiting_share": found.links_waiting_share,
         "packets_waiting_share": found.packets_waiting_share,
         "utilisation": {"bin_seconds": found.bin_seconds, "by_class": use},
-        **({"link_bytes": list(found.link_bytes)} if links else {}),
         "routing": asked.routing,
         "packet_bytes": asked.packet_bytes,
         "buffer_packets": asked.buffer_packets,
         "seed": asked.seed,
-        "limiting": "",
-        "accuracy": "",
     }
 
 
@@ -79,3 +86,9 @@ def predict_programs(
 ) -> dict:
     with programs.unchanged(those.sets):
         return {**those.result(), **run(those.sets, job, placed, asked, links, maps=maps)}
+
+
+def predict_goal(
+    name: str, graphs: _goal.Graphs, job: _machine.Job, placed: object, asked: _packet.Options, links: bool, maps: list
+) -> dict:
+    return {"programs": name, "ranks": graphs.ranks, **run(graphs, job, placed, asked, links, maps=maps)}
