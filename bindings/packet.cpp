@@ -82,7 +82,6 @@ NB_MODULE(_packet, m) {
   m.doc() = "Programs on a machine's network, packet by packet.";
   nb::module_::import_("kumihimo._goal");
   nb::module_::import_("kumihimo._schedule");
-  nb::module_::import_("kumihimo._goal");
   nb::module_::import_("kumihimo._machine");
   nb::module_::import_("kumihimo._programs");
   nb::module_::import_("kumihimo._goal");

@@ -464,6 +464,7 @@ class WatchedRun {
   std::vector<Recorded> recorded_;
   std::vector<std::unique_ptr<Senders>> sources_;
 };
+
 // For ranks that are all on one node.
 struct NoNetwork {
   Time next() const { return never; }

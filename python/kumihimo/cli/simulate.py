@@ -171,7 +171,7 @@ def command(
     if collective.startswith(GOAL):
         from kumihimo.cli import simulate_loggp
 
-        options.refuse_beside("a GOAL file", *simulate_loggp.NOT_OF_ANY_GOAL, *(parameters or {}))
+        options.refuse_beside("a GOAL file", *simulate_loggp.NOT_OF_ANY_GOAL, *BESIDE, *(parameters or {}))
         job = simulation.on(machines.load(machine), asked_ranks, part, hosts)
         placed_by = simulation.placed(job, wanted, hosts, ranks)
         dying = faults.dying(dies or [], job, placed_by)

@@ -84,8 +84,9 @@ def test_a_goal_file_goes_by_packets_too(kumihimo, tmp_path, nodes, seconds):
     found = result(kumihimo, *words, "--placement", str(placement))
     assert found["seconds"] == pytest.approx(seconds)
     assert "goal:" in kumihimo(*words).out
-    refused = kumihimo(*words, "--bytes", "8")
-    assert refused.code == 2 and "a GOAL file takes no --bytes (got 8)" in refused.err
+    for option, value in (("--bytes", "8"), ("--background", "uniform")):
+        refused = kumihimo(*words, option, value)
+        assert refused.code == 2 and f"a GOAL file takes no {option}" in refused.err
 
 
 def test_a_halo_exchange_goes_by_packets_too(kumihimo):

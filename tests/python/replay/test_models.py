@@ -166,6 +166,16 @@ def test_what_would_change_it_in_packets(traced: Callable, replay: Callable, pac
     assert changes["an ideal network"] == pytest.approx(1050 * NS)
 
 
+@pytest.mark.parametrize("model", ["packet", "loggp"])
+def test_a_node_that_dies(traced: Callable, replay: Callable, packets: tuple, model: str) -> None:
+    """Rank 0 dies before it sends, or after its message has left."""
+    trace = traced(one_message())
+    words = (*packets[:3], model, "--shape", "2x1", "--json")
+    before, after = (replay(trace, *words, "--dies", f"0@{time}")["faults"] for time in ("500ns", "5us"))
+    assert (before["ranks_complete"], after["ranks_complete"]) == (0, 2)
+    assert replay(trace, *words)["seconds"] == replay(trace, *words, "--dies", "0@5us")["seconds"]
+
+
 def test_algorithms_for_tori_need_a_torus(traced: Callable, replay: Callable, packets: tuple) -> None:
     trace = traced([Rank().allreduce(1 << 16) for _ in range(16)])
     words = ("--algorithm", "allreduce=trinaryx3", "--json")
