@@ -1,0 +1,327 @@
+// The ranks of graphs on a network: their processors and interfaces, the order of their messages, and what waits for
+// what (graphs.hpp).
+#pragma once
+
+#include "goal/matching.hpp"
+#include "goal/unmatched.hpp"
+#include "goal/waits.hpp"
+#include "packet/graphs.hpp"
+#include "packet/with_network.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <queue>
+#include <unordered_map>
+
+namespace kumihimo::packet {
+
+using goal::Graph;
+using goal::Kind;
+
+// Times that software takes, of the machine.
+struct Software {
+  Time send = 0, receive = 0;
+  std::uint64_t eager = goal::most_message_bytes; // longer ones are there so much later
+  Time rendezvous = 0;
+  Time packet = 0; // of a full one on a link
+
+  Time after_arrival(std::uint64_t bytes) const { return receive + (bytes > eager ? rendezvous : 0); }
+};
+
+// A processor or an interface, which takes one operation after the other.
+struct Server {
+  Time free = 0;
+  std::deque<std::uint32_t> waiting; // operations, the next one first
+};
+
+template <class Net, class Matching>
+class Hosts {
+ public:
+  Hosts(const goal::Graphs& graphs, std::span<const std::int32_t> nodes, const Software& software,
+        const LocalCopies& copies, Net& network, Matching matching, const Options& options, Observers observers = {})
+      : waits_for_receive_(options.waits_for_receive), graphs_(graphs), nodes_(nodes), software_(software),
+        copies_(copies), observers_(observers), network_(network), node_deaths_(options.deaths),
+        matching_(std::move(matching)), waits_(graphs.ranks()),
+        stride_(static_cast<std::size_t>(graphs.cpus() + graphs.nics())),
+        servers_(stride_ * static_cast<std::size_t>(graphs.ranks())) {
+    outcome_.end.resize(static_cast<std::size_t>(graphs.ranks()));
+    if (!node_deaths_.empty()) plan_deaths();
+  }
+
+  // All that waits for nothing starts.
+  void begin(Time start) {
+    outcome_.start = now_ = start;
+    for (std::int32_t rank = 0; rank < graphs_.ranks(); ++rank) {
+      const Graph& graph = graphs_.of(rank);
+      for (std::uint32_t i = 0; i < graph.operations.size(); ++i) {
+        if (graph.operations[i].kind != Kind::join) ++wanted_;
+        if (graph.operations[i].waits_for == 0) release(rank, i, start);
+      }
+    }
+  }
+  Time now() const { return now_; }
+  Time due() const { return events_.empty() ? never : events_.top().time; }
+  void happen() {
+    const Event event = events_.top();
+    events_.pop();
+    now_ = event.time;
+    happen(event);
+  }
+  void delivered(std::uint32_t id, Time now) {
+    now_ = now;
+    arrives(under_way_[id], now_ + software_.after_arrival(of(under_way_[id]).size));
+  }
+  void sent(std::uint32_t id, Time now) {
+    now_ = now;
+    const UnderWay message = under_way_[id]; // which a message that is submitted may move
+    sent(message);
+  }
+  // After the last event, without the traffic.
+  Result<GraphOutcome> finish() {
+    const bool mortal = outcome_.ends.has_value();
+    if (mortal) outcome_.aftermath = goal::aftermath_of(graphs_, deaths_, *outcome_.ends, waits_for_receive_);
+    const goal::Unmatched unmatched(matching_);
+    if (!mortal && (outcome_.operations < wanted_ || unmatched.any()))
+      return unmatched.error(graphs_, wanted_ - outcome_.operations);
+    for (Time& end : outcome_.end) end -= std::min(end, outcome_.start);
+    const auto last = std::max_element(outcome_.end.begin(), outcome_.end.end());
+    if (last != outcome_.end.end())
+      outcome_.last = *last, outcome_.last_rank = static_cast<std::int32_t>(last - outcome_.end.begin());
+    return std::move(outcome_);
+  }
+
+  // Alone on the network.
+  Result<GraphOutcome> run() {
+    begin(0);
+    while (!events_.empty() || network_.next() != never) {
+      if (due() <= network_.next()) {
+        happen();
+        continue;
+      }
+      const Time now = network_.next();
+      network_.advance();
+      for (const std::uint32_t id : network_.delivered()) delivered(id, now);
+      for (const std::uint32_t id : network_.sent()) sent(id, now);
+    }
+    GraphOutcome outcome = TRY(finish());
+    outcome.traffic = network_.traffic();
+    return outcome;
+  }
+
+ private:
+  // matched: of a send whose receive is posted. next: of what waits for the operation's server. die: the rank is a
+  // node.
+  enum class Step : std::uint8_t { start, matched, next, hand_over, arrive, die };
+  struct Event {
+    Time time = 0;
+    std::uint64_t order = 0; // of equal times the lower one is first
+    std::int32_t rank = 0, sender = 0;
+    std::uint32_t operation = 0; // of `rank`; of an arrival: the send
+    Step step = Step::start;
+  };
+  struct Later {
+    bool operator()(const Event& a, const Event& b) const {
+      return a.time != b.time ? a.time > b.time : a.order > b.order;
+    }
+  };
+  struct UnderWay {
+    std::int32_t sender = 0;
+    std::uint32_t send = 0;
+  };
+
+  struct Channel { // from an interface to a peer: one message after the other leaves the node
+    bool busy = false;
+    std::deque<std::uint32_t> waiting; // sends
+  };
+  std::uint64_t key(std::int32_t rank, const goal::Operation& send) const {
+    const auto peers = static_cast<std::uint64_t>(graphs_.ranks());
+    const auto interfaces = static_cast<std::uint64_t>(graphs_.nics());
+    return (static_cast<std::uint64_t>(rank) * interfaces + send.nic) * peers + static_cast<std::uint64_t>(send.peer);
+  }
+
+  const goal::Operation& operation(std::int32_t rank, std::uint32_t i) const { return graphs_.of(rank).operations[i]; }
+  const goal::Operation& of(const UnderWay& message) const { return operation(message.sender, message.send); }
+  Server& server(std::int32_t rank, const goal::Operation& of) {
+    const std::size_t at = of.kind == Kind::calc ? of.cpu : static_cast<std::size_t>(graphs_.cpus()) + of.nic;
+    return servers_[stride_ * static_cast<std::size_t>(rank) + at];
+  }
+  void tell(std::int32_t rank, std::int32_t peer, std::uint32_t i, Kind kind, std::uint8_t server, Time end) {
+    for (goal::Observer* each : observers_) each->busy({rank, peer, i, kind, server, now_, end, 0});
+  }
+  void push(Time time, std::int32_t rank, std::uint32_t i, Step step, std::int32_t sender = 0) {
+    events_.push({time, order_++, rank, sender, i, step});
+  }
+
+  // Deaths are the first events of their times. Of `die` the rank is a node.
+  void plan_deaths() {
+    outcome_.ends.emplace(graphs_);
+    deaths_.resize(static_cast<std::size_t>(graphs_.ranks()), goal::never);
+    for (const NodeDeath& death : node_deaths_) {
+      push(death.time, death.node, 0, Step::die);
+      for (std::size_t rank = 0; rank < nodes_.size(); ++rank)
+        if (nodes_[rank] == death.node) deaths_[rank] = std::min(deaths_[rank], death.time);
+    }
+  }
+  bool is_dead(std::int32_t rank, Time time) const { return goal::is_dead(deaths_, rank, time); }
+
+  // A join ends at once.
+  void release(std::int32_t rank, std::uint32_t i, Time ready) {
+    if (operation(rank, i).kind == Kind::join)
+      end(rank, i, ready);
+    else
+      push(std::max(now_, ready), rank, i, Step::start);
+  }
+  void end(std::int32_t rank, std::uint32_t i, Time time) {
+    const goal::Operation& of = operation(rank, i);
+    const bool join = of.kind == Kind::join;
+    if (is_dead(rank, time)) return;
+    if (outcome_.ends) outcome_.ends->set(rank, i, time);
+    outcome_.operations += !join;
+    Time& last = outcome_.end[static_cast<std::size_t>(rank)];
+    last = std::max(last, time);
+    dependents(rank, of.first, of.after_end + (join ? of.after_start : 0), time);
+  }
+  void dependents(std::int32_t rank, std::uint32_t first, std::uint32_t count, Time time) {
+    const Graph& graph = graphs_.of(rank);
+    for (std::uint32_t d = first; d < first + count; ++d)
+      if (const auto ready = waits_.one_less(rank, graph, graph.dependents[d], time))
+        release(rank, graph.dependents[d], *ready);
+  }
+
+  void happen(const Event& event) {
+    if (event.step == Step::die) return network_.stop(now_, event.rank);
+    if (is_dead(event.rank, now_)) return;
+    const goal::Operation& of = operation(event.step == Step::arrive ? event.sender : event.rank, event.operation);
+    switch (event.step) {
+    case Step::start: return start(event, of);
+    case Step::matched: return wait_for_server(event, of);
+    case Step::next: return start_next(event.rank, server(event.rank, of));
+    case Step::hand_over: return hand_over(event, of);
+    case Step::arrive: return arrive(event, of);
+    case Step::die: return;
+    }
+  }
+
+  void start(const Event& event, const goal::Operation& of) {
+    if (of.kind == Kind::receive) return receive(event, of);
+    if (waits_for_receive_ && of.kind == Kind::send) {
+      const goal::Envelope envelope{graphs_.peer(event.rank, of.peer), event.rank, of.tag};
+      const auto found = matching_.match(envelope, event.operation, true);
+      if (!found) return;
+      receive_of_[key_of(event.rank, event.operation)] = found->operation;
+    }
+    wait_for_server(event, of);
+  }
+  void wait_for_server(const Event& event, const goal::Operation& of) {
+    Server& by = server(event.rank, of);
+    if (by.waiting.empty() && by.free <= now_) return serve(event.rank, event.operation, by);
+    by.waiting.push_back(event.operation);
+    if (by.waiting.size() == 1) push(by.free, event.rank, event.operation, Step::next);
+  }
+  void start_next(std::int32_t rank, Server& by) {
+    const std::uint32_t operation = by.waiting.front();
+    by.waiting.pop_front();
+    serve(rank, operation, by);
+    if (!by.waiting.empty()) push(by.free, rank, by.waiting.front(), Step::next);
+  }
+  void serve(std::int32_t rank, std::uint32_t i, Server& by) {
+    const goal::Operation& of = operation(rank, i);
+    const bool is_calc = of.kind == Kind::calc;
+    by.free = now_ + (is_calc ? of.size : software_.send);
+    dependents(rank, of.first + of.after_end, of.after_start, now_);
+    tell(rank, is_calc ? rank : graphs_.peer(rank, of.peer), i, of.kind, is_calc ? of.cpu : of.nic, by.free);
+    if (is_calc) return end(rank, i, by.free);
+    push(by.free, rank, i, Step::hand_over);
+  }
+
+  void receive(const Event& event, const goal::Operation& of) {
+    dependents(event.rank, of.first + of.after_end, of.after_start, now_);
+    const std::int32_t sender = graphs_.peer(event.rank, of.peer);
+    const auto found = matching_.match({event.rank, sender, of.tag}, event.operation, false);
+    if (!found) return;
+    if (!waits_for_receive_) return end(event.rank, event.operation, now_);
+    const std::int32_t from = found->envelope.sender;
+    receive_of_[key_of(from, found->operation)] = event.operation;
+    push(now_, from, found->operation, Step::matched);
+  }
+
+  void hand_over(const Event& event, const goal::Operation& of) {
+    const std::int32_t peer = graphs_.peer(event.rank, of.peer);
+    const std::int32_t from = nodes_[static_cast<std::size_t>(event.rank)], to = nodes_[static_cast<std::size_t>(peer)];
+    if (from == to) {
+      const Time done = now_ + copies_.time(of.size);
+      end(event.rank, event.operation, done);
+      if (is_dead(event.rank, done)) return;
+      return arrives({event.rank, event.operation}, done);
+    }
+    Channel& channel = channels_[key(event.rank, of)];
+    if (channel.busy)
+      channel.waiting.push_back(event.operation);
+    else
+      submit(event.rank, event.operation, channel);
+  }
+  void submit(std::int32_t rank, std::uint32_t send, Channel& channel) {
+    const goal::Operation& of = operation(rank, send);
+    const std::int32_t from = nodes_[static_cast<std::size_t>(rank)],
+                       to = nodes_[static_cast<std::size_t>(graphs_.peer(rank, of.peer))];
+    channel.busy = true;
+    const std::uint32_t id = network_.submit(now_, {from, to, of.size, now_, of.gap * software_.packet / 1000});
+    if (under_way_.size() <= id) under_way_.resize(id + 1);
+    under_way_[id] = {rank, send};
+  }
+  void sent(const UnderWay& message) {
+    const auto at = channels_.find(key(message.sender, operation(message.sender, message.send)));
+    Channel& channel = at->second;
+    if (channel.waiting.empty()) {
+      channels_.erase(at);
+    } else {
+      const std::uint32_t next = channel.waiting.front();
+      channel.waiting.pop_front();
+      submit(message.sender, next, channel);
+    }
+    end(message.sender, message.send, now_);
+  }
+  void arrives(const UnderWay& message, Time time) {
+    const goal::Operation& send = of(message);
+    const std::int32_t receiver = graphs_.peer(message.sender, send.peer);
+    tell(receiver, message.sender, message.send, Kind::receive, send.nic, time);
+    push(time, receiver, message.send, Step::arrive, message.sender);
+  }
+  void arrive(const Event& event, const goal::Operation& of) {
+    if (waits_for_receive_) {
+      const auto at = receive_of_.find(key_of(event.sender, event.operation));
+      const std::uint32_t receive = at->second;
+      receive_of_.erase(at);
+      return end(event.rank, receive, now_);
+    }
+    if (const auto found = matching_.match({event.rank, event.sender, of.tag}, event.operation, true))
+      end(event.rank, found->operation, now_);
+  }
+
+  static std::uint64_t key_of(std::int32_t rank, std::uint32_t operation) {
+    return static_cast<std::uint64_t>(static_cast<std::uint32_t>(rank)) << 32 | operation;
+  }
+
+  const bool waits_for_receive_;
+  const goal::Graphs& graphs_;
+  std::span<const std::int32_t> nodes_;
+  const Software software_;
+  const LocalCopies& copies_;
+  Observers observers_;
+  Net& network_;
+  std::span<const NodeDeath> node_deaths_;
+  goal::Deaths deaths_; // by rank; empty: none
+  Matching matching_;
+  goal::Waits waits_;
+  std::size_t stride_;
+  std::vector<Server> servers_; // by rank: processors, then interfaces
+  std::priority_queue<Event, std::vector<Event>, Later> events_;
+  std::vector<UnderWay> under_way_; // by the network's name of the message
+  std::unordered_map<std::uint64_t, Channel> channels_;
+  std::unordered_map<std::uint64_t, std::uint32_t> receive_of_; // by a send that waited for it, which is under way
+  Time now_ = 0;
+  std::uint64_t order_ = 0, wanted_ = 0;
+  GraphOutcome outcome_;
+};
+
+} // namespace kumihimo::packet
