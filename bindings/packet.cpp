@@ -69,6 +69,11 @@ void bind_background(nb::module_& m) {
       .def_ro("runs", &packet::BackgroundUse::runs);
 }
 
+packet::GraphOutcome simulate_graphs(const goal::Graphs& graphs, const Job& job,
+                                     const std::optional<Placement>& placement, const packet::Options& options) {
+  return unwrap(unlocked([&] { return packet::run(job, graphs, placement, options); }));
+}
+
 } // namespace
 } // namespace kumihimo
 
@@ -77,6 +82,7 @@ NB_MODULE(_packet, m) {
   m.doc() = "Programs on a machine's network, packet by packet.";
   nb::module_::import_("kumihimo._goal");
   nb::module_::import_("kumihimo._schedule");
+  nb::module_::import_("kumihimo._goal");
   nb::module_::import_("kumihimo._machine");
   nb::module_::import_("kumihimo._programs");
   nb::module_::import_("kumihimo._goal");
@@ -142,8 +148,10 @@ NB_MODULE(_packet, m) {
                    [](const packet::GraphOutcome& o) { return static_cast<double>(o.traffic.bin) / second; })
       .def_ro("aftermath", &packet::GraphOutcome::aftermath)
       .def_prop_ro("classes", [](const packet::GraphOutcome& o) { return o.traffic.classes; });
+  m.def("rates_of", &packet::rates_of, "job"_a, "scalar_reduction"_a = false, "What a rank's own work takes.");
   m.def("simulate", &simulate<Schedule>, "schedule"_a, "job"_a, "placement"_a = nb::none(),
         "options"_a = packet::Options{}, "scalar_reduction"_a = false, "background"_a = packet::Background{});
   m.def("simulate", &simulate_named, "programs"_a, "job"_a, "placement"_a = nb::none(), "options"_a = packet::Options{},
         "background"_a = packet::Background{});
+  m.def("simulate", &simulate_graphs, "graphs"_a, "job"_a, "placement"_a = nb::none(), "options"_a = packet::Options{});
 }

@@ -43,20 +43,31 @@ void set(Recording& recording, std::int32_t rank, const nb::bytes& rows) {
 using Chosen = std::pair<const Variant*, Parameters>;
 
 Program program(const Source& source, const std::vector<Chosen>& chosen, const goal::WorkRates& rates, double speed,
-                std::vector<double> region_speed, bool balanced) {
+                std::vector<double> region_speed, bool balanced, const std::optional<RankSpace>& space) {
   std::vector<Choice> choices;
   for (const auto& [variant, parameters] : chosen) choices.push_back({variant, parameters});
-  const Options options{speed, std::move(region_speed), balanced, rates};
+  const Options options{speed, std::move(region_speed), balanced, rates, space};
   return unwrap(unlocked([&] { return program_of(source, choices, options); }));
+}
+
+Program program_of_goal(const goal::Graphs& graphs, double speed, bool balanced) {
+  Options options;
+  options.speed = speed, options.balanced = balanced;
+  return unwrap(unlocked([&] { return program_of(graphs, options); }));
+}
+
+TimesOptions options_of(std::int64_t most_intervals, std::int32_t every, double least_interval) {
+  TimesOptions options;
+  options.most_intervals = most_intervals, options.every = std::max(1, every);
+  options.least_interval = static_cast<Time>(least_interval * second);
+  return options;
 }
 
 Times times(const Program& program, const std::optional<loggp::Parameters>& parameters,
             const std::optional<loggp::NoiseModel>& noise, std::int64_t most_intervals, std::int32_t every,
             double least_interval) {
-  TimesOptions options;
+  TimesOptions options = options_of(most_intervals, every, least_interval);
   options.engine.noise = noise;
-  options.most_intervals = most_intervals, options.every = std::max(1, every);
-  options.least_interval = static_cast<Time>(least_interval * second);
   return unwrap(unlocked([&] { return times_of(program, parameters.value_or(ideal_network()), options); }));
 }
 
@@ -65,6 +76,19 @@ goal::Aftermath aftermath(const Program& program, const loggp::Parameters& param
   loggp::EngineOptions options;
   options.noise = noise, options.deaths = std::move(deaths);
   return unwrap(unlocked([&] { return loggp::run_observed(program.graphs, parameters, options); })).aftermath.value();
+}
+
+Times packet_times(const Program& program, const Job& job, const std::optional<Placement>& placement,
+                   const packet::Options& packets, const NetworkFactors& factors, std::int64_t most_intervals,
+                   std::int32_t every, double least_interval) {
+  PacketNetwork network{job, placement, packets};
+  network.job.machine = scaled(std::move(network.job.machine), factors);
+  const TimesOptions options = options_of(most_intervals, every, least_interval);
+  return unwrap(unlocked([&] { return times_of(program, network, options); }));
+}
+
+Times ideal_times(const Program& program) {
+  return unwrap(unlocked([&] { return ideal_packet_times(program); }));
 }
 
 using Row = std::tuple<std::int64_t, double, double, std::int32_t, std::int32_t>;
@@ -88,13 +112,14 @@ void bind_recording(nb::module_& m) {
       .def_prop_ro(
           "calls",
           [](const Source& source) {
-            std::vector<std::tuple<std::string, std::int32_t, std::int64_t, bool>> calls;
+            std::vector<std::tuple<std::string, std::int32_t, std::int64_t, bool, bool>> calls;
             for (const CollectiveCall& c : source.calls())
               calls.emplace_back(all_collectives[c.collective]->name, source.size_of(c.communicator), c.bytes,
-                                 !c.table.empty());
+                                 !c.table.empty(), is_like_world(source, c.communicator));
             return calls;
           },
-          "The different collectives: name, ranks, bytes of the vector or a block, whether blocks differ.");
+          "The different collectives: name, ranks, bytes of the vector or a block, whether blocks differ, whether it "
+          "is of all ranks in their order.");
   nb::class_<Recording, Source>(m, "Recording", "What each rank of a program did.")
       .def(nb::init<std::int32_t>(), "ranks"_a)
       .def("add_communicator", &Recording::add_communicator, "members"_a, "Its number; 0 is the world.")
@@ -132,6 +157,7 @@ void bind_times(nb::module_& m) {
       .def_ro("operations", &Times::operations)
       .def_ro("messages", &Times::messages)
       .def_ro("bytes", &Times::bytes)
+      .def_ro("packets", &Times::packets, "What packets met; None in the model loggp.")
       .def_prop_ro(
           "sites", [](const Times& t) { return rows_of(t.sites); },
           "By call site: calls, time of all ranks, of the rank with most, this rank, ranks.")
@@ -153,18 +179,31 @@ void bind_times(nb::module_& m) {
 NB_MODULE(_replay, m) {
   using namespace kumihimo::replay;
   m.doc() = "Recorded programs, run again in a model.";
-  for (const char* const module : {"kumihimo._collectives", "kumihimo._goal", "kumihimo._loggp"})
+  for (const char* const module : {"kumihimo._collectives", "kumihimo._goal", "kumihimo._loggp", "kumihimo._packet"})
     nb::module_::import_(module);
   bind_recording(m);
   bind_times(m);
+  nb::class_<NetworkFactors>(m, "NetworkFactors", "Of latency of a hop, cost of a message, and bandwidth.")
+      .def(
+          "__init__",
+          [](NetworkFactors* self, double latency, double cost, double bandwidth) {
+            new (self) NetworkFactors{latency, cost, bandwidth};
+          },
+          "latency"_a = 1.0, "cost"_a = 1.0, "bandwidth"_a = 1.0);
   nb::class_<Program>(m, "Program", "A recording as graphs of operations.")
       .def_prop_ro(
           "different", [](const Program& p) { return p.graphs.different(); }, "Graphs that ranks share.")
       .def("times", &times, "parameters"_a.none(), "noise"_a = nb::none(), "most_intervals"_a = 0, "every"_a = 1,
            "least_interval"_a = 0.0, "Of LogGOPS with these parameters; None: on an ideal network.")
       .def("aftermath", &aftermath, "parameters"_a, "noise"_a.none(), "deaths"_a,
-           "Where ranks die, at these times in picoseconds.");
+           "Where ranks die, at these times in picoseconds.")
+      .def("packet_times", &packet_times, "job"_a, "placement"_a.none(), "options"_a, "factors"_a = NetworkFactors{},
+           "most_intervals"_a = 0, "every"_a = 1, "least_interval"_a = 0.0, "Of the model packet.")
+      .def("ideal_packet_times", &ideal_times, "Of the model packet on an ideal network.")
+      .def_ro("graphs", &Program::graphs);
   m.def("program_of", &program, "source"_a, "choices"_a, "rates"_a, "speed"_a = 1.0,
-        "region_speed"_a = std::vector<double>{}, "balanced"_a = false,
+        "region_speed"_a = std::vector<double>{}, "balanced"_a = false, "space"_a = nb::none(),
         "`choices`: algorithm and parameters of each of source.calls.");
+  m.def("program_of_goal", &program_of_goal, "graphs"_a, "speed"_a = 1.0, "balanced"_a = false,
+        "The graphs of a GOAL file as a program without call sites.");
 }

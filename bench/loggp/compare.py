@@ -38,6 +38,7 @@ OURS = (
     ("allreduce", "ring", 1024, 8192),
     ("allreduce", "recursive_doubling", 65_536, 8),
     ("alltoall", "pairwise", 1024, 8192),
+    ("gather", "linear", 200000, 8),
 )
 
 

@@ -6,7 +6,7 @@ import json
 import time
 from dataclasses import dataclass, field
 
-from kumihimo import _machine, _packet, _simulate, faults, over_time, programs, simulation
+from kumihimo import _goal, _machine, _packet, _simulate, faults, over_time, programs, simulation
 from kumihimo.errors import wrong_value
 
 ROUTINGS = ("dimension_order", "adaptive")
@@ -52,27 +52,34 @@ def run(
         times = dying.times(sets.ranks, found.seconds)
         dead = _packet.simulate(sets, job, placed, asked.with_deaths(times), *rest)
         of_faults = {"faults": faults.about(dead.aftermath, dying, times)}
-    use = {of.name: {"links": of.links, "shares": list(of.utilisation)} for of in found.classes}
     return {
         "model": "packet",
         "seconds": found.seconds,
         "last_rank": found.last_rank,
         "operations": found.operations,
         "messages": found.messages,
+        **traffic(found, asked),
+        **({"link_bytes": list(found.link_bytes)} if links else {}),
+        "limiting": "",
+        "accuracy": "",
+        **of_faults,
+    }
+
+
+def traffic(found: _packet.Outcome, asked: _packet.Options) -> dict:
+    """What the packets met, and how they were made."""
+    use = {of.name: {"links": of.links, "shares": list(of.utilisation)} for of in found.classes}
+    return {
         "packets": found.packets,
         "packet_hops": found.packet_hops,
         "links": found.links,
         "links_waiting_share": found.links_waiting_share,
         "packets_waiting_share": found.packets_waiting_share,
         "utilisation": {"bin_seconds": found.bin_seconds, "by_class": use},
-        **({"link_bytes": list(found.link_bytes)} if links else {}),
         "routing": asked.routing,
         "packet_bytes": asked.packet_bytes,
         "buffer_packets": asked.buffer_packets,
         "seed": asked.seed,
-        "limiting": "",
-        "accuracy": "",
-        **of_faults,
     }
 
 
@@ -106,3 +113,17 @@ def predict_programs(
 ) -> dict:
     with programs.unchanged(those.sets):
         return {**those.result(), **run(those.sets, job, placed, asked, links, maps=maps, dying=dying)}
+
+
+def predict_goal(
+    name: str,
+    graphs: _goal.Graphs,
+    job: _machine.Job,
+    placed: object,
+    asked: _packet.Options,
+    links: bool,
+    maps: list,
+    dying: faults.Dying | None = None,
+) -> dict:
+    ran = run(graphs, job, placed, asked, links, maps=maps, dying=dying)
+    return {"programs": name, "ranks": graphs.ranks, **ran}

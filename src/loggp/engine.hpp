@@ -22,6 +22,7 @@
 
 #include "goal/deaths.hpp"
 #include "goal/graph.hpp"
+#include "goal/observer.hpp"
 #include "loggp/noise.hpp"
 #include "loggp/parameters.hpp"
 
@@ -31,22 +32,8 @@
 
 namespace kumihimo::loggp {
 
-// What a processor does: a calc, or the overhead of a send or of an arrival. Times in picoseconds.
-struct Work {
-  std::int32_t rank = 0;
-  std::int32_t peer = 0;              // of a send its receiver, of an arrival its sender
-  std::uint32_t operation = 0;        // of `rank`; of an arrival: the send of `peer`
-  goal::Kind kind = goal::Kind::calc; // receive: an arrival
-  std::uint8_t cpu = 0;
-  Time start = 0, end = 0, lost = 0; // `lost` to noise in between
-};
-
-// Is told of all work in the order in which it starts.
-class Observer {
- public:
-  virtual ~Observer() = default;
-  virtual void busy(const Work& work) = 0;
-};
+using goal::Observer;
+using goal::Work;
 
 struct Outcome {
   std::vector<Time> end; // of each rank: when its processors are free for good

@@ -38,10 +38,11 @@ template <class Net, class Matching>
 class Hosts {
  public:
   Hosts(const goal::Graphs& graphs, std::span<const std::int32_t> nodes, const Software& software,
-        const LocalCopies& copies, Net& network, Matching matching, const Options& options)
+        const LocalCopies& copies, Net& network, Matching matching, const Options& options, Observers observers = {})
       : waits_for_receive_(options.waits_for_receive), graphs_(graphs), nodes_(nodes), software_(software),
-        copies_(copies), network_(network), node_deaths_(options.deaths), matching_(std::move(matching)),
-        waits_(graphs.ranks()), stride_(static_cast<std::size_t>(graphs.cpus() + graphs.nics())),
+        copies_(copies), observers_(observers), network_(network), node_deaths_(options.deaths),
+        matching_(std::move(matching)), waits_(graphs.ranks()),
+        stride_(static_cast<std::size_t>(graphs.cpus() + graphs.nics())),
         servers_(stride_ * static_cast<std::size_t>(graphs.ranks())) {
     outcome_.end.resize(static_cast<std::size_t>(graphs.ranks()));
     if (!node_deaths_.empty()) plan_deaths();
@@ -144,6 +145,9 @@ class Hosts {
     const std::size_t at = of.kind == Kind::calc ? of.cpu : static_cast<std::size_t>(graphs_.cpus()) + of.nic;
     return servers_[stride_ * static_cast<std::size_t>(rank) + at];
   }
+  void tell(std::int32_t rank, std::int32_t peer, std::uint32_t i, Kind kind, std::uint8_t server, Time end) {
+    for (goal::Observer* each : observers_) each->busy({rank, peer, i, kind, server, now_, end, 0});
+  }
   void push(Time time, std::int32_t rank, std::uint32_t i, Step step, std::int32_t sender = 0) {
     events_.push({time, order_++, rank, sender, i, step});
   }
@@ -222,9 +226,11 @@ class Hosts {
   }
   void serve(std::int32_t rank, std::uint32_t i, Server& by) {
     const goal::Operation& of = operation(rank, i);
-    by.free = now_ + (of.kind == Kind::calc ? of.size : software_.send);
+    const bool is_calc = of.kind == Kind::calc;
+    by.free = now_ + (is_calc ? of.size : software_.send);
     dependents(rank, of.first + of.after_end, of.after_start, now_);
-    if (of.kind == Kind::calc) return end(rank, i, by.free);
+    tell(rank, is_calc ? rank : graphs_.peer(rank, of.peer), i, of.kind, is_calc ? of.cpu : of.nic, by.free);
+    if (is_calc) return end(rank, i, by.free);
     push(by.free, rank, i, Step::hand_over);
   }
 
@@ -276,7 +282,9 @@ class Hosts {
     end(message.sender, message.send, now_);
   }
   void arrives(const UnderWay& message, Time time) {
-    const std::int32_t receiver = graphs_.peer(message.sender, operation(message.sender, message.send).peer);
+    const goal::Operation& send = of(message);
+    const std::int32_t receiver = graphs_.peer(message.sender, send.peer);
+    tell(receiver, message.sender, message.send, Kind::receive, send.nic, time);
     push(time, receiver, message.send, Step::arrive, message.sender);
   }
   void arrive(const Event& event, const goal::Operation& of) {
@@ -299,6 +307,7 @@ class Hosts {
   std::span<const std::int32_t> nodes_;
   const Software software_;
   const LocalCopies& copies_;
+  Observers observers_;
   Net& network_;
   std::span<const NodeDeath> node_deaths_;
   goal::Deaths deaths_; // by rank; empty: none
@@ -455,16 +464,29 @@ class WatchedRun {
   std::vector<Recorded> recorded_;
   std::vector<std::unique_ptr<Senders>> sources_;
 };
+// For ranks that are all on one node.
+struct NoNetwork {
+  Time next() const { return never; }
+  void advance() {}
+  std::uint32_t submit(Time, const Message&) { return 0; }
+  void stop(Time, std::int32_t) {}
+  std::span<const std::uint32_t> sent() const { return {}; }
+  std::span<const std::uint32_t> delivered() const { return {}; }
+  Traffic traffic() const { return {}; }
+};
 
-} // namespace
-
-Result<GraphOutcome> run(const Machine& machine, const goal::Graphs& graphs, std::span<const std::int32_t> nodes,
-                         const Options& options) {
-  return run(machine, graphs, nodes, Background{}, options);
+template <class Net>
+Result<GraphOutcome> run_on(Net& network, const goal::Graphs& graphs, std::span<const std::int32_t> nodes,
+                            const Software& software, const LocalCopies& copies, const Options& options,
+                            Observers observers) {
+  const auto with = [&](auto matching) {
+    return Hosts(graphs, nodes, software, copies, network, std::move(matching), options, observers).run();
+  };
+  return graphs.has_wildcards() ? with(goal::ListMatching(graphs.ranks())) : with(goal::NearMatching(graphs.ranks()));
 }
 
-Result<GraphOutcome> run(const Machine& machine, const goal::Graphs& graphs, std::span<const std::int32_t> nodes,
-                         const Background& background, const Options& options) {
+Result<GraphOutcome> run_any(const Machine& machine, const goal::Graphs& graphs, std::span<const std::int32_t> nodes,
+                             const Background& background, const Options& options, Observers observers) {
   const Fabric fabric = TRY(Fabric::make(machine, options));
   if (nodes.size() != static_cast<std::size_t>(graphs.ranks()))
     return wrong_value(fmt::format("the nodes of {} ranks must be as many numbers", graphs.ranks()), nodes.size());
@@ -494,10 +516,26 @@ Result<GraphOutcome> run(const Machine& machine, const goal::Graphs& graphs, std
   return with_network(fabric, options, [&](auto& network) -> Result<GraphOutcome> {
     if (!background.jobs.empty())
       return WatchedRun(graphs, nodes, background, fabric, software, copies, network, options).run();
-    if (graphs.has_wildcards())
-      return Hosts(graphs, nodes, software, copies, network, goal::ListMatching(graphs.ranks()), options).run();
-    return Hosts(graphs, nodes, software, copies, network, goal::NearMatching(graphs.ranks()), options).run();
+    return run_on(network, graphs, nodes, software, copies, options, observers);
   });
+}
+
+} // namespace
+
+Result<GraphOutcome> run(const Machine& machine, const goal::Graphs& graphs, std::span<const std::int32_t> nodes,
+                         const Options& options, Observers observers) {
+  return run_any(machine, graphs, nodes, {}, options, observers);
+}
+
+Result<GraphOutcome> run(const Machine& machine, const goal::Graphs& graphs, std::span<const std::int32_t> nodes,
+                         const Background& background, const Options& options) {
+  return run_any(machine, graphs, nodes, background, options, {});
+}
+
+Result<GraphOutcome> run_ideal(const goal::Graphs& graphs, Observers observers) {
+  NoNetwork network;
+  const std::vector<std::int32_t> nodes(static_cast<std::size_t>(graphs.ranks()), 0);
+  return run_on(network, graphs, nodes, {}, {}, {}, observers);
 }
 
 } // namespace kumihimo::packet

@@ -19,6 +19,7 @@
 
 #include "goal/aftermath.hpp"
 #include "goal/graph.hpp"
+#include "goal/observer.hpp"
 #include "packet/background.hpp"
 #include "packet/simulate.hpp"
 
@@ -37,11 +38,14 @@ struct GraphOutcome {
   std::optional<goal::Aftermath> aftermath; // the same
 };
 
-// `nodes`: of each rank. Errors: those of run(machine,
-// messages); another number of ranks than of nodes; a node that dies and does not exist; where none dies, what never
-// matches, with its rank and operation.
+using Observers = std::span<goal::Observer* const>;
+
+// `nodes`: of each rank. Errors: those of run(machine, messages); another number of ranks than of nodes; a node that
+// dies and does not exist; where none dies, what never matches, with its rank and operation.
 Result<GraphOutcome> run(const Machine& machine, const goal::Graphs& graphs, std::span<const std::int32_t> nodes,
-                         const Options& options = {});
+                         const Options& options = {}, Observers observers = {});
+// Where messages and software take no time: what is left is that ranks compute and wait for each other.
+Result<GraphOutcome> run_ideal(const goal::Graphs& graphs, Observers observers = {});
 
 // Beside other jobs, which run before it starts, too, and until it has ended; without any as above. Times are from its
 // start. `traffic` is of all jobs and from the beginning. Errors: as above; those of check(background); recorded graphs

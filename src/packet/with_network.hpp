@@ -34,6 +34,7 @@ auto with_network(const Fabric& fabric, const Options& options, Fn&& fn)
 // Messages between ranks of a node.
 class LocalCopies {
  public:
+  LocalCopies() = default; // which take no time
   explicit LocalCopies(const Machine& machine)
       : latency_(static_cast<Time>(std::llround(machine.node.shared_memory_latency.value.value * 1e12))),
         femtoseconds_(1e15 / machine.node.shared_memory_bandwidth.value.value) {}
@@ -42,8 +43,8 @@ class LocalCopies {
   }
 
  private:
-  Time latency_;
-  double femtoseconds_; // a byte
+  Time latency_ = 0;
+  double femtoseconds_ = 0; // a byte
 };
 
 } // namespace kumihimo::packet

@@ -228,6 +228,7 @@ std::string Recorder::part(bool whole) {
   gethostname(host.data(), host.size() - 1);
   return line_of({{"rank", rank()},
                   {"host", host.data()},
+                  {"processors", processors_},
                   {"process", process_},
                   {"finalized", whole},
                   {"threads", PerThread<ThreadRecord>::threads()},

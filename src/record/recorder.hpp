@@ -13,6 +13,7 @@
 #include "record/counters.hpp"
 #include "record/pending_collectives.hpp"
 #include "record/per_thread.hpp"
+#include "record/processors.hpp"
 #include "record/regions.hpp"
 #include "record/trace.hpp"
 #include "record/wait_time.hpp"
@@ -175,6 +176,7 @@ class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
   Trace trace_;
   PendingCollectives pending_collectives_;
   pid_t process_;
+  std::string processors_; // that the launcher lets this process run on
   std::int64_t begun_ns_ = 0;
   std::atomic<bool> recording_ = true;
   std::mutex mutex_; // of what follows

@@ -50,7 +50,8 @@ Recorder::Recorder(mpi::Library library)
       clock_(library_, settings_.skew_ns), communicators_(library_), types_(library_), call_traffic_(library_, types_),
       wait_time_(library_, clock_), regions_(counters_),
       trace_(library_, !settings_.trace.empty(), settings_.most_events),
-      pending_collectives_(library_.constants.request_null), process_(getpid()), begun_ns_(Clock::now_ns()) {
+      pending_collectives_(library_.constants.request_null), process_(getpid()), processors_(allowed_processors()),
+      begun_ns_(Clock::now_ns()) {
   over_ = !begin();
 }
 

@@ -96,7 +96,9 @@ class Collectives {
       const auto located_here = [&](Error error) { return located(name_of(source_, asked), std::move(error)); };
       auto collective = collective_of(asked, ranks);
       if (!collective) return located_here(collective.error());
-      auto schedule = one.choice.variant->build(*collective, RankSpace::row(ranks), one.choice.parameters);
+      const bool has_places = options_.space && is_like_world(source_, asked.communicator);
+      const RankSpace space = has_places ? *options_.space : RankSpace::row(ranks);
+      auto schedule = one.choice.variant->build(*collective, space, one.choice.parameters);
       if (!schedule) return located_here(schedule.error());
       one.schedule = std::make_unique<Schedule>(*std::move(schedule));
       one.programs = std::make_unique<goal::ProgramOperations>(*one.schedule, options_.rates, tags_);
@@ -298,6 +300,14 @@ void Program::add_marks(std::int32_t rank, std::vector<Mark> marks,
   different_marks.push_back(std::move(marks));
 }
 
+bool is_like_world(const Source& source, std::uint32_t communicator) {
+  if (communicator == 0) return true;
+  if (source.size_of(communicator) != source.ranks()) return false;
+  for (std::int32_t r = 0; r < source.ranks(); ++r)
+    if (source.member(communicator, r) != r) return false;
+  return true;
+}
+
 std::string name_of(const Source& source, const CollectiveCall& call) {
   const CollectiveRow& row = *all_collectives[call.collective];
   const std::string length =
@@ -308,18 +318,31 @@ std::string name_of(const Source& source, const CollectiveCall& call) {
 namespace {
 
 // By which each rank's computing becomes the mean of all.
+std::vector<double> shares_of(std::vector<double> computing) {
+  double sum = 0;
+  for (const double own : computing) sum += own;
+  for (double& each : computing) each = each > 0 ? sum / static_cast<double>(computing.size()) / each : 1;
+  return computing;
+}
+
 std::vector<double> balancing_shares(const Source& source) {
   std::vector<double> computing;
-  double sum = 0;
   for (std::int32_t rank = 0; rank < source.ranks(); ++rank) {
-    double own = 0;
+    computing.push_back(0);
     for (const Event& e : source.events(rank))
-      if (e.kind == Kind::compute) own += static_cast<double>(e.amount);
-    computing.push_back(own);
-    sum += own;
+      if (e.kind == Kind::compute) computing.back() += static_cast<double>(e.amount);
   }
-  for (double& each : computing) each = each > 0 ? sum / source.ranks() / each : 1;
-  return computing;
+  return shares_of(std::move(computing));
+}
+
+std::vector<double> balancing_shares(const goal::Graphs& graphs) {
+  std::vector<double> computing;
+  for (std::int32_t rank = 0; rank < graphs.ranks(); ++rank) {
+    computing.push_back(0);
+    for (const Operation& each : graphs.of(rank).operations)
+      if (each.kind == goal::Kind::calc) computing.back() += static_cast<double>(each.size);
+  }
+  return shares_of(std::move(computing));
 }
 
 } // namespace
@@ -346,6 +369,30 @@ Result<Program> program_of(const Source& source, std::span<const Choice> choices
     program.add_marks(rank, std::move(marks), marks_of_graph);
     collectives.forget(rank);
     if (kept > options.most) return too_large(options, fmt::format("more at rank {} of {}", rank, source.ranks()));
+  }
+  return program;
+}
+
+Result<Program> program_of(const goal::Graphs& graphs, const Options& options) {
+  std::size_t operations = 0;
+  for (const goal::Graph& each : graphs.all()) operations += each.operations.size();
+  if (static_cast<std::int64_t>(operations) > options.most)
+    return wrong_value(fmt::format("the program must be at most {} operations", options.most), operations,
+                       "take fewer steps, or fewer ranks");
+  Program program;
+  if (!options.balanced && options.speed == 1) {
+    program.graphs = graphs;
+    return program;
+  }
+  program.graphs = goal::Graphs(graphs.ranks());
+  const std::vector<double> shares = options.balanced ? balancing_shares(graphs) : std::vector<double>{};
+  for (std::int32_t rank = 0; rank < graphs.ranks(); ++rank) {
+    const double share = (shares.empty() ? 1 : shares[static_cast<std::size_t>(rank)]) / options.speed;
+    goal::Graph graph = graphs.of(rank);
+    for (Operation& each : graph.operations)
+      if (each.kind == goal::Kind::calc)
+        each.size = static_cast<std::uint64_t>(std::llround(static_cast<double>(each.size) * share));
+    program.graphs.set(rank, std::move(graph));
   }
   return program;
 }

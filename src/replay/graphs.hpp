@@ -11,6 +11,7 @@
 #include "replay/recording.hpp"
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -29,6 +30,7 @@ struct Options {
   std::vector<double> region_speed; // by region; those beyond its end, and 0, take `speed`
   bool balanced = false;            // each rank computes as long as the mean of all, in other proportions as recorded
   goal::WorkRates rates;            // of the reductions and copies in collectives
+  std::optional<RankSpace> space;   // of the ranks, for collectives of all of them; none: a row
   std::int64_t most = std::int64_t{1} << 26; // operations of all graphs; while one is made, twice as many are there
 };
 
@@ -44,12 +46,13 @@ struct Mark {
 
 struct Program {
   goal::Graphs graphs{0};
-  std::vector<std::vector<Mark>> different_marks;
+  std::vector<std::vector<Mark>> different_marks; // none: of a GOAL file, which names no calls
   std::vector<std::uint32_t> marks_of_rank;
 
   const std::vector<Mark>& marks(std::int32_t rank) const { // in the order of the calcs
     return different_marks[marks_of_rank[static_cast<std::size_t>(rank)]];
   }
+  bool has_marks() const { return !marks_of_rank.empty(); }
   void add_marks(std::int32_t rank, std::vector<Mark> marks,
                  std::unordered_multimap<std::int32_t, std::uint32_t>& known);
 };
@@ -57,6 +60,13 @@ struct Program {
 // `choices`: of source.calls(). Errors name the collective that an algorithm does not fit, and say when the graphs
 // would be too large.
 Result<Program> program_of(const Source& source, std::span<const Choice> choices, const Options& options = {});
+
+// The graphs of a GOAL file, whose computing Options scale. Its ranks compute in region 0 while any of their processors
+// does; all that is between is a call at site 0. Error: too many operations.
+Result<Program> program_of(const goal::Graphs& graphs, const Options& options = {});
+
+// Whether all ranks are in it, in their order in the world.
+bool is_like_world(const Source& source, std::uint32_t communicator);
 
 // "allreduce of 8 bytes on 64 ranks"
 std::string name_of(const Source& source, const CollectiveCall& call);

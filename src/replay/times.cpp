@@ -1,15 +1,19 @@
 #include "replay/times.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 
 namespace kumihimo::replay {
 namespace {
 
 // Calcs of a rank start in the order of its marks.
-class Watch : public loggp::Observer {
+class Watch : public goal::Observer {
  public:
   Watch(const Program& program, const TimesOptions& options, Times& times)
       : program_(program), options_(options), times_(times), ranks_(static_cast<std::size_t>(program.graphs.ranks())),
@@ -17,7 +21,9 @@ class Watch : public loggp::Observer {
     times_.computing.resize(ranks_.size());
   }
 
-  void busy(const loggp::Work& work) override {
+  void busy(const goal::Work& work) override {
+    if (work.kind == goal::Kind::send) count_message(work);
+    if (!program_.has_marks()) return busy_without_marks(work);
     const auto [rank, start, end] = std::tuple(work.rank, work.start, work.end);
     OfRank& of = ranks_[static_cast<std::size_t>(rank)];
     const auto& marks = program_.marks(rank);
@@ -36,6 +42,7 @@ class Watch : public loggp::Observer {
 
   void finish() {
     for (std::size_t r = 0; r < ranks_.size(); ++r) {
+      if (!program_.has_marks()) between(static_cast<std::int32_t>(r), times_.end[r]);
       sum(ranks_[r].sites, times_.sites, r);
       sum(ranks_[r].regions, times_.regions, r);
     }
@@ -50,6 +57,32 @@ class Watch : public loggp::Observer {
     Sums sites, regions;
     std::int64_t last = -1; // its latest interval
   };
+
+  void count_message(const goal::Work& send) {
+    ++times_.messages;
+    times_.bytes += program_.graphs.of(send.rank).operations[send.operation].size;
+  }
+
+  // Of a GOAL file: all calcs count, of all processors.
+  void busy_without_marks(const goal::Work& work) {
+    if (work.kind != goal::Kind::calc || work.end == work.start) return;
+    OfRank& of = ranks_[static_cast<std::size_t>(work.rank)];
+    between(work.rank, work.start);
+    if (work.end <= of.end) return;
+    const Time from = of.end, length = work.end - from;
+    add(of.regions, 0, length);
+    note({work.rank, 0, false, from, work.end});
+    times_.computing[static_cast<std::size_t>(work.rank)] += length - std::min(work.lost, length);
+    of.end = work.end;
+  }
+  // No processor of the rank computes up to `until`.
+  void between(std::int32_t rank, Time until) {
+    OfRank& of = ranks_[static_cast<std::size_t>(rank)];
+    if (until <= of.end) return;
+    add(of.sites, 0, until - of.end);
+    note({rank, 0, true, of.end, until});
+    of.end = until;
+  }
 
   static void add(Sums& sums, std::uint32_t place, Time time) {
     if (place >= sums.size()) sums.resize(place + 1);
@@ -97,17 +130,69 @@ loggp::Parameters ideal_network() {
   return parameters;
 }
 
-Result<Times> times_of(const Program& program, const loggp::Parameters& parameters, const TimesOptions& options) {
+namespace {
+
+constexpr std::int64_t most_servers = std::int64_t{1} << 22; // of the model packet: some GB
+
+// run(watch): the outcome of a model, which the watch observes.
+template <class Run>
+Result<Times> observed(const Program& program, const TimesOptions& options, Run&& run) {
   Times times;
   Watch watch(program, options, times);
-  loggp::EngineOptions engine = options.engine;
-  engine.observers.push_back(&watch);
-  auto outcome = TRY(loggp::run(program.graphs, parameters, engine));
+  auto outcome = TRY(run(watch));
+  times.total = outcome.last, times.last_rank = outcome.last_rank, times.end = outcome.end;
+  times.operations = outcome.operations;
   watch.finish();
-  times.total = outcome.last, times.last_rank = outcome.last_rank, times.end = std::move(outcome.end);
-  times.lost_to_noise = outcome.lost_to_noise;
-  times.operations = outcome.operations, times.messages = outcome.messages, times.bytes = outcome.bytes;
+  if constexpr (std::is_same_v<decltype(outcome), packet::GraphOutcome>)
+    times.packets = std::move(outcome);
+  else
+    times.lost_to_noise = outcome.lost_to_noise;
   return times;
+}
+
+} // namespace
+
+Result<Times> times_of(const Program& program, const loggp::Parameters& parameters, const TimesOptions& options) {
+  return observed(program, options, [&](Watch& watch) {
+    loggp::EngineOptions engine = options.engine;
+    engine.observers.push_back(&watch);
+    engine.loggopsim_order = !program.has_marks();
+    return loggp::run(program.graphs, parameters, engine);
+  });
+}
+
+Machine scaled(Machine machine, const NetworkFactors& factors) {
+  const auto by = [](double factor, auto& quantity) { quantity.value.value *= factor; };
+  NetworkNumbers& net = machine.network;
+  by(factors.latency, net.hop_latency);
+  by(factors.bandwidth, net.link_bandwidth);
+  by(factors.bandwidth, net.engine_bandwidth);
+  by(factors.bandwidth, net.injection_bandwidth);
+  for (LinkClass& each : net.classes) {
+    if (each.latency) by(factors.latency, *each.latency);
+    if (each.bandwidth) by(factors.bandwidth, *each.bandwidth);
+  }
+  by(factors.cost, machine.software.message_cost);
+  by(factors.cost, machine.software.relay_latency);
+  return machine;
+}
+
+Result<Times> times_of(const Program& program, const PacketNetwork& network, const TimesOptions& options) {
+  const std::int64_t servers = std::int64_t{program.graphs.ranks()} * (program.graphs.cpus() + program.graphs.nics());
+  if (servers > most_servers)
+    return wrong_value(fmt::format("the ranks must have at most {} processors and interfaces together", most_servers),
+                       servers, "take fewer ranks, or --model loggp");
+  return observed(program, options, [&](Watch& watch) {
+    const std::array<goal::Observer*, 1> observers{&watch};
+    return packet::run(network.job, program.graphs, network.placement, network.options, observers);
+  });
+}
+
+Result<Times> ideal_packet_times(const Program& program, const TimesOptions& options) {
+  return observed(program, options, [&](Watch& watch) {
+    const std::array<goal::Observer*, 1> observers{&watch};
+    return packet::run_ideal(program.graphs, observers);
+  });
 }
 
 } // namespace kumihimo::replay

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "loggp/engine.hpp"
+#include "packet/programs.hpp"
 #include "replay/graphs.hpp"
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 namespace kumihimo::replay {
 
-using loggp::Time; // picoseconds
+using goal::Time; // picoseconds
 
 // Of all ranks together.
 struct PlaceTimes {
@@ -37,10 +38,11 @@ struct Times {
   std::uint64_t operations = 0, messages = 0, bytes = 0;
   std::vector<PlaceTimes> sites, regions;
   std::vector<Interval> intervals;
+  std::optional<packet::GraphOutcome> packets; // in the model packet
 };
 
 struct TimesOptions {
-  loggp::EngineOptions engine;     // its observers see the run, too
+  loggp::EngineOptions engine;     // of the model loggp; its observers see the run, too
   std::int64_t most_intervals = 0; // if there are more, the list is empty
   std::int32_t every = 1;          // of the ranks 0, every, 2 every ...
   Time least_interval = 0;         // what is shorter belongs to the interval before
@@ -50,5 +52,23 @@ struct TimesOptions {
 loggp::Parameters ideal_network();
 
 Result<Times> times_of(const Program& program, const loggp::Parameters& parameters, const TimesOptions& options = {});
+
+// Factors on a machine's numbers.
+struct NetworkFactors {
+  double latency = 1;   // of a hop
+  double cost = 1;      // message_cost and relay_latency
+  double bandwidth = 1; // of links, engines and injection
+};
+Machine scaled(Machine machine, const NetworkFactors& factors);
+
+// Packet by packet. Errors: those of packet::run.
+struct PacketNetwork {
+  Job job;
+  std::optional<Placement> placement; // none: block order
+  packet::Options options;
+};
+Result<Times> times_of(const Program& program, const PacketNetwork& network, const TimesOptions& options = {});
+// On an ideal network in the model packet: messages and their software take no time, and need no processor.
+Result<Times> ideal_packet_times(const Program& program, const TimesOptions& options = {});
 
 } // namespace kumihimo::replay

@@ -6,7 +6,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <numeric>
+#include <tuple>
 
 namespace kumihimo::packet {
 namespace {
@@ -176,6 +178,44 @@ TEST(PacketGraphs, WhatNeverMatchesIsNamed) {
             "never received, 1 receives never got a message, and 1 operations were not completed");
   EXPECT_FALSE(run(torus("8"), *graphs, few));
   EXPECT_FALSE(run(torus("8"), *graphs, wrong));
+}
+
+struct Noted : goal::Observer {
+  std::vector<goal::Work> work;
+  void busy(const goal::Work& each) override { work.push_back(each); }
+};
+
+// A calc occupies its processor, a send its interface; an arrival is in software from the last packet on.
+TEST(PacketGraphs, ObserversSeeWhatRanksDo) {
+  const auto graphs =
+      goal::parse_text("num_ranks 2\nrank 0 {\na: calc 500 cpu 1\nb: send 1000b to 1 tag 0 cpu 0 nic 2\n"
+                       "b requires a\n}\nrank 1 {\nrecv 1000b from 0\n}\n",
+                       "a.goal");
+  ASSERT_TRUE(graphs) << graphs.error().sentence();
+  Noted noted;
+  const std::array<goal::Observer*, 1> observers{&noted};
+  const std::vector<std::int32_t> nodes{0, 1};
+  ASSERT_TRUE(run(torus("8"), *graphs, nodes, {}, observers));
+  std::vector<std::tuple<int, int, goal::Kind, int, Time, Time>> found;
+  for (const goal::Work& w : noted.work)
+    found.emplace_back(w.rank, w.peer, w.kind, w.cpu, w.start / 1000, w.end / 1000);
+  EXPECT_EQ(found, (std::vector<std::tuple<int, int, goal::Kind, int, Time, Time>>{
+                       {0, 0, goal::Kind::calc, 1, 0, 500},
+                       {0, 1, goal::Kind::send, 2, 500, 2500},
+                       {1, 0, goal::Kind::receive, 2, 3600, 6600}}));
+  noted.work.clear();
+  const auto ideal = run_ideal(*graphs, observers);
+  ASSERT_TRUE(ideal);
+  EXPECT_EQ(ideal->end, (std::vector<Time>{500000, 500000}));
+  EXPECT_EQ(noted.work.back().end, 500000u);
+}
+
+// Nothing that needs a processor or the network is left, but what ranks wait for.
+TEST(PacketGraphs, OnAnIdealNetworkWhatNeverMatchesIsStillNamed) {
+  const auto graphs = goal::parse_text("num_ranks 2\nrank 0 {\nsend 8b to 1\n}\n", "a.goal");
+  const auto ideal = run_ideal(*graphs);
+  ASSERT_FALSE(ideal);
+  EXPECT_NE(ideal.error().problem.find("has no matching receive"), std::string::npos);
 }
 
 } // namespace

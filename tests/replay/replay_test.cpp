@@ -1,4 +1,5 @@
 #include "loggp/engine.hpp"
+#include "recorded.hpp"
 #include "replay/graphs.hpp"
 #include "replay/recording.hpp"
 #include "replay/times.hpp"
@@ -11,43 +12,6 @@
 
 namespace kumihimo::replay {
 namespace {
-
-using Events = std::vector<Event>;
-
-Event compute(std::int64_t ns, std::uint32_t region = 0) {
-  Event e;
-  e.amount = ns, e.place = region;
-  return e;
-}
-Event event(Kind kind, std::int32_t peer = -1, std::int64_t bytes = 0, std::int32_t tag = 0, std::int64_t request = 0) {
-  Event e;
-  e.kind = kind, e.peer = peer, e.amount = bytes, e.tag = tag, e.request = request;
-  return e;
-}
-Event enter(std::uint32_t site = 0) {
-  Event e = event(Kind::enter);
-  e.place = site;
-  return e;
-}
-Event leave() { return event(Kind::leave); }
-Event collective(CollectiveKind kind, std::int64_t bytes, std::int32_t root = -1, Kind as = Kind::collective,
-                 std::int64_t request = 0) {
-  Event e = event(as, root, bytes, 0, request);
-  e.collective = static_cast<std::uint8_t>(kind.index());
-  return e;
-}
-
-Event on(std::uint32_t communicator, Event e) {
-  e.communicator = communicator;
-  return e;
-}
-
-Recording recording_of(const std::vector<Events>& ranks) {
-  Recording recording(static_cast<std::int32_t>(ranks.size()));
-  recording.name_places([](std::uint32_t place) { return "site " + std::to_string(place); });
-  for (std::size_t r = 0; r < ranks.size(); ++r) recording.set(static_cast<std::int32_t>(r), ranks[r]);
-  return recording;
-}
 
 std::vector<Choice> chosen(const Recording& recording, std::string_view algorithm) {
   std::vector<Choice> choices;

@@ -13,12 +13,13 @@ from kumihimo.cli.options import argument, option
 from kumihimo.errors import wrong_value
 
 if TYPE_CHECKING:
-    from kumihimo import _machine, _replay, loggp
+    from kumihimo import _replay
     from kumihimo.replay.otf2_reading import Trace
     from kumihimo.replay.study import Change, Prediction
 
 MOST_SITES = 12  # rows of the table
 MOST_RANKS = 2**20
+LATEST = 10  # ranks that --by-rank shows
 ADVICE = {
     "load_balance": "computing is spread unevenly: give ranks equal work",
     "serialisation": "ranks wait for each other in turn: start messages earlier, or wait for them later",
@@ -26,16 +27,26 @@ ADVICE = {
 }
 
 
+OF_LOGGP, OF_PACKET = "Model loggp (LogGOPS)", "Model packet"
+GOAL = "goal:"
+NOT_OF_GOAL = ("ranks", "grid", "to_grid", "scaling", "algorithm", "wisdom")
+
+
 def command(
-    trace: argument("TRACE", "Folder of record --trace, or its file traces.otf2.", Path),
+    trace: argument("TRACE", "Folder of record --trace, its file traces.otf2, or a GOAL file (goal:FILE)."),
     machine: option("--machine -m M", "Name of a machine (see `machine list`), or a machine file.") = None,
-    loggops: option("--loggops LETTERS", "Parameters of LogGOPS in ns: L=2500,o=1500,g=1000,G=0.2,O=0,S=65535.") = None,
-    noise: option("--noise NOISE", "Noise of the operating system, as `simulate` takes it.") = None,
+    model: option("--model MODEL", "Model: loggp or packet.") = "loggp",
     shape: options.Shape = None,
+    box: options.Box = None,
+    dead: options.Dead = None,
+    routing: options.Routing = None,
     ranks: option(
         "--ranks -p P", "Number of ranks, to which the program is extrapolated [default: as recorded].", int
     ) = None,
     ranks_per_node: options.RanksPerNodeOrMachine = None,
+    given: option("--allocation WHAT", "Hosts: env (Slurm, PBS, LSF), a hostfile or a list: node[001-004]:8.") = None,
+    order: options.Order = None,
+    placement: options.Placement = None,
     grid: option("--grid GRID", "Grid of the recorded ranks: 4x4 [default: found from the messages].") = None,
     to_grid: option("--to-grid GRID", "Grid of the ranks after extrapolation: 100x100 [default: like --grid].") = None,
     scaling: option(
@@ -48,8 +59,19 @@ def command(
     speed: option("--speed X", "Speed of the processors: 2, or of a region: solve=2; repeatable.", list[str]) = None,
     what_if: option("--what-if", "Also predict the time with one thing changed.") = False,
     dies: option("--dies NODE@TIME", "Node that dies, as `simulate` takes it; repeatable.", list[str]) = None,
+    by_rank: option("--by-rank", "Show the ranks that end last; with --json all ranks.") = False,
     page: option("--page FILE", "Write a page with the timeline (HTML).", Path) = None,
     timeline: option("--timeline FILE", "Write a timeline, which ui.perfetto.dev opens.", Path) = None,
+    goal: option("--goal FILE", "Write what the ranks do as a GOAL file.", Path) = None,
+    loggops: option(
+        "--loggops LETTERS", "Parameters of LogGOPS in ns: L=2500,o=1500,g=1000,G=0.2,O=0,S=65535.", group=OF_LOGGP
+    ) = None,
+    noise: option("--noise NOISE", "Noise of the operating system, as `simulate` takes it.", group=OF_LOGGP) = None,
+    packet_bytes: option("--packet-bytes N", "Payload of a packet [default: 2048].", int, OF_PACKET) = None,
+    buffer_packets: option(
+        "--buffer-packets N", "Packets in the buffer of each virtual channel [default: 4].", int, OF_PACKET
+    ) = None,
+    packet_seed: option("--packet-seed N", "Seed of the first turns of arbiters.", int, OF_PACKET) = 1,
     as_json: options.Json = False,
 ) -> None:
     """Predict what a recorded program would do on another machine, and what would change it.
@@ -59,20 +81,26 @@ def command(
     kumihimo record --trace trace -- mpirun -n 4 ./program
     kumihimo replay trace --machine fugaku --what-if
     """
-    from kumihimo.replay import choices, otf2_reading, study
+    from kumihimo.cli.replay_models import Asked
+    from kumihimo.replay import choices, study
 
-    for path in filter(None, (page, timeline)):
+    for path in filter(None, (page, timeline, goal)):
         output.writable(path)
-    read = otf2_reading.read(trace)
+    asked = Asked(
+        model, machine, shape, box, dead or [], routing, ranks_per_node, given, order, placement, loggops, noise,
+        packet_bytes, buffer_packets, packet_seed, dies or [],
+    )  # fmt: skip
+    asked.check()
+    read = trace_of(trace)
     source, new_grid = extrapolated(read, ranks, grid, to_grid, scaling)
-    on, name = machine_of(machine, loggops, noise, shape, source.ranks, ranks_per_node, dies or [])
-    general, of_regions = speeds(speed or [], read.regions)
+    on = asked.on(read.graphs.ranks if source is None else source.ranks)
+    general, of_regions = speeds(speed or [], read)
     wished = choices.Wished.read(algorithm or [], wisdom)
     question = study.Question(read, source, on, wished, general, of_regions)
     prediction = progress.run_interruptible(lambda: study.predict(question, bool(page or timeline)))
     changes = progress.run_interruptible(lambda: study.changes(prediction)) if what_if else []
     of_faults = progress.run_interruptible(lambda: study.with_faults(prediction))
-    result = as_object(prediction, changes, name) | new_grid | ({} if of_faults is None else {"faults": of_faults})
+    result = as_object(prediction, changes, trace) | new_grid | ({} if of_faults is None else {"faults": of_faults})
     if page:
         from kumihimo.replay import page as pages
 
@@ -81,56 +109,35 @@ def command(
         from kumihimo.replay import chrome
 
         output.write(timeline, chrome.text(prediction))
+    if goal:
+        output.write(goal, progress.run_interruptible(lambda: question.program().graphs.to_text()))
     if as_json:
-        return output.print_results_json([result])
+        return output.print_results_json([result | (ranks_of(prediction) if by_rank else {})])
     for line in lines(result, prediction):
         output.print_line(line)
+    output.print_list("Warnings:", result["warnings"])
     print_sites(prediction)
+    print_links(result)
     print_changes(prediction, changes)
     simulate_faults.print_faults({(): result})
+    if by_rank:
+        print_ranks(prediction)
     output.print_list("Left out:", left_out(read))
     return None
 
 
-def machine_of(
-    name: str | None,
-    given: str | None,
-    noise: str | None,
-    shape: str | None,
-    ranks: int,
-    ranks_per_node: str | None,
-    dies: list[str],
-) -> tuple[loggp.Settings, str]:
-    """The parameters of a described machine, or those given, with faults, and what to call it."""
-    from kumihimo import arguments, faults, loggp, simulation
-    from kumihimo.cli import machine as machines
+def trace_of(name: str) -> Trace:
+    if name.startswith(GOAL):
+        from kumihimo.replay import goal_reading
 
-    job = None
-    if name is not None:
-        each = arguments.ranks_per_node_named(ranks_per_node)
-        loaded = machines.load(name)
-        shape = shape or shape_for(loaded, ranks, each)
-        job = simulation.on(loaded, arguments.Ranks(shape, None if shape else ranks, each))
-        if job.slots.size != ranks:
-            raise wrong_value("the machine must have as many ranks as the program", f"{job.slots.size} for {ranks}")
-    settings = loggp.settings(job, given)
-    if noise is not None:
-        settings.noise, settings.noise_text = loggp.noise(noise), noise
-    settings.dying = faults.dying(dies, job)
-    return settings, f"{job.machine.name} {shape or ''}".strip() if job else "a machine"
+        options.refuse_beside("a GOAL file", *NOT_OF_GOAL)
+        return goal_reading.read(name)
+    from kumihimo.replay import otf2_reading
+
+    return otf2_reading.read(Path(name))
 
 
-def shape_for(machine: _machine.Machine, ranks: int, each: int | tuple[int, ...] | None) -> str | None:
-    """A part of a torus or mesh with as many nodes as the ranks need, in proportion; None: the machine finds it."""
-    from kumihimo import _replay
-
-    each = machine.default_ranks_per_node if each is None else each
-    if machine.on_switches or machine.family == "single_node" or isinstance(each, tuple) or ranks % each:
-        return None
-    return "x".join(map(str, _replay.scaled_grid([axis.length for axis in machine.shape.axes], ranks // each)))
-
-
-def speeds(words: list[str], regions: list[str]) -> tuple[float, dict[str, float]]:
+def speeds(words: list[str], read: Trace) -> tuple[float, dict[str, float]]:
     """Of all computing, and of some regions."""
     general, of_regions = 1.0, {}
     for word in words:
@@ -139,16 +146,17 @@ def speeds(words: list[str], regions: list[str]) -> tuple[float, dict[str, float
             raise wrong_value("--speed must be a number from 1e-6 to 1e6, or REGION= and one", f"'{word}'")
         if not equals:
             general = float(number)
-        elif region in regions:
+        elif read.graphs is not None:
+            raise wrong_value("--speed of a GOAL file, which has no regions, must be one number", f"'{word}'")
+        elif region in read.regions:
             of_regions[region] = float(number)
         else:
-            raise wrong_value("--speed must name a region of the trace", f"'{region}'", f"it has {', '.join(regions)}")
+            known = f"it has {', '.join(read.regions)}"
+            raise wrong_value("--speed must name a region of the trace", f"'{region}'", known)
     return general, of_regions
 
 
-def as_object(prediction: Prediction, changes: list[Change], machine: str) -> dict:
-    from kumihimo import loggp
-
+def as_object(prediction: Prediction, changes: list[Change], name: str) -> dict:
     question, times = prediction.question, prediction.times
     trace = question.trace
     of = prediction.efficiencies
@@ -159,14 +167,15 @@ def as_object(prediction: Prediction, changes: list[Change], machine: str) -> di
         for name, (count, seconds, most, rank, _) in zip(trace.regions, times.regions)
         if count > 0
     ]
+    origin = {"programs": name}
+    if trace.recording is not None:
+        origin = {"recorded_ranks": trace.recording.ranks, "recorded_seconds": trace.seconds}
     return {
-        "model": "loggp",
-        "machine": machine,
-        "loggops": loggp.about(question.machine.parameters),
-        **({"noise": question.machine.noise_text} if question.machine.noise_text else {}),
-        "ranks": question.source.ranks,
-        "recorded_ranks": trace.recording.ranks,
-        "recorded_seconds": trace.seconds,
+        "model": question.model.name,
+        "machine": question.model.machine,
+        **question.model.about(times),
+        "ranks": question.ranks,
+        **origin,
         "seconds": times.total,
         "last_rank": times.last_rank,
         "computing_seconds": sum(times.computing) / len(times.computing),
@@ -186,6 +195,7 @@ def as_object(prediction: Prediction, changes: list[Change], machine: str) -> di
         ],
         "changes": [vars(change) for change in changes],
         "left_out": trace.silent,
+        "warnings": warnings(trace),
     }
 
 
@@ -194,22 +204,41 @@ def lines(result: dict, prediction: Prediction) -> list[str]:
     total, of = result["seconds"], prediction.efficiencies
     share = quantities.share_text
     ranks = quantities.counted(result["ranks"], "rank")
-    before = quantities.counted(result["recorded_ranks"], "rank")
-    recorded = f"{before} in {quantities.seconds_text(result['recorded_seconds'])}"
+    origin = result.get("programs")
+    if origin is None:
+        before = quantities.counted(result["recorded_ranks"], "rank")
+        origin = f"recorded: {before} in {quantities.seconds_text(result['recorded_seconds'])}"
     waiting = ratio_of(prediction.ideal.total - result["computing_seconds"], total)
     loss = result["largest_loss"]
     worst = max(prediction.sites, key=site_loss(loss), default=None)
-    where = f" Most of it is in {worst.name}." if worst else ""
+    where = f" Most of it is in {worst.name}." if worst and len(prediction.sites) > 1 else ""
     if "grid" in result:
         both = ["x".join(map(str, result[key])) for key in ("grid", "recorded_grid")]
-        recorded += f", grid {both[1]} extrapolated to {both[0]}, {result['scaling']} scaling"
+        origin += f", grid {both[1]} extrapolated to {both[0]}, {result['scaling']} scaling"
+    packets = []
+    if "packets" in result:
+        waited = f"{share(result['packets_waiting_share'])} waited for a link that another message had"
+        links = f"at {share(result['links_waiting_share'])} of the links a packet waited"
+        packets = [f"{quantities.counted(result['packets'], 'packet')}: {waited}; {links}"]
     return [
-        f"{ranks} on {result['machine']}: {quantities.seconds_text(total)} (recorded: {recorded})",
+        f"{ranks} on {result['machine']}, model {result['model']}: {quantities.seconds_text(total)} ({origin})",
         f"computing {share(ratio_of(result['computing_seconds'], total))}, waiting for other ranks {share(waiting)}, "
         f"transferring {share(1 - of.transfer)}",
         f"parallel efficiency {share(of.parallel)} = load balance {share(of.load_balance)} x serialisation "
         f"{share(of.serialisation)} x transfer {share(of.transfer)}",
         f"The largest loss is {loss.replace('_', ' ')} ({share(1 - getattr(of, loss))}): {ADVICE[loss]}.{where}",
+        *packets,
+    ]
+
+
+def warnings(trace: Trace) -> list[str]:
+    if trace.crowded is None:
+        return []
+    host, ranks, processors = trace.crowded
+    had = f"{quantities.counted(ranks, 'rank')} on {quantities.counted(processors, 'processor')}"
+    return [
+        f"While it was recorded, {host} ran {had}: computing also has the time in which other ranks had the processor. "
+        "Record at most one rank a processor."
     ]
 
 
@@ -226,7 +255,7 @@ SITE_COLUMNS = ("call site", "calls>", "time>", "of all>", "waiting>", "transfer
 
 
 def print_sites(prediction: Prediction) -> None:
-    whole = prediction.seconds * prediction.question.source.ranks
+    whole = prediction.seconds * prediction.question.ranks
     rows = [
         (
             site.name,
@@ -244,11 +273,37 @@ def print_sites(prediction: Prediction) -> None:
         output.print_table("Call sites, in the time of all ranks", SITE_COLUMNS, rows)
 
 
+def print_links(result: dict) -> None:
+    """How busy the links of each class were."""
+    from kumihimo.replay.page import links
+
+    share = quantities.share_text
+    rows = [(name, str(number), share(mean), share(most)) for name, number, mean, most in links(result)]
+    if rows:
+        print()
+        output.print_table("Links", ("class", "links>", "busy>", "at most>"), rows)
+
+
+def ranks_of(prediction: Prediction) -> dict:
+    rows = zip(prediction.times.end, prediction.times.computing)
+    return {"by_rank": [{"end_seconds": end, "computing_seconds": computing} for end, computing in rows]}
+
+
+def print_ranks(prediction: Prediction) -> None:
+    ends, computing = prediction.times.end, prediction.times.computing
+    latest = sorted(range(len(ends)), key=lambda rank: -ends[rank])[:LATEST]
+    rows = [(str(r), *map(quantities.seconds_text, (ends[r], computing[r], ends[r] - computing[r]))) for r in latest]
+    print()
+    output.print_table("Ranks that end last", ("rank>", "end>", "computing>", "in calls>"), rows)
+
+
 def print_changes(prediction: Prediction, changes: list[Change]) -> None:
     if not changes:
         return
+    times = [(c.name, c.seconds) for c in changes] + [("nothing changed", prediction.seconds)]
     rows = [
-        (c.name, quantities.seconds_text(c.seconds), f"{ratio_of(prediction.seconds, c.seconds):.2f}") for c in changes
+        (name, quantities.seconds_text(seconds), f"{ratio_of(prediction.seconds, seconds):.2f}")
+        for name, seconds in sorted(times, key=lambda of: of[1])
     ]
     print()
     output.print_table("With one thing changed", ("change", "time>", "times as fast>"), rows)
@@ -263,10 +318,12 @@ def left_out(read: Trace) -> list[str]:
 
 def extrapolated(
     read: Trace, ranks: int | None, grid: str | None, to_grid: str | None, scaling: str
-) -> tuple[_replay.Source, dict]:
+) -> tuple[_replay.Source | None, dict]:
     """The program of as many ranks as are asked for, and what was assumed."""
     from kumihimo import _replay
 
+    if read.recording is None:
+        return None, {}
     if scaling not in ("weak", "strong"):
         raise wrong_value("--scaling must be weak or strong", f"'{scaling}'")
     if to_grid is None and ranks in (None, read.recording.ranks):

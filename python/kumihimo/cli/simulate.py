@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Optional
 
@@ -130,8 +131,8 @@ def command(
         options.refuse_beside(f"--model {model}", *PACKET)
     if model != "loggp":
         options.refuse_beside(f"--model {model}", *LOGGP)
-        if collective.startswith(GOAL):
-            raise wrong_value("--model of a GOAL file must be loggp", f"'{model}'", "add --model loggp")
+        if collective.startswith(GOAL) and model != "packet":
+            raise wrong_value("--model of a GOAL file must be loggp or packet", f"'{model}'", "add --model loggp")
         if machine is None:
             raise missing("--machine", "see kumihimo simulate --help")
     beside = None
@@ -167,6 +168,15 @@ def command(
             job = machine and simulation.on(machines.load(machine), asked_ranks, part)
             simulate_loggp.simulate_goal(collective, job, asked_ranks, of_model)
             return
+    if collective.startswith(GOAL):
+        from kumihimo.cli import simulate_loggp
+
+        options.refuse_beside("a GOAL file", *simulate_loggp.NOT_OF_ANY_GOAL, *(parameters or {}))
+        job = simulation.on(machines.load(machine), asked_ranks, part, hosts)
+        placed_by = simulation.placed(job, wanted, hosts, ranks)
+        dying = faults.dying(dies or [], job, placed_by)
+        simulate_goal(collective, job, placed_by, packets, Shown(links, as_json, page), dying)
+        return
     if arguments.names_programs(collective):
         from kumihimo import programs
 
@@ -185,7 +195,7 @@ def command(
             simulate_loggp.simulate_programs(named.on(space), job, placed_by, asked_ranks, of_model)
         else:
             dying = faults.dying(dies or [], job, placed_by)
-            simulate_programs(named, job, placed_by, model, links, as_json, packets, page, dying)
+            simulate_programs(named, job, placed_by, model, packets, Shown(links, as_json, page), dying)
         return
     options.refuse_beside_collective(collective)
     for name, value in (("--links", links), ("--every-round", every_round)):
@@ -236,15 +246,23 @@ def command(
         print_results(asked, results, passed_over)
 
 
+@dataclass
+class Shown:
+    """What is shown of programs that are no collective."""
+
+    links: bool
+    as_json: bool
+    page: Path | None
+    maps: list = field(default_factory=list)  # of the page
+
+
 def simulate_programs(
     named: programs.Named,
     job: _machine.Job,
     placed: simulation.Placed | None,
     model: str,
-    links: bool,
-    as_json: bool,
     packets: object,
-    page: Path | None,
+    shown: Shown,
     dying: faults.Dying | None = None,
 ) -> None:
     """A prediction of programs that are no collective."""
@@ -255,18 +273,42 @@ def simulate_programs(
         raise wrong_value(rule, f"'{model}'")
     those = named.on(simulation.space_of(job, placed))
     placement = placed and placed.placement
-    maps: list = []
     if model == "packet":
         from kumihimo import packet
 
-        ask = (those, job, placement, packets, links, maps, dying)
+        ask = (those, job, placement, packets, shown.links, shown.maps, dying)
         result = progress.run_interruptible(lambda: packet.predict_programs(*ask))
     else:
-        result = progress.run_interruptible(lambda: programs.predicted(those, job, placement, model, links))
+        result = progress.run_interruptible(lambda: programs.predicted(those, job, placement, model, shown.links))
+    print_programs(result, job, model, shown)
+
+
+def simulate_goal(
+    name: str,
+    job: _machine.Job,
+    placed: simulation.Placed | None,
+    packets: object,
+    shown: Shown,
+    dying: faults.Dying | None,
+) -> None:
+    """A prediction of a GOAL file, packet by packet."""
+    from kumihimo import packet
+    from kumihimo.cli import simulate_loggp
+
+    placement = placed and placed.placement
+
+    def work() -> dict:
+        graphs = simulate_loggp.read_goal(name, job)
+        return packet.predict_goal(name, graphs, job, placement, packets, shown.links, shown.maps, dying)
+
+    print_programs(progress.run_interruptible(work), job, "packet", shown)
+
+
+def print_programs(result: dict, job: _machine.Job, model: str, shown: Shown) -> None:
     result["machine"] = job.machine.name
-    if page is not None:
-        simulate_page.write(page, result, maps, job.machine.network)
-    if as_json:
+    if shown.page is not None:
+        simulate_page.write(shown.page, result, shown.maps, job.machine.network)
+    if shown.as_json:
         return output.print_results_json([result])
     place = f"{job.machine.name} {simulation.shape_of(job.machine)}".strip()
     took = quantities.seconds_text(result["seconds"])
@@ -275,7 +317,7 @@ def simulate_programs(
     if result["limiting"]:
         output.print_line(f"limited by {result['limiting']}")
     simulate_faults.print_faults({(): result})
-    if links:
+    if shown.links:
         print_links(job.machine, {(): result})
     output.print_list("May be more than 20 % off:", [result["accuracy"]] if result["accuracy"] else [])
     simulate_page.print_name(result)

@@ -12,10 +12,10 @@ from kumihimo.errors import missing, wrong_value
 from kumihimo.sizes import text_of
 
 OF_MACHINE = ("box", "dead", "routing", "given", "order", "placement", "no_simd")
-NOT_OF_GOAL = (
-    *("sizes", "algorithm", "given", "order", "placement", "no_simd", "type_", "operation", "root", "counts"),
-    *("neighbours", "every_round", "links", "cpus", "nics"),
+NOT_OF_ANY_GOAL = (
+    *("sizes", "algorithm", "no_simd", "type_", "operation", "root", "counts", "neighbours", "every_round"),
 )
+NOT_OF_GOAL = (*NOT_OF_ANY_GOAL, "given", "order", "placement", "links", "cpus", "nics")
 LATEST = 10  # ranks that --by-rank shows
 
 
@@ -89,13 +89,18 @@ def simulate_goal(name: str, job: _machine.Job | None, ranks: Ranks, model: Mode
     settings = model.prepared(job, True, ranks)
 
     def work() -> dict:
-        graphs = loggp.read_goal(name)
-        if job is not None and graphs.ranks > job.slots.size:
-            rule = f"{job.slots.nodes} nodes of {job.machine.name} hold at most {job.slots.size} ranks"
-            raise wrong_value(rule, f"{graphs.ranks} in {name}", "give a larger --shape or more --ranks-per-node")
-        return loggp.predict_goal(name, graphs, settings)
+        return loggp.predict_goal(name, read_goal(name, job), settings)
 
     print_one(progress.run_interruptible(work), job, model)
+
+
+def read_goal(name: str, job: _machine.Job | None) -> _goal.Graphs:
+    """Of a file whose ranks the job has room for."""
+    graphs = loggp.read_goal(name)
+    if job is not None and graphs.ranks > job.slots.size:
+        rule = f"{job.slots.nodes} nodes of {job.machine.name} hold at most {job.slots.size} ranks"
+        raise wrong_value(rule, f"{graphs.ranks} in {name}", "give a larger --shape or more --ranks-per-node")
+    return graphs
 
 
 def simulate_programs(

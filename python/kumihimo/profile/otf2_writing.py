@@ -19,6 +19,7 @@ RAW = "events"  # the folder of the ranks' own files, within the trace's
 ROW = struct.Struct("<qqBBHiIiq")  # an Event of record/trace.hpp
 ENTER, LEAVE, SEND, RECEIVE, COLLECTIVE, START_SEND, START_RECEIVE, START_COLLECTIVE = range(8)
 END_SEND, END_RECEIVE, END_COLLECTIVE, PART, BEGIN_REGION, END_REGION, BEGIN_PROGRAM, END_PROGRAM = range(8, 16)
+PROCESSORS = "processors"  # the name of a property of a node
 SITE, PARTS = "call site", "bytes to each rank"  # names of attributes: of Enter, and of the end of a collective
 DEBIAN = Path("/usr/lib/python3/dist-packages")
 AT_ONCE = 4096  # rows read together
@@ -80,6 +81,7 @@ class Job:
 
     names: dict[int, str]  # of calls, by their numbers in the events
     hosts: list[str]  # by rank
+    processors: dict[str, set[int]] = field(default_factory=dict)  # by host: those that any of its ranks could run on
     members: dict[tuple, dict[int, int]] = field(default_factory=dict)  # of a communicator: ranks in the world, by own
     communicators: dict[tuple[int, int], tuple] = field(default_factory=dict)  # by rank and number in its line
     unsure: set[tuple] = field(default_factory=set)  # of which several ranks were the same one
@@ -89,6 +91,8 @@ class Job:
     def add(self, rank: dict) -> None:
         number = rank["rank"]
         self.hosts[number] = sys.intern(rank.get("host", self.hosts[number]))
+        if listed := rank.get("processors"):
+            self.processors.setdefault(self.hosts[number], set()).update(numbers_in(listed))
         trace = rank.get("trace") or {}
         places = [sys.intern(site_text(site)) for site in rank["sites"]]
         self.sites[number] = ["" if at is None else places[at] for at in trace.get("sites", [])]
@@ -109,6 +113,13 @@ class Job:
             for key, found in self.members.items()
             if key not in self.unsure and len(set(found.values())) == key[2] == len(found)
         }
+
+
+def numbers_in(text: str) -> Iterator[int]:
+    """Of "0-3,8"."""
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        yield from range(int(first), int(last or first) + 1)
 
 
 def site_text(site: dict) -> str:
@@ -176,6 +187,8 @@ class Writing:
         self.site = self.definitions.attribute(SITE, "Where the program calls.", type=otf2.Type.STRING)
         self.bytes_to = self.definitions.attribute(PARTS, "By rank of the communicator.", type=otf2.Type.STRING)
         nodes = {host: self.definitions.system_tree_node(host, class_name="node") for host in dict.fromkeys(job.hosts)}
+        for host, found in job.processors.items():
+            self.definitions.system_tree_node_property(nodes[host], PROCESSORS, value=len(found))
         self.groups = [
             self.definitions.location_group(f"MPI Rank {rank}", system_tree_parent=nodes[host])
             for rank, host in enumerate(job.hosts)

@@ -38,6 +38,18 @@ class Call:
     ranks: int
     bytes: int
     irregular: bool
+    of_all: bool = False  # the ranks of the program, in their order
+
+
+@dataclass
+class Ground:
+    """What algorithms know of the machine: the places of all ranks, and the step of pipelines."""
+
+    space: _topology.RankSpace | None = None  # None: nothing is known but the number of ranks
+    segment_bytes: int | None = None
+
+    def parameters(self, **given: object) -> _collectives.Parameters:
+        return parameters(**given, default_segment_bytes=self.segment_bytes)
 
 
 @dataclass
@@ -59,13 +71,17 @@ class Wished:
             algorithms[collective] = algorithm
         return cls(algorithms, choices_in(wisdom) if wisdom else [])
 
-    def of(self, call: Call) -> tuple[_collectives.Variant, _collectives.Parameters]:
+    def is_given(self) -> bool:
+        return bool(self.algorithms or self.wisdom)
+
+    def of(self, call: Call, ground: Ground) -> tuple[_collectives.Variant, _collectives.Parameters]:
         if name := self.algorithms.get(call.collective):
-            return variants(call.collective, name)[0], parameters()
+            return variants(call.collective, name)[0], ground.parameters()
         for choice in self.wisdom:
             if fits(choice, call):
-                return variants(call.collective, choice["algorithm"])[0], parameters(**choice.get("parameters", {}))
-        return usual(call), parameters()
+                chosen = ground.parameters(**choice.get("parameters", {}))
+                return variants(call.collective, choice["algorithm"])[0], chosen
+        return usual(call, ground), ground.parameters()
 
 
 def choices_in(path: Path) -> list[dict]:
@@ -85,28 +101,28 @@ def fits(choice: dict, call: Call) -> bool:
     return choice["collective"] == call.collective and of_ranks and of_length and of_blocks and any_order
 
 
-def usual(call: Call) -> _collectives.Variant:
+def usual(call: Call, ground: Ground) -> _collectives.Variant:
     names = next(names for most, names in USUAL[call.collective] if most is None or call.bytes <= most)
     for name in names[:-1]:
-        if is_applicable(found := variants(call.collective, name)[0], call):
+        if is_applicable(found := variants(call.collective, name)[0], call, ground):
             return found
     return variants(call.collective, names[-1])[0]
 
 
-def is_applicable(variant: _collectives.Variant, call: Call) -> bool:
-    """To ranks of which nothing but their number is known."""
+def is_applicable(variant: _collectives.Variant, call: Call, ground: Ground) -> bool:
     if variant.offloads or (call.irregular and variant.equal_counts):
         return False
     size = 1 if call.bytes % 8 or not _schedule.meaning(call.collective).reduces else 8
     type_ = "float64" if size == 8 else "uint8"
     asked = _schedule.Collective(call.collective, call.ranks, call.bytes // size, type_, "sum", 0, False)
+    ranks = ground.space if ground.space is not None and call.of_all else _topology.RankSpace.row(call.ranks)
     try:
-        variant.build(asked, _topology.RankSpace.row(call.ranks), parameters())
+        variant.build(asked, ranks, ground.parameters())
     except NotApplicable:
         return False
     return True
 
 
-def alternatives(call: Call) -> list[_collectives.Variant]:
+def alternatives(call: Call, ground: Ground) -> list[_collectives.Variant]:
     """All algorithms that fit."""
-    return [each for each in variants(call.collective) if is_applicable(each, call)]
+    return [each for each in variants(call.collective) if is_applicable(each, call, ground)]

@@ -11,7 +11,7 @@ UNIT = 1e6  # microseconds
 def text(prediction: Prediction) -> str:
     trace = prediction.question.trace
     events = [{"ph": "M", "name": "process_name", "pid": 0, "args": {"name": "predicted by kumihimo replay"}}]
-    for rank in range(0, prediction.question.source.ranks, prediction.question.every):
+    for rank in range(0, prediction.question.ranks, prediction.question.every):
         events.append({"ph": "M", "name": "thread_name", "pid": 0, "tid": rank, "args": {"name": f"rank {rank}"}})
     for rank, place, is_call, start, end in prediction.times.intervals:
         name, kind = (trace.sites[place], "MPI") if is_call else (trace.regions[place], "computing")

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 
-from kumihimo import _replay
+from kumihimo import _goal, _replay
 from kumihimo.errors import failed, missing, not_applicable, wrong_value
-from kumihimo.profile.otf2_writing import PARTS, SITE, library
+from kumihimo.profile.otf2_writing import PARTS, PROCESSORS, SITE, library
 
 ROW = struct.Struct("<qqiiIIIBB2x")  # an Event of replay/recording.hpp
 COMPUTE, ENTER, LEAVE, SEND, RECEIVE, COLLECTIVE, START_SEND, START_RECEIVE, START_COLLECTIVE = range(9)
@@ -28,13 +28,15 @@ CONTRADICTIONS = (LookupError, ValueError, struct.error, ZeroDivisionError)  # w
 class Trace:
     """A recorded program, and the names of its places."""
 
-    recording: _replay.Recording
+    recording: _replay.Recording | None  # None: a GOAL file
     sites: list[str]  # "MPI_Send at solver.c:12"
     regions: list[str]
     seconds: float  # of the recording, from the end of MPI_Init to the beginning of MPI_Finalize
     computing: list[float]  # by rank: the time of the recording outside MPI
     silent: dict[str, int]  # calls that move no data here, which the replay leaves out
     events: int = 0
+    crowded: tuple[str, int, int] | None = None  # the host with most ranks a processor: their numbers, if above one
+    graphs: _goal.Graphs | None = None  # of a GOAL file
 
 
 def read(path: Path) -> Trace:
@@ -94,7 +96,7 @@ class Reading:
     def __init__(self, otf2: ModuleType, definitions: object) -> None:
         self.otf2 = importlib.import_module("_otf2")
         self.definitions = definitions
-        world = world_of(otf2, definitions)
+        self.world = world = world_of(otf2, definitions)
         self.rank_of = {location._ref: rank for rank, location in enumerate(world)}
         self.ranks = [Rank() for _ in world]
         self.recording = _replay.Recording(len(world))
@@ -279,7 +281,16 @@ class Reading:
         self.recording.complete()
         seconds = max(rank.last - rank.begun for rank in self.ranks) / self.second
         computing = [rank.computing * 1e-9 for rank in self.ranks]
-        return Trace(self.recording, sites, list(self.regions), seconds, computing, dict(self.silent), self.events)
+        silent, crowded = dict(self.silent), self.crowded()
+        return Trace(self.recording, sites, list(self.regions), seconds, computing, silent, self.events, crowded)
+
+    def crowded(self) -> tuple[str, int, int] | None:
+        """Traces of older recorders tell no processors."""
+        nodes = [location.group.system_tree_parent for location in self.world]
+        hosts = {node._ref: node for node in nodes if node is not None and PROCESSORS in node._properties}
+        ranks = Counter(node._ref for node in nodes if node is not None)
+        found = [(node.name, ranks[ref], int(node[PROCESSORS])) for ref, node in hosts.items()]
+        return max((each for each in found if each[1] > each[2] > 0), key=lambda of: of[1] / of[2], default=None)
 
 
 def world_of(otf2: ModuleType, definitions: object) -> list:

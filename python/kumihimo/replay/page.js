@@ -70,7 +70,9 @@ class Timeline {
     g.font = "11px system-ui, sans-serif";
     g.textBaseline = "middle";
     const each = Math.ceil(14 / row);
-    for (let r = 0; r < rows; r += each) g.fillText(`${this.data.ranks[r]}`, 2, r * row + row / 2);
+    g.textAlign = "right";
+    for (let r = 0; r < rows; r += each) g.fillText(`${this.data.ranks[r]}`, NAMES - 6, r * row + Math.max(row / 2, 6));
+    g.textAlign = "left";
     const step = nice_step(this.seconds(this.to - this.from) / Math.max(2, this.plot / 140));
     for (let t = Math.ceil(this.seconds(this.from) / step) * step; t <= this.seconds(this.to); t += step) {
       const x = NAMES + (t / this.data.seconds * this.data.ticks - this.from) * scale;

@@ -25,6 +25,8 @@ def render(prediction: Prediction, result: dict) -> str:
         timeline(prediction),
         ("charts.js", "torus.js"),
         result=result,
+        title=prediction.question.model.title,
+        links=links(result),
         efficiencies=[(share_text(result["efficiencies"][key]), name, rule) for key, (name, rule) in TERMS.items()],
         sites=result["sites"],
         shown=len(range(0, result["ranks"], prediction.question.every)),
@@ -32,6 +34,19 @@ def render(prediction: Prediction, result: dict) -> str:
         of_share=share_text,
         counted=counted,
     )
+
+
+def links(result: dict) -> list[tuple[str, int, float, float]]:
+    """Of each class: its links, and their busy share of the whole time and of the busiest part."""
+    use = result.get("utilisation", {"by_class": {}})
+    return [(name, of["links"], *busy_shares(result, of["shares"])) for name, of in use["by_class"].items()]
+
+
+def busy_shares(result: dict, shares: list[float]) -> tuple[float, float]:
+    """Of the whole time, and of the bin of time in which the links are busiest."""
+    seconds = result["seconds"]
+    mean = sum(shares) * result["utilisation"]["bin_seconds"] / seconds if seconds > 0 else 0.0
+    return min(mean, 1.0), max(shares, default=0.0)
 
 
 def timeline(prediction: Prediction) -> dict:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from kumihimo import _collectives, _loggp, _replay, faults, loggp
+from kumihimo import _collectives, _replay
 from kumihimo.errors import NotApplicable
 from kumihimo.replay.choices import Call, Wished, alternatives
+from kumihimo.replay.models import Model
 from kumihimo.replay.otf2_reading import Trace
 
 MOST_ROWS, MOST_INTERVALS = 200, 400_000  # of a timeline
@@ -16,34 +17,42 @@ MOST_TRIED = 8  # algorithms of the collective that loses most
 
 @dataclass
 class Question:
-    """A trace on a machine; `source`: the recording, or an extrapolation of it."""
+    """A trace in a model; `source`: the recording, or an extrapolation of it. None: the trace is a GOAL file."""
 
     trace: Trace
-    source: _replay.Source
-    machine: loggp.Settings
+    source: _replay.Source | None
+    model: Model
     wished: Wished
     speed: float = 1.0
     region_speed: dict[str, float] = field(default_factory=dict)
     balanced: bool = False  # each rank computes as long as the mean
     tried: dict[Call, tuple[_collectives.Variant, _collectives.Parameters]] = field(default_factory=dict)
 
+    @property
+    def ranks(self) -> int:
+        return self.trace.graphs.ranks if self.source is None else self.source.ranks
+
     def calls(self) -> list[Call]:
-        return [Call(*each) for each in self.source.calls]
+        return [] if self.source is None else [Call(*each) for each in self.source.calls]
 
     def chosen(self) -> list[tuple[_collectives.Variant, _collectives.Parameters]]:
-        return [self.tried.get(call) or self.wished.of(call) for call in self.calls()]
+        ground = self.model.ground
+        return [self.tried.get(call) or self.wished.of(call, ground) for call in self.calls()]
 
     def program(self) -> _replay.Program:
+        if self.source is None:
+            return _replay.program_of_goal(self.trace.graphs, self.speed, self.balanced)
         speeds = [self.region_speed.get(name, 0.0) for name in self.trace.regions]
-        return _replay.program_of(self.source, self.chosen(), self.machine.rates, self.speed, speeds, self.balanced)
+        rates, space = self.model.rates, self.model.ground.space
+        return _replay.program_of(self.source, self.chosen(), rates, self.speed, speeds, self.balanced, space)
 
     @property
     def every(self) -> int:
         """Of so many ranks a timeline shows the first."""
-        return -(-self.source.ranks // MOST_ROWS)
+        return -(-self.ranks // MOST_ROWS)
 
     def seconds(self) -> float:
-        return self.program().times(self.machine.parameters, self.machine.noise).total
+        return self.model.times(self.program()).total
 
 
 @dataclass
@@ -107,19 +116,18 @@ class Prediction:
 
 def predict(question: Question, with_intervals: bool = False) -> Prediction:
     """`with_intervals`: what ranks do when, of at most MOST_ROWS of them, in pieces as short as there is room for."""
-    program = question.program()
-    machine = question.machine.parameters, question.machine.noise
-    times = program.times(*machine, MOST_INTERVALS if with_intervals else 0, question.every)
+    program, model = question.program(), question.model
+    times = model.times(program, MOST_INTERVALS if with_intervals else 0, question.every)
     if with_intervals and not times.intervals:
         least = times.total * MOST_ROWS / MOST_INTERVALS
-        times = program.times(*machine, 2 * MOST_INTERVALS, question.every, least)
-    ideal = program.times(None, question.machine.noise)
+        times = model.times(program, 2 * MOST_INTERVALS, question.every, least)
+    ideal = model.ideal(program)
     efficiencies = Efficiencies.of(times.computing, times.total, ideal.total)
     return Prediction(question, times, ideal, sites_of(question, times, ideal), efficiencies, program.different)
 
 
 def sites_of(question: Question, times: _replay.Times, ideal: _replay.Times) -> list[Site]:
-    ranks, sites = question.source.ranks, []
+    ranks, sites = question.ranks, []
     for name, (calls, seconds, most, rank, _), (_, waiting, *_) in zip(question.trace.sites, times.sites, ideal.sites):
         if calls == 0:
             continue
@@ -131,14 +139,8 @@ def sites_of(question: Question, times: _replay.Times, ideal: _replay.Times) -> 
 
 def with_faults(prediction: Prediction) -> dict | None:
     """What becomes of the program if nodes die; none: none does."""
-    question, machine = prediction.question, prediction.question.machine
-    if machine.dying is None:
-        return None
-    ranks = question.source.ranks
-    times = machine.dying.times(ranks, prediction.seconds)
-    deaths = machine.dying.of_ranks(ranks, times)
-    found = question.program().aftermath(machine.parameters, machine.noise, deaths)
-    return faults.about(found, machine.dying, times)
+    question = prediction.question
+    return question.model.faults(question.program, question.ranks, prediction.seconds)
 
 
 @dataclass
@@ -156,21 +158,13 @@ def changes(prediction: Prediction) -> list[Change]:
     tried = [
         Change("processors twice as fast", replace(question, speed=2 * question.speed, region_speed=faster).seconds()),
         Change("the same computing on all ranks", replace(question, balanced=True).seconds()),
-        Change("half the latency (L)", with_less(question, "L")),
-        Change("half the overhead of a message (o)", with_less(question, "o")),
-        Change("twice the bandwidth (G)", with_less(question, "G")),
+        *(Change(name, replace(question, model=model).seconds()) for name, model in question.model.changes()),
         Change("an ideal network", prediction.ideal.total),
     ]
+    if question.wished.is_given() and question.calls():
+        usual = replace(question, wished=Wished({}, []), tried={})
+        tried.append(Change("the usual algorithms of MPICH", usual.seconds()))
     return sorted([*tried, *other_algorithms(question)], key=lambda change: change.seconds)
-
-
-def with_less(question: Question, letter: str) -> float:
-    """With half of a parameter."""
-    of = question.machine.parameters
-    digits = 6 if letter == "G" else 3
-    text = f"{letter}={getattr(of, letter) / 2 * 10.0**-digits:.{digits}f}"
-    machine = replace(question.machine, parameters=_loggp.parse_parameters(text, of))
-    return replace(question, machine=machine).seconds()
 
 
 def other_algorithms(question: Question) -> list[Change]:
@@ -179,11 +173,11 @@ def other_algorithms(question: Question) -> list[Change]:
     if not calls:
         return []
     most = max(range(len(calls)), key=lambda i: cost_of(question, i))
-    now = question.chosen()[most][0].name
+    now, ground = question.chosen()[most][0].name, question.model.ground
     found = []
-    for variant in alternatives(calls[most]):
+    for variant in alternatives(calls[most], ground):
         if variant.name != now:
-            other = replace(question, tried={**question.tried, calls[most]: (variant, _collectives.Parameters())})
+            other = replace(question, tried={**question.tried, calls[most]: (variant, ground.parameters())})
             try:
                 total = other.seconds()
             except NotApplicable:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from small_machine import MACHINE
 
 K = ("simulate", "allreduce", "--machine", "k-computer", "--shape", "4x4x4", "--bytes", "1MiB", "--model", "packet")
 
@@ -66,6 +67,25 @@ def test_the_same_seed_gives_the_same_result(kumihimo, routing):
     for one in (first, second):
         one.pop("wall_seconds")
     assert first == second
+
+
+@pytest.mark.parametrize(
+    ("nodes", "seconds"), [((0, 1), 5.35e-6), ((0, 2), 5.45e-6), ((3, 3), 1e-6 + 1000 / 6e9 + 2e-6)]
+)
+def test_a_goal_file_goes_by_packets_too(kumihimo, tmp_path, nodes, seconds):
+    """2 us of software, 100 ns a hop, 1000 bytes of 0.25 ns, 3 us of software; within a node a copy."""
+    machine, goal, placement = (tmp_path / name for name in ("small.toml", "a.goal", "placement"))
+    machine.write_text(MACHINE, encoding="utf-8")
+    goal.write_text("num_ranks 2\nrank 0 {\nsend 1000b to 1\n}\nrank 1 {\nrecv 1000b from 0\n}\n", encoding="utf-8")
+    placement.write_text(
+        "".join(f"{rank} {node} {rank if nodes[0] == nodes[1] else 0}\n" for rank, node in enumerate(nodes))
+    )
+    words = ("simulate", f"goal:{goal}", "--machine", str(machine), "--model", "packet", "--ranks-per-node", "2")
+    found = result(kumihimo, *words, "--placement", str(placement))
+    assert found["seconds"] == pytest.approx(seconds)
+    assert "goal:" in kumihimo(*words).out
+    refused = kumihimo(*words, "--bytes", "8")
+    assert refused.code == 2 and "a GOAL file takes no --bytes (got 8)" in refused.err
 
 
 def test_a_halo_exchange_goes_by_packets_too(kumihimo):

@@ -141,6 +141,18 @@ def test_ranks_without_a_line_are_in_the_world(tmp_path: Path) -> None:
     assert [(rank, e.root) for rank, e in events if kind(e) == "MpiCollectiveEnd"] == [(1, 2)]
 
 
+def test_nodes_have_the_processors_that_their_ranks_could_run_on(tmp_path: Path) -> None:
+    """Bound ranks have some each; of ranks without a line, and older recorders, nothing is known."""
+    lines = [line(0, 4) | {"processors": "0-1,8"}, line(1, 4) | {"processors": "1,9"}, line(2, 4) | {"host": "old"}]
+    trace, profile = made(tmp_path, 4, lines, {0: b"", 3: b""})
+    otf2_writing.write(trace, profile)
+    with reader.open(str(trace / "otf2" / "traces.otf2")) as found:
+        nodes = {node.name: node for node in found.definitions.system_tree_nodes}
+        assert nodes["h"][otf2_writing.PROCESSORS] == 4
+        assert sorted(nodes) == ["h", "node", "old"]
+        assert not any(nodes[name]._properties for name in ("node", "old"))
+
+
 def test_few_locations_are_open_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each rank's is ended before the next begins, and no index of a member is looked for by going through all."""
     ranks, most, opened = 40, 0, set()

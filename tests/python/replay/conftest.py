@@ -75,7 +75,7 @@ class Rank:
 def traced(tmp_path: Path) -> Callable[[list[Rank]], Path]:
     """The folder of the trace of these ranks."""
 
-    def written(ranks: list[Rank]) -> Path:
+    def written(ranks: list[Rank], processors: str | None = None) -> Path:
         folder = tmp_path / f"trace{len(list(tmp_path.iterdir()))}"
         raw = folder / o.RAW
         raw.mkdir(parents=True)
@@ -90,6 +90,7 @@ def traced(tmp_path: Path) -> Callable[[list[Rank]], Path]:
             line["communicators"] = [
                 world | {"rank": number, "name": name} for name in ("MPI_COMM_WORLD", "MPI_Comm_dup")
             ]
+            line |= {} if processors is None else {"processors": processors}
             line |= {"calls": [], "sites": sites, "sizes": {}, "partners": [], "regions": []}
             line |= {"seconds": 1.0, "mpi_seconds": 0.1}
             trace = {"events": len(events) // o.ROW.size, "left_out": 0, "regions": ["solve"]}

@@ -181,7 +181,7 @@ def test_blocks_of_an_irregular_alltoall_are_read(traced: Callable) -> None:
         )
 
     read = otf2_reading.read(traced([rank(1, 2), rank(30, 4)]))
-    assert read.recording.calls == [("alltoall", 2, 10, True)]
+    assert read.recording.calls == [("alltoall", 2, 10, True, True)]
 
 
 def test_more_ranks_do_what_recorded_ones_did(traced: Callable, replay: Callable) -> None:
@@ -287,12 +287,13 @@ def test_no_trace_and_a_damaged_one(traced: Callable, replay: Callable, tmp_path
 
 
 def test_every_collective_has_a_usual_algorithm() -> None:
+    ground = choices.Ground()
     for collective in choices.USUAL:
         for ranks in (1, 2, 3, 6, 8, 17):
             for size in (0, 8, 4096, 1 << 20):
                 call = choices.Call(collective, ranks, 0 if collective == "barrier" else size, False)
                 if not collective.startswith("neighbor"):
-                    assert choices.is_applicable(choices.usual(call), call), call
+                    assert choices.is_applicable(choices.usual(call, ground), call, ground), call
 
 
 def test_losses_and_shares() -> None:
@@ -304,3 +305,16 @@ def test_losses_and_shares() -> None:
 def test_a_choice_of_an_unknown_algorithm_is_refused() -> None:
     with pytest.raises(BadInput):
         choices.Wished.read(["allreduce=rings"], None)
+
+
+@pytest.mark.parametrize(("processors", "crowded"), [("0-1", True), ("0,2", True), ("0-2", False), (None, False)])
+def test_more_ranks_than_processors_are_warned_of(
+    traced: Callable, replay: Callable, processors: str | None, crowded: bool, tmp_path: Path
+) -> None:
+    """A recorder that tells no processors is an older one."""
+    trace = traced(ring(3), processors)
+    (said,) = replay(trace, *LETTERS, "--json")["warnings"] or [""]
+    assert said.startswith("While it was recorded, h ran 3 ranks on 2 processors") == crowded
+    told = replay(trace, *LETTERS, "--page", tmp_path / "page.html")
+    assert ("Warnings:" in told) == crowded
+    assert ("3 ranks on 2 processors" in (tmp_path / "page.html").read_text(encoding="utf-8")) == crowded

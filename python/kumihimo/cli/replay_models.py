@@ -1,0 +1,146 @@
+"""`kumihimo replay`: the model that its options ask for."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kumihimo.cli import options
+from kumihimo.errors import KumihimoError, missing, wrong_value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from kumihimo import _machine, arguments
+    from kumihimo.allocation import Allocation
+    from kumihimo.placement import Wanted
+    from kumihimo.replay.models import Model
+
+MODELS = ("loggp", "packet")
+LOGGP = ("loggops", "noise")
+PACKET = ("packet_bytes", "buffer_packets", "packet_seed")
+OF_MACHINE = ("shape", "box", "dead", "routing", "ranks_per_node", "given", "order", "placement")
+
+
+@dataclass
+class Asked:
+    """The options, as they were given."""
+
+    model: str
+    machine: str | None = None
+    shape: str | None = None
+    box: str | None = None
+    dead: list[str] = field(default_factory=list)
+    routing: str | None = None
+    ranks_per_node: str | None = None
+    given: str | None = None
+    order: str | None = None
+    placement: Path | None = None
+    loggops: str | None = None
+    noise: str | None = None
+    packet_bytes: int | None = None
+    buffer_packets: int | None = None
+    packet_seed: int = 1
+    dies: list[str] = field(default_factory=list)
+
+    def check(self) -> None:
+        if self.model not in MODELS:
+            reason = "flow and exact take programs of rounds, not calls that overlap"
+            raise wrong_value(f"--model of a replay must be {' or '.join(MODELS)}", f"'{self.model}'", reason)
+        options.refuse_beside(f"--model {self.model}", *(LOGGP if self.model == "packet" else PACKET))
+        if self.model == "packet" and self.machine is None:
+            raise missing("the machine", "add --machine, whose network the packets take")
+        if self.machine is None:
+            options.refuse_beside("the model loggp without --machine", *OF_MACHINE)
+        for name, value in (("--order", self.order), ("--placement", self.placement)):
+            if value is not None and self.model == "loggp":
+                rule = f"{name} needs a model that knows how far ranks are from each other"
+                raise wrong_value(rule, "--model loggp", "add --model packet")
+
+    def on(self, ranks: int) -> Model:
+        """The model, with so many ranks on the machine."""
+        from kumihimo.replay.models import Packets
+
+        if self.model == "loggp":
+            return self.loggp(ranks)
+        from kumihimo import faults, packet, placement
+
+        of_packets = self.routing if self.routing in packet.ROUTINGS else None
+        asked = packet.options(of_packets, self.packet_bytes, self.buffer_packets, self.packet_seed)
+        wanted, hosts = placement.wanted(self.order, self.placement), self.hosts()
+        job, name, placed = self.job(ranks, None if of_packets else self.routing, hosts, wanted)
+        return Packets(job, asked, name, placed, hosts is None, dying=faults.dying(self.dies, job, placed))
+
+    def loggp(self, ranks: int) -> Model:
+        from kumihimo import faults, loggp
+        from kumihimo.replay.models import LogGops
+
+        job, name = None, "a machine"
+        if self.machine is not None:
+            job, name, _ = self.job(ranks, self.routing, self.hosts(), None)
+        settings = loggp.settings(job, self.loggops)
+        if self.noise is not None:
+            settings.noise, settings.noise_text = loggp.noise(self.noise), self.noise
+        settings.dying = faults.dying(self.dies, job)
+        return LogGops(settings, name, job)
+
+    def hosts(self) -> Allocation | None:
+        from kumihimo import allocation
+
+        return None if self.given is None else allocation.read(self.given, os.environ)
+
+    def job(
+        self, ranks: int, routing: str | None, hosts: Allocation | None, wanted: Wanted | None
+    ) -> tuple[_machine.Job, str, object]:
+        """The nodes and slots of so many ranks, what to call them, and the placement."""
+        from kumihimo import arguments, simulation
+        from kumihimo.cli import machine as machines
+
+        each = arguments.ranks_per_node_named(self.ranks_per_node)
+        loaded = machines.load(self.machine)
+        part = simulation.Part(self.box, self.dead, routing)
+        if hosts is not None or self.box is not None or self.shape is not None:
+            asked = [arguments.Ranks(self.shape, None, each)]
+        else:
+            asked = [*shapes_for(loaded, ranks, each)] or [arguments.Ranks(None, ranks, each)]
+        shape, job = first_job(asked, lambda of: simulation.on(loaded, of, part, hosts))
+        placed = simulation.placed(job, wanted, hosts)
+        on_them = placed.placement.ranks if placed else job.slots.size
+        if on_them != ranks:
+            raise wrong_value("the machine must have as many ranks as the program", f"{on_them} for {ranks}")
+        return job, f"{job.machine.name} {shape or simulation.shape_of(job.machine)}".strip(), placed
+
+
+def first_job(
+    asked: list[arguments.Ranks], on: Callable[[arguments.Ranks], _machine.Job]
+) -> tuple[str | None, _machine.Job]:
+    """Of those that the machine can have; the error is that of the first one."""
+    errors = []
+    for each in asked:
+        try:
+            return each.shape, on(each)
+        except KumihimoError as error:
+            errors.append(error)
+    raise errors[0]
+
+
+def shapes_for(machine: _machine.Machine, ranks: int, each: int | tuple[int, ...] | None) -> Iterator[arguments.Ranks]:
+    """Parts of a torus or mesh with as many nodes as the ranks need, in proportion; the best come first. None: the
+    machine finds them itself."""
+    from kumihimo import _replay, arguments
+
+    if machine.on_switches or machine.family == "single_node" or isinstance(each, tuple):
+        return
+    axes = [axis.length for axis in machine.shape.axes]
+    most = machine.default_ranks_per_node if each is None else each
+    for on_node in range(most, 0, -1) if each is None else (each,):
+        if ranks % on_node:
+            continue
+        nodes = ranks // on_node
+        grid = _replay.scaled_grid(axes, nodes)
+        shapes = ["x".join(map(str, grid)), "x".join(f"{length}m" if length > 1 else "1" for length in grid)]
+        if len(axes) > 1 and nodes % axes[-1] == 0:  # nodes of a router are on the last axis
+            shapes.append("x".join(map(str, [*_replay.scaled_grid(axes[:-1], nodes // axes[-1]), axes[-1]])))
+        yield from (arguments.Ranks(shape, None, on_node) for shape in shapes)

@@ -1,0 +1,154 @@
+"""The models that a program is replayed in: LogGOPS, and packets on a machine's network."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Protocol
+
+from kumihimo import _goal, _loggp, _machine, _packet, _placement, _replay, faults, loggp, packet, simulation
+from kumihimo.errors import KumihimoError
+from kumihimo.placement import Placed
+from kumihimo.replay.choices import Ground
+
+TRIED_ORDERS = ("block", "round-robin", "snake")  # of ranks on nodes
+
+
+class Model(Protocol):
+    name: str  # as --model has it
+    title: str
+    machine: str  # what to call it
+
+    @property
+    def rates(self) -> _goal.WorkRates: ...
+    @property
+    def ground(self) -> Ground: ...
+
+    def times(self, program: _replay.Program, *intervals: object) -> _replay.Times: ...
+    def ideal(self, program: _replay.Program) -> _replay.Times:
+        """On an ideal network."""
+
+    def about(self, times: _replay.Times) -> dict:
+        """Members of the result."""
+
+    def faults(self, program: Callable[[], _replay.Program], ranks: int, seconds: float) -> dict | None:
+        """What becomes of a program that takes `seconds` without faults, if nodes die; none: none does."""
+
+    def changes(self) -> Iterator[tuple[str, Model]]:
+        """The same with one thing changed."""
+
+
+@dataclass
+class LogGops:
+    settings: loggp.Settings
+    machine: str
+    job: _machine.Job | None = None
+    name = "loggp"
+    title = "LogGOPS"
+
+    @property
+    def rates(self) -> _goal.WorkRates:
+        return self.settings.rates
+
+    @property
+    def ground(self) -> Ground:
+        return Ground(self.job.rank_space, self.job.machine.segment_bytes) if self.job else Ground()
+
+    def times(self, program: _replay.Program, *intervals: object) -> _replay.Times:
+        return program.times(self.settings.parameters, self.settings.noise, *intervals)
+
+    def ideal(self, program: _replay.Program) -> _replay.Times:
+        return program.times(None, self.settings.noise)
+
+    def about(self, _: _replay.Times) -> dict:
+        noise = {"noise": self.settings.noise_text} if self.settings.noise_text else {}
+        return {"loggops": loggp.about(self.settings.parameters), **noise}
+
+    def faults(self, program: Callable[[], _replay.Program], ranks: int, seconds: float) -> dict | None:
+        dying = self.settings.dying
+        if dying is None:
+            return None
+        times = dying.times(ranks, seconds)
+        deaths = dying.of_ranks(ranks, times)
+        return faults.about(program().aftermath(self.settings.parameters, self.settings.noise, deaths), dying, times)
+
+    def changes(self) -> Iterator[tuple[str, Model]]:
+        yield "half the latency (L)", self.with_half("L")
+        yield "half the overhead of a message (o)", self.with_half("o")
+        yield "twice the bandwidth (G)", self.with_half("G")
+
+    def with_half(self, letter: str) -> LogGops:
+        of = self.settings.parameters
+        digits = 6 if letter == "G" else 3
+        text = f"{letter}={getattr(of, letter) / 2 * 10.0**-digits:.{digits}f}"
+        return replace(self, settings=replace(self.settings, parameters=_loggp.parse_parameters(text, of)))
+
+
+@dataclass
+class Packets:
+    job: _machine.Job
+    options: _packet.Options
+    machine: str
+    placed: Placed | None = None
+    may_place: bool = True  # in another order than the hosts that a scheduler has given
+    factors: _replay.NetworkFactors = field(default_factory=_replay.NetworkFactors)
+    dying: faults.Dying | None = None
+    name = "packet"
+    title = "packet"
+
+    @property
+    def rates(self) -> _goal.WorkRates:
+        return _packet.rates_of(self.job)
+
+    @property
+    def placement(self) -> _placement.Placement | None:
+        return self.placed and self.placed.placement
+
+    @property
+    def ground(self) -> Ground:
+        return Ground(simulation.space_of(self.job, self.placed), self.job.machine.segment_bytes)
+
+    def times(self, program: _replay.Program, *intervals: object) -> _replay.Times:
+        return program.packet_times(self.job, self.placement, self.options, self.factors, *intervals)
+
+    def ideal(self, program: _replay.Program) -> _replay.Times:
+        return program.ideal_packet_times()
+
+    def about(self, times: _replay.Times) -> dict:
+        placement = {"placement": self.placed.name} if self.placed else {}
+        return {**placement, **packet.traffic(times.packets, self.options)}
+
+    def faults(self, program: Callable[[], _replay.Program], ranks: int, seconds: float) -> dict | None:
+        if self.dying is None:
+            return None
+        times = self.dying.times(ranks, seconds)
+        ran = _packet.simulate(program().graphs, self.job, self.placement, self.options.with_deaths(times))
+        return faults.about(ran.aftermath, self.dying, times)
+
+    def changes(self) -> Iterator[tuple[str, Model]]:
+        factors = _replay.NetworkFactors
+        yield "half the latency of a hop", replace(self, factors=factors(latency=0.5))
+        yield "half the cost of a message", replace(self, factors=factors(cost=0.5))
+        yield "twice the bandwidth", replace(self, factors=factors(bandwidth=2.0))
+        yield from self.other_orders() if self.may_place else ()
+
+    def other_orders(self) -> Iterator[tuple[str, Model]]:
+        """That put ranks on other nodes."""
+        ranks = self.placement.ranks if self.placed else self.job.slots.size
+        known = [self.nodes_of(self.placement or self.in_order("block"))]
+        for name in TRIED_ORDERS:
+            try:
+                placement = self.in_order(name)
+            except KumihimoError:  # these nodes have no axes
+                continue
+            nodes = self.nodes_of(placement)
+            if placement.ranks == ranks and nodes not in known:
+                known.append(nodes)
+                yield f"ranks placed by {name}", replace(self, placed=Placed(name, placement))
+
+    def in_order(self, name: str) -> _placement.Placement:
+        return _placement.Placement.in_order(name, self.job.slots, self.job.machine.shape)
+
+    @staticmethod
+    def nodes_of(placement: _placement.Placement) -> list[int]:
+        return list(placement.node_of_rank)
