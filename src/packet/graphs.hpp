@@ -17,28 +17,11 @@
 // posted before T.
 #pragma once
 
-#include "goal/aftermath.hpp"
 #include "goal/graph.hpp"
-#include "goal/observer.hpp"
-#include "packet/background.hpp"
+#include "packet/graph_outcome.hpp"
 #include "packet/simulate.hpp"
 
 namespace kumihimo::packet {
-
-struct GraphOutcome {
-  std::vector<Time> end; // by rank: of its last operation, from the start
-  Time last = 0;
-  std::int32_t last_rank = 0;
-  std::uint64_t operations = 0; // sends, receives and calcs that were completed
-  Traffic traffic;
-  // With background jobs: when it started on the clock of the network, and what each of them did until its end.
-  Time start = 0;
-  std::vector<BackgroundUse> background;
-  std::optional<goal::Ends> ends;           // where nodes die: of each operation
-  std::optional<goal::Aftermath> aftermath; // the same
-};
-
-using Observers = std::span<goal::Observer* const>;
 
 // `nodes`: of each rank. Errors: those of run(machine, messages); another number of ranks than of nodes; a node that
 // dies and does not exist; where none dies, what never matches, with its rank and operation.

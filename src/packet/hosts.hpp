@@ -5,7 +5,7 @@
 #include "goal/matching.hpp"
 #include "goal/unmatched.hpp"
 #include "goal/waits.hpp"
-#include "packet/graphs.hpp"
+#include "packet/graph_outcome.hpp"
 #include "packet/with_network.hpp"
 
 #include <algorithm>
