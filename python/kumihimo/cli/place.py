@@ -345,6 +345,14 @@ def print_bounds(result: dict) -> None:
         least = quantities.bytes_text(first["bytes"])
         output.print_line(f"some link carries at least {least} in any placement (bound: {first['name']}); {near}")
     before = result["before"]
+    of_hops = result["objective"] == "hop-bytes"
+    beyond = [each for each in result["candidates"] if of_hops and not each["within_cap"]]
+    if any(each["hop_bytes"] < result["hop_bytes"] for each in beyond):
+        fewest = min(each["average_hops"] for each in beyond)
+        output.print_line(
+            f"a placement with {fewest:.4g} hops was left out since its busiest link would carry more than in the "
+            "usual order or in a library's placement; --no-link-cap takes it"
+        )
     if result["hop_bytes"] < before["hop_bytes"]:
         less = quantities.share_text(1 - result["hop_bytes"] / before["hop_bytes"])
         output.print_line(f"{less} fewer hop-bytes than the usual order")

@@ -286,3 +286,24 @@ def test_measures_agree_with_the_links(kumihimo):
     assert max(loads) == measured.link_bytes_max and sum(loads) == measured.hop_bytes
     assert {row[0] for row in on.job.machine.links} >= {at for at, load in enumerate(loads) if load}
     assert isinstance(on.shape, _topology.Shape) and re.match("torus", on.job.machine.network)
+
+
+@pytest.mark.parametrize(
+    ("hops", "objective", "said"), [(1.9, "hop-bytes", True), (2.1, "hop-bytes", False), (1.9, "links", False)]
+)
+def test_what_the_limit_on_links_leaves_out_is_said(capsys, hops, objective, said):
+    from kumihimo.cli import place
+
+    candidates = [
+        {"hop_bytes": 2000, "average_hops": 2.0, "within_cap": True},
+        {"hop_bytes": round(1000 * hops), "average_hops": hops, "within_cap": False},
+    ]
+    place.print_bounds(
+        {
+            **{"bounds": [], "link_bounds": [], "before": {"hop_bytes": 2000}},
+            "hop_bytes": 2000,
+            "candidates": candidates,
+        }
+        | {"objective": objective}
+    )
+    assert ("a placement with 1.9 hops was left out" in capsys.readouterr().out) == said
