@@ -84,7 +84,6 @@ NB_MODULE(_packet, m) {
   nb::module_::import_("kumihimo._schedule");
   nb::module_::import_("kumihimo._machine");
   nb::module_::import_("kumihimo._programs");
-  nb::module_::import_("kumihimo._goal");
   nb::class_<packet::Options>(m, "Options", "How packets are made, stored and routed.")
       .def(
           "__init__",

@@ -1,6 +1,7 @@
 #include "goal/aftermath.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace kumihimo::goal {
@@ -64,12 +65,14 @@ class WaitsForDead {
 
   void look_at(std::int32_t rank) {
     const Graph& graph = graphs_.of(rank);
+    std::set<std::uint32_t> tags; // of receives from any rank: those of one tag wait for the same
     for (const std::uint32_t i : waiting_operations(graph, rank, ends_, sends_wait_)) {
       const std::int32_t peer = graphs_.peer(rank, graph.operations[i].peer);
       if (peer != any_peer) {
         waits(rank, i, peer);
         continue;
       }
+      if (!tags.insert(graph.operations[i].tag).second) continue;
       for (const auto& [sender, tag] : senders_to(rank))
         if (tag == graph.operations[i].tag || tag == any_tag || graph.operations[i].tag == any_tag)
           waits(rank, i, sender);
@@ -100,6 +103,10 @@ class WaitsForDead {
           if (operations[i].kind == Kind::send && (dies(rank) || ends_.of(rank, i) == never))
             senders_[static_cast<std::size_t>(graphs_.peer(rank, operations[i].peer))].emplace_back(rank,
                                                                                                     operations[i].tag);
+      }
+      for (std::vector<Sender>& each : senders_) {
+        std::sort(each.begin(), each.end());
+        each.erase(std::unique(each.begin(), each.end()), each.end());
       }
     }
     return senders_[static_cast<std::size_t>(receiver)];

@@ -33,8 +33,8 @@ struct Aftermath {
   std::int32_t chain_end = -1;
 };
 
-// `ends`: of a run with these deaths. `sends_wait`: a send starts once its receive is posted. Looks at every operation
-// once, whatever the model.
+// `ends`: of a run with these deaths. `sends_wait`: a send starts once its receive is posted. The model does not
+// matter.
 Aftermath aftermath_of(const Graphs& graphs, const Deaths& deaths, const Ends& ends, bool sends_wait = false);
 
 } // namespace kumihimo::goal

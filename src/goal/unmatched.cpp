@@ -42,7 +42,7 @@ Error Unmatched::error(const Graphs& graphs, std::uint64_t left) const {
   if (wait_for_each_other(graphs, first_->envelope))
     return failed(
         fmt::format("{} waits for its {}, which never starts: ranks wait for each other; {}", name, other, others), {},
-        "let some ranks receive before they send more than S bytes");
+        "let some ranks receive before they send");
   return failed(fmt::format("{} has no matching {}; {}", name, other, others), {},
                 "compare the peers, tags and numbers of sends and receives");
 }

@@ -74,7 +74,7 @@ Result<DelayMap> delays(const goal::Graphs& graphs, const Parameters& parameters
                         std::size_t groups, std::size_t bins) {
   assert(options.noise && groups > 0 && bins > 0);
   if (const std::uint64_t work = work_of(graphs); work > most_observed)
-    return not_applicable(fmt::format("the picture of noise may have at most {} operations", most_observed), work,
+    return not_applicable(fmt::format("--page may show at most {} operations", most_observed), work,
                           "take fewer ranks");
   Ends quiet(graphs);
   EngineOptions without = options;

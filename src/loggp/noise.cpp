@@ -82,7 +82,8 @@ Time Noise::lost(std::int32_t rank, Time start, Time work) {
 
 Time Noise::phase(std::int32_t rank) const {
   const auto own = static_cast<std::uint64_t>(model_.cosched ? 0 : rank + 1);
-  return static_cast<Time>(uniform(mixed(mixed(model_.seed, own), 0)) * static_cast<double>(model_.interval));
+  const std::uint64_t drawn = mixed(mixed(mixed(0, model_.seed), own), 0);
+  return static_cast<Time>(uniform(drawn) * static_cast<double>(model_.interval));
 }
 
 // From one detour to the next, skipping whole intervals: each holds the same time for work.
@@ -114,8 +115,8 @@ Time Noise::lost_to_trace(std::int32_t rank, Time start, Time work) const {
 
 void Noise::draw(std::int32_t rank, Drawn& drawn) const {
   const auto own = static_cast<std::uint64_t>(model_.cosched ? 0 : rank + 1);
-  const double interval =
-      -std::log(uniform(mixed(mixed(model_.seed, own), ++drawn.count))) * static_cast<double>(model_.interval);
+  const double interval = -std::log(uniform(mixed(mixed(mixed(0, model_.seed), own), ++drawn.count))) *
+                          static_cast<double>(model_.interval);
   drawn.start = std::max(drawn.start + static_cast<Time>(interval), drawn.end); // one after the other
   drawn.end = drawn.start + model_.length;
 }

@@ -9,6 +9,7 @@
 #include <cassert>
 #include <cstdint>
 #include <memory>
+#include <queue>
 #include <vector>
 
 namespace kumihimo::loggp {
@@ -72,16 +73,18 @@ class EventQueue {
   // An event at the time of the one taken last, whatever its order.
   void insert(const Event& event) {
     assert(event.time == now_);
-    EventBucket& due = buckets_[0];
-    std::size_t at = due.size();
-    due.push(event, spare_);
-    for (; at > next_ && event.order < due[at - 1].order; --at) due[at] = due[at - 1];
-    due[at] = event;
+    inserted_.push(event);
   }
 
   // The next one, which stays valid until the next push or take; null: there is none.
   const Event* take() {
-    if (next_ == buckets_[0].size() && !refill()) return nullptr;
+    const bool has_due = next_ < buckets_[0].size();
+    if (!inserted_.empty() && (!has_due || inserted_.top().order < buckets_[0][next_].order)) {
+      taken_ = inserted_.top();
+      inserted_.pop();
+      return &taken_;
+    }
+    if (!has_due && !refill()) return nullptr;
     buckets_[0].release(next_, spare_);
     return &buckets_[0][next_++];
   }
@@ -131,6 +134,11 @@ class EventQueue {
 
   std::uint64_t now_ = 0;
   std::size_t next_ = 0; // in the first bucket, whose events are now
+  struct Behind {
+    bool operator()(const Event& a, const Event& b) const { return a.order > b.order; }
+  };
+  std::priority_queue<Event, std::vector<Event>, Behind> inserted_; // are now, too
+  Event taken_;
   std::array<EventBucket, 65> buckets_;
   EventBucket::Pieces spare_;
 };

@@ -145,8 +145,9 @@ void Network<Routes, words>::cross(std::uint32_t o, std::uint32_t q, std::uint32
   if (is_engine(q)) {
     Engine& sender = engine_of(q);
     sender.asking = false;
+    const Time gap = flows_[packet.message].gap;
     sender.free = now_ + std::max(time, time_of(bytes, fabric_.engine[static_cast<std::size_t>(sender.vertex)])) +
-                  flows_[packet.message].gap;
+                  (full ? gap : gap * bytes / full_);
   } else {
     channel_of(q).asking = false, channel_of(q).leaving = true;
   }

@@ -92,6 +92,9 @@ Time phase_of(const BackgroundJob& job, std::uint32_t number, Time first) {
   return static_cast<Time>(uniform(mixed(mixed(job.seed, number), 0)) * static_cast<double>(first));
 }
 
+// What is drawn of a node beside its messages (drawn()).
+constexpr std::uint64_t first_receiver = ~std::uint64_t{0};
+
 Sources::Sources(const BackgroundJob& job, std::uint32_t number, const Fabric& fabric)
     : job_(job), seed_(mixed(job.seed, number)), count_(job.nodes.size()) {
   for (std::uint32_t place = 0; place < job.nodes.size(); ++place) {
@@ -125,7 +128,9 @@ std::int32_t Sources::receiver(std::uint32_t place) const {
   switch (job_.pattern) {
   case Pattern::uniform: behind = 1 + drawn(place, 1) % (size - 1); break;
   case Pattern::neighbour: behind = count % 2 == 0 ? 1 : size - 1; break;
-  case Pattern::alltoall: behind = 1 + count % (size - 1); break;
+  case Pattern::alltoall:
+    behind = 1 + (mixed(mixed(seed_, place + 1), first_receiver) % size + count) % (size - 1);
+    break;
   }
   return job_.nodes[(place + behind) % size];
 }

@@ -2,7 +2,7 @@
 // not.
 //
 //   sources   A node offers messages at intervals from an exponential distribution, whose mean makes its load the share
-//             asked for of what the node can inject. It offers on whether or not the network follows (open loop), but a
+//             asked for of injection_of(). It offers on whether or not the network follows (open loop), but a
 //             message that finds `most_waiting` messages of its node still there, which have not left it whole, is
 //             lost: so memory stays bounded above saturation.
 //   recorded  Graphs of operations on nodes of their own, again and again without a pause (closed loop).
@@ -25,7 +25,8 @@ namespace kumihimo::packet {
 enum class Pattern : std::uint8_t {
   uniform,   // to a node that is drawn anew for each message
   neighbour, // to the node behind and the node before, in turn; the last node is before the first
-  alltoall,  // to the nodes 1, 2, 3 ... places behind, and from the beginning
+  alltoall,  // to the nodes 1, 2, 3 ... places behind, and from the beginning; each node begins at a place that the
+             // seed draws, so that the traffic is the same at any time
 };
 std::string_view name_of(Pattern pattern);
 Result<Pattern> pattern_of(std::string_view name);

@@ -19,6 +19,7 @@ namespace {
 constexpr std::int32_t most_channels = 8, most_axes = 6;
 constexpr std::int64_t most_wire_bytes = 65535, most_engines = 16;
 constexpr std::size_t most_speeds = 65535;
+constexpr double least_factor = 1e-6;                                // of a slow part: times are 64 bits of picoseconds
 constexpr std::uint64_t most_bins_of_links = std::uint64_t{1} << 26; // of 8 bytes
 constexpr std::uint64_t most_queues = std::uint64_t{1} << 30; // of the network: kinds of events have the upper bits
 
@@ -41,11 +42,16 @@ Status check(const Machine& machine, const Options& options) {
     return wrong_value("a buffer must hold 1 to 255 packets", options.buffer_packets);
   if (options.bins < 2 || options.bins > 1 << 20)
     return wrong_value("the number of bins must be 2 to 1048576", options.bins);
+  const auto is_too_slow = [](const auto& slow) { return slow.factor < least_factor; };
+  if (std::any_of(machine.slow_nodes.begin(), machine.slow_nodes.end(), is_too_slow) ||
+      std::any_of(machine.slow_links.begin(), machine.slow_links.end(), is_too_slow))
+    return not_applicable(fmt::format("the packet model knows slow parts of a factor of at least {:g}", least_factor),
+                          {}, "take a larger factor");
   const auto links = static_cast<std::uint64_t>(machine.topology->link_bound());
   if (options.links_over_time && links * static_cast<std::uint64_t>(options.bins) > most_bins_of_links)
-    return not_applicable(fmt::format("the picture of links over time may have at most {} cells, links times {} bins",
-                                      most_bins_of_links, options.bins),
-                          links * static_cast<std::uint64_t>(options.bins), "take a smaller --shape");
+    return not_applicable(
+        fmt::format("--page may show at most {} cells of links times {} bins", most_bins_of_links, options.bins),
+        links * static_cast<std::uint64_t>(options.bins), "take a smaller --shape");
   if (machine.network.engines.value > most_engines)
     return not_applicable(fmt::format("the packet model knows at most {} engines a node", most_engines),
                           machine.network.engines.value);

@@ -54,6 +54,9 @@ Result<GraphOutcome> run_any(const Machine& machine, const goal::Graphs& graphs,
     software.eager = static_cast<std::uint64_t>(machine.software.eager_bytes->value.value);
   if (machine.software.rendezvous_latency)
     software.rendezvous = picoseconds(machine.software.rendezvous_latency->value);
+  if (!machine.slow_nodes.empty()) software.slowness.assign(static_cast<std::size_t>(machine.topology->nodes()), 1.0);
+  for (const SlowNode& slow : machine.slow_nodes)
+    software.slowness[static_cast<std::size_t>(slow.node.value)] = 1 / slow.factor;
   const auto fastest = std::min_element(fabric.speeds.begin(), fabric.speeds.end(),
                                         [](const Speed& a, const Speed& b) { return a.femtoseconds < b.femtoseconds; });
   software.packet =

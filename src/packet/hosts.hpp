@@ -9,6 +9,7 @@
 #include "packet/with_network.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <queue>
 #include <unordered_map>
@@ -24,6 +25,13 @@ struct Software {
   std::uint64_t eager = goal::most_message_bytes; // longer ones are there so much later
   Time rendezvous = 0;
   Time packet = 0; // of a full one on a link
+
+  std::vector<double> slowness; // by node, 1 / factor; empty: no node is slow
+  // What takes `time` on a usual node.
+  Time on_node(std::int32_t node, Time time) const {
+    if (slowness.empty()) return time;
+    return static_cast<Time>(std::llround(static_cast<double>(time) * slowness[static_cast<std::size_t>(node)]));
+  }
 
   Time after_arrival(std::uint64_t bytes) const { return receive + (bytes > eager ? rendezvous : 0); }
 };
@@ -109,8 +117,8 @@ class Hosts {
   }
 
  private:
-  // matched: of a send whose receive is posted. next: of what waits for the operation's server. die: the rank is a
-  // node.
+  // matched: the receive of a send is posted. next: the server of an operation is free for the next one that waits.
+  // die: the rank is a node.
   enum class Step : std::uint8_t { start, matched, next, hand_over, arrive, die };
   struct Event {
     Time time = 0;
@@ -162,6 +170,7 @@ class Hosts {
         if (nodes_[rank] == death.node) deaths_[rank] = std::min(deaths_[rank], death.time);
     }
   }
+  std::int32_t node_of(std::int32_t rank) const { return nodes_[static_cast<std::size_t>(rank)]; }
   bool is_dead(std::int32_t rank, Time time) const { return goal::is_dead(deaths_, rank, time); }
 
   // A join ends at once.
@@ -227,7 +236,7 @@ class Hosts {
   void serve(std::int32_t rank, std::uint32_t i, Server& by) {
     const goal::Operation& of = operation(rank, i);
     const bool is_calc = of.kind == Kind::calc;
-    by.free = now_ + (is_calc ? of.size : software_.send);
+    by.free = now_ + (is_calc ? software_.on_node(node_of(rank), of.size) : software_.send);
     dependents(rank, of.first + of.after_end, of.after_start, now_);
     tell(rank, is_calc ? rank : graphs_.peer(rank, of.peer), i, of.kind, is_calc ? of.cpu : of.nic, by.free);
     if (is_calc) return end(rank, i, by.free);
@@ -249,7 +258,7 @@ class Hosts {
     const std::int32_t peer = graphs_.peer(event.rank, of.peer);
     const std::int32_t from = nodes_[static_cast<std::size_t>(event.rank)], to = nodes_[static_cast<std::size_t>(peer)];
     if (from == to) {
-      const Time done = now_ + copies_.time(of.size);
+      const Time done = now_ + software_.on_node(from, copies_.time(of.size));
       end(event.rank, event.operation, done);
       if (is_dead(event.rank, done)) return;
       return arrives({event.rank, event.operation}, done);

@@ -203,16 +203,17 @@ Network<Routes, words>::Network(const Fabric& fabric, const Options& options)
   const auto most = static_cast<std::uint32_t>(fabric.most_arriving),
              engines = static_cast<std::uint32_t>(fabric.engines);
   const std::uint32_t queues = most * channels + engines;
+  const std::uint64_t seed = mixed(0, options.seed); // or the next seed would draw the same for the next links
   for (std::uint32_t o = 0; o < fabric.links; ++o) {
     if (fabric.from[o] < 0) continue;
     Link& link = links_[o];
     ++traffic_.links;
     link.from = fabric.from[o], link.to = fabric.to[o], link.speed = fabric.speed[o];
     link.first_local = static_cast<Local>(fabric.place[o] * channels);
-    link.turn = static_cast<Local>(mixed(options.seed, o) % queues);
+    link.turn = static_cast<Local>(mixed(seed, o) % queues);
   }
   for (std::uint32_t v = 0; v < nodes_.size(); ++v) {
-    nodes_[v].turn = static_cast<Local>(mixed(options.seed, fabric.links + v) % queues);
+    nodes_[v].turn = static_cast<Local>(mixed(seed, fabric.links + v) % queues);
     for (std::uint32_t e = 0; e < engines; ++e) {
       Engine& here = engines_[v * engines + e];
       here.vertex = static_cast<std::int32_t>(v), here.local = static_cast<Local>(most * channels + e);

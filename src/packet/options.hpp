@@ -37,8 +37,8 @@ struct Options {
 struct Message {
   std::int32_t from = 0, to = 0;
   std::uint64_t bytes = 0;
-  Time start = 0;          // when an engine may take it
-  Time gap = 0;            // pacing: how long its engine pauses after each of its packets
+  Time start = 0; // when an engine may take it
+  Time gap = 0;   // pacing: how long its engine pauses after each of its full packets; a short one as much less
   bool background = false; // of another job than the one watched
 };
 

@@ -73,7 +73,8 @@ std::vector<Message> uniform_random(std::int32_t nodes, std::int32_t each, std::
   messages.reserve(static_cast<std::size_t>(nodes) * static_cast<std::size_t>(each));
   for (std::int32_t i = 0; i < each; ++i)
     for (std::int32_t node = 0; node < nodes; ++node) {
-      const std::uint64_t drawn = mixed(mixed(seed, static_cast<std::uint64_t>(node)), static_cast<std::uint64_t>(i));
+      const std::uint64_t drawn =
+          mixed(mixed(mixed(0, seed), static_cast<std::uint64_t>(node)), static_cast<std::uint64_t>(i));
       const auto other = static_cast<std::int32_t>(drawn % static_cast<std::uint64_t>(std::max(1, nodes - 1)));
       messages.push_back({node, other + (other >= node), bytes, 0, 0});
     }

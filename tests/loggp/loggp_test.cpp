@@ -252,6 +252,23 @@ TEST(Noise, LengthensWorkByTheDetoursThatItMeets) {
   EXPECT_TRUE(phase);
 }
 
+// Seeds that follow each other draw other phases, not the same ones for other ranks.
+TEST(Noise, SeedsHaveNothingInCommon) {
+  constexpr std::int32_t ranks = 10'000;
+  const auto rests = [](std::uint64_t seed) { // of the detour that a rank is in at the start
+    NoiseModel model;
+    model.length = 500'000'000'000, model.interval = 1'000'000'000'000, model.seed = seed;
+    Noise noise(model, ranks);
+    std::set<Time> all;
+    for (std::int32_t rank = 0; rank < ranks; ++rank) all.insert(noise.lost(rank, 0, 1));
+    all.erase(0);
+    return all;
+  };
+  const std::set<Time> first = rests(1), second = rests(2);
+  EXPECT_GT(first.size(), 4500U);
+  EXPECT_LT(std::count_if(second.begin(), second.end(), [&](Time each) { return first.count(each) > 0; }), 5);
+}
+
 TEST(Noise, TakesItsShareInTheLongRun) {
   for (const auto kind : {NoiseModel::Kind::periodic, NoiseModel::Kind::exponential}) {
     NoiseModel model;

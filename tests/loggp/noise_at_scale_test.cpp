@@ -68,9 +68,16 @@ TEST(NoiseAtScale, ShortPulsesAreAbsorbedAndLongOnesAmplified) {
 TEST(NoiseAtScale, LongPulsesHurtMoreTheMoreRanksThereAre) {
   double before = 1;
   for (const std::int32_t ranks : {16, 128, 1024}) {
-    const double now = slowdown(steps(ranks, 10, CollectiveKind::barrier, "dissemination"), long_pulses);
-    EXPECT_GT(now, before);
-    before = now;
+    const goal::Graphs graphs = steps(ranks, 10, CollectiveKind::barrier, "dissemination");
+    double mean = 0; // of few ranks none may meet a pulse
+    constexpr int seeds = 8;
+    for (int seed = 1; seed <= seeds; ++seed) {
+      NoiseModel noise = long_pulses;
+      noise.seed = static_cast<std::uint64_t>(seed);
+      mean += slowdown(graphs, noise) / seeds;
+    }
+    EXPECT_GT(mean, before);
+    before = mean;
   }
 }
 

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 #include <set>
 
 namespace kumihimo::packet {
@@ -60,6 +61,7 @@ std::vector<Message> list_of(const BackgroundJob& job, std::uint32_t number, con
   const std::size_t size = job.nodes.size();
   for (std::size_t place = 0; place < size; ++place) {
     const std::uint64_t own = mixed(mixed(job.seed, number), place + 1);
+    const std::uint64_t begin = mixed(own, ~std::uint64_t{0}) % size;
     const double mean =
         static_cast<double>(job.bytes) * static_cast<double>(injection_of(fabric, job.nodes[place])) / 1000 / job.load;
     Time time = 0;
@@ -69,7 +71,7 @@ std::vector<Message> list_of(const BackgroundJob& job, std::uint32_t number, con
       if (time >= end) break;
       const std::size_t step = job.pattern == Pattern::uniform     ? 1 + mixed(own, 2 * i + 1) % (size - 1)
                                : job.pattern == Pattern::neighbour ? (i % 2 == 0 ? 1 : size - 1)
-                                                                   : 1 + i % (size - 1);
+                                                                   : 1 + (begin + i) % (size - 1);
       all.push_back({time, place, {job.nodes[place], job.nodes[(place + step) % size], job.bytes, time, 0, true}});
     }
   }
@@ -101,6 +103,21 @@ TEST(BackgroundSources, AreTheListMadeInAdvance) {
     }
     EXPECT_GE(lazy.next(), 2'000'000'000U);
   }
+}
+
+// The traffic of all patterns is the same at any time: at each, nodes send over all distances.
+TEST(BackgroundSources, BeginAtPlacesOfTheirOwn) {
+  const Machine m = torus("8x8");
+  const auto fabric = Fabric::make(m, {});
+  std::vector<std::int32_t> nodes(64);
+  std::iota(nodes.begin(), nodes.end(), 0);
+  Sources lazy(sources(Pattern::alltoall, nodes, 0.4, 1000), 0, *fabric);
+  std::set<std::int32_t> steps;
+  for (int i = 0; i < 64; ++i) {
+    const Message message = lazy.take().message;
+    steps.insert((message.to - message.from + 64) % 64);
+  }
+  EXPECT_GT(steps.size(), 25U);
 }
 
 // Engines of 2 bytes a ns: at a load of 40 % a node offers 0.8 bytes a ns.

@@ -28,12 +28,12 @@ class Golden {
     const auto most = static_cast<std::uint32_t>(f_.most_arriving), engines = static_cast<std::uint32_t>(f_.engines);
     first_engine_ = most * channels;
     for (std::uint32_t o = 0; o < f_.links; ++o) {
-      links_[o].turn = mixed(options.seed, o) % (first_engine_ + engines);
+      links_[o].turn = mixed(mixed(0, options.seed), o) % (first_engine_ + engines);
       links_[o].queues.resize(channels);
       for (Queue& queue : links_[o].queues) queue.room = options.buffer_packets;
     }
     for (std::uint32_t v = 0; v < nodes_.size(); ++v) {
-      nodes_[v].turn = mixed(options.seed, f_.links + v) % (first_engine_ + engines);
+      nodes_[v].turn = mixed(mixed(0, options.seed), f_.links + v) % (first_engine_ + engines);
       nodes_[v].engines.resize(engines);
     }
   }
@@ -340,8 +340,11 @@ class Golden {
     const Time takes = time(packet, o);
     if (chosen.local >= first_engine_) {
       Engine& engine = nodes_[static_cast<std::size_t>(v)].engines[chosen.local - first_engine_];
-      engine.free = now + std::max(takes, time_of(packet.payload + header(), f_.engine[static_cast<std::size_t>(v)])) +
-                    engine.message.front().gap;
+      const Time whole = engine.message.front().gap,
+                 gap =
+                     packet.payload == payload() ? whole : whole * (packet.payload + header()) / (payload() + header());
+      engine.free =
+          now + std::max(takes, time_of(packet.payload + header(), f_.engine[static_cast<std::size_t>(v)])) + gap;
     }
     link.busy = true, link.message = packet.message;
     result.link_bytes[o] += packet.payload, ++result.packet_hops;

@@ -152,6 +152,25 @@ TEST(PacketGraphs, AGapIsAPauseBehindEachPacket) {
   EXPECT_EQ(outcome->end[1] / 1000, 2000U + 9 * 1500 + 1000 + 100 + 3000);
 }
 
+// A pause is a share of its packet: of messages of one byte it is the same however long packets may be.
+TEST(PacketGraphs, AShortPacketHasAShortPause) {
+  const auto end = [](std::int64_t packet_bytes) {
+    goal::Graphs graphs(2);
+    goal::GraphBuilder sender, receiver;
+    for (std::uint32_t i = 0; i < 5; ++i) {
+      sender.add({.size = 1, .peer = 1, .tag = i, .kind = goal::Kind::send, .gap = 5'000'000});
+      receiver.add({.size = 1, .peer = 1, .tag = i, .kind = goal::Kind::receive});
+    }
+    graphs.set(0, sender.finish()), graphs.set(1, receiver.finish());
+    const std::vector<std::int32_t> nodes{0, 1};
+    Options options;
+    options.packet_bytes = packet_bytes;
+    return run(torus("8"), graphs, nodes, options)->end[1];
+  };
+  EXPECT_EQ(end(1000), end(60000));
+  EXPECT_GT(end(1000), Time{2 * 5'000'000}) << "two engines, five pauses of 5 us";
+}
+
 // A relay: calc and dependencies, irequires too.
 TEST(PacketGraphs, DependenciesHold) {
   EXPECT_EQ(

@@ -37,6 +37,16 @@ def test_every_time_of_the_command_line_is_read_by_it():
         for parameter in verbs.load(verb).params
         if isinstance(parameter, click.Option) and parameter.metavar in ("TIME", "SECONDS")
     ]
-    verbs_with_times = {"run", "tune", "tune kernel", "optimise", "app", "bench node", "place", "checkpoint"}
+    verbs_with_times = {
+        "run",
+        "tune",
+        "tune kernel",
+        "optimise",
+        "app",
+        "bench node",
+        "place",
+        "checkpoint",
+        "simulate",
+    }
     assert {verb for verb, _ in times} == verbs_with_times
     assert all(isinstance(parameter.type, Duration) for _, parameter in times)

@@ -52,12 +52,20 @@ def parsed(text: str) -> Spec:
         words = words[len(file) :]
         if not "".join(file):
             raise missing("the file of --background goal:FILE", "write goal:trace.goal")
+        if any(re.fullmatch(r"(load|bytes)=.*", word) for word in file[1:]):
+            raise wrong_value(
+                "--background goal:FILE takes share= and spread= alone", f"'{text}'", "leave the rest out"
+            )
         spec = replace(spec, file=",".join(file), share=None)
+    given: set[str] = set()
     for word in words:
         name, equals, value = word.partition("=")
         if not equals or name not in known:
             rule = f"--background {kind} takes {', '.join(f'{each}=' for each in known)}"
             raise wrong_value(rule, f"'{word}'", did_you_mean(name, known, "join them with commas"))
+        if name in given:
+            raise wrong_value(f"--background must name {name} once", f"'{text}'", "leave one of them out")
+        given.add(name)
         spec = replace(spec, **{name: VALUES[name](value)})
     return spec
 

@@ -18,6 +18,7 @@ from kumihimo.background.allocation import Allocator
 
 LEAST_OF_INTERVAL = 6  # samples of a 95 % interval of the median (src/measure)
 LEAST_OF_P99 = 100
+LEAST_OFFERED = 400  # messages, of a share that is delivered: fewer are known to 5 % at best
 MOST_REPEATS = 100_000
 
 Task = TypeVar("Task")
@@ -52,22 +53,27 @@ class Study:
             "links_waiting_share": found.links_waiting_share,
             "start_seconds": found.start_seconds,
             "background": [
-                {"offered_bytes": use.offered, "delivered_bytes": use.delivered, "runs": use.runs}
-                for use in found.background
+                {
+                    "offered_bytes": use.offered,
+                    "delivered_bytes": use.delivered,
+                    "runs": use.runs,
+                    "message_bytes": None if other.graphs is not None else other.spec.bytes,
+                }
+                for use, other in zip(found.background, others)
             ],
         }
 
 
 def summary(repeats: Sequence[dict]) -> dict:
     """The members of a result. The median and its interval are order statistics; the 99th percentile is the time that
-    99 of 100 repeats do not exceed, and None of fewer."""
+    99 of 100 repeats do not exceed, and None of fewer. `accepted_share` is of sources, and None where few messages were
+    offered while the job ran."""
     times = sorted(repeat["seconds"] for repeat in repeats)
     found = _measure.summarise(times)
     quiet = statistics.median(repeat["quiet_seconds"] for repeat in repeats)
-    offered, delivered = (
-        sum(use[name] for repeat in repeats for use in repeat["background"])
-        for name in ("offered_bytes", "delivered_bytes")
-    )
+    sources = [use for repeat in repeats for use in repeat["background"] if use["message_bytes"] is not None]
+    offered, delivered = (sum(use[name] for use in sources) for name in ("offered_bytes", "delivered_bytes"))
+    messages = sum(use["offered_bytes"] // use["message_bytes"] for use in sources)
     has_interval = len(times) >= LEAST_OF_INTERVAL
     return {
         "seconds": found.median,
@@ -81,9 +87,10 @@ def summary(repeats: Sequence[dict]) -> dict:
         "quiet_packets_waiting_share": mean_of(repeats, "quiet_packets_waiting_share"),
         "links_waiting_share": mean_of(repeats, "links_waiting_share"),
         "start_seconds": mean_of(repeats, "start_seconds"),
+        "offered_messages": messages,
         "offered_bytes": offered,
         "delivered_bytes": delivered,
-        "accepted_share": delivered / offered if offered else None,
+        "accepted_share": delivered / offered if messages >= LEAST_OFFERED else None,
         "repeats": list(repeats),
     }
 

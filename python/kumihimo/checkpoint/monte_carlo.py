@@ -8,9 +8,14 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from kumihimo.calibrate.least_squares import quantile_of_t
 from kumihimo.checkpoint.model import Case, pieces_of
 
-CONFIDENCE = 1.96  # standard errors of a 95 % interval
+FEWEST_FOR_QUANTILES = 20  # runs
+
+
+class TooManyFailuresError(Exception):
+    """More than were allowed, as where a piece of work never fits between two failures."""
 
 
 @dataclass(frozen=True)
@@ -21,19 +26,21 @@ class Run:
 
 @dataclass(frozen=True)
 class Simulated:
-    """The mean time of many runs with its 95 % interval, and the times within which 9 of 10 runs ended."""
+    """The mean time of many runs with its 95 % interval (Student's t), and the times within which 9 of 10 runs ended;
+    None: of fewer than 20 runs."""
 
     runs: int
     seconds: float
     low: float
     high: float
     failures: float
-    quantile_5: float
-    quantile_95: float
+    quantile_5: float | None
+    quantile_95: float | None
 
 
-def run(case: Case, interval: float, gap: Callable[[], float]) -> Run:
-    """One program. `gap`: draws the time from the start, or a failure, to the next failure."""
+def run(case: Case, interval: float, gap: Callable[[], float], most: float = math.inf) -> Run:
+    """One program. `gap`: draws the time from the start, or a failure, to the next failure. `most`: failures; beyond it
+    raises TooManyFailuresError."""
     whole, rest = pieces_of(case.work, interval)
     length = interval + case.checkpoint
     seconds, failures, restart = 0.0, 0, 0.0
@@ -48,6 +55,8 @@ def run(case: Case, interval: float, gap: Callable[[], float]) -> Run:
             whole -= fit
         seconds += until
         failures += 1
+        if failures > most:
+            raise TooManyFailuresError
         restart = case.restart
 
 
@@ -60,19 +69,21 @@ def gaps(mtbf: float, seed: int, shape: float | None = None) -> Callable[[], flo
     return lambda: generator.weibullvariate(scale, shape)
 
 
-def simulate(case: Case, interval: float, runs: int, seed: int, shape: float | None = None) -> Simulated:
-    """`runs`: 2 or more."""
+def simulate(
+    case: Case, interval: float, runs: int, seed: int, shape: float | None = None, most: float = math.inf
+) -> Simulated:
+    """`runs`: 2 or more. `most`: failures of all runs."""
     gap = gaps(case.mtbf, seed, shape)
-    ended = [run(case, interval, gap) for _ in range(runs)]
+    ended: list[Run] = []
+    for _ in range(runs):
+        ended.append(run(case, interval, gap, most))
+        most -= ended[-1].failures
     times = sorted(each.seconds for each in ended)
     mean = math.fsum(times) / runs
     error = math.sqrt(math.fsum((time - mean) ** 2 for time in times) / (runs - 1) / runs)
+    wide = quantile_of_t(0.975, runs - 1) * error
+    failures = sum(each.failures for each in ended) / runs
+    quantiles = times[int(0.05 * (runs - 1))], times[math.ceil(0.95 * (runs - 1))]
     return Simulated(
-        runs,
-        mean,
-        mean - CONFIDENCE * error,
-        mean + CONFIDENCE * error,
-        sum(each.failures for each in ended) / runs,
-        times[int(0.05 * (runs - 1))],
-        times[math.ceil(0.95 * (runs - 1))],
+        runs, mean, mean - wide, mean + wide, failures, *(quantiles if runs >= FEWEST_FOR_QUANTILES else (None, None))
     )

@@ -15,7 +15,7 @@ from kumihimo import cli
 from kumihimo.campaign.database import FAILED, NOT_APPLICABLE, OK
 from kumihimo.campaign.description import Option
 from kumihimo.cli import verbs
-from kumihimo.errors import KumihimoError, NotApplicable
+from kumihimo.errors import KumihimoError, NotApplicable, wrong_value
 
 NOT_OF_POINTS = ("json", "links", "page", "help")  # how results are shown
 
@@ -53,7 +53,12 @@ def predict(words: Sequence[str], folder: str) -> dict:
     try:
         with contextlib.redirect_stdout(printed):
             simulate().main([*words, "--json"], prog_name="kumihimo simulate", standalone_mode=False)
-        (result,) = json.loads(printed.getvalue())["results"]
+        results = json.loads(printed.getvalue())["results"]
+        if len(results) != 1:
+            raise wrong_value(
+                "a point must have one result", len(results), "list values apart, as compact and scattered"
+            )
+        (result,) = results
     except NotApplicable as error:
         return {"status": NOT_APPLICABLE, "error": str(error)}
     except KumihimoError as error:

@@ -76,7 +76,7 @@ def command(
         output.write(page, page_of(asked, node_mtbf, case, found))
     if as_json:
         return output.print_results_json([result])
-    for line in lines(asked, node_mtbf, case, found, simulated):
+    for line in lines(asked, node_mtbf, case, found, simulated, weibull):
         output.print_line(line)
     print()
     output.print_table("Work between two checkpoints", COLUMNS, rows(found))
@@ -182,9 +182,12 @@ def drawn(
         rule = f"--simulate must draw at most {MOST_DRAWN} failures in all"
         advice = f"take at most {most} runs" if most > 1 else "take another interval"
         raise wrong_value(rule, f"{runs} runs with {number_text(asked.failures)} each", advice)
-    return progress.run_interruptible(
-        lambda: monte_carlo.simulate(case, asked.interval, runs, 1 if seed is None else seed, shape)
-    )
+    words = (case, asked.interval, runs, 1 if seed is None else seed, shape, MOST_DRAWN)
+    try:
+        return progress.run_interruptible(lambda: monte_carlo.simulate(*words))
+    except monte_carlo.TooManyFailuresError:  # of another distribution than that of `asked`
+        rule = f"--simulate must draw at most {MOST_DRAWN} failures in all"
+        raise wrong_value(rule, f"more with --weibull {shape:g}", "take a shorter interval or another shape") from None
 
 
 def number_text(number: float) -> str:
@@ -242,6 +245,7 @@ def lines(
     case: model.Case,
     found: dict[str, model.Outcome],
     simulated: Optional[Simulated],
+    shape: Optional[float],
 ) -> list[str]:
     of, best = found["asked"], found["best"]
     told = [title_of(asked, node_mtbf, case), costs_of(case)]
@@ -256,10 +260,12 @@ def lines(
         ]
     if simulated is not None:
         times = [duration_text(t, DIGITS) for t in (simulated.seconds, simulated.low, simulated.high)]
-        told.append(
-            f"{simulated.runs} simulated runs: {times[0]} on average (95 % interval {times[1]} to {times[2]}), nine of "
-            f"ten within {duration_text(simulated.quantile_5)} to {duration_text(simulated.quantile_95)}"
-        )
+        kind = "" if shape is None else f" (Weibull, shape {shape:g})"
+        text = f"{simulated.runs} simulated runs{kind}: {times[0]} on average (95 % interval {times[1]} to {times[2]})"
+        if simulated.quantile_5 is not None:
+            low, high = (duration_text(t) for t in (simulated.quantile_5, simulated.quantile_95))
+            text += f", nine of ten within {low} to {high}"
+        told.append(text)
     estimates = ", ".join(f"{name} {duration_text(found[name].interval)}" for name in ("Young", "Daly"))
     told.append(f"best interval {duration_text(best.interval)} (estimates: {estimates})")
     return told

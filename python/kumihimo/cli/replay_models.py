@@ -109,7 +109,8 @@ class Asked:
         placed = simulation.placed(job, wanted, hosts)
         on_them = placed.placement.ranks if placed else job.slots.size
         if on_them != ranks:
-            raise wrong_value("the machine must have as many ranks as the program", f"{on_them} for {ranks}")
+            advice = "give another --placement" if self.placement else "leave out --shape, or give one of as many"
+            raise wrong_value("the machine must have as many ranks as the program", f"{on_them} for {ranks}", advice)
         return job, f"{job.machine.name} {shape or simulation.shape_of(job.machine)}".strip(), placed
 
 

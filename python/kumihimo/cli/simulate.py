@@ -87,7 +87,7 @@ def command(
     repeats: option("--repeats N", "Number of seeds, from --packet-seed on [default: 20].", int, OF_BACKGROUND) = None,
     warm_up: options.duration(
         "--warm-up TIME",
-        "Simulated time before the job watched starts [default: by rule].",
+        "Simulated time before the job watched starts, as 500us [default: by rule].",
         may_be_zero=True,
         group=OF_BACKGROUND,
     ) = None,

@@ -17,6 +17,7 @@ from kumihimo.sizes import text_of
 
 BOTH = "both"
 DEFAULT_REPEATS = 20
+MOST_WARM_UP = 1.0  # seconds of simulated time
 REFUSED = ("given", "placement", "links", "every_round", "dies")
 Simulate = Callable[..., _packet.Outcome]
 
@@ -41,6 +42,8 @@ class Beside:
             raise wrong_value(f"--spread must be {', '.join(spec.SPREADS)} or {BOTH}", f"'{self.spread}'")
         if self.repeats is not None and not 1 <= self.repeats <= study.MOST_REPEATS:
             raise wrong_value(f"--repeats must be 1 to {study.MOST_REPEATS}", self.repeats)
+        if self.warm_up is not None and self.warm_up > MOST_WARM_UP:
+            raise wrong_value(f"--warm-up must be at most {MOST_WARM_UP:g} s", f"{self.warm_up:g} s", "as in 500us")
         if self.page is not None:
             output.writable(self.page)
 
@@ -195,11 +198,15 @@ def print_results(results: list[dict], job: _machine.Job, made: study.Study, spe
 
 
 def print_accepted(results: list[dict]) -> None:
-    offered, delivered = (sum(r[name] for r in results) for name in ("offered_bytes", "delivered_bytes"))
-    if offered:
-        output.print_line(
-            f"delivered while the job ran: {quantities.share_text(delivered / offered)} of what they offer"
-        )
+    offered, delivered, messages = (
+        sum(r[name] for r in results) for name in ("offered_bytes", "delivered_bytes", "offered_messages")
+    )
+    if messages >= study.LEAST_OFFERED:
+        share = quantities.share_text(delivered / offered)
+        output.print_line(f"delivered while the job ran: {share} of what they offer")
+    elif any(use["message_bytes"] for use in results[0]["repeats"][0]["background"]):
+        number = quantities.counted(messages, "message")
+        output.print_line(f"they offered {number} while the job ran, too few to tell how many are delivered")
 
 
 COLUMNS = (

@@ -20,6 +20,7 @@ def write(path: Path, result: dict, maps: list[over_time.Map], network: str = ""
     parts = [quantities.counted(result["ranks"], "rank") + (f" on {network}" if network else "")]
     parts.append(f"model {result['model']}")
     parts += [f"noise {result['noise']}"] if "noise" in result else []
+    parts += ["without the nodes that die"] if "faults" in result else []
     parts += [f"routing {result['routing']}"] if "routing" in result else []
     about = ", ".join(parts) + "."
     chart = over_time.of_classes(result["utilisation"]) if "utilisation" in result else None

@@ -42,7 +42,7 @@ def of_links(machine: _machine.Machine, utilisation: Sequence[Sequence[float]], 
     carry nothing are left out."""
     named = {}
     for number, _, _, link_class in machine.links:
-        if any(utilisation[number]):
+        if number < len(utilisation) and any(utilisation[number]):
             name = machine.link_name(number)
             named.setdefault(direction(name) or class_of(machine, link_class), []).append((name, utilisation[number]))
     each = -(-sum(map(len, named.values())) // MOST_ROWS) or 1

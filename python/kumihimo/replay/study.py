@@ -172,7 +172,7 @@ def other_algorithms(question: Question) -> list[Change]:
     calls = question.calls()
     if not calls:
         return []
-    most = max(range(len(calls)), key=lambda i: cost_of(question, i))
+    most = max(range(len(calls)), key=lambda i: cost_of(question, calls, i))
     now, ground = question.chosen()[most][0].name, question.model.ground
     found = []
     for variant in alternatives(calls[most], ground):
@@ -187,7 +187,7 @@ def other_algorithms(question: Question) -> list[Change]:
     return sorted(found, key=lambda change: change.seconds)[:MOST_TRIED]
 
 
-def cost_of(question: Question, call: int) -> int:
+def cost_of(question: Question, calls: Sequence[Call], call: int) -> int:
     """Of the messages that it sends, as many as it is called."""
-    found = question.calls()[call]
+    found = calls[call]
     return question.source.count_of(call) * found.ranks * (1 + found.bytes // 1024)

@@ -53,7 +53,7 @@ def test_a_spec_has_defaults_and_says_what_it_means():
         ("uniform:spread=both", "the spread of --background must be compact or scattered (got 'both')"),
         ("uniform:30%", "--background uniform takes share=, load=, bytes=, spread= (got '30%')"),
         ("goal:", "the file of --background goal:FILE is missing"),
-        ("goal:a.goal,load=30%", "the GOAL file of --background"),
+        ("goal:a.goal,load=30%", "takes share= and spread= alone"),
     ],
 )
 def test_wrong_specs(text: str, error: str):

@@ -11,7 +11,9 @@ import pytest
 from kumihimo.background import study
 
 
-def repeats(times: list[float], quiet: float = 1.0) -> list[dict]:
+def repeats(times: list[float], quiet: float = 1.0, offered: int = 10_000) -> list[dict]:
+    source = {"offered_bytes": offered, "delivered_bytes": offered * 4 // 5, "runs": 0, "message_bytes": 100}
+    recorded = {"offered_bytes": 500, "delivered_bytes": 0, "runs": 3, "message_bytes": None}
     return [
         {
             "seconds": seconds,
@@ -20,7 +22,7 @@ def repeats(times: list[float], quiet: float = 1.0) -> list[dict]:
             "quiet_packets_waiting_share": 0.0,
             "links_waiting_share": 0.1,
             "start_seconds": 2.0,
-            "background": [{"offered_bytes": 10, "delivered_bytes": 8, "runs": 0}] * 2,
+            "background": [source, recorded],
         }
         for seconds in times
     ]
@@ -38,7 +40,8 @@ def test_the_median_has_an_interval_from_6_repeats_on():
     assert (few["seconds"], few["low_seconds"], few["high_seconds"]) == (3.0, None, None)
     more = study.summary(repeats([3.0, 1.0, 2.0, 5.0, 4.0, 6.0], quiet=2.0))
     assert (more["low_seconds"], more["high_seconds"], more["slowdown"]) == (1.0, 6.0, 1.75)
-    assert more["accepted_share"] == 0.8
+    assert (more["accepted_share"], more["offered_messages"]) == (0.8, 600)
+    assert study.summary(repeats([1.0] * 3, offered=13_000))["accepted_share"] is None
 
 
 def test_tasks_run_at_once_and_errors_are_theirs():

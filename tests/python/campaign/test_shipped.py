@@ -4,6 +4,7 @@ what the table in its library says."""
 from __future__ import annotations
 
 import re
+import statistics
 
 import pytest
 
@@ -116,15 +117,13 @@ def test_noise_hides_the_network_where_there_are_many_ranks(tmp_path, monkeypatc
     noise = description.read(campaign.shipped()["noise"], campaign_points.options())
     seconds = {}
     for point in noise.points():
-        if point.values["ranks"] in (16, 1024):
+        if point.values["ranks"] == 1024 and point.values["seed"] <= 5:
             outcome = campaign_points.predict(description.words_of(noise.options, point), str(tmp_path))
             assert outcome["status"] == "ok", outcome
             network = point.values["loggops"].partition(",")[0]
-            seconds[point.values.get("noise"), point.values["ranks"], network] = outcome["result"]["seconds"]
-    assert len(seconds) == 16
-    slow, fast = "L=1000", "L=100"
-    for ranks in (16, 1024):
-        assert seconds[None, ranks, slow] == pytest.approx(10 * seconds[None, ranks, fast])
-    long = "periodic:2.5ms/100ms"
-    assert seconds[long, 1024, slow] < 1.01 * seconds[long, 1024, fast]
-    assert seconds[long, 1024, slow] > 20 * seconds["periodic:25us/1ms", 1024, slow]
+            seconds.setdefault((point.values["pulses"], network), []).append(outcome["result"]["seconds"])
+    assert len(seconds) == 6 and all(len(set(times)) == 5 for times in seconds.values()), "seeds draw other phases"
+    median = {key: statistics.median(times) for key, times in seconds.items()}
+    assert median["2.5ms/100ms", "L=1000"] < 1.05 * median["2.5ms/100ms", "L=100"]
+    assert median["2.5ms/100ms", "L=1000"] > 20 * median["25us/1ms", "L=1000"]
+    assert median["25us/1ms", "L=1000"] > 1.1 * median["25us/1ms", "L=100"]

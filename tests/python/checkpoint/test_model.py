@@ -55,7 +55,7 @@ def test_expected_values_are_the_means_of_runs(case, interval):
     of = model.expected(case, interval)
     runs = 4000
     found = monte_carlo.simulate(case, interval, runs, seed=7)
-    error = (found.high - found.low) / (2 * monte_carlo.CONFIDENCE)
+    error = (found.high - found.low) / (2 * 1.96)
     assert abs(found.seconds - of.seconds) <= 4 * error + 1e-9 * of.seconds
     spread = math.sqrt(max(of.failures, 1) / runs) * 4 * (1 + of.failures * case.mtbf / case.work)
     assert abs(found.failures - of.failures) <= spread

@@ -172,3 +172,14 @@ def test_wrong_slow_parts_are_one_sentence(kumihimo, words, sentence):
     ended = kumihimo(*ALLREDUCE, "-a", "ring", *words)
     assert ended.code == 2 and ended.out == ""
     assert sentence in ended.err and ended.err.count("\n") == 1
+
+
+def test_a_slow_node_reduces_slowly_in_every_model(kumihimo):
+    words = ("simulate", "reduce", "-a", "linear", "-m", "fugaku", "-s", "2x2x1", "-b", "1MiB", "--slow", "0=0.01")
+    times = [results(kumihimo, *words, "--model", model)[0]["seconds"] for model in ("exact", "packet")]
+    assert times[1] == pytest.approx(times[0], rel=0.01)
+
+
+def test_packets_refuse_what_their_clock_cannot_count(kumihimo):
+    ended = kumihimo(*ALLREDUCE, "--model", "packet", "--slow", "5=0.0000001")
+    assert ended.code == 2 and "factor of at least 1e-06" in ended.err

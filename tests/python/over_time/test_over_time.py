@@ -64,6 +64,12 @@ def test_a_row_of_many_links_is_the_busiest():
     assert max(row.values[0] for row in shown.rows) == pytest.approx(6 / 7, abs=1e-4)
 
 
+def test_a_page_of_a_run_without_packets(kumihimo, tmp_path):
+    ended = kumihimo(*PACKETS[:5], "1", *PACKETS[6:], "--page", "page.html")
+    assert (ended.code, ended.err) == (0, "")
+    assert data_of(tmp_path / "page.html")["map"]["rows"] == []
+
+
 def data_of(page: Path) -> dict:
     text = page.read_text(encoding="utf-8")
     return json.loads(text.partition('id="data">')[2].partition("</script>")[0])
