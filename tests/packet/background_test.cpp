@@ -111,7 +111,8 @@ TEST(BackgroundSources, BeginAtPlacesOfTheirOwn) {
   const auto fabric = Fabric::make(m, {});
   std::vector<std::int32_t> nodes(64);
   std::iota(nodes.begin(), nodes.end(), 0);
-  Sources lazy(sources(Pattern::alltoall, nodes, 0.4, 1000), 0, *fabric);
+  const BackgroundJob job = sources(Pattern::alltoall, nodes, 0.4, 1000);
+  Sources lazy(job, 0, *fabric);
   std::set<std::int32_t> steps;
   for (int i = 0; i < 64; ++i) {
     const Message message = lazy.take().message;

@@ -66,7 +66,7 @@ def command(
         raise missing("the mean time between failures of a node", "add --node-mtbf 5y")
     case = model.Case(asked.seconds, node_mtbf / asked.nodes, seconds, seconds if restart is None else restart)
     if asked.seconds / case.mtbf > 1e12:
-        rule = "--node-mtbf must be longer for so much work: more than 1e12 failures are expected"
+        rule = "--node-mtbf must be so long that so much work meets at most 1e12 failures"
         raise wrong_value(rule, duration_text(node_mtbf))
     intervals = intervals_of(case, interval)
     found = {name: model.expected(case, t) for name, t in intervals.items()}
