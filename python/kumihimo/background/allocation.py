@@ -50,17 +50,18 @@ class Allocator:
             raise wrong_value(rule, got, "give a larger --shape or fewer --ranks")
         shares = sum(spec.share or 0 for spec, _ in self.specs)
         if shares > 1 + 1e-9:
-            raise wrong_value("the shares of all --background must be at most 100 % together", f"{100 * shares:.6g} %")
+            rule = "the shares of all --background must be at most 100 % together"
+            raise wrong_value(rule, f"{100 * shares:.6g} %", "add share=50% to each")
         left = free
         for spec, graphs in self.specs:
             asked = self.number(spec, graphs, free)
             if spec.share is not None and asked < 2:
                 rule = f"the share of --background must be at least 2 of the {free} nodes left free"
-                raise wrong_value(rule, f"'{spec.text}'")
+                raise wrong_value(rule, f"'{spec.text}'", "give it a larger share, or the job watched fewer --ranks")
             room = left if spec.share is None else asked
             if graphs is not None and graphs.ranks > room:
                 rule = f"{spec.file} must have at most {room} ranks, one for each node that is left to it"
-                raise wrong_value(rule, graphs.ranks, "give it more nodes")
+                raise wrong_value(rule, graphs.ranks, "give it more nodes, or other jobs a smaller share=")
             left -= asked
             if left < 0:
                 raise wrong_value("background jobs must have nodes that are left free", f"{-left} too many")

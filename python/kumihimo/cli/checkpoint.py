@@ -127,6 +127,9 @@ def prediction(path: Path) -> dict:
 
 
 def nodes_of(predicted: dict) -> Optional[int]:
+    """Of a replay they are a member, of `simulate` they follow from others."""
+    if "nodes" in predicted:
+        return predicted["nodes"]
     if predicted.get("node_sizes"):
         return len(predicted["node_sizes"])
     each = predicted.get("ranks_per_node")
@@ -155,6 +158,9 @@ def intervals_of(case: model.Case, text: str) -> dict[str, float]:
     asked = best if text == AUTO else parse_duration(text, "--interval")
     if asked < TINIEST * case.work:
         raise wrong_value(f"--interval must be at least {TINIEST:g} of the work", f"'{text}'")
+    if asked > case.work * (1 + TINIEST):
+        rule = f"--interval must be at most the work, {duration_text(case.work)}"
+        raise wrong_value(rule, f"'{text}'", "leave it out for the best one")
     named = {
         "asked": asked,
         "best": best,

@@ -175,6 +175,7 @@ def as_object(prediction: Prediction, changes: list[Change], name: str) -> dict:
         "machine": question.model.machine,
         **question.model.about(times),
         "ranks": question.ranks,
+        **({} if question.model.job is None else {"nodes": question.model.job.slots.nodes}),
         **origin,
         "seconds": times.total,
         "last_rank": times.last_rank,

@@ -18,6 +18,7 @@ class Model(Protocol):
     name: str  # as --model has it
     title: str
     machine: str  # what to call it
+    job: _machine.Job | None  # None: no machine is described
 
     @property
     def rates(self) -> _goal.WorkRates: ...

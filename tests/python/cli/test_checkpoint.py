@@ -81,6 +81,15 @@ def test_the_work_of_a_prediction(kumihimo, tmp_path):
     assert result(kumihimo, *words, "--nodes", "4")["nodes"] == 4
 
 
+def test_the_work_of_a_replay(kumihimo, tmp_path):
+    text = "num_ranks 8\n" + "".join(f"rank {rank} {{\ncalc 1000000\n}}\n" for rank in range(8))
+    (tmp_path / "eight.goal").write_text(text)
+    replayed = kumihimo("replay", "goal:eight.goal", "-m", "fugaku", "--ranks-per-node", "2", "--json")
+    (tmp_path / "replay.json").write_text(replayed.out)
+    of = result(kumihimo, "checkpoint", "replay.json", "--times", "1000000", "--node-mtbf", "1y", "--checkpoint", "10s")
+    assert of["work_seconds"] == pytest.approx(1000) and of["nodes"] == 4
+
+
 def test_a_program_that_never_ends(kumihimo):
     words = ("checkpoint", "30d", "--nodes", "1000000", "--node-mtbf", "30d", "--checkpoint", "1h")
     of = result(kumihimo, *words)
@@ -123,6 +132,7 @@ def test_the_page_in_a_browser(kumihimo, browser, tmp_path, width, dark):
         ((*K[:6], "--checkpoint-bytes", "1", "--storage-bandwidth", "1GB/h"), "--storage-bandwidth must be a rate"),
         ((*K[:6], "--checkpoint-bytes", "1", "--storage-bandwidth", "fast"), "--storage-bandwidth must be a rate"),
         ((*K, "--interval", "often"), "--interval must be a time such as"),
+        ((*K, "--interval", "25h"), "--interval must be at most the work, 24 h (got '25h')"),
         ((*K, "--interval", "1ns"), "--interval must be at least 1e-09 of the work"),
         ((*K, "--simulate", "1"), "--simulate must be at least 2 runs"),
         ((*K, "--simulate", "100000000"), "--simulate must draw at most 10000000 failures"),
@@ -133,7 +143,7 @@ def test_the_page_in_a_browser(kumihimo, browser, tmp_path, width, dark):
         (("checkpoint", "gone.json", *K[2:]), "gone.json"),
         (
             ("checkpoint", "24h", "--nodes", "1", "--node-mtbf", "1ns", "--checkpoint", "1s"),
-            "--node-mtbf must be longer",
+            "--node-mtbf must be so long",
         ),
     ],
 )
