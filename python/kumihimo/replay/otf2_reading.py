@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import os
 import struct
+import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -46,7 +49,7 @@ def read(path: Path) -> Trace:
     reader, event_reader = (importlib.import_module(f"otf2.{name}") for name in ("reader", "event_reader"))
     errors = (otf2.error.Error, importlib.import_module("_otf2").Error, *CONTRADICTIONS)
     try:
-        with reader.open(str(anchor)) as trace:
+        with without_stderr(), reader.open(str(anchor)) as trace:
             reading = Reading(otf2, trace.definitions)
             trace._event_reader = reading.callbacks(event_reader.BufferedEventReader)(trace, AT_ONCE)
             for _ in trace.events:
@@ -55,8 +58,22 @@ def read(path: Path) -> Trace:
                 raise reading.broken
     except errors as error:
         reason = str(error) if not isinstance(error, CONTRADICTIONS) else f"it contradicts itself ({error!r})"
-        raise failed(f"OTF2 could not read {anchor}", reason, AGAIN) from None
+        raise failed(f"OTF2 could not read {anchor}", reason, f"{AGAIN}, or copy the whole folder") from None
     return reading.trace()
+
+
+@contextlib.contextmanager
+def without_stderr() -> Iterator[None]:
+    """The library writes of each error from which lines of its sources it comes."""
+    sys.stderr.flush()
+    kept, null = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 2)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+        os.close(null)
 
 
 def anchor_of(path: Path) -> Path:

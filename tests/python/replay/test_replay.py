@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
@@ -228,6 +229,16 @@ def test_wrong_traces_name_the_rank_and_the_call(traced: Callable, replay: Calla
 def test_ranks_that_lack_a_collective_are_named(traced: Callable, replay: Callable) -> None:
     told = replay(traced([Rank().allreduce(), Rank()]), *LETTERS)
     assert "rank 1 lacks the allreduce that is number 0 of communicator 0: its trace ends before" in told
+
+
+def test_a_part_of_a_trace_is_one_sentence(traced: Callable, kumihimo: Callable, tmp_path: Path) -> None:
+    """OTF2 itself writes a line for each function on its way."""
+    trace = traced([Rank().compute(5).send(1), Rank().receive(0)])
+    (tmp_path / "alone").mkdir()
+    shutil.copy(next(Path(trace).rglob("traces.otf2")), tmp_path / "alone")
+    ended = kumihimo("replay", str(tmp_path / "alone" / "traces.otf2"), *LETTERS)
+    assert ended.code == 1 and "or copy the whole folder" in ended.err
+    assert len(ended.err.splitlines()) == 1 and ended.err.startswith("kumihimo: OTF2 could not read"), ended.err
 
 
 def test_a_trace_that_contradicts_itself_is_one_sentence(
