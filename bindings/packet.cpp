@@ -103,6 +103,13 @@ NB_MODULE(_packet, m) {
       .def_ro("links_over_time", &packet::Options::links_over_time)
       .def_ro("seed", &packet::Options::seed)
       .def(
+          "with_seed",
+          [](packet::Options of, std::uint64_t seed) {
+            of.seed = seed;
+            return of;
+          },
+          "seed"_a, "The same with another seed.")
+      .def(
           "with_deaths",
           [](packet::Options options, const std::vector<std::pair<std::int32_t, packet::Time>>& deaths) {
             options.deaths.clear();

@@ -6,7 +6,7 @@ import json
 import time
 from dataclasses import dataclass, field
 
-from kumihimo import _goal, _machine, _packet, _simulate, faults, over_time, programs, simulation
+from kumihimo import _goal, _machine, _packet, _placement, _simulate, faults, over_time, programs, simulation
 from kumihimo.errors import wrong_value
 
 ROUTINGS = ("dimension_order", "adaptive")
@@ -27,43 +27,48 @@ def options(
     return _packet.Options(adaptive=routing == "adaptive", seed=seed, **numbers)
 
 
-def with_seed(of: _packet.Options, seed: int) -> _packet.Options:
-    numbers = {name: getattr(of, name) for name in ("packet_bytes", "header_bytes", "buffer_packets")}
-    return _packet.Options(adaptive=of.routing == "adaptive", seed=seed, **numbers)
+@dataclass
+class Setting:
+    """Where programs run and what is asked of them: what all predictions of a command share."""
 
+    job: _machine.Job
+    placement: _placement.Placement | None
+    options: _packet.Options
+    links: bool = False  # whether the result has the bytes of each
+    dying: faults.Dying | None = None
+    maps: list[over_time.Map] = field(
+        default_factory=list
+    )  # of the predictions, if the options ask for links over time
 
-def run(
-    sets: object,
-    job: _machine.Job,
-    placed: object,
-    asked: _packet.Options,
-    links: bool,
-    *rest: object,
-    maps: list,
-    dying: faults.Dying | None = None,
-) -> dict:
-    """The members of a result that the model gives; all but `faults` are of the run without them. To `maps` is added
-    that of links over time, if it was asked for."""
-    found = _packet.simulate(sets, job, placed, asked, *rest)
-    if asked.links_over_time:
-        maps.append(over_time.of_links(job.machine, found.link_utilisation, found.bin_seconds))
-    of_faults = {}
-    if dying is not None:
-        times = dying.times(sets.ranks, found.seconds)
-        dead = _packet.simulate(sets, job, placed, asked.with_deaths(times), *rest)
-        of_faults = {"faults": faults.about(dead.aftermath, dying, times)}
-    return {
-        "model": "packet",
-        "seconds": found.seconds,
-        "last_rank": found.last_rank,
-        "operations": found.operations,
-        "messages": found.messages,
-        **traffic(found, asked),
-        **({"link_bytes": list(found.link_bytes)} if links else {}),
-        "limiting": "",
-        "accuracy": "",
-        **of_faults,
-    }
+    def run(self, sets: object, *rest: object) -> dict:
+        """The members of a result that the model gives; all but `faults` are of the run without them."""
+        found = _packet.simulate(sets, self.job, self.placement, self.options, *rest)
+        if self.options.links_over_time:
+            self.maps.append(over_time.of_links(self.job.machine, found.link_utilisation, found.bin_seconds))
+        of_faults = {}
+        if self.dying is not None:
+            times = self.dying.times(sets.ranks, found.seconds)
+            dead = _packet.simulate(sets, self.job, self.placement, self.options.with_deaths(times), *rest)
+            of_faults = {"faults": faults.about(dead.aftermath, self.dying, times)}
+        return {
+            "model": "packet",
+            "seconds": found.seconds,
+            "last_rank": found.last_rank,
+            "operations": found.operations,
+            "messages": found.messages,
+            **traffic(found, self.options),
+            **({"link_bytes": list(found.link_bytes)} if self.links else {}),
+            "limiting": "",
+            "accuracy": "",
+            **of_faults,
+        }
+
+    def of_programs(self, those: programs.Programs) -> dict:
+        with programs.unchanged(those.sets):
+            return {**those.result(), **self.run(those.sets)}
+
+    def of_goal(self, name: str, graphs: _goal.Graphs) -> dict:
+        return {"programs": name, "ranks": graphs.ranks, **self.run(graphs)}
 
 
 def traffic(found: _packet.Outcome, asked: _packet.Options) -> dict:
@@ -88,42 +93,15 @@ class Asked(simulation.Asked):
     """A collective in this model."""
 
     packets: _packet.Options = field(default_factory=_packet.Options)
-    maps: list[over_time.Map] = field(default_factory=list)  # of the cases, if they were asked for
     dying: faults.Dying | None = None
+    maps: list[over_time.Map] = field(default_factory=list)  # of the cases, if they were asked for
 
     def predict(self, case: simulation.Case) -> dict:
         collective, _, schedule = simulation.built(self, case)
         bounds = json.loads(_simulate.simulate_bound(collective, self.job, self.placement, not self.simd).to_json())
+        setting = Setting(self.job, self.placement, self.packets, self.links, self.dying, self.maps)
         started = time.perf_counter()
-        given = {"maps": self.maps, "dying": self.dying}
-        members = run(schedule, self.job, self.placement, self.packets, self.links, not self.simd, **given)
+        members = setting.run(schedule, not self.simd)
         wall = time.perf_counter() - started
         members |= {"bound_seconds": bounds["bound_seconds"], "bounds": bounds["bounds"], "wall_seconds": wall}
         return simulation.result_of(self, case, collective, schedule, members)
-
-
-def predict_programs(
-    those: programs.Programs,
-    job: _machine.Job,
-    placed: object,
-    asked: _packet.Options,
-    links: bool,
-    maps: list,
-    dying: faults.Dying | None = None,
-) -> dict:
-    with programs.unchanged(those.sets):
-        return {**those.result(), **run(those.sets, job, placed, asked, links, maps=maps, dying=dying)}
-
-
-def predict_goal(
-    name: str,
-    graphs: _goal.Graphs,
-    job: _machine.Job,
-    placed: object,
-    asked: _packet.Options,
-    links: bool,
-    maps: list,
-    dying: faults.Dying | None = None,
-) -> dict:
-    ran = run(graphs, job, placed, asked, links, maps=maps, dying=dying)
-    return {"programs": name, "ranks": graphs.ranks, **ran}

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from kumihimo import _measure, _packet, launcher_environment, mpi, packet
+from kumihimo import _measure, _packet, launcher_environment, mpi
 from kumihimo.background import allocation
 from kumihimo.background.allocation import Allocator
 
@@ -41,7 +41,7 @@ class Study:
     def repeat(self, spread: str, seed: int, simulate: Callable[..., _packet.Outcome]) -> dict:
         """simulate(placed, options, background): the job watched."""
         placed, others = self.allocator.made(spread, seed)
-        options = packet.with_seed(self.packets, seed)
+        options = self.packets.with_seed(seed)
         quiet = simulate(placed, options, _packet.Background())
         found = simulate(placed, options, allocation.background_of(others, seed, self.warm_up))
         return {

@@ -126,7 +126,8 @@ def command(
 
         of_packets = routing if routing in packet.ROUTINGS else None
         routing = None if of_packets else routing
-        packets = packet.options(of_packets, packet_bytes, buffer_packets, packet_seed, page is not None)
+        of_links = page is not None and not background  # that page shows the times of repeats
+        packets = packet.options(of_packets, packet_bytes, buffer_packets, packet_seed, of_links)
     else:
         options.refuse_beside(f"--model {model}", *PACKET)
     if model != "loggp":
@@ -174,8 +175,11 @@ def command(
         options.refuse_beside("a GOAL file", *simulate_loggp.NOT_OF_ANY_GOAL, *BESIDE, *(parameters or {}))
         job = simulation.on(machines.load(machine), asked_ranks, part, hosts)
         placed_by = simulation.placed(job, wanted, hosts, ranks)
+        shown = Shown(links, as_json, page)
         dying = faults.dying(dies or [], job, placed_by)
-        simulate_goal(collective, job, placed_by, packets, Shown(links, as_json, page), dying)
+        on = packet.Setting(job, placed_by and placed_by.placement, packets, links, dying, shown.maps)
+        result = progress.run_interruptible(lambda: on.of_goal(collective, simulate_loggp.read_goal(collective, job)))
+        print_programs(result, job, model, shown)
         return
     if arguments.names_programs(collective):
         from kumihimo import programs
@@ -194,8 +198,15 @@ def command(
             )
             simulate_loggp.simulate_programs(named.on(space), job, placed_by, asked_ranks, of_model)
         else:
-            dying = faults.dying(dies or [], job, placed_by)
-            simulate_programs(named, job, placed_by, model, packets, Shown(links, as_json, page), dying)
+            shown = Shown(links, as_json, page)
+            if model == "packet":
+                dying = faults.dying(dies or [], job, placed_by)
+                those = named.on(simulation.space_of(job, placed_by))
+                on = packet.Setting(job, placed_by and placed_by.placement, packets, links, dying, shown.maps)
+                result = progress.run_interruptible(lambda: on.of_programs(those))
+                print_programs(result, job, model, shown)
+            else:
+                simulate_programs(named, job, placed_by, model, shown)
         return
     options.refuse_beside_collective(collective)
     for name, value in (("--links", links), ("--every-round", every_round)):
@@ -261,11 +272,9 @@ def simulate_programs(
     job: _machine.Job,
     placed: simulation.Placed | None,
     model: str,
-    packets: object,
     shown: Shown,
-    dying: faults.Dying | None = None,
 ) -> None:
-    """A prediction of programs that are no collective."""
+    """A prediction of programs that are no collective, by flow or exact."""
     from kumihimo import programs
 
     if model not in FOLLOWING_MESSAGES:
@@ -273,35 +282,8 @@ def simulate_programs(
         raise wrong_value(rule, f"'{model}'")
     those = named.on(simulation.space_of(job, placed))
     placement = placed and placed.placement
-    if model == "packet":
-        from kumihimo import packet
-
-        ask = (those, job, placement, packets, shown.links, shown.maps, dying)
-        result = progress.run_interruptible(lambda: packet.predict_programs(*ask))
-    else:
-        result = progress.run_interruptible(lambda: programs.predicted(those, job, placement, model, shown.links))
+    result = progress.run_interruptible(lambda: programs.predicted(those, job, placement, model, shown.links))
     print_programs(result, job, model, shown)
-
-
-def simulate_goal(
-    name: str,
-    job: _machine.Job,
-    placed: simulation.Placed | None,
-    packets: object,
-    shown: Shown,
-    dying: faults.Dying | None,
-) -> None:
-    """A prediction of a GOAL file, packet by packet."""
-    from kumihimo import packet
-    from kumihimo.cli import simulate_loggp
-
-    placement = placed and placed.placement
-
-    def work() -> dict:
-        graphs = simulate_loggp.read_goal(name, job)
-        return packet.predict_goal(name, graphs, job, placement, packets, shown.links, shown.maps, dying)
-
-    print_programs(progress.run_interruptible(work), job, "packet", shown)
 
 
 def print_programs(result: dict, job: _machine.Job, model: str, shown: Shown) -> None:
