@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import signal
 import subprocess
 import sys
@@ -21,6 +22,16 @@ settings.load_profile("here")
 for number, action in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, action)
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """report/browser.py: opens pages in a real browser."""
+    spec = importlib.util.spec_from_file_location("browser", Path(__file__).parent / "report" / "browser.py")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[spec.name] = module  # where dataclasses look for their module
+    spec.loader.exec_module(module)
+    return module
 
 
 @dataclass

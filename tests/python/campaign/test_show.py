@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import math
 import sqlite3
-import sys
 from pathlib import Path
 
 import pytest
@@ -45,15 +43,6 @@ high = "p90 * 1e-6"
 [measured.names.algorithm]
 "BINOMIAL" = "binomial"
 """
-spec = importlib.util.spec_from_file_location("browser", Path(__file__).parents[1] / "report" / "browser.py")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["browser"] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def rows(path: Path) -> list[dict]:

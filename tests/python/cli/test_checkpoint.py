@@ -2,24 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import math
-import sys
-from pathlib import Path
 
 import pytest
 
 K = ("checkpoint", "24h", "--nodes", "9216", "--node-mtbf", "5y", "--checkpoint", "100s")
-spec = importlib.util.spec_from_file_location("browser", Path(__file__).parents[1] / "report" / "browser.py")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["browser"] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def result(kumihimo, *words: str) -> dict:

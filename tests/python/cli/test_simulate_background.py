@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import signal
 import subprocess
@@ -13,7 +12,6 @@ from pathlib import Path
 import pytest
 from small_machine import MACHINE
 
-spec = importlib.util.spec_from_file_location("browser", Path(__file__).parents[1] / "report" / "browser.py")
 RING = "num_ranks 2\nrank 0 {\nsend 64000b to 1\n}\nrank 1 {\nrecv 64000b from 0\n}\n"
 
 
@@ -157,12 +155,9 @@ def test_ctrl_c_ends_the_repeats_at_once(words, tmp_path):
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (420, True)])
-def test_a_page_in_a_browser(kumihimo, words, tmp_path, width, dark):
+def test_a_page_in_a_browser(kumihimo, browser, words, tmp_path, width, dark):
     ended = kumihimo(*words, *UNIFORM, "--spread", "both", "--repeats", "9", "--page", "page.html")
     assert ended.code == 0, ended.err
-    browser = importlib.util.module_from_spec(spec)
-    sys.modules["browser"] = browser
-    spec.loader.exec_module(browser)
     look = """
       const points = document.querySelectorAll('svg.chart circle');
       points[0].dispatchEvent(new Event('pointerenter'));

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
 from kumihimo import over_time
-
-spec = importlib.util.spec_from_file_location("browser", Path(__file__).parents[1] / "report" / "browser.py")
 
 PACKETS = (
     "simulate",
@@ -29,14 +25,6 @@ PACKETS = (
 )
 NOISE = ("simulate", "barrier", "--model", "loggp", "-p", "64", "-a", "dissemination")
 LETTERS = ("--loggops", "L=2500,o=1500,g=1000,G=6,O=0,S=65535", "--noise", "periodic:10us/100us")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["browser"] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 class Machine:

@@ -2,26 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
-from pathlib import Path
-
 import pytest
 
 from kumihimo import _placement, _topology
 from kumihimo.cli.place import simulation
 from kumihimo.place import page, request
-
-spec = importlib.util.spec_from_file_location("browser", Path(__file__).parents[1] / "report" / "browser.py")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    import sys
-
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["browser"] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def test_cables_carry_what_their_busier_direction_carries():

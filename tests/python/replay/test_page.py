@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from .test_replay import LETTERS, ring
-
-spec = importlib.util.spec_from_file_location("browser", Path(__file__).parents[1] / "report" / "browser.py")
-
-
-@pytest.fixture(scope="module")
-def browser():
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["browser"] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (420, True)])

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
-from pathlib import Path
-
 import pytest
 
 from kumihimo import experiment, mpi
@@ -41,12 +37,3 @@ def half(simulated: dict) -> Material:
 @pytest.fixture
 def whole(simulated: dict, measured: dict) -> Material:
     return Material(measured, simulated)
-
-
-@pytest.fixture(scope="session")
-def browser():
-    spec = importlib.util.spec_from_file_location("browser", Path(__file__).with_name("browser.py"))
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # where dataclasses look for their module
-    spec.loader.exec_module(module)
-    return module
