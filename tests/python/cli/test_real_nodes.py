@@ -120,6 +120,7 @@ def test_a_node_that_does_not_see_the_task_is_told_of(nodes, kumihimo, tmp_path,
     assert ended.err.endswith("; set TMPDIR to a folder that all nodes share\n")
 
 
+@pytest.mark.long  # it spends its budget
 def test_what_tune_finds_on_nodes_run_takes_on_the_like(nodes, kumihimo, tmp_path):
     asked = ("tune", *ASKED, "--ranks", "2,4", "--bytes", "8192", "--budget", "100s", "--json")
     found = found_by(kumihimo(*asked, timeout_seconds=200))

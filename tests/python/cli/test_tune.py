@@ -67,7 +67,7 @@ def test_a_signal_keeps_what_was_found_and_says_so(tmp_path, home):
     """One run ends by SIGTERM, the next by SIGINT, and the last goes on from there."""
     output = tmp_path / "wisdom.json"
     state = Path(f"{output}.state")
-    command = [COMMAND, "tune", "allreduce", *SHORT, "-o", str(output), "--budget", "200s"]
+    command = [COMMAND, "tune", "allreduce", "--ranks", "2", "--bytes", "8", "-o", str(output), "--budget", "200s"]
 
     def known() -> str:
         return state.read_text(encoding="utf-8") if state.exists() else ""
