@@ -44,6 +44,12 @@ void bind_noise(nb::module_& m) {
           "text"_a, "file"_a, "A trace: lines of start and length of detours in nanoseconds.")
       .def_rw("cosched", &NoiseModel::cosched)
       .def_rw("every", &NoiseModel::every)
+      .def(
+          "add_ranks",
+          [](NoiseModel& self, std::int32_t first, std::int32_t last) {
+            self.ranks.push_back({first, last});
+          },
+          "first"_a, "last"_a, "Only ranks that were added have noise.")
       .def_rw("seed", &NoiseModel::seed);
 }
 

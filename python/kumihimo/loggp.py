@@ -77,6 +77,12 @@ def noise(text: str) -> _loggp.Noise:
         name, equals, number = word.partition("=")
         if word == "cosched":
             model.cosched = True
+        elif name == "ranks" and re.fullmatch(r"[0-9]{1,9}(-[0-9]{1,9})?(\+[0-9]{1,9}(-[0-9]{1,9})?)*", number):
+            for part in number.split("+"):
+                first, _, last = part.partition("-")
+                if int(last or first) < int(first):
+                    raise wrong_value("ranks of --noise must be from a first to a last one", f"'{part}'")
+                model.add_ranks(int(first), int(last or first))
         elif (
             equals
             and name in ("every", "seed")
@@ -85,7 +91,7 @@ def noise(text: str) -> _loggp.Noise:
         ):
             setattr(model, name, int(number))
         else:
-            raise wrong_value("--noise takes cosched, every=N (1 or more) and seed=N", f"'{word}'")
+            raise wrong_value("--noise takes cosched, every=N (1 or more), ranks=0-7+16 and seed=N", f"'{word}'")
     return model
 
 

@@ -25,6 +25,10 @@ Time length_of(const std::vector<Detour>& detours) {
 Status check(const NoiseModel& model) {
   if (model.interval == 0) return wrong_value("the time between detours must be above 0", 0);
   if (model.every < 1) return wrong_value("noise must be on every rank, or every n-th", model.every);
+  for (const NoiseModel::Ranks& of : model.ranks)
+    if (of.first < 0 || of.last < of.first)
+      return wrong_value("ranks with noise must be from a first to a last one",
+                         fmt::format("{}-{}", of.first, of.last));
   Time end = 0;
   for (const Detour& each : model.detours) {
     if (each.start < end) return wrong_value("each detour must begin after the end of the one before");
@@ -68,6 +72,11 @@ Result<NoiseModel> parse_noise_trace(std::string_view text, std::string_view fil
 }
 
 Noise::Noise(NoiseModel model, std::int32_t ranks) : model_(std::move(model)) {
+  if (model_.every > 1 || !model_.ranks.empty()) quiet_.assign(static_cast<std::size_t>(ranks), 1);
+  if (model_.ranks.empty()) model_.ranks = {{0, ranks - 1}};
+  for (const NoiseModel::Ranks& of : model_.ranks)
+    for (std::int32_t rank = of.first; rank <= std::min(of.last, ranks - 1) && !quiet_.empty(); ++rank)
+      if (rank % model_.every == 0) quiet_[static_cast<std::size_t>(rank)] = 0;
   if (model_.kind == NoiseModel::Kind::periodic) model_.detours = {{0, model_.length}};
   if (model_.kind != NoiseModel::Kind::exponential) return;
   drawn_.resize(static_cast<std::size_t>(ranks));
@@ -75,7 +84,7 @@ Noise::Noise(NoiseModel model, std::int32_t ranks) : model_(std::move(model)) {
 }
 
 Time Noise::lost(std::int32_t rank, Time start, Time work) {
-  if (rank % model_.every != 0) return 0;
+  if (is_quiet(rank)) return 0;
   return model_.kind == NoiseModel::Kind::exponential ? lost_to_drawn(rank, start, work)
                                                       : lost_to_trace(rank, start, work);
 }

@@ -27,6 +27,10 @@ struct NoiseModel {
   bool cosched = false;        // all ranks have their detours at the same times; otherwise each begins at another phase
   std::int32_t every = 1;      // only ranks 0, every, 2 every ... have noise
   std::uint64_t seed = 1;
+  struct Ranks {
+    std::int32_t first = 0, last = 0;
+  };
+  std::vector<Ranks> ranks = {}; // only these, of those that `every` leaves; none: all
 };
 
 // Errors: an interval of 0; detours longer than nine tenths of the time; a trace out of order.
@@ -52,7 +56,10 @@ class Noise {
   Time lost_to_drawn(std::int32_t rank, Time start, Time work);
   void draw(std::int32_t rank, Drawn& drawn) const;
 
+  bool is_quiet(std::int32_t rank) const { return !quiet_.empty() && quiet_[static_cast<std::size_t>(rank)] != 0; }
+
   NoiseModel model_;
+  std::vector<char> quiet_;  // by rank; empty: none is
   std::vector<Drawn> drawn_; // by rank, where the model draws
 };
 

@@ -284,6 +284,16 @@ TEST(Noise, TakesItsShareInTheLongRun) {
   }
 }
 
+TEST(Noise, IsOnTheRanksNamedAlone) {
+  NoiseModel model;
+  model.interval = 1'000'000, model.length = 100'000, model.every = 2, model.ranks = {{1, 4}, {7, 100}};
+  Noise noise(model, 10);
+  for (std::int32_t rank = 0; rank < 10; ++rank)
+    EXPECT_EQ(noise.lost(rank, 0, 5'000'000) > 0, rank == 2 || rank == 4 || rank == 8) << rank;
+  model.ranks = {{3, 2}};
+  EXPECT_FALSE(check(model));
+}
+
 TEST(Noise, WrongOnesAreRefused) {
   EXPECT_FALSE(check({NoiseModel::Kind::periodic, 0, 0, {}, false, 1, 1}));
   EXPECT_FALSE(check({NoiseModel::Kind::periodic, 100, 95, {}, false, 1, 1}));

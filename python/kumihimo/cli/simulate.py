@@ -64,7 +64,7 @@ def command(
     noise: option(
         "--noise NOISE",
         "Noise of the operating system: periodic:10us/1ms (length/interval), exponential:10us/1ms or trace:FILE; then "
-        ",cosched (at the same times on all ranks) ,every=4 (ranks 0, 4, 8 ...) ,seed=7.",
+        ",cosched (at the same times on all ranks) ,every=4 (ranks 0, 4, 8 ...) ,ranks=0-7+16 (only these) ,seed=7.",
         group=OF_LOGGP,
     ) = None,
     by_rank: option("--by-rank", "Show the ranks that end last; with --json all ranks.", group=OF_LOGGP) = False,

@@ -144,6 +144,8 @@ def test_noise_slows_a_barrier(kumihimo):
     assert other["seconds"] != of["seconds"]
     # At the same times everywhere, a detour delays all ranks at once: at most one in 55 us.
     assert result(kumihimo(*BARRIER, "periodic:100us/1ms,cosched"))["seconds"] < of["seconds"]
+    one = result(kumihimo(*BARRIER, "periodic:20us/40us,ranks=3+70-71", "--by-rank"))
+    assert {rank for rank, of in enumerate(one["by_rank"]) if of["noise_seconds"] > 0} == {3, 70, 71}
     shown = kumihimo(*BARRIER[:-2], "--noise", "exponential:100us/1ms,every=4")
     assert "noise exponential:100us/1ms,every=4" in shown.out and "slowdown" in shown.out
 
@@ -185,6 +187,7 @@ def test_a_timeline(kumihimo, tmp_path):
             "--noise must be periodic:LENGTH/INTERVAL",
         ),
         (f"simulate barrier -p 4 --model loggp --loggops {USUAL} --noise periodic:1us/1ms,every=0", "(got 'every=0')"),
+        (f"simulate barrier -p 4 --model loggp --loggops {USUAL} --noise periodic:1us/1ms,ranks=3-1", "(got '3-1')"),
         (f"simulate barrier -p 4 --model loggp --loggops {USUAL} --noise periodic:1h/1ms", "(got '1h')"),
         (
             f"simulate barrier -p 4 --model loggp --loggops {USUAL} --noise periodic:1ms/1ms",
