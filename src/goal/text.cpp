@@ -27,7 +27,9 @@ class TextReader {
   }
 
  private:
-  std::string place() const { return fmt::format("{}:{}", file_, line_number_); }
+  std::string place() const { // an empty file has no line
+    return line_number_ == 0 ? std::string(file_) : fmt::format("{}:{}", file_, line_number_);
+  }
 
   bool next_line() {
     if (rest_.empty()) return false;

@@ -69,7 +69,7 @@ TEST(Text, RanksThatDoTheSameShareAGraph) {
 }
 
 TEST(Text, ErrorsNameTheLine) {
-  EXPECT_EQ(error_of(""), "a.goal:0: num_ranks is missing; write it in the first line: num_ranks 2");
+  EXPECT_EQ(error_of(""), "a.goal: num_ranks is missing; write it in the first line: num_ranks 2");
   EXPECT_EQ(error_of("num_ranks 0\n"), "a.goal:1: num_ranks must be 1 or more (got 0)");
   EXPECT_EQ(error_of("num_ranks 2\nrank 2 {\n}\n"), "a.goal:2: the rank must be a whole number from 0 to 1 (got '2')");
   EXPECT_EQ(error_of("num_ranks 2\nrank 0 {\nsend 8b to 1 tag x\n}\n"),

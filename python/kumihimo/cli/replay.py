@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from kumihimo import quantities
 from kumihimo.cli import options, output, progress, simulate_faults
 from kumihimo.cli.options import argument, option
-from kumihimo.errors import wrong_value
+from kumihimo.errors import missing, wrong_value
 
 if TYPE_CHECKING:
     from kumihimo import _replay
@@ -127,6 +127,8 @@ def command(
 
 
 def trace_of(name: str) -> Trace:
+    if not name:
+        raise missing("the trace", "name a folder of kumihimo record --trace")
     if name.startswith(GOAL):
         from kumihimo.replay import goal_reading
 
@@ -216,6 +218,8 @@ def lines(result: dict, prediction: Prediction) -> list[str]:
     if "grid" in result:
         both = ["x".join(map(str, result[key])) for key in ("grid", "recorded_grid")]
         origin += f", grid {both[1]} extrapolated to {both[0]}, {result['scaling']} scaling"
+    lost = share(1 - getattr(of, loss))
+    advice = [f"The largest loss is {loss.replace('_', ' ')} ({lost}): {ADVICE[loss]}.{where}"] if total else []
     packets = []
     if "packets" in result:
         waited = f"{share(result['packets_waiting_share'])} waited for a link that another message had"
@@ -227,7 +231,7 @@ def lines(result: dict, prediction: Prediction) -> list[str]:
         f"transferring {share(1 - of.transfer)}",
         f"parallel efficiency {share(of.parallel)} = load balance {share(of.load_balance)} x serialisation "
         f"{share(of.serialisation)} x transfer {share(of.transfer)}",
-        f"The largest loss is {loss.replace('_', ' ')} ({share(1 - getattr(of, loss))}): {ADVICE[loss]}.{where}",
+        *advice,
         *packets,
     ]
 

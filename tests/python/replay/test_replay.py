@@ -289,6 +289,7 @@ def test_a_buffered_send_ends_before_it_is_received(traced: Callable, replay: Ca
 def test_no_trace_and_a_damaged_one(traced: Callable, replay: Callable, tmp_path: Path) -> None:
     assert "the trace nowhere is missing" in replay("nowhere", *LETTERS)
     assert "a trace must be a folder of kumihimo record --trace" in replay(tmp_path, *LETTERS)
+    assert replay("", *LETTERS) == "kumihimo: the trace is missing; name a folder of kumihimo record --trace\n"
     trace = traced(ring(3, steps=50))
     events = next((trace / "otf2" / "traces").glob("*.evt"))
     events.write_bytes(events.read_bytes()[:90])
