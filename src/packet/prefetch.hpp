@@ -1,0 +1,64 @@
+// The members of Network that fetch into the cache what an event will touch: on large networks each line would
+// otherwise be waited for. They change nothing.
+#pragma once
+
+#include "packet/network.hpp"
+
+namespace kumihimo::packet {
+
+template <class Routes, std::size_t words>
+void Network<Routes, words>::prefetch_queue(std::uint32_t q) const {
+  if (is_engine(q)) return __builtin_prefetch(&engines_[q - first_engine_]);
+  __builtin_prefetch(&link_of(q));
+  __builtin_prefetch(&slots_[static_cast<std::size_t>(q) * capacity_]);
+}
+
+template <class Routes, std::size_t words>
+template <EventKind kind>
+void Network<Routes, words>::prefetch_far(const Event& event) const {
+  if constexpr (kind == EventKind::done || kind == EventKind::choose)
+    if (event.output < links_.size()) __builtin_prefetch(&links_[event.output]);
+  if constexpr (kind == EventKind::delivered) __builtin_prefetch(&nodes_[event.output]);
+  if constexpr (kind != EventKind::choose) prefetch_queue(event.queue);
+}
+
+// What depends on an event's link and queue, which are at hand now: its queue's next packet asks for a link and may
+// cross it; a link that is free takes another packet.
+template <class Routes, std::size_t words>
+template <EventKind kind>
+void Network<Routes, words>::prefetch_soon(const Event& event) const {
+  const std::uint32_t q = event.queue;
+  constexpr bool leaves = kind == EventKind::done || kind == EventKind::delivered;
+  const auto behind = [&](std::uint32_t o, std::uint32_t channel) {
+    return &slots_[static_cast<std::size_t>(o << channel_bits | channel) * capacity_];
+  };
+  if constexpr (kind == EventKind::done || kind == EventKind::choose) {
+    if (event.output >= links_.size()) return;
+    const Link& link = links_[event.output];
+    const std::uint32_t local = next_turn(all_asking(link), link.turn);
+    if (local != no_queue) {
+      prefetch_queue(queue_at(link.from, local));
+      __builtin_prefetch(behind(event.output, Routes::adaptive ? channels - 1 : has(link.asking[channels - 1], local)));
+    }
+  }
+  if constexpr (kind == EventKind::choose) return;
+  if (is_engine(q)) {
+    const Engine& sender = engines_[q - first_engine_];
+    if (sender.message != nothing) __builtin_prefetch(&flows_[sender.message]);
+    return __builtin_prefetch(&nodes_[static_cast<std::size_t>(sender.vertex)]);
+  }
+  const Channel& channel = channel_of(q);
+  if constexpr (kind == EventKind::delivered) __builtin_prefetch(&flows_[slot(q, channel.head).message]);
+  if (leaves && channel.count < 2) return;
+  const Slot& packet = slot(q, channel.head + (leaves ? 1U : 0U));
+  const std::int32_t v = link_of(q).to;
+  std::array<Hop, Routes::most_hops> hops;
+  const std::size_t count = routes_.hops(packet.route, packet.bits & axes_bits, v, hops.data());
+  if (count == 0) return __builtin_prefetch(&nodes_[static_cast<std::size_t>(v)]);
+  for (std::size_t i = 0; i < count; ++i) {
+    __builtin_prefetch(&links_[hops[i].output]);
+    __builtin_prefetch(behind(hops[i].output, Routes::adaptive ? channels - 1 : hops[i].channel));
+  }
+}
+
+} // namespace kumihimo::packet
