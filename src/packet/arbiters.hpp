@@ -85,6 +85,7 @@ void Network<Routes, words>::choose_link(std::uint32_t o) {
     if (!any(link.asking[c]) || !has_room(o, c)) continue;
     room |= 1U << c;
     for (std::size_t word = 0; word < words; ++word) fit[word] |= link.asking[c][word];
+    if (Routes::adaptive && c == channels - 1) break; // it serves all
   }
   const std::uint32_t local = next_turn(fit, link.turn);
   if (local == no_queue) return;

@@ -89,7 +89,7 @@ class Events {
   }
 
  private:
-  static constexpr std::size_t far_ahead = 16, soon_ahead = 8;
+  static constexpr std::size_t far_ahead = 16, soon_ahead = 9, next_ahead = 4;
   struct Lane {
     Time delay = 0;
     EventKind kind = EventKind::done;
@@ -121,6 +121,8 @@ class Events {
           by.template prefetch_far<kind>(from.ring[(from.head + far_ahead) & from.mask]);
         if (from.head + soon_ahead < from.tail)
           by.template prefetch_soon<kind>(from.ring[(from.head + soon_ahead) & from.mask]);
+        if (from.head + next_ahead < from.tail)
+          by.template prefetch_next<kind>(from.ring[(from.head + next_ahead) & from.mask]);
       }
       by.template happen<kind>(event);
       ++count;

@@ -74,6 +74,8 @@ class Network {
   void prefetch_far(const Event& event) const;
   template <EventKind kind>
   void prefetch_soon(const Event& event) const;
+  template <EventKind kind>
+  void prefetch_next(const Event& event) const;
   void prefetch_queue(std::uint32_t q) const;
 
   void leave_link(std::uint32_t q, bool delivered);

@@ -1,5 +1,5 @@
 // The members of Network that fetch into the cache what an event will touch: on large networks each line would
-// otherwise be waited for. They change nothing.
+// otherwise be waited for. They change nothing, so that GCC drops calls of them, unless they are always inline.
 #pragma once
 
 #include "packet/network.hpp"
@@ -7,7 +7,7 @@
 namespace kumihimo::packet {
 
 template <class Routes, std::size_t words>
-void Network<Routes, words>::prefetch_queue(std::uint32_t q) const {
+[[gnu::always_inline]] inline void Network<Routes, words>::prefetch_queue(std::uint32_t q) const {
   if (is_engine(q)) return __builtin_prefetch(&engines_[q - first_engine_]);
   __builtin_prefetch(&link_of(q));
   __builtin_prefetch(&slots_[static_cast<std::size_t>(q) * capacity_]);
@@ -15,7 +15,7 @@ void Network<Routes, words>::prefetch_queue(std::uint32_t q) const {
 
 template <class Routes, std::size_t words>
 template <EventKind kind>
-void Network<Routes, words>::prefetch_far(const Event& event) const {
+[[gnu::always_inline]] inline void Network<Routes, words>::prefetch_far(const Event& event) const {
   if constexpr (kind == EventKind::done || kind == EventKind::choose)
     if (event.output < links_.size()) __builtin_prefetch(&links_[event.output]);
   if constexpr (kind == EventKind::delivered) __builtin_prefetch(&nodes_[event.output]);
@@ -26,7 +26,7 @@ void Network<Routes, words>::prefetch_far(const Event& event) const {
 // cross it; a link that is free takes another packet.
 template <class Routes, std::size_t words>
 template <EventKind kind>
-void Network<Routes, words>::prefetch_soon(const Event& event) const {
+[[gnu::always_inline]] inline void Network<Routes, words>::prefetch_soon(const Event& event) const {
   const std::uint32_t q = event.queue;
   constexpr bool leaves = kind == EventKind::done || kind == EventKind::delivered;
   const auto behind = [&](std::uint32_t o, std::uint32_t channel) {
@@ -38,7 +38,8 @@ void Network<Routes, words>::prefetch_soon(const Event& event) const {
     const std::uint32_t local = next_turn(all_asking(link), link.turn);
     if (local != no_queue) {
       prefetch_queue(queue_at(link.from, local));
-      __builtin_prefetch(behind(event.output, Routes::adaptive ? channels - 1 : has(link.asking[channels - 1], local)));
+      for (std::uint32_t c = Routes::adaptive ? channels - 1 : 0; c < channels; ++c)
+        if (any(link.asking[c])) __builtin_prefetch(behind(event.output, c));
     }
   }
   if constexpr (kind == EventKind::choose) return;
@@ -59,6 +60,22 @@ void Network<Routes, words>::prefetch_soon(const Event& event) const {
     __builtin_prefetch(&links_[hops[i].output]);
     __builtin_prefetch(behind(hops[i].output, Routes::adaptive ? channels - 1 : hops[i].channel));
   }
+}
+
+// With adaptive routing the packet that a free link takes asks other links, too.
+template <class Routes, std::size_t words>
+template <EventKind kind>
+[[gnu::always_inline]] inline void Network<Routes, words>::prefetch_next(const Event& event) const {
+  if constexpr (!Routes::adaptive || kind != EventKind::done) return;
+  const Link& link = links_[event.output];
+  const std::uint32_t local = next_turn(all_asking(link), link.turn);
+  if (local == no_queue) return;
+  const std::uint32_t q = queue_at(link.from, local);
+  if (is_engine(q)) return;
+  const Slot& packet = slot(q, channel_of(q).head);
+  std::array<Hop, Routes::most_hops> hops;
+  const std::size_t count = routes_.hops(packet.route, packet.bits & axes_bits, link.from, hops.data());
+  for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(&links_[hops[i].output]);
 }
 
 } // namespace kumihimo::packet
