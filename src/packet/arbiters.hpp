@@ -55,7 +55,7 @@ void Network<Routes, words>::choose_all() {
     if (choosing_.size() > 1) {
       keys_.clear();
       for (const std::uint32_t o : choosing_) keys_.push_back(count(links_[o].asking[channels - 1]) << 32 | o);
-      std::sort(keys_.begin(), keys_.end());
+      sort_keys();
       for (const std::uint64_t key : keys_) choose_link(static_cast<std::uint32_t>(key));
     } else if (!choosing_.empty()) {
       choose_link(*choosing_.begin());

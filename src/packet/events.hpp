@@ -50,7 +50,7 @@ class Events {
       to.grow();
     to.ring[to.tail++ & to.mask] = event;
   }
-  void push(EventKind kind, const Event& event) { others_.push({event, kind}); }
+  [[gnu::noinline]] void push(EventKind kind, const Event& event) { others_.push({event, kind}); }
 
   Time next() const {
     Time least = others_.empty() ? never : others_.top().event.time;
@@ -73,6 +73,36 @@ class Events {
       case EventKind::choose: count += drain<EventKind::choose>(lane, now, by); break;
       }
     }
+    if (!others_.empty() && others_.top().event.time == now) [[unlikely]]
+      count += take_others(now, by);
+    return count;
+  }
+
+ private:
+  static constexpr std::size_t far_ahead = 16, soon_ahead = 9, next_ahead = 4;
+  struct Lane {
+    Time delay = 0;
+    EventKind kind = EventKind::done;
+    std::vector<Event> ring = std::vector<Event>(64); // a power of two
+    std::size_t mask = ring.size() - 1, head = 0, tail = 0;
+    [[gnu::noinline]] void grow() {
+      std::vector<Event> larger(2 * ring.size());
+      for (std::size_t i = head; i < tail; ++i) larger[i & (larger.size() - 1)] = ring[i & mask];
+      ring.swap(larger);
+      mask = ring.size() - 1;
+    }
+  };
+  struct Other {
+    Event event;
+    EventKind kind = EventKind::done;
+  };
+  struct Later {
+    bool operator()(const Other& a, const Other& b) const { return a.event.time > b.event.time; }
+  };
+
+  template <class By>
+  [[gnu::noinline]] std::uint64_t take_others(Time now, By& by) {
+    std::uint64_t count = 0;
     while (!others_.empty() && others_.top().event.time == now) {
       const auto [event, kind] = others_.top();
       others_.pop();
@@ -87,28 +117,6 @@ class Events {
     }
     return count;
   }
-
- private:
-  static constexpr std::size_t far_ahead = 16, soon_ahead = 9, next_ahead = 4;
-  struct Lane {
-    Time delay = 0;
-    EventKind kind = EventKind::done;
-    std::vector<Event> ring = std::vector<Event>(64); // a power of two
-    std::size_t mask = ring.size() - 1, head = 0, tail = 0;
-    void grow() {
-      std::vector<Event> larger(2 * ring.size());
-      for (std::size_t i = head; i < tail; ++i) larger[i & (larger.size() - 1)] = ring[i & mask];
-      ring.swap(larger);
-      mask = ring.size() - 1;
-    }
-  };
-  struct Other {
-    Event event;
-    EventKind kind = EventKind::done;
-  };
-  struct Later {
-    bool operator()(const Other& a, const Other& b) const { return a.event.time > b.event.time; }
-  };
 
   template <EventKind kind, class By>
   std::uint64_t drain(std::size_t lane, Time now, By& by) {

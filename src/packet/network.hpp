@@ -81,17 +81,19 @@ class Network {
   void leave_link(std::uint32_t q, bool delivered);
   void leave_engine(std::uint32_t q);
   void deliver(const Slot& packet);
-  void serve_engines();
+  [[gnu::noinline]] void serve_engines();
+  [[gnu::noinline]] void sort(std::vector<std::uint32_t>& messages);
   void start_packet(std::int32_t v, std::uint32_t q);
   void ask(std::uint32_t q);
   bool comes_late(std::uint32_t q, const Slot& packet, const Hop* hops, std::size_t count);
   void may_choose(std::uint32_t o);
   void choose_all();
+  [[gnu::noinline]] void sort_keys() { std::sort(keys_.begin(), keys_.end()); }
   void choose_link(std::uint32_t o);
   void choose_delivery(std::int32_t v);
   bool has_room(std::uint32_t o, std::uint32_t channel);
   void cross(std::uint32_t o, std::uint32_t q, std::uint32_t channel);
-  void start_delivery(std::int32_t v, std::uint32_t q);
+  [[gnu::noinline]] void start_delivery(std::int32_t v, std::uint32_t q);
   void stop_asking(std::uint32_t q, const Slot& packet, std::uint32_t o);
   void find_waiting(std::uint32_t q);
   void find_waiting(Link& link);
@@ -152,7 +154,7 @@ class Network {
     const Time stored = static_cast<Time>(slot.high) << 32 | slot.low;
     return static_cast<std::int64_t>((stored - now_) << (64 - time_bits)) <= 0;
   }
-  void refresh(Time next);
+  [[gnu::noinline]] void refresh(Time next);
 
   std::uint64_t bytes_of(const Slot& packet) const {
     return (packet.bits & is_short) == 0 ? full_ : flows_[packet.message].short_bytes;
@@ -284,7 +286,7 @@ void Network<Routes, words>::stop(Time now, std::int32_t number) {
 }
 
 template <class Routes, std::size_t words>
-void Network<Routes, words>::advance() {
+[[gnu::flatten]] void Network<Routes, words>::advance() {
   if (next_ > now_) refresh(next_);
   now_ = next_;
   for (const std::uint32_t m : delivered_) routes_.finish(flows_[m].route), flows_.give_back(m);
@@ -294,10 +296,15 @@ void Network<Routes, words>::advance() {
   for (const std::uint32_t q : fresh_) ask(q);
   choose_all();
   fresh_.clear();
-  const auto earlier = [this](std::uint32_t a, std::uint32_t b) { return flows_[a].number < flows_[b].number; };
-  if (sent_.size() > 1) std::sort(sent_.begin(), sent_.end(), earlier);
-  if (delivered_.size() > 1) std::sort(delivered_.begin(), delivered_.end(), earlier);
+  if (sent_.size() > 1) sort(sent_);
+  if (delivered_.size() > 1) sort(delivered_);
   next_ = due_.empty() ? events_.next() : now_;
+}
+
+template <class Routes, std::size_t words>
+void Network<Routes, words>::sort(std::vector<std::uint32_t>& messages) {
+  std::sort(messages.begin(), messages.end(),
+            [this](std::uint32_t a, std::uint32_t b) { return flows_[a].number < flows_[b].number; });
 }
 
 // Before the time goes on to `next`: times of slots that would be too long ago become `next`.
