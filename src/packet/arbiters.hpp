@@ -6,6 +6,20 @@
 
 namespace kumihimo::packet {
 
+// Lists that are longer have pushed what was fetched for the first of them out of the cache.
+inline constexpr std::size_t at_hand = 24;
+
+template <class Routes, std::size_t words>
+void Network<Routes, words>::ask_all() {
+  const std::size_t size = fresh_.size();
+  const bool many = prefetches_ && size > at_hand;
+  for (std::size_t i = 0; i < size; ++i) {
+    if (many && i + 16 < size) prefetch_queue(fresh_[i + 16]);
+    if (many && i + 8 < size && !is_engine(fresh_[i + 8])) prefetch_hops(fresh_[i + 8], 0);
+    ask(fresh_[i]);
+  }
+}
+
 template <class Routes, std::size_t words>
 void Network<Routes, words>::ask(std::uint32_t q) {
   Slot& packet = first_of(q);
@@ -51,25 +65,32 @@ void Network<Routes, words>::may_choose(std::uint32_t o) {
 
 template <class Routes, std::size_t words>
 void Network<Routes, words>::choose_all() {
+  const std::size_t size = choosing_.size();
+  const bool many = prefetches_ && size > at_hand;
   if constexpr (Routes::adaptive) {
-    if (choosing_.size() > 1) {
-      keys_.clear();
-      for (const std::uint32_t o : choosing_) keys_.push_back(count(links_[o].asking[channels - 1]) << 32 | o);
-      sort_keys();
-      for (const std::uint64_t key : keys_) choose_link(static_cast<std::uint32_t>(key));
-    } else if (!choosing_.empty()) {
-      choose_link(*choosing_.begin());
+    keys_.clear();
+    for (std::size_t i = 0; i < size; ++i) {
+      if (many && i + 8 < size) __builtin_prefetch(&links_[choosing_[i + 8]]);
+      keys_.push_back(count(links_[choosing_[i]].asking[channels - 1]) << 32 | choosing_[i]);
     }
-  } else {
-    for (const std::uint32_t o : choosing_) choose_link(o);
+    if (size > 1) sort_keys();
+  }
+  for (std::size_t i = 0; i < size; ++i) {
+    if (many) prefetch_choices(i, size);
+    choose_link(choice(i));
   }
   choosing_.clear();
   for (const std::int32_t v : choosing_nodes_) choose_delivery(v);
   choosing_nodes_.clear();
   if constexpr (Routes::adaptive) {
-    for (const std::uint32_t q : fresh_)
-      if (is_asking(q)) find_waiting(q);
-    for (const std::uint32_t o : granted_) find_waiting(links_[o]);
+    for (std::size_t i = 0; i < fresh_.size(); ++i) {
+      if (prefetches_ && i + 8 < fresh_.size()) prefetch_queue(fresh_[i + 8]);
+      if (is_asking(fresh_[i])) find_waiting(fresh_[i]);
+    }
+    for (std::size_t i = 0; i < granted_.size(); ++i) {
+      if (prefetches_ && i + 8 < granted_.size()) __builtin_prefetch(&links_[granted_[i + 8]]);
+      find_waiting(links_[granted_[i]]);
+    }
     granted_.clear();
   }
 }

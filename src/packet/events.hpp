@@ -79,7 +79,7 @@ class Events {
   }
 
  private:
-  static constexpr std::size_t far_ahead = 16, soon_ahead = 9, next_ahead = 4;
+  static constexpr std::size_t far_ahead = 20, mid_ahead = 14, soon_ahead = 9, next_ahead = 4;
   struct Lane {
     Time delay = 0;
     EventKind kind = EventKind::done;
@@ -127,6 +127,8 @@ class Events {
       if (by.prefetches()) {
         if (from.head + far_ahead < from.tail)
           by.template prefetch_far<kind>(from.ring[(from.head + far_ahead) & from.mask]);
+        if (from.head + mid_ahead < from.tail)
+          by.template prefetch_mid<kind>(from.ring[(from.head + mid_ahead) & from.mask]);
         if (from.head + soon_ahead < from.tail)
           by.template prefetch_soon<kind>(from.ring[(from.head + soon_ahead) & from.mask]);
         if (from.head + next_ahead < from.tail)

@@ -73,10 +73,18 @@ class Network {
   template <EventKind kind>
   void prefetch_far(const Event& event) const;
   template <EventKind kind>
+  void prefetch_mid(const Event& event) const;
+  template <EventKind kind>
   void prefetch_soon(const Event& event) const;
   template <EventKind kind>
   void prefetch_next(const Event& event) const;
   void prefetch_queue(std::uint32_t q) const;
+  void prefetch_hops(std::uint32_t q, std::uint32_t place) const;
+  // In long lists of links that choose.
+  void prefetch_choices(std::size_t i, std::size_t size) const;
+  std::uint32_t choice(std::size_t i) const {
+    return Routes::adaptive ? static_cast<std::uint32_t>(keys_[i]) : choosing_[i];
+  }
 
   void leave_link(std::uint32_t q, bool delivered);
   void leave_engine(std::uint32_t q);
@@ -84,6 +92,7 @@ class Network {
   [[gnu::noinline]] void serve_engines();
   [[gnu::noinline]] void sort(std::vector<std::uint32_t>& messages);
   void start_packet(std::int32_t v, std::uint32_t q);
+  void ask_all();
   void ask(std::uint32_t q);
   bool comes_late(std::uint32_t q, const Slot& packet, const Hop* hops, std::size_t count);
   void may_choose(std::uint32_t o);
@@ -293,7 +302,7 @@ template <class Routes, std::size_t words>
   sent_.clear(), delivered_.clear();
   traffic_.events += events_.take(now_, *this);
   if (!due_.empty()) serve_engines();
-  for (const std::uint32_t q : fresh_) ask(q);
+  ask_all();
   choose_all();
   fresh_.clear();
   if (sent_.size() > 1) sort(sent_);

@@ -18,6 +18,7 @@ class Worklist {
   void clear() { size_ = 0; }
   bool empty() const { return size_ == 0; }
   std::size_t size() const { return size_; }
+  const T& operator[](std::size_t i) const { return items_[i]; }
   T* begin() { return items_.data(); }
   T* end() { return items_.data() + size_; }
 
