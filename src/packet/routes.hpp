@@ -72,8 +72,10 @@ class TorusRoutes {
   // The hops to choose from, the axes' order first; none: the packet has arrived.
   std::size_t hops(const State& state, std::uint8_t channels_of_axes, std::int32_t vertex, Hop* hops) const {
     static_assert(std::endian::native == std::endian::little);
-    std::uint64_t left = 0; // a byte for each axis
-    std::memcpy(&left, state.left.data(), state.left.size());
+    std::uint32_t four = 0; // a byte for each axis; in one piece they would go through the stack
+    std::uint16_t two = 0;
+    std::memcpy(&four, state.left.data(), 4), std::memcpy(&two, state.left.data() + 4, 2);
+    std::uint64_t left = static_cast<std::uint64_t>(two) << 32 | four;
     std::size_t count = 0;
     while (left != 0) {
       const auto i = static_cast<unsigned>(std::countr_zero(left)) / 8;
