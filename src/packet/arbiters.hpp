@@ -68,10 +68,10 @@ void Network<Routes, words>::choose_all() {
   const std::size_t size = choosing_.size();
   const bool many = prefetches_ && size > at_hand;
   if constexpr (Routes::adaptive) {
-    keys_.clear();
+    keys_.keys().clear();
     for (std::size_t i = 0; i < size; ++i) {
       if (many && i + 8 < size) __builtin_prefetch(&links_[choosing_[i + 8]]);
-      keys_.push_back(count(links_[choosing_[i]].asking[channels - 1]) << 32 | choosing_[i]);
+      keys_.keys().push_back(count(links_[choosing_[i]].asking[channels - 1]) << 32 | choosing_[i]);
     }
     if (size > 1) sort_keys();
   }

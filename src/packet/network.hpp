@@ -19,6 +19,7 @@
 #include "packet/line_vector.hpp"
 #include "packet/network_state.hpp"
 #include "packet/routes.hpp"
+#include "packet/sorted_keys.hpp"
 #include "packet/utilisation.hpp"
 #include "packet/worklist.hpp"
 
@@ -81,9 +82,9 @@ class Network {
   void prefetch_queue(std::uint32_t q) const;
   void prefetch_hops(std::uint32_t q, std::uint32_t place) const;
   // In long lists of links that choose.
-  void prefetch_choices(std::size_t i, std::size_t size) const;
+  [[gnu::noinline]] void prefetch_choices(std::size_t i, std::size_t size) const;
   std::uint32_t choice(std::size_t i) const {
-    return Routes::adaptive ? static_cast<std::uint32_t>(keys_[i]) : choosing_[i];
+    return Routes::adaptive ? static_cast<std::uint32_t>(keys_.keys()[i]) : choosing_[i];
   }
 
   void leave_link(std::uint32_t q, bool delivered);
@@ -97,7 +98,7 @@ class Network {
   bool comes_late(std::uint32_t q, const Slot& packet, const Hop* hops, std::size_t count);
   void may_choose(std::uint32_t o);
   void choose_all();
-  [[gnu::noinline]] void sort_keys() { std::sort(keys_.begin(), keys_.end()); }
+  [[gnu::noinline]] void sort_keys() { keys_.sort(); }
   void choose_link(std::uint32_t o);
   void choose_delivery(std::int32_t v);
   bool has_room(std::uint32_t o, std::uint32_t channel);
@@ -196,7 +197,7 @@ class Network {
   Worklist<std::uint32_t> fresh_;              // queues whose first packet became ready now
   Worklist<std::uint32_t> choosing_, granted_; // links
   Worklist<std::int32_t> choosing_nodes_;
-  std::vector<std::uint64_t> keys_;
+  SortedKeys keys_; // links that choose: the upper half says how many packets ask
   std::vector<std::uint32_t> sent_, delivered_;
 };
 

@@ -82,7 +82,8 @@ template <class Routes, std::size_t words>
 }
 
 template <class Routes, std::size_t words>
-[[gnu::always_inline]] inline void Network<Routes, words>::prefetch_choices(std::size_t i, std::size_t size) const {
+void Network<Routes, words>::prefetch_choices(std::size_t i, std::size_t size) const {
+  asm volatile(""); // keeps calls
   if (i + 20 < size) prefetch_far<EventKind::choose>({0, choice(i + 20), 0});
   if (i + 14 < size) prefetch_mid<EventKind::choose>({0, choice(i + 14), 0});
   if (i + 8 < size) prefetch_soon<EventKind::choose>({0, choice(i + 8), 0});
