@@ -1,12 +1,13 @@
 // The events of a network that are still to come. Nearly all lie one of few delays ahead: the time of a full packet on
 // a link, the latency of a hop. Those of one delay come in the order of their times by themselves, so that each delay
-// has a lane, first in first out; the next events are the first of the lanes. What lies another delay ahead is in a
-// heap.
+// and kind has a lane, first in first out; the next events are the first of the lanes. What lies another delay ahead is
+// in a heap.
 #pragma once
 
 #include "packet/options.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <queue>
 
@@ -14,10 +15,14 @@ namespace kumihimo::packet {
 
 inline constexpr Time never = std::numeric_limits<Time>::max();
 
+// done: a packet's tail has left its queue, by a link. delivered: to the node. ready: its head is at the arbiter.
+// engine: it is free. choose: a link or a node may choose again.
+enum class EventKind : std::uint8_t { done, delivered, ready, engine, choose };
+
 struct Event {
   Time time = 0;
-  std::uint32_t output = 0;
-  std::uint32_t queue = 0; // the upper bits: the kind
+  std::uint32_t output = 0; // done, choose: the link
+  std::uint32_t queue = 0;  // choose of a node, delivered: `output` is the vertex
 };
 
 class Events {
@@ -26,78 +31,120 @@ class Events {
 
   // The lane of events that are pushed this delay ahead; `none` where there are too many.
   static constexpr std::uint8_t none = 0xFF;
-  std::uint8_t lane_of(Time delay) {
-    const auto found = std::find(delays_.begin(), delays_.end(), delay);
-    if (found != delays_.end()) return static_cast<std::uint8_t>(found - delays_.begin());
-    if (delays_.size() == most_lanes) return none;
-    delays_.push_back(delay);
-    lanes_.emplace_back();
-    first_.push_back(never);
-    return static_cast<std::uint8_t>(delays_.size() - 1);
+  std::uint8_t lane_of(Time delay, EventKind kind) {
+    for (std::size_t lane = 0; lane < count_; ++lane)
+      if (lanes_[lane].delay == delay && lanes_[lane].kind == kind) return static_cast<std::uint8_t>(lane);
+    if (count_ == most_lanes) return none;
+    lanes_[count_].delay = delay, lanes_[count_].kind = kind;
+    first_[count_] = never;
+    return static_cast<std::uint8_t>(count_++);
   }
 
   // event.time: now and the lane's delay.
-  void push(std::uint8_t lane, const Event& event) {
-    if (lane == none) return push(event);
+  void push(std::uint8_t lane, EventKind kind, const Event& event) {
+    if (lane == none) [[unlikely]]
+      return push(kind, event);
     Lane& to = lanes_[lane];
     if (to.head == to.tail) first_[lane] = event.time;
-    if (to.tail - to.head == to.ring.size()) to.grow();
-    to.ring[to.tail++ & (to.ring.size() - 1)] = event;
+    if (to.tail - to.head > to.mask) [[unlikely]]
+      to.grow();
+    to.ring[to.tail++ & to.mask] = event;
   }
-  void push(const Event& event) { others_.push(event); }
+  [[gnu::noinline]] void push(EventKind kind, const Event& event) { others_.push({event, kind}); }
 
   Time next() const {
-    Time least = others_.empty() ? never : others_.top().time;
-    for (const Time first : first_) least = std::min(least, first);
+    Time least = others_.empty() ? never : others_.top().event.time;
+    for (std::size_t lane = 0; lane < count_; ++lane) least = std::min(least, first_[lane]);
     return least;
   }
 
-  // All events of this time: fn(event), which may push later ones. Before it far(event) and soon(event) are called for
-  // events that are likely to be taken soon.
-  template <class Far, class Soon, class Fn>
-  std::uint64_t take(Time now, Far&& far, Soon&& soon, Fn&& fn) {
+  // All events of this time: by.happen<kind>(event), which may push later ones. Before it by.prefetch_far<kind>(event)
+  // and by.prefetch_soon<kind>(event) are called for events that are taken soon.
+  template <class By>
+  std::uint64_t take(Time now, By& by) {
     std::uint64_t count = 0;
-    for (std::size_t lane = 0; lane < lanes_.size(); ++lane) {
+    for (std::size_t lane = 0; lane < count_; ++lane) {
       if (first_[lane] != now) continue;
-      while (first_[lane] == now) {
-        Lane& from = lanes_[lane];
-        const std::size_t mask = from.ring.size() - 1;
-        const Event event = from.ring[from.head & mask];
-        ++from.head;
-        if (from.head + far_ahead < from.tail) far(from.ring[(from.head + far_ahead) & mask]);
-        if (from.head + soon_ahead < from.tail) soon(from.ring[(from.head + soon_ahead) & mask]);
-        first_[lane] = from.head == from.tail ? never : from.ring[from.head & mask].time;
-        fn(event);
-        ++count;
+      switch (lanes_[lane].kind) {
+      case EventKind::done: count += drain<EventKind::done>(lane, now, by); break;
+      case EventKind::delivered: count += drain<EventKind::delivered>(lane, now, by); break;
+      case EventKind::ready: count += drain<EventKind::ready>(lane, now, by); break;
+      case EventKind::engine: count += drain<EventKind::engine>(lane, now, by); break;
+      case EventKind::choose: count += drain<EventKind::choose>(lane, now, by); break;
       }
     }
-    while (!others_.empty() && others_.top().time == now) {
-      const Event event = others_.top();
+    if (!others_.empty() && others_.top().event.time == now) [[unlikely]]
+      count += take_others(now, by);
+    return count;
+  }
+
+ private:
+  static constexpr std::size_t far_ahead = 20, mid_ahead = 14, soon_ahead = 9, next_ahead = 4;
+  struct Lane {
+    Time delay = 0;
+    EventKind kind = EventKind::done;
+    std::vector<Event> ring = std::vector<Event>(64); // a power of two
+    std::size_t mask = ring.size() - 1, head = 0, tail = 0;
+    [[gnu::noinline]] void grow() {
+      std::vector<Event> larger(2 * ring.size());
+      for (std::size_t i = head; i < tail; ++i) larger[i & (larger.size() - 1)] = ring[i & mask];
+      ring.swap(larger);
+      mask = ring.size() - 1;
+    }
+  };
+  struct Other {
+    Event event;
+    EventKind kind = EventKind::done;
+  };
+  struct Later {
+    bool operator()(const Other& a, const Other& b) const { return a.event.time > b.event.time; }
+  };
+
+  template <class By>
+  [[gnu::noinline]] std::uint64_t take_others(Time now, By& by) {
+    std::uint64_t count = 0;
+    while (!others_.empty() && others_.top().event.time == now) {
+      const auto [event, kind] = others_.top();
       others_.pop();
-      fn(event);
+      switch (kind) {
+      case EventKind::done: by.template happen<EventKind::done>(event); break;
+      case EventKind::delivered: by.template happen<EventKind::delivered>(event); break;
+      case EventKind::ready: by.template happen<EventKind::ready>(event); break;
+      case EventKind::engine: by.template happen<EventKind::engine>(event); break;
+      case EventKind::choose: by.template happen<EventKind::choose>(event); break;
+      }
       ++count;
     }
     return count;
   }
 
- private:
-  static constexpr std::size_t far_ahead = 16, soon_ahead = 6;
-  struct Lane {
-    std::vector<Event> ring = std::vector<Event>(64); // a power of two
-    std::size_t head = 0, tail = 0;
-    void grow() {
-      std::vector<Event> larger(2 * ring.size());
-      for (std::size_t i = head; i < tail; ++i) larger[i & (larger.size() - 1)] = ring[i & (ring.size() - 1)];
-      ring.swap(larger);
-    }
-  };
-  struct Later {
-    bool operator()(const Event& a, const Event& b) const { return a.time > b.time; }
-  };
+  template <EventKind kind, class By>
+  std::uint64_t drain(std::size_t lane, Time now, By& by) {
+    Lane& from = lanes_[lane];
+    std::uint64_t count = 0;
+    do {
+      const Event event = from.ring[from.head++ & from.mask];
+      if (by.prefetches()) {
+        if (from.head + far_ahead < from.tail)
+          by.template prefetch_far<kind>(from.ring[(from.head + far_ahead) & from.mask]);
+        if (from.head + mid_ahead < from.tail)
+          by.template prefetch_mid<kind>(from.ring[(from.head + mid_ahead) & from.mask]);
+        if (from.head + soon_ahead < from.tail)
+          by.template prefetch_soon<kind>(from.ring[(from.head + soon_ahead) & from.mask]);
+        if (from.head + next_ahead < from.tail)
+          by.template prefetch_next<kind>(from.ring[(from.head + next_ahead) & from.mask]);
+      }
+      by.template happen<kind>(event);
+      ++count;
+    } while (from.head != from.tail && from.ring[from.head & from.mask].time == now);
+    first_[lane] = from.head == from.tail ? never : from.ring[from.head & from.mask].time;
+    return count;
+  }
 
-  std::vector<Time> delays_, first_; // by lane
-  std::vector<Lane> lanes_;
-  std::priority_queue<Event, std::vector<Event>, Later> others_;
+  std::size_t count_ = 0; // of lanes
+  std::array<Time, most_lanes> first_{};
+  std::array<Lane, most_lanes> lanes_;
+  std::priority_queue<Other, std::vector<Other>, Later> others_;
 };
 
 } // namespace kumihimo::packet

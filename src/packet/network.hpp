@@ -16,9 +16,12 @@
 
 #include "base/link_pool.hpp"
 #include "packet/events.hpp"
+#include "packet/line_vector.hpp"
 #include "packet/network_state.hpp"
 #include "packet/routes.hpp"
+#include "packet/sorted_keys.hpp"
 #include "packet/utilisation.hpp"
+#include "packet/worklist.hpp"
 
 #include <bit>
 #include <cassert>
@@ -40,8 +43,8 @@ class Network {
   // no engine has taken, are neither sent nor delivered.
   void stop(Time now, std::int32_t node);
 
-  Time next() const { return due_.empty() ? events_.next() : now_; } // when something happens; never: nothing will
-  void advance();                                                    // all that happens at next()
+  Time next() const { return next_; } // when something happens; never: nothing will
+  void advance();                     // all that happens at next()
 
   // Of the last advance, in the order of their submission: messages whose last byte has left its node, or arrived.
   const std::vector<std::uint32_t>& sent() const { return sent_; }
@@ -58,33 +61,53 @@ class Network {
   using Engine = typename State::Engine;
   using Node = typename State::Node;
   using Flow = typename State::Flow;
-  using Lanes = typename State::Lanes;
+  using Pace = typename State::Pace;
+  friend Events;
   static constexpr std::uint32_t channels = Routes::channels;
   static constexpr unsigned channel_bits = std::bit_width(channels - 1);
-  enum Kind : std::uint32_t { done, ready, engine, choose };
-  static constexpr unsigned kind_shift = 30;
-  static constexpr std::uint32_t queue_bits = (1U << kind_shift) - 1;
   static constexpr std::uint64_t stopped = std::uint64_t{1} << 63; // in Flow::undelivered
 
-  void handle(const Event& event);
+  // For Events::take(). What is far ahead is fetched into the cache before what depends on it, soon ahead.
+  template <EventKind kind>
+  void happen(const Event& event);
+  bool prefetches() const { return prefetches_; }
+  template <EventKind kind>
   void prefetch_far(const Event& event) const;
+  template <EventKind kind>
+  void prefetch_mid(const Event& event) const;
+  template <EventKind kind>
   void prefetch_soon(const Event& event) const;
+  template <EventKind kind>
+  void prefetch_next(const Event& event) const;
+  void prefetch_queue(std::uint32_t q) const;
+  void prefetch_hops(std::uint32_t q, std::uint32_t place) const;
+  // In long lists of links that choose.
+  [[gnu::noinline]] void prefetch_choices(std::size_t i, std::size_t size) const;
+  std::uint32_t choice(std::size_t i) const {
+    return Routes::adaptive ? static_cast<std::uint32_t>(keys_.keys()[i]) : choosing_[i];
+  }
+
   void leave_link(std::uint32_t q, bool delivered);
   void leave_engine(std::uint32_t q);
   void deliver(const Slot& packet);
-  void serve_engines();
+  [[gnu::noinline]] void serve_engines();
+  [[gnu::noinline]] void sort(std::vector<std::uint32_t>& messages);
   void start_packet(std::int32_t v, std::uint32_t q);
+  void ask_all();
   void ask(std::uint32_t q);
   bool comes_late(std::uint32_t q, const Slot& packet, const Hop* hops, std::size_t count);
+  void may_choose(std::uint32_t o);
   void choose_all();
+  [[gnu::noinline]] void sort_keys() { keys_.sort(); }
   void choose_link(std::uint32_t o);
   void choose_delivery(std::int32_t v);
   bool has_room(std::uint32_t o, std::uint32_t channel);
   void cross(std::uint32_t o, std::uint32_t q, std::uint32_t channel);
-  void start_delivery(std::int32_t v, std::uint32_t q);
+  [[gnu::noinline]] void start_delivery(std::int32_t v, std::uint32_t q);
   void stop_asking(std::uint32_t q, const Slot& packet, std::uint32_t o);
-  void count_waiting();
-  void find_taken(Link& link, std::uint32_t local);
+  void find_waiting(std::uint32_t q);
+  void find_waiting(Link& link);
+  static void find_taken(Link& link, std::uint32_t local, Slot& packet);
 
   // Queues: link << channel_bits | channel; from first_engine_ on those of engines, vertex by vertex.
   bool is_engine(std::uint32_t q) const { return q >= first_engine_; }
@@ -109,13 +132,6 @@ class Network {
     return fabric_.arriving[static_cast<std::size_t>(v) * most + place] << channel_bits | local % channels;
   }
   bool is_asking(std::uint32_t q) { return is_engine(q) ? engine_of(q).asking : channel_of(q).asking; }
-  void is_ready(std::uint32_t q) {
-    if (is_engine(q))
-      engine_of(q).asking = true;
-    else
-      channel_of(q).asking = true;
-    fresh_.push_back(q);
-  }
 
   static Mask all_asking(const Link& link) {
     Mask all = link.asking[channels - 1];
@@ -127,12 +143,12 @@ class Network {
   void mark(std::uint32_t o) {
     if (links_[o].chooses) return;
     links_[o].chooses = true;
-    choosing_.push_back(o);
+    choosing_.add(o);
   }
   void mark_node(std::int32_t v) {
     if (node_of(v).chooses) return;
     node_of(v).chooses = true;
-    choosing_nodes_.push_back(v);
+    choosing_nodes_.add(v);
   }
 
   // Times of slots are near the time now: refresh() sees to it.
@@ -144,16 +160,19 @@ class Network {
     const Time stored = static_cast<Time>(slot.high) << 32 | slot.low;
     return now_ + static_cast<Time>(static_cast<std::int64_t>((stored - now_) << (64 - time_bits)) >> (64 - time_bits));
   }
-  void refresh(Time next);
+  bool is_past(const Slot& slot) const { // or now
+    const Time stored = static_cast<Time>(slot.high) << 32 | slot.low;
+    return static_cast<std::int64_t>((stored - now_) << (64 - time_bits)) <= 0;
+  }
+  [[gnu::noinline]] void refresh(Time next);
 
   std::uint64_t bytes_of(const Slot& packet) const {
     return (packet.bits & is_short) == 0 ? full_ : flows_[packet.message].short_bytes;
   }
   Time link_time(std::uint16_t speed, std::uint64_t bytes) const {
-    return bytes == full_ ? lanes_[speed].full_time : time_of(bytes, fabric_.speeds[speed].femtoseconds);
+    return bytes == full_ ? paces_[speed].full : time_of(bytes, fabric_.speeds[speed].femtoseconds);
   }
   Node& node_of(std::int32_t v) { return nodes_[static_cast<std::size_t>(v)]; }
-  std::uint64_t injection(std::int32_t v) const { return fabric_.injection[static_cast<std::size_t>(v)]; }
 
   const Fabric& fabric_;
   const Options options_;
@@ -161,23 +180,24 @@ class Network {
   const std::uint64_t full_; // bytes of a full packet with its header
   const std::uint32_t capacity_, first_engine_;
   Events events_;
-  std::vector<Link> links_;
-  std::vector<Slot> slots_;
-  std::vector<Engine> engines_;
-  std::vector<Node> nodes_; // by vertex
-  std::vector<Lanes> lanes_;
-  std::vector<std::uint64_t> bytes_; // by link
+  LineVector<Link> links_;
+  LineVector<Slot> slots_;
+  LineVector<Engine> engines_;
+  LineVector<Node> nodes_; // by vertex
+  std::vector<Pace> paces_;          // by speed
+  std::vector<std::uint64_t> bytes_; // by link: of short packets
   LinkPool<Flow> flows_;
   Utilisation use_;
   Traffic traffic_;
   bool mixed_ = false, full_outlasts_hop_ = true; // links of several rates; a packet takes longer than a hop's latency
-  Time now_ = 0, refreshed_ = 0;
+  bool prefetches_ = false;                       // the network does not fit into the cache
+  Time now_ = 0, next_ = never, refreshed_ = 0;
   std::uint64_t submitted_ = 0;
-  std::vector<std::int32_t> due_;                 // vertices whose engines may have something to send
-  std::vector<std::uint32_t> fresh_;              // queues whose first packet became ready now
-  std::vector<std::uint32_t> choosing_, granted_; // links
-  std::vector<std::int32_t> choosing_nodes_;
-  std::vector<std::uint64_t> keys_;
+  std::vector<std::uint32_t> due_;             // engines that may have something to send
+  Worklist<std::uint32_t> fresh_;              // queues whose first packet became ready now
+  Worklist<std::uint32_t> choosing_, granted_; // links
+  Worklist<std::int32_t> choosing_nodes_;
+  SortedKeys keys_; // links that choose: the upper half says how many packets ask
   std::vector<std::uint32_t> sent_, delivered_;
 };
 
@@ -195,11 +215,14 @@ Network<Routes, words>::Network(const Fabric& fabric, const Options& options)
   for (const Speed& speed : fabric.speeds) {
     const Time full = time_of(full_, speed.femtoseconds),
                delivery = std::max(full, time_of(full_, fabric.usual_engine));
-    lanes_.push_back(
-        {events_.lane_of(full), events_.lane_of(speed.latency), events_.lane_of(delivery), full, delivery});
+    paces_.push_back({full, speed.latency, delivery, events_.lane_of(full, EventKind::done),
+                      events_.lane_of(speed.latency, EventKind::ready), events_.lane_of(delivery, EventKind::delivered),
+                      events_.lane_of(speed.latency, EventKind::choose), static_cast<std::uint32_t>(speed.link_class)});
     mixed_ = mixed_ || speed.femtoseconds != fabric.speeds.front().femtoseconds;
     full_outlasts_hop_ = full_outlasts_hop_ && !mixed_ && full >= speed.latency;
   }
+  constexpr std::size_t small = std::size_t{1} << 19; // bytes
+  prefetches_ = links_.size() * sizeof(Link) + slots_.size() * sizeof(Slot) > small;
   const auto most = static_cast<std::uint32_t>(fabric.most_arriving),
              engines = static_cast<std::uint32_t>(fabric.engines);
   const std::uint32_t queues = most * channels + engines;
@@ -211,8 +234,11 @@ Network<Routes, words>::Network(const Fabric& fabric, const Options& options)
     link.from = fabric.from[o], link.to = fabric.to[o], link.speed = fabric.speed[o];
     link.first_local = static_cast<Local>(fabric.place[o] * channels);
     link.turn = static_cast<Local>(mixed(seed, o) % queues);
+    const Turn turn = routes_.turn(o, link.from);
+    link.axis = turn.axis, link.minus = turn.minus, link.is_last = turn.is_last;
   }
   for (std::uint32_t v = 0; v < nodes_.size(); ++v) {
+    nodes_[v].engine_rate = fabric.engine[v], nodes_[v].injection_rate = fabric.injection[v];
     nodes_[v].turn = static_cast<Local>(mixed(seed, fabric.links + v) % queues);
     for (std::uint32_t e = 0; e < engines; ++e) {
       Engine& here = engines_[v * engines + e];
@@ -241,7 +267,10 @@ std::uint32_t Network<Routes, words>::submit(Time now, const Message& message) {
   Node& node = node_of(from);
   (node.first == nothing ? node.first : flows_[node.last].next) = id;
   node.last = id;
-  due_.push_back(from);
+  const auto engines = static_cast<std::uint32_t>(fabric_.engines);
+  for (std::uint32_t e = 0; e < engines; ++e)
+    due_.push_back(first_engine_ + static_cast<std::uint32_t>(from) * engines + e);
+  next_ = now_;
   ++traffic_.messages, traffic_.bytes += message.bytes;
   if (message.background) ++traffic_.background.messages, traffic_.background.bytes += message.bytes;
   return id;
@@ -267,22 +296,25 @@ void Network<Routes, words>::stop(Time now, std::int32_t number) {
 }
 
 template <class Routes, std::size_t words>
-void Network<Routes, words>::advance() {
-  const Time next = this->next();
-  if (next > now_) refresh(next);
-  now_ = next;
+[[gnu::flatten]] void Network<Routes, words>::advance() {
+  if (next_ > now_) refresh(next_);
+  now_ = next_;
   for (const std::uint32_t m : delivered_) routes_.finish(flows_[m].route), flows_.give_back(m);
-  sent_.clear(), delivered_.clear(), fresh_.clear();
-  traffic_.events += events_.take(
-      now_, [this](const Event& far) { prefetch_far(far); }, [this](const Event& soon) { prefetch_soon(soon); },
-      [this](const Event& event) { handle(event); });
+  sent_.clear(), delivered_.clear();
+  traffic_.events += events_.take(now_, *this);
   if (!due_.empty()) serve_engines();
-  for (const std::uint32_t q : fresh_) ask(q);
+  ask_all();
   choose_all();
-  count_waiting();
-  const auto earlier = [this](std::uint32_t a, std::uint32_t b) { return flows_[a].number < flows_[b].number; };
-  if (sent_.size() > 1) std::sort(sent_.begin(), sent_.end(), earlier);
-  if (delivered_.size() > 1) std::sort(delivered_.begin(), delivered_.end(), earlier);
+  fresh_.clear();
+  if (sent_.size() > 1) sort(sent_);
+  if (delivered_.size() > 1) sort(delivered_);
+  next_ = due_.empty() ? events_.next() : now_;
+}
+
+template <class Routes, std::size_t words>
+void Network<Routes, words>::sort(std::vector<std::uint32_t>& messages) {
+  std::sort(messages.begin(), messages.end(),
+            [this](std::uint32_t a, std::uint32_t b) { return flows_[a].number < flows_[b].number; });
 }
 
 // Before the time goes on to `next`: times of slots that would be too long ago become `next`.
@@ -295,69 +327,37 @@ void Network<Routes, words>::refresh(Time next) {
 }
 
 template <class Routes, std::size_t words>
-void Network<Routes, words>::prefetch_far(const Event& event) const {
-  const std::uint32_t q = event.queue & queue_bits;
-  if (event.output < links_.size())
-    __builtin_prefetch(&links_[event.output]);
-  else
-    __builtin_prefetch(&nodes_[event.output - links_.size()]);
-  if (is_engine(q)) return __builtin_prefetch(&engines_[q - first_engine_]);
-  __builtin_prefetch(&link_of(q));
-  __builtin_prefetch(&slots_[static_cast<std::size_t>(q) * capacity_]);
-}
-
-// What the event will touch beside its link and queue, which are at hand.
-template <class Routes, std::size_t words>
-void Network<Routes, words>::prefetch_soon(const Event& event) const {
-  const std::uint32_t q = event.queue & queue_bits;
-  if (is_engine(q)) return;
-  const Channel& channel = channel_of(q);
-  const bool is_done = event.queue >> kind_shift == done;
-  std::array<Hop, Routes::most_hops> hops;
-  const Slot& packet = slot(q, channel.head + (is_done ? 1U : 0U));
-  const std::size_t count = routes_.hops(packet.route, packet.bits & axes_bits, link_of(q).to, hops.data());
-  for (std::size_t i = 0; i < count; ++i) {
-    const std::uint32_t o = hops[i].output;
-    if (o >= links_.size()) return;
-    __builtin_prefetch(&links_[o]);
-    __builtin_prefetch(
-        &slots_[(static_cast<std::size_t>(o) << channel_bits | (Routes::adaptive ? channels - 1 : hops[i].channel)) *
-                capacity_]);
-  }
-}
-
-template <class Routes, std::size_t words>
-void Network<Routes, words>::handle(const Event& event) {
-  const std::uint32_t q = event.queue & queue_bits, o = event.output;
-  const bool is_link = o < links_.size();
-  switch (event.queue >> kind_shift) {
-  case done:
-    if (is_link)
-      links_[o].busy = false;
-    else
-      --nodes_[o - links_.size()].busy;
+template <EventKind kind>
+void Network<Routes, words>::happen(const Event& event) {
+  const std::uint32_t q = event.queue, o = event.output;
+  if constexpr (kind == EventKind::done) {
+    links_[o].busy = false;
+    may_choose(o);
     if (is_engine(q))
       leave_engine(q);
     else
-      leave_link(q, !is_link);
-    break;
-  case ready: {
-    if (is_engine(q)) return is_ready(q);
-    const Channel& channel = channel_of(q);
-    if (!channel.asking && !channel.leaving && channel.count > 0 && time_of_slot(slot(q, channel.head)) <= now_)
-      is_ready(q);
-    return;
-  }
-  case engine:
+      leave_link(q, false);
+  } else if constexpr (kind == EventKind::delivered) {
+    --nodes_[o].busy;
+    mark_node(static_cast<std::int32_t>(o));
+    leave_link(q, true);
+  } else if constexpr (kind == EventKind::ready) {
+    if (is_engine(q)) {
+      engine_of(q).asking = true;
+      return fresh_.add(q);
+    }
+    Channel& channel = channel_of(q);
+    if (channel.asking || channel.leaving || channel.count == 0 || !is_past(slot(q, channel.head))) return;
+    channel.asking = true;
+    fresh_.add(q);
+  } else if constexpr (kind == EventKind::engine) {
     engine_of(q).busy = false;
-    due_.push_back(engine_of(q).vertex);
-    return;
-  default: break; // choose
-  }
-  if (!is_link)
+    due_.push_back(q);
+  } else if (o < links_.size()) {
+    may_choose(o);
+  } else {
     mark_node(static_cast<std::int32_t>(o - links_.size()));
-  else if (any(all_asking(links_[o])))
-    mark(o);
+  }
 }
 
 // The tail of a packet has left the queue behind a link.
@@ -367,14 +367,19 @@ void Network<Routes, words>::leave_link(std::uint32_t q, bool delivered) {
   Channel& channel = channel_of(q);
   Slot& first = slot(q, channel.head);
   if (delivered) deliver(first);
-  const Time back = now_ + fabric_.speeds[link.speed].latency;
+  const Pace& pace = paces_[link.speed];
+  const Time back = now_ + pace.latency;
   set_time(first, back);
   channel.leaving = false;
   --channel.count;
   channel.head = static_cast<std::uint8_t>(channel.head + 1U == capacity_ ? 0 : channel.head + 1U);
-  if (channel.lacks_room) events_.push(lanes_[link.speed].hop, {back, q >> channel_bits, q | choose << kind_shift});
-  channel.lacks_room = false;
-  if (channel.count > 0 && time_of_slot(slot(q, channel.head)) <= now_) is_ready(q);
+  if (channel.lacks_room) {
+    events_.push(pace.choose, EventKind::choose, {back, q >> channel_bits, q});
+    channel.lacks_room = false;
+  }
+  if (channel.count == 0 || !is_past(slot(q, channel.head))) return;
+  channel.asking = true;
+  fresh_.add(q);
 }
 
 template <class Routes, std::size_t words>
@@ -384,9 +389,9 @@ void Network<Routes, words>::leave_engine(std::uint32_t q) {
     if ((flow.undelivered & stopped) == 0) sent_.push_back(sender.message);
     sender.message = nothing;
   }
-  if (sender.free > now_) return events_.push({sender.free, 0, q | engine << kind_shift});
+  if (sender.free > now_) return events_.push(EventKind::engine, {sender.free, 0, q});
   sender.busy = false;
-  due_.push_back(sender.vertex);
+  due_.push_back(q);
 }
 
 template <class Routes, std::size_t words>
@@ -402,25 +407,19 @@ void Network<Routes, words>::deliver(const Slot& packet) {
 // Engines that are free start the next packet of their message, or the first one of the next message.
 template <class Routes, std::size_t words>
 void Network<Routes, words>::serve_engines() {
-  if (due_.size() > 1) {
-    std::sort(due_.begin(), due_.end());
-    due_.erase(std::unique(due_.begin(), due_.end()), due_.end());
-  }
-  const auto engines = static_cast<std::uint32_t>(fabric_.engines);
-  for (const std::int32_t v : due_)
-    for (std::uint32_t e = 0; e < engines; ++e) {
-      const std::uint32_t q = first_engine_ + static_cast<std::uint32_t>(v) * engines + e;
-      Engine& sender = engine_of(q);
-      Node& node = node_of(v);
-      if (!sender.busy && sender.message != nothing && (flows_[sender.message].undelivered & stopped) != 0)
-        sender.message = nothing;
-      if (sender.busy || (sender.message == nothing && node.first == nothing)) continue;
-      if (sender.message == nothing) {
-        sender.message = node.first;
-        node.first = flows_[node.first].next;
-      }
-      start_packet(v, q);
+  if (due_.size() > 1) std::sort(due_.begin(), due_.end());
+  for (const std::uint32_t q : due_) {
+    Engine& sender = engine_of(q);
+    Node& node = node_of(sender.vertex);
+    if (sender.busy) continue;
+    if (sender.message != nothing && (flows_[sender.message].undelivered & stopped) != 0) sender.message = nothing;
+    if (sender.message == nothing) {
+      if (node.first == nothing) continue;
+      sender.message = node.first;
+      node.first = flows_[node.first].next;
     }
+    start_packet(sender.vertex, q);
+  }
   due_.clear();
 }
 
@@ -435,19 +434,21 @@ void Network<Routes, words>::start_packet(std::int32_t v, std::uint32_t q) {
   sender.packet.bits = flow.bits | (full ? std::uint8_t{0} : is_short);
   sender.packet.route = flow.route;
   sender.packet.message = sender.message;
-  Time start = now_;
-  if (injection(v) > 0) {
-    start = std::max(now_, node_of(v).injection);
-    node_of(v).injection = start + time_of(bytes_of(sender.packet), injection(v));
+  if (Node& node = node_of(v); node.injection_rate > 0) {
+    const Time start = std::max(now_, node.injection);
+    node.injection = start + time_of(bytes_of(sender.packet), node.injection_rate);
+    if (start > now_) return events_.push(EventKind::ready, {start, 0, q});
   }
-  if (start > now_) return events_.push({start, 0, q | ready << kind_shift});
-  is_ready(q);
+  sender.asking = true;
+  fresh_.add(q);
 }
 
 template <class Routes, std::size_t words>
 Traffic Network<Routes, words>::traffic() const {
   Traffic traffic = traffic_;
   traffic.link_bytes = bytes_;
+  for (std::uint32_t o = 0; o < fabric_.links; ++o)
+    traffic.link_bytes[o] += links_[o].full_packets * static_cast<std::uint64_t>(options_.packet_bytes);
   const auto names = fabric_.topology->link_classes();
   for (std::size_t c = 0; c < std::max<std::size_t>(1, names.size()); ++c)
     traffic.classes.push_back({names.empty() ? "all" : names[c], 0, {}});

@@ -4,6 +4,7 @@
 #include "base/link_pool.hpp"
 #include "packet/options.hpp"
 #include "packet/queue_mask.hpp"
+#include "packet/routes.hpp"
 
 #include <array>
 #include <cstddef>
@@ -41,11 +42,16 @@ struct NetworkState {
     Mask waited{};                       // those that E2 has counted
     std::uint32_t message = 0;           // that it carries, or carried last
     std::int32_t from = 0, to = 0;
+    std::uint32_t full_packets = 0;  // that it has carried
     Local turn = 0, first_local = 0; // of the next to be served; of its channel 0 at its end
     std::uint16_t speed = 0;
     bool busy : 1 = false, chooses : 1 = false; // it is in the list of those that choose now
     bool ever_waited : 1 = false;
+    bool minus : 1 = false, is_last : 1 = false; // Turn
+    std::uint8_t axis = 0;
     std::array<Channel, channels> channel{};
+
+    Turn ring_turn() const { return {axis, minus, is_last}; }
   };
   struct alignas(64) Engine {
     Slot packet;
@@ -55,8 +61,10 @@ struct NetworkState {
     Local local = 0;
     bool busy = false, asking = false;
   };
-  struct Node {
+  struct alignas(64) Node {
     Mask asking{};                                 // for delivery
+    std::uint64_t engine_rate = 0;                 // femtoseconds a byte
+    std::uint64_t injection_rate = 0;              // of all engines together; 0: no more than the engines'
     Time injection = 0, delivery = 0;              // from when all engines together may start the next packet
     Time wakes = 0;                                // for a delivery
     std::uint32_t first = nothing, last = nothing; // messages that no engine has taken
@@ -74,9 +82,10 @@ struct NetworkState {
     bool background = false;
     typename Routes::State route;
   };
-  struct Lanes { // of a speed
-    std::uint8_t full = 0, hop = 0, delivery = 0;
-    Time full_time = 0, delivery_time = 0;
+  struct Pace { // of a speed: times of a full packet, and the lanes of events
+    Time full = 0, latency = 0, delivery = 0;
+    std::uint8_t done = 0, ready = 0, delivered = 0, choose = 0;
+    std::uint32_t link_class = 0;
   };
 };
 

@@ -4,14 +4,23 @@
 #include "base/hash.hpp"
 #include "packet/fabric.hpp"
 
+#include <bit>
 #include <cstdlib>
+#include <cstring>
 #include <span>
 
 namespace kumihimo::packet {
 
 struct Hop {
   std::uint32_t output = 0;
-  std::uint8_t channel = 0; // with adaptive routing: of the escape, 0xFF: it is by another output
+  std::uint8_t channel = 0; // unless the link is its ring's last; with adaptive routing that of the escape
+};
+
+// What a link is to its ring.
+struct Turn {
+  std::uint8_t axis = 0; // in the order of routing
+  bool minus = false;
+  bool is_last = false; // of a ring with two channels: from its last place to its first, where channel 1 begins
 };
 
 // Hops along the axes of a torus, in their order; adaptive: along any of them.
@@ -26,13 +35,21 @@ class TorusRoutes {
   };
 
   explicit TorusRoutes(const Fabric& fabric)
-      : fabric_(fabric), axes_(fabric.axes.size()), two_(fabric.channels - adaptive == 2) {
+      : fabric_(fabric), axes_(fabric.axes.size()), ports_(2 * static_cast<std::uint32_t>(axes_)),
+        two_(fabric.channels - adaptive == 2) {
     for (std::size_t i = 0; i < axes_; ++i) {
       const Axis& axis = fabric.torus->shape().axes()[static_cast<std::size_t>(fabric.axes[i])];
       length_[i] = axis.length, ring_[i] = axis.is_ring();
       port_[i] = 2 * static_cast<std::uint32_t>(fabric.axes[i]);
-      turn_[static_cast<std::size_t>(fabric.axes[i])] = static_cast<std::uint8_t>(i);
+      order_[static_cast<std::size_t>(fabric.axes[i])] = static_cast<std::uint8_t>(i);
     }
+  }
+
+  Turn turn(std::uint32_t output, std::int32_t vertex) const {
+    const std::uint32_t port = output % ports_;
+    const std::uint8_t i = order_[port / 2];
+    const bool minus = port % 2 != 0;
+    return {i, minus, two_ && ring_[i] && coordinate(vertex, i) == (minus ? 0 : length_[i] - 1)};
   }
 
   // `number`: of the message. `channels`: by axis, whether packets are on the second one of the axes' order.
@@ -54,48 +71,42 @@ class TorusRoutes {
 
   // The hops to choose from, the axes' order first; none: the packet has arrived.
   std::size_t hops(const State& state, std::uint8_t channels_of_axes, std::int32_t vertex, Hop* hops) const {
+    static_assert(std::endian::native == std::endian::little);
+    std::uint32_t four = 0; // a byte for each axis; in one piece they would go through the stack
+    std::uint16_t two = 0;
+    std::memcpy(&four, state.left.data(), 4), std::memcpy(&two, state.left.data() + 4, 2);
+    std::uint64_t left = static_cast<std::uint64_t>(two) << 32 | four;
     std::size_t count = 0;
-    for (std::size_t i = 0; i < axes_; ++i) {
-      const std::int8_t left = state.left[i];
-      if (left == 0) continue;
-      const std::uint32_t output =
-          static_cast<std::uint32_t>(vertex) * 2 * static_cast<std::uint32_t>(axes_) + port_[i] + (left < 0);
-      hops[count] = {output, count > 0 ? std::uint8_t{0xFF} : channel(channels_of_axes, i, left, vertex)};
-      ++count;
+    while (left != 0) {
+      const auto i = static_cast<unsigned>(std::countr_zero(left)) / 8;
+      const auto minus = static_cast<std::uint32_t>(left >> (8 * i + 7) & 1);
+      hops[count++] = {static_cast<std::uint32_t>(vertex) * ports_ + port_[i] + minus,
+                       static_cast<std::uint8_t>(channels_of_axes >> i & 1)};
       if (!adaptive) break;
+      left &= ~(std::uint64_t{0xFF} << (8 * i));
     }
     return count;
   }
 
   // The channels after the hop.
-  std::uint8_t cross(State& state, std::uint8_t channels_of_axes, std::uint32_t output, std::int32_t vertex) const {
-    const std::uint32_t port = output - static_cast<std::uint32_t>(vertex) * 2 * static_cast<std::uint32_t>(axes_);
-    const std::size_t i = turn_[port / 2];
-    if (two_ && last(i, state.left[i], vertex)) channels_of_axes |= static_cast<std::uint8_t>(1U << i);
-    state.left[i] = static_cast<std::int8_t>(state.left[i] + (port % 2 == 0 ? -1 : 1));
-    return channels_of_axes;
+  std::uint8_t cross(State& state, std::uint8_t channels_of_axes, Turn turn) const {
+    state.left[turn.axis] = static_cast<std::int8_t>(state.left[turn.axis] + (turn.minus ? 1 : -1));
+    return static_cast<std::uint8_t>(channels_of_axes | static_cast<unsigned>(turn.is_last) << turn.axis);
   }
 
  private:
   std::int32_t coordinate(std::int32_t vertex, std::size_t i) const {
     return fabric_.coordinates[static_cast<std::size_t>(vertex) * axes_ + i];
   }
-  // Whether the next link of the ring is that from its last place to its first.
-  bool last(std::size_t i, std::int32_t left, std::int32_t vertex) const {
-    return ring_[i] && coordinate(vertex, i) == (left > 0 ? length_[i] - 1 : 0);
-  }
-  std::uint8_t channel(std::uint8_t channels_of_axes, std::size_t i, std::int32_t left, std::int32_t vertex) const {
-    if (!two_) return 0;
-    return (channels_of_axes >> i & 1) != 0 || last(i, left, vertex) ? 1 : 0;
-  }
 
   const Fabric& fabric_;
   std::size_t axes_;
+  std::uint32_t ports_;
   bool two_; // channels of each link for the axes' order
   std::array<std::int32_t, 6> length_{};
   std::array<bool, 6> ring_{};
-  std::array<std::uint32_t, 6> port_{};
-  std::array<std::uint8_t, 6> turn_{}; // by axis
+  std::array<std::uint32_t, 8> port_{};
+  std::array<std::uint8_t, 6> order_{}; // by axis
 };
 
 // The topology's routes, one for each message.
@@ -117,6 +128,7 @@ class TableRoutes {
       node_[static_cast<std::size_t>(fabric.vertex[node])] = static_cast<std::int32_t>(node);
   }
 
+  Turn turn(std::uint32_t, std::int32_t) const { return {}; }
   State start(std::int32_t from, std::int32_t to, std::uint64_t, std::uint8_t&) {
     route_.clear();
     const auto node = [&](std::int32_t v) { return NodeId{node_[static_cast<std::size_t>(v)]}; };
@@ -149,7 +161,7 @@ class TableRoutes {
     *hops = hops_[state.at()];
     return hops->output == end ? 0 : 1;
   }
-  std::uint8_t cross(State& state, std::uint8_t bits, std::uint32_t, std::int32_t) const {
+  std::uint8_t cross(State& state, std::uint8_t bits, Turn) const {
     state = State::of(state.at() + 1);
     return bits;
   }

@@ -10,7 +10,8 @@ class Utilisation {
   Utilisation(std::size_t groups, std::size_t bins) : bins_(bins), busy_(groups * bins) {}
 
   void add(std::size_t group, Time start, Time length) {
-    while ((start + length - 1) >> shift_ >= bins_) fold();
+    while ((start + length - 1) >> shift_ >= bins_) [[unlikely]]
+      fold();
     Time* const busy = &busy_[group * bins_];
     for (Time end = start + length; start < end;) {
       const Time bin = start >> shift_, next = std::min(end, (bin + 1) << shift_);
@@ -24,7 +25,7 @@ class Utilisation {
   std::size_t bins() const { return bins_; }
 
  private:
-  void fold() {
+  [[gnu::noinline]] void fold() {
     for (std::size_t group = 0; group < busy_.size(); group += bins_)
       for (std::size_t bin = 0; bin < bins_; ++bin) {
         const std::size_t from = 2 * bin;

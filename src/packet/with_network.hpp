@@ -2,6 +2,7 @@
 #pragma once
 
 #include "packet/arbiters.hpp"
+#include "packet/prefetch.hpp"
 
 #include <fmt/format.h>
 

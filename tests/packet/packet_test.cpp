@@ -295,6 +295,20 @@ TEST(PacketGolden, SwitchedNetworks) {
       in_order, 8, 22);
 }
 
+// Buffers that are so deep that the network fetches ahead; and so many nodes that start at once that lists of links
+// that choose are sorted by bytes.
+TEST(PacketGolden, NetworksThatTheCacheDoesNotHold) {
+  const Machine m = torus("4x4x4");
+  const auto messages = uniform_random(64, 4, 3000, 5);
+  for (const Routing routing : both) {
+    Options options = small_packets(500, 255);
+    options.routing = routing;
+    const auto golden =
+        Golden(*Fabric::make(m, options), options, routing == Routing::adaptive ? 3 : 2).run(messages);
+    EXPECT_TRUE(as_golden(outcome_of(m, messages, options), golden)) << name_of(routing);
+  }
+}
+
 // The comparison sees a change of any of what it compares.
 TEST(PacketGolden, SeesWhatIsWrong) {
   const Machine m = torus("4x3");
