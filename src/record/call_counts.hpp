@@ -180,6 +180,8 @@ struct ThreadRecord {
   std::int64_t last_exit_ns = 0; // of the last timed MPI call; 0: none
   bool last_was_timed = true;    // the call before this one
   std::int64_t sync_ns = 0;
+  // Its processor time at the last entry and exit, in traces of processes that share processors.
+  std::int64_t entry_processor_ns = 0, exit_processor_ns = 0;
   Found<KnownHandle> handles;
   Found<CallSite> sites;
   Rows rows;

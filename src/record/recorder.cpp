@@ -3,6 +3,7 @@
 #include "mpi_hooks/fortran.hpp"
 #include "record/call_traits.hpp"
 #include "record/completions.hpp"
+#include "record/processors.hpp"
 #include "record/python_frames.hpp"
 #include "record/wait_time.hpp"
 
@@ -108,6 +109,7 @@ void Recorder::note_communicator(Call& call, Communicator* communicator) {
 }
 
 void Recorder::before_timed(Call& call) {
+  if (notes_processor_time_) thread().entry_processor_ns = processor_time_ns();
   const CallTraits& traits = traits_of(call.name);
   auto* const communicator = reinterpret_cast<Communicator*>(call.notes[on]);
   switch (traits.kind) {
@@ -383,6 +385,9 @@ void Recorder::trace(const Call& call, const Communicator* communicator, const R
   Event event{entry_ns, 0, Event::Kind::enter, static_cast<std::uint8_t>(call.name), thread().number};
   event.communicator = static_cast<std::uint32_t>(call.notes[kind_number]);
   std::vector<Event> events{event};
+  ThreadRecord& mine = thread();
+  if (notes_processor_time_) // at least 1: 0 stands for unknown
+    events.front().more = std::max<std::int64_t>(1, mine.entry_processor_ns - mine.exit_processor_ns);
   if (row) events.front().partner = trace_.number_of(Trace::Site{row->key.site, row->key.python});
   if (code == 0 && communicator) note_messages(call, *communicator, event, exit_ns, events);
   if (code == 0 && call.kind() == Kind::start) note_starts(call, event, events);
@@ -394,6 +399,7 @@ void Recorder::trace(const Call& call, const Communicator* communicator, const R
   event.kind = Event::Kind::leave, event.at_ns = exit_ns;
   events.push_back(event);
   trace_.add(events);
+  if (notes_processor_time_) mine.exit_processor_ns = processor_time_ns();
 }
 
 void Recorder::trace_region(Event::Kind kind, const std::string& name) {

@@ -176,7 +176,8 @@ class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
   Trace trace_;
   PendingCollectives pending_collectives_;
   pid_t process_;
-  std::string processors_; // that the launcher lets this process run on
+  std::string processors_;            // that the launcher lets this process run on
+  bool notes_processor_time_ = false; // of computing, in the trace
   std::int64_t begun_ns_ = 0;
   std::atomic<bool> recording_ = true;
   std::mutex mutex_; // of what follows

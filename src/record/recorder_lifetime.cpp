@@ -52,6 +52,7 @@ Recorder::Recorder(mpi::Library library)
       trace_(library_, !settings_.trace.empty(), settings_.most_events),
       pending_collectives_(library_.constants.request_null), process_(getpid()), processors_(allowed_processors()),
       begun_ns_(Clock::now_ns()) {
+  notes_processor_time_ = trace_ && shares_processors();
   over_ = !begin();
 }
 
