@@ -39,7 +39,7 @@ struct Event {
     end_program,
   };
   std::int64_t at_ns = 0;
-  std::int64_t bytes = 0;
+  std::int64_t bytes = 0; // of enter: nanoseconds of the recorder itself since the last leave
   Kind kind{};
   std::uint8_t call = 0;
   std::uint16_t thread = 0;

@@ -15,7 +15,7 @@ from types import ModuleType
 
 from kumihimo import _goal, _replay
 from kumihimo.errors import failed, missing, not_applicable, wrong_value
-from kumihimo.profile.otf2_writing import PARTS, PROCESSOR_TIME, PROCESSORS, SITE, library
+from kumihimo.profile.otf2_writing import PARTS, PROCESSOR_TIME, PROCESSORS, RECORDER_TIME, SITE, library
 
 ROW = struct.Struct("<qqiiIIIBB2x")  # an Event of replay/recording.hpp
 COMPUTE, ENTER, LEAVE, SEND, RECEIVE, COLLECTIVE, START_SEND, START_RECEIVE, START_COLLECTIVE = range(9)
@@ -182,17 +182,21 @@ class Reading:
             rank.computing += ns
         rank.last = max(time, rank.last)
 
-    def shorten(self, rank: Rank, ns: int) -> None:
-        """Ranks that share processors: computing since the last call took so much of a processor."""
+    def computed(self, rank: Rank) -> int:
+        return sum(ROW.unpack_from(rank.rows, at)[0] for at in rank.pieces)
+
+    def shorten(self, rank: Rank, ns: int) -> bool:
+        """Computing since the last call took so long: without the recorder, or what ranks that share processors had of
+        one. Whether it is shorter."""
         rows = [ROW.unpack_from(rank.rows, at) for at in rank.pieces]
         wall = sum(row[0] for row in rows)
         if ns >= wall:
-            return
-        self.shared = True
+            return False
         for at, (whole, *rest) in zip(rank.pieces, rows):
             own = whole * ns // wall
             ROW.pack_into(rank.rows, at, own, *rest)
             rank.computing -= whole - own
+        return True
 
     def enter(self, rank: Rank, time: int, attributes: object, region: int) -> None:
         if region not in self.of_mpi:
@@ -205,8 +209,12 @@ class Reading:
         if self.names[region] == "MPI_Finalize":
             return self.program_end(rank, time)
         self.compute(rank, time)
-        if attributes and (had := self.number(attributes, PROCESSOR_TIME)):
-            self.shorten(rank, had)
+        if attributes:
+            own = self.number(attributes, RECORDER_TIME)
+            if had := self.number(attributes, PROCESSOR_TIME):
+                self.shared |= self.shorten(rank, max(0, had - own))
+            elif own:
+                self.shorten(rank, max(0, self.computed(rank) - own))
         rank.pieces.clear()
         rank.call = region
         where = self.text(attributes, SITE) if attributes else ""

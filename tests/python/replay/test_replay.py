@@ -331,6 +331,17 @@ def test_computing_is_what_a_rank_had_of_a_processor(traced: Callable, replay: C
     assert not result["warnings"], "there is nothing to warn of"
 
 
+def test_the_recorder_does_not_count_as_computing(traced: Callable, replay: Callable) -> None:
+    one = Rank().compute(1000).recorded(150).send(1).compute(30)
+    other = Rank().compute(10).recorded(40).receive(0).compute(20)
+    result = replay(traced([one, other]), *LETTERS, "--json")
+    assert result["seconds"] == pytest.approx((850 + 100 + 2000 + 100 + 20) * NS)
+    assert result["computing_seconds"] == pytest.approx((880 + 20) / 2 * NS), "no less than none"
+    shared = Rank().compute(1000).had_processor(400).recorded(150).send(1)
+    result = replay(traced([shared, Rank().receive(0)]), *LETTERS, "--json")
+    assert result["computing_seconds"] == pytest.approx(250 / 2 * NS)
+
+
 @pytest.mark.parametrize(("processors", "crowded"), [("0-1", True), ("0,2", True), ("0-2", False), (None, False)])
 def test_more_ranks_than_processors_are_warned_of(
     traced: Callable, replay: Callable, processors: str | None, crowded: bool, tmp_path: Path
