@@ -69,11 +69,13 @@ struct LevelNumbers {
 // Messages within a node, as two copies through shared memory. Rates are by where the data of the collective fit: in a
 // core's own cache, in the last-level cache, or in the memory alone. All are measured together.
 struct NodeCopies {
-  Quantity<Seconds> send_cost;        // per message within the node, during which its lane's queue is busy
-  Quantity<Bytes> slot;               // the longest message that is copied in before it is copied out
-  Quantity<Bytes> streamed_bytes;     // the shortest message that is stored past the sender's cache,
-  Quantity<Seconds> streamed_latency; // and how much later its first bytes arrive
-  Quantity<Bytes> core_cache;         // the largest that is a core's own
+  Quantity<Seconds> send_cost;         // per message within the node, during which its lane's queue is busy
+  Quantity<Bytes> slot;                // the longest message that is copied in before it is copied out
+  Quantity<BytesPerSecond> copy_short; // one processor in one copy of a message shorter than streamed_bytes, whose
+                                       // lines move from cache to cache
+  Quantity<Bytes> streamed_bytes;      // the shortest message that is stored past the sender's cache,
+  Quantity<Seconds> streamed_latency;  // and how much later its first bytes arrive
+  Quantity<Bytes> core_cache;          // the largest that is a core's own
   // One processor in one of the two copies of a message: their mean.
   Quantity<BytesPerSecond> copy_core, copy_last_level, copy_memory;
   // What is longer than a slot, copied in by one processor while another copies it out.

@@ -41,6 +41,7 @@ void visit_numbers(SomeMachine& machine, Visitor&& visit) {
   if (node.copies) {
     visit("copies", "send_cost", node.copies->send_cost);
     visit("copies", "slot", node.copies->slot);
+    visit("copies", "copy_short", node.copies->copy_short);
     visit("copies", "streamed_bytes", node.copies->streamed_bytes);
     visit("copies", "streamed_latency", node.copies->streamed_latency);
     visit("copies", "core_cache", node.copies->core_cache);

@@ -101,6 +101,7 @@ void Network::add_copies(double rank_bytes, bool scalar_reduction) {
   const NodeNumbers& node = machine_->node;
   const NodeCopies& copies = *node.copies;
   const auto ranks = static_cast<Resource>(node_.size());
+  short_rate_ = copies.copy_short.value.value;
   slot_bytes_ = static_cast<double>(copies.slot.value.value);
   streamed_bytes_ = static_cast<double>(copies.streamed_bytes.value.value);
   streamed_latency_ = copies.streamed_latency.value.value;
@@ -109,11 +110,12 @@ void Network::add_copies(double rank_bytes, bool scalar_reduction) {
   first_copying_ = first_copier_ + ranks, first_summing_ = first_copying_ + nodes_;
   capacity_.resize(static_cast<std::size_t>(first_summing_ + nodes_), 0);
   for (std::int32_t v = 0; v < nodes_; ++v) {
-    const double turns = std::max(1.0, turns_on(v));
-    const double beyond_core = missing(rank_bytes * turns, static_cast<double>(copies.core_cache.value.value));
+    // A half more than the buffers: the slots, and what else the program touches between two calls.
+    const double touched = 1.5 * rank_bytes, turns = std::max(1.0, turns_on(v));
+    const double beyond_core = missing(touched * turns, static_cast<double>(copies.core_cache.value.value));
     double beyond_all = 1;
     if (node.last_level_cache)
-      beyond_all = missing(rank_bytes * ranks_on_[v], static_cast<double>(node.last_level_cache->value.value));
+      beyond_all = missing(touched * ranks_on_[v], static_cast<double>(node.last_level_cache->value.value));
     const auto seconds = [&](const auto& core, const auto& last_level, const auto& memory) {
       const double farther = beyond_core * beyond_all;
       return ((1 - beyond_core) / core.value.value + (beyond_core - farther) / last_level.value.value +
@@ -137,11 +139,12 @@ void Network::add_copies(double rank_bytes, bool scalar_reduction) {
 
 // Between ranks of a node with numbers of copies.
 Path Network::path_of_copies(std::int32_t node, double bytes, bool summed, double latency) const {
+  latency += turn_seconds(node);
+  if (bytes < streamed_bytes_) return {short_rate_ * factor_[node] / (summed ? 1 : 2), copy_cost_, latency};
   const auto& [copied, streamed] = copying_[node];
   const double whole = std::min(bytes, slot_bytes_);
   const double seconds = summed ? bytes / copied : 2 * whole / copied + (bytes - whole) / streamed;
-  if (bytes >= streamed_bytes_) latency += streamed_latency_;
-  return {bytes > 0 ? bytes / seconds : copied, copy_cost_, latency + turn_seconds(node)};
+  return {bytes / seconds, copy_cost_, latency + streamed_latency_};
 }
 
 // A slow node's links are as slow as its memory.

@@ -118,7 +118,7 @@ class Network {
     double copied = 0, streamed = 0;
   };
   std::vector<CopyRates> copying_; // by node; none: no numbers of copies
-  double slot_bytes_ = 0, streamed_bytes_ = 0, streamed_latency_ = 0, copy_cost_ = 0, switch_ = 0;
+  double slot_bytes_ = 0, short_rate_ = 0, streamed_bytes_ = 0, streamed_latency_ = 0, copy_cost_ = 0, switch_ = 0;
   std::int64_t cores_ = 1;
   double eager_bytes_ = std::numeric_limits<double>::infinity();
   mutable std::vector<LinkId> route_;

@@ -92,6 +92,7 @@ TEST(ParseMachine, CopiesWithinANodeAreAllOrNone) {
     for (const char* rate : {"copy", "stream", "sum"})
       for (const char* cache : {"core", "last_level", "memory"})
         some.append(fmt::format("{}_{} = {{ value = \"2 GB/s\", measured = \"m\" }}", rate, cache));
+    some.append("copy_short = { value = \"1 GB/s\", measured = \"m\" }");
     return some;
   };
   const Machine machine = parsed(with(""));

@@ -157,6 +157,7 @@ EXCHANGE = "exchanges of two ranks of a node"
 COPIES = {
     "send_cost": HOW["message_cost"],
     "slot": "a slot of the transport",
+    "copy_short": f"{EXCHANGE} of 512 B, less those of 8 B",
     "streamed_bytes": "the shortest message that the transport stores past the cache",
     "streamed_latency": f"{EXCHANGE} of 4 KiB, less those of 8 B and their bytes",
     "core_cache": "hwloc",
@@ -286,6 +287,9 @@ def of_network(numbers: str, found: Measured) -> str:
 def copies(found: Measured) -> list[str]:
     """The section of messages within a node; none where a cache or a number was not found."""
     numbers = {**found.copies, "core_cache": _machine.discover_host().core_cache_bytes}
+    for name in ("copy", "stream", "sum") if found.copies else ():  # a farther cache is not the faster one
+        for near, far in (("core", "last_level"), ("last_level", "memory")):
+            numbers[f"{name}_{far}"] = min(numbers[f"{name}_{far}"], numbers[f"{name}_{near}"])
     if found.round_of_turns is not None and found.copies:
         each = (found.round_of_turns - found.copies["message_latency"] - found.copies["send_cost"]) / TURNS
         numbers["processor_switch"] = max(each, LEAST_SECONDS)

@@ -92,6 +92,9 @@ PARTS = {
 }
 
 
+CACHES = {"core": "in a core's cache", "last_level": "in the last-level cache", "memory": "in memory"}
+
+
 def checked_name(name: str | None) -> str:
     if name is None:
         return re.sub("[^A-Za-z0-9_.-]", "-", platform.node()) or "this-host"
@@ -239,6 +242,9 @@ def show_rest(found: Measured) -> None:
         f"memory: {rates(numbers['memory_bandwidth'])} by copies of all ranks"
         + (f", {rates(found.stream['bytes_per_second'])} by STREAM triad" if found.stream else ""),
     ]
+    if found.copies:
+        each = (f"{rates(found.copies[f'copy_{cache}'])} {where}" for cache, where in CACHES.items())
+        lines.append(f"a copy of a message within a node: {', '.join(each)}")
     if net := found.network:
         lines.insert(
             0,

@@ -27,6 +27,7 @@ FIT = {
 }
 COPIES = {
     **{"send_cost": 6e-8, "message_latency": 1.5e-7, "slot": 65536, "streamed_bytes": 1024, "streamed_latency": 4e-7},
+    "copy_short": 3e9,
     **{f"{name}_{cache}": 8e9 for name in ("copy", "stream", "sum") for cache in ("core", "last_level", "memory")},
 }
 NETWORK = {
