@@ -16,8 +16,8 @@ namespace {
 
 constexpr double second = 1e12; // picoseconds
 
-hosts::Options with_deaths(const std::vector<std::pair<std::int32_t, goal::Time>>& deaths) {
-  hosts::Options options;
+fluid::Options with_deaths(const std::vector<std::pair<std::int32_t, goal::Time>>& deaths) {
+  fluid::Options options;
   for (const auto& [node, time] : deaths) options.deaths.push_back({node, time});
   return options;
 }

@@ -25,11 +25,12 @@ std::vector<ClassUse> use_of(const simulation::Network& paths, const std::vector
   const Topology& topology = *paths.machine().topology;
   std::vector<ClassUse> classes;
   for (const std::string& name : topology.link_classes()) classes.push_back({name});
+  if (classes.empty()) classes.push_back({"all"}); // all are alike
   const double seconds = static_cast<double>(last) * 1e-12;
   for (std::size_t link = 0; link < bytes.size(); ++link) {
     const LinkId id{static_cast<std::int64_t>(link)};
     if (!topology.is_link(id)) continue;
-    ClassUse& of = classes[static_cast<std::size_t>(topology.link_class(id))];
+    ClassUse& of = classes[classes.size() == 1 ? 0 : static_cast<std::size_t>(topology.link_class(id))];
     const double share = seconds > 0 ? bytes[link] / (paths.capacities()[link] * seconds) : 0;
     ++of.links, of.mean += share, of.most = std::max(of.most, share);
   }
@@ -41,13 +42,13 @@ std::vector<ClassUse> use_of(const simulation::Network& paths, const std::vector
 } // namespace
 
 Result<Outcome> run(const Job& job, const goal::Graphs& graphs, const std::optional<Placement>& placement,
-                    const hosts::Options& options, hosts::Observers observers) {
+                    const Options& options, hosts::Observers observers) {
   const auto paths = TRY(simulation::Network::make(job, graphs.ranks(), placement, false));
   for (const hosts::NodeDeath& death : options.deaths)
     if (death.node < 0 || death.node >= job.machine.topology->nodes())
       return wrong_value(fmt::format("a node that dies must be one of 0 to {}", job.machine.topology->nodes() - 1),
                          death.node);
-  Network network(paths);
+  Network network(paths, options.tolerance);
   const hosts::LocalCopies none; // the network carries them, too
   const auto with = [&](auto matching) {
     return hosts::Hosts(graphs, paths.nodes(), software_of(job.machine), none, network, std::move(matching), options,
@@ -67,7 +68,9 @@ Result<Outcome> run(const Job& job, const ProgramSet& programs, const std::optio
   goal::WorkRates rates = goal::rates_of(job, scalar_reduction);
   rates.cpus = 1, rates.nics = 256;
   const auto graphs = TRY(goal::graphs_of(programs, rates));
-  return run(job, graphs, placement, {true, {}});
+  Options options;
+  options.waits_for_receive = true;
+  return run(job, graphs, placement, options);
 }
 
 } // namespace kumihimo::fluid

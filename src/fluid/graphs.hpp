@@ -16,6 +16,16 @@
 
 namespace kumihimo::fluid {
 
+// While more than `above` messages are under way, each may start later and end earlier by a share of its time.
+struct Tolerance {
+  std::int64_t above = 2000;
+  double share = 0.01;
+};
+
+struct Options : hosts::Options {
+  Tolerance tolerance;
+};
+
 struct ClassUse { // of links
   std::string name;
   std::int64_t links = 0;
@@ -30,7 +40,7 @@ struct Outcome : hosts::Outcome {
 // `placement`: none for block order. Errors: those of simulation::Network::make; a node that dies and does not exist;
 // where none dies, what never matches, with its rank and operation.
 Result<Outcome> run(const Job& job, const goal::Graphs& graphs, const std::optional<Placement>& placement,
-                    const hosts::Options& options = {}, hosts::Observers observers = {});
+                    const Options& options = {}, hosts::Observers observers = {});
 
 // A program set as in packet::run: each lane has an interface, a rank reduces, copies and computes on one processor.
 Result<Outcome> run(const Job& job, const ProgramSet& programs, const std::optional<Placement>& placement,

@@ -1,14 +1,14 @@
 // Messages as fluids on a machine's network: those that share a link, an engine or a memory share its rate max-min
 // fairly, as in the models flow and exact (simulate/network.hpp), at any time anew. All that happens at one time is
-// solved together.
+// solved together. While many messages are under way, one may start later and end earlier, together with others, by a
+// small share of its time: to solve each change alone would take time by the square of their number.
 #pragma once
 
-#include "goal/graph.hpp"
+#include "fluid/graphs.hpp"
 #include "simulate/exact/fluid.hpp"
 #include "simulate/network.hpp"
 
 #include <cstdint>
-#include <queue>
 #include <vector>
 
 namespace kumihimo::fluid {
@@ -28,7 +28,7 @@ class Network {
   static constexpr bool between_ranks = true;
 
   // `paths` must outlive the network.
-  explicit Network(const simulation::Network& paths);
+  explicit Network(const simulation::Network& paths, const Tolerance& tolerance = {});
 
   // From `now` on, which is not before the last time; the answer names it until the advance after the one that
   // delivered it.
@@ -50,7 +50,7 @@ class Network {
   struct UnderWay {
     std::vector<Resource> resources;
     simulation::Fluid::FlowId flow = -1; // none: it has left, is lost or has no bytes
-    Time latency = 0;
+    Time start = 0, latency = 0;
     double bytes = 0;
     std::uint64_t order = 0;
     std::int32_t from = 0; // rank
@@ -68,8 +68,13 @@ class Network {
   static Time picoseconds(double seconds);
   std::uint32_t place();
   void drop_outdated();
+  void push(const Event& event);
+  void pop();
   bool is_outdated(const Event& event) const;
   void leave(std::uint32_t id);
+  void end_flow(UnderWay& of);
+  bool leaves_with_others(const Event& event) const;
+  bool is_crowded() const { return flows_ > tolerance_.above; }
   void solve();
 
   const simulation::Network& paths_;
@@ -78,11 +83,14 @@ class Network {
   std::vector<std::uint32_t> of_flow_; // the message of a flow
   std::vector<std::uint32_t> unused_;
   std::vector<char> stopped_; // by node
-  std::priority_queue<Event> events_;
+  std::vector<Event> events_; // a heap, the earliest first
   std::vector<std::uint32_t> sent_, delivered_;
   std::vector<double> link_bytes_;
+  const Tolerance tolerance_;
+  std::int64_t flows_ = 0; // under way
+  double usual_ = 0;       // picoseconds: of messages that have left, the latest counting most
   Time now_ = 0;
-  bool changed_ = false; // since rates were solved
+  Time solve_at_; // since rates have changed; never: they have not
   std::uint64_t order_ = 0;
 };
 

@@ -11,7 +11,7 @@
 namespace kumihimo::simulate_test {
 namespace {
 
-fluid::Outcome ran(const Job& job, const std::string& goal, const hosts::Options& options = {}) {
+fluid::Outcome ran(const Job& job, const std::string& goal, const fluid::Options& options = {}) {
   const auto graphs = goal::parse_text(goal, "test.goal");
   EXPECT_TRUE(graphs) << graphs.error().sentence();
   auto outcome = fluid::run(job, *graphs, {}, options);
@@ -31,6 +31,14 @@ TEST(FluidGraphs, AMessageTakesItsCostItsBytesItsHopsAndTheRelay) {
   EXPECT_NEAR(end_of(outcome, 2), cost + ms + 2 * hop + relay, 1e-12);
   ASSERT_EQ(outcome.classes.size(), 1U);
   EXPECT_NEAR(outcome.classes[0].most, ms / end_of(outcome, 2), 1e-9);
+}
+
+// Of a Tofu job all links are alike.
+TEST(FluidGraphs, NetworksWithoutClassesOfLinksAreOneClass) {
+  const auto outcome =
+      ran(job_on("fugaku", "4x2x2"), "num_ranks 2\nrank 0 {\nsend 8b to 1\n}\nrank 1 {\nrecv 8b from 0\n}\n");
+  ASSERT_EQ(outcome.classes.size(), 1U);
+  EXPECT_GT(outcome.classes[0].links, 0);
 }
 
 // The second one starts when half of the first one is through, and both cross the link from node 1 to node 2.
@@ -54,7 +62,9 @@ TEST(FluidGraphs, RanksOfANodeShareItsMemory) {
 TEST(FluidGraphs, ADeadNodeLosesWhatHasNotLeftIt) {
   const std::string text = "num_ranks 3\nrank 0 {\nsend 1000000b to 2\n}\nrank 2 {\nrecv 1000000b from 0\n}\n";
   const auto at = [&](double seconds) {
-    return ran(plain("3m"), text, {false, {{0, static_cast<goal::Time>(seconds * 1e12)}}}).aftermath->complete;
+    fluid::Options options;
+    options.deaths = {{0, static_cast<goal::Time>(seconds * 1e12)}};
+    return ran(plain("3m"), text, options).aftermath->complete;
   };
   EXPECT_EQ(at(cost + 0.5 * ms), 1) << "only rank 1, which does nothing";
   EXPECT_EQ(at(cost + 1.1 * ms), 3) << "all had done what they had to, and the message had left";
@@ -65,6 +75,26 @@ TEST(FluidGraphs, WhatNeverMatchesIsNamed) {
   const auto outcome = fluid::run(plain("2"), *graphs, {});
   ASSERT_FALSE(outcome);
   EXPECT_NE(outcome.error().sentence().find("l5"), std::string::npos) << outcome.error().sentence();
+}
+
+// All 64 ranks send to all others at once.
+double all_to_all(const fluid::Tolerance& tolerance) {
+  std::string text = "num_ranks 64\n";
+  for (int rank = 0; rank < 64; ++rank) {
+    text += fmt::format("rank {} {{\n", rank);
+    for (int d = 1; d < 64; ++d)
+      text += fmt::format("send 100000b to {}\nrecv 100000b from {}\n", (rank + d) % 64, (rank + 64 - d) % 64);
+    text += "}\n";
+  }
+  fluid::Options options;
+  options.tolerance = tolerance;
+  return static_cast<double>(ran(described("fugaku", "4x4x4"), text, options).last);
+}
+
+TEST(FluidGraphs, CrowdsOfMessagesAreSolvedTogetherWithinTheirTolerance) {
+  const double exact = all_to_all({1 << 20, 0});
+  EXPECT_NEAR(all_to_all({100, 0.01}) / exact, 1, 0.02);
+  EXPECT_GT(std::abs(all_to_all({100, 0.5}) / exact - 1), 0.02) << "what is tolerated has no effect";
 }
 
 // Differences are of ranks: here one processor sums, and one message after the other goes to the same rank.
