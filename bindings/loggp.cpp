@@ -61,14 +61,16 @@ NB_MODULE(_loggp, m) {
   m.doc() = "The time of graphs of operations in the model LogGOPS.";
   nb::module_::import_("kumihimo._goal");
   nb::module_::import_("kumihimo._machine");
-  nb::class_<Parameters>(m, "Parameters", "L, o, g in picoseconds; G, O in femtoseconds a byte; S in bytes.")
+  nb::class_<Parameters>(m, "Parameters", "L, o, g, R in picoseconds; G, O in femtoseconds a byte; S in bytes.")
       .def(nb::init<>())
       .def_ro("L", &Parameters::L)
       .def_ro("o", &Parameters::o)
       .def_ro("g", &Parameters::g)
       .def_ro("G", &Parameters::G)
       .def_ro("O", &Parameters::O)
-      .def_ro("S", &Parameters::S);
+      .def_ro("S", &Parameters::S)
+      .def_ro("R", &Parameters::R)
+      .def_ro("processors", &Parameters::processors);
   nb::class_<MachineParameters>(m, "MachineParameters", "The numbers of a machine file, translated.")
       .def_ro("parameters", &MachineParameters::parameters)
       .def_ro("rates", &MachineParameters::rates)

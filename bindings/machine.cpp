@@ -137,6 +137,7 @@ void bind_host(nb::module_& m) {
       .def_prop_ro("memory_bytes", [](const Host& host) { return host.memory.value; })
       .def_prop_ro("last_level_cache_bytes",
                    [](const Host& host) { return host.last_level_cache ? host.last_level_cache->value : 0; })
+      .def_prop_ro("core_cache_bytes", [](const Host& host) { return host.core_cache ? host.core_cache->value : 0; })
       .def_prop_ro("levels", [](const Host& host) { return names_and_sizes(host.levels); })
       .def_prop_ro(
           "not_nested", [](const Host& host) { return names_and_sizes(host.not_nested); },

@@ -160,7 +160,9 @@ def _times(of: _loggp.RankSeconds) -> dict:
 def about(p: _loggp.Parameters) -> dict:
     times = {f"{letter}_seconds": getattr(p, letter) * 1e-12 for letter in "Log"}
     rates = {f"{letter}_seconds_per_byte": getattr(p, letter) * 1e-15 for letter in "GO"}
-    return {**times, **rates, "S_bytes": p.S}
+    agreeing = {"R_seconds": p.R * 1e-12} if p.R else {}
+    agreeing |= {"shared_processors": p.processors} if p.processors else {}
+    return {**times, **rates, "S_bytes": p.S, **agreeing}
 
 
 @dataclass

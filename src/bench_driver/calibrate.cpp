@@ -2,13 +2,17 @@
 #include "bench_driver/memory.hpp"
 #include "bench_driver/program_task.hpp"
 #include "bench_driver/tasks.hpp"
+#include "kernels/copy.hpp"
 #include "kernels/plans.hpp"
 #include "measure/clock.hpp"
 #include "program/builder.hpp"
+#include "shared_memory/channel_layout.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <optional>
 #include <string_view>
@@ -24,7 +28,7 @@ constexpr std::int64_t large_count = (std::int64_t{8} << 20) / 8;             //
 
 // Of a vector of `count` doubles on each rank.
 ProgramSet programs_of(std::int32_t ranks, std::int64_t count, std::function<void(LaneBuilder&, Rank)> write) {
-  DataLayout data{.ranks = ranks, .vector = true, .elements = count};
+  DataLayout data{.ranks = ranks, .operation = Operation::sum, .vector = true, .elements = count};
   data.buffers = [count](Rank) { return BufferPair{count, count}; };
   ProgramSet s{std::make_shared<const DataLayout>(std::move(data))};
   s.program = [write = std::move(write)](Rank rank) {
@@ -56,6 +60,14 @@ void one_way(LaneBuilder& lane, std::int32_t rank, RankPair pair, std::int64_t m
   lane.step(rank == pair.first ? wait_signal(pair.second) : signal(pair.first));
 }
 
+// Both ranks send each other `rounds` messages, one after the other; where they are summed up, into the output.
+void exchange(LaneBuilder& lane, std::int32_t rank, RankPair pair, std::int64_t rounds, bool summed) {
+  if (rank != pair.first && rank != pair.second) return;
+  const std::int32_t peer = rank == pair.first ? pair.second : pair.first;
+  for (std::int64_t i = 0; i < rounds; ++i)
+    lane.round({send(peer, in[whole()]), summed ? receive_reduce(peer, out[whole()]) : receive(peer, out[whole()])});
+}
+
 std::vector<std::int32_t> ranks_of(const Nodes& nodes, std::int64_t node) {
   std::vector<std::int32_t> ranks;
   for (std::size_t rank = 0; rank < nodes.node_of_rank.size(); ++rank)
@@ -85,29 +97,47 @@ class Calibration {
 
   // The slowest rank's time, in seconds; the best of the repeats, as what else runs here is no figure of the machine.
   Result<double> seconds_of(const ProgramSet& programs) {
+    const std::vector<double> all = TRY(times_of(programs, false));
+    return *std::min_element(all.begin(), all.end());
+  }
+  // The median where each rank has read its result and writes its input before each repeat, as programs do.
+  Result<double> seconds_in_use(const ProgramSet& programs) {
+    std::vector<double> all = TRY(times_of(programs, true));
+    std::nth_element(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2), all.end());
+    return all[all.size() / 2];
+  }
+
+ private:
+  Result<std::vector<double>> times_of(const ProgramSet& programs, bool in_use) {
     const NamedCandidate ours = our_candidate(programs, {}, Rank{job_.rank()}, transport_);
     if (Status s = job_.agree(ours.candidate->make_ready()); !s) return s.error();
     const auto bytes = static_cast<std::size_t>(programs.data->elements * programs.data->type_bytes);
-    std::vector<std::byte> input, output;
-    const Status has_memory = with_memory({2 * static_cast<std::int64_t>(bytes), "a long message", free_some}, [&] {
-      input.assign(bytes, std::byte{1});
-      output.assign(bytes, std::byte{0});
+    struct Buffers {
+      std::vector<std::byte> input, output;
+    };
+    std::array<Buffers, 2> buffers; // in use they take turns, so that each is as cold as a program's
+    const Status has_memory = with_memory({4 * static_cast<std::int64_t>(bytes), "long messages", free_some}, [&] {
+      for (Buffers& each : buffers) each.input.assign(bytes, std::byte{1}), each.output.assign(bytes, std::byte{0});
       return Nothing{};
     });
     if (Status s = job_.agree(has_memory); !s) return s.error();
     const int times = bytes > (1 << 20) ? 11 : repeats;
     std::vector<double> mine;
+    std::byte read{0};
     for (int i = 0; i < times; ++i) {
+      auto& [input, output] = buffers[in_use ? static_cast<std::size_t>(i) % 2 : 0];
+      if (in_use) {
+        for (const std::byte each : output) read ^= each;
+        std::fill(input.begin(), input.end(), read | std::byte{1});
+      }
       job_.barrier();
       const std::int64_t start = measure::now_ns();
       if (Status s = ours.candidate->call({input.data(), output.data()}); !s) job_.give_up(s.error());
       mine.push_back(static_cast<double>(measure::now_ns() - start) * 1e-9);
     }
-    const std::vector<double> slowest = job_.largest(mine);
-    return *std::min_element(slowest.begin(), slowest.end());
+    return job_.largest(mine);
   }
 
- private:
   Job& job_;
   transport::Transport& transport_;
 };
@@ -150,6 +180,107 @@ Result<MessageCosts> message_costs(Calibration& calibration, std::int32_t ranks,
   const double many = TRY(calibration.seconds_of(messages(burst, burst)));
   const double large = TRY(calibration.seconds_of(messages(1, large_count)));
   return MessageCosts{legs_seconds / legs, std::max(least, (many - one) / (burst - 1)), 8.0 * large_count / large};
+}
+
+// Seconds a byte of messages between a pair whose buffers are of one size or another, and so in one cache or another.
+struct ByteCosts {
+  double exchanged = 0; // both ranks copy one message in and one out
+  double summed = 0;    // they copy one in and sum up one
+  double streamed = 0;  // one rank copies in while the other one copies out
+};
+
+constexpr std::int64_t KiB = 1 << 10, MiB = 1 << 20;
+
+class PairCosts {
+ public:
+  PairCosts(Calibration& calibration, std::int32_t ranks, RankPair pair)
+      : calibration_(calibration), ranks_(ranks), pair_(pair) {}
+
+  // Of a round.
+  Result<double> exchange_seconds(std::int64_t bytes, bool summed = false) {
+    const std::int64_t times = bytes > KiB ? 1 : legs;
+    const double all =
+        TRY(calibration_.seconds_in_use(programs_of(ranks_, bytes / 8, [=, this](LaneBuilder& lane, Rank rank) {
+          exchange(lane, rank.value, pair_, times, summed);
+        })));
+    return all / static_cast<double>(times);
+  }
+  // From a length to one that is so much longer.
+  Result<ByteCosts> between(std::int64_t bytes, std::int64_t longer) {
+    ByteCosts costs;
+    const auto slope = [&](double first, double second) {
+      return std::max(least_byte, (second - first) / static_cast<double>(longer - bytes));
+    };
+    costs.exchanged = slope(TRY(exchange_seconds(bytes)), TRY(exchange_seconds(longer)));
+    costs.summed = slope(TRY(exchange_seconds(bytes, true)), TRY(exchange_seconds(longer, true)));
+    return costs;
+  }
+  Result<double> stream(std::int64_t bytes, std::int64_t longer) {
+    const auto one = [&](std::int64_t length) {
+      return calibration_.seconds_in_use(programs_of(
+          ranks_, length / 8, [this](LaneBuilder& lane, Rank rank) { one_way(lane, rank.value, pair_, 1); }));
+    };
+    const double first = TRY(one(bytes)), second = TRY(one(longer));
+    return std::max(least_byte, (second - first) / static_cast<double>(longer - bytes));
+  }
+
+ private:
+  static constexpr double least_byte = 1e-12; // a thousand GB/s: below what the clock can tell
+  Calibration& calibration_;
+  std::int32_t ranks_;
+  RankPair pair_;
+};
+
+// Rates as NodeCopies has them (machine/machine.hpp). Buffers of a rank are twice as long as its message.
+Status measure_copies(Job& job, const Task& task) {
+  const std::optional<RankPair> pair = pair_within(job.nodes());
+  if (!pair) return wrong_value("a calibration needs a node with 2 ranks", {}, "start at least 2 ranks on each node");
+  transport::Transport* transport = TRY(job.transport(task.transport));
+  Calibration calibration(job, *transport);
+  PairCosts costs(calibration, job.ranks(), *pair);
+  constexpr auto streamed = kernels::smallest_streamed_bytes;
+  const std::int64_t slot = shared_memory::RingShape{}.slot_bytes;
+  const double cost = TRY(message_costs(calibration, job.ranks(), *pair)).cost;
+  nlohmann::json found = {{"slot", slot}, {"streamed_bytes", streamed}, {"send_cost", cost}};
+  const double shortest = TRY(costs.exchange_seconds(8));
+  found["message_latency"] = std::max(least, shortest - cost);
+  constexpr std::int64_t brief = streamed / 2;
+  const double of_brief = TRY(costs.exchange_seconds(brief)) - shortest;
+  found["copy_short"] = 2 * static_cast<double>(brief - 8) / std::max(least, of_brief);
+  struct Cache {
+    const char* name;
+    std::int64_t bytes, longer, streamed, streamed_longer; // of messages
+  };
+  double in_core = 0;
+  for (const Cache& cache :
+       {Cache{"core", 8 * KiB, 64 * KiB, 128 * KiB, 512 * KiB}, Cache{"last_level", 1 * MiB, 3 * MiB, 1 * MiB, 3 * MiB},
+        Cache{"memory", 32 * MiB, 64 * MiB, 32 * MiB, 64 * MiB}}) {
+    const ByteCosts bytes = TRY(costs.between(cache.bytes, cache.longer));
+    const double copied = bytes.exchanged / 2, summed = std::max(copied / 8, bytes.summed - copied);
+    found[fmt::format("copy_{}", cache.name)] = 1 / copied;
+    found[fmt::format("sum_{}", cache.name)] = 1 / summed;
+    const double stream = TRY(costs.stream(cache.streamed, cache.streamed_longer));
+    found[fmt::format("stream_{}", cache.name)] = 1 / stream;
+    if (in_core == 0) in_core = bytes.exchanged;
+  }
+  constexpr std::int64_t some = 4 * KiB;
+  const double late = TRY(costs.exchange_seconds(some)) - shortest - in_core * static_cast<double>(some);
+  found["streamed_latency"] = std::max(least, late);
+  job.print(nlohmann::json{{"copies", found}});
+  return Nothing{};
+}
+
+// More ranks than processors: every rank sends the next one a message in each round.
+Status measure_switch(Job& job, const Task& task) {
+  transport::Transport* transport = TRY(job.transport(task.transport));
+  Calibration calibration(job, *transport);
+  const std::int32_t P = job.ranks();
+  const double all = TRY(calibration.seconds_in_use(programs_of(P, 1, [P](LaneBuilder& lane, Rank rank) {
+    for (std::int64_t i = 0; i < legs; ++i)
+      lane.round({send((rank.value + 1) % P, in[whole()]), receive((rank.value + P - 1) % P, out[whole()])});
+  })));
+  job.print(nlohmann::json{{"round_of_turns", all / static_cast<double>(legs)}});
+  return Nothing{};
 }
 
 Status measure_engine(Job& job, const Task& task) {
@@ -198,6 +329,10 @@ Status run_calibration(Job& job, const Task& task) {
     job.print(nlohmann::json{{"part", part}});
     if (part == "engine") {
       if (Status s = measure_engine(job, task); !s) return s;
+    } else if (part == "copies") {
+      if (Status s = measure_copies(job, task); !s) return s;
+    } else if (part == "switch") {
+      if (Status s = measure_switch(job, task); !s) return s;
     } else if (part == "library") {
       const auto pair = job.nodes().are_several() ? pairs_between(job.nodes(), 0, 1).front() : RankPair{};
       if (Status s = measure_point_to_point(job, pair); !s) return s;

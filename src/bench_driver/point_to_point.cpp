@@ -92,6 +92,25 @@ class PointToPoint {
     return low;
   }
 
+  // Result bytes per second of the library's sums of doubles. Vectors take turns, as those of programs are not those
+  // that it has just summed.
+  double reduction_rate() {
+    constexpr int count = 8192;
+    constexpr std::size_t pairs = 16;
+    std::vector<double> added(pairs * count, 1.0), sum(pairs * count, 0.0);
+    std::size_t at = 0;
+    const double seconds = best_of(
+        51,
+        [&] {
+          at = (at + count) % sum.size();
+          must(library().call.Reduce_local(&added[at], &sum[at], count,
+                                           library().constants.datatypes[static_cast<std::size_t>(DataType::float64)],
+                                           library().operation(Operation::sum)));
+        },
+        [] {});
+    return 8.0 * count / seconds;
+  }
+
   // Both ranks send and receive at once, computing for so long before they wait.
   double exchange(std::int64_t bytes, double computing) {
     const auto busy = static_cast<std::int64_t>(computing * 1e9);
@@ -161,10 +180,11 @@ struct Found {
   std::optional<std::int64_t> eager;
   std::vector<measure::Trains> trains;
   std::vector<Overlap> overlaps;
+  double reduction_rate = 0; // bytes a second
 };
 
 Found found_by(PointToPoint& ranks) {
-  Found found{.eager = ranks.longest_eager(), .trains = {}, .overlaps = {}};
+  Found found{.eager = ranks.longest_eager(), .trains = {}, .overlaps = {}, .reduction_rate = 0};
   for (std::int64_t bytes = 1; bytes <= largest_bytes; bytes *= 2) {
     measure::Trains each{.bytes = bytes, .one = ranks.round_trip(bytes, 1, 0)};
     each.train = ranks.round_trip(bytes, train, 0);
@@ -178,6 +198,7 @@ Found found_by(PointToPoint& ranks) {
     const double alone = ranks.exchange(bytes, 0);
     found.overlaps.push_back({bytes, alone, ranks.exchange(bytes, alone)});
   }
+  found.reduction_rate = ranks.reduction_rate();
   return found;
 }
 
@@ -197,6 +218,8 @@ nlohmann::json to_json(const Found& found) {
                          {"g", fit.g},
                          {"G", fit.G},
                          {"O", fit.O},
+                         {"R", fit.R},
+                         {"reduction_rate", found.reduction_rate},
                          {"S", nullptr},
                          {"median_deviation", fit.median_deviation},
                          {"largest_deviation", fit.largest_deviation},

@@ -2,6 +2,7 @@
 
 #include "bench_driver/interleaved_measurement.hpp"
 #include "bench_driver/memory.hpp"
+#include "execute/engine.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -24,10 +25,11 @@ class OurPrograms final : public Candidate {
       return compiled.error();
     }
     program_ = std::make_unique<execute::CompiledProgram>(std::move(*compiled));
+    reduction_ = TRY(execute::find_reduction(set_.data->type, set_.data->operation));
     execution_ = TRY(execute::Execution::prepare(*program_, transport_));
     return Nothing{};
   }
-  Status call(const Vectors::Set& set) override { return execution_->run({set.input, set.output}, {}); }
+  Status call(const Vectors::Set& set) override { return execution_->run({set.input, set.output}, reduction_); }
   Bytes result(const Vectors::Set& set) const override { return {set.output, bytes_}; }
   bool gives_all_the_same() const override { return false; }
 
@@ -37,6 +39,7 @@ class OurPrograms final : public Candidate {
   Rank rank_;
   transport::Transport& transport_;
   std::int64_t bytes_;
+  transport::Reduction reduction_; // of programs that reduce
   std::unique_ptr<execute::CompiledProgram> program_;
   std::unique_ptr<execute::Execution> execution_;
 };

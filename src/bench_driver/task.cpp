@@ -222,11 +222,14 @@ Result<Order> order_of(const json& given, std::int32_t ranks) {
                      fmt::format("{}", fmt::join(order, ", ")));
 }
 
+constexpr std::array<std::string_view, 5> calibration_parts = {"engine", "copies", "switch", "library", "noise"};
+
 Status check_calibration(const Task& task) {
   constexpr double most_pieces = 1 << 26; // whose times a rank keeps, 8 bytes each
   for (const std::string& part : task.parts)
-    if (part != "engine" && part != "library" && part != "noise")
-      return wrong_value("a part of a calibration is engine, library or noise", "'" + part + "'");
+    if (std::find(calibration_parts.begin(), calibration_parts.end(), part) == calibration_parts.end())
+      return wrong_value(fmt::format("a part of a calibration must be {}", fmt::join(calibration_parts, ", ")),
+                         "'" + part + "'");
   if (!(task.quantum_seconds >= 1e-6 && task.quantum_seconds <= 1))
     return wrong_value("the quantum of noise must be from 1 us to 1 s", fmt::format("{} s", task.quantum_seconds));
   if (!(task.noise_seconds >= 100 * task.quantum_seconds && task.noise_seconds <= most_pieces * task.quantum_seconds))

@@ -20,7 +20,7 @@
 //    "compare": true, "bound": true,                                        likewise
 //    "calls": [{"count": 100, "calls": ["allreduce", "2 bcast"]}],      for library, without cases; doubles
 //    "measures": true, "controls": {"MPIR_CVAR_COLLECTIVE_FALLBACK": 0},    likewise
-//    "parts": ["engine", "library", "noise"],           for calibrate; default: engine
+//    "parts": ["engine", "copies", "library"],          for calibrate; default: engine
 //    "noise_seconds": 10, "quantum_seconds": 1e-5,      likewise
 //    "tag_upper_bound": 100,                        default: the library's
 //    "shared_memory_limit_bytes": 0}                default: what the system has

@@ -25,8 +25,10 @@ Status run_rehearsal(Job& job, const Task& task);
 // {"part": name}; rates are in bytes per second and times in seconds unless a key says otherwise.
 //
 //   engine   of our transport and kernels: {"calibration": {...}} of two ranks of a node: copy rates, message costs,
-//   the
-//            reduction rate of a thread. With ranks on several nodes {"network": {...}} too, of two nodes.
+//            the reduction rate of a thread. With ranks on several nodes {"network": {...}} too, of two nodes.
+//   copies   of our transport: {"copies": {...}}, the two copies of a message within a node by where its bytes are
+//            (machine/machine.hpp, NodeCopies), of two ranks of a node
+//   switch   of more ranks than processors: {"round_of_turns": seconds}, in which every rank gets a message
 //   library  of the MPI library's messages between two nodes, or two ranks of the only one: {"point_to_point": {...}}.
 //   noise    {"noise": {...}} of each rank, nanoseconds.
 //

@@ -31,6 +31,7 @@ class Engine {
         free_(stride_ * static_cast<std::size_t>(graphs.ranks())) {
     if (options.noise) noise_.emplace(*options.noise, graphs.ranks());
     if (mortal_) outcome_.ends.emplace(graphs);
+    shared_.resize(static_cast<std::size_t>(std::max(0, parameters.processors)));
   }
 
   Result<Outcome> run() {
@@ -96,6 +97,24 @@ class Engine {
     return free_[stride_ * static_cast<std::size_t>(rank) + static_cast<std::size_t>(graphs_.cpus() + graphs_.nics()) +
                  nic];
   }
+  // A processor that several ranks share, and the rank that it served last.
+  struct Shared {
+    Time free = 0;
+    std::int32_t rank = -1;
+  };
+  Shared& shared(std::int32_t rank) { return shared_[static_cast<std::size_t>(rank) % shared_.size()]; }
+  Time processor_free(std::int32_t rank, std::uint8_t number) {
+    const Time own = cpu(rank, number);
+    return shared_.empty() ? own : std::max(own, shared(rank).free);
+  }
+  Time turn(std::int32_t rank) {
+    return shared_.empty() || shared(rank).rank == rank || shared(rank).rank < 0 ? 0 : p_.processor_switch;
+  }
+  void occupy(std::int32_t rank, std::uint8_t number, Time until) {
+    cpu(rank, number) = until;
+    if (!shared_.empty()) shared(rank) = {until, rank};
+  }
+
   const Operation& operation(std::int32_t rank, std::uint32_t i) const { return graphs_.of(rank).operations[i]; }
   bool is_dead(std::int32_t rank, Time time) const { return mortal_ && goal::is_dead(options_.deaths, rank, time); }
 
@@ -187,7 +206,7 @@ class Engine {
     if (released_.size() > 1) sort_released();
     for (const Released& each : released_) {
       const Operation& of = operation(each.rank, each.operation);
-      Time time = std::max({now_, each.ready, cpu(each.rank, of.cpu)});
+      Time time = std::max({now_, each.ready, processor_free(each.rank, of.cpu)});
       if (of.kind == Kind::send) time = std::max(time, sending(each.rank, of.nic));
       queue_.push({time, order_++, each.rank, 0, each.operation, EventKind::start});
     }
@@ -216,28 +235,31 @@ class Engine {
   }
 
   void calc(const Event& event, const Operation& of) {
-    Time& free = cpu(event.rank, of.cpu);
-    if (free > event.time) return later(event, free);
+    if (const Time free = processor_free(event.rank, of.cpu); free > event.time) return later(event, free);
     const Time noise = lost(event.rank, event.time, of.size);
-    free = event.time + of.size + noise;
+    const Time free = event.time + turn(event.rank) + of.size + noise;
+    occupy(event.rank, of.cpu, free);
     tell({event.rank, event.rank, event.operation, Kind::calc, of.cpu, event.time, free, noise});
     started(event.rank, event.operation, event.time);
     end(event.rank, event.operation, free);
   }
 
   void send(const Event& event, const Operation& of) {
-    Time &free = cpu(event.rank, of.cpu), &interface = sending(event.rank, of.nic);
-    if (std::max(free, interface) > event.time) return later(event, std::max(free, interface));
+    Time& interface = sending(event.rank, of.nic);
+    if (const Time at = std::max(processor_free(event.rank, of.cpu), interface); at > event.time)
+      return later(event, at);
     started(event.rank, event.operation, event.time);
     const Time noise = lost(event.rank, event.time, p_.o);
-    free = event.time + occupied(p_.o, bytes_time(of.size, p_.O)) + noise;
+    const Time free = event.time + turn(event.rank) + occupied(p_.o, bytes_time(of.size, p_.O)) + noise;
+    occupy(event.rank, of.cpu, free);
     interface = event.time + occupied(p_.g, bytes_time(of.size, p_.G));
     const std::int32_t receiver = graphs_.peer(event.rank, of.peer);
     tell({event.rank, receiver, event.operation, Kind::send, of.cpu, event.time, free, noise});
     ++outcome_.messages, outcome_.bytes += of.size;
     if (is_dead(event.rank, has_left(event.time, of.size))) cut_.emplace(event.rank, event.operation);
     if (!is_dead(event.rank, event.time + p_.o))
-      queue_.push({event.time + p_.o + p_.L, order_++, receiver, event.rank, event.operation, EventKind::arrival});
+      queue_.push({event.time + p_.o + p_.L + (of.size > p_.S ? p_.R : 0), order_++, receiver, event.rank,
+                   event.operation, EventKind::arrival});
     if (of.size <= p_.S) end(event.rank, event.operation, free);
   }
 
@@ -265,14 +287,16 @@ class Engine {
 
   void arrive(const Event& event) {
     const Operation& of = operation(event.sender, event.operation);
-    Time &free = cpu(event.rank, of.cpu), &interface = receiving(event.rank, of.nic);
-    if (std::max(free, interface) > event.time) return later(event, std::max(free, interface));
+    Time& interface = receiving(event.rank, of.nic);
+    if (const Time at = std::max(processor_free(event.rank, of.cpu), interface); at > event.time)
+      return later(event, at);
     if (is_lost(event.sender, event.operation, event.time)) {
       matching_.match({event.rank, event.sender, of.tag}, event.operation, true);
       return;
     }
     const Time noise = lost(event.rank, event.time, p_.o);
-    free = event.time + occupied(p_.o, std::max(bytes_time(of.size, p_.O), bytes_time(of.size, p_.G))) + noise;
+    Time free = event.time + turn(event.rank) +
+                occupied(p_.o, std::max(bytes_time(of.size, p_.O), bytes_time(of.size, p_.G))) + noise;
     interface = event.time + occupied(p_.g, bytes_time(of.size, p_.G));
     const bool cut = is_cut(event.sender, event.operation);
     if (cut) { // nothing comes from L after the death on
@@ -280,6 +304,7 @@ class Engine {
       free = std::min(free, std::max(event.time + p_.o + noise, last));
       interface = std::min(interface, std::max(event.time + p_.g, last));
     }
+    occupy(event.rank, of.cpu, free);
     const auto found = matching_.match({event.rank, event.sender, of.tag}, event.operation, true);
     tell({event.rank, event.sender, event.operation, Kind::receive, of.cpu, event.time, free, noise});
     if (!found) return;
@@ -331,7 +356,7 @@ class Engine {
     return {event.rank, arrives ? Kind::receive : of.kind, of.cpu, of.kind == Kind::calc ? std::uint8_t{0} : of.nic};
   }
   Time free_at(const Place& place) {
-    const Time processor = cpu(place.rank, place.cpu);
+    const Time processor = processor_free(place.rank, place.cpu);
     if (place.kind == Kind::calc) return processor;
     return std::max(processor,
                     place.kind == Kind::send ? sending(place.rank, place.nic) : receiving(place.rank, place.nic));
@@ -379,6 +404,7 @@ class Engine {
   std::optional<Noise> noise_;
   std::size_t stride_;
   std::vector<Time> free_;
+  std::vector<Shared> shared_; // empty: each rank has processors of its own
   EventQueue queue_;
   std::unordered_map<std::uint64_t, WaitingList> waiting_;
   Time now_ = 0;

@@ -8,6 +8,8 @@
 //            the message is there already.
 //   calc     occupies its processor.
 //
+// With Parameters::processors, ranks share them: what occupies a processor of a rank occupies the shared one.
+//
 // s - 1 of a message without bytes is -1, as in LogGOPSim, whose times these are to the picosecond where a rank has one
 // processor, and no receive could take the message of another (T. Hoefler, T. Schneider, A. Lumsdaine, HPDC 2010).
 // Of several processors an operation starts no earlier than what it waits for ends; LogGOPSim looks at its own

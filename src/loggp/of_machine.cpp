@@ -33,6 +33,7 @@ void replace_by_measured(Parameters& p, const LogGopsNumbers& measured) {
   time(p.g, measured.g);
   if (measured.G) p.G = femtoseconds_a_byte(1 / measured.G->value.value);
   p.O = measured.O ? femtoseconds_a_byte(1 / measured.O->value.value) : 0;
+  time(p.R, measured.R);
   if (measured.S) p.S = static_cast<std::uint64_t>(measured.S->value.value);
 }
 
@@ -62,6 +63,12 @@ MachineParameters parameters_of(const Job& job, bool scalar_reduction) {
     made.rates.nics = static_cast<std::int32_t>(std::clamp(static_cast<double>(net.engines.value) / ranks, 1.0, 255.0));
   }
   if (machine.loggops) replace_by_measured(p, *machine.loggops);
+  if (machine.loggops && machine.loggops->reduction_rate)
+    made.rates.reduced = machine.loggops->reduction_rate->value.value;
+  if (machine.family == Family::single_node && node.copies && ranks > static_cast<double>(node.cores.value)) {
+    p.processors = static_cast<std::int32_t>(node.cores.value);
+    p.processor_switch = picoseconds(node.copies->processor_switch.value.value);
+  }
   made.rates.cpus = std::min(256, 1 + made.rates.nics);
   return made;
 }

@@ -23,9 +23,9 @@ struct MachineParameters {
 // so that a message of a byte takes as long as in the models flow and exact at that distance. A rank has as many
 // interfaces as its share of the node's engines, at least one, and a processor for each of them beside the one that
 // reduces: a message holds up its lane, not the reductions of others. On a single node a message is a copy of the
-// receiver: L is shared_memory_latency, G and O are a byte at shared_memory_bandwidth, o and g are 0. What the
-// section [loggops] of a machine file states replaces these; with it O is 0 unless it is stated. Rates are
-// those of goal/machine_rates.hpp.
+// receiver: L is shared_memory_latency, G and O are a byte at shared_memory_bandwidth, o and g are 0. With more ranks
+// than cores, and the section [copies], they share the cores. What the section [loggops] of a machine file states
+// replaces these; with it O is 0 unless it is stated. Rates are those of goal/machine_rates.hpp.
 MachineParameters parameters_of(const Job& job, bool scalar_reduction = false);
 
 } // namespace kumihimo::loggp

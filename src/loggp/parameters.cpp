@@ -15,8 +15,8 @@ Result<Parameters> parse_parameters(std::string_view text, const Parameters& bas
     std::string_view part = take_until(text, ',');
     const std::string_view whole = part = trimmed(part);
     const std::string_view letter = trimmed(take_until(part, '='));
-    if (letter.size() != 1 || std::string_view("LogGOS").find(letter) == std::string_view::npos)
-      return wrong_value("the parameters must be L, o, g, G, O and S, as in L=2500,o=1500,G=6",
+    if (letter.size() != 1 || std::string_view("LogGOSR").find(letter) == std::string_view::npos)
+      return wrong_value("the parameters must be L, o, g, G, O, S and R, as in L=2500,o=1500,G=6",
                          fmt::format("'{}'", on_one_line(whole)));
     const char c = letter.front();
     if (seen.find(c) != std::string::npos) return wrong_value(fmt::format("{} must stand once", c), "a second one");
@@ -34,6 +34,7 @@ Result<Parameters> parse_parameters(std::string_view text, const Parameters& bas
     case 'g': p.g = scaled(1e3); break;
     case 'G': p.G = scaled(1e6); break;
     case 'O': p.O = scaled(1e6); break;
+    case 'R': p.R = scaled(1e3); break;
     default: p.S = scaled(1);
     }
   }

@@ -20,12 +20,17 @@ struct Parameters {
   std::uint64_t G = 0; // femtoseconds a byte beyond the first, of the interface
   std::uint64_t O = 0; // femtoseconds a byte beyond the first, of the processor
   std::uint64_t S = 0; // bytes of the longest message that is sent without waiting for its receive (eager)
+  Time R = 0;          // a longer message arrives so much later, since both ends agree first; not in LogGOPSim
+  // Ranks that share so many processors, rank r number r modulo it, one operation at a time; 0: each rank has its own.
+  // A processor that turns to another rank takes the switch.
+  std::int32_t processors = 0;
+  Time processor_switch = 0;
   bool operator==(const Parameters&) const = default;
 };
 
-// "L=2500,o=1500,g=1000,G=6,O=0,S=65535": nanoseconds with up to three decimals, G and O with six, S in bytes. Letters
-// that are left out keep the value of `base`. Errors: another letter, one twice, a number that is negative or above a
-// second (S: 2^46).
+// "L=2500,o=1500,g=1000,G=6,O=0,S=65535,R=0": nanoseconds with up to three decimals, G and O with six, S in bytes.
+// Letters that are left out keep the value of `base`. Errors: another letter, one twice, a number that is negative or
+// above a second (S: 2^46).
 Result<Parameters> parse_parameters(std::string_view text, const Parameters& base);
 
 } // namespace kumihimo::loggp

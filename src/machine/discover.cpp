@@ -34,6 +34,16 @@ std::optional<Bytes> last_level_cache(hwloc_topology_t topology) {
   return std::nullopt;
 }
 
+// The largest that serves one core.
+std::optional<Bytes> core_cache(hwloc_topology_t topology) {
+  for (const auto type : {HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L1CACHE})
+    if (hwloc_obj_t cache = hwloc_get_obj_by_type(topology, type, 0);
+        cache && cache->attr->cache.size > 0 &&
+        hwloc_get_nbobjs_inside_cpuset_by_type(topology, cache->cpuset, HWLOC_OBJ_CORE) <= 1)
+      return Bytes{static_cast<std::int64_t>(cache->attr->cache.size)};
+  return std::nullopt;
+}
+
 // Cores below an object; NUMA nodes stand beside the tree, so that their cores are found by the cpuset.
 std::int32_t cores_in(hwloc_topology_t topology, hwloc_obj_t object) {
   return hwloc_get_nbobjs_inside_cpuset_by_type(topology, object->cpuset, HWLOC_OBJ_CORE);
@@ -83,6 +93,7 @@ Host host_of(hwloc_topology_t raw) {
   host.numa_nodes = count(raw, HWLOC_OBJ_NUMANODE);
   host.memory = Bytes{static_cast<std::int64_t>(hwloc_get_root_obj(raw)->total_memory)};
   host.last_level_cache = last_level_cache(raw);
+  host.core_cache = core_cache(raw);
   find_levels(raw, host);
   find_unnamed(raw, host);
   return host;

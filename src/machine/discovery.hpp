@@ -12,6 +12,7 @@ struct Host {
   std::int64_t numa_nodes = 1;
   Bytes memory;
   std::optional<Bytes> last_level_cache; // one of them; none where the system does not say
+  std::optional<Bytes> core_cache;       // the largest that serves one core
   // Of cores, outermost first: packages, NUMA nodes, shared caches; those of unequal size left out.
   std::vector<Level> levels;
   std::vector<Level> not_nested; // left out because they do not nest in the level around them

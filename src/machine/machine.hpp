@@ -9,6 +9,11 @@
 // messages between its ranks among them, and reductions share its `memory_bandwidth`: a copied byte passes it twice, a
 // reduced one three times. A message within a node has the latency and the rate of the innermost level that both ranks
 // share.
+//
+// With the numbers of NodeCopies a message within a node is two copies instead: the sender's processor copies it into
+// shared memory, the receiver's out of it (or sums it up from there). Each takes its processor; what is longer than a
+// slot is copied in while it is copied out. Before, the lane's queue is busy for the message's cost. If a node has more
+// ranks than processors, they share the processors, and each message waits for its receiver's turn.
 #pragma once
 
 #include "machine/quantity.hpp"
@@ -61,6 +66,25 @@ struct LevelNumbers {
       link_bandwidth; // all that one group sends to others, and gets; none: no limit
 };
 
+// Messages within a node, as two copies through shared memory. Rates are by where the data of the collective fit: in a
+// core's own cache, in the last-level cache, or in the memory alone. All are measured together.
+struct NodeCopies {
+  Quantity<Seconds> send_cost;         // per message within the node, during which its lane's queue is busy
+  Quantity<Bytes> slot;                // the longest message that is copied in before it is copied out
+  Quantity<BytesPerSecond> copy_short; // one processor in one copy of a message shorter than streamed_bytes, whose
+                                       // lines move from cache to cache
+  Quantity<Bytes> streamed_bytes;      // the shortest message that is stored past the sender's cache,
+  Quantity<Seconds> streamed_latency;  // and how much later its first bytes arrive
+  Quantity<Bytes> core_cache;          // the largest that is a core's own
+  // One processor in one of the two copies of a message: their mean.
+  Quantity<BytesPerSecond> copy_core, copy_last_level, copy_memory;
+  // What is longer than a slot, copied in by one processor while another copies it out.
+  Quantity<BytesPerSecond> stream_core, stream_last_level, stream_memory;
+  // A receiver that sums up instead of copying: result bytes of one processor, with SIMD.
+  Quantity<BytesPerSecond> sum_core, sum_last_level, sum_memory;
+  Quantity<Seconds> processor_switch; // until another rank on the same processor runs
+};
+
 struct NodeNumbers {
   Quantity<std::int64_t> default_ranks_per_node; // of a job that says no other number: see Job(Machine)
   Quantity<std::int64_t> cores;
@@ -73,6 +97,7 @@ struct NodeNumbers {
   Quantity<BytesPerSecond> shared_memory_bandwidth;  // one rank copying from another rank of its node
   Quantity<Seconds> shared_memory_latency;           // of a message between ranks of a node
   std::vector<LevelNumbers> levels;                  // one for each of the machine's
+  std::optional<NodeCopies> copies;                  // none: messages have shared_memory_bandwidth and its latency
 };
 
 struct SoftwareNumbers {
@@ -86,11 +111,13 @@ struct SoftwareNumbers {
 };
 
 // The parameters of LogGOPS of an MPI library's messages (loggp/parameters.hpp), as measured: between nodes, or the
-// ranks of a single node. What is not given is derived from the other numbers; O is 0.
+// ranks of a single node. What is not given is derived from the other numbers; O and R are 0.
 struct LogGopsNumbers {
   std::optional<Quantity<Seconds>> L, o, g;
   std::optional<Quantity<Seconds>> G, O; // a byte
   std::optional<Quantity<Bytes>> S;
+  std::optional<Quantity<Seconds>> R;
+  std::optional<Quantity<BytesPerSecond>> reduction_rate; // of the library's own sums; none: that of the node
 };
 
 // The network's own engine for barriers and small reductions: a call over P nodes takes

@@ -7,7 +7,7 @@
 namespace kumihimo {
 
 // Calls visit(section, key, number) for each; a number is a Quantity or an optional Quantity, const where the machine
-// is. Network, LogGOPS and offload numbers only where the machine has them.
+// is. Network, copies, LogGOPS and offload numbers only where the machine has them.
 template <class SomeMachine, class Visitor>
 void visit_numbers(SomeMachine& machine, Visitor&& visit) {
   if (machine.family != Family::single_node) {
@@ -38,6 +38,24 @@ void visit_numbers(SomeMachine& machine, Visitor&& visit) {
     visit("node", level.latency_key, level.latency);
     visit("node", level.link_key, level.link_bandwidth);
   }
+  if (node.copies) {
+    visit("copies", "send_cost", node.copies->send_cost);
+    visit("copies", "slot", node.copies->slot);
+    visit("copies", "copy_short", node.copies->copy_short);
+    visit("copies", "streamed_bytes", node.copies->streamed_bytes);
+    visit("copies", "streamed_latency", node.copies->streamed_latency);
+    visit("copies", "core_cache", node.copies->core_cache);
+    visit("copies", "copy_core", node.copies->copy_core);
+    visit("copies", "copy_last_level", node.copies->copy_last_level);
+    visit("copies", "copy_memory", node.copies->copy_memory);
+    visit("copies", "stream_core", node.copies->stream_core);
+    visit("copies", "stream_last_level", node.copies->stream_last_level);
+    visit("copies", "stream_memory", node.copies->stream_memory);
+    visit("copies", "sum_core", node.copies->sum_core);
+    visit("copies", "sum_last_level", node.copies->sum_last_level);
+    visit("copies", "sum_memory", node.copies->sum_memory);
+    visit("copies", "processor_switch", node.copies->processor_switch);
+  }
   auto& software = machine.software;
   visit("software", "message_cost", software.message_cost);
   visit("software", "relay_latency", software.relay_latency);
@@ -51,6 +69,8 @@ void visit_numbers(SomeMachine& machine, Visitor&& visit) {
     visit("loggops", "G", machine.loggops->G);
     visit("loggops", "O", machine.loggops->O);
     visit("loggops", "S", machine.loggops->S);
+    visit("loggops", "R", machine.loggops->R);
+    visit("loggops", "reduction_rate", machine.loggops->reduction_rate);
   }
   if (machine.offload) {
     visit("offload", "max_bytes", machine.offload->max_bytes);

@@ -118,6 +118,7 @@ class Reader {
     if (!error_) read_node_names(*topology);
     if (root_.contains("offload")) machine_.offload.emplace();
     if (root_.contains("loggops")) machine_.loggops.emplace();
+    if (root_.contains("copies")) machine_.node.copies.emplace();
   }
 
   void read_node_names(const toml::table& topology) {
@@ -337,7 +338,7 @@ class Reader {
       root.insert(name);
       sections[name].insert(key);
     });
-    root.insert({"offload", "loggops"});
+    root.insert({"offload", "loggops", "copies"});
     check_known(root_, root, "the file");
     for (const auto& [name, keys] : sections)
       if (const toml::node* node = root_.get(name); node && node->is_table())

@@ -34,20 +34,29 @@ Line fitted(const std::vector<Point>& points) {
 } // namespace
 
 LogGops fit_loggops(std::span<const Trains> trains, std::int32_t messages, std::int64_t eager) {
-  std::vector<Point> gaps, overheads;
+  std::vector<Point> gaps, longer, overheads;
   for (const Trains& each : trains) {
     const double x = static_cast<double>(each.bytes - 1);
-    gaps.push_back({x, each.gap(messages)});
+    (gaps.empty() || each.bytes <= eager ? gaps : longer).push_back({x, each.gap(messages)});
     if (overheads.empty() || each.bytes <= eager) overheads.push_back({x, each.overhead(messages)});
   }
   const Line gap = fitted(gaps), overhead = fitted(overheads);
   LogGops found{.L = 0, .o = overhead.at_zero, .g = gap.at_zero, .G = gap.slope, .O = 0};
-  found.O = std::min(overhead.slope, gap.slope); // of short messages alone, whose steps can make it steeper
+  if (longer.size() > 1) found.G = fitted(longer).slope;
+  found.O = std::min(overhead.slope, found.G); // of short messages alone, whose steps can make it steeper
   const Trains& least = trains.front();
   found.L = std::max(0.0, least.one / 2 - 2 * found.o - static_cast<double>(least.bytes - 1) * found.G);
-  std::vector<double> deviations;
+  std::vector<double> agreeing, deviations;
+  for (const Trains& each : trains)
+    if (each.bytes > eager) {
+      const double model = found.L + 2 * found.o + static_cast<double>(each.bytes - 1) * found.G;
+      agreeing.push_back(std::max(0.0, each.one / 2 - model));
+    }
+  std::sort(agreeing.begin(), agreeing.end());
+  if (!agreeing.empty()) found.R = agreeing[agreeing.size() / 2];
   for (const Trains& each : trains) {
-    const double model = 2 * (found.L + 2 * found.o + static_cast<double>(each.bytes - 1) * found.G);
+    const double longer_by = each.bytes > eager ? found.R : 0;
+    const double model = 2 * (found.L + 2 * found.o + static_cast<double>(each.bytes - 1) * found.G + longer_by);
     deviations.push_back(std::abs(model / each.one - 1));
   }
   std::sort(deviations.begin(), deviations.end());

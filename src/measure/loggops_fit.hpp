@@ -26,12 +26,16 @@ struct Trains {
 
 // Seconds, and seconds a byte. A parameter that the times do not show is 0.
 struct LogGops {
-  double L = 0, o = 0, g = 0, G = 0, O = 0;
-  // |2 (L + 2 o + (s-1) G) / PRTT(1, 0, s) - 1|, over the sizes.
+  double L = 0, o = 0, g = 0, G = 0, O = 0, R = 0;
+  // |2 (L + 2 o + (s-1) G) / PRTT(1, 0, s) - 1|, over the sizes; with R of those that are not eager.
   double median_deviation = 0, largest_deviation = 0;
 };
 
-// g and G are the line through the gaps of all sizes, o and O that through the overheads of messages up to `eager`
+// A longer message than an eager one takes R more. G is the slope of such messages, of which there are the most bytes;
+// without any, that of all. Their gaps contain R, so that g is that of eager messages. R is what their round trips leave,
+// in the median.
+//
+// g and G are the line through the gaps of all eager sizes, o and O that through the overheads of messages up to `eager`
 // bytes (a longer one waits for its receive), both with the least squares of relative errors. O is at most G, since a
 // processor that was busy for longer would be the gap. L is what PRTT(1, 0, s) of the smallest size leaves. `trains`:
 // at least one, ascending by size; messages: n, at least 2. Where o > g nothing shows g: it is then max(o, g).

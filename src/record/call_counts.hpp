@@ -6,6 +6,7 @@
 #include "mpi_hooks/call.hpp"
 #include "record/per_thread.hpp"
 #include "record/timed_calls.hpp"
+#include "record/trace.hpp"
 
 #include <array>
 #include <atomic>
@@ -180,6 +181,17 @@ struct ThreadRecord {
   std::int64_t last_exit_ns = 0; // of the last timed MPI call; 0: none
   bool last_was_timed = true;    // the call before this one
   std::int64_t sync_ns = 0;
+  // Its processor time at the last entry and exit, in traces of processes that share processors.
+  std::int64_t entry_processor_ns = 0, exit_processor_ns = 0;
+  // In traces: of the recorder itself since the last exit; and when it was entered.
+  std::int64_t recorder_ns = 0, hooked_ns = 0;
+  // Tests in a row that completed nothing: programs poll millions of times, and a trace needs to know how long only.
+  struct Polls {
+    std::int64_t calls = 0, ns = 0;                 // and in them
+    std::int64_t processor_ns = 0, recorder_ns = 0; // between them: of a processor; of the recorder
+    Event enter, leave;                             // of the last one
+  };
+  Polls polls;
   Found<KnownHandle> handles;
   Found<CallSite> sites;
   Rows rows;

@@ -3,6 +3,7 @@
 #include "mpi_hooks/fortran.hpp"
 #include "record/call_traits.hpp"
 #include "record/completions.hpp"
+#include "record/processors.hpp"
 #include "record/python_frames.hpp"
 #include "record/wait_time.hpp"
 
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 namespace kumihimo::record {
 
@@ -108,6 +110,7 @@ void Recorder::note_communicator(Call& call, Communicator* communicator) {
 }
 
 void Recorder::before_timed(Call& call) {
+  if (notes_processor_time_) thread().entry_processor_ns = processor_time_ns();
   const CallTraits& traits = traits_of(call.name);
   auto* const communicator = reinterpret_cast<Communicator*>(call.notes[on]);
   switch (traits.kind) {
@@ -131,6 +134,7 @@ void Recorder::before_timed(Call& call) {
   case Kind::communicator_end:
   case Kind::window_end: before_end(call); break;
   case Kind::environment:
+    if (trace_) add_polls(thread());
     if (call.name == Name::Finalize) world_ends();
     if (call.name == Name::Abort && end()) write_alone();
     break;
@@ -383,6 +387,12 @@ void Recorder::trace(const Call& call, const Communicator* communicator, const R
   Event event{entry_ns, 0, Event::Kind::enter, static_cast<std::uint8_t>(call.name), thread().number};
   event.communicator = static_cast<std::uint32_t>(call.notes[kind_number]);
   std::vector<Event> events{event};
+  ThreadRecord& mine = thread();
+  if (notes_processor_time_) // at least 1: 0 stands for unknown
+    events.front().more = std::max<std::int64_t>(1, mine.entry_processor_ns - mine.exit_processor_ns);
+  events.front().bytes = std::exchange(mine.recorder_ns, 0);
+  if (!settings_.sync) // else there is a barrier between
+    events.front().bytes += std::max<std::int64_t>(0, entry_ns - mine.hooked_ns);
   if (row) events.front().partner = trace_.number_of(Trace::Site{row->key.site, row->key.python});
   if (code == 0 && communicator) note_messages(call, *communicator, event, exit_ns, events);
   if (code == 0 && call.kind() == Kind::start) note_starts(call, event, events);
@@ -392,12 +402,32 @@ void Recorder::trace(const Call& call, const Communicator* communicator, const R
       events.push_back(ended);
     }
   event.kind = Event::Kind::leave, event.at_ns = exit_ns;
-  events.push_back(event);
-  trace_.add(events);
+  if (call.kind() == Kind::test && events.size() == 1) {
+    ThreadRecord::Polls& polls = mine.polls;
+    ++polls.calls, polls.ns += exit_ns - entry_ns, polls.processor_ns += events.front().more;
+    polls.recorder_ns += events.front().bytes;
+    polls.enter = events.front(), polls.leave = event;
+  } else {
+    add_polls(mine);
+    events.push_back(event);
+    trace_.add(events);
+  }
+  if (notes_processor_time_) mine.exit_processor_ns = processor_time_ns();
+  mine.recorder_ns = Clock::now_ns() - exit_ns + 3 * clock_ns_; // and what the clock itself takes
+}
+
+// As one call that took as long as all of them, at the end of the last one: all other time is the program's own.
+void Recorder::add_polls(ThreadRecord& mine) {
+  if (mine.polls.calls == 0) return;
+  ThreadRecord::Polls polls = std::exchange(mine.polls, {});
+  if (polls.calls > 1) polls.enter.at_ns = polls.leave.at_ns - polls.ns;
+  polls.enter.more = polls.processor_ns, polls.enter.bytes = polls.recorder_ns;
+  trace_.add({polls.enter, polls.leave});
 }
 
 void Recorder::trace_region(Event::Kind kind, const std::string& name) {
   if (!trace_) return;
+  add_polls(thread());
   Event event{Clock::now_ns(), 0, kind, 0, thread().number};
   event.partner = trace_.number_of(name);
   trace_.add({event});

@@ -69,6 +69,8 @@ class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
 
   // Whether the call is to be timed. If not, after_untimed() comes in place of after().
   [[gnu::always_inline]] bool before(mpi_hooks::Call& call) {
+    if (trace_) [[unlikely]]
+      thread().hooked_ns = Clock::now_ns();
     const CallTraits& traits = traits_of(call.name);
     if (!traits.at_a_site) return note_communicator(call, communicator_of(call)), before_timed(call), true;
     CallSite& site = site_of(call, traits);
@@ -147,6 +149,7 @@ class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
   void begin_collective(const mpi_hooks::Call& call, Communicator& communicator, Row* row, std::int64_t exit_ns);
   void start(mpi::Handle request, Row& row, ThreadRecord& thread);
   void note_handles(const mpi_hooks::Call& call, const Communicator* communicator, const Row* row);
+  void add_polls(ThreadRecord& mine);
   void trace(const mpi_hooks::Call& call, const Communicator* communicator, const Row* row, int code,
              std::int64_t exit_ns);
   void trace_region(Event::Kind kind, const std::string& name);
@@ -176,7 +179,9 @@ class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
   Trace trace_;
   PendingCollectives pending_collectives_;
   pid_t process_;
-  std::string processors_; // that the launcher lets this process run on
+  std::string processors_;            // that the launcher lets this process run on
+  bool notes_processor_time_ = false; // of computing, in the trace
+  std::int64_t clock_ns_ = 0;         // that a reading of the clock takes
   std::int64_t begun_ns_ = 0;
   std::atomic<bool> recording_ = true;
   std::mutex mutex_; // of what follows

@@ -52,6 +52,12 @@ Recorder::Recorder(mpi::Library library)
       trace_(library_, !settings_.trace.empty(), settings_.most_events),
       pending_collectives_(library_.constants.request_null), process_(getpid()), processors_(allowed_processors()),
       begun_ns_(Clock::now_ns()) {
+  notes_processor_time_ = trace_ && shares_processors();
+  constexpr int readings = 256;
+  const std::int64_t before = Clock::now_ns();
+  std::int64_t after = before;
+  for (int i = 0; trace_ && i < readings; ++i) after = Clock::now_ns();
+  clock_ns_ = (after - before) / readings;
   over_ = !begin();
 }
 

@@ -39,7 +39,7 @@ struct Event {
     end_program,
   };
   std::int64_t at_ns = 0;
-  std::int64_t bytes = 0;
+  std::int64_t bytes = 0; // of enter: nanoseconds of the recorder itself since the last leave
   Kind kind{};
   std::uint8_t call = 0;
   std::uint16_t thread = 0;
@@ -48,7 +48,9 @@ struct Event {
   std::int32_t partner = -1;
   std::uint32_t communicator = 0;
   std::int32_t tag = -1;
-  std::int64_t more = 0; // of a collective: when it began; of start_* and end_*: the number of the request
+  // Of a collective: when it began; of start_* and end_*: the number of the request; of enter: the processor time since
+  // the last leave, 0: not measured.
+  std::int64_t more = 0;
 };
 static_assert(sizeof(Event) == 40);
 

@@ -32,7 +32,7 @@ Result<Placement> placed(const Job& job, std::int32_t ranks, const std::optional
 } // namespace
 
 Result<Network> Network::make(const Job& job, std::int32_t ranks, const std::optional<Placement>& placement,
-                              bool scalar_reduction) {
+                              bool scalar_reduction, double rank_bytes) {
   const Machine& machine = job.machine;
   if (machine.whole_machine_error)
     return wrong_value(machine.whole_machine_error->problem, {}, "give a part of the machine by --shape or --box");
@@ -42,7 +42,7 @@ Result<Network> Network::make(const Job& job, std::int32_t ranks, const std::opt
   for (std::int32_t r = 0; r < ranks; ++r) n.node_.push_back(seats.node(Rank{r}).value);
   for (std::int32_t r = 0; r < ranks && !job.levels().empty(); ++r) n.slot_.push_back(seats.slot(Rank{r}).number);
   const std::int64_t links = machine.topology->link_bound(), nodes = machine.topology->nodes();
-  if (links + 3 * nodes + ranks > std::numeric_limits<Resource>::max())
+  if (links + 5 * nodes + 2 * ranks > std::numeric_limits<Resource>::max())
     return wrong_value("the network has at most 2^31 links, nodes and ranks together", fmt::format("{} links", links));
   n.nodes_ = static_cast<std::int32_t>(nodes);
   n.link_bound_ = static_cast<std::int32_t>(links);
@@ -67,6 +67,7 @@ Result<Network> Network::make(const Job& job, std::int32_t ranks, const std::opt
       (scalar_reduction ? machine.node.reduction_rate_scalar : machine.node.reduction_rate).value.value;
   n.ranks_on_.assign(static_cast<std::size_t>(nodes), 0);
   for (const std::int32_t node : n.node_) ++n.ranks_on_[node];
+  n.cores_ = machine.node.cores.value;
   n.factor_.assign(static_cast<std::size_t>(nodes), 1.0);
   for (const SlowNode& slow : machine.slow_nodes) n.factor_[slow.node.value] *= slow.factor;
   n.capacity_.assign(static_cast<std::size_t>(n.first_reducer_ + ranks), net.link_bandwidth.value.value);
@@ -82,8 +83,68 @@ Result<Network> Network::make(const Job& job, std::int32_t ranks, const std::opt
     n.capacity_[n.first_memory_ + v] = memory * n.factor_[v];
   }
   for (std::int32_t r = 0; r < ranks; ++r) n.capacity_[n.reducer(r)] = reduce * n.factor_[n.node_[r]];
+  if (machine.node.copies) n.add_copies(rank_bytes, scalar_reduction);
   n.add_levels(job);
   return n;
+}
+
+namespace {
+
+// How much of data of so many bytes misses a cache, read again and again: none if all fit. Of data just above its size
+// a part stays, since most accesses are not in one order.
+double missing(double bytes, double cache) { return std::clamp(bytes / cache - 1, 0.0, 1.0); }
+
+} // namespace
+
+// By node, since nodes may have different numbers of ranks. The memory's bandwidth counts for what misses all caches.
+void Network::add_copies(double rank_bytes, bool scalar_reduction) {
+  const NodeNumbers& node = machine_->node;
+  const NodeCopies& copies = *node.copies;
+  const auto ranks = static_cast<Resource>(node_.size());
+  short_rate_ = copies.copy_short.value.value;
+  slot_bytes_ = static_cast<double>(copies.slot.value.value);
+  streamed_bytes_ = static_cast<double>(copies.streamed_bytes.value.value);
+  streamed_latency_ = copies.streamed_latency.value.value;
+  copy_cost_ = copies.send_cost.value.value, switch_ = copies.processor_switch.value.value;
+  first_copier_ = static_cast<Resource>(capacity_.size());
+  first_copying_ = first_copier_ + ranks, first_summing_ = first_copying_ + nodes_;
+  capacity_.resize(static_cast<std::size_t>(first_summing_ + nodes_), 0);
+  for (std::int32_t v = 0; v < nodes_; ++v) {
+    // A half more than the buffers: the slots, and what else the program touches between two calls.
+    const double touched = 1.5 * rank_bytes, turns = std::max(1.0, turns_on(v));
+    const double beyond_core = missing(touched * turns, static_cast<double>(copies.core_cache.value.value));
+    double beyond_all = 1;
+    if (node.last_level_cache)
+      beyond_all = missing(touched * ranks_on_[v], static_cast<double>(node.last_level_cache->value.value));
+    const auto seconds = [&](const auto& core, const auto& last_level, const auto& memory) {
+      const double farther = beyond_core * beyond_all;
+      return ((1 - beyond_core) / core.value.value + (beyond_core - farther) / last_level.value.value +
+              farther / memory.value.value) /
+             factor_[v];
+    };
+    const double copied = 1 / seconds(copies.copy_core, copies.copy_last_level, copies.copy_memory);
+    double summed = 1 / seconds(copies.sum_core, copies.sum_last_level, copies.sum_memory);
+    if (scalar_reduction) summed = std::min(summed, factor_[v] * node.reduction_rate_scalar.value.value);
+    copying_.push_back({copied, 1 / seconds(copies.stream_core, copies.stream_last_level, copies.stream_memory)});
+    capacity_[first_copying_ + v] = static_cast<double>(cores_) * copied;
+    capacity_[first_summing_ + v] = static_cast<double>(cores_) * summed;
+    constexpr double hardly_any = 1e-9;
+    capacity_[first_memory_ + v] /= std::max(hardly_any, beyond_core * beyond_all);
+  }
+  for (Resource r = 0; r < ranks; ++r) {
+    capacity_[copier(r)] = copying_[node_[r]].copied;
+    capacity_[reducer(r)] = capacity_[summing(r)] / static_cast<double>(cores_);
+  }
+}
+
+// Between ranks of a node with numbers of copies.
+Path Network::path_of_copies(std::int32_t node, double bytes, bool summed, double latency) const {
+  latency += turn_seconds(node);
+  if (bytes < streamed_bytes_) return {short_rate_ * factor_[node] / (summed ? 1 : 2), copy_cost_, latency};
+  const auto& [copied, streamed] = copying_[node];
+  const double whole = std::min(bytes, slot_bytes_);
+  const double seconds = summed ? bytes / copied : 2 * whole / copied + (bytes - whole) / streamed;
+  return {bytes / seconds, copy_cost_, latency + streamed_latency_};
 }
 
 // A slow node's links are as slow as its memory.
@@ -121,10 +182,15 @@ double Network::least_latency_within_node(std::int32_t from, std::int32_t to) co
   return least;
 }
 
-Path Network::append_path(std::int32_t from, std::int32_t to, double bytes, std::vector<Resource>& resources) const {
+Path Network::append_path(std::int32_t from, std::int32_t to, double bytes, bool summed,
+                          std::vector<Resource>& resources) const {
   const std::int32_t a = node_[from], b = node_[to];
   if (a == b) {
     append_copy(from, resources);
+    if (has_copies() && !summed) { // the receiver's copy
+      resources.push_back(copier(to));
+      if (shares_processors(a)) resources.push_back(copying(to));
+    }
     const LevelLinks& shared = between(from, to);
     for (auto apart = static_cast<std::size_t>(&shared - within_.data()) + 1; apart < within_.size(); ++apart) {
       const LevelLinks& level = within_[apart];
@@ -132,7 +198,8 @@ Path Network::append_path(std::int32_t from, std::int32_t to, double bytes, std:
       resources.push_back(level.first_leaving + group(from, level));
       resources.push_back(level.first_entering + group(to, level));
     }
-    return {shared.rate * factor_[a], 0, shared.latency};
+    if (!has_copies()) return {shared.rate * factor_[a], 0, shared.latency};
+    return path_of_copies(a, bytes, summed, shared.latency);
   }
   route_.clear();
   machine_->topology->append_route(NodeId{a}, NodeId{b}, route_);
@@ -153,15 +220,26 @@ Path Network::append_path(std::int32_t from, std::int32_t to, double bytes, std:
 
 void Network::append_copy(std::int32_t rank, std::vector<Resource>& resources) const {
   resources.insert(resources.end(), copy_traffic, memory(rank));
+  if (!has_copies()) return;
+  resources.push_back(copier(rank));
+  if (shares_processors(node_[rank])) resources.push_back(copying(rank));
 }
 
 void Network::append_sum(std::int32_t rank, std::vector<Resource>& resources) const {
   resources.push_back(reducer(rank));
   resources.insert(resources.end(), sum_traffic, memory(rank));
+  if (shares_processors(node_[rank])) resources.push_back(summing(rank));
+}
+
+double Network::longest_turn() const {
+  double longest = 0;
+  for (std::int32_t v = 0; v < nodes_; ++v) longest = std::max(longest, turn_seconds(v));
+  return longest;
 }
 
 double Network::sum_rate(std::int32_t rank, std::int32_t here, std::int32_t on_node) const {
-  return std::min(reduction_rate(rank) / here, capacity_[memory(rank)] / (sum_traffic * on_node));
+  const double alone = std::min(reduction_rate(rank) / here, capacity_[memory(rank)] / (sum_traffic * on_node));
+  return shares_processors(node_[rank]) ? std::min(alone, capacity_[summing(rank)] / on_node) : alone;
 }
 
 bool Network::offloads(DataType type, std::optional<Operation> operation) const {
@@ -219,6 +297,11 @@ std::string Network::name_of(Resource r) const {
   if (r < first_receiver_) return fmt::format("sending engines of node {}", r - first_sender_);
   if (r < first_memory_) return fmt::format("receiving engines of node {}", r - first_receiver_);
   if (r < first_reducer_) return fmt::format("memory of node {}", r - first_memory_);
+  if (has_copies() && r >= first_copier_ && r < first_summing_ + nodes_) {
+    if (r < first_copying_) return fmt::format("copies of rank {}", r - first_copier_);
+    return r < first_summing_ ? fmt::format("processors of node {}, for copies", r - first_copying_)
+                              : fmt::format("processors of node {}, for reductions", r - first_summing_);
+  }
   for (std::size_t i = within_.size() - 1; i > 0; --i) {
     const LevelLinks& level = within_[i];
     if (level.first_leaving < 0 || r < level.first_leaving) continue;

@@ -4,6 +4,8 @@
 //   - the sending and the receiving engines of each node
 //   - the memory of each node, for copies and sums of its ranks
 //   - the reducing thread of each rank
+//   - with numbers of copies: the processor of each rank, which copies; and those of each node together, which copy and
+//     which sum up
 //   - on a single node, the links out of and into each group of a level
 #pragma once
 
@@ -30,13 +32,16 @@ struct Path {
 
 class Network {
  public:
-  // `placement`: none for block order. The job must outlive the network.
+  // `placement`: none for block order. The job must outlive the network. `rank_bytes`: of the buffers of a rank, which
+  // say what caches its data are in.
   static Result<Network> make(const Job& job, std::int32_t ranks, const std::optional<Placement>& placement,
-                              bool scalar_reduction);
+                              bool scalar_reduction, double rank_bytes = 0);
 
   // Appends the resources of a message from one rank to another. A resource that each byte uses twice is appended twice
   // and so has half its capacity for it: a copy reads and writes the node's memory, a sum reads twice and writes.
-  Path append_path(std::int32_t from, std::int32_t to, double bytes, std::vector<Resource>& resources) const;
+  // `summed`: the receiver sums it up, which append_sum() counts, and does not copy it.
+  Path append_path(std::int32_t from, std::int32_t to, double bytes, bool summed,
+                   std::vector<Resource>& resources) const;
   void append_copy(std::int32_t rank, std::vector<Resource>& resources) const;
   void append_sum(std::int32_t rank, std::vector<Resource>& resources) const;
 
@@ -48,7 +53,9 @@ class Network {
   // equally.
   double seconds_of(const Work& work, std::int32_t rank) const; // asked only after can_compute
   Status can_compute(const Work& work) const; // not_applicable: flops on a machine without a flop_rate
-  double copy_rate(std::int32_t rank) const { return between(rank, rank).rate * factor_[node_[rank]]; }
+  double copy_rate(std::int32_t rank) const {
+    return has_copies() ? capacity_[copier(rank)] : between(rank, rank).rate * factor_[node_[rank]];
+  }
   // Fewest seconds from one rank to another of its node, for messages relayed or not.
   double least_latency_within_node(std::int32_t from, std::int32_t to) const;
   // Bytes per second of one sum, while `here` sums run at this rank and `on_node` on its node.
@@ -65,6 +72,11 @@ class Network {
   std::int32_t link_bound() const { return link_bound_; }
   std::string name_of(Resource resource) const;
 
+  // Until all ranks of a node that share its processors have had their turn, as each message waits for them; 0 where
+  // each rank has a processor. The first turn is that of the call itself.
+  double turn_seconds(std::int32_t node) const { return shares_processors(node) ? turns_on(node) * switch_ : 0; }
+  double longest_turn() const;
+
   double message_cost() const { return message_cost_; }
   const Machine& machine() const { return *machine_; }
   const std::vector<std::int32_t>& nodes() const { return node_; } // by rank
@@ -78,6 +90,14 @@ class Network {
     Resource first_leaving = -1, first_entering = -1; // of the groups of this level; -1: nothing limits them
   };
   void add_levels(const Job& job);
+  void add_copies(double rank_bytes, bool scalar_reduction);
+  bool has_copies() const { return first_copier_ >= 0; }
+  double turns_on(std::int32_t node) const { return ranks_on_[node] / static_cast<double>(cores_); } // of a processor
+  bool shares_processors(std::int32_t node) const { return has_copies() && turns_on(node) > 1; }
+  Path path_of_copies(std::int32_t node, double bytes, bool summed, double latency) const;
+  Resource copier(std::int32_t rank) const { return first_copier_ + rank; }
+  Resource copying(std::int32_t rank) const { return first_copying_ + node_[rank]; }
+  Resource summing(std::int32_t rank) const { return first_summing_ + node_[rank]; }
   const LevelLinks& between(std::int32_t from, std::int32_t to) const;
 
   std::int32_t group(std::int32_t rank, const LevelLinks& level) const { return slot_[rank] / level.size; }
@@ -90,9 +110,16 @@ class Network {
   std::vector<double> capacity_;
   std::int32_t link_bound_ = 0, nodes_ = 0;
   Resource first_sender_ = 0, first_receiver_ = 0, first_memory_ = 0, first_reducer_ = 0;
-  std::vector<LevelLinks> within_;    // outermost first
-  std::vector<double> hop_latencies_; // by class; none: all have hop_latency_
+  Resource first_copier_ = -1, first_copying_ = -1, first_summing_ = -1; // -1: no numbers of copies
+  std::vector<LevelLinks> within_;                                       // outermost first
+  std::vector<double> hop_latencies_;                                    // by class; none: all have hop_latency_
   double engine_ = 0, message_cost_ = 0, relay_latency_ = 0, hop_latency_ = 0, rendezvous_latency_ = 0;
+  struct CopyRates {
+    double copied = 0, streamed = 0;
+  };
+  std::vector<CopyRates> copying_; // by node; none: no numbers of copies
+  double slot_bytes_ = 0, short_rate_ = 0, streamed_bytes_ = 0, streamed_latency_ = 0, copy_cost_ = 0, switch_ = 0;
+  std::int64_t cores_ = 1;
   double eager_bytes_ = std::numeric_limits<double>::infinity();
   mutable std::vector<LinkId> route_;
 };

@@ -1,5 +1,6 @@
 #include "simulate/simulate.hpp"
 
+#include "program/binding.hpp"
 #include "simulate/models.hpp"
 
 #include <algorithm>
@@ -62,10 +63,23 @@ Result<Prediction> simulate_cost(Seconds seconds, const Collective& collective, 
 
 namespace {
 
+// Of the buffers of a rank, the largest of the first ones; where the machine says what caches they are in.
+double rank_bytes(const ProgramSet& set, const Job& job) {
+  constexpr std::int32_t looked_at = 64;
+  std::int64_t most = 0;
+  for (std::int32_t r = 0; job.machine.node.copies && r < std::min(set.ranks(), looked_at); ++r) {
+    const Binding binding(set, Rank{r});
+    const std::int64_t input = binding.input_elements(), output = binding.output_elements();
+    most = std::max(most, binding.one_memory() ? std::max(input, output) : input + output);
+  }
+  return static_cast<double>(most * set.data->type_bytes);
+}
+
 // By levels a slower link or node may seem to save time, since it changes which messages meet. Then the time without
 // any such is the better one.
-Result<Prediction> predict(const ProgramSet& set, const simulation::Network& network, const Job& job,
-                           const std::optional<Placement>& placement, const SimulateOptions& options, Seconds bound) {
+Result<Prediction> predict_alike(const ProgramSet& set, const simulation::Network& network, const Job& job,
+                                 const std::optional<Placement>& placement, const SimulateOptions& options,
+                                 Seconds bound) {
   if (options.noise) {
     if (options.model != Model::exact)
       return not_applicable("noise differs from rank to rank, which only the exact model follows", {},
@@ -78,10 +92,21 @@ Result<Prediction> predict(const ProgramSet& set, const simulation::Network& net
   if (!p || p->is_solved || (machine.slow_links.empty() && machine.slow_nodes.empty())) return p;
   Job even = job;
   even.machine.slow_links.clear(), even.machine.slow_nodes.clear();
-  const auto even_network = TRY(simulation::Network::make(even, set.ranks(), placement, options.scalar_reduction));
+  const auto even_network =
+      TRY(simulation::Network::make(even, set.ranks(), placement, options.scalar_reduction, rank_bytes(set, job)));
   auto least = simulation::predict_flow(set, even_network, options, bound);
   if (!least || least->sampled.has_value() != p->sampled.has_value()) return p; // of loops walked and of samples
   return least->seconds > p->seconds ? least : p;
+}
+
+// Ranks that share a processor begin one after the other.
+Result<Prediction> predict(const ProgramSet& set, const simulation::Network& network, const Job& job,
+                           const std::optional<Placement>& placement, const SimulateOptions& options, Seconds bound) {
+  auto p = predict_alike(set, network, job, placement, options, bound);
+  if (!p) return p;
+  p->seconds.value += network.longest_turn();
+  p->latency.value += network.longest_turn();
+  return p;
 }
 
 } // namespace
@@ -90,7 +115,8 @@ Result<Prediction> simulate(const ProgramSet& set, const Job& job, const std::op
                             const SimulateOptions& options) {
   if (options.model == Model::bound)
     return not_applicable("--model bound applies to collectives only", {}, "use --model flow or exact");
-  auto network = TRY(simulation::Network::make(job, set.ranks(), placement, options.scalar_reduction));
+  auto network =
+      TRY(simulation::Network::make(job, set.ranks(), placement, options.scalar_reduction, rank_bytes(set, job)));
   auto p = predict(set, network, job, placement, options, Seconds{});
   if (p && !options.keep_link_bytes) p->link_bytes = {};
   return p;
@@ -99,7 +125,8 @@ Result<Prediction> simulate(const ProgramSet& set, const Job& job, const std::op
 Result<Prediction> simulate(const Schedule& schedule, const Job& job, const std::optional<Placement>& placement,
                             const SimulateOptions& options) {
   if (options.model == Model::bound) return simulate_bound(schedule.collective(), job, placement, options);
-  auto network = TRY(simulation::Network::make(job, schedule.ranks(), placement, options.scalar_reduction));
+  auto network = TRY(
+      simulation::Network::make(job, schedule.ranks(), placement, options.scalar_reduction, rank_bytes(schedule, job)));
   Prediction bounded;
   bounded.bounds = simulation::lower_bounds(schedule.collective(), network);
   auto p = predict(schedule, network, job, placement, options, bounded.bound());

@@ -85,6 +85,14 @@ TEST(Fit, LongMessagesDoNotCountAsOverhead) {
   EXPECT_EQ(found.O, 0);
 }
 
+TEST(Fit, FindsTheRendezvous) {
+  const measure::LogGops found = found_again(of("L=2500,o=500,g=1000,G=6,O=0,S=4096,R=3000"));
+  EXPECT_NEAR(found.R, 3000e-9, 20e-9);
+  EXPECT_NEAR(found.G, 6e-9, 0.1e-9);
+  EXPECT_NEAR(found.L, 2500e-9, 5e-9);
+  EXPECT_EQ(found_again(of("L=2500,o=500,g=1000,G=6,O=0,S=4194304")).R, 0);
+}
+
 // A step between short messages looks like bytes that cost more than their gap.
 TEST(Fit, OverheadOfAByteIsAtMostItsGap) {
   std::vector<measure::Trains> trains;

@@ -36,6 +36,7 @@ constexpr std::string_view usual = "L=2500,o=1500,g=1000,G=6,S=65535";
 TEST(Parameters, AreTheLettersOfThePapers) {
   EXPECT_EQ(parameters("L=2500, o=1.5 ,g=0,G=0.04,O=1,S=65535"),
             (Parameters{2'500'000, 1'500, 0, 40'000, 1'000'000, 65535}));
+  EXPECT_EQ(parameters("R=2.5").R, 2'500);
   for (const char* wrong : {"l=1", "L", "L=", "L=-1", "L=1,L=2", "S=1.5", "G=1e10", "L=nan", "o=1;g=2"})
     EXPECT_FALSE(parse_parameters(wrong, {})) << wrong;
 }
@@ -66,6 +67,39 @@ TEST(Engine, ARendezvousEndsWhenTheReceiveTakesIt) {
                            "rank 1 {\na: calc 1000000\nb: recv 100000b from 0\nb requires a\n}\n";
   EXPECT_EQ(ends(text, usual)[0], 1000000 + 10);
   EXPECT_EQ(ends(text, "L=2500,o=1500,g=1000,G=6,S=100000")[0], 1500 + 10);
+}
+
+// A message of more than S bytes arrives R later; others do not.
+TEST(Engine, ARendezvousTakesItsTime) {
+  const std::string text = "num_ranks 2\nrank 0 {\nsend 101b to 1\n}\nrank 1 {\nrecv 101b from 0\n}\n";
+  EXPECT_EQ(ends(text, "L=2500,o=1500,g=1000,G=6,S=100,R=700")[1], 1500 + 2500 + 700 + 1500 + 600);
+  EXPECT_EQ(ends(text, "L=2500,o=1500,g=1000,G=6,S=101,R=700")[1], 1500 + 2500 + 1500 + 600);
+}
+
+std::vector<Time> ends_on(std::int32_t processors, Time processor_switch, const std::string& text) {
+  Parameters p = parameters("L=100,o=10,g=0,G=0,S=1000");
+  p.processors = processors, p.processor_switch = processor_switch * 1000;
+  const auto outcome = run(graphs_of(text), p);
+  EXPECT_TRUE(outcome) << outcome.error().sentence();
+  std::vector<Time> nanoseconds;
+  for (const Time end : outcome->end) nanoseconds.push_back(end / 1000);
+  return nanoseconds;
+}
+
+TEST(Engine, RanksTakeTurnsOnProcessorsThatTheyShare) {
+  const std::string text =
+      "num_ranks 3\nrank 0 {\ncalc 50\n}\nrank 1 {\ncalc 70\n}\nrank 2 {\na: calc 30\nb: calc 5\nb requires a\n}\n";
+  EXPECT_EQ(ends_on(0, 3, text), (std::vector<Time>{50, 70, 35})) << "each has its own";
+  EXPECT_EQ(ends_on(2, 3, text), (std::vector<Time>{50, 70, 50 + 3 + 35})) << "2 is behind 0";
+  EXPECT_EQ(ends_on(1, 3, text), (std::vector<Time>{50, 50 + 3 + 70, 123 + 3 + 35}));
+}
+
+// The message is there at 110, when its receiver's processor serves the other rank.
+TEST(Engine, AMessageWaitsForAProcessorThatServesAnotherRank) {
+  const std::string text =
+      "num_ranks 4\nrank 0 {\nsend 1b to 1\n}\nrank 1 {\nrecv 1b from 0\n}\nrank 3 {\ncalc 500\n}\n";
+  EXPECT_EQ(ends_on(4, 7, text)[1], 120);
+  EXPECT_EQ(ends_on(2, 7, text)[1], 500 + 7 + 10);
 }
 
 TEST(Engine, StartsAndEndsAreDifferentThings) {
@@ -195,7 +229,8 @@ TEST(Engine, WaitingListsGiveTheSameStarts) {
       lists.noise.emplace(), lists.noise->length = 300'000, lists.noise->interval = 1'000'000;
       one_by_one.noise = lists.noise;
     }
-    const Parameters p = parameters(letters[seed % letters.size()]);
+    Parameters p = parameters(letters[seed % letters.size()]);
+    if (seed % 2 == 0) p.processors = 1 + static_cast<std::int32_t>(seed % 3), p.processor_switch = 40'000;
     const auto fast = run(graphs, p, lists), slow = run(graphs, p, one_by_one);
     ASSERT_TRUE(fast.ok() && slow.ok()) << seed;
     EXPECT_EQ(fast->end, slow->end) << seed;

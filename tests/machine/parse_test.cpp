@@ -2,6 +2,7 @@
 #include "machine/numbers.hpp"
 #include "sample.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <random>
@@ -77,6 +78,30 @@ TEST(ParseMachine, ParametersOfLogGopsAreOptional) {
                {"'l'", "[loggops]"});
   expect_error(Sample(some).append("O = { value = \"0 ns\", measured = \"x\" }"), some.lines() + 1,
                {"loggops.O", "zero"});
+}
+
+TEST(ParseMachine, CopiesWithinANodeAreAllOrNone) {
+  EXPECT_FALSE(parsed(Sample()).node.copies);
+  const auto with = [](std::string_view left_out) {
+    Sample some;
+    some.append("[copies]");
+    for (const char* time : {"send_cost", "streamed_latency", "processor_switch"})
+      if (time != left_out) some.append(fmt::format("{} = {{ value = \"100 ns\", measured = \"m\" }}", time));
+    for (const char* size : {"slot", "streamed_bytes", "core_cache"})
+      if (size != left_out) some.append(fmt::format("{} = {{ value = \"64 KiB\", measured = \"m\" }}", size));
+    for (const char* rate : {"copy", "stream", "sum"})
+      for (const char* cache : {"core", "last_level", "memory"})
+        some.append(fmt::format("{}_{} = {{ value = \"2 GB/s\", measured = \"m\" }}", rate, cache));
+    some.append("copy_short = { value = \"1 GB/s\", measured = \"m\" }");
+    return some;
+  };
+  const Machine machine = parsed(with(""));
+  ASSERT_TRUE(machine.node.copies);
+  EXPECT_EQ(machine.node.copies->slot.value.value, 65536);
+  EXPECT_EQ(machine.node.copies->sum_last_level.value.value, 2e9);
+  EXPECT_EQ(machine.node.copies->processor_switch.value.value, 100e-9);
+  const Sample lacking = with("slot");
+  expect_error(lacking, lacking.line("[copies]"), {"copies.slot"});
 }
 
 TEST(ParseMachine, InjectionIsAllEnginesUnlessTheFileSaysLess) {

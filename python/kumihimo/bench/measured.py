@@ -16,6 +16,7 @@ from kumihimo.bench.job import Launcher, start
 from kumihimo.bench.noise import Series
 from kumihimo.errors import failed
 
+TURNS = 2  # ranks on each processor where turns are measured
 LEAST_SECONDS = 1e-9  # that machine files state: below it the clock tells nothing
 
 
@@ -28,6 +29,8 @@ class Measured:
     calibration: dict = field(default_factory=dict)
     network: dict = field(default_factory=dict)
     point_to_point: dict = field(default_factory=dict)
+    copies: dict = field(default_factory=dict)  # of messages within a node
+    round_of_turns: float | None = None  # with two ranks on each processor of a node
     noise: list[Series] = field(default_factory=list)
     stream: dict | None = None  # the fastest triad: see kumihimo.node.measurements
     launch: str = ""
@@ -84,11 +87,23 @@ def measure(
 
     task = {"task": "calibrate", "parts": parts, "library": str(installation.library), **options}
     start(task, installation, launcher, take)
-    lacking = {"engine": found.calibration, "library": found.point_to_point, "noise": found.noise}
+    lacking = {
+        "engine": found.calibration,
+        "copies": found.copies,
+        "switch": found.round_of_turns,
+        "library": found.point_to_point,
+        "noise": found.noise,
+    }
     for part in parts:
         if not lacking[part]:
             raise failed(f"the bench driver wrote nothing of the part {part}")
     return found
+
+
+def turns(installation: mpi.Installation) -> float:
+    """Seconds of a round with two ranks on each processor of this node."""
+    ranks = TURNS * mpi.available_processors()
+    return measure(Launcher(ranks, installation, seconds=60), ["switch"]).round_of_turns
 
 
 def launch_text(installation: mpi.Installation, ranks: int) -> str:
@@ -111,6 +126,8 @@ def described(found: Measured, method: str, ranks: int | None = None) -> _machin
     numbers = {name: rounded(value) for name, value in found.calibration.items()}
     if found.stream:
         numbers["memory_bandwidth"] = rounded(found.stream["bytes_per_second"])
+    if found.copies:
+        numbers["message_latency"] = rounded(found.copies["message_latency"])
     calibration = _machine.Calibration(
         method,
         ranks or mpi.available_processors(),
@@ -136,6 +153,29 @@ HOW = {
     "message_cost": f"what each message of a burst of 8 adds, {IN_NODE}",
     "relay_latency": "what a round of local work adds",
 }
+EXCHANGE = "exchanges of two ranks of a node"
+COPIES = {
+    "send_cost": HOW["message_cost"],
+    "slot": "a slot of the transport",
+    "copy_short": f"{EXCHANGE} of 512 B, less those of 8 B",
+    "streamed_bytes": "the shortest message that the transport stores past the cache",
+    "streamed_latency": f"{EXCHANGE} of 4 KiB, less those of 8 B and their bytes",
+    "core_cache": "hwloc",
+    **{
+        f"{name}_{cache}": f"{how}, {sizes}"
+        for name, how in (
+            ("copy", EXCHANGE),
+            ("stream", "a message between two ranks of a node"),
+            ("sum", f"{EXCHANGE} that are summed up"),
+        )
+        for cache, sizes in (
+            ("core", "8 KiB to 64 KiB" if name != "stream" else "128 KiB to 512 KiB"),
+            ("last_level", "1 MiB to 3 MiB"),
+            ("memory", "32 MiB to 64 MiB"),
+        )
+    },
+    "processor_switch": "rounds of messages of 8 B, two ranks a processor",
+}
 LOGGOPS = {
     "L": "ping-pong of 1 B, less 2 o",
     "o": "trains of 16 messages with pauses",
@@ -143,6 +183,8 @@ LOGGOPS = {
     "G": "trains of 16 messages of 1 B to 4 MiB, a byte",
     "O": "trains of 16 messages with pauses, up to S, a byte",
     "S": "longest message whose send ends before its receive is there",
+    "R": "round trips of messages longer than S, less what the other letters say",
+    "reduction_rate": "MPI_Reduce_local of 8192 doubles, result bytes",
 }
 
 
@@ -169,6 +211,7 @@ def machine_file(found: Measured, name: str) -> str:
         *topology(found),
         "",
         numbers.rstrip("\n"),
+        *copies(found),
         *loggops(found),
         "",
     ]
@@ -241,6 +284,26 @@ def of_network(numbers: str, found: Measured) -> str:
     return "\n".join(["[network]", *lines, "", numbers])
 
 
+def copies(found: Measured) -> list[str]:
+    """The section of messages within a node; none where a cache or a number was not found."""
+    numbers = {**found.copies, "core_cache": _machine.discover_host().core_cache_bytes}
+    for name in ("copy", "stream", "sum") if found.copies else ():  # a farther cache is not the faster one
+        for near, far in (("core", "last_level"), ("last_level", "memory")):
+            numbers[f"{name}_{far}"] = min(numbers[f"{name}_{far}"], numbers[f"{name}_{near}"])
+    if found.round_of_turns is not None and found.copies:
+        each = (found.round_of_turns - found.copies["message_latency"] - found.copies["send_cost"]) / TURNS
+        numbers["processor_switch"] = max(each, LEAST_SECONDS)
+    if any(not numbers.get(key) for key in COPIES):
+        return []
+    lines = ["", "[copies]"]
+    for key, how in COPIES.items():
+        value = numbers[key]
+        text = f'"{value} B"' if isinstance(value, int) else rate(value) if value > 1 else time(value)
+        source = how if how == "hwloc" else f"{how}; {found.when}"
+        lines.append(f'{key} = {{ value = {text}, measured = "{source}" }}')
+    return lines
+
+
 def loggops(found: Measured) -> list[str]:
     """The section of what was measured above 0: the rest is derived, as S, where all messages up to 4 MiB are eager."""
     fit = found.point_to_point
@@ -252,12 +315,15 @@ def loggops(found: Measured) -> list[str]:
         value = fit[letter]
         if letter == "S":
             text = f'"{value} B"' if value else None
-        elif letter in "GO":
+        elif letter == "reduction_rate":
+            text = rate(value)
+        elif letter in "GOR":
             text = time(value) if value > 0 else None
         else:
             text = time(max(value, LEAST_SECONDS))
         if text:
-            lines.append(f'{letter} = {{ value = {text}, measured = "{how}, {between}; {found.when}" }}')
+            where = "" if letter == "reduction_rate" else f", {between}"
+            lines.append(f'{letter} = {{ value = {text}, measured = "{how}{where}; {found.when}" }}')
     return lines
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from kumihimo.errors import BadInput, did_you_mean, wrong_value
 
-SECTIONS = ("network", "node", "software", "offload")
+SECTIONS = ("network", "node", "software", "offload", "copies")
 PROVENANCES = ("published", "measured", "fitted", "assumed")
 FREE = ("fitted", "assumed")  # what no source has
 UNITS = {

@@ -50,7 +50,7 @@ def command(
     called = checked_name(name)
     place = launcher_environment.place()
     ranks = checked_ranks(ranks, place)
-    parts, times = ["engine", "library"], {}
+    parts, times = ["engine", "copies", "library"], {}
     if noise:
         parts.append("noise")
         times = checked_times(10.0 if seconds is None else seconds, 1e-5 if quantum is None else quantum)
@@ -62,15 +62,17 @@ def command(
     trace_file = checked_file(trace, called, ".noise", "--trace") if noise else None
     installation = mpi.choose(library or (place.family if place else None))
     launcher = bench.job.Launcher(ranks, installation, seconds=300 + 3 * times.get("noise_seconds", 0))
-    steps = len(parts) + (place is None)
+    steps = len(parts) + 2 * (place is None)
     with progress.bar("measuring", steps, lines=True) as advance:
 
         def tell(part: str) -> None:
             advance(f"{PARTS[part]}")
 
         found = measured.measure(launcher, parts, tell, **times)
-        if place is None:  # beside waiting ranks it would be another number
-            tell("stream")
+        if place is None:
+            tell("switch")
+            found.round_of_turns = measured.turns(installation)
+            tell("stream")  # beside waiting ranks it would be another number
             found.stream = stream()
     output.write(file, measured.machine_file(found, called))
     if trace_file and any(each.detours for each in found.noise):
@@ -80,7 +82,17 @@ def command(
     show(found, file, trace_file, as_json)
 
 
-PARTS = {"engine": "transport and kernels", "library": "messages of MPI", "noise": "noise", "stream": "memory"}
+PARTS = {
+    "engine": "transport and kernels",
+    "copies": "copies within a node",
+    "library": "messages of MPI",
+    "noise": "noise",
+    "switch": "ranks that share processors",
+    "stream": "memory",
+}
+
+
+CACHES = {"core": "in a core's cache", "last_level": "in the last-level cache", "memory": "in memory"}
 
 
 def checked_name(name: str | None) -> str:
@@ -214,7 +226,7 @@ def loggops_values(fit: dict) -> dict[str, str]:
     """As `simulate --loggops` takes them; without a limit of eager messages the largest one that it takes."""
     from kumihimo.bench.measured import decimal
 
-    values = {letter: decimal(fit[letter] * 1e9) for letter in "LogGO"}
+    values = {letter: decimal(fit[letter] * 1e9) for letter in "LogGOR"}
     return {**values, "S": str(2**46 if fit["S"] is None else fit["S"])}
 
 
@@ -230,6 +242,9 @@ def show_rest(found: Measured) -> None:
         f"memory: {rates(numbers['memory_bandwidth'])} by copies of all ranks"
         + (f", {rates(found.stream['bytes_per_second'])} by STREAM triad" if found.stream else ""),
     ]
+    if found.copies:
+        each = (f"{rates(found.copies[f'copy_{cache}'])} {where}" for cache, where in CACHES.items())
+        lines.append(f"a copy of a message within a node: {', '.join(each)}")
     if net := found.network:
         lines.insert(
             0,

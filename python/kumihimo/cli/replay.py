@@ -240,6 +240,8 @@ def warnings(trace: Trace) -> list[str]:
     if trace.crowded is None:
         return []
     host, ranks, processors = trace.crowded
+    if trace.shared:  # computing is what each rank had of a processor
+        return []
     had = f"{quantities.counted(ranks, 'rank')} on {quantities.counted(processors, 'processor')}"
     return [
         f"While it was recorded, {host} ran {had}: computing also has the time in which other ranks had the processor. "

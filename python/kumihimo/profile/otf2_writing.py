@@ -21,6 +21,7 @@ ENTER, LEAVE, SEND, RECEIVE, COLLECTIVE, START_SEND, START_RECEIVE, START_COLLEC
 END_SEND, END_RECEIVE, END_COLLECTIVE, PART, BEGIN_REGION, END_REGION, BEGIN_PROGRAM, END_PROGRAM = range(8, 16)
 PROCESSORS = "processors"  # the name of a property of a node
 SITE, PARTS = "call site", "bytes to each rank"  # names of attributes: of Enter, and of the end of a collective
+PROCESSOR_TIME, RECORDER_TIME = "processor time", "recorder time"  # of Enter: since the last Leave, in nanoseconds
 DEBIAN = Path("/usr/lib/python3/dist-packages")
 AT_ONCE = 4096  # rows read together
 NO_ROOT = 0xFFFFFFFF
@@ -186,6 +187,12 @@ class Writing:
         self.locations, self.regions, self.parts = {}, {}, {}
         self.site = self.definitions.attribute(SITE, "Where the program calls.", type=otf2.Type.STRING)
         self.bytes_to = self.definitions.attribute(PARTS, "By rank of the communicator.", type=otf2.Type.STRING)
+        self.processor_time = self.definitions.attribute(
+            PROCESSOR_TIME, "Since the call before, in nanoseconds.", type=otf2.Type.UINT64
+        )
+        self.recorder_time = self.definitions.attribute(
+            RECORDER_TIME, "Of the recorder itself since the call before, in nanoseconds.", type=otf2.Type.UINT64
+        )
         nodes = {host: self.definitions.system_tree_node(host, class_name="node") for host in dict.fromkeys(job.hosts)}
         for host, found in job.processors.items():
             self.definitions.system_tree_node_property(nodes[host], PROCESSORS, value=len(found))
@@ -233,7 +240,12 @@ class Writing:
         if what == ENTER:
             sites = self.job.sites.get(rank, [])
             site = sites[partner] if 0 <= partner < len(sites) else ""
-            self.enter(location, at, name, self.otf2.Paradigm.MPI, {self.site: site} if site else {})
+            known = {self.site: site} if site else {}
+            if size > 0:
+                known[self.recorder_time] = size
+            if more > 0:
+                known[self.processor_time] = more
+            self.enter(location, at, name, self.otf2.Paradigm.MPI, known)
         elif what == LEAVE:
             self.leave(location, at, name, self.otf2.Paradigm.MPI)
         elif what in (BEGIN_REGION, END_REGION):

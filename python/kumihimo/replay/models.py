@@ -24,6 +24,7 @@ from kumihimo.errors import KumihimoError
 from kumihimo.placement import Placed
 from kumihimo.replay.choices import Ground
 
+NO_NETWORK = "L=0,o=0,g=0,G=0,O=0,R=0,S=70368744177664"
 TRIED_ORDERS = ("block", "round-robin", "snake")  # of ranks on nodes
 
 
@@ -72,6 +73,9 @@ class LogGops:
         return program.times(self.settings.parameters, self.settings.noise, *intervals)
 
     def ideal(self, program: _replay.Program) -> _replay.Times:
+        of = self.settings.parameters
+        if of.processors:  # which the ranks share there, too
+            return program.times(_loggp.parse_parameters(NO_NETWORK, of), self.settings.noise)
         return program.times(None, self.settings.noise)
 
     def about(self, _: _replay.Times) -> dict:

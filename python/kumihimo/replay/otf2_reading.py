@@ -15,7 +15,7 @@ from types import ModuleType
 
 from kumihimo import _goal, _replay
 from kumihimo.errors import failed, missing, not_applicable, wrong_value
-from kumihimo.profile.otf2_writing import PARTS, PROCESSORS, SITE, library
+from kumihimo.profile.otf2_writing import PARTS, PROCESSOR_TIME, PROCESSORS, RECORDER_TIME, SITE, library
 
 ROW = struct.Struct("<qqiiIIIBB2x")  # an Event of replay/recording.hpp
 COMPUTE, ENTER, LEAVE, SEND, RECEIVE, COLLECTIVE, START_SEND, START_RECEIVE, START_COLLECTIVE = range(9)
@@ -40,6 +40,7 @@ class Trace:
     events: int = 0
     crowded: tuple[str, int, int] | None = None  # the host with most ranks a processor: their numbers, if above one
     graphs: _goal.Graphs | None = None  # of a GOAL file
+    shared: bool = False  # computing is the time that ranks had a processor, which they shared
 
 
 def read(path: Path) -> Trace:
@@ -89,6 +90,7 @@ class Rank:
     """What is read of a rank, in its order."""
 
     rows: bytearray = field(default_factory=bytearray)
+    pieces: list[int] = field(default_factory=list)  # of computing since the last call: where they are in rows
     last: int | None = None  # the time up to which all is told; None: MPI_Init has not ended
     begun: int = 0
     depth: int = 0  # calls of MPI in each other
@@ -129,7 +131,7 @@ class Reading:
         self.sites, self.regions = Numbers(), Numbers()
         self.parts: dict[str, int] = {"": 0}
         self.silent: Counter[str] = Counter()
-        self.events, self.wrong = 0, ""
+        self.events, self.wrong, self.shared = 0, "", False
         self.broken: Exception | None = None
         self.regions[OUTSIDE]  # its number is 0
 
@@ -175,9 +177,26 @@ class Reading:
     def compute(self, rank: Rank, time: int) -> None:
         if time > rank.last:
             ns = round((time - rank.last) * 1e9 / self.second)
+            rank.pieces.append(len(rank.rows))
             rank.rows += ROW.pack(ns, 0, -1, 0, 0, rank.regions[-1], 0, COMPUTE, 0)
             rank.computing += ns
         rank.last = max(time, rank.last)
+
+    def computed(self, rank: Rank) -> int:
+        return sum(ROW.unpack_from(rank.rows, at)[0] for at in rank.pieces)
+
+    def shorten(self, rank: Rank, ns: int) -> bool:
+        """Computing since the last call took so long: without the recorder, or what ranks that share processors had of
+        one. Whether it is shorter."""
+        rows = [ROW.unpack_from(rank.rows, at) for at in rank.pieces]
+        wall = sum(row[0] for row in rows)
+        if ns >= wall:
+            return False
+        for at, (whole, *rest) in zip(rank.pieces, rows):
+            own = whole * ns // wall
+            ROW.pack_into(rank.rows, at, own, *rest)
+            rank.computing -= whole - own
+        return True
 
     def enter(self, rank: Rank, time: int, attributes: object, region: int) -> None:
         if region not in self.of_mpi:
@@ -190,6 +209,13 @@ class Reading:
         if self.names[region] == "MPI_Finalize":
             return self.program_end(rank, time)
         self.compute(rank, time)
+        if attributes:
+            own = self.number(attributes, RECORDER_TIME)
+            if had := self.number(attributes, PROCESSOR_TIME):
+                self.shared |= self.shorten(rank, max(0, had - own))
+            elif own:
+                self.shorten(rank, max(0, self.computed(rank) - own))
+        rank.pieces.clear()
         rank.call = region
         where = self.text(attributes, SITE) if attributes else ""
         site = self.sites[self.names[region], where]
@@ -206,6 +232,7 @@ class Reading:
         rank.depth -= 1
         if self.names[region] in ("MPI_Init", "MPI_Init_thread"):
             rank.rows.clear()
+            rank.pieces.clear()
             rank.last = rank.begun = time
         elif rank.depth == 0 and rank.last is not None and not rank.ended:
             if rank.rows[KIND_AT - ROW.size] == ENTER:  # nothing was told of it
@@ -284,6 +311,13 @@ class Reading:
                 return str(self.definitions.strings[value.stringRef])
         return ""
 
+    def number(self, attributes: object, name: str) -> int:
+        for i in range(self.otf2.AttributeList_GetNumberOfElements(attributes)):
+            attribute, _, value = self.otf2.AttributeList_GetAttributeByIndex(attributes, i)
+            if self.definitions.attributes[attribute].name == name:
+                return value.uint64
+        return 0
+
     def trace(self) -> Trace:
         if self.wrong:
             raise not_applicable(
@@ -299,7 +333,10 @@ class Reading:
         seconds = max(rank.last - rank.begun for rank in self.ranks) / self.second
         computing = [rank.computing * 1e-9 for rank in self.ranks]
         silent, crowded = dict(self.silent), self.crowded()
-        return Trace(self.recording, sites, list(self.regions), seconds, computing, silent, self.events, crowded)
+        return Trace(
+            self.recording, sites, list(self.regions), seconds, computing, silent, self.events, crowded,
+            shared=self.shared,
+        )  # fmt: skip
 
     def crowded(self) -> tuple[str, int, int] | None:
         """Traces of older recorders tell no processors."""

@@ -391,7 +391,8 @@ void Events::serve(Server& server) {
   Message& m = messages_[at] = server.waiting.front();
   server.waiting.pop_front();
   route_.clear();
-  m.path = network_.append_path(m.channel.from, m.channel.to, static_cast<double>(m.bytes), route_);
+  m.path = network_.append_path(m.channel.from, m.channel.to, static_cast<double>(m.bytes),
+                                m.receive.kind == StepKind::receive_reduce, route_);
   LaneState& sender = lanes_[m.send.lane];
   double issued = now_;
   if (m.path.cost > 0) {
@@ -404,7 +405,8 @@ void Events::serve(Server& server) {
 void Events::begin_flow(std::int32_t at) {
   Message& m = messages_[at];
   route_.clear();
-  network_.append_path(m.channel.from, m.channel.to, static_cast<double>(m.bytes), route_);
+  network_.append_path(m.channel.from, m.channel.to, static_cast<double>(m.bytes),
+                       m.receive.kind == StepKind::receive_reduce, route_);
   if (m.bytes == 0) route_.clear(); // a signal
   for (const Resource r : route_) {
     if (!network_.is_link(r)) continue;

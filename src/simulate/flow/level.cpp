@@ -26,7 +26,7 @@ void Sweep::take_messages() {
     if (send.exact && receive.exact && send.bytes != receive.bytes) check_lengths(*entry);
     if (receive.kind == StepKind::receive_reduce) m.reduced = send.bytes;
     const std::size_t before = flows_.resources.size();
-    m.path = network_.append_path(entry->first.from, entry->first.to, m.moved, flows_.resources);
+    m.path = network_.append_path(entry->first.from, entry->first.to, m.moved, m.reduced > 0, flows_.resources);
     if (m.moved <= 0) flows_.resources.resize(before); // a signal
     if (compiled_.symmetry) fold_path(m, before);
     const PathTime& start = later(matching_.since(send), matching_.since(receive));

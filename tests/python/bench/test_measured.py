@@ -21,7 +21,15 @@ CALIBRATION = {
     "message_cost": 1e-7,
     "relay_latency": 5e-8,
 }
-FIT = {"L": 3e-7, "o": 1.23456e-7, "g": 2e-7, "G": 1.5e-10, "O": 0.0, "S": 4096}
+FIT = {
+    **{"L": 3e-7, "o": 1.23456e-7, "g": 2e-7, "G": 1.5e-10, "O": 0.0, "S": 4096, "R": 2.1e-6},
+    "reduction_rate": 12e9,
+}
+COPIES = {
+    **{"send_cost": 6e-8, "message_latency": 1.5e-7, "slot": 65536, "streamed_bytes": 1024, "streamed_latency": 4e-7},
+    "copy_short": 3e9,
+    **{f"{name}_{cache}": 8e9 for name in ("copy", "stream", "sum") for cache in ("core", "last_level", "memory")},
+}
 NETWORK = {
     "message_latency": 2e-6,
     "message_cost": 4e-7,
@@ -43,9 +51,9 @@ def read(one: measured.Measured) -> dict:
 
 
 def test_every_number_says_when_where_and_how_it_was_measured():
-    machine = read(found())
+    machine = read(found(copies=COPIES, round_of_turns=1e-6))
     assert (machine["name"], machine["topology"]["family"]) == ("mine", "single_node")
-    sources = {key: n for section in ("node", "software", "loggops") for key, n in machine[section].items()}
+    sources = {key: n for section in ("node", "software", "loggops", "copies") for key, n in machine[section].items()}
     for key, number in sources.items():
         if number["provenance"] == "measured" and number["source"] != "hwloc":
             assert number["source"].endswith("; 2026-11-27, h, Open MPI v4.1.4, mpirun -n 2"), key
@@ -63,6 +71,33 @@ def test_parameters_of_loggops_that_were_not_seen_are_left_out():
     assert "O_seconds" not in machine
     assert "S_bytes" not in read(found(point_to_point={**FIT, "S": None}))["loggops"]
     assert read(found(point_to_point={**FIT, "L": 0.0}))["loggops"]["L_seconds"]["value"] == pytest.approx(1e-9)
+
+
+def test_a_rendezvous_that_takes_no_time_is_left_out():
+    machine = read(found())["loggops"]
+    assert machine["R_seconds"]["value"] == pytest.approx(2.1e-6)
+    assert machine["reduction_rate_bytes_per_second"]["source"].startswith("MPI_Reduce_local of 8192 doubles")
+    assert "R_seconds" not in read(found(point_to_point={**FIT, "R": 0.0}))["loggops"]
+
+
+def test_copies_within_a_node_are_a_section(monkeypatch):
+    host = type("Host", (), {"core_cache_bytes": 1 << 20, "levels": []})
+    monkeypatch.setattr(measured._machine, "discover_host", lambda: host)
+    lines = measured.copies(found(copies=COPIES, round_of_turns=1.21e-6))
+    text = "\n".join(lines)
+    assert lines[1] == "[copies]"
+    assert 'processor_switch = { value = "500 ns", ' in text, "(1.21 us - 150 ns - 60 ns) / 2 ranks a processor"
+    assert 'core_cache = { value = "1048576 B", measured = "hwloc" }' in text
+    assert 'copy_last_level = { value = "8 GB/s", ' in text
+    assert measured.copies(found(copies=COPIES)) == [], "nobody knows what a switch takes"
+    assert measured.copies(found(round_of_turns=1e-6)) == []
+    host.core_cache_bytes = 0
+    assert measured.copies(found(copies=COPIES, round_of_turns=1e-6)) == []
+
+
+def test_the_latency_within_a_node_is_that_of_exchanges():
+    number = read(found(copies=COPIES, round_of_turns=1e-6))["node"]["shared_memory_latency_seconds"]
+    assert number["value"] == pytest.approx(1.5e-7)
 
 
 def test_stream_replaces_the_copies():

@@ -31,6 +31,8 @@ class Rank:
 
     def __init__(self) -> None:
         self.now = 1000
+        self.had = 0  # of a processor, since the last call; 0: not measured
+        self.recorder = 0  # nanoseconds of the recorder since then
         self.rows = [self.row(o.BEGIN_PROGRAM)]
 
     def row(
@@ -42,6 +44,14 @@ class Rank:
         self.now += ns
         return self
 
+    def had_processor(self, ns: int) -> Rank:
+        self.had = ns
+        return self
+
+    def recorded(self, ns: int) -> Rank:
+        self.recorder = ns
+        return self
+
     def region(self, begins: bool) -> Rank:
         self.rows.append(self.row(o.BEGIN_REGION if begins else o.END_REGION, partner=0))
         return self
@@ -49,7 +59,8 @@ class Rank:
     def call(self, name: str, *what: tuple[int, int, int, int, int], on: int = WORLD) -> Rank:
         """Events of kind, bytes, partner, tag and request, on a communicator."""
         call = NUMBERS[name]
-        self.rows.append(self.row(o.ENTER, call, partner=call - 1))
+        self.rows.append(self.row(o.ENTER, call, self.recorder, partner=call - 1, more=self.had))
+        self.had = self.recorder = 0
         began = self.now
         self.now += 10
         for kind, size, partner, tag, request in what:

@@ -53,3 +53,41 @@ def test_a_recorded_program_is_replayed(
     many = replay(tmp_path / "trace", "--loggops", "L=500,o=200,g=0,G=0.1,O=0,S=4096", "--ranks", "30", "--json")
     assert many["grid"] == [30] and {c["ranks"] for c in many["collectives"]} == {30}
     assert json.dumps(many["left_out"]) == "{}"
+
+
+POLLS = f"""
+import ctypes, sys, time
+family, library = sys.argv[1:]
+{BEGINNING}
+status, request, done = (ctypes.c_int * 10)(), ctypes.c_void_p(), ctypes.c_int()
+if rank.value == 0:
+    time.sleep(0.05)
+    names.MPI_Send(mine, 100, double, 1, 7, world)
+if rank.value == 1:
+    names.MPI_Irecv(result, 100, double, 0, 7, world, ctypes.byref(request))
+    while not done.value:
+        names.MPI_Test(ctypes.byref(request), ctypes.byref(done), status)
+names.MPI_Finalize()
+"""
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("family", ["openmpi", "mpich"])
+def test_a_row_of_polls_is_one_call(
+    installation: mpi.Installation, tmp_path: Path, replay: Callable, capsys: pytest.CaptureFixture
+) -> None:
+    """Thousands, which would fill the buffer of events."""
+    (tmp_path / "program.py").write_text(POLLS, encoding="utf-8")
+    program = [*installation.arguments(2), sys.executable, str(tmp_path / "program.py")]
+    recorded = ["record", "--output", str(tmp_path / "profile"), "--trace", str(tmp_path / "trace"), "--", *program]
+    with pytest.raises(SystemExit) as ended:
+        cli.carry_out([*recorded, installation.family, str(installation.library)])
+    assert ended.value.code == 0, capsys.readouterr().err
+    lines = [json.loads(line) for line in (tmp_path / "profile").read_text(encoding="utf-8").splitlines()]
+    polls = sum(call["calls"] for line in lines for call in line.get("calls", []) if call["call"] == "MPI_Test")
+    assert polls > 100, "the profile counts each of them"
+    capsys.readouterr()
+    result = replay(tmp_path / "trace", "--loggops", "L=500,o=200,g=0,G=0.1,O=0,S=4096", "--json")
+    assert result["left_out"] == {"MPI_Test": 1}, "and the one that completes the request is none of them"
+    calls = {site["name"].partition(" ")[0]: site["calls"] for site in result["sites"]}
+    assert calls["MPI_Test"] == 1

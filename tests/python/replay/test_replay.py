@@ -319,6 +319,30 @@ def test_a_choice_of_an_unknown_algorithm_is_refused() -> None:
         choices.Wished.read(["allreduce=rings"], None)
 
 
+def test_computing_is_what_a_rank_had_of_a_processor(traced: Callable, replay: Callable) -> None:
+    """Of 1000 ns rank 0 had 400, a half of them in a region; nobody measured rank 1."""
+    one = Rank().compute(500).region(True).compute(500).had_processor(400).send(1).region(False)
+    other = Rank().compute(1000).receive(0).compute(20)
+    trace = traced([one, other], "0")
+    result = replay(trace, *LETTERS, "--json")
+    assert result["seconds"] == pytest.approx((400 + 100 + 2000 + 100 + 20) * NS)
+    assert result["computing_seconds"] == pytest.approx((400 + 1020) / 2 * NS)
+    at_speed = replay(trace, *LETTERS, "--speed", "solve=2", "--json")["seconds"]
+    assert at_speed == pytest.approx(result["seconds"] - 100 * NS), "half of the 200 ns in the region"
+    assert not result["warnings"], "there is nothing to warn of"
+
+
+def test_the_recorder_does_not_count_as_computing(traced: Callable, replay: Callable) -> None:
+    one = Rank().compute(1000).recorded(150).send(1).compute(30)
+    other = Rank().compute(10).recorded(40).receive(0).compute(20)
+    result = replay(traced([one, other]), *LETTERS, "--json")
+    assert result["seconds"] == pytest.approx((850 + 100 + 2000 + 100 + 20) * NS)
+    assert result["computing_seconds"] == pytest.approx((880 + 20) / 2 * NS), "no less than none"
+    shared = Rank().compute(1000).had_processor(400).recorded(150).send(1)
+    result = replay(traced([shared, Rank().receive(0)]), *LETTERS, "--json")
+    assert result["computing_seconds"] == pytest.approx(250 / 2 * NS)
+
+
 @pytest.mark.parametrize(("processors", "crowded"), [("0-1", True), ("0,2", True), ("0-2", False), (None, False)])
 def test_more_ranks_than_processors_are_warned_of(
     traced: Callable, replay: Callable, processors: str | None, crowded: bool, tmp_path: Path
