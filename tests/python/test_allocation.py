@@ -9,7 +9,7 @@ import pytest
 from kumihimo import _machine, allocation, simulation
 from kumihimo.allocation import Allocation
 from kumihimo.arguments import Ranks
-from kumihimo.cli import machine as machines
+from kumihimo.cli import machines
 from kumihimo.errors import BadInput
 from kumihimo.placement import Wanted
 

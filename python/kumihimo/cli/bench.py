@@ -14,8 +14,7 @@ from kumihimo.bench import formats, tuned
 from kumihimo.bench.cases import NODE, NONE, sizes_of
 from kumihimo.bench.job import Launcher
 from kumihimo.bench.programs import ProgramCase
-from kumihimo.cli import machine as machines
-from kumihimo.cli import options, output, progress
+from kumihimo.cli import machines, options, output, progress
 from kumihimo.cli.options import option
 from kumihimo.errors import NotApplicable, not_applicable, wrong_value
 from kumihimo.sizes import parse_size, parse_sizes, text_of

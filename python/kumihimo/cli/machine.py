@@ -9,28 +9,11 @@ import typer
 
 from kumihimo import _machine
 from kumihimo.cli import machine_calibrate, machine_measure, options, output
+from kumihimo.cli.machines import THIS_MACHINE, load, search
 from kumihimo.cli.options import argument, option
-from kumihimo.errors import errors_of_this_machine, wrong_value
-from kumihimo.package_files import folder
+from kumihimo.errors import wrong_value
 
 app = typer.Typer(help="List, show, measure, import and calibrate machine descriptions.")
-
-THIS_MACHINE = "this-machine"
-
-
-def search() -> list[Path]:
-    """Where machines are looked for by name."""
-    return [folder("machines")]
-
-
-@errors_of_this_machine()
-def load(name: str) -> _machine.Machine:
-    """A described machine by name, or from the path of its file; this machine, measured now."""
-    if name == THIS_MACHINE:
-        from kumihimo.bench.calibration import this_machine
-
-        return this_machine()
-    return _machine.load(name, search())
 
 
 @app.command("list")

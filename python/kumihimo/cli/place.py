@@ -11,8 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kumihimo import _mapping, _placement, arguments, odd_bytes, quantities, simulation
-from kumihimo.cli import machine as machines
-from kumihimo.cli import options, output, progress
+from kumihimo.cli import machines, options, output, progress
 from kumihimo.cli.options import option
 from kumihimo.errors import KumihimoError, wrong_value
 from kumihimo.place import outcome, outputs, page, request

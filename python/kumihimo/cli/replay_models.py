@@ -104,7 +104,7 @@ class Asked:
     ) -> tuple[_machine.Job, str, object]:
         """The nodes and slots of so many ranks, what to call them, and the placement."""
         from kumihimo import arguments, simulation
-        from kumihimo.cli import machine as machines
+        from kumihimo.cli import machines
 
         each = arguments.ranks_per_node_named(self.ranks_per_node)
         loaded = machines.load(self.machine)

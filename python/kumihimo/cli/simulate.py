@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Optional
 from kumihimo import _machine, allocation, arguments, faults, quantities, simulation
 from kumihimo import placement as placements
 from kumihimo.arguments import CollectiveArguments, Ranks
-from kumihimo.cli import machine as machines
-from kumihimo.cli import options, output, progress, simulate_faults, simulate_page
+from kumihimo.cli import machines, options, output, progress, simulate_faults, simulate_page
 from kumihimo.cli.options import option
 from kumihimo.errors import NotApplicable, missing, not_applicable, wrong_value
 from kumihimo.sizes import parse_sizes, text_of

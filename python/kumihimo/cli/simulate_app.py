@@ -5,8 +5,7 @@ from __future__ import annotations
 from kumihimo import arguments, quantities, simulation
 from kumihimo.app import prediction
 from kumihimo.arguments import Ranks
-from kumihimo.cli import machine as machines
-from kumihimo.cli import options, output, progress
+from kumihimo.cli import machines, options, output, progress
 from kumihimo.cli.options import argument, option
 from kumihimo.errors import BadInput, wrong_value
 

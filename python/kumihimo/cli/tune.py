@@ -404,7 +404,7 @@ def stage_on(installation: mpi.Installation) -> tuple[rehearsal.Stage | None, li
 
 def simulate(asked: Asked, name: str, ranks: Ranks, out: Path | None) -> dict:
     from kumihimo import simulation
-    from kumihimo.cli import machine as machines
+    from kumihimo.cli import machines
     from kumihimo.tune.simulated import Simulated, asked_of, predict
 
     job = simulation.on(machines.load(name), ranks)

@@ -82,7 +82,9 @@ def anchor_of(path: Path) -> Path:
         if found.is_file():
             return found
     rule = "a trace must be a folder of kumihimo record --trace, or a file traces.otf2"
-    raise wrong_value(rule, path, "record the program with --trace") if path.exists() else missing(f"the trace {path}", "check the path")
+    if path.exists():
+        raise wrong_value(rule, path, "record the program with --trace")
+    raise missing(f"the trace {path}", "check the path")
 
 
 @dataclass

@@ -10,7 +10,7 @@ import pytest
 
 from kumihimo import programs, simulation
 from kumihimo.arguments import Ranks
-from kumihimo.cli import machine as machines
+from kumihimo.cli import machines
 from kumihimo.errors import Failed
 
 PAIR = "ranks 2\nbuffer 2\nrank 0\nsend 1 0 1\nrank 1\nreceive 0 1 1\nexpect 1 1 from 0 0\n"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from kumihimo import _collectives, _schedule, _topology, arguments, loggp, packet, simulation
-from kumihimo.cli import machine as machines
+from kumihimo.cli import machines
 from kumihimo.cli.simulate import doubts, work
 from kumihimo.errors import NotApplicable
 

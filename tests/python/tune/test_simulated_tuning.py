@@ -6,7 +6,7 @@ import pytest
 
 from kumihimo import _collectives, _plan, simulation
 from kumihimo.arguments import Ranks
-from kumihimo.cli.machine import load
+from kumihimo.cli.machines import load
 from kumihimo.errors import NotApplicable
 from kumihimo.tune import wisdom
 from kumihimo.tune.launches import Clock
