@@ -43,6 +43,15 @@ class Waits {
     return std::nullopt;
   }
 
+  // Into the cache: the rank's list, then its first entry.
+  [[gnu::always_inline]] void prefetch(std::int32_t rank) const {
+    __builtin_prefetch(&first_[static_cast<std::size_t>(rank)]);
+  }
+  [[gnu::always_inline]] void prefetch_first(std::int32_t rank) const {
+    const std::uint32_t first = first_[static_cast<std::size_t>(rank)];
+    if (first < tables_from) __builtin_prefetch(&pool_[first]);
+  }
+
  private:
   static constexpr std::uint32_t tables_from = 0x80000000U, longest_list = 16;
   struct Link {

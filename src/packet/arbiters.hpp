@@ -183,8 +183,8 @@ void Network<Routes, words>::cross(std::uint32_t o, std::uint32_t q, std::uint32
     Engine& sender = engine_of(q);
     sender.asking = false;
     const Time gap = flows_[packet.message].gap;
-    sender.free = now_ + std::max(time, time_of(bytes, node_of(sender.vertex).engine_rate)) +
-                  (full ? gap : gap * bytes / full_);
+    sender.free =
+        now_ + std::max(time, time_of(bytes, node_of(sender.vertex).engine_rate)) + (full ? gap : gap * bytes / full_);
   } else {
     channel_of(q).asking = false, channel_of(q).leaving = true;
   }

@@ -183,7 +183,7 @@ class Network {
   LineVector<Link> links_;
   LineVector<Slot> slots_;
   LineVector<Engine> engines_;
-  LineVector<Node> nodes_; // by vertex
+  LineVector<Node> nodes_;           // by vertex
   std::vector<Pace> paces_;          // by speed
   std::vector<std::uint64_t> bytes_; // by link: of short packets
   LinkPool<Flow> flows_;

@@ -28,8 +28,8 @@ template <EventKind kind>
   if constexpr (kind == EventKind::done || kind == EventKind::choose) {
     if (event.output >= links_.size()) return;
     const Link& link = links_[event.output];
-    __builtin_prefetch(&fabric_.arriving[static_cast<std::size_t>(link.from) *
-                                         static_cast<std::size_t>(fabric_.most_arriving)]);
+    __builtin_prefetch(
+        &fabric_.arriving[static_cast<std::size_t>(link.from) * static_cast<std::size_t>(fabric_.most_arriving)]);
   }
 }
 

@@ -10,8 +10,7 @@ class Utilisation {
   Utilisation(std::size_t groups, std::size_t bins) : bins_(bins), busy_(groups * bins) {}
 
   void add(std::size_t group, Time start, Time length) {
-    while ((start + length - 1) >> shift_ >= bins_) [[unlikely]]
-      fold();
+    while ((start + length - 1) >> shift_ >= bins_) [[unlikely]] fold();
     Time* const busy = &busy_[group * bins_];
     for (Time end = start + length; start < end;) {
       const Time bin = start >> shift_, next = std::min(end, (bin + 1) << shift_);

@@ -303,8 +303,7 @@ TEST(PacketGolden, NetworksThatTheCacheDoesNotHold) {
   for (const Routing routing : both) {
     Options options = small_packets(500, 255);
     options.routing = routing;
-    const auto golden =
-        Golden(*Fabric::make(m, options), options, routing == Routing::adaptive ? 3 : 2).run(messages);
+    const auto golden = Golden(*Fabric::make(m, options), options, routing == Routing::adaptive ? 3 : 2).run(messages);
     EXPECT_TRUE(as_golden(outcome_of(m, messages, options), golden)) << name_of(routing);
   }
 }
