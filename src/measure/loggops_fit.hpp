@@ -32,13 +32,14 @@ struct LogGops {
 };
 
 // A longer message than an eager one takes R more. G is the slope of such messages, of which there are the most bytes;
-// without any, that of all. Their gaps contain R, so that g is that of eager messages. R is what their round trips leave,
-// in the median.
+// without any, that of all. Their gaps contain R, so that g is that of eager messages. R is what their round trips
+// leave, in the median.
 //
-// g and G are the line through the gaps of all eager sizes, o and O that through the overheads of messages up to `eager`
-// bytes (a longer one waits for its receive), both with the least squares of relative errors. O is at most G, since a
-// processor that was busy for longer would be the gap. L is what PRTT(1, 0, s) of the smallest size leaves. `trains`:
-// at least one, ascending by size; messages: n, at least 2. Where o > g nothing shows g: it is then max(o, g).
+// g and G are the line through the gaps of all eager sizes, o and O that through the overheads of messages up to
+// `eager` bytes (a longer one waits for its receive), both with the least squares of relative errors. O is at most G,
+// since a processor that was busy for longer would be the gap. L is what PRTT(1, 0, s) of the smallest size leaves.
+// `trains`: at least one, ascending by size; messages: n, at least 2. Where o > g nothing shows g: it is then max(o,
+// g).
 LogGops fit_loggops(std::span<const Trains> trains, std::int32_t messages, std::int64_t eager);
 
 } // namespace kumihimo::measure

@@ -473,6 +473,8 @@ void Recorder::note_messages(const Call& call, const Communicator& communicator,
     if (event.partner >= 0 && !blocking) begin(Event::Kind::start_send);
     event.kind = Event::Kind::send;
     if (event.partner >= 0 && blocking) events.push_back(event);
+  } else if (call.has(Role::source) && call.integer(Role::source) == library_.constants.proc_null) {
+    return; // MPICH's MPI_Waitall tells rank 0 as the source
   } else if (!blocking && call.has(Role::request)) {
     begin(Event::Kind::start_receive, [this, handle = communicator.handle](int source) {
       const Communicator* const c = source < 0 ? nullptr : communicators_.of(handle);

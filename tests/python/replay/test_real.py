@@ -91,3 +91,37 @@ def test_a_row_of_polls_is_one_call(
     assert result["left_out"] == {"MPI_Test": 1}, "and the one that completes the request is none of them"
     calls = {site["name"].partition(" ")[0]: site["calls"] for site in result["sites"]}
     assert calls["MPI_Test"] == 1
+
+
+FROM_NOBODY = f"""
+import ctypes, sys
+family, library = sys.argv[1:]
+{BEGINNING}
+nobody, ignored = (-2, 0) if family == "openmpi" else (-1, 1)
+requests = (ctypes.c_void_p * 2)() if family == "openmpi" else (ctypes.c_int * 2)()
+size = ctypes.sizeof(requests) // 2
+for place, source in enumerate((nobody, 1 - rank.value)):
+    at = ctypes.c_void_p(ctypes.addressof(requests) + place * size)
+    names.MPI_Irecv(result, 100, double, source, 7, world, at)
+names.MPI_Send(mine, 100, double, 1 - rank.value, 7, world)
+names.MPI_Waitall(2, requests, ctypes.c_void_p(ignored))
+names.MPI_Finalize()
+"""
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("family", ["openmpi", "mpich"])
+def test_a_receive_from_nobody_is_no_message(
+    installation: mpi.Installation, tmp_path: Path, replay: Callable, capsys: pytest.CaptureFixture
+) -> None:
+    (tmp_path / "program.py").write_text(FROM_NOBODY, encoding="utf-8")
+    program = [*installation.arguments(2), sys.executable, str(tmp_path / "program.py")]
+    recorded = ["record", "--output", str(tmp_path / "profile"), "--trace", str(tmp_path / "trace"), "--", *program]
+    with pytest.raises(SystemExit) as ended:
+        cli.carry_out([*recorded, installation.family, str(installation.library)])
+    assert ended.value.code == 0, capsys.readouterr().err
+    capsys.readouterr()
+    result = replay(tmp_path / "trace", "--loggops", "L=500,o=200,g=0,G=0.1,O=0,S=4096", "--json")
+    calls = {site["name"].partition(" ")[0]: site["calls"] for site in result["sites"]}
+    assert (calls["MPI_Irecv"], calls["MPI_Send"], calls["MPI_Waitall"]) == (2, 2, 2)
+    assert result["left_out"] == {"MPI_Irecv": 2}, "that from nobody"
