@@ -1,0 +1,26 @@
+"""Machines that a command line names. Apart from cli/machine.py, whose commands load much that others need not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kumihimo import _machine
+from kumihimo.errors import errors_of_this_machine
+from kumihimo.package_files import folder
+
+THIS_MACHINE = "this-machine"
+
+
+def search() -> list[Path]:
+    """Where machines are looked for by name."""
+    return [folder("machines")]
+
+
+@errors_of_this_machine()
+def load(name: str) -> _machine.Machine:
+    """A described machine by name, or from the path of its file; this machine, measured now."""
+    if name == THIS_MACHINE:
+        from kumihimo.bench.calibration import this_machine
+
+        return this_machine()
+    return _machine.load(name, search())
