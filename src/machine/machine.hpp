@@ -4,11 +4,11 @@
 // What the numbers mean to a simulator. A transfer occupies one engine at each end and every link of its route; each of
 // them is a rate shared by the transfers on it. Before its bytes flow it occupies its lane's queue for `message_cost`;
 // its last byte arrives `hop_latency` per hop later. What waits for an arrival before it is sent on (a relay) starts
-// `relay_latency` after it, and `rendezvous_latency` later still if it is longer than `eager_bytes`. A reduction
-// occupies its rank's reducing thread (each rank has one) for result bytes / `reduction_rate`. Copies on a node,
-// messages between its ranks among them, and reductions share its `memory_bandwidth`: a copied byte passes it twice, a
-// reduced one three times. A message within a node has the latency and the rate of the innermost level that both ranks
-// share.
+// `relay_latency` after it, and `rendezvous_latency` later still if it is longer than `eager_bytes`. What else a
+// library may cost is optional (SoftwareNumbers). A reduction occupies its rank's reducing thread (each rank has one)
+// for result bytes / `reduction_rate`. Copies on a node, messages between its ranks among them, and reductions share
+// its `memory_bandwidth`: a copied byte passes it twice, a reduced one three times. A message within a node has the
+// latency and the rate of the innermost level that both ranks share.
 #pragma once
 
 #include "machine/quantity.hpp"
@@ -83,6 +83,25 @@ struct SoftwareNumbers {
   // messages of any length alike.
   std::optional<Quantity<Bytes>> eager_bytes;
   std::optional<Quantity<Seconds>> rendezvous_latency;
+  // The receiving lane takes one message after another, each for that long, and issues none meanwhile. None: in no
+  // time.
+  std::optional<Quantity<Seconds>> receive_cost;
+  // Both ends copy an eager message through a buffer: its bytes at this rate are a part of message_cost and of
+  // receive_cost. None: nothing is copied.
+  std::optional<Quantity<BytesPerSecond>> eager_copy_rate;
+  // A rank of a program without concurrent lanes receives through one engine: all its messages share this rate. None:
+  // all engines of the node serve every lane.
+  std::optional<Quantity<BytesPerSecond>> lane_bandwidth;
+  // A program with concurrent lanes puts its messages into remote memory, whose addresses the ranks exchange before
+  // each phase, in this time. These messages have no rendezvous and no copies, and keep no lane busy as they arrive.
+  // None: they are like those of other programs.
+  std::optional<Quantity<Seconds>> put_setup;
+  // A put of so many bytes or fewer arrives that much later. Both or none.
+  std::optional<Quantity<Bytes>> short_put_bytes;
+  std::optional<Quantity<Seconds>> short_put_latency;
+  // The segment of a pipelined algorithm grows with the square root of the length: sqrt(bytes x segment_scale), at most
+  // segment_bytes, as the best segment of a pipeline does. None: segment_bytes whatever the length.
+  std::optional<Quantity<Bytes>> segment_scale;
 };
 
 // The parameters of LogGOPS of an MPI library's messages (loggp/parameters.hpp), as measured: between nodes, or the
@@ -160,7 +179,8 @@ struct Machine {
   Machine as_torus(const Shape& wanted) const;
   // What a job cannot have of its torus because parts are dead, for people; empty where nothing is.
   std::string losses() const;
-  const Switched* switched() const; // the topology where nodes hang on switches, else null
+  const Switched* switched() const;        // the topology where nodes hang on switches, else null
+  Bytes segment_bytes(Bytes vector) const; // of a pipelined algorithm, see SoftwareNumbers::segment_scale
   BytesPerSecond link_bandwidth(std::int32_t link_class) const;
   Seconds hop_latency(std::int32_t link_class) const;
   // And its link classes, which keep the numbers of those of the same name. Its nodes are others, and have no names.

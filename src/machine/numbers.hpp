@@ -44,6 +44,13 @@ void visit_numbers(SomeMachine& machine, Visitor&& visit) {
   visit("software", "segment_bytes", software.segment_bytes);
   visit("software", "eager_bytes", software.eager_bytes);
   visit("software", "rendezvous_latency", software.rendezvous_latency);
+  visit("software", "receive_cost", software.receive_cost);
+  visit("software", "eager_copy_rate", software.eager_copy_rate);
+  visit("software", "lane_bandwidth", software.lane_bandwidth);
+  visit("software", "put_setup", software.put_setup);
+  visit("software", "short_put_bytes", software.short_put_bytes);
+  visit("software", "short_put_latency", software.short_put_latency);
+  visit("software", "segment_scale", software.segment_scale);
   if (machine.loggops) {
     visit("loggops", "L", machine.loggops->L);
     visit("loggops", "o", machine.loggops->o);

@@ -437,13 +437,18 @@ class Reader {
     at_most("node.reduction_rate_scalar", node.reduction_rate_scalar.value, "reduction_rate",
             node.reduction_rate.value);
     const auto& software = machine_.software;
-    if (software.eager_bytes.has_value() != software.rendezvous_latency.has_value()) {
-      const std::string_view lacking = software.eager_bytes ? "rendezvous_latency" : "eager_bytes";
-      miss(line_of(*root_.get("software")), fmt::format("software.{}", lacking),
-           "give both eager_bytes and rendezvous_latency, or none of them");
-    }
+    both_or_none("eager_bytes", software.eager_bytes, "rendezvous_latency", software.rendezvous_latency);
+    both_or_none("short_put_bytes", software.short_put_bytes, "short_put_latency", software.short_put_latency);
     at_most("node.ranks_per_node", node.default_ranks_per_node.value, "2^31-1 ranks over all nodes",
             largest_count / machine_.topology->nodes());
+  }
+
+  template <class A, class B>
+  void both_or_none(std::string_view first, const std::optional<A>& a, std::string_view second,
+                    const std::optional<B>& b) {
+    if (a.has_value() == b.has_value()) return;
+    miss(line_of(*root_.get("software")), fmt::format("software.{}", a ? second : first),
+         fmt::format("give both {} and {}, or none of them", first, second));
   }
 
   template <class T>

@@ -50,6 +50,7 @@ Result<GraphOutcome> run_any(const Machine& machine, const goal::Graphs& graphs,
   Software software;
   software.send = picoseconds(machine.software.message_cost.value);
   software.receive = picoseconds(machine.software.relay_latency.value);
+  if (machine.software.receive_cost) software.receive += picoseconds(machine.software.receive_cost->value);
   if (machine.software.eager_bytes)
     software.eager = static_cast<std::uint64_t>(machine.software.eager_bytes->value.value);
   if (machine.software.rendezvous_latency)

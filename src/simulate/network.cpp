@@ -42,7 +42,7 @@ Result<Network> Network::make(const Job& job, std::int32_t ranks, const std::opt
   for (std::int32_t r = 0; r < ranks; ++r) n.node_.push_back(seats.node(Rank{r}).value);
   for (std::int32_t r = 0; r < ranks && !job.levels().empty(); ++r) n.slot_.push_back(seats.slot(Rank{r}).number);
   const std::int64_t links = machine.topology->link_bound(), nodes = machine.topology->nodes();
-  if (links + 3 * nodes + ranks > std::numeric_limits<Resource>::max())
+  if (links + 3 * nodes + 2 * std::int64_t{ranks} > std::numeric_limits<Resource>::max())
     return wrong_value("the network has at most 2^31 links, nodes and ranks together", fmt::format("{} links", links));
   n.nodes_ = static_cast<std::int32_t>(nodes);
   n.link_bound_ = static_cast<std::int32_t>(links);
@@ -50,6 +50,7 @@ Result<Network> Network::make(const Job& job, std::int32_t ranks, const std::opt
   n.first_receiver_ = n.first_sender_ + n.nodes_;
   n.first_memory_ = n.first_receiver_ + n.nodes_;
   n.first_reducer_ = n.first_memory_ + n.nodes_;
+  n.first_engine_ = n.first_reducer_ + ranks;
 
   const NetworkNumbers& net = machine.network;
   n.engine_ = net.engine_bandwidth.value.value;
@@ -60,6 +61,15 @@ Result<Network> Network::make(const Job& job, std::int32_t ranks, const std::opt
     n.eager_bytes_ = static_cast<double>(machine.software.eager_bytes->value.value);
     n.rendezvous_latency_ = machine.software.rendezvous_latency->value.value;
   }
+  const auto value_or = [](const auto& number, double otherwise) { return number ? number->value.value : otherwise; };
+  n.receive_cost_ = value_or(machine.software.receive_cost, 0);
+  n.copy_seconds_ = 1 / value_or(machine.software.eager_copy_rate, infinity_);
+  n.lane_rate_ = value_or(machine.software.lane_bandwidth, infinity_);
+  if (machine.software.short_put_bytes) {
+    n.short_put_bytes_ = static_cast<double>(machine.software.short_put_bytes->value.value);
+    n.short_put_latency_ = machine.software.short_put_latency->value.value;
+  }
+  n.puts_ = machine.software.put_setup.has_value();
 
   const double pool = std::min(static_cast<double>(net.engines.value) * n.engine_, net.injection_bandwidth.value.value);
   const double memory = machine.node.memory_bandwidth.value.value;
@@ -69,7 +79,7 @@ Result<Network> Network::make(const Job& job, std::int32_t ranks, const std::opt
   for (const std::int32_t node : n.node_) ++n.ranks_on_[node];
   n.factor_.assign(static_cast<std::size_t>(nodes), 1.0);
   for (const SlowNode& slow : machine.slow_nodes) n.factor_[slow.node.value] *= slow.factor;
-  n.capacity_.assign(static_cast<std::size_t>(n.first_reducer_ + ranks), net.link_bandwidth.value.value);
+  n.capacity_.assign(static_cast<std::size_t>(n.first_engine_), net.link_bandwidth.value.value);
   if (std::any_of(net.classes.begin(), net.classes.end(), [](const LinkClass& c) { return c.bandwidth.has_value(); }))
     for (std::int64_t link = 0; link < links; ++link)
       n.capacity_[link] = machine.link_bandwidth(machine.topology->link_class(LinkId{link})).value;
@@ -82,6 +92,8 @@ Result<Network> Network::make(const Job& job, std::int32_t ranks, const std::opt
     n.capacity_[n.first_memory_ + v] = memory * n.factor_[v];
   }
   for (std::int32_t r = 0; r < ranks; ++r) n.capacity_[n.reducer(r)] = reduce * n.factor_[n.node_[r]];
+  if (n.lane_rate_ < infinity_)
+    for (std::int32_t r = 0; r < ranks; ++r) n.capacity_.push_back(n.lane_rate_ * n.factor_[n.node_[r]]);
   n.add_levels(job);
   return n;
 }
@@ -121,7 +133,8 @@ double Network::least_latency_within_node(std::int32_t from, std::int32_t to) co
   return least;
 }
 
-Path Network::append_path(std::int32_t from, std::int32_t to, double bytes, std::vector<Resource>& resources) const {
+Path Network::append_path(std::int32_t from, std::int32_t to, double bytes, Lanes lanes,
+                          std::vector<Resource>& resources) const {
   const std::int32_t a = node_[from], b = node_[to];
   if (a == b) {
     append_copy(from, resources);
@@ -147,8 +160,29 @@ Path Network::append_path(std::int32_t from, std::int32_t to, double bytes, std:
   }
   resources.push_back(first_sender_ + a);
   resources.push_back(first_receiver_ + b);
-  if (bytes > eager_bytes_) latency += rendezvous_latency_;
-  return {limit, message_cost_, latency + relay_latency_};
+  Path path{limit, message_cost_, latency + relay_latency_};
+  if (lanes == Lanes::single && lane_rate_ < infinity_) {
+    path.limit = std::min(limit, lane_rate_ * factor_[b]);
+    resources.push_back(first_engine_ + to);
+  }
+  if (lanes == Lanes::concurrent && puts_) {
+    path.latency += receive_cost_ + (bytes <= short_put_bytes_ ? short_put_latency_ : 0);
+    return path;
+  }
+  const bool eager = bytes <= eager_bytes_;
+  const double copy = eager ? bytes * copy_seconds_ : 0;
+  path.cost += copy, path.taking = receive_cost_ + copy;
+  if (!eager) path.latency += rendezvous_latency_;
+  return path;
+}
+
+void Network::add_setup(Lanes lanes, Prediction& p) const {
+  if (lanes == Lanes::single || !puts_ || nodes_ < 2) return;
+  const double seconds = machine_->software.put_setup->value.value;
+  for (Phase& phase : p.phases) {
+    phase.seconds.value += seconds;
+    p.seconds.value += seconds, p.latency.value += seconds;
+  }
 }
 
 void Network::append_copy(std::int32_t rank, std::vector<Resource>& resources) const {
@@ -226,6 +260,7 @@ std::string Network::name_of(Resource r) const {
     return fmt::format("links {} {} {}", leaves ? "out of" : "into", machine_->levels[i - 1].name,
                        r - (leaves ? level.first_leaving : level.first_entering));
   }
+  if (r >= first_engine_) return fmt::format("receiving engine of rank {}", r - first_engine_);
   return fmt::format("reductions at rank {}", r - first_reducer_);
 }
 

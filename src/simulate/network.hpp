@@ -4,12 +4,14 @@
 //   - the sending and the receiving engines of each node
 //   - the memory of each node, for copies and sums of its ranks
 //   - the reducing thread of each rank
+//   - of each rank, the engine that receives for it (software.lane_bandwidth)
 //   - on a single node, the links out of and into each group of a level
 #pragma once
 
 #include "base/result.hpp"
 #include "machine/job.hpp"
 #include "program/data_layout.hpp"
+#include "simulate/prediction.hpp"
 
 #include <limits>
 #include <optional>
@@ -26,7 +28,11 @@ struct Path {
   double limit = 0;   // bytes per second: one engine, and the slowest link of the route alone
   double cost = 0;    // seconds during which its lane's queue is busy before bytes flow
   double latency = 0; // seconds from the last byte's departure to the start of what waited for it
+  double taking = 0;  // seconds behind these, during which the receiving lane takes no other message
 };
+
+// Of a program: whether a rank has lanes at work at the same time (SoftwareNumbers::lane_bandwidth, put_setup).
+enum class Lanes : std::uint8_t { single, concurrent };
 
 class Network {
  public:
@@ -36,7 +42,10 @@ class Network {
 
   // Appends the resources of a message from one rank to another. A resource that each byte uses twice is appended twice
   // and so has half its capacity for it: a copy reads and writes the node's memory, a sum reads twice and writes.
-  Path append_path(std::int32_t from, std::int32_t to, double bytes, std::vector<Resource>& resources) const;
+  Path append_path(std::int32_t from, std::int32_t to, double bytes, Lanes lanes,
+                   std::vector<Resource>& resources) const;
+  // Adds the exchange of addresses before each phase (SoftwareNumbers::put_setup).
+  void add_setup(Lanes lanes, Prediction& prediction) const;
   void append_copy(std::int32_t rank, std::vector<Resource>& resources) const;
   void append_sum(std::int32_t rank, std::vector<Resource>& resources) const;
 
@@ -82,6 +91,8 @@ class Network {
 
   std::int32_t group(std::int32_t rank, const LevelLinks& level) const { return slot_[rank] / level.size; }
 
+  static constexpr double infinity_ = std::numeric_limits<double>::infinity();
+
   const Machine* machine_ = nullptr;
   std::vector<std::int32_t> node_;
   std::vector<std::int32_t> slot_;     // by rank, where a single node has levels
@@ -89,11 +100,15 @@ class Network {
   std::vector<double> factor_;         // by node
   std::vector<double> capacity_;
   std::int32_t link_bound_ = 0, nodes_ = 0;
-  Resource first_sender_ = 0, first_receiver_ = 0, first_memory_ = 0, first_reducer_ = 0;
+  Resource first_sender_ = 0, first_receiver_ = 0, first_memory_ = 0, first_reducer_ = 0, first_engine_ = 0;
   std::vector<LevelLinks> within_;    // outermost first
   std::vector<double> hop_latencies_; // by class; none: all have hop_latency_
   double engine_ = 0, message_cost_ = 0, relay_latency_ = 0, hop_latency_ = 0, rendezvous_latency_ = 0;
-  double eager_bytes_ = std::numeric_limits<double>::infinity();
+  double receive_cost_ = 0, copy_seconds_ = 0; // of a message; of a byte of an eager one
+  double lane_rate_ = infinity_;
+  bool puts_ = false; // of programs with concurrent lanes
+  double short_put_bytes_ = -1, short_put_latency_ = 0;
+  double eager_bytes_ = infinity_;
   mutable std::vector<LinkId> route_;
 };
 

@@ -49,6 +49,79 @@ TEST_P(ByHand, ALaneDoesNotWaitForTheRendezvousOfItsMessages) {
   EXPECT_NEAR(time(s, m), without + rendezvous, 1e-9);
 }
 
+// 1 to 7 send 125 kB each to 0, all at once: 1 ms at the engine that receives them.
+Schedule to_the_root(std::int32_t lanes) {
+  return by_hand(8, million, 1, [=](std::int32_t r, ProgramBuilder& p) {
+    for (std::int32_t l = 0; l < lanes; ++l) {
+      LaneBuilder lane(LaneId{l}, "star", 1);
+      if (r > 0 && r % lanes == l) lane.step(send(0, out[part(r, 8)]));
+      std::vector<Step> arrivals;
+      for (std::int32_t from = 1; from < 8; ++from)
+        if (from % lanes == l) arrivals.push_back(receive(from, out[part(from, 8)]));
+      if (r == 0) lane.round(std::move(arrivals));
+      p.add(std::move(lane));
+    }
+  });
+}
+
+TEST_P(ByHand, AReceivingLaneTakesOneMessageAfterAnother) {
+  constexpr double taking = 3e-6;
+  Machine m = plain("2x2x2");
+  const double without = time(to_the_root(1), m);
+  m.software.receive_cost = Quantity<Seconds>{{taking}};
+  EXPECT_NEAR(time(one_message(0, 1, 8), m), cost + 1e-3 + hop + relay + taking, 1e-12);
+  const double with = time(to_the_root(1), m);
+  EXPECT_GT(with, without + 2 * taking);
+  EXPECT_LT(with, without + 7 * taking + 1e-9);
+}
+
+TEST_P(ByHand, BothEndsCopyAnEagerMessage) {
+  Machine m = plain("8");
+  m.software.eager_copy_rate = Quantity<BytesPerSecond>{{5e9}};
+  EXPECT_NEAR(time(one_message(0, 1, 8), m), cost + 1e-3 + hop + relay + 2 * 0.2e-3, 1e-12) << "all are eager";
+  m.software.eager_bytes = Quantity<Bytes>{{1000}};
+  m.software.rendezvous_latency = Quantity<Seconds>{{7e-6}};
+  EXPECT_NEAR(time(one_message(0, 1, 8), m), cost + 1e-3 + hop + relay + 7e-6, 1e-12) << "no copy";
+}
+
+TEST_P(ByHand, WithoutConcurrentLanesOneEngineReceives) {
+  Machine m = plain("2x2x2");
+  m.software.lane_bandwidth = Quantity<BytesPerSecond>{{0.5e9}};
+  EXPECT_NEAR(time(one_message(0, 1, 8), m), cost + 2e-3 + hop + relay, 1e-12);
+  EXPECT_NEAR(time(to_the_root(1), m), cost + 7 * 0.25e-3 + hop + relay, 5e-6);
+  EXPECT_LT(time(to_the_root(2), m), cost + 0.9e-3) << "concurrent lanes have all engines";
+}
+
+// Two lanes at once between the same ranks, 0.5 MB each over one link: puts.
+TEST_P(ByHand, ConcurrentLanesPutTheirMessages) {
+  const auto lanes = [](std::int64_t elements) {
+    return by_hand(2, elements, 1, [](std::int32_t r, ProgramBuilder& p) {
+      for (std::int32_t l = 0; l < 2; ++l) {
+        LaneBuilder lane(LaneId{l}, "half", 1);
+        if (r == 0) lane.step(send(1, out[part(l, 2)]));
+        if (r == 1) lane.step(receive(0, out[part(l, 2)]));
+        p.add(std::move(lane));
+      }
+    });
+  };
+  Machine m = plain("2m");
+  const double without = time(lanes(million), m), single = time(one_message(0, 1, 2), m);
+  m.software.put_setup = Quantity<Seconds>{{20e-6}};
+  EXPECT_NEAR(time(lanes(million), m), without + 20e-6, 1e-12);
+  EXPECT_NEAR(time(one_message(0, 1, 2), m), single, 1e-12) << "one lane sends messages";
+  m.software.eager_bytes = Quantity<Bytes>{{1000}};
+  m.software.rendezvous_latency = Quantity<Seconds>{{7e-6}};
+  m.software.eager_copy_rate = Quantity<BytesPerSecond>{{1e6}};
+  EXPECT_NEAR(time(lanes(million), m), without + 20e-6, 1e-12) << "puts have neither rendezvous nor copies";
+  m.software.receive_cost = Quantity<Seconds>{{3e-6}};
+  EXPECT_NEAR(time(lanes(million), m), without + 20e-6 + 3e-6, 1e-12);
+  const double before = time(lanes(8), m);
+  m.software.short_put_bytes = Quantity<Bytes>{{64}};
+  m.software.short_put_latency = Quantity<Seconds>{{2e-6}};
+  EXPECT_NEAR(time(lanes(8), m), before + 2e-6, 1e-12);
+  EXPECT_NEAR(time(lanes(million), m), without + 20e-6 + 3e-6, 1e-12) << "this one is long";
+}
+
 TEST_P(ByHand, OneTransferNeverExceedsOneEngine) {
   Machine m = plain("8");
   m.network.link_bandwidth.value = {100e9};

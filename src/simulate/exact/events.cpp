@@ -54,8 +54,8 @@ class Events {
     std::vector<SegmentWait> waits;
     std::vector<Slot> slots;
     std::int64_t window = 1, started = 0, done = 0; // segments; all below `done` are complete
-    double issue_free = 0, end = 0;
-    std::deque<Reduction> reductions; // the first is under way
+    double processor_free = 0, end = 0;             // to issue or take a message
+    std::deque<Reduction> reductions;               // the first is under way
   };
   struct Message {
     Channel channel;
@@ -84,7 +84,7 @@ class Events {
     std::deque<Message> waiting;
     bool busy = false;
   };
-  enum class Kind : std::uint8_t { issued, flow_end, gap_end, arrived, step_end };
+  enum class Kind : std::uint8_t { issued, flow_end, gap_end, arrived, taken, step_end };
   struct Event {
     double time = 0;
     std::int64_t order = 0;
@@ -125,6 +125,7 @@ class Events {
   void flow_ended(std::int32_t flow);
   void release(Server& server);
   void arrive(std::int32_t message);
+  void take(std::int32_t message);
   void reduce(std::int32_t lane, const Reduction& reduction);
   void begin_reduction(std::int32_t lane);
   double lost(std::int32_t rank, double start, double seconds) const;
@@ -146,6 +147,7 @@ class Events {
   bool waking_ = false;                  // a rank
   std::int64_t unfinished_ = 0;          // lanes
   Phases phases_;
+  Lanes concurrency_ = Lanes::single;
   std::optional<std::int64_t> offloaded_; // bytes of the largest
   std::optional<Error> refused_;          // a compute step that the machine has no rate for, or unequal lengths
 
@@ -180,6 +182,7 @@ Events::Events(const ProgramSet& schedule, const Network& network, const std::op
   for (std::int32_t rank = 0; rank < schedule.ranks(); ++rank) add_rank(rank);
   first_lane_.push_back(static_cast<std::int32_t>(lanes_.size()));
   phases_.find();
+  if (phases_.has_concurrent_lanes()) concurrency_ = Lanes::concurrent;
   unfinished_ = static_cast<std::int64_t>(lanes_.size());
 }
 
@@ -391,12 +394,12 @@ void Events::serve(Server& server) {
   Message& m = messages_[at] = server.waiting.front();
   server.waiting.pop_front();
   route_.clear();
-  m.path = network_.append_path(m.channel.from, m.channel.to, static_cast<double>(m.bytes), route_);
+  m.path = network_.append_path(m.channel.from, m.channel.to, static_cast<double>(m.bytes), concurrency_, route_);
   LaneState& sender = lanes_[m.send.lane];
   double issued = now_;
   if (m.path.cost > 0) {
-    const double begin = std::max(now_, sender.issue_free);
-    issued = sender.issue_free = begin + m.path.cost + lost(sender.rank, begin, m.path.cost);
+    const double begin = std::max(now_, sender.processor_free);
+    issued = sender.processor_free = begin + m.path.cost + lost(sender.rank, begin, m.path.cost);
   }
   push(issued, Kind::issued, at);
 }
@@ -404,7 +407,7 @@ void Events::serve(Server& server) {
 void Events::begin_flow(std::int32_t at) {
   Message& m = messages_[at];
   route_.clear();
-  network_.append_path(m.channel.from, m.channel.to, static_cast<double>(m.bytes), route_);
+  network_.append_path(m.channel.from, m.channel.to, static_cast<double>(m.bytes), concurrency_, route_);
   if (m.bytes == 0) route_.clear(); // a signal
   for (const Resource r : route_) {
     if (!network_.is_link(r)) continue;
@@ -469,7 +472,17 @@ void Events::release(Server& server) {
   requested_.push_back(&server);
 }
 
+// The receiving lane takes one message after another.
 void Events::arrive(std::int32_t at) {
+  const Message& m = messages_[at];
+  if (m.path.taking <= 0) return take(at);
+  LaneState& receiver = lanes_[m.receive.lane];
+  const double begin = std::max(now_, receiver.processor_free);
+  receiver.processor_free = begin + m.path.taking + lost(receiver.rank, begin, m.path.taking);
+  push(receiver.processor_free, Kind::taken, at);
+}
+
+void Events::take(std::int32_t at) {
   const Message m = messages_[at];
   free_messages_.push_back(at);
   if (m.receive.kind == StepKind::receive_reduce)
@@ -527,6 +540,7 @@ void Events::handle(const Event& event) {
     return;
   case Kind::gap_end: return release(servers_[event.index]);
   case Kind::arrived: return arrive(event.index);
+  case Kind::taken: return take(event.index);
   case Kind::step_end: {
     const StepPosition place = pending_places_[event.index];
     free_places_.push_back(event.index);
@@ -575,6 +589,7 @@ Prediction Events::describe() const {
   }
   for (std::int32_t r = 0; r < schedule_.ranks(); ++r)
     p.compute = {std::max(p.compute.value, reduced_[r] / network_.reduction_rate(r))};
+  network_.add_setup(concurrency_, p);
   p.links = network_.machine().topology->links();
   std::int64_t waiting = 0;
   for (std::size_t l = 0; l < link_bytes_.size(); ++l) {

@@ -322,6 +322,7 @@ Result<Compiled> Compiler::run() {
     return failed("all peers must be ranks and all segments must have the same gaps",
                   fmt::format("{} at rank {}", wrong_, rank_), verify_it);
   out_->phases.find();
+  if (out_->phases.has_concurrent_lanes()) out_->concurrency = Lanes::concurrent;
   for (std::size_t l = 0; l < out_->lanes.size(); ++l) {
     out_->lanes[l].phase = out_->phases.phase(static_cast<std::int32_t>(l));
     out_->lanes[l].group = out_->phases.group(static_cast<std::int32_t>(l));

@@ -316,6 +316,7 @@ Result<Prediction> walk(Compiled& compiled, const Network& network, bool small) 
     tell_doubts(compiled, network, course, p);
     p.limiting = limiting(schedule, network, p);
     raise_to_fullest(network, sweep.traffic(), p);
+    network.add_setup(compiled.concurrency, p);
     return p;
   }
   const auto exact = predict_exact(schedule, network);

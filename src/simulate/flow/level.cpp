@@ -26,7 +26,7 @@ void Sweep::take_messages() {
     if (send.exact && receive.exact && send.bytes != receive.bytes) check_lengths(*entry);
     if (receive.kind == StepKind::receive_reduce) m.reduced = send.bytes;
     const std::size_t before = flows_.resources.size();
-    m.path = network_.append_path(entry->first.from, entry->first.to, m.moved, flows_.resources);
+    m.path = network_.append_path(entry->first.from, entry->first.to, m.moved, compiled_.concurrency, flows_.resources);
     if (m.moved <= 0) flows_.resources.resize(before); // a signal
     if (compiled_.symmetry) fold_path(m, before);
     const PathTime& start = later(matching_.since(send), matching_.since(receive));
@@ -119,6 +119,7 @@ void Sweep::account_queues(const Message& m) {
     served->cost += times * sent * m.path.cost;
     served->transfer += times * (m.moved + m.gap) / m.path.limit;
   }
+  if (m.receiver >= 0) loads_.taken[frames_[m.receiver].instance] += m.times * m.weight * sent * m.path.taking;
 }
 
 void Sweep::count_reductions() {
@@ -338,11 +339,31 @@ double Sweep::issue(const Message& m) {
   if (m.path.cost <= 0) return 0;
   BusyInterval& busy = issuing_[m.instance];
   const double start = m.start, cost = m.path.cost;
-  if (start + cost <= busy.begin) return 0; // a level is no instant: this one was first
-  if (start >= busy.end) return busy = {start, start + cost}, 0;
-  const double wait = busy.end - start;
-  busy.end += cost;
+  double wait = 0;
+  if (start >= busy.end)
+    busy = {start, start + cost};
+  else if (start + cost > busy.begin) // a level is no instant: this one was not first
+    wait = busy.end - start, busy.end += cost;
+  if (m.path.taking > 0) occupy(taking_[m.instance], start + wait, cost);
   return wait;
+}
+
+// The lane's processor issues messages and takes them, one after another. Returns when that of this one begins.
+double Sweep::occupy(BusyInterval& busy, double start, double seconds) {
+  constexpr double same = 1e-9; // what follows at once is no gap
+  if (start > busy.end * (1 + same)) {
+    busy = {start, start + seconds};
+  } else if (start + seconds > busy.begin) {
+    start = std::max(start, busy.end);
+    busy.end = start + seconds;
+  }
+  return start;
+}
+
+// The time from its arrival until the receiving lane has taken it.
+double Sweep::take(const Message& m, double arrived) {
+  const double begin = m.receiver < 0 ? arrived : occupy(taking_[frames_[m.receiver].instance], arrived, m.path.taking);
+  return begin - arrived + m.path.taking;
 }
 
 void Sweep::deliver_one(std::size_t at) {
@@ -350,6 +371,7 @@ void Sweep::deliver_one(std::size_t at) {
   PathTime left = start_of(m).plus_latency(m.wait + m.path.cost).plus_transfer(m.moved / flows_.rate[at]);
   left.doubt += m.doubt, left.meeting += m.meeting;
   PathTime arrived = left.plus_latency_in_flight(m.path.latency);
+  if (m.path.taking > 0) arrived = arrived.plus_latency(take(m, arrived.seconds));
   if (m.reduced > 0) add_sum(m, arrived);
   if (m.entry == nullptr) return complete(m.sender, arrived, arrived.seconds - m.start);
   if (m.sender >= 0 && m.receiver >= 0) connect_loops(m.sender, m.receiver);

@@ -34,6 +34,7 @@ struct Loads {
   std::vector<std::vector<double>> bytes;                   // [pipeline][resource]
   std::unordered_map<Channel, QueueLoad, NearHash> between; // of a lane between two ranks
   std::vector<QueueLoad> issued;                            // by instance: all that it sends
+  std::vector<double> taken;                                // by instance: seconds that it takes what it receives
   bool some_empty = false; // of fewer elements than messages: some have none, and are not sent
   // Messages above the mean, by instance and part of the vector, in a segment that has an element of the part; of parts
   // that not every segment has an element of.
@@ -192,7 +193,12 @@ class Sweep {
   double end_of(std::size_t message) const;
   // When its bytes begin to flow, the first of several messages at its start.
   static double flowing_from(const Message& m) { return m.start + m.wait + (m.times > 1 ? 0 : m.path.cost); }
+  struct BusyInterval { // a time without a break during which a lane issues messages, or takes them
+    double begin = 0, end = 0;
+  };
+  static double occupy(BusyInterval& busy, double start, double seconds);
   double issue(const Message& message);
+  double take(const Message& message, double arrived);
   void connect_loops(std::int32_t a, std::int32_t b);
   Status finished(std::int32_t phase) const;
 
@@ -203,12 +209,9 @@ class Sweep {
   std::vector<Outcome> outcomes_;
   std::vector<std::int32_t> blocked_; // by instance: lanes of this rank that it still waits for
   std::vector<char> done_;
-  std::vector<double> crowd_; // by rank: bytes that it reduces for one segment of the phase
-  double crowding_scale_ = 0; // one over the most of them
-  struct BusyInterval {       // a time without a break during which a lane issues messages
-    double begin = 0, end = 0;
-  };
-  std::vector<BusyInterval> issuing_; // by instance, the latest
+  std::vector<double> crowd_;                  // by rank: bytes that it reduces for one segment of the phase
+  double crowding_scale_ = 0;                  // one over the most of them
+  std::vector<BusyInterval> issuing_, taking_; // by instance, the latest; messages are issued while none is taken
   Loads loads_;
   Traffic traffic_;
 
