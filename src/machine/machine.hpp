@@ -48,6 +48,10 @@ struct NetworkNumbers {
   Quantity<BytesPerSecond> engine_bandwidth;    // one engine, each direction
   Quantity<BytesPerSecond> injection_bandwidth; // all engines of a node together, each direction
   std::optional<Quantity<BytesPerSecond>> switch_bandwidth; // of a node's router, for information
+  // Two nodes that send each other messages longer than exchange_bytes: both directions together. Both or none; none:
+  // each direction by itself.
+  std::optional<Quantity<BytesPerSecond>> exchange_bandwidth;
+  std::optional<Quantity<Bytes>> exchange_bytes;
 };
 
 // Of a level of a single node's cores. What is not given is that of the level around it, and of the outermost one
@@ -70,9 +74,17 @@ struct NodeNumbers {
   std::optional<Quantity<FlopsPerSecond>> flop_rate; // of all cores
   Quantity<BytesPerSecond> reduction_rate;           // result bytes of one reducing thread, with SIMD
   Quantity<BytesPerSecond> reduction_rate_scalar;    // the same without SIMD
-  Quantity<BytesPerSecond> shared_memory_bandwidth;  // one rank copying from another rank of its node
-  Quantity<Seconds> shared_memory_latency;           // of a message between ranks of a node
-  std::vector<LevelNumbers> levels;                  // one for each of the machine's
+  // Sums and copies of the input (SoftwareNumbers::input_copy_rate) of more than cached_bytes go to memory: the rate of
+  // sums, and copies are slower by the same factor. Both or none; none: any length has the same rate.
+  std::optional<Quantity<Bytes>> cached_bytes;
+  std::optional<Quantity<BytesPerSecond>> reduction_rate_uncached;
+  // A call that needs more than scratch_kept bytes of scratch gets them from the operating system, page by page, at
+  // this rate. Both or none; none: in no time.
+  std::optional<Quantity<Bytes>> scratch_kept;
+  std::optional<Quantity<BytesPerSecond>> scratch_rate;
+  Quantity<BytesPerSecond> shared_memory_bandwidth; // one rank copying from another rank of its node
+  Quantity<Seconds> shared_memory_latency;          // of a message between ranks of a node
+  std::vector<LevelNumbers> levels;                 // one for each of the machine's
 };
 
 struct SoftwareNumbers {
@@ -102,6 +114,12 @@ struct SoftwareNumbers {
   // The segment of a pipelined algorithm grows with the square root of the length: sqrt(bytes x segment_scale), at most
   // segment_bytes, as the best segment of a pipeline does. None: segment_bytes whatever the length.
   std::optional<Quantity<Bytes>> segment_scale;
+  // A message this short leaves when its sender is ready; the receiver's library keeps it until it is asked for. None:
+  // a message leaves when both ends are ready.
+  std::optional<Quantity<Bytes>> unexpected_bytes;
+  // A library copies the input of a reduction at this rate, to the output or, if that is smaller, to scratch. None: it
+  // does not.
+  std::optional<Quantity<BytesPerSecond>> input_copy_rate;
 };
 
 // The parameters of LogGOPS of an MPI library's messages (loggp/parameters.hpp), as measured: between nodes, or the

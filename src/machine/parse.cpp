@@ -437,18 +437,25 @@ class Reader {
     at_most("node.reduction_rate_scalar", node.reduction_rate_scalar.value, "reduction_rate",
             node.reduction_rate.value);
     const auto& software = machine_.software;
-    both_or_none("eager_bytes", software.eager_bytes, "rendezvous_latency", software.rendezvous_latency);
-    both_or_none("short_put_bytes", software.short_put_bytes, "short_put_latency", software.short_put_latency);
+    both_or_none("software", "eager_bytes", software.eager_bytes, "rendezvous_latency", software.rendezvous_latency);
+    both_or_none("node", "cached_bytes", node.cached_bytes, "reduction_rate_uncached", node.reduction_rate_uncached);
+    both_or_none("node", "scratch_kept", node.scratch_kept, "scratch_rate", node.scratch_rate);
+    both_or_none("network", "exchange_bytes", network.exchange_bytes, "exchange_bandwidth", network.exchange_bandwidth);
+    both_or_none("software", "short_put_bytes", software.short_put_bytes, "short_put_latency",
+                 software.short_put_latency);
+    if (node.reduction_rate_uncached)
+      at_most("node.reduction_rate_uncached", node.reduction_rate_uncached->value, "reduction_rate",
+              node.reduction_rate.value);
     at_most("node.ranks_per_node", node.default_ranks_per_node.value, "2^31-1 ranks over all nodes",
             largest_count / machine_.topology->nodes());
   }
 
-  template <class A, class B>
-  void both_or_none(std::string_view first, const std::optional<A>& a, std::string_view second,
-                    const std::optional<B>& b) {
-    if (a.has_value() == b.has_value()) return;
-    miss(line_of(*root_.get("software")), fmt::format("software.{}", a ? second : first),
-         fmt::format("give both {} and {}, or none of them", first, second));
+  template <class Size, class Other>
+  void both_or_none(std::string_view section, std::string_view size_key, const Size& size, std::string_view other_key,
+                    const Other& other) {
+    if (size.has_value() == other.has_value()) return;
+    miss(line_of(*root_.get(section)), fmt::format("{}.{}", section, size ? other_key : size_key),
+         fmt::format("give both {} and {}, or none of them", size_key, other_key));
   }
 
   template <class T>

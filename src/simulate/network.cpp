@@ -14,6 +14,10 @@ namespace {
 // Bytes through the memory for each byte of the result.
 constexpr std::int32_t copy_traffic = 2, sum_traffic = 3;
 
+// Nodes that a node exchanges long messages with before the limit on exchanges is left out for others. An exchange of
+// long messages with more of them is one of many in flight, which other resources limit.
+constexpr std::int32_t most_partners = 64;
+
 Result<Placement> placed(const Job& job, std::int32_t ranks, const std::optional<Placement>& wanted) {
   const Slots& slots = job.slots;
   if (ranks > slots.size())
@@ -71,6 +75,16 @@ Result<Network> Network::make(const Job& job, std::int32_t ranks, const std::opt
   }
   n.puts_ = machine.software.put_setup.has_value();
 
+  if (const auto& bytes = machine.software.unexpected_bytes) n.early_bytes_ = static_cast<double>(bytes->value.value);
+  if (machine.node.cached_bytes) {
+    n.cached_bytes_ = static_cast<double>(machine.node.cached_bytes->value.value);
+    n.uncached_ = machine.node.reduction_rate.value.value / machine.node.reduction_rate_uncached->value.value;
+  }
+  if (net.exchange_bandwidth) {
+    n.exchange_ = net.exchange_bandwidth->value.value;
+    n.exchange_bytes_ = static_cast<double>(net.exchange_bytes->value.value);
+  }
+
   const double pool = std::min(static_cast<double>(net.engines.value) * n.engine_, net.injection_bandwidth.value.value);
   const double memory = machine.node.memory_bandwidth.value.value;
   const double reduce =
@@ -95,6 +109,11 @@ Result<Network> Network::make(const Job& job, std::int32_t ranks, const std::opt
   if (n.lane_rate_ < infinity_)
     for (std::int32_t r = 0; r < ranks; ++r) n.capacity_.push_back(n.lane_rate_ * n.factor_[n.node_[r]]);
   n.add_levels(job);
+  if (n.limits_exchanges()) {
+    n.first_pair_ = static_cast<Resource>(n.capacity_.size());
+    n.partners_.resize(static_cast<std::size_t>(nodes));
+    n.capacity_.resize(n.capacity_.size() + static_cast<std::size_t>(nodes) * most_partners, n.exchange_);
+  }
   return n;
 }
 
@@ -160,6 +179,7 @@ Path Network::append_path(std::int32_t from, std::int32_t to, double bytes, Lane
   }
   resources.push_back(first_sender_ + a);
   resources.push_back(first_receiver_ + b);
+  if (limits_exchanges() && bytes > exchange_bytes_) append_exchange(std::min(a, b), std::max(a, b), resources);
   Path path{limit, message_cost_, latency + relay_latency_};
   if (lanes == Lanes::single && lane_rate_ < infinity_) {
     path.limit = std::min(limit, lane_rate_ * factor_[b]);
@@ -185,6 +205,15 @@ void Network::add_setup(Lanes lanes, Prediction& p) const {
   }
 }
 
+// Pairs get their resources as they first exchange something.
+void Network::append_exchange(std::int32_t a, std::int32_t b, std::vector<Resource>& resources) const {
+  std::vector<std::int32_t>& partners = partners_[static_cast<std::size_t>(a)];
+  const auto at = static_cast<std::int32_t>(std::find(partners.begin(), partners.end(), b) - partners.begin());
+  if (at == most_partners) return;
+  if (at == static_cast<std::int32_t>(partners.size())) partners.push_back(b);
+  resources.push_back(first_pair_ + a * most_partners + at);
+}
+
 void Network::append_copy(std::int32_t rank, std::vector<Resource>& resources) const {
   resources.insert(resources.end(), copy_traffic, memory(rank));
 }
@@ -194,8 +223,9 @@ void Network::append_sum(std::int32_t rank, std::vector<Resource>& resources) co
   resources.insert(resources.end(), sum_traffic, memory(rank));
 }
 
-double Network::sum_rate(std::int32_t rank, std::int32_t here, std::int32_t on_node) const {
-  return std::min(reduction_rate(rank) / here, capacity_[memory(rank)] / (sum_traffic * on_node));
+double Network::sum_rate(std::int32_t rank, std::int32_t here, std::int32_t on_node, double bytes) const {
+  const double thread = reduction_rate(rank) / slowdown(bytes);
+  return std::min(thread / here, capacity_[memory(rank)] / (sum_traffic * on_node));
 }
 
 bool Network::offloads(DataType type, std::optional<Operation> operation) const {
@@ -253,6 +283,11 @@ std::string Network::name_of(Resource r) const {
   if (r < first_receiver_) return fmt::format("sending engines of node {}", r - first_sender_);
   if (r < first_memory_) return fmt::format("receiving engines of node {}", r - first_receiver_);
   if (r < first_reducer_) return fmt::format("memory of node {}", r - first_memory_);
+  if (limits_exchanges() && r >= first_pair_) {
+    const std::int32_t node = (r - first_pair_) / most_partners;
+    const std::int32_t other = partners_[static_cast<std::size_t>(node)][(r - first_pair_) % most_partners];
+    return fmt::format("exchange of nodes {} and {}", node, other);
+  }
   for (std::size_t i = within_.size() - 1; i > 0; --i) {
     const LevelLinks& level = within_[i];
     if (level.first_leaving < 0 || r < level.first_leaving) continue;

@@ -4,6 +4,7 @@
 //   - the sending and the receiving engines of each node
 //   - the memory of each node, for copies and sums of its ranks
 //   - the reducing thread of each rank
+//   - of pairs of nodes, what they exchange (network.exchange_bandwidth)
 //   - of each rank, the engine that receives for it (software.lane_bandwidth)
 //   - on a single node, the links out of and into each group of a level
 #pragma once
@@ -46,6 +47,9 @@ class Network {
                    std::vector<Resource>& resources) const;
   // Adds the exchange of addresses before each phase (SoftwareNumbers::put_setup).
   void add_setup(Lanes lanes, Prediction& prediction) const;
+  // Whether a message leaves when its sender is ready, not only when both ends are.
+  bool leaves_early(double bytes) const { return bytes <= early_bytes_; }
+  bool limits_exchanges() const { return exchange_ > 0; }
   void append_copy(std::int32_t rank, std::vector<Resource>& resources) const;
   void append_sum(std::int32_t rank, std::vector<Resource>& resources) const;
 
@@ -53,6 +57,8 @@ class Network {
   Resource reducer(std::int32_t rank) const { return first_reducer_ + rank; }
   Resource memory(std::int32_t rank) const { return first_memory_ + node_[rank]; }
   double reduction_rate(std::int32_t rank) const { return capacity_[reducer(rank)]; }
+  // How many times longer sums and copies take that do not fit in the cache.
+  double slowdown(double bytes) const { return bytes > cached_bytes_ ? uncached_ : 1; }
   // A compute step at a rank: flops by the node's rate, bytes by its memory bandwidth; the ranks on the node share both
   // equally.
   double seconds_of(const Work& work, std::int32_t rank) const; // asked only after can_compute
@@ -60,8 +66,8 @@ class Network {
   double copy_rate(std::int32_t rank) const { return between(rank, rank).rate * factor_[node_[rank]]; }
   // Fewest seconds from one rank to another of its node, for messages relayed or not.
   double least_latency_within_node(std::int32_t from, std::int32_t to) const;
-  // Bytes per second of one sum, while `here` sums run at this rank and `on_node` on its node.
-  double sum_rate(std::int32_t rank, std::int32_t here, std::int32_t on_node) const;
+  // Bytes per second of one sum of so many bytes, while `here` sums run at this rank and `on_node` on its node.
+  double sum_rate(std::int32_t rank, std::int32_t here, std::int32_t on_node, double bytes) const;
 
   // Whether the network's own engine takes this many bytes; none: the schedule has no offload. not_applicable: the
   // machine has no engine, or the engine takes fewer bytes, or lacks the operation.
@@ -88,6 +94,7 @@ class Network {
   };
   void add_levels(const Job& job);
   const LevelLinks& between(std::int32_t from, std::int32_t to) const;
+  void append_exchange(std::int32_t a, std::int32_t b, std::vector<Resource>& resources) const;
 
   std::int32_t group(std::int32_t rank, const LevelLinks& level) const { return slot_[rank] / level.size; }
 
@@ -109,6 +116,11 @@ class Network {
   bool puts_ = false; // of programs with concurrent lanes
   double short_put_bytes_ = -1, short_put_latency_ = 0;
   double eager_bytes_ = infinity_;
+  double early_bytes_ = -1; // none
+  double cached_bytes_ = infinity_, uncached_ = 1;
+  double exchange_ = 0, exchange_bytes_ = 0; // 0: exchanges have no limit
+  Resource first_pair_ = 0;
+  mutable std::vector<std::vector<std::int32_t>> partners_; // of each node, those with higher numbers
   mutable std::vector<LinkId> route_;
 };
 

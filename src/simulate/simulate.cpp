@@ -1,5 +1,6 @@
 #include "simulate/simulate.hpp"
 
+#include "simulate/call.hpp"
 #include "simulate/models.hpp"
 
 #include <algorithm>
@@ -104,6 +105,7 @@ Result<Prediction> simulate(const Schedule& schedule, const Job& job, const std:
   bounded.bounds = simulation::lower_bounds(schedule.collective(), network);
   auto p = predict(schedule, network, job, placement, options, bounded.bound());
   if (!p) return p;
+  simulation::add_call(schedule, network, *p);
   p->bounds = std::move(bounded.bounds);
   if (!options.keep_link_bytes) p->link_bytes = {};
   return p;

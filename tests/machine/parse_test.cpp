@@ -200,6 +200,24 @@ TEST(ParseMachine, ARendezvousHasALengthAndALatency) {
   expect_error(Sample().append(rendezvous), line, {"software.eager_bytes is missing", "or none of them"});
 }
 
+TEST(ParseMachine, NumbersThatBelongTogetherAreGivenTogether) {
+  struct Pair {
+    const char *section, *size, *rate;
+  };
+  for (const Pair& pair :
+       {Pair{"network", "exchange_bytes", "exchange_bandwidth"},
+        Pair{"node", "cached_bytes", "reduction_rate_uncached"}, Pair{"node", "scratch_kept", "scratch_rate"}}) {
+    const std::string header = std::string("[") + pair.section + "]";
+    const std::string size = std::string(pair.size) + " = { value = \"1 MiB\", assumed = \"a\" }";
+    const std::string rate = std::string(pair.rate) + " = { value = \"1 GB/s\", assumed = \"a\" }";
+    const auto with = [&](const std::string& lines) { return Sample().replace(header, header + "\n" + lines); };
+    const int line = Sample().line(header);
+    expect_error(with(size), line, {pair.rate, "is missing", "or none of them"});
+    expect_error(with(rate), line, {pair.size, "is missing", "or none of them"});
+    EXPECT_NE(numbers_to_toml(parsed(with(size + "\n" + rate))).find(pair.rate), std::string::npos);
+  }
+}
+
 TEST(ParseMachine, NamesWhatIsMissing) {
   for (const char* key : {"link_bandwidth", "link_peak", "hop_latency", "engines", "engine_bandwidth"})
     expect_error(Sample().remove(key), Sample().line("[network]"), {"network.", key, "is missing"});

@@ -62,8 +62,14 @@ class Events {
     std::int32_t server = -1; // of the channel
     StepPosition send, receive;
     std::int64_t bytes = 0, gap = 0;
-    std::int64_t order = 0; // of its send among all
+    std::int64_t order = 0;  // of its send among all
+    std::int32_t early = -1; // its place in early_, if it left before its receive
     Path path;
+  };
+  struct Early {
+    std::int32_t message = -1; // that has arrived
+    bool received = false;     // its receive has started,
+    StepPosition receive;      // here
   };
   struct MessageKey {
     Channel channel;
@@ -79,6 +85,7 @@ class Events {
     StepPosition place;
     std::int64_t bytes = 0, gap = 0;
     std::int64_t order = 0;
+    std::int32_t early = -1; // of a message that has left
   };
   struct Server { // of a channel, in order
     std::deque<Message> waiting;
@@ -111,6 +118,8 @@ class Events {
     std::int64_t peer = 0, bytes = 0, gap = 0;
   };
   void post(const ExpandedStep& step, const StepPosition& place, const Wanted& wanted);
+  void enqueue(Message message);
+  void receive_early(std::int32_t early, const StepPosition& place);
   void check_lengths(const Channel& channel, const Half& send, const Half& receive);
   void compute(const StepPosition& place, const Work& work);
   void copy(std::int32_t rank, const StepPosition& place, std::int64_t bytes);
@@ -161,6 +170,7 @@ class Events {
   std::vector<StepPosition> pending_places_; // of step_end events
   std::vector<std::int32_t> free_places_;
   std::unordered_map<MessageKey, std::deque<Half>, MessageKeyHash> sends_, receives_;
+  std::vector<Early> early_;
   std::deque<Server> servers_;
   std::unordered_map<Channel, std::int32_t, ChannelHash> server_of_;
   std::vector<Server*> requested_; // may have something to serve at this instant
@@ -343,14 +353,18 @@ void Events::post(const ExpandedStep& step, const StepPosition& place, const Wan
   auto& theirs = sending ? receives_ : sends_;
   const auto found = theirs.find(key);
   if (found == theirs.end()) {
-    (sending ? sends_ : receives_)[key].push_back({place, wanted.bytes, wanted.gap, posted_++});
-    return;
+    Half& half = (sending ? sends_ : receives_)[key].emplace_back(Half{place, wanted.bytes, wanted.gap, posted_++});
+    if (!sending || !network_.leaves_early(static_cast<double>(wanted.bytes))) return;
+    half.early = static_cast<std::int32_t>(early_.size());
+    early_.emplace_back();
+    return enqueue({channel, -1, place, {}, wanted.bytes, wanted.gap, half.order, half.early, {}});
   }
   const Half half = found->second.front();
   found->second.pop_front();
   if (found->second.empty()) theirs.erase(found);
   if (wanted.bytes != half.bytes)
     sending ? check_lengths(channel, {place, wanted.bytes}, half) : check_lengths(channel, half, {place, wanted.bytes});
+  if (half.early >= 0) return receive_early(half.early, place);
   Message m;
   m.channel = channel;
   m.send = sending ? place : half.place;
@@ -358,7 +372,11 @@ void Events::post(const ExpandedStep& step, const StepPosition& place, const Wan
   m.bytes = wanted.bytes;
   m.gap = sending ? wanted.gap : half.gap;
   m.order = sending ? posted_++ : half.order;
-  const auto [known, fresh] = server_of_.try_emplace(channel, static_cast<std::int32_t>(servers_.size()));
+  enqueue(m);
+}
+
+void Events::enqueue(Message m) {
+  const auto [known, fresh] = server_of_.try_emplace(m.channel, static_cast<std::int32_t>(servers_.size()));
   if (fresh) servers_.emplace_back();
   m.server = known->second;
   Server& server = servers_[m.server];
@@ -426,7 +444,7 @@ void Events::start_fluid(const Running& running, std::span<const Resource> resou
 // A lane's reductions at a rank are done one after another, as they become possible; lanes share the thread.
 void Events::reduce(std::int32_t l, const Reduction& reduction) {
   LaneState& lane = lanes_[l];
-  reduced_[lane.rank] += reduction.bytes;
+  reduced_[lane.rank] += reduction.bytes * (reduction.computes ? 1 : network_.slowdown(reduction.bytes));
   lane.reductions.push_back(reduction);
   if (lane.reductions.size() == 1) begin_reduction(l);
 }
@@ -438,8 +456,9 @@ void Events::begin_reduction(std::int32_t l) {
     route_.push_back(network_.reducer(lane.rank));
   else
     network_.append_sum(lane.rank, route_);
-  const double rate = network_.reduction_rate(lane.rank);
   const double bytes = lane.reductions.front().bytes;
+  const double slowdown = lane.reductions.front().computes ? 1 : network_.slowdown(bytes);
+  const double rate = network_.reduction_rate(lane.rank) / slowdown;
   start_fluid({-1, l, {}}, route_, rate, bytes + lost(lane.rank, now_, bytes / rate) * rate);
 }
 
@@ -472,9 +491,20 @@ void Events::release(Server& server) {
   requested_.push_back(&server);
 }
 
+void Events::receive_early(std::int32_t early, const StepPosition& place) {
+  early_[early].received = true, early_[early].receive = place;
+  if (early_[early].message >= 0) arrive(early_[early].message);
+}
+
 // The receiving lane takes one message after another.
 void Events::arrive(std::int32_t at) {
-  const Message& m = messages_[at];
+  Message& m = messages_[at];
+  if (m.early >= 0) {
+    Early& early = early_[m.early];
+    early.message = at;
+    if (!early.received) return;
+    m.receive = early.receive;
+  }
   if (m.path.taking <= 0) return take(at);
   LaneState& receiver = lanes_[m.receive.lane];
   const double begin = std::max(now_, receiver.processor_free);

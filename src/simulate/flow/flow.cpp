@@ -20,6 +20,7 @@ struct PhaseTotals {    // of the phases so far
   double in_queues = 0;        // seconds that it may be longer: see Period::longest
   double least = 0, most = 0;  // seconds: if segments overlapped as far as the fullest resource lets them, if none did
   bool some_empty = false;     // see Loads
+  bool some_early = false;     // of several segments
 };
 
 struct Fullest {
@@ -151,7 +152,7 @@ struct Doubt {
 
 // Where no other bound is known: the farthest of 5,000 random cases and some more (tests/simulate/random_case.hpp).
 constexpr double seen_too_short = 0.5, lanes_too_long = 0.3, rounds_too_long = 0.2, streams_too_long = 0.35,
-                 streams_too_short = 0.3, empty_too_long = 0.35, lanes_too_short = 0.75;
+                 streams_too_short = 0.3, empty_too_long = 0.35, early_too_long = 0.5, lanes_too_short = 0.75;
 
 double with_margin(double share) { return std::min(0.9, 1.5 * share + 0.07); }
 
@@ -213,6 +214,8 @@ void tell_doubts(const Compiled& compiled, const Network& network, const PhaseTo
   if (course.some_empty && compiled.segments == 1) doubts.push_back({some_are_empty, empty_too_long, seen_too_short});
   if (has_many_at_once(compiled))
     doubts.push_back({"messages of one round may end at different times", rounds_too_long, seen_too_short});
+  if (course.some_early)
+    doubts.push_back({"segments may leave before their receivers are ready", early_too_long, seen_too_short});
   if (!simple && has_lanes_at_once(compiled))
     doubts.push_back({"lanes may share a link in some rounds only", lanes_too_long, lanes_too_short});
   if (!simple && compiled.segments > 1) {
@@ -296,6 +299,7 @@ Result<Prediction> walk(Compiled& compiled, const Network& network, bool small) 
     const auto period = end_phase(compiled, network, sweep, phase);
     course.meeting += sweep.meeting();
     course.some_empty = course.some_empty || sweep.loads().some_empty;
+    course.some_early = course.some_early || (compiled.segments > 1 && sweep.loads().some_early);
     if (!period.empty()) bound_phase(compiled, sweep, phase, period, course);
     p.phases.push_back(describe_phase(compiled, network, sweep, phase, period, course));
   }

@@ -29,7 +29,9 @@ void Sweep::take_messages() {
     m.path = network_.append_path(entry->first.from, entry->first.to, m.moved, compiled_.concurrency, flows_.resources);
     if (m.moved <= 0) flows_.resources.resize(before); // a signal
     if (compiled_.symmetry) fold_path(m, before);
-    const PathTime& start = later(matching_.since(send), matching_.since(receive));
+    m.early = network_.leaves_early(m.moved);
+    loads_.some_early = loads_.some_early || m.early;
+    const PathTime& start = m.early ? matching_.since(send) : later(matching_.since(send), matching_.since(receive));
     const Occupied& occupied = entry->second.occupied;
     m.behind = std::max(0.0, occupied.until + loops_.rest(occupied.loop) - start.seconds);
     m.start = start.seconds + m.behind, m.start_doubt = start.doubt;
@@ -96,8 +98,9 @@ void Sweep::account() {
 }
 
 void Sweep::account_sum(const Message& m) {
+  const double slowdown = m.computes ? 1 : network_.slowdown(m.reduced);
   const double bytes = m.reduced * m.times * m.weight;
-  traffic_.reduced[m.channel.to] += bytes * static_cast<double>(compiled_.segments);
+  traffic_.reduced[m.channel.to] += slowdown * bytes * static_cast<double>(compiled_.segments);
   auto& load = loads_.bytes[pipeline_[m.channel.lane]];
   if (load.empty()) return;
   sum_resources_.clear();
@@ -105,7 +108,7 @@ void Sweep::account_sum(const Message& m) {
     sum_resources_.push_back(network_.reducer(m.channel.to));
   else
     network_.append_sum(m.channel.to, sum_resources_);
-  for (const Resource r : sum_resources_) load[r] += bytes;
+  for (const Resource r : sum_resources_) load[r] += r == network_.reducer(m.channel.to) ? slowdown * bytes : bytes;
 }
 
 // All messages of a segment count, whichever level they are in. Of fewer elements than segments some have none, and are
@@ -309,12 +312,14 @@ void Sweep::add_uses(const FlowSet& flows, const std::vector<UnderWay>& uses, st
   }
 }
 
-// When its two ends have both started and the queue is free; of a local step, when the step started.
+// When its two ends have both started, of an early one its sender, and the queue is free; of a local step, when the
+// step started.
 PathTime Sweep::start_of(const Message& m) const {
   if (m.entry == nullptr) return frames_[m.sender].now;
   const Posted &send = matching_.head(*m.entry, Matching::sends),
                &receive = matching_.head(*m.entry, Matching::receives);
-  return later(matching_.since(send), matching_.since(receive)).plus_latency(m.behind);
+  const PathTime& start = m.early ? matching_.since(send) : later(matching_.since(send), matching_.since(receive));
+  return start.plus_latency(m.behind);
 }
 
 // When a message has left, with all that it stands for.
@@ -371,6 +376,12 @@ void Sweep::deliver_one(std::size_t at) {
   PathTime left = start_of(m).plus_latency(m.wait + m.path.cost).plus_transfer(m.moved / flows_.rate[at]);
   left.doubt += m.doubt, left.meeting += m.meeting;
   PathTime arrived = left.plus_latency_in_flight(m.path.latency);
+  double kept = 0; // seconds until it is asked for
+  if (m.early && m.entry != nullptr) {
+    const PathTime& asked = matching_.since(matching_.head(*m.entry, Matching::receives));
+    kept = std::max(0.0, asked.seconds - arrived.seconds);
+    arrived = later(arrived, asked);
+  }
   if (m.path.taking > 0) arrived = arrived.plus_latency(take(m, arrived.seconds));
   if (m.reduced > 0) add_sum(m, arrived);
   if (m.entry == nullptr) return complete(m.sender, arrived, arrived.seconds - m.start);
@@ -381,13 +392,14 @@ void Sweep::deliver_one(std::size_t at) {
   matching_.consume(*m.entry, m.times, occupied);
   if (m.sender >= 0) complete(m.sender, left, free - m.start);
   if (m.receiver < 0) return;
-  if (const std::int32_t member = loop_around(m.receiver); member >= 0) loops_.pass(member, arrived.seconds - m.start);
-  complete(m.receiver, arrived, arrived.seconds - m.start);
+  const double passed = arrived.seconds - m.start - kept;
+  if (const std::int32_t member = loop_around(m.receiver); member >= 0) loops_.pass(member, passed, m.early);
+  complete(m.receiver, arrived, passed);
 }
 
 double Sweep::sum_rate(const Message& m, std::int32_t here, std::int32_t on_node) const {
   if (m.computes) return network_.reduction_rate(m.channel.to) / here;
-  return network_.sum_rate(m.channel.to, here, on_node);
+  return network_.sum_rate(m.channel.to, here, on_node, m.reduced);
 }
 
 double Sweep::sum_seconds(const Message& m) {

@@ -33,6 +33,7 @@ void Sweep::begin_phase(std::int32_t phase) {
   const std::size_t pipelines = compiled_.phases.groups() <= most_pipelines ? compiled_.phases.groups() : 1;
   loads_.between.clear(), loads_.issued.clear(), loads_.taken.clear(), loads_.bunched.clear(),
       loads_.some_empty = false;
+  loads_.some_early = false;
   if (compiled_.segments > 1) {
     loads_.issued.resize(compiled_.instances.size()), loads_.taken.resize(compiled_.instances.size());
     loads_.between.reserve(compiled_.instances.size());

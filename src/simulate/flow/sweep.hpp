@@ -35,6 +35,7 @@ struct Loads {
   std::unordered_map<Channel, QueueLoad, NearHash> between; // of a lane between two ranks
   std::vector<QueueLoad> issued;                            // by instance: all that it sends
   std::vector<double> taken;                                // by instance: seconds that it takes what it receives
+  bool some_early = false;                                  // see Network::leaves_early
   bool some_empty = false; // of fewer elements than messages: some have none, and are not sent
   // Messages above the mean, by instance and part of the vector, in a segment that has an element of the part; of parts
   // that not every segment has an element of.
@@ -79,6 +80,7 @@ class Sweep {
     bool whole_loop = false;               // all that the sender has in a collapsed loop
     double moved = 0, reduced = 0;         // bytes that flow, and those that are summed up then
     double shared_sum = 0;                 // see share_processors(); 0: the sum shares by rate
+    bool early = false;                    // see Network::leaves_early
     bool computes = false;                 // `reduced` is time of the processor alone, and passes no memory
     Path path;
     double start = 0, start_doubt = 0; // of start_of(*this)
@@ -112,7 +114,7 @@ class Sweep {
     if (m.reduced <= 0) return;
     const std::int32_t rank = m.channel.to, here = reductions_[rank], on_node = sums_on(rank);
     if (here > 1) fn(presence(network_.reducer(rank)), true);
-    if (network_.sum_rate(rank, here, on_node) < network_.sum_rate(rank, here, 1))
+    if (network_.sum_rate(rank, here, on_node, 0) < network_.sum_rate(rank, here, 1, 0))
       fn(presence(network_.memory(rank)), true);
   }
   ActiveInterval& presence(Resource r) {
