@@ -30,6 +30,7 @@ void visit_numbers(SomeMachine& machine, Visitor&& visit) {
   visit("node", "memory_bandwidth", node.memory_bandwidth);
   visit("node", "reduction_rate", node.reduction_rate);
   visit("node", "reduction_rate_scalar", node.reduction_rate_scalar);
+  visit("node", "reduction_cost", node.reduction_cost);
   visit("node", "flop_rate", node.flop_rate);
   visit("node", "shared_memory_bandwidth", node.shared_memory_bandwidth);
   visit("node", "shared_memory_latency", node.shared_memory_latency);
@@ -44,6 +45,8 @@ void visit_numbers(SomeMachine& machine, Visitor&& visit) {
   visit("software", "segment_bytes", software.segment_bytes);
   visit("software", "eager_bytes", software.eager_bytes);
   visit("software", "rendezvous_latency", software.rendezvous_latency);
+  visit("software", "eager_peers", software.eager_peers);
+  visit("software", "eager_bytes_beyond", software.eager_bytes_beyond);
   visit("software", "receive_cost", software.receive_cost);
   visit("software", "eager_copy_rate", software.eager_copy_rate);
   visit("software", "lane_bandwidth", software.lane_bandwidth);

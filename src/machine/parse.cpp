@@ -438,6 +438,12 @@ class Reader {
             node.reduction_rate.value);
     const auto& software = machine_.software;
     both_or_none("eager_bytes", software.eager_bytes, "rendezvous_latency", software.rendezvous_latency);
+    both_or_none("eager_peers", software.eager_peers, "eager_bytes_beyond", software.eager_bytes_beyond);
+    if (software.eager_bytes_beyond && !software.eager_bytes)
+      miss(line_of(*root_.get("software")), "software.eager_bytes", "eager_bytes_beyond needs it");
+    else if (software.eager_bytes_beyond)
+      at_most("software.eager_bytes_beyond", software.eager_bytes_beyond->value, "eager_bytes",
+              software.eager_bytes->value);
     both_or_none("short_put_bytes", software.short_put_bytes, "short_put_latency", software.short_put_latency);
     at_most("node.ranks_per_node", node.default_ranks_per_node.value, "2^31-1 ranks over all nodes",
             largest_count / machine_.topology->nodes());

@@ -63,6 +63,8 @@ class Events {
     StepPosition send, receive;
     std::int64_t bytes = 0, gap = 0;
     std::int64_t order = 0; // of its send among all
+    double early = 0;       // seconds by which the send was posted before the receive
+    double flowed = 0;      // bytes, until then
     Path path;
   };
   struct MessageKey {
@@ -79,6 +81,7 @@ class Events {
     StepPosition place;
     std::int64_t bytes = 0, gap = 0;
     std::int64_t order = 0;
+    double time = 0;
   };
   struct Server { // of a channel, in order
     std::deque<Message> waiting;
@@ -120,6 +123,7 @@ class Events {
   void segment_done(std::int32_t lane, std::int64_t segment);
   void serve_requested();
   void serve(Server& server);
+  Path append_path(const Message& message); // to route_
   void begin_flow(std::int32_t message);
   void start_fluid(const Running& running, std::span<const Resource> resources, double limit, double bytes);
   void flow_ended(std::int32_t flow);
@@ -148,6 +152,7 @@ class Events {
   std::int64_t unfinished_ = 0;          // lanes
   Phases phases_;
   Lanes concurrency_ = Lanes::single;
+  std::vector<char> many_peers_;          // by rank, see Network
   std::optional<std::int64_t> offloaded_; // bytes of the largest
   std::optional<Error> refused_;          // a compute step that the machine has no rate for, or unequal lengths
 
@@ -194,6 +199,7 @@ void Events::add_rank(std::int32_t rank) {
   phases_.add(programs_.back());
   offloaded_ = std::max(offloaded_, largest_offload(schedule_, Rank{rank}, programs_.back())); // none is least
   bindings_.emplace_back(schedule_, Rank{rank});
+  many_peers_.push_back(network_.has_many_peers(programs_.back()));
   auto waits = waits_of(programs_.back(), schedule_.segments);
   for (std::size_t l = 0; l < waits.size(); ++l) {
     Lane& lane = programs_.back().lanes[l];
@@ -343,7 +349,7 @@ void Events::post(const ExpandedStep& step, const StepPosition& place, const Wan
   auto& theirs = sending ? receives_ : sends_;
   const auto found = theirs.find(key);
   if (found == theirs.end()) {
-    (sending ? sends_ : receives_)[key].push_back({place, wanted.bytes, wanted.gap, posted_++});
+    (sending ? sends_ : receives_)[key].push_back({place, wanted.bytes, wanted.gap, posted_++, now_});
     return;
   }
   const Half half = found->second.front();
@@ -358,6 +364,7 @@ void Events::post(const ExpandedStep& step, const StepPosition& place, const Wan
   m.bytes = wanted.bytes;
   m.gap = sending ? wanted.gap : half.gap;
   m.order = sending ? posted_++ : half.order;
+  if (!sending) m.early = now_ - half.time;
   const auto [known, fresh] = server_of_.try_emplace(channel, static_cast<std::int32_t>(servers_.size()));
   if (fresh) servers_.emplace_back();
   m.server = known->second;
@@ -394,7 +401,8 @@ void Events::serve(Server& server) {
   Message& m = messages_[at] = server.waiting.front();
   server.waiting.pop_front();
   route_.clear();
-  m.path = network_.append_path(m.channel.from, m.channel.to, static_cast<double>(m.bytes), concurrency_, route_);
+  m.path = append_path(m);
+  if (m.path.eager) m.flowed = m.path.start_early(static_cast<double>(m.bytes), m.early);
   LaneState& sender = lanes_[m.send.lane];
   double issued = now_;
   if (m.path.cost > 0) {
@@ -404,17 +412,23 @@ void Events::serve(Server& server) {
   push(issued, Kind::issued, at);
 }
 
+Path Events::append_path(const Message& m) {
+  const auto& [lane, from, to] = m.channel;
+  const bool many_peers = many_peers_[from] != 0 || many_peers_[to] != 0;
+  return network_.append_path({from, to, static_cast<double>(m.bytes), concurrency_, many_peers}, route_);
+}
+
 void Events::begin_flow(std::int32_t at) {
   Message& m = messages_[at];
   route_.clear();
-  network_.append_path(m.channel.from, m.channel.to, static_cast<double>(m.bytes), concurrency_, route_);
+  append_path(m);
   if (m.bytes == 0) route_.clear(); // a signal
   for (const Resource r : route_) {
     if (!network_.is_link(r)) continue;
     link_bytes_[r] += static_cast<double>(m.bytes);
     if (fluid_.users(r) > 0) waiting_[r] = 1;
   }
-  start_fluid({at, -1, {}}, route_, m.path.limit, static_cast<double>(m.bytes));
+  start_fluid({at, -1, {}}, route_, m.path.limit, static_cast<double>(m.bytes) - m.flowed);
 }
 
 void Events::start_fluid(const Running& running, std::span<const Resource> resources, double limit, double bytes) {
@@ -439,7 +453,9 @@ void Events::begin_reduction(std::int32_t l) {
   else
     network_.append_sum(lane.rank, route_);
   const double rate = network_.reduction_rate(lane.rank);
-  const double bytes = lane.reductions.front().bytes;
+  const bool computes = lane.reductions.front().computes;
+  // What does not depend on the length takes the time of an equivalent number of bytes.
+  const double bytes = lane.reductions.front().bytes + (computes ? 0 : network_.reduction_cost(lane.rank) * rate);
   start_fluid({-1, l, {}}, route_, rate, bytes + lost(lane.rank, now_, bytes / rate) * rate);
 }
 
