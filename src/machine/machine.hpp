@@ -74,6 +74,7 @@ struct NodeNumbers {
   std::optional<Quantity<FlopsPerSecond>> flop_rate; // of all cores
   Quantity<BytesPerSecond> reduction_rate;           // result bytes of one reducing thread, with SIMD
   Quantity<BytesPerSecond> reduction_rate_scalar;    // the same without SIMD
+  std::optional<Quantity<Seconds>> reduction_cost;   // of each sum, beside its bytes; none: no time
   // Sums and copies of the input (SoftwareNumbers::input_copy_rate) of more than cached_bytes go to memory: the rate of
   // sums, and copies are slower by the same factor. Both or none; none: any length has the same rate.
   std::optional<Quantity<Bytes>> cached_bytes;
@@ -91,10 +92,14 @@ struct SoftwareNumbers {
   Quantity<Seconds> message_cost;  // per message, during which its lane's queue is busy
   Quantity<Seconds> relay_latency; // from an arrival to the start of the send (or reduction) that waited for it
   Quantity<Bytes> segment_bytes;   // one lane's step of a pipelined algorithm, unless a parameter says otherwise
-  // A longer message between nodes is sent after the receiver has said where to: that much later. Both or none; none:
-  // messages of any length alike.
+  // For a longer message between nodes sender and receiver agree where to: the receiving lane takes that much longer to
+  // take it. Both or none; none: messages of any length alike.
   std::optional<Quantity<Bytes>> eager_bytes;
   std::optional<Quantity<Seconds>> rendezvous_latency;
+  // A rank that exchanges messages with more peers than these in one call has no long buffers for all: a message to or
+  // from it has a rendezvous if it is longer than eager_bytes_beyond. Both or none; none: any number of peers.
+  std::optional<Quantity<std::int64_t>> eager_peers;
+  std::optional<Quantity<Bytes>> eager_bytes_beyond;
   // The receiving lane takes one message after another, each for that long, and issues none meanwhile. None: in no
   // time.
   std::optional<Quantity<Seconds>> receive_cost;

@@ -32,6 +32,7 @@ void visit_numbers(SomeMachine& machine, Visitor&& visit) {
   visit("node", "memory_bandwidth", node.memory_bandwidth);
   visit("node", "reduction_rate", node.reduction_rate);
   visit("node", "reduction_rate_scalar", node.reduction_rate_scalar);
+  visit("node", "reduction_cost", node.reduction_cost);
   visit("node", "cached_bytes", node.cached_bytes);
   visit("node", "reduction_rate_uncached", node.reduction_rate_uncached);
   visit("node", "scratch_kept", node.scratch_kept);
@@ -50,6 +51,8 @@ void visit_numbers(SomeMachine& machine, Visitor&& visit) {
   visit("software", "segment_bytes", software.segment_bytes);
   visit("software", "eager_bytes", software.eager_bytes);
   visit("software", "rendezvous_latency", software.rendezvous_latency);
+  visit("software", "eager_peers", software.eager_peers);
+  visit("software", "eager_bytes_beyond", software.eager_bytes_beyond);
   visit("software", "receive_cost", software.receive_cost);
   visit("software", "eager_copy_rate", software.eager_copy_rate);
   visit("software", "lane_bandwidth", software.lane_bandwidth);

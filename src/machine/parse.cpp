@@ -446,6 +446,12 @@ class Reader {
     if (node.reduction_rate_uncached)
       at_most("node.reduction_rate_uncached", node.reduction_rate_uncached->value, "reduction_rate",
               node.reduction_rate.value);
+    both_or_none("software", "eager_peers", software.eager_peers, "eager_bytes_beyond", software.eager_bytes_beyond);
+    if (software.eager_bytes_beyond && !software.eager_bytes)
+      miss(line_of(*root_.get("software")), "software.eager_bytes", "eager_bytes_beyond needs it");
+    else if (software.eager_bytes_beyond)
+      at_most("software.eager_bytes_beyond", software.eager_bytes_beyond->value, "eager_bytes",
+              software.eager_bytes->value);
     at_most("node.ranks_per_node", node.default_ranks_per_node.value, "2^31-1 ranks over all nodes",
             largest_count / machine_.topology->nodes());
   }

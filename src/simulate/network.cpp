@@ -1,6 +1,7 @@
 #include "simulate/network.hpp"
 
 #include "program/computing.hpp"
+#include "simulate/peers.hpp"
 
 #include <fmt/format.h>
 
@@ -65,7 +66,11 @@ Result<Network> Network::make(const Job& job, std::int32_t ranks, const std::opt
     n.eager_bytes_ = static_cast<double>(machine.software.eager_bytes->value.value);
     n.rendezvous_latency_ = machine.software.rendezvous_latency->value.value;
   }
+  if (machine.software.eager_peers)
+    n.eager_bytes_beyond_ =
+        std::min(n.eager_bytes_, static_cast<double>(machine.software.eager_bytes_beyond->value.value));
   const auto value_or = [](const auto& number, double otherwise) { return number ? number->value.value : otherwise; };
+  n.reduction_cost_ = value_or(machine.node.reduction_cost, 0);
   n.receive_cost_ = value_or(machine.software.receive_cost, 0);
   n.copy_seconds_ = 1 / value_or(machine.software.eager_copy_rate, infinity_);
   n.lane_rate_ = value_or(machine.software.lane_bandwidth, infinity_);
@@ -152,8 +157,21 @@ double Network::least_latency_within_node(std::int32_t from, std::int32_t to) co
   return least;
 }
 
-Path Network::append_path(std::int32_t from, std::int32_t to, double bytes, Lanes lanes,
-                          std::vector<Resource>& resources) const {
+double Path::start_early(double bytes, double seconds) {
+  const double issued = std::min(cost, seconds);
+  cost -= issued, seconds -= issued;
+  const double flowed = std::min(bytes, seconds * limit);
+  latency -= std::min(latency, seconds - flowed / limit);
+  return flowed;
+}
+
+bool Network::has_many_peers(const Program& program) const {
+  const auto& most = machine_->software.eager_peers;
+  return most && peers_of(program) > most->value;
+}
+
+Path Network::append_path(const Transfer& transfer, std::vector<Resource>& resources) const {
+  const auto& [from, to, bytes, lanes, many_peers] = transfer;
   const std::int32_t a = node_[from], b = node_[to];
   if (a == b) {
     append_copy(from, resources);
@@ -189,10 +207,10 @@ Path Network::append_path(std::int32_t from, std::int32_t to, double bytes, Lane
     path.latency += receive_cost_ + (bytes <= short_put_bytes_ ? short_put_latency_ : 0);
     return path;
   }
-  const bool eager = bytes <= eager_bytes_;
+  const bool eager = bytes <= (many_peers ? eager_bytes_beyond_ : eager_bytes_);
   const double copy = eager ? bytes * copy_seconds_ : 0;
-  path.cost += copy, path.taking = receive_cost_ + copy;
-  if (!eager) path.latency += rendezvous_latency_;
+  path.eager = eager && eager_bytes_ < infinity_;
+  path.cost += copy, path.taking = receive_cost_ + (eager ? copy : rendezvous_latency_);
   return path;
 }
 

@@ -12,6 +12,7 @@
 #include "base/result.hpp"
 #include "machine/job.hpp"
 #include "program/data_layout.hpp"
+#include "program/program.hpp"
 #include "simulate/prediction.hpp"
 
 #include <limits>
@@ -30,10 +31,22 @@ struct Path {
   double cost = 0;    // seconds during which its lane's queue is busy before bytes flow
   double latency = 0; // seconds from the last byte's departure to the start of what waited for it
   double taking = 0;  // seconds behind these, during which the receiving lane takes no other message
+  bool eager = false; // it is on its way before its receive is posted
+
+  // Of a send that was posted so long before its receive, what is left to do then: takes it off cost and latency.
+  // Returns the bytes that have flowed, as if they had had their way to themselves.
+  double start_early(double bytes, double seconds);
 };
 
 // Of a program: whether a rank has lanes at work at the same time (SoftwareNumbers::lane_bandwidth, put_setup).
 enum class Lanes : std::uint8_t { single, concurrent };
+
+struct Transfer {
+  std::int32_t from = 0, to = 0; // ranks
+  double bytes = 0;
+  Lanes lanes = Lanes::single;
+  bool many_peers = false; // of one of its ends (SoftwareNumbers::eager_peers)
+};
 
 class Network {
  public:
@@ -43,8 +56,8 @@ class Network {
 
   // Appends the resources of a message from one rank to another. A resource that each byte uses twice is appended twice
   // and so has half its capacity for it: a copy reads and writes the node's memory, a sum reads twice and writes.
-  Path append_path(std::int32_t from, std::int32_t to, double bytes, Lanes lanes,
-                   std::vector<Resource>& resources) const;
+  Path append_path(const Transfer& transfer, std::vector<Resource>& resources) const;
+  bool has_many_peers(const Program& program) const;
   // Adds the exchange of addresses before each phase (SoftwareNumbers::put_setup).
   void add_setup(Lanes lanes, Prediction& prediction) const;
   // Whether a message leaves when its sender is ready, not only when both ends are.
@@ -59,6 +72,7 @@ class Network {
   double reduction_rate(std::int32_t rank) const { return capacity_[reducer(rank)]; }
   // How many times longer sums and copies take that do not fit in the cache.
   double slowdown(double bytes) const { return bytes > cached_bytes_ ? uncached_ : 1; }
+  double reduction_cost(std::int32_t rank) const { return reduction_cost_ / factor_[node_[rank]]; } // seconds a sum
   // A compute step at a rank: flops by the node's rate, bytes by its memory bandwidth; the ranks on the node share both
   // equally.
   double seconds_of(const Work& work, std::int32_t rank) const; // asked only after can_compute
@@ -111,11 +125,12 @@ class Network {
   std::vector<LevelLinks> within_;    // outermost first
   std::vector<double> hop_latencies_; // by class; none: all have hop_latency_
   double engine_ = 0, message_cost_ = 0, relay_latency_ = 0, hop_latency_ = 0, rendezvous_latency_ = 0;
+  double reduction_cost_ = 0;
   double receive_cost_ = 0, copy_seconds_ = 0; // of a message; of a byte of an eager one
   double lane_rate_ = infinity_;
   bool puts_ = false; // of programs with concurrent lanes
   double short_put_bytes_ = -1, short_put_latency_ = 0;
-  double eager_bytes_ = infinity_;
+  double eager_bytes_ = infinity_, eager_bytes_beyond_ = infinity_;
   double early_bytes_ = -1; // none
   double cached_bytes_ = infinity_, uncached_ = 1;
   double exchange_ = 0, exchange_bytes_ = 0; // 0: exchanges have no limit

@@ -174,6 +174,37 @@ TEST_P(ByHand, AReceivingLaneTakesOneMessageAfterAnother) {
   EXPECT_LT(with, without + 7 * taking + 1e-9);
 }
 
+TEST_P(ByHand, ASumCostsBesideItsBytes) {
+  const Schedule s = by_hand(2, million, 1, [](std::int32_t r, ProgramBuilder& p) {
+    LaneBuilder lane(LaneId{0}, "sum", 1);
+    if (r == 0) lane.step(send(1, acc[whole()]));
+    if (r == 1) lane.step(receive_reduce(0, acc[whole()], Arriving::left));
+    p.add(std::move(lane));
+  });
+  Machine m = plain("2");
+  EXPECT_NEAR(time(s, m), cost + 1e-3 + hop + relay + 0.25e-3, 1e-12);
+  m.node.reduction_cost = Quantity<Seconds>{{2e-6}};
+  EXPECT_NEAR(time(s, m), cost + 1e-3 + hop + relay + 0.25e-3 + 2e-6, 1e-12);
+}
+
+// The receive is posted 0.5 ms after the send, which a message of 1 MB needs for a half of its bytes.
+TEST_P(ByHand, AnEagerMessageIsOnItsWayBeforeItsReceive) {
+  const Schedule s = by_hand(8, million, 1, [](std::int32_t r, ProgramBuilder& p) {
+    LaneBuilder lane(LaneId{0}, "late", 1);
+    if (r == 0) lane.step(send(1, out[whole()]));
+    if (r == 1) lane.step(compute(Work{0.5e-3, 0, 0}));
+    if (r == 1) lane.step(receive(0, out[whole()]));
+    p.add(std::move(lane));
+  });
+  Machine m = plain("8");
+  EXPECT_NEAR(time(s, m), 0.5e-3 + cost + 1e-3 + hop + relay, 1e-9) << "the machine knows no eager messages";
+  m.software.eager_bytes = Quantity<Bytes>{{1'000'000}};
+  m.software.rendezvous_latency = Quantity<Seconds>{{0}};
+  EXPECT_NEAR(time(s, m), cost + 1e-3 + hop + relay, 1e-9);
+  m.software.eager_bytes = Quantity<Bytes>{{1000}};
+  EXPECT_NEAR(time(s, m), 0.5e-3 + cost + 1e-3 + hop + relay, 1e-9) << "this one is not eager";
+}
+
 TEST_P(ByHand, BothEndsCopyAnEagerMessage) {
   Machine m = plain("8");
   m.software.eager_copy_rate = Quantity<BytesPerSecond>{{5e9}};

@@ -63,7 +63,9 @@ class Events {
     StepPosition send, receive;
     std::int64_t bytes = 0, gap = 0;
     std::int64_t order = 0;  // of its send among all
-    std::int32_t early = -1; // its place in early_, if it left before its receive
+    std::int32_t place = -1; // in early_, if it left before its receive
+    double early = 0;        // seconds by which the send of another eager one was posted before the receive
+    double flowed = 0;       // bytes, until then
     Path path;
   };
   struct Early {
@@ -85,7 +87,8 @@ class Events {
     StepPosition place;
     std::int64_t bytes = 0, gap = 0;
     std::int64_t order = 0;
-    std::int32_t early = -1; // of a message that has left
+    std::int32_t left = -1; // the place in early_ of a message that has left
+    double time = 0;
   };
   struct Server { // of a channel, in order
     std::deque<Message> waiting;
@@ -129,6 +132,7 @@ class Events {
   void segment_done(std::int32_t lane, std::int64_t segment);
   void serve_requested();
   void serve(Server& server);
+  Path append_path(const Message& message); // to route_
   void begin_flow(std::int32_t message);
   void start_fluid(const Running& running, std::span<const Resource> resources, double limit, double bytes);
   void flow_ended(std::int32_t flow);
@@ -157,6 +161,7 @@ class Events {
   std::int64_t unfinished_ = 0;          // lanes
   Phases phases_;
   Lanes concurrency_ = Lanes::single;
+  std::vector<char> many_peers_;          // by rank, see Network
   std::optional<std::int64_t> offloaded_; // bytes of the largest
   std::optional<Error> refused_;          // a compute step that the machine has no rate for, or unequal lengths
 
@@ -204,6 +209,7 @@ void Events::add_rank(std::int32_t rank) {
   phases_.add(programs_.back());
   offloaded_ = std::max(offloaded_, largest_offload(schedule_, Rank{rank}, programs_.back())); // none is least
   bindings_.emplace_back(schedule_, Rank{rank});
+  many_peers_.push_back(network_.has_many_peers(programs_.back()));
   auto waits = waits_of(programs_.back(), schedule_.segments);
   for (std::size_t l = 0; l < waits.size(); ++l) {
     Lane& lane = programs_.back().lanes[l];
@@ -353,18 +359,19 @@ void Events::post(const ExpandedStep& step, const StepPosition& place, const Wan
   auto& theirs = sending ? receives_ : sends_;
   const auto found = theirs.find(key);
   if (found == theirs.end()) {
-    Half& half = (sending ? sends_ : receives_)[key].emplace_back(Half{place, wanted.bytes, wanted.gap, posted_++});
+    Half& half =
+        (sending ? sends_ : receives_)[key].emplace_back(Half{place, wanted.bytes, wanted.gap, posted_++, -1, now_});
     if (!sending || !network_.leaves_early(static_cast<double>(wanted.bytes))) return;
-    half.early = static_cast<std::int32_t>(early_.size());
+    half.left = static_cast<std::int32_t>(early_.size());
     early_.emplace_back();
-    return enqueue({channel, -1, place, {}, wanted.bytes, wanted.gap, half.order, half.early, {}});
+    return enqueue({channel, -1, place, {}, wanted.bytes, wanted.gap, half.order, half.left, 0, 0, {}});
   }
   const Half half = found->second.front();
   found->second.pop_front();
   if (found->second.empty()) theirs.erase(found);
   if (wanted.bytes != half.bytes)
     sending ? check_lengths(channel, {place, wanted.bytes}, half) : check_lengths(channel, half, {place, wanted.bytes});
-  if (half.early >= 0) return receive_early(half.early, place);
+  if (half.left >= 0) return receive_early(half.left, place);
   Message m;
   m.channel = channel;
   m.send = sending ? place : half.place;
@@ -372,6 +379,7 @@ void Events::post(const ExpandedStep& step, const StepPosition& place, const Wan
   m.bytes = wanted.bytes;
   m.gap = sending ? wanted.gap : half.gap;
   m.order = sending ? posted_++ : half.order;
+  if (!sending) m.early = now_ - half.time;
   enqueue(m);
 }
 
@@ -412,7 +420,8 @@ void Events::serve(Server& server) {
   Message& m = messages_[at] = server.waiting.front();
   server.waiting.pop_front();
   route_.clear();
-  m.path = network_.append_path(m.channel.from, m.channel.to, static_cast<double>(m.bytes), concurrency_, route_);
+  m.path = append_path(m);
+  if (m.path.eager) m.flowed = m.path.start_early(static_cast<double>(m.bytes), m.early);
   LaneState& sender = lanes_[m.send.lane];
   double issued = now_;
   if (m.path.cost > 0) {
@@ -422,17 +431,23 @@ void Events::serve(Server& server) {
   push(issued, Kind::issued, at);
 }
 
+Path Events::append_path(const Message& m) {
+  const auto& [lane, from, to] = m.channel;
+  const bool many_peers = many_peers_[from] != 0 || many_peers_[to] != 0;
+  return network_.append_path({from, to, static_cast<double>(m.bytes), concurrency_, many_peers}, route_);
+}
+
 void Events::begin_flow(std::int32_t at) {
   Message& m = messages_[at];
   route_.clear();
-  network_.append_path(m.channel.from, m.channel.to, static_cast<double>(m.bytes), concurrency_, route_);
+  append_path(m);
   if (m.bytes == 0) route_.clear(); // a signal
   for (const Resource r : route_) {
     if (!network_.is_link(r)) continue;
     link_bytes_[r] += static_cast<double>(m.bytes);
     if (fluid_.users(r) > 0) waiting_[r] = 1;
   }
-  start_fluid({at, -1, {}}, route_, m.path.limit, static_cast<double>(m.bytes));
+  start_fluid({at, -1, {}}, route_, m.path.limit, static_cast<double>(m.bytes) - m.flowed);
 }
 
 void Events::start_fluid(const Running& running, std::span<const Resource> resources, double limit, double bytes) {
@@ -456,9 +471,11 @@ void Events::begin_reduction(std::int32_t l) {
     route_.push_back(network_.reducer(lane.rank));
   else
     network_.append_sum(lane.rank, route_);
-  const double bytes = lane.reductions.front().bytes;
-  const double slowdown = lane.reductions.front().computes ? 1 : network_.slowdown(bytes);
-  const double rate = network_.reduction_rate(lane.rank) / slowdown;
+  const bool computes = lane.reductions.front().computes;
+  double bytes = lane.reductions.front().bytes;
+  const double rate = network_.reduction_rate(lane.rank) / (computes ? 1 : network_.slowdown(bytes));
+  // What does not depend on the length takes the time of an equivalent number of bytes.
+  if (!computes) bytes += network_.reduction_cost(lane.rank) * rate;
   start_fluid({-1, l, {}}, route_, rate, bytes + lost(lane.rank, now_, bytes / rate) * rate);
 }
 
@@ -499,8 +516,8 @@ void Events::receive_early(std::int32_t early, const StepPosition& place) {
 // The receiving lane takes one message after another.
 void Events::arrive(std::int32_t at) {
   Message& m = messages_[at];
-  if (m.early >= 0) {
-    Early& early = early_[m.early];
+  if (m.place >= 0) {
+    Early& early = early_[m.place];
     early.message = at;
     if (!early.received) return;
     m.receive = early.receive;

@@ -26,7 +26,10 @@ void Sweep::take_messages() {
     if (send.exact && receive.exact && send.bytes != receive.bytes) check_lengths(*entry);
     if (receive.kind == StepKind::receive_reduce) m.reduced = send.bytes;
     const std::size_t before = flows_.resources.size();
-    m.path = network_.append_path(entry->first.from, entry->first.to, m.moved, compiled_.concurrency, flows_.resources);
+    const auto& [lane, from, to] = entry->first;
+    const auto& many = compiled_.many_peers;
+    const bool many_peers = !many.empty() && (many[from] != 0 || many[to] != 0);
+    m.path = network_.append_path({from, to, m.moved, compiled_.concurrency, many_peers}, flows_.resources);
     if (m.moved <= 0) flows_.resources.resize(before); // a signal
     if (compiled_.symmetry) fold_path(m, before);
     m.early = network_.leaves_early(m.moved);
@@ -35,6 +38,8 @@ void Sweep::take_messages() {
     const Occupied& occupied = entry->second.occupied;
     m.behind = std::max(0.0, occupied.until + loops_.rest(occupied.loop) - start.seconds);
     m.start = start.seconds + m.behind, m.start_doubt = start.doubt;
+    if (m.path.eager && m.times == 1)
+      m.flowed = m.path.start_early(m.moved, std::max(0.0, start.seconds - matching_.since(send).seconds));
     add_flow(m);
   }
   matching_.clear_ready();
@@ -109,6 +114,9 @@ void Sweep::account_sum(const Message& m) {
   else
     network_.append_sum(m.channel.to, sum_resources_);
   for (const Resource r : sum_resources_) load[r] += r == network_.reducer(m.channel.to) ? slowdown * bytes : bytes;
+  if (m.computes) return;
+  const std::int32_t rank = m.channel.to;
+  load[network_.reducer(rank)] += network_.reduction_cost(rank) * network_.reduction_rate(rank) * m.times * m.weight;
 }
 
 // All messages of a segment count, whichever level they are in. Of fewer elements than segments some have none, and are
@@ -191,7 +199,7 @@ void Sweep::find_doubts() {
     const Message& m = messages_[i];
     const double sum = m.reduced > 0 ? sum_seconds(m) : 0;
     double slowed = m.moved * (1 / flows_.rate[i] - 1 / m.path.limit);
-    if (m.reduced > 0) slowed += sum - m.reduced / sum_rate(m, 1, 1);
+    if (m.reduced > 0) slowed += sum - sum_alone(m);
     if (slowed <= 1e-6 * std::max(m.moved, m.reduced) / m.path.limit) continue;
     slowed_.push_back({static_cast<std::uint32_t>(i), slowed * m.times});
     const double start = m.start + m.wait, left = end_of(i);
@@ -228,7 +236,7 @@ bool Sweep::find_overlaps() {
     const Message& m = messages_[i];
     const double start = flowing_from(m);
     first = std::min(first, start);
-    if (m.moved <= 0) {
+    if (m.moved <= m.flowed) {
       uses_.push_back({});
       continue;
     }
@@ -325,7 +333,7 @@ PathTime Sweep::start_of(const Message& m) const {
 // When a message has left, with all that it stands for.
 double Sweep::end_of(std::size_t at) const {
   const Message& m = messages_[at];
-  return m.start + m.wait + m.times * (m.path.cost + m.moved / flows_.rate[at]);
+  return m.start + m.wait + m.times * (m.path.cost + (m.moved - m.flowed) / flows_.rate[at]);
 }
 
 void Sweep::connect_loops(std::int32_t a, std::int32_t b) {
@@ -373,7 +381,7 @@ double Sweep::take(const Message& m, double arrived) {
 
 void Sweep::deliver_one(std::size_t at) {
   Message& m = messages_[at];
-  PathTime left = start_of(m).plus_latency(m.wait + m.path.cost).plus_transfer(m.moved / flows_.rate[at]);
+  PathTime left = start_of(m).plus_latency(m.wait + m.path.cost).plus_transfer((m.moved - m.flowed) / flows_.rate[at]);
   left.doubt += m.doubt, left.meeting += m.meeting;
   PathTime arrived = left.plus_latency_in_flight(m.path.latency);
   double kept = 0; // seconds until it is asked for
@@ -402,10 +410,15 @@ double Sweep::sum_rate(const Message& m, std::int32_t here, std::int32_t on_node
   return network_.sum_rate(m.channel.to, here, on_node, m.reduced);
 }
 
+double Sweep::sum_alone(const Message& m) const {
+  return (m.computes ? 0 : network_.reduction_cost(m.channel.to)) + m.reduced / sum_rate(m, 1, 1);
+}
+
 double Sweep::sum_seconds(const Message& m) {
   const std::int32_t rank = m.channel.to;
-  return m.shared_sum > 0 ? m.reduced / sum_rate(m, 1, 1) * m.shared_sum
-                          : m.reduced / sum_rate(m, reductions_[rank], sums_on(rank));
+  const double own = m.computes ? 0 : network_.reduction_cost(rank);
+  if (m.shared_sum > 0) return sum_alone(m) * m.shared_sum;
+  return own * reductions_[rank] + m.reduced / sum_rate(m, reductions_[rank], sums_on(rank));
 }
 
 // A compute step beside sums may be much longer than they. On a processor that all share alike, each waits for
@@ -416,9 +429,7 @@ void Sweep::share_processors() {
     if (const Message& m = messages_[i]; m.reduced > 0 && reductions_[m.channel.to] > 1)
       sums_by_rank_.push_back({m.channel.to, i});
   std::sort(sums_by_rank_.begin(), sums_by_rank_.end());
-  const auto alone = [&](std::uint32_t i) {
-    return messages_[i].times * messages_[i].reduced / sum_rate(messages_[i], 1, 1);
-  };
+  const auto alone = [&](std::uint32_t i) { return messages_[i].times * sum_alone(messages_[i]); };
   for (std::size_t begin = 0, end = 0; begin < sums_by_rank_.size(); begin = end) {
     bool any_computes = false;
     for (end = begin; end < sums_by_rank_.size() && sums_by_rank_[end].first == sums_by_rank_[begin].first; ++end)

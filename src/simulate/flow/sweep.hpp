@@ -86,6 +86,7 @@ class Sweep {
     double start = 0, start_doubt = 0; // of start_of(*this)
     double behind = 0;                 // that one before it keeps its queue occupied after both ends have started
     double wait = 0;                   // until its lane can issue it
+    double flowed = 0;                 // bytes of an eager message, before its receive started
     double doubt = 0;                  // seconds by which sharing lengthens it, but might not
     double meeting = 0;                // seconds by which messages of earlier levels may lengthen it
   };
@@ -182,6 +183,7 @@ class Sweep {
   void deliver();
   void deliver_one(std::size_t at);
   double sum_rate(const Message& m, std::int32_t here, std::int32_t on_node) const;
+  double sum_alone(const Message& m) const;
   double sum_seconds(const Message& m); // with what shares the processor in this level
   void share_processors();
   void add_sum(const Message& message, PathTime& arrived);
