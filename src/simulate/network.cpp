@@ -80,7 +80,8 @@ Result<Network> Network::make(const Job& job, std::int32_t ranks, const std::opt
   }
   n.puts_ = machine.software.put_setup.has_value();
 
-  if (const auto& bytes = machine.software.unexpected_bytes) n.early_bytes_ = static_cast<double>(bytes->value.value);
+  if (const auto& bytes = machine.software.unexpected_bytes) // what has a rendezvous waits for its receiver
+    n.early_bytes_ = std::min(static_cast<double>(bytes->value.value), n.eager_bytes_);
   if (machine.node.cached_bytes) {
     n.cached_bytes_ = static_cast<double>(machine.node.cached_bytes->value.value);
     n.uncached_ = machine.node.reduction_rate.value.value / machine.node.reduction_rate_uncached->value.value;
