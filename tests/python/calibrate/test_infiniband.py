@@ -18,7 +18,7 @@ MEASURED = [
     ("leonardo", "ALLREDUCE", 512, 1, 16 * KIB, "ring_ompi", 1433.7),
     ("leonardo", "ALLGATHER", 512, 1, 64 * MIB, "recursive_doubling_ompi", 10539.5),
     ("leonardo", "REDUCE_SCATTER", 64, 1, 512 * MIB, "ring_ompi", 383499.5),
-    ("mare_nostrum", "ALLTOALL", 32, 1, 8 * MIB, "linear_ompi", 379.7),
+    ("mare_nostrum", "ALLTOALL", 32, 1, 64 * MIB, "linear_ompi", 2807.1),
     ("mare_nostrum", "ALLREDUCE", 32, 1, 512 * MIB, "ring_ompi", 165486.1),
     ("mare_nostrum", "BCAST", 32, 1, 64 * MIB, "binomial_ompi", 40653.9),
     ("mare_nostrum", "GATHER", 32, 1, 512 * MIB, "binomial_ompi", 66725.7),
