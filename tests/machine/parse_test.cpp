@@ -109,6 +109,31 @@ TEST(ParseMachine, ReadsOptionalNumbers) {
                machine.offload->float_operations);
 }
 
+TEST(ParseMachine, CostsOfMessagesComeInPairs) {
+  const std::string eager = "eager_bytes = { value = \"1 KiB\", assumed = \"x\" }",
+                    rendezvous = "rendezvous_latency = { value = \"1 us\", assumed = \"x\" }",
+                    peers = "eager_peers = { value = 8, assumed = \"x\" }",
+                    beyond = "eager_bytes_beyond = { value = \"256 B\", assumed = \"x\" }";
+  const auto with = [](const std::string& lines) { return Sample().insert_after("relay_latency", lines); };
+  const int section = Sample().line("[software]");
+  expect_error(with(eager), section, {"software.rendezvous_latency", "both eager_bytes and rendezvous_latency"});
+  expect_error(with(eager + "\n" + rendezvous + "\n" + peers), section, {"software.eager_bytes_beyond", "both"});
+  expect_error(with(peers + "\n" + beyond), section, {"software.eager_bytes", "eager_bytes_beyond needs it"});
+  const Machine machine = parsed(with(eager + "\n" + rendezvous + "\n" + peers + "\n" + beyond));
+  EXPECT_EQ(machine.software.eager_peers->value, 8);
+  EXPECT_EQ(machine.software.eager_bytes_beyond->value.value, 256);
+}
+
+TEST(Machine, SegmentsGrowWithTheRootOfTheLength) {
+  Machine machine = parsed(Sample());
+  EXPECT_EQ(machine.segment_bytes(Bytes{1000}).value, 1 << 20) << "the same for all";
+  machine.software.segment_scale = Quantity<Bytes>{{512}};
+  EXPECT_EQ(machine.segment_bytes(Bytes{128 << 10}).value, 8 << 10);
+  EXPECT_EQ(machine.segment_bytes(Bytes{512 << 10}).value, 16 << 10);
+  EXPECT_EQ(machine.segment_bytes(Bytes{std::int64_t{1} << 40}).value, 1 << 20) << "at most segment_bytes";
+  EXPECT_EQ(machine.segment_bytes(Bytes{0}).value, 1);
+}
+
 TEST(ParseMachine, ReadsWhatAnEngineCombines) {
   const auto with = [](const char* operations) {
     return Sample()
