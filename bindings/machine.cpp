@@ -64,6 +64,10 @@ void bind_machine(nb::module_& m) {
           },
           "Flops that a rank computes each second, 0 if the machine file lacks them; bytes that its node moves.")
       .def_ro("node_names", &Machine::node_names, "As the scheduler calls them; empty: they have only numbers.")
+      .def(
+          "segment_bytes_of",
+          [](const Machine& machine, std::int64_t bytes) { return machine.segment_bytes(Bytes{bytes}).value; },
+          "bytes"_a, "The segment of a pipelined algorithm for a vector of so many bytes.")
       .def_prop_ro("segment_bytes", [](const Machine& machine) { return machine.software.segment_bytes.value.value; })
       .def(
           "link_name",

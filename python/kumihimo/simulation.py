@@ -301,7 +301,7 @@ def parameters_of(asked: Asked, collective: _schedule.Collective) -> dict:
     wished = dict(asked.parameters)
     if asked.machine is None:
         return wished
-    declared = asked.machine.segment_bytes
+    declared = asked.machine.segment_bytes_of(collective.bytes)
     if asked.algorithm == ALL and wished.get("segment_bytes") is not None:
         declared = wished.pop("segment_bytes")
         _collectives.check_collective(collective, asked.space, arguments.parameters(segment_bytes=declared))

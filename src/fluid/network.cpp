@@ -34,7 +34,7 @@ std::uint32_t Network::submit(Time now, const Message& message) {
   of.bytes = static_cast<double>(message.bytes), of.order = order_++, of.from = message.from, of.flow = -1,
   of.start = now;
   of.gone = stopped_[static_cast<std::size_t>(paths_.nodes()[static_cast<std::size_t>(message.from)])] != 0;
-  const simulation::Path path = paths_.append_path(message.from, message.to, of.bytes, false, of.resources);
+  const simulation::Path path = paths_.append_path({message.from, message.to, of.bytes}, of.resources);
   of.latency = picoseconds(path.latency);
   if (of.gone) return id;
   if (message.bytes == 0) {

@@ -9,6 +9,7 @@ Software software_of(const Machine& machine) {
   Software software;
   software.send = software.local_send = picoseconds(machine.software.message_cost.value);
   software.receive = picoseconds(machine.software.relay_latency.value);
+  if (machine.software.receive_cost) software.receive += picoseconds(machine.software.receive_cost->value);
   if (machine.software.eager_bytes)
     software.eager = static_cast<std::uint64_t>(machine.software.eager_bytes->value.value);
   if (machine.software.rendezvous_latency)

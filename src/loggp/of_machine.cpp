@@ -55,7 +55,8 @@ MachineParameters parameters_of(const Job& job, bool scalar_reduction) {
     const NetworkNumbers& net = machine.network;
     const double cost = machine.software.message_cost.value.value;
     made.hops = mean_hops(*machine.topology);
-    p.o = picoseconds((cost + machine.software.relay_latency.value.value) / 2);
+    const auto& received = machine.software.receive_cost;
+    p.o = picoseconds((cost + machine.software.relay_latency.value.value + (received ? received->value.value : 0)) / 2);
     p.L = picoseconds(made.hops * net.hop_latency.value.value);
     p.g = picoseconds(cost);
     p.G = femtoseconds_a_byte(std::min({net.link_bandwidth.value.value, net.engine_bandwidth.value.value,

@@ -14,11 +14,11 @@ struct MachineParameters {
 };
 
 // Between nodes:
-//   o   half of message_cost + relay_latency: the software's part of a message, at both ends alike
+//   o   half of message_cost + relay_latency + receive_cost: the software's part of a message, at both ends alike
 //   L   hop_latency by the mean distance of two nodes of the job, over all pairs, or those of 64 nodes with 256 each
 //   g   message_cost
 //   G   a byte on the slowest of: a link, an engine, the rank's share of the node's injection
-//   O   0: engines move the bytes
+//   O   0: engines move the bytes; copies of eager messages are left out, and what puts and one-engine lanes change
 //   S   eager_bytes; none: no limit. rendezvous_latency is left out: in LogGOPS the acknowledgement takes no time
 // so that a message of a byte takes as long as in the models flow and exact at that distance. A rank has as many
 // interfaces as its share of the node's engines, at least one, and a processor for each of them beside the one that

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 namespace kumihimo {
 Status place_slow_parts(Machine& machine) {
@@ -114,6 +115,14 @@ Result<Machine> Machine::with_routing(std::string_view routing) const {
 }
 
 const Switched* Machine::switched() const { return dynamic_cast<const Switched*>(topology.get()); }
+
+Bytes Machine::segment_bytes(Bytes vector) const {
+  const std::int64_t most = software.segment_bytes.value.value;
+  if (!software.segment_scale) return {most};
+  const double best =
+      std::sqrt(static_cast<double>(vector.value) * static_cast<double>(software.segment_scale->value.value));
+  return {std::clamp<std::int64_t>(static_cast<std::int64_t>(best), 1, most)};
+}
 
 BytesPerSecond Machine::link_bandwidth(std::int32_t link_class) const {
   const auto at = static_cast<std::size_t>(link_class);

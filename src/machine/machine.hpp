@@ -4,11 +4,11 @@
 // What the numbers mean to a simulator. A transfer occupies one engine at each end and every link of its route; each of
 // them is a rate shared by the transfers on it. Before its bytes flow it occupies its lane's queue for `message_cost`;
 // its last byte arrives `hop_latency` per hop later. What waits for an arrival before it is sent on (a relay) starts
-// `relay_latency` after it, and `rendezvous_latency` later still if it is longer than `eager_bytes`. A reduction
-// occupies its rank's reducing thread (each rank has one) for result bytes / `reduction_rate`. Copies on a node,
-// messages between its ranks among them, and reductions share its `memory_bandwidth`: a copied byte passes it twice, a
-// reduced one three times. A message within a node has the latency and the rate of the innermost level that both ranks
-// share.
+// `relay_latency` after it, and `rendezvous_latency` later still if it is longer than `eager_bytes`. What else a
+// library may cost is optional (SoftwareNumbers). A reduction occupies its rank's reducing thread (each rank has one)
+// for result bytes / `reduction_rate`. Copies on a node, messages between its ranks among them, and reductions share
+// its `memory_bandwidth`: a copied byte passes it twice, a reduced one three times. A message within a node has the
+// latency and the rate of the innermost level that both ranks share.
 //
 // With the numbers of NodeCopies a message within a node is two copies instead: the sender's processor copies it into
 // shared memory, the receiver's out of it (or sums it up from there). Each takes its processor; what is longer than a
@@ -53,6 +53,10 @@ struct NetworkNumbers {
   Quantity<BytesPerSecond> engine_bandwidth;    // one engine, each direction
   Quantity<BytesPerSecond> injection_bandwidth; // all engines of a node together, each direction
   std::optional<Quantity<BytesPerSecond>> switch_bandwidth; // of a node's router, for information
+  // Two nodes that send each other messages longer than exchange_bytes: both directions together. Both or none; none:
+  // each direction by itself.
+  std::optional<Quantity<BytesPerSecond>> exchange_bandwidth;
+  std::optional<Quantity<Bytes>> exchange_bytes;
 };
 
 // Of a level of a single node's cores. What is not given is that of the level around it, and of the outermost one
@@ -94,20 +98,58 @@ struct NodeNumbers {
   std::optional<Quantity<FlopsPerSecond>> flop_rate; // of all cores
   Quantity<BytesPerSecond> reduction_rate;           // result bytes of one reducing thread, with SIMD
   Quantity<BytesPerSecond> reduction_rate_scalar;    // the same without SIMD
-  Quantity<BytesPerSecond> shared_memory_bandwidth;  // one rank copying from another rank of its node
-  Quantity<Seconds> shared_memory_latency;           // of a message between ranks of a node
-  std::vector<LevelNumbers> levels;                  // one for each of the machine's
-  std::optional<NodeCopies> copies;                  // none: messages have shared_memory_bandwidth and its latency
+  std::optional<Quantity<Seconds>> reduction_cost;   // of each sum, beside its bytes; none: no time
+  // Sums and copies of the input (SoftwareNumbers::input_copy_rate) of more than cached_bytes go to memory: the rate of
+  // sums, and copies are slower by the same factor. Both or none; none: any length has the same rate.
+  std::optional<Quantity<Bytes>> cached_bytes;
+  std::optional<Quantity<BytesPerSecond>> reduction_rate_uncached;
+  // A call that needs more than scratch_kept bytes of scratch gets them from the operating system, page by page, at
+  // this rate. Both or none; none: in no time.
+  std::optional<Quantity<Bytes>> scratch_kept;
+  std::optional<Quantity<BytesPerSecond>> scratch_rate;
+  Quantity<BytesPerSecond> shared_memory_bandwidth; // one rank copying from another rank of its node
+  Quantity<Seconds> shared_memory_latency;          // of a message between ranks of a node
+  std::vector<LevelNumbers> levels;                 // one for each of the machine's
+  std::optional<NodeCopies> copies;                 // none: messages have shared_memory_bandwidth and its latency
 };
 
 struct SoftwareNumbers {
   Quantity<Seconds> message_cost;  // per message, during which its lane's queue is busy
   Quantity<Seconds> relay_latency; // from an arrival to the start of the send (or reduction) that waited for it
   Quantity<Bytes> segment_bytes;   // one lane's step of a pipelined algorithm, unless a parameter says otherwise
-  // A longer message between nodes is sent after the receiver has said where to: that much later. Both or none; none:
-  // messages of any length alike.
+  // For a longer message between nodes sender and receiver agree where to: the receiving lane takes that much longer to
+  // take it. Both or none; none: messages of any length alike.
   std::optional<Quantity<Bytes>> eager_bytes;
   std::optional<Quantity<Seconds>> rendezvous_latency;
+  // A rank that exchanges messages with more peers than these in one call has no long buffers for all: a message to or
+  // from it has a rendezvous if it is longer than eager_bytes_beyond. Both or none; none: any number of peers.
+  std::optional<Quantity<std::int64_t>> eager_peers;
+  std::optional<Quantity<Bytes>> eager_bytes_beyond;
+  // The receiving lane takes one message after another, each for that long, and issues none meanwhile. None: in no
+  // time.
+  std::optional<Quantity<Seconds>> receive_cost;
+  // Both ends copy an eager message through a buffer: its bytes at this rate are a part of message_cost and of
+  // receive_cost. None: nothing is copied.
+  std::optional<Quantity<BytesPerSecond>> eager_copy_rate;
+  // A rank of a program without concurrent lanes receives through one engine: all its messages share this rate. None:
+  // all engines of the node serve every lane.
+  std::optional<Quantity<BytesPerSecond>> lane_bandwidth;
+  // A program with concurrent lanes puts its messages into remote memory, whose addresses the ranks exchange before
+  // each phase, in this time. These messages have no rendezvous and no copies, and keep no lane busy as they arrive.
+  // None: they are like those of other programs.
+  std::optional<Quantity<Seconds>> put_setup;
+  // A put of so many bytes or fewer arrives that much later. Both or none.
+  std::optional<Quantity<Bytes>> short_put_bytes;
+  std::optional<Quantity<Seconds>> short_put_latency;
+  // The segment of a pipelined algorithm grows with the square root of the length: sqrt(bytes x segment_scale), at most
+  // segment_bytes, as the best segment of a pipeline does. None: segment_bytes whatever the length.
+  std::optional<Quantity<Bytes>> segment_scale;
+  // A message this short leaves when its sender is ready; the receiver's library keeps it until it is asked for. None:
+  // a message leaves when both ends are ready.
+  std::optional<Quantity<Bytes>> unexpected_bytes;
+  // A library copies the input of a reduction at this rate, to the output or, if that is smaller, to scratch. None: it
+  // does not.
+  std::optional<Quantity<BytesPerSecond>> input_copy_rate;
 };
 
 // The parameters of LogGOPS of an MPI library's messages (loggp/parameters.hpp), as measured: between nodes, or the
@@ -187,7 +229,8 @@ struct Machine {
   Machine as_torus(const Shape& wanted) const;
   // What a job cannot have of its torus because parts are dead, for people; empty where nothing is.
   std::string losses() const;
-  const Switched* switched() const; // the topology where nodes hang on switches, else null
+  const Switched* switched() const;        // the topology where nodes hang on switches, else null
+  Bytes segment_bytes(Bytes vector) const; // of a pipelined algorithm, see SoftwareNumbers::segment_scale
   BytesPerSecond link_bandwidth(std::int32_t link_class) const;
   Seconds hop_latency(std::int32_t link_class) const;
   // And its link classes, which keep the numbers of those of the same name. Its nodes are others, and have no names.

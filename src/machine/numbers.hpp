@@ -21,6 +21,8 @@ void visit_numbers(SomeMachine& machine, Visitor&& visit) {
     visit("network", "engine_bandwidth", network.engine_bandwidth);
     visit("network", "injection_bandwidth", network.injection_bandwidth);
     visit("network", "switch_bandwidth", network.switch_bandwidth);
+    visit("network", "exchange_bandwidth", network.exchange_bandwidth);
+    visit("network", "exchange_bytes", network.exchange_bytes);
   }
   auto& node = machine.node;
   visit("node", "ranks_per_node", node.default_ranks_per_node);
@@ -30,6 +32,11 @@ void visit_numbers(SomeMachine& machine, Visitor&& visit) {
   visit("node", "memory_bandwidth", node.memory_bandwidth);
   visit("node", "reduction_rate", node.reduction_rate);
   visit("node", "reduction_rate_scalar", node.reduction_rate_scalar);
+  visit("node", "reduction_cost", node.reduction_cost);
+  visit("node", "cached_bytes", node.cached_bytes);
+  visit("node", "reduction_rate_uncached", node.reduction_rate_uncached);
+  visit("node", "scratch_kept", node.scratch_kept);
+  visit("node", "scratch_rate", node.scratch_rate);
   visit("node", "flop_rate", node.flop_rate);
   visit("node", "shared_memory_bandwidth", node.shared_memory_bandwidth);
   visit("node", "shared_memory_latency", node.shared_memory_latency);
@@ -62,6 +69,17 @@ void visit_numbers(SomeMachine& machine, Visitor&& visit) {
   visit("software", "segment_bytes", software.segment_bytes);
   visit("software", "eager_bytes", software.eager_bytes);
   visit("software", "rendezvous_latency", software.rendezvous_latency);
+  visit("software", "eager_peers", software.eager_peers);
+  visit("software", "eager_bytes_beyond", software.eager_bytes_beyond);
+  visit("software", "receive_cost", software.receive_cost);
+  visit("software", "eager_copy_rate", software.eager_copy_rate);
+  visit("software", "lane_bandwidth", software.lane_bandwidth);
+  visit("software", "put_setup", software.put_setup);
+  visit("software", "short_put_bytes", software.short_put_bytes);
+  visit("software", "short_put_latency", software.short_put_latency);
+  visit("software", "segment_scale", software.segment_scale);
+  visit("software", "unexpected_bytes", software.unexpected_bytes);
+  visit("software", "input_copy_rate", software.input_copy_rate);
   if (machine.loggops) {
     visit("loggops", "L", machine.loggops->L);
     visit("loggops", "o", machine.loggops->o);

@@ -438,13 +438,31 @@ class Reader {
     at_most("node.reduction_rate_scalar", node.reduction_rate_scalar.value, "reduction_rate",
             node.reduction_rate.value);
     const auto& software = machine_.software;
-    if (software.eager_bytes.has_value() != software.rendezvous_latency.has_value()) {
-      const std::string_view lacking = software.eager_bytes ? "rendezvous_latency" : "eager_bytes";
-      miss(line_of(*root_.get("software")), fmt::format("software.{}", lacking),
-           "give both eager_bytes and rendezvous_latency, or none of them");
-    }
+    both_or_none("software", "eager_bytes", software.eager_bytes, "rendezvous_latency", software.rendezvous_latency);
+    both_or_none("node", "cached_bytes", node.cached_bytes, "reduction_rate_uncached", node.reduction_rate_uncached);
+    both_or_none("node", "scratch_kept", node.scratch_kept, "scratch_rate", node.scratch_rate);
+    both_or_none("network", "exchange_bytes", network.exchange_bytes, "exchange_bandwidth", network.exchange_bandwidth);
+    both_or_none("software", "short_put_bytes", software.short_put_bytes, "short_put_latency",
+                 software.short_put_latency);
+    if (node.reduction_rate_uncached)
+      at_most("node.reduction_rate_uncached", node.reduction_rate_uncached->value, "reduction_rate",
+              node.reduction_rate.value);
+    both_or_none("software", "eager_peers", software.eager_peers, "eager_bytes_beyond", software.eager_bytes_beyond);
+    if (software.eager_bytes_beyond && !software.eager_bytes)
+      miss(line_of(*root_.get("software")), "software.eager_bytes", "eager_bytes_beyond needs it");
+    else if (software.eager_bytes_beyond)
+      at_most("software.eager_bytes_beyond", software.eager_bytes_beyond->value, "eager_bytes",
+              software.eager_bytes->value);
     at_most("node.ranks_per_node", node.default_ranks_per_node.value, "2^31-1 ranks over all nodes",
             largest_count / machine_.topology->nodes());
+  }
+
+  template <class Size, class Other>
+  void both_or_none(std::string_view section, std::string_view size_key, const Size& size, std::string_view other_key,
+                    const Other& other) {
+    if (size.has_value() == other.has_value()) return;
+    miss(line_of(*root_.get(section)), fmt::format("{}.{}", section, size ? other_key : size_key),
+         fmt::format("give both {} and {}, or none of them", size_key, other_key));
   }
 
   template <class T>

@@ -3,8 +3,9 @@
 //   send     occupies its interface (`nic`, a lane's queue) for the machine's message_cost. Then an engine of its node
 //            may take the message, after those before it from the interface to the same rank have left the node. It
 //            ends when its last byte has left the node.
-//   receive  ends when it has been posted, and the machine's relay_latency after the last packet has arrived; of a
-//            message longer than eager_bytes, rendezvous_latency later.
+//   receive  ends when it has been posted, and the machine's relay_latency + receive_cost after the last packet has
+//            arrived; of a message longer than eager_bytes, rendezvous_latency later. Left out are eager_copy_rate,
+//            lane_bandwidth and what puts change.
 //   calc     occupies its processor.
 //
 // Messages are sent whether or not a receive is posted, unless the options say that a send waits for it. Between ranks

@@ -1,6 +1,7 @@
 #include "simulate/network.hpp"
 
 #include "program/computing.hpp"
+#include "simulate/peers.hpp"
 
 #include <fmt/format.h>
 
@@ -13,6 +14,10 @@ namespace {
 
 // Bytes through the memory for each byte of the result.
 constexpr std::int32_t copy_traffic = 2, sum_traffic = 3;
+
+// Nodes that a node exchanges long messages with before the limit on exchanges is left out for others. An exchange of
+// long messages with more of them is one of many in flight, which other resources limit.
+constexpr std::int32_t most_partners = 64;
 
 Result<Placement> placed(const Job& job, std::int32_t ranks, const std::optional<Placement>& wanted) {
   const Slots& slots = job.slots;
@@ -42,7 +47,7 @@ Result<Network> Network::make(const Job& job, std::int32_t ranks, const std::opt
   for (std::int32_t r = 0; r < ranks; ++r) n.node_.push_back(seats.node(Rank{r}).value);
   for (std::int32_t r = 0; r < ranks && !job.levels().empty(); ++r) n.slot_.push_back(seats.slot(Rank{r}).number);
   const std::int64_t links = machine.topology->link_bound(), nodes = machine.topology->nodes();
-  if (links + 5 * nodes + 2 * ranks > std::numeric_limits<Resource>::max())
+  if (links + 5 * nodes + 3 * std::int64_t{ranks} > std::numeric_limits<Resource>::max())
     return wrong_value("the network has at most 2^31 links, nodes and ranks together", fmt::format("{} links", links));
   n.nodes_ = static_cast<std::int32_t>(nodes);
   n.link_bound_ = static_cast<std::int32_t>(links);
@@ -50,6 +55,7 @@ Result<Network> Network::make(const Job& job, std::int32_t ranks, const std::opt
   n.first_receiver_ = n.first_sender_ + n.nodes_;
   n.first_memory_ = n.first_receiver_ + n.nodes_;
   n.first_reducer_ = n.first_memory_ + n.nodes_;
+  n.first_engine_ = n.first_reducer_ + ranks;
 
   const NetworkNumbers& net = machine.network;
   n.engine_ = net.engine_bandwidth.value.value;
@@ -59,6 +65,30 @@ Result<Network> Network::make(const Job& job, std::int32_t ranks, const std::opt
   if (machine.software.eager_bytes) {
     n.eager_bytes_ = static_cast<double>(machine.software.eager_bytes->value.value);
     n.rendezvous_latency_ = machine.software.rendezvous_latency->value.value;
+  }
+  if (machine.software.eager_peers)
+    n.eager_bytes_beyond_ =
+        std::min(n.eager_bytes_, static_cast<double>(machine.software.eager_bytes_beyond->value.value));
+  const auto value_or = [](const auto& number, double otherwise) { return number ? number->value.value : otherwise; };
+  n.reduction_cost_ = value_or(machine.node.reduction_cost, 0);
+  n.receive_cost_ = value_or(machine.software.receive_cost, 0);
+  n.copy_seconds_ = 1 / value_or(machine.software.eager_copy_rate, infinity_);
+  n.lane_rate_ = value_or(machine.software.lane_bandwidth, infinity_);
+  if (machine.software.short_put_bytes) {
+    n.short_put_bytes_ = static_cast<double>(machine.software.short_put_bytes->value.value);
+    n.short_put_latency_ = machine.software.short_put_latency->value.value;
+  }
+  n.puts_ = machine.software.put_setup.has_value();
+
+  if (const auto& bytes = machine.software.unexpected_bytes) // what has a rendezvous waits for its receiver
+    n.early_bytes_ = std::min(static_cast<double>(bytes->value.value), n.eager_bytes_);
+  if (machine.node.cached_bytes) {
+    n.cached_bytes_ = static_cast<double>(machine.node.cached_bytes->value.value);
+    n.uncached_ = machine.node.reduction_rate.value.value / machine.node.reduction_rate_uncached->value.value;
+  }
+  if (net.exchange_bandwidth) {
+    n.exchange_ = net.exchange_bandwidth->value.value;
+    n.exchange_bytes_ = static_cast<double>(net.exchange_bytes->value.value);
   }
 
   const double pool = std::min(static_cast<double>(net.engines.value) * n.engine_, net.injection_bandwidth.value.value);
@@ -70,7 +100,7 @@ Result<Network> Network::make(const Job& job, std::int32_t ranks, const std::opt
   n.cores_ = machine.node.cores.value;
   n.factor_.assign(static_cast<std::size_t>(nodes), 1.0);
   for (const SlowNode& slow : machine.slow_nodes) n.factor_[slow.node.value] *= slow.factor;
-  n.capacity_.assign(static_cast<std::size_t>(n.first_reducer_ + ranks), net.link_bandwidth.value.value);
+  n.capacity_.assign(static_cast<std::size_t>(n.first_engine_), net.link_bandwidth.value.value);
   if (std::any_of(net.classes.begin(), net.classes.end(), [](const LinkClass& c) { return c.bandwidth.has_value(); }))
     for (std::int64_t link = 0; link < links; ++link)
       n.capacity_[link] = machine.link_bandwidth(machine.topology->link_class(LinkId{link})).value;
@@ -83,8 +113,15 @@ Result<Network> Network::make(const Job& job, std::int32_t ranks, const std::opt
     n.capacity_[n.first_memory_ + v] = memory * n.factor_[v];
   }
   for (std::int32_t r = 0; r < ranks; ++r) n.capacity_[n.reducer(r)] = reduce * n.factor_[n.node_[r]];
+  if (n.lane_rate_ < infinity_)
+    for (std::int32_t r = 0; r < ranks; ++r) n.capacity_.push_back(n.lane_rate_ * n.factor_[n.node_[r]]);
   if (machine.node.copies) n.add_copies(rank_bytes, scalar_reduction);
   n.add_levels(job);
+  if (n.limits_exchanges()) {
+    n.first_pair_ = static_cast<Resource>(n.capacity_.size());
+    n.partners_.resize(static_cast<std::size_t>(nodes));
+    n.capacity_.resize(n.capacity_.size() + static_cast<std::size_t>(nodes) * most_partners, n.exchange_);
+  }
   return n;
 }
 
@@ -182,8 +219,21 @@ double Network::least_latency_within_node(std::int32_t from, std::int32_t to) co
   return least;
 }
 
-Path Network::append_path(std::int32_t from, std::int32_t to, double bytes, bool summed,
-                          std::vector<Resource>& resources) const {
+double Path::start_early(double bytes, double seconds) {
+  const double issued = std::min(cost, seconds);
+  cost -= issued, seconds -= issued;
+  const double flowed = std::min(bytes, seconds * limit);
+  latency -= std::min(latency, seconds - flowed / limit);
+  return flowed;
+}
+
+bool Network::has_many_peers(const Program& program) const {
+  const auto& most = machine_->software.eager_peers;
+  return most && peers_of(program) > most->value;
+}
+
+Path Network::append_path(const Transfer& transfer, std::vector<Resource>& resources) const {
+  const auto& [from, to, bytes, lanes, many_peers, summed] = transfer;
   const std::int32_t a = node_[from], b = node_[to];
   if (a == b) {
     append_copy(from, resources);
@@ -214,8 +264,39 @@ Path Network::append_path(std::int32_t from, std::int32_t to, double bytes, bool
   }
   resources.push_back(first_sender_ + a);
   resources.push_back(first_receiver_ + b);
-  if (bytes > eager_bytes_) latency += rendezvous_latency_;
-  return {limit, message_cost_, latency + relay_latency_};
+  if (limits_exchanges() && bytes > exchange_bytes_) append_exchange(std::min(a, b), std::max(a, b), resources);
+  Path path{limit, message_cost_, latency + relay_latency_};
+  if (lanes == Lanes::single && lane_rate_ < infinity_) {
+    path.limit = std::min(limit, lane_rate_ * factor_[b]);
+    resources.push_back(first_engine_ + to);
+  }
+  if (lanes == Lanes::concurrent && puts_) {
+    path.latency += receive_cost_ + (bytes <= short_put_bytes_ ? short_put_latency_ : 0);
+    return path;
+  }
+  const bool eager = bytes <= (many_peers ? eager_bytes_beyond_ : eager_bytes_);
+  const double copy = eager ? bytes * copy_seconds_ : 0;
+  path.eager = eager && eager_bytes_ < infinity_;
+  path.cost += copy, path.taking = receive_cost_ + (eager ? copy : rendezvous_latency_);
+  return path;
+}
+
+void Network::add_setup(Lanes lanes, Prediction& p) const {
+  if (lanes == Lanes::single || !puts_ || nodes_ < 2) return;
+  const double seconds = machine_->software.put_setup->value.value;
+  for (Phase& phase : p.phases) {
+    phase.seconds.value += seconds;
+    p.seconds.value += seconds, p.latency.value += seconds;
+  }
+}
+
+// Pairs get their resources as they first exchange something.
+void Network::append_exchange(std::int32_t a, std::int32_t b, std::vector<Resource>& resources) const {
+  std::vector<std::int32_t>& partners = partners_[static_cast<std::size_t>(a)];
+  const auto at = static_cast<std::int32_t>(std::find(partners.begin(), partners.end(), b) - partners.begin());
+  if (at == most_partners) return;
+  if (at == static_cast<std::int32_t>(partners.size())) partners.push_back(b);
+  resources.push_back(first_pair_ + a * most_partners + at);
 }
 
 void Network::append_copy(std::int32_t rank, std::vector<Resource>& resources) const {
@@ -237,8 +318,9 @@ double Network::longest_turn() const {
   return longest;
 }
 
-double Network::sum_rate(std::int32_t rank, std::int32_t here, std::int32_t on_node) const {
-  const double alone = std::min(reduction_rate(rank) / here, capacity_[memory(rank)] / (sum_traffic * on_node));
+double Network::sum_rate(std::int32_t rank, std::int32_t here, std::int32_t on_node, double bytes) const {
+  const double thread = reduction_rate(rank) / slowdown(bytes);
+  const double alone = std::min(thread / here, capacity_[memory(rank)] / (sum_traffic * on_node));
   return shares_processors(node_[rank]) ? std::min(alone, capacity_[summing(rank)] / on_node) : alone;
 }
 
@@ -302,6 +384,11 @@ std::string Network::name_of(Resource r) const {
     return r < first_summing_ ? fmt::format("processors of node {}, for copies", r - first_copying_)
                               : fmt::format("processors of node {}, for reductions", r - first_summing_);
   }
+  if (limits_exchanges() && r >= first_pair_) {
+    const std::int32_t node = (r - first_pair_) / most_partners;
+    const std::int32_t other = partners_[static_cast<std::size_t>(node)][(r - first_pair_) % most_partners];
+    return fmt::format("exchange of nodes {} and {}", node, other);
+  }
   for (std::size_t i = within_.size() - 1; i > 0; --i) {
     const LevelLinks& level = within_[i];
     if (level.first_leaving < 0 || r < level.first_leaving) continue;
@@ -309,6 +396,7 @@ std::string Network::name_of(Resource r) const {
     return fmt::format("links {} {} {}", leaves ? "out of" : "into", machine_->levels[i - 1].name,
                        r - (leaves ? level.first_leaving : level.first_entering));
   }
+  if (r >= first_engine_) return fmt::format("receiving engine of rank {}", r - first_engine_);
   return fmt::format("reductions at rank {}", r - first_reducer_);
 }
 

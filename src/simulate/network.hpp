@@ -6,12 +6,16 @@
 //   - the reducing thread of each rank
 //   - with numbers of copies: the processor of each rank, which copies; and those of each node together, which copy and
 //     which sum up
+//   - of pairs of nodes, what they exchange (network.exchange_bandwidth)
+//   - of each rank, the engine that receives for it (software.lane_bandwidth)
 //   - on a single node, the links out of and into each group of a level
 #pragma once
 
 #include "base/result.hpp"
 #include "machine/job.hpp"
 #include "program/data_layout.hpp"
+#include "program/program.hpp"
+#include "simulate/prediction.hpp"
 
 #include <limits>
 #include <optional>
@@ -28,6 +32,23 @@ struct Path {
   double limit = 0;   // bytes per second: one engine, and the slowest link of the route alone
   double cost = 0;    // seconds during which its lane's queue is busy before bytes flow
   double latency = 0; // seconds from the last byte's departure to the start of what waited for it
+  double taking = 0;  // seconds behind these, during which the receiving lane takes no other message
+  bool eager = false; // it is on its way before its receive is posted
+
+  // Of a send that was posted so long before its receive, what is left to do then: takes it off cost and latency.
+  // Returns the bytes that have flowed, as if they had had their way to themselves.
+  double start_early(double bytes, double seconds);
+};
+
+// Of a program: whether a rank has lanes at work at the same time (SoftwareNumbers::lane_bandwidth, put_setup).
+enum class Lanes : std::uint8_t { single, concurrent };
+
+struct Transfer {
+  std::int32_t from = 0, to = 0; // ranks
+  double bytes = 0;
+  Lanes lanes = Lanes::single;
+  bool many_peers = false; // of one of its ends (SoftwareNumbers::eager_peers)
+  bool summed = false;     // the receiver sums it up, which append_sum() counts, and does not copy it
 };
 
 class Network {
@@ -39,9 +60,13 @@ class Network {
 
   // Appends the resources of a message from one rank to another. A resource that each byte uses twice is appended twice
   // and so has half its capacity for it: a copy reads and writes the node's memory, a sum reads twice and writes.
-  // `summed`: the receiver sums it up, which append_sum() counts, and does not copy it.
-  Path append_path(std::int32_t from, std::int32_t to, double bytes, bool summed,
-                   std::vector<Resource>& resources) const;
+  Path append_path(const Transfer& transfer, std::vector<Resource>& resources) const;
+  bool has_many_peers(const Program& program) const;
+  // Adds the exchange of addresses before each phase (SoftwareNumbers::put_setup).
+  void add_setup(Lanes lanes, Prediction& prediction) const;
+  // Whether a message leaves when its sender is ready, not only when both ends are.
+  bool leaves_early(double bytes) const { return bytes <= early_bytes_; }
+  bool limits_exchanges() const { return exchange_ > 0; }
   void append_copy(std::int32_t rank, std::vector<Resource>& resources) const;
   void append_sum(std::int32_t rank, std::vector<Resource>& resources) const;
 
@@ -49,6 +74,9 @@ class Network {
   Resource reducer(std::int32_t rank) const { return first_reducer_ + rank; }
   Resource memory(std::int32_t rank) const { return first_memory_ + node_[rank]; }
   double reduction_rate(std::int32_t rank) const { return capacity_[reducer(rank)]; }
+  // How many times longer sums and copies take that do not fit in the cache.
+  double slowdown(double bytes) const { return bytes > cached_bytes_ ? uncached_ : 1; }
+  double reduction_cost(std::int32_t rank) const { return reduction_cost_ / factor_[node_[rank]]; } // seconds a sum
   // A compute step at a rank: flops by the node's rate, bytes by its memory bandwidth; the ranks on the node share both
   // equally.
   double seconds_of(const Work& work, std::int32_t rank) const; // asked only after can_compute
@@ -58,8 +86,8 @@ class Network {
   }
   // Fewest seconds from one rank to another of its node, for messages relayed or not.
   double least_latency_within_node(std::int32_t from, std::int32_t to) const;
-  // Bytes per second of one sum, while `here` sums run at this rank and `on_node` on its node.
-  double sum_rate(std::int32_t rank, std::int32_t here, std::int32_t on_node) const;
+  // Bytes per second of one sum of so many bytes, while `here` sums run at this rank and `on_node` on its node.
+  double sum_rate(std::int32_t rank, std::int32_t here, std::int32_t on_node, double bytes) const;
 
   // Whether the network's own engine takes this many bytes; none: the schedule has no offload. not_applicable: the
   // machine has no engine, or the engine takes fewer bytes, or lacks the operation.
@@ -99,8 +127,11 @@ class Network {
   Resource copying(std::int32_t rank) const { return first_copying_ + node_[rank]; }
   Resource summing(std::int32_t rank) const { return first_summing_ + node_[rank]; }
   const LevelLinks& between(std::int32_t from, std::int32_t to) const;
+  void append_exchange(std::int32_t a, std::int32_t b, std::vector<Resource>& resources) const;
 
   std::int32_t group(std::int32_t rank, const LevelLinks& level) const { return slot_[rank] / level.size; }
+
+  static constexpr double infinity_ = std::numeric_limits<double>::infinity();
 
   const Machine* machine_ = nullptr;
   std::vector<std::int32_t> node_;
@@ -109,7 +140,7 @@ class Network {
   std::vector<double> factor_;         // by node
   std::vector<double> capacity_;
   std::int32_t link_bound_ = 0, nodes_ = 0;
-  Resource first_sender_ = 0, first_receiver_ = 0, first_memory_ = 0, first_reducer_ = 0;
+  Resource first_sender_ = 0, first_receiver_ = 0, first_memory_ = 0, first_reducer_ = 0, first_engine_ = 0;
   Resource first_copier_ = -1, first_copying_ = -1, first_summing_ = -1; // -1: no numbers of copies
   std::vector<LevelLinks> within_;                                       // outermost first
   std::vector<double> hop_latencies_;                                    // by class; none: all have hop_latency_
@@ -120,7 +151,17 @@ class Network {
   std::vector<CopyRates> copying_; // by node; none: no numbers of copies
   double slot_bytes_ = 0, short_rate_ = 0, streamed_bytes_ = 0, streamed_latency_ = 0, copy_cost_ = 0, switch_ = 0;
   std::int64_t cores_ = 1;
-  double eager_bytes_ = std::numeric_limits<double>::infinity();
+  double reduction_cost_ = 0;
+  double receive_cost_ = 0, copy_seconds_ = 0; // of a message; of a byte of an eager one
+  double lane_rate_ = infinity_;
+  bool puts_ = false; // of programs with concurrent lanes
+  double short_put_bytes_ = -1, short_put_latency_ = 0;
+  double eager_bytes_ = infinity_, eager_bytes_beyond_ = infinity_;
+  double early_bytes_ = -1; // none
+  double cached_bytes_ = infinity_, uncached_ = 1;
+  double exchange_ = 0, exchange_bytes_ = 0; // 0: exchanges have no limit
+  Resource first_pair_ = 0;
+  mutable std::vector<std::vector<std::int32_t>> partners_; // of each node, those with higher numbers
   mutable std::vector<LinkId> route_;
 };
 

@@ -28,6 +28,8 @@ class Phases {
   std::int32_t group(std::int32_t lane) const { return group_[lane]; }
   std::int32_t count() const { return static_cast<std::int32_t>(names_.size()); }
   std::int32_t groups() const { return groups_; }
+  // Whether pipelines of several lanes run at once in some phase: lanes that follow each other's segments are one.
+  bool has_concurrent_lanes() const { return groups() > count(); }
   // For people: what the roles of the phase's lanes say before their first comma, "reduce, tree 0" being of "reduce".
   const std::string& name(std::int32_t phase) const { return names_[phase]; }
 

@@ -1,6 +1,7 @@
 #include "simulate/simulate.hpp"
 
 #include "program/binding.hpp"
+#include "simulate/call.hpp"
 #include "simulate/models.hpp"
 
 #include <algorithm>
@@ -131,6 +132,7 @@ Result<Prediction> simulate(const Schedule& schedule, const Job& job, const std:
   bounded.bounds = simulation::lower_bounds(schedule.collective(), network);
   auto p = predict(schedule, network, job, placement, options, bounded.bound());
   if (!p) return p;
+  simulation::add_call(schedule, network, *p);
   p->bounds = std::move(bounded.bounds);
   if (!options.keep_link_bytes) p->link_bytes = {};
   return p;

@@ -114,6 +114,7 @@ TEST(OfMachine, MeasuredParametersReplaceTheDerivedOnes) {
 
 TEST(OfMachine, MessagesThatAreNotEagerWaitForTheirReceiver) {
   Machine machine = shipped("fugaku");
+  machine.software.eager_bytes.reset();
   EXPECT_EQ(parameters_of(Job(machine)).parameters.S, goal::most_message_bytes);
   machine.software.eager_bytes = Quantity{Bytes{32768}, Provenance::assumed, "a test"};
   EXPECT_EQ(parameters_of(Job(machine)).parameters.S, 32768U);

@@ -134,6 +134,31 @@ TEST(ParseMachine, ReadsOptionalNumbers) {
                machine.offload->float_operations);
 }
 
+TEST(ParseMachine, CostsOfMessagesComeInPairs) {
+  const std::string eager = "eager_bytes = { value = \"1 KiB\", assumed = \"x\" }",
+                    rendezvous = "rendezvous_latency = { value = \"1 us\", assumed = \"x\" }",
+                    peers = "eager_peers = { value = 8, assumed = \"x\" }",
+                    beyond = "eager_bytes_beyond = { value = \"256 B\", assumed = \"x\" }";
+  const auto with = [](const std::string& lines) { return Sample().insert_after("relay_latency", lines); };
+  const int section = Sample().line("[software]");
+  expect_error(with(eager), section, {"software.rendezvous_latency", "both eager_bytes and rendezvous_latency"});
+  expect_error(with(eager + "\n" + rendezvous + "\n" + peers), section, {"software.eager_bytes_beyond", "both"});
+  expect_error(with(peers + "\n" + beyond), section, {"software.eager_bytes", "eager_bytes_beyond needs it"});
+  const Machine machine = parsed(with(eager + "\n" + rendezvous + "\n" + peers + "\n" + beyond));
+  EXPECT_EQ(machine.software.eager_peers->value, 8);
+  EXPECT_EQ(machine.software.eager_bytes_beyond->value.value, 256);
+}
+
+TEST(Machine, SegmentsGrowWithTheRootOfTheLength) {
+  Machine machine = parsed(Sample());
+  EXPECT_EQ(machine.segment_bytes(Bytes{1000}).value, 1 << 20) << "the same for all";
+  machine.software.segment_scale = Quantity<Bytes>{{512}};
+  EXPECT_EQ(machine.segment_bytes(Bytes{128 << 10}).value, 8 << 10);
+  EXPECT_EQ(machine.segment_bytes(Bytes{512 << 10}).value, 16 << 10);
+  EXPECT_EQ(machine.segment_bytes(Bytes{std::int64_t{1} << 40}).value, 1 << 20) << "at most segment_bytes";
+  EXPECT_EQ(machine.segment_bytes(Bytes{0}).value, 1);
+}
+
 TEST(ParseMachine, ReadsWhatAnEngineCombines) {
   const auto with = [](const char* operations) {
     return Sample()
@@ -223,6 +248,24 @@ TEST(ParseMachine, ARendezvousHasALengthAndALatency) {
   const int line = Sample().line("[software]");
   expect_error(Sample().append(eager), line, {"software.rendezvous_latency is missing", "or none of them"});
   expect_error(Sample().append(rendezvous), line, {"software.eager_bytes is missing", "or none of them"});
+}
+
+TEST(ParseMachine, NumbersThatBelongTogetherAreGivenTogether) {
+  struct Pair {
+    const char *section, *size, *rate;
+  };
+  for (const Pair& pair :
+       {Pair{"network", "exchange_bytes", "exchange_bandwidth"},
+        Pair{"node", "cached_bytes", "reduction_rate_uncached"}, Pair{"node", "scratch_kept", "scratch_rate"}}) {
+    const std::string header = std::string("[") + pair.section + "]";
+    const std::string size = std::string(pair.size) + " = { value = \"1 MiB\", assumed = \"a\" }";
+    const std::string rate = std::string(pair.rate) + " = { value = \"1 GB/s\", assumed = \"a\" }";
+    const auto with = [&](const std::string& lines) { return Sample().replace(header, header + "\n" + lines); };
+    const int line = Sample().line(header);
+    expect_error(with(size), line, {pair.rate, "is missing", "or none of them"});
+    expect_error(with(rate), line, {pair.size, "is missing", "or none of them"});
+    EXPECT_NE(numbers_to_toml(parsed(with(size + "\n" + rate))).find(pair.rate), std::string::npos);
+  }
 }
 
 TEST(ParseMachine, NamesWhatIsMissing) {

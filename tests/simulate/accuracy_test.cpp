@@ -40,7 +40,9 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Golden, RingsOfFewElements) {
   for (const char* shape : {"4x4", "6x5x2"})
     for (const std::int64_t ranks_per_node : {1, 2, 4}) {
-      const Job m = *Job::with_ranks_per_node(described("fugaku", shape), ranks_per_node);
+      Machine machine = described("fugaku", shape);
+      machine.software.eager_bytes.reset(); // where messages may start early the model says that it may be too long
+      const Job m = *Job::with_ranks_per_node(machine, ranks_per_node);
       for (const std::int64_t bytes : {8, 64, 128, 256, 1024}) {
         const Schedule s = built(algorithm("ring"), m, bytes);
         const double flow = predicted(s, m).seconds.value, exact = predicted(s, m, Model::exact).seconds.value;
@@ -109,7 +111,7 @@ TEST(Golden, LabelsAreRight) {
   for (const Labelled& c :
        {Labelled{"linear", bcast, "5x4", 24, true}, Labelled{"linear", bcast, "3x3x3", 16, true},
         Labelled{"binomial", bcast, "7x3", 16, true}, Labelled{"rotated_rings", all, "5x3x2", 24, true},
-        Labelled{"bucket", all, "4x4x4", 24, true, two_in_flight}, Labelled{"binomial", scatter, "8x4x4", 16, true},
+        Labelled{"bucket", all, "4x4x4", 24, true, two_in_flight}, Labelled{"binomial", scatter, "8x4x4", 16, false},
         Labelled{"recursive_doubling", all, "6x5x4", 20, true}, Labelled{"recursive_doubling", all, "6x5x4", 24, true},
         Labelled{"recursive_doubling", all, "16x2x4", 24, false}, Labelled{"binomial", all, "6x5x4", 20, false},
         Labelled{"binomial", bcast, "16x2x4", 24, true}, Labelled{"linear", bcast, "6x5x4", 24, true}}) {

@@ -33,7 +33,7 @@ TEST(Bound, AlltoallIsBoundByTheBisection) {
   EXPECT_NEAR(b.at("injection"), 8000.0 * 7 / 4e9, 1e-12);
 }
 
-// The engine sums up 8 B in 1.45 us + 6 x 0.423 us, faster than any message gets through.
+// The engine sums up 8 B in 1.45 us + 6 x 0.423 us.
 TEST(Bound, HoldsForTheNetworksOwnEngine) {
   const Machine m = described("fugaku", "4x4x4");
   Schedule s = by_hand(64, 1, 1, [](std::int32_t, ProgramBuilder& p) {
@@ -48,10 +48,10 @@ TEST(Bound, HoldsForTheNetworksOwnEngine) {
     EXPECT_LE(p.bound().value, p.seconds.value);
     EXPECT_GT(p.bound().value, 0);
   }
-  EXPECT_GT(bounds(CollectiveKind::allreduce, m, 2).at("latency"), 4e-6) << "16 B are too many for it";
+  EXPECT_GT(bounds(CollectiveKind::allreduce, m, 2).at("latency"), 1.9e-6) << "16 B are too many for it";
   Machine slow = m;
   slow.offload->stage_latency.value = {1e-3};
-  EXPECT_GT(bounds(CollectiveKind::allreduce, slow, 1).at("latency"), 4e-6) << "messages are faster";
+  EXPECT_GT(bounds(CollectiveKind::allreduce, slow, 1).at("latency"), 1.9e-6) << "messages have a bound of their own";
 }
 
 // On a row of eight nodes.

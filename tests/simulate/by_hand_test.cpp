@@ -49,6 +49,209 @@ TEST_P(ByHand, ALaneDoesNotWaitForTheRendezvousOfItsMessages) {
   EXPECT_NEAR(time(s, m), without + rendezvous, 1e-9);
 }
 
+// Rank 1 asks for the short message once it has the long one. Early, it is there by then.
+TEST_P(ByHand, AnEarlyMessageDoesNotWaitForItsReceiver) {
+  const Schedule s = by_hand(8, 2 * million, 1, [](std::int32_t r, ProgramBuilder& p) {
+    LaneBuilder lane(LaneId{0}, "late", 1);
+    if (r == 2) lane.step(send(1, out[part(0, 2)]));
+    if (r == 0) lane.step(send(1, out[part(1, 2)]));
+    if (r == 1) lane.step(receive(2, out[part(0, 2)]));
+    if (r == 1) lane.step(receive(0, out[part(1, 2)]));
+    p.add(std::move(lane));
+  });
+  const double one = cost + 1e-3 + hop + relay;
+  Machine m = plain("8");
+  EXPECT_NEAR(time(s, m), 2 * one, 1e-12);
+  m.software.unexpected_bytes = Quantity<Bytes>{{1'000'000 - 1}};
+  EXPECT_NEAR(time(s, m), 2 * one, 1e-12) << "a byte too long";
+  m.software.unexpected_bytes = Quantity<Bytes>{{1'000'000}};
+  EXPECT_NEAR(time(s, m), one, 1e-12);
+}
+
+// A ring of 8 whose last message goes over 7 links: each turn waits for it, unless messages leave early. Then the 7
+// turns of a block take its 7 messages, at most one of them the long one.
+TEST_P(ByHand, EarlyMessagesPassARingAtTheirMeanPace) {
+  const Schedule s = by_hand(8, 8, 1, [](std::int32_t r, ProgramBuilder& p) {
+    LaneBuilder lane(LaneId{0}, "ring", 1);
+    const auto block = [](Expression i) { return part(mod(std::move(i), 8), 8); };
+    lane.loop(7, [&](Variable i) {
+      return exchange((r + 1) % 8, out[block(r - i)], (r + 7) % 8, into(out[block(r - i - 1)]));
+    });
+    p.add(std::move(lane));
+  });
+  Machine m = plain("8m"); // from 7 to 0 it is 7 hops
+  const double near = cost + 8e-9 + hop + relay, far = cost + 8e-9 + 7 * hop + relay;
+  EXPECT_NEAR(time(s, m), 7 * far, 1e-6);
+  m.software.unexpected_bytes = Quantity<Bytes>{{8}};
+  // The flow model adds the mean over all ranks to the first turn, which is the long one for rank 0.
+  EXPECT_NEAR(time(s, m), 6 * near + far, GetParam() == Model::flow ? 5e-6 : 1e-12);
+}
+
+TEST_P(ByHand, ASumThatDoesNotFitInTheCacheIsSlower) {
+  const Schedule s = by_hand(2, million, 1, [](std::int32_t r, ProgramBuilder& p) {
+    LaneBuilder lane(LaneId{0}, "sum", 1);
+    if (r == 0) lane.step(send(1, in[whole()]));
+    if (r == 1) lane.step(receive_reduce(0, in[whole()], out[whole()]));
+    p.add(std::move(lane));
+  });
+  const double arrived = cost + 1e-3 + hop + relay;
+  Machine m = plain("2");
+  m.node.reduction_rate.value = {2e9};
+  m.node.reduction_rate_uncached = Quantity<BytesPerSecond>{{0.5e9}};
+  m.node.cached_bytes = Quantity<Bytes>{{1'000'000}};
+  EXPECT_NEAR(time(s, m), arrived + 0.5e-3, 1e-12) << "as long as it may be";
+  m.node.cached_bytes = Quantity<Bytes>{{1'000'000 - 1}};
+  EXPECT_NEAR(time(s, m), arrived + 2e-3, 1e-12);
+}
+
+TEST_P(ByHand, AnExchangeOfLongMessagesSharesTheRateOfThePair) {
+  const auto both_ways = [](std::int32_t back) {
+    return by_hand(8, 2 * million, 1, [=](std::int32_t r, ProgramBuilder& p) {
+      LaneBuilder lane(LaneId{0}, "two", 1);
+      Round round;
+      if (r == 0) round.steps.push_back(send(1, out[part(0, 2)]));
+      if (r == 1) round.steps.push_back(receive(0, out[part(0, 2)]));
+      if (r == 1) round.steps.push_back(send(back, out[part(1, 2)]));
+      if (r == back) round.steps.push_back(receive(1, out[part(1, 2)]));
+      if (!round.steps.empty()) lane.round(std::move(round));
+      p.add(std::move(lane));
+    });
+  };
+  const double one = cost + 1e-3 + hop + relay;
+  Machine m = plain("8");
+  m.network.exchange_bandwidth = Quantity<BytesPerSecond>{{1e9}};
+  m.network.exchange_bytes = Quantity<Bytes>{{1'000'000}};
+  EXPECT_NEAR(time(both_ways(0), m), one, 1e-12) << "as long as it may be";
+  m.network.exchange_bytes = Quantity<Bytes>{{1'000'000 - 1}};
+  EXPECT_NEAR(time(both_ways(0), m), one + 1e-3, 1e-12);
+  EXPECT_NEAR(time(both_ways(2), m), one, 1e-12) << "of another pair";
+}
+
+// 1 MB of input: its copy, which lies in the output of allreduce and in scratch of reduce_scatter, and its own scratch.
+TEST_P(ByHand, ALibraryCopiesTheInputOfReductionsAndGetsScratch) {
+  Machine m = plain("8");
+  const auto of = [&](CollectiveKind kind, std::int64_t bytes) {
+    const Job job(m);
+    return predicted(built(algorithm("ring", kind), job, bytes), job, GetParam()).seconds.value;
+  };
+  const double allreduce = of(CollectiveKind::allreduce, 1'000'000), allgather = of(CollectiveKind::allgather, 125'000);
+  const double reduce_scatter = of(CollectiveKind::reduce_scatter, 125'000);
+  m.software.input_copy_rate = Quantity<BytesPerSecond>{{1e9}};
+  EXPECT_NEAR(of(CollectiveKind::allreduce, 1'000'000), allreduce + 1e-3, 1e-12);
+  EXPECT_NEAR(of(CollectiveKind::reduce_scatter, 125'000), reduce_scatter + 1e-3, 1e-12);
+  EXPECT_NEAR(of(CollectiveKind::allgather, 125'000), allgather, 1e-12) << "nothing to reduce";
+  m.node.scratch_rate = Quantity<BytesPerSecond>{{1e9}};
+  m.node.scratch_kept = Quantity<Bytes>{{1'250'000}}; // the copy, and two blocks of its own
+  EXPECT_NEAR(of(CollectiveKind::reduce_scatter, 125'000), reduce_scatter + 1e-3, 1e-12) << "as much as it keeps";
+  m.node.scratch_kept = Quantity<Bytes>{{1'250'000 - 1}};
+  EXPECT_NEAR(of(CollectiveKind::reduce_scatter, 125'000), reduce_scatter + 1e-3 + 1.25e-3, 1e-12);
+  EXPECT_NEAR(of(CollectiveKind::allreduce, 1'000'000), allreduce + 1e-3, 1e-12) << "the output has room for the copy";
+}
+
+// 1 to 7 send 125 kB each to 0, all at once: 1 ms at the engine that receives them.
+Schedule to_the_root(std::int32_t lanes) {
+  return by_hand(8, million, 1, [=](std::int32_t r, ProgramBuilder& p) {
+    for (std::int32_t l = 0; l < lanes; ++l) {
+      LaneBuilder lane(LaneId{l}, "star", 1);
+      if (r > 0 && r % lanes == l) lane.step(send(0, out[part(r, 8)]));
+      std::vector<Step> arrivals;
+      for (std::int32_t from = 1; from < 8; ++from)
+        if (from % lanes == l) arrivals.push_back(receive(from, out[part(from, 8)]));
+      if (r == 0) lane.round(std::move(arrivals));
+      p.add(std::move(lane));
+    }
+  });
+}
+
+TEST_P(ByHand, AReceivingLaneTakesOneMessageAfterAnother) {
+  constexpr double taking = 3e-6;
+  Machine m = plain("2x2x2");
+  const double without = time(to_the_root(1), m);
+  m.software.receive_cost = Quantity<Seconds>{{taking}};
+  EXPECT_NEAR(time(one_message(0, 1, 8), m), cost + 1e-3 + hop + relay + taking, 1e-12);
+  const double with = time(to_the_root(1), m);
+  EXPECT_GT(with, without + 2 * taking);
+  EXPECT_LT(with, without + 7 * taking + 1e-9);
+}
+
+TEST_P(ByHand, ASumCostsBesideItsBytes) {
+  const Schedule s = by_hand(2, million, 1, [](std::int32_t r, ProgramBuilder& p) {
+    LaneBuilder lane(LaneId{0}, "sum", 1);
+    if (r == 0) lane.step(send(1, acc[whole()]));
+    if (r == 1) lane.step(receive_reduce(0, acc[whole()], Arriving::left));
+    p.add(std::move(lane));
+  });
+  Machine m = plain("2");
+  EXPECT_NEAR(time(s, m), cost + 1e-3 + hop + relay + 0.25e-3, 1e-12);
+  m.node.reduction_cost = Quantity<Seconds>{{2e-6}};
+  EXPECT_NEAR(time(s, m), cost + 1e-3 + hop + relay + 0.25e-3 + 2e-6, 1e-12);
+}
+
+// The receive is posted 0.5 ms after the send, which a message of 1 MB needs for a half of its bytes.
+TEST_P(ByHand, AnEagerMessageIsOnItsWayBeforeItsReceive) {
+  const Schedule s = by_hand(8, million, 1, [](std::int32_t r, ProgramBuilder& p) {
+    LaneBuilder lane(LaneId{0}, "late", 1);
+    if (r == 0) lane.step(send(1, out[whole()]));
+    if (r == 1) lane.step(compute(Work{0.5e-3, 0, 0}));
+    if (r == 1) lane.step(receive(0, out[whole()]));
+    p.add(std::move(lane));
+  });
+  Machine m = plain("8");
+  EXPECT_NEAR(time(s, m), 0.5e-3 + cost + 1e-3 + hop + relay, 1e-9) << "the machine knows no eager messages";
+  m.software.eager_bytes = Quantity<Bytes>{{1'000'000}};
+  m.software.rendezvous_latency = Quantity<Seconds>{{0}};
+  EXPECT_NEAR(time(s, m), cost + 1e-3 + hop + relay, 1e-9);
+  m.software.eager_bytes = Quantity<Bytes>{{1000}};
+  EXPECT_NEAR(time(s, m), 0.5e-3 + cost + 1e-3 + hop + relay, 1e-9) << "this one is not eager";
+}
+
+TEST_P(ByHand, BothEndsCopyAnEagerMessage) {
+  Machine m = plain("8");
+  m.software.eager_copy_rate = Quantity<BytesPerSecond>{{5e9}};
+  EXPECT_NEAR(time(one_message(0, 1, 8), m), cost + 1e-3 + hop + relay + 2 * 0.2e-3, 1e-12) << "all are eager";
+  m.software.eager_bytes = Quantity<Bytes>{{1000}};
+  m.software.rendezvous_latency = Quantity<Seconds>{{7e-6}};
+  EXPECT_NEAR(time(one_message(0, 1, 8), m), cost + 1e-3 + hop + relay + 7e-6, 1e-12) << "no copy";
+}
+
+TEST_P(ByHand, WithoutConcurrentLanesOneEngineReceives) {
+  Machine m = plain("2x2x2");
+  m.software.lane_bandwidth = Quantity<BytesPerSecond>{{0.5e9}};
+  EXPECT_NEAR(time(one_message(0, 1, 8), m), cost + 2e-3 + hop + relay, 1e-12);
+  EXPECT_NEAR(time(to_the_root(1), m), cost + 7 * 0.25e-3 + hop + relay, 5e-6);
+  EXPECT_LT(time(to_the_root(2), m), cost + 0.9e-3) << "concurrent lanes have all engines";
+}
+
+// Two lanes at once between the same ranks, 0.5 MB each over one link: puts.
+TEST_P(ByHand, ConcurrentLanesPutTheirMessages) {
+  const auto lanes = [](std::int64_t elements) {
+    return by_hand(2, elements, 1, [](std::int32_t r, ProgramBuilder& p) {
+      for (std::int32_t l = 0; l < 2; ++l) {
+        LaneBuilder lane(LaneId{l}, "half", 1);
+        if (r == 0) lane.step(send(1, out[part(l, 2)]));
+        if (r == 1) lane.step(receive(0, out[part(l, 2)]));
+        p.add(std::move(lane));
+      }
+    });
+  };
+  Machine m = plain("2m");
+  const double without = time(lanes(million), m), single = time(one_message(0, 1, 2), m);
+  m.software.put_setup = Quantity<Seconds>{{20e-6}};
+  EXPECT_NEAR(time(lanes(million), m), without + 20e-6, 1e-12);
+  EXPECT_NEAR(time(one_message(0, 1, 2), m), single, 1e-12) << "one lane sends messages";
+  m.software.eager_bytes = Quantity<Bytes>{{1000}};
+  m.software.rendezvous_latency = Quantity<Seconds>{{7e-6}};
+  m.software.eager_copy_rate = Quantity<BytesPerSecond>{{1e6}};
+  EXPECT_NEAR(time(lanes(million), m), without + 20e-6, 1e-12) << "puts have neither rendezvous nor copies";
+  m.software.receive_cost = Quantity<Seconds>{{3e-6}};
+  EXPECT_NEAR(time(lanes(million), m), without + 20e-6 + 3e-6, 1e-12);
+  const double before = time(lanes(8), m);
+  m.software.short_put_bytes = Quantity<Bytes>{{64}};
+  m.software.short_put_latency = Quantity<Seconds>{{2e-6}};
+  EXPECT_NEAR(time(lanes(8), m), before + 2e-6, 1e-12);
+  EXPECT_NEAR(time(lanes(million), m), without + 20e-6 + 3e-6, 1e-12) << "this one is long";
+}
+
 TEST_P(ByHand, OneTransferNeverExceedsOneEngine) {
   Machine m = plain("8");
   m.network.link_bandwidth.value = {100e9};

@@ -162,7 +162,7 @@ def schedule_of(case: Case, machine: _machine.Machine, jobs: dict) -> object:
     variant = _collectives.find(values["collective"], values["algorithm"])
     usual = (*NEEDED, *OF_RANKS, *OF_PART, *OF_COLLECTIVE)
     given = {name: value for name, value in values.items() if name not in usual}
-    parameters = arguments.parameters(**given, default_segment_bytes=machine.segment_bytes)
+    parameters = arguments.parameters(**given, default_segment_bytes=machine.segment_bytes_of(length or 0))
     return variant.build(collective, space, parameters)
 
 

@@ -3,5 +3,5 @@
 
 kumihimo::Variant kumihimo::scatter_bine::row() {
   using namespace cost;
-  return bine_ranges({log_P * alpha + (2 * (P - 1) - log_P) * n * beta, powers_of_two});
+  return bine_ranges({log_P * alpha + (P - 1) * n * beta, powers_of_two});
 }

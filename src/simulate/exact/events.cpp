@@ -54,16 +54,24 @@ class Events {
     std::vector<SegmentWait> waits;
     std::vector<Slot> slots;
     std::int64_t window = 1, started = 0, done = 0; // segments; all below `done` are complete
-    double issue_free = 0, end = 0;
-    std::deque<Reduction> reductions; // the first is under way
+    double processor_free = 0, end = 0;             // to issue or take a message
+    std::deque<Reduction> reductions;               // the first is under way
   };
   struct Message {
     Channel channel;
     std::int32_t server = -1; // of the channel
     StepPosition send, receive;
     std::int64_t bytes = 0, gap = 0;
-    std::int64_t order = 0; // of its send among all
+    std::int64_t order = 0;  // of its send among all
+    std::int32_t place = -1; // in early_, if it left before its receive
+    double early = 0;        // seconds by which the send of another eager one was posted before the receive
+    double flowed = 0;       // bytes, until then
     Path path;
+  };
+  struct Early {
+    std::int32_t message = -1; // that has arrived
+    bool received = false;     // its receive has started,
+    StepPosition receive;      // here
   };
   struct MessageKey {
     Channel channel;
@@ -79,12 +87,14 @@ class Events {
     StepPosition place;
     std::int64_t bytes = 0, gap = 0;
     std::int64_t order = 0;
+    std::int32_t left = -1; // the place in early_ of a message that has left
+    double time = 0;
   };
   struct Server { // of a channel, in order
     std::deque<Message> waiting;
     bool busy = false;
   };
-  enum class Kind : std::uint8_t { issued, flow_end, gap_end, arrived, step_end };
+  enum class Kind : std::uint8_t { issued, flow_end, gap_end, arrived, taken, step_end };
   struct Event {
     double time = 0;
     std::int64_t order = 0;
@@ -111,6 +121,8 @@ class Events {
     std::int64_t peer = 0, bytes = 0, gap = 0;
   };
   void post(const ExpandedStep& step, const StepPosition& place, const Wanted& wanted);
+  void enqueue(Message message);
+  void receive_early(std::int32_t early, const StepPosition& place);
   void check_lengths(const Channel& channel, const Half& send, const Half& receive);
   void compute(const StepPosition& place, const Work& work);
   void copy(std::int32_t rank, const StepPosition& place, std::int64_t bytes);
@@ -120,11 +132,13 @@ class Events {
   void segment_done(std::int32_t lane, std::int64_t segment);
   void serve_requested();
   void serve(Server& server);
+  Path append_path(const Message& message); // to route_
   void begin_flow(std::int32_t message);
   void start_fluid(const Running& running, std::span<const Resource> resources, double limit, double bytes);
   void flow_ended(std::int32_t flow);
   void release(Server& server);
   void arrive(std::int32_t message);
+  void take(std::int32_t message);
   void reduce(std::int32_t lane, const Reduction& reduction);
   void begin_reduction(std::int32_t lane);
   double lost(std::int32_t rank, double start, double seconds) const;
@@ -146,6 +160,8 @@ class Events {
   bool waking_ = false;                  // a rank
   std::int64_t unfinished_ = 0;          // lanes
   Phases phases_;
+  Lanes concurrency_ = Lanes::single;
+  std::vector<char> many_peers_;          // by rank, see Network
   std::optional<std::int64_t> offloaded_; // bytes of the largest
   std::optional<Error> refused_;          // a compute step that the machine has no rate for, or unequal lengths
 
@@ -159,6 +175,7 @@ class Events {
   std::vector<StepPosition> pending_places_; // of step_end events
   std::vector<std::int32_t> free_places_;
   std::unordered_map<MessageKey, std::deque<Half>, MessageKeyHash> sends_, receives_;
+  std::vector<Early> early_;
   std::deque<Server> servers_;
   std::unordered_map<Channel, std::int32_t, ChannelHash> server_of_;
   std::vector<Server*> requested_; // may have something to serve at this instant
@@ -180,6 +197,7 @@ Events::Events(const ProgramSet& schedule, const Network& network, const std::op
   for (std::int32_t rank = 0; rank < schedule.ranks(); ++rank) add_rank(rank);
   first_lane_.push_back(static_cast<std::int32_t>(lanes_.size()));
   phases_.find();
+  if (phases_.has_concurrent_lanes()) concurrency_ = Lanes::concurrent;
   unfinished_ = static_cast<std::int64_t>(lanes_.size());
 }
 
@@ -191,6 +209,7 @@ void Events::add_rank(std::int32_t rank) {
   phases_.add(programs_.back());
   offloaded_ = std::max(offloaded_, largest_offload(schedule_, Rank{rank}, programs_.back())); // none is least
   bindings_.emplace_back(schedule_, Rank{rank});
+  many_peers_.push_back(network_.has_many_peers(programs_.back()));
   auto waits = waits_of(programs_.back(), schedule_.segments);
   for (std::size_t l = 0; l < waits.size(); ++l) {
     Lane& lane = programs_.back().lanes[l];
@@ -340,14 +359,19 @@ void Events::post(const ExpandedStep& step, const StepPosition& place, const Wan
   auto& theirs = sending ? receives_ : sends_;
   const auto found = theirs.find(key);
   if (found == theirs.end()) {
-    (sending ? sends_ : receives_)[key].push_back({place, wanted.bytes, wanted.gap, posted_++});
-    return;
+    Half& half =
+        (sending ? sends_ : receives_)[key].emplace_back(Half{place, wanted.bytes, wanted.gap, posted_++, -1, now_});
+    if (!sending || !network_.leaves_early(static_cast<double>(wanted.bytes))) return;
+    half.left = static_cast<std::int32_t>(early_.size());
+    early_.emplace_back();
+    return enqueue({channel, -1, place, {}, wanted.bytes, wanted.gap, half.order, half.left, 0, 0, {}});
   }
   const Half half = found->second.front();
   found->second.pop_front();
   if (found->second.empty()) theirs.erase(found);
   if (wanted.bytes != half.bytes)
     sending ? check_lengths(channel, {place, wanted.bytes}, half) : check_lengths(channel, half, {place, wanted.bytes});
+  if (half.left >= 0) return receive_early(half.left, place);
   Message m;
   m.channel = channel;
   m.send = sending ? place : half.place;
@@ -355,7 +379,12 @@ void Events::post(const ExpandedStep& step, const StepPosition& place, const Wan
   m.bytes = wanted.bytes;
   m.gap = sending ? wanted.gap : half.gap;
   m.order = sending ? posted_++ : half.order;
-  const auto [known, fresh] = server_of_.try_emplace(channel, static_cast<std::int32_t>(servers_.size()));
+  if (!sending) m.early = now_ - half.time;
+  enqueue(m);
+}
+
+void Events::enqueue(Message m) {
+  const auto [known, fresh] = server_of_.try_emplace(m.channel, static_cast<std::int32_t>(servers_.size()));
   if (fresh) servers_.emplace_back();
   m.server = known->second;
   Server& server = servers_[m.server];
@@ -391,29 +420,35 @@ void Events::serve(Server& server) {
   Message& m = messages_[at] = server.waiting.front();
   server.waiting.pop_front();
   route_.clear();
-  m.path = network_.append_path(m.channel.from, m.channel.to, static_cast<double>(m.bytes),
-                                m.receive.kind == StepKind::receive_reduce, route_);
+  m.path = append_path(m);
+  if (m.path.eager) m.flowed = m.path.start_early(static_cast<double>(m.bytes), m.early);
   LaneState& sender = lanes_[m.send.lane];
   double issued = now_;
   if (m.path.cost > 0) {
-    const double begin = std::max(now_, sender.issue_free);
-    issued = sender.issue_free = begin + m.path.cost + lost(sender.rank, begin, m.path.cost);
+    const double begin = std::max(now_, sender.processor_free);
+    issued = sender.processor_free = begin + m.path.cost + lost(sender.rank, begin, m.path.cost);
   }
   push(issued, Kind::issued, at);
+}
+
+Path Events::append_path(const Message& m) {
+  const auto& [lane, from, to] = m.channel;
+  const bool many_peers = many_peers_[from] != 0 || many_peers_[to] != 0;
+  const bool summed = m.receive.kind == StepKind::receive_reduce;
+  return network_.append_path({from, to, static_cast<double>(m.bytes), concurrency_, many_peers, summed}, route_);
 }
 
 void Events::begin_flow(std::int32_t at) {
   Message& m = messages_[at];
   route_.clear();
-  network_.append_path(m.channel.from, m.channel.to, static_cast<double>(m.bytes),
-                       m.receive.kind == StepKind::receive_reduce, route_);
+  append_path(m);
   if (m.bytes == 0) route_.clear(); // a signal
   for (const Resource r : route_) {
     if (!network_.is_link(r)) continue;
     link_bytes_[r] += static_cast<double>(m.bytes);
     if (fluid_.users(r) > 0) waiting_[r] = 1;
   }
-  start_fluid({at, -1, {}}, route_, m.path.limit, static_cast<double>(m.bytes));
+  start_fluid({at, -1, {}}, route_, m.path.limit, static_cast<double>(m.bytes) - m.flowed);
 }
 
 void Events::start_fluid(const Running& running, std::span<const Resource> resources, double limit, double bytes) {
@@ -425,7 +460,7 @@ void Events::start_fluid(const Running& running, std::span<const Resource> resou
 // A lane's reductions at a rank are done one after another, as they become possible; lanes share the thread.
 void Events::reduce(std::int32_t l, const Reduction& reduction) {
   LaneState& lane = lanes_[l];
-  reduced_[lane.rank] += reduction.bytes;
+  reduced_[lane.rank] += reduction.bytes * (reduction.computes ? 1 : network_.slowdown(reduction.bytes));
   lane.reductions.push_back(reduction);
   if (lane.reductions.size() == 1) begin_reduction(l);
 }
@@ -437,8 +472,11 @@ void Events::begin_reduction(std::int32_t l) {
     route_.push_back(network_.reducer(lane.rank));
   else
     network_.append_sum(lane.rank, route_);
-  const double rate = network_.reduction_rate(lane.rank);
-  const double bytes = lane.reductions.front().bytes;
+  const bool computes = lane.reductions.front().computes;
+  double bytes = lane.reductions.front().bytes;
+  const double rate = network_.reduction_rate(lane.rank) / (computes ? 1 : network_.slowdown(bytes));
+  // What does not depend on the length takes the time of an equivalent number of bytes.
+  if (!computes) bytes += network_.reduction_cost(lane.rank) * rate;
   start_fluid({-1, l, {}}, route_, rate, bytes + lost(lane.rank, now_, bytes / rate) * rate);
 }
 
@@ -471,7 +509,28 @@ void Events::release(Server& server) {
   requested_.push_back(&server);
 }
 
+void Events::receive_early(std::int32_t early, const StepPosition& place) {
+  early_[early].received = true, early_[early].receive = place;
+  if (early_[early].message >= 0) arrive(early_[early].message);
+}
+
+// The receiving lane takes one message after another.
 void Events::arrive(std::int32_t at) {
+  Message& m = messages_[at];
+  if (m.place >= 0) {
+    Early& early = early_[m.place];
+    early.message = at;
+    if (!early.received) return;
+    m.receive = early.receive;
+  }
+  if (m.path.taking <= 0) return take(at);
+  LaneState& receiver = lanes_[m.receive.lane];
+  const double begin = std::max(now_, receiver.processor_free);
+  receiver.processor_free = begin + m.path.taking + lost(receiver.rank, begin, m.path.taking);
+  push(receiver.processor_free, Kind::taken, at);
+}
+
+void Events::take(std::int32_t at) {
   const Message m = messages_[at];
   free_messages_.push_back(at);
   if (m.receive.kind == StepKind::receive_reduce)
@@ -529,6 +588,7 @@ void Events::handle(const Event& event) {
     return;
   case Kind::gap_end: return release(servers_[event.index]);
   case Kind::arrived: return arrive(event.index);
+  case Kind::taken: return take(event.index);
   case Kind::step_end: {
     const StepPosition place = pending_places_[event.index];
     free_places_.push_back(event.index);
@@ -577,6 +637,7 @@ Prediction Events::describe() const {
   }
   for (std::int32_t r = 0; r < schedule_.ranks(); ++r)
     p.compute = {std::max(p.compute.value, reduced_[r] / network_.reduction_rate(r))};
+  network_.add_setup(concurrency_, p);
   p.links = network_.machine().topology->links();
   std::int64_t waiting = 0;
   for (std::size_t l = 0; l < link_bytes_.size(); ++l) {

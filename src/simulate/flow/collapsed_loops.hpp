@@ -1,7 +1,8 @@
 // Collapsed loops: after one iteration the rest follows at the pace of the slowest rank that the loop connects, since
-// each iteration waits for the messages of the one before. If there is less than an element for each iteration, most
-// iterations are empty and wait for nobody. Then the elements go from rank to rank at the mean pace of messages, and
-// pass a slower rank only once it can have done its share of the iterations.
+// each iteration waits for the messages of the one before. If messages leave before their receivers are ready, slow
+// ones delay nobody else: then it follows at the mean pace of messages. If there is less than an element for each
+// iteration, most iterations are empty and wait for nobody. Then the elements go from rank to rank at the mean pace of
+// messages, and pass a slower rank only once it can have done its share of the iterations.
 #pragma once
 
 #include <algorithm>
@@ -30,6 +31,7 @@ class LoopSets {
     sets_[a].waiting += sets_[b].waiting;
     sets_[a].pace = std::max(sets_[a].pace, sets_[b].pace);
     sets_[a].passing += sets_[b].passing;
+    sets_[a].passed += sets_[b].passed, sets_[a].passed_early += sets_[b].passed_early;
     sets_[a].filled = std::max(sets_[a].filled, sets_[b].filled);
     std::swap(sets_[a].next, sets_[b].next); // joins two rings into one
   }
@@ -40,8 +42,12 @@ class LoopSets {
     s.pace = std::max(s.pace, pace);
     return ++s.waiting == s.size;
   }
-  // A message of one iteration took so long to a member.
-  void pass(std::int32_t member, double seconds) { sets_[root(member)].passing += seconds; }
+  // A message of one iteration took so long to a member. `early`: it left when its sender was ready.
+  void pass(std::int32_t member, double seconds, bool early) {
+    Set& s = sets_[root(member)];
+    s.passing += seconds;
+    ++s.passed, s.passed_early += early ? 1 : 0;
+  }
   // A member's step has data in this share of the iterations.
   void fill(std::int32_t member, double share) {
     Set& s = sets_[root(member)];
@@ -49,7 +55,8 @@ class LoopSets {
   }
   double pace(std::int32_t member) {
     const Set& s = sets_[root(member)];
-    return std::min(s.pace, std::max(s.passing / s.size, s.filled * s.pace));
+    const bool early = s.passed >= s.size && s.passed_early == s.passed;
+    return std::min(s.pace, std::max(s.passing / s.size, early ? 0 : s.filled * s.pace));
   }
 
   // fn(frame) for all members that have arrived and were not released.
@@ -80,8 +87,9 @@ class LoopSets {
   struct Set {
     std::int32_t up = 0, next = 0, around = -1;
     std::int32_t size = 1, waiting = 0, frame = -1;
-    double pace = 0, passing = 0; // of the slowest that has arrived; of all messages, added up
-    double filled = 0;            // the largest share of the iterations with data
+    double pace = 0, passing = 0;              // of the slowest that has arrived; of all messages, added up
+    std::int32_t passed = 0, passed_early = 0; // messages
+    double filled = 0;                         // the largest share of the iterations with data
     double rest = 0;
   };
   std::int32_t root(std::int32_t a) {

@@ -274,6 +274,10 @@ void Compiler::add(std::int32_t rank, const Program& program, std::optional<std:
   out_->first_instance.push_back(static_cast<std::uint32_t>(out_->instances.size()));
   out_->phases.add(program);
   out_->offloaded = std::max(out_->offloaded, largest_offload(*out_->schedule, Rank{rank}, program)); // none is least
+  if (network_ && network_->has_many_peers(program)) {
+    out_->many_peers.resize(static_cast<std::size_t>(schedule_.ranks()));
+    out_->many_peers[static_cast<std::size_t>(rank)] = 1;
+  }
   out_->lanes.resize(static_cast<std::size_t>(out_->phases.lanes()));
   for (const Lane& lane : program.lanes) {
     Instance instance;
@@ -322,6 +326,7 @@ Result<Compiled> Compiler::run() {
     return failed("all peers must be ranks and all segments must have the same gaps",
                   fmt::format("{} at rank {}", wrong_, rank_), verify_it);
   out_->phases.find();
+  if (out_->phases.has_concurrent_lanes()) out_->concurrency = Lanes::concurrent;
   for (std::size_t l = 0; l < out_->lanes.size(); ++l) {
     out_->lanes[l].phase = out_->phases.phase(static_cast<std::int32_t>(l));
     out_->lanes[l].group = out_->phases.group(static_cast<std::int32_t>(l));

@@ -108,6 +108,8 @@ struct Compiled {
   std::vector<DynamicStep> dynamic;
   std::vector<FlatAfter> afters;
   Phases phases;
+  Lanes concurrency = Lanes::single;
+  std::vector<char> many_peers;   // by rank, see Network; empty: none has
   double all_steps = 0;           // steps of one segment, in all iterations of all loops
   double iterated_steps = 0;      // those of them in loops whose iterations are walked one by one
   double straight_steps = 0;      // all others, which are walked once

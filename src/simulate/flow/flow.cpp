@@ -20,6 +20,7 @@ struct PhaseTotals {    // of the phases so far
   double in_queues = 0;        // seconds that it may be longer: see Period::longest
   double least = 0, most = 0;  // seconds: if segments overlapped as far as the fullest resource lets them, if none did
   bool some_empty = false;     // see Loads
+  bool some_early = false;     // of several segments
 };
 
 struct Fullest {
@@ -151,7 +152,7 @@ struct Doubt {
 
 // Where no other bound is known: the farthest of 5,000 random cases and some more (tests/simulate/random_case.hpp).
 constexpr double seen_too_short = 0.5, lanes_too_long = 0.3, rounds_too_long = 0.2, streams_too_long = 0.35,
-                 streams_too_short = 0.3, empty_too_long = 0.35, lanes_too_short = 0.75;
+                 streams_too_short = 0.3, empty_too_long = 0.35, lanes_too_short = 0.75, early_too_long = 1.0;
 
 double with_margin(double share) { return std::min(0.9, 1.5 * share + 0.07); }
 
@@ -188,6 +189,16 @@ bool has_many_at_once(const Compiled& compiled) {
                      [&](const FlatNode& node) { return node.loop && compiled.steps_at_once(node) >= many_steps; });
 }
 
+// Whether eager messages of a loop go to other nodes, and others within a node: the former may be on their way before
+// their receives, and the model lets all go on at the pace of the slowest. Up to 2.0 times the exact time in rings of
+// few elements.
+bool starts_early(const Compiled& compiled, const Network& network) {
+  const Machine& machine = network.machine();
+  return (machine.software.receive_cost || machine.software.eager_bytes) &&
+         compiled.schedule->ranks() > machine.topology->nodes() &&
+         std::any_of(compiled.nodes.begin(), compiled.nodes.end(), [](const FlatNode& n) { return n.loop; });
+}
+
 constexpr const char* some_are_empty = "there are fewer elements than messages, so some messages are empty";
 
 // Those that matter, in one sentence with the range that they make together.
@@ -211,6 +222,10 @@ void tell_doubts(const Compiled& compiled, const Network& network, const PhaseTo
     doubts.push_back({"segments may share other links than in the middle of the pipeline",
                       std::min(overlap, streams_too_long), streams_too_short});
   if (course.some_empty && compiled.segments == 1) doubts.push_back({some_are_empty, empty_too_long, seen_too_short});
+  if (starts_early(compiled, network))
+    doubts.push_back({"eager messages of a loop may start before their receives", early_too_long, seen_too_short});
+  else if (course.some_early)
+    doubts.push_back({"segments may leave before their receivers are ready", early_too_long, seen_too_short});
   if (has_many_at_once(compiled))
     doubts.push_back({"messages of one round may end at different times", rounds_too_long, seen_too_short});
   if (!simple && has_lanes_at_once(compiled))
@@ -296,6 +311,7 @@ Result<Prediction> walk(Compiled& compiled, const Network& network, bool small) 
     const auto period = end_phase(compiled, network, sweep, phase);
     course.meeting += sweep.meeting();
     course.some_empty = course.some_empty || sweep.loads().some_empty;
+    course.some_early = course.some_early || (compiled.segments > 1 && sweep.loads().some_early);
     if (!period.empty()) bound_phase(compiled, sweep, phase, period, course);
     p.phases.push_back(describe_phase(compiled, network, sweep, phase, period, course));
   }
@@ -316,6 +332,7 @@ Result<Prediction> walk(Compiled& compiled, const Network& network, bool small) 
     tell_doubts(compiled, network, course, p);
     p.limiting = limiting(schedule, network, p);
     raise_to_fullest(network, sweep.traffic(), p);
+    network.add_setup(compiled.concurrency, p);
     return p;
   }
   const auto exact = predict_exact(schedule, network);

@@ -26,13 +26,21 @@ void Sweep::take_messages() {
     if (send.exact && receive.exact && send.bytes != receive.bytes) check_lengths(*entry);
     if (receive.kind == StepKind::receive_reduce) m.reduced = send.bytes;
     const std::size_t before = flows_.resources.size();
-    m.path = network_.append_path(entry->first.from, entry->first.to, m.moved, m.reduced > 0, flows_.resources);
+    const auto& [lane, from, to] = entry->first;
+    const auto& many = compiled_.many_peers;
+    const bool many_peers = !many.empty() && (many[from] != 0 || many[to] != 0);
+    const bool summed = m.reduced > 0;
+    m.path = network_.append_path({from, to, m.moved, compiled_.concurrency, many_peers, summed}, flows_.resources);
     if (m.moved <= 0) flows_.resources.resize(before); // a signal
     if (compiled_.symmetry) fold_path(m, before);
-    const PathTime& start = later(matching_.since(send), matching_.since(receive));
+    m.early = network_.leaves_early(m.moved);
+    loads_.some_early = loads_.some_early || m.early;
+    const PathTime& start = m.early ? matching_.since(send) : later(matching_.since(send), matching_.since(receive));
     const Occupied& occupied = entry->second.occupied;
     m.behind = std::max(0.0, occupied.until + loops_.rest(occupied.loop) - start.seconds);
     m.start = start.seconds + m.behind, m.start_doubt = start.doubt;
+    if (m.path.eager && m.times == 1)
+      m.flowed = m.path.start_early(m.moved, std::max(0.0, start.seconds - matching_.since(send).seconds));
     add_flow(m);
   }
   matching_.clear_ready();
@@ -96,8 +104,9 @@ void Sweep::account() {
 }
 
 void Sweep::account_sum(const Message& m) {
+  const double slowdown = m.computes ? 1 : network_.slowdown(m.reduced);
   const double bytes = m.reduced * m.times * m.weight;
-  traffic_.reduced[m.channel.to] += bytes * static_cast<double>(compiled_.segments);
+  traffic_.reduced[m.channel.to] += slowdown * bytes * static_cast<double>(compiled_.segments);
   auto& load = loads_.bytes[pipeline_[m.channel.lane]];
   if (load.empty()) return;
   sum_resources_.clear();
@@ -105,7 +114,10 @@ void Sweep::account_sum(const Message& m) {
     sum_resources_.push_back(network_.reducer(m.channel.to));
   else
     network_.append_sum(m.channel.to, sum_resources_);
-  for (const Resource r : sum_resources_) load[r] += bytes;
+  for (const Resource r : sum_resources_) load[r] += r == network_.reducer(m.channel.to) ? slowdown * bytes : bytes;
+  if (m.computes) return;
+  const std::int32_t rank = m.channel.to;
+  load[network_.reducer(rank)] += network_.reduction_cost(rank) * network_.reduction_rate(rank) * m.times * m.weight;
 }
 
 // All messages of a segment count, whichever level they are in. Of fewer elements than segments some have none, and are
@@ -119,6 +131,7 @@ void Sweep::account_queues(const Message& m) {
     served->cost += times * sent * m.path.cost;
     served->transfer += times * (m.moved + m.gap) / m.path.limit;
   }
+  if (m.receiver >= 0) loads_.taken[frames_[m.receiver].instance] += m.times * m.weight * sent * m.path.taking;
 }
 
 void Sweep::count_reductions() {
@@ -187,7 +200,7 @@ void Sweep::find_doubts() {
     const Message& m = messages_[i];
     const double sum = m.reduced > 0 ? sum_seconds(m) : 0;
     double slowed = m.moved * (1 / flows_.rate[i] - 1 / m.path.limit);
-    if (m.reduced > 0) slowed += sum - m.reduced / sum_rate(m, 1, 1);
+    if (m.reduced > 0) slowed += sum - sum_alone(m);
     if (slowed <= 1e-6 * std::max(m.moved, m.reduced) / m.path.limit) continue;
     slowed_.push_back({static_cast<std::uint32_t>(i), slowed * m.times});
     const double start = m.start + m.wait, left = end_of(i);
@@ -224,7 +237,7 @@ bool Sweep::find_overlaps() {
     const Message& m = messages_[i];
     const double start = flowing_from(m);
     first = std::min(first, start);
-    if (m.moved <= 0) {
+    if (m.moved <= m.flowed) {
       uses_.push_back({});
       continue;
     }
@@ -308,18 +321,20 @@ void Sweep::add_uses(const FlowSet& flows, const std::vector<UnderWay>& uses, st
   }
 }
 
-// When its two ends have both started and the queue is free; of a local step, when the step started.
+// When its two ends have both started, of an early one its sender, and the queue is free; of a local step, when the
+// step started.
 PathTime Sweep::start_of(const Message& m) const {
   if (m.entry == nullptr) return frames_[m.sender].now;
   const Posted &send = matching_.head(*m.entry, Matching::sends),
                &receive = matching_.head(*m.entry, Matching::receives);
-  return later(matching_.since(send), matching_.since(receive)).plus_latency(m.behind);
+  const PathTime& start = m.early ? matching_.since(send) : later(matching_.since(send), matching_.since(receive));
+  return start.plus_latency(m.behind);
 }
 
 // When a message has left, with all that it stands for.
 double Sweep::end_of(std::size_t at) const {
   const Message& m = messages_[at];
-  return m.start + m.wait + m.times * (m.path.cost + m.moved / flows_.rate[at]);
+  return m.start + m.wait + m.times * (m.path.cost + (m.moved - m.flowed) / flows_.rate[at]);
 }
 
 void Sweep::connect_loops(std::int32_t a, std::int32_t b) {
@@ -338,18 +353,45 @@ double Sweep::issue(const Message& m) {
   if (m.path.cost <= 0) return 0;
   BusyInterval& busy = issuing_[m.instance];
   const double start = m.start, cost = m.path.cost;
-  if (start + cost <= busy.begin) return 0; // a level is no instant: this one was first
-  if (start >= busy.end) return busy = {start, start + cost}, 0;
-  const double wait = busy.end - start;
-  busy.end += cost;
+  double wait = 0;
+  if (start >= busy.end)
+    busy = {start, start + cost};
+  else if (start + cost > busy.begin) // a level is no instant: this one was not first
+    wait = busy.end - start, busy.end += cost;
+  if (m.path.taking > 0) occupy(taking_[m.instance], start + wait, cost);
   return wait;
+}
+
+// The lane's processor issues messages and takes them, one after another. Returns when that of this one begins.
+double Sweep::occupy(BusyInterval& busy, double start, double seconds) {
+  constexpr double same = 1e-9; // what follows at once is no gap
+  if (start > busy.end * (1 + same)) {
+    busy = {start, start + seconds};
+  } else if (start + seconds > busy.begin) {
+    start = std::max(start, busy.end);
+    busy.end = start + seconds;
+  }
+  return start;
+}
+
+// The time from its arrival until the receiving lane has taken it.
+double Sweep::take(const Message& m, double arrived) {
+  const double begin = m.receiver < 0 ? arrived : occupy(taking_[frames_[m.receiver].instance], arrived, m.path.taking);
+  return begin - arrived + m.path.taking;
 }
 
 void Sweep::deliver_one(std::size_t at) {
   Message& m = messages_[at];
-  PathTime left = start_of(m).plus_latency(m.wait + m.path.cost).plus_transfer(m.moved / flows_.rate[at]);
+  PathTime left = start_of(m).plus_latency(m.wait + m.path.cost).plus_transfer((m.moved - m.flowed) / flows_.rate[at]);
   left.doubt += m.doubt, left.meeting += m.meeting;
   PathTime arrived = left.plus_latency_in_flight(m.path.latency);
+  double kept = 0; // seconds until it is asked for
+  if (m.early && m.entry != nullptr) {
+    const PathTime& asked = matching_.since(matching_.head(*m.entry, Matching::receives));
+    kept = std::max(0.0, asked.seconds - arrived.seconds);
+    arrived = later(arrived, asked);
+  }
+  if (m.path.taking > 0) arrived = arrived.plus_latency(take(m, arrived.seconds));
   if (m.reduced > 0) add_sum(m, arrived);
   if (m.entry == nullptr) return complete(m.sender, arrived, arrived.seconds - m.start);
   if (m.sender >= 0 && m.receiver >= 0) connect_loops(m.sender, m.receiver);
@@ -359,19 +401,25 @@ void Sweep::deliver_one(std::size_t at) {
   matching_.consume(*m.entry, m.times, occupied);
   if (m.sender >= 0) complete(m.sender, left, free - m.start);
   if (m.receiver < 0) return;
-  if (const std::int32_t member = loop_around(m.receiver); member >= 0) loops_.pass(member, arrived.seconds - m.start);
-  complete(m.receiver, arrived, arrived.seconds - m.start);
+  const double passed = arrived.seconds - m.start - kept;
+  if (const std::int32_t member = loop_around(m.receiver); member >= 0) loops_.pass(member, passed, m.early);
+  complete(m.receiver, arrived, passed);
 }
 
 double Sweep::sum_rate(const Message& m, std::int32_t here, std::int32_t on_node) const {
   if (m.computes) return network_.reduction_rate(m.channel.to) / here;
-  return network_.sum_rate(m.channel.to, here, on_node);
+  return network_.sum_rate(m.channel.to, here, on_node, m.reduced);
+}
+
+double Sweep::sum_alone(const Message& m) const {
+  return (m.computes ? 0 : network_.reduction_cost(m.channel.to)) + m.reduced / sum_rate(m, 1, 1);
 }
 
 double Sweep::sum_seconds(const Message& m) {
   const std::int32_t rank = m.channel.to;
-  return m.shared_sum > 0 ? m.reduced / sum_rate(m, 1, 1) * m.shared_sum
-                          : m.reduced / sum_rate(m, reductions_[rank], sums_on(rank));
+  const double own = m.computes ? 0 : network_.reduction_cost(rank);
+  if (m.shared_sum > 0) return sum_alone(m) * m.shared_sum;
+  return own * reductions_[rank] + m.reduced / sum_rate(m, reductions_[rank], sums_on(rank));
 }
 
 // A compute step beside sums may be much longer than they. On a processor that all share alike, each waits for
@@ -382,9 +430,7 @@ void Sweep::share_processors() {
     if (const Message& m = messages_[i]; m.reduced > 0 && reductions_[m.channel.to] > 1)
       sums_by_rank_.push_back({m.channel.to, i});
   std::sort(sums_by_rank_.begin(), sums_by_rank_.end());
-  const auto alone = [&](std::uint32_t i) {
-    return messages_[i].times * messages_[i].reduced / sum_rate(messages_[i], 1, 1);
-  };
+  const auto alone = [&](std::uint32_t i) { return messages_[i].times * sum_alone(messages_[i]); };
   for (std::size_t begin = 0, end = 0; begin < sums_by_rank_.size(); begin = end) {
     bool any_computes = false;
     for (end = begin; end < sums_by_rank_.size() && sums_by_rank_[end].first == sums_by_rank_[begin].first; ++end)

@@ -51,6 +51,12 @@ std::vector<Period> alone(const Compiled& compiled, const Sweep& sweep, std::int
     if (least > (mine.cost + mine.transfer) * (1 + 1e-9))
       result[p].limiting = "message costs of " + lane_of(compiled, compiled.instances[mine.instance]);
   }
+  for (std::size_t i = 0; i < compiled.instances.size(); ++i) {
+    const std::int32_t p = sweep.pipeline(compiled.instances[i].lane);
+    if (loads.taken[i] > result[p].seconds * (1 + 1e-9))
+      result[p] = {loads.taken[i], 0, loads.taken[i], 0,
+                   "receive costs of " + lane_of(compiled, compiled.instances[i])};
+  }
   std::vector<double> queue;
   for (const Period& period : result) queue.push_back(period.seconds);
   for (std::size_t i = 0; i < compiled.instances.size(); ++i) {

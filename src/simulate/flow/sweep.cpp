@@ -17,9 +17,10 @@ constexpr std::int32_t most_pipelines = 16; // beyond, all lanes of a phase keep
 Sweep::Sweep(Compiled& compiled, const Network& network)
     : compiled_(compiled), network_(network), element_(static_cast<double>(compiled.schedule->data->type_bytes)),
       outcomes_(compiled.instances.size()), blocked_(compiled.instances.size()), done_(compiled.instances.size()),
-      issuing_(compiled.instances.size()), offloads_(compiled.lanes.size()), offloads_of_(compiled.instances.size()),
-      lengths_(*compiled.schedule->data, compiled.segments), shares_(network.capacities()),
-      place_of_(network.capacities().size(), -1), reductions_(static_cast<std::size_t>(compiled.schedule->ranks())),
+      issuing_(compiled.instances.size()), taking_(compiled.instances.size()), offloads_(compiled.lanes.size()),
+      offloads_of_(compiled.instances.size()), lengths_(*compiled.schedule->data, compiled.segments),
+      shares_(network.capacities()), place_of_(network.capacities().size(), -1),
+      reductions_(static_cast<std::size_t>(compiled.schedule->ranks())),
       sums_on_node_(static_cast<std::size_t>(network.machine().topology->nodes())) {
   matching_.reserve(std::max(2 * compiled.instances.size(), static_cast<std::size_t>(compiled.steps_at_once())));
   for (const FlatLane& lane : compiled.lanes)
@@ -30,9 +31,11 @@ Sweep::Sweep(Compiled& compiled, const Network& network)
 
 void Sweep::begin_phase(std::int32_t phase) {
   const std::size_t pipelines = compiled_.phases.groups() <= most_pipelines ? compiled_.phases.groups() : 1;
-  loads_.between.clear(), loads_.issued.clear(), loads_.bunched.clear(), loads_.some_empty = false;
+  loads_.between.clear(), loads_.issued.clear(), loads_.taken.clear(), loads_.bunched.clear(),
+      loads_.some_empty = false;
+  loads_.some_early = false;
   if (compiled_.segments > 1) {
-    loads_.issued.resize(compiled_.instances.size());
+    loads_.issued.resize(compiled_.instances.size()), loads_.taken.resize(compiled_.instances.size());
     loads_.between.reserve(compiled_.instances.size());
   }
   loads_.bytes.assign(pipelines, {});

@@ -34,6 +34,8 @@ struct Loads {
   std::vector<std::vector<double>> bytes;                   // [pipeline][resource]
   std::unordered_map<Channel, QueueLoad, NearHash> between; // of a lane between two ranks
   std::vector<QueueLoad> issued;                            // by instance: all that it sends
+  std::vector<double> taken;                                // by instance: seconds that it takes what it receives
+  bool some_early = false;                                  // see Network::leaves_early
   bool some_empty = false; // of fewer elements than messages: some have none, and are not sent
   // Messages above the mean, by instance and part of the vector, in a segment that has an element of the part; of parts
   // that not every segment has an element of.
@@ -78,11 +80,13 @@ class Sweep {
     bool whole_loop = false;               // all that the sender has in a collapsed loop
     double moved = 0, reduced = 0;         // bytes that flow, and those that are summed up then
     double shared_sum = 0;                 // see share_processors(); 0: the sum shares by rate
+    bool early = false;                    // see Network::leaves_early
     bool computes = false;                 // `reduced` is time of the processor alone, and passes no memory
     Path path;
     double start = 0, start_doubt = 0; // of start_of(*this)
     double behind = 0;                 // that one before it keeps its queue occupied after both ends have started
     double wait = 0;                   // until its lane can issue it
+    double flowed = 0;                 // bytes of an eager message, before its receive started
     double doubt = 0;                  // seconds by which sharing lengthens it, but might not
     double meeting = 0;                // seconds by which messages of earlier levels may lengthen it
   };
@@ -111,7 +115,7 @@ class Sweep {
     if (m.reduced <= 0) return;
     const std::int32_t rank = m.channel.to, here = reductions_[rank], on_node = sums_on(rank);
     if (here > 1) fn(presence(network_.reducer(rank)), true);
-    if (network_.sum_rate(rank, here, on_node) < network_.sum_rate(rank, here, 1))
+    if (network_.sum_rate(rank, here, on_node, 0) < network_.sum_rate(rank, here, 1, 0))
       fn(presence(network_.memory(rank)), true);
   }
   ActiveInterval& presence(Resource r) {
@@ -179,6 +183,7 @@ class Sweep {
   void deliver();
   void deliver_one(std::size_t at);
   double sum_rate(const Message& m, std::int32_t here, std::int32_t on_node) const;
+  double sum_alone(const Message& m) const;
   double sum_seconds(const Message& m); // with what shares the processor in this level
   void share_processors();
   void add_sum(const Message& message, PathTime& arrived);
@@ -192,7 +197,12 @@ class Sweep {
   double end_of(std::size_t message) const;
   // When its bytes begin to flow, the first of several messages at its start.
   static double flowing_from(const Message& m) { return m.start + m.wait + (m.times > 1 ? 0 : m.path.cost); }
+  struct BusyInterval { // a time without a break during which a lane issues messages, or takes them
+    double begin = 0, end = 0;
+  };
+  static double occupy(BusyInterval& busy, double start, double seconds);
   double issue(const Message& message);
+  double take(const Message& message, double arrived);
   void connect_loops(std::int32_t a, std::int32_t b);
   Status finished(std::int32_t phase) const;
 
@@ -203,12 +213,9 @@ class Sweep {
   std::vector<Outcome> outcomes_;
   std::vector<std::int32_t> blocked_; // by instance: lanes of this rank that it still waits for
   std::vector<char> done_;
-  std::vector<double> crowd_; // by rank: bytes that it reduces for one segment of the phase
-  double crowding_scale_ = 0; // one over the most of them
-  struct BusyInterval {       // a time without a break during which a lane issues messages
-    double begin = 0, end = 0;
-  };
-  std::vector<BusyInterval> issuing_; // by instance, the latest
+  std::vector<double> crowd_;                  // by rank: bytes that it reduces for one segment of the phase
+  double crowding_scale_ = 0;                  // one over the most of them
+  std::vector<BusyInterval> issuing_, taking_; // by instance, the latest; messages are issued while none is taken
   Loads loads_;
   Traffic traffic_;
 

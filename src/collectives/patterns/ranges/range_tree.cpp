@@ -25,14 +25,13 @@ void write_range_tree(ProgramBuilder& program, LaneBuilder& lane, const Collecti
     return;
   }
   if (!is_root) lane.step(receive(*place.parent, own));
-  std::vector<Step> departures;
+  // One after another, the largest range first: its receiver has most to pass on, and at once they would share links.
   for (auto child = place.children.rbegin(); child != place.children.rend(); ++child)
-    departures.push_back(send(child->rank, whole[range(child->held)]));
+    lane.step(send(child->rank, whole[range(child->held)]));
   if (is_root)
     place_own_block(lane, c, r);
   else if (!leaf)
-    departures.push_back(copy(out[out_block(r)], whole[range({r, 1})]));
-  if (!departures.empty()) lane.round(std::move(departures));
+    lane.step(copy(out[out_block(r)], whole[range({r, 1})]));
 }
 
 Variant range_tree(std::string summary, Cost cost, std::string reference, PlaceOf place) {

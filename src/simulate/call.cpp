@@ -1,0 +1,46 @@
+#include "simulate/call.hpp"
+
+#include "program/binding.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace kumihimo::simulation {
+namespace {
+
+double bytes_of_scratch(const Program& program, const Binding& binding) {
+  std::int64_t elements = 0;
+  for (const Scratch& scratch : program.scratch)
+    elements += binding.scratch_elements(scratch, scratch_window(program, scratch, binding.segments()));
+  return static_cast<double>(elements * binding.data().type_bytes);
+}
+
+double seconds_of_call(const Schedule& schedule, const Network& network, Rank rank) {
+  const auto& [node, software] = std::tie(network.machine().node, network.machine().software);
+  const Binding binding(schedule, rank);
+  double seconds = 0, scratch = 0;
+  if (software.input_copy_rate && schedule.collective().reduces() && !binding.one_memory()) {
+    const double bytes = static_cast<double>(binding.input_elements() * binding.data().type_bytes);
+    seconds += bytes * network.slowdown(bytes) / software.input_copy_rate->value.value;
+    if (binding.output_elements() < binding.input_elements()) scratch = bytes;
+  }
+  if (!node.scratch_kept) return seconds;
+  scratch += bytes_of_scratch(schedule.program(rank), binding);
+  if (scratch > static_cast<double>(node.scratch_kept->value.value))
+    seconds += scratch / node.scratch_rate->value.value;
+  return seconds;
+}
+
+} // namespace
+
+void add_call(const Schedule& schedule, const Network& network, Prediction& p) {
+  const Machine& machine = network.machine();
+  if (!machine.software.input_copy_rate && !machine.node.scratch_kept) return;
+  double longest = 0;
+  for (std::int32_t rank = 0; rank < schedule.ranks(); ++rank)
+    longest = std::max(longest, seconds_of_call(schedule, network, Rank{rank}));
+  if (!p.phases.empty()) p.phases.front().seconds.value += longest;
+  p.seconds.value += longest, p.latency.value += longest;
+}
+
+} // namespace kumihimo::simulation

@@ -1,0 +1,14 @@
+// What a call of a library takes beside its steps: a copy of the input, and scratch.
+#pragma once
+
+#include "schedule/schedule.hpp"
+#include "simulate/network.hpp"
+#include "simulate/prediction.hpp"
+
+namespace kumihimo::simulation {
+
+// Adds the seconds of the rank that takes longest to the prediction, before its first phase. No time on machines
+// without input_copy_rate and scratch_rate. Work: O(ranks) where there is one of them.
+void add_call(const Schedule& schedule, const Network& network, Prediction& prediction);
+
+} // namespace kumihimo::simulation
