@@ -87,8 +87,17 @@ Times packet_times(const Program& program, const Job& job, const std::optional<P
   return unwrap(unlocked([&] { return times_of(program, network, options); }));
 }
 
+Times flow_times(const Program& program, const Job& job, const std::optional<Placement>& placement,
+                 const NetworkFactors& factors, std::int64_t most_intervals, std::int32_t every,
+                 double least_interval) {
+  FluidNetwork network{job, placement};
+  network.job.machine = scaled(std::move(network.job.machine), factors);
+  const TimesOptions options = options_of(most_intervals, every, least_interval);
+  return unwrap(unlocked([&] { return times_of(program, network, options); }));
+}
+
 Times ideal_times(const Program& program) {
-  return unwrap(unlocked([&] { return ideal_packet_times(program); }));
+  return unwrap(unlocked([&] { return ideal_network_times(program); }));
 }
 
 using Row = std::tuple<std::int64_t, double, double, std::int32_t, std::int32_t>;
@@ -157,7 +166,8 @@ void bind_times(nb::module_& m) {
       .def_ro("operations", &Times::operations)
       .def_ro("messages", &Times::messages)
       .def_ro("bytes", &Times::bytes)
-      .def_ro("packets", &Times::packets, "What packets met; None in the model loggp.")
+      .def_ro("packets", &Times::packets, "What packets met; None in other models.")
+      .def_ro("link_classes", &Times::link_classes, "How busy links are in the model flow.")
       .def_prop_ro(
           "sites", [](const Times& t) { return rows_of(t.sites); },
           "By call site: calls, time of all ranks, of the rank with most, this rank, ranks.")
@@ -179,7 +189,8 @@ void bind_times(nb::module_& m) {
 NB_MODULE(_replay, m) {
   using namespace kumihimo::replay;
   m.doc() = "Recorded programs, run again in a model.";
-  for (const char* const module : {"kumihimo._collectives", "kumihimo._goal", "kumihimo._loggp", "kumihimo._packet"})
+  for (const char* const module :
+       {"kumihimo._collectives", "kumihimo._goal", "kumihimo._loggp", "kumihimo._packet", "kumihimo._fluid"})
     nb::module_::import_(module);
   bind_recording(m);
   bind_times(m);
@@ -199,7 +210,9 @@ NB_MODULE(_replay, m) {
            "Where ranks die, at these times in picoseconds.")
       .def("packet_times", &packet_times, "job"_a, "placement"_a.none(), "options"_a, "factors"_a = NetworkFactors{},
            "most_intervals"_a = 0, "every"_a = 1, "least_interval"_a = 0.0, "Of the model packet.")
-      .def("ideal_packet_times", &ideal_times, "Of the model packet on an ideal network.")
+      .def("flow_times", &flow_times, "job"_a, "placement"_a.none(), "factors"_a = NetworkFactors{},
+           "most_intervals"_a = 0, "every"_a = 1, "least_interval"_a = 0.0, "Of the model flow.")
+      .def("ideal_network_times", &ideal_times, "Of the models flow and packet on an ideal network.")
       .def_ro("graphs", &Program::graphs);
   m.def("program_of", &program, "source"_a, "choices"_a, "rates"_a, "speed"_a = 1.0,
         "region_speed"_a = std::vector<double>{}, "balanced"_a = false, "space"_a = nb::none(),

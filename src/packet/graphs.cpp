@@ -23,10 +23,15 @@ struct NoNetwork {
 
 template <class Net>
 Result<GraphOutcome> run_on(Net& network, const goal::Graphs& graphs, std::span<const std::int32_t> nodes,
-                            const Software& software, const LocalCopies& copies, const Options& options,
+                            const hosts::Software& software, const hosts::LocalCopies& copies, const Options& options,
                             Observers observers) {
-  const auto with = [&](auto matching) {
-    return Hosts(graphs, nodes, software, copies, network, std::move(matching), options, observers).run();
+  const auto with = [&](auto matching) -> Result<GraphOutcome> {
+    const hosts::Options of_hosts{options.waits_for_receive, options.deaths};
+    GraphOutcome outcome;
+    static_cast<hosts::Outcome&>(outcome) =
+        TRY(hosts::Hosts(graphs, nodes, software, copies, network, std::move(matching), of_hosts, observers).run());
+    outcome.traffic = network.traffic();
+    return outcome;
   };
   return graphs.has_wildcards() ? with(goal::ListMatching(graphs.ranks())) : with(goal::NearMatching(graphs.ranks()));
 }
@@ -46,23 +51,12 @@ Result<GraphOutcome> run_any(const Machine& machine, const goal::Graphs& graphs,
   if (Status s = check(background, nodes, machine.topology->nodes()); !s) return s.error();
   if (!background.jobs.empty() && !options.deaths.empty())
     return not_applicable("nodes die only on a machine without background jobs", {}, "leave one of them out");
-  const auto picoseconds = [](Seconds s) { return static_cast<Time>(std::llround(s.value * 1e12)); };
-  Software software;
-  software.send = picoseconds(machine.software.message_cost.value);
-  software.receive = picoseconds(machine.software.relay_latency.value);
-  if (machine.software.receive_cost) software.receive += picoseconds(machine.software.receive_cost->value);
-  if (machine.software.eager_bytes)
-    software.eager = static_cast<std::uint64_t>(machine.software.eager_bytes->value.value);
-  if (machine.software.rendezvous_latency)
-    software.rendezvous = picoseconds(machine.software.rendezvous_latency->value);
-  if (!machine.slow_nodes.empty()) software.slowness.assign(static_cast<std::size_t>(machine.topology->nodes()), 1.0);
-  for (const SlowNode& slow : machine.slow_nodes)
-    software.slowness[static_cast<std::size_t>(slow.node.value)] = 1 / slow.factor;
+  hosts::Software software = hosts::software_of(machine);
   const auto fastest = std::min_element(fabric.speeds.begin(), fabric.speeds.end(),
                                         [](const Speed& a, const Speed& b) { return a.femtoseconds < b.femtoseconds; });
   software.packet =
       time_of(static_cast<std::uint64_t>(options.packet_bytes + options.header_bytes), fastest->femtoseconds);
-  const LocalCopies copies(machine);
+  const hosts::LocalCopies copies(machine);
   return with_network(fabric, options, [&](auto& network) -> Result<GraphOutcome> {
     if (!background.jobs.empty())
       return WatchedRun(graphs, nodes, background, fabric, software, copies, network, options).run();

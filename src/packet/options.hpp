@@ -1,7 +1,7 @@
 // What the packet model is asked, and what it tells.
 #pragma once
 
-#include "goal/graph.hpp"
+#include "hosts/outcome.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -15,10 +15,7 @@ using goal::Time;
 
 enum class Routing : std::uint8_t { dimension_order, adaptive };
 
-struct NodeDeath {
-  std::int32_t node = 0;
-  Time time = 0;
-};
+using hosts::NodeDeath;
 
 struct Options {
   Routing routing = Routing::dimension_order;

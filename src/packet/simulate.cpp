@@ -1,6 +1,7 @@
 #include "packet/simulate.hpp"
 
 #include "base/hash.hpp"
+#include "hosts/software.hpp"
 #include "packet/with_network.hpp"
 
 #include <fmt/format.h>
@@ -42,7 +43,7 @@ Result<RawOutcome> run(const Machine& machine, std::span<const Message> messages
   std::iota(order.begin(), order.end(), 0U);
   std::stable_sort(order.begin(), order.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return messages[a].start < messages[b].start; });
-  const LocalCopies copies(machine);
+  const hosts::LocalCopies copies(machine);
   return with_network(fabric, options, [&](auto& network) -> Result<RawOutcome> {
     RawOutcome outcome{std::vector<Time>(messages.size()), {}};
     std::vector<std::uint32_t> index; // of the messages under way

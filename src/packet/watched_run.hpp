@@ -1,7 +1,8 @@
 // The job watched and background jobs on one network (background.hpp).
 #pragma once
 
-#include "packet/hosts.hpp"
+#include "hosts/hosts.hpp"
+#include "packet/graph_outcome.hpp"
 #include "packet/shared_network.hpp"
 
 #include <memory>
@@ -23,13 +24,14 @@ class GraphClient : public Client {
 template <class Port, class Matching>
 class GraphClientWith final : public GraphClient {
  public:
-  GraphClientWith(const goal::Graphs& graphs, std::span<const std::int32_t> nodes, const Software& software,
-                  const LocalCopies& copies, Port port, const Options& options, bool again)
+  GraphClientWith(const goal::Graphs& graphs, std::span<const std::int32_t> nodes, const hosts::Software& software,
+                  const hosts::LocalCopies& copies, Port port, const Options& options, bool again)
       : graphs_(graphs), nodes_(nodes), software_(software), copies_(copies), port_(port), options_(options),
         again_(again) {}
 
   void begin(Time start) override {
-    hosts_.emplace(graphs_, nodes_, software_, copies_, port_, Matching(graphs_.ranks()), options_);
+    hosts_.emplace(graphs_, nodes_, software_, copies_, port_, Matching(graphs_.ranks()),
+                   hosts::Options{options_.waits_for_receive, options_.deaths});
     hosts_->begin(start);
   }
   Time due() const override { return hosts_ ? hosts_->due() : never; }
@@ -39,9 +41,9 @@ class GraphClientWith final : public GraphClient {
   Status ended() override {
     if (!again_ && first_end_) return Nothing{};
     const Time now = hosts_->now();
-    Result<GraphOutcome> found = hosts_->finish();
+    Result<hosts::Outcome> found = hosts_->finish();
     if (!found) return again_ ? located("a recorded background job", found.error()) : found.error();
-    outcome_ = *std::move(found);
+    static_cast<hosts::Outcome&>(outcome_) = *std::move(found);
     const Time end = std::max(now, outcome_.start + outcome_.last);
     if (!first_end_) first_end_ = end;
     if (!again_) return Nothing{};
@@ -54,12 +56,12 @@ class GraphClientWith final : public GraphClient {
  private:
   const goal::Graphs& graphs_;
   std::span<const std::int32_t> nodes_;
-  const Software& software_;
-  const LocalCopies& copies_;
+  const hosts::Software& software_;
+  const hosts::LocalCopies& copies_;
   Port port_;
   const Options& options_;
   bool again_;
-  std::optional<Hosts<Port, Matching>> hosts_;
+  std::optional<hosts::Hosts<Port, Matching>> hosts_;
 };
 
 // A network with the job watched, client 0, and background jobs, clients 1, 2, ...
@@ -67,7 +69,7 @@ template <class Net>
 class WatchedRun {
  public:
   WatchedRun(const goal::Graphs& graphs, std::span<const std::int32_t> nodes, const Background& background,
-             const Fabric& fabric, const Software& software, const LocalCopies& copies, Net& network,
+             const Fabric& fabric, const hosts::Software& software, const hosts::LocalCopies& copies, Net& network,
              const Options& options)
       : background_(background), fabric_(fabric), software_(software), copies_(copies), network_(network),
         shared_(network), watched_(client_of(graphs, nodes, 0, options, false)) {
@@ -140,8 +142,8 @@ class WatchedRun {
   const Options of_recorded_; // whose sends wait for no receives
   const Background& background_;
   const Fabric& fabric_;
-  const Software& software_;
-  const LocalCopies& copies_;
+  const hosts::Software& software_;
+  const hosts::LocalCopies& copies_;
   Net& network_;
   SharedNetwork<Net> shared_;
   std::unique_ptr<GraphClient> watched_;

@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-
 namespace kumihimo::packet {
 
 // fn(network) of the kind that fits. Errors: a vertex with too many links.
@@ -30,21 +28,5 @@ auto with_network(const Fabric& fabric, const Options& options, Fn&& fn)
       fmt::format("the packet model knows at most {} links at a switch", fabric.channels == 1 ? 1000 : 125),
       fabric.most_arriving, "take --model flow");
 }
-
-// Messages between ranks of a node.
-class LocalCopies {
- public:
-  LocalCopies() = default; // which take no time
-  explicit LocalCopies(const Machine& machine)
-      : latency_(static_cast<Time>(std::llround(machine.node.shared_memory_latency.value.value * 1e12))),
-        femtoseconds_(1e15 / machine.node.shared_memory_bandwidth.value.value) {}
-  Time time(std::uint64_t bytes) const {
-    return latency_ + static_cast<Time>(std::llround(static_cast<double>(bytes) * femtoseconds_ / 1000));
-  }
-
- private:
-  Time latency_ = 0;
-  double femtoseconds_ = 0; // a byte
-};
 
 } // namespace kumihimo::packet

@@ -132,7 +132,14 @@ loggp::Parameters ideal_network() {
 
 namespace {
 
-constexpr std::int64_t most_servers = std::int64_t{1} << 22; // of the model packet: some GB
+constexpr std::int64_t most_servers = std::int64_t{1} << 22; // of the models flow and packet: some GB
+
+Status check_servers(const goal::Graphs& graphs) {
+  const std::int64_t servers = std::int64_t{graphs.ranks()} * (graphs.cpus() + graphs.nics());
+  if (servers <= most_servers) return Nothing{};
+  return wrong_value(fmt::format("the ranks must have at most {} processors and interfaces together", most_servers),
+                     servers, "take fewer ranks, or --model loggp");
+}
 
 // run(watch): the outcome of a model, which the watch observes.
 template <class Run>
@@ -145,6 +152,8 @@ Result<Times> observed(const Program& program, const TimesOptions& options, Run&
   watch.finish();
   if constexpr (std::is_same_v<decltype(outcome), packet::GraphOutcome>)
     times.packets = std::move(outcome);
+  else if constexpr (std::is_same_v<decltype(outcome), fluid::Outcome>)
+    times.link_classes = std::move(outcome.classes);
   else
     times.lost_to_noise = outcome.lost_to_noise;
   return times;
@@ -178,17 +187,22 @@ Machine scaled(Machine machine, const NetworkFactors& factors) {
 }
 
 Result<Times> times_of(const Program& program, const PacketNetwork& network, const TimesOptions& options) {
-  const std::int64_t servers = std::int64_t{program.graphs.ranks()} * (program.graphs.cpus() + program.graphs.nics());
-  if (servers > most_servers)
-    return wrong_value(fmt::format("the ranks must have at most {} processors and interfaces together", most_servers),
-                       servers, "take fewer ranks, or --model loggp");
+  if (Status s = check_servers(program.graphs); !s) return s.error();
   return observed(program, options, [&](Watch& watch) {
     const std::array<goal::Observer*, 1> observers{&watch};
     return packet::run(network.job, program.graphs, network.placement, network.options, observers);
   });
 }
 
-Result<Times> ideal_packet_times(const Program& program, const TimesOptions& options) {
+Result<Times> times_of(const Program& program, const FluidNetwork& network, const TimesOptions& options) {
+  if (Status s = check_servers(program.graphs); !s) return s.error();
+  return observed(program, options, [&](Watch& watch) {
+    const std::array<goal::Observer*, 1> observers{&watch};
+    return fluid::run(network.job, program.graphs, network.placement, {}, observers);
+  });
+}
+
+Result<Times> ideal_network_times(const Program& program, const TimesOptions& options) {
   return observed(program, options, [&](Watch& watch) {
     const std::array<goal::Observer*, 1> observers{&watch};
     return packet::run_ideal(program.graphs, observers);

@@ -1,6 +1,7 @@
 // The times of a replayed program: of the calls at each call site, of computing in each region, and of each rank.
 #pragma once
 
+#include "fluid/graphs.hpp"
 #include "loggp/engine.hpp"
 #include "packet/programs.hpp"
 #include "replay/graphs.hpp"
@@ -39,6 +40,7 @@ struct Times {
   std::vector<PlaceTimes> sites, regions;
   std::vector<Interval> intervals;
   std::optional<packet::GraphOutcome> packets; // in the model packet
+  std::vector<fluid::ClassUse> link_classes;   // in the model flow
 };
 
 struct TimesOptions {
@@ -68,7 +70,13 @@ struct PacketNetwork {
   packet::Options options;
 };
 Result<Times> times_of(const Program& program, const PacketNetwork& network, const TimesOptions& options = {});
-// On an ideal network in the model packet: messages and their software take no time, and need no processor.
-Result<Times> ideal_packet_times(const Program& program, const TimesOptions& options = {});
+// With fluids for messages. Errors: those of fluid::run.
+struct FluidNetwork {
+  Job job;
+  std::optional<Placement> placement; // none: block order
+};
+Result<Times> times_of(const Program& program, const FluidNetwork& network, const TimesOptions& options = {});
+// On an ideal network in the models flow and packet: messages and their software take no time, and need no processor.
+Result<Times> ideal_network_times(const Program& program, const TimesOptions& options = {});
 
 } // namespace kumihimo::replay

@@ -69,7 +69,7 @@ TEST(ReplayPackets, AMessageTakesWhatThePacketModelSays) {
 }
 
 TEST(ReplayPackets, AnIdealNetworkLeavesTheWaiting) {
-  const auto times = ideal_packet_times(program_with(one_message));
+  const auto times = ideal_network_times(program_with(one_message));
   ASSERT_TRUE(times);
   EXPECT_EQ(times->total, 1050000u);
   EXPECT_EQ(times->sites[1].time, 800000u); // until rank 0 has computed
@@ -116,7 +116,7 @@ TEST(ReplayPackets, BothModelsHaveTheSameIdealNetwork) {
       message(from, Kind::send, to), message(to, Kind::receive, from);
     }
     const Program program = program_with(events);
-    const auto packets = ideal_packet_times(program), loggops = times_of(program, ideal_network());
+    const auto packets = ideal_network_times(program), loggops = times_of(program, ideal_network());
     ASSERT_TRUE(packets && loggops);
     EXPECT_EQ(packets->end, loggops->end);
     EXPECT_EQ(packets->sites[0].time, loggops->sites[0].time);

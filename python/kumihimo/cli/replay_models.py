@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from kumihimo.placement import Wanted
     from kumihimo.replay.models import Model
 
-MODELS = ("loggp", "packet")
+MODELS = ("loggp", "flow", "packet")
+WITH_NETWORK = ("flow", "packet")
 LOGGP = ("loggops", "noise")
 PACKET = ("packet_bytes", "buffer_packets", "packet_seed")
 OF_MACHINE = ("shape", "box", "dead", "routing", "ranks_per_node", "given", "order", "placement")
@@ -47,31 +48,38 @@ class Asked:
 
     def check(self) -> None:
         if self.model not in MODELS:
-            reason = "flow and exact take programs of rounds, not calls that overlap"
-            raise wrong_value(f"--model of a replay must be {' or '.join(MODELS)}", f"'{self.model}'", reason)
-        options.refuse_beside(f"--model {self.model}", *(LOGGP if self.model == "packet" else PACKET))
-        if self.model == "packet" and self.machine is None:
-            raise missing("the machine", "add --machine, whose network the packets take")
+            reason = "flow solves recorded programs exactly" if self.model == "exact" else ""
+            raise wrong_value("--model of a replay must be loggp, flow or packet", f"'{self.model}'", reason)
+        if self.model != "packet":
+            options.refuse_beside(f"--model {self.model}", *PACKET)
+        if self.model != "loggp":
+            options.refuse_beside(f"--model {self.model}", *LOGGP)
+        if self.model in WITH_NETWORK and self.machine is None:
+            raise missing("the machine", "add --machine, whose network the messages take")
         if self.machine is None:
             options.refuse_beside("the model loggp without --machine", *OF_MACHINE)
         for name, value in (("--order", self.order), ("--placement", self.placement)):
             if value is not None and self.model == "loggp":
                 rule = f"{name} needs a model that knows how far ranks are from each other"
-                raise wrong_value(rule, "--model loggp", "add --model packet")
+                raise wrong_value(rule, "--model loggp", "add --model flow or packet")
 
     def on(self, ranks: int) -> Model:
         """The model, with so many ranks on the machine."""
-        from kumihimo.replay.models import Packets
+        from kumihimo.replay.models import Flow, Packets
 
         if self.model == "loggp":
             return self.loggp(ranks)
         from kumihimo import faults, packet, placement
 
-        of_packets = self.routing if self.routing in packet.ROUTINGS else None
-        asked = packet.options(of_packets, self.packet_bytes, self.buffer_packets, self.packet_seed)
         wanted, hosts = placement.wanted(self.order, self.placement), self.hosts()
+        of_packets = self.routing if self.model == "packet" and self.routing in packet.ROUTINGS else None
         job, name, placed = self.job(ranks, None if of_packets else self.routing, hosts, wanted)
-        return Packets(job, asked, name, placed, hosts is None, dying=faults.dying(self.dies, job, placed))
+        on = (job, name, placed, hosts is None)
+        dying = faults.dying(self.dies, job, placed)
+        if self.model == "flow":
+            return Flow(*on, dying=dying)
+        asked = packet.options(of_packets, self.packet_bytes, self.buffer_packets, self.packet_seed)
+        return Packets(*on, dying=dying, options=asked)
 
     def loggp(self, ranks: int) -> Model:
         from kumihimo import faults, loggp

@@ -99,7 +99,8 @@ def command(
     ) = None,
     dies: option(
         "--dies NODE@TIME",
-        "Node that dies: 5@20us, or 5@50% of the time without faults; repeatable (--model loggp or packet).",
+        "Node that dies: 5@20us, or 5@50% of the time without faults; repeatable (--model loggp or packet, and flow "
+        "for a GOAL file).",
         list[str],
         FAULTS,
     ) = None,
@@ -132,8 +133,9 @@ def command(
         options.refuse_beside(f"--model {model}", *PACKET)
     if model != "loggp":
         options.refuse_beside(f"--model {model}", *LOGGP)
-        if collective.startswith(GOAL) and model != "packet":
-            raise wrong_value("--model of a GOAL file must be loggp or packet", f"'{model}'", "add --model loggp")
+        if collective.startswith(GOAL) and model not in OF_GOAL:
+            reason = "flow solves GOAL files exactly" if model == "exact" else "add --model loggp"
+            raise wrong_value("--model of a GOAL file must be loggp, flow or packet", f"'{model}'", reason)
         if machine is None:
             raise missing("--machine", "see kumihimo simulate --help")
     beside = None
@@ -149,7 +151,7 @@ def command(
             raise wrong_value(rule, f"--model {model}", "leave one of them out")
         output.writable(page)
     for name, given_faults, models in (("--dies", dies, DYING), ("--slow", slow, SLOW)):
-        if given_faults and model not in models:
+        if given_faults and model not in (OF_GOAL if collective.startswith(GOAL) and name == "--dies" else models):
             rule = f"{name} needs --model {', '.join(models[:-1])} or {models[-1]}"
             raise wrong_value(rule, f"--model {model}", "name one of them")
     part = simulation.Part(box, dead or [], routing, slow or [])
@@ -177,7 +179,14 @@ def command(
         placed_by = simulation.placed(job, wanted, hosts, ranks)
         shown = Shown(links, as_json, page)
         dying = faults.dying(dies or [], job, placed_by)
-        on = packet.Setting(job, placed_by and placed_by.placement, packets, links, dying, shown.maps)
+        if model == "flow":
+            from kumihimo import fluid
+
+            if links:
+                raise wrong_value("--links of a GOAL file needs --model packet", "--model flow")
+            on = fluid.Setting(job, placed_by and placed_by.placement, dying)
+        else:
+            on = packet.Setting(job, placed_by and placed_by.placement, packets, links, dying, shown.maps)
         result = progress.run_interruptible(lambda: on.of_goal(collective, simulate_loggp.read_goal(collective, job)))
         print_programs(result, job, model, shown)
         return
@@ -329,6 +338,7 @@ COLUMNS = (
 )
 FOLLOWING_MESSAGES = ("flow", "exact", "packet")  # models that know rounds and links
 BESIDE = ("background", "spread", "repeats", "warm_up")
+OF_GOAL = ("loggp", "flow", "packet")  # models that know graphs
 DYING, SLOW = ("loggp", "packet"), ("flow", "exact", "packet")  # models that know such faults
 PACKET = ("packet_bytes", "buffer_packets", "packet_seed", *BESIDE)
 OF_LENGTHS = ("bytes>", "rate>")  # which a barrier has not

@@ -1,4 +1,4 @@
-"""The models that a program is replayed in: LogGOPS, and packets on a machine's network."""
+"""The models that a program is replayed in: LogGOPS, and fluids or packets on a machine's network."""
 
 from __future__ import annotations
 
@@ -6,7 +6,20 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
-from kumihimo import _goal, _loggp, _machine, _packet, _placement, _replay, faults, loggp, packet, simulation
+from kumihimo import (
+    _fluid,
+    _goal,
+    _loggp,
+    _machine,
+    _packet,
+    _placement,
+    _replay,
+    faults,
+    fluid,
+    loggp,
+    packet,
+    simulation,
+)
 from kumihimo.errors import KumihimoError
 from kumihimo.placement import Placed
 from kumihimo.replay.choices import Ground
@@ -86,16 +99,15 @@ class LogGops:
 
 
 @dataclass
-class Packets:
+class OnNetwork:
+    """What models that know the network and the places of ranks share."""
+
     job: _machine.Job
-    options: _packet.Options
     machine: str
     placed: Placed | None = None
     may_place: bool = True  # in another order than the hosts that a scheduler has given
     factors: _replay.NetworkFactors = field(default_factory=_replay.NetworkFactors)
     dying: faults.Dying | None = None
-    name = "packet"
-    title = "packet"
 
     @property
     def rates(self) -> _goal.WorkRates:
@@ -109,22 +121,17 @@ class Packets:
     def ground(self) -> Ground:
         return Ground(simulation.space_of(self.job, self.placed), self.job.machine.segment_bytes)
 
-    def times(self, program: _replay.Program, *intervals: object) -> _replay.Times:
-        return program.packet_times(self.job, self.placement, self.options, self.factors, *intervals)
-
     def ideal(self, program: _replay.Program) -> _replay.Times:
-        return program.ideal_packet_times()
+        return program.ideal_network_times()
 
     def about(self, times: _replay.Times) -> dict:
-        placement = {"placement": self.placed.name} if self.placed else {}
-        return {**placement, **packet.traffic(times.packets, self.options)}
+        return {"placement": self.placed.name} if self.placed else {}
 
     def faults(self, program: Callable[[], _replay.Program], ranks: int, seconds: float) -> dict | None:
         if self.dying is None:
             return None
         times = self.dying.times(ranks, seconds)
-        ran = _packet.simulate(program().graphs, self.job, self.placement, self.options.with_deaths(times))
-        return faults.about(ran.aftermath, self.dying, times)
+        return faults.about(self.aftermath(program().graphs, times), self.dying, times)
 
     def changes(self) -> Iterator[tuple[str, Model]]:
         factors = _replay.NetworkFactors
@@ -153,3 +160,34 @@ class Packets:
     @staticmethod
     def nodes_of(placement: _placement.Placement) -> list[int]:
         return list(placement.node_of_rank)
+
+
+@dataclass
+class Flow(OnNetwork):
+    name = "flow"
+    title = "flow"
+
+    def times(self, program: _replay.Program, *intervals: object) -> _replay.Times:
+        return program.flow_times(self.job, self.placement, self.factors, *intervals)
+
+    def about(self, times: _replay.Times) -> dict:
+        return {**super().about(times), "link_classes": fluid.use_of(times.link_classes)}
+
+    def aftermath(self, graphs: _goal.Graphs, deaths: list[tuple[int, int]]) -> _goal.Aftermath:
+        return _fluid.simulate(graphs, self.job, self.placement, deaths).aftermath
+
+
+@dataclass
+class Packets(OnNetwork):
+    options: _packet.Options = field(default_factory=_packet.Options)
+    name = "packet"
+    title = "packet"
+
+    def times(self, program: _replay.Program, *intervals: object) -> _replay.Times:
+        return program.packet_times(self.job, self.placement, self.options, self.factors, *intervals)
+
+    def about(self, times: _replay.Times) -> dict:
+        return {**super().about(times), **packet.traffic(times.packets, self.options)}
+
+    def aftermath(self, graphs: _goal.Graphs, deaths: list[tuple[int, int]]) -> _goal.Aftermath:
+        return _packet.simulate(graphs, self.job, self.placement, self.options.with_deaths(deaths)).aftermath

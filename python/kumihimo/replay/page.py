@@ -37,7 +37,9 @@ def render(prediction: Prediction, result: dict) -> str:
 
 
 def links(result: dict) -> list[tuple[str, int, float, float]]:
-    """Of each class: its links, and their busy share of the whole time and of the busiest part."""
+    """Of each class: its links, their busy share of the whole time, and that of the busiest part (packet) or link."""
+    if "link_classes" in result:
+        return [(of["name"], of["links"], of["busy"], of["busiest"]) for of in result["link_classes"]]
     use = result.get("utilisation", {"by_class": {}})
     return [(name, of["links"], *busy_shares(result, of["shares"])) for name, of in use["by_class"].items()]
 

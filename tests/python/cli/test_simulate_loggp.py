@@ -175,7 +175,6 @@ def test_a_timeline(kumihimo, tmp_path):
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        ("simulate goal:x", "--model of a GOAL file must be loggp or packet (got 'flow'); add"),
         ("simulate goal:/none --model loggp --loggops " + USUAL, "the GOAL file must be readable (got /none: No such"),
         ("simulate goal:x --model loggp", "the machine is missing; add --machine, or the parameters: --loggops L=2500"),
         ("simulate goal:x --model loggp --loggops L=1", "without --machine must give L, o, g, G, O and S (got 'L=1')"),

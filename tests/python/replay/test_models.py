@@ -1,4 +1,4 @@
-"""Replays in the model packet, and of GOAL files."""
+"""Replays in the models flow and packet, and of GOAL files."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_a_message_takes_what_the_packet_model_says(traced: Callable, replay: Ca
     assert of["parallel"] == pytest.approx(of["load_balance"] * of["serialisation"] * of["transfer"])
 
 
-@pytest.mark.parametrize("model", ["packet", "loggp"])
+@pytest.mark.parametrize("model", ["packet", "flow", "loggp"])
 def test_a_ring_is_the_same_by_both_routes(
     traced: Callable, replay: Callable, simulate: Callable, packets: tuple, tmp_path: Path, model: str
 ) -> None:
@@ -96,8 +96,31 @@ def test_a_ring_is_the_same_by_both_routes(
     assert recorded["seconds"] == again["seconds"] == simulated["seconds"] > 5 * 1000 * NS
     assert (recorded["messages"], again["messages"]) == (40, 40)
     assert again["efficiencies"]["transfer"] == pytest.approx(recorded["efficiencies"]["transfer"])
-    if model == "packet":
-        assert simulated["utilisation"] == recorded["utilisation"]
+    for of_links in ("utilisation", "link_classes"):
+        assert simulated.get(of_links) == recorded.get(of_links)
+
+
+def test_fluids_share_a_link(traced: Callable, replay: Callable, packets: tuple) -> None:
+    """One megabyte alone takes 1 ms on a link; of two that meet on it both take 2 ms, on links of their own 1 ms."""
+    size, cost, hop, relay = 1_000_000, 2000, 100, 3000
+    both = [Rank().send(2, size), Rank().send(2, size), Rank().receive(0, size).receive(1, size)]
+    flow = (*packets[:3], "flow", "--json")
+    met = replay(traced(both), *flow, "--shape", "3mx1m")
+    assert met["seconds"] == pytest.approx((cost + 2 * size + 2 * hop + relay) * NS)
+    assert met["model"] == "flow" and "packets" not in met
+    busiest = {of["name"]: of["busiest"] for of in met["link_classes"]}
+    assert busiest["x"] == pytest.approx(2 * size * NS / met["seconds"])
+    apart = [Rank().send(1, size), Rank().receive(0, size).receive(2, size), Rank().send(1, size)]
+    alone = replay(traced(apart), *flow, "--shape", "3mx1m")
+    assert alone["seconds"] == pytest.approx((cost + size + hop + relay) * NS)
+    told = replay(traced(both), *flow[:-1], "--shape", "3mx1m", "--what-if")
+    assert "class  links  busy  at most" in told and "twice the bandwidth" in told
+
+
+def test_flow_and_packets_agree_on_a_ring(traced: Callable, replay: Callable, packets: tuple) -> None:
+    trace = traced(ring(8, steps=5))
+    found = [replay(trace, *packets[:3], model, "--shape", "4x2", "--json")["seconds"] for model in ("flow", "packet")]
+    assert found[0] == pytest.approx(found[1], rel=0.02)
 
 
 def test_packets_wait_for_links_that_others_have(traced: Callable, replay: Callable, packets: tuple) -> None:
@@ -125,6 +148,8 @@ def test_the_placement_counts_in_packets(traced: Callable, replay: Callable, pac
     two = replay(trace, *packets, "--shape", "2x1", "--ranks-per-node", "2", "--json", "--what-if")
     assert (near["packets"], two["packets"]) == (4, 2)
     assert "ranks placed by round-robin" in {change["name"] for change in two["changes"]}
+    shared = replay(trace, *packets[:3], "flow", "--shape", "4x1", "--json", "--placement", order)
+    assert shared["placement"] == str(order) and shared["seconds"] > near["seconds"] / 2
     refused = replay(trace, *packets[:2], "--shape", "4x1", "--order", "block")
     assert "--order needs a model that knows how far ranks are from each other (got --model loggp)" in refused
 
@@ -258,7 +283,7 @@ def test_what_a_goal_file_has_not_is_refused(replay: Callable, goal: str, words:
 @pytest.mark.parametrize(
     ("words", "wrong"),
     [
-        (("--model", "flow"), "--model of a replay must be loggp or packet (got 'flow'); flow and exact take programs"),
+        (("--model", "exact"), "--model of a replay must be loggp, flow or packet (got 'exact'); flow solves"),
         (("--model", "packet"), "the machine is missing; add --machine"),
         (("--model", "packet", "--noise", "periodic:1us/1ms"), "--model packet takes no --noise"),
         ((*LETTERS, "--packet-bytes", "9"), "--model loggp takes no --packet-bytes"),

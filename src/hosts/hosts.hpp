@@ -1,40 +1,32 @@
 // The ranks of graphs on a network: their processors and interfaces, the order of their messages, and what waits for
-// what (graphs.hpp).
+// what. A network `Net` has
+//
+//   submit(now, {from, to, bytes, start, gap})  a message that may leave from `now` on; the answer names it
+//   next(), advance()                           when something happens, and that
+//   sent(), delivered()                         of the last advance: messages that have left, and that have arrived
+//   stop(now, node)                             a node that sends nothing from `now` on
+//
+// `from` and `to` are different nodes; or, if Net has between_ranks, ranks, which may be on one node.
 #pragma once
 
 #include "goal/matching.hpp"
 #include "goal/unmatched.hpp"
 #include "goal/waits.hpp"
-#include "packet/graph_outcome.hpp"
-#include "packet/with_network.hpp"
+#include "hosts/outcome.hpp"
+#include "hosts/software.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <deque>
+#include <limits>
 #include <queue>
 #include <unordered_map>
 
-namespace kumihimo::packet {
+namespace kumihimo::hosts {
 
 using goal::Graph;
 using goal::Kind;
 
-// Times that software takes, of the machine.
-struct Software {
-  Time send = 0, receive = 0;
-  std::uint64_t eager = goal::most_message_bytes; // longer ones are there so much later
-  Time rendezvous = 0;
-  Time packet = 0; // of a full one on a link
-
-  std::vector<double> slowness; // by node, 1 / factor; empty: no node is slow
-  // What takes `time` on a usual node.
-  Time on_node(std::int32_t node, Time time) const {
-    if (slowness.empty()) return time;
-    return static_cast<Time>(std::llround(static_cast<double>(time) * slowness[static_cast<std::size_t>(node)]));
-  }
-
-  Time after_arrival(std::uint64_t bytes) const { return receive + (bytes > eager ? rendezvous : 0); }
-};
+inline constexpr Time never = std::numeric_limits<Time>::max();
 
 // A processor or an interface, which takes one operation after the other.
 struct Server {
@@ -47,13 +39,12 @@ class Hosts {
  public:
   Hosts(const goal::Graphs& graphs, std::span<const std::int32_t> nodes, const Software& software,
         const LocalCopies& copies, Net& network, Matching matching, const Options& options, Observers observers = {})
-      : waits_for_receive_(options.waits_for_receive), graphs_(graphs), nodes_(nodes), software_(software),
-        copies_(copies), observers_(observers), network_(network), node_deaths_(options.deaths),
-        matching_(std::move(matching)), waits_(graphs.ranks()),
+      : options_(options), graphs_(graphs), nodes_(nodes), software_(software), copies_(copies), observers_(observers),
+        network_(network), matching_(std::move(matching)), waits_(graphs.ranks()),
         stride_(static_cast<std::size_t>(graphs.cpus() + graphs.nics())),
         servers_(stride_ * static_cast<std::size_t>(graphs.ranks())) {
     outcome_.end.resize(static_cast<std::size_t>(graphs.ranks()));
-    if (!node_deaths_.empty()) plan_deaths();
+    if (!options_.deaths.empty()) plan_deaths();
   }
 
   // All that waits for nothing starts.
@@ -84,10 +75,10 @@ class Hosts {
     const UnderWay message = under_way_[id]; // which a message that is submitted may move
     sent(message);
   }
-  // After the last event, without the traffic.
-  Result<GraphOutcome> finish() {
+  // After the last event.
+  Result<Outcome> finish() {
     const bool mortal = outcome_.ends.has_value();
-    if (mortal) outcome_.aftermath = goal::aftermath_of(graphs_, deaths_, *outcome_.ends, waits_for_receive_);
+    if (mortal) outcome_.aftermath = goal::aftermath_of(graphs_, deaths_, *outcome_.ends, options_.waits_for_receive);
     const goal::Unmatched unmatched(matching_);
     if (!mortal && (outcome_.operations < wanted_ || unmatched.any()))
       return unmatched.error(graphs_, wanted_ - outcome_.operations);
@@ -99,7 +90,7 @@ class Hosts {
   }
 
   // Alone on the network.
-  Result<GraphOutcome> run() {
+  Result<Outcome> run() {
     begin(0);
     while (!events_.empty() || network_.next() != never) {
       if (due() <= network_.next()) {
@@ -111,12 +102,12 @@ class Hosts {
       for (const std::uint32_t id : network_.delivered()) delivered(id, now);
       for (const std::uint32_t id : network_.sent()) sent(id, now);
     }
-    GraphOutcome outcome = TRY(finish());
-    outcome.traffic = network_.traffic();
-    return outcome;
+    return finish();
   }
 
  private:
+  static constexpr bool between_ranks = requires { Net::between_ranks; };
+
   // matched: the receive of a send is posted. next: the server of an operation is free for the next one that waits.
   // die: the rank is a node.
   enum class Step : std::uint8_t { start, matched, next, hand_over, arrive, die };
@@ -164,13 +155,16 @@ class Hosts {
   void plan_deaths() {
     outcome_.ends.emplace(graphs_);
     deaths_.resize(static_cast<std::size_t>(graphs_.ranks()), goal::never);
-    for (const NodeDeath& death : node_deaths_) {
+    for (const NodeDeath& death : options_.deaths) {
       push(death.time, death.node, 0, Step::die);
       for (std::size_t rank = 0; rank < nodes_.size(); ++rank)
         if (nodes_[rank] == death.node) deaths_[rank] = std::min(deaths_[rank], death.time);
     }
   }
   std::int32_t node_of(std::int32_t rank) const { return nodes_[static_cast<std::size_t>(rank)]; }
+  Time cost_of(std::int32_t rank, const goal::Operation& send) const {
+    return node_of(rank) == node_of(graphs_.peer(rank, send.peer)) ? software_.local_send : software_.send;
+  }
   bool is_dead(std::int32_t rank, Time time) const { return goal::is_dead(deaths_, rank, time); }
 
   // A join ends at once.
@@ -213,7 +207,7 @@ class Hosts {
 
   void start(const Event& event, const goal::Operation& of) {
     if (of.kind == Kind::receive) return receive(event, of);
-    if (waits_for_receive_ && of.kind == Kind::send) {
+    if (options_.waits_for_receive && of.kind == Kind::send) {
       const goal::Envelope envelope{graphs_.peer(event.rank, of.peer), event.rank, of.tag};
       const auto found = matching_.match(envelope, event.operation, true);
       if (!found) return;
@@ -236,7 +230,7 @@ class Hosts {
   void serve(std::int32_t rank, std::uint32_t i, Server& by) {
     const goal::Operation& of = operation(rank, i);
     const bool is_calc = of.kind == Kind::calc;
-    by.free = now_ + (is_calc ? software_.on_node(node_of(rank), of.size) : software_.send);
+    by.free = now_ + (is_calc ? software_.on_node(node_of(rank), of.size) : cost_of(rank, of));
     dependents(rank, of.first + of.after_end, of.after_start, now_);
     tell(rank, is_calc ? rank : graphs_.peer(rank, of.peer), i, of.kind, is_calc ? of.cpu : of.nic, by.free);
     if (is_calc) return end(rank, i, by.free);
@@ -248,7 +242,7 @@ class Hosts {
     const std::int32_t sender = graphs_.peer(event.rank, of.peer);
     const auto found = matching_.match({event.rank, sender, of.tag}, event.operation, false);
     if (!found) return;
-    if (!waits_for_receive_) return end(event.rank, event.operation, now_);
+    if (!options_.waits_for_receive) return end(event.rank, event.operation, now_);
     const std::int32_t from = found->envelope.sender;
     receive_of_[key_of(from, found->operation)] = event.operation;
     push(now_, from, found->operation, Step::matched);
@@ -257,7 +251,7 @@ class Hosts {
   void hand_over(const Event& event, const goal::Operation& of) {
     const std::int32_t peer = graphs_.peer(event.rank, of.peer);
     const std::int32_t from = nodes_[static_cast<std::size_t>(event.rank)], to = nodes_[static_cast<std::size_t>(peer)];
-    if (from == to) {
+    if (from == to && !between_ranks) {
       const Time done = now_ + software_.on_node(from, copies_.time(of.size));
       end(event.rank, event.operation, done);
       if (is_dead(event.rank, done)) return;
@@ -271,8 +265,8 @@ class Hosts {
   }
   void submit(std::int32_t rank, std::uint32_t send, Channel& channel) {
     const goal::Operation& of = operation(rank, send);
-    const std::int32_t from = nodes_[static_cast<std::size_t>(rank)],
-                       to = nodes_[static_cast<std::size_t>(graphs_.peer(rank, of.peer))];
+    const std::int32_t peer = graphs_.peer(rank, of.peer);
+    const std::int32_t from = between_ranks ? rank : node_of(rank), to = between_ranks ? peer : node_of(peer);
     channel.busy = true;
     const std::uint32_t id = network_.submit(now_, {from, to, of.size, now_, of.gap * software_.packet / 1000});
     if (under_way_.size() <= id) under_way_.resize(id + 1);
@@ -297,7 +291,7 @@ class Hosts {
     push(time, receiver, message.send, Step::arrive, message.sender);
   }
   void arrive(const Event& event, const goal::Operation& of) {
-    if (waits_for_receive_) {
+    if (options_.waits_for_receive) {
       const auto at = receive_of_.find(key_of(event.sender, event.operation));
       const std::uint32_t receive = at->second;
       receive_of_.erase(at);
@@ -311,14 +305,13 @@ class Hosts {
     return static_cast<std::uint64_t>(static_cast<std::uint32_t>(rank)) << 32 | operation;
   }
 
-  const bool waits_for_receive_;
+  const Options options_; // by value: callers give temporaries
   const goal::Graphs& graphs_;
   std::span<const std::int32_t> nodes_;
   const Software software_;
   const LocalCopies& copies_;
   Observers observers_;
   Net& network_;
-  std::span<const NodeDeath> node_deaths_;
   goal::Deaths deaths_; // by rank; empty: none
   Matching matching_;
   goal::Waits waits_;
@@ -330,7 +323,7 @@ class Hosts {
   std::unordered_map<std::uint64_t, std::uint32_t> receive_of_; // by a send that waited for it, which is under way
   Time now_ = 0;
   std::uint64_t order_ = 0, wanted_ = 0;
-  GraphOutcome outcome_;
+  Outcome outcome_;
 };
 
-} // namespace kumihimo::packet
+} // namespace kumihimo::hosts

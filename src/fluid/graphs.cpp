@@ -1,0 +1,76 @@
+#include "fluid/graphs.hpp"
+
+#include "fluid/network.hpp"
+#include "goal/machine_rates.hpp"
+#include "goal/programs.hpp"
+#include "hosts/hosts.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace kumihimo::fluid {
+namespace {
+
+// The network has all times but that of a send.
+hosts::Software software_of(const Machine& machine) {
+  hosts::Software software = hosts::software_of(machine);
+  software.receive = software.rendezvous = 0;
+  software.packet = 1000; // gaps are in thousandths of the message's time
+  software.local_send = 0;
+  return software;
+}
+
+std::vector<ClassUse> use_of(const simulation::Network& paths, const std::vector<double>& bytes, Time last) {
+  const Topology& topology = *paths.machine().topology;
+  std::vector<ClassUse> classes;
+  for (const std::string& name : topology.link_classes()) classes.push_back({name});
+  if (classes.empty()) classes.push_back({"all"}); // all are alike
+  const double seconds = static_cast<double>(last) * 1e-12;
+  for (std::size_t link = 0; link < bytes.size(); ++link) {
+    const LinkId id{static_cast<std::int64_t>(link)};
+    if (!topology.is_link(id)) continue;
+    ClassUse& of = classes[classes.size() == 1 ? 0 : static_cast<std::size_t>(topology.link_class(id))];
+    const double share = seconds > 0 ? bytes[link] / (paths.capacities()[link] * seconds) : 0;
+    ++of.links, of.mean += share, of.most = std::max(of.most, share);
+  }
+  for (ClassUse& of : classes)
+    if (of.links > 0) of.mean /= static_cast<double>(of.links);
+  return classes;
+}
+
+} // namespace
+
+Result<Outcome> run(const Job& job, const goal::Graphs& graphs, const std::optional<Placement>& placement,
+                    const Options& options, hosts::Observers observers) {
+  const auto paths = TRY(simulation::Network::make(job, graphs.ranks(), placement, false));
+  for (const hosts::NodeDeath& death : options.deaths)
+    if (death.node < 0 || death.node >= job.machine.topology->nodes())
+      return wrong_value(fmt::format("a node that dies must be one of 0 to {}", job.machine.topology->nodes() - 1),
+                         death.node);
+  Network network(paths, options.tolerance);
+  const hosts::LocalCopies none; // the network carries them, too
+  const auto with = [&](auto matching) {
+    return hosts::Hosts(graphs, paths.nodes(), software_of(job.machine), none, network, std::move(matching), options,
+                        observers)
+        .run();
+  };
+  Outcome outcome;
+  static_cast<hosts::Outcome&>(outcome) =
+      TRY(graphs.has_wildcards() ? with(goal::ListMatching(graphs.ranks())) : with(goal::NearMatching(graphs.ranks())));
+  outcome.messages = network.messages();
+  outcome.classes = use_of(paths, network.link_bytes(), outcome.last);
+  return outcome;
+}
+
+Result<Outcome> run(const Job& job, const ProgramSet& programs, const std::optional<Placement>& placement,
+                    bool scalar_reduction) {
+  goal::WorkRates rates = goal::rates_of(job, scalar_reduction);
+  rates.cpus = 1, rates.nics = 256;
+  const auto graphs = TRY(goal::graphs_of(programs, rates));
+  Options options;
+  options.waits_for_receive = true;
+  return run(job, graphs, placement, options);
+}
+
+} // namespace kumihimo::fluid

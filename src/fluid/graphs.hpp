@@ -1,0 +1,50 @@
+// Graphs of operations (goal/graph.hpp) on a machine's network whose messages share links as fluids.
+//
+//   send     occupies its interface for the machine's message_cost; between ranks of a node for no time. Then it flows,
+//            after those before it from the interface to the same rank have left. It ends when its last byte has left.
+//   receive  ends when it has been posted, and the hops of the way, the machine's relay_latency and of a message longer
+//            than eager_bytes its rendezvous_latency after the last byte has left; and receive_cost. All that a rank
+//            receives shares lane_bandwidth. The copies of an eager message count at its receiver; puts are messages.
+//   calc     occupies its processor.
+//
+// Messages are sent whether or not a receive is posted, unless the options say that a send waits for it. A node that
+// dies loses what has not left it whole.
+#pragma once
+
+#include "hosts/outcome.hpp"
+#include "machine/job.hpp"
+#include "program/program_set.hpp"
+
+namespace kumihimo::fluid {
+
+// While more than `above` messages are under way, each may start later and end earlier by a share of its time.
+struct Tolerance {
+  std::int64_t above = 2000;
+  double share = 0.01;
+};
+
+struct Options : hosts::Options {
+  Tolerance tolerance;
+};
+
+struct ClassUse { // of links
+  std::string name;
+  std::int64_t links = 0;
+  double mean = 0, most = 0; // bytes by what the links could have carried until the end: of all, of the busiest one
+};
+
+struct Outcome : hosts::Outcome {
+  std::uint64_t messages = 0;
+  std::vector<ClassUse> classes;
+};
+
+// `placement`: none for block order. Errors: those of simulation::Network::make; a node that dies and does not exist;
+// where none dies, what never matches, with its rank and operation.
+Result<Outcome> run(const Job& job, const goal::Graphs& graphs, const std::optional<Placement>& placement,
+                    const Options& options = {}, hosts::Observers observers = {});
+
+// A program set as in packet::run: each lane has an interface, a rank reduces, copies and computes on one processor.
+Result<Outcome> run(const Job& job, const ProgramSet& programs, const std::optional<Placement>& placement,
+                    bool scalar_reduction = false);
+
+} // namespace kumihimo::fluid

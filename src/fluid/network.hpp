@@ -1,0 +1,97 @@
+// Messages as fluids on a machine's network: those that share a link, an engine or a memory share its rate max-min
+// fairly, as in the models flow and exact (simulate/network.hpp), at any time anew. All that happens at one time is
+// solved together. While many messages are under way, one may start later and end earlier, together with others, by a
+// small share of its time: to solve each change alone would take time by the square of their number.
+#pragma once
+
+#include "fluid/graphs.hpp"
+#include "simulate/exact/fluid.hpp"
+#include "simulate/network.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace kumihimo::fluid {
+
+using goal::Time;
+using simulation::Resource;
+
+struct Message {
+  std::int32_t from = 0, to = 0; // ranks
+  std::uint64_t bytes = 0;
+  Time start = 0;
+  Time gap = 0; // pacing: in thousandths of its time
+};
+
+class Network {
+ public:
+  static constexpr bool between_ranks = true;
+
+  // `paths` must outlive the network.
+  explicit Network(const simulation::Network& paths, const Tolerance& tolerance = {});
+
+  // From `now` on, which is not before the last time; the answer names it until the advance after the one that
+  // delivered it.
+  std::uint32_t submit(Time now, const Message& message);
+  // The node's messages that have not left whole are neither sent nor delivered, and those that are submitted later.
+  void stop(Time now, std::int32_t node);
+
+  Time next() const; // never: nothing will happen
+  void advance();
+
+  // Of the last advance, in the order of their submission.
+  const std::vector<std::uint32_t>& sent() const { return sent_; }
+  const std::vector<std::uint32_t>& delivered() const { return delivered_; }
+
+  const std::vector<double>& link_bytes() const { return link_bytes_; } // by LinkId: of messages that have left
+  std::uint64_t messages() const { return order_; }
+
+ private:
+  struct UnderWay {
+    std::vector<Resource> resources;
+    simulation::Fluid::FlowId flow = -1; // none: it has left, is lost or has no bytes
+    Time start = 0, latency = 0;
+    double bytes = 0;
+    std::uint64_t order = 0;
+    std::int32_t from = 0; // rank
+    bool gone = false;     // it has left, or is lost
+  };
+  struct Event {
+    Time time = 0;
+    std::uint64_t order = 0;   // of equal times the lower one is first
+    std::uint32_t version = 0; // of the flow
+    std::uint32_t message = 0;
+    bool arrives = false; // else it leaves
+    bool operator<(const Event& other) const { return time != other.time ? time > other.time : order > other.order; }
+  };
+  static double seconds(Time time) { return static_cast<double>(time) * 1e-12; }
+  static Time picoseconds(double seconds);
+  std::uint32_t place();
+  void drop_outdated();
+  void push(const Event& event);
+  void pop();
+  bool is_outdated(const Event& event) const;
+  void leave(std::uint32_t id);
+  void end_flow(UnderWay& of);
+  bool leaves_with_others(const Event& event) const;
+  bool is_crowded() const { return flows_ > tolerance_.above; }
+  void solve();
+
+  const simulation::Network& paths_;
+  simulation::Fluid fluid_;
+  std::vector<UnderWay> messages_;
+  std::vector<std::uint32_t> of_flow_; // the message of a flow
+  std::vector<std::uint32_t> unused_;
+  std::vector<char> stopped_; // by node
+  std::vector<Event> events_; // a heap, the earliest first
+  std::vector<std::uint32_t> sent_, delivered_;
+  std::vector<double> link_bytes_;
+  const Tolerance tolerance_;
+  std::int64_t flows_ = 0; // under way
+  double usual_ = 0;       // picoseconds: of messages that have left, the latest counting most
+  Time now_ = 0;
+  Time solve_at_; // since rates have changed; never: they have not
+  std::uint64_t order_ = 0;
+};
+
+} // namespace kumihimo::fluid

@@ -1,0 +1,37 @@
+// What ranks of graphs are asked to do on a network, and when they have done it.
+#pragma once
+
+#include "goal/aftermath.hpp"
+#include "goal/observer.hpp"
+
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace kumihimo::hosts {
+
+using goal::Time;
+
+struct NodeDeath {
+  std::int32_t node = 0;
+  Time time = 0;
+};
+
+struct Options {
+  bool waits_for_receive = false; // a send starts once its receive is posted
+  std::vector<NodeDeath> deaths;  // of a node listed twice the first one
+};
+
+struct Outcome {
+  std::vector<Time> end; // by rank: of its last operation, from the start
+  Time last = 0;
+  std::int32_t last_rank = 0;
+  std::uint64_t operations = 0;             // sends, receives and calcs that were completed
+  Time start = 0;                           // on the clock of the network
+  std::optional<goal::Ends> ends;           // where nodes die: of each operation
+  std::optional<goal::Aftermath> aftermath; // the same
+};
+
+using Observers = std::span<goal::Observer* const>;
+
+} // namespace kumihimo::hosts

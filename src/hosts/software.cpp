@@ -1,0 +1,41 @@
+#include "hosts/software.hpp"
+
+#include <fmt/format.h>
+
+namespace kumihimo::hosts {
+
+Software software_of(const Machine& machine) {
+  const auto picoseconds = [](Seconds s) { return static_cast<Time>(std::llround(s.value * 1e12)); };
+  Software software;
+  software.send = software.local_send = picoseconds(machine.software.message_cost.value);
+  software.receive = picoseconds(machine.software.relay_latency.value);
+  if (machine.software.receive_cost) software.receive += picoseconds(machine.software.receive_cost->value);
+  if (machine.software.eager_bytes)
+    software.eager = static_cast<std::uint64_t>(machine.software.eager_bytes->value.value);
+  if (machine.software.rendezvous_latency)
+    software.rendezvous = picoseconds(machine.software.rendezvous_latency->value);
+  if (!machine.slow_nodes.empty()) software.slowness.assign(static_cast<std::size_t>(machine.topology->nodes()), 1.0);
+  for (const SlowNode& slow : machine.slow_nodes)
+    software.slowness[static_cast<std::size_t>(slow.node.value)] = 1 / slow.factor;
+  return software;
+}
+
+LocalCopies::LocalCopies(const Machine& machine)
+    : latency_(static_cast<Time>(std::llround(machine.node.shared_memory_latency.value.value * 1e12))),
+      femtoseconds_(1e15 / machine.node.shared_memory_bandwidth.value.value) {}
+
+Result<std::vector<std::int32_t>> nodes_of(const Job& job, std::int32_t ranks,
+                                           const std::optional<Placement>& placement) {
+  if (job.machine.whole_machine_error)
+    return wrong_value(job.machine.whole_machine_error->problem, {}, "give a part of the machine by --shape or --box");
+  if (ranks > job.slots.size() || (placement && placement->ranks() != ranks))
+    return wrong_value(fmt::format("the job must have a slot for each of {} ranks", ranks),
+                       placement ? placement->ranks() : job.slots.size(),
+                       "give a larger --shape or more --ranks-per-node");
+  const Placement seats = placement ? *placement : Placement::block(job.slots, ranks);
+  std::vector<std::int32_t> nodes;
+  for (const NodeId node : seats.node_of_rank()) nodes.push_back(node.value);
+  return nodes;
+}
+
+} // namespace kumihimo::hosts
