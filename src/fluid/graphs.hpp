@@ -3,28 +3,19 @@
 //   send     occupies its interface for the machine's message_cost; between ranks of a node for no time. Then it flows,
 //            after those before it from the interface to the same rank have left. It ends when its last byte has left.
 //   receive  ends when it has been posted, and the hops of the way, the machine's relay_latency and of a message longer
-//            than eager_bytes its rendezvous_latency after the last byte has left.
+//            than eager_bytes its rendezvous_latency after the last byte has left; and receive_cost. All that a rank
+//            receives shares lane_bandwidth. The copies of an eager message delay it, but no other; puts are messages.
 //   calc     occupies its processor.
 //
 // Messages are sent whether or not a receive is posted, unless the options say that a send waits for it. A node that
 // dies loses what has not left it whole.
 #pragma once
 
-#include "hosts/outcome.hpp"
+#include "fluid/options.hpp"
 #include "machine/job.hpp"
 #include "program/program_set.hpp"
 
 namespace kumihimo::fluid {
-
-// While more than `above` messages are under way, each may start later and end earlier by a share of its time.
-struct Tolerance {
-  std::int64_t above = 2000;
-  double share = 0.01;
-};
-
-struct Options : hosts::Options {
-  Tolerance tolerance;
-};
 
 struct ClassUse { // of links
   std::string name;

@@ -35,7 +35,11 @@ std::uint32_t Network::submit(Time now, const Message& message) {
   of.start = now;
   of.gone = stopped_[static_cast<std::size_t>(paths_.nodes()[static_cast<std::size_t>(message.from)])] != 0;
   const simulation::Path path = paths_.append_path({message.from, message.to, of.bytes}, of.resources);
-  of.latency = picoseconds(path.latency);
+  // What a copy costs beside message_cost, which the sender's interface has paid, delays the message alone.
+  const bool local =
+      paths_.nodes()[static_cast<std::size_t>(message.from)] == paths_.nodes()[static_cast<std::size_t>(message.to)];
+  const double copies = std::max(0.0, path.cost - (local ? 0 : paths_.message_cost()));
+  of.latency = picoseconds(path.latency + path.taking + copies);
   if (of.gone) return id;
   if (message.bytes == 0) {
     push({now, of.order, 0, id, false});

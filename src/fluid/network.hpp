@@ -4,7 +4,7 @@
 // small share of its time: to solve each change alone would take time by the square of their number.
 #pragma once
 
-#include "fluid/graphs.hpp"
+#include "fluid/options.hpp"
 #include "simulate/exact/fluid.hpp"
 #include "simulate/network.hpp"
 

@@ -175,7 +175,7 @@ def test_wrong_slow_parts_are_one_sentence(kumihimo, words, sentence):
 
 
 def test_a_slow_node_reduces_slowly_in_every_model(kumihimo):
-    words = ("simulate", "reduce", "-a", "linear", "-m", "fugaku", "-s", "2x2x1", "-b", "1MiB", "--slow", "0=0.01")
+    words = ("simulate", "reduce", "-a", "linear", "-m", "k-computer", "-s", "2x2x1", "-b", "1MiB", "--slow", "0=0.01")
     times = [results(kumihimo, *words, "--model", model)[0]["seconds"] for model in ("exact", "packet")]
     assert times[1] == pytest.approx(times[0], rel=0.01)
 

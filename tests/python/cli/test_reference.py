@@ -40,6 +40,7 @@ NEED_A_FILE = {
     "machine import /etc/slurm/topology.conf --like measured.toml -o my-cluster.toml",
     "machine measure --noise --out vm.toml --trace vm.noise",  # tested for itself; it tells how far it is
     "machine calibrate fugaku measured.csv -o my-fugaku.toml",
+    "machine calibrate fugaku bench/accuracy/fugaku.toml -o my-fugaku.toml",
 }
 QUICK = (
     "show",
