@@ -69,7 +69,7 @@ def command(
     noise: option("--noise NOISE", "Noise of the operating system, as `simulate` takes it.", group=OF_LOGGP) = None,
     packet_bytes: option("--packet-bytes N", "Payload of a packet [default: 2048].", int, OF_PACKET) = None,
     buffer_packets: option(
-        "--buffer-packets N", "Packets in the buffer of each virtual channel [default: 4].", int, OF_PACKET
+        "--buffer-packets N", "Packets in the buffer of each virtual channel [default: 4, or more on long links].", int, OF_PACKET
     ) = None,
     packet_seed: option("--packet-seed N", "Seed of the first turns of arbiters.", int, OF_PACKET) = 1,
     as_json: options.Json = False,

@@ -48,7 +48,7 @@ class Asked:
 
     def check(self) -> None:
         if self.model not in MODELS:
-            reason = "flow solves recorded programs exactly" if self.model == "exact" else ""
+            reason = "flow solves recorded programs exactly; add --model flow" if self.model == "exact" else ""
             raise wrong_value("--model of a replay must be loggp, flow or packet", f"'{self.model}'", reason)
         if self.model != "packet":
             options.refuse_beside(f"--model {self.model}", *PACKET)
