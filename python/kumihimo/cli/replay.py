@@ -69,7 +69,10 @@ def command(
     noise: option("--noise NOISE", "Noise of the operating system, as `simulate` takes it.", group=OF_LOGGP) = None,
     packet_bytes: option("--packet-bytes N", "Payload of a packet [default: 2048].", int, OF_PACKET) = None,
     buffer_packets: option(
-        "--buffer-packets N", "Packets in the buffer of each virtual channel [default: 4, or more on long links].", int, OF_PACKET
+        "--buffer-packets N",
+        "Packets in the buffer of each virtual channel [default: 4, or more on long links].",
+        int,
+        OF_PACKET,
     ) = None,
     packet_seed: option("--packet-seed N", "Seed of the first turns of arbiters.", int, OF_PACKET) = 1,
     as_json: options.Json = False,
@@ -134,8 +137,10 @@ def trace_of(name: str) -> Trace:
 
         options.refuse_beside("a GOAL file", *NOT_OF_GOAL)
         return goal_reading.read(name)
-    from kumihimo.replay import otf2_reading
+    from kumihimo.replay import goal_reading, otf2_reading
 
+    if goal_reading.is_goal(Path(name)):
+        raise wrong_value("a GOAL file must be named with goal: before its path", name, f"write goal:{name}")
     return otf2_reading.read(Path(name))
 
 
@@ -333,9 +338,13 @@ def extrapolated(
         return None, {}
     if scaling not in ("weak", "strong"):
         raise wrong_value("--scaling must be weak or strong", f"'{scaling}'")
-    if to_grid is None and ranks in (None, read.recording.ranks):
+    recorded = read.recording.ranks
+    given = lengths(grid, "--grid") if grid else None
+    if given is not None and prod(given) != recorded:
+        raise wrong_value(f"--grid must be of the {recorded} recorded ranks", f"'{grid}'", "leave it out to find one")
+    if to_grid is None and ranks in (None, recorded):
         return read.recording, {}
-    before = lengths(grid, "--grid") if grid else _replay.grid_of(read.recording)
+    before = given or _replay.grid_of(read.recording)
     if to_grid is None and not 1 <= ranks <= MOST_RANKS:
         raise wrong_value(f"--ranks must be from 1 to {MOST_RANKS}", ranks)
     after = lengths(to_grid, "--to-grid") if to_grid else _replay.scaled_grid(before, ranks)

@@ -66,7 +66,9 @@ def tuned(machine: _machine.Machine, curves: list[dict], by_segment: list[dict],
     for length in TUNED_BYTES:
         results += [r for r in curves if r["algorithm"] in names and r["bytes"] == length]
         # A segment as long as the data is the same as one of twice that.
-        others = [s for s in TUNED_SEGMENTS if s != machine.segment_bytes_of(length) and s <= max(length, TUNED_SEGMENTS[0])]
+        others = [
+            s for s in TUNED_SEGMENTS if s != machine.segment_bytes_of(length) and s <= max(length, TUNED_SEGMENTS[0])
+        ]
         results += _predict("tuned segment sizes", machine, names, length, others, progress)
     best: dict[tuple[str, int], dict] = {}
     for result in results:

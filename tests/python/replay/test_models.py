@@ -280,10 +280,18 @@ def test_what_a_goal_file_has_not_is_refused(replay: Callable, goal: str, words:
     assert wrong in told and told.count("\n") == 1, told
 
 
+def test_a_goal_file_without_its_word_is_known(replay: Callable, tmp_path: Path) -> None:
+    file = tmp_path / "ring.goal"
+    file.write_text("// a comment\nnum_ranks 1\nrank 0 {\n}\n", encoding="utf-8")
+    told = replay(file, *LETTERS)
+    assert f"write goal:{file}" in told and told.count("\n") == 1, told
+
+
 @pytest.mark.parametrize(
     ("words", "wrong"),
     [
         (("--model", "exact"), "--model of a replay must be loggp, flow or packet (got 'exact'); flow solves"),
+        ((*LETTERS, "--grid", "2x3"), "--grid must be of the 5 recorded ranks (got '2x3'); leave it out"),
         (("--model", "packet"), "the machine is missing; add --machine"),
         (("--model", "packet", "--noise", "periodic:1us/1ms"), "--model packet takes no --noise"),
         ((*LETTERS, "--packet-bytes", "9"), "--model loggp takes no --packet-bytes"),
