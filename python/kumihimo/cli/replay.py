@@ -59,6 +59,7 @@ def command(
     speed: option("--speed X", "Speed of the processors: 2, or of a region: solve=2; repeatable.", list[str]) = None,
     what_if: option("--what-if", "Also predict the time with one thing changed.") = False,
     dies: option("--dies NODE@TIME", "Node that dies, as `simulate` takes it; repeatable.", list[str]) = None,
+    slow: option("--slow PART=X", "Slow node or link, as `simulate` takes it; repeatable.", list[str]) = None,
     by_rank: option("--by-rank", "Show the ranks that end last; with --json all ranks.") = False,
     page: option("--page FILE", "Write a page with the timeline (HTML).", Path) = None,
     timeline: option("--timeline FILE", "Write a timeline, which ui.perfetto.dev opens.", Path) = None,
@@ -91,7 +92,7 @@ def command(
         output.writable(path)
     asked = Asked(
         model, machine, shape, box, dead or [], routing, ranks_per_node, given, order, placement, loggops, noise,
-        packet_bytes, buffer_packets, packet_seed, dies or [],
+        packet_bytes, buffer_packets, packet_seed, dies or [], slow or [],
     )  # fmt: skip
     asked.check()
     read = trace_of(trace)
