@@ -96,8 +96,9 @@ Times flow_times(const Program& program, const Job& job, const std::optional<Pla
   return unwrap(unlocked([&] { return times_of(program, network, options); }));
 }
 
-Times ideal_times(const Program& program) {
-  return unwrap(unlocked([&] { return ideal_network_times(program); }));
+Times ideal_times(const Program& program, const Job& job, const std::optional<Placement>& placement) {
+  const FluidNetwork on{job, placement};
+  return unwrap(unlocked([&] { return ideal_network_times(program, on); }));
 }
 
 using Row = std::tuple<std::int64_t, double, double, std::int32_t, std::int32_t>;
@@ -212,7 +213,8 @@ NB_MODULE(_replay, m) {
            "most_intervals"_a = 0, "every"_a = 1, "least_interval"_a = 0.0, "Of the model packet.")
       .def("flow_times", &flow_times, "job"_a, "placement"_a.none(), "factors"_a = NetworkFactors{},
            "most_intervals"_a = 0, "every"_a = 1, "least_interval"_a = 0.0, "Of the model flow.")
-      .def("ideal_network_times", &ideal_times, "Of the models flow and packet on an ideal network.")
+      .def("ideal_network_times", &ideal_times, "job"_a, "placement"_a.none(),
+           "Of the models flow and packet on an ideal network.")
       .def_ro("graphs", &Program::graphs);
   m.def("program_of", &program, "source"_a, "choices"_a, "rates"_a, "speed"_a = 1.0,
         "region_speed"_a = std::vector<double>{}, "balanced"_a = false, "space"_a = nb::none(),

@@ -7,7 +7,8 @@
 //   sent(), delivered()                         of the last advance: messages that have left, and that have arrived
 //   stop(now, node)                             a node that sends nothing from `now` on
 //
-// `from` and `to` are different nodes; or, if Net has between_ranks, ranks, which may be on one node.
+// `from` and `to` are different nodes; or, if Net has between_ranks, ranks, which may be on one node. If Net has
+// only_copies, all messages are copies, as within a node.
 #pragma once
 
 #include "goal/matching.hpp"
@@ -108,6 +109,7 @@ class Hosts {
 
  private:
   static constexpr bool between_ranks = requires { Net::between_ranks; };
+  static constexpr bool only_copies = requires { Net::only_copies; };
 
   // matched: the receive of a send is posted. next: the server of an operation is free for the next one that waits.
   // die: the rank is a node.
@@ -252,7 +254,7 @@ class Hosts {
   void hand_over(const Event& event, const goal::Operation& of) {
     const std::int32_t peer = graphs_.peer(event.rank, of.peer);
     const std::int32_t from = nodes_[static_cast<std::size_t>(event.rank)], to = nodes_[static_cast<std::size_t>(peer)];
-    if (from == to && !between_ranks) {
+    if ((from == to && !between_ranks) || only_copies) {
       const Time done = now_ + software_.on_node(from, copies_.time(of.size));
       end(event.rank, event.operation, done);
       if (is_dead(event.rank, done)) return;

@@ -10,8 +10,8 @@
 namespace kumihimo::packet {
 namespace {
 
-// For ranks that are all on one node.
 struct NoNetwork {
+  static constexpr bool only_copies = true;
   Time next() const { return never; }
   void advance() {}
   std::uint32_t submit(Time, const Message&) { return 0; }
@@ -77,6 +77,15 @@ Result<GraphOutcome> run_ideal(const goal::Graphs& graphs, Observers observers) 
   NoNetwork network;
   const std::vector<std::int32_t> nodes(static_cast<std::size_t>(graphs.ranks()), 0);
   return run_on(network, graphs, nodes, {}, {}, {}, observers);
+}
+
+Result<GraphOutcome> run_ideal(const Job& job, const goal::Graphs& graphs, const std::optional<Placement>& placement,
+                               Observers observers) {
+  NoNetwork network;
+  const auto nodes = TRY(hosts::nodes_of(job, graphs.ranks(), placement));
+  hosts::Software software;
+  software.slowness = hosts::software_of(job.machine).slowness;
+  return run_on(network, graphs, nodes, software, {}, {}, observers);
 }
 
 } // namespace kumihimo::packet

@@ -19,6 +19,7 @@
 #pragma once
 
 #include "goal/graph.hpp"
+#include "machine/job.hpp"
 #include "packet/graph_outcome.hpp"
 #include "packet/simulate.hpp"
 
@@ -30,6 +31,9 @@ Result<GraphOutcome> run(const Machine& machine, const goal::Graphs& graphs, std
                          const Options& options = {}, Observers observers = {});
 // Where messages and software take no time: what is left is that ranks compute and wait for each other.
 Result<GraphOutcome> run_ideal(const goal::Graphs& graphs, Observers observers = {});
+// The same on nodes of which some may be slow. Errors: those of hosts::nodes_of.
+Result<GraphOutcome> run_ideal(const Job& job, const goal::Graphs& graphs, const std::optional<Placement>& placement,
+                               Observers observers = {});
 
 // Beside other jobs, which run before it starts, too, and until it has ended; without any as above. Times are from its
 // start. `traffic` is of all jobs and from the beginning. Errors: as above; those of check(background); recorded graphs

@@ -211,6 +211,13 @@ Result<Times> times_of(const Program& program, const FluidNetwork& network, cons
   });
 }
 
+Result<Times> ideal_network_times(const Program& program, const FluidNetwork& network, const TimesOptions& options) {
+  return observed(program, options, [&](Watch& watch) {
+    const std::array<goal::Observer*, 1> observers{&watch};
+    return packet::run_ideal(network.job, program.graphs, network.placement, observers);
+  });
+}
+
 Result<Times> ideal_network_times(const Program& program, const TimesOptions& options) {
   return observed(program, options, [&](Watch& watch) {
     const std::array<goal::Observer*, 1> observers{&watch};

@@ -126,7 +126,7 @@ class OnNetwork:
         return Ground(simulation.space_of(self.job, self.placed), self.job.machine)
 
     def ideal(self, program: _replay.Program) -> _replay.Times:
-        return program.ideal_network_times()
+        return program.ideal_network_times(self.job, self.placement)
 
     def about(self, times: _replay.Times) -> dict:
         return {"placement": self.placed.name} if self.placed else {}

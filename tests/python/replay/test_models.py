@@ -125,6 +125,13 @@ def test_a_slow_link_is_seen(traced: Callable, replay: Callable, packets: tuple,
     assert slow["seconds"] - usual["seconds"] == pytest.approx(1e-3, rel=0.02)
 
 
+def test_an_ideal_network_has_the_slow_nodes(traced: Callable, replay: Callable, packets: tuple) -> None:
+    trace = traced([Rank().compute(1000).send(1, 8), Rank().compute(500).receive(0, 8)])
+    words = (*packets[:3], "flow", "--shape", "2mx1", "--json")
+    ideal = [replay(trace, *words, *slow)["ideal_network_seconds"] for slow in ((), ("--slow", "0=0.5"))]
+    assert ideal == pytest.approx([1000 * NS, 2000 * NS])
+
+
 def test_flow_and_packets_agree_on_a_ring(traced: Callable, replay: Callable, packets: tuple) -> None:
     trace = traced(ring(8, steps=5))
     found = [replay(trace, *packets[:3], model, "--shape", "4x2", "--json")["seconds"] for model in ("flow", "packet")]
