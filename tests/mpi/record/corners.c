@@ -187,8 +187,7 @@ static void spawned(char* program) {
 int main(int argc, char** argv) {
   const char* const what = argc > 1 ? argv[1] : "";
   int provided;
-  const int threads = strcmp(what, "one_by_one") == 0 || strcmp(what, "at_once") == 0 ||
-                      strcmp(what, "polled") == 0;
+  const int threads = strcmp(what, "one_by_one") == 0 || strcmp(what, "at_once") == 0 || strcmp(what, "polled") == 0;
   MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
