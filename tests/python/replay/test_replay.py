@@ -341,9 +341,9 @@ def test_the_recorder_does_not_count_as_computing(traced: Callable, replay: Call
 
 
 def test_processor_time_has_no_part_of_the_recorder(traced: Callable, replay: Callable) -> None:
-    """The recorder reads it as it leaves a call, and as the next one enters it. Of 1000 ns between two calls the recorder
-    took 150 and other ranks 450, so the program had 1000 - 150 - 450 = 400. The recorder's own time is one of the clock:
-    the 4000 ns hold a time slice of another rank, and taken off the 600 they would leave nothing."""
+    """The recorder reads it as it leaves a call, and as the next one enters it. Of 1000 ns between two calls the
+    recorder took 150 and other ranks 450, so the program had 1000 - 150 - 450 = 400. The recorder's own time is one
+    of the clock: the 4000 ns hold a time slice of another rank, and taken off the 600 they would leave nothing."""
     shared = Rank().compute(1000).had_processor(400).recorded(150).send(1)
     preempted = Rank().compute(5000).had_processor(600).recorded(4000).receive(0)
     result = replay(traced([shared, preempted]), *LETTERS, "--json")
