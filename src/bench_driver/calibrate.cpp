@@ -186,7 +186,6 @@ Result<MessageCosts> message_costs(Calibration& calibration, std::int32_t ranks,
 struct ByteCosts {
   double exchanged = 0; // both ranks copy one message in and one out
   double summed = 0;    // they copy one in and sum up one
-  double streamed = 0;  // one rank copies in while the other one copies out
 };
 
 constexpr std::int64_t KiB = 1 << 10, MiB = 1 << 20;
@@ -196,9 +195,10 @@ class PairCosts {
   PairCosts(Calibration& calibration, std::int32_t ranks, RankPair pair)
       : calibration_(calibration), ranks_(ranks), pair_(pair) {}
 
-  // Of a round.
+  static constexpr std::int64_t most_of_rounds = 4 * KiB; // of which a call has several rounds
+  // Of a round. Of a longer message it holds the start and the end of a call, which slopes are without.
   Result<double> exchange_seconds(std::int64_t bytes, bool summed = false) {
-    const std::int64_t times = bytes > KiB ? 1 : legs;
+    const std::int64_t times = bytes > most_of_rounds ? 1 : legs;
     const double all =
         TRY(calibration_.seconds_in_use(programs_of(ranks_, bytes / 8, [=, this](LaneBuilder& lane, Rank rank) {
           exchange(lane, rank.value, pair_, times, summed);
@@ -263,7 +263,7 @@ Status measure_copies(Job& job, const Task& task) {
     found[fmt::format("stream_{}", cache.name)] = 1 / stream;
     if (in_core == 0) in_core = bytes.exchanged;
   }
-  constexpr std::int64_t some = 4 * KiB;
+  constexpr std::int64_t some = PairCosts::most_of_rounds; // of as many rounds a call as `shortest`
   const double late = TRY(costs.exchange_seconds(some)) - shortest - in_core * static_cast<double>(some);
   found["streamed_latency"] = std::max(least, late);
   job.print(nlohmann::json{{"copies", found}});

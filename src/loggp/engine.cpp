@@ -262,8 +262,9 @@ class Engine {
 
   void calc(const Event& event, const Operation& of) {
     if (const Time free = processor_free(event.rank, of.cpu); free > event.time) return later(event, free);
-    const Time noise = lost(event.rank, event.time, of.size);
-    const Time free = event.time + turn(event.rank) + of.size + noise;
+    const Time begin = event.time + turn(event.rank);
+    const Time noise = lost(event.rank, begin, of.size);
+    const Time free = begin + of.size + noise;
     occupy(event.rank, of.cpu, free);
     tell({event.rank, event.rank, event.operation, Kind::calc, of.cpu, event.time, free, noise});
     started(event.rank, event.operation, event.time);
@@ -275,17 +276,18 @@ class Engine {
     if (const Time at = std::max(processor_free(event.rank, of.cpu), interface); at > event.time)
       return later(event, at);
     started(event.rank, event.operation, event.time);
-    const Time noise = lost(event.rank, event.time, p_.o);
-    const Time free = event.time + turn(event.rank) + occupied(p_.o, bytes_time(of.size, p_.O)) + noise;
+    const Time begin = event.time + turn(event.rank);
+    const Time noise = lost(event.rank, begin, p_.o);
+    const Time free = begin + occupied(p_.o, bytes_time(of.size, p_.O)) + noise;
     occupy(event.rank, of.cpu, free);
-    interface = event.time + occupied(p_.g, bytes_time(of.size, p_.G));
+    interface = begin + occupied(p_.g, bytes_time(of.size, p_.G));
     const std::int32_t receiver = graphs_.peer(event.rank, of.peer);
     tell({event.rank, receiver, event.operation, Kind::send, of.cpu, event.time, free, noise});
     ++outcome_.messages, outcome_.bytes += of.size;
-    if (is_dead(event.rank, has_left(event.time, of.size))) cut_.emplace(event.rank, event.operation);
-    if (!is_dead(event.rank, event.time + p_.o))
-      queue_.push({event.time + p_.o + p_.L + (of.size > p_.S ? p_.R : 0), order_++, receiver, event.rank,
-                   event.operation, EventKind::arrival});
+    if (is_dead(event.rank, has_left(begin, of.size))) cut_.emplace(event.rank, event.operation);
+    if (!is_dead(event.rank, begin + p_.o))
+      queue_.push({begin + p_.o + p_.L + (of.size > p_.S ? p_.R : 0), order_++, receiver, event.rank, event.operation,
+                   EventKind::arrival});
     if (of.size <= p_.S) end(event.rank, event.operation, free);
   }
 
@@ -316,25 +318,26 @@ class Engine {
     Time& interface = receiving(event.rank, of.nic);
     if (const Time at = std::max(processor_free(event.rank, of.cpu), interface); at > event.time)
       return later(event, at);
-    if (is_lost(event.sender, event.operation, event.time)) {
+    const Time begin = event.time + turn(event.rank);
+    if (is_dead(event.rank, begin)) return;
+    if (is_lost(event.sender, event.operation, begin)) {
       matching_.match({event.rank, event.sender, of.tag}, event.operation, true);
       return;
     }
-    const Time noise = lost(event.rank, event.time, p_.o);
-    Time free = event.time + turn(event.rank) +
-                occupied(p_.o, std::max(bytes_time(of.size, p_.O), bytes_time(of.size, p_.G))) + noise;
-    interface = event.time + occupied(p_.g, bytes_time(of.size, p_.G));
+    const Time noise = lost(event.rank, begin, p_.o);
+    Time free = begin + occupied(p_.o, std::max(bytes_time(of.size, p_.O), bytes_time(of.size, p_.G))) + noise;
+    interface = begin + occupied(p_.g, bytes_time(of.size, p_.G));
     const bool cut = is_cut(event.sender, event.operation);
     if (cut) { // nothing comes from L after the death on
       const Time last = options_.deaths[static_cast<std::size_t>(event.sender)] + p_.L;
-      free = std::min(free, std::max(event.time + p_.o + noise, last));
-      interface = std::min(interface, std::max(event.time + p_.g, last));
+      free = std::min(free, std::max(begin + p_.o + noise, last));
+      interface = std::min(interface, std::max(begin + p_.g, last));
     }
     occupy(event.rank, of.cpu, free);
     const auto found = matching_.match({event.rank, event.sender, of.tag}, event.operation, true);
     tell({event.rank, event.sender, event.operation, Kind::receive, of.cpu, event.time, free, noise});
     if (!found) return;
-    end_rendezvous(event.sender, event.operation, event.time);
+    end_rendezvous(event.sender, event.operation, begin);
     if (!cut) end(event.rank, found->operation, free);
   }
 
@@ -445,7 +448,7 @@ class Engine {
 
 Result<Outcome> run(const goal::Graphs& graphs, const Parameters& parameters, const EngineOptions& options) {
   if (options.noise)
-    if (Status s = check(*options.noise); !s) return s.error();
+    if (Status s = check(*options.noise, graphs.ranks()); !s) return s.error();
   if (!options.deaths.empty() && options.deaths.size() != static_cast<std::size_t>(graphs.ranks()))
     return wrong_value(fmt::format("the times of death must be those of {} ranks", graphs.ranks()),
                        options.deaths.size());

@@ -8,7 +8,8 @@
 //            the message is there already.
 //   calc     occupies its processor.
 //
-// With Parameters::processors, ranks share them: what occupies a processor of a rank occupies the shared one.
+// With Parameters::processors, ranks share them: what occupies a processor of a rank occupies the shared one. Where it
+// turns to another rank, all of the above begins after the switch: also what the interface does, and the message.
 //
 // s - 1 of a message without bytes is -1, as in LogGOPSim, whose times these are to the picosecond where a rank has one
 // processor, and no receive could take the message of another (T. Hoefler, T. Schneider, A. Lumsdaine, HPDC 2010).
@@ -59,7 +60,8 @@ struct EngineOptions {
 };
 
 // Errors, which name the rank and the operation: a send that nothing receives, a receive to which nothing is sent, and
-// what waits for it. Where ranks die, this is no error; goal/aftermath.hpp says what came of it.
+// what waits for it. Where ranks die, this is no error; goal/aftermath.hpp says what came of it. Noise on ranks that
+// there are not.
 Result<Outcome> run(const goal::Graphs& graphs, const Parameters& parameters, const EngineOptions& options = {});
 
 } // namespace kumihimo::loggp

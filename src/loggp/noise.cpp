@@ -42,6 +42,14 @@ Status check(const NoiseModel& model) {
   return Nothing{};
 }
 
+Status check(const NoiseModel& model, std::int32_t ranks) {
+  for (const NoiseModel::Ranks& of : model.ranks)
+    if (of.last >= ranks)
+      return wrong_value(fmt::format("ranks with noise must be from 0 to {}, the last one of the job", ranks - 1),
+                         of.first == of.last ? fmt::format("{}", of.last) : fmt::format("{}-{}", of.first, of.last));
+  return check(model);
+}
+
 Result<NoiseModel> parse_noise_trace(std::string_view text, std::string_view file) {
   NoiseModel model;
   model.kind = NoiseModel::Kind::trace;

@@ -35,6 +35,8 @@ struct NoiseModel {
 
 // Errors: an interval of 0; detours longer than nine tenths of the time; a trace out of order.
 Status check(const NoiseModel& model);
+// Of a job of so many ranks: noise on ranks beyond them is an error, too.
+Status check(const NoiseModel& model, std::int32_t ranks);
 
 // A trace as LogGOPSim reads it: lines of start and length in nanoseconds, '#' begins a comment. The interval ends with
 // the last detour. Errors name the line.

@@ -61,6 +61,7 @@ MachineParameters parameters_of(const Job& job, bool scalar_reduction) {
     p.g = picoseconds(cost);
     p.G = femtoseconds_a_byte(std::min({net.link_bandwidth.value.value, net.engine_bandwidth.value.value,
                                         net.injection_bandwidth.value.value / ranks}));
+    if (const auto& rendezvous = machine.software.rendezvous_latency) p.R = picoseconds(rendezvous->value.value);
     made.rates.nics = static_cast<std::int32_t>(std::clamp(static_cast<double>(net.engines.value) / ranks, 1.0, 255.0));
   }
   if (machine.loggops) replace_by_measured(p, *machine.loggops);

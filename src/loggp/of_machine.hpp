@@ -19,7 +19,8 @@ struct MachineParameters {
 //   g   message_cost
 //   G   a byte on the slowest of: a link, an engine, the rank's share of the node's injection
 //   O   0: engines move the bytes; copies of eager messages are left out, and what puts and one-engine lanes change
-//   S   eager_bytes; none: no limit. rendezvous_latency is left out: in LogGOPS the acknowledgement takes no time
+//   S   eager_bytes; none: no limit
+//   R   rendezvous_latency; none: 0
 // so that a message of a byte takes as long as in the models flow and exact at that distance. A rank has as many
 // interfaces as its share of the node's engines, at least one, and a processor for each of them beside the one that
 // reduces: a message holds up its lane, not the reductions of others. On a single node a message is a copy of the

@@ -181,7 +181,7 @@ struct ThreadRecord {
   std::int64_t last_exit_ns = 0; // of the last timed MPI call; 0: none
   bool last_was_timed = true;    // the call before this one
   std::int64_t sync_ns = 0;
-  // Its processor time at the last entry and exit, in traces of processes that share processors.
+  // Its processor time as the recorder was last entered and left, in traces of processes that share processors.
   std::int64_t entry_processor_ns = 0, exit_processor_ns = 0;
   // In traces: of the recorder itself since the last exit; and when it was entered.
   std::int64_t recorder_ns = 0, hooked_ns = 0;

@@ -172,6 +172,22 @@ json trace_of(const Trace& trace, Sites& sites) {
   return {{"events", events}, {"left_out", left_out}, {"sites", numbers}, {"regions", trace.regions()}};
 }
 
+// Calls f with the record of each thread that changes nothing in it now, and waits for that some time. Returns the
+// number of the others.
+template <class F>
+int each_at_rest(F f) {
+  int others = 0;
+  CountingFlag::fence_all_threads();
+  const auto patience = std::chrono::steady_clock::now() + std::chrono::milliseconds(10);
+  PerThread<ThreadRecord>::each([&](ThreadRecord& thread) {
+    if (thread.counting.is_clear_by(patience))
+      f(thread);
+    else
+      ++others;
+  });
+  return others;
+}
+
 } // namespace
 
 std::string Recorder::header() const {
@@ -195,14 +211,7 @@ std::string Recorder::part(bool whole) {
   std::map<int, Traffic> traffic;
   std::map<std::string, Histogram> histograms;
   std::int64_t mpi_ns = 0;
-  int left_out = 0; // threads whose CountingFlag stays set
-  CountingFlag::fence_all_threads();
-  const auto patience = std::chrono::steady_clock::now() + std::chrono::milliseconds(10);
-  PerThread<ThreadRecord>::each([&](const ThreadRecord& thread) {
-    if (!thread.counting.is_clear_by(patience)) {
-      ++left_out;
-      return;
-    }
+  const int left_out = each_at_rest([&](const ThreadRecord& thread) {
     mpi_ns += thread.mpi_ns;
     for (const Row& row : thread.rows.all()) calls.push_back(row_of(row, sites));
     for (const auto& [partner, t] : thread.partners) {
@@ -248,22 +257,26 @@ std::string Recorder::part(bool whole) {
 }
 
 void Recorder::ends() {
+  const ThreadRecord& mine = thread();
   const std::int64_t ended_ns = Clock::now_ns();
+  const Event end{ended_ns, recorder_time(mine, ended_ns), Event::Kind::end_program, 0, 0, -1, 0,
+                  -1,       processor_time(mine)};
   wait_time_.split(communicators_.sampled());
   wait_time_.split_rest();
   // A private communicator, so that no receive of the program matches; MPI_Comm_dup would call its attribute functions.
   mpi::Handle world = 0;
   if (library_.call.Comm_split(library_.constants.comm_world, 0, rank(), &world) != 0) return;
   clock_.end(world);
-  write_events(ended_ns);
+  write_events(end);
   gather(world, part(true));
   library_.call.Comm_free(&world);
 }
 
-void Recorder::write_events(std::int64_t ended_ns) {
+void Recorder::write_events(const Event& end) {
   if (!trace_) return;
+  each_at_rest([this](ThreadRecord& thread) { add_polls(thread); });
   const std::string path = fmt::format("{}/rank{}.events", settings_.trace, rank());
-  if (!trace_.write(path, clock_, begun_ns_, ended_ns))
+  if (!trace_.write(path, clock_, begun_ns_, end))
     std::fprintf(stderr, "kumihimo: the events cannot be written to %s\n", path.c_str());
 }
 

@@ -110,7 +110,6 @@ void Recorder::note_communicator(Call& call, Communicator* communicator) {
 }
 
 void Recorder::before_timed(Call& call) {
-  if (notes_processor_time_) thread().entry_processor_ns = processor_time_ns();
   const CallTraits& traits = traits_of(call.name);
   auto* const communicator = reinterpret_cast<Communicator*>(call.notes[on]);
   switch (traits.kind) {
@@ -134,7 +133,7 @@ void Recorder::before_timed(Call& call) {
   case Kind::communicator_end:
   case Kind::window_end: before_end(call); break;
   case Kind::environment:
-    if (trace_) add_polls(thread());
+    if (const CountingFlag::Scope counting(thread().counting, over_); trace_ && counting) add_polls(thread());
     if (call.name == Name::Finalize) world_ends();
     if (call.name == Name::Abort && end()) write_alone();
     break;
@@ -388,11 +387,8 @@ void Recorder::trace(const Call& call, const Communicator* communicator, const R
   event.communicator = static_cast<std::uint32_t>(call.notes[kind_number]);
   std::vector<Event> events{event};
   ThreadRecord& mine = thread();
-  if (notes_processor_time_) // at least 1: 0 stands for unknown
-    events.front().more = std::max<std::int64_t>(1, mine.entry_processor_ns - mine.exit_processor_ns);
-  events.front().bytes = std::exchange(mine.recorder_ns, 0);
-  if (!settings_.sync) // else there is a barrier between
-    events.front().bytes += std::max<std::int64_t>(0, entry_ns - mine.hooked_ns);
+  events.front().more = processor_time(mine);
+  events.front().bytes = recorder_time(mine, settings_.sync ? mine.hooked_ns : entry_ns); // a barrier lies between
   if (row) events.front().partner = trace_.number_of(Trace::Site{row->key.site, row->key.python});
   if (code == 0 && communicator) note_messages(call, *communicator, event, exit_ns, events);
   if (code == 0 && call.kind() == Kind::start) note_starts(call, event, events);
@@ -416,6 +412,22 @@ void Recorder::trace(const Call& call, const Communicator* communicator, const R
   mine.recorder_ns = Clock::now_ns() - exit_ns + 3 * clock_ns_; // and what the clock itself takes
 }
 
+// The recorder's own work comes after this: it is in no processor time of the program.
+void Recorder::note_hooked() {
+  ThreadRecord& mine = thread();
+  mine.hooked_ns = Clock::now_ns();
+  if (notes_processor_time_) mine.entry_processor_ns = processor_time_ns();
+}
+
+// As Event has them for a call that was entered at this time.
+std::int64_t Recorder::recorder_time(const ThreadRecord& mine, std::int64_t entry_ns) const {
+  return mine.recorder_ns + std::max<std::int64_t>(0, entry_ns - mine.hooked_ns);
+}
+std::int64_t Recorder::processor_time(const ThreadRecord& mine) const { // at least 1: 0 stands for unknown
+  if (!notes_processor_time_) return 0;
+  return std::max<std::int64_t>(1, mine.entry_processor_ns - mine.exit_processor_ns);
+}
+
 // As one call that took as long as all of them, at the end of the last one: all other time is the program's own.
 void Recorder::add_polls(ThreadRecord& mine) {
   if (mine.polls.calls == 0) return;
@@ -427,8 +439,11 @@ void Recorder::add_polls(ThreadRecord& mine) {
 
 void Recorder::trace_region(Event::Kind kind, const std::string& name) {
   if (!trace_) return;
-  add_polls(thread());
-  Event event{Clock::now_ns(), 0, kind, 0, thread().number};
+  ThreadRecord& mine = thread();
+  const CountingFlag::Scope counting(mine.counting, over_);
+  if (!counting) return;
+  add_polls(mine);
+  Event event{Clock::now_ns(), 0, kind, 0, mine.number};
   event.partner = trace_.number_of(name);
   trace_.add({event});
 }

@@ -1,5 +1,6 @@
 // The state of the recorder in a process, from MPI_Init on. It writes the profile at MPI_Finalize, or this rank's part
-// if the process ends without.
+// if the process ends without: then there is no trace. A trace lacks what a thread tested last, if it is in a call as
+// another one ends MPI.
 #pragma once
 
 #include "mpi/types.hpp"
@@ -70,7 +71,7 @@ class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
   // Whether the call is to be timed. If not, after_untimed() comes in place of after().
   [[gnu::always_inline]] bool before(mpi_hooks::Call& call) {
     if (trace_) [[unlikely]]
-      thread().hooked_ns = Clock::now_ns();
+      note_hooked();
     const CallTraits& traits = traits_of(call.name);
     if (!traits.at_a_site) return note_communicator(call, communicator_of(call)), before_timed(call), true;
     CallSite& site = site_of(call, traits);
@@ -149,6 +150,9 @@ class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
   void begin_collective(const mpi_hooks::Call& call, Communicator& communicator, Row* row, std::int64_t exit_ns);
   void start(mpi::Handle request, Row& row, ThreadRecord& thread);
   void note_handles(const mpi_hooks::Call& call, const Communicator* communicator, const Row* row);
+  void note_hooked();
+  std::int64_t recorder_time(const ThreadRecord& mine, std::int64_t entry_ns) const;
+  std::int64_t processor_time(const ThreadRecord& mine) const;
   void add_polls(ThreadRecord& mine);
   void trace(const mpi_hooks::Call& call, const Communicator* communicator, const Row* row, int code,
              std::int64_t exit_ns);
@@ -160,7 +164,7 @@ class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
   void before_end(const mpi_hooks::Call& call);
   void control(const mpi_hooks::Call& call);
   void write_alone();
-  void write_events(std::int64_t ended_ns);
+  void write_events(const Event& end);
   std::string header() const;
   std::string part(bool whole);
   void gather(mpi::Handle world, const std::string& mine) const;

@@ -112,7 +112,7 @@ std::vector<Event> Trace::after_completion(const mpi_hooks::Call& call) {
   return all;
 }
 
-bool Trace::write(const std::string& path, const Clock& clock, std::int64_t begun_ns, std::int64_t ended_ns) {
+bool Trace::write(const std::string& path, const Clock& clock, std::int64_t begun_ns, const Event& end) {
   const std::lock_guard lock(mutex_);
   std::ofstream file(path, std::ios::binary);
   const auto put = [&](Event event) {
@@ -122,7 +122,7 @@ bool Trace::write(const std::string& path, const Clock& clock, std::int64_t begu
   };
   put({begun_ns, 0, Event::Kind::begin_program});
   for (const Event& event : events_) put(event);
-  put({ended_ns, 0, Event::Kind::end_program});
+  put(end);
   return file.flush().good();
 }
 

@@ -39,7 +39,7 @@ struct Event {
     end_program,
   };
   std::int64_t at_ns = 0;
-  std::int64_t bytes = 0; // of enter: nanoseconds of the recorder itself since the last leave
+  std::int64_t bytes = 0; // of enter and end_program: nanoseconds of the recorder itself since the last leave
   Kind kind{};
   std::uint8_t call = 0;
   std::uint16_t thread = 0;
@@ -48,8 +48,8 @@ struct Event {
   std::int32_t partner = -1;
   std::uint32_t communicator = 0;
   std::int32_t tag = -1;
-  // Of a collective: when it began; of start_* and end_*: the number of the request; of enter: the processor time since
-  // the last leave, 0: not measured.
+  // Of a collective: when it began; of start_* and end_*: the number of the request; of enter and end_program: the
+  // processor time of the program since the last leave, 0: not measured.
   std::int64_t more = 0;
 };
 static_assert(sizeof(Event) == 40);
@@ -94,7 +94,7 @@ class Trace {
   };
   Counts counts() const;
   // The events, between those of the program. False if the file cannot be written.
-  bool write(const std::string& path, const class Clock& clock, std::int64_t begun_ns, std::int64_t ended_ns);
+  bool write(const std::string& path, const class Clock& clock, std::int64_t begun_ns, const Event& end);
 
  private:
   struct Request {

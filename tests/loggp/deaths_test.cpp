@@ -48,6 +48,26 @@ TEST(Deaths, AMessageThatHasLeftArrives) {
   EXPECT_EQ(cut.chain_end, 0);
 }
 
+// Rank 2 sends from 57 on, since its processor served rank 0 until 50 and takes 7 to turn: the message has left at 67.
+// Rank 3 has served rank 1 on its processor, and takes the message at 207.
+TEST(Deaths, AreBeforeOrAfterASwitchHasDelayedAMessage) {
+  const goal::Graphs graphs = graphs_of("num_ranks 4\nrank 0 {\ncalc 50\n}\nrank 1 {\ncalc 200\n}\n"
+                                        "rank 2 {\nsend 1b to 3\n}\nrank 3 {\nrecv 1b from 2\n}\n");
+  Parameters p = *parse_parameters("L=100,o=10,g=0,G=0,O=0,S=65535", {});
+  p.processors = 2, p.processor_switch = 7 * ns;
+  const auto complete = [&](goal::Deaths deaths) {
+    EngineOptions options;
+    options.deaths = std::move(deaths);
+    return run_observed(graphs, p, options)->aftermath->complete;
+  };
+  EXPECT_EQ(complete({never, never, 68 * ns, never}), 4);
+  EXPECT_EQ(complete({never, never, 66 * ns, never}), 2) << "neither rank 2 nor the one that waits for it";
+  p.S = 0;
+  EXPECT_EQ(complete({never, never, 208 * ns, never}), 4);
+  EXPECT_EQ(complete({never, never, 206 * ns, never}), 2) << "a rendezvous stays with its sender until 207";
+  EXPECT_EQ(complete({never, never, never, 206 * ns}), 2) << "whose send nothing takes";
+}
+
 // The send has ended at 1500, since its processor is free; the interface still moves bytes until 2100.
 TEST(Deaths, ARankThatHasDoneAllMayTakeItsLastMessageWithIt) {
   const goal::Graphs graphs = graphs_of("num_ranks 2\nrank 0 {\nsend 101b to 1\n}\nrank 1 {\nrecv 101b from 0\n}\n");

@@ -76,8 +76,9 @@ TEST(Engine, ARendezvousTakesItsTime) {
   EXPECT_EQ(ends(text, "L=2500,o=1500,g=1000,G=6,S=101,R=700")[1], 1500 + 2500 + 1500 + 600);
 }
 
-std::vector<Time> ends_on(std::int32_t processors, Time processor_switch, const std::string& text) {
-  Parameters p = parameters("L=100,o=10,g=0,G=0,S=1000");
+std::vector<Time> ends_on(std::int32_t processors, Time processor_switch, const std::string& text,
+                          std::string_view letters = "L=100,o=10,g=0,G=0,S=1000") {
+  Parameters p = parameters(letters);
   p.processors = processors, p.processor_switch = processor_switch * 1000;
   const auto outcome = run(graphs_of(text), p);
   EXPECT_TRUE(outcome) << outcome.error().sentence();
@@ -100,6 +101,24 @@ TEST(Engine, AMessageWaitsForAProcessorThatServesAnotherRank) {
       "num_ranks 4\nrank 0 {\nsend 1b to 1\n}\nrank 1 {\nrecv 1b from 0\n}\nrank 3 {\ncalc 500\n}\n";
   EXPECT_EQ(ends_on(4, 7, text)[1], 120);
   EXPECT_EQ(ends_on(2, 7, text)[1], 500 + 7 + 10);
+}
+
+// Rank 2 has the processor of rank 0 from 57 on, after a switch of 7: its first message leaves at 67, and its interface
+// begins the second one g = 30 later. They arrive at 167 and 197 on the processor of rank 3, which no other rank has.
+TEST(Engine, WhatARankSendsBeginsAfterTheSwitch) {
+  const std::string text = "num_ranks 4\nrank 0 {\ncalc 50\n}\nrank 2 {\nsend 1b to 3 tag 1\nsend 1b to 3 tag 2\n}\n"
+                           "rank 3 {\nrecv 1b from 2 tag 1\nrecv 1b from 2 tag 2\n}\n";
+  EXPECT_EQ(ends_on(2, 7, text, "L=100,o=10,g=30,G=0,S=1000"), (std::vector<Time>{50, 0, 97, 207}));
+}
+
+// Rank 3 takes the first message at 507, the second one g = 30 later. A rendezvous ends when it is taken.
+TEST(Engine, WhatARankReceivesBeginsAfterTheSwitch) {
+  const std::string text = "num_ranks 4\nrank 0 {\nsend 1b to 3 tag 1\nsend 1b to 3 tag 2\n}\nrank 1 {\ncalc 500\n}\n"
+                           "rank 3 {\nrecv 1b from 0 tag 1\nrecv 1b from 0 tag 2\n}\n";
+  EXPECT_EQ(ends_on(2, 7, text, "L=100,o=10,g=30,G=0,S=1000"), (std::vector<Time>{40, 500, 0, 547}));
+  const std::string rendezvous = "num_ranks 4\nrank 0 {\nsend 1b to 3\n}\nrank 1 {\ncalc 500\n}\n"
+                                 "rank 3 {\nrecv 1b from 0\n}\n";
+  EXPECT_EQ(ends_on(2, 7, rendezvous, "L=100,o=10,g=0,G=0,S=0"), (std::vector<Time>{507, 500, 0, 517}));
 }
 
 TEST(Engine, StartsAndEndsAreDifferentThings) {
@@ -261,6 +280,16 @@ TEST(Queue, IsSortedByTimeAndOrder) {
       ASSERT_TRUE(golden.empty());
     }
   }
+}
+
+TEST(Noise, IsOnRanksOfTheJob) {
+  NoiseModel some;
+  some.length = 100, some.interval = 1000, some.ranks = {{0, 0}, {1, 3}};
+  EXPECT_TRUE(check(some, 4));
+  EXPECT_EQ(check(some, 3).error().sentence(),
+            "ranks with noise must be from 0 to 2, the last one of the job (got 1-3)");
+  const goal::Graphs graphs = graphs_of("num_ranks 2\nrank 0 {\ncalc 10\n}\n");
+  EXPECT_FALSE(run(graphs, parameters(usual), {.noise = some}));
 }
 
 TEST(Noise, LengthensWorkByTheDetoursThatItMeets) {

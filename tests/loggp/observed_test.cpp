@@ -112,6 +112,16 @@ TEST(OfMachine, MeasuredParametersReplaceTheDerivedOnes) {
   EXPECT_EQ(parameters_of(Job(machine)).parameters, expected);
 }
 
+TEST(OfMachine, ARendezvousTakesWhatTheMachineSays) {
+  Machine machine = shipped("fugaku");
+  EXPECT_EQ(parameters_of(Job(machine)).parameters.R, 7'049'900U);
+  machine.loggops.emplace();
+  EXPECT_EQ(parameters_of(Job(machine)).parameters.R, 7'049'900U);
+  machine.loggops->R = Quantity{Seconds{2e-6}, Provenance::measured, "a run"};
+  EXPECT_EQ(parameters_of(Job(machine)).parameters.R, 2'000'000U);
+  EXPECT_EQ(parameters_of(Job(shipped("k-computer"))).parameters.R, 0U);
+}
+
 TEST(OfMachine, MessagesThatAreNotEagerWaitForTheirReceiver) {
   Machine machine = shipped("fugaku");
   machine.software.eager_bytes.reset();

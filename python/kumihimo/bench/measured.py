@@ -233,6 +233,8 @@ def notes(found: Measured) -> list[str]:
             f"{found.most_ranks_a_node} ranks share {processors} processors of a node: messages wait for a processor, "
             "and noise contains the other ranks; start fewer ranks"
         )
+    if found.copies and not _machine.discover_host().core_cache_bytes:
+        said.append("hwloc knows no cache of a core: the machine file has no section [copies]")
     if found.load is not None and found.load > 0.5:
         said.append(
             f"other programs were running (load average {found.load:.2f} on {processors} processors): "

@@ -21,7 +21,8 @@ ENTER, LEAVE, SEND, RECEIVE, COLLECTIVE, START_SEND, START_RECEIVE, START_COLLEC
 END_SEND, END_RECEIVE, END_COLLECTIVE, PART, BEGIN_REGION, END_REGION, BEGIN_PROGRAM, END_PROGRAM = range(8, 16)
 PROCESSORS = "processors"  # the name of a property of a node
 SITE, PARTS = "call site", "bytes to each rank"  # names of attributes: of Enter, and of the end of a collective
-PROCESSOR_TIME, RECORDER_TIME = "processor time", "recorder time"  # of Enter: since the last Leave, in nanoseconds
+# Of Enter and ProgramEnd: since the last Leave, in nanoseconds.
+PROCESSOR_TIME, RECORDER_TIME = "processor time", "recorder time"
 DEBIAN = Path("/usr/lib/python3/dist-packages")
 AT_ONCE = 4096  # rows read together
 NO_ROOT = 0xFFFFFFFF
@@ -188,7 +189,7 @@ class Writing:
         self.site = self.definitions.attribute(SITE, "Where the program calls.", type=otf2.Type.STRING)
         self.bytes_to = self.definitions.attribute(PARTS, "By rank of the communicator.", type=otf2.Type.STRING)
         self.processor_time = self.definitions.attribute(
-            PROCESSOR_TIME, "Since the call before, in nanoseconds.", type=otf2.Type.UINT64
+            PROCESSOR_TIME, "Of the program since the call before, in nanoseconds.", type=otf2.Type.UINT64
         )
         self.recorder_time = self.definitions.attribute(
             RECORDER_TIME, "Of the recorder itself since the call before, in nanoseconds.", type=otf2.Type.UINT64
@@ -241,11 +242,7 @@ class Writing:
             sites = self.job.sites.get(rank, [])
             site = sites[partner] if 0 <= partner < len(sites) else ""
             known = {self.site: site} if site else {}
-            if size > 0:
-                known[self.recorder_time] = size
-            if more > 0:
-                known[self.processor_time] = more
-            self.enter(location, at, name, self.otf2.Paradigm.MPI, known)
+            self.enter(location, at, name, self.otf2.Paradigm.MPI, known | self.times(row))
         elif what == LEAVE:
             self.leave(location, at, name, self.otf2.Paradigm.MPI)
         elif what in (BEGIN_REGION, END_REGION):
@@ -274,6 +271,10 @@ class Writing:
             self.message(writer, rank, at, row)
         location.last = at
 
+    def times(self, row: tuple) -> dict:
+        known = {self.recorder_time: row[1], self.processor_time: row[-1]}
+        return {attribute: ns for attribute, ns in known.items() if ns > 0}
+
     def message(self, writer: object, rank: int, at: int, row: tuple) -> None:
         _, size, what, _, _, partner, communicator, tag, request = row
         if what == END_SEND:
@@ -283,7 +284,7 @@ class Writing:
         elif what == BEGIN_PROGRAM:
             writer.program_begin(at, "program", [])
         elif what == END_PROGRAM:
-            writer.program_end(at, 0)
+            writer.program_end(at, 0, attributes=self.times(row))
         elif 0 <= partner < len(self.groups):
             key, on = self.where(rank, communicator)
             partner = self.own[key][partner] if key in self.own else partner

@@ -194,9 +194,10 @@ class Reading:
     def program_begin(self, rank: Rank, time: int, *_: object) -> None:
         rank.last = rank.begun = time
 
-    def program_end(self, rank: Rank, time: int, *_: object) -> None:
+    def program_end(self, rank: Rank, time: int, attributes: object, *_: object) -> None:
         if not rank.ended:
             self.compute(rank, time)
+            self.shorten_by(rank, attributes)
         rank.ended = True
 
     def compute(self, rank: Rank, time: int) -> None:
@@ -223,6 +224,15 @@ class Reading:
             rank.computing -= whole - own
         return True
 
+    def shorten_by(self, rank: Rank, attributes: object) -> None:
+        """The recorder has no part in the processor time."""
+        if not attributes:
+            return
+        if had := self.number(attributes, PROCESSOR_TIME):
+            self.shared |= self.shorten(rank, had)
+        elif own := self.number(attributes, RECORDER_TIME):
+            self.shorten(rank, max(0, self.computed(rank) - own))
+
     def enter(self, rank: Rank, time: int, attributes: object, region: int) -> None:
         if region not in self.of_mpi:
             if rank.last is not None and not rank.ended and rank.depth == 0:
@@ -232,14 +242,9 @@ class Reading:
         if rank.depth > 1 or rank.last is None or rank.ended:
             return None
         if self.names[region] == "MPI_Finalize":
-            return self.program_end(rank, time)
+            return self.program_end(rank, time, attributes)
         self.compute(rank, time)
-        if attributes:
-            own = self.number(attributes, RECORDER_TIME)
-            if had := self.number(attributes, PROCESSOR_TIME):
-                self.shared |= self.shorten(rank, max(0, had - own))
-            elif own:
-                self.shorten(rank, max(0, self.computed(rank) - own))
+        self.shorten_by(rank, attributes)
         rank.pieces.clear()
         rank.call = region
         where = self.text(attributes, SITE) if attributes else ""

@@ -130,6 +130,26 @@ static void at_once(void) {
   for (int i = 0; i < 4; ++i) pthread_join(threads[i], NULL);
 }
 
+static void* tests(void* request) {
+  int done = 0;
+  for (int k = 0; k < 1000; ++k) MPI_Test(request, &done, MPI_STATUS_IGNORE);
+  return done ? NULL : request;
+}
+
+/* A thread polls for what comes only after its end. */
+static void polled(void) {
+  puts("threads");
+  fflush(stdout);
+  pthread_t thread;
+  MPI_Request request;
+  int x = 1, y;
+  MPI_Irecv(&y, 1, MPI_INT, 0, 0, MPI_COMM_SELF, &request);
+  pthread_create(&thread, NULL, tests, &request);
+  pthread_join(thread, NULL);
+  MPI_Send(&x, 1, MPI_INT, 0, 0, MPI_COMM_SELF);
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 static void* one_message(void* unused) {
   int x = 1;
   MPI_Send(&x, 1, MPI_INT, 0, 0, MPI_COMM_SELF);
@@ -167,7 +187,7 @@ static void spawned(char* program) {
 int main(int argc, char** argv) {
   const char* const what = argc > 1 ? argv[1] : "";
   int provided;
-  const int threads = strcmp(what, "one_by_one") == 0 || strcmp(what, "at_once") == 0;
+  const int threads = strcmp(what, "one_by_one") == 0 || strcmp(what, "at_once") == 0 || strcmp(what, "polled") == 0;
   MPI_Init_thread(&argc, &argv, threads ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -179,6 +199,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "short_calls") == 0) short_calls();
   if (strcmp(what, "handles") == 0) handles();
   if (strcmp(what, "at_once") == 0 && provided == MPI_THREAD_MULTIPLE) at_once();
+  if (strcmp(what, "polled") == 0 && provided == MPI_THREAD_MULTIPLE) polled();
   if (strcmp(what, "one_by_one") == 0 && provided == MPI_THREAD_MULTIPLE) one_by_one();
   if (strcmp(what, "spawned") == 0) spawned(argv[0]);
   if (strcmp(what, "left") == 0) {

@@ -328,7 +328,9 @@ def events_of(folder, rank):
     for at, size, what, call, _, partner, _, _, more in form.iter_unpack((folder / f"rank{rank}.events").read_bytes()):
         check(at > 0, "a time")
         events.append((EVENTS[what], call, partner, size, more))
-    equal([event[0] for event in (events.pop(0), events.pop())], ["begin_program", "end_program"], "first and last")
+    ends = events.pop(0), events.pop()
+    equal([event[0] for event in ends], ["begin_program", "end_program"], "first and last")
+    check(ends[1][3] > 0, "the recorder's time before MPI_Finalize")
     return events
 
 
@@ -366,6 +368,17 @@ def requests(arguments):
             places = [trace["sites"][e[2]] for e in events if e[0] == "enter" and e[2] >= 0]
             check(all(place is not None and place < len(sites) for place in places), "call sites of the profile")
             check(len(set(places)) > 20, "call sites of their own")
+
+
+def polled(arguments):
+    """The tests of a thread that has ended with them are one call of the trace."""
+    with tempfile.TemporaryDirectory() as name:
+        profile, ended = recorded(arguments, {"KUMIHIMO_RECORD_TRACE": name})
+        for rank in range(arguments[2] if has_threads(ended) else 0):
+            number = next(n for n, call in profile.header["trace"]["calls"].items() if call == "MPI_Test")
+            found = [kind for kind, call, *_ in events_of(Path(name), rank) if call == int(number)]
+            equal(found, ["enter", "leave"], "events of MPI_Test")
+            equal(profile.calls(rank, "MPI_Test"), 1000, "calls of MPI_Test")
 
 
 def full(arguments):
@@ -488,6 +501,7 @@ CASES = {
         handles,
         at_once,
         one_by_one,
+        polled,
         spawned,
     )
 }

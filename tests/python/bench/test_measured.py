@@ -91,8 +91,11 @@ def test_copies_within_a_node_are_a_section(monkeypatch):
     assert 'copy_last_level = { value = "8 GB/s", ' in text
     assert measured.copies(found(copies=COPIES)) == [], "nobody knows what a switch takes"
     assert measured.copies(found(round_of_turns=1e-6)) == []
+    assert measured.notes(found(copies=COPIES, round_of_turns=1e-6)) == []
     host.core_cache_bytes = 0
-    assert measured.copies(found(copies=COPIES, round_of_turns=1e-6)) == []
+    without = found(copies=COPIES, round_of_turns=1e-6)
+    assert measured.copies(without) == []
+    assert measured.notes(without) == ["hwloc knows no cache of a core: the machine file has no section [copies]"]
 
 
 def test_the_latency_within_a_node_is_that_of_exchanges():

@@ -188,6 +188,10 @@ def test_a_timeline(kumihimo, tmp_path):
         ),
         (f"simulate barrier -p 4 --model loggp --loggops {USUAL} --noise periodic:1us/1ms,every=0", "(got 'every=0')"),
         (f"simulate barrier -p 4 --model loggp --loggops {USUAL} --noise periodic:1us/1ms,ranks=3-1", "(got '3-1')"),
+        (
+            f"simulate barrier -p 4 --model loggp --loggops {USUAL} --noise periodic:1us/1ms,ranks=1+70-80",
+            "ranks with noise must be from 0 to 3, the last one of the job (got 70-80)",
+        ),
         (f"simulate barrier -p 4 --model loggp --loggops {USUAL} --noise periodic:1h/1ms", "(got '1h')"),
         (
             f"simulate barrier -p 4 --model loggp --loggops {USUAL} --noise periodic:1ms/1ms",

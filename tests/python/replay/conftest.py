@@ -79,7 +79,7 @@ class Rank:
         return self.call("MPI_Allreduce", (o.COLLECTIVE, size, -1, -1, 0))
 
     def events(self) -> bytes:
-        return b"".join([*self.rows, self.row(o.END_PROGRAM)])
+        return b"".join([*self.rows, self.row(o.END_PROGRAM, size=self.recorder, more=self.had)])
 
 
 @pytest.fixture

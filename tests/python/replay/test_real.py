@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -53,6 +54,42 @@ def test_a_recorded_program_is_replayed(
     many = replay(tmp_path / "trace", "--loggops", "L=500,o=200,g=0,G=0.1,O=0,S=4096", "--ranks", "30", "--json")
     assert many["grid"] == [30] and {c["ranks"] for c in many["collectives"]} == {30}
     assert json.dumps(many["left_out"]) == "{}"
+
+
+BUSY = f"""
+import ctypes, sys, time
+family, library = sys.argv[1:]
+{BEGINNING}
+def compute():
+    begun = time.thread_time()
+    while time.thread_time() - begun < 0.1:
+        pass
+compute()
+names.MPI_Barrier(world)
+compute()
+names.MPI_Finalize()
+"""
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("family", ["openmpi", "mpich"])
+def test_ranks_that_share_processors_compute_as_long_as_they_had_one(
+    installation: mpi.Installation, tmp_path: Path, replay: Callable, capsys: pytest.CaptureFixture
+) -> None:
+    """Twice 0.1 s each, the second time until the end. By the clock it is longer."""
+    ranks = 2 * (os.cpu_count() or 1)
+    if ranks > 8:
+        pytest.skip("too many processors to oversubscribe")
+    (tmp_path / "program.py").write_text(BUSY, encoding="utf-8")
+    program = [*installation.arguments(ranks), sys.executable, str(tmp_path / "program.py")]
+    recorded = ["record", "--output", str(tmp_path / "profile"), "--trace", str(tmp_path / "trace"), "--", *program]
+    with pytest.raises(SystemExit) as ended:
+        cli.carry_out([*recorded, installation.family, str(installation.library)])
+    assert ended.value.code == 0, capsys.readouterr().err
+    capsys.readouterr()
+    result = replay(tmp_path / "trace", "--loggops", "L=500,o=200,g=0,G=0.1,O=0,S=4096", "--json")
+    assert result["computing_seconds"] == pytest.approx(0.2, rel=0.1)
+    assert result["recorded_seconds"] > 0.3
 
 
 POLLS = f"""

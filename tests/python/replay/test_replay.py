@@ -351,9 +351,30 @@ def test_the_recorder_does_not_count_as_computing(traced: Callable, replay: Call
     result = replay(traced([one, other]), *LETTERS, "--json")
     assert result["seconds"] == pytest.approx((850 + 100 + 2000 + 100 + 20) * NS)
     assert result["computing_seconds"] == pytest.approx((880 + 20) / 2 * NS), "no less than none"
+
+
+def test_processor_time_has_no_part_of_the_recorder(traced: Callable, replay: Callable) -> None:
+    """The recorder reads it as it leaves a call, and as the next one enters it. Of 1000 ns between two calls the
+    recorder took 150 and other ranks 450, so the program had 1000 - 150 - 450 = 400. The recorder's own time is one
+    of the clock: the 4000 ns hold a time slice of another rank, and taken off the 600 they would leave nothing."""
     shared = Rank().compute(1000).had_processor(400).recorded(150).send(1)
-    result = replay(traced([shared, Rank().receive(0)]), *LETTERS, "--json")
-    assert result["computing_seconds"] == pytest.approx(250 / 2 * NS)
+    preempted = Rank().compute(5000).had_processor(600).recorded(4000).receive(0)
+    result = replay(traced([shared, preempted]), *LETTERS, "--json")
+    assert result["computing_seconds"] == pytest.approx((400 + 600) / 2 * NS)
+
+
+def test_what_comes_before_the_end_is_shortened_like_the_rest(traced: Callable, replay: Callable) -> None:
+    one = Rank().send(1).compute(1000).recorded(150)
+    other = Rank().receive(0).compute(2000).had_processor(300).recorded(900)
+    result = replay(traced([one, other]), *LETTERS, "--json")
+    assert result["computing_seconds"] == pytest.approx((850 + 300) / 2 * NS)
+
+
+def test_noise_is_on_ranks_of_the_program(traced: Callable, replay: Callable) -> None:
+    trace = traced([Rank().compute(10_000).allreduce() for _ in range(2)])
+    told = replay(trace, *LETTERS, "--noise", "periodic:100ns/1us,ranks=1+2-3")
+    assert told == "kumihimo: ranks with noise must be from 0 to 1, the last one of the job (got 2-3)\n"
+    assert replay(trace, *LETTERS, "--noise", "periodic:100ns/1us,ranks=1", "--json")["seconds"] > 0
 
 
 @pytest.mark.parametrize(("processors", "crowded"), [("0-1", True), ("0,2", True), ("0-2", False), (None, False)])
