@@ -1,5 +1,6 @@
 // kumihimo._packet: programs on a machine's network, packet by packet.
 #include "border.hpp"
+#include "packet/fabric.hpp"
 #include "packet/programs.hpp"
 #include "program/named_programs.hpp"
 #include "schedule/schedule.hpp"
@@ -99,7 +100,6 @@ NB_MODULE(_packet, m) {
       .def_prop_ro("routing", [](const packet::Options& o) { return std::string(packet::name_of(o.routing)); })
       .def_ro("packet_bytes", &packet::Options::packet_bytes)
       .def_ro("header_bytes", &packet::Options::header_bytes)
-      .def_ro("buffer_packets", &packet::Options::buffer_packets)
       .def_ro("links_over_time", &packet::Options::links_over_time)
       .def_ro("seed", &packet::Options::seed)
       .def(
@@ -153,6 +153,10 @@ NB_MODULE(_packet, m) {
                    [](const packet::GraphOutcome& o) { return static_cast<double>(o.traffic.bin) / second; })
       .def_ro("aftermath", &packet::GraphOutcome::aftermath)
       .def_prop_ro("classes", [](const packet::GraphOutcome& o) { return o.traffic.classes; });
+  m.def(
+      "buffer_packets_of",
+      [](const Job& job, const packet::Options& options) { return packet::buffer_packets_of(job.machine, options); },
+      "job"_a, "options"_a, "Packets in the buffer of each virtual channel.");
   m.def("rates_of", &packet::rates_of, "job"_a, "scalar_reduction"_a = false, "What a rank's own work takes.");
   m.def("simulate", &simulate<Schedule>, "schedule"_a, "job"_a, "placement"_a = nb::none(),
         "options"_a = packet::Options{}, "scalar_reduction"_a = false, "background"_a = packet::Background{});

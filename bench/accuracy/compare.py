@@ -1,6 +1,6 @@
 """How near `simulate` is to a campaign of measured collectives: by job, algorithm and length.
 
-    bench/accuracy/compare.py bench/accuracy/fugaku.toml fugaku-measured.csv --machine fugaku
+    .venv/bin/python bench/accuracy/compare.py bench/accuracy/fugaku.toml fugaku-measured.csv --machine fugaku
 
 The TOML file says which rows have a counterpart in the registry, as those of `kumihimo machine calibrate` do. With
 --fitted-to the tables tell the cases that the machine's numbers were fitted to from the others.

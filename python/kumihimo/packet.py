@@ -56,7 +56,7 @@ class Setting:
             "last_rank": found.last_rank,
             "operations": found.operations,
             "messages": found.messages,
-            **traffic(found, self.options),
+            **traffic(found, self.job, self.options),
             **({"link_bytes": list(found.link_bytes)} if self.links else {}),
             "limiting": "",
             "accuracy": "",
@@ -71,7 +71,7 @@ class Setting:
         return {"programs": name, "ranks": graphs.ranks, **self.run(graphs)}
 
 
-def traffic(found: _packet.Outcome, asked: _packet.Options) -> dict:
+def traffic(found: _packet.Outcome, job: _machine.Job, asked: _packet.Options) -> dict:
     """What the packets met, and how they were made."""
     use = {of.name: {"links": of.links, "shares": list(of.utilisation)} for of in found.classes}
     return {
@@ -83,7 +83,7 @@ def traffic(found: _packet.Outcome, asked: _packet.Options) -> dict:
         "utilisation": {"bin_seconds": found.bin_seconds, "by_class": use},
         "routing": asked.routing,
         "packet_bytes": asked.packet_bytes,
-        "buffer_packets": asked.buffer_packets,
+        "buffer_packets": _packet.buffer_packets_of(job, asked),
         "seed": asked.seed,
     }
 

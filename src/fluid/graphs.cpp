@@ -5,19 +5,25 @@
 #include "goal/programs.hpp"
 #include "hosts/hosts.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 namespace kumihimo::fluid {
 namespace {
+
+// Buffers of a rank, which say what caches its messages are in: those of its longest message.
+double longest_message(const goal::Graphs& graphs) {
+  std::uint64_t longest = 0;
+  for (const goal::Graph& graph : graphs.all())
+    for (const goal::Operation& of : graph.operations)
+      if (of.kind == goal::Kind::send || of.kind == goal::Kind::receive) longest = std::max(longest, of.size);
+  return static_cast<double>(longest);
+}
 
 // The network has all times but that of a send.
 hosts::Software software_of(const Machine& machine) {
   hosts::Software software = hosts::software_of(machine);
   software.receive = software.rendezvous = 0;
   software.packet = 1000; // gaps are in thousandths of the message's time
-  software.local_send = 0;
   return software;
 }
 
@@ -43,11 +49,8 @@ std::vector<ClassUse> use_of(const simulation::Network& paths, const std::vector
 
 Result<Outcome> run(const Job& job, const goal::Graphs& graphs, const std::optional<Placement>& placement,
                     const Options& options, hosts::Observers observers) {
-  const auto paths = TRY(simulation::Network::make(job, graphs.ranks(), placement, false));
-  for (const hosts::NodeDeath& death : options.deaths)
-    if (death.node < 0 || death.node >= job.machine.topology->nodes())
-      return wrong_value(fmt::format("a node that dies must be one of 0 to {}", job.machine.topology->nodes() - 1),
-                         death.node);
+  const auto paths = TRY(simulation::Network::make(job, graphs.ranks(), placement, false, longest_message(graphs)));
+  if (Status s = hosts::check(options.deaths, job.machine); !s) return s.error();
   Network network(paths, options.tolerance);
   const hosts::LocalCopies none; // the network carries them, too
   const auto with = [&](auto matching) {

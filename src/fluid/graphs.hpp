@@ -2,13 +2,16 @@
 //
 //   send     occupies its interface for the machine's message_cost; between ranks of a node for no time. Then it flows,
 //            after those before it from the interface to the same rank have left. It ends when its last byte has left.
-//   receive  ends when it has been posted, and the hops of the way, the machine's relay_latency and of a message longer
-//            than eager_bytes its rendezvous_latency after the last byte has left; and receive_cost. All that a rank
-//            receives shares lane_bandwidth. The copies of an eager message delay it, but no other; puts are messages.
+//   receive  ends when it has been posted, and the message has arrived and is taken: the hops of the way and the
+//            machine's relay_latency after the last byte has left, and then receive_cost, a copy of an eager message or
+//            rendezvous_latency. The lane of the receiver (the sender's interface) takes one message after another.
 //   calc     occupies its processor.
 //
 // Messages are sent whether or not a receive is posted, unless the options say that a send waits for it. A node that
-// dies loses what has not left it whole.
+// dies loses what has not left it whole. The longest message says which caches copies within a node are in.
+//
+// What a call or a program decides is left out: eager_peers, put_setup and short puts, unexpected_bytes, and of sums
+// all but reduction_rate.
 #pragma once
 
 #include "fluid/options.hpp"

@@ -39,7 +39,8 @@ std::uint32_t Network::submit(Time now, const Message& message) {
   const bool local =
       paths_.nodes()[static_cast<std::size_t>(message.from)] == paths_.nodes()[static_cast<std::size_t>(message.to)];
   const double copies = std::max(0.0, path.cost - (local ? 0 : paths_.message_cost()));
-  of.latency = picoseconds(path.latency + path.taking + copies);
+  of.latency = picoseconds(path.latency + copies), of.taking = picoseconds(path.taking);
+  of.receiver = static_cast<std::uint64_t>(message.to) << 32 | static_cast<std::uint32_t>(message.lane);
   if (of.gone) return id;
   if (message.bytes == 0) {
     push({now, of.order, 0, id, false});
@@ -118,7 +119,12 @@ void Network::leave(std::uint32_t id) {
   for (const Resource r : of.resources)
     if (paths_.is_link(r)) link_bytes_[static_cast<std::size_t>(r)] += of.bytes;
   sent_.push_back(id);
-  push({now_ + of.latency, of.order, 0, id, true});
+  Time arrival = now_ + of.latency;
+  if (of.taking > 0) {
+    Time& until = taken_until_[of.receiver];
+    until = arrival = std::max(arrival, until) + of.taking;
+  }
+  push({arrival, of.order, 0, id, true});
 }
 
 void Network::end_flow(UnderWay& of) {

@@ -1,7 +1,7 @@
 // Messages as fluids on a machine's network: those that share a link, an engine or a memory share its rate max-min
-// fairly, as in the models flow and exact (simulate/network.hpp), at any time anew. All that happens at one time is
-// solved together. While many messages are under way, one may start later and end earlier, together with others, by a
-// small share of its time: to solve each change alone would take time by the square of their number.
+// fairly, as in the models flow and exact (simulate/network.hpp). Rates are solved whenever a message starts or ends;
+// changes of one time together. While many messages are under way, one may start later and end earlier, together with
+// others, by a small share of its time: to solve each change alone would take time by the square of their number.
 #pragma once
 
 #include "fluid/options.hpp"
@@ -9,6 +9,7 @@
 #include "simulate/network.hpp"
 
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 namespace kumihimo::fluid {
@@ -20,7 +21,8 @@ struct Message {
   std::int32_t from = 0, to = 0; // ranks
   std::uint64_t bytes = 0;
   Time start = 0;
-  Time gap = 0; // pacing: in thousandths of its time
+  Time gap = 0;          // pacing: in thousandths of its time
+  std::int32_t lane = 0; // which takes one message after the other, at the receiver
 };
 
 class Network {
@@ -39,7 +41,7 @@ class Network {
   Time next() const; // never: nothing will happen
   void advance();
 
-  // Of the last advance, in the order of their submission.
+  // Of the last advance.
   const std::vector<std::uint32_t>& sent() const { return sent_; }
   const std::vector<std::uint32_t>& delivered() const { return delivered_; }
 
@@ -51,10 +53,12 @@ class Network {
     std::vector<Resource> resources;
     simulation::Fluid::FlowId flow = -1; // none: it has left, is lost or has no bytes
     Time start = 0, latency = 0;
+    Time taking = 0; // of its receiving lane
     double bytes = 0;
     std::uint64_t order = 0;
-    std::int32_t from = 0; // rank
-    bool gone = false;     // it has left, or is lost
+    std::int32_t from = 0;      // rank
+    std::uint64_t receiver = 0; // rank and lane
+    bool gone = false;          // it has left, or is lost
   };
   struct Event {
     Time time = 0;
@@ -82,8 +86,9 @@ class Network {
   std::vector<UnderWay> messages_;
   std::vector<std::uint32_t> of_flow_; // the message of a flow
   std::vector<std::uint32_t> unused_;
-  std::vector<char> stopped_; // by node
-  std::vector<Event> events_; // a heap, the earliest first
+  std::vector<char> stopped_;                           // by node
+  std::unordered_map<std::uint64_t, Time> taken_until_; // by receiver, where taking takes time
+  std::vector<Event> events_;                           // a heap, the earliest first
   std::vector<std::uint32_t> sent_, delivered_;
   std::vector<double> link_bytes_;
   const Tolerance tolerance_;

@@ -1,7 +1,8 @@
-// The ranks of graphs on a network: their processors and interfaces, the order of their messages, and what waits for
-// what. A network `Net` has
+// The ranks of graphs on a network: their processors and interfaces, the order of their messages, and on which
+// others an operation waits. A network `Net` has
 //
-//   submit(now, {from, to, bytes, start, gap})  a message that may leave from `now` on; the answer names it
+//   submit(now, {from, to, bytes, start, gap})  a message that may leave from `now` on; the answer names it. With
+//                                               between_ranks its interface follows
 //   next(), advance()                           when something happens, and that
 //   sent(), delivered()                         of the last advance: messages that have left, and that have arrived
 //   stop(now, node)                             a node that sends nothing from `now` on
@@ -163,7 +164,7 @@ class Hosts {
   }
   std::int32_t node_of(std::int32_t rank) const { return nodes_[static_cast<std::size_t>(rank)]; }
   Time cost_of(std::int32_t rank, const goal::Operation& send) const {
-    return node_of(rank) == node_of(graphs_.peer(rank, send.peer)) ? software_.local_send : software_.send;
+    return node_of(rank) == node_of(graphs_.peer(rank, send.peer)) ? 0 : software_.send; // a copy's time is its own
   }
   bool is_dead(std::int32_t rank, Time time) const { return goal::is_dead(deaths_, rank, time); }
 
@@ -268,7 +269,12 @@ class Hosts {
     const std::int32_t peer = graphs_.peer(rank, of.peer);
     const std::int32_t from = between_ranks ? rank : node_of(rank), to = between_ranks ? peer : node_of(peer);
     channel.busy = true;
-    const std::uint32_t id = network_.submit(now_, {from, to, of.size, now_, of.gap * software_.packet / 1000});
+    const Time gap = of.gap * software_.packet / 1000;
+    std::uint32_t id = 0;
+    if constexpr (between_ranks)
+      id = network_.submit(now_, {from, to, of.size, now_, gap, of.nic});
+    else
+      id = network_.submit(now_, {from, to, of.size, now_, gap});
     if (under_way_.size() <= id) under_way_.resize(id + 1);
     under_way_[id] = {rank, send};
   }

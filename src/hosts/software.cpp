@@ -7,7 +7,7 @@ namespace kumihimo::hosts {
 Software software_of(const Machine& machine) {
   const auto picoseconds = [](Seconds s) { return static_cast<Time>(std::llround(s.value * 1e12)); };
   Software software;
-  software.send = software.local_send = picoseconds(machine.software.message_cost.value);
+  software.send = picoseconds(machine.software.message_cost.value);
   software.receive = picoseconds(machine.software.relay_latency.value);
   if (machine.software.receive_cost) software.receive += picoseconds(machine.software.receive_cost->value);
   if (machine.software.eager_bytes)
@@ -23,6 +23,14 @@ Software software_of(const Machine& machine) {
 LocalCopies::LocalCopies(const Machine& machine)
     : latency_(static_cast<Time>(std::llround(machine.node.shared_memory_latency.value.value * 1e12))),
       femtoseconds_(1e15 / machine.node.shared_memory_bandwidth.value.value) {}
+
+Status check(const std::vector<NodeDeath>& deaths, const Machine& machine) {
+  const std::int32_t nodes = machine.topology->nodes();
+  for (const NodeDeath& death : deaths)
+    if (death.node < 0 || death.node >= nodes)
+      return wrong_value(fmt::format("a node that dies must be one of 0 to {}", nodes - 1), death.node);
+  return Nothing{};
+}
 
 Result<std::vector<std::int32_t>> nodes_of(const Job& job, std::int32_t ranks,
                                            const std::optional<Placement>& placement) {

@@ -1,7 +1,7 @@
 // What software and shared memory of a machine take, and on which nodes ranks are.
 #pragma once
 
-#include "goal/graph.hpp"
+#include "hosts/outcome.hpp"
 #include "machine/job.hpp"
 
 #include <cmath>
@@ -11,15 +11,13 @@
 
 namespace kumihimo::hosts {
 
-using goal::Time;
-
 // Times that software takes, of the machine.
 struct Software {
   Time send = 0, receive = 0;
   Time local_send = 0;                            // between ranks of a node
-  std::uint64_t eager = goal::most_message_bytes; // longer ones are there so much later
-  Time rendezvous = 0;
-  Time packet = 0; // of a full one on a link
+  std::uint64_t eager = goal::most_message_bytes; // bytes of the longest message without a rendezvous
+  Time rendezvous = 0;                            // by which longer ones are later
+  Time packet = 0;                                // of a full one on a link
 
   std::vector<double> slowness; // by node, 1 / factor; empty: no node is slow
   // What takes `time` on a usual node.
@@ -47,6 +45,9 @@ class LocalCopies {
   Time latency_ = 0;
   double femtoseconds_ = 0; // a byte
 };
+
+// Errors: a node that dies and does not exist.
+Status check(const std::vector<NodeDeath>& deaths, const Machine& machine);
 
 // By rank. `placement`: none for block order. Errors: more ranks than slots, or another number in the placement.
 Result<std::vector<std::int32_t>> nodes_of(const Job& job, std::int32_t ranks,

@@ -19,6 +19,7 @@ namespace {
 constexpr std::int32_t most_channels = 8, most_axes = 6;
 constexpr std::int64_t most_wire_bytes = 65535, most_engines = 16;
 constexpr std::size_t most_speeds = 65535;
+constexpr std::int64_t most_buffer_packets = 255;
 constexpr double least_factor = 1e-6;                                // of a slow part: times are 64 bits of picoseconds
 constexpr std::uint64_t most_bins_of_links = std::uint64_t{1} << 26; // of 8 bytes
 constexpr std::uint64_t most_queues = std::uint64_t{1} << 30; // of the network: kinds of events have the upper bits
@@ -38,8 +39,8 @@ Status check(const Machine& machine, const Options& options) {
       options.packet_bytes + options.header_bytes > most_wire_bytes)
     return wrong_value(fmt::format("a packet must have 1 to {} bytes with its header", most_wire_bytes),
                        fmt::format("{} and a header of {}", options.packet_bytes, options.header_bytes));
-  if (options.buffer_packets < 1 || options.buffer_packets > 255)
-    return wrong_value("a buffer must hold 1 to 255 packets", options.buffer_packets);
+  if (options.buffer_packets < 0 || options.buffer_packets > most_buffer_packets)
+    return wrong_value(fmt::format("a buffer must hold 1 to {} packets", most_buffer_packets), options.buffer_packets);
   if (options.bins < 2 || options.bins > 1 << 20)
     return wrong_value("the number of bins must be 2 to 1048576", options.bins);
   const auto is_too_slow = [](const auto& slow) { return slow.factor < least_factor; };
@@ -260,9 +261,26 @@ bool short_axes(const Torus& torus) {
 
 } // namespace
 
+// A buffer's place is taken from the start of a packet on the link until the credit is back: two hops and the packet's
+// time, twice on its own.
+std::int64_t buffer_packets_of(const Machine& machine, const Options& options) {
+  if (options.buffer_packets > 0) return options.buffer_packets;
+  std::int64_t most = 4;
+  const auto classes = std::max<std::size_t>(1, machine.topology->link_classes().size());
+  for (std::size_t c = 0; c < classes; ++c) {
+    const auto link_class = static_cast<std::int32_t>(c);
+    const double wire = static_cast<double>(options.packet_bytes + options.header_bytes);
+    const double packet = wire / machine.link_bandwidth(link_class).value;
+    most = std::max(
+        most, 2 + static_cast<std::int64_t>(std::ceil(2 * machine.hop_latency(link_class).value / packet - 1e-9)));
+  }
+  return std::min(most, most_buffer_packets);
+}
+
 Result<Fabric> Fabric::make(const Machine& machine, const Options& options) {
   if (Status s = check(machine, options); !s) return s.error();
   Fabric fabric;
+  fabric.buffer_packets = buffer_packets_of(machine, options);
   fabric.topology = machine.topology;
   fabric.torus = torus_of(machine.topology);
   if (fabric.torus && !short_axes(*fabric.torus)) fabric.torus = nullptr;

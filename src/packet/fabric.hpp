@@ -27,6 +27,9 @@ constexpr Time time_of(std::uint64_t bytes, std::uint64_t femtoseconds) {
   return std::max<Time>(1, (bytes * femtoseconds + 500) / 1000);
 }
 
+// As the options say; else 4, or more where credits need longer to come back: then a lone message has the whole link.
+std::int64_t buffer_packets_of(const Machine& machine, const Options& options);
+
 struct Fabric {
   TopologyPtr topology;             // the job's
   std::vector<std::int32_t> vertex; // by the job's node
@@ -38,6 +41,7 @@ struct Fabric {
   std::vector<std::int32_t> from, to;
   std::vector<std::uint16_t> speed;
 
+  std::int64_t buffer_packets = 0;
   std::int32_t channels = 1;            // of a link; with adaptive routing the last one is free
   std::int32_t engines = 1;             // of a vertex
   std::uint64_t usual_engine = 0;       // femtoseconds a byte

@@ -44,10 +44,7 @@ Result<GraphOutcome> run_any(const Machine& machine, const goal::Graphs& graphs,
   for (const std::int32_t node : nodes)
     if (node < 0 || node >= machine.topology->nodes())
       return wrong_value(fmt::format("ranks must be on nodes 0 to {}", machine.topology->nodes() - 1), node);
-  for (const NodeDeath& death : options.deaths)
-    if (death.node < 0 || death.node >= machine.topology->nodes())
-      return wrong_value(fmt::format("a node that dies must be one of 0 to {}", machine.topology->nodes() - 1),
-                         death.node);
+  if (Status s = hosts::check(options.deaths, machine); !s) return s.error();
   if (Status s = check(background, nodes, machine.topology->nodes()); !s) return s.error();
   if (!background.jobs.empty() && !options.deaths.empty())
     return not_applicable("nodes die only on a machine without background jobs", {}, "leave one of them out");

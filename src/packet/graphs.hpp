@@ -1,8 +1,8 @@
 // Graphs of operations (goal/graph.hpp) on a machine's network, packet by packet.
 //
-//   send     occupies its interface (`nic`, a lane's queue) for the machine's message_cost. Then an engine of its node
-//            may take the message, after those before it from the interface to the same rank have left the node. It
-//            ends when its last byte has left the node.
+//   send     occupies its interface (`nic`, a lane's queue) for the machine's message_cost; within a node for no time.
+//            Then an engine of its node may take the message, after those before it from the interface to the same rank
+//            have left the node. It ends when its last byte has left the node.
 //   receive  ends when it has been posted, and the machine's relay_latency + receive_cost after the last packet has
 //            arrived; of a message longer than eager_bytes, rendezvous_latency later. Left out are eager_copy_rate,
 //            lane_bandwidth and what puts change.

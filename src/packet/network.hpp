@@ -205,7 +205,7 @@ template <class Routes, std::size_t words>
 Network<Routes, words>::Network(const Fabric& fabric, const Options& options)
     : fabric_(fabric), options_(options), routes_(fabric),
       full_(static_cast<std::uint64_t>(options.packet_bytes + options.header_bytes)),
-      capacity_(static_cast<std::uint32_t>(options.buffer_packets)), first_engine_(fabric.links << channel_bits),
+      capacity_(static_cast<std::uint32_t>(fabric.buffer_packets)), first_engine_(fabric.links << channel_bits),
       links_(fabric.links), slots_((static_cast<std::size_t>(fabric.links) << channel_bits) * capacity_),
       engines_(static_cast<std::size_t>(fabric.vertices) * static_cast<std::size_t>(fabric.engines)),
       nodes_(static_cast<std::size_t>(fabric.vertices)), bytes_(fabric.links),

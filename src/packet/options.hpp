@@ -22,12 +22,13 @@ struct Options {
   // Payload of a packet. With its header at most 65,535 bytes. A machine's link_bandwidth is that of payload, so that
   // headers are in it already; give their bytes only with a machine whose link_bandwidth is that of the wire.
   std::int64_t packet_bytes = 2048, header_bytes = 0;
-  std::int64_t buffer_packets = 4; // of each virtual channel at the far end of each link, 1 to 255
-  std::uint64_t seed = 1;          // of the first turns of the arbiters
-  std::int32_t bins = 128;         // at most, of the utilisation over time
-  bool links_over_time = false;    // utilisation of each link, not of classes alone
-  bool waits_for_receive = false;  // graphs: a send starts once its receive is posted
-  std::vector<NodeDeath> deaths;   // of a node listed twice the first one
+  // Of each virtual channel at the far end of each link, 1 to 255; 0: see buffer_packets_of.
+  std::int64_t buffer_packets = 0;
+  std::uint64_t seed = 1;         // of the first turns of the arbiters
+  std::int32_t bins = 128;        // at most, of the utilisation over time
+  bool links_over_time = false;   // utilisation of each link, not of classes alone
+  bool waits_for_receive = false; // graphs: a send starts once its receive is posted
+  std::vector<NodeDeath> deaths;  // of a node listed twice the first one
 };
 
 // A message of raw traffic, from one node to another.

@@ -181,8 +181,17 @@ Machine scaled(Machine machine, const NetworkFactors& factors) {
     if (each.latency) by(factors.latency, *each.latency);
     if (each.bandwidth) by(factors.bandwidth, *each.bandwidth);
   }
-  by(factors.cost, machine.software.message_cost);
-  by(factors.cost, machine.software.relay_latency);
+  const auto by_if = [&](double factor, auto& quantity) {
+    if (quantity) by(factor, *quantity);
+  };
+  SoftwareNumbers& software = machine.software;
+  by_if(factors.bandwidth, net.exchange_bandwidth);
+  by_if(factors.bandwidth, software.lane_bandwidth);
+  by_if(factors.bandwidth, software.eager_copy_rate);
+  by(factors.cost, software.message_cost);
+  by(factors.cost, software.relay_latency);
+  by_if(factors.cost, software.receive_cost);
+  by_if(factors.cost, software.rendezvous_latency);
   return machine;
 }
 

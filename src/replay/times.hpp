@@ -58,8 +58,8 @@ Result<Times> times_of(const Program& program, const loggp::Parameters& paramete
 // Factors on a machine's numbers.
 struct NetworkFactors {
   double latency = 1;   // of a hop
-  double cost = 1;      // message_cost and relay_latency
-  double bandwidth = 1; // of links, engines and injection
+  double cost = 1;      // of a message at both ends: message_cost, relay_latency, receive_cost, rendezvous_latency
+  double bandwidth = 1; // of links, engines, injection, exchanges, lanes and copies of eager messages
 };
 Machine scaled(Machine machine, const NetworkFactors& factors);
 

@@ -30,7 +30,7 @@ class Golden {
     for (std::uint32_t o = 0; o < f_.links; ++o) {
       links_[o].turn = mixed(mixed(0, options.seed), o) % (first_engine_ + engines);
       links_[o].queues.resize(channels);
-      for (Queue& queue : links_[o].queues) queue.room = options.buffer_packets;
+      for (Queue& queue : links_[o].queues) queue.room = f_.buffer_packets;
     }
     for (std::uint32_t v = 0; v < nodes_.size(); ++v) {
       nodes_[v].turn = mixed(mixed(0, options.seed), f_.links + v) % (first_engine_ + engines);

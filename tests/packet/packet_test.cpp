@@ -326,9 +326,10 @@ TEST(PacketGolden, SeesWhatIsWrong) {
   EXPECT_FALSE(as_golden(outcome, wrong));
   wrong = golden, --wrong.packets_waited;
   EXPECT_FALSE(as_golden(outcome, wrong));
+  Fabric small = *fabric;
+  small.buffer_packets = 1;
+  EXPECT_FALSE(as_golden(outcome, Golden(small, options, 2).run(messages)));
   Options other = options;
-  other.buffer_packets = 1;
-  EXPECT_FALSE(as_golden(outcome, Golden(*fabric, other, 2).run(messages)));
   int differ = 0; // first turns matter only where two ask for a link at once
   for (other = options; other.seed < 12; ++other.seed)
     differ += !as_golden(outcome, Golden(*fabric, other, 2).run(messages));
@@ -424,6 +425,21 @@ TEST(Packet, ErrorsSayWhatToDo) {
   Machine single = torus("4");
   single.family = Family::single_node;
   EXPECT_NE(error(single, {}, one).find("needs a network between nodes"), std::string::npos);
+}
+
+// With 4 packets of 2 us a link of 10 us waited most of the time for credits.
+TEST(Packet, BuffersCoverTheTimeInWhichCreditsComeBack) {
+  Machine m = torus("4m");
+  m.network.hop_latency.value = {10e-6};
+  Options options;
+  options.packet_bytes = 2000;
+  EXPECT_EQ(buffer_packets_of(m, options), 12);
+  const std::vector<Message> one{{0, 3, 2'000'000, 0}};
+  const Time alone = run(m, one, options)->delivered[0];
+  EXPECT_NEAR(static_cast<double>(alone), 2e9 + 3 * 10e6, 1e7);
+  options.buffer_packets = 4;
+  EXPECT_GT(run(m, one, options)->delivered[0], 2 * alone);
+  EXPECT_EQ(buffer_packets_of(torus("4m"), {}), 4);
 }
 
 } // namespace

@@ -77,6 +77,17 @@ TEST(FluidGraphs, WhatNeverMatchesIsNamed) {
   EXPECT_NE(outcome.error().sentence().find("l5"), std::string::npos) << outcome.error().sentence();
 }
 
+// One after the other, at the root's receiving lane.
+TEST(FluidGraphs, AReceiverTakesOneMessageAfterTheOther) {
+  const Job job(job_on("fugaku", "4x4x4"));
+  const Schedule gather = built(algorithm("linear", CollectiveKind::gather), job, 8);
+  const auto graphs = fluid::run(job, gather, {});
+  ASSERT_TRUE(graphs) << graphs.error().sentence();
+  const double exact = predicted(gather, job, Model::exact).seconds.value;
+  EXPECT_NEAR(static_cast<double>(graphs->last) * 1e-12, exact, 0.05 * exact);
+  EXPECT_GT(exact, 63 * job.machine.software.receive_cost->value.value);
+}
+
 // All 64 ranks send to all others at once.
 double all_to_all(const fluid::Tolerance& tolerance) {
   std::string text = "num_ranks 64\n";
@@ -94,20 +105,24 @@ double all_to_all(const fluid::Tolerance& tolerance) {
 TEST(FluidGraphs, CrowdsOfMessagesAreSolvedTogetherWithinTheirTolerance) {
   const double exact = all_to_all({1 << 20, 0});
   EXPECT_NEAR(all_to_all({100, 0.01}) / exact, 1, 0.02);
-  EXPECT_GT(std::abs(all_to_all({100, 0.5}) / exact - 1), 0.02) << "what is tolerated has no effect";
+  EXPECT_GT(std::abs(all_to_all({100, 1.5}) / exact - 1), 0.02) << "what is tolerated has no effect";
 }
 
-// Differences are of ranks: here one processor sums, and one message after the other goes to the same rank.
+// Differences are of ranks: here one processor sums, one message after the other goes to the same rank, and a copy keeps
+// no sender busy. In exact an eager message starts before its receive.
 struct Agreement {
   double within_a_thousandth = 0, within_a_twentieth = 0;
 };
 Agreement agreement(std::int64_t cases, double slowness) { // of the machine of the graphs
   std::vector<double> all;
   for_each_case(cases, [&](RandomCase c, const Schedule& s) {
-    // Without the costs that the fluid of graphs leaves out.
-    Machine& machine = c.job.machine;
-    machine.node.reduction_cost.reset();
-    machine.software = {machine.software.message_cost, machine.software.relay_latency, machine.software.segment_bytes};
+    SoftwareNumbers& software = c.job.machine.software; // without what graphs leave out
+    software.eager_peers.reset(), software.eager_bytes_beyond.reset(), software.unexpected_bytes.reset();
+    software.put_setup.reset(), software.short_put_bytes.reset(), software.short_put_latency.reset();
+    software.input_copy_rate.reset(), software.lane_bandwidth.reset();
+    NodeNumbers& node = c.job.machine.node;
+    node.reduction_cost.reset(), node.cached_bytes.reset(), node.reduction_rate_uncached.reset();
+    node.scratch_kept.reset(), node.scratch_rate.reset();
     const double exact = answer(c, s, {Model::exact}).seconds.value;
     Job job = c.job;
     job.machine.network.link_bandwidth.value.value /= slowness;
@@ -127,11 +142,11 @@ Agreement agreement(std::int64_t cases, double slowness) { // of the machine of 
 
 TEST(FluidGraphs, AgreeWithTheExactModel) {
   const Agreement found = agreement(200, 1);
-  EXPECT_GE(found.within_a_thousandth, 0.75);
-  EXPECT_GE(found.within_a_twentieth, 0.95);
+  EXPECT_GE(found.within_a_thousandth, 0.6);
+  EXPECT_GE(found.within_a_twentieth, 0.8);
 }
 
-TEST(FluidGraphs, ANetworkThatIsATenthSlowerIsSeen) { EXPECT_LT(agreement(60, 1.1).within_a_thousandth, 0.6); }
+TEST(FluidGraphs, ANetworkThatIsATenthSlowerIsSeen) { EXPECT_LT(agreement(60, 1.1).within_a_thousandth, 0.5); }
 
 } // namespace
 } // namespace kumihimo::simulate_test

@@ -59,6 +59,7 @@ def command(
     speed: option("--speed X", "Speed of the processors: 2, or of a region: solve=2; repeatable.", list[str]) = None,
     what_if: option("--what-if", "Also predict the time with one thing changed.") = False,
     dies: option("--dies NODE@TIME", "Node that dies, as `simulate` takes it; repeatable.", list[str]) = None,
+    slow: option("--slow PART=X", "Slow node or link, as `simulate` takes it; repeatable.", list[str]) = None,
     by_rank: option("--by-rank", "Show the ranks that end last; with --json all ranks.") = False,
     page: option("--page FILE", "Write a page with the timeline (HTML).", Path) = None,
     timeline: option("--timeline FILE", "Write a timeline, which ui.perfetto.dev opens.", Path) = None,
@@ -69,7 +70,10 @@ def command(
     noise: option("--noise NOISE", "Noise of the operating system, as `simulate` takes it.", group=OF_LOGGP) = None,
     packet_bytes: option("--packet-bytes N", "Payload of a packet [default: 2048].", int, OF_PACKET) = None,
     buffer_packets: option(
-        "--buffer-packets N", "Packets in the buffer of each virtual channel [default: 4].", int, OF_PACKET
+        "--buffer-packets N",
+        "Packets in the buffer of each virtual channel [default: 4, or more on long links].",
+        int,
+        OF_PACKET,
     ) = None,
     packet_seed: option("--packet-seed N", "Seed of the first turns of arbiters.", int, OF_PACKET) = 1,
     as_json: options.Json = False,
@@ -88,7 +92,7 @@ def command(
         output.writable(path)
     asked = Asked(
         model, machine, shape, box, dead or [], routing, ranks_per_node, given, order, placement, loggops, noise,
-        packet_bytes, buffer_packets, packet_seed, dies or [],
+        packet_bytes, buffer_packets, packet_seed, dies or [], slow or [],
     )  # fmt: skip
     asked.check()
     read = trace_of(trace)
@@ -134,8 +138,10 @@ def trace_of(name: str) -> Trace:
 
         options.refuse_beside("a GOAL file", *NOT_OF_GOAL)
         return goal_reading.read(name)
-    from kumihimo.replay import otf2_reading
+    from kumihimo.replay import goal_reading, otf2_reading
 
+    if goal_reading.is_goal(Path(name)):
+        raise wrong_value("a GOAL file must be named with goal: before its path", name, f"write goal:{name}")
     return otf2_reading.read(Path(name))
 
 
@@ -333,9 +339,13 @@ def extrapolated(
         return None, {}
     if scaling not in ("weak", "strong"):
         raise wrong_value("--scaling must be weak or strong", f"'{scaling}'")
-    if to_grid is None and ranks in (None, read.recording.ranks):
+    recorded = read.recording.ranks
+    given = lengths(grid, "--grid") if grid else None
+    if given is not None and prod(given) != recorded:
+        raise wrong_value(f"--grid must be of the {recorded} recorded ranks", f"'{grid}'", "leave it out to find one")
+    if to_grid is None and ranks in (None, recorded):
         return read.recording, {}
-    before = lengths(grid, "--grid") if grid else _replay.grid_of(read.recording)
+    before = given or _replay.grid_of(read.recording)
     if to_grid is None and not 1 <= ranks <= MOST_RANKS:
         raise wrong_value(f"--ranks must be from 1 to {MOST_RANKS}", ranks)
     after = lengths(to_grid, "--to-grid") if to_grid else _replay.scaled_grid(before, ranks)

@@ -45,10 +45,11 @@ class Asked:
     buffer_packets: int | None = None
     packet_seed: int = 1
     dies: list[str] = field(default_factory=list)
+    slow: list[str] = field(default_factory=list)
 
     def check(self) -> None:
         if self.model not in MODELS:
-            reason = "flow solves recorded programs exactly" if self.model == "exact" else ""
+            reason = "flow solves recorded programs exactly; add --model flow" if self.model == "exact" else ""
             raise wrong_value("--model of a replay must be loggp, flow or packet", f"'{self.model}'", reason)
         if self.model != "packet":
             options.refuse_beside(f"--model {self.model}", *PACKET)
@@ -56,6 +57,10 @@ class Asked:
             options.refuse_beside(f"--model {self.model}", *LOGGP)
         if self.model in WITH_NETWORK and self.machine is None:
             raise missing("the machine", "add --machine, whose network the messages take")
+        if self.slow and self.model == "loggp":
+            raise wrong_value(
+                "--slow needs a model that knows slow parts", "--model loggp", "add --model flow or packet"
+            )
         if self.machine is None:
             options.refuse_beside("the model loggp without --machine", *OF_MACHINE)
         for name, value in (("--order", self.order), ("--placement", self.placement)):
@@ -108,7 +113,7 @@ class Asked:
 
         each = arguments.ranks_per_node_named(self.ranks_per_node)
         loaded = machines.load(self.machine)
-        part = simulation.Part(self.box, self.dead, routing)
+        part = simulation.Part(self.box, self.dead, routing, self.slow)
         if hosts is not None or self.box is not None or self.shape is not None:
             asked = [arguments.Ranks(self.shape, None, each)]
         else:

@@ -70,7 +70,10 @@ def command(
     timeline: option("--timeline FILE", "Write a timeline, which ui.perfetto.dev opens.", Path, group=OF_LOGGP) = None,
     packet_bytes: option("--packet-bytes N", "Payload of a packet [default: 2048].", int, OF_PACKET) = None,
     buffer_packets: option(
-        "--buffer-packets N", "Packets in the buffer of each virtual channel [default: 4].", int, OF_PACKET
+        "--buffer-packets N",
+        "Packets in the buffer of each virtual channel [default: 4, or more on long links].",
+        int,
+        OF_PACKET,
     ) = None,
     packet_seed: option("--packet-seed N", "Seed of the first turns of arbiters.", int, OF_PACKET) = 1,
     background: option(
@@ -133,7 +136,7 @@ def command(
     if model != "loggp":
         options.refuse_beside(f"--model {model}", *LOGGP)
         if collective.startswith(GOAL) and model not in OF_GOAL:
-            reason = "flow solves GOAL files exactly" if model == "exact" else "add --model loggp"
+            reason = "flow solves GOAL files exactly; add --model flow" if model == "exact" else "add --model loggp"
             raise wrong_value("--model of a GOAL file must be loggp, flow or packet", f"'{model}'", reason)
         if machine is None:
             raise missing("--machine", "see kumihimo simulate --help")

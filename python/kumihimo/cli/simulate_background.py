@@ -156,7 +156,7 @@ class Beside:
             "background": [each.text for each in self.specs],
             "routing": self.packets.routing,
             "packet_bytes": self.packets.packet_bytes,
-            "buffer_packets": self.packets.buffer_packets,
+            "buffer_packets": _packet.buffer_packets_of(made.allocator.job, self.packets),
             "seed": self.packets.seed,
             "limiting": "",
             "accuracy": "",

@@ -51,7 +51,7 @@ def predict(wanted: Wanted) -> dict | None:
         result = simulation.predict(asked, simulation.Case(variant, wanted.bytes))
     except NotApplicable:
         return None
-    return {**result, "declared_segment_bytes": wanted.segment_bytes or wanted.machine.segment_bytes}
+    return {**result, "declared_segment_bytes": wanted.segment_bytes or wanted.machine.segment_bytes_of(wanted.bytes)}
 
 
 def predict_all(what: str, wanted: Iterable[Wanted], progress: Progress = silent) -> list[dict]:

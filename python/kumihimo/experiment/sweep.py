@@ -54,7 +54,7 @@ def parts(machine: _machine.Machine, progress: Progress) -> list[dict]:
 def sensitivity(machine: _machine.Machine, curves: list[dict], progress: Progress) -> list[dict]:
     """Every algorithm that pipelines, at every segment size; `curves` are the results at the machine's own."""
     own = [r for r in curves if r["bytes"] == LARGEST and r["segments"] > 1]
-    others = [segment for segment in SEGMENTS if segment != machine.segment_bytes]
+    others = [segment for segment in SEGMENTS if segment != machine.segment_bytes_of(LARGEST)]
     names = [result["algorithm"] for result in own]
     return own + _predict("segment sizes", machine, names, LARGEST, others, progress)
 
@@ -66,7 +66,9 @@ def tuned(machine: _machine.Machine, curves: list[dict], by_segment: list[dict],
     for length in TUNED_BYTES:
         results += [r for r in curves if r["algorithm"] in names and r["bytes"] == length]
         # A segment as long as the data is the same as one of twice that.
-        others = [s for s in TUNED_SEGMENTS if s != machine.segment_bytes and s <= max(length, TUNED_SEGMENTS[0])]
+        others = [
+            s for s in TUNED_SEGMENTS if s != machine.segment_bytes_of(length) and s <= max(length, TUNED_SEGMENTS[0])
+        ]
         results += _predict("tuned segment sizes", machine, names, length, others, progress)
     best: dict[tuple[str, int], dict] = {}
     for result in results:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kumihimo import _collectives, _schedule, _topology, files
+from kumihimo import _collectives, _machine, _schedule, _topology, files
 from kumihimo.arguments import parameters, variants
 from kumihimo.errors import NotApplicable, wrong_value
 
@@ -46,10 +46,12 @@ class Ground:
     """What algorithms know of the machine: the places of all ranks, and the step of pipelines."""
 
     space: _topology.RankSpace | None = None  # None: nothing is known but the number of ranks
-    segment_bytes: int | None = None
+    machine: _machine.Machine | None = None
 
-    def parameters(self, **given: object) -> _collectives.Parameters:
-        return parameters(**given, default_segment_bytes=self.segment_bytes)
+    def parameters(self, length: int, **given: object) -> _collectives.Parameters:
+        """Of a collective of so many bytes."""
+        segment = None if self.machine is None else self.machine.segment_bytes_of(length)
+        return parameters(**given, default_segment_bytes=segment)
 
 
 @dataclass
@@ -76,12 +78,12 @@ class Wished:
 
     def of(self, call: Call, ground: Ground) -> tuple[_collectives.Variant, _collectives.Parameters]:
         if name := self.algorithms.get(call.collective):
-            return variants(call.collective, name)[0], ground.parameters()
+            return variants(call.collective, name)[0], ground.parameters(call.bytes)
         for choice in self.wisdom:
             if fits(choice, call):
-                chosen = ground.parameters(**choice.get("parameters", {}))
+                chosen = ground.parameters(call.bytes, **choice.get("parameters", {}))
                 return variants(call.collective, choice["algorithm"])[0], chosen
-        return usual(call, ground), ground.parameters()
+        return usual(call, ground), ground.parameters(call.bytes)
 
 
 def choices_in(path: Path) -> list[dict]:
@@ -117,7 +119,7 @@ def is_applicable(variant: _collectives.Variant, call: Call, ground: Ground) -> 
     asked = _schedule.Collective(call.collective, call.ranks, call.bytes // size, type_, "sum", 0, False)
     ranks = ground.space if ground.space is not None and call.of_all else _topology.RankSpace.row(call.ranks)
     try:
-        variant.build(asked, ranks, ground.parameters())
+        variant.build(asked, ranks, ground.parameters(call.bytes))
     except NotApplicable:
         return False
     return True

@@ -67,7 +67,7 @@ class LogGops:
 
     @property
     def ground(self) -> Ground:
-        return Ground(self.job.rank_space, self.job.machine.segment_bytes) if self.job else Ground()
+        return Ground(self.job.rank_space, self.job.machine) if self.job else Ground()
 
     def times(self, program: _replay.Program, *intervals: object) -> _replay.Times:
         return program.times(self.settings.parameters, self.settings.noise, *intervals)
@@ -123,7 +123,7 @@ class OnNetwork:
 
     @property
     def ground(self) -> Ground:
-        return Ground(simulation.space_of(self.job, self.placed), self.job.machine.segment_bytes)
+        return Ground(simulation.space_of(self.job, self.placed), self.job.machine)
 
     def ideal(self, program: _replay.Program) -> _replay.Times:
         return program.ideal_network_times()
@@ -191,7 +191,7 @@ class Packets(OnNetwork):
         return program.packet_times(self.job, self.placement, self.options, self.factors, *intervals)
 
     def about(self, times: _replay.Times) -> dict:
-        return {**super().about(times), **packet.traffic(times.packets, self.options)}
+        return {**super().about(times), **packet.traffic(times.packets, self.job, self.options)}
 
     def aftermath(self, graphs: _goal.Graphs, deaths: list[tuple[int, int]]) -> _goal.Aftermath:
         return _packet.simulate(graphs, self.job, self.placement, self.options.with_deaths(deaths)).aftermath

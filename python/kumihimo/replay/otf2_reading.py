@@ -49,6 +49,7 @@ def read(path: Path) -> Trace:
     otf2 = library()
     reader, event_reader = (importlib.import_module(f"otf2.{name}") for name in ("reader", "event_reader"))
     errors = (otf2.error.Error, importlib.import_module("_otf2").Error, *CONTRADICTIONS)
+    reading = None
     try:
         with without_stderr(), reader.open(str(anchor)) as trace:
             reading = Reading(otf2, trace.definitions)
@@ -58,9 +59,31 @@ def read(path: Path) -> Trace:
             if reading.broken:
                 raise reading.broken
     except errors as error:
+        if reading is not None and (rank := unreadable(anchor, reading)) is not None:
+            raise wrong_value(
+                f"the events of each rank must be whole in {anchor}", f"those of rank {rank}", AGAIN
+            ) from None
         reason = str(error) if not isinstance(error, CONTRADICTIONS) else f"it contradicts itself ({error!r})"
         raise failed(f"OTF2 could not read {anchor}", reason, f"{AGAIN}, or copy the whole folder") from None
     return reading.trace()
+
+
+def unreadable(anchor: Path, reading: Reading) -> int | None:
+    """The lowest rank whose events OTF2 cannot read to their end, each by itself."""
+    for location, rank in sorted(reading.rank_of.items(), key=lambda of: of[1]):
+        with without_stderr():
+            try:
+                trace = reading.otf2.Reader_Open(str(anchor))
+                try:
+                    reading.otf2.Reader_SelectLocation(trace, location)
+                    reading.otf2.Reader_OpenEvtFiles(trace)
+                    events = reading.otf2.Reader_GetEvtReader(trace, location)
+                    reading.otf2.Reader_ReadAllLocalEvents(trace, events)
+                finally:
+                    reading.otf2.Reader_Close(trace)
+            except reading.otf2.Error:
+                return rank
+    return None
 
 
 @contextlib.contextmanager

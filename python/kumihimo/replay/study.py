@@ -177,7 +177,8 @@ def other_algorithms(question: Question) -> list[Change]:
     found = []
     for variant in alternatives(calls[most], ground):
         if variant.name != now:
-            other = replace(question, tried={**question.tried, calls[most]: (variant, ground.parameters())})
+            by = (variant, ground.parameters(calls[most].bytes))
+            other = replace(question, tried={**question.tried, calls[most]: by})
             try:
                 total = other.seconds()
             except NotApplicable:

@@ -124,7 +124,9 @@ class Simulated:
             "ranks_per_node": space.ranks_per_node,
             "determinism": ANY,
             "algorithm": each.chosen[0],
-            "parameters": named_segments(collective, each.chosen, self.asked.job.machine.segment_bytes),
+            "parameters": named_segments(
+                collective, each.chosen, self.asked.job.machine.segment_bytes_of(max(each.sizes))
+            ),
             "from_bytes": each.from_bytes,
             "to_bytes": each.to_bytes,
             "simulated": True,

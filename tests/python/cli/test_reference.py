@@ -38,7 +38,8 @@ NEED_A_FILE = {
     "machine import topology.conf --like reedbush-u -o my-cluster.toml",
     "machine import FILE --like NAME",
     "machine import /etc/slurm/topology.conf --like measured.toml -o my-cluster.toml",
-    "machine measure --noise --out vm.toml --trace vm.noise",  # tested for itself; it tells how far it is
+    "machine measure --noise --out vm.toml --trace vm.noise",  # tested for themselves; they tell how far they are
+    "machine measure --out node.toml",
     "machine calibrate fugaku measured.csv -o my-fugaku.toml",
     "machine calibrate fugaku bench/accuracy/fugaku.toml -o my-fugaku.toml",
 }

@@ -117,6 +117,14 @@ def test_fluids_share_a_link(traced: Callable, replay: Callable, packets: tuple)
     assert "class  links  busy  at most" in told and "twice the bandwidth" in told
 
 
+@pytest.mark.parametrize("model", ["flow", "packet"])
+def test_a_slow_link_is_seen(traced: Callable, replay: Callable, packets: tuple, model: str) -> None:
+    words = (*packets[:3], model, "--shape", "2mx1", "--json")
+    trace = traced([Rank().send(1, 1_000_000), Rank().receive(0, 1_000_000)])
+    usual, slow = replay(trace, *words), replay(trace, *words, "--slow", "0-1=0.5")
+    assert slow["seconds"] - usual["seconds"] == pytest.approx(1e-3, rel=0.02)
+
+
 def test_flow_and_packets_agree_on_a_ring(traced: Callable, replay: Callable, packets: tuple) -> None:
     trace = traced(ring(8, steps=5))
     found = [replay(trace, *packets[:3], model, "--shape", "4x2", "--json")["seconds"] for model in ("flow", "packet")]
@@ -280,10 +288,22 @@ def test_what_a_goal_file_has_not_is_refused(replay: Callable, goal: str, words:
     assert wrong in told and told.count("\n") == 1, told
 
 
+def test_a_goal_file_without_its_word_is_known(replay: Callable, tmp_path: Path) -> None:
+    file = tmp_path / "ring.goal"
+    file.write_text("// a comment\nnum_ranks 1\nrank 0 {\n}\n", encoding="utf-8")
+    told = replay(file, *LETTERS)
+    assert f"write goal:{file}" in told and told.count("\n") == 1, told
+
+
 @pytest.mark.parametrize(
     ("words", "wrong"),
     [
         (("--model", "exact"), "--model of a replay must be loggp, flow or packet (got 'exact'); flow solves"),
+        ((*LETTERS, "--grid", "2x3"), "--grid must be of the 5 recorded ranks (got '2x3'); leave it out"),
+        (
+            ("--machine", "k-computer", "--slow", "0=0.5"),
+            "--slow needs a model that knows slow parts (got --model loggp)",
+        ),
         (("--model", "packet"), "the machine is missing; add --machine"),
         (("--model", "packet", "--noise", "periodic:1us/1ms"), "--model packet takes no --noise"),
         ((*LETTERS, "--packet-bytes", "9"), "--model loggp takes no --packet-bytes"),

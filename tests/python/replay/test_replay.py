@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -239,6 +240,18 @@ def test_a_part_of_a_trace_is_one_sentence(traced: Callable, kumihimo: Callable,
     ended = kumihimo("replay", str(tmp_path / "alone" / "traces.otf2"), *LETTERS)
     assert ended.code == 1 and "or copy the whole folder" in ended.err
     assert len(ended.err.splitlines()) == 1 and ended.err.startswith("kumihimo: OTF2 could not read"), ended.err
+
+
+@pytest.mark.parametrize("kept", [0.5, None])
+def test_the_rank_whose_events_are_not_whole_is_named(traced: Callable, replay: Callable, kept: float | None) -> None:
+    trace = traced([Rank().compute(5).send(1), Rank().receive(0), Rank().compute(9)])
+    events = next(Path(trace).rglob("1.evt"))
+    if kept is None:
+        events.unlink()
+    else:
+        os.truncate(events, int(events.stat().st_size * kept))
+    told = replay(trace, *LETTERS)
+    assert "the events of each rank must be whole in" in told and "(got those of rank 1); record" in told, told
 
 
 def test_a_trace_that_contradicts_itself_is_one_sentence(
