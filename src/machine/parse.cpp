@@ -444,6 +444,8 @@ class Reader {
     both_or_none("network", "exchange_bytes", network.exchange_bytes, "exchange_bandwidth", network.exchange_bandwidth);
     both_or_none("software", "short_put_bytes", software.short_put_bytes, "short_put_latency",
                  software.short_put_latency);
+    if (software.short_put_bytes && !software.put_setup)
+      miss(line_of(*root_.get("software")), "software.put_setup", "short_put_bytes needs it");
     if (node.reduction_rate_uncached)
       at_most("node.reduction_rate_uncached", node.reduction_rate_uncached->value, "reduction_rate",
               node.reduction_rate.value);

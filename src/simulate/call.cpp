@@ -24,11 +24,12 @@ double seconds_of_call(const Schedule& schedule, const Network& network, Rank ra
     seconds += bytes * network.slowdown(bytes) / software.input_copy_rate->value.value;
     if (binding.output_elements() < binding.input_elements()) scratch = bytes;
   }
-  if (!node.scratch_kept) return seconds;
+  const double factor = network.factor(rank.value);
+  if (!node.scratch_kept) return seconds / factor;
   scratch += bytes_of_scratch(schedule.program(rank), binding);
   if (scratch > static_cast<double>(node.scratch_kept->value.value))
     seconds += scratch / node.scratch_rate->value.value;
-  return seconds;
+  return seconds / factor;
 }
 
 } // namespace

@@ -45,10 +45,13 @@ Result<Network> Network::make(const Job& job, std::int32_t ranks, const std::opt
   Network n;
   n.machine_ = &machine;
   for (std::int32_t r = 0; r < ranks; ++r) n.node_.push_back(seats.node(Rank{r}).value);
+  n.leaves_node_ = std::any_of(n.node_.begin(), n.node_.end(), [&](std::int32_t v) { return v != n.node_.front(); });
   for (std::int32_t r = 0; r < ranks && !job.levels().empty(); ++r) n.slot_.push_back(seats.slot(Rank{r}).number);
   const std::int64_t links = machine.topology->link_bound(), nodes = machine.topology->nodes();
-  if (links + 5 * nodes + 3 * std::int64_t{ranks} > std::numeric_limits<Resource>::max())
-    return wrong_value("the network has at most 2^31 links, nodes and ranks together", fmt::format("{} links", links));
+  const std::int64_t pairs = machine.network.exchange_bandwidth ? nodes * most_partners : 0;
+  if (links + 5 * nodes + 3 * std::int64_t{ranks} + pairs > std::numeric_limits<Resource>::max())
+    return wrong_value("the network has at most 2^31 links, nodes, ranks and pairs of nodes together",
+                       fmt::format("{} links and {} pairs", links, pairs));
   n.nodes_ = static_cast<std::int32_t>(nodes);
   n.link_bound_ = static_cast<std::int32_t>(links);
   n.first_sender_ = n.link_bound_;
@@ -219,12 +222,9 @@ double Network::least_latency_within_node(std::int32_t from, std::int32_t to) co
   return least;
 }
 
-double Path::start_early(double bytes, double seconds) {
-  const double issued = std::min(cost, seconds);
-  cost -= issued, seconds -= issued;
-  const double flowed = std::min(bytes, seconds * limit);
-  latency -= std::min(latency, seconds - flowed / limit);
-  return flowed;
+bool Network::is_eager(const Transfer& t) const {
+  const bool put = t.lanes == Lanes::concurrent && puts_;
+  return has_eager() && !put && node_[t.from] != node_[t.to] && is_copied(t);
 }
 
 bool Network::has_many_peers(const Program& program) const {
@@ -274,15 +274,15 @@ Path Network::append_path(const Transfer& transfer, std::vector<Resource>& resou
     path.latency += receive_cost_ + (bytes <= short_put_bytes_ ? short_put_latency_ : 0);
     return path;
   }
-  const bool eager = bytes <= (many_peers ? eager_bytes_beyond_ : eager_bytes_);
-  const double copy = eager ? bytes * copy_seconds_ : 0;
-  path.eager = eager && eager_bytes_ < infinity_;
-  path.cost += copy, path.taking = receive_cost_ + (eager ? copy : rendezvous_latency_);
+  const bool copied = is_copied(transfer);
+  const double copy = copied ? bytes * copy_seconds_ : 0;
+  path.eager = is_eager(transfer);
+  path.cost += copy, path.taking = receive_cost_ + (copied ? copy : rendezvous_latency_);
   return path;
 }
 
 void Network::add_setup(Lanes lanes, Prediction& p) const {
-  if (lanes == Lanes::single || !puts_ || nodes_ < 2) return;
+  if (lanes == Lanes::single || !puts_ || !leaves_node_) return;
   const double seconds = machine_->software.put_setup->value.value;
   for (Phase& phase : p.phases) {
     phase.seconds.value += seconds;

@@ -33,11 +33,7 @@ struct Path {
   double cost = 0;    // seconds during which its lane's queue is busy before bytes flow
   double latency = 0; // seconds from the last byte's departure to the start of what waited for it
   double taking = 0;  // seconds behind these, during which the receiving lane takes no other message
-  bool eager = false; // it is on its way before its receive is posted
-
-  // Of a send that was posted so long before its receive, what is left to do then: takes it off cost and latency.
-  // Returns the bytes that have flowed, as if they had had their way to themselves.
-  double start_early(double bytes, double seconds);
+  bool eager = false; // copied at both ends, it leaves when its sender is ready (of machines with eager_bytes)
 };
 
 // Of a program: whether a rank has lanes at work at the same time (SoftwareNumbers::lane_bandwidth, put_setup).
@@ -64,8 +60,11 @@ class Network {
   bool has_many_peers(const Program& program) const;
   // Adds the exchange of addresses before each phase (SoftwareNumbers::put_setup).
   void add_setup(Lanes lanes, Prediction& prediction) const;
-  // Whether a message leaves when its sender is ready, not only when both ends are.
+  // Whether a message leaves when its sender is ready, not only when both ends are: a short one, also in collapsed
+  // loops of the flow model; and an eager one.
   bool leaves_early(double bytes) const { return bytes <= early_bytes_; }
+  bool is_eager(const Transfer& transfer) const;
+  bool has_eager() const { return eager_bytes_ < infinity_; }
   bool limits_exchanges() const { return exchange_ > 0; }
   void append_copy(std::int32_t rank, std::vector<Resource>& resources) const;
   void append_sum(std::int32_t rank, std::vector<Resource>& resources) const;
@@ -76,6 +75,7 @@ class Network {
   double reduction_rate(std::int32_t rank) const { return capacity_[reducer(rank)]; }
   // How many times longer sums and copies take that do not fit in the cache.
   double slowdown(double bytes) const { return bytes > cached_bytes_ ? uncached_ : 1; }
+  double factor(std::int32_t rank) const { return factor_[node_[rank]]; } // of the speed of its node, if that is slow
   double reduction_cost(std::int32_t rank) const { return reduction_cost_ / factor_[node_[rank]]; } // seconds a sum
   // A compute step at a rank: flops by the node's rate, bytes by its memory bandwidth; the ranks on the node share both
   // equally.
@@ -120,6 +120,7 @@ class Network {
   void add_levels(const Job& job);
   void add_copies(double rank_bytes, bool scalar_reduction);
   bool has_copies() const { return first_copier_ >= 0; }
+  bool is_copied(const Transfer& t) const { return t.bytes <= (t.many_peers ? eager_bytes_beyond_ : eager_bytes_); }
   double turns_on(std::int32_t node) const { return ranks_on_[node] / static_cast<double>(cores_); } // of a processor
   bool shares_processors(std::int32_t node) const { return has_copies() && turns_on(node) > 1; }
   Path path_of_copies(std::int32_t node, double bytes, bool summed, double latency) const;
@@ -154,7 +155,8 @@ class Network {
   double reduction_cost_ = 0;
   double receive_cost_ = 0, copy_seconds_ = 0; // of a message; of a byte of an eager one
   double lane_rate_ = infinity_;
-  bool puts_ = false; // of programs with concurrent lanes
+  bool leaves_node_ = false; // some rank is on another node than others
+  bool puts_ = false;        // of programs with concurrent lanes
   double short_put_bytes_ = -1, short_put_latency_ = 0;
   double eager_bytes_ = infinity_, eager_bytes_beyond_ = infinity_;
   double early_bytes_ = -1; // none

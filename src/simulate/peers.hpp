@@ -1,4 +1,4 @@
-// With how many ranks a program exchanges messages.
+// How many ranks a program exchanges messages with.
 #pragma once
 
 #include "program/program.hpp"

@@ -64,11 +64,10 @@ Result<Prediction> simulate_cost(Seconds seconds, const Collective& collective, 
 
 namespace {
 
-// Of the buffers of a rank, the largest of the first ones; where the machine says what caches they are in.
+// Of the buffers of a rank, the largest of all: a root's may be any; where the machine says what caches they are in.
 double rank_bytes(const ProgramSet& set, const Job& job) {
-  constexpr std::int32_t looked_at = 64;
   std::int64_t most = 0;
-  for (std::int32_t r = 0; job.machine.node.copies && r < std::min(set.ranks(), looked_at); ++r) {
+  for (std::int32_t r = 0; job.machine.node.copies && r < set.ranks(); ++r) {
     const Binding binding(set, Rank{r});
     const std::int64_t input = binding.input_elements(), output = binding.output_elements();
     most = std::max(most, binding.one_memory() ? std::max(input, output) : input + output);
@@ -105,6 +104,7 @@ Result<Prediction> predict(const ProgramSet& set, const simulation::Network& net
                            const std::optional<Placement>& placement, const SimulateOptions& options, Seconds bound) {
   auto p = predict_alike(set, network, job, placement, options, bound);
   if (!p) return p;
+  if (!p->phases.empty()) p->phases.front().seconds.value += network.longest_turn();
   p->seconds.value += network.longest_turn();
   p->latency.value += network.longest_turn();
   return p;

@@ -144,6 +144,10 @@ TEST(ParseMachine, CostsOfMessagesComeInPairs) {
   expect_error(with(eager), section, {"software.rendezvous_latency", "both eager_bytes and rendezvous_latency"});
   expect_error(with(eager + "\n" + rendezvous + "\n" + peers), section, {"software.eager_bytes_beyond", "both"});
   expect_error(with(peers + "\n" + beyond), section, {"software.eager_bytes", "eager_bytes_beyond needs it"});
+  const std::string puts = "short_put_bytes = { value = \"32 B\", assumed = \"x\" }\n"
+                           "short_put_latency = { value = \"1 us\", assumed = \"x\" }";
+  expect_error(with(puts), section, {"software.put_setup", "short_put_bytes needs it"});
+  EXPECT_TRUE(parsed(with(puts + "\nput_setup = { value = \"9 us\", assumed = \"x\" }")).software.short_put_bytes);
   const Machine machine = parsed(with(eager + "\n" + rendezvous + "\n" + peers + "\n" + beyond));
   EXPECT_EQ(machine.software.eager_peers->value, 8);
   EXPECT_EQ(machine.software.eager_bytes_beyond->value.value, 256);

@@ -35,7 +35,8 @@ TEST(Bound, AlltoallIsBoundByTheBisection) {
 
 // The engine sums up 8 B in 1.45 us + 6 x 0.423 us.
 TEST(Bound, HoldsForTheNetworksOwnEngine) {
-  const Machine m = described("fugaku", "4x4x4");
+  Machine m = described("fugaku", "4x4x4");
+  m.software.relay_latency.value = {2.8e-6}; // messages are slower than the engine
   Schedule s = by_hand(64, 1, 1, [](std::int32_t, ProgramBuilder& p) {
     LaneBuilder engine(LaneId{0}, "engine", 1);
     engine.step(offload(out[whole()], in[whole()]));
@@ -48,10 +49,10 @@ TEST(Bound, HoldsForTheNetworksOwnEngine) {
     EXPECT_LE(p.bound().value, p.seconds.value);
     EXPECT_GT(p.bound().value, 0);
   }
-  EXPECT_GT(bounds(CollectiveKind::allreduce, m, 2).at("latency"), 1.9e-6) << "16 B are too many for it";
+  EXPECT_GT(bounds(CollectiveKind::allreduce, m, 2).at("latency"), 4e-6) << "16 B are too many for it";
   Machine slow = m;
   slow.offload->stage_latency.value = {1e-3};
-  EXPECT_GT(bounds(CollectiveKind::allreduce, slow, 1).at("latency"), 1.9e-6) << "messages have a bound of their own";
+  EXPECT_GT(bounds(CollectiveKind::allreduce, slow, 1).at("latency"), 4e-6) << "messages have a bound of their own";
 }
 
 // On a row of eight nodes.

@@ -104,6 +104,27 @@ TEST_P(ByHand, ASumThatDoesNotFitInTheCacheIsSlower) {
   EXPECT_NEAR(time(s, m), arrived + 2e-3, 1e-12);
 }
 
+// Each of two lanes sums up 1 MB, at 0.5 GB/s: the thread does one such sum at a time.
+TEST_P(ByHand, SumsOfTwoLanesThatDoNotFitInTheCacheShareTheThread) {
+  const Schedule s = by_hand(3, 2 * million, 1, [](std::int32_t r, ProgramBuilder& p) {
+    for (std::int32_t l = 0; l < 2; ++l) {
+      LaneBuilder lane(LaneId{l}, "sum", 1);
+      if (r == 2 * l) lane.step(send(1, in[part(l, 2)]));
+      if (r == 1) lane.step(receive_reduce(2 * l, in[part(l, 2)], out[part(l, 2)]));
+      p.add(std::move(lane));
+    }
+  });
+  const double arrived = cost + 1e-3 + hop + relay;
+  Machine m = plain("3m");
+  m.node.reduction_rate.value = {2e9};
+  EXPECT_NEAR(time(s, m), arrived + 1e-3, 1e-9);
+  m.node.reduction_rate_uncached = Quantity<BytesPerSecond>{{0.5e9}};
+  m.node.cached_bytes = Quantity<Bytes>{{1000}};
+  EXPECT_NEAR(time(s, m), arrived + 4e-3, 1e-9);
+  m.node.memory_bandwidth.value = {1.2e9}; // each byte of a sum passes the memory three times, however slow the sum
+  EXPECT_NEAR(time(s, m), arrived + 5e-3, 1e-9);
+}
+
 TEST_P(ByHand, AnExchangeOfLongMessagesSharesTheRateOfThePair) {
   const auto both_ways = [](std::int32_t back) {
     return by_hand(8, 2 * million, 1, [=](std::int32_t r, ProgramBuilder& p) {
@@ -146,6 +167,19 @@ TEST_P(ByHand, ALibraryCopiesTheInputOfReductionsAndGetsScratch) {
   m.node.scratch_kept = Quantity<Bytes>{{1'250'000 - 1}};
   EXPECT_NEAR(of(CollectiveKind::reduce_scatter, 125'000), reduce_scatter + 1e-3 + 1.25e-3, 1e-12);
   EXPECT_NEAR(of(CollectiveKind::allreduce, 1'000'000), allreduce + 1e-3, 1e-12) << "the output has room for the copy";
+}
+
+// Node 5 takes four times as long for its copy and its scratch, which all wait for.
+TEST_P(ByHand, ASlowNodeIsSlowInTheCallToo) {
+  Machine m = plain("8");
+  m.slow_nodes.push_back({NodeId{5}, 0.25});
+  const auto of = [&] { return time(built(algorithm("ring", CollectiveKind::reduce_scatter), m, 125'000), m); };
+  const double without = of();
+  m.software.input_copy_rate = Quantity<BytesPerSecond>{{1e9}};
+  EXPECT_NEAR(of(), without + 4e-3, 1e-12);
+  m.node.scratch_rate = Quantity<BytesPerSecond>{{1e9}};
+  m.node.scratch_kept = Quantity<Bytes>{{1000}};
+  EXPECT_NEAR(of(), without + 4e-3 + 4 * 1.25e-3, 1e-12);
 }
 
 // 1 to 7 send 125 kB each to 0, all at once: 1 ms at the engine that receives them.
@@ -205,6 +239,71 @@ TEST_P(ByHand, AnEagerMessageIsOnItsWayBeforeItsReceive) {
   EXPECT_NEAR(time(s, m), 0.5e-3 + cost + 1e-3 + hop + relay, 1e-9) << "this one is not eager";
 }
 
+// Rank 0 sends a block to each of the others, which ask for it after so many seconds.
+Schedule from_the_root(std::int32_t ranks, std::int64_t elements, double seconds) {
+  return by_hand(ranks, ranks * elements, 1, [=](std::int32_t r, ProgramBuilder& p) {
+    LaneBuilder lane(LaneId{0}, "star", 1);
+    Round sends;
+    for (std::int32_t to = 1; r == 0 && to < ranks; ++to) sends.steps.push_back(send(to, out[part(to, ranks)]));
+    if (r == 0) lane.round(std::move(sends.steps));
+    if (r > 0 && seconds > 0) lane.step(compute(Work{seconds, 0, 0}));
+    if (r > 0) lane.step(receive(0, out[part(r, ranks)]));
+    p.add(std::move(lane));
+  });
+}
+
+// 63 messages of 32 KiB: the processor of rank 0 issues and copies one after another, however late they are asked for.
+TEST_P(ByHand, LateReceivesSaveNoTimeOfTheSender) {
+  const Machine m = described("fugaku", "4x4x4");
+  constexpr std::int64_t bytes = 32 << 10;
+  const double at_once = time(from_the_root(64, bytes / 8, 0), m);
+  const double issued = 63 * (m.software.message_cost.value.value + bytes / m.software.eager_copy_rate->value.value);
+  EXPECT_GE(at_once, issued);
+  for (const double late : {1e-6, 10e-6, 100e-6, 1e-3}) {
+    const double then = time(from_the_root(64, bytes / 8, late), m);
+    EXPECT_GE(then, std::max(late, issued)) << late;
+    EXPECT_GE(then, at_once * (1 - 1e-9)) << late;
+    EXPECT_LE(then, at_once + late + 1e-6) << late;
+  }
+}
+
+// 8 messages of 1 MB between one pair of neighbours: their link carries one after another.
+TEST_P(ByHand, LateReceivesSaveNoTimeOfALink) {
+  const auto messages = [](double seconds) {
+    return by_hand(2, 8 * million, 1, [=](std::int32_t r, ProgramBuilder& p) {
+      LaneBuilder lane(LaneId{0}, "pair", 1);
+      std::vector<Step> steps;
+      for (std::int32_t i = 0; i < 8; ++i)
+        steps.push_back(r == 0 ? send(1, out[part(i, 8)]) : receive(0, out[part(i, 8)]));
+      if (r == 1 && seconds > 0) lane.step(compute(Work{seconds, 0, 0}));
+      lane.round(std::move(steps));
+      p.add(std::move(lane));
+    });
+  };
+  Machine m = plain("2m");
+  m.software.eager_bytes = Quantity<Bytes>{{1'000'000}};
+  m.software.rendezvous_latency = Quantity<Seconds>{{0}};
+  EXPECT_NEAR(time(messages(0), m), 8 * (cost + 1e-3) + hop + relay, 1e-9);
+  EXPECT_NEAR(time(messages(5e-3), m), 8 * (cost + 1e-3) + hop + relay, 1e-9) << "they flow while it computes";
+  EXPECT_NEAR(time(messages(20e-3), m), 20e-3, 1e-9) << "all are there";
+}
+
+// 1 and 2 of a row get 1 MB each over the link 0 -> 1; rank 2 asks for its own 0.5 ms later.
+TEST_P(ByHand, AnEagerMessageSharesALinkWithThoseOfEarlierReceives) {
+  const Schedule s = by_hand(3, 2 * million, 1, [](std::int32_t r, ProgramBuilder& p) {
+    LaneBuilder lane(LaneId{0}, "two", 1);
+    if (r == 0) lane.round({send(1, out[part(0, 2)]), send(2, out[part(1, 2)])});
+    if (r == 1) lane.step(receive(0, out[part(0, 2)]));
+    if (r == 2) lane.step(compute(Work{0.5e-3, 0, 0}));
+    if (r == 2) lane.step(receive(0, out[part(1, 2)]));
+    p.add(std::move(lane));
+  });
+  Machine m = plain("3m");
+  m.software.eager_bytes = Quantity<Bytes>{{1'000'000}};
+  m.software.rendezvous_latency = Quantity<Seconds>{{0}};
+  EXPECT_NEAR(time(s, m), cost + 2e-3 + 2 * hop + relay, 1e-9);
+}
+
 TEST_P(ByHand, BothEndsCopyAnEagerMessage) {
   Machine m = plain("8");
   m.software.eager_copy_rate = Quantity<BytesPerSecond>{{5e9}};
@@ -250,6 +349,33 @@ TEST_P(ByHand, ConcurrentLanesPutTheirMessages) {
   m.software.short_put_latency = Quantity<Seconds>{{2e-6}};
   EXPECT_NEAR(time(lanes(8), m), before + 2e-6, 1e-12);
   EXPECT_NEAR(time(lanes(million), m), without + 20e-6 + 3e-6, 1e-12) << "this one is long";
+}
+
+// Both ranks are on one node of the box: no address leaves it.
+TEST_P(ByHand, RanksOfOneNodeExchangeNoAddresses) {
+  const Schedule s = by_hand(2, million, 1, [](std::int32_t r, ProgramBuilder& p) {
+    for (std::int32_t l = 0; l < 2; ++l) {
+      LaneBuilder lane(LaneId{l}, "half", 1);
+      if (r == 0) lane.step(send(1, out[part(l, 2)]));
+      if (r == 1) lane.step(receive(0, out[part(l, 2)]));
+      p.add(std::move(lane));
+    }
+  });
+  Machine m = plain("2m");
+  const double without = time(s, *Job::with_ranks_per_node(m, 2)), apart = time(s, m);
+  m.software.put_setup = Quantity<Seconds>{{20e-6}};
+  EXPECT_NEAR(time(s, *Job::with_ranks_per_node(m, 2)), without, 1e-12);
+  EXPECT_NEAR(time(s, m), apart + 20e-6, 1e-12);
+}
+
+TEST_P(ByHand, ANetworkHasNoMorePairsThanItCanNumber) {
+  Machine m = plain("40000000");
+  m.network.exchange_bandwidth = Quantity<BytesPerSecond>{{1e9}};
+  m.network.exchange_bytes = Quantity<Bytes>{{1000}};
+  const auto refused = asked(one_message(0, 1, 2), m);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().sentence().find("at most 2^31 links, nodes, ranks and pairs"), std::string::npos)
+      << refused.error().sentence();
 }
 
 TEST_P(ByHand, OneTransferNeverExceedsOneEngine) {

@@ -117,6 +117,29 @@ TEST_P(NodeCopiesOf, RanksThatShareProcessorsAddUpTheirWork) {
   }
 }
 
+TEST_P(NodeCopiesOf, TheFirstPhaseHasTheTurnOfTheCall) {
+  const Prediction p = predicted(exchanges(4, 10'000, false), node_of_copies(4), GetParam());
+  ASSERT_EQ(p.phases.size(), 1u);
+  EXPECT_NEAR(p.phases[0].seconds.value, p.seconds.value, 1e-15);
+}
+
+// Gather: the root alone has a buffer that no cache holds. By irregular counts, one rank alone.
+TEST_P(NodeCopiesOf, TheLargestBufferCountsWhoeverHasIt) {
+  const Job m = *Job::with_ranks_per_node(node_of_copies(80), 80);
+  const auto gather = [&](std::int32_t root) {
+    return time(built(algorithm("linear", CollectiveKind::gather), m, 800'000, {}, Rank{root}), m);
+  };
+  EXPECT_NEAR(gather(70), gather(0), 1e-3 * gather(0));
+  const auto scatter = [&](std::size_t most) {
+    std::vector<std::int64_t> counts(80, 10);
+    counts[most] = 4'000'000;
+    const Collective c = *with_counts(make_collective(CollectiveKind::allgather, 80, 1), std::move(counts));
+    const auto s = algorithm("ring", CollectiveKind::allgather).build(c, m.rank_space(), {});
+    return time(*s, m);
+  };
+  EXPECT_NEAR(scatter(70), scatter(1), 1e-3 * scatter(1));
+}
+
 // The buffers of a rank are as long as its message here, and touched with half as much again. From one to two times a
 // cache, a part of the data misses it.
 TEST_P(NodeCopiesOf, RatesAreThoseOfTheCacheThatTheDataFit) {

@@ -88,6 +88,7 @@ TEST(Reproduction, SixTreesOverThreeOnFugaku) {
     const double three = seconds_of("trinaryx3"), six = seconds_of("trinaryx6");
     EXPECT_NEAR(three, m.three, 0.1 * m.three) << m.shape;
     EXPECT_NEAR(six, m.six, 0.12 * m.six) << m.shape;
+    // On 64 nodes three trees are predicted 4 % too short and six 6 % too long, which leaves 1.36 of 1.53 times.
     EXPECT_GT(three, 1.3 * six) << m.shape << ": measured 1.45 to 1.7 times";
   }
 }

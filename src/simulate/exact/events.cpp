@@ -64,8 +64,6 @@ class Events {
     std::int64_t bytes = 0, gap = 0;
     std::int64_t order = 0;  // of its send among all
     std::int32_t place = -1; // in early_, if it left before its receive
-    double early = 0;        // seconds by which the send of another eager one was posted before the receive
-    double flowed = 0;       // bytes, until then
     Path path;
   };
   struct Early {
@@ -88,7 +86,6 @@ class Events {
     std::int64_t bytes = 0, gap = 0;
     std::int64_t order = 0;
     std::int32_t left = -1; // the place in early_ of a message that has left
-    double time = 0;
   };
   struct Server { // of a channel, in order
     std::deque<Message> waiting;
@@ -121,6 +118,8 @@ class Events {
     std::int64_t peer = 0, bytes = 0, gap = 0;
   };
   void post(const ExpandedStep& step, const StepPosition& place, const Wanted& wanted);
+  bool leaves_early(const Channel& channel, std::int64_t bytes) const;
+  std::int32_t new_early();
   void enqueue(Message message);
   void receive_early(std::int32_t early, const StepPosition& place);
   void check_lengths(const Channel& channel, const Half& send, const Half& receive);
@@ -132,9 +131,11 @@ class Events {
   void segment_done(std::int32_t lane, std::int64_t segment);
   void serve_requested();
   void serve(Server& server);
+  Transfer transfer(const Channel& channel, std::int64_t bytes) const;
   Path append_path(const Message& message); // to route_
   void begin_flow(std::int32_t message);
-  void start_fluid(const Running& running, std::span<const Resource> resources, double limit, double bytes);
+  void start_fluid(const Running& running, std::span<const Resource> resources, double limit, double bytes,
+                   double first_use = 1); // of the first resource, for each byte
   void flow_ended(std::int32_t flow);
   void release(Server& server);
   void arrive(std::int32_t message);
@@ -176,6 +177,7 @@ class Events {
   std::vector<std::int32_t> free_places_;
   std::unordered_map<MessageKey, std::deque<Half>, MessageKeyHash> sends_, receives_;
   std::vector<Early> early_;
+  std::vector<std::int32_t> free_early_;
   std::deque<Server> servers_;
   std::unordered_map<Channel, std::int32_t, ChannelHash> server_of_;
   std::vector<Server*> requested_; // may have something to serve at this instant
@@ -359,12 +361,10 @@ void Events::post(const ExpandedStep& step, const StepPosition& place, const Wan
   auto& theirs = sending ? receives_ : sends_;
   const auto found = theirs.find(key);
   if (found == theirs.end()) {
-    Half& half =
-        (sending ? sends_ : receives_)[key].emplace_back(Half{place, wanted.bytes, wanted.gap, posted_++, -1, now_});
-    if (!sending || !network_.leaves_early(static_cast<double>(wanted.bytes))) return;
-    half.left = static_cast<std::int32_t>(early_.size());
-    early_.emplace_back();
-    return enqueue({channel, -1, place, {}, wanted.bytes, wanted.gap, half.order, half.left, 0, 0, {}});
+    Half& half = (sending ? sends_ : receives_)[key].emplace_back(Half{place, wanted.bytes, wanted.gap, posted_++, -1});
+    if (!sending || !leaves_early(channel, wanted.bytes)) return;
+    half.left = new_early();
+    return enqueue({channel, -1, place, {}, wanted.bytes, wanted.gap, half.order, half.left, {}});
   }
   const Half half = found->second.front();
   found->second.pop_front();
@@ -379,8 +379,22 @@ void Events::post(const ExpandedStep& step, const StepPosition& place, const Wan
   m.bytes = wanted.bytes;
   m.gap = sending ? wanted.gap : half.gap;
   m.order = sending ? posted_++ : half.order;
-  if (!sending) m.early = now_ - half.time;
   enqueue(m);
+}
+
+bool Events::leaves_early(const Channel& channel, std::int64_t bytes) const {
+  return network_.leaves_early(static_cast<double>(bytes)) || network_.is_eager(transfer(channel, bytes));
+}
+
+std::int32_t Events::new_early() {
+  if (free_early_.empty()) {
+    early_.emplace_back();
+    return static_cast<std::int32_t>(early_.size()) - 1;
+  }
+  const std::int32_t at = free_early_.back();
+  free_early_.pop_back();
+  early_[at] = {};
+  return at;
 }
 
 void Events::enqueue(Message m) {
@@ -421,7 +435,6 @@ void Events::serve(Server& server) {
   server.waiting.pop_front();
   route_.clear();
   m.path = append_path(m);
-  if (m.path.eager) m.flowed = m.path.start_early(static_cast<double>(m.bytes), m.early);
   LaneState& sender = lanes_[m.send.lane];
   double issued = now_;
   if (m.path.cost > 0) {
@@ -431,11 +444,16 @@ void Events::serve(Server& server) {
   push(issued, Kind::issued, at);
 }
 
-Path Events::append_path(const Message& m) {
-  const auto& [lane, from, to] = m.channel;
+Transfer Events::transfer(const Channel& channel, std::int64_t bytes) const {
+  const auto& [lane, from, to] = channel;
   const bool many_peers = many_peers_[from] != 0 || many_peers_[to] != 0;
-  const bool summed = m.receive.kind == StepKind::receive_reduce;
-  return network_.append_path({from, to, static_cast<double>(m.bytes), concurrency_, many_peers, summed}, route_);
+  return {from, to, static_cast<double>(bytes), concurrency_, many_peers};
+}
+
+Path Events::append_path(const Message& m) {
+  Transfer t = transfer(m.channel, m.bytes);
+  t.summed = m.receive.kind == StepKind::receive_reduce;
+  return network_.append_path(t, route_);
 }
 
 void Events::begin_flow(std::int32_t at) {
@@ -448,11 +466,12 @@ void Events::begin_flow(std::int32_t at) {
     link_bytes_[r] += static_cast<double>(m.bytes);
     if (fluid_.users(r) > 0) waiting_[r] = 1;
   }
-  start_fluid({at, -1, {}}, route_, m.path.limit, static_cast<double>(m.bytes) - m.flowed);
+  start_fluid({at, -1, {}}, route_, m.path.limit, static_cast<double>(m.bytes));
 }
 
-void Events::start_fluid(const Running& running, std::span<const Resource> resources, double limit, double bytes) {
-  const auto flow = fluid_.start(now_, resources, limit, bytes);
+void Events::start_fluid(const Running& running, std::span<const Resource> resources, double limit, double bytes,
+                         double first_use) {
+  const auto flow = fluid_.start(now_, resources, limit, bytes, first_use);
   if (static_cast<std::size_t>(flow) >= running_.size()) running_.resize(static_cast<std::size_t>(flow) + 1);
   running_[flow] = running;
 }
@@ -474,10 +493,11 @@ void Events::begin_reduction(std::int32_t l) {
     network_.append_sum(lane.rank, route_);
   const bool computes = lane.reductions.front().computes;
   double bytes = lane.reductions.front().bytes;
-  const double rate = network_.reduction_rate(lane.rank) / (computes ? 1 : network_.slowdown(bytes));
+  const double slowdown = computes ? 1 : network_.slowdown(bytes); // of the reducer, which comes first
+  const double rate = network_.reduction_rate(lane.rank) / slowdown;
   // What does not depend on the length takes the time of an equivalent number of bytes.
   if (!computes) bytes += network_.reduction_cost(lane.rank) * rate;
-  start_fluid({-1, l, {}}, route_, rate, bytes + lost(lane.rank, now_, bytes / rate) * rate);
+  start_fluid({-1, l, {}}, route_, rate, bytes + lost(lane.rank, now_, bytes / rate) * rate, slowdown);
 }
 
 double Events::lost(std::int32_t rank, double start, double seconds) const {
@@ -522,6 +542,7 @@ void Events::arrive(std::int32_t at) {
     early.message = at;
     if (!early.received) return;
     m.receive = early.receive;
+    free_early_.push_back(m.place);
   }
   if (m.path.taking <= 0) return take(at);
   LaneState& receiver = lanes_[m.receive.lane];

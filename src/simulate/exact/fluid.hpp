@@ -17,7 +17,8 @@ class Fluid {
 
   using FlowId = std::int32_t;
 
-  FlowId start(double now, std::span<const Resource> resources, double limit, double bytes);
+  // Each byte uses every resource once, but the first one `first_use` times.
+  FlowId start(double now, std::span<const Resource> resources, double limit, double bytes, double first_use = 1);
   void end(FlowId flow);
 
   // Solves what changed since the last call; fn(flow, seconds until it ends, version) for each flow whose rate changed.
@@ -41,9 +42,10 @@ class Fluid {
  private:
   struct Flow {
     std::vector<Resource> resources;
-    double limit = 0, remaining = 0, rate = 0, new_rate = 0, since = 0;
+    double limit = 0, remaining = 0, rate = 0, new_rate = 0, since = 0, first_use = 1;
     std::uint32_t version = 0;
     bool listed = false, alive = false;
+    double use(Resource r) const { return r == resources.front() ? first_use : 1; }
   };
   bool may_be_full(Resource r) const { return demand_[r] > capacities_[r] * (1 + 1e-12); }
   void list(FlowId f);
@@ -52,13 +54,14 @@ class Fluid {
   void fix_rate(FlowId f, double rate);
 
   struct Mark {
-    double left = 0;
+    double left = 0, uses = 0; // of the flows counted, by each byte
     std::int32_t count = 0;
+    double share() const { return left / uses; }
     bool listed = false;
   };
   const std::vector<double>& capacities_;
   std::vector<std::vector<FlowId>> users_;
-  std::vector<double> demand_; // sum of the limits of its flows
+  std::vector<double> demand_; // what its flows use at their limits
   std::vector<Mark> mark_;
   std::vector<Flow> flows_;
   std::vector<FlowId> unused_, component_, changed_;

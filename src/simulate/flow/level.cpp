@@ -33,14 +33,16 @@ void Sweep::take_messages() {
     m.path = network_.append_path({from, to, m.moved, compiled_.concurrency, many_peers, summed}, flows_.resources);
     if (m.moved <= 0) flows_.resources.resize(before); // a signal
     if (compiled_.symmetry) fold_path(m, before);
-    m.early = network_.leaves_early(m.moved);
-    loads_.some_early = loads_.some_early || m.early;
-    const PathTime& start = m.early ? matching_.since(send) : later(matching_.since(send), matching_.since(receive));
+    const bool is_short = network_.leaves_early(m.moved);
+    loads_.some_early = loads_.some_early || is_short;
+    m.early = is_short || (m.path.eager && m.times == 1);
+    const PathTime& both = later(matching_.since(send), matching_.since(receive));
+    const PathTime& start = m.early ? matching_.since(send) : both;
     const Occupied& occupied = entry->second.occupied;
     m.behind = std::max(0.0, occupied.until + loops_.rest(occupied.loop) - start.seconds);
+    if (m.path.eager && both.seconds > start.seconds)
+      m.behind = std::max(m.behind, room_from(m, before) - start.seconds);
     m.start = start.seconds + m.behind, m.start_doubt = start.doubt;
-    if (m.path.eager && m.times == 1)
-      m.flowed = m.path.start_early(m.moved, std::max(0.0, start.seconds - matching_.since(send).seconds));
     add_flow(m);
   }
   matching_.clear_ready();
@@ -60,6 +62,26 @@ void Sweep::check_lengths(Matching::Entry& entry) {
   const auto& [lane, from, to] = entry.first;
   const auto elements = [&](double bytes) { return static_cast<std::int64_t>(bytes / element_); };
   wrong_ = unequal_lengths({from, to, compiled_.lanes[lane].id.value, elements(send.bytes), elements(receive.bytes)});
+}
+
+// An eager message whose receive was posted later flowed beside those of earlier levels, which its own level does not
+// share with. As all together take as long as one behind the other, it starts behind them: returns when it may.
+double Sweep::room_from(const Message& m, std::size_t first_resource) const {
+  double room = 0;
+  for (std::size_t r = first_resource; r < flows_.resources.size(); ++r)
+    room = std::max(room, carried_until_[flows_.resources[r]] - m.path.cost);
+  return room;
+}
+
+// Until when a resource is busy with the eager messages that it has carried, one behind the other.
+void Sweep::carry() {
+  if (carried_until_.empty()) return;
+  for (std::size_t i = 0; i < messages_.size(); ++i) {
+    const Message& m = messages_[i];
+    if (!m.path.eager || m.times > 1) continue;
+    for (const Resource r : flows_.of(i))
+      carried_until_[r] = std::max(carried_until_[r], flowing_from(m)) + m.moved / network_.capacities()[r];
+  }
 }
 
 // The message stands for its images, which load those of its links and of its receiver: one of each stands for all.
@@ -142,6 +164,7 @@ void Sweep::count_reductions() {
 void Sweep::deliver() {
   count_reductions();
   for (Message& m : messages_) m.wait = issue(m);
+  carry();
   constexpr double unequal = 1.1;
   if (longest_ > unequal * shortest_) share_by_length();
   share_processors();
@@ -237,7 +260,7 @@ bool Sweep::find_overlaps() {
     const Message& m = messages_[i];
     const double start = flowing_from(m);
     first = std::min(first, start);
-    if (m.moved <= m.flowed) {
+    if (m.moved <= 0) {
       uses_.push_back({});
       continue;
     }
@@ -334,7 +357,7 @@ PathTime Sweep::start_of(const Message& m) const {
 // When a message has left, with all that it stands for.
 double Sweep::end_of(std::size_t at) const {
   const Message& m = messages_[at];
-  return m.start + m.wait + m.times * (m.path.cost + (m.moved - m.flowed) / flows_.rate[at]);
+  return m.start + m.wait + m.times * (m.path.cost + m.moved / flows_.rate[at]);
 }
 
 void Sweep::connect_loops(std::int32_t a, std::int32_t b) {
@@ -382,7 +405,7 @@ double Sweep::take(const Message& m, double arrived) {
 
 void Sweep::deliver_one(std::size_t at) {
   Message& m = messages_[at];
-  PathTime left = start_of(m).plus_latency(m.wait + m.path.cost).plus_transfer((m.moved - m.flowed) / flows_.rate[at]);
+  PathTime left = start_of(m).plus_latency(m.wait + m.path.cost).plus_transfer(m.moved / flows_.rate[at]);
   left.doubt += m.doubt, left.meeting += m.meeting;
   PathTime arrived = left.plus_latency_in_flight(m.path.latency);
   double kept = 0; // seconds until it is asked for

@@ -47,6 +47,7 @@ void Sweep::begin_phase(std::int32_t phase) {
   last_flow_.assign(compiled_.segments > 1 ? static_cast<std::size_t>(network_.link_bound()) : 0, 0);
   under_way_.assign(compiled_.segments > 1 ? 0 : network_.capacities().size(), {}), under_way_until_ = meeting_ = 0;
   level_is_kept_ = false;
+  carried_until_.assign(network_.has_eager() ? network_.capacities().size() : 0, 0);
   processors_.assign(compiled_.segments > 1 ? 0 : reductions_.size(), {});
   frames_.clear(), unused_.clear(), windows_.clear(), loops_.clear(), matching_.clear();
 }

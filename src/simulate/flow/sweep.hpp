@@ -80,13 +80,12 @@ class Sweep {
     bool whole_loop = false;               // all that the sender has in a collapsed loop
     double moved = 0, reduced = 0;         // bytes that flow, and those that are summed up then
     double shared_sum = 0;                 // see share_processors(); 0: the sum shares by rate
-    bool early = false;                    // see Network::leaves_early
+    bool early = false;                    // it leaves when its sender is ready
     bool computes = false;                 // `reduced` is time of the processor alone, and passes no memory
     Path path;
     double start = 0, start_doubt = 0; // of start_of(*this)
     double behind = 0;                 // that one before it keeps its queue occupied after both ends have started
     double wait = 0;                   // until its lane can issue it
-    double flowed = 0;                 // bytes of an eager message, before its receive started
     double doubt = 0;                  // seconds by which sharing lengthens it, but might not
     double meeting = 0;                // seconds by which messages of earlier levels may lengthen it
   };
@@ -173,6 +172,8 @@ class Sweep {
   std::int32_t loop_around(std::int32_t frame) const;
 
   void take_messages();
+  double room_from(const Message& message, std::size_t first_resource) const;
+  void carry();
   void fold_path(Message& message, std::size_t first_resource);
   void add_flow(const Message& message);
   void account();
@@ -260,6 +261,7 @@ class Sweep {
   std::vector<Levels> under_way_; // by resource; empty where there are several segments
   double under_way_until_ = 0;
   double meeting_ = 0;
+  std::vector<double> carried_until_;           // by resource, seconds; empty where no message is eager
   std::int32_t level_ = 0;                      // whose uses were added last
   bool level_is_kept_ = false;                  // the level before this one, which is not in under_way_ yet
   FlowSet kept_flows_;                          // of it

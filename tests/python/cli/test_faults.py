@@ -174,6 +174,7 @@ def test_wrong_slow_parts_are_one_sentence(kumihimo, words, sentence):
     assert sentence in ended.err and ended.err.count("\n") == 1
 
 
+# On K: the packet model leaves out the receiving engine of a lane and the costs of sums that Fugaku has.
 def test_a_slow_node_reduces_slowly_in_every_model(kumihimo):
     words = ("simulate", "reduce", "-a", "linear", "-m", "k-computer", "-s", "2x2x1", "-b", "1MiB", "--slow", "0=0.01")
     times = [results(kumihimo, *words, "--model", model)[0]["seconds"] for model in ("exact", "packet")]
