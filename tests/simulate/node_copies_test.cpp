@@ -130,14 +130,14 @@ TEST_P(NodeCopiesOf, TheLargestBufferCountsWhoeverHasIt) {
     return time(built(algorithm("linear", CollectiveKind::gather), m, 800'000, {}, Rank{root}), m);
   };
   EXPECT_NEAR(gather(70), gather(0), 1e-3 * gather(0));
-  const auto scatter = [&](std::size_t most) {
+  const auto allgather = [&](std::size_t most) {
     std::vector<std::int64_t> counts(80, 10);
     counts[most] = 4'000'000;
     const Collective c = *with_counts(make_collective(CollectiveKind::allgather, 80, 1), std::move(counts));
     const auto s = algorithm("ring", CollectiveKind::allgather).build(c, m.rank_space(), {});
     return time(*s, m);
   };
-  EXPECT_NEAR(scatter(70), scatter(1), 1e-3 * scatter(1));
+  EXPECT_NEAR(allgather(70), allgather(1), 1e-3 * allgather(1));
 }
 
 // The buffers of a rank are as long as its message here, and touched with half as much again. From one to two times a
