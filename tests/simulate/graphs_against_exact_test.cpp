@@ -108,8 +108,8 @@ TEST(FluidGraphs, CrowdsOfMessagesAreSolvedTogetherWithinTheirTolerance) {
   EXPECT_GT(std::abs(all_to_all({100, 1.5}) / exact - 1), 0.02) << "what is tolerated has no effect";
 }
 
-// Differences are of ranks: here one processor sums, one message after the other goes to the same rank, and a copy keeps
-// no sender busy. In exact an eager message starts before its receive.
+// Differences are of ranks: here one processor sums, one message after the other goes to the same rank, and a copy
+// keeps no sender busy. In exact an eager message starts before its receive.
 struct Agreement {
   double within_a_thousandth = 0, within_a_twentieth = 0;
 };
