@@ -69,9 +69,7 @@ def test_the_same_seed_gives_the_same_result(kumihimo, routing):
     assert first == second
 
 
-@pytest.mark.parametrize(
-    ("nodes", "seconds"), [((0, 1), 5.35e-6), ((0, 2), 5.45e-6), ((3, 3), 1e-6 + 1000 / 6e9)]
-)
+@pytest.mark.parametrize(("nodes", "seconds"), [((0, 1), 5.35e-6), ((0, 2), 5.45e-6), ((3, 3), 1e-6 + 1000 / 6e9)])
 def test_a_goal_file_goes_by_packets_too(kumihimo, tmp_path, nodes, seconds):
     """2 us of software, 100 ns a hop, 1000 bytes of 0.25 ns, 3 us of software; within a node a copy."""
     machine, goal, placement = (tmp_path / name for name in ("small.toml", "a.goal", "placement"))
