@@ -78,7 +78,7 @@ def started(line: str, folder: Path, environment: dict[str, str]) -> subprocess.
             start_new_session=True,
         )
         try:
-            out, err = process.communicate(timeout=60)
+            out, err = process.communicate(timeout=30)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
