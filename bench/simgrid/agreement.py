@@ -24,16 +24,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-KUMIHIMO = Path(sys.executable).parent / "kumihimo"
-
-PLATFORM = """<?xml version='1.0'?>
-<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
-<platform version="4.1">
-  <cluster id="{name}" prefix="n" suffix="" radical="0-{last}" topology="{topology}" topo_parameters="{parameters}"
-           speed="128Gf" bw="5GBps" lat="100ns" loopback_bw="50GBps" loopback_lat="0"/>
-</platform>
-"""
+import smpi
 
 
 @dataclass(frozen=True)
@@ -74,7 +65,7 @@ SIZES = (65536, 1 << 20)
 
 def ask(*arguments: str) -> dict:
     """What a command of Kumihimo prints as JSON; nothing where the algorithm does not apply."""
-    done = subprocess.run([str(KUMIHIMO), *arguments, "--json"], capture_output=True, text=True, check=False)
+    done = subprocess.run([str(smpi.KUMIHIMO), *arguments, "--json"], capture_output=True, text=True, check=False)
     return json.loads(done.stdout) if done.returncode == 0 else {}
 
 
@@ -197,27 +188,24 @@ class Bench:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.player = folder / "steps"
-        subprocess.run(["smpicc", "-O2", str(HERE / "steps.c"), "-o", str(self.player)], check=True)
+        self.player = smpi.compiled("steps.c", folder)
 
     def rows(self, network: Network) -> list[Row]:
         """All schedules and sizes that the network takes."""
         hosts = self.folder / "hosts"
-        hosts.write_text("".join(f"n{i}\n" for i in range(network.ranks)))
+        smpi.write_hosts(hosts, network.ranks)
         platform = self.folder / "platform.xml"
-        platform.write_text(
-            PLATFORM.format(name="c", last=network.ranks - 1, topology=network.topology, parameters=network.parameters)
-        )
+        smpi.write_platform(platform, network.ranks, network.topology, network.parameters)
         machine = self.folder / "machine.toml"
         machine.unlink(missing_ok=True)
         imported = subprocess.run(
             [
-                str(KUMIHIMO),
+                str(smpi.KUMIHIMO),
                 "machine",
                 "import",
                 str(platform),
                 "--like",
-                str(HERE / "torus.toml"),
+                str(smpi.HERE / "torus.toml"),
                 "-o",
                 str(machine),
             ],
@@ -259,14 +247,14 @@ class Bench:
         shutil.rmtree(programs, ignore_errors=True)
         programs.mkdir()
         write_programs(dump, 8, programs)
-        smpi = smpi_seconds(self.player, platform, hosts, programs, network.ranks)
+        by_smpi = smpi_seconds(self.player, platform, hosts, programs, network.ranks)
         exact = ask(*case, "--model", "exact").get("results") if network.ranks <= 256 else None
         exact_seconds = exact[0]["seconds"] if exact else None
         return Row(
             network,
             schedule,
             size,
-            smpi,
+            by_smpi,
             flows[0]["seconds"],
             flows[0]["links_waiting_share"],
             exact_seconds,
@@ -305,14 +293,11 @@ def main() -> int:
     parser.add_argument("--ranks", default="64,125,256,343,512", help="sizes of jobs")
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
-    if not shutil.which("smpicc"):
-        print("agreement.py: SimGrid's smpicc was not found; install the package libsimgrid-dev", file=sys.stderr)
-        return 2
+    version = smpi.version()
     sizes = {int(word) for word in options.ranks.split(",")}
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(Path(folder))
         rows = [row for network in NETWORKS if network.ranks in sizes for row in bench.rows(network)]
-    version = subprocess.run(["smpirun", "-version"], capture_output=True, text=True).stdout.strip().splitlines()[0]
     table = [
         f"# Predictions beside {version}",
         "",

@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
 import statistics
 import subprocess
 import sys
@@ -22,16 +21,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-KUMIHIMO = Path(sys.executable).parent / "kumihimo"
-
-PLATFORM = """<?xml version='1.0'?>
-<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
-<platform version="4.1">
-  <cluster id="torus" prefix="n" suffix="" radical="0-{last}" topology="TORUS" topo_parameters="{shape}"
-           speed="128Gf" bw="5GBps" lat="100ns" loopback_bw="50GBps" loopback_lat="0"/>
-</platform>
-"""
+import smpi
 
 
 @dataclass(frozen=True)
@@ -88,14 +78,13 @@ class Smpi:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self.program = folder / "allreduce"
-        subprocess.run(["smpicc", "-O2", str(HERE / "allreduce.c"), "-o", str(self.program)], check=True)
+        self.program = smpi.compiled("allreduce.c", folder)
 
     def cost(self, case: Case, *, only_start: bool = False) -> Cost:
         platform = self.folder / f"{case.shape}.xml"
         hosts = self.folder / f"{case.shape}.txt"
-        platform.write_text(PLATFORM.format(last=case.ranks - 1, shape=case.shape.replace("x", ",")))
-        hosts.write_text("".join(f"n{i}\n" for i in range(case.ranks)))
+        smpi.write_platform(platform, case.ranks, "TORUS", case.shape.replace("x", ","))
+        smpi.write_hosts(hosts, case.ranks)
         # fmt: off
         return run([
             "smpirun", "-np", str(case.ranks), "-platform", str(platform), "-hostfile", str(hosts), "-no-privatize",
@@ -109,10 +98,10 @@ class Smpi:
 def kumihimo_cost(case: Case, machine: Path, *, only_start: bool = False) -> Cost:
     """Kumihimo's side: the command as a user types it."""
     if only_start:
-        return run([str(KUMIHIMO), "--version"])
+        return run([str(smpi.KUMIHIMO), "--version"])
     # fmt: off
     return run([
-        str(KUMIHIMO), "simulate", "allreduce", "--machine", str(machine), "--shape", case.shape,
+        str(smpi.KUMIHIMO), "simulate", "allreduce", "--machine", str(machine), "--shape", case.shape,
         "--bytes", str(case.bytes), "--algorithm", case.kumihimo, "--json",
     ])
     # fmt: on
@@ -122,13 +111,13 @@ def compare(launches: int) -> list[dict]:
     """Alternate both simulators `launches` times over every case; one row a case with the medians."""
     rows = []
     with tempfile.TemporaryDirectory() as name:
-        smpi = Smpi(Path(name))
-        machine = HERE / "torus.toml"
+        theirs = Smpi(Path(name))
+        machine = smpi.HERE / "torus.toml"
         for case in CASES:
             costs = {"smpi": [], "smpi_start": [], "kumihimo": [], "kumihimo_start": []}
             for _ in range(launches):
                 for start in (False, True):
-                    costs["smpi" + "_start" * start].append(smpi.cost(case, only_start=start))
+                    costs["smpi" + "_start" * start].append(theirs.cost(case, only_start=start))
                     costs["kumihimo" + "_start" * start].append(kumihimo_cost(case, machine, only_start=start))
 
             row = {"shape": case.shape, "ranks": case.ranks, "bytes": case.bytes, "algorithm": case.kumihimo}
@@ -171,10 +160,7 @@ def main() -> int:
     parser.add_argument("--launches", type=int, default=3)
     parser.add_argument("--output", type=Path)
     options = parser.parse_args()
-    if not shutil.which("smpicc"):
-        print("compare.py: SimGrid's smpicc was not found; install the package libsimgrid-dev", file=sys.stderr)
-        return 2
-    version = subprocess.run(["smpirun", "-version"], capture_output=True, text=True).stdout.strip().splitlines()[0]
+    version = smpi.version()
     table = [
         f"# Against {version}",
         "",

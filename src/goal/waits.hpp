@@ -43,6 +43,13 @@ class Waits {
     return std::nullopt;
   }
 
+  // The same for `count` dependents from the first; fn(operation, time) for those that may start.
+  template <class Fn>
+  void less(std::int32_t rank, const Graph& graph, std::uint32_t first, std::uint32_t count, Time ready, Fn&& fn) {
+    for (std::uint32_t d = first; d < first + count; ++d)
+      if (const auto when = one_less(rank, graph, graph.dependents[d], ready)) fn(graph.dependents[d], *when);
+  }
+
   // Into the cache: the rank's list, then its first entry.
   [[gnu::always_inline]] void prefetch(std::int32_t rank) const {
     __builtin_prefetch(&first_[static_cast<std::size_t>(rank)]);

@@ -188,10 +188,8 @@ class Hosts {
     dependents(rank, of.first, of.after_end + (join ? of.after_start : 0), time);
   }
   void dependents(std::int32_t rank, std::uint32_t first, std::uint32_t count, Time time) {
-    const Graph& graph = graphs_.of(rank);
-    for (std::uint32_t d = first; d < first + count; ++d)
-      if (const auto ready = waits_.one_less(rank, graph, graph.dependents[d], time))
-        release(rank, graph.dependents[d], *ready);
+    waits_.less(rank, graphs_.of(rank), first, count, time,
+                [&](std::uint32_t operation, Time ready) { release(rank, operation, ready); });
   }
 
   void happen(const Event& event) {

@@ -195,10 +195,8 @@ class Engine {
     dependents(rank, of.first, of.after_end + (join ? of.after_start : 0), time);
   }
   void dependents(std::int32_t rank, std::uint32_t first, std::uint32_t count, Time time) {
-    const Graph& graph = graphs_.of(rank);
-    for (std::uint32_t d = first; d < first + count; ++d)
-      if (const auto ready = waits_.one_less(rank, graph, graph.dependents[d], time))
-        release(rank, graph.dependents[d], *ready);
+    waits_.less(rank, graphs_.of(rank), first, count, time,
+                [&](std::uint32_t operation, Time ready) { release(rank, operation, ready); });
   }
   void sort_released() {
     constexpr std::size_t few = 16; // which LogGOPSim sorts by insertion, too

@@ -321,18 +321,20 @@ TEST_P(ByHand, WithoutConcurrentLanesOneEngineReceives) {
   EXPECT_LT(time(to_the_root(2), m), cost + 0.9e-3) << "concurrent lanes have all engines";
 }
 
-// Two lanes at once between the same ranks, 0.5 MB each over one link: puts.
+// Two lanes at once between two ranks, each with half of the elements.
+Schedule lanes(std::int64_t elements) {
+  return by_hand(2, elements, 1, [](std::int32_t r, ProgramBuilder& p) {
+    for (std::int32_t l = 0; l < 2; ++l) {
+      LaneBuilder lane(LaneId{l}, "half", 1);
+      if (r == 0) lane.step(send(1, out[part(l, 2)]));
+      if (r == 1) lane.step(receive(0, out[part(l, 2)]));
+      p.add(std::move(lane));
+    }
+  });
+}
+
+// 0.5 MB each over one link: puts.
 TEST_P(ByHand, ConcurrentLanesPutTheirMessages) {
-  const auto lanes = [](std::int64_t elements) {
-    return by_hand(2, elements, 1, [](std::int32_t r, ProgramBuilder& p) {
-      for (std::int32_t l = 0; l < 2; ++l) {
-        LaneBuilder lane(LaneId{l}, "half", 1);
-        if (r == 0) lane.step(send(1, out[part(l, 2)]));
-        if (r == 1) lane.step(receive(0, out[part(l, 2)]));
-        p.add(std::move(lane));
-      }
-    });
-  };
   Machine m = plain("2m");
   const double without = time(lanes(million), m), single = time(one_message(0, 1, 2), m);
   m.software.put_setup = Quantity<Seconds>{{20e-6}};
@@ -353,14 +355,7 @@ TEST_P(ByHand, ConcurrentLanesPutTheirMessages) {
 
 // Both ranks are on one node of the box: no address leaves it.
 TEST_P(ByHand, RanksOfOneNodeExchangeNoAddresses) {
-  const Schedule s = by_hand(2, million, 1, [](std::int32_t r, ProgramBuilder& p) {
-    for (std::int32_t l = 0; l < 2; ++l) {
-      LaneBuilder lane(LaneId{l}, "half", 1);
-      if (r == 0) lane.step(send(1, out[part(l, 2)]));
-      if (r == 1) lane.step(receive(0, out[part(l, 2)]));
-      p.add(std::move(lane));
-    }
-  });
+  const Schedule s = lanes(million);
   Machine m = plain("2m");
   const double without = time(s, *Job::with_ranks_per_node(m, 2)), apart = time(s, m);
   m.software.put_setup = Quantity<Seconds>{{20e-6}};

@@ -30,18 +30,28 @@ names.MPI_Finalize()
 """
 
 
+@pytest.fixture
+def recorded(
+    installation: mpi.Installation, tmp_path: Path, capsys: pytest.CaptureFixture
+) -> Callable[[str, int], None]:
+    """Runs a program on so many ranks and records it: tmp_path/profile, tmp_path/trace."""
+
+    def run(text: str, ranks: int) -> None:
+        (tmp_path / "program.py").write_text(text, encoding="utf-8")
+        program = [*installation.arguments(ranks), sys.executable, str(tmp_path / "program.py")]
+        record = ["record", "--output", str(tmp_path / "profile"), "--trace", str(tmp_path / "trace"), "--", *program]
+        with pytest.raises(SystemExit) as ended:
+            cli.carry_out([*record, installation.family, str(installation.library)])
+        assert ended.value.code == 0, capsys.readouterr().err
+        capsys.readouterr()
+
+    return run
+
+
 @pytest.mark.mpi
 @pytest.mark.parametrize("family", ["openmpi", "mpich"])
-def test_a_recorded_program_is_replayed(
-    installation: mpi.Installation, tmp_path: Path, replay: Callable, capsys: pytest.CaptureFixture
-) -> None:
-    (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
-    program = [*installation.arguments(3), sys.executable, str(tmp_path / "program.py")]
-    recorded = ["record", "--output", str(tmp_path / "profile"), "--trace", str(tmp_path / "trace"), "--", *program]
-    with pytest.raises(SystemExit) as ended:
-        cli.carry_out([*recorded, installation.family, str(installation.library)])
-    assert ended.value.code == 0, capsys.readouterr().err
-    capsys.readouterr()
+def test_a_recorded_program_is_replayed(recorded: Callable, tmp_path: Path, replay: Callable) -> None:
+    recorded(PROGRAM, 3)
     result = replay(tmp_path / "trace", "--loggops", "L=500,o=200,g=0,G=0.1,O=0,S=4096", "--json")
     assert {c["collective"]: (c["ranks"], c["bytes"]) for c in result["collectives"]} == {
         "allreduce": (3, 8000),
@@ -74,19 +84,13 @@ names.MPI_Finalize()
 @pytest.mark.mpi
 @pytest.mark.parametrize("family", ["openmpi", "mpich"])
 def test_ranks_that_share_processors_compute_as_long_as_they_had_one(
-    installation: mpi.Installation, tmp_path: Path, replay: Callable, capsys: pytest.CaptureFixture
+    recorded: Callable, tmp_path: Path, replay: Callable
 ) -> None:
     """Twice 0.1 s each, the second time until the end. By the clock it is longer."""
     ranks = 2 * (os.cpu_count() or 1)
     if ranks > 8:
         pytest.skip("too many processors to oversubscribe")
-    (tmp_path / "program.py").write_text(BUSY, encoding="utf-8")
-    program = [*installation.arguments(ranks), sys.executable, str(tmp_path / "program.py")]
-    recorded = ["record", "--output", str(tmp_path / "profile"), "--trace", str(tmp_path / "trace"), "--", *program]
-    with pytest.raises(SystemExit) as ended:
-        cli.carry_out([*recorded, installation.family, str(installation.library)])
-    assert ended.value.code == 0, capsys.readouterr().err
-    capsys.readouterr()
+    recorded(BUSY, ranks)
     result = replay(tmp_path / "trace", "--loggops", "L=500,o=200,g=0,G=0.1,O=0,S=4096", "--json")
     assert result["computing_seconds"] == pytest.approx(0.2, rel=0.1)
     assert result["recorded_seconds"] > 0.3
@@ -110,20 +114,12 @@ names.MPI_Finalize()
 
 @pytest.mark.mpi
 @pytest.mark.parametrize("family", ["openmpi", "mpich"])
-def test_a_row_of_polls_is_one_call(
-    installation: mpi.Installation, tmp_path: Path, replay: Callable, capsys: pytest.CaptureFixture
-) -> None:
+def test_a_row_of_polls_is_one_call(recorded: Callable, tmp_path: Path, replay: Callable) -> None:
     """Thousands, which would fill the buffer of events."""
-    (tmp_path / "program.py").write_text(POLLS, encoding="utf-8")
-    program = [*installation.arguments(2), sys.executable, str(tmp_path / "program.py")]
-    recorded = ["record", "--output", str(tmp_path / "profile"), "--trace", str(tmp_path / "trace"), "--", *program]
-    with pytest.raises(SystemExit) as ended:
-        cli.carry_out([*recorded, installation.family, str(installation.library)])
-    assert ended.value.code == 0, capsys.readouterr().err
+    recorded(POLLS, 2)
     lines = [json.loads(line) for line in (tmp_path / "profile").read_text(encoding="utf-8").splitlines()]
     polls = sum(call["calls"] for line in lines for call in line.get("calls", []) if call["call"] == "MPI_Test")
     assert polls > 100, "the profile counts each of them"
-    capsys.readouterr()
     result = replay(tmp_path / "trace", "--loggops", "L=500,o=200,g=0,G=0.1,O=0,S=4096", "--json")
     assert result["left_out"] == {"MPI_Test": 1}, "and the one that completes the request is none of them"
     calls = {site["name"].partition(" ")[0]: site["calls"] for site in result["sites"]}
@@ -148,16 +144,8 @@ names.MPI_Finalize()
 
 @pytest.mark.mpi
 @pytest.mark.parametrize("family", ["openmpi", "mpich"])
-def test_a_receive_from_nobody_is_no_message(
-    installation: mpi.Installation, tmp_path: Path, replay: Callable, capsys: pytest.CaptureFixture
-) -> None:
-    (tmp_path / "program.py").write_text(FROM_NOBODY, encoding="utf-8")
-    program = [*installation.arguments(2), sys.executable, str(tmp_path / "program.py")]
-    recorded = ["record", "--output", str(tmp_path / "profile"), "--trace", str(tmp_path / "trace"), "--", *program]
-    with pytest.raises(SystemExit) as ended:
-        cli.carry_out([*recorded, installation.family, str(installation.library)])
-    assert ended.value.code == 0, capsys.readouterr().err
-    capsys.readouterr()
+def test_a_receive_from_nobody_is_no_message(recorded: Callable, tmp_path: Path, replay: Callable) -> None:
+    recorded(FROM_NOBODY, 2)
     result = replay(tmp_path / "trace", "--loggops", "L=500,o=200,g=0,G=0.1,O=0,S=4096", "--json")
     calls = {site["name"].partition(" ")[0]: site["calls"] for site in result["sites"]}
     assert (calls["MPI_Irecv"], calls["MPI_Send"], calls["MPI_Waitall"]) == (2, 2, 2)
