@@ -100,6 +100,16 @@ inline Schedule by_hand(std::int32_t ranks, std::int64_t count, std::int64_t seg
   return s;
 }
 
+// 1 MB from one rank to another.
+inline Schedule one_message(std::int32_t from, std::int32_t to, std::int32_t ranks) {
+  return by_hand(ranks, million, 1, [=](std::int32_t r, ProgramBuilder& p) {
+    LaneBuilder lane(LaneId{0}, "one", 1);
+    if (r == from) lane.step(send(to, out[whole()]));
+    if (r == to) lane.step(receive(from, out[whole()]));
+    p.add(std::move(lane));
+  });
+}
+
 // What both models must agree on. KUMIHIMO_IN_BOTH_MODELS(a fixture derived from it) runs its tests for each.
 class BothModels : public testing::TestWithParam<Model> {
  protected:
