@@ -9,18 +9,33 @@ namespace {
 Time picoseconds(double seconds) { return static_cast<Time>(std::llround(seconds * 1e12)); }
 std::uint64_t femtoseconds_a_byte(double rate) { return static_cast<std::uint64_t>(std::llround(1e15 / rate)); }
 
-double mean_hops(const Topology& topology) {
+struct Routes {                 // between two nodes of a machine
+  double hops = 0, latency = 0; // on average
+  double rate = 0;              // of the slower of the links that leave and enter a node
+};
+
+Routes routes_of(const Machine& machine) {
+  const Topology& topology = *machine.topology;
   const std::int64_t nodes = topology.nodes();
   const std::int64_t froms = std::min<std::int64_t>(nodes, 64), tos = std::min<std::int64_t>(nodes, 256);
-  double hops = 0, pairs = 0;
+  Routes found{0, 0, machine.network.link_bandwidth.value.value};
+  double pairs = 0;
+  std::vector<LinkId> route;
   for (std::int64_t f = 0; f < froms; ++f)
     for (std::int64_t t = 0; t < tos; ++t) {
       const std::int64_t from = f * nodes / froms, to = t * nodes / tos;
       if (from == to) continue;
-      hops += topology.distance(NodeId{static_cast<std::int32_t>(from)}, NodeId{static_cast<std::int32_t>(to)});
+      route.clear();
+      topology.append_route(NodeId{static_cast<std::int32_t>(from)}, NodeId{static_cast<std::int32_t>(to)}, route);
+      for (const LinkId link : route) found.latency += machine.hop_latency(topology.link_class(link)).value;
+      found.hops += static_cast<double>(route.size());
+      if (pairs == 0)
+        found.rate = std::min(machine.link_bandwidth(topology.link_class(route.front())).value,
+                              machine.link_bandwidth(topology.link_class(route.back())).value);
       ++pairs;
     }
-  return pairs > 0 ? hops / pairs : 0;
+  if (pairs > 0) found.hops /= pairs, found.latency /= pairs;
+  return found;
 }
 
 // What an MPI library's messages were measured to take, in place of what was derived.
@@ -54,13 +69,14 @@ MachineParameters parameters_of(const Job& job, bool scalar_reduction) {
   } else {
     const NetworkNumbers& net = machine.network;
     const double cost = machine.software.message_cost.value.value;
-    made.hops = mean_hops(*machine.topology);
+    const Routes routes = routes_of(machine);
+    made.hops = routes.hops;
     const auto& received = machine.software.receive_cost;
     p.o = picoseconds((cost + machine.software.relay_latency.value.value + (received ? received->value.value : 0)) / 2);
-    p.L = picoseconds(made.hops * net.hop_latency.value.value);
+    p.L = picoseconds(routes.latency);
     p.g = picoseconds(cost);
-    p.G = femtoseconds_a_byte(std::min({net.link_bandwidth.value.value, net.engine_bandwidth.value.value,
-                                        net.injection_bandwidth.value.value / ranks}));
+    p.G = femtoseconds_a_byte(
+        std::min({routes.rate, net.engine_bandwidth.value.value, net.injection_bandwidth.value.value / ranks}));
     if (const auto& rendezvous = machine.software.rendezvous_latency) p.R = picoseconds(rendezvous->value.value);
     made.rates.nics = static_cast<std::int32_t>(std::clamp(static_cast<double>(net.engines.value) / ranks, 1.0, 255.0));
   }

@@ -112,6 +112,19 @@ TEST(OfMachine, MeasuredParametersReplaceTheDerivedOnes) {
   EXPECT_EQ(parameters_of(Job(machine)).parameters, expected);
 }
 
+// Of a dragonfly whose nodes have slower links than routers: G is that of the former, L the sum of each link's latency.
+TEST(OfMachine, LinksOfANodeAndLatenciesOfTheirClassesCount) {
+  Machine machine = shipped("leonardo");
+  const NetworkNumbers& net = machine.network;
+  const double node = machine.link_bandwidth(0).value;
+  ASSERT_LT(node, net.link_bandwidth.value.value);
+  const Parameters derived = parameters_of(Job(machine)).parameters;
+  EXPECT_NEAR(static_cast<double>(derived.G), 1e15 / node, 1);
+  for (LinkClass& each : machine.network.classes) each.latency = Quantity<Seconds>{{0}};
+  machine.network.classes.front().latency = Quantity<Seconds>{{5e-6}};
+  EXPECT_EQ(parameters_of(Job(machine)).parameters.L, 10'000'000U) << "a route leaves one node and enters another";
+}
+
 TEST(OfMachine, ARendezvousTakesWhatTheMachineSays) {
   Machine machine = shipped("fugaku");
   EXPECT_EQ(parameters_of(Job(machine)).parameters.R, 7'049'900U);
