@@ -1,5 +1,6 @@
 // kumihimo._packet: programs on a machine's network, packet by packet.
 #include "border.hpp"
+#include "hosts/software.hpp"
 #include "packet/fabric.hpp"
 #include "packet/programs.hpp"
 #include "program/named_programs.hpp"
@@ -157,7 +158,7 @@ NB_MODULE(_packet, m) {
       "buffer_packets_of",
       [](const Job& job, const packet::Options& options) { return packet::buffer_packets_of(job.machine, options); },
       "job"_a, "options"_a, "Packets in the buffer of each virtual channel.");
-  m.def("rates_of", &packet::rates_of, "job"_a, "scalar_reduction"_a = false, "What a rank's own work takes.");
+  m.def("rates_of", &hosts::rates_of, "job"_a, "scalar_reduction"_a = false, "What a rank's own work takes.");
   m.def("simulate", &simulate<Schedule>, "schedule"_a, "job"_a, "placement"_a = nb::none(),
         "options"_a = packet::Options{}, "scalar_reduction"_a = false, "background"_a = packet::Background{});
   m.def("simulate", &simulate_named, "programs"_a, "job"_a, "placement"_a = nb::none(), "options"_a = packet::Options{},

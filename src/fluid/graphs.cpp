@@ -1,7 +1,6 @@
 #include "fluid/graphs.hpp"
 
 #include "fluid/network.hpp"
-#include "goal/machine_rates.hpp"
 #include "goal/programs.hpp"
 #include "hosts/hosts.hpp"
 
@@ -68,9 +67,7 @@ Result<Outcome> run(const Job& job, const goal::Graphs& graphs, const std::optio
 
 Result<Outcome> run(const Job& job, const ProgramSet& programs, const std::optional<Placement>& placement,
                     bool scalar_reduction) {
-  goal::WorkRates rates = goal::rates_of(job, scalar_reduction);
-  rates.cpus = 1, rates.nics = 256;
-  const auto graphs = TRY(goal::graphs_of(programs, rates));
+  const auto graphs = TRY(goal::graphs_of(programs, hosts::rates_of(job, scalar_reduction)));
   Options options;
   options.waits_for_receive = true;
   return run(job, graphs, placement, options);

@@ -20,6 +20,12 @@ Software software_of(const Machine& machine) {
   return software;
 }
 
+goal::WorkRates rates_of(const Job& job, bool scalar_reduction) {
+  goal::WorkRates rates = goal::rates_of(job, scalar_reduction);
+  rates.cpus = 1, rates.nics = 256;
+  return rates;
+}
+
 LocalCopies::LocalCopies(const Machine& machine)
     : latency_(static_cast<Time>(std::llround(machine.node.shared_memory_latency.value.value * 1e12))),
       femtoseconds_(1e15 / machine.node.shared_memory_bandwidth.value.value) {}

@@ -1,6 +1,7 @@
 // What software and shared memory of a machine take, and on which nodes ranks are.
 #pragma once
 
+#include "goal/machine_rates.hpp"
 #include "hosts/outcome.hpp"
 #include "machine/job.hpp"
 
@@ -31,6 +32,9 @@ struct Software {
 
 // `packet` stays 0.
 Software software_of(const Machine& machine);
+
+// What a rank's own work takes, on one processor; each of 256 lanes has an interface.
+goal::WorkRates rates_of(const Job& job, bool scalar_reduction = false);
 
 // Messages between ranks of a node.
 class LocalCopies {

@@ -8,9 +8,6 @@
 
 namespace kumihimo::packet {
 
-// What a rank's own work takes, on one processor; each of 256 lanes has an interface.
-goal::WorkRates rates_of(const Job& job, bool scalar_reduction = false);
-
 // Each lane has an interface of its own, so that it issues one message at a time; a rank reduces, copies and computes
 // on one processor. A send starts once its receive is posted, as in the models flow and exact. `placement`: none for
 // block order. `background`: other jobs on nodes without a rank. Errors: those of run(machine, graphs) and
