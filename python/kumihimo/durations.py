@@ -7,7 +7,7 @@ import re
 from kumihimo.errors import wrong_value
 from kumihimo.quantities import seconds_text
 
-FORMS = "a time such as 60, 90s, 5m or 1h"
+FORMS = "a time such as 20us, 90s, 5m or 1h"
 _UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "": 1, "s": 1, "m": 60, "min": 60, "h": 3600}
 _LONG = {"y": 365.25 * 86400, "d": 86400, "h": 3600, "min": 60}
 _UNITS |= _LONG

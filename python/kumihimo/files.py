@@ -109,6 +109,6 @@ def read_bytes(path: Path, what: str, largest: int = LARGEST) -> bytes:
 def read_text(path: Path, what: str, largest: int = LARGEST) -> str:
     """UTF-8 text of a file or a pipe."""
     try:
-        return read_bytes(path, what, largest).decode()
+        return read_bytes(path, what, largest).decode("utf-8-sig")  # with or without a byte order mark
     except UnicodeDecodeError:
         raise wrong_value(f"{what} must be UTF-8 text", f"other bytes in {path}", "save it as UTF-8") from None

@@ -26,7 +26,7 @@ def test_texts():
 
 @pytest.mark.parametrize("text", ["", "s", "5x", "-1", "0", "0s", "nan", "inf", "1e3", "5m3s", "9" * 400])
 def test_what_is_no_time(text):
-    with pytest.raises(BadInput, match=r"^--budget must be a time such as 60, 90s, 5m or 1h \(got '"):
+    with pytest.raises(BadInput, match=r"^--budget must be a time such as 20us, 90s, 5m or 1h \(got '"):
         parse_duration(text, "--budget")
 
 

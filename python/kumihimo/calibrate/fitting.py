@@ -113,7 +113,9 @@ def calibrate(
     if not chosen:
         raise wrong_value("the measured times must tell a number", "; ".join(warnings))
     if len(fit) <= len(chosen):
-        raise wrong_value("there must be more cases than numbers to fit", f"{len(fit)} and {len(chosen)}")
+        rule = f"there must be more times to fit than numbers ({', '.join(number.key for number in chosen)})"
+        advice = "add times to the file, or name fewer numbers by --fit"
+        raise wrong_value(rule, f"{len(fit)} and {len(chosen)}", advice)
     solution = least_squares.minimum(residuals_of(chosen), [0.0] * len(chosen), advance)
     fitted, more = intervals(chosen, solution, fit)
     values = {each.number: each.value for each in fitted}

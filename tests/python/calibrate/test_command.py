@@ -133,3 +133,20 @@ def test_wrong_arguments(kumihimo, files, arguments, words):
     )
     ended = kumihimo("machine", "calibrate", *arguments)
     assert ended.code == 2 and words in ended.err, ended.err
+
+
+def test_a_byte_order_mark_is_no_part_of_a_column(kumihimo, files, true_times):
+    """As spreadsheets write it."""
+    (files / "times.csv").write_text(csv_of(true_times), encoding="utf-8-sig")
+    ended = kumihimo("machine", "calibrate", "small.toml", "times.csv", *FIT, "--json")
+    assert ended.code == 0, ended.err
+    assert json.loads(ended.out)["fitted"]
+
+
+def test_too_few_times_are_told_with_the_numbers(kumihimo, files, true_times):
+    """The guide's own example: of three times one is kept."""
+    largest = next(case for case in true_times if case.values["shape"] == "4x4x4")
+    (files / "times.csv").write_text(csv_of([*true_times[:2], largest]))
+    ended = kumihimo("machine", "calibrate", "small.toml", "times.csv", *FIT)
+    assert ended.code == 2
+    assert "there must be more times to fit than numbers (message_cost, link_bandwidth) (got 2 and 2); add" in ended.err
