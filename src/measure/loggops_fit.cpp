@@ -14,15 +14,19 @@ struct Line {
   double at_zero = 0, slope = 0;
 };
 
-constexpr double clock_tick = 1e-9; // seconds; values below it weigh no more than it
+constexpr double clock_tick = 1e-9; // seconds
 
-// Least squares of (line - y) / y. Neither of its numbers is below 0.
+// Least squares of (line - y) / y. Neither of its numbers is below 0. A value below the clock's tick is the difference
+// of two times of which other programs made the first too long: it is left out, since it would weigh more than all
+// others.
 Line fitted(const std::vector<Point>& points) {
   double w = 0, wx = 0, wy = 0, wxx = 0, wxy = 0;
   for (const auto& [x, y] : points) {
-    const double value = std::max(y, clock_tick), weight = 1 / (value * value);
+    if (y < clock_tick) continue;
+    const double weight = 1 / (y * y);
     w += weight, wx += weight * x, wy += weight * y, wxx += weight * x * x, wxy += weight * x * y;
   }
+  if (w == 0) return {0, 0};
   const double determinant = w * wxx - wx * wx;
   const double slope = determinant > 1e-12 * w * wxx ? (w * wxy - wx * wy) / determinant : 0;
   const double at_zero = (wy - slope * wx) / w;
@@ -42,7 +46,7 @@ LogGops fit_loggops(std::span<const Trains> trains, std::int32_t messages, std::
   }
   const Line gap = fitted(gaps), overhead = fitted(overheads);
   LogGops found{.L = 0, .o = overhead.at_zero, .g = gap.at_zero, .G = gap.slope, .O = 0};
-  if (longer.size() > 1) found.G = fitted(longer).slope;
+  if (const double slope = fitted(longer).slope; slope > 0) found.G = slope;
   found.O = std::min(overhead.slope, found.G); // of short messages alone, whose steps can make it steeper
   const Trains& least = trains.front();
   found.L = std::max(0.0, least.one / 2 - 2 * found.o - static_cast<double>(least.bytes - 1) * found.G);

@@ -57,7 +57,7 @@ def test_machine_measure_makes_a_network_of_them(nodes, kumihimo):
     assert 0 < found["calibration"]["message_latency"] < found["network"]["message_latency"], "TCP is slower"
     machine = found_by(kumihimo("machine", "show", "two.toml", "--json"))
     assert (machine["topology"]["family"], machine["topology"]["nodes"]) == ("fat_tree", 2)
-    assert "between two nodes" in machine["loggops"]["G_seconds"]["source"]
+    assert "between two nodes" in machine["loggops"]["L_seconds"]["source"]
     predicted = found_by(kumihimo("simulate", "allreduce", "-m", "two.toml", "-b", "8", "-a", "ring", "--json"))
     assert predicted["results"][0]["seconds"] > 0
 
