@@ -8,6 +8,7 @@
 #include "schedule/schedule.hpp"
 
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/tuple.h>
@@ -52,6 +53,7 @@ void bind_aftermath(nb::module_& m) {
       .def_prop_ro("computing_done", [](const Aftermath& a) { return seconds(a.computing_done); })
       .def_prop_ro("computing_lost", [](const Aftermath& a) { return seconds(a.computing_lost); })
       .def_ro("chain", &Aftermath::chain)
+      .def_ro("chain_at", &Aftermath::chain_at)
       .def_ro("chain_end", &Aftermath::chain_end);
 }
 

@@ -215,6 +215,7 @@ NB_MODULE(_replay, m) {
            "most_intervals"_a = 0, "every"_a = 1, "least_interval"_a = 0.0, "Of the model flow.")
       .def("ideal_network_times", &ideal_times, "job"_a, "placement"_a.none(),
            "Of the models flow and packet on an ideal network.")
+      .def("site_of", &Program::site_of, "rank"_a, "operation"_a, "Of the call that it is a part of; None: of none.")
       .def_ro("graphs", &Program::graphs);
   m.def("program_of", &program, "source"_a, "choices"_a, "rates"_a, "speed"_a = 1.0,
         "region_speed"_a = std::vector<double>{}, "balanced"_a = false, "space"_a = nb::none(),

@@ -143,6 +143,7 @@ def about(of: _goal.Aftermath, dying: Dying, times: Sequence[tuple[int, int]]) -
         "computing_done_seconds": of.computing_done,
         "computing_lost_seconds": of.computing_lost,
         "chain": of.chain,
+        "chain_at": [{"rank": rank, "operation": operation} for rank, operation in of.chain_at],
         "chain_ends_at_rank": of.chain_end if of.chain else None,
         "by_rank": [{"state": state, "waits": waits, "seconds": last} for state, waits, last in of.ranks],
     }

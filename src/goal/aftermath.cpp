@@ -51,8 +51,11 @@ class WaitsForDead {
                                     [](const Aftermath::OfRank& each) { return each.waits > 0; });
     if (first == result_.ranks.end()) return;
     auto rank = static_cast<std::int32_t>(first - result_.ranks.begin());
-    for (; of(rank).state == State::waits; rank = by_[static_cast<std::size_t>(rank)].rank)
-      result_.chain.push_back(graphs_.name_of(rank, by_[static_cast<std::size_t>(rank)].operation));
+    for (; of(rank).state == State::waits; rank = by_[static_cast<std::size_t>(rank)].rank) {
+      const std::uint32_t operation = by_[static_cast<std::size_t>(rank)].operation;
+      result_.chain.push_back(graphs_.name_of(rank, operation));
+      result_.chain_at.push_back({rank, operation});
+    }
     result_.chain_end = rank;
   }
 

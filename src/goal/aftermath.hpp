@@ -30,6 +30,7 @@ struct Aftermath {
   // Of the lowest rank that waits: its operation that waits, that of the rank it waits for, and so on, by their names;
   // the last one waits for `chain_end`, which died (or -1: no rank waits so).
   std::vector<std::string> chain;
+  std::vector<std::pair<std::int32_t, std::uint32_t>> chain_at; // the same as ranks and their operations
   std::int32_t chain_end = -1;
 };
 

@@ -288,6 +288,15 @@ class RankGraph {
 } // namespace
 
 // Ranks that share a graph mostly share its marks, too.
+std::optional<std::uint32_t> Program::site_of(std::int32_t rank, std::uint32_t operation) const {
+  if (!has_marks()) return std::nullopt;
+  const std::vector<Mark>& all = marks(rank);
+  const auto next = std::lower_bound(all.begin(), all.end(), operation,
+                                     [](const Mark& mark, std::uint32_t at) { return mark.operation < at; });
+  if (next == all.end() || next->operation == operation || next->site == Mark::no_site) return std::nullopt;
+  return next->site;
+}
+
 void Program::add_marks(std::int32_t rank, std::vector<Mark> marks,
                         std::unordered_multimap<std::int32_t, std::uint32_t>& known) {
   const std::int32_t graph = graphs.graph_of(rank);

@@ -52,6 +52,8 @@ struct Program {
   const std::vector<Mark>& marks(std::int32_t rank) const { // in the order of the calcs
     return different_marks[marks_of_rank[static_cast<std::size_t>(rank)]];
   }
+  // The site of the call that an operation is a part of; none: of computing, or of a GOAL file.
+  std::optional<std::uint32_t> site_of(std::int32_t rank, std::uint32_t operation) const;
   bool has_marks() const { return !marks_of_rank.empty(); }
   void add_marks(std::int32_t rank, std::vector<Mark> marks,
                  std::unordered_multimap<std::int32_t, std::uint32_t>& known);

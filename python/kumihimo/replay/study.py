@@ -140,7 +140,13 @@ def sites_of(question: Question, times: _replay.Times, ideal: _replay.Times) -> 
 def with_faults(prediction: Prediction) -> dict | None:
     """What becomes of the program if nodes die; none: none does."""
     question = prediction.question
-    return question.model.faults(question.program, question.ranks, prediction.seconds)
+    found = question.model.faults(question.program, question.ranks, prediction.seconds)
+    if found is None or question.source is None:
+        return found
+    program, sites = question.program(), question.trace.sites
+    calls = (program.site_of(each["rank"], each["operation"]) for each in found["chain_at"])
+    named = zip(found["chain"], calls)
+    return {**found, "chain": [text if call is None else f"{text}, in {sites[call]}," for text, call in named]}
 
 
 @dataclass

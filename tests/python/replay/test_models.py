@@ -117,6 +117,17 @@ def test_fluids_share_a_link(traced: Callable, replay: Callable, packets: tuple)
     assert "class  links  busy  at most" in told and "twice the bandwidth" in told
 
 
+@pytest.mark.parametrize("model", ["loggp", "flow", "packet"])
+def test_who_waits_for_a_dead_node_is_told_by_its_call(
+    traced: Callable, replay: Callable, packets: tuple, model: str
+) -> None:
+    trace = traced([Rank().compute(1000).send(1, 8), Rank().compute(10).receive(0, 8).compute(5)])
+    words = (*packets[:3], model, "--shape", "2mx1", "--dies", "0@500ns")
+    chain = replay(trace, *words, "--json")["faults"]["chain"]
+    assert len(chain) == 1 and chain[0].endswith(", in MPI_Recv at step.py:13 (run),"), chain
+    assert "in MPI_Recv at step.py:13 (run), waits" in replay(trace, *words)
+
+
 @pytest.mark.parametrize("model", ["flow", "packet"])
 def test_a_slow_link_is_seen(traced: Callable, replay: Callable, packets: tuple, model: str) -> None:
     words = (*packets[:3], model, "--shape", "2mx1", "--json")
