@@ -287,7 +287,6 @@ class RankGraph {
 
 } // namespace
 
-// Ranks that share a graph mostly share its marks, too.
 std::optional<std::uint32_t> Program::site_of(std::int32_t rank, std::uint32_t operation) const {
   if (!has_marks()) return std::nullopt;
   const std::vector<Mark>& all = marks(rank);
@@ -297,6 +296,7 @@ std::optional<std::uint32_t> Program::site_of(std::int32_t rank, std::uint32_t o
   return next->site;
 }
 
+// Ranks that share a graph mostly share its marks, too.
 void Program::add_marks(std::int32_t rank, std::vector<Mark> marks,
                         std::unordered_multimap<std::int32_t, std::uint32_t>& known) {
   const std::int32_t graph = graphs.graph_of(rank);
