@@ -1,6 +1,7 @@
 #include "hartree_fock/golden.hpp"
 
 #include "hartree_fock/hermite.hpp"
+#include "hartree_fock/primitive.hpp"
 
 #include <cmath>
 #include <numbers>
@@ -8,24 +9,10 @@
 namespace kumihimo::hartree_fock {
 namespace {
 
-// A Cartesian function u^l exp(-a r^2) of a shell's primitive, with its coefficient.
-struct Function {
-  int powers[3];
-  double coefficient;
-};
-
-std::vector<Function> functions_of(const Shell& shell, std::size_t primitive) {
-  std::vector<Function> found;
-  if (!shell.s.empty()) found.push_back({{0, 0, 0}, shell.s[primitive]});
-  if (!shell.p.empty())
-    for (int k = 0; k < 3; ++k) found.push_back({{k == 0, k == 1, k == 2}, shell.p[primitive]});
-  return found;
-}
-
 // (ab|cd) of four primitives, equation 9.9.33: 2 pi^(5/2) / (p q sqrt(p + q)) times the sum over Hermite functions
 // E^ab_tuv E^cd_tau_nu_phi (-1)^(tau + nu + phi) R_(t+tau)(u+nu)(v+phi).
-double primitive_repulsion(const int (&a)[3], const int (&b)[3], const int (&c)[3], const int (&d)[3],
-                           const HermitePair& ab, const HermitePair& cd, const HermiteCoulomb& r) {
+double primitive_repulsion(const Powers& a, const Powers& b, const Powers& c, const Powers& d, const HermitePair& ab,
+                           const HermitePair& cd, const HermiteCoulomb& r) {
   double sum = 0;
   for (int t = 0; t <= a[0] + b[0]; ++t)
     for (int u = 0; u <= a[1] + b[1]; ++u)
@@ -57,12 +44,15 @@ std::vector<double> repulsion_golden(const Shell& a, const Shell& b, const Shell
           const HermiteCoulomb r(p * q / (p + q), ab.center, cd.center, order);
           const double factor = 2 * std::pow(std::numbers::pi, 2.5) / (p * q * std::sqrt(p + q));
           std::size_t at = 0;
-          for (const Function& fa : functions_of(a, i))
-            for (const Function& fb : functions_of(b, j))
-              for (const Function& fc : functions_of(c, k))
-                for (const Function& fd : functions_of(d, l))
-                  integrals[at++] += factor * fa.coefficient * fb.coefficient * fc.coefficient * fd.coefficient *
-                                     primitive_repulsion(fa.powers, fb.powers, fc.powers, fd.powers, ab, cd, r);
+          for (int fa = 0; fa < a.functions(); ++fa)
+            for (int fb = 0; fb < b.functions(); ++fb)
+              for (int fc = 0; fc < c.functions(); ++fc)
+                for (int fd = 0; fd < d.functions(); ++fd) {
+                  const PrimitiveFunction f = function_of(a, i, fa), g = function_of(b, j, fb);
+                  const PrimitiveFunction h = function_of(c, k, fc), m = function_of(d, l, fd);
+                  integrals[at++] += factor * f.coefficient * g.coefficient * h.coefficient * m.coefficient *
+                                     primitive_repulsion(f.powers, g.powers, h.powers, m.powers, ab, cd, r);
+                }
         }
   return integrals;
 }

@@ -22,11 +22,11 @@ HermitePair::HermitePair(double a, const Point& at_a, double b, const Point& at_
   }
 }
 
-HermiteCoulomb::HermiteCoulomb(double alpha, const Point& p, const Point& q, int order) : at{} {
+HermiteCoulomb::HermiteCoulomb(double alpha, const Point& p, const Point& q, int order) {
   const double x = p[0] - q[0], y = p[1] - q[1], z = p[2] - q[2];
   double f[most + 1];
   boys(alpha * (x * x + y * y + z * z), order, f);
-  double r[most + 1][most + 1][most + 1][most + 1] = {}; // R^n_tuv at [n][t][u][v]
+  double r[most + 1][most + 1][most + 1][most + 1]; // R^n_tuv at [n][t][u][v], of t + u + v + n <= order alone
   double power = 1;
   for (int n = 0; n <= order; ++n, power *= -2 * alpha) r[n][0][0][0] = power * f[n];
   for (int sum = 1; sum <= order; ++sum)

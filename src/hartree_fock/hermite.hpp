@@ -21,7 +21,7 @@ struct HermitePair {
 // R_tuv(alpha, R_PQ), t + u + v <= order, equations 9.9.13 and 9.9.18 to 9.9.20.
 struct HermiteCoulomb {
   static constexpr int most = 4;
-  double at[most + 1][most + 1][most + 1];
+  double at[most + 1][most + 1][most + 1]; // not set above the order
 
   HermiteCoulomb(double alpha, const Point& p, const Point& q, int order);
 };
