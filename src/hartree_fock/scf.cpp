@@ -45,48 +45,54 @@ class GMatrix {
   int builds_ = 0;
 };
 
-Point dipole_of(const Molecule& molecule, const Basis& basis, const Matrix& density) {
-  Point dipole = nuclear_dipole(molecule);
-  const std::array<Matrix, 3> r = position(basis);
-  for (int k = 0; k < 3; ++k) dipole[k] -= inner(density, r[k]);
-  return dipole;
-}
-
 } // namespace
 
-Result<Scf> restricted_scf(const Molecule& molecule, const BasisSet& set, const Basis& basis, TwoElectron& two_electron,
-                           const ScfOptions& options) {
+Result<ScfProblem> make_scf_problem(const Molecule& molecule, const BasisSet& set, const Basis& basis) {
+  ScfProblem problem;
+  problem.occupied = molecule.electrons() / 2;
+  if (problem.occupied > basis.functions)
+    return wrong_value(
+        fmt::format("the basis must have an orbital for each of {} pairs of electrons", problem.occupied),
+        basis.functions, "use a larger basis set or charge");
+  problem.nuclear = nuclear_repulsion(molecule);
+  problem.overlap = overlap(basis);
+  problem.core = sum(kinetic(basis), nuclear_attraction(basis, molecule));
+  problem.orthogonal = TRY(inverse_square_root(problem.overlap));
+  problem.density = TRY(superposition_of_atoms(molecule, set, basis));
+  return problem;
+}
+
+Result<Scf> restricted_scf(const ScfProblem& problem, TwoElectron& two_electron, const ScfOptions& options) {
   Scf scf;
-  scf.occupied = molecule.electrons() / 2;
-  if (scf.occupied > basis.functions)
-    return wrong_value(fmt::format("the basis must have an orbital for each of {} pairs of electrons", scf.occupied),
-                       basis.functions, "use a larger basis set or charge");
-  const Matrix s = overlap(basis), core = sum(kinetic(basis), nuclear_attraction(basis, molecule));
-  const Matrix x = TRY(inverse_square_root(s));
-  scf.nuclear = nuclear_repulsion(molecule);
-  scf.density = TRY(superposition_of_atoms(molecule, set, basis));
+  scf.density = problem.density;
   GMatrix g_matrix(two_electron, options);
   Diis diis;
   for (int iteration = 0; iteration < options.most_iterations && !scf.converged; ++iteration) {
-    if (iteration > 0) scf.density = density_of(scf.orbitals, scf.occupied);
+    if (iteration > 0) scf.density = density_of(scf.orbitals, problem.occupied);
     scf.g = TRY(g_matrix.of(scf.density));
-    Matrix fock = sum(core, scf.g);
-    scf.one_electron = inner(scf.density, core);
+    Matrix fock = sum(problem.core, scf.g);
+    scf.one_electron = inner(scf.density, problem.core);
     scf.two_electron = 0.5 * inner(scf.density, scf.g);
-    scf.energy = scf.nuclear + scf.one_electron + scf.two_electron;
-    const Matrix fds = product(fock, product(scf.density, s));
-    const Matrix error = transform(sum(fds, transposed(fds), -1), x);
+    scf.energy = problem.nuclear + scf.one_electron + scf.two_electron;
+    const Matrix fds = product(fock, product(scf.density, problem.overlap));
+    const Matrix error = transform(sum(fds, transposed(fds), -1), problem.orthogonal);
     scf.history.push_back({scf.energy, largest_entry(error)});
     if (options.progress) options.progress(scf.history.back());
     // The first density is of atoms, not of orbitals: its commutator says nothing.
     scf.converged = iteration > 0 && scf.history.back().commutator < options.tolerance;
     if (iteration > 0 && !scf.converged) fock = diis.extrapolate(fock, error);
-    EigenPairs found = eigen_pairs(transform(fock, x));
+    EigenPairs found = eigen_pairs(transform(fock, problem.orthogonal));
     scf.orbital_energies = std::move(found.values);
-    scf.orbitals = product(x, found.vectors);
+    scf.orbitals = product(problem.orthogonal, found.vectors);
   }
-  scf.dipole = dipole_of(molecule, basis, scf.density);
   return scf;
+}
+
+Point dipole(const Molecule& molecule, const Basis& basis, const Matrix& density) {
+  Point found = nuclear_dipole(molecule);
+  const std::array<Matrix, 3> r = position(basis);
+  for (int k = 0; k < 3; ++k) found[k] -= inner(density, r[k]);
+  return found;
 }
 
 } // namespace kumihimo::hartree_fock

@@ -9,6 +9,17 @@
 
 namespace kumihimo::hartree_fock {
 
+// What the iterations need, whichever two-electron part they use.
+struct ScfProblem {
+  int occupied = 0;     // orbitals, of two electrons each
+  double nuclear = 0;   // energy of repulsion, hartree
+  Matrix overlap, core; // of the basis: S; kinetic energy and attraction by nuclei
+  Matrix orthogonal;    // S^(-1/2)
+  Matrix density;       // to begin with: atoms'
+};
+// `set` gives the atoms' densities. Errors: more electrons than the basis holds; functions that depend on each other.
+Result<ScfProblem> make_scf_problem(const Molecule& molecule, const BasisSet& set, const Basis& basis);
+
 struct ScfIteration {
   double energy = 0;     // hartree, with the nuclei's repulsion
   double commutator = 0; // largest entry of F D S - S D F between orthogonal functions, hartree
@@ -25,20 +36,17 @@ struct ScfOptions {
 struct Scf {
   bool converged = false;
   std::vector<ScfIteration> history;
-  double energy = 0, nuclear = 0, one_electron = 0, two_electron = 0; // hartree
-  int occupied = 0;                                                   // orbitals, of two electrons each
-  std::vector<double> orbital_energies;                               // hartree, ascending
-  Matrix orbitals;                                                    // in columns
-  Matrix density, g;                                                  // of the last iteration
-  Point dipole{}; // electron charges times bohr; of a charged molecule from the origin
+  double energy = 0, one_electron = 0, two_electron = 0; // hartree; `energy` is all, with the nuclei's repulsion
+  std::vector<double> orbital_energies;                  // hartree, ascending
+  Matrix orbitals;                                       // in columns
+  Matrix density, g;                                     // of the last iteration, whose energy this is
 };
 
-inline constexpr double debye_of_atomic_unit = 2.541746473; // CODATA 2018
+// Stops at most_iterations with converged = false. Collective if `two_electron` is. Errors: those of `two_electron`.
+Result<Scf> restricted_scf(const ScfProblem& problem, TwoElectron& two_electron, const ScfOptions& options);
 
-// `set` gives the atoms' densities to begin with. The last iteration's energy is that of its density; stops at
-// most_iterations with converged = false. Collective if `two_electron` is. Errors: those of `two_electron`; more
-// electrons than the basis holds; functions that depend on each other.
-Result<Scf> restricted_scf(const Molecule& molecule, const BasisSet& set, const Basis& basis, TwoElectron& two_electron,
-                           const ScfOptions& options);
+// In electron charges times bohr; of a charged molecule it depends on the origin.
+Point dipole(const Molecule& molecule, const Basis& basis, const Matrix& density);
+inline constexpr double debye_of_atomic_unit = 2.541746473; // CODATA 2018
 
 } // namespace kumihimo::hartree_fock

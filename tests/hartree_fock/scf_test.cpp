@@ -22,11 +22,10 @@ TEST(Scf, Water) {
   const BasisSet& set = *built_in_basis_set("STO-3G");
   const Basis basis = *make_basis(molecule, set);
   Golden golden(basis);
-  const Result<Scf> scf = restricted_scf(molecule, set, basis, golden, {});
+  const Result<Scf> scf = restricted_scf(*make_scf_problem(molecule, set, basis), golden, {});
   ASSERT_TRUE(scf) << scf.error().sentence();
   for (const ScfIteration& each : scf->history) printf("%.10f %.3e\n", each.energy, each.commutator);
   for (const Atom& a : molecule.atoms) printf("%d %.12f %.12f %.12f\n", a.number, a.position[0], a.position[1], a.position[2]);
-  printf("%.8f %.8f %.8f\n", scf->dipole[0], scf->dipole[1], scf->dipole[2]);
   for (const double e : scf->orbital_energies) printf("%.8f ", e);
 }
 
