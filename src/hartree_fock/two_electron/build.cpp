@@ -6,6 +6,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 
 namespace kumihimo::hartree_fock::two_electron {
@@ -31,6 +32,26 @@ std::vector<double> in_parts(const std::vector<std::uint64_t>& integers) {
 void from_parts(const std::vector<double>& parts, std::vector<std::uint64_t>& integers) {
   for (std::size_t i = 0; i < integers.size(); ++i)
     integers[i] = (static_cast<std::uint64_t>(parts[2 * i]) << 32) + static_cast<std::uint64_t>(parts[2 * i + 1]);
+}
+
+class OwnDealer final : public Dealer {
+ public:
+  explicit OwnDealer(std::size_t units) : units_(static_cast<std::int64_t>(units)) {}
+  std::int64_t next(int) override {
+    const std::int64_t unit = next_.fetch_add(1, std::memory_order_relaxed);
+    return unit < units_ ? unit : -1;
+  }
+
+ private:
+  std::int64_t units_;
+  std::atomic<std::int64_t> next_ = 0;
+};
+
+Result<std::unique_ptr<Dealer>> dealer_of(const std::vector<Unit>& units, const Ranks& ranks) {
+  if (!ranks.deal) return std::unique_ptr<Dealer>(std::make_unique<OwnDealer>(units.size()));
+  std::vector<double> costs;
+  for (const Unit& unit : units) costs.push_back(unit.cost);
+  return ranks.deal(costs);
 }
 
 Status sum_over(const Ranks& ranks, std::vector<double>& values) { return ranks.sum(values); }
@@ -85,7 +106,8 @@ Halves<T> Builder::half_sums(const Task& task, Dealer& dealer, MakeAdd&& make_ad
     } else {
       Private<T>& mine = *of_thread[static_cast<std::size_t>(thread)];
       Private<T>& sums = shared ? *of_thread.front() : mine;
-      for (std::int64_t unit; (unit = dealer.next()) >= 0;) work_on(units_[static_cast<std::size_t>(unit)], mine, sums);
+      for (std::int64_t unit; (unit = dealer.next(thread)) >= 0;)
+        work_on(units_[static_cast<std::size_t>(unit)], mine, sums);
     }
 #pragma omp barrier
     if (!shared) { // each thread sums its part of the matrices, in the order of threads
@@ -124,8 +146,7 @@ Result<CoulombExchange> Builder::build(const Matrix& density, double threshold, 
     return not_applicable("tasks by class need one rank", "use private matrices with several ranks");
   const ScreenedDensity screened(density, pairs_.shells());
   const Task task{kernels_, pairs_, screened, threshold, settings_.cutoff};
-  const auto units = static_cast<std::int64_t>(units_.size());
-  const std::unique_ptr<Dealer> dealer = ranks.deal ? ranks.deal(units) : std::make_unique<OwnDealer>(units);
+  const std::unique_ptr<Dealer> dealer = TRY(dealer_of(units_, ranks));
   tallies_.assign(quartet_classes(whole_).size(), {});
   if (settings_.reproducible) {
     const double scale = fixed_scale(largest_element(screened));
@@ -137,12 +158,14 @@ Result<CoulombExchange> Builder::build(const Matrix& density, double threshold, 
                                        : half_sums<std::uint64_t>(task, *dealer, [&](std::uint64_t* to) {
                                            return AddFixed{to, scale};
                                          });
+    TRY(dealer->end());
     if (ranks.sum) TRY(sum_over(ranks, halves.values));
     return symmetrised(halves, scale);
   }
   Halves<double> halves = settings_.threads == Threads::atomics
                               ? half_sums<double>(task, *dealer, [](double* to) { return AddAtomic{to}; })
                               : half_sums<double>(task, *dealer, [](double* to) { return AddPlain{to}; });
+  TRY(dealer->end());
   if (ranks.sum) TRY(sum_over(ranks, halves.values));
   return symmetrised(halves);
 }

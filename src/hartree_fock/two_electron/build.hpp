@@ -5,9 +5,9 @@
 #include "hartree_fock/two_electron/instructions.hpp"
 #include "hartree_fock/two_electron/units.hpp"
 
-#include <atomic>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
 namespace kumihimo::hartree_fock::two_electron {
@@ -27,30 +27,20 @@ struct Settings {
   double cutoff = 1e-16;     // of products of primitives
 };
 
-// Which units a process computes. next() gives each unit's number once over all threads and ranks, in their order, and
-// -1 when none is left.
+// Which units a process computes: next() gives each number once over all threads and ranks, and -1 when none is left.
 class Dealer {
  public:
   virtual ~Dealer() = default;
-  virtual std::int64_t next() = 0; // called by any thread
-};
-class OwnDealer final : public Dealer { // all units to this process
- public:
-  explicit OwnDealer(std::int64_t units) : units_(units) {}
-  std::int64_t next() override {
-    const std::int64_t unit = next_.fetch_add(1, std::memory_order_relaxed);
-    return unit < units_ ? unit : -1;
-  }
-
- private:
-  std::int64_t units_;
-  std::atomic<std::int64_t> next_ = 0;
+  virtual std::int64_t next(int thread) = 0; // called by any thread of the team; 0 is the one that builds
+  virtual Status end() { return Nothing{}; } // by thread 0, after all
 };
 
-// What joins the ranks of a build.
+// What joins the ranks of a build. All is collective.
 struct Ranks {
-  std::function<std::unique_ptr<Dealer>(std::int64_t units)> deal;
-  std::function<Status(std::span<double>)> sum; // over ranks, in place; exact for sums of integers below 2^53
+  // Deals units of these costs; null: this process computes all.
+  std::function<Result<std::unique_ptr<Dealer>>(std::span<const double> costs)> deal;
+  // Sums over ranks, in place, the same on all; exact for integers below 2^53. Null: one rank.
+  std::function<Status(std::span<double>)> sum;
 };
 
 class Builder {

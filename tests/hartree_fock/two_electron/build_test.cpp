@@ -1,9 +1,8 @@
-#include "hartree_fock/two_electron/build.hpp"
-
 #include "hartree_fock/built_in.hpp"
 #include "hartree_fock/golden.hpp"
-#include "two_electron/random_basis.hpp"
+#include "hartree_fock/two_electron/build.hpp"
 #include "threads/team.hpp"
+#include "two_electron/random_basis.hpp"
 
 #include <gtest/gtest.h>
 
@@ -85,8 +84,9 @@ TEST(TwoElectronBuild, ReproducibleSumsHaveTheSameBits) {
 // Units dealt in turn to so many ranks, one after the other in this process; their halves are summed as ranks do.
 class TurnDealer final : public Dealer {
  public:
-  TurnDealer(std::int64_t units, int rank, int ranks) : next_(rank), units_(units), ranks_(ranks) {}
-  std::int64_t next() override {
+  TurnDealer(std::size_t units, int rank, int ranks)
+      : next_(rank), units_(static_cast<std::int64_t>(units)), ranks_(ranks) {}
+  std::int64_t next(int) override {
     const std::int64_t unit = next_.fetch_add(ranks_);
     return unit < units_ ? unit : -1;
   }
@@ -103,7 +103,9 @@ CoulombExchange built_by_ranks(const Basis& basis, const Matrix& density, int ra
   for (int pass = 0; pass < 2; ++pass) // the first pass finds the total, the second gives it to all
     for (int rank = 0; rank < ranks; ++rank) {
       const Result<std::unique_ptr<Builder>> builder = Builder::make(basis, {.reproducible = reproducible});
-      const Ranks joined{[&](std::int64_t units) { return std::make_unique<TurnDealer>(units, rank, ranks); },
+      const Ranks joined{[&](std::span<const double> costs) -> Result<std::unique_ptr<Dealer>> {
+                           return std::unique_ptr<Dealer>(new TurnDealer(costs.size(), rank, ranks));
+                         },
                          [&](std::span<double> values) -> Status {
                            total.resize(values.size());
                            for (std::size_t i = 0; i < values.size(); ++i)

@@ -25,8 +25,8 @@ double largest_error(const ShellPairs& pairs, const Kernels& kernels, const Quar
           kernels.of[quartets.bra][quartets.ket].integrals(block.products, ket.products, 0, found.data());
           for (std::size_t lane = 0; lane < block.pairs.size(); ++lane) {
             const ShellPair& bra = block.pairs[lane];
-            const std::vector<double> golden = repulsion_golden(shells[bra.shell_a], shells[bra.shell_b],
-                                                                shells[ket.shell_a], shells[ket.shell_b]);
+            const std::vector<double> golden =
+                repulsion_golden(shells[bra.shell_a], shells[bra.shell_b], shells[ket.shell_a], shells[ket.shell_b]);
             for (std::size_t i = 0; i < golden.size(); ++i) {
               const double bound = bra.bound * ket.bound;
               EXPECT_LE(std::abs(golden[i]), bound * (1 + 1e-10));
