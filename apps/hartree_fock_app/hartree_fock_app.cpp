@@ -109,6 +109,7 @@ Result<json> run(const Request& request, Runtime& runtime) {
                 {"residual", scf.history.back().commutator},
                 {"converged", scf.converged},
                 {"history", std::move(history)},
+                {"facts", json::object()},
                 {"kernels", application::to_json(times, runtime.processes())}});
   if (request.checks) found["checked"] = check_g_matrix(problem.basis, scf, runtime);
   return found;
@@ -135,6 +136,8 @@ application::Application description() {
       .methods = {},
       .options = option_rows(),
       .smaller_size = &smaller_size,
+      .most_iterations = 100,
+      .residual = "commutator of F and D, hartree",
       .run = &run,
   };
 }

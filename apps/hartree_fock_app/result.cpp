@@ -51,30 +51,34 @@ json energy_chart(const Scf& scf) {
           {"series", {{{"name", "energy"}, {"points", std::move(points)}}}}};
 }
 
+json answer_of(const Problem& problem, const ScfProblem& start, const Scf& scf, const Point& dipole) {
+  const std::vector<double>& levels = scf.orbital_energies;
+  const auto occupied = static_cast<std::size_t>(start.occupied);
+  json rows = json::array();
+  const auto add = [&](const char* name, const std::string& text) { rows.push_back({name, text}); };
+  add("energy", fmt::format("{:.10f} hartree", scf.energy));
+  add("dipole", fmt::format("{:.5f} debye", debye_of_atomic_unit * std::hypot(dipole[0], dipole[1], dipole[2])));
+  add("highest occupied orbital", fmt::format("{:.6f} hartree", levels[occupied - 1]));
+  if (occupied < levels.size()) add("lowest empty orbital", fmt::format("{:.6f} hartree", levels[occupied]));
+  add("electrons", fmt::format("{}", problem.molecule.electrons()));
+  add("basis", fmt::format("{}, {} functions in {} shells", problem.set.name, problem.basis.functions,
+                           problem.basis.shells.size()));
+  return rows;
+}
+
 } // namespace
 
 json to_json(const Problem& problem, const ScfProblem& start, const Scf& scf, const std::vector<ClassWork>& classes) {
   const Point mu = dipole(problem.molecule, problem.basis, scf.density);
-  const double debye = debye_of_atomic_unit * std::hypot(mu[0], mu[1], mu[2]);
-  const auto occupied = static_cast<std::size_t>(start.occupied);
-  const std::vector<double>& levels = scf.orbital_energies;
-  json found = {
-      {"energy", scf.energy},
-      {"energies",
-       {{"nuclear", start.nuclear}, {"one_electron", scf.one_electron}, {"two_electron", scf.two_electron}}},
-      {"functions", problem.basis.functions},
-      {"electrons", problem.molecule.electrons()},
-      {"orbital_energies", levels},
-      {"dipole", mu},
-      {"facts",
-       {{"energy", fmt::format("{:.10f} hartree", scf.energy)},
-        {"basis", fmt::format("{}: {} functions in {} shells", problem.set.name, problem.basis.functions,
-                              problem.basis.shells.size())},
-        {"electrons", problem.molecule.electrons()},
-        {"dipole", fmt::format("{:.5f} debye", debye)},
-        {"highest occupied", fmt::format("{:.6f} hartree", levels[occupied - 1])},
-        {"lowest empty", occupied < levels.size() ? fmt::format("{:.6f} hartree", levels[occupied]) : "none"}}},
-      {"charts", {energy_chart(scf), orbital_chart(scf, start.occupied)}}};
+  json found = {{"energy", scf.energy},
+                {"energies",
+                 {{"nuclear", start.nuclear}, {"one_electron", scf.one_electron}, {"two_electron", scf.two_electron}}},
+                {"functions", problem.basis.functions},
+                {"electrons", problem.molecule.electrons()},
+                {"orbital_energies", scf.orbital_energies},
+                {"dipole", mu},
+                {"answer", answer_of(problem, start, scf, mu)},
+                {"charts", {energy_chart(scf), orbital_chart(scf, start.occupied)}}};
   if (!classes.empty()) found["tables"] = {class_table(classes)};
   return found;
 }

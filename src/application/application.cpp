@@ -61,6 +61,8 @@ json to_json(const Application& application) {
           {"default_size", application.default_size},
           {"golden_hash", application.golden_hash},
           {"compiler", compiler},
+          {"most_iterations", application.most_iterations},
+          {"residual", application.residual},
           {"methods", std::vector<std::string_view>(application.methods.begin(), application.methods.end())},
           {"variants", std::move(variants)},
           {"options", std::move(options)}};

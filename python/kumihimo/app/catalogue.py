@@ -47,6 +47,8 @@ class Application:
     variants: tuple[dict, ...] = field(hash=False)
     options: tuple[dict, ...] = field(hash=False)
     compiler: str = ""
+    most_iterations: int = 100_000
+    residual: str = "relative residual"
 
     @property
     def golden(self) -> str:
@@ -128,6 +130,16 @@ def options_in(application: Application, settings: dict[str, str]) -> dict[str, 
             raise wrong_value(f"{option['name']} must be one of {', '.join(option['choices'])}", f"'{value}'")
         found[option["name"]] = value
     return found
+
+
+def reproducible(application: Application, settings: dict[str, str]) -> str:
+    """The value of the option `reproducible` that --reproducible asks for."""
+    if not any(option["name"] == "reproducible" for option in application.options):
+        rule = f"{application.name} has no option reproducible"
+        raise not_applicable(rule, None, "leave --reproducible out: its sums have a fixed order for each number of ranks")
+    if settings.get("reproducible") == "no":
+        raise wrong_value("--reproducible excludes --set reproducible=no", None, "leave one of them out")
+    return "yes"
 
 
 def candidates(application: Application, wanted: str, settings: dict[str, str]) -> list[Candidate]:
