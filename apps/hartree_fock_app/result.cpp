@@ -33,6 +33,7 @@ json orbital_chart(const Scf& scf, int occupied) {
   for (std::size_t i = 0; i < scf.orbital_energies.size(); ++i)
     (static_cast<int>(i) < occupied ? filled : empty).push_back({{"x", i + 1}, {"y", scf.orbital_energies[i]}});
   return {{"name", "orbitals"},
+          {"scale", "signed"},
           {"title", "Orbital energies"},
           {"unit", "energy in hartree by orbital"},
           {"series",
@@ -70,7 +71,10 @@ json answer_of(const Problem& problem, const ScfProblem& start, const Scf& scf, 
 
 json to_json(const Problem& problem, const ScfProblem& start, const Scf& scf, const std::vector<ClassWork>& classes) {
   const Point mu = dipole(problem.molecule, problem.basis, scf.density);
-  json found = {{"energy", scf.energy},
+  json atoms = json::array(); // positions in bohr
+  for (const Atom& atom : problem.molecule.atoms) atoms.push_back({symbol_of(atom.number), atom.position});
+  json found = {{"atoms", std::move(atoms)},
+                {"energy", scf.energy},
                 {"energies",
                  {{"nuclear", start.nuclear}, {"one_electron", scf.one_electron}, {"two_electron", scf.two_electron}}},
                 {"functions", problem.basis.functions},

@@ -18,6 +18,7 @@ class Diis {
  private:
   struct Pair {
     Matrix fock, error;
+    double norm; // of the error
   };
   std::size_t most_;
   std::deque<Pair> pairs_;
