@@ -193,8 +193,7 @@ class FastTwoElectron final : public TwoElectron {
       work_[i].primitives += static_cast<double>(tally.primitives);
       work_[i].seconds += 1e-9 * static_cast<double>(tally.nanoseconds);
     }
-    for (std::size_t i = 0; i < sums.j.values.size(); ++i) sums.j.values[i] -= 0.5 * sums.k.values[i];
-    return std::move(sums.j);
+    return g_matrix(std::move(sums));
   }
   std::vector<ClassWork> work() const override { return work_; }
 

@@ -5,6 +5,7 @@
 #include "hartree_fock/two_electron/instructions.hpp"
 #include "hartree_fock/two_electron/units.hpp"
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <span>
@@ -58,6 +59,7 @@ class Builder {
   double left_out() const;
   const std::vector<Unit>& units() const { return units_; }
   bool whole() const { return whole_; }
+  const Settings& settings() const { return settings_; }
 
  private:
   Builder(const Basis& basis, const Kernels& kernels, const Settings& settings);

@@ -14,6 +14,7 @@ namespace kumihimo::hartree_fock::two_electron {
 struct CoulombExchange {
   Matrix j, k;
 };
+Matrix g_matrix(CoulombExchange sums); // J - K/2
 
 // A pair of square matrices of numbers T, side by side: first J, then K, neither symmetric yet.
 template <class T>
