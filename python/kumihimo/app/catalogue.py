@@ -137,7 +137,9 @@ def reproducible(application: Application, settings: dict[str, str]) -> str:
     """The value of the option `reproducible` that --reproducible asks for."""
     if not any(option["name"] == "reproducible" for option in application.options):
         rule = f"{application.name} has no option reproducible"
-        raise not_applicable(rule, None, "leave --reproducible out: its sums have a fixed order for each number of ranks")
+        raise not_applicable(
+            rule, None, "leave --reproducible out: its sums have a fixed order for each number of ranks"
+        )
     if settings.get("reproducible") == "no":
         raise wrong_value("--reproducible excludes --set reproducible=no", None, "leave one of them out")
     return "yes"
