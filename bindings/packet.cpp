@@ -117,7 +117,14 @@ NB_MODULE(_packet, m) {
             for (const auto& [node, time] : deaths) options.deaths.push_back({node, time});
             return options;
           },
-          "deaths"_a, "The same where nodes die: node, picoseconds.");
+          "deaths"_a, "The same where nodes die: node, picoseconds.")
+      .def(
+          "with_noise",
+          [](packet::Options options, const std::optional<goal::NoiseModel>& noise) {
+            options.noise = noise;
+            return options;
+          },
+          "noise"_a.none(), "The same with noise on the ranks of the job watched.");
   nb::class_<packet::ClassUse>(m, "ClassUse",
                                "Links of a class, and the share of them that is busy in each bin of time.")
       .def_ro("name", &packet::ClassUse::name)

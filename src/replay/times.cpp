@@ -148,14 +148,12 @@ Result<Times> observed(const Program& program, const TimesOptions& options, Run&
   Watch watch(program, options, times);
   auto outcome = TRY(run(watch));
   times.total = outcome.last, times.last_rank = outcome.last_rank, times.end = outcome.end;
-  times.operations = outcome.operations;
+  times.operations = outcome.operations, times.lost_to_noise = outcome.lost_to_noise;
   watch.finish();
   if constexpr (std::is_same_v<decltype(outcome), packet::GraphOutcome>)
     times.packets = std::move(outcome);
   else if constexpr (std::is_same_v<decltype(outcome), fluid::Outcome>)
     times.link_classes = std::move(outcome.classes);
-  else
-    times.lost_to_noise = outcome.lost_to_noise;
   return times;
 }
 
@@ -205,16 +203,18 @@ Result<Times> times_of(const Program& program, const PacketNetwork& network, con
 
 Result<Times> times_of(const Program& program, const FluidNetwork& network, const TimesOptions& options) {
   if (Status s = check_servers(program.graphs); !s) return s.error();
+  fluid::Options asked;
+  asked.noise = network.noise;
   return observed(program, options, [&](Watch& watch) {
     const std::array<goal::Observer*, 1> observers{&watch};
-    return fluid::run(network.job, program.graphs, network.placement, {}, observers);
+    return fluid::run(network.job, program.graphs, network.placement, asked, observers);
   });
 }
 
 Result<Times> ideal_network_times(const Program& program, const FluidNetwork& network, const TimesOptions& options) {
   return observed(program, options, [&](Watch& watch) {
     const std::array<goal::Observer*, 1> observers{&watch};
-    return packet::run_ideal(network.job, program.graphs, network.placement, observers);
+    return packet::run_ideal(network.job, program.graphs, network.placement, network.noise, observers);
   });
 }
 

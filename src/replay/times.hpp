@@ -74,11 +74,12 @@ Result<Times> times_of(const Program& program, const PacketNetwork& network, con
 struct FluidNetwork {
   Job job;
   std::optional<Placement> placement; // none: block order
+  std::optional<goal::NoiseModel> noise = {};
 };
 Result<Times> times_of(const Program& program, const FluidNetwork& network, const TimesOptions& options = {});
 // On an ideal network in the models flow and packet: messages and their software take no time, and need no processor.
 Result<Times> ideal_network_times(const Program& program, const TimesOptions& options = {});
-// The same on nodes of which some may be slow.
+// The same on nodes of which some may be slow, or have noise.
 Result<Times> ideal_network_times(const Program& program, const FluidNetwork& network,
                                   const TimesOptions& options = {});
 

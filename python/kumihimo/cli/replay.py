@@ -67,7 +67,7 @@ def command(
     loggops: option(
         "--loggops LETTERS", "Parameters of LogGOPS in ns: L=2500,o=1500,g=1000,G=0.2,O=0,S=65535.", group=OF_LOGGP
     ) = None,
-    noise: option("--noise NOISE", "Noise of the operating system, as `simulate` takes it.", group=OF_LOGGP) = None,
+    noise: option("--noise NOISE", "Noise of the operating system, as `simulate` takes it.") = None,
     packet_bytes: option("--packet-bytes N", "Payload of a packet [default: 2048].", int, OF_PACKET) = None,
     buffer_packets: option(
         "--buffer-packets N",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MODELS = ("loggp", "flow", "packet")
 WITH_NETWORK = ("flow", "packet")
-LOGGP = ("loggops", "noise")
+LOGGP = ("loggops",)
 PACKET = ("packet_bytes", "buffer_packets", "packet_seed")
 OF_MACHINE = ("shape", "box", "dead", "routing", "ranks_per_node", "given", "order", "placement")
 
@@ -74,28 +74,27 @@ class Asked:
 
         if self.model == "loggp":
             return self.loggp(ranks)
-        from kumihimo import faults, packet, placement
+        from kumihimo import faults, noise, packet, placement
 
         wanted, hosts = placement.wanted(self.order, self.placement), self.hosts()
         of_packets = self.routing if self.model == "packet" and self.routing in packet.ROUTINGS else None
         job, name, placed = self.job(ranks, None if of_packets else self.routing, hosts, wanted)
         on = (job, name, placed, hosts is None)
-        dying = faults.dying(self.dies, job, placed)
+        both = {"dying": faults.dying(self.dies, job, placed), "noise": noise.named(self.noise)}
         if self.model == "flow":
-            return Flow(*on, dying=dying)
+            return Flow(*on, **both)
         asked = packet.options(of_packets, self.packet_bytes, self.buffer_packets, self.packet_seed)
-        return Packets(*on, dying=dying, options=asked)
+        return Packets(*on, **both, options=asked)
 
     def loggp(self, ranks: int) -> Model:
-        from kumihimo import faults, loggp
+        from kumihimo import faults, loggp, noise
         from kumihimo.replay.models import LogGops
 
         job, name = None, "a machine"
         if self.machine is not None:
             job, name, _ = self.job(ranks, self.routing, self.hosts(), None)
         settings = loggp.settings(job, self.loggops)
-        if self.noise is not None:
-            settings.noise, settings.noise_text = loggp.noise(self.noise), self.noise
+        settings.noise = noise.named(self.noise)
         settings.dying = faults.dying(self.dies, job)
         return LogGops(settings, name, job)
 

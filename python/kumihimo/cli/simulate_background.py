@@ -18,7 +18,7 @@ from kumihimo.sizes import text_of
 BOTH = "both"
 DEFAULT_REPEATS = 20
 MOST_WARM_UP = 1.0  # seconds of simulated time
-REFUSED = ("given", "placement", "links", "every_round", "dies")
+REFUSED = ("given", "placement", "links", "every_round", "dies", "noise")
 Simulate = Callable[..., _packet.Outcome]
 
 

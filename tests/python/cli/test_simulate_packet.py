@@ -82,6 +82,9 @@ def test_a_goal_file_goes_by_packets_too(kumihimo, tmp_path, nodes, seconds):
     found = result(kumihimo, *words, "--placement", str(placement))
     assert found["seconds"] == pytest.approx(seconds)
     assert "goal:" in kumihimo(*words).out
+    for model in ("flow", "packet"):
+        noisy = kumihimo(*words, "--model", model, "--noise", "periodic:1us/2us,ranks=0")
+        assert "noise periodic:1us/2us,ranks=0: " in noisy.out and " without" in noisy.out, noisy
     for option, value in (("--bytes", "8"), ("--background", "uniform")):
         refused = kumihimo(*words, option, value)
         assert refused.code == 2 and f"a GOAL file takes no {option}" in refused.err
@@ -91,6 +94,17 @@ def test_a_halo_exchange_goes_by_packets_too(kumihimo):
     words = ("simulate", "halo:4x4x4", "--machine", "k-computer", "--shape", "4x4x4", "--model", "packet")
     found = result(kumihimo, *words)
     assert found["model"] == "packet" and found["packets"] > 0
+
+
+def test_noise_slows_a_barrier(kumihimo):
+    words = ("simulate", "barrier", "--machine", "k-computer", "--shape", "8x8", "--model", "packet")
+    noise = ("--noise", "periodic:100us/1ms,seed=2")
+    found = result(kumihimo, *words, "-a", "dissemination", *noise)
+    assert found["noise"] == noise[1] and found["slowdown"] > 1.5
+    assert found["noise_free_seconds"] == result(kumihimo, *words, "-a", "dissemination")["seconds"]
+    assert "slowdown" in kumihimo(*words, *noise).out
+    beside = kumihimo(*words, "--ranks", "4", "--background", "uniform", *noise)
+    assert beside.code == 2 and "simulate --background takes no --noise" in beside.err
 
 
 @pytest.mark.parametrize(

@@ -129,6 +129,19 @@ def test_who_waits_for_a_dead_node_is_told_by_its_call(
 
 
 @pytest.mark.parametrize("model", ["flow", "packet"])
+def test_noise_makes_computing_longer_in_every_model(
+    traced: Callable, replay: Callable, packets: tuple, model: str
+) -> None:
+    trace = traced([Rank().compute(100_000).send(1, 8), Rank().compute(10).receive(0, 8).compute(5)])
+    words = (*packets[:3], model, "--shape", "2mx1", "--json")
+    noisy = replay(trace, *words, "--noise", "periodic:100ns/1us,ranks=0")
+    assert noisy["noise"] == "periodic:100ns/1us,ranks=0"
+    assert noisy["seconds"] - replay(trace, *words)["seconds"] == pytest.approx(11.1e-6, abs=0.3e-6)
+    told = replay(trace, *words, "--noise", "periodic:100ns/1us,ranks=2")
+    assert told == "kumihimo: ranks with noise must be from 0 to 1, the last one of the job (got 2)\n"
+
+
+@pytest.mark.parametrize("model", ["flow", "packet"])
 def test_a_slow_link_is_seen(traced: Callable, replay: Callable, packets: tuple, model: str) -> None:
     words = (*packets[:3], model, "--shape", "2mx1", "--json")
     trace = traced([Rank().send(1, 1_000_000), Rank().receive(0, 1_000_000)])
@@ -323,7 +336,7 @@ def test_a_goal_file_without_its_word_is_known(replay: Callable, tmp_path: Path)
             "--slow needs a model that knows slow parts (got --model loggp)",
         ),
         (("--model", "packet"), "the machine is missing; add --machine"),
-        (("--model", "packet", "--noise", "periodic:1us/1ms"), "--model packet takes no --noise"),
+        (("--model", "packet", "--loggops", "L=1"), "--model packet takes no --loggops"),
         ((*LETTERS, "--packet-bytes", "9"), "--model loggp takes no --packet-bytes"),
         ((*LETTERS, "--shape", "2"), "the model loggp without --machine takes no --shape"),
         (("--machine", "k-computer", "--model", "packet", "--shape", "2x2x2"), "as many ranks as the program (got 8"),
