@@ -178,7 +178,11 @@ def command(
     if collective.startswith(GOAL):
         from kumihimo.cli import simulate_loggp
 
-        options.refuse_beside("a GOAL file", *simulate_loggp.NOT_OF_ANY_GOAL, *BESIDE, *(parameters or {}))
+        options.refuse_beside("a GOAL file", *simulate_loggp.NOT_OF_ANY_GOAL, *(parameters or {}))
+        if beside:
+            graphs = simulate_loggp.read_goal(collective, None)
+            beside.simulate_goal(collective, graphs, machines.load(machine), asked_ranks, part)
+            return
         job = simulation.on(machines.load(machine), asked_ranks, part, hosts)
         placed_by = simulation.placed(job, wanted, hosts, ranks)
         shown = Shown(links, as_json, page)
