@@ -186,6 +186,8 @@ def test_the_placement_counts_in_packets(traced: Callable, replay: Callable, pac
         ("k-computer", 64, "k-computer 4x4x4"),
         ("k-computer", 9, "k-computer 3mx3mx1"),  # no torus of odd lengths fits a box of Tofu
         ("blue-waters", 48, "blue-waters 1x1x2x2"),  # both nodes of a router, 12 of 16 ranks a node
+        ("blue-waters", 9, "blue-waters 1x1x1x2"),  # 5 and 4 ranks
+        ("reedbush-h", 9, "reedbush-h 9"),  # 1 of 2 ranks a node
         ("reedbush-u", 9, "reedbush-u 9"),
     ],
 )
@@ -196,8 +198,8 @@ def test_a_part_of_the_machine_is_found(
     for model in ("packet", "loggp"):
         result = replay(trace, "--machine", machine, "--model", model, "--ranks", ranks, "--json")
         assert (result["machine"], result["ranks"]) == (name, ranks)
-    wrong = replay(trace, "--machine", "blue-waters", "--ranks", 9)
-    assert "all 2 nodes of each router" in wrong and wrong.count("\n") == 1
+    wrong = replay(trace, "--machine", "tpu-v4", "--ranks", 25)
+    assert "one block of 4x4x4" in wrong and wrong.count("\n") == 1
 
 
 def test_hosts_of_a_scheduler(traced: Callable, replay: Callable, packets: tuple) -> None:
