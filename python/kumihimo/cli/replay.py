@@ -14,6 +14,7 @@ from kumihimo.errors import missing, wrong_value
 
 if TYPE_CHECKING:
     from kumihimo import _replay
+    from kumihimo.replay.models import Model
     from kumihimo.replay.otf2_reading import Trace
     from kumihimo.replay.study import Change, Prediction
 
@@ -204,7 +205,7 @@ def as_object(prediction: Prediction, changes: list[Change], name: str) -> dict:
         ],
         "changes": [vars(change) for change in changes],
         "left_out": trace.silent,
-        "warnings": warnings(trace),
+        "warnings": [*of_recording(trace), *of_crowding(question.model)],
     }
 
 
@@ -242,7 +243,19 @@ def lines(result: dict, prediction: Prediction) -> list[str]:
     ]
 
 
-def warnings(trace: Trace) -> list[str]:
+def of_crowding(model: Model) -> list[str]:
+    """A warning where ranks of a node compute at the same time, though it has fewer processors."""
+    most = 0 if model.job is None else max(model.job.slots.sizes)
+    if most == 0 or most <= model.job.machine.cores or model.takes_turns:
+        return []
+    had = f"{quantities.counted(most, 'rank')} on {quantities.counted(model.job.machine.cores, 'processor')}"
+    return [
+        f"A node has {had}, but in this model each rank computes as if it had a processor of its own: the time is too "
+        "short. Only --model loggp on a single node with [copies] lets ranks take turns."
+    ]
+
+
+def of_recording(trace: Trace) -> list[str]:
     if trace.crowded is None:
         return []
     host, ranks, processors = trace.crowded

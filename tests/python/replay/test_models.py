@@ -334,3 +334,24 @@ def test_a_goal_file_without_its_word_is_known(replay: Callable, tmp_path: Path)
 def test_options_that_a_model_has_not_are_refused(traced: Callable, replay: Callable, words: tuple, wrong: str) -> None:
     told = replay(traced(ring(5)), *words)
     assert wrong in told and told.count("\n") == 1, told
+
+
+@pytest.mark.parametrize("model", ["flow", "packet", "loggp"])
+def test_ranks_without_a_processor_of_their_own_are_warned_of(
+    traced: Callable, replay: Callable, packets: tuple, model: str
+) -> None:
+    words = (*packets[:3], model, "--shape", "2x1", "--ranks-per-node", "2", "--json")
+    trace = traced(ring(4))
+    assert replay(trace, *words)["warnings"] == []
+    packets[1].write_text(NUMBERS.replace("cores = { value = 8", "cores = { value = 1"), encoding="utf-8")
+    (warning,) = replay(trace, *words)["warnings"]
+    assert warning.startswith("A node has 2 ranks on 1 processor,")
+
+
+@pytest.mark.parametrize(("model", "lead"), [("flow", "How busy the links"), ("packet", "How long the links")])
+def test_a_page_says_what_its_links_count(
+    traced: Callable, replay: Callable, packets: tuple, tmp_path: Path, model: str, lead: str
+) -> None:
+    replay(traced(ring(4)), *packets[:3], model, "--page", tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert lead in text and ("carried packets" in text) == (model == "packet")
