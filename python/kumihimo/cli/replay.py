@@ -151,7 +151,7 @@ def speeds(words: list[str], read: Trace) -> tuple[float, dict[str, float]]:
     general, of_regions = 1.0, {}
     for word in words:
         region, equals, number = word.rpartition("=")
-        if re.fullmatch(r"[0-9]+(\.[0-9]+)?", number) is None or not 1e-6 <= float(number) <= 1e6:
+        if re.fullmatch(r"[0-9]+(\.[0-9]+)?(e-?[0-9]+)?", number) is None or not 1e-6 <= float(number) <= 1e6:
             raise wrong_value("--speed must be a number from 1e-6 to 1e6, or REGION= and one", f"'{word}'")
         if not equals:
             general = float(number)
