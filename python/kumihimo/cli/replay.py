@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 MOST_SITES = 12  # rows of the table
 MOST_RANKS = 2**20
+LEAST_LOSS = 0.005  # for which there is advice
 LATEST = 10  # ranks that --by-rank shows
 ADVICE = {
     "load_balance": "computing is spread unevenly: give ranks equal work",
@@ -225,8 +226,10 @@ def lines(result: dict, prediction: Prediction) -> list[str]:
     if "grid" in result:
         both = ["x".join(map(str, result[key])) for key in ("grid", "recorded_grid")]
         origin += f", grid {both[1]} extrapolated to {both[0]}, {result['scaling']} scaling"
-    lost = share(1 - getattr(of, loss))
-    advice = [f"The largest loss is {loss.replace('_', ' ')} ({lost}): {ADVICE[loss]}.{where}"] if total else []
+    lost = 1 - getattr(of, loss)
+    advice = [f"The largest loss is {loss.replace('_', ' ')} ({share(lost)}): {ADVICE[loss]}.{where}"]
+    if total == 0 or lost < LEAST_LOSS:
+        advice = []
     packets = []
     if "packets" in result:
         waited = f"{share(result['packets_waiting_share'])} waited for a link that another message had"

@@ -355,3 +355,10 @@ def test_a_page_says_what_its_links_count(
     replay(traced(ring(4)), *packets[:3], model, "--page", tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert lead in text and ("carried packets" in text) == (model == "packet")
+
+
+def test_no_advice_where_nothing_is_lost(replay: Callable, packets: tuple, tmp_path: Path) -> None:
+    file = tmp_path / "one.goal"
+    file.write_text("num_ranks 1\nrank 0 {\nl1: calc 1000\n}\n", encoding="utf-8")
+    told = replay(f"goal:{file}", *packets[:3], "flow")
+    assert "parallel efficiency 100 %" in told and "largest loss" not in told
