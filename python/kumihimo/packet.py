@@ -20,8 +20,9 @@ def options(
     """`routing`: of ROUTINGS, or none. `page`: asks for what the page of links over time shows."""
     given = {"packet_bytes": packet_bytes, "buffer_packets": buffer_packets}
     for name, number in (*given.items(), ("packet_seed", seed)):
-        if number is not None and not 0 <= number < LARGEST:
-            raise wrong_value(f"--{name.replace('_', '-')} must be 0 to {LARGEST - 1}", number)
+        least = 0 if name == "packet_seed" else 1
+        if number is not None and not least <= number < LARGEST:
+            raise wrong_value(f"--{name.replace('_', '-')} must be {least} to {LARGEST - 1}", number)
     numbers = {name: number for name, number in given.items() if number is not None}
     if page:
         numbers |= {"links_over_time": True, "bins": over_time.BINS}

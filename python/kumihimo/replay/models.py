@@ -50,6 +50,10 @@ class Model(Protocol):
     def faults(self, program: Callable[[], _replay.Program], ranks: int, seconds: float) -> dict | None:
         """What becomes of a program that takes `seconds` without faults, if nodes die; none: none does."""
 
+    @property
+    def takes_turns(self) -> bool:
+        """Whether ranks that share a processor compute one after another."""
+
     def changes(self) -> Iterator[tuple[str, Model]]:
         """The same with one thing changed."""
 
@@ -69,6 +73,10 @@ class LogGops:
     @property
     def ground(self) -> Ground:
         return Ground(self.job.rank_space, self.job.machine) if self.job else Ground()
+
+    @property
+    def takes_turns(self) -> bool:
+        return bool(self.settings.parameters.processors)
 
     def times(self, program: _replay.Program, *intervals: object) -> _replay.Times:
         return program.times(self.settings.parameters, model_of(self.settings.noise), *intervals)
@@ -130,6 +138,10 @@ class OnNetwork:
     @property
     def ground(self) -> Ground:
         return Ground(simulation.space_of(self.job, self.placed), self.job.machine)
+
+    @property
+    def takes_turns(self) -> bool:
+        return False
 
     def ideal(self, program: _replay.Program) -> _replay.Times:
         return program.ideal_network_times(self.job, self.placement, model_of(self.noise))

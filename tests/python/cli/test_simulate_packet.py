@@ -109,8 +109,9 @@ def test_noise_slows_a_barrier(kumihimo):
 @pytest.mark.parametrize(
     "words, error",
     [
-        (("--packet-bytes", "-1"), "--packet-bytes must be 0 to"),
-        (("--buffer-packets", "-1"), "--buffer-packets must be 0 to"),
+        (("--packet-bytes", "-1"), "--packet-bytes must be 1 to"),
+        (("--buffer-packets", "-1"), "--buffer-packets must be 1 to"),
+        (("--buffer-packets", "0"), "--buffer-packets must be 1 to"),
     ],
 )
 def test_numbers_that_cannot_be(kumihimo, words, error):
