@@ -88,6 +88,16 @@ TEST(FluidGraphs, AReceiverTakesOneMessageAfterTheOther) {
   EXPECT_GT(exact, 63 * job.machine.software.receive_cost->value.value);
 }
 
+// That of rank 0 leaves first, and comes after 8 hops, 5 us behind that of rank 7.
+TEST(FluidGraphs, AMessageFromAfarKeepsNoNearerOneWaiting) {
+  Machine machine = plain("9m");
+  machine.software.receive_cost = Quantity<Seconds>{{5e-6}};
+  const auto outcome = ran(machine, "num_ranks 9\nrank 0 {\nsend 1000b to 8\n}\n"
+                                    "rank 7 {\nl0: calc 2000\nl1: send 1000b to 8\nl1 requires l0\n}\n"
+                                    "rank 8 {\nrecv 1000b from 0\nrecv 1000b from 7\n}\n");
+  EXPECT_NEAR(end_of(outcome, 8), cost + 1e-6 + 8 * hop + relay + 5e-6, 1e-12);
+}
+
 // All 64 ranks send to all others at once.
 double all_to_all(const fluid::Tolerance& tolerance) {
   std::string text = "num_ranks 64\n";
