@@ -35,7 +35,8 @@ std::uint32_t Network::submit(Time now, const Message& message) {
   of.bytes = static_cast<double>(message.bytes), of.order = order_++, of.from = message.from, of.flow = -1,
   of.start = now;
   of.gone = stopped_[static_cast<std::size_t>(paths_.nodes()[static_cast<std::size_t>(message.from)])] != 0;
-  const simulation::Path path = paths_.append_path({message.from, message.to, of.bytes}, of.resources);
+  const auto lanes = message.put ? simulation::Lanes::concurrent : simulation::Lanes::single;
+  const simulation::Path path = paths_.append_path({message.from, message.to, of.bytes, lanes}, of.resources);
   // What a copy costs beside message_cost, which the sender's interface has paid, delays the message alone.
   const bool local =
       paths_.nodes()[static_cast<std::size_t>(message.from)] == paths_.nodes()[static_cast<std::size_t>(message.to)];

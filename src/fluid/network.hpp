@@ -23,6 +23,7 @@ struct Message {
   Time start = 0;
   Time gap = 0;          // pacing: in thousandths of its time
   std::int32_t lane = 0; // which takes one message after the other, at the receiver
+  bool put = false;      // of a program with concurrent lanes
 };
 
 class Network {
