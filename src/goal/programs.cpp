@@ -241,7 +241,7 @@ class RankOperations {
     }
     case StepKind::offload:
       return not_applicable("graphs of operations know no engine of the network, which an offload step needs", {},
-                            "use the flow model");
+                            "take another algorithm, or simulate it alone in the model flow");
     default: return plan_message(lane, step, bytes, round.gap.evaluate(values), values);
     }
   }
