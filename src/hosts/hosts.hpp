@@ -286,7 +286,7 @@ class Hosts {
     const Time gap = of.gap * software_.packet / 1000;
     std::uint32_t id = 0;
     if constexpr (between_ranks)
-      id = network_.submit(now_, {from, to, of.size, now_, gap, of.nic});
+      id = network_.submit(now_, {from, to, of.size, now_, gap, of.nic, of.put});
     else
       id = network_.submit(now_, {from, to, of.size, now_, gap});
     if (under_way_.size() <= id) under_way_.resize(id + 1);

@@ -190,6 +190,22 @@ Machine scaled(Machine machine, const NetworkFactors& factors) {
   by(factors.cost, software.relay_latency);
   by_if(factors.cost, software.receive_cost);
   by_if(factors.cost, software.rendezvous_latency);
+  if (machine.family != Family::single_node) return machine;
+  NodeNumbers& node = machine.node; // all messages are copies
+  by(factors.latency, node.shared_memory_latency);
+  by(factors.bandwidth, node.shared_memory_bandwidth);
+  by(factors.bandwidth, node.memory_bandwidth);
+  for (LevelNumbers& each : node.levels) {
+    by_if(factors.latency, each.latency);
+    by_if(factors.bandwidth, each.bandwidth);
+    by_if(factors.bandwidth, each.link_bandwidth);
+  }
+  if (!node.copies) return machine;
+  NodeCopies& copies = *node.copies;
+  by(factors.cost, copies.send_cost);
+  for (auto* each : {&copies.copy_short, &copies.copy_core, &copies.copy_last_level, &copies.copy_memory,
+                     &copies.stream_core, &copies.stream_last_level, &copies.stream_memory})
+    by(factors.bandwidth, *each);
   return machine;
 }
 

@@ -60,6 +60,7 @@ struct NetworkFactors {
   double latency = 1;   // of a hop
   double cost = 1;      // of a message at both ends: message_cost, relay_latency, receive_cost, rendezvous_latency
   double bandwidth = 1; // of links, engines, injection, exchanges, lanes and copies of eager messages
+                        // On a single node: of its memory, whose latency and send_cost take the place of theirs.
 };
 Machine scaled(Machine machine, const NetworkFactors& factors);
 

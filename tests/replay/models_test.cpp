@@ -99,6 +99,18 @@ TEST(ReplayPackets, FactorsScaleTheNetwork) {
   EXPECT_EQ(total({1, 1, 2}), 7120u - 500);
 }
 
+TEST(ReplayPackets, OnASingleNodeBandwidthIsThatOfItsMemory) {
+  Machine machine = network("4").job.machine;
+  const double rate = machine.node.shared_memory_bandwidth.value.value;
+  EXPECT_EQ(scaled(machine, {1, 1, 2}).node.shared_memory_bandwidth.value.value, rate) << "its network counts";
+  machine.family = Family::single_node;
+  machine.node.copies.emplace().copy_memory.value = {rate};
+  const NodeNumbers node = scaled(machine, {0.5, 1, 2}).node;
+  EXPECT_EQ(node.shared_memory_bandwidth.value.value, 2 * rate);
+  EXPECT_EQ(node.copies->copy_memory.value.value, 2 * rate);
+  EXPECT_EQ(node.shared_memory_latency.value.value, machine.node.shared_memory_latency.value.value / 2);
+}
+
 constexpr std::int32_t few = 6; // ranks
 
 // Of messages that block, with computing of up to a microsecond before each, and after the last.
