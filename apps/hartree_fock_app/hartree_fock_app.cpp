@@ -138,6 +138,7 @@ application::Application description() {
       .smaller_size = &smaller_size,
       .most_iterations = 100,
       .residual = "commutator of F and D, hartree",
+      .golden_may_be_chosen = false,
       .run = &run,
   };
 }

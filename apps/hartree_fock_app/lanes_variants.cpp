@@ -47,7 +47,7 @@ Result<std::unique_ptr<TwoElectron>> make(const Setting& setting, const Paramete
   const auto percent = parameters.find(static_share.name);
   const double share = percent == parameters.end() ? 0.5 : 0.01 * static_cast<double>(percent->second);
   if (Mode == Threads::class_tasks && runtime.ranks() > 1)
-    return not_applicable("tasks by class need one rank", "use the variant `shells` with several ranks");
+    return not_applicable("tasks by class need one rank", {}, "use the variant `shells` with several ranks");
   const Ranks ranks = TRY(ranks_of(runtime, share));
   return make_two_electron(setting.basis, {.whole = Whole, .threads = Mode, .reproducible = setting.reproducible},
                            ranks);

@@ -21,7 +21,7 @@ constexpr Option rows[] = {
     {"molecule", "XYZ file, in angstrom, in place of a size", "FILE", "", {}, true},
     {"basis", "basis set: sto-3g or 6-31g (H, C, N, O), or a .gbs file", "NAME", "sto-3g"},
     {"charge", "charge of the molecule", "N", "0"},
-    {"screening", "integrals times density below this are left out", "HARTREE", "1e-11"},
+    {"screening", "integrals times density below this are left out", "HARTREE", "1e-12"},
     {"incremental", "build G from the change of the density", "YES", "yes", no_or_yes},
     {"reproducible", "the same bits with any number of threads and ranks", "YES", "no", no_or_yes},
 };

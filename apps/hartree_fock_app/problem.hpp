@@ -10,7 +10,7 @@
 namespace kumihimo::hartree_fock_app {
 
 struct Options {
-  double threshold = 1e-11; // of screening
+  double threshold = 1e-12; // of screening
   bool incremental = true;
   bool reproducible = false;
 };

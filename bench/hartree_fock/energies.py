@@ -76,7 +76,9 @@ def main() -> int:
     parser.add_argument("--kumihimo", default=str(ROOT / ".venv/bin/kumihimo"))
     asked = parser.parse_args()
     wrong = 0
-    print("| Molecule | Basis | Variant, p×t | Energy, hartree | Less PySCF's | Orbital energies | Dipole | Iterations |")
+    print(
+        "| Molecule | Basis | Variant, p×t | Energy, hartree | Less PySCF's | Orbital energies | Dipole | Iterations |"
+    )
     print("|---|---|---|---|---|---|---|---|")
     for molecule in asked.molecules.split(","):
         for basis in asked.bases.split(","):

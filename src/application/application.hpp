@@ -42,6 +42,8 @@ struct Application {
   // Where the solver stops if the user names no limit, and what its residual is.
   std::int64_t most_iterations = 100000;
   std::string_view residual = "relative residual";
+  // Whether --variant auto tries the golden copy, too: not one that is thousands of times slower.
+  bool golden_may_be_chosen = true;
   // One run with one variant, on all ranks. The result has the fields of docs/applications.md. Errors: those of the
   // request's values; of the run.
   Result<nlohmann::json> (*run)(const Request& request, Runtime& runtime);

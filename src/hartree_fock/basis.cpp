@@ -33,7 +33,7 @@ Result<Basis> make_basis(const Molecule& molecule, const BasisSet& set) {
   for (std::size_t a = 0; a < molecule.atoms.size(); ++a) {
     const Atom& atom = molecule.atoms[a];
     const auto found = set.elements.find(atom.number);
-    if (found == set.elements.end())
+    if (found == set.elements.end() || found->second.empty())
       return wrong_value(fmt::format("the basis set {} has no functions for {}", set.name, symbol_of(atom.number)), {},
                          "name another set, or a .gbs file that has them");
     for (const ElementShell& each : found->second) {

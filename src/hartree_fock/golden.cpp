@@ -76,11 +76,20 @@ std::vector<double> g_block_golden(const Basis& basis, const Matrix& density, co
 Matrix g_matrix_golden(const Basis& basis, const Matrix& density) {
   Matrix g(basis.functions);
   for (const Shell& a : basis.shells)
-    for (const Shell& b : basis.shells) {
-      const std::vector<double> block = g_block_golden(basis, density, a, b);
-      for (int i = 0; i < a.functions(); ++i)
-        for (int j = 0; j < b.functions(); ++j) g(a.first + i, b.first + j) = block[i * b.functions() + j];
-    }
+    for (const Shell& b : basis.shells)
+      for (const Shell& c : basis.shells)
+        for (const Shell& d : basis.shells) {
+          const std::vector<double> integrals = repulsion_golden(a, b, c, d);
+          std::size_t at = 0;
+          for (int i = a.first; i < a.first + a.functions(); ++i)
+            for (int j = b.first; j < b.first + b.functions(); ++j)
+              for (int k = c.first; k < c.first + c.functions(); ++k)
+                for (int l = d.first; l < d.first + d.functions(); ++l) {
+                  const double ijkl = integrals[at++];
+                  g(i, j) += density(k, l) * ijkl;
+                  g(i, k) -= 0.5 * density(j, l) * ijkl;
+                }
+        }
   return g;
 }
 

@@ -28,7 +28,7 @@ struct ScfIteration {
 struct ScfOptions {
   double tolerance = 1e-8; // of the commutator; the error of the energy is of its square
   int most_iterations = 100;
-  double threshold = 1e-11; // of the two-electron part (two_electron.hpp), 0: no screening
+  double threshold = 1e-12; // of the two-electron part (two_electron.hpp), 0: no screening
   bool incremental = true;  // G of the change of the density is added to the last G
   std::function<void(const ScfIteration&)> progress = {};
 };

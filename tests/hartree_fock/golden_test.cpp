@@ -103,5 +103,22 @@ TEST(Golden, HydrogenHasTheIntegralsOfTheLiterature) {
   EXPECT_NEAR(g(1, 1), 0.56967593 - 0.29702854 / 2, 1e-8);
 }
 
+TEST(Golden, BlocksAreThoseOfTheWholeMatrix) {
+  const Molecule molecule{{{8, {0, 0, 0}}, {1, {0, 1, 1.4}}}, -1};
+  const Basis basis = *make_basis(molecule, *built_in_basis_set("sto-3g"));
+  std::mt19937 random(3);
+  Matrix density(basis.functions);
+  for (int i = 0; i < density.size; ++i)
+    for (int j = 0; j <= i; ++j) density(i, j) = density(j, i) = std::uniform_real_distribution<double>(-1, 1)(random);
+  const Matrix g = g_matrix_golden(basis, density);
+  for (const Shell& a : basis.shells)
+    for (const Shell& b : basis.shells) {
+      const std::vector<double> block = g_block_golden(basis, density, a, b);
+      for (int i = 0; i < a.functions(); ++i)
+        for (int j = 0; j < b.functions(); ++j)
+          EXPECT_NEAR(block[i * b.functions() + j], g(a.first + i, b.first + j), 1e-13);
+    }
+}
+
 } // namespace
 } // namespace kumihimo::hartree_fock

@@ -31,7 +31,9 @@ def command(
     settings: option(
         "--set NAME=VALUE", "Parameter of the variant or option of the application; may be repeated.", list[str]
     ) = None,
-    reproducible: option("--reproducible", "The same bits with any number of threads and ranks, where that is an option.") = False,
+    reproducible: option(
+        "--reproducible", "The same bits with any number of threads and ranks, where that is an option."
+    ) = False,
     method: option("--method NAME", "Method of the solver [default: the application's first].") = None,
     tolerance: option("--tolerance R", "Residual at which a solver stops; relative for linear systems.") = "1e-8",
     most_iterations: option("--max-iterations N", "Limit of iterations [default: the application's].", int) = None,

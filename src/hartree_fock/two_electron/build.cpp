@@ -143,7 +143,7 @@ double Builder::largest_element(const ScreenedDensity& density) const {
 
 Result<CoulombExchange> Builder::build(const Matrix& density, double threshold, const Ranks& ranks) {
   if (ranks.deal && settings_.threads == Threads::class_tasks)
-    return not_applicable("tasks by class need one rank", "use private matrices with several ranks");
+    return not_applicable("tasks by class need one rank", {}, "use private matrices with several ranks");
   const ScreenedDensity screened(density, pairs_.shells());
   const Task task{kernels_, pairs_, screened, threshold, settings_.cutoff};
   const std::unique_ptr<Dealer> dealer = TRY(dealer_of(units_, ranks));
