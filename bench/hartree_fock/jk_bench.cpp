@@ -66,7 +66,8 @@ class Bench {
  public:
   Bench(const Molecule& molecule, const std::string& basis, std::map<std::string, std::string> given)
       : molecule_(molecule), set_(*built_in_basis_set(basis)), basis_(value_of(make_basis(molecule_, set_))),
-        density_(basis_.functions), threshold_(std::stod(given["threshold"])), builder_(value_of(Builder::make(basis_, settings(given)))) {
+        density_(basis_.functions), threshold_(std::stod(given["threshold"])),
+        builder_(value_of(Builder::make(basis_, settings(given)))) {
     for (const Atom& atom : molecule.atoms)
       fmt::print("{} {} {} {}\n", symbol_of(atom.number), atom.position[0], atom.position[1], atom.position[2]);
     fmt::print("functions {}\n", basis_.functions);
