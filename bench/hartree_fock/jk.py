@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from statistics import median
 
@@ -46,10 +47,12 @@ class Ours:
             self.atoms.append((element, tuple(map(float, position))))
 
     def say(self, command: str) -> None:
+        """Give a command that prints nothing."""
         self.process.stdin.write(command + "\n")
         self.process.stdin.flush()
 
     def ask(self, command: str, lines: int = 1) -> list[list[str]]:
+        """Give a command. Returns the words of the lines that it prints."""
         self.say(command)
         return [self.process.stdout.readline().split() for _ in range(lines)]
 
@@ -64,6 +67,7 @@ class Peer:
         self.options = field.init_direct_scf(self.molecule)
 
     def build(self) -> tuple[np.ndarray, np.ndarray]:
+        """J and K."""
         m = self.molecule
         return _vhf.direct(self.density, m._atm, m._bas, m._env, vhfopt=self.options, hermi=1, cart=m.cart)
 
@@ -81,7 +85,8 @@ class Peer:
         return np.array(places)
 
 
-def timed(work, wall: bool) -> float:
+def timed(work: Callable[[], object], wall: bool) -> float:
+    """Seconds that it takes."""
     clock = time.perf_counter if wall else time.process_time
     begin = clock()
     work()
@@ -89,10 +94,12 @@ def timed(work, wall: bool) -> float:
 
 
 def spread(values: list[float]) -> str:
+    """The median, and in brackets the least and the most."""
     return f"{median(values):.4f} ({min(values):.4f}-{max(values):.4f})"
 
 
-def compare(molecule: str, asked: argparse.Namespace) -> None:
+def compare(molecule: str, asked: argparse.Namespace) -> list[list[str]]:
+    """Print the row of a molecule. Returns the classes of our build."""
     teams = [int(t) for t in asked.threads.split(",")]
     ours = {t: Ours(molecule, asked.basis, t, *asked.set) for t in teams}
     first = ours[teams[0]]
@@ -122,12 +129,23 @@ def compare(molecule: str, asked: argparse.Namespace) -> None:
     for t in teams:
         cells += [spread(times[t]), f"{median(ratios[t]):.3f} ({min(ratios[t]):.3f}-{max(ratios[t]):.3f})"]
     print(f"| {' | '.join([*cells, f'{off[0]:.0e}, {off[1]:.0e}'])} |", flush=True)
-    if asked.classes:
-        for name, quartets, screened, primitives, seconds in first.ask("classes", 6):
-            print(f"|   {name} | {quartets} + {screened} | {primitives} | {1e3 * float(seconds):.2f} ms |")
+    return first.ask("classes", 6)
+
+
+def print_classes(classes: dict[str, list[list[str]]]) -> None:
+    """A table of all molecules' classes."""
+    print("\n| Molecule | Class | Quartets | Left out | Primitive quartets | Time, ms | Share |")
+    print("|---|---|---|---|---|---|---|")
+    for molecule, rows in classes.items():
+        total = sum(float(row[-1]) for row in rows)
+        for name, quartets, screened, primitives, seconds in rows:
+            share = f"{100 * float(seconds) / total:.0f} %"
+            cells = [molecule, name, quartets, screened, primitives, f"{1e3 * float(seconds):.2f}", share]
+            print(f"| {' | '.join(cells)} |")
 
 
 def main() -> int:
+    """Print one table, or two."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--molecules", default="gly1,w8,benzene,gly2,gly4")
     parser.add_argument("--basis", default="6-31g")
@@ -141,8 +159,9 @@ def main() -> int:
     for t in asked.threads.split(","):
         heads += [f"Kumihimo, {t} thread{'' if t == '1' else 's'}, s", "of PySCF's"]
     print(f"| {' | '.join([*heads, 'J, K differ by'])} |\n|{'---|' * (len(heads) + 1)}")
-    for molecule in asked.molecules.split(","):
-        compare(molecule, asked)
+    classes = {molecule: compare(molecule, asked) for molecule in asked.molecules.split(",")}
+    if asked.classes:
+        print_classes(classes)
     return 0
 
 

@@ -58,6 +58,8 @@ class Builder {
   // Bound of the error of any element of J and K by quartets left out, on this process.
   double left_out() const;
   const std::vector<Unit>& units() const { return units_; }
+  const ShellPairs& pairs() const { return pairs_; }
+  int functions() const { return functions_; }
   bool whole() const { return whole_; }
   const Settings& settings() const { return settings_; }
 
