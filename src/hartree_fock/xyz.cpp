@@ -10,8 +10,8 @@
 namespace kumihimo::hartree_fock {
 namespace {
 
-constexpr std::int64_t most_atoms = 100000;
-constexpr double farthest = 1e6; // angstrom
+constexpr std::int64_t most_atoms = 10000; // distances of all pairs are checked
+constexpr double farthest = 1e6;           // angstrom
 
 Result<Atom> read_atom(std::string_view line) {
   const std::vector<std::string_view> words = words_of(line);

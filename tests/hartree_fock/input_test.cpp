@@ -75,7 +75,7 @@ TEST(Xyz, ReadsAngstromAndRefusesOtherFiles) {
   EXPECT_EQ(read->atoms[1].number, 1);
   EXPECT_DOUBLE_EQ(read->atoms[1].position[1], -1 / 0.52917721092);
   const auto error = [](std::string_view text) { return sentence(parse_xyz("a.xyz", text, 0)); };
-  EXPECT_EQ(error("O 0 0 0\n"), "a.xyz:1: the first line must be the number of atoms, 1 to 100000 (got O 0 0 0)");
+  EXPECT_EQ(error("O 0 0 0\n"), "a.xyz:1: the first line must be the number of atoms, 1 to 10000 (got O 0 0 0)");
   EXPECT_EQ(error("1\n\nXx 0 0 0\n"), "a.xyz:3: an element must be one of H to Ar (got Xx)");
   EXPECT_EQ(error("1\n\nH 0 0\n"), "a.xyz:3: an atom must be its symbol and x, y, z in angstrom (got H 0 0)");
   EXPECT_EQ(error("1\n\nH 0 0 inf\n"), "a.xyz:3: an atom must be its symbol and x, y, z in angstrom (got H 0 0 inf)");

@@ -32,7 +32,7 @@ Hybrid::Hybrid(std::unique_ptr<Builder> builder, std::unique_ptr<Device> device,
 Result<std::unique_ptr<Hybrid>> Hybrid::make(std::unique_ptr<Builder> builder, std::unique_ptr<Device> device,
                                              bool device_alone) {
   if (builder->settings().reproducible)
-    return not_applicable("accelerators do not make reproducible sums", "use a variant without one");
+    return not_applicable("accelerators do not make reproducible sums", {}, "use a variant without one");
   return std::unique_ptr<Hybrid>(new Hybrid(std::move(builder), std::move(device), device_alone));
 }
 
