@@ -19,8 +19,8 @@ struct Expected {
 // communication. Error: there is not enough memory.
 Result<Expected> expected_of(const Shape& shape, std::int64_t sweeps);
 
-// p must have the golden copy's bits. gosa is a sum of n positive numbers in another order: it may differ by n roundings
-// on both sides (Higham, Accuracy and Stability of Numerical Algorithms, section 4.2). Collective.
+// p must have the golden copy's bits. gosa is a sum of n positive numbers in another order: it may differ by n
+// roundings on both sides (Higham, Accuracy and Stability of Numerical Algorithms, section 4.2). Collective.
 nlohmann::json check(const Grid& grid, double gosa, const Expected& expected, application::Runtime& runtime);
 
 } // namespace kumihimo::himeno

@@ -59,7 +59,8 @@ Result<json> run(const Request& request, Runtime& runtime) {
   const std::int64_t begin = measure::now_ns();
   const double bytes = Grid::bytes({points, {}, points}) / runtime.ranks();
   if (Status s = runtime.agree(runtime.check_memory(request.checks ? 2 * bytes : bytes)); !s) return s.error();
-  Result<std::unique_ptr<LocalGrid>> made = LocalGrid::make(points, variant, request.candidate.parameters, runtime);
+  Result<std::unique_ptr<LocalGrid>> made =
+      LocalGrid::make(points, request.option("values") == "varied", variant, request.candidate.parameters, runtime);
   if (Status s = runtime.agree_on(made); !s) return s.error();
   LocalGrid& local = **made;
   const double setup = seconds_since(begin);
@@ -70,8 +71,8 @@ Result<json> run(const Request& request, Runtime& runtime) {
   if (Status s = runtime.agree_on(gosa); !s) return s.error();
   const std::vector<double> seconds = runtime.processes().largest({seconds_since(start), setup});
 
-  const double cells = static_cast<double>(points[0] - 2) * static_cast<double>(points[1] - 2) *
-                       static_cast<double>(points[2] - 2);
+  const double cells =
+      static_cast<double>(points[0] - 2) * static_cast<double>(points[1] - 2) * static_cast<double>(points[2] - 2);
   const auto done = static_cast<double>(sweeps);
   json found = {{"seconds", seconds[0]},
                 {"setup_seconds", seconds[1]},
@@ -102,7 +103,11 @@ std::span<const VariantDescription> descriptions() {
   return all;
 }
 
-constexpr application::Option options[] = {{"sweeps", "number of sweeps", "N", "20"}};
+constexpr std::string_view kinds_of_values[] = {"benchmark", "varied"};
+constexpr application::Option options[] = {
+    {"sweeps", "number of sweeps", "N", "20"},
+    {"values", "initial values: the benchmark's, or varied ones that show a wrong neighbour", "VALUES", "benchmark",
+     kinds_of_values}};
 
 } // namespace
 

@@ -30,7 +30,7 @@ constexpr std::int64_t pieces = 8;
 
 } // namespace
 
-Result<std::unique_ptr<LocalGrid>> LocalGrid::make(const Triple& points, const Variant& variant,
+Result<std::unique_ptr<LocalGrid>> LocalGrid::make(const Triple& points, bool varied, const Variant& variant,
                                                    const ParameterValues& parameters, Runtime& runtime) {
   std::unique_ptr<LocalGrid> made(new LocalGrid(variant, runtime));
   made->ranks_ = TRY(runtime.grid(reversed({points[0] - 2, points[1] - 2, points[2] - 2})));
@@ -42,7 +42,8 @@ Result<std::unique_ptr<LocalGrid>> LocalGrid::make(const Triple& points, const V
     made->wavefront_.rows = parameters.at("rows");
     if (runtime.ranks() > 1) layers = made->wavefront_.levels;
   }
-  const Shape shape = shape_of(points, made->ranks_, runtime.rank(), layers);
+  Shape shape = shape_of(points, made->ranks_, runtime.rank(), layers);
+  shape.varied = varied;
   const std::array<std::int32_t, 3> at = made->ranks_.coordinates(runtime.rank());
   Status fits = Nothing{};
   for (std::size_t a = 0; a < 3; ++a) {
@@ -143,7 +144,8 @@ Status LocalGrid::pass(int levels, double* gosa) {
   run_wavefront(grid_, how, gosa_.data());
   times_.add(sweep_row_, levels, static_cast<double>(measure::now_ns() - begin) * 1e-9);
   for (int level = 0; level < levels; ++level)
-    gosa[level] = std::accumulate(gosa_.begin() + level * grid_.rows(), gosa_.begin() + (level + 1) * grid_.rows(), 0.0);
+    gosa[level] =
+        std::accumulate(gosa_.begin() + level * grid_.rows(), gosa_.begin() + (level + 1) * grid_.rows(), 0.0);
   return Nothing{};
 }
 

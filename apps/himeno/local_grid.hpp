@@ -16,7 +16,7 @@ class LocalGrid {
  public:
   // Collective. Errors: a grid of ranks that does not fit; memory; a wavefront of more levels than a rank has cells
   // along an axis; a variant for one rank on several.
-  static Result<std::unique_ptr<LocalGrid>> make(const Triple& points, const Variant& variant,
+  static Result<std::unique_ptr<LocalGrid>> make(const Triple& points, bool varied, const Variant& variant,
                                                  const ParameterValues& parameters, application::Runtime& runtime);
 
   // All sweeps. Returns gosa of each over all ranks. Collective.
@@ -29,8 +29,8 @@ class LocalGrid {
  private:
   LocalGrid(const Variant& variant, application::Runtime& runtime) : variant_(variant), runtime_(runtime) {}
   void declare_kernels();
-  Status sweep(double* gosa);                                 // one, beside the exchange
-  Status pass(int levels, double* gosa);                      // of a wavefront
+  Status sweep(double* gosa);            // one, beside the exchange
+  Status pass(int levels, double* gosa); // of a wavefront
   void sweep_timed(const Box& box);
   std::vector<Box> outer_boxes(const Box& inner) const;
   Box inner_box() const;

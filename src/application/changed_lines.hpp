@@ -7,8 +7,8 @@
 
 namespace kumihimo::application {
 
-// Lines of `variant` that are not in `plain`, by the longest common subsequence of lines. Blanks at both ends of a line,
-// empty lines, comments, braces alone, #include lines and those of namespaces do not count.
+// Lines of `variant` that are not in `plain`, by the longest common subsequence of lines. Blanks at both ends of a
+// line, empty lines, comments, braces alone, #include lines and those of namespaces do not count.
 std::int64_t changed_lines(std::string_view plain, std::string_view variant);
 
 } // namespace kumihimo::application

@@ -1,5 +1,5 @@
-// Threads that sweep over skewed tiles, one behind the other: temporal blocking of stencils (M. Wolf and M. Lam, "A data
-// locality optimizing algorithm", PLDI 1991; wavefronts of threads: G. Wellein et al., COMPSAC 2009).
+// Threads that sweep over skewed tiles, one behind the other: temporal blocking of stencils (M. Wolf and M. Lam, "A
+// data locality optimizing algorithm", PLDI 1991; wavefronts of threads: G. Wellein et al., COMPSAC 2009).
 #pragma once
 
 #include "threads/team.hpp"

@@ -82,8 +82,7 @@ Result<Fields<T>> Fields<T>::make(const Shape& shape) {
   const std::int64_t volume = made.row_ * (shape.cells[1] + 2 * shape.ghosts);
   made.memory_ = TRY(threads::Array<T>::zeros(field_count * volume + line));
   T* field = made.memory_.data() + (line - shape.ghosts % line) % line; // node 0 of each row begins a cache line
-  for (T** const each :
-       {&made.ez, &made.hx, &made.hy, &made.psi_ezx, &made.psi_ezy, &made.psi_hx, &made.psi_hy}) {
+  for (T** const each : {&made.ez, &made.hx, &made.hy, &made.psi_ezx, &made.psi_ezy, &made.psi_hx, &made.psi_hy}) {
     *each = field;
     field += volume;
   }

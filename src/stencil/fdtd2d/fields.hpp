@@ -5,9 +5,9 @@
 //   Ez(x, y)       += S (Hy(x + 1/2, y) - Hy(x - 1/2, y) - Hx(x, y + 1/2) + Hx(x, y - 1/2))
 //
 // Units: the distance of nodes, the speed of light and the impedance of vacuum are 1; S is the time step. Nodes 0 and
-// `points` of an axis are metal walls, where Ez = 0; the node 0 is stored and never updated. Element n of Hx and Hy lies
-// half a distance behind node n. With N layers, CPML (J. Roden and S. Gedney, Microw. Opt. Technol. Lett. 27, 2000) with
-// kappa = 1 fills N cells before each wall: a difference D becomes D + psi with psi = b psi + c D.
+// `points` of an axis are metal walls, where Ez = 0; the node 0 is stored and never updated. Element n of Hx and Hy
+// lies half a distance behind node n. With N layers, CPML (J. Roden and S. Gedney, Microw. Opt. Technol. Lett. 27,
+// 2000) with kappa = 1 fills N cells before each wall: a difference D becomes D + psi with psi = b psi + c D.
 #pragma once
 
 #include "base/result.hpp"
@@ -27,11 +27,11 @@ struct Box {
 };
 
 struct Shape {
-  Pair points{};            // of the whole grid
-  Pair first{}, cells{};    // nodes of this rank: [first, first + cells)
-  std::int64_t ghosts = 1;  // layers of ghosts, on all sides
-  std::int64_t layer = 10;  // cells of the absorbing layer; 0: metal walls alone
-  double courant = 0.5;     // S, below 1 / sqrt(2)
+  Pair points{};           // of the whole grid
+  Pair first{}, cells{};   // nodes of this rank: [first, first + cells)
+  std::int64_t ghosts = 1; // layers of ghosts, on all sides
+  std::int64_t layer = 10; // cells of the absorbing layer; 0: metal walls alone
+  double courant = 0.5;    // S, below 1 / sqrt(2)
 };
 
 // b and c along one axis, of its nodes and of the places between them; c = 0 outside the layer. Indices begin with the
@@ -56,9 +56,7 @@ class Fields {
   const Shape& shape() const { return shape_; }
   std::int64_t row() const { return row_; } // from y to y + 1
   std::int64_t padding() const { return row_ - shape_.cells[0] - 2 * shape_.ghosts; }
-  std::int64_t at(std::int64_t x, std::int64_t y) const {
-    return (y + shape_.ghosts) * row_ + x + shape_.ghosts;
-  }
+  std::int64_t at(std::int64_t x, std::int64_t y) const { return (y + shape_.ghosts) * row_ + x + shape_.ghosts; }
   std::int64_t size() const { return row_ * (shape_.cells[1] + 2 * shape_.ghosts); } // elements of a field
   T* memory() const { return ez; } // of all fields, one after another as they are declared here
 

@@ -16,9 +16,11 @@ Status run(const Fields<T>& f, const Source& source, std::int64_t first, std::in
   const T *bx = f.x.b_node.data(), *cx = f.x.c_node.data(), *by = f.y.b_node.data(), *cy = f.y.c_node.data();
   const T *bxh = f.x.b_half.data(), *cxh = f.x.c_half.data(), *byh = f.y.b_half.data(), *cyh = f.y.c_half.data();
   const std::int64_t at = source.node[0] < 0 ? -1 : f.at(source.node[0], source.node[1]);
-#pragma omp target data map(tofrom : ez[0 : size], hx[0 : size], hy[0 : size], psi_ezx[0 : size], psi_ezy[0 : size],    \
-                                psi_hx[0 : size], psi_hy[0 : size])                                                    \
-    map(to : bx[0 : xs], cx[0 : xs], bxh[0 : xs], cxh[0 : xs], by[0 : ys], cy[0 : ys], byh[0 : ys], cyh[0 : ys])
+#pragma omp target data map(tofrom                                                                                     \
+                            : ez [0:size], hx [0:size], hy [0:size], psi_ezx [0:size], psi_ezy [0:size],               \
+                              psi_hx [0:size], psi_hy [0:size])                                                        \
+    map(to                                                                                                             \
+        : bx [0:xs], cx [0:xs], bxh [0:xs], cxh [0:xs], by [0:ys], cy [0:ys], byh [0:ys], cyh [0:ys])
   for (std::int64_t s = 0; s < steps; ++s) {
 #pragma omp target teams distribute parallel for collapse(2)
     for (std::int64_t y = y0; y < Y; ++y)

@@ -66,8 +66,8 @@ template <bool in_x, class T>
 ALWAYS_INLINE void h_part(const Fields<T>& f, std::int64_t y, std::int64_t begin, std::int64_t end) {
   if (begin >= end) return;
   const std::int64_t n = f.at(begin, y), i = begin + f.shape().ghosts, j = y + f.shape().ghosts;
-  const Psi<T> psi{f.psi_hy + n, f.psi_hx + n, f.x.b_half.data() + i, f.x.c_half.data() + i, f.y.b_half.data()[j],
-                   f.y.c_half.data()[j]};
+  const Psi<T> psi{f.psi_hy + n,          f.psi_hx + n,         f.x.b_half.data() + i,
+                   f.x.c_half.data() + i, f.y.b_half.data()[j], f.y.c_half.data()[j]};
   if (y < f.y.inner_begin || y >= f.y.inner_end)
     h_piece<in_x, true, T>(f.ez + n, f.hx + n, f.hy + n, psi, f.courant, f.row(), end - begin);
   else
@@ -78,8 +78,8 @@ template <bool in_x, class T>
 ALWAYS_INLINE void e_part(const Fields<T>& f, std::int64_t y, std::int64_t begin, std::int64_t end) {
   if (begin >= end) return;
   const std::int64_t n = f.at(begin, y), i = begin + f.shape().ghosts, j = y + f.shape().ghosts;
-  const Psi<T> psi{f.psi_ezx + n, f.psi_ezy + n, f.x.b_node.data() + i, f.x.c_node.data() + i, f.y.b_node.data()[j],
-                   f.y.c_node.data()[j]};
+  const Psi<T> psi{f.psi_ezx + n,         f.psi_ezy + n,        f.x.b_node.data() + i,
+                   f.x.c_node.data() + i, f.y.b_node.data()[j], f.y.c_node.data()[j]};
   if (y < f.y.inner_begin || y >= f.y.inner_end)
     e_piece<in_x, true, T>(f.ez + n, f.hx + n, f.hy + n, psi, f.courant, f.row(), end - begin);
   else

@@ -76,12 +76,12 @@ Status run(Grid& g, std::int64_t sweeps, double* gosa) {
     return not_applicable("the variant cuda needs a CUDA device, and there is none");
   const Box box = g.all();
   const auto I = static_cast<int>(box.end[0]), J = static_cast<int>(box.end[1]), K = static_cast<int>(box.end[2]);
-  const dim3 threads(width, height), blocks((K + width - 1) / width, (J + height - 1) / height,
-                                            (I + segment - 1) / segment);
+  const dim3 threads(width, height),
+      blocks((K + width - 1) / width, (J + height - 1) / height, (I + segment - 1) / segment);
   const std::size_t parts = std::size_t{blocks.x} * blocks.y * blocks.z, bytes = g.size() * sizeof(float);
   Memory memory;
-  const float* const host[] = {g.a[0], g.a[1], g.a[2], g.a[3], g.b[0], g.b[1],   g.b[2],
-                               g.c[0], g.c[1], g.c[2], g.bnd,  g.wrk1, g.p, g.next};
+  const float* const host[] = {g.a[0], g.a[1], g.a[2], g.a[3], g.b[0], g.b[1], g.b[2],
+                               g.c[0], g.c[1], g.c[2], g.bnd,  g.wrk1, g.p,    g.next};
   float* device[14];
   for (int i = 0; i < 14; ++i) {
     device[i] = memory.take<float>(g.size());

@@ -57,8 +57,7 @@ Result<Triple> parse_size(std::string_view text) {
     return wrong_value("the size must be XS, S, M, L, XL or points along i, j and k", fmt::format("'{}'", text),
                        "write for example M or 128x128x256");
   for (const std::int64_t n : *found)
-    if (n < 3 || n > longest)
-      return wrong_value(fmt::format("each axis must have 3 to {} points", longest), n);
+    if (n < 3 || n > longest) return wrong_value(fmt::format("each axis must have 3 to {} points", longest), n);
   return *found;
 }
 
@@ -81,6 +80,33 @@ Result<Grid> Grid::make(const Shape& shape) {
   return grid;
 }
 
+// A number from -1 to 1 by a place and an array (the finaliser of MurmurHash3, A. Appleby).
+float number_of(std::uint64_t place, std::uint64_t array) {
+  std::uint64_t h = place * 16 + array;
+  h = (h ^ h >> 33) * 0xff51afd7ed558ccdULL;
+  h = (h ^ h >> 33) * 0xc4ceb9fe1a85ec53ULL;
+  return static_cast<float>(static_cast<double>(static_cast<std::int64_t>(h ^ h >> 33)) * 0x1p-63);
+}
+
+void Grid::vary(std::int64_t i) {
+  const std::int64_t L = shape_.layers;
+  for (std::int64_t j = -L; j < shape_.cells[1] + L; ++j)
+    for (std::int64_t k = -L; k < shape_.cells[2] + L; ++k) {
+      const std::int64_t n = at(i - L, j, k);
+      const auto place = static_cast<std::uint64_t>(
+          ((shape_.first[0] + i - L + 1) * shape_.points[1] + shape_.first[1] + j + 1) * shape_.points[2] +
+          shape_.first[2] + k + 1);
+      p[n] = next[n] = number_of(place, 0);
+      for (std::uint64_t m = 0; m < 3; ++m) {
+        a[m][n] = 1 + 0.1F * number_of(place, 1 + m);
+        b[m][n] = 0.1F * number_of(place, 4 + m);
+        c[m][n] = 1 + 0.1F * number_of(place, 7 + m);
+      }
+      bnd[n] = 1 + 0.1F * number_of(place, 10);
+      wrk1[n] = 0.1F * number_of(place, 11);
+    }
+}
+
 void Grid::initialise() {
   const std::int64_t planes = shape_.cells[0] + 2 * shape_.layers;
   const auto last = static_cast<float>(shape_.points[0] - 1);
@@ -96,6 +122,7 @@ void Grid::initialise() {
       bnd[n] = 1;
       wrk1[n] = 0;
     }
+    if (shape_.varied) vary(i);
   }
 }
 

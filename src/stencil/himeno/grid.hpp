@@ -1,5 +1,5 @@
-// The arrays of the Himeno benchmark (R. Himeno, RIKEN, 1996): pressure p, coefficients a, b and c, the mask bnd and the
-// right-hand side wrk1, on the cells of one rank with ghosts around them. The pure part: no MPI.
+// The arrays of the Himeno benchmark (R. Himeno, RIKEN, 1996): pressure p, coefficients a, b and c, the mask bnd and
+// the right-hand side wrk1, on the cells of one rank with ghosts around them. The pure part: no MPI.
 //
 // Axes are i, j and k as in the benchmark; k is contiguous. Cells are [0, cells); ghosts and the fixed boundary lie
 // below 0 and from `cells` on. A grid of the benchmark of 128 x 128 x 256 points has 126 x 126 x 254 cells.
@@ -29,15 +29,17 @@ constexpr int flops_of_cell = 34; // as the benchmark counts
 constexpr int bytes_of_cell = 15 * 4;
 
 struct Shape {
-  Triple points{};           // of the whole grid, with its boundary
-  Triple first{}, cells{};   // cells of this rank: [first, first + cells) of the whole
-  std::int64_t layers = 1;   // of ghosts, on all sides
+  Triple points{};         // of the whole grid, with its boundary
+  Triple first{}, cells{}; // cells of this rank: [first, first + cells) of the whole
+  std::int64_t layers = 1; // of ghosts, on all sides
+  bool varied = false;     // values that differ from cell to cell instead of the benchmark's
 };
 
 class Grid {
  public:
-  // The benchmark's initial values: p = (i / (points along i - 1))^2, a = 1, 1, 1, 1/6, b = 0, c = 1, bnd = 1, wrk1 = 0.
-  // Written by the threads of the team, planes of i in equal parts. Error: there is not enough memory.
+  // The benchmark's initial values: p = (i / (points along i - 1))^2, a = 1, 1, 1, 1/6, b = 0, c = 1, bnd = 1, wrk1 =
+  // 0. Varied: other numbers by the place in the whole grid, so that a wrong neighbour of any of the 19 shows. Written
+  // by the threads of the team, planes of i in equal parts. Error: there is not enough memory.
   static Result<Grid> make(const Shape& shape);
   static double bytes(const Shape& shape);
 
@@ -62,6 +64,7 @@ class Grid {
 
  private:
   void initialise();
+  void vary(std::int64_t i); // plane i, ghosts included
   Shape shape_;
   std::int64_t row_ = 0, plane_ = 0;
   threads::Array<float> memory_;

@@ -14,9 +14,11 @@ Status run(Grid& g, std::int64_t sweeps, double* gosa) {
   float *p = g.p, *next = g.next;
   const float *a0 = g.a[0], *a1 = g.a[1], *a2 = g.a[2], *a3 = g.a[3], *b0 = g.b[0], *b1 = g.b[1], *b2 = g.b[2];
   const float *c0 = g.c[0], *c1 = g.c[1], *c2 = g.c[2], *bnd = g.bnd, *wrk1 = g.wrk1;
-#pragma omp target data map(tofrom : p[0 : size], next[0 : size])                                                      \
-    map(to : a0[0 : size], a1[0 : size], a2[0 : size], a3[0 : size], b0[0 : size], b1[0 : size], b2[0 : size],         \
-            c0[0 : size], c1[0 : size], c2[0 : size], bnd[0 : size], wrk1[0 : size])
+#pragma omp target data map(tofrom                                                                                     \
+                            : p [0:size], next [0:size])                                                               \
+    map(to                                                                                                             \
+        : a0 [0:size], a1 [0:size], a2 [0:size], a3 [0:size], b0 [0:size], b1 [0:size], b2 [0:size], c0 [0:size],      \
+          c1 [0:size], c2 [0:size], bnd [0:size], wrk1 [0:size])
   for (std::int64_t s = 0; s < sweeps; ++s) {
     double sum = 0;
 #pragma omp target teams distribute parallel for collapse(3) reduction(+ : sum) map(tofrom : sum)

@@ -9,12 +9,8 @@ const Parameter levels{.name = "levels",
                        .min = 1,
                        .max = 64,
                        .tuning_values = {2, 8}};
-const Parameter rows{.name = "rows",
-                     .meaning = "rows of j in a tile",
-                     .symbol = "N",
-                     .min = 1,
-                     .max = 8192,
-                     .tuning_values = {8, 64}};
+const Parameter rows{
+    .name = "rows", .meaning = "rows of j in a tile", .symbol = "N", .min = 1, .max = 8192, .tuning_values = {8, 64}};
 const TakenParameter of_wavefront[] = {{&levels, 4}, {&rows, 16}};
 
 Variant one_sweep(VariantDescription description, void (*sweep)(const Grid&, const Box&, double*),
@@ -34,23 +30,23 @@ Variant on_device(VariantDescription description, Status (*run)(Grid&, std::int6
 }
 
 std::vector<Variant> all() {
-  std::vector<Variant> made{
-      one_sweep({"golden", "the benchmark's loops, one thread; copies the new p back"}, golden::sweep, golden::finish,
-                {"golden.cpp"}),
-      one_sweep({"directives", "the same with two OpenMP directives"}, directives::sweep, directives::finish,
-                {"directives.cpp"}),
-      one_sweep({"swapped", "directives; two arrays that change places instead of the copy"}, swapped::sweep,
-                swapped::finish, {"swapped.cpp"}),
-      one_sweep({"simd", "rows vectorised for the processor, threads, no copy"}, simd::sweep, simd::finish,
-                {"simd.cpp", "row.cpp"})};
+  std::vector<Variant> made{one_sweep({"golden", "the benchmark's loops, one thread; copies the new p back"},
+                                      golden::sweep, golden::finish, {"golden.cpp"}),
+                            one_sweep({"directives", "the same with two OpenMP directives"}, directives::sweep,
+                                      directives::finish, {"directives.cpp"}),
+                            one_sweep({"swapped", "directives; two arrays that change places instead of the copy"},
+                                      swapped::sweep, swapped::finish, {"swapped.cpp"}),
+                            one_sweep({"simd", "rows vectorised for the processor, threads, no copy"}, simd::sweep,
+                                      simd::finish, {"simd.cpp", "row.cpp"})};
   made[0].copies_back = made[1].copies_back = true;
   made[3].is_written_by_hand = true;
-  Variant wavefront{{"wavefront", "simd, and several sweeps in one pass over memory (temporal blocking)", of_wavefront}};
+  Variant wavefront{
+      {"wavefront", "simd, and several sweeps in one pass over memory (temporal blocking)", of_wavefront}};
   wavefront.is_written_by_hand = true;
   wavefront.files = {"wavefront.cpp", "row.cpp"};
   made.push_back(std::move(wavefront));
-  made.push_back(on_device({"offload", "OpenMP target directives; on the host where no device is"}, offload::run,
-                           "offload.cpp"));
+  made.push_back(
+      on_device({"offload", "OpenMP target directives; on the host where no device is"}, offload::run, "offload.cpp"));
 #ifdef KUMIHIMO_CUDA
   made.push_back(on_device({"cuda", "CUDA by hand: planes of i in registers and shared memory"}, cuda::run, "cuda.cu"));
   made.back().is_written_by_hand = true;
