@@ -6,7 +6,7 @@
 namespace kumihimo::fdtd2d {
 namespace {
 
-constexpr std::int64_t longest_side = 128; // of a picture
+constexpr std::int64_t longest_side = 96; // of a picture
 
 std::string base64(const std::vector<std::uint8_t>& bytes) {
   constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

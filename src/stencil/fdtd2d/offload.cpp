@@ -1,5 +1,8 @@
 // Target directives: fields stay on the device for all steps.
 #include "stencil/fdtd2d/variants.hpp"
+#include "threads/team.hpp"
+
+#include <omp.h>
 
 namespace kumihimo::fdtd2d::offload {
 
@@ -16,13 +19,14 @@ Status run(const Fields<T>& f, const Source& source, std::int64_t first, std::in
   const T *bx = f.x.b_node.data(), *cx = f.x.c_node.data(), *by = f.y.b_node.data(), *cy = f.y.c_node.data();
   const T *bxh = f.x.b_half.data(), *cxh = f.x.c_half.data(), *byh = f.y.b_half.data(), *cyh = f.y.c_half.data();
   const std::int64_t at = source.node[0] < 0 ? -1 : f.at(source.node[0], source.node[1]);
+  const int team = omp_get_num_devices() > 0 ? 256 : threads::count(); // of a block, or the host's
 #pragma omp target data map(tofrom                                                                                     \
                             : ez [0:size], hx [0:size], hy [0:size], psi_ezx [0:size], psi_ezy [0:size],               \
                               psi_hx [0:size], psi_hy [0:size])                                                        \
     map(to                                                                                                             \
         : bx [0:xs], cx [0:xs], bxh [0:xs], cxh [0:xs], by [0:ys], cy [0:ys], byh [0:ys], cyh [0:ys])
   for (std::int64_t s = 0; s < steps; ++s) {
-#pragma omp target teams distribute parallel for collapse(2)
+#pragma omp target teams distribute parallel for collapse(2) num_threads(team)
     for (std::int64_t y = y0; y < Y; ++y)
       for (std::int64_t x = x0; x < X; ++x) {
         const std::int64_t n = origin + y * row + x, i = x + ghosts, j = y + ghosts;
@@ -33,7 +37,7 @@ Status run(const Fields<T>& f, const Source& source, std::int64_t first, std::in
         hy[n] += courant * (dx + psi_hy[n]);
       }
     const T added = at < 0 ? T(0) : static_cast<T>(source.added(first + s, f.shape().courant));
-#pragma omp target teams distribute parallel for collapse(2)
+#pragma omp target teams distribute parallel for collapse(2) num_threads(team)
     for (std::int64_t y = y1; y < Y; ++y)
       for (std::int64_t x = x1; x < X; ++x) {
         const std::int64_t n = origin + y * row + x, i = x + ghosts, j = y + ghosts;

@@ -14,8 +14,8 @@ const Parameter columns{.name = "columns",
                         .symbol = "N",
                         .min = 16,
                         .max = 1 << 20,
-                        .tuning_values = {512, 2048}};
-const TakenParameter of_wavefront[] = {{&levels, 16}, {&columns, 1024}};
+                        .tuning_values = {512, 1024}};
+const TakenParameter of_wavefront[] = {{&levels, 16}, {&columns, 4096}};
 
 Variant made(VariantDescription description, Kernels<float> of_float, Kernels<double> of_double,
              std::vector<std::string_view> files, bool is_written_by_hand = false) {

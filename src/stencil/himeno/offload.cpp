@@ -1,5 +1,6 @@
 // Target directives: arrays stay on the device for all sweeps.
 #include "stencil/himeno/variants.hpp"
+#include "threads/team.hpp"
 
 #include <omp.h>
 
@@ -14,6 +15,7 @@ Status run(Grid& g, std::int64_t sweeps, double* gosa) {
   float *p = g.p, *next = g.next;
   const float *a0 = g.a[0], *a1 = g.a[1], *a2 = g.a[2], *a3 = g.a[3], *b0 = g.b[0], *b1 = g.b[1], *b2 = g.b[2];
   const float *c0 = g.c[0], *c1 = g.c[1], *c2 = g.c[2], *bnd = g.bnd, *wrk1 = g.wrk1;
+  const int team = omp_get_num_devices() > 0 ? 256 : threads::count(); // of a block, or the host's
 #pragma omp target data map(tofrom                                                                                     \
                             : p [0:size], next [0:size])                                                               \
     map(to                                                                                                             \
@@ -21,7 +23,7 @@ Status run(Grid& g, std::int64_t sweeps, double* gosa) {
           c1 [0:size], c2 [0:size], bnd [0:size], wrk1 [0:size])
   for (std::int64_t s = 0; s < sweeps; ++s) {
     double sum = 0;
-#pragma omp target teams distribute parallel for collapse(3) reduction(+ : sum) map(tofrom : sum)
+#pragma omp target teams distribute parallel for collapse(3) num_threads(team) reduction(+ : sum) map(tofrom : sum)
     for (std::int64_t i = 0; i < I; ++i)
       for (std::int64_t j = 0; j < J; ++j)
         for (std::int64_t k = 0; k < K; ++k) {

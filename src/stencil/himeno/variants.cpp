@@ -10,8 +10,8 @@ const Parameter levels{.name = "levels",
                        .max = 64,
                        .tuning_values = {2, 8}};
 const Parameter rows{
-    .name = "rows", .meaning = "rows of j in a tile", .symbol = "N", .min = 1, .max = 8192, .tuning_values = {8, 64}};
-const TakenParameter of_wavefront[] = {{&levels, 4}, {&rows, 16}};
+    .name = "rows", .meaning = "rows of j in a tile", .symbol = "N", .min = 1, .max = 8192, .tuning_values = {8, 16}};
+const TakenParameter of_wavefront[] = {{&levels, 4}, {&rows, 64}};
 
 Variant one_sweep(VariantDescription description, void (*sweep)(const Grid&, const Box&, double*),
                   void (*finish)(Grid&), std::vector<std::string_view> files) {
