@@ -87,12 +87,12 @@ Status run(const Fields<T>& f, const Source& source, std::int64_t first, std::in
   const auto of_axis = [&](const std::vector<T>& values) {
     return copy(values.data(), static_cast<std::int64_t>(values.size()));
   };
-  d.bx = of_axis(f.x.b_node), d.cx = of_axis(f.x.c_node), d.bxh = of_axis(f.x.b_half), d.cxh = of_axis(f.x.c_half);
-  d.by = of_axis(f.y.b_node), d.cy = of_axis(f.y.c_node), d.byh = of_axis(f.y.b_half), d.cyh = of_axis(f.y.c_half);
+  d.bx = of_axis(f.along_x.b_node), d.cx = of_axis(f.along_x.c_node), d.bxh = of_axis(f.along_x.b_half), d.cxh = of_axis(f.along_x.c_half);
+  d.by = of_axis(f.along_y.b_node), d.cy = of_axis(f.along_y.c_node), d.byh = of_axis(f.along_y.b_half), d.cyh = of_axis(f.along_y.c_half);
   if (!complete) return failed("the device has not enough memory", {}, "use a smaller --size");
   d.origin = f.at(0, 0), d.row = f.row(), d.ghosts = static_cast<int>(f.shape().ghosts), d.courant = f.courant;
-  d.x_low = static_cast<int>(f.x.inner_begin), d.x_high = static_cast<int>(f.x.inner_end);
-  d.y_low = static_cast<int>(f.y.inner_begin), d.y_high = static_cast<int>(f.y.inner_end);
+  d.x_low = static_cast<int>(f.along_x.inner_begin), d.x_high = static_cast<int>(f.along_x.inner_end);
+  d.y_low = static_cast<int>(f.along_y.inner_begin), d.y_high = static_cast<int>(f.along_y.inner_end);
   const long at = source.node[0] < 0 ? -1 : f.at(source.node[0], source.node[1]);
   const auto X = static_cast<int>(e.end[0]), Y = static_cast<int>(e.end[1]);
   const dim3 threads(width, height), blocks((X + 1 + width - 1) / width, (Y + 1 + height - 1) / height);

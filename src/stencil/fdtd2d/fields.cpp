@@ -86,8 +86,8 @@ Result<Fields<T>> Fields<T>::make(const Shape& shape) {
     *each = field;
     field += volume;
   }
-  made.x = absorption_of<T>(shape, 0);
-  made.y = absorption_of<T>(shape, 1);
+  made.along_x = absorption_of<T>(shape, 0);
+  made.along_y = absorption_of<T>(shape, 1);
   return made;
 }
 

@@ -63,7 +63,7 @@ class Fields {
   T *ez = nullptr, *hx = nullptr, *hy = nullptr, *psi_ezx = nullptr, *psi_ezy = nullptr, *psi_hx = nullptr,
     *psi_hy = nullptr;
   T courant = 0;
-  Absorption<T> x, y;
+  Absorption<T> along_x, along_y;
 
  private:
   Shape shape_;

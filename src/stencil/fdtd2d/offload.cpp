@@ -10,14 +10,16 @@ template <class T>
 Status run(const Fields<T>& f, const Source& source, std::int64_t first, std::int64_t steps) {
   const Box e = nodes_of_e(f.shape()), h = places_of_h(e);
   const std::int64_t ghosts = f.shape().ghosts, row = f.row(), origin = f.at(0, 0);
-  const std::int64_t size = f.size(), xs = static_cast<std::int64_t>(f.x.b_node.size()),
-                     ys = static_cast<std::int64_t>(f.y.b_node.size());
+  const std::int64_t size = f.size(), xs = static_cast<std::int64_t>(f.along_x.b_node.size()),
+                     ys = static_cast<std::int64_t>(f.along_y.b_node.size());
   const std::int64_t x0 = h.begin[0], y0 = h.begin[1], x1 = e.begin[0], y1 = e.begin[1], X = e.end[0], Y = e.end[1];
   const T courant = f.courant;
   T *ez = f.ez, *hx = f.hx, *hy = f.hy, *psi_ezx = f.psi_ezx, *psi_ezy = f.psi_ezy, *psi_hx = f.psi_hx,
     *psi_hy = f.psi_hy;
-  const T *bx = f.x.b_node.data(), *cx = f.x.c_node.data(), *by = f.y.b_node.data(), *cy = f.y.c_node.data();
-  const T *bxh = f.x.b_half.data(), *cxh = f.x.c_half.data(), *byh = f.y.b_half.data(), *cyh = f.y.c_half.data();
+  const T *bx = f.along_x.b_node.data(), *cx = f.along_x.c_node.data(), *by = f.along_y.b_node.data(),
+          *cy = f.along_y.c_node.data();
+  const T *bxh = f.along_x.b_half.data(), *cxh = f.along_x.c_half.data(), *byh = f.along_y.b_half.data(),
+          *cyh = f.along_y.c_half.data();
   const std::int64_t at = source.node[0] < 0 ? -1 : f.at(source.node[0], source.node[1]);
   const int team = omp_get_num_devices() > 0 ? 256 : threads::count(); // of a block, or the host's
 #pragma omp target data map(tofrom                                                                                     \

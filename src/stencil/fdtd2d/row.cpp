@@ -66,9 +66,13 @@ template <bool in_x, class T>
 ALWAYS_INLINE void h_part(const Fields<T>& f, std::int64_t y, std::int64_t begin, std::int64_t end) {
   if (begin >= end) return;
   const std::int64_t n = f.at(begin, y), i = begin + f.shape().ghosts, j = y + f.shape().ghosts;
-  const Psi<T> psi{f.psi_hy + n,          f.psi_hx + n,         f.x.b_half.data() + i,
-                   f.x.c_half.data() + i, f.y.b_half.data()[j], f.y.c_half.data()[j]};
-  if (y < f.y.inner_begin || y >= f.y.inner_end)
+  const Psi<T> psi{f.psi_hy + n,
+                   f.psi_hx + n,
+                   f.along_x.b_half.data() + i,
+                   f.along_x.c_half.data() + i,
+                   f.along_y.b_half.data()[j],
+                   f.along_y.c_half.data()[j]};
+  if (y < f.along_y.inner_begin || y >= f.along_y.inner_end)
     h_piece<in_x, true, T>(f.ez + n, f.hx + n, f.hy + n, psi, f.courant, f.row(), end - begin);
   else
     h_piece<in_x, false, T>(f.ez + n, f.hx + n, f.hy + n, psi, f.courant, f.row(), end - begin);
@@ -78,29 +82,51 @@ template <bool in_x, class T>
 ALWAYS_INLINE void e_part(const Fields<T>& f, std::int64_t y, std::int64_t begin, std::int64_t end) {
   if (begin >= end) return;
   const std::int64_t n = f.at(begin, y), i = begin + f.shape().ghosts, j = y + f.shape().ghosts;
-  const Psi<T> psi{f.psi_ezx + n,         f.psi_ezy + n,        f.x.b_node.data() + i,
-                   f.x.c_node.data() + i, f.y.b_node.data()[j], f.y.c_node.data()[j]};
-  if (y < f.y.inner_begin || y >= f.y.inner_end)
+  const Psi<T> psi{f.psi_ezx + n,
+                   f.psi_ezy + n,
+                   f.along_x.b_node.data() + i,
+                   f.along_x.c_node.data() + i,
+                   f.along_y.b_node.data()[j],
+                   f.along_y.c_node.data()[j]};
+  if (y < f.along_y.inner_begin || y >= f.along_y.inner_end)
     e_piece<in_x, true, T>(f.ez + n, f.hx + n, f.hy + n, psi, f.courant, f.row(), end - begin);
   else
     e_piece<in_x, false, T>(f.ez + n, f.hx + n, f.hy + n, psi, f.courant, f.row(), end - begin);
 }
 
+// Where the loops of the layer end and begin: whole vectors, as c = 0 gives the same bits behind the layer.
+constexpr std::int64_t vector = 16;
+struct Parts {
+  std::int64_t low, high;
+};
+template <class T>
+ALWAYS_INLINE Parts parts_of(const Absorption<T>& x, std::int64_t begin, std::int64_t end) {
+  const std::int64_t low = std::clamp((x.inner_begin + vector - 1) / vector * vector, begin, std::max(begin, end));
+  return {low, std::clamp(x.inner_end / vector * vector, low, std::max(low, end))};
+}
+
 } // namespace
 
-#define ROW(name, T)                                                                                                   \
-  KUMIHIMO_PROCESSOR_CLONES void update_##name##_row(const Fields<T>& f, std::int64_t y, std::int64_t begin,           \
-                                                     std::int64_t end) {                                               \
-    const std::int64_t low = std::clamp(f.x.inner_begin, begin, std::max(begin, end));                                 \
-    const std::int64_t high = std::clamp(f.x.inner_end, low, std::max(low, end));                                      \
-    name##_part<true, T>(f, y, begin, low);                                                                            \
-    name##_part<false, T>(f, y, low, high);                                                                            \
-    name##_part<true, T>(f, y, high, end);                                                                             \
+#define ROWS(T)                                                                                                        \
+  KUMIHIMO_PROCESSOR_CLONES void update_h_row(const Fields<T>& f, std::int64_t y, std::int64_t begin,                  \
+                                              std::int64_t end) {                                                      \
+    const Parts at = parts_of(f.along_x, begin, end);                                                                  \
+    h_part<true, T>(f, y, begin, at.low);                                                                              \
+    h_part<false, T>(f, y, at.low, at.high);                                                                           \
+    h_part<true, T>(f, y, at.high, end);                                                                               \
+  }                                                                                                                    \
+  KUMIHIMO_PROCESSOR_CLONES void update_e_row(const Fields<T>& f, std::int64_t y, std::int64_t begin,                  \
+                                              std::int64_t end) {                                                      \
+    const bool at_wall = f.shape().first[0] == 0 && begin == 1 && end > begin; /* whole vectors from the wall on */    \
+    const std::int64_t first = at_wall ? 0 : begin;                                                                    \
+    const Parts at = parts_of(f.along_x, first, end);                                                                  \
+    e_part<true, T>(f, y, first, at.low);                                                                              \
+    e_part<false, T>(f, y, at.low, at.high);                                                                           \
+    e_part<true, T>(f, y, at.high, end);                                                                               \
+    if (at_wall) f.ez[f.at(0, y)] = 0;                                                                                 \
   }
-ROW(h, float)
-ROW(h, double)
-ROW(e, float)
-ROW(e, double)
-#undef ROW
+ROWS(float)
+ROWS(double)
+#undef ROWS
 
 } // namespace kumihimo::fdtd2d

@@ -4,6 +4,7 @@
 #include "threads/pipeline.hpp"
 
 #include <algorithm>
+#include <vector>
 
 namespace kumihimo::fdtd2d {
 namespace {
@@ -29,10 +30,12 @@ void run_wavefront(const Fields<T>& f, const Wavefront& how, const Source& sourc
   const std::int64_t behind = how.levels - 1, width = widest.end[0] - widest.begin[0],
                      height = widest.end[1] - widest.begin[1];
   const std::int64_t tiles = (width + skew * behind + how.columns - 1) / how.columns;
+  std::vector<Box> of_levels;
+  for (int level = 0; level < how.levels; ++level) of_levels.push_back(box_of(shape, how, level));
   const Pair at{source.node[0] - shape.first[0], source.node[1] - shape.first[1]};
   threads::run_pipeline(tiles, height + behind, [&](std::int64_t tile, std::int64_t step) {
     for (int level = 0; level < how.levels; ++level) {
-      const Box e = box_of(shape, how, level), h = places_of_h(e);
+      const Box &e = of_levels[static_cast<std::size_t>(level)], h = places_of_h(e);
       const std::int64_t y = widest.begin[1] + step - level;
       const std::int64_t low = widest.begin[0] + tile * how.columns - skew * level, high = low + how.columns;
       if (y < h.begin[1] || y >= h.end[1]) continue;

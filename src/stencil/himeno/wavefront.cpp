@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace kumihimo::himeno {
 namespace {
@@ -38,10 +39,12 @@ void run_wavefront(Grid& g, const Wavefront& how, double* gosa) {
   // Level t of a tile has rows [low - t, high - t), and plane s - t in step s.
   const std::int64_t tiles = (widest.length(1) + behind + how.rows - 1) / how.rows;
   const std::int64_t steps = widest.length(0) + behind;
+  std::vector<Box> of_levels;
+  for (int level = 0; level < how.levels; ++level) of_levels.push_back(box_of(g, how, level));
   float* const buffers[2] = {g.p, g.next};
   threads::run_pipeline(tiles, steps, [&](std::int64_t tile, std::int64_t step) {
     for (int level = 0; level < how.levels; ++level) {
-      const Box box = box_of(g, how, level);
+      const Box& box = of_levels[static_cast<std::size_t>(level)];
       const std::int64_t i = widest.begin[0] + step - level, first = widest.begin[1] + tile * how.rows - level;
       if (i < box.begin[0] || i >= box.end[0]) continue;
       const float* const p = buffers[level % 2];
