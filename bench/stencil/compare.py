@@ -35,7 +35,7 @@ def rates(command: list[str], threads: int) -> dict[str, float]:
     ended = subprocess.run(command, env=environment, capture_output=True, text=True)
     if ended.returncode != 0:
         raise SystemExit(f"compare.py: {' '.join(command)} ended with {ended.returncode}: {ended.stderr[-500:]}")
-    return json.loads(ended.stdout.strip().splitlines()[-1])
+    return json.loads(next(line for line in ended.stdout.splitlines() if line.startswith("{")))
 
 
 def interval(values: list[float]) -> tuple[float, float]:

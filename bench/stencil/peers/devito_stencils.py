@@ -62,9 +62,7 @@ def main() -> int:
     configuration["log-level"] = "ERROR"
     if threads > 1:
         configuration["language"] = "openmp"
-    work, call = (
-        himeno(tuple(map(int, size.split("x"))), repeats) if what == "himeno" else fdtd2d(int(size), repeats)
-    )
+    work, call = himeno(tuple(map(int, size.split("x"))), repeats) if what == "himeno" else fdtd2d(int(size), repeats)
     call()
     wall, processor = [], []
     for _ in range(3):

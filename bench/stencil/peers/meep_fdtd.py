@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Meep's steps of 2D TM FDTD with a layer of 10 cells: prints {"wall": rate, "processor": rate}, for compare.py.
 
-    PYTHON meep_fdtd.py 1024 STEPS
+PYTHON meep_fdtd.py 1024 STEPS
 """
 
 import json

@@ -1,4 +1,4 @@
-"""`kumihimo app`: solvers, stencils and other programs with a golden copy and variants, run and checked on this machine."""
+"""`kumihimo app`: solvers, stencils and others with a golden copy and variants, run and checked on this machine."""
 
 from __future__ import annotations
 
@@ -380,7 +380,9 @@ def show(found: dict) -> None:
     if steps := stepping.table(found["results"]):
         output.print_line("")
         output.print_table("", stepping.COLUMNS, steps)
-        output.print_line("of one pass: time to move all arrays once, by the triad; of hand-written: cuda, or the fastest")
+        output.print_line(
+            "of one pass: time to move all arrays once, by the triad; of hand-written: cuda, or the fastest"
+        )
     lacking = [f"{row['variant']}: {row['not_applicable']}" for row in found["results"] if "not_applicable" in row]
     output.print_list("Without a result:", list(dict.fromkeys(lacking)))
     for made in found.get("choices", []):
