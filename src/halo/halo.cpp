@@ -203,7 +203,8 @@ Result<Halo> on_ranks(Halo halo, const std::vector<std::int32_t>& lengths, const
 double Halo::interior_seconds() const {
   double share = 1;
   for (std::size_t a = 0; a < 3; ++a)
-    share *= static_cast<double>(std::max<std::int64_t>(0, cells[a] - 2 * layers[a])) / static_cast<double>(cells[a]);
+    if (ranks[a] > 1 || periodic[a]) // there are ghosts on the axis
+      share *= static_cast<double>(std::max<std::int64_t>(0, cells[a] - 2 * layers[a])) / static_cast<double>(cells[a]);
   return compute_seconds * share;
 }
 

@@ -42,7 +42,7 @@ def command(
         raise BadInput("--seed and --iterations need --noise", "leave them out, or add --noise 1000:100e-6")
     asked_noise = None if noise is None else prediction.noise(noise, seed, iterations_of_noise)
     asked = prediction.Asked(
-        application if application in stencil_prediction.STENCILS else prediction.application_named(application),
+        prediction.application_named(application, list(stencil_prediction.STENCILS)),
         method,
         cells and prediction.box(cells, "--cells"),
         size and prediction.box(size, "--size"),
