@@ -50,7 +50,8 @@ nlohmann::json Frames::json() const {
   for (const std::vector<double>& frame : samples_) {
     std::vector<std::uint8_t> bytes;
     for (const double each : frame)
-      bytes.push_back(static_cast<std::uint8_t>(std::lround(largest > 0 ? 127 * each / largest : 0)));
+      bytes.push_back(static_cast<std::uint8_t>(
+          std::lround(largest > 0 ? std::copysign(127 * std::sqrt(std::abs(each) / largest), each) : 0)));
     frames.push_back(base64(bytes));
   }
   return {{"width", size_[0]}, {"height", size_[1]}, {"points", points_},

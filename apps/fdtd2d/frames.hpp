@@ -16,7 +16,8 @@ class Frames {
   // Adds one. Collective; every rank gives its nodes.
   template <class T>
   void add(const Fields<T>& fields, std::int64_t step, application::Runtime& runtime);
-  // {"width", "height", "steps", "largest": of |Ez|, "frames": base64 of rows from y = 0 on, 127 is the largest}
+  // {"width", "height", "steps", "largest": of |Ez|, "frames": base64 of rows from y = 0 on}. A byte is
+  // 127 times the square root of |Ez| / largest, with the sign of Ez: waves are far weaker than Ez at the source.
   nlohmann::json json() const;
 
  private:

@@ -14,7 +14,7 @@ for (const section of document.querySelectorAll("[data-group]")) {
 }
 if (page.pictures) animate(page.pictures);
 
-// Pictures are rows of signed bytes from y = 0 on; y points up.
+// Pictures are rows of signed bytes from y = 0 on, of the square root of the field; y points up.
 function animate({width, height, steps, frames}) {
   const canvas = document.getElementById("picture"), slider = document.getElementById("frame");
   const button = document.getElementById("play"), label = document.getElementById("frame-step");
@@ -24,7 +24,7 @@ function animate({width, height, steps, frames}) {
     const picture = pictures[index];
     for (let y = 0; y < height; y++)
       for (let x = 0; x < width; x++) {
-        const value = picture[(height - 1 - y) * width + x] / 127, pale = 255 * (1 - Math.sqrt(Math.abs(value)));
+        const value = picture[(height - 1 - y) * width + x] / 127, pale = 255 * (1 - Math.abs(value));
         image.data.set([value > 0 ? 255 : pale, pale, value < 0 ? 255 : pale, 255], 4 * (y * width + x));
       }
     context.putImageData(image, 0, 0);
