@@ -16,15 +16,18 @@ namespace {
 
 constexpr double second = 1e12; // picoseconds
 
-fluid::Options with_deaths(const std::vector<std::pair<std::int32_t, goal::Time>>& deaths) {
+fluid::Options options_of(const std::vector<std::pair<std::int32_t, goal::Time>>& deaths,
+                          const std::optional<goal::NoiseModel>& noise) {
   fluid::Options options;
+  options.noise = noise;
   for (const auto& [node, time] : deaths) options.deaths.push_back({node, time});
   return options;
 }
 
 fluid::Outcome simulate(const goal::Graphs& graphs, const Job& job, const std::optional<Placement>& placement,
-                        const std::vector<std::pair<std::int32_t, goal::Time>>& deaths) {
-  return unwrap(unlocked([&] { return fluid::run(job, graphs, placement, with_deaths(deaths)); }));
+                        const std::vector<std::pair<std::int32_t, goal::Time>>& deaths,
+                        const std::optional<goal::NoiseModel>& noise) {
+  return unwrap(unlocked([&] { return fluid::run(job, graphs, placement, options_of(deaths, noise)); }));
 }
 
 } // namespace
@@ -48,5 +51,6 @@ NB_MODULE(_fluid, m) {
       .def_ro("aftermath", &fluid::Outcome::aftermath)
       .def_ro("classes", &fluid::Outcome::classes);
   m.def("simulate", &simulate, "graphs"_a, "job"_a, "placement"_a = nb::none(),
-        "deaths"_a = std::vector<std::pair<std::int32_t, goal::Time>>{}, "`deaths`: node, picoseconds.");
+        "deaths"_a = std::vector<std::pair<std::int32_t, goal::Time>>{}, "noise"_a = nb::none(),
+        "`deaths`: node, picoseconds.");
 }

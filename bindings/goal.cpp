@@ -2,6 +2,7 @@
 #include "border.hpp"
 #include "goal/aftermath.hpp"
 #include "goal/binary.hpp"
+#include "goal/noise.hpp"
 #include "goal/programs.hpp"
 #include "goal/text.hpp"
 #include "program/named_programs.hpp"
@@ -14,6 +15,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <array>
 #include <tuple>
 
 namespace nb = nanobind;
@@ -57,6 +59,39 @@ void bind_aftermath(nb::module_& m) {
       .def_ro("chain_end", &Aftermath::chain_end);
 }
 
+Result<goal::NoiseModel::Kind> parse_kind(std::string_view name) {
+  constexpr std::array<std::string_view, 3> names{"periodic", "exponential", "trace"};
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (names[i] == name) return static_cast<goal::NoiseModel::Kind>(i);
+  return wrong_value("noise is periodic, exponential or a trace", name);
+}
+
+void bind_noise(nb::module_& m) {
+  nb::class_<goal::NoiseModel>(m, "Noise", "What an operating system takes from the processors; times in picoseconds.")
+      .def(
+          "__init__",
+          [](goal::NoiseModel* self, std::string_view kind, goal::Time length, goal::Time interval) {
+            goal::NoiseModel model;
+            model.kind = unwrap(parse_kind(kind)), model.length = length, model.interval = interval;
+            unwrap(check(model));
+            new (self) goal::NoiseModel(model);
+          },
+          "kind"_a, "length"_a, "interval"_a)
+      .def_static(
+          "read",
+          [](std::string_view text, std::string_view file) { return unwrap(goal::parse_noise_trace(text, file)); },
+          "text"_a, "file"_a, "A trace: lines of start and length of detours in nanoseconds.")
+      .def_rw("cosched", &goal::NoiseModel::cosched)
+      .def_rw("every", &goal::NoiseModel::every)
+      .def(
+          "add_ranks",
+          [](goal::NoiseModel& self, std::int32_t first, std::int32_t last) {
+            self.ranks.push_back({first, last});
+          },
+          "first"_a, "last"_a, "Only ranks that were added have noise.")
+      .def_rw("seed", &goal::NoiseModel::seed);
+}
+
 } // namespace
 } // namespace kumihimo
 
@@ -83,6 +118,7 @@ NB_MODULE(_goal, m) {
       .def_prop_ro("nics", &goal::Graphs::nics)
       .def("to_text", [](const goal::Graphs& graphs) { return unlocked([&] { return goal::text_of(graphs); }); });
   bind_aftermath(m);
+  bind_noise(m);
   m.def(
       "read",
       [](const nb::bytes& bytes, std::string_view file) {

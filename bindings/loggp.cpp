@@ -16,48 +16,9 @@
 namespace nb = nanobind;
 using namespace nb::literals;
 
-namespace kumihimo {
-namespace {
-
-using namespace loggp;
-
-Result<NoiseModel::Kind> parse_kind(std::string_view name) {
-  constexpr std::array<std::string_view, 3> names{"periodic", "exponential", "trace"};
-  for (std::size_t i = 0; i < names.size(); ++i)
-    if (names[i] == name) return static_cast<NoiseModel::Kind>(i);
-  return wrong_value("noise is periodic, exponential or a trace", name);
-}
-
-void bind_noise(nb::module_& m) {
-  nb::class_<NoiseModel>(m, "Noise", "What an operating system takes from the processors; times in picoseconds.")
-      .def(
-          "__init__",
-          [](NoiseModel* self, std::string_view kind, Time length, Time interval) {
-            NoiseModel model;
-            model.kind = unwrap(parse_kind(kind)), model.length = length, model.interval = interval;
-            unwrap(check(model));
-            new (self) NoiseModel(model);
-          },
-          "kind"_a, "length"_a, "interval"_a)
-      .def_static(
-          "read", [](std::string_view text, std::string_view file) { return unwrap(parse_noise_trace(text, file)); },
-          "text"_a, "file"_a, "A trace: lines of start and length of detours in nanoseconds.")
-      .def_rw("cosched", &NoiseModel::cosched)
-      .def_rw("every", &NoiseModel::every)
-      .def(
-          "add_ranks",
-          [](NoiseModel& self, std::int32_t first, std::int32_t last) {
-            self.ranks.push_back({first, last});
-          },
-          "first"_a, "last"_a, "Only ranks that were added have noise.")
-      .def_rw("seed", &NoiseModel::seed);
-}
-
-} // namespace
-} // namespace kumihimo
-
 NB_MODULE(_loggp, m) {
   using namespace kumihimo;
+  using namespace kumihimo::loggp;
   m.doc() = "The time of graphs of operations in the model LogGOPS.";
   nb::module_::import_("kumihimo._goal");
   nb::module_::import_("kumihimo._machine");
@@ -96,7 +57,6 @@ NB_MODULE(_loggp, m) {
       "graphs"_a, "parameters"_a, "noise"_a, "groups"_a, "bins"_a, "loggopsim_order"_a = false);
   m.def("parameters_of", &parameters_of, "job"_a, "scalar_reduction"_a = false);
   m.def("parse_parameters", border(&parse_parameters), "text"_a, "base"_a);
-  bind_noise(m);
   nb::class_<RankSeconds>(m, "RankSeconds", "How a rank spends its time.")
       .def_ro("end", &RankSeconds::end)
       .def_ro("computing", &RankSeconds::computing)

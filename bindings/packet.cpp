@@ -72,8 +72,9 @@ void bind_background(nb::module_& m) {
 }
 
 packet::GraphOutcome simulate_graphs(const goal::Graphs& graphs, const Job& job,
-                                     const std::optional<Placement>& placement, const packet::Options& options) {
-  return unwrap(unlocked([&] { return packet::run(job, graphs, placement, options); }));
+                                     const std::optional<Placement>& placement, const packet::Options& options,
+                                     const packet::Background& background) {
+  return unwrap(unlocked([&] { return packet::run(job, graphs, placement, background, options); }));
 }
 
 } // namespace
@@ -117,7 +118,14 @@ NB_MODULE(_packet, m) {
             for (const auto& [node, time] : deaths) options.deaths.push_back({node, time});
             return options;
           },
-          "deaths"_a, "The same where nodes die: node, picoseconds.");
+          "deaths"_a, "The same where nodes die: node, picoseconds.")
+      .def(
+          "with_noise",
+          [](packet::Options options, const std::optional<goal::NoiseModel>& noise) {
+            options.noise = noise;
+            return options;
+          },
+          "noise"_a.none(), "The same with noise on the ranks of the job watched.");
   nb::class_<packet::ClassUse>(m, "ClassUse",
                                "Links of a class, and the share of them that is busy in each bin of time.")
       .def_ro("name", &packet::ClassUse::name)
@@ -163,5 +171,6 @@ NB_MODULE(_packet, m) {
         "options"_a = packet::Options{}, "scalar_reduction"_a = false, "background"_a = packet::Background{});
   m.def("simulate", &simulate_named, "programs"_a, "job"_a, "placement"_a = nb::none(), "options"_a = packet::Options{},
         "background"_a = packet::Background{});
-  m.def("simulate", &simulate_graphs, "graphs"_a, "job"_a, "placement"_a = nb::none(), "options"_a = packet::Options{});
+  m.def("simulate", &simulate_graphs, "graphs"_a, "job"_a, "placement"_a = nb::none(), "options"_a = packet::Options{},
+        "background"_a = packet::Background{});
 }

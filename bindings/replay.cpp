@@ -64,7 +64,7 @@ TimesOptions options_of(std::int64_t most_intervals, std::int32_t every, double 
 }
 
 Times times(const Program& program, const std::optional<loggp::Parameters>& parameters,
-            const std::optional<loggp::NoiseModel>& noise, std::int64_t most_intervals, std::int32_t every,
+            const std::optional<goal::NoiseModel>& noise, std::int64_t most_intervals, std::int32_t every,
             double least_interval) {
   TimesOptions options = options_of(most_intervals, every, least_interval);
   options.engine.noise = noise;
@@ -72,7 +72,7 @@ Times times(const Program& program, const std::optional<loggp::Parameters>& para
 }
 
 goal::Aftermath aftermath(const Program& program, const loggp::Parameters& parameters,
-                          const std::optional<loggp::NoiseModel>& noise, goal::Deaths deaths) {
+                          const std::optional<goal::NoiseModel>& noise, goal::Deaths deaths) {
   loggp::EngineOptions options;
   options.noise = noise, options.deaths = std::move(deaths);
   return unwrap(unlocked([&] { return loggp::run_observed(program.graphs, parameters, options); })).aftermath.value();
@@ -88,16 +88,17 @@ Times packet_times(const Program& program, const Job& job, const std::optional<P
 }
 
 Times flow_times(const Program& program, const Job& job, const std::optional<Placement>& placement,
-                 const NetworkFactors& factors, std::int64_t most_intervals, std::int32_t every,
-                 double least_interval) {
-  FluidNetwork network{job, placement};
+                 const NetworkFactors& factors, const std::optional<goal::NoiseModel>& noise,
+                 std::int64_t most_intervals, std::int32_t every, double least_interval) {
+  FluidNetwork network{job, placement, noise};
   network.job.machine = scaled(std::move(network.job.machine), factors);
   const TimesOptions options = options_of(most_intervals, every, least_interval);
   return unwrap(unlocked([&] { return times_of(program, network, options); }));
 }
 
-Times ideal_times(const Program& program, const Job& job, const std::optional<Placement>& placement) {
-  const FluidNetwork on{job, placement};
+Times ideal_times(const Program& program, const Job& job, const std::optional<Placement>& placement,
+                  const std::optional<goal::NoiseModel>& noise) {
+  const FluidNetwork on{job, placement, noise};
   return unwrap(unlocked([&] { return ideal_network_times(program, on); }));
 }
 
@@ -212,8 +213,9 @@ NB_MODULE(_replay, m) {
       .def("packet_times", &packet_times, "job"_a, "placement"_a.none(), "options"_a, "factors"_a = NetworkFactors{},
            "most_intervals"_a = 0, "every"_a = 1, "least_interval"_a = 0.0, "Of the model packet.")
       .def("flow_times", &flow_times, "job"_a, "placement"_a.none(), "factors"_a = NetworkFactors{},
-           "most_intervals"_a = 0, "every"_a = 1, "least_interval"_a = 0.0, "Of the model flow.")
-      .def("ideal_network_times", &ideal_times, "job"_a, "placement"_a.none(),
+           "noise"_a = nb::none(), "most_intervals"_a = 0, "every"_a = 1, "least_interval"_a = 0.0,
+           "Of the model flow.")
+      .def("ideal_network_times", &ideal_times, "job"_a, "placement"_a.none(), "noise"_a = nb::none(),
            "Of the models flow and packet on an ideal network.")
       .def("site_of", &Program::site_of, "rank"_a, "operation"_a, "Of the call that it is a part of; None: of none.")
       .def_ro("graphs", &Program::graphs);

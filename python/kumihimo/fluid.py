@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kumihimo import _fluid, _goal, _machine, _placement, faults
+from kumihimo.noise import Noise, members_of, model_of
 
 
 @dataclass
@@ -16,16 +17,21 @@ class Setting:
     job: _machine.Job
     placement: _placement.Placement | None
     dying: faults.Dying | None = None
+    noise: Noise | None = None
+
+    def run(self, graphs: _goal.Graphs, deaths: Sequence[tuple[int, int]] = ()) -> _fluid.Outcome:
+        return _fluid.simulate(graphs, self.job, self.placement, deaths, model_of(self.noise))
 
     def of_goal(self, name: str, graphs: _goal.Graphs) -> dict:
         """All but `faults` is of the run without them."""
         started = time.perf_counter()
-        found = _fluid.simulate(graphs, self.job, self.placement)
-        of_faults = {}
+        found, extra = self.run(graphs), {}
+        if self.noise is not None:
+            without = _fluid.simulate(graphs, self.job, self.placement)
+            extra |= members_of(self.noise, found.seconds, without.seconds)
         if self.dying is not None:
             times = self.dying.times(graphs.ranks, found.seconds)
-            dead = _fluid.simulate(graphs, self.job, self.placement, times)
-            of_faults = {"faults": faults.about(dead.aftermath, self.dying, times)}
+            extra["faults"] = faults.about(self.run(graphs, times).aftermath, self.dying, times)
         return {
             "programs": name,
             "ranks": graphs.ranks,
@@ -37,7 +43,7 @@ class Setting:
             "link_classes": use_of(found.classes),
             "limiting": "",
             "accuracy": "",
-            **of_faults,
+            **extra,
             "wall_seconds": time.perf_counter() - started,
         }
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from kumihimo import _goal, _loggp, _machine, _simulate, _topology, arguments, faults, files, programs, simulation
 from kumihimo.errors import missing, wrong_value
+from kumihimo.noise import Noise, members_of, model_of
 
 GOAL = "goal:"  # begins the name of a GOAL file
 LARGEST_FILE = 2**36  # bytes
@@ -23,8 +23,7 @@ class Settings:
 
     parameters: _loggp.Parameters
     rates: _goal.WorkRates
-    noise: _loggp.Noise | None = None
-    noise_text: str | None = None
+    noise: Noise | None = None
     by_rank: bool = False
     timeline: bool = False
     timelines: list[tuple[str, int]] = field(default_factory=list)  # of the runs, and what each leaves out
@@ -58,50 +57,6 @@ def settings(
     return Settings(parameters, rates)
 
 
-NOISE_FORMS = "periodic:LENGTH/INTERVAL, exponential:LENGTH/INTERVAL or trace:FILE"
-UNITS = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12}  # picoseconds
-
-
-def noise(text: str) -> _loggp.Noise:
-    """ "periodic:10us/1ms,cosched,every=4,seed=7": detours of 10 us every ms."""
-    kind, _, rest = text.partition(":")
-    what, *words = rest.split(",")
-    if kind == "trace":
-        model = _loggp.Noise.read(files.read_text(Path(what), "the trace of --noise"), what)
-    elif kind in ("periodic", "exponential") and what.count("/") == 1:
-        length, interval = (_picoseconds(part) for part in what.split("/"))
-        model = _loggp.Noise(kind, length, interval)
-    else:
-        raise wrong_value(f"--noise must be {NOISE_FORMS}", f"'{text}'", "as in periodic:10us/1ms")
-    for word in words:
-        name, equals, number = word.partition("=")
-        if word == "cosched":
-            model.cosched = True
-        elif name == "ranks" and re.fullmatch(r"[0-9]{1,9}(-[0-9]{1,9})?(\+[0-9]{1,9}(-[0-9]{1,9})?)*", number):
-            for part in number.split("+"):
-                first, _, last = part.partition("-")
-                if int(last or first) < int(first):
-                    raise wrong_value("ranks of --noise must be from a first to a last one", f"'{part}'")
-                model.add_ranks(int(first), int(last or first))
-        elif (
-            equals
-            and name in ("every", "seed")
-            and re.fullmatch("[0-9]{1,9}", number)
-            and (int(number) or name == "seed")
-        ):
-            setattr(model, name, int(number))
-        else:
-            raise wrong_value("--noise takes cosched, every=N (1 or more), ranks=0-7+16 and seed=N", f"'{word}'")
-    return model
-
-
-def _picoseconds(text: str) -> int:
-    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) *(ps|ns|us|ms|s)", text.strip())
-    if not match or float(match[1]) * UNITS[match[2]] > UNITS["s"] * 1000:
-        raise wrong_value("a time of --noise must be at most 1000 s, such as 10us, 250ns or 1ms", f"'{text}'")
-    return round(float(match[1]) * UNITS[match[2]])
-
-
 def read_goal(name: str) -> _goal.Graphs:
     """The graphs of `goal:FILE`."""
     path = name.removeprefix(GOAL)
@@ -113,7 +68,8 @@ def run(graphs: _goal.Graphs, asked: Settings, *, loggopsim_order: bool = False)
     those without faults; `faults` and the timeline are of the run with them."""
     started = time.perf_counter()
     whole_timeline = asked.timeline and asked.dying is None
-    ran = _loggp.run(graphs, asked.parameters, asked.noise, whole_timeline, loggopsim_order)
+    noise = model_of(asked.noise)
+    ran = _loggp.run(graphs, asked.parameters, noise, whole_timeline, loggopsim_order)
     mean = ran.mean()
     members = {
         "model": "loggp",
@@ -131,15 +87,14 @@ def run(graphs: _goal.Graphs, asked: Settings, *, loggopsim_order: bool = False)
     }
     if asked.noise is not None:
         free = _loggp.run(graphs, asked.parameters, loggopsim_order=loggopsim_order).seconds
-        slowdown = ran.seconds / free if free else 1.0
-        members |= {"noise": asked.noise_text, "noise_free_seconds": free, "slowdown": slowdown}
+        members |= members_of(asked.noise, ran.seconds, free)
     if asked.by_rank:
         each = map(ran.of_rank, range(graphs.ranks))
         members["by_rank"] = [{**_times(of), "operations": of.operations} for of in each]
     if asked.dying is not None:
         times = asked.dying.times(graphs.ranks, ran.seconds)
         deaths = asked.dying.of_ranks(graphs.ranks, times)
-        ran = _loggp.run(graphs, asked.parameters, asked.noise, asked.timeline, loggopsim_order, deaths)
+        ran = _loggp.run(graphs, asked.parameters, noise, asked.timeline, loggopsim_order, deaths)
         members["faults"] = faults.about(ran.aftermath, asked.dying, times)
     if asked.timeline:
         asked.timelines.append((ran.timeline, ran.left_out))
@@ -147,7 +102,7 @@ def run(graphs: _goal.Graphs, asked: Settings, *, loggopsim_order: bool = False)
         from kumihimo import over_time
 
         sizes = over_time.MOST_ROWS, over_time.BINS
-        late = _loggp.delays(graphs, asked.parameters, asked.noise, *sizes, loggopsim_order)
+        late = _loggp.delays(graphs, asked.parameters, noise, *sizes, loggopsim_order)
         asked.maps.append(over_time.of_noise(late.seconds, late.ranks_of_group, graphs.ranks, late.bin_seconds))
     return {**members, "wall_seconds": time.perf_counter() - started}
 

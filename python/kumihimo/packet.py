@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from kumihimo import _goal, _machine, _packet, _placement, _simulate, faults, over_time, programs, simulation
 from kumihimo.errors import wrong_value
+from kumihimo.noise import Noise, members_of, model_of
 
 ROUTINGS = ("dimension_order", "adaptive")
 LARGEST = 2**40
@@ -19,8 +20,9 @@ def options(
     """`routing`: of ROUTINGS, or none. `page`: asks for what the page of links over time shows."""
     given = {"packet_bytes": packet_bytes, "buffer_packets": buffer_packets}
     for name, number in (*given.items(), ("packet_seed", seed)):
-        if number is not None and not 0 <= number < LARGEST:
-            raise wrong_value(f"--{name.replace('_', '-')} must be 0 to {LARGEST - 1}", number)
+        least = 0 if name == "packet_seed" else 1
+        if number is not None and not least <= number < LARGEST:
+            raise wrong_value(f"--{name.replace('_', '-')} must be {least} to {LARGEST - 1}", number)
     numbers = {name: number for name, number in given.items() if number is not None}
     if page:
         numbers |= {"links_over_time": True, "bins": over_time.BINS}
@@ -36,20 +38,25 @@ class Setting:
     options: _packet.Options
     links: bool = False  # whether the result has the bytes of each
     dying: faults.Dying | None = None
+    noise: Noise | None = None
     maps: list[over_time.Map] = field(
         default_factory=list
     )  # of the predictions, if the options ask for links over time
 
     def run(self, sets: object, *rest: object) -> dict:
         """The members of a result that the model gives; all but `faults` are of the run without them."""
-        found = _packet.simulate(sets, self.job, self.placement, self.options, *rest)
+        asked = self.options.with_noise(model_of(self.noise))
+        found = _packet.simulate(sets, self.job, self.placement, asked, *rest)
         if self.options.links_over_time:
             self.maps.append(over_time.of_links(self.job.machine, found.link_utilisation, found.bin_seconds))
-        of_faults = {}
+        extra = {}
+        if self.noise is not None:
+            without = _packet.simulate(sets, self.job, self.placement, self.options, *rest)
+            extra |= members_of(self.noise, found.seconds, without.seconds)
         if self.dying is not None:
             times = self.dying.times(sets.ranks, found.seconds)
-            dead = _packet.simulate(sets, self.job, self.placement, self.options.with_deaths(times), *rest)
-            of_faults = {"faults": faults.about(dead.aftermath, self.dying, times)}
+            dead = _packet.simulate(sets, self.job, self.placement, asked.with_deaths(times), *rest)
+            extra["faults"] = faults.about(dead.aftermath, self.dying, times)
         return {
             "model": "packet",
             "seconds": found.seconds,
@@ -60,7 +67,7 @@ class Setting:
             **({"link_bytes": list(found.link_bytes)} if self.links else {}),
             "limiting": "",
             "accuracy": "",
-            **of_faults,
+            **extra,
         }
 
     def of_programs(self, those: programs.Programs) -> dict:
@@ -94,12 +101,13 @@ class Asked(simulation.Asked):
 
     packets: _packet.Options = field(default_factory=_packet.Options)
     dying: faults.Dying | None = None
+    noise: Noise | None = None
     maps: list[over_time.Map] = field(default_factory=list)  # of the cases, if they were asked for
 
     def predict(self, case: simulation.Case) -> dict:
         collective, _, schedule = simulation.built(self, case)
         bounds = json.loads(_simulate.simulate_bound(collective, self.job, self.placement, not self.simd).to_json())
-        setting = Setting(self.job, self.placement, self.packets, self.links, self.dying, self.maps)
+        setting = Setting(self.job, self.placement, self.packets, self.links, self.dying, self.noise, self.maps)
         started = time.perf_counter()
         members = setting.run(schedule, not self.simd)
         wall = time.perf_counter() - started

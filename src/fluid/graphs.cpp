@@ -49,7 +49,7 @@ std::vector<ClassUse> use_of(const simulation::Network& paths, const std::vector
 Result<Outcome> run(const Job& job, const goal::Graphs& graphs, const std::optional<Placement>& placement,
                     const Options& options, hosts::Observers observers) {
   const auto paths = TRY(simulation::Network::make(job, graphs.ranks(), placement, false, longest_message(graphs)));
-  if (Status s = hosts::check(options.deaths, job.machine); !s) return s.error();
+  if (Status s = hosts::check(options, job.machine, graphs.ranks()); !s) return s.error();
   Network network(paths, options.tolerance);
   const hosts::LocalCopies none; // the network carries them, too
   const auto with = [&](auto matching) {

@@ -7,11 +7,13 @@
 //            rendezvous_latency. The lane of the receiver (the sender's interface) takes one message after another.
 //   calc     occupies its processor.
 //
+// Noise makes sends and calcs longer, not what the network does.
+//
 // Messages are sent whether or not a receive is posted, unless the options say that a send waits for it. A node that
 // dies loses what has not left it whole. The longest message says which caches copies within a node are in.
 //
-// What a call or a program decides is left out: eager_peers, put_setup and short puts, unexpected_bytes, and of sums
-// all but reduction_rate.
+// Messages of programs with concurrent lanes are puts. What else a call or a program decides is left out: eager_peers,
+// put_setup, unexpected_bytes, and of sums all but reduction_rate.
 #pragma once
 
 #include "fluid/options.hpp"

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace kumihimo::fluid {
 
@@ -34,7 +35,8 @@ std::uint32_t Network::submit(Time now, const Message& message) {
   of.bytes = static_cast<double>(message.bytes), of.order = order_++, of.from = message.from, of.flow = -1,
   of.start = now;
   of.gone = stopped_[static_cast<std::size_t>(paths_.nodes()[static_cast<std::size_t>(message.from)])] != 0;
-  const simulation::Path path = paths_.append_path({message.from, message.to, of.bytes}, of.resources);
+  const auto lanes = message.put ? simulation::Lanes::concurrent : simulation::Lanes::single;
+  const simulation::Path path = paths_.append_path({message.from, message.to, of.bytes, lanes}, of.resources);
   // What a copy costs beside message_cost, which the sender's interface has paid, delays the message alone.
   const bool local =
       paths_.nodes()[static_cast<std::size_t>(message.from)] == paths_.nodes()[static_cast<std::size_t>(message.to)];
@@ -119,12 +121,16 @@ void Network::leave(std::uint32_t id) {
   for (const Resource r : of.resources)
     if (paths_.is_link(r)) link_bytes_[static_cast<std::size_t>(r)] += of.bytes;
   sent_.push_back(id);
-  Time arrival = now_ + of.latency;
-  if (of.taking > 0) {
-    Time& until = taken_until_[of.receiver];
-    until = arrival = std::max(arrival, until) + of.taking;
-  }
-  push({arrival, of.order, 0, id, true});
+  push({now_ + of.latency, of.order, 0, id, true});
+}
+
+// In the order in which messages come: those from afar keep no nearer one waiting that has left later.
+void Network::arrive(std::uint32_t id) {
+  UnderWay& of = messages_[id];
+  if (of.taking == 0) return delivered_.push_back(id);
+  Time& until = taken_until_[of.receiver];
+  until = std::max(now_, until) + std::exchange(of.taking, 0);
+  push({until, of.order, 0, id, true});
 }
 
 void Network::end_flow(UnderWay& of) {
@@ -155,7 +161,7 @@ void Network::advance() {
       pop();
       if (is_outdated(event)) continue;
       if (event.arrives)
-        delivered_.push_back(event.message);
+        arrive(event.message);
       else
         leave(event.message);
     }

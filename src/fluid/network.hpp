@@ -23,6 +23,7 @@ struct Message {
   Time start = 0;
   Time gap = 0;          // pacing: in thousandths of its time
   std::int32_t lane = 0; // which takes one message after the other, at the receiver
+  bool put = false;      // of a program with concurrent lanes
 };
 
 class Network {
@@ -53,7 +54,7 @@ class Network {
     std::vector<Resource> resources;
     simulation::Fluid::FlowId flow = -1; // none: it has left, is lost or has no bytes
     Time start = 0, latency = 0;
-    Time taking = 0; // of its receiving lane
+    Time taking = 0; // of its receiving lane, which has not begun to
     double bytes = 0;
     std::uint64_t order = 0;
     std::int32_t from = 0;      // rank
@@ -76,6 +77,7 @@ class Network {
   void pop();
   bool is_outdated(const Event& event) const;
   void leave(std::uint32_t id);
+  void arrive(std::uint32_t id);
   void end_flow(UnderWay& of);
   bool leaves_with_others(const Event& event) const;
   bool is_crowded() const { return flows_ > tolerance_.above; }

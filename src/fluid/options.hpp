@@ -5,7 +5,8 @@
 
 namespace kumihimo::fluid {
 
-// While more than `above` messages are under way, each may start later and end earlier by a share of its time.
+// While more than `above` messages are under way, each may end earlier by a share of its time, and start later by that
+// or by the share of the usual time of messages.
 struct Tolerance {
   std::int64_t above = 2000;
   double share = 0.01;

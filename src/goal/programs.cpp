@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
+#include <set>
 
 namespace kumihimo::goal {
 namespace {
@@ -23,6 +25,25 @@ void add_to(Point& point, const Point& more) {
   point.insert(point.end(), more.begin(), more.end());
   std::sort(point.begin(), point.end());
   point.erase(std::unique(point.begin(), point.end()), point.end());
+}
+
+// Whether some of its lanes run at once and follow no segments of each other, as simulation::Phases has it.
+bool has_concurrent_lanes(const Program& program) {
+  const std::vector<LaneWait> waits = lane_waits(program);
+  const std::vector<std::int32_t> phase = phases(program.lanes.size(), waits).of_lane;
+  std::vector<std::size_t> pipeline(program.lanes.size()); // by lane, another one of the same
+  std::iota(pipeline.begin(), pipeline.end(), 0);
+  const auto root = [&](std::size_t lane) {
+    while (pipeline[lane] != lane) lane = pipeline[lane] = pipeline[pipeline[lane]];
+    return lane;
+  };
+  for (const LaneWait& wait : waits)
+    if (wait.scope == Scope::segment)
+      pipeline[root(static_cast<std::size_t>(wait.lane))] = root(static_cast<std::size_t>(wait.on));
+  std::set<std::int32_t> taken; // phases
+  for (std::size_t lane = 0; lane < pipeline.size(); ++lane)
+    if (pipeline[lane] == lane && !taken.insert(phase[lane]).second) return true;
+  return false;
 }
 
 } // namespace
@@ -220,7 +241,7 @@ class RankOperations {
     }
     case StepKind::offload:
       return not_applicable("graphs of operations know no engine of the network, which an offload step needs", {},
-                            "use the flow model");
+                            "take another algorithm, or simulate it alone in the model flow");
     default: return plan_message(lane, step, bytes, round.gap.evaluate(values), values);
     }
   }
@@ -245,6 +266,7 @@ class RankOperations {
     if (step.sends() && bytes > 0)
       message.gap =
           static_cast<std::uint32_t>(std::min(1e9, 1000 * static_cast<double>(gap) / static_cast<double>(bytes) + 0.5));
+    message.put = has_concurrent_lanes_;
     message.cpu = cpu(lane),
     message.nic = static_cast<std::uint8_t>(lane.index % static_cast<std::uint32_t>(rates_.nics));
     planned_.push_back({message, step.kind == StepKind::receive_reduce ? time_of(bytes, rates_.reduced) : 0});
@@ -265,6 +287,7 @@ class RankOperations {
   Rank rank_;
   const std::function<std::int32_t(std::int32_t)>& distance_;
   Program program_;
+  const bool has_concurrent_lanes_ = has_concurrent_lanes(program_);
   Binding binding_;
   std::vector<LaneState> lanes_;
   std::vector<Planned> planned_;                         // of the current round

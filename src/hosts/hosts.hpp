@@ -47,6 +47,7 @@ class Hosts {
         servers_(stride_ * static_cast<std::size_t>(graphs.ranks())) {
     outcome_.end.resize(static_cast<std::size_t>(graphs.ranks()));
     if (!options_.deaths.empty()) plan_deaths();
+    if (options_.noise) noise_.emplace(*options_.noise, graphs.ranks());
   }
 
   // All that waits for nothing starts.
@@ -70,7 +71,9 @@ class Hosts {
   }
   void delivered(std::uint32_t id, Time now) {
     now_ = now;
-    arrives(under_way_[id], now_ + software_.after_arrival(of(under_way_[id]).size));
+    const UnderWay& message = under_way_[id];
+    const Time taken = software_.after_arrival(of(message).size);
+    arrives(message, now_ + taken + (taken > 0 ? lost(graphs_.peer(message.sender, of(message).peer), taken) : 0));
   }
   void sent(std::uint32_t id, Time now) {
     now_ = now;
@@ -147,8 +150,16 @@ class Hosts {
     const std::size_t at = of.kind == Kind::calc ? of.cpu : static_cast<std::size_t>(graphs_.cpus()) + of.nic;
     return servers_[stride_ * static_cast<std::size_t>(rank) + at];
   }
-  void tell(std::int32_t rank, std::int32_t peer, std::uint32_t i, Kind kind, std::uint8_t server, Time end) {
-    for (goal::Observer* each : observers_) each->busy({rank, peer, i, kind, server, now_, end, 0});
+  void tell(std::int32_t rank, std::int32_t peer, std::uint32_t i, Kind kind, std::uint8_t server, Time end,
+            Time noise = 0) {
+    for (goal::Observer* each : observers_) each->busy({rank, peer, i, kind, server, now_, end, noise});
+  }
+  // To noise, of work that a rank starts now.
+  Time lost(std::int32_t rank, Time work) {
+    if (!noise_) return 0;
+    const Time time = noise_->lost(rank, now_, work);
+    outcome_.lost_to_noise += time;
+    return time;
   }
   void push(Time time, std::int32_t rank, std::uint32_t i, Step step, std::int32_t sender = 0) {
     events_.push({time, order_++, rank, sender, i, step});
@@ -231,9 +242,11 @@ class Hosts {
   void serve(std::int32_t rank, std::uint32_t i, Server& by) {
     const goal::Operation& of = operation(rank, i);
     const bool is_calc = of.kind == Kind::calc;
-    by.free = now_ + (is_calc ? software_.on_node(node_of(rank), of.size) : cost_of(rank, of));
+    const Time work = is_calc ? software_.on_node(node_of(rank), of.size) : cost_of(rank, of);
+    const Time noise = lost(rank, work);
+    by.free = now_ + work + noise;
     dependents(rank, of.first + of.after_end, of.after_start, now_);
-    tell(rank, is_calc ? rank : graphs_.peer(rank, of.peer), i, of.kind, is_calc ? of.cpu : of.nic, by.free);
+    tell(rank, is_calc ? rank : graphs_.peer(rank, of.peer), i, of.kind, is_calc ? of.cpu : of.nic, by.free, noise);
     if (is_calc) return end(rank, i, by.free);
     push(by.free, rank, i, Step::hand_over);
   }
@@ -253,7 +266,8 @@ class Hosts {
     const std::int32_t peer = graphs_.peer(event.rank, of.peer);
     const std::int32_t from = nodes_[static_cast<std::size_t>(event.rank)], to = nodes_[static_cast<std::size_t>(peer)];
     if ((from == to && !between_ranks) || only_copies) {
-      const Time done = now_ + software_.on_node(from, copies_.time(of.size));
+      const Time copy = software_.on_node(from, copies_.time(of.size));
+      const Time done = now_ + copy + (copy > 0 ? lost(event.rank, copy) : 0);
       end(event.rank, event.operation, done);
       if (is_dead(event.rank, done)) return;
       return arrives({event.rank, event.operation}, done);
@@ -272,7 +286,7 @@ class Hosts {
     const Time gap = of.gap * software_.packet / 1000;
     std::uint32_t id = 0;
     if constexpr (between_ranks)
-      id = network_.submit(now_, {from, to, of.size, now_, gap, of.nic});
+      id = network_.submit(now_, {from, to, of.size, now_, gap, of.nic, of.put});
     else
       id = network_.submit(now_, {from, to, of.size, now_, gap});
     if (under_way_.size() <= id) under_way_.resize(id + 1);
@@ -321,6 +335,7 @@ class Hosts {
   goal::Deaths deaths_; // by rank; empty: none
   Matching matching_;
   goal::Waits waits_;
+  std::optional<goal::Noise> noise_;
   std::size_t stride_;
   std::vector<Server> servers_; // by rank: processors, then interfaces
   std::priority_queue<Event, std::vector<Event>, Later> events_;

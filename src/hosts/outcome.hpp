@@ -2,6 +2,7 @@
 #pragma once
 
 #include "goal/aftermath.hpp"
+#include "goal/noise.hpp"
 #include "goal/observer.hpp"
 
 #include <optional>
@@ -20,6 +21,7 @@ struct NodeDeath {
 struct Options {
   bool waits_for_receive = false; // a send starts once its receive is posted
   std::vector<NodeDeath> deaths;  // of a node listed twice the first one
+  std::optional<goal::NoiseModel> noise;
 };
 
 struct Outcome {
@@ -27,6 +29,7 @@ struct Outcome {
   Time last = 0;
   std::int32_t last_rank = 0;
   std::uint64_t operations = 0;             // sends, receives and calcs that were completed
+  Time lost_to_noise = 0;                   // of all ranks
   Time start = 0;                           // on the clock of the network
   std::optional<goal::Ends> ends;           // where nodes die: of each operation
   std::optional<goal::Aftermath> aftermath; // the same

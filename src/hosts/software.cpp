@@ -30,12 +30,12 @@ LocalCopies::LocalCopies(const Machine& machine)
     : latency_(static_cast<Time>(std::llround(machine.node.shared_memory_latency.value.value * 1e12))),
       femtoseconds_(1e15 / machine.node.shared_memory_bandwidth.value.value) {}
 
-Status check(const std::vector<NodeDeath>& deaths, const Machine& machine) {
+Status check(const Options& options, const Machine& machine, std::int32_t ranks) {
   const std::int32_t nodes = machine.topology->nodes();
-  for (const NodeDeath& death : deaths)
+  for (const NodeDeath& death : options.deaths)
     if (death.node < 0 || death.node >= nodes)
       return wrong_value(fmt::format("a node that dies must be one of 0 to {}", nodes - 1), death.node);
-  return Nothing{};
+  return options.noise ? check(*options.noise, ranks) : Nothing{};
 }
 
 Result<std::vector<std::int32_t>> nodes_of(const Job& job, std::int32_t ranks,

@@ -50,8 +50,8 @@ class LocalCopies {
   double femtoseconds_ = 0; // a byte
 };
 
-// Errors: a node that dies and does not exist.
-Status check(const std::vector<NodeDeath>& deaths, const Machine& machine);
+// Errors: a node that dies and does not exist; those of the noise of so many ranks.
+Status check(const Options& options, const Machine& machine, std::int32_t ranks);
 
 // By rank. `placement`: none for block order. Errors: more ranks than slots, or another number in the placement.
 Result<std::vector<std::int32_t>> nodes_of(const Job& job, std::int32_t ranks,

@@ -20,6 +20,7 @@ namespace {
 using goal::Envelope;
 using goal::Graph;
 using goal::Kind;
+using goal::Noise;
 using goal::Operation;
 
 template <class Matching>

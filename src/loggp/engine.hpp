@@ -26,7 +26,7 @@
 #include "goal/deaths.hpp"
 #include "goal/graph.hpp"
 #include "goal/observer.hpp"
-#include "loggp/noise.hpp"
+#include "goal/noise.hpp"
 #include "loggp/parameters.hpp"
 
 #include <functional>
@@ -35,6 +35,7 @@
 
 namespace kumihimo::loggp {
 
+using goal::NoiseModel;
 using goal::Observer;
 using goal::Work;
 

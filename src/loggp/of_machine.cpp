@@ -11,7 +11,7 @@ std::uint64_t femtoseconds_a_byte(double rate) { return static_cast<std::uint64_
 
 struct Routes {                 // between two nodes of a machine
   double hops = 0, latency = 0; // on average
-  double rate = 0;              // of the slower of the links that leave and enter a node
+  double rate = 0;              // of the slowest link of each: so that bytes take their mean time
 };
 
 Routes routes_of(const Machine& machine) {
@@ -19,7 +19,7 @@ Routes routes_of(const Machine& machine) {
   const std::int64_t nodes = topology.nodes();
   const std::int64_t froms = std::min<std::int64_t>(nodes, 64), tos = std::min<std::int64_t>(nodes, 256);
   Routes found{0, 0, machine.network.link_bandwidth.value.value};
-  double pairs = 0;
+  double pairs = 0, byte = 0; // seconds
   std::vector<LinkId> route;
   for (std::int64_t f = 0; f < froms; ++f)
     for (std::int64_t t = 0; t < tos; ++t) {
@@ -27,14 +27,17 @@ Routes routes_of(const Machine& machine) {
       if (from == to) continue;
       route.clear();
       topology.append_route(NodeId{static_cast<std::int32_t>(from)}, NodeId{static_cast<std::int32_t>(to)}, route);
-      for (const LinkId link : route) found.latency += machine.hop_latency(topology.link_class(link)).value;
+      double slowest = 0;
+      for (const LinkId link : route) {
+        const std::int32_t of_class = topology.link_class(link);
+        found.latency += machine.hop_latency(of_class).value;
+        slowest = std::max(slowest, 1 / machine.link_bandwidth(of_class).value);
+      }
       found.hops += static_cast<double>(route.size());
-      if (pairs == 0)
-        found.rate = std::min(machine.link_bandwidth(topology.link_class(route.front())).value,
-                              machine.link_bandwidth(topology.link_class(route.back())).value);
+      byte += slowest;
       ++pairs;
     }
-  if (pairs > 0) found.hops /= pairs, found.latency /= pairs;
+  if (pairs > 0) found.hops /= pairs, found.latency /= pairs, found.rate = pairs / byte;
   return found;
 }
 

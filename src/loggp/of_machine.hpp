@@ -17,7 +17,8 @@ struct MachineParameters {
 //   o   half of message_cost + relay_latency + receive_cost: the software's part of a message, at both ends alike
 //   L   the hop latencies of a route on average, over all pairs of nodes, or those of 64 nodes with 256 each
 //   g   message_cost
-//   G   a byte on the slowest of: a link of a node, an engine, the rank's share of the node's injection
+//   G   a byte on the slowest of: the slowest link of a route, on average over these pairs; an engine; the rank's
+//       share of the node's injection
 //   O   0: engines move the bytes; copies of eager messages are left out, and what puts and one-engine lanes change
 //   S   eager_bytes; none: no limit
 //   R   rendezvous_latency; none: 0

@@ -26,10 +26,10 @@ Result<GraphOutcome> run_on(Net& network, const goal::Graphs& graphs, std::span<
                             const hosts::Software& software, const hosts::LocalCopies& copies, const Options& options,
                             Observers observers) {
   const auto with = [&](auto matching) -> Result<GraphOutcome> {
-    const hosts::Options of_hosts{options.waits_for_receive, options.deaths};
     GraphOutcome outcome;
     static_cast<hosts::Outcome&>(outcome) =
-        TRY(hosts::Hosts(graphs, nodes, software, copies, network, std::move(matching), of_hosts, observers).run());
+        TRY(hosts::Hosts(graphs, nodes, software, copies, network, std::move(matching), of_hosts(options), observers)
+                .run());
     outcome.traffic = network.traffic();
     return outcome;
   };
@@ -44,7 +44,7 @@ Result<GraphOutcome> run_any(const Machine& machine, const goal::Graphs& graphs,
   for (const std::int32_t node : nodes)
     if (node < 0 || node >= machine.topology->nodes())
       return wrong_value(fmt::format("ranks must be on nodes 0 to {}", machine.topology->nodes() - 1), node);
-  if (Status s = hosts::check(options.deaths, machine); !s) return s.error();
+  if (Status s = hosts::check(of_hosts(options), machine, graphs.ranks()); !s) return s.error();
   if (Status s = check(background, nodes, machine.topology->nodes()); !s) return s.error();
   if (!background.jobs.empty() && !options.deaths.empty())
     return not_applicable("nodes die only on a machine without background jobs", {}, "leave one of them out");
@@ -80,12 +80,15 @@ Result<GraphOutcome> run_ideal(const goal::Graphs& graphs, Observers observers) 
 }
 
 Result<GraphOutcome> run_ideal(const Job& job, const goal::Graphs& graphs, const std::optional<Placement>& placement,
-                               Observers observers) {
+                               const std::optional<goal::NoiseModel>& noise, Observers observers) {
   NoNetwork network;
+  Options options;
+  options.noise = noise;
+  if (Status s = hosts::check(of_hosts(options), job.machine, graphs.ranks()); !s) return s.error();
   const auto nodes = TRY(hosts::nodes_of(job, graphs.ranks(), placement));
   hosts::Software software;
   software.slowness = hosts::software_of(job.machine).slowness;
-  return run_on(network, graphs, nodes, software, {}, {}, observers);
+  return run_on(network, graphs, nodes, software, {}, options, observers);
 }
 
 } // namespace kumihimo::packet

@@ -8,6 +8,8 @@
 //            lane_bandwidth and what puts change.
 //   calc     occupies its processor.
 //
+// Noise makes sends, receives, copies within a node and calcs longer.
+//
 // Messages are sent whether or not a receive is posted, unless the options say that a send waits for it. Between ranks
 // of one node a message is a copy.
 //
@@ -31,9 +33,9 @@ Result<GraphOutcome> run(const Machine& machine, const goal::Graphs& graphs, std
                          const Options& options = {}, Observers observers = {});
 // Where messages and software take no time: what is left is that ranks compute and wait for each other.
 Result<GraphOutcome> run_ideal(const goal::Graphs& graphs, Observers observers = {});
-// The same on nodes of which some may be slow. Errors: those of hosts::nodes_of.
+// The same on nodes of which some may be slow, or have noise. Errors: those of hosts::nodes_of, and of the noise.
 Result<GraphOutcome> run_ideal(const Job& job, const goal::Graphs& graphs, const std::optional<Placement>& placement,
-                               Observers observers = {});
+                               const std::optional<goal::NoiseModel>& noise = {}, Observers observers = {});
 
 // Beside other jobs, which run before it starts, too, and until it has ended; without any as above. Times are from its
 // start. `traffic` is of all jobs and from the beginning. Errors: as above; those of check(background); recorded graphs

@@ -24,12 +24,15 @@ struct Options {
   std::int64_t packet_bytes = 2048, header_bytes = 0;
   // Of each virtual channel at the far end of each link, 1 to 255; 0: see buffer_packets_of.
   std::int64_t buffer_packets = 0;
-  std::uint64_t seed = 1;         // of the first turns of the arbiters
-  std::int32_t bins = 128;        // at most, of the utilisation over time
-  bool links_over_time = false;   // utilisation of each link, not of classes alone
-  bool waits_for_receive = false; // graphs: a send starts once its receive is posted
-  std::vector<NodeDeath> deaths;  // of a node listed twice the first one
+  std::uint64_t seed = 1;                     // of the first turns of the arbiters
+  std::int32_t bins = 128;                    // at most, of the utilisation over time
+  bool links_over_time = false;               // utilisation of each link, not of classes alone
+  bool waits_for_receive = false;             // graphs: a send starts once its receive is posted
+  std::vector<NodeDeath> deaths;              // of a node listed twice the first one
+  std::optional<goal::NoiseModel> noise = {}; // of the job watched
 };
+
+hosts::Options of_hosts(const Options& options);
 
 // A message of raw traffic, from one node to another.
 struct Message {

@@ -9,6 +9,12 @@ Result<GraphOutcome> run(const Job& job, const goal::Graphs& graphs, const std::
   return run(job.machine, graphs, nodes, options, observers);
 }
 
+Result<GraphOutcome> run(const Job& job, const goal::Graphs& graphs, const std::optional<Placement>& placement,
+                         const Background& background, const Options& options) {
+  const auto nodes = TRY(hosts::nodes_of(job, graphs.ranks(), placement));
+  return run(job.machine, graphs, nodes, background, options);
+}
+
 Result<GraphOutcome> run(const Job& job, const ProgramSet& programs, const std::optional<Placement>& placement,
                          const Options& options, bool scalar_reduction, const Background& background) {
   const auto nodes = TRY(hosts::nodes_of(job, programs.ranks(), placement));

@@ -19,5 +19,8 @@ Result<GraphOutcome> run(const Job& job, const ProgramSet& programs, const std::
 // placement.
 Result<GraphOutcome> run(const Job& job, const goal::Graphs& graphs, const std::optional<Placement>& placement,
                          const Options& options = {}, Observers observers = {});
+// The same beside other jobs, as in run(machine, graphs, nodes, background).
+Result<GraphOutcome> run(const Job& job, const goal::Graphs& graphs, const std::optional<Placement>& placement,
+                         const Background& background, const Options& options = {});
 
 } // namespace kumihimo::packet

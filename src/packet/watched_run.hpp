@@ -31,7 +31,7 @@ class GraphClientWith final : public GraphClient {
 
   void begin(Time start) override {
     hosts_.emplace(graphs_, nodes_, software_, copies_, port_, Matching(graphs_.ranks()),
-                   hosts::Options{options_.waits_for_receive, options_.deaths});
+                   of_hosts(options_));
     hosts_->begin(start);
   }
   Time due() const override { return hosts_ ? hosts_->due() : never; }

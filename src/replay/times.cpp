@@ -148,14 +148,12 @@ Result<Times> observed(const Program& program, const TimesOptions& options, Run&
   Watch watch(program, options, times);
   auto outcome = TRY(run(watch));
   times.total = outcome.last, times.last_rank = outcome.last_rank, times.end = outcome.end;
-  times.operations = outcome.operations;
+  times.operations = outcome.operations, times.lost_to_noise = outcome.lost_to_noise;
   watch.finish();
   if constexpr (std::is_same_v<decltype(outcome), packet::GraphOutcome>)
     times.packets = std::move(outcome);
   else if constexpr (std::is_same_v<decltype(outcome), fluid::Outcome>)
     times.link_classes = std::move(outcome.classes);
-  else
-    times.lost_to_noise = outcome.lost_to_noise;
   return times;
 }
 
@@ -192,6 +190,22 @@ Machine scaled(Machine machine, const NetworkFactors& factors) {
   by(factors.cost, software.relay_latency);
   by_if(factors.cost, software.receive_cost);
   by_if(factors.cost, software.rendezvous_latency);
+  if (machine.family != Family::single_node) return machine;
+  NodeNumbers& node = machine.node; // all messages are copies
+  by(factors.latency, node.shared_memory_latency);
+  by(factors.bandwidth, node.shared_memory_bandwidth);
+  by(factors.bandwidth, node.memory_bandwidth);
+  for (LevelNumbers& each : node.levels) {
+    by_if(factors.latency, each.latency);
+    by_if(factors.bandwidth, each.bandwidth);
+    by_if(factors.bandwidth, each.link_bandwidth);
+  }
+  if (!node.copies) return machine;
+  NodeCopies& copies = *node.copies;
+  by(factors.cost, copies.send_cost);
+  for (auto* each : {&copies.copy_short, &copies.copy_core, &copies.copy_last_level, &copies.copy_memory,
+                     &copies.stream_core, &copies.stream_last_level, &copies.stream_memory})
+    by(factors.bandwidth, *each);
   return machine;
 }
 
@@ -205,16 +219,18 @@ Result<Times> times_of(const Program& program, const PacketNetwork& network, con
 
 Result<Times> times_of(const Program& program, const FluidNetwork& network, const TimesOptions& options) {
   if (Status s = check_servers(program.graphs); !s) return s.error();
+  fluid::Options asked;
+  asked.noise = network.noise;
   return observed(program, options, [&](Watch& watch) {
     const std::array<goal::Observer*, 1> observers{&watch};
-    return fluid::run(network.job, program.graphs, network.placement, {}, observers);
+    return fluid::run(network.job, program.graphs, network.placement, asked, observers);
   });
 }
 
 Result<Times> ideal_network_times(const Program& program, const FluidNetwork& network, const TimesOptions& options) {
   return observed(program, options, [&](Watch& watch) {
     const std::array<goal::Observer*, 1> observers{&watch};
-    return packet::run_ideal(network.job, program.graphs, network.placement, observers);
+    return packet::run_ideal(network.job, program.graphs, network.placement, network.noise, observers);
   });
 }
 

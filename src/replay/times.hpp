@@ -60,6 +60,7 @@ struct NetworkFactors {
   double latency = 1;   // of a hop
   double cost = 1;      // of a message at both ends: message_cost, relay_latency, receive_cost, rendezvous_latency
   double bandwidth = 1; // of links, engines, injection, exchanges, lanes and copies of eager messages
+                        // On a single node: of its memory, whose latency and send_cost take the place of theirs.
 };
 Machine scaled(Machine machine, const NetworkFactors& factors);
 
@@ -74,11 +75,12 @@ Result<Times> times_of(const Program& program, const PacketNetwork& network, con
 struct FluidNetwork {
   Job job;
   std::optional<Placement> placement; // none: block order
+  std::optional<goal::NoiseModel> noise = {};
 };
 Result<Times> times_of(const Program& program, const FluidNetwork& network, const TimesOptions& options = {});
 // On an ideal network in the models flow and packet: messages and their software take no time, and need no processor.
 Result<Times> ideal_network_times(const Program& program, const TimesOptions& options = {});
-// The same on nodes of which some may be slow.
+// The same on nodes of which some may be slow, or have noise.
 Result<Times> ideal_network_times(const Program& program, const FluidNetwork& network,
                                   const TimesOptions& options = {});
 

@@ -224,7 +224,7 @@ TEST(Programs, WrongOnesAreRefusedByRank) {
             "rank 1: a compute step of 5 flops and 0 bytes needs the rates of a machine; give its time in seconds, or "
             "a --machine with these rates");
   EXPECT_EQ(error(one_step(offload())), "graphs of operations know no engine of the network, which an offload step "
-                                        "needs; use the flow model");
+                                        "needs; take another algorithm, or simulate it alone in the model flow");
   const ProgramSet circle = by_hand(2, 8, 1, [](std::int32_t, ProgramBuilder& program) {
     for (std::int32_t id = 0; id < 2; ++id) {
       LaneBuilder lane(LaneId{id}, "", 1);

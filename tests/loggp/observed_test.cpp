@@ -125,6 +125,13 @@ TEST(OfMachine, LinksOfANodeAndLatenciesOfTheirClassesCount) {
   EXPECT_EQ(parameters_of(Job(machine)).parameters.L, 10'000'000U) << "a route leaves one node and enters another";
 }
 
+// Of 56 pairs of the 8 nodes of 4 routers 48 cross links along y, which are half as fast as those of nodes.
+TEST(OfMachine, BytesTakeTheMeanTimeOfTheSlowestLinksOfRoutes) {
+  const Job job = *Job::with_ranks_per_node(*shipped("blue-waters").with_shape(*Shape::parse("1x4x1x2")), 1);
+  const double y = 3.05e9, node = 6.911e9;
+  EXPECT_NEAR(static_cast<double>(parameters_of(job).parameters.G), 1e15 * (48 / y + 8 / node) / 56, 1);
+}
+
 TEST(OfMachine, ARendezvousTakesWhatTheMachineSays) {
   Machine machine = shipped("fugaku");
   EXPECT_EQ(parameters_of(Job(machine)).parameters.R, 7'049'900U);

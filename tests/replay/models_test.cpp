@@ -99,30 +99,120 @@ TEST(ReplayPackets, FactorsScaleTheNetwork) {
   EXPECT_EQ(total({1, 1, 2}), 7120u - 500);
 }
 
-// Of messages that block, what is left on an ideal network is the same in both models.
+TEST(ReplayPackets, OnASingleNodeBandwidthIsThatOfItsMemory) {
+  Machine machine = network("4").job.machine;
+  const double rate = machine.node.shared_memory_bandwidth.value.value;
+  EXPECT_EQ(scaled(machine, {1, 1, 2}).node.shared_memory_bandwidth.value.value, rate) << "its network counts";
+  machine.family = Family::single_node;
+  machine.node.copies.emplace().copy_memory.value = {rate};
+  const NodeNumbers node = scaled(machine, {0.5, 1, 2}).node;
+  EXPECT_EQ(node.shared_memory_bandwidth.value.value, 2 * rate);
+  EXPECT_EQ(node.copies->copy_memory.value.value, 2 * rate);
+  EXPECT_EQ(node.shared_memory_latency.value.value, machine.node.shared_memory_latency.value.value / 2);
+}
+
+constexpr std::int32_t few = 6; // ranks
+
+// Of messages that block, with computing of up to a microsecond before each, and after the last.
+Program random_program(std::mt19937& random) {
+  std::vector<Events> events(few);
+  for (int step = 0; step < 40; ++step) {
+    const auto from = static_cast<std::int32_t>(random() % few);
+    const auto to = static_cast<std::int32_t>((static_cast<std::uint32_t>(from) + 1 + random() % (few - 1)) % few);
+    const auto message = [&](std::int32_t of, Kind kind, std::int32_t peer) {
+      auto& rank = events[static_cast<std::size_t>(of)];
+      for (const Event& e : {compute(random() % 1000), enter(0), event(kind, peer, 8, 1), leave()}) rank.push_back(e);
+    };
+    message(from, Kind::send, to), message(to, Kind::receive, from);
+  }
+  for (Events& each : events) each.push_back(compute(500));
+  return program_with(events);
+}
+
+// What is left on an ideal network is the same in both models.
 TEST(ReplayPackets, BothModelsHaveTheSameIdealNetwork) {
   std::mt19937 random(5);
   for (int turn = 0; turn < 20; ++turn) {
-    constexpr std::int32_t ranks = 6;
-    std::vector<Events> events(ranks);
-    for (int step = 0; step < 40; ++step) {
-      const auto from = static_cast<std::int32_t>(random() % ranks);
-      const auto to =
-          static_cast<std::int32_t>((static_cast<std::uint32_t>(from) + 1 + random() % (ranks - 1)) % ranks);
-      const auto message = [&](std::int32_t of, Kind kind, std::int32_t peer) {
-        auto& rank = events[static_cast<std::size_t>(of)];
-        for (const Event& e : {compute(random() % 1000), enter(0), event(kind, peer, 8, 1), leave()}) rank.push_back(e);
-      };
-      message(from, Kind::send, to), message(to, Kind::receive, from);
-    }
-    const Program program = program_with(events);
+    const Program program = random_program(random);
     const auto packets = ideal_network_times(program), loggops = times_of(program, ideal_network());
     ASSERT_TRUE(packets && loggops);
     EXPECT_EQ(packets->end, loggops->end);
     EXPECT_EQ(packets->sites[0].time, loggops->sites[0].time);
     const Times real = in_packets(program, "6");
-    for (std::size_t r = 0; r < ranks; ++r) EXPECT_LE(packets->end[r], real.end[r]);
+    for (std::size_t r = 0; r < few; ++r) EXPECT_LE(packets->end[r], real.end[r]);
   }
+}
+
+goal::NoiseModel noise_of(goal::NoiseModel::Kind kind, Time length, Time interval) {
+  goal::NoiseModel noise;
+  noise.kind = kind, noise.length = length, noise.interval = interval, noise.every = 2, noise.seed = 3;
+  return noise;
+}
+
+// Without a network all models give noise the same work at the same times, to the picosecond.
+TEST(ReplayNoise, IsTheSameInAllModels) {
+  using enum goal::NoiseModel::Kind;
+  std::mt19937 random(6);
+  for (int turn = 0; turn < 20; ++turn) {
+    const Program program = random_program(random);
+    TimesOptions options;
+    options.engine.noise = noise_of(turn % 2 ? periodic : exponential, 300'000, 2'000'000);
+    const FluidNetwork network{Job(packet::torus("6")), std::nullopt, options.engine.noise};
+    const auto hosts = ideal_network_times(program, network), loggops = times_of(program, ideal_network(), options);
+    ASSERT_TRUE(hosts && loggops);
+    EXPECT_EQ(hosts->end, loggops->end);
+    EXPECT_EQ(hosts->computing, loggops->computing) << "which noise is no part of";
+    EXPECT_GE(hosts->total, ideal_network_times(program)->total);
+    EXPECT_GT(hosts->lost_to_noise, 0U);
+  }
+}
+
+// A detour of 1 us at this time of all ranks, once in 100 us. Noise begins at a phase, which is found here.
+goal::NoiseModel detour_at(Time time, std::int32_t rank) {
+  constexpr Time length = 1'000'000, interval = 100'000'000;
+  goal::NoiseModel noise;
+  noise.kind = goal::NoiseModel::Kind::trace, noise.interval = interval, noise.cosched = true;
+  noise.detours = {{0, length}};
+  Time within = 0;
+  while (goal::Noise(noise, 1).lost(0, within, 1) == 0) within += length / 2;
+  const Time begin = within + interval + goal::Noise(noise, 1).lost(0, within, 1) - length;
+  noise.detours = {{(time + interval - begin % interval) % interval, length}};
+  noise.ranks = {{rank, rank}};
+  EXPECT_TRUE(check(noise));
+  return noise;
+}
+
+TEST(ReplayNoise, LengthensCalcsSendsAndWhatFollowsAnArrival) {
+  const Program program = program_with(one_message);
+  PacketNetwork packets = network("4");
+  const Time quiet = times_of(program, packets)->total;
+  // From 0.5 us on for 1 us, then not again: the computing of 1 us of rank 0 ends so much later.
+  const auto with = [&](Time start, std::int32_t rank) {
+    packets.options.noise = detour_at(start, rank);
+    const auto found = times_of(program, packets);
+    EXPECT_TRUE(found);
+    EXPECT_GE(found->lost_to_noise, found->total - quiet);
+    return found->total - quiet;
+  };
+  EXPECT_EQ(with(500'000, 0), 1'000'000u) << "the calc";
+  EXPECT_EQ(with(2'000'000, 0), 1'000'000u) << "the send, from 1 to 3 us";
+  EXPECT_EQ(with(3'500'000, 0), 0u) << "the message is on its way";
+  EXPECT_EQ(with(3'500'000, 1), 400'000u) << "it arrives at 4.1 us and is taken when the detour is over";
+  EXPECT_EQ(with(5'000'000, 1), 1'000'000u) << "relaying after the arrival, from 4.1 to 7.1 us";
+  const FluidNetwork fluid{packets.job, std::nullopt, std::nullopt};
+  FluidNetwork noisy = fluid;
+  noisy.noise = detour_at(500'000, 0);
+  EXPECT_EQ(times_of(program, noisy)->total - times_of(program, fluid)->total, 1'000'000u);
+}
+
+TEST(ReplayNoise, OfARankThatIsNotThereIsAnError) {
+  const Program program = program_with(one_message);
+  PacketNetwork packets = network("4");
+  packets.options.noise = noise_of(goal::NoiseModel::Kind::periodic, 1, 10);
+  packets.options.noise->ranks = {{2, 2}};
+  const auto found = times_of(program, packets);
+  ASSERT_FALSE(found);
+  EXPECT_NE(found.error().problem.find("ranks with noise must be from 0 to 1"), std::string::npos);
 }
 
 // Its trees need the axes of a torus, which a row of ranks has not.

@@ -88,6 +88,26 @@ TEST(FluidGraphs, AReceiverTakesOneMessageAfterTheOther) {
   EXPECT_GT(exact, 63 * job.machine.software.receive_cost->value.value);
 }
 
+// That of rank 0 leaves first, and comes after 8 hops, 5 us behind that of rank 7.
+TEST(FluidGraphs, AMessageFromAfarKeepsNoNearerOneWaiting) {
+  Machine machine = plain("9m");
+  machine.software.receive_cost = Quantity<Seconds>{{5e-6}};
+  const auto outcome = ran(machine, "num_ranks 9\nrank 0 {\nsend 1000b to 8\n}\n"
+                                    "rank 7 {\nl0: calc 2000\nl1: send 1000b to 8\nl1 requires l0\n}\n"
+                                    "rank 8 {\nrecv 1000b from 0\nrecv 1000b from 7\n}\n");
+  EXPECT_NEAR(end_of(outcome, 8), cost + 1e-6 + 8 * hop + relay + 5e-6, 1e-12);
+}
+
+// A lane for each of three trees: they put, and no engine limits what a rank receives.
+TEST(FluidGraphs, ProgramsWithConcurrentLanesPut) {
+  const Job job(job_on("fugaku", "4x4x4"));
+  const Schedule trees = built(algorithm("trinaryx3"), job, 4 << 20);
+  const auto graphs = fluid::run(job, trees, {});
+  ASSERT_TRUE(graphs) << graphs.error().sentence();
+  const double exact = predicted(trees, job, Model::exact).seconds.value;
+  EXPECT_NEAR(static_cast<double>(graphs->last) * 1e-12, exact, 0.2 * exact);
+}
+
 // All 64 ranks send to all others at once.
 double all_to_all(const fluid::Tolerance& tolerance) {
   std::string text = "num_ranks 64\n";
@@ -119,7 +139,7 @@ Agreement agreement(std::int64_t cases, double slowness) { // of the machine of 
     SoftwareNumbers& software = c.job.machine.software; // without what graphs leave out
     software.eager_peers.reset(), software.eager_bytes_beyond.reset(), software.unexpected_bytes.reset();
     software.put_setup.reset(), software.short_put_bytes.reset(), software.short_put_latency.reset();
-    software.input_copy_rate.reset(), software.lane_bandwidth.reset();
+    software.input_copy_rate.reset();
     NodeNumbers& node = c.job.machine.node;
     node.reduction_cost.reset(), node.cached_bytes.reset(), node.reduction_rate_uncached.reset();
     node.scratch_kept.reset(), node.scratch_rate.reset();

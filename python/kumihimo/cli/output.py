@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from errno import EACCES
 from pathlib import Path
 
-from kumihimo import cli, files, odd_bytes
+from kumihimo import cli, files, odd_bytes, quantities
 from kumihimo.errors import KumihimoError
 
 NARROWEST = 80  # columns of a terminal on which a table has a line below its head
@@ -160,3 +160,10 @@ def print_line(line: str, indent: str = "") -> None:
 
 def reasons(passed_over: list[dict]) -> list[str]:
     return list(dict.fromkeys(f"{p['algorithm']}: {p['reason']}" for p in passed_over))
+
+
+def print_noise(result: dict) -> None:
+    """Of a prediction, if it has any."""
+    if "noise" in result:
+        free = quantities.seconds_text(result["noise_free_seconds"])
+        print_line(f"noise {result['noise']}: {result['slowdown']:.3g} times the {free} without")

@@ -14,11 +14,13 @@ from kumihimo.errors import missing, wrong_value
 
 if TYPE_CHECKING:
     from kumihimo import _replay
+    from kumihimo.replay.models import Model
     from kumihimo.replay.otf2_reading import Trace
     from kumihimo.replay.study import Change, Prediction
 
 MOST_SITES = 12  # rows of the table
 MOST_RANKS = 2**20
+LEAST_LOSS = 0.005  # for which there is advice
 LATEST = 10  # ranks that --by-rank shows
 ADVICE = {
     "load_balance": "computing is spread unevenly: give ranks equal work",
@@ -67,7 +69,7 @@ def command(
     loggops: option(
         "--loggops LETTERS", "Parameters of LogGOPS in ns: L=2500,o=1500,g=1000,G=0.2,O=0,S=65535.", group=OF_LOGGP
     ) = None,
-    noise: option("--noise NOISE", "Noise of the operating system, as `simulate` takes it.", group=OF_LOGGP) = None,
+    noise: option("--noise NOISE", "Noise of the operating system, as `simulate` takes it.") = None,
     packet_bytes: option("--packet-bytes N", "Payload of a packet [default: 2048].", int, OF_PACKET) = None,
     buffer_packets: option(
         "--buffer-packets N",
@@ -150,7 +152,7 @@ def speeds(words: list[str], read: Trace) -> tuple[float, dict[str, float]]:
     general, of_regions = 1.0, {}
     for word in words:
         region, equals, number = word.rpartition("=")
-        if re.fullmatch(r"[0-9]+(\.[0-9]+)?", number) is None or not 1e-6 <= float(number) <= 1e6:
+        if re.fullmatch(r"[0-9]+(\.[0-9]+)?(e-?[0-9]+)?", number) is None or not 1e-6 <= float(number) <= 1e6:
             raise wrong_value("--speed must be a number from 1e-6 to 1e6, or REGION= and one", f"'{word}'")
         if not equals:
             general = float(number)
@@ -204,7 +206,7 @@ def as_object(prediction: Prediction, changes: list[Change], name: str) -> dict:
         ],
         "changes": [vars(change) for change in changes],
         "left_out": trace.silent,
-        "warnings": warnings(trace),
+        "warnings": [*of_recording(trace), *of_crowding(question.model)],
     }
 
 
@@ -224,8 +226,10 @@ def lines(result: dict, prediction: Prediction) -> list[str]:
     if "grid" in result:
         both = ["x".join(map(str, result[key])) for key in ("grid", "recorded_grid")]
         origin += f", grid {both[1]} extrapolated to {both[0]}, {result['scaling']} scaling"
-    lost = share(1 - getattr(of, loss))
-    advice = [f"The largest loss is {loss.replace('_', ' ')} ({lost}): {ADVICE[loss]}.{where}"] if total else []
+    lost = 1 - getattr(of, loss)
+    advice = [f"The largest loss is {loss.replace('_', ' ')} ({share(lost)}): {ADVICE[loss]}.{where}"]
+    if total == 0 or lost < LEAST_LOSS:
+        advice = []
     packets = []
     if "packets" in result:
         waited = f"{share(result['packets_waiting_share'])} waited for a link that another message had"
@@ -242,7 +246,19 @@ def lines(result: dict, prediction: Prediction) -> list[str]:
     ]
 
 
-def warnings(trace: Trace) -> list[str]:
+def of_crowding(model: Model) -> list[str]:
+    """A warning where ranks of a node compute at the same time, though it has fewer processors."""
+    most = 0 if model.job is None else max(model.job.slots.sizes)
+    if most == 0 or most <= model.job.machine.cores or model.takes_turns:
+        return []
+    had = f"{quantities.counted(most, 'rank')} on {quantities.counted(model.job.machine.cores, 'processor')}"
+    return [
+        f"A node has {had}, but in this model each rank computes as if it had a processor of its own: the time is too "
+        "short. Only --model loggp on a single node with [copies] lets ranks take turns."
+    ]
+
+
+def of_recording(trace: Trace) -> list[str]:
     if trace.crowded is None:
         return []
     host, ranks, processors = trace.crowded

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 MODELS = ("loggp", "flow", "packet")
 WITH_NETWORK = ("flow", "packet")
-LOGGP = ("loggops", "noise")
+LOGGP = ("loggops",)
 PACKET = ("packet_bytes", "buffer_packets", "packet_seed")
 OF_MACHINE = ("shape", "box", "dead", "routing", "ranks_per_node", "given", "order", "placement")
 
@@ -74,28 +74,27 @@ class Asked:
 
         if self.model == "loggp":
             return self.loggp(ranks)
-        from kumihimo import faults, packet, placement
+        from kumihimo import faults, noise, packet, placement
 
         wanted, hosts = placement.wanted(self.order, self.placement), self.hosts()
         of_packets = self.routing if self.model == "packet" and self.routing in packet.ROUTINGS else None
         job, name, placed = self.job(ranks, None if of_packets else self.routing, hosts, wanted)
         on = (job, name, placed, hosts is None)
-        dying = faults.dying(self.dies, job, placed)
+        both = {"dying": faults.dying(self.dies, job, placed), "noise": noise.named(self.noise)}
         if self.model == "flow":
-            return Flow(*on, dying=dying)
+            return Flow(*on, **both)
         asked = packet.options(of_packets, self.packet_bytes, self.buffer_packets, self.packet_seed)
-        return Packets(*on, dying=dying, options=asked)
+        return Packets(*on, **both, options=asked)
 
     def loggp(self, ranks: int) -> Model:
-        from kumihimo import faults, loggp
+        from kumihimo import faults, loggp, noise
         from kumihimo.replay.models import LogGops
 
         job, name = None, "a machine"
         if self.machine is not None:
             job, name, _ = self.job(ranks, self.routing, self.hosts(), None)
         settings = loggp.settings(job, self.loggops)
-        if self.noise is not None:
-            settings.noise, settings.noise_text = loggp.noise(self.noise), self.noise
+        settings.noise = noise.named(self.noise)
         settings.dying = faults.dying(self.dies, job)
         return LogGops(settings, name, job)
 
@@ -141,20 +140,32 @@ def first_job(
 
 
 def shapes_for(machine: _machine.Machine, ranks: int, each: int | tuple[int, ...] | None) -> Iterator[arguments.Ranks]:
-    """Parts of a torus or mesh with as many nodes as the ranks need, in proportion; the best come first. None: the
-    machine finds them itself."""
-    from kumihimo import _replay, arguments
+    """Parts of a machine with as many nodes as the ranks need, of a torus or mesh in proportion; the best come first.
+    None: the machine finds them itself."""
+    from kumihimo import arguments
 
-    if machine.on_switches or machine.family == "single_node" or isinstance(each, tuple):
+    if machine.family == "single_node" or isinstance(each, tuple):
+        return
+    most = machine.default_ranks_per_node if each is None else each
+    if machine.on_switches:
+        if each is None:
+            yield from (arguments.Ranks(None, ranks, on_node) for on_node in range(most, 0, -1) if ranks % on_node == 0)
         return
     axes = [axis.length for axis in machine.shape.axes]
-    most = machine.default_ranks_per_node if each is None else each
-    for on_node in range(most, 0, -1) if each is None else (each,):
-        if ranks % on_node:
-            continue
-        nodes = ranks // on_node
-        grid = _replay.scaled_grid(axes, nodes)
-        shapes = ["x".join(map(str, grid)), "x".join(f"{length}m" if length > 1 else "1" for length in grid)]
-        if len(axes) > 1 and nodes % axes[-1] == 0:  # nodes of a router are on the last axis
-            shapes.append("x".join(map(str, [*_replay.scaled_grid(axes[:-1], nodes // axes[-1]), axes[-1]])))
-        yield from (arguments.Ranks(shape, None, on_node) for shape in shapes)
+    on_nodes = [of for of in (range(most, 0, -1) if each is None else (each,)) if ranks % of == 0]
+    for on_node in on_nodes:
+        yield from (arguments.Ranks(shape, None, on_node) for shape in shapes_of(axes, ranks // on_node))
+    for on_node in range(most if each is None else 1, 1, -1):  # the last node has fewer
+        nodes = -(-ranks // on_node)
+        evened = -(-ranks // nodes)
+        yield from (arguments.Ranks(shape, ranks, evened) for shape in shapes_of(axes, nodes))
+
+
+def shapes_of(axes: list[int], nodes: int) -> list[str]:
+    from kumihimo import _replay
+
+    grid = _replay.scaled_grid(axes, nodes)
+    shapes = ["x".join(map(str, grid)), "x".join(f"{length}m" if length > 1 else "1" for length in grid)]
+    if len(axes) > 1 and nodes % axes[-1] == 0:  # nodes of a router are on the last axis
+        shapes.append("x".join(map(str, [*_replay.scaled_grid(axes[:-1], nodes // axes[-1]), axes[-1]])))
+    return shapes

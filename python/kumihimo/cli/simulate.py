@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Optional
 
 from kumihimo import _machine, allocation, arguments, faults, quantities, simulation
+from kumihimo import noise as noises
 from kumihimo import placement as placements
 from kumihimo.arguments import CollectiveArguments, Ranks
 from kumihimo.cli import machines, options, output, progress, simulate_faults, simulate_page
@@ -23,7 +24,7 @@ OF_LOGGP = "Model loggp (LogGOPS)"
 GOAL = "goal:"
 OF_PACKET = "Model packet"
 OF_BACKGROUND = "Model packet, beside other jobs"
-FAULTS = "Faults"
+FAULTS = "Faults and noise"
 
 
 @options.with_parameters()
@@ -60,12 +61,6 @@ def command(
     ) = None,
     cpus: option("--cpus N", "Processors of a rank [default: the machine's, or 1].", int, OF_LOGGP) = None,
     nics: option("--nics N", "Network interfaces of a rank [default: the machine's, or 1].", int, OF_LOGGP) = None,
-    noise: option(
-        "--noise NOISE",
-        "Noise of the operating system: periodic:10us/1ms (length/interval), exponential:10us/1ms or trace:FILE; then "
-        ",cosched (at the same times on all ranks) ,every=4 (ranks 0, 4, 8 ...) ,ranks=0-7+16 (only these) ,seed=7.",
-        group=OF_LOGGP,
-    ) = None,
     by_rank: option("--by-rank", "Show the ranks that end last; with --json all ranks.", group=OF_LOGGP) = False,
     timeline: option("--timeline FILE", "Write a timeline, which ui.perfetto.dev opens.", Path, group=OF_LOGGP) = None,
     packet_bytes: option("--packet-bytes N", "Payload of a packet [default: 2048].", int, OF_PACKET) = None,
@@ -98,6 +93,12 @@ def command(
         "Write a page: links over time (--model packet), times beside others (--background), or how noise spreads "
         "(--model loggp).",
         Path,
+    ) = None,
+    noise: option(
+        "--noise NOISE",
+        "Noise of the operating system: periodic:10us/1ms (length/interval), exponential:10us/1ms or trace:FILE; then "
+        ",cosched (at the same times on all ranks) ,every=4 (ranks 0, 4, 8 ...) ,ranks=0-7+16 (only these) ,seed=7.",
+        group=FAULTS,
     ) = None,
     dies: option(
         "--dies NODE@TIME",
@@ -152,10 +153,11 @@ def command(
             rule = f"--page needs a model that knows time, {' or '.join(simulate_page.MODELS)}"
             raise wrong_value(rule, f"--model {model}", "leave one of them out")
         output.writable(page)
-    for name, given_faults, models in (("--dies", dies, DYING), ("--slow", slow, SLOW)):
-        if given_faults and model not in (OF_GOAL if collective.startswith(GOAL) and name == "--dies" else models):
+    for name, asked_for, models in (("--dies", dies, DYING), ("--noise", noise, DYING), ("--slow", slow, SLOW)):
+        if asked_for and model not in (OF_GOAL if collective.startswith(GOAL) and models is DYING else models):
             rule = f"{name} needs --model {', '.join(models[:-1])} or {models[-1]}"
             raise wrong_value(rule, f"--model {model}", "name one of them")
+    of_noise = noises.named(noise) if model != "loggp" else None
     part = simulation.Part(box, dead or [], routing, slow or [])
     wanted = placements.wanted(order, placement)
     each = arguments.ranks_per_node_named(ranks_per_node)
@@ -176,7 +178,11 @@ def command(
     if collective.startswith(GOAL):
         from kumihimo.cli import simulate_loggp
 
-        options.refuse_beside("a GOAL file", *simulate_loggp.NOT_OF_ANY_GOAL, *BESIDE, *(parameters or {}))
+        options.refuse_beside("a GOAL file", *simulate_loggp.NOT_OF_ANY_GOAL, *(parameters or {}))
+        if beside:
+            graphs = simulate_loggp.read_goal(collective, None)
+            beside.simulate_goal(collective, graphs, machines.load(machine), asked_ranks, part)
+            return
         job = simulation.on(machines.load(machine), asked_ranks, part, hosts)
         placed_by = simulation.placed(job, wanted, hosts, ranks)
         shown = Shown(links, as_json, page)
@@ -186,9 +192,9 @@ def command(
 
             if links:
                 raise wrong_value("--links of a GOAL file needs --model packet", "--model flow")
-            on = fluid.Setting(job, placed_by and placed_by.placement, dying)
+            on = fluid.Setting(job, placed_by and placed_by.placement, dying, of_noise)
         else:
-            on = packet.Setting(job, placed_by and placed_by.placement, packets, links, dying, shown.maps)
+            on = packet.Setting(job, placed_by and placed_by.placement, packets, links, dying, of_noise, shown.maps)
         result = progress.run_interruptible(lambda: on.of_goal(collective, simulate_loggp.read_goal(collective, job)))
         print_programs(result, job, model, shown)
         return
@@ -213,7 +219,7 @@ def command(
             if model == "packet":
                 dying = faults.dying(dies or [], job, placed_by)
                 those = named.on(simulation.space_of(job, placed_by))
-                on = packet.Setting(job, placed_by and placed_by.placement, packets, links, dying, shown.maps)
+                on = packet.Setting(job, placed_by and placed_by.placement, packets, links, dying, of_noise, shown.maps)
                 result = progress.run_interruptible(lambda: on.of_programs(those))
                 print_programs(result, job, model, shown)
             else:
@@ -244,7 +250,8 @@ def command(
     if model == "loggp":
         asked = of_model.asked(asked, asked_ranks)
     elif model == "packet":
-        asked = packet.Asked(**vars(asked), packets=packets, dying=faults.dying(dies or [], job, asked.placed))
+        dying = faults.dying(dies or [], job, asked.placed)
+        asked = packet.Asked(**vars(asked), packets=packets, dying=dying, noise=of_noise)
     moves_none = not arguments.moves_data(collective)
     if sizes is None and not moves_none and not arguments.is_listed(counts):
         raise missing("the length of the data", "add --bytes 1MiB")
@@ -309,6 +316,7 @@ def print_programs(result: dict, job: _machine.Job, model: str, shown: Shown) ->
     output.print_line(f"{result['programs']} on {place}, {ranks}, model {model}: {took}")
     if result["limiting"]:
         output.print_line(f"limited by {result['limiting']}")
+    output.print_noise(result)
     simulate_faults.print_faults({(): result})
     if shown.links:
         print_links(job.machine, {(): result})
@@ -335,19 +343,21 @@ def work(asked: simulation.Asked, sizes: list[int | None]) -> tuple[list[dict], 
 
 WAITING = ("links_waiting_share", "packets_waiting_share")
 OF_PACKETS = ("links waited on>", "packets that waited>")
+SLOWDOWN = "slowdown>"
 COLUMNS = (
-    *("bytes>", "algorithm", "time>", "rate>", "of bound>", "computing>", *OF_PACKETS, "parameters", "limited by"),
+    *("bytes>", "algorithm", "time>", "rate>", "of bound>", "computing>", *OF_PACKETS, SLOWDOWN, "parameters"),
+    "limited by",
 )
 FOLLOWING_MESSAGES = ("flow", "exact", "packet")  # models that know rounds and links
 BESIDE = ("background", "spread", "repeats", "warm_up")
 OF_GOAL = ("loggp", "flow", "packet")  # models that know graphs
-DYING, SLOW = ("loggp", "packet"), ("flow", "exact", "packet")  # models that know such faults
+DYING, SLOW = ("loggp", "packet"), ("flow", "exact", "packet")  # models that know such faults; noise as DYING
 PACKET = ("packet_bytes", "buffer_packets", "packet_seed", *BESIDE)
 OF_LENGTHS = ("bytes>", "rate>")  # which a barrier has not
-LOGGP = ("loggops", "cpus", "nics", "noise", "by_rank", "timeline")
+LOGGP = ("loggops", "cpus", "nics", "by_rank", "timeline")
 OF_PROGRAMS = (
     *("machine", "box", "dead", "routing", "given", "order", "placement", "model", "links"),
-    *(*LOGGP, *PACKET),
+    *(*LOGGP, *PACKET, "noise"),
     *("dies", "slow"),
 )
 
@@ -365,11 +375,14 @@ def print_results(asked: simulation.Asked, results: list[dict], passed_over: lis
         print(f"ranks placed by {asked.placed.name}: {asked.space}")
     if asked.machine.losses:
         print(asked.machine.losses)
+    if "noise" in first:
+        print(f"noise {first['noise']}")
     lengths = arguments.moves_data(first["collective"])
     limits = any(r["limiting"] for r in results)  # which the models exact and cost do not know
     left_out = ((), OF_LENGTHS)[not lengths] + (() if limits else ("limited by",))
     left_out += ("computing>",) if asked.model in ("cost", "packet") else ()  # which is not known apart
     left_out += () if asked.model == "packet" else OF_PACKETS
+    left_out += () if "noise" in first else (SLOWDOWN,)
     shown = [at for at, name in enumerate(COLUMNS) if name not in left_out]
     for title, extension in (("", False), ("Extensions of published algorithms", True)):
         rows = [[row(r)[at] for at in shown] for r in results if r.get("extension", False) == extension]
@@ -419,7 +432,11 @@ def row(r: dict) -> tuple[str, ...]:
         quantities.share_text(r[name]) if name in r else "" for name in ("links_waiting_share", "packets_waiting_share")
     ]
     time = quantities.seconds_text(r["seconds"])
-    return (text_of(r["bytes"]), r["algorithm"], time, rate, share, computing, *waiting, parameters, r["limiting"])
+    slower = f"{r['slowdown']:.3g}" if "slowdown" in r else ""
+    return (
+        *(text_of(r["bytes"]), r["algorithm"], time, rate, share, computing, *waiting, slower, parameters),
+        r["limiting"],
+    )
 
 
 def print_links(

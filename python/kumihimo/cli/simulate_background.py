@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kumihimo import _machine, _packet, arguments, programs, quantities, simulation
+from kumihimo import _goal, _machine, _packet, arguments, programs, quantities, simulation
 from kumihimo.arguments import Ranks
 from kumihimo.background import spec, study
 from kumihimo.background.allocation import Allocator
@@ -18,7 +18,7 @@ from kumihimo.sizes import text_of
 BOTH = "both"
 DEFAULT_REPEATS = 20
 MOST_WARM_UP = 1.0  # seconds of simulated time
-REFUSED = ("given", "placement", "links", "every_round", "dies")
+REFUSED = ("given", "placement", "links", "every_round", "dies", "noise")
 Simulate = Callable[..., _packet.Outcome]
 
 
@@ -99,16 +99,40 @@ class Beside:
         self, named: programs.Named, machine: _machine.Machine, ranks: Ranks, part: simulation.Part
     ) -> None:
         job = simulation.on(machine, self.all_nodes(ranks), part)
-        made = self.study(job, ranks.ranks)
+
+        def run(placed: object, packets: object, background: object) -> tuple[dict, _packet.Outcome]:
+            those = named.on(simulation.space_of(job, placed))
+            about = {**those.result(), "machine": job.machine.name, "shape": simulation.shape_of(job.machine)}
+            with programs.unchanged(those.sets):
+                return about, _packet.simulate(those.sets, job, placed.placement, packets, background)
+
+        self.simulate_one(job, ranks.ranks, run)
+
+    def simulate_goal(
+        self, name: str, graphs: _goal.Graphs, machine: _machine.Machine, ranks: Ranks, part: simulation.Part
+    ) -> None:
+        if ranks.ranks not in (None, graphs.ranks):
+            raise wrong_value(f"--ranks must be the {graphs.ranks} of the GOAL file", ranks.ranks, "leave it out")
+        job = simulation.on(machine, self.all_nodes(ranks), part)
+        about = {"programs": name, "ranks": graphs.ranks}
+        about |= {"machine": job.machine.name, "shape": simulation.shape_of(job.machine)}
+
+        def run(placed: object, packets: object, background: object) -> tuple[dict, _packet.Outcome]:
+            return about, _packet.simulate(graphs, job, placed.placement, packets, background)
+
+        self.simulate_one(job, graphs.ranks, run)
+
+    def simulate_one(self, job: _machine.Job, ranks: int | None, run: Callable[..., tuple]) -> None:
+        """run(placed, options, background): what tells of the program, and its outcome."""
+        made = self.study(job, ranks)
 
         def simulate(_: None, spread: str, seed: int) -> tuple[dict, dict]:
             about: dict = {}
 
-            def job_watched(placed: object, packets: object, background: object) -> _packet.Outcome:
-                those = named.on(simulation.space_of(job, placed))
-                about.update(those.result(), machine=job.machine.name, shape=simulation.shape_of(job.machine))
-                with programs.unchanged(those.sets):
-                    return _packet.simulate(those.sets, job, placed.placement, packets, background)
+            def job_watched(*where: object) -> _packet.Outcome:
+                told, outcome = run(*where)
+                about.update(told)
+                return outcome
 
             return made.repeat(spread, seed, job_watched), about
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from kumihimo import _goal, _machine, arguments, faults, loggp, programs, quantities, simulation
+from kumihimo import _goal, _machine, arguments, faults, loggp, noise, programs, quantities, simulation
 from kumihimo.arguments import Ranks
 from kumihimo.cli import output, progress, simulate_faults, simulate_page
 from kumihimo.errors import missing, wrong_value
@@ -38,14 +38,13 @@ class Model:
         self, job: _machine.Job | None, simd: bool, ranks: Ranks, placed: simulation.Placed | None = None
     ) -> loggp.Settings:
         made = loggp.settings(job, self.loggops, simd, self.cpus, self.nics)
-        noise = None if self.noise is None else loggp.noise(self.noise)
+        named = noise.named(self.noise)
         if self.timeline is not None:
             output.writable(self.timeline)
-        if self.page is not None and noise is None:
+        if self.page is not None and named is None:
             raise missing("--noise", "--page shows how noise spreads; add --noise periodic:10us/1ms")
         given = {
-            "noise": noise,
-            "noise_text": self.noise,
+            "noise": named,
             "by_rank": self.by_rank,
             "page": self.page is not None,
             "dying": self.dying(job, ranks, placed),
@@ -128,7 +127,7 @@ def print_one(result: dict, job: _machine.Job | None, model: Model) -> None:
     print_parameters(result)
     counts = f"{result['operations']} operations, {quantities.counted(result['messages'], 'message')}"
     output.print_line(f"{counts} of {quantities.bytes_text(result['message_bytes'])} in all")
-    print_noise(result)
+    output.print_noise(result)
     names = ("computing", "overhead", "noise", "waiting")
     parts = [f"{name} {quantities.seconds_text(result['mean'][f'{name}_seconds'])}" for name in names]
     output.print_line(f"mean of a rank: {', '.join(parts)}")
@@ -200,12 +199,6 @@ def print_parameters(result: dict) -> None:
     limit = "no limit" if p["S_bytes"] >= _goal.most_message_bytes else quantities.bytes_text(p["S_bytes"])
     nodes = [quantities.counted(result[name], noun) for name, noun in (("cpus", "CPU"), ("nics", "NIC"))]
     output.print_line(f"{', '.join([*times, *rates])}, S {limit}; {' and '.join(nodes)} a rank")
-
-
-def print_noise(result: dict) -> None:
-    if "noise" in result:
-        free = quantities.seconds_text(result["noise_free_seconds"])
-        output.print_line(f"noise {result['noise']}: {result['slowdown']:.3g} times the {free} without")
 
 
 def print_by_rank(results: dict[tuple[str, ...], dict], columns: tuple[str, ...] = ()) -> None:

@@ -21,6 +21,7 @@ from kumihimo import (
     simulation,
 )
 from kumihimo.errors import KumihimoError
+from kumihimo.noise import Noise, model_of
 from kumihimo.placement import Placed
 from kumihimo.replay.choices import Ground
 
@@ -49,6 +50,10 @@ class Model(Protocol):
     def faults(self, program: Callable[[], _replay.Program], ranks: int, seconds: float) -> dict | None:
         """What becomes of a program that takes `seconds` without faults, if nodes die; none: none does."""
 
+    @property
+    def takes_turns(self) -> bool:
+        """Whether ranks that share a processor compute one after another."""
+
     def changes(self) -> Iterator[tuple[str, Model]]:
         """The same with one thing changed."""
 
@@ -69,18 +74,21 @@ class LogGops:
     def ground(self) -> Ground:
         return Ground(self.job.rank_space, self.job.machine) if self.job else Ground()
 
+    @property
+    def takes_turns(self) -> bool:
+        return bool(self.settings.parameters.processors)
+
     def times(self, program: _replay.Program, *intervals: object) -> _replay.Times:
-        return program.times(self.settings.parameters, self.settings.noise, *intervals)
+        return program.times(self.settings.parameters, model_of(self.settings.noise), *intervals)
 
     def ideal(self, program: _replay.Program) -> _replay.Times:
         of = self.settings.parameters
         if of.processors:  # which the ranks share there, too
-            return program.times(_loggp.parse_parameters(NO_NETWORK, of), self.settings.noise)
-        return program.times(None, self.settings.noise)
+            return program.times(_loggp.parse_parameters(NO_NETWORK, of), model_of(self.settings.noise))
+        return program.times(None, model_of(self.settings.noise))
 
     def about(self, _: _replay.Times) -> dict:
-        noise = {"noise": self.settings.noise_text} if self.settings.noise_text else {}
-        return {"loggops": loggp.about(self.settings.parameters), **noise}
+        return {"loggops": loggp.about(self.settings.parameters), **about_noise(self.settings.noise)}
 
     def faults(self, program: Callable[[], _replay.Program], ranks: int, seconds: float) -> dict | None:
         dying = self.settings.dying
@@ -88,7 +96,8 @@ class LogGops:
             return None
         times = dying.times(ranks, seconds)
         deaths = dying.of_ranks(ranks, times)
-        return faults.about(program().aftermath(self.settings.parameters, self.settings.noise, deaths), dying, times)
+        found = program().aftermath(self.settings.parameters, model_of(self.settings.noise), deaths)
+        return faults.about(found, dying, times)
 
     def changes(self) -> Iterator[tuple[str, Model]]:
         yield "half the latency (L)", self.with_half("L")
@@ -102,6 +111,10 @@ class LogGops:
         return replace(self, settings=replace(self.settings, parameters=_loggp.parse_parameters(text, of)))
 
 
+def about_noise(noise: Noise | None) -> dict:
+    return {"noise": noise.text} if noise else {}
+
+
 @dataclass
 class OnNetwork:
     """What models that know the network and the places of ranks share."""
@@ -112,6 +125,7 @@ class OnNetwork:
     may_place: bool = True  # in another order than the hosts that a scheduler has given
     factors: _replay.NetworkFactors = field(default_factory=_replay.NetworkFactors)
     dying: faults.Dying | None = None
+    noise: Noise | None = None
 
     @property
     def rates(self) -> _goal.WorkRates:
@@ -125,11 +139,15 @@ class OnNetwork:
     def ground(self) -> Ground:
         return Ground(simulation.space_of(self.job, self.placed), self.job.machine)
 
+    @property
+    def takes_turns(self) -> bool:
+        return False
+
     def ideal(self, program: _replay.Program) -> _replay.Times:
-        return program.ideal_network_times(self.job, self.placement)
+        return program.ideal_network_times(self.job, self.placement, model_of(self.noise))
 
     def about(self, times: _replay.Times) -> dict:
-        return {"placement": self.placed.name} if self.placed else {}
+        return {**({"placement": self.placed.name} if self.placed else {}), **about_noise(self.noise)}
 
     def faults(self, program: Callable[[], _replay.Program], ranks: int, seconds: float) -> dict | None:
         if self.dying is None:
@@ -172,13 +190,13 @@ class Flow(OnNetwork):
     title = "flow"
 
     def times(self, program: _replay.Program, *intervals: object) -> _replay.Times:
-        return program.flow_times(self.job, self.placement, self.factors, *intervals)
+        return program.flow_times(self.job, self.placement, self.factors, model_of(self.noise), *intervals)
 
     def about(self, times: _replay.Times) -> dict:
         return {**super().about(times), "link_classes": fluid.use_of(times.link_classes)}
 
     def aftermath(self, graphs: _goal.Graphs, deaths: list[tuple[int, int]]) -> _goal.Aftermath:
-        return _fluid.simulate(graphs, self.job, self.placement, deaths).aftermath
+        return _fluid.simulate(graphs, self.job, self.placement, deaths, model_of(self.noise)).aftermath
 
 
 @dataclass
@@ -188,10 +206,12 @@ class Packets(OnNetwork):
     title = "packet"
 
     def times(self, program: _replay.Program, *intervals: object) -> _replay.Times:
-        return program.packet_times(self.job, self.placement, self.options, self.factors, *intervals)
+        options = self.options.with_noise(model_of(self.noise))
+        return program.packet_times(self.job, self.placement, options, self.factors, *intervals)
 
     def about(self, times: _replay.Times) -> dict:
         return {**super().about(times), **packet.traffic(times.packets, self.job, self.options)}
 
     def aftermath(self, graphs: _goal.Graphs, deaths: list[tuple[int, int]]) -> _goal.Aftermath:
-        return _packet.simulate(graphs, self.job, self.placement, self.options.with_deaths(deaths)).aftermath
+        options = self.options.with_noise(model_of(self.noise)).with_deaths(deaths)
+        return _packet.simulate(graphs, self.job, self.placement, options).aftermath

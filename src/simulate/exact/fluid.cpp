@@ -1,7 +1,8 @@
 #include "simulate/exact/fluid.hpp"
 
 #include <algorithm>
-#include <limits>
+#include <functional>
+#include <utility>
 
 namespace kumihimo::simulation {
 
@@ -80,21 +81,31 @@ void Fluid::fill() {
   }
   std::vector<FlowId> by_limit = component_;
   std::sort(by_limit.begin(), by_limit.end(), [&](FlowId a, FlowId b) { return flows_[a].limit < flows_[b].limit; });
-  std::size_t next = 0;
-  while (true) {
-    while (next < by_limit.size() && !flows_[by_limit[next]].listed) ++next;
-    if (next == by_limit.size()) break;
-    double share = std::numeric_limits<double>::infinity();
-    for (const Resource r : full_)
-      if (mark_[r].count > 0) share = std::min(share, mark_[r].share());
-    if (flows_[by_limit[next]].limit <= share) {
-      fix_rate(by_limit[next], flows_[by_limit[next]].limit);
-      continue;
-    }
-    for (const Resource r : full_) {
-      if (mark_[r].count == 0 || mark_[r].share() > share * (1 + 1e-12)) continue;
-      for (const FlowId f : users_[r])
-        if (flows_[f].listed) fix_rate(f, share);
+  // Shares only grow as other flows are frozen: the first one that is still what it was is the lowest.
+  using Share = std::pair<double, Resource>;
+  std::vector<Share> shares;
+  for (const Resource r : full_) shares.emplace_back(mark_[r].share(), r);
+  std::make_heap(shares.begin(), shares.end(), std::greater<>());
+  double share = 0; // the last one, which equal ones have but for rounding
+  for (std::size_t next = 0; next < by_limit.size();) {
+    const FlowId f = by_limit[next];
+    if (!flows_[f].listed) {
+      ++next;
+    } else if (shares.empty() || flows_[f].limit <= shares.front().first) {
+      fix_rate(f, flows_[f].limit);
+    } else {
+      std::pop_heap(shares.begin(), shares.end(), std::greater<>());
+      const auto [lowest, r] = shares.back();
+      shares.pop_back();
+      if (mark_[r].count == 0) continue;
+      if (mark_[r].share() > lowest * (1 + 1e-12)) {
+        shares.emplace_back(mark_[r].share(), r);
+        std::push_heap(shares.begin(), shares.end(), std::greater<>());
+        continue;
+      }
+      if (lowest > share * (1 + 1e-12)) share = lowest;
+      for (const FlowId user : users_[r])
+        if (flows_[user].listed) fix_rate(user, share);
     }
   }
   for (const Resource r : full_) mark_[r].listed = false;

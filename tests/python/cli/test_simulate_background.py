@@ -83,6 +83,17 @@ def test_a_halo_exchange_beside_others(kumihimo, words):
     assert found["programs"].startswith("halo") and found["slowdown"] > 1
 
 
+def test_a_recorded_program_beside_others(kumihimo, words):
+    goal = ("simulate", "goal:pair.goal", *words[2:6], "--model", "packet", *SCATTERED, "--repeats", "3")
+    (found,) = results(kumihimo, *goal)
+    assert found["programs"] == "goal:pair.goal" and found["ranks"] == 2 and found["slowdown"] > 1
+    alone = json.loads(kumihimo("simulate", "goal:pair.goal", *words[2:6], "--model", "packet", "--json").out)
+    assert found["repeats"][0]["quiet_seconds"] == pytest.approx(alone["results"][0]["seconds"], rel=0.1), "more hops"
+    assert "goal:pair.goal on small 4x4x4, 2 ranks, model packet" in kumihimo(*goal).out
+    refused = kumihimo(*goal, "--ranks", "16")
+    assert refused.code == 2 and "--ranks must be the 2 of the GOAL file (got 16); leave it out" in refused.err
+
+
 def test_all_algorithms_that_fit(kumihimo, words):
     every = [word for word in words if word not in ("-a", "recursive_doubling")]
     ended = kumihimo(*every, *UNIFORM, "--repeats", "1", "--json", timeout_seconds=300)

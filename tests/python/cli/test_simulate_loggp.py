@@ -198,7 +198,10 @@ def test_a_timeline(kumihimo, tmp_path):
             "must leave a rank a tenth",
         ),
         (f"simulate barrier -p 4 --model loggp --loggops {USUAL} --order block", "without --machine takes no --order"),
-        ("simulate barrier -m k-computer --noise periodic:1us/1ms", "--model flow takes no --noise"),
+        (
+            "simulate barrier -m k-computer --noise periodic:1us/1ms",
+            "--noise needs --model loggp or packet (got --model flow)",
+        ),
         ("simulate barrier", "--machine is missing; see kumihimo simulate --help"),
         (
             f"simulate barrier -p 4 --model loggp --loggops {USUAL} --links",

@@ -82,9 +82,11 @@ def test_a_goal_file_goes_by_packets_too(kumihimo, tmp_path, nodes, seconds):
     found = result(kumihimo, *words, "--placement", str(placement))
     assert found["seconds"] == pytest.approx(seconds)
     assert "goal:" in kumihimo(*words).out
-    for option, value in (("--bytes", "8"), ("--background", "uniform")):
-        refused = kumihimo(*words, option, value)
-        assert refused.code == 2 and f"a GOAL file takes no {option}" in refused.err
+    for model in ("flow", "packet"):
+        noisy = kumihimo(*words, "--model", model, "--noise", "periodic:1us/2us,ranks=0")
+        assert "noise periodic:1us/2us,ranks=0: " in noisy.out and " without" in noisy.out, noisy
+    refused = kumihimo(*words, "--bytes", "8")
+    assert refused.code == 2 and "a GOAL file takes no --bytes" in refused.err
 
 
 def test_a_halo_exchange_goes_by_packets_too(kumihimo):
@@ -93,11 +95,23 @@ def test_a_halo_exchange_goes_by_packets_too(kumihimo):
     assert found["model"] == "packet" and found["packets"] > 0
 
 
+def test_noise_slows_a_barrier(kumihimo):
+    words = ("simulate", "barrier", "--machine", "k-computer", "--shape", "8x8", "--model", "packet")
+    noise = ("--noise", "periodic:100us/1ms,seed=2")
+    found = result(kumihimo, *words, "-a", "dissemination", *noise)
+    assert found["noise"] == noise[1] and found["slowdown"] > 1.5
+    assert found["noise_free_seconds"] == result(kumihimo, *words, "-a", "dissemination")["seconds"]
+    assert "slowdown" in kumihimo(*words, *noise).out
+    beside = kumihimo(*words, "--ranks", "4", "--background", "uniform", *noise)
+    assert beside.code == 2 and "simulate --background takes no --noise" in beside.err
+
+
 @pytest.mark.parametrize(
     "words, error",
     [
-        (("--packet-bytes", "-1"), "--packet-bytes must be 0 to"),
-        (("--buffer-packets", "-1"), "--buffer-packets must be 0 to"),
+        (("--packet-bytes", "-1"), "--packet-bytes must be 1 to"),
+        (("--buffer-packets", "-1"), "--buffer-packets must be 1 to"),
+        (("--buffer-packets", "0"), "--buffer-packets must be 1 to"),
     ],
 )
 def test_numbers_that_cannot_be(kumihimo, words, error):

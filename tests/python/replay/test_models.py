@@ -129,6 +129,19 @@ def test_who_waits_for_a_dead_node_is_told_by_its_call(
 
 
 @pytest.mark.parametrize("model", ["flow", "packet"])
+def test_noise_makes_computing_longer_in_every_model(
+    traced: Callable, replay: Callable, packets: tuple, model: str
+) -> None:
+    trace = traced([Rank().compute(100_000).send(1, 8), Rank().compute(10).receive(0, 8).compute(5)])
+    words = (*packets[:3], model, "--shape", "2mx1", "--json")
+    noisy = replay(trace, *words, "--noise", "periodic:100ns/1us,ranks=0")
+    assert noisy["noise"] == "periodic:100ns/1us,ranks=0"
+    assert noisy["seconds"] - replay(trace, *words)["seconds"] == pytest.approx(11.1e-6, abs=0.3e-6)
+    told = replay(trace, *words, "--noise", "periodic:100ns/1us,ranks=2")
+    assert told == "kumihimo: ranks with noise must be from 0 to 1, the last one of the job (got 2)\n"
+
+
+@pytest.mark.parametrize("model", ["flow", "packet"])
 def test_a_slow_link_is_seen(traced: Callable, replay: Callable, packets: tuple, model: str) -> None:
     words = (*packets[:3], model, "--shape", "2mx1", "--json")
     trace = traced([Rank().send(1, 1_000_000), Rank().receive(0, 1_000_000)])
@@ -186,6 +199,8 @@ def test_the_placement_counts_in_packets(traced: Callable, replay: Callable, pac
         ("k-computer", 64, "k-computer 4x4x4"),
         ("k-computer", 9, "k-computer 3mx3mx1"),  # no torus of odd lengths fits a box of Tofu
         ("blue-waters", 48, "blue-waters 1x1x2x2"),  # both nodes of a router, 12 of 16 ranks a node
+        ("blue-waters", 9, "blue-waters 1x1x1x2"),  # 5 and 4 ranks
+        ("reedbush-h", 9, "reedbush-h 9"),  # 1 of 2 ranks a node
         ("reedbush-u", 9, "reedbush-u 9"),
     ],
 )
@@ -196,8 +211,8 @@ def test_a_part_of_the_machine_is_found(
     for model in ("packet", "loggp"):
         result = replay(trace, "--machine", machine, "--model", model, "--ranks", ranks, "--json")
         assert (result["machine"], result["ranks"]) == (name, ranks)
-    wrong = replay(trace, "--machine", "blue-waters", "--ranks", 9)
-    assert "all 2 nodes of each router" in wrong and wrong.count("\n") == 1
+    wrong = replay(trace, "--machine", "tpu-v4", "--ranks", 25)
+    assert "one block of 4x4x4" in wrong and wrong.count("\n") == 1
 
 
 def test_hosts_of_a_scheduler(traced: Callable, replay: Callable, packets: tuple) -> None:
@@ -323,7 +338,7 @@ def test_a_goal_file_without_its_word_is_known(replay: Callable, tmp_path: Path)
             "--slow needs a model that knows slow parts (got --model loggp)",
         ),
         (("--model", "packet"), "the machine is missing; add --machine"),
-        (("--model", "packet", "--noise", "periodic:1us/1ms"), "--model packet takes no --noise"),
+        (("--model", "packet", "--loggops", "L=1"), "--model packet takes no --loggops"),
         ((*LETTERS, "--packet-bytes", "9"), "--model loggp takes no --packet-bytes"),
         ((*LETTERS, "--shape", "2"), "the model loggp without --machine takes no --shape"),
         (("--machine", "k-computer", "--model", "packet", "--shape", "2x2x2"), "as many ranks as the program (got 8"),
@@ -332,3 +347,31 @@ def test_a_goal_file_without_its_word_is_known(replay: Callable, tmp_path: Path)
 def test_options_that_a_model_has_not_are_refused(traced: Callable, replay: Callable, words: tuple, wrong: str) -> None:
     told = replay(traced(ring(5)), *words)
     assert wrong in told and told.count("\n") == 1, told
+
+
+@pytest.mark.parametrize("model", ["flow", "packet", "loggp"])
+def test_ranks_without_a_processor_of_their_own_are_warned_of(
+    traced: Callable, replay: Callable, packets: tuple, model: str
+) -> None:
+    words = (*packets[:3], model, "--shape", "2x1", "--ranks-per-node", "2", "--json")
+    trace = traced(ring(4))
+    assert replay(trace, *words)["warnings"] == []
+    packets[1].write_text(NUMBERS.replace("cores = { value = 8", "cores = { value = 1"), encoding="utf-8")
+    (warning,) = replay(trace, *words)["warnings"]
+    assert warning.startswith("A node has 2 ranks on 1 processor,")
+
+
+@pytest.mark.parametrize(("model", "lead"), [("flow", "How busy the links"), ("packet", "How long the links")])
+def test_a_page_says_what_its_links_count(
+    traced: Callable, replay: Callable, packets: tuple, tmp_path: Path, model: str, lead: str
+) -> None:
+    replay(traced(ring(4)), *packets[:3], model, "--page", tmp_path / "page.html")
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert lead in text and ("carried packets" in text) == (model == "packet")
+
+
+def test_no_advice_where_nothing_is_lost(replay: Callable, packets: tuple, tmp_path: Path) -> None:
+    file = tmp_path / "one.goal"
+    file.write_text("num_ranks 1\nrank 0 {\nl1: calc 1000\n}\n", encoding="utf-8")
+    told = replay(f"goal:{file}", *packets[:3], "flow")
+    assert "parallel efficiency 100 %" in told and "largest loss" not in told

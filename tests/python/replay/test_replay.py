@@ -78,6 +78,7 @@ def test_speed_scales_computing_of_all_and_of_a_region(traced: Callable, replay:
     at["region"] = replay(trace, *LETTERS, "--speed", "solve=9", "--json")["seconds"]
     assert at[()] == pytest.approx((1200 + 2200) * NS)
     assert at["--speed", "3"] == pytest.approx((400 + 2200) * NS)
+    assert replay(trace, *LETTERS, "--speed", "3e0", "--json")["seconds"] == at["--speed", "3"]
     assert at["region"] == pytest.approx((300 + 100 + 2200) * NS)
     assert "--speed must name a region of the trace (got 'sole')" in replay(trace, *LETTERS, "--speed", "sole=9")
     assert "--speed must be a number" in replay(trace, *LETTERS, "--speed", "0")

@@ -4,13 +4,13 @@
 #pragma once
 
 #include "base/result.hpp"
-#include "loggp/parameters.hpp"
+#include "goal/graph.hpp"
 
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
-namespace kumihimo::loggp {
+namespace kumihimo::goal {
 
 struct Detour {
   Time start = 0, length = 0;
@@ -65,4 +65,4 @@ class Noise {
   std::vector<Drawn> drawn_; // by rank, where the model draws
 };
 
-} // namespace kumihimo::loggp
+} // namespace kumihimo::goal

@@ -1,4 +1,4 @@
-#include "loggp/noise.hpp"
+#include "goal/noise.hpp"
 
 #include "base/hash.hpp"
 #include "base/text_parsing.hpp"
@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace kumihimo::loggp {
+namespace kumihimo::goal {
 namespace {
 
 // In (0, 1).
@@ -150,4 +150,4 @@ Time Noise::lost_to_drawn(std::int32_t rank, Time start, Time work) {
   }
 }
 
-} // namespace kumihimo::loggp
+} // namespace kumihimo::goal
