@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kumihimo import files
-from kumihimo.app import figures
+from kumihimo.app import figures, stepping
 from kumihimo.app.catalogue import Application
 from kumihimo.errors import errors_of_this_machine, failed
 from kumihimo.quantities import rate_text, seconds_text, share_text
@@ -55,8 +55,10 @@ def render(found: dict, application: Application) -> str:
         if charts
     }
     legends = {"convergence": looks, "scaling": looks}
+    pictures = stepping.pictures(rows)
     data = {
-        "groups": {name: {"charts": charts, "legend": legend_of(legends.get(name))} for name, charts in groups.items()}
+        "groups": {name: {"charts": charts, "legend": legend_of(legends.get(name))} for name, charts in groups.items()},
+        "pictures": pictures,
     }
     return one_file.page(
         Path(__file__).parent,
@@ -67,6 +69,10 @@ def render(found: dict, application: Application) -> str:
         best=figures.best(rows),
         groups=groups,
         table=[cells_of(row) for row in found["results"]],
+        steps=stepping.table(rows),
+        step_columns=[name.rstrip(">") for name in stepping.COLUMNS],
+        speed=stepping.speed_text,
+        pictures=pictures,
         seconds=seconds_text,
         rate=rate_text,
         share=share_text,
