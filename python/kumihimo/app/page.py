@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kumihimo import files
-from kumihimo.app import figures
-from kumihimo.app.catalogue import Application
+from kumihimo.app import figures, stepping
+from kumihimo.app.catalogue import RELATIVE, Application
 from kumihimo.errors import errors_of_this_machine, failed
 from kumihimo.quantities import rate_text, seconds_text, share_text
 from kumihimo.report import one_file
 
 MOST_POINTS = 400  # of a curve
 COLOURS = 16
-RELATIVE = "The residual of the recurrence, divided by the norm of the right-hand side."
+OF_RECURRENCE = "The residual of the recurrence, divided by the norm of the right-hand side."
 ROOF = {"colour": "bound", "marker": 0, "bare": True, "dash": "2 4"}
 
 
@@ -55,8 +55,10 @@ def render(found: dict, application: Application) -> str:
         if charts
     }
     legends = {"convergence": looks, "scaling": looks}
+    pictures = stepping.pictures(rows)
     data = {
-        "groups": {name: {"charts": charts, "legend": legend_of(legends.get(name))} for name, charts in groups.items()}
+        "groups": {name: {"charts": charts, "legend": legend_of(legends.get(name))} for name, charts in groups.items()},
+        "pictures": pictures,
     }
     return one_file.page(
         Path(__file__).parent,
@@ -67,6 +69,10 @@ def render(found: dict, application: Application) -> str:
         best=figures.best(rows),
         groups=groups,
         table=[cells_of(row) for row in found["results"]],
+        steps=stepping.table(rows),
+        step_columns=[name.rstrip(">") for name in stepping.COLUMNS],
+        speed=stepping.speed_text,
+        pictures=pictures,
         seconds=seconds_text,
         rate=rate_text,
         share=share_text,
@@ -136,7 +142,7 @@ def convergence(rows: Sequence[dict], looks: dict[str, dict], residual: str) -> 
         "x": {"quantity": "number", "scale": "linear"},
         "y": {"quantity": "number", "scale": "log"},
         "series": series,
-        "caption": RELATIVE if residual == "relative residual" else "",
+        "caption": OF_RECURRENCE if residual == RELATIVE else "",
     }
 
 

@@ -1,4 +1,4 @@
-"""`kumihimo app`: solvers and other programs with a golden copy and variants, run and checked on this machine."""
+"""`kumihimo app`: solvers, stencils and others with a golden copy and variants, run and checked on this machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Optional
 
 from kumihimo import launcher_environment
-from kumihimo.app import catalogue, choice, figures, launches, libraries, page, wisdom
+from kumihimo.app import catalogue, choice, figures, launches, libraries, page, stepping, wisdom
 from kumihimo.app.catalogue import AUTO, Candidate
 from kumihimo.app.launches import Problem, Resources
 from kumihimo.cli import app_libraries, options, output
@@ -61,6 +61,8 @@ def command(
     kumihimo app poisson3d --size 64 --variant all --threads 1,2
     kumihimo app poisson3d --size 64 --ranks 2 --page page.html
     kumihimo app fem-cube --size 32 --variant type_a --ranks 2 --mpi openmpi,mpich --runs 8
+    kumihimo app himeno --size M --variant all --threads 1,2
+    kumihimo app fdtd2d --size 512 --variant simd,wavefront --page page.html
     """
     if name is None:
         return list_all(as_json)
@@ -84,6 +86,7 @@ def command(
         not check,
         fresh,
         rates_of(triad, peak),
+        out is not None,
     )
     if asked.problem.file and size is not None:
         raise wrong_value("--size has no effect beside a file", size, "leave one of them out")
@@ -120,6 +123,7 @@ class Asked:
     checks: bool
     fresh: bool
     rates: dict | None  # the user's
+    page: bool
 
 
 def list_all(as_json: bool) -> int:
@@ -144,6 +148,8 @@ def list_all(as_json: bool) -> int:
 def method_of(application: catalogue.Application, name: str | None) -> str:
     if name is None:
         return application.methods[0] if application.methods else ""
+    if not application.methods:
+        raise not_applicable(f"{application.name} takes no --method", None, "leave it out")
     if name not in application.methods:
         raise wrong_value(f"--method must be one of {', '.join(application.methods)}", f"'{name}'")
     return name
@@ -225,7 +231,7 @@ def run(asked: Asked, on: list[Resources]) -> dict:
         turns = asked.runs
         with display(asked.problem, len(candidates) * turns) as on_object:
             ran = launches.run(
-                asked.problem,
+                stepping.with_pictures(asked.problem) if asked.page else asked.problem,
                 candidates,
                 resources,
                 turns=turns,
@@ -237,7 +243,7 @@ def run(asked: Asked, on: list[Resources]) -> dict:
             ran.about["rates"] = asked.rates
         abouts.append(ran.about)
         rows += figures.summary(ran.results, ran.about)
-    rows = figures.with_ratios(rows, asked.problem.application)
+    rows = stepping.with_shares(figures.with_ratios(rows, asked.problem.application), abouts[-1].get("rates"))
     best = figures.best(rows)
     return {
         "application": asked.problem.application.name,
@@ -247,7 +253,7 @@ def run(asked: Asked, on: list[Resources]) -> dict:
         "tolerance": asked.problem.tolerance,
         "command": shlex.join(["kumihimo", *sys.argv[1:]]),
         **{name: best[name] for name in ("variant", "parameters", "ranks", "threads", "seconds", "iterations")},
-        "residual": best["checked"]["error"] if "checked" in best else best["residual"],
+        "residual": residual_of(best, asked.problem.application),
         **{name: best[name] for name in ("answer", "tables", "charts") if name in best},
         "right": best["right"],
         "rates": abouts[-1].get("rates"),
@@ -255,6 +261,13 @@ def run(asked: Asked, on: list[Resources]) -> dict:
         "results": rows,
         **({"choices": searches} if searches else {}),
     }
+
+
+def residual_of(row: dict, application: catalogue.Application) -> float | None:
+    """Of a linear solver that was checked: the residual by the golden copy."""
+    if "checked" in row and row["history"] and application.residual == catalogue.RELATIVE:
+        return row["checked"]["error"]
+    return row["residual"]
 
 
 def facts_of(about: dict) -> dict:
@@ -353,7 +366,7 @@ def display(problem: Problem, runs: int) -> Iterator[Callable[[dict], None]]:
 
 def without_histories(found: dict) -> dict:
     """As --json prints it: histories of the best row alone would be thousands of numbers for each variant."""
-    left_out = ("history", "charts")
+    left_out = ("history", "charts", "pictures")
     rows = [{name: value for name, value in row.items() if name not in left_out} for row in found["results"]]
     best = figures.best(found["results"])
     kept = {k: v for k, v in found.items() if k not in ("facts", "charts")}
@@ -381,6 +394,12 @@ def cells_of(row: dict) -> list[str]:
 
 def show(found: dict) -> None:
     output.print_table("", COLUMNS, map(cells_of, found["results"]))
+    if steps := stepping.table(found["results"]):
+        output.print_line("")
+        output.print_table("", stepping.COLUMNS, steps)
+        output.print_line(
+            "of one pass: time to move all arrays once, by the triad; of hand-written: cuda, or the fastest"
+        )
     lacking = [f"{row['variant']}: {row['not_applicable']}" for row in found["results"] if "not_applicable" in row]
     output.print_list("Without a result:", list(dict.fromkeys(lacking)))
     for made in found.get("choices", []):
