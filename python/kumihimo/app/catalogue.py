@@ -15,6 +15,7 @@ from kumihimo.package_files import program
 PROGRAM = "kumihimo-app"
 ALL, AUTO = "all", "auto"
 LIMIT_SECONDS = 60
+RELATIVE = "relative residual"  # of a linear solver
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ class Application:
     options: tuple[dict, ...] = field(hash=False)
     compiler: str = ""
     most_iterations: int = 100_000
-    residual: str = "relative residual"
+    residual: str = RELATIVE
     golden_may_be_chosen: bool = True
 
     @property

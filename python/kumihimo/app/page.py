@@ -7,14 +7,14 @@ from pathlib import Path
 
 from kumihimo import files
 from kumihimo.app import figures, stepping
-from kumihimo.app.catalogue import Application
+from kumihimo.app.catalogue import RELATIVE, Application
 from kumihimo.errors import errors_of_this_machine, failed
 from kumihimo.quantities import rate_text, seconds_text, share_text
 from kumihimo.report import one_file
 
 MOST_POINTS = 400  # of a curve
 COLOURS = 16
-RELATIVE = "The residual of the recurrence, divided by the norm of the right-hand side."
+OF_RECURRENCE = "The residual of the recurrence, divided by the norm of the right-hand side."
 ROOF = {"colour": "bound", "marker": 0, "bare": True, "dash": "2 4"}
 
 
@@ -142,7 +142,7 @@ def convergence(rows: Sequence[dict], looks: dict[str, dict], residual: str) -> 
         "x": {"quantity": "number", "scale": "linear"},
         "y": {"quantity": "number", "scale": "log"},
         "series": series,
-        "caption": RELATIVE if residual == "relative residual" else "",
+        "caption": OF_RECURRENCE if residual == RELATIVE else "",
     }
 
 
