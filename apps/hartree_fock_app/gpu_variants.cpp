@@ -3,6 +3,8 @@
 #include "hartree_fock/two_electron/cuda/cuda_device.hpp"
 #include "hartree_fock/two_electron/hybrid.hpp"
 
+#include <string>
+
 namespace kumihimo::hartree_fock_app {
 namespace {
 
@@ -12,7 +14,9 @@ using hartree_fock::TwoElectron;
 template <GpuWay Way, bool Alone>
 Result<std::unique_ptr<TwoElectron>> make(const Setting& setting, const ParameterValues&,
                                           application::Runtime& runtime) {
-  if (runtime.ranks() > 1) return not_applicable("variants with a GPU need one rank", "use the variant `shells`");
+  if (runtime.ranks() > 1)
+    return not_applicable("variants with a GPU need one rank", std::to_string(runtime.ranks()),
+                          "use the variant `shells`");
   std::unique_ptr<Builder> builder =
       TRY(Builder::make(setting.basis, {.whole = false, .reproducible = setting.reproducible}));
   std::unique_ptr<Device> device = TRY(make_cuda_device(*builder, Way));

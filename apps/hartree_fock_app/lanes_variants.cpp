@@ -3,6 +3,8 @@
 #include "application/unit_queue.hpp"
 #include "hartree_fock/two_electron/build.hpp"
 
+#include <string>
+
 namespace kumihimo::hartree_fock_app {
 namespace {
 
@@ -47,7 +49,8 @@ Result<std::unique_ptr<TwoElectron>> make(const Setting& setting, const Paramete
   const auto percent = parameters.find(static_share.name);
   const double share = percent == parameters.end() ? 0.5 : 0.01 * static_cast<double>(percent->second);
   if (Mode == Threads::class_tasks && runtime.ranks() > 1)
-    return not_applicable("tasks by class need one rank", {}, "use the variant `shells` with several ranks");
+    return not_applicable("tasks by class need one rank", std::to_string(runtime.ranks()),
+                          "use the variant `shells` with several ranks");
   const Ranks ranks = TRY(ranks_of(runtime, share));
   return make_two_electron(setting.basis, {.whole = Whole, .threads = Mode, .reproducible = setting.reproducible},
                            ranks);

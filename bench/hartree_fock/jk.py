@@ -25,9 +25,9 @@ from statistics import median
 
 os.environ["OMP_NUM_THREADS"] = "1"  # of PySCF, before it is loaded
 
-import numpy as np  # noqa: E402
-from pyscf import gto, scf  # noqa: E402
-from pyscf.scf import _vhf  # noqa: E402
+import numpy as np
+from pyscf import gto, scf
+from pyscf.scf import _vhf
 
 ROOT = Path(__file__).resolve().parents[2]
 BENCH = ROOT / "build/release/bench/hartree_fock/jk_bench"

@@ -5,7 +5,7 @@
 //   scf            takes the density of a converged SCF
 //   build          builds J and K; prints wall and processor seconds, and the bound of what was left out
 //   classes        prints a line for each class of the last build
-//   units          builds J and K by one thread; prints the number of units, then each one's cost and wall seconds
+//   units          builds J and K by one thread; prints the number of units, then each one's cost and processor seconds
 //   write FILE     writes J, then K
 // First it prints the atoms (element, x, y, z in bohr), a line each, then "functions N".
 #include "hartree_fock/basis.hpp"
@@ -46,14 +46,14 @@ double processor_seconds() {
   return time.user_seconds + time.system_seconds;
 }
 
-// Deals all units to the one thread that asks, and takes the time from one to the next.
+// Deals all units to the one thread that asks, and takes the processor time from one to the next.
 class TimingDealer final : public Dealer {
  public:
   explicit TimingDealer(std::vector<double>& seconds) : seconds_(seconds) {}
   std::int64_t next(int) override {
-    const std::int64_t now = measure::now_ns();
+    const std::int64_t now = measure::thread_time_ns();
     if (next_ > 0) seconds_[static_cast<std::size_t>(next_ - 1)] = 1e-9 * static_cast<double>(now - last_);
-    last_ = measure::now_ns();
+    last_ = measure::thread_time_ns();
     return next_ < static_cast<std::int64_t>(seconds_.size()) ? next_++ : -1;
   }
 
@@ -66,7 +66,8 @@ class Bench {
  public:
   Bench(const Molecule& molecule, const std::string& basis, std::map<std::string, std::string> given)
       : molecule_(molecule), set_(*built_in_basis_set(basis)), basis_(value_of(make_basis(molecule_, set_))),
-        density_(basis_.functions), threshold_(std::stod(given["threshold"])), builder_(value_of(Builder::make(basis_, settings(given)))) {
+        density_(basis_.functions), threshold_(std::stod(given["threshold"])),
+        builder_(value_of(Builder::make(basis_, settings(given)))) {
     for (const Atom& atom : molecule.atoms)
       fmt::print("{} {} {} {}\n", symbol_of(atom.number), atom.position[0], atom.position[1], atom.position[2]);
     fmt::print("functions {}\n", basis_.functions);

@@ -3,9 +3,9 @@
 
     .venv/bin/python bench/hartree_fock/predict.py [--molecule gly4] [--ranks 1,2,4] [--machine NAME] [--rounds 3]
 
-Each unit is timed by jk_bench on one thread (the least of the rounds). The units are dealt as UnitQueue deals them, with
-messages to and from rank 0; the sum of J and K is an allreduce by recursive doubling. The messages, computations and
-their order are one GOAL file, which `kumihimo simulate --model loggp` runs on the machine. One rank a node.
+Each unit is timed by jk_bench on one thread (the least of the rounds). The units are dealt as UnitQueue deals them,
+with messages to and from rank 0; the sum of J and K is an allreduce by recursive doubling. The messages, computations
+and their order are one GOAL file, which `kumihimo simulate --model loggp` runs on the machine. One rank a node.
 """
 
 from __future__ import annotations

@@ -254,7 +254,7 @@ class CudaDevice final : public Device {
 Result<std::unique_ptr<Device>> make_cuda_device(const Builder& builder, GpuWay way) {
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0)
-    return not_applicable("there is no GPU with CUDA here", "use a variant without a GPU");
+    return not_applicable("there is no GPU with CUDA here", {}, "use a variant without a GPU");
   auto device = std::make_unique<cuda::CudaDevice>(builder, way);
   TRY(device->prepare());
   return std::unique_ptr<Device>(std::move(device));
