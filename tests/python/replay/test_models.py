@@ -202,6 +202,8 @@ def test_the_placement_counts_in_packets(traced: Callable, replay: Callable, pac
         ("blue-waters", 9, "blue-waters 1x1x1x2"),  # 5 and 4 ranks
         ("reedbush-h", 9, "reedbush-h 9"),  # 1 of 2 ranks a node
         ("reedbush-u", 9, "reedbush-u 9"),
+        ("tpu-v4", 25, "tpu-v4 3x3x3"),  # two nodes are free; no mesh of 25 or 26 fits a block of 4x4x4
+        ("intrepid", 1000, "intrepid 16x8x8"),  # blocks of 8x8x8
     ],
 )
 def test_a_part_of_the_machine_is_found(
@@ -211,8 +213,23 @@ def test_a_part_of_the_machine_is_found(
     for model in ("packet", "loggp"):
         result = replay(trace, "--machine", machine, "--model", model, "--ranks", ranks, "--json")
         assert (result["machine"], result["ranks"]) == (name, ranks)
-    wrong = replay(trace, "--machine", "tpu-v4", "--ranks", 25)
-    assert "one block of 4x4x4" in wrong and wrong.count("\n") == 1
+    wrong = replay(trace, "--machine", "tpu-v4", "--ranks", 5000)
+    assert "tpu-v4 takes 1 to 4096 ranks, 1 on each of 4096 nodes (got 5000)" in wrong and wrong.count("\n") == 1
+
+
+def test_nodes_of_a_part_may_be_free(traced: Callable, replay: Callable) -> None:
+    """25 ranks of a job of 27 nodes, in any order, with a node that dies."""
+    trace = traced(ring(5))
+    words = ("--machine", "tpu-v4", "--ranks", 25, "--json")
+    result = replay(trace, *words, "--model", "packet")
+    assert result["placement"] == "block, 25 ranks in 27 slots"
+    snake = replay(trace, *words, "--model", "flow", "--order", "snake", "--what-if")
+    assert snake["placement"] == "snake, 25 ranks in 27 slots"
+    assert "ranks placed by block" in {change["name"] for change in snake["changes"]}
+    for model in ("loggp", "packet"):
+        died = replay(trace, *words, "--model", model, "--dies", "24@0s")
+        assert died["faults"]["ranks_died"] == 1, died["faults"]
+        assert "one of 0 to 24 (got 25)" in replay(trace, *words, "--model", model, "--dies", "25@0s")
 
 
 def test_hosts_of_a_scheduler(traced: Callable, replay: Callable, packets: tuple) -> None:
