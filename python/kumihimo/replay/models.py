@@ -103,12 +103,15 @@ class LogGops:
     def changes(self) -> Iterator[tuple[str, Model]]:
         yield "half the latency (L)", self.with_half("L")
         yield "half the overhead of a message (o)", self.with_half("o")
-        yield "twice the bandwidth (G)", self.with_half("G")
+        if self.settings.parameters.O:  # processors copy messages: one without the other changes little
+            yield "twice the bandwidth (G and O)", self.with_half("GO")
+        else:
+            yield "twice the bandwidth (G)", self.with_half("G")
 
-    def with_half(self, letter: str) -> LogGops:
+    def with_half(self, letters: str) -> LogGops:
         of = self.settings.parameters
-        digits = 6 if letter == "G" else 3
-        text = f"{letter}={getattr(of, letter) / 2 * 10.0**-digits:.{digits}f}"
+        digits = {letter: 6 if letter in "GO" else 3 for letter in letters}
+        text = ",".join(f"{letter}={getattr(of, letter) / 2 * 10.0**-n:.{n}f}" for letter, n in digits.items())
         return replace(self, settings=replace(self.settings, parameters=_loggp.parse_parameters(text, of)))
 
 
