@@ -194,8 +194,13 @@ def test_a_timeline(kumihimo, tmp_path):
         ),
         (f"simulate barrier -p 4 --model loggp --loggops {USUAL} --noise periodic:1h/1ms", "(got '1h')"),
         (
+            f"simulate barrier -p 4 --model loggp --loggops {USUAL} --noise periodic:0/1ms",
+            "above 0, at most 1000 s and",
+        ),
+        (f"simulate barrier -p 4 --model loggp --loggops {USUAL} --noise periodic:0s/1ms", "(got '0s')"),
+        (
             f"simulate barrier -p 4 --model loggp --loggops {USUAL} --noise periodic:1ms/1ms",
-            "must leave a rank a tenth",
+            "must leave a rank a tenth of its time (got 1 ms of 1 ms)",
         ),
         (f"simulate barrier -p 4 --model loggp --loggops {USUAL} --order block", "without --machine takes no --order"),
         (
