@@ -6,17 +6,24 @@ namespace {
 // The cells of one field, in the order of memory.
 template <class Visit>
 void for_each_cell(const Halo& halo, const CellBox& box, Visit visit) {
-  const std::int64_t X = halo.cells[0] + 2, Y = halo.cells[1] + 2;
   for (std::int64_t z = box.low[2]; z <= box.high[2]; ++z)
     for (std::int64_t y = box.low[1]; y <= box.high[1]; ++y)
-      for (std::int64_t x = box.low[0]; x <= box.high[0]; ++x) visit(x + X * (y + Y * z));
+      for (std::int64_t x = box.low[0]; x <= box.high[0]; ++x) visit(x + halo.row() * y + halo.plane() * z);
 }
 
-void copy_across(const Halo& halo, const HaloMessage& message, double* field) {
+template <class T>
+void copy_across(const Halo& halo, const HaloMessage& message, T* field) {
   std::vector<std::int64_t> from;
   for_each_cell(halo, message.sent, [&](std::int64_t cell) { from.push_back(cell); });
   auto next = from.begin();
   for_each_cell(halo, message.received, [&](std::int64_t ghost) { field[ghost] = field[*next++]; });
+}
+
+template <class T>
+void copy_periodic_axes(const Halo& halo, T* fields) {
+  for (const HaloMessage& message : messages_of(halo, Rank{0}))
+    if (message.to == 0)
+      for (std::int64_t f = 0; f < halo.fields; ++f) copy_across(halo, message, fields + f * halo.cells_with_ghosts());
 }
 
 } // namespace
@@ -35,16 +42,16 @@ Result<std::unique_ptr<BoxHalo>> BoxHalo::of_one_rank(Halo halo) {
   return made;
 }
 
-Status BoxHalo::start(double* fields) {
+Status BoxHalo::start(void* fields) {
   if (run_) return run_->start({fields, fields});
-  for (const HaloMessage& message : messages_of(halo_, Rank{0}))
-    if (message.to == 0)
-      for (std::int64_t f = 0; f < halo_.fields; ++f)
-        copy_across(halo_, message, fields + f * halo_.cells_with_ghosts());
+  if (halo_.type == DataType::float32)
+    copy_periodic_axes(halo_, static_cast<float*>(fields));
+  else
+    copy_periodic_axes(halo_, static_cast<double*>(fields));
   return Nothing{};
 }
 
-Status BoxHalo::run(double* fields) {
+Status BoxHalo::run(void* fields) {
   if (Status s = start(fields); !s) return s;
   return wait();
 }

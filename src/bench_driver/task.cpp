@@ -165,6 +165,8 @@ Result<NamedPrograms> programs_of(const json& given, ProgramCase& c) {
   if (text.starts_with(file)) return open_program_file(text.substr(file.size()));
   if (!text.starts_with(halo)) return wrong_value("programs are halo:XxYxZ or file:PATH", "'" + text + "'");
   const Halo parsed = TRY(Halo::parse(std::string_view(text).substr(halo.size())));
+  if (parsed.layers != Halo::Box{1, 1, 1} || parsed.type != DataType::float64)
+    return not_applicable("bench compares halo exchanges of one layer of float64", {}, "leave out layers and type");
   const Halo placed = TRY(on_ranks(parsed, given.at("lengths").get<std::vector<std::int32_t>>(),
                                    given.at("wraps").get<std::vector<bool>>()));
   c.halo = placed;

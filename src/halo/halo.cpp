@@ -16,7 +16,7 @@ using Coordinates = std::array<std::int32_t, 3>;
 using Direction = std::array<int, 3>;
 
 constexpr std::int64_t most_fields = most_run_lists; // of one message: each has a run list of its extent
-constexpr std::int64_t most_cells = std::int64_t{1} << 40;
+constexpr std::int64_t most_cells = std::int64_t{1} << 40, most_layers = 64;
 
 Coordinates coordinates_of(const Halo& h, std::int32_t rank) {
   return {rank / (h.ranks[1] * h.ranks[2]), rank / h.ranks[2] % h.ranks[1], rank % h.ranks[2]};
@@ -34,24 +34,26 @@ std::int32_t neighbour(const Halo& h, Coordinates at, const Direction& d) {
   return rank_at(h, at);
 }
 
-std::vector<Direction> directions(int points) {
+std::vector<Direction> directions(const Halo& h) {
   std::vector<Direction> all;
   for (int x = -1; x <= 1; ++x)
     for (int y = -1; y <= 1; ++y)
       for (int z = -1; z <= 1; ++z) {
         const int axes = std::abs(x) + std::abs(y) + std::abs(z);
-        if (axes == 1 || (axes > 1 && points == 27)) all.push_back({x, y, z});
+        if (axes == 1 || (axes > 1 && h.points == 27))
+          if ((x == 0 || h.layers[0] > 0) && (y == 0 || h.layers[1] > 0) && (z == 0 || h.layers[2] > 0))
+            all.push_back({x, y, z});
       }
   return all;
 }
 
 // A box of all fields.
 Extent extent_of(const Halo& h, const CellBox& box) {
-  const std::int64_t X = h.cells[0] + 2, Y = h.cells[1] + 2, volume = h.cells_with_ghosts();
+  const std::int64_t volume = h.cells_with_ghosts();
   Extent e{Layout::vector, volume * h.fields, 0, {}};
   for (std::int64_t f = 0; f < h.fields; ++f) {
-    const std::int64_t first = f * volume + box.low[0] + X * (box.low[1] + Y * box.low[2]);
-    e.runs.push_back({first, box.length(0), {X, box.length(1)}, {X * Y, box.length(2)}});
+    const std::int64_t first = f * volume + box.low[0] + h.row() * box.low[1] + h.plane() * box.low[2];
+    e.runs.push_back({first, box.length(0), {h.row(), box.length(1)}, {h.plane(), box.length(2)}});
   }
   return e;
 }
@@ -60,9 +62,9 @@ Extent extent_of(const Halo& h, const CellBox& box) {
 CellBox layer(const Halo& h, const Direction& d, bool ghosts) {
   CellBox box;
   for (std::size_t a = 0; a < 3; ++a) {
-    const std::int64_t n = h.cells[a];
-    box.low[a] = d[a] > 0 ? n + ghosts : d[a] < 0 ? !ghosts : 1;
-    box.high[a] = d[a] == 0 ? n : box.low[a];
+    const std::int64_t n = h.cells[a], L = h.layers[a];
+    box.low[a] = d[a] > 0 ? n + L * ghosts : d[a] < 0 ? L * !ghosts : L;
+    box.high[a] = box.low[a] + (d[a] == 0 ? n : L) - 1;
   }
   return box;
 }
@@ -123,13 +125,25 @@ Status read_word(std::string_view word, std::string_view key, Halo& h) {
     return read_number(value, h.fields) && h.fields >= 1 && h.fields <= most_fields
                ? Status(Nothing{})
                : wrong(fmt::format("fields must be a number from 1 to {}", most_fields));
+  if (key == "layers") {
+    std::int64_t layers = 0;
+    if (!read_number(value, layers) || layers < 1 || layers > most_layers)
+      return wrong(fmt::format("layers must be a number from 1 to {}", most_layers));
+    h.layers.fill(layers);
+    return Nothing{};
+  }
+  if (key == "type") {
+    if (value != "float32" && value != "float64") return wrong("type must be float32 or float64");
+    h.type = value == "float32" ? DataType::float32 : DataType::float64;
+    return Nothing{};
+  }
   if (key == "compute")
     return read_number(value, h.compute_seconds) && h.compute_seconds >= 0 && h.compute_seconds <= most_compute_seconds
                ? Status(Nothing{})
                : wrong(fmt::format("compute must be a number of seconds from 0 to {:g}", most_compute_seconds));
   if (word != "mesh" && word != "periodic")
     return wrong_value("unknown word of a halo exchange", fmt::format("'{}'", word),
-                       "use points=, fields=, compute=, mesh or periodic");
+                       "use points=, fields=, layers=, type=, compute=, mesh or periodic");
   h.asked_periodic = word == "periodic";
   h.periodic.fill(*h.asked_periodic);
   return Nothing{};
@@ -147,12 +161,12 @@ Result<Halo> Halo::parse(std::string_view text) {
     comma = text.find(',');
     const std::string_view word = text.substr(0, comma), key = word.substr(0, word.find('='));
     if (!keys.insert(key == "mesh" ? "periodic" : key).second)
-      return wrong_value("a halo exchange takes points, fields, compute and one of mesh and periodic once each",
+      return wrong_value("a halo exchange takes each word, and one of mesh and periodic, once",
                          fmt::format("'{}' again", word), "leave it out");
     if (Status s = read_word(word, key, h); !s) return s.error();
   }
   double all = static_cast<double>(h.fields);
-  for (const std::int64_t n : h.cells) all *= static_cast<double>(n + 2);
+  for (std::size_t a = 0; a < 3; ++a) all *= static_cast<double>(h.length(a));
   if (all > static_cast<double>(most_cells))
     return wrong_value(fmt::format("a rank has at most {} cells with the ghosts of all fields", most_cells),
                        fmt::format("{:g}", all));
@@ -161,6 +175,8 @@ Result<Halo> Halo::parse(std::string_view text) {
 
 std::string Halo::text() const {
   std::string text = fmt::format("{}x{}x{},points={},fields={}", cells[0], cells[1], cells[2], points, fields);
+  if (layers[0] != 1) text += fmt::format(",layers={}", layers[0]);
+  if (type == DataType::float32) text += ",type=float32";
   if (asked_periodic) text += *asked_periodic ? ",periodic" : ",mesh";
   if (compute_seconds > 0) text += fmt::format(",compute={}", compute_seconds);
   return text;
@@ -177,21 +193,25 @@ Result<Halo> on_ranks(Halo halo, const std::vector<std::int32_t>& lengths, const
       return wrong_value("a periodic halo exchange needs axes of ranks that wrap", fmt::format("mesh axis {}", a + 1),
                          "leave periodic out, or the m of the shape");
     halo.periodic[a] = halo.periodic[a] && wraps[a];
+    if (halo.layers[a] > halo.cells[a] && (halo.ranks[a] > 1 || halo.periodic[a]))
+      return wrong_value("a rank needs at least as many cells along each axis as there are layers",
+                         fmt::format("{} cells, {} layers", halo.cells[a], halo.layers[a]));
   }
   return halo;
 }
 
 double Halo::interior_seconds() const {
   double share = 1;
-  for (const std::int64_t n : cells)
-    share *= static_cast<double>(std::max<std::int64_t>(0, n - 2)) / static_cast<double>(n);
+  for (std::size_t a = 0; a < 3; ++a)
+    if (ranks[a] > 1 || periodic[a]) // there are ghosts on the axis
+      share *= static_cast<double>(std::max<std::int64_t>(0, cells[a] - 2 * layers[a])) / static_cast<double>(cells[a]);
   return compute_seconds * share;
 }
 
 std::vector<HaloMessage> messages_of(const Halo& h, Rank rank) {
   const Coordinates here = coordinates_of(h, rank.value);
   std::vector<HaloMessage> messages;
-  for (const Direction& d : directions(h.points)) {
+  for (const Direction& d : directions(h)) {
     const Direction back{-d[0], -d[1], -d[2]};
     messages.push_back({neighbour(h, here, d), neighbour(h, here, back), layer(h, d, false), layer(h, back, true)});
   }
@@ -200,7 +220,10 @@ std::vector<HaloMessage> messages_of(const Halo& h, Rank rank) {
 
 NamedPrograms programs_of(const Halo& h) {
   ProgramSet set;
-  set.data = one_buffer(h.rank_count(), h.fields * h.cells_with_ghosts());
+  DataLayout data = *one_buffer(h.rank_count(), h.fields * h.cells_with_ghosts());
+  data.type = h.type;
+  data.type_bytes = size_of(h.type);
+  set.data = std::make_shared<const DataLayout>(std::move(data));
   set.program = [h](Rank rank) { return program_of(h, rank); };
   return {"halo:" + h.text(), std::move(set), [h](Rank rank) { return origins_of(h, rank); }, true};
 }
@@ -214,25 +237,26 @@ std::vector<Origin> origins_of(const Halo& h, Rank rank) {
     bool ghost = false, exists = true;
   };
   const auto stretch = [&](std::size_t a, std::int64_t first, std::int64_t count) {
-    const std::int64_t all = h.cells[a] * h.ranks[a], cell = here[a] * h.cells[a] + first - 1,
+    const std::int64_t L = h.layers[a], all = h.cells[a] * h.ranks[a], cell = here[a] * h.cells[a] + first - L,
                        wrapped = (cell + all) % all;
     return Stretch{first,
                    count,
-                   wrapped % h.cells[a] + 1,
+                   wrapped % h.cells[a] + L,
                    static_cast<std::int32_t>(wrapped / h.cells[a]),
-                   first == 0 || first > h.cells[a],
-                   h.periodic[a] || cell == wrapped};
+                   first < L || first >= L + h.cells[a],
+                   count > 0 && (h.periodic[a] || cell == wrapped)};
   };
   std::array<std::array<Stretch, 3>, 3> axes;
   for (std::size_t a = 0; a < 3; ++a)
-    axes[a] = {stretch(a, 0, 1), stretch(a, 1, h.cells[a]), stretch(a, h.cells[a] + 1, 1)};
-  const std::int64_t X = h.cells[0] + 2, Y = h.cells[1] + 2, volume = h.cells_with_ghosts();
+    axes[a] = {stretch(a, 0, h.layers[a]), stretch(a, h.layers[a], h.cells[a]),
+               stretch(a, h.layers[a] + h.cells[a], h.layers[a])};
+  const std::int64_t volume = h.cells_with_ghosts();
   std::vector<Origin> origins;
   const auto add = [&](std::int64_t field, const Stretch& x, const Stretch& y, std::int64_t j, const Stretch& z,
                        std::int64_t k) {
     if (!x.exists || (h.points == 7 && x.ghost + y.ghost + z.ghost > 1)) return;
-    const std::int64_t first = field * volume + x.first + X * (y.first + j + Y * (z.first + k)),
-                       position = field * volume + x.there + X * (y.there + j + Y * (z.there + k));
+    const std::int64_t first = field * volume + x.first + h.row() * (y.first + j) + h.plane() * (z.first + k),
+                       position = field * volume + x.there + h.row() * (y.there + j) + h.plane() * (z.there + k);
     const std::int32_t from = rank_at(h, {x.owner, y.owner, z.owner});
     Origin* const last = origins.empty() ? nullptr : &origins.back();
     if (last && last->rank == from && last->first + last->count == first && last->position + last->count == position)

@@ -45,8 +45,8 @@ void expect_run(const Halo& h) {
 }
 
 TEST(Halo, IsProvedAndRunOnGridsOfAllKinds) {
-  for (const char* text :
-       {"2x2x2", "3x2x4,points=27", "1x3x2,points=27,fields=3", "4x1x1,mesh", "3x3x3,points=27,mesh"})
+  for (const char* text : {"2x2x2", "3x2x4,points=27", "1x3x2,points=27,fields=3", "4x1x1,mesh", "3x3x3,points=27,mesh",
+                           "3x4x3,points=27,layers=3,mesh", "2x3x2,fields=2,layers=2"})
     for (const auto ranks : {std::array{1, 1, 1}, {2, 1, 3}, {3, 2, 2}, {4, 3, 1}}) {
       const Halo h = halo(text, {ranks[0], ranks[1], ranks[2]});
       const verify::Report report = check(programs_of(h));
@@ -67,6 +67,8 @@ TEST(Halo, IsProvedAndRunOnRandomGrids) {
     }
     h.points = draw(2) == 1 ? 7 : 27;
     h.fields = draw(3);
+    h.padding = draw(3) - 1;
+    for (std::size_t a = 0; a < 3; ++a) h.layers[a] = draw(static_cast<int>(h.cells[a]));
     const verify::Report report = check(programs_of(h));
     EXPECT_TRUE(report.ok()) << h.text() << report.text();
     expect_run(h);
@@ -89,6 +91,15 @@ std::size_t find_kind(const std::vector<Step>& steps, StepKind kind) {
   for (std::size_t i = 0; i < steps.size(); ++i)
     if (steps[i].kind == kind) return i;
   return steps.size();
+}
+
+TEST(Halo, AnAxisWithoutGhostsIsLeftAlone) {
+  Halo h = halo("5x4x1,points=27,mesh,type=float32", {2, 3, 1});
+  h.layers = {2, 2, 0};
+  EXPECT_EQ(h.cells_with_ghosts(), 9 * 8);
+  EXPECT_EQ(messages_of(h, Rank{0}).size(), 8u);
+  EXPECT_EQ(programs_of(h).set.data->type_bytes, 4);
+  EXPECT_TRUE(check(programs_of(h)).ok());
 }
 
 TEST(Halo, SabotageIsFoundWhereverItIs) {
@@ -193,18 +204,20 @@ TEST(Halo, ComputesInsideWhileMessagesAreUnderWay) {
 }
 
 TEST(Halo, RefusesWhatIsNone) {
-  for (const char* text :
-       {"", "4", "4x4", "4x4x0", "4x4x4x4", "4x4x4,points=9", "4x4x4,fields=0", "4x4x4,fields=9", "4x4x4,compute=-1",
-        "4x4x4,compute=nan", "4x4x4,compute=1e300", "4x4x4,torus", "4x4x4,", "4x4x4,mesh,periodic",
-        "4x4x4,fields=2,fields=2", "9999999x9999999x9999999", "9223372036854775807x1x1"})
+  for (const char* text : {"", "4", "4x4", "4x4x0", "4x4x4x4", "4x4x4,points=9", "4x4x4,fields=0", "4x4x4,fields=9",
+                           "4x4x4,compute=-1", "4x4x4,compute=nan", "4x4x4,compute=1e300", "4x4x4,torus", "4x4x4,",
+                           "4x4x4,mesh,periodic", "4x4x4,fields=2,fields=2", "4x4x4,layers=0", "4x4x4,type=int8",
+                           "9999999x9999999x9999999", "9223372036854775807x1x1"})
     EXPECT_FALSE(Halo::parse(text).ok()) << text;
   EXPECT_FALSE(on_ranks(*Halo::parse("4x4x4,periodic"), {3, 3}, {true, false}).ok());
   EXPECT_TRUE(on_ranks(*Halo::parse("4x4x4,periodic"), {3, 3}, {true, true}).ok());
+  EXPECT_FALSE(on_ranks(*Halo::parse("4x4x2,layers=3"), {1, 1, 2}, {false, false, false}).ok());
 }
 
 TEST(Halo, TextsAreReadAsTheyWereWritten) {
-  for (const char* text : {"16x8x4,points=27,fields=3,mesh,compute=0.001", "4x4x4,points=7,fields=1,periodic",
-                           "4x4x4,points=7,fields=1", "1x1x1,points=7,fields=8,compute=0.1234567890123"})
+  for (const char* text :
+       {"16x8x4,points=27,fields=3,mesh,compute=0.001", "4x4x4,points=7,fields=1,periodic",
+        "4x4x4,points=7,fields=1,layers=3,type=float32,mesh", "1x1x1,points=7,fields=8,compute=0.1234567890123"})
     EXPECT_EQ(Halo::parse(text)->text(), text);
   std::mt19937_64 random(11);
   for (int i = 0; i < 1000; ++i) {

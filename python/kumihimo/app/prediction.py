@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, prod
 from statistics import median
@@ -52,9 +52,9 @@ class Asked:
     noise: Noise | None = None
 
 
-def application_named(text: str) -> str:
-    """The name in the table, which has no hyphen."""
-    known = list(_krylov_programs.applications())
+def application_named(text: str, others: Sequence[str] = ()) -> str:
+    """The name in the table, which has no hyphen; `others` are known, too."""
+    known = [*_krylov_programs.applications(), *others]
     name = text.replace("-", "_")
     if name not in known:
         raise wrong_value(f"the application must be one of {', '.join(known).replace('_', '-')}", f"'{text}'")

@@ -1,4 +1,4 @@
-"""`kumihimo app`: solvers and other programs with a golden copy and variants, run and checked on this machine."""
+"""`kumihimo app`: solvers, stencils and others with a golden copy and variants, run and checked on this machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Optional
 
 from kumihimo import launcher_environment
-from kumihimo.app import catalogue, choice, figures, launches, libraries, page, wisdom
+from kumihimo.app import catalogue, choice, figures, launches, libraries, page, stepping, wisdom
 from kumihimo.app.catalogue import AUTO, Candidate
 from kumihimo.app.launches import Problem, Resources
 from kumihimo.cli import app_libraries, options, output
@@ -31,9 +31,12 @@ def command(
     settings: option(
         "--set NAME=VALUE", "Parameter of the variant or option of the application; may be repeated.", list[str]
     ) = None,
+    reproducible: option(
+        "--reproducible", "The same bits with any number of threads and ranks, where that is an option."
+    ) = False,
     method: option("--method NAME", "Method of the solver [default: the application's first].") = None,
-    tolerance: option("--tolerance R", "Relative residual at which a solver stops.") = "1e-8",
-    most_iterations: option("--max-iterations N", "Limit of iterations [default: 100000].", int) = None,
+    tolerance: option("--tolerance R", "Residual at which a solver stops; relative for linear systems.") = "1e-8",
+    most_iterations: option("--max-iterations N", "Limit of iterations [default: the application's].", int) = None,
     threads: option("--threads -t LIST", "Threads of a rank: 2, or 1,2 [default: a share of the processors].") = None,
     ranks: option("--ranks -p LIST", "Number of ranks: 2, or 1,2,4.") = "1",
     launcher: option("--launcher NAME", "Launcher of the ranks: mpirun or srun [default: mpirun for several].") = None,
@@ -58,11 +61,15 @@ def command(
     kumihimo app poisson3d --size 64 --variant all --threads 1,2
     kumihimo app poisson3d --size 64 --ranks 2 --page page.html
     kumihimo app fem-cube --size 32 --variant type_a --ranks 2 --mpi openmpi,mpich --runs 8
+    kumihimo app himeno --size M --variant all --threads 1,2
+    kumihimo app fdtd2d --size 512 --variant simd,wavefront --page page.html
     """
     if name is None:
         return list_all(as_json)
     application = catalogue.find(name)
     given = catalogue.settings_of(settings or [])
+    if reproducible:
+        given["reproducible"] = catalogue.reproducible(application, given)
     asked = Asked(
         Problem(
             application,
@@ -70,7 +77,7 @@ def command(
             catalogue.options_in(application, given),
             method_of(application, method),
             positive(tolerance, "--tolerance", below=1.0),
-            at_least_1("--max-iterations", most_iterations, 100_000),
+            at_least_1("--max-iterations", most_iterations, application.most_iterations),
         ),
         variant,
         catalogue.candidates(application, variant, given),
@@ -79,6 +86,7 @@ def command(
         not check,
         fresh,
         rates_of(triad, peak),
+        out is not None,
     )
     if asked.problem.file and size is not None:
         raise wrong_value("--size has no effect beside a file", size, "leave one of them out")
@@ -115,6 +123,7 @@ class Asked:
     checks: bool
     fresh: bool
     rates: dict | None  # the user's
+    page: bool
 
 
 def list_all(as_json: bool) -> int:
@@ -136,6 +145,8 @@ def list_all(as_json: bool) -> int:
 def method_of(application: catalogue.Application, name: str | None) -> str:
     if name is None:
         return application.methods[0] if application.methods else ""
+    if not application.methods:
+        raise not_applicable(f"{application.name} takes no --method", None, "leave it out")
     if name not in application.methods:
         raise wrong_value(f"--method must be one of {', '.join(application.methods)}", f"'{name}'")
     return name
@@ -217,7 +228,7 @@ def run(asked: Asked, on: list[Resources]) -> dict:
         turns = asked.runs
         with display(asked.problem, len(candidates) * turns) as on_object:
             ran = launches.run(
-                asked.problem,
+                stepping.with_pictures(asked.problem) if asked.page else asked.problem,
                 candidates,
                 resources,
                 turns=turns,
@@ -229,7 +240,7 @@ def run(asked: Asked, on: list[Resources]) -> dict:
             ran.about["rates"] = asked.rates
         abouts.append(ran.about)
         rows += figures.summary(ran.results, ran.about)
-    rows = figures.with_ratios(rows, asked.problem.application)
+    rows = stepping.with_shares(figures.with_ratios(rows, asked.problem.application), abouts[-1].get("rates"))
     best = figures.best(rows)
     return {
         "application": asked.problem.application.name,
@@ -239,7 +250,8 @@ def run(asked: Asked, on: list[Resources]) -> dict:
         "tolerance": asked.problem.tolerance,
         "command": shlex.join(["kumihimo", *sys.argv[1:]]),
         **{name: best[name] for name in ("variant", "parameters", "ranks", "threads", "seconds", "iterations")},
-        "residual": best["checked"]["error"] if "checked" in best else best["residual"],
+        "residual": best["checked"]["error"] if "checked" in best and best["history"] else best["residual"],
+        **{name: best[name] for name in ("answer", "tables", "charts") if name in best},
         "right": best["right"],
         "rates": abouts[-1].get("rates"),
         "facts": facts_of(abouts[-1]),
@@ -344,9 +356,11 @@ def display(problem: Problem, runs: int) -> Iterator[Callable[[dict], None]]:
 
 def without_histories(found: dict) -> dict:
     """As --json prints it: histories of the best row alone would be thousands of numbers for each variant."""
-    rows = [{name: value for name, value in row.items() if name != "history"} for row in found["results"]]
+    left_out = ("history", "pictures", "charts")
+    rows = [{name: value for name, value in row.items() if name not in left_out} for row in found["results"]]
     best = figures.best(found["results"])
-    return {**{k: v for k, v in found.items() if k != "facts"}, "history": best["history"], "results": rows}
+    kept = {k: v for k, v in found.items() if k not in ("facts", "charts")}
+    return {**kept, "history": best["history"], "results": rows}
 
 
 COLUMNS = ("variant", "p×t>", "iters>", "time>", "of bound>", "golden>", "checked")  # 80 characters; page.COLUMNS: all
@@ -370,6 +384,12 @@ def cells_of(row: dict) -> list[str]:
 
 def show(found: dict) -> None:
     output.print_table("", COLUMNS, map(cells_of, found["results"]))
+    if steps := stepping.table(found["results"]):
+        output.print_line("")
+        output.print_table("", stepping.COLUMNS, steps)
+        output.print_line(
+            "of one pass: time to move all arrays once, by the triad; of hand-written: cuda, or the fastest"
+        )
     lacking = [f"{row['variant']}: {row['not_applicable']}" for row in found["results"] if "not_applicable" in row]
     output.print_list("Without a result:", list(dict.fromkeys(lacking)))
     for made in found.get("choices", []):
@@ -385,5 +405,10 @@ def show(found: dict) -> None:
     if rates := found["rates"]:
         peak = f"{rates['peak_flops'] / 1e9:.3g} GFLOPS"
         output.print_line(f"of bound: against triad {rate_text(rates['triad_bytes_per_second'])} and {peak}")
+    output.print_list("Answer:", [f"{name}: {value}" for name, value in found.get("answer", [])])
+    for table in found.get("tables", []):
+        print()
+        columns = [table["columns"][0], *(f"{name}>" for name in table["columns"][1:])]
+        output.print_table(table["title"], columns, table["rows"])
     if any("times_golden" in row and row["runs"] == 1 for row in found["results"]):
         output.print_line("golden: from one run each, which does not show how far runs differ; use --runs")

@@ -1,9 +1,10 @@
-"""`kumihimo simulate app`: how long an iteration of an application's solver takes on a described machine, by method."""
+"""`kumihimo simulate app`: how long an iteration of an application's solver, or a step of a stencil, takes on a
+described machine."""
 
 from __future__ import annotations
 
 from kumihimo import arguments, quantities, simulation
-from kumihimo.app import prediction
+from kumihimo.app import prediction, stencil_prediction
 from kumihimo.arguments import Ranks
 from kumihimo.cli import machines, options, output, progress
 from kumihimo.cli.options import argument, option
@@ -11,7 +12,7 @@ from kumihimo.errors import BadInput, wrong_value
 
 
 def command(
-    application: argument("APPLICATION", "Application: poisson3d or fem-cube."),
+    application: argument("APPLICATION", "Application: poisson3d, fem-cube, himeno or fdtd2d."),
     machine: option("--machine -m M", "Name of a machine (see `machine list`), or a machine file."),
     method: option("--method NAME", "Method: cg, chronopoulos_gear, gropp, pipelined, s_step, or all.") = arguments.ALL,
     cells: option("--cells BOX", "Cells (nodes of elements) of a rank: 64x64x64.") = None,
@@ -30,17 +31,18 @@ def command(
     crossover: option("--crossover", "Compare the methods on 1 node, 2, 4, ... up to the shape.") = False,
     as_json: options.Json = False,
 ) -> None:
-    """Predict the time of a solver's iteration on a described machine, by method.
+    """Predict the time of a solver's iteration, by method, or of a stencil's step on a described machine.
 
     \b
     Example:
     kumihimo simulate app fem-cube -m reedbush-u -s 420 --ranks-per-node 2 --grid 14x10x6 --cells 200x200x200
+    kumihimo simulate app himeno -m fugaku -s 4x4x4 --cells 256x128x128
     """
     if noise is None and (seed is not None or iterations_of_noise is not None):
         raise BadInput("--seed and --iterations need --noise", "leave them out, or add --noise 1000:100e-6")
     asked_noise = None if noise is None else prediction.noise(noise, seed, iterations_of_noise)
     asked = prediction.Asked(
-        prediction.application_named(application),
+        prediction.application_named(application, list(stencil_prediction.STENCILS)),
         method,
         cells and prediction.box(cells, "--cells"),
         size and prediction.box(size, "--size"),
@@ -51,7 +53,8 @@ def command(
         model or ("exact" if asked_noise else "flow"),
         asked_noise,
     )
-    prediction.check(asked)
+    is_stencil = asked.application in stencil_prediction.STENCILS
+    stencil_prediction.check(asked, crossover) if is_stencil else prediction.check(asked)
     if crossover and grid:
         raise wrong_value("--crossover excludes --grid", grid, "leave one of them out")
     asked_ranks = Ranks(shape, ranks, arguments.ranks_per_node_named(ranks_per_node))
@@ -69,7 +72,11 @@ def command(
         return print_crossover(asked, loaded.name, rows, as_json)
     job = simulation.on(loaded, asked_ranks)
     results = progress.run_interruptible(
-        lambda: [prediction.predicted(asked, each, job) for each in prediction.methods(asked)]
+        lambda: (
+            [stencil_prediction.predicted(asked, job)]
+            if is_stencil
+            else [prediction.predicted(asked, each, job) for each in prediction.methods(asked)]
+        )
     )
     if as_json:
         return output.print_results_json(results)
@@ -77,7 +84,8 @@ def command(
     boxes = ["x".join(map(str, first[name])) for name in ("grid", "cells")]
     place = f"{first['machine']} {first['shape']}".strip()
     print(f"{application} on {place}, {first['ranks']} ranks ({boxes[0]}) of {boxes[1]} cells, model {asked.model}")
-    print(f"reductions by {first['algorithm']}; {noise_text(first.get('noise'))}")
+    if not is_stencil:
+        print(f"reductions by {first['algorithm']}; {noise_text(first.get('noise'))}")
     print()
     output.print_table("", COLUMNS, [row(r) for r in results])
     if asked_noise:

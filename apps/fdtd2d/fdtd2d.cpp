@@ -1,0 +1,137 @@
+// The application fdtd2d: one run with one variant, on all ranks.
+#include "application/application.hpp"
+#include "application/changed_lines.hpp"
+#include "fdtd2d/check.hpp"
+#include "fdtd2d/frames.hpp"
+#include "fdtd2d/local_fields.hpp"
+#include "fdtd2d/physics.hpp"
+#include "fdtd2d/problem.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <any>
+
+namespace kumihimo::fdtd2d {
+namespace {
+
+using application::Request, application::Runtime;
+using nlohmann::json;
+
+double seconds_since(std::int64_t start) { return static_cast<double>(measure::now_ns() - start) * 1e-9; }
+
+const Variant& variant_of(const Request& request) {
+  for (const Variant& each : variants())
+    if (each.name == request.candidate.variant->name) return each;
+  return variants().front(); // unreachable: both lists are one
+}
+
+std::int64_t lines_changed(const Variant& variant) {
+  std::string text;
+  for (const std::string_view file : variant.files) text += source_of(file);
+  return application::changed_lines(source_of("golden.cpp"), text);
+}
+
+// All candidates of a task have one golden result.
+template <class T>
+Result<std::shared_ptr<Expected<T>>> shared_expected(const Problem& problem, Runtime& runtime) {
+  using Kept = std::shared_ptr<Expected<T>>;
+  if (const auto* const kept = std::any_cast<Kept>(&runtime.kept)) return *kept;
+  Result<Expected<T>> expected = expected_of<T>(problem);
+  if (Status s = runtime.agree_on(expected); !s) return s.error();
+  auto made = std::make_shared<Expected<T>>(std::move(*expected));
+  runtime.kept = made;
+  return made;
+}
+
+// In parts that end where a picture is taken; pictures are not in the time.
+template <class T>
+Result<double> run_steps(const Problem& problem, LocalFields<T>& local, Frames& frames, Runtime& runtime) {
+  const std::int64_t parts = std::clamp<std::int64_t>(problem.frames, 1, problem.steps);
+  double seconds = 0;
+  for (std::int64_t part = 0; part < parts; ++part) {
+    const threads::Range steps = threads::part(problem.steps, part, parts);
+    runtime.processes().barrier();
+    const std::int64_t start = measure::now_ns();
+    const Status status = local.run(steps.size());
+    seconds += seconds_since(start);
+    if (Status s = runtime.agree(status); !s) return s.error();
+    if (problem.frames > 0) frames.add(local.fields(), steps.end, runtime);
+  }
+  return seconds;
+}
+
+template <class T>
+Result<json> run_with(const Problem& problem, const Request& request, Runtime& runtime) {
+  const Variant& variant = variant_of(request);
+  const std::int64_t begin = measure::now_ns();
+  const double bytes = Fields<T>::bytes(problem.whole), golden = request.checks ? bytes : 0;
+  if (Status s = runtime.agree(runtime.check_memory(bytes / runtime.ranks() + golden)); !s) return s.error();
+  Result<std::unique_ptr<LocalFields<T>>> made =
+      LocalFields<T>::make(problem, variant, request.candidate.parameters, runtime);
+  if (Status s = runtime.agree_on(made); !s) return s.error();
+  LocalFields<T>& local = **made;
+  const double setup = seconds_since(begin);
+  Frames frames(problem.whole.points);
+  const double took = TRY(run_steps(problem, local, frames, runtime));
+  const std::vector<double> seconds = runtime.processes().largest({took, setup});
+
+  const double cells = static_cast<double>(problem.whole.points[0]) * static_cast<double>(problem.whole.points[1]);
+  const auto done = static_cast<double>(problem.steps);
+  json facts = json::object();
+  if (problem.is_mode) {
+    const Frequencies w = frequencies_of(problem.whole, problem.mode);
+    facts["phase_velocity"] = w.of_grid / w.exact;
+  }
+  json found = {{"seconds", seconds[0]},
+                {"setup_seconds", seconds[1]},
+                {"iterations", problem.steps},
+                {"residual", nullptr},
+                {"converged", true},
+                {"history", json::array()},
+                {"unknowns", cells},
+                {"grid", local.ranks().ranks},
+                {"seconds_per_step", seconds[0] / done},
+                {"rate", cells * done / seconds[0]},
+                {"rate_unit", "cells/s"},
+                {"lines_changed", lines_changed(variant)},
+                {"by_hand", variant.is_written_by_hand},
+                {"step_bytes", elements_of_cell * sizeof(T) * cells},
+                {"facts", std::move(facts)},
+                {"kernels", to_json(local.times(), runtime.processes())}};
+  if (problem.frames > 0) found["pictures"] = frames.json();
+  if (request.checks) {
+    const std::shared_ptr<Expected<T>> expected = TRY(shared_expected<T>(problem, runtime));
+    found["checked"] = check(problem, local.fields(), *expected, runtime);
+  }
+  return found;
+}
+
+Result<json> run(const Request& request, Runtime& runtime) {
+  const Problem problem = TRY(problem_of(request));
+  return problem.is_float32 ? run_with<float>(problem, request, runtime) : run_with<double>(problem, request, runtime);
+}
+
+std::span<const VariantDescription> descriptions() {
+  static const std::vector<VariantDescription> all(variants().begin(), variants().end());
+  return all;
+}
+
+} // namespace
+
+application::Application description() {
+  return {
+      .name = "fdtd2d",
+      .summary = "Maxwell's equations in 2D by finite differences in time (TM), absorbing layer CPML",
+      .paper = "K. Yee (1966); J. Roden and S. Gedney, CPML (2000)",
+      .sizes = "nodes along x and y: 512 or 512x384",
+      .default_size = "256",
+      .golden_hash = KUMIHIMO_GOLDEN_HASH,
+      .variants = descriptions(),
+      .methods = {},
+      .options = option_rows(),
+      .smaller_size = nullptr,
+      .run = &run,
+  };
+}
+
+} // namespace kumihimo::fdtd2d

@@ -1,0 +1,33 @@
+// What fdtd2d computes: the words of a request as numbers.
+#pragma once
+
+#include "application/application.hpp"
+#include "application/request.hpp"
+#include "stencil/fdtd2d/fields.hpp"
+#include "stencil/fdtd2d/source.hpp"
+
+#include <cstdint>
+#include <span>
+
+namespace kumihimo::fdtd2d {
+
+// A standing wave between metal walls: Ez = sin(pi p x / X) sin(pi q y / Y) at time 0.
+struct Mode {
+  int p = 3, q = 2;
+};
+
+struct Problem {
+  Shape whole; // all points, on one rank
+  Source source;
+  bool is_mode = false; // a standing wave, no source and no absorbing layer
+  Mode mode;
+  std::int64_t steps = 0;
+  bool is_float32 = true;
+  std::int64_t frames = 0; // pictures of Ez
+};
+
+std::span<const application::Option> option_rows();
+// Errors: a size, number or word that is none; a Courant number that is unstable; layers or a source that do not fit.
+Result<Problem> problem_of(const application::Request& request);
+
+} // namespace kumihimo::fdtd2d

@@ -1,0 +1,130 @@
+// The application himeno: one run with one variant, on all ranks.
+#include "application/application.hpp"
+#include "application/changed_lines.hpp"
+#include "application/request.hpp"
+#include "base/text_parsing.hpp"
+#include "himeno/check.hpp"
+#include "himeno/local_grid.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <any>
+
+namespace kumihimo::himeno {
+namespace {
+
+using application::Request, application::Runtime;
+using nlohmann::json;
+
+constexpr std::int64_t most_sweeps = 1'000'000;
+
+double seconds_since(std::int64_t start) { return static_cast<double>(measure::now_ns() - start) * 1e-9; }
+
+const Variant& variant_of(const Request& request) {
+  for (const Variant& each : variants())
+    if (each.name == request.candidate.variant->name) return each;
+  return variants().front(); // unreachable: both lists are one
+}
+
+Result<std::int64_t> sweeps_of(const Request& request) {
+  const std::string& word = request.option("sweeps");
+  std::int64_t sweeps = 0;
+  if (!read_number(word, sweeps) || sweeps < 1 || sweeps > most_sweeps)
+    return wrong_value(fmt::format("sweeps must be a number from 1 to {}", most_sweeps), fmt::format("'{}'", word));
+  return std::min(sweeps, request.most_iterations);
+}
+
+std::int64_t lines_changed(const Variant& variant) {
+  std::string text;
+  for (const std::string_view file : variant.files) text += source_of(file);
+  return application::changed_lines(source_of("golden.cpp"), text);
+}
+
+// All candidates of a task have one golden result.
+Result<std::shared_ptr<Expected>> expected_of(const Grid& grid, std::int64_t sweeps, Runtime& runtime) {
+  if (const auto* const kept = std::any_cast<std::shared_ptr<Expected>>(&runtime.kept)) return *kept;
+  Result<Expected> expected = expected_of(grid.shape(), sweeps);
+  if (Status s = runtime.agree_on(expected); !s) return s.error();
+  auto made = std::make_shared<Expected>(std::move(*expected));
+  runtime.kept = made;
+  return made;
+}
+
+Result<json> run(const Request& request, Runtime& runtime) {
+  const Triple points = TRY(parse_size(request.size));
+  const std::int64_t sweeps = TRY(sweeps_of(request));
+  const Variant& variant = variant_of(request);
+  const std::int64_t begin = measure::now_ns();
+  const double bytes = Grid::bytes({points, {}, points}) / runtime.ranks();
+  if (Status s = runtime.agree(runtime.check_memory(request.checks ? 2 * bytes : bytes)); !s) return s.error();
+  Result<std::unique_ptr<LocalGrid>> made =
+      LocalGrid::make(points, request.option("values") == "varied", variant, request.candidate.parameters, runtime);
+  if (Status s = runtime.agree_on(made); !s) return s.error();
+  LocalGrid& local = **made;
+  const double setup = seconds_since(begin);
+
+  runtime.processes().barrier();
+  const std::int64_t start = measure::now_ns();
+  const Result<std::vector<double>> gosa = local.run(sweeps);
+  if (Status s = runtime.agree_on(gosa); !s) return s.error();
+  const std::vector<double> seconds = runtime.processes().largest({seconds_since(start), setup});
+
+  const double cells =
+      static_cast<double>(points[0] - 2) * static_cast<double>(points[1] - 2) * static_cast<double>(points[2] - 2);
+  const auto done = static_cast<double>(sweeps);
+  json found = {{"seconds", seconds[0]},
+                {"setup_seconds", seconds[1]},
+                {"iterations", sweeps},
+                {"residual", nullptr},
+                {"converged", true},
+                {"history", json::array()},
+                {"unknowns", cells},
+                {"grid", local.ranks().ranks},
+                {"gosa", gosa->back()},
+                {"seconds_per_step", seconds[0] / done},
+                {"rate", cells * flops_of_cell * done / seconds[0]},
+                {"rate_unit", "FLOPS"},
+                {"lines_changed", lines_changed(variant)},
+                {"by_hand", variant.is_written_by_hand},
+                {"step_bytes", bytes_of_cell * cells},
+                {"facts", {{"gosa", gosa->back()}}},
+                {"kernels", to_json(local.times(), runtime.processes())}};
+  if (request.checks) {
+    const std::shared_ptr<Expected> expected = TRY(expected_of(local.grid(), sweeps, runtime));
+    found["checked"] = check(local.grid(), gosa->back(), *expected, runtime);
+  }
+  return found;
+}
+
+std::span<const VariantDescription> descriptions() {
+  static const std::vector<VariantDescription> all(variants().begin(), variants().end());
+  return all;
+}
+
+constexpr std::string_view kinds_of_values[] = {"benchmark", "varied"};
+constexpr application::Option options[] = {
+    {"sweeps", "number of sweeps", "N", "20"},
+    {"values", "initial values: the benchmark's, or varied ones that show a wrong neighbour", "VALUES", "benchmark",
+     kinds_of_values}};
+
+} // namespace
+
+application::Application description() {
+  return {
+      .name = "himeno",
+      .summary = "Himeno benchmark: Jacobi sweeps of a 19-point stencil, float32",
+      .paper = "R. Himeno, the Himeno benchmark (RIKEN, 1996)",
+      .sizes = "XS, S, M, L, XL or points along i, j and k: 128x128x256 (k contiguous)",
+      .default_size = "S",
+      .golden_hash = KUMIHIMO_GOLDEN_HASH,
+      .variants = descriptions(),
+      .methods = {},
+      .options = options,
+      .smaller_size = nullptr,
+      .run = &run,
+  };
+}
+
+} // namespace kumihimo::himeno

@@ -1,0 +1,59 @@
+#include "stencil/himeno/wavefront.hpp"
+
+#include "stencil/himeno/row.hpp"
+#include "threads/pipeline.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace kumihimo::himeno {
+namespace {
+
+// The cells of a level: those of the rank and the ghosts that later levels read.
+Box box_of(const Grid& g, const Wavefront& how, int level) {
+  Box box = g.all();
+  for (std::size_t a = 0; a < 3; ++a) {
+    const std::int64_t beyond = how.levels - 1 - level;
+    if (how.has_neighbour[2 * a]) box.begin[a] -= beyond;
+    if (how.has_neighbour[2 * a + 1]) box.end[a] += beyond;
+  }
+  return box;
+}
+
+// A row of the level's box; only the rank's own cells count in gosa.
+void update(const Grid& g, const float* p, float* to, const Box& box, std::int64_t i, std::int64_t j, double* gosa) {
+  const Box own = g.all();
+  const std::int64_t low = std::max(box.begin[2], own.begin[2]), high = std::min(box.end[2], own.end[2]);
+  if (box.begin[2] < low) update_row(g, p, to, g.at(i, j, box.begin[2]), low - box.begin[2]);
+  const double sum = update_row(g, p, to, g.at(i, j, low), high - low);
+  if (high < box.end[2]) update_row(g, p, to, g.at(i, j, high), box.end[2] - high);
+  if (i >= 0 && i < own.end[0] && j >= 0 && j < own.end[1]) gosa[g.row_number(i, j)] = sum;
+}
+
+} // namespace
+
+void run_wavefront(Grid& g, const Wavefront& how, double* gosa) {
+  const Box widest = box_of(g, how, 0);
+  const std::int64_t behind = how.levels - 1;
+  // Level t of a tile has rows [low - t, high - t), and plane s - t in step s.
+  const std::int64_t tiles = (widest.length(1) + behind + how.rows - 1) / how.rows;
+  const std::int64_t steps = widest.length(0) + behind;
+  std::vector<Box> of_levels;
+  for (int level = 0; level < how.levels; ++level) of_levels.push_back(box_of(g, how, level));
+  float* const buffers[2] = {g.p, g.next};
+  threads::run_pipeline(tiles, steps, [&](std::int64_t tile, std::int64_t step) {
+    for (int level = 0; level < how.levels; ++level) {
+      const Box& box = of_levels[static_cast<std::size_t>(level)];
+      const std::int64_t i = widest.begin[0] + step - level, first = widest.begin[1] + tile * how.rows - level;
+      if (i < box.begin[0] || i >= box.end[0]) continue;
+      const float* const p = buffers[level % 2];
+      float* const to = buffers[(level + 1) % 2];
+      for (std::int64_t j = std::max(first, box.begin[1]); j < std::min(first + how.rows, box.end[1]); ++j)
+        update(g, p, to, box, i, j, gosa + level * g.rows());
+    }
+  });
+  if (how.levels % 2 == 1) std::swap(g.p, g.next);
+}
+
+} // namespace kumihimo::himeno

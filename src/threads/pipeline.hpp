@@ -1,0 +1,39 @@
+// Threads that sweep over skewed tiles, one behind the other: temporal blocking of stencils (M. Wolf and M. Lam, "A
+// data locality optimizing algorithm", PLDI 1991; wavefronts of threads: G. Wellein et al., COMPSAC 2009).
+#pragma once
+
+#include "threads/team.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <thread>
+#include <vector>
+
+namespace kumihimo::threads {
+
+// Calls work(tile, step) for all tiles and steps. A tile's steps are in order; step s of a tile begins when step s of
+// the tile before it is done. Tiles go round the threads of the team in turn. `work` may not throw.
+template <class Work>
+void run_pipeline(std::int64_t tiles, std::int64_t steps, const Work& work) {
+  struct alignas(64) Done {
+    std::atomic<std::int64_t> steps{0};
+  };
+  const int team = count();
+  std::vector<Done> done(static_cast<std::size_t>(tiles));
+#pragma omp parallel for schedule(static, 1) num_threads(team)
+  for (int thread = 0; thread < team; ++thread)
+    for (std::int64_t tile = thread; tile < tiles; tile += team) {
+      Done& mine = done[static_cast<std::size_t>(tile)];
+      for (std::int64_t step = 0; step < steps; ++step) {
+        if (tile > 0) {
+          const Done& before = done[static_cast<std::size_t>(tile) - 1];
+          for (int spins = 0; before.steps.load(std::memory_order_acquire) <= step; ++spins)
+            if (spins > 1000) std::this_thread::yield(); // there may be more threads than processors
+        }
+        work(tile, step);
+        mine.steps.store(step + 1, std::memory_order_release);
+      }
+    }
+}
+
+} // namespace kumihimo::threads

@@ -1,0 +1,96 @@
+// The variants of the FDTD steps against the golden copy.
+#include "stencil/fdtd2d/variants.hpp"
+#include "stencil/fdtd2d/wavefront.hpp"
+#include "threads/team.hpp"
+
+#include <gtest/gtest.h>
+
+namespace kumihimo::fdtd2d {
+namespace {
+
+constexpr std::int64_t steps = 90;
+
+template <class T>
+Fields<T> fields_of(const Pair& points, std::int64_t layer) {
+  Shape shape;
+  shape.points = shape.cells = points;
+  shape.layer = layer;
+  return std::move(*Fields<T>::make(shape));
+}
+
+template <class T>
+void run(const Variant& variant, const Fields<T>& f, const Source& source) {
+  const Kernels<T>& kernels = variant.kernels<T>();
+  const Box e = nodes_of_e(f.shape()), h = places_of_h(e);
+  for (std::int64_t s = 0; s < steps; ++s) {
+    kernels.update_h(f, h);
+    kernels.update_e(f, e);
+    f.ez[f.at(source.node[0], source.node[1])] += static_cast<T>(source.added(s, f.shape().courant));
+  }
+}
+
+template <class T>
+std::int64_t different(const Fields<T>& a, const Fields<T>& b) {
+  std::int64_t count = 0;
+  for (const auto& [x, y] : {std::pair{a.ez, b.ez}, {a.hx, b.hx}, {a.hy, b.hy}})
+    for (std::int64_t n = a.at(0, 0); n < a.at(0, a.shape().points[1]); ++n) count += x[n] != y[n];
+  return count;
+}
+
+template <class T>
+double largest(const Fields<T>& f) {
+  double found = 0;
+  for (std::int64_t n = 0; n < f.size(); ++n) found = std::max(found, std::abs(static_cast<double>(f.ez[n])));
+  return found;
+}
+
+template <class T>
+void expect_golden_bits() {
+  const Source source{{14, 20}, 8};
+  for (const auto& [points, layer] : {std::pair{Pair{33, 41}, 5}, {Pair{50, 30}, 0}, {Pair{40, 40}, 13}}) {
+    const Fields<T> expected = fields_of<T>(points, layer);
+    run(variants().front(), expected, source);
+    ASSERT_GT(largest(expected), 1e-3);
+    for (const Variant& variant : variants()) {
+      if (variant.is_wavefront()) continue;
+      const Fields<T> f = fields_of<T>(points, layer);
+      if (variant.of_float.run) {
+        const Status status = variant.kernels<T>().run(f, source, 0, steps);
+        if (variant.name == "cuda" && !status) continue; // no GPU
+        ASSERT_TRUE(status.ok());
+      } else {
+        run(variant, f, source);
+      }
+      EXPECT_EQ(different(f, expected), 0) << variant.name;
+    }
+    for (const int levels : {1, 4, 11})
+      for (const std::int64_t columns : {16, 21, 1000}) {
+        const Fields<T> f = fields_of<T>(points, layer);
+        for (std::int64_t done = 0; done < steps; done += levels)
+          run_wavefront(f, {static_cast<int>(std::min<std::int64_t>(levels, steps - done)), columns, {}}, source, done);
+        EXPECT_EQ(different(f, expected), 0) << levels << " levels, " << columns << " columns";
+      }
+  }
+}
+
+class Fdtd2dOfATeam : public testing::TestWithParam<int> {
+  void SetUp() override { ASSERT_TRUE(threads::use(GetParam()).ok()); }
+  void TearDown() override { ASSERT_TRUE(threads::use(1).ok()); }
+};
+INSTANTIATE_TEST_SUITE_P(Threads, Fdtd2dOfATeam, testing::Values(1, 3));
+
+TEST_P(Fdtd2dOfATeam, HasTheGoldenBitsInFloat32) { expect_golden_bits<float>(); }
+TEST_P(Fdtd2dOfATeam, HasTheGoldenBitsInFloat64) { expect_golden_bits<double>(); }
+
+TEST(Fdtd2d, TheWallsStay) {
+  const Fields<double> f = fields_of<double>({20, 20}, 0);
+  run(variants().front(), f, {{3, 3}, 6});
+  for (std::int64_t n = 0; n < 20; ++n) {
+    EXPECT_EQ(f.ez[f.at(0, n)], 0);
+    EXPECT_EQ(f.ez[f.at(n, 0)], 0);
+    EXPECT_EQ(f.ez[f.at(20, n)], 0);
+  }
+}
+
+} // namespace
+} // namespace kumihimo::fdtd2d
