@@ -25,8 +25,8 @@
 
 #include "goal/deaths.hpp"
 #include "goal/graph.hpp"
-#include "goal/observer.hpp"
 #include "goal/noise.hpp"
+#include "goal/observer.hpp"
 #include "loggp/parameters.hpp"
 
 #include <functional>
