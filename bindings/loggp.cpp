@@ -6,6 +6,7 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
@@ -73,6 +74,8 @@ NB_MODULE(_loggp, m) {
       .def_ro("left_out", &ObservedRun::left_out)
       .def_ro("aftermath", &ObservedRun::aftermath)
       .def("of_rank", &ObservedRun::of_rank, "rank"_a)
+      .def("busiest_receiver", &ObservedRun::busiest_receiver,
+           "The rank that receives most messages more than it sends, and how many more.")
       .def("mean", &ObservedRun::mean);
   m.def(
       "run",

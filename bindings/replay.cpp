@@ -217,6 +217,8 @@ NB_MODULE(_replay, m) {
            "Of the model flow.")
       .def("ideal_network_times", &ideal_times, "job"_a, "placement"_a.none(), "noise"_a = nb::none(),
            "Of the models flow and packet on an ideal network.")
+      .def("site_of_wait", &Program::site_of_wait, "rank"_a, "operation"_a,
+           "Of the first call that leaves when the operation ends; None: of none.")
       .def("site_of", &Program::site_of, "rank"_a, "operation"_a, "Of the call that it is a part of; None: of none.")
       .def_ro("graphs", &Program::graphs);
   m.def("program_of", &program, "source"_a, "choices"_a, "rates"_a, "speed"_a = 1.0,

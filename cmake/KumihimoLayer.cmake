@@ -49,10 +49,10 @@ function(kumihimo_layer name)
   target_link_libraries(kumihimo_${name} ${scope} ${ARG_DEPENDS} ${ARG_LIBRARIES})
 endfunction()
 
-# kumihimo_simd_files(OPTION...): compiles the files of simd/ of this folder with these options and the instructions that
-# a file names on its first line: "// x86_64: -mavx2".
+# kumihimo_simd_files(OPTION...): compiles the files of simd/ of this folder and of its sub-folders with these options and
+# the instructions that a file names on its first line: "// x86_64: -mavx2".
 function(kumihimo_simd_files)
-  file(GLOB files CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} simd/*.cpp)
+  file(GLOB files CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR} simd/*.cpp */simd/*.cpp)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files})
   foreach(file ${files})
     file(STRINGS ${file} instructions LIMIT_COUNT 1 REGEX "^// ${CMAKE_SYSTEM_PROCESSOR}: ")

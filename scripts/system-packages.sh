@@ -48,7 +48,7 @@ packages_of_build() {
   if ! find_python >/dev/null; then need python3-venv; need python3-dev; fi
   local package
   for package in $(absent_headers libfmt-dev=fmt/core.h nlohmann-json3-dev=nlohmann/json.hpp libtomlplusplus-dev=toml++/toml.h \
-    libhwloc-dev=hwloc.h); do need "$package"; done
+    libhwloc-dev=hwloc.h libeigen3-dev=eigen3/Eigen/Dense); do need "$package"; done
   for package in $(absent_headers libboost-dev=boost/multi_array.hpp); do want "$package"; done # AMGCL's
   # MPI libraries are opened at run time: a build needs none, and what runs on MPI needs one of them.
   has_mpi mpirun.openmpi libmpi.so.40 || want openmpi-bin
@@ -100,7 +100,7 @@ packages_of_bench() {
   has smpirun || want libsimgrid-dev
   has ip || want iproute2
   has gmap || has scotch_gmap || want scotch
-  for package in $(absent_headers libeigen3-dev=eigen3/Eigen/Sparse libhypre-dev=hypre/HYPRE.h); do want "$package"; done
+  for package in $(absent_headers libhypre-dev=hypre/HYPRE.h); do want "$package"; done
   has lmp || want lammps
   compiles_mpi mpicc.openmpi || want libopenmpi-dev
   # PETSc's headers stand in a folder that only pkg-config knows.
@@ -133,7 +133,7 @@ names() {
     [chromium]="chromium (page tests)" [iproute2]="iproute2 (network namespaces of bench/run krylov)" [libsimgrid-dev]="libsimgrid-dev (SimGrid, the peer of the simulator benchmarks)"
     [libopenmpi-dev]="libopenmpi-dev (mpicc of Open MPI)" [libmpich-dev]="libmpich-dev (mpicc of MPICH)" [gfortran]="gfortran (MPI programs in Fortran)"
     [libpetsc-real-dev]="libpetsc-real-dev (PETSc, a peer of the sparse and finite element benchmarks)"
-    [libeigen3-dev]="libeigen3-dev (Eigen, a peer of the sparse benchmark)"
+    [libeigen3-dev]="libeigen3-dev (Eigen 3.4, linear algebra)"
     [libhypre-dev]="libhypre-dev (a program of the placement benchmark)"
     [hpcc]="hpcc (a suite with residuals)" [libblas-dev]="libblas-dev (to build hpcc on MPICH)"
     [lammps]="lammps (the unmodified program of the demo and the placement benchmark)" [libopenblas0]="libopenblas0 (DGEMM of bench node)" [scotch]="scotch (gmap, a peer of the placement benchmark)" [libscotch-7.0]="libscotch-7.0 (cuts graphs for place)" [libmetis5]="libmetis5 (cuts graphs for place)" [python3-otf2]="python3-otf2 (traces of record and replay)"

@@ -13,7 +13,8 @@ from kumihimo import _machine, _placement, _topology, files
 from kumihimo.errors import missing, wrong_value
 
 ENVIRONMENT = "env"
-KNOWN = "SLURM_JOB_NODELIST, PBS_NODEFILE, LSB_DJOB_HOSTFILE or LSB_MCPU_HOSTS"
+VARIABLES = ("SLURM_JOB_NODELIST", "PBS_NODEFILE", "LSB_DJOB_HOSTFILE", "LSB_MCPU_HOSTS")
+KNOWN = f"{', '.join(VARIABLES[:-1])} or {VARIABLES[-1]}"
 MOST_RANKS_OF_A_HOST = 2**20
 LARGEST_FILE = 64 << 20
 

@@ -89,6 +89,17 @@ def with_value(rule: str, got: object) -> str:
 
 
 @contextlib.contextmanager
+def errors_at(where: str, unless: str | None = None) -> Iterator[None]:
+    """Bad input that is found within is said to be there, unless its sentence has the word `unless`."""
+    try:
+        yield
+    except BadInput as error:
+        if unless is not None and unless in error.problem:
+            raise
+        raise BadInput(f"{where}: {error.problem}", error.advice) from None
+
+
+@contextlib.contextmanager
 def errors_of_this_machine() -> Iterator[None]:
     """Marks errors raised within: the ranks of a launch share a command line but not always a machine, so one rank may
     meet such an error alone. Also a decorator: @errors_of_this_machine()."""

@@ -20,15 +20,16 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from kumihimo import errors, preload
+from kumihimo import allocation, errors, preload
 from kumihimo.errors import Failed, OutOfTime, failed, wrong_value
 from kumihimo.interrupts import ending_by_signal, ignoring_signals
-from kumihimo.mpi import Installation
+from kumihimo.mpi import Installation, available_processors
 from kumihimo.processes import command_of, is_running, processes, state_of
 
 # In the environment of every process of a job, so that all of them are found wherever the launcher put them.
 JOB = "KUMIHIMO_JOB"
 LAST_SECONDS = 10.0  # for what has closed its output to end
+MOST_PER_PROCESSOR = 64  # processes; more of them take minutes to start, or all memory
 
 
 def run(
@@ -46,8 +47,7 @@ def run(
     `settings` are added to the environment, `of_processes` to that of the processes and not of the launcher. on_object
     is called with each object as it arrives. Raises what the bench driver's `error` object says, or Failed.
     """
-    if ranks < 1:
-        raise wrong_value("there must be at least 1 process", ranks)
+    check_ranks(installation, ranks)
     ended_before = ended_for_memory()
     job = uuid.uuid4().hex
     environment = {**os.environ, **installation.environment(ranks), **(settings or {}), JOB: job}
@@ -90,6 +90,19 @@ def run(
     if process.returncode != 0:
         raise job_failure(ranks, name, what_happened(output, process.returncode), ended_before)
     return objects
+
+
+def check_ranks(installation: Installation, ranks: int) -> None:
+    """Whether they can be started. A scheduler may have given more nodes than this one."""
+    if ranks < 1:
+        raise wrong_value("there must be at least 1 process", ranks)
+    if installation.srun_options is not None or any(name in os.environ for name in allocation.VARIABLES):
+        return
+    processors = available_processors()
+    most = MOST_PER_PROCESSOR * processors
+    if ranks > most:
+        here = f"{processors} processor{'s' if processors > 1 else ''}"
+        raise wrong_value(f"a launch here, on {here}, must have at most {most} ranks", ranks, "give fewer --ranks")
 
 
 def ended_for_memory() -> int:

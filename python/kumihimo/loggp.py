@@ -13,6 +13,8 @@ from kumihimo.noise import Noise, members_of, model_of
 
 GOAL = "goal:"  # begins the name of a GOAL file
 LARGEST_FILE = 2**36  # bytes
+ONE_BY_ONE = "a receiver takes one message each g in LogGOPS, and several at once in flow and packet"
+INCAST = 0.75  # of the time, which remains without g where a receiver waits for it
 MOST_SHARED = 256  # processors or interfaces of a rank
 ALL_LETTERS = "LogGOS"
 
@@ -57,15 +59,27 @@ def settings(
     return Settings(parameters, rates)
 
 
+def of_incast(graphs: _goal.Graphs, asked: Settings, ran: _loggp.Run) -> str:
+    """What is said where one rank receives so many messages that the time is the sum of their gaps."""
+    rank, more = ran.busiest_receiver()
+    if more * asked.parameters.g * 1e-12 <= ran.seconds / 2:
+        return ""
+    without = _loggp.run(graphs, _loggp.parse_parameters("g=0", asked.parameters), model_of(asked.noise))
+    if without.seconds > INCAST * ran.seconds:
+        return ""
+    return f"{ONE_BY_ONE}: rank {rank} receives {more} more than it sends"
+
+
 def read_goal(name: str) -> _goal.Graphs:
     """The graphs of `goal:FILE`."""
     path = name.removeprefix(GOAL)
     return _goal.read(files.read_bytes(Path(path), "the GOAL file", LARGEST_FILE), path)
 
 
-def run(graphs: _goal.Graphs, asked: Settings, *, loggopsim_order: bool = False) -> dict:
+def run(graphs: _goal.Graphs, asked: Settings, *, loggopsim_order: bool = False, with_doubts: bool = False) -> dict:
     """The members of a result that the model gives. `loggopsim_order`: of operations that may start at once. Times are
-    those without faults; `faults` and the timeline are of the run with them."""
+    those without faults; `faults` and the timeline are of the run with them. `with_doubts`: whether `accuracy` says
+    where flow and packet would say another time."""
     started = time.perf_counter()
     whole_timeline = asked.timeline and asked.dying is None
     noise = model_of(asked.noise)
@@ -84,6 +98,7 @@ def run(graphs: _goal.Graphs, asked: Settings, *, loggopsim_order: bool = False)
         "loggops": about(asked.parameters),
         "cpus": graphs.cpus,
         "nics": graphs.nics,
+        "accuracy": of_incast(graphs, asked, ran) if with_doubts else "",
     }
     if asked.noise is not None:
         free = _loggp.run(graphs, asked.parameters, loggopsim_order=loggopsim_order).seconds
@@ -145,7 +160,8 @@ NO_LINKS = "LogGOPS knows no links, which limit this case"
 def predict(asked: Asked, case: simulation.Case) -> dict:
     """The result of one case. Raises NotApplicable where the algorithm does not fit."""
     collective, _, schedule = simulation.built(asked, case)
-    result = {"limiting": "", "accuracy": "", **run(_goal.graphs_of(schedule, asked.settings.rates), asked.settings)}
+    graphs = _goal.graphs_of(schedule, asked.settings.rates)
+    result = {"limiting": "", **run(graphs, asked.settings, with_doubts=asked.job is not None)}
     members = simulation.result_of(asked, case, collective, schedule, result)
     if asked.job is not None:
         bounds = json.loads(_simulate.simulate_bound(collective, asked.job, asked.placement, not asked.simd).to_json())
@@ -158,8 +174,8 @@ def predict(asked: Asked, case: simulation.Case) -> dict:
 def predict_programs(those: programs.Programs, asked: Settings) -> dict:
     with programs.unchanged(those.sets):
         graphs = _goal.graphs_of(those.sets, asked.rates)
-    return {**those.result(), **run(graphs, asked), "accuracy": ""}
+    return {**those.result(), **run(graphs, asked)}
 
 
 def predict_goal(name: str, graphs: _goal.Graphs, asked: Settings) -> dict:
-    return {"programs": name, "ranks": graphs.ranks, **run(graphs, asked, loggopsim_order=True), "accuracy": ""}
+    return {"programs": name, "ranks": graphs.ranks, **run(graphs, asked, loggopsim_order=True)}

@@ -66,6 +66,7 @@ def named(text: str | None) -> Noise | None:
 
 def _picoseconds(text: str) -> int:
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) *(ps|ns|us|ms|s)", text.strip())
-    if not match or float(match[1]) * UNITS[match[2]] > UNITS["s"] * 1000:
-        raise wrong_value("a time of --noise must be at most 1000 s, such as 10us, 250ns or 1ms", f"'{text}'")
+    if not match or not 1 <= float(match[1]) * UNITS[match[2]] <= UNITS["s"] * 1000:
+        rule = "a time of --noise must be above 0, at most 1000 s and with its unit, such as 10us, 250ns or 1ms"
+        raise wrong_value(rule, f"'{text}'")
     return round(float(match[1]) * UNITS[match[2]])

@@ -152,6 +152,12 @@ def placed(
     return Placed(str(wanted), placement)
 
 
+def with_free_slots(job: _machine.Job, order: str, ranks: int) -> Placed:
+    """Fewer ranks than the job has slots."""
+    name = f"{order}, {ranks} ranks in {job.slots.size} slots"
+    return Placed(name, _placement.Placement.in_order(order, job.slots, job.machine.shape, None, ranks))
+
+
 def _with_ranks(machine: _machine.Machine, asked: Ranks) -> _machine.Job:
     """So many ranks on the nodes, and as many nodes as the ranks need where nodes have no axes."""
     each = asked.ranks_per_node

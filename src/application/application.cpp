@@ -61,6 +61,9 @@ json to_json(const Application& application) {
           {"default_size", application.default_size},
           {"golden_hash", application.golden_hash},
           {"compiler", compiler},
+          {"most_iterations", application.most_iterations},
+          {"residual", application.residual},
+          {"golden_may_be_chosen", application.golden_may_be_chosen},
           {"methods", std::vector<std::string_view>(application.methods.begin(), application.methods.end())},
           {"variants", std::move(variants)},
           {"options", std::move(options)}};

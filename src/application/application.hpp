@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -38,6 +39,11 @@ struct Application {
   // Candidates with the same words share steps of the set-up through Runtime::kept: they run one after another in each
   // turn. Null: none share any.
   std::string (*shared_set_up)(const Candidate& candidate) = nullptr;
+  // Where the solver stops if the user names no limit, and what its residual is.
+  std::int64_t most_iterations = 100000;
+  std::string_view residual = "relative residual";
+  // Whether --variant auto tries the golden copy, too: not one that is thousands of times slower.
+  bool golden_may_be_chosen = true;
   // One run with one variant, on all ranks. The result has the fields of docs/applications.md. Errors: those of the
   // request's values; of the run.
   Result<nlohmann::json> (*run)(const Request& request, Runtime& runtime);

@@ -94,6 +94,7 @@ Result<Task> task_of(const json& given, std::span<const Application> application
   Request& request = task.request;
   request.application = application;
   request.size = application->default_size;
+  request.most_iterations = application->most_iterations;
   read(given, "size", request.size);
   read(given, "tolerance", request.tolerance);
   read(given, "most_iterations", request.most_iterations);

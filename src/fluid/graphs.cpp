@@ -18,10 +18,8 @@ double longest_message(const goal::Graphs& graphs) {
   return static_cast<double>(longest);
 }
 
-// The network has all times but that of a send.
 hosts::Software software_of(const Machine& machine) {
   hosts::Software software = hosts::software_of(machine);
-  software.receive = software.rendezvous = 0;
   software.packet = 1000; // gaps are in thousandths of the message's time
   return software;
 }
@@ -69,7 +67,7 @@ Result<Outcome> run(const Job& job, const ProgramSet& programs, const std::optio
                     bool scalar_reduction) {
   const auto graphs = TRY(goal::graphs_of(programs, hosts::rates_of(job, scalar_reduction)));
   Options options;
-  options.waits_for_receive = true;
+  options.waits_for_receive = true, options.unexpected = hosts::unexpected_bytes_of(job.machine);
   return run(job, graphs, placement, options);
 }
 

@@ -1,19 +1,20 @@
 // Graphs of operations (goal/graph.hpp) on a machine's network whose messages share links as fluids.
 //
-//   send     occupies its interface for the machine's message_cost; between ranks of a node for no time. Then it flows,
-//            after those before it from the interface to the same rank have left. It ends when its last byte has left.
+//   send     occupies its interface for the machine's message_cost, and of an eager message a copy; between ranks of a
+//            node for no time. Then it flows, after those before it from the interface to the same rank have left. It
+//            ends when its last byte has left.
 //   receive  ends when it has been posted, and the message has arrived and is taken: the hops of the way and the
-//            machine's relay_latency after the last byte has left, and then receive_cost, a copy of an eager message or
-//            rendezvous_latency. The lane of the receiver (the sender's interface) takes one message after another.
+//            machine's relay_latency after the last byte has left. Then it occupies the receiver's interface of the
+//            sender's number for receive_cost, and a copy of an eager message or rendezvous_latency. Puts occupy none.
 //   calc     occupies its processor.
 //
-// Noise makes sends and calcs longer, not what the network does.
+// Noise makes longer what occupies an interface or a processor.
 //
 // Messages are sent whether or not a receive is posted, unless the options say that a send waits for it. A node that
 // dies loses what has not left it whole. The longest message says which caches copies within a node are in.
 //
 // Messages of programs with concurrent lanes are puts. What else a call or a program decides is left out: eager_peers,
-// put_setup, unexpected_bytes, and of sums all but reduction_rate.
+// put_setup, and of sums all but reduction_rate.
 #pragma once
 
 #include "fluid/options.hpp"

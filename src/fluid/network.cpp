@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 namespace kumihimo::fluid {
 
@@ -37,12 +36,10 @@ std::uint32_t Network::submit(Time now, const Message& message) {
   of.gone = stopped_[static_cast<std::size_t>(paths_.nodes()[static_cast<std::size_t>(message.from)])] != 0;
   const auto lanes = message.put ? simulation::Lanes::concurrent : simulation::Lanes::single;
   const simulation::Path path = paths_.append_path({message.from, message.to, of.bytes, lanes}, of.resources);
-  // What a copy costs beside message_cost, which the sender's interface has paid, delays the message alone.
+  // Between nodes the interfaces of the ranks are busy for what software costs; within one it delays the message alone.
   const bool local =
       paths_.nodes()[static_cast<std::size_t>(message.from)] == paths_.nodes()[static_cast<std::size_t>(message.to)];
-  const double copies = std::max(0.0, path.cost - (local ? 0 : paths_.message_cost()));
-  of.latency = picoseconds(path.latency + copies), of.taking = picoseconds(path.taking);
-  of.receiver = static_cast<std::uint64_t>(message.to) << 32 | static_cast<std::uint32_t>(message.lane);
+  of.latency = picoseconds(path.latency + (local ? path.cost : 0));
   if (of.gone) return id;
   if (message.bytes == 0) {
     push({now, of.order, 0, id, false});
@@ -124,15 +121,6 @@ void Network::leave(std::uint32_t id) {
   push({now_ + of.latency, of.order, 0, id, true});
 }
 
-// In the order in which messages come: those from afar keep no nearer one waiting that has left later.
-void Network::arrive(std::uint32_t id) {
-  UnderWay& of = messages_[id];
-  if (of.taking == 0) return delivered_.push_back(id);
-  Time& until = taken_until_[of.receiver];
-  until = std::max(now_, until) + std::exchange(of.taking, 0);
-  push({until, of.order, 0, id, true});
-}
-
 void Network::end_flow(UnderWay& of) {
   fluid_.end(of.flow);
   of.flow = -1;
@@ -161,7 +149,7 @@ void Network::advance() {
       pop();
       if (is_outdated(event)) continue;
       if (event.arrives)
-        arrive(event.message);
+        delivered_.push_back(event.message);
       else
         leave(event.message);
     }

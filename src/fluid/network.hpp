@@ -9,7 +9,6 @@
 #include "simulate/network.hpp"
 
 #include <cstdint>
-#include <unordered_map>
 #include <vector>
 
 namespace kumihimo::fluid {
@@ -21,9 +20,8 @@ struct Message {
   std::int32_t from = 0, to = 0; // ranks
   std::uint64_t bytes = 0;
   Time start = 0;
-  Time gap = 0;          // pacing: in thousandths of its time
-  std::int32_t lane = 0; // which takes one message after the other, at the receiver
-  bool put = false;      // of a program with concurrent lanes
+  Time gap = 0;     // pacing: in thousandths of its time
+  bool put = false; // of a program with concurrent lanes
 };
 
 class Network {
@@ -54,12 +52,10 @@ class Network {
     std::vector<Resource> resources;
     simulation::Fluid::FlowId flow = -1; // none: it has left, is lost or has no bytes
     Time start = 0, latency = 0;
-    Time taking = 0; // of its receiving lane, which has not begun to
     double bytes = 0;
     std::uint64_t order = 0;
-    std::int32_t from = 0;      // rank
-    std::uint64_t receiver = 0; // rank and lane
-    bool gone = false;          // it has left, or is lost
+    std::int32_t from = 0; // rank
+    bool gone = false;     // it has left, or is lost
   };
   struct Event {
     Time time = 0;
@@ -77,7 +73,6 @@ class Network {
   void pop();
   bool is_outdated(const Event& event) const;
   void leave(std::uint32_t id);
-  void arrive(std::uint32_t id);
   void end_flow(UnderWay& of);
   bool leaves_with_others(const Event& event) const;
   bool is_crowded() const { return flows_ > tolerance_.above; }
@@ -88,9 +83,8 @@ class Network {
   std::vector<UnderWay> messages_;
   std::vector<std::uint32_t> of_flow_; // the message of a flow
   std::vector<std::uint32_t> unused_;
-  std::vector<char> stopped_;                           // by node
-  std::unordered_map<std::uint64_t, Time> taken_until_; // by receiver, where taking takes time
-  std::vector<Event> events_;                           // a heap, the earliest first
+  std::vector<char> stopped_; // by node
+  std::vector<Event> events_; // a heap, the earliest first
   std::vector<std::uint32_t> sent_, delivered_;
   std::vector<double> link_bytes_;
   const Tolerance tolerance_;

@@ -6,7 +6,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <string>
+#include <utility>
 
 namespace kumihimo::goal {
 namespace {
@@ -18,6 +21,14 @@ Time length_of(const std::vector<Detour>& detours) {
   Time sum = 0;
   for (const Detour& each : detours) sum += each.length;
   return sum;
+}
+
+std::string text_of(Time picoseconds) {
+  using Unit = std::pair<const char*, double>;
+  constexpr std::array units{Unit{"s", 1e12}, Unit{"ms", 1e9}, Unit{"us", 1e6}, Unit{"ns", 1e3}, Unit{"ps", 1.0}};
+  const double time = static_cast<double>(picoseconds);
+  const auto unit = std::find_if(units.begin(), units.end() - 1, [&](const auto& of) { return time >= of.second; });
+  return fmt::format("{:.6g} {}", time / unit->second, unit->first);
 }
 
 } // namespace
@@ -38,7 +49,8 @@ Status check(const NoiseModel& model) {
   const Time length = model.kind == NoiseModel::Kind::trace ? length_of(model.detours) : model.length;
   if (static_cast<double>(length) > 0.9 * static_cast<double>(model.interval))
     return wrong_value("noise must leave a rank a tenth of its time",
-                       fmt::format("{} of {} ps", length, model.interval), "make detours shorter or rarer");
+                       fmt::format("{} of {}", text_of(length), text_of(model.interval)),
+                       "make detours shorter or rarer");
   return Nothing{};
 }
 

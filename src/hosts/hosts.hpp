@@ -7,8 +7,8 @@
 //   sent(), delivered()                         of the last advance: messages that have left, and that have arrived
 //   stop(now, node)                             a node that sends nothing from `now` on
 //
-// `from` and `to` are different nodes; or, if Net has between_ranks, ranks, which may be on one node. If Net has
-// only_copies, all messages are copies, as within a node.
+// `from` and `to` are different nodes; or, if Net has between_ranks, ranks, which may be on one node, and it has all
+// latencies of software. If Net has only_copies, all messages are copies, as within a node.
 #pragma once
 
 #include "goal/matching.hpp"
@@ -22,6 +22,7 @@
 #include <limits>
 #include <queue>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace kumihimo::hosts {
 
@@ -30,10 +31,16 @@ using goal::Kind;
 
 inline constexpr Time never = std::numeric_limits<Time>::max();
 
-// A processor or an interface, which takes one operation after the other.
+// What a processor or an interface does: an operation of its rank, or taking a message that has arrived.
+struct Task {
+  std::uint32_t operation = 0; // of the rank, or the send of
+  std::int32_t sender = -1;    // a message
+};
+
+// A processor or an interface, which does one task after the other.
 struct Server {
   Time free = 0;
-  std::deque<std::uint32_t> waiting; // operations, the next one first
+  std::deque<Task> waiting; // the next one first
 };
 
 template <class Net, class Matching>
@@ -72,8 +79,12 @@ class Hosts {
   void delivered(std::uint32_t id, Time now) {
     now_ = now;
     const UnderWay& message = under_way_[id];
-    const Time taken = software_.after_arrival(of(message).size);
-    arrives(message, now_ + taken + (taken > 0 ? lost(graphs_.peer(message.sender, of(message).peer), taken) : 0));
+    const goal::Operation& send = of(message);
+    const std::int32_t receiver = graphs_.peer(message.sender, send.peer);
+    const Time wait = between_ranks ? 0 : software_.arriving(send);
+    const Time reached = now_ + wait + (wait > 0 ? lost(receiver, wait) : 0);
+    if (software_.taking(send) == 0 || node_of(receiver) == node_of(message.sender)) return arrives(message, reached);
+    push(reached, receiver, message.send, Step::reach, message.sender);
   }
   void sent(std::uint32_t id, Time now) {
     now_ = now;
@@ -114,14 +125,14 @@ class Hosts {
   static constexpr bool between_ranks = requires { Net::between_ranks; };
   static constexpr bool only_copies = requires { Net::only_copies; };
 
-  // matched: the receive of a send is posted. next: the server of an operation is free for the next one that waits.
-  // die: the rank is a node.
-  enum class Step : std::uint8_t { start, matched, next, hand_over, arrive, die };
+  // matched: the receive of a send is posted. next: a server is free for the next task that waits. reach: a message is
+  // there to be taken. die: the rank is a node.
+  enum class Step : std::uint8_t { start, matched, next, hand_over, reach, arrive, die };
   struct Event {
     Time time = 0;
     std::uint64_t order = 0; // of equal times the lower one is first
     std::int32_t rank = 0, sender = 0;
-    std::uint32_t operation = 0; // of `rank`; of an arrival: the send
+    std::uint32_t operation = 0; // of `rank`; of reach and arrive: the send; of next: the number of the server
     Step step = Step::start;
   };
   struct Later {
@@ -146,9 +157,12 @@ class Hosts {
 
   const goal::Operation& operation(std::int32_t rank, std::uint32_t i) const { return graphs_.of(rank).operations[i]; }
   const goal::Operation& of(const UnderWay& message) const { return operation(message.sender, message.send); }
-  Server& server(std::int32_t rank, const goal::Operation& of) {
-    const std::size_t at = of.kind == Kind::calc ? of.cpu : static_cast<std::size_t>(graphs_.cpus()) + of.nic;
-    return servers_[stride_ * static_cast<std::size_t>(rank) + at];
+  // The processor or the interface of an operation, or of what takes its message: a number within the rank.
+  std::uint32_t server_of(const goal::Operation& of) const {
+    return of.kind == Kind::calc ? of.cpu : static_cast<std::uint32_t>(graphs_.cpus()) + of.nic;
+  }
+  Server& server(std::int32_t rank, std::uint32_t number) {
+    return servers_[stride_ * static_cast<std::size_t>(rank) + number];
   }
   void tell(std::int32_t rank, std::int32_t peer, std::uint32_t i, Kind kind, std::uint8_t server, Time end,
             Time noise = 0) {
@@ -177,7 +191,8 @@ class Hosts {
   }
   std::int32_t node_of(std::int32_t rank) const { return nodes_[static_cast<std::size_t>(rank)]; }
   Time cost_of(std::int32_t rank, const goal::Operation& send) const {
-    return node_of(rank) == node_of(graphs_.peer(rank, send.peer)) ? 0 : software_.send; // a copy's time is its own
+    const bool local = node_of(rank) == node_of(graphs_.peer(rank, send.peer)); // a copy's time is its own
+    return local ? 0 : software_.sending(send);
   }
   bool is_dead(std::int32_t rank, Time time) const { return goal::is_dead(deaths_, rank, time); }
 
@@ -206,13 +221,16 @@ class Hosts {
   void happen(const Event& event) {
     if (event.step == Step::die) return network_.stop(now_, event.rank);
     if (is_dead(event.rank, now_)) return;
-    const goal::Operation& of = operation(event.step == Step::arrive ? event.sender : event.rank, event.operation);
+    if (event.step == Step::next) return start_next(event.rank, event.operation);
+    const bool of_sender = event.step == Step::reach || event.step == Step::arrive;
+    const goal::Operation& of = operation(of_sender ? event.sender : event.rank, event.operation);
     switch (event.step) {
     case Step::start: return start(event, of);
-    case Step::matched: return wait_for_server(event, of);
-    case Step::next: return start_next(event.rank, server(event.rank, of));
+    case Step::matched: return wait_for_server(event.rank, {event.operation}, of);
     case Step::hand_over: return hand_over(event, of);
+    case Step::reach: return wait_for_server(event.rank, {event.operation, event.sender}, of);
     case Step::arrive: return arrive(event, of);
+    case Step::next:
     case Step::die: return;
     }
   }
@@ -222,24 +240,30 @@ class Hosts {
     if (options_.waits_for_receive && of.kind == Kind::send) {
       const goal::Envelope envelope{graphs_.peer(event.rank, of.peer), event.rank, of.tag};
       const auto found = matching_.match(envelope, event.operation, true);
-      if (!found) return;
-      receive_of_[key_of(event.rank, event.operation)] = found->operation;
+      if (found)
+        receive_of_[key_of(event.rank, event.operation)] = found->operation;
+      else if (of.size > options_.unexpected)
+        return;
     }
-    wait_for_server(event, of);
+    wait_for_server(event.rank, {event.operation}, of);
   }
-  void wait_for_server(const Event& event, const goal::Operation& of) {
-    Server& by = server(event.rank, of);
-    if (by.waiting.empty() && by.free <= now_) return serve(event.rank, event.operation, by);
-    by.waiting.push_back(event.operation);
-    if (by.waiting.size() == 1) push(by.free, event.rank, event.operation, Step::next);
+  void wait_for_server(std::int32_t rank, const Task& task, const goal::Operation& of) {
+    const std::uint32_t number = server_of(of);
+    Server& by = server(rank, number);
+    if (by.waiting.empty() && by.free <= now_) return serve(rank, task, by);
+    by.waiting.push_back(task);
+    if (by.waiting.size() == 1) push(by.free, rank, number, Step::next);
   }
-  void start_next(std::int32_t rank, Server& by) {
-    const std::uint32_t operation = by.waiting.front();
+  void start_next(std::int32_t rank, std::uint32_t number) {
+    Server& by = server(rank, number);
+    const Task task = by.waiting.front();
     by.waiting.pop_front();
-    serve(rank, operation, by);
-    if (!by.waiting.empty()) push(by.free, rank, by.waiting.front(), Step::next);
+    serve(rank, task, by);
+    if (!by.waiting.empty()) push(by.free, rank, number, Step::next);
   }
-  void serve(std::int32_t rank, std::uint32_t i, Server& by) {
+  void serve(std::int32_t rank, const Task& task, Server& by) {
+    if (task.sender >= 0) return take(rank, task, by);
+    const std::uint32_t i = task.operation;
     const goal::Operation& of = operation(rank, i);
     const bool is_calc = of.kind == Kind::calc;
     const Time work = is_calc ? software_.on_node(node_of(rank), of.size) : cost_of(rank, of);
@@ -251,6 +275,13 @@ class Hosts {
     push(by.free, rank, i, Step::hand_over);
   }
 
+  void take(std::int32_t rank, const Task& task, Server& by) {
+    const goal::Operation& send = operation(task.sender, task.operation);
+    const Time work = software_.taking(send);
+    by.free = now_ + work + lost(rank, work);
+    arrives({task.sender, task.operation}, by.free);
+  }
+
   void receive(const Event& event, const goal::Operation& of) {
     dependents(event.rank, of.first + of.after_end, of.after_start, now_);
     const std::int32_t sender = graphs_.peer(event.rank, of.peer);
@@ -258,8 +289,13 @@ class Hosts {
     if (!found) return;
     if (!options_.waits_for_receive) return end(event.rank, event.operation, now_);
     const std::int32_t from = found->envelope.sender;
-    receive_of_[key_of(from, found->operation)] = event.operation;
-    push(now_, from, found->operation, Step::matched);
+    const std::uint64_t key = key_of(from, found->operation);
+    if (operation(from, found->operation).size > options_.unexpected) {
+      receive_of_[key] = event.operation;
+      return push(now_, from, found->operation, Step::matched);
+    }
+    if (early_.erase(key) > 0) return end(event.rank, event.operation, now_);
+    receive_of_[key] = event.operation;
   }
 
   void hand_over(const Event& event, const goal::Operation& of) {
@@ -286,7 +322,7 @@ class Hosts {
     const Time gap = of.gap * software_.packet / 1000;
     std::uint32_t id = 0;
     if constexpr (between_ranks)
-      id = network_.submit(now_, {from, to, of.size, now_, gap, of.nic, of.put});
+      id = network_.submit(now_, {from, to, of.size, now_, gap, of.put});
     else
       id = network_.submit(now_, {from, to, of.size, now_, gap});
     if (under_way_.size() <= id) under_way_.resize(id + 1);
@@ -312,7 +348,9 @@ class Hosts {
   }
   void arrive(const Event& event, const goal::Operation& of) {
     if (options_.waits_for_receive) {
-      const auto at = receive_of_.find(key_of(event.sender, event.operation));
+      const std::uint64_t key = key_of(event.sender, event.operation);
+      const auto at = receive_of_.find(key);
+      if (at == receive_of_.end()) return void(early_.insert(key));
       const std::uint32_t receive = at->second;
       receive_of_.erase(at);
       return end(event.rank, receive, now_);
@@ -341,7 +379,8 @@ class Hosts {
   std::priority_queue<Event, std::vector<Event>, Later> events_;
   std::vector<UnderWay> under_way_; // by the network's name of the message
   std::unordered_map<std::uint64_t, Channel> channels_;
-  std::unordered_map<std::uint64_t, std::uint32_t> receive_of_; // by a send that waited for it, which is under way
+  std::unordered_map<std::uint64_t, std::uint32_t> receive_of_; // by a send that has begun
+  std::unordered_set<std::uint64_t> early_; // sends that have arrived before their receive is posted
   Time now_ = 0;
   std::uint64_t order_ = 0, wanted_ = 0;
   Outcome outcome_;

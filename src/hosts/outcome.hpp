@@ -20,6 +20,7 @@ struct NodeDeath {
 
 struct Options {
   bool waits_for_receive = false; // a send starts once its receive is posted
+  std::uint64_t unexpected = 0;   // then: but for those of so many bytes or fewer
   std::vector<NodeDeath> deaths;  // of a node listed twice the first one
   std::optional<goal::NoiseModel> noise;
 };

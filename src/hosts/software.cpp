@@ -8,16 +8,28 @@ Software software_of(const Machine& machine) {
   const auto picoseconds = [](Seconds s) { return static_cast<Time>(std::llround(s.value * 1e12)); };
   Software software;
   software.send = picoseconds(machine.software.message_cost.value);
-  software.receive = picoseconds(machine.software.relay_latency.value);
-  if (machine.software.receive_cost) software.receive += picoseconds(machine.software.receive_cost->value);
+  software.relay = picoseconds(machine.software.relay_latency.value);
+  if (machine.software.receive_cost) software.receive = picoseconds(machine.software.receive_cost->value);
   if (machine.software.eager_bytes)
     software.eager = static_cast<std::uint64_t>(machine.software.eager_bytes->value.value);
   if (machine.software.rendezvous_latency)
     software.rendezvous = picoseconds(machine.software.rendezvous_latency->value);
+  if (const auto& rate = machine.software.eager_copy_rate) software.copy = 1e12 / rate->value.value;
+  software.puts = machine.software.put_setup.has_value();
+  if (const auto& bytes = machine.software.short_put_bytes) {
+    software.short_put = static_cast<std::uint64_t>(bytes->value.value);
+    software.short_put_latency = picoseconds(machine.software.short_put_latency->value);
+  }
   if (!machine.slow_nodes.empty()) software.slowness.assign(static_cast<std::size_t>(machine.topology->nodes()), 1.0);
   for (const SlowNode& slow : machine.slow_nodes)
     software.slowness[static_cast<std::size_t>(slow.node.value)] = 1 / slow.factor;
   return software;
+}
+
+std::uint64_t unexpected_bytes_of(const Machine& machine) {
+  const auto& bytes = machine.software.unexpected_bytes;
+  if (!bytes) return 0;
+  return std::min(static_cast<std::uint64_t>(bytes->value.value), software_of(machine).eager);
 }
 
 goal::WorkRates rates_of(const Job& job, bool scalar_reduction) {

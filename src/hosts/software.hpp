@@ -12,13 +12,19 @@
 
 namespace kumihimo::hosts {
 
-// Times that software takes, of the machine.
+// Times that software takes, of the machine: of messages between nodes, whose puts are those of programs with
+// concurrent lanes on machines that have them.
 struct Software {
-  Time send = 0, receive = 0;
-  Time local_send = 0;                            // between ranks of a node
+  Time send = 0;                                  // of the sending interface
+  Time relay = 0;                                 // from an arrival on
+  Time receive = 0;                               // of the receiving interface
   std::uint64_t eager = goal::most_message_bytes; // bytes of the longest message without a rendezvous
-  Time rendezvous = 0;                            // by which longer ones are later
-  Time packet = 0;                                // of a full one on a link
+  Time rendezvous = 0;                            // of the receiving interface, of longer ones
+  double copy = 0;                                // of both interfaces, a byte of an eager message
+  bool puts = false;
+  std::uint64_t short_put = 0; // bytes of the longest put that arrives later, by
+  Time short_put_latency = 0;
+  Time packet = 0; // of a full one on a link
 
   std::vector<double> slowness; // by node, 1 / factor; empty: no node is slow
   // What takes `time` on a usual node.
@@ -27,11 +33,30 @@ struct Software {
     return static_cast<Time>(std::llround(static_cast<double>(time) * slowness[static_cast<std::size_t>(node)]));
   }
 
-  Time after_arrival(std::uint64_t bytes) const { return receive + (bytes > eager ? rendezvous : 0); }
+  bool is_put(const goal::Operation& send) const { return send.put && puts; }
+  // During which the sending interface is busy.
+  Time sending(const goal::Operation& of) const { return send + copying(of); }
+  // From the arrival until the receiving interface can take it, and during which that is busy then.
+  Time arriving(const goal::Operation& of) const {
+    if (!is_put(of)) return relay;
+    return relay + receive + (of.size <= short_put ? short_put_latency : 0);
+  }
+  Time taking(const goal::Operation& of) const {
+    if (is_put(of)) return 0;
+    return receive + (of.size > eager ? rendezvous : copying(of));
+  }
+
+ private:
+  Time copying(const goal::Operation& of) const {
+    if (is_put(of) || of.size > eager) return 0;
+    return static_cast<Time>(std::llround(static_cast<double>(of.size) * copy));
+  }
 };
 
 // `packet` stays 0.
 Software software_of(const Machine& machine);
+// The bytes of the longest message that leaves before its receive is posted, of programs whose others wait.
+std::uint64_t unexpected_bytes_of(const Machine& machine);
 
 // What a rank's own work takes, on one processor; each of 256 lanes has an interface.
 goal::WorkRates rates_of(const Job& job, bool scalar_reduction = false);

@@ -1,5 +1,7 @@
 #include "loggp/observed.hpp"
 
+#include <algorithm>
+
 namespace kumihimo::loggp {
 
 RankSeconds ObservedRun::of_rank(std::int32_t rank) const {
@@ -12,6 +14,13 @@ RankSeconds ObservedRun::of_rank(std::int32_t rank) const {
           seconds(of.lost),
           seconds(end - std::min(end, of.busy)),
           of.operations};
+}
+
+std::pair<std::int32_t, std::int32_t> ObservedRun::busiest_receiver() const {
+  const auto most = std::max_element(times.begin(), times.end(), [](const RankTimes& a, const RankTimes& b) {
+    return a.received_more < b.received_more;
+  });
+  return {static_cast<std::int32_t>(most - times.begin()), most->received_more};
 }
 
 RankSeconds ObservedRun::mean() const {

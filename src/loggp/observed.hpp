@@ -5,6 +5,8 @@
 #include "loggp/statistics.hpp"
 #include "loggp/timeline.hpp"
 
+#include <utility>
+
 namespace kumihimo::loggp {
 
 struct RankSeconds { // computing, overhead and noise of all its processors; waiting: while none works
@@ -20,6 +22,8 @@ struct ObservedRun {
   std::optional<goal::Aftermath> aftermath; // where ranks die
 
   RankSeconds of_rank(std::int32_t rank) const;
+  // The rank that receives most messages more than it sends, and how many more. There must be ranks.
+  std::pair<std::int32_t, std::int32_t> busiest_receiver() const;
   RankSeconds mean() const; // over all ranks; of operations: all of them
 };
 

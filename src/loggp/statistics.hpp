@@ -13,7 +13,8 @@ struct RankTimes {                  // picoseconds
   Time lost = 0;                    // to noise, of all processors
   Time busy = 0;                    // while at least one processor works or noise holds it up
   Time until = 0;                   // the latest end of work
-  std::uint64_t operations = 0;     // sends, receives and calcs
+  std::uint32_t operations = 0;     // sends, arrivals and calcs
+  std::int32_t received_more = 0;   // arrivals less sends
 };
 
 class Statistics : public Observer {
@@ -27,6 +28,7 @@ class Statistics : public Observer {
     const Time from = std::max(work.start, of.until); // work comes by its start
     if (work.end > from) of.busy += work.end - from, of.until = work.end;
     ++of.operations;
+    of.received_more += (work.kind == goal::Kind::receive) - (work.kind == goal::Kind::send);
   }
   const std::vector<RankTimes>& of_rank() const { return of_rank_; }
 

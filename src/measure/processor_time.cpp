@@ -1,6 +1,7 @@
 #include "measure/processor_time.hpp"
 
 #include <sys/resource.h>
+#include <time.h>
 
 namespace kumihimo::measure {
 namespace {
@@ -25,6 +26,12 @@ ProcessorTime processor_time() {
   rusage used{};
   getrusage(RUSAGE_SELF, &used);
   return {seconds(used.ru_utime), seconds(used.ru_stime), used.ru_nvcsw + used.ru_nivcsw};
+}
+
+std::int64_t thread_time_ns() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<std::int64_t>(time.tv_sec) * 1'000'000'000 + time.tv_nsec;
 }
 
 } // namespace kumihimo::measure

@@ -17,4 +17,7 @@ struct ProcessorTime {
 // split only in the mean over many ticks.
 ProcessorTime processor_time();
 
+// Nanoseconds on a processor of the calling thread since it began (CLOCK_THREAD_CPUTIME_ID).
+std::int64_t thread_time_ns();
+
 } // namespace kumihimo::measure

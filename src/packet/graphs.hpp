@@ -1,16 +1,18 @@
 // Graphs of operations (goal/graph.hpp) on a machine's network, packet by packet.
 //
-//   send     occupies its interface (`nic`, a lane's queue) for the machine's message_cost; within a node for no time.
+//   send     occupies its interface (`nic`, a lane's queue) for the machine's message_cost, and of an eager message a
+//            copy; within a node for no time.
 //            Then an engine of its node may take the message, after those before it from the interface to the same rank
 //            have left the node. It ends when its last byte has left the node.
-//   receive  ends when it has been posted, and the machine's relay_latency + receive_cost after the last packet has
-//            arrived; of a message longer than eager_bytes, rendezvous_latency later. Left out are eager_copy_rate,
-//            lane_bandwidth and what puts change.
+//   receive  ends when it has been posted, and the message is taken: that is relay_latency after its last packet has
+//            arrived, and then occupies the receiver's interface of the sender's number for receive_cost and the copy
+//            of an eager message or rendezvous_latency. Puts occupy none. Left out are lane_bandwidth and put_setup.
 //   calc     occupies its processor.
 //
 // Noise makes sends, receives, copies within a node and calcs longer.
 //
-// Messages are sent whether or not a receive is posted, unless the options say that a send waits for it. Between ranks
+// Messages are sent whether or not a receive is posted, unless the options say that a send waits for it; those of
+// `unexpected` bytes or fewer never do. Between ranks
 // of one node a message is a copy.
 //
 // A node that dies at time T is one whose processes or operating system die: its ranks start and end nothing from T on,

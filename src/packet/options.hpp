@@ -28,6 +28,7 @@ struct Options {
   std::int32_t bins = 128;                    // at most, of the utilisation over time
   bool links_over_time = false;               // utilisation of each link, not of classes alone
   bool waits_for_receive = false;             // graphs: a send starts once its receive is posted
+  std::uint64_t unexpected = 0;               // then: but for those of so many bytes or fewer
   std::vector<NodeDeath> deaths;              // of a node listed twice the first one
   std::optional<goal::NoiseModel> noise = {}; // of the job watched
 };

@@ -20,7 +20,7 @@ Result<GraphOutcome> run(const Job& job, const ProgramSet& programs, const std::
   const auto nodes = TRY(hosts::nodes_of(job, programs.ranks(), placement));
   const auto graphs = TRY(goal::graphs_of(programs, hosts::rates_of(job, scalar_reduction)));
   Options as_in_flow = options;
-  as_in_flow.waits_for_receive = true;
+  as_in_flow.waits_for_receive = true, as_in_flow.unexpected = hosts::unexpected_bytes_of(job.machine);
   return run(job.machine, graphs, nodes, background, as_in_flow);
 }
 

@@ -11,7 +11,9 @@
 
 namespace kumihimo::packet {
 
-hosts::Options of_hosts(const Options& options) { return {options.waits_for_receive, options.deaths, options.noise}; }
+hosts::Options of_hosts(const Options& options) {
+  return {options.waits_for_receive, options.unexpected, options.deaths, options.noise};
+}
 
 std::string_view name_of(Routing routing) { return routing == Routing::adaptive ? "adaptive" : "dimension_order"; }
 

@@ -289,11 +289,28 @@ class RankGraph {
 
 std::optional<std::uint32_t> Program::site_of(std::int32_t rank, std::uint32_t operation) const {
   if (!has_marks()) return std::nullopt;
+  const std::optional<Mark> next = mark_from(rank, operation);
+  if (!next || next->operation == operation || next->site == Mark::no_site) return std::nullopt;
+  return next->site;
+}
+
+std::optional<Mark> Program::mark_from(std::int32_t rank, std::uint32_t operation) const {
   const std::vector<Mark>& all = marks(rank);
   const auto next = std::lower_bound(all.begin(), all.end(), operation,
                                      [](const Mark& mark, std::uint32_t at) { return mark.operation < at; });
-  if (next == all.end() || next->operation == operation || next->site == Mark::no_site) return std::nullopt;
-  return next->site;
+  return next == all.end() ? std::nullopt : std::optional(*next);
+}
+
+std::optional<std::uint32_t> Program::site_of_wait(std::int32_t rank, std::uint32_t operation) const {
+  if (!has_marks()) return std::nullopt;
+  const goal::Graph& graph = graphs.of(rank);
+  const goal::Operation& of = graph.operations[operation];
+  std::optional<Mark> first; // the calc behind a call waits for what the call waits for
+  for (std::uint32_t i = of.first; i < of.first + of.after_end; ++i)
+    if (const auto mark = mark_from(rank, graph.dependents[i]); mark && mark->operation == graph.dependents[i])
+      if (!first || mark->operation < first->operation) first = mark;
+  if (!first || first->site == Mark::no_site) return std::nullopt;
+  return first->site;
 }
 
 // Ranks that share a graph mostly share its marks, too.

@@ -54,7 +54,10 @@ struct Program {
   }
   // The site of the call that an operation is a part of; none: of computing, or of a GOAL file.
   std::optional<std::uint32_t> site_of(std::int32_t rank, std::uint32_t operation) const;
+  // The site of the first call that leaves when the operation ends, which began in another call perhaps; none: no call.
+  std::optional<std::uint32_t> site_of_wait(std::int32_t rank, std::uint32_t operation) const;
   bool has_marks() const { return !marks_of_rank.empty(); }
+  std::optional<Mark> mark_from(std::int32_t rank, std::uint32_t operation) const; // the first that is not before it
   void add_marks(std::int32_t rank, std::vector<Mark> marks,
                  std::unordered_multimap<std::int32_t, std::uint32_t>& known);
 };

@@ -39,6 +39,16 @@ TEST(Observed, WhereTheTimeOfARankGoes) {
   EXPECT_EQ(ran.mean().operations, 3U);
 }
 
+// Rank 1 receives three messages and sends one, rank 2 receives one.
+TEST(Observed, TheBusiestReceiverReceivesMostMoreThanItSends) {
+  const ObservedRun ran = observed("num_ranks 4\nrank 0 {\nsend 8b to 1\nsend 8b to 1\n}\n"
+                                   "rank 1 {\nrecv 8b from 0\nrecv 8b from 0\nrecv 8b from 3\nsend 8b to 2\n}\n"
+                                   "rank 2 {\nrecv 8b from 1\n}\nrank 3 {\nsend 8b to 1\n}\n",
+                                   eager);
+  EXPECT_EQ(ran.busiest_receiver(), (std::pair<std::int32_t, std::int32_t>(1, 2)));
+  EXPECT_EQ(ran.of_rank(1).operations, 4U);
+}
+
 // Two processors: 100 and 30 ns at once, then 50 ns of the first; the rank waits for nothing.
 TEST(Observed, ARankWaitsWhileNoProcessorWorks) {
   const ObservedRun ran =

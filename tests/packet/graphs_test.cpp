@@ -86,6 +86,67 @@ TEST(PacketGraphs, ASendMayWaitForItsReceive) {
   EXPECT_EQ(ends(late, {3, 3}, waiting())[1], 50000U + 250 + 1000) << "a copy of 4 bytes a ns and 1 us";
 }
 
+// But not if its message is kept where nobody has asked for it yet.
+TEST(PacketGraphs, AnUnexpectedMessageDoesNotWaitForItsReceive) {
+  const auto both = [](int bytes, int late) { // after how many ns the receive of each is posted
+    Options options = waiting();
+    options.unexpected = 1000;
+    return ends(fmt::format("num_ranks 2\nrank 0 {{\nsend {0}b to 1\n}}\nrank 1 {{\na: calc {1}\nb: recv {0}b from "
+                            "0\nb requires a\n}}\n",
+                            bytes, late),
+                {}, options);
+  };
+  EXPECT_EQ(both(1000, 50000), (std::vector<std::uint64_t>{3000, 50000}));
+  EXPECT_EQ(both(1001, 50000), (std::vector<std::uint64_t>{53001, 50000 + 2000 + 1101 + 3000}));
+  EXPECT_EQ(both(1000, 4000), (std::vector<std::uint64_t>{3000, 6100}))
+      << "it is posted while the message is under way";
+}
+
+goal::Graphs with_puts(const goal::Graphs& graphs) {
+  goal::Graphs made(graphs.ranks());
+  for (std::int32_t rank = 0; rank < graphs.ranks(); ++rank) {
+    goal::Graph of = graphs.of(rank);
+    for (goal::Operation& each : of.operations) each.put = each.kind == goal::Kind::send;
+    made.set(rank, std::move(of));
+  }
+  return made;
+}
+
+// Of 3 us a message. Those of other interfaces, and puts, are taken beside them.
+TEST(PacketGraphs, AReceiverTakesOneMessageAfterTheOther) {
+  Machine machine = torus("8");
+  const auto measured = [](Seconds seconds) { return Quantity{seconds, Provenance::assumed, "a test"}; };
+  machine.software.receive_cost = measured({3e-6});
+  const std::vector<std::int32_t> nodes{0, 1, 7, 2};
+  const auto last = [&](std::string_view nic, bool put = false) {
+    const auto graphs = *goal::parse_text(fmt::format("num_ranks 4\nrank 0 {{\nrecv 8b from 1\nrecv 8b from 2{0}\n}}\n"
+                                                      "rank 1 {{\nsend 8b to 0\n}}\nrank 2 {{\nsend 8b to 0{0}\n}}\n",
+                                                      nic),
+                                          "a.goal");
+    if (put) machine.software.put_setup = measured({1e-6});
+    return run(machine, put ? with_puts(graphs) : graphs, nodes)->end[0] / 1000;
+  };
+  const std::uint64_t arrival = 2000 + 100 + 8 + 3000;
+  EXPECT_EQ(last(""), arrival + 3000 + 3000);
+  EXPECT_EQ(last(" nic 1"), arrival + 3000);
+  EXPECT_EQ(last("", true), arrival + 3000);
+}
+
+// An interface that takes a message sends none meanwhile; who waits first is first.
+TEST(PacketGraphs, TakingAMessageHoldsUpSends) {
+  Machine machine = torus("8");
+  machine.software.receive_cost = Quantity{Seconds{5e-6}, Provenance::assumed, "a test"};
+  const std::vector<std::int32_t> nodes{0, 1};
+  const auto graphs =
+      goal::parse_text("num_ranks 2\nrank 0 {\nsend 8b to 1\nrecv 8b from 1 tag 5\n}\n"
+                       "rank 1 {\nrecv 8b from 0\na: calc 6000\nb: send 8b to 0 tag 5\nb requires a\n}\n",
+                       "a.goal");
+  const auto outcome = run(machine, *graphs, nodes);
+  ASSERT_TRUE(outcome);
+  const Time taken = (2000 + 100 + 8 + 3000 + 5000) * Time{1000}; // at 10.1 us, when the send of 6 us begins
+  EXPECT_EQ(outcome->end[1], taken + (2000 + 8) * Time{1000});
+}
+
 // The first receive takes the first send of a pair, also where sends wait.
 TEST(PacketGraphs, SendsThatWaitAreTakenInTheirOrder) {
   EXPECT_EQ(ends("num_ranks 2\nrank 0 {\na: send 1000b to 1\nb: send 3000b to 1\nb irequires a\n}\nrank 1 {\n"

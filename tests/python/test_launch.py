@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kumihimo import interrupts, launch
+from kumihimo import allocation, interrupts, launch
 from kumihimo.errors import BadInput, Failed, NotApplicable
 from kumihimo.mpi import Installation
 
@@ -37,6 +37,20 @@ def test_objects_arrive_in_order_and_other_lines_do_not_disturb(installation, tm
     program = worker(tmp_path, """echo '{"a": 1}'; echo noise; echo '{broken'; echo '{"a": 2}'""")
     objects = launch.run(installation, 2, program, seconds=20, on_object=seen.append)
     assert objects == [{"a": 1}, {"a": 2}] == seen
+
+
+def test_a_processor_has_a_most_of_ranks(installation, tmp_path, monkeypatch):
+    monkeypatch.setattr(launch, "available_processors", lambda: 2)
+    for name in allocation.VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    program = worker(tmp_path, """echo '{"a": 1}'""")
+    assert launch.run(installation, 128, program, seconds=20) == [{"a": 1}]
+    with pytest.raises(BadInput) as caught:
+        launch.run(installation, 129, program, seconds=20)
+    said = "a launch here, on 2 processors, must have at most 128 ranks (got 129); give fewer --ranks"
+    assert str(caught.value) == said
+    monkeypatch.setenv("PBS_NODEFILE", "hosts")  # other nodes may be given
+    assert launch.run(installation, 129, program, seconds=20) == [{"a": 1}]
 
 
 @pytest.mark.parametrize(

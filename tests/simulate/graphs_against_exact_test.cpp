@@ -129,7 +129,7 @@ TEST(FluidGraphs, CrowdsOfMessagesAreSolvedTogetherWithinTheirTolerance) {
 }
 
 // Differences are of ranks: here one processor sums, one message after the other goes to the same rank, and a copy
-// keeps no sender busy. In exact an eager message starts before its receive.
+// within a node keeps no sender busy. In exact what comes before its receive is taken when that is posted.
 struct Agreement {
   double within_a_thousandth = 0, within_a_twentieth = 0;
 };
@@ -137,7 +137,7 @@ Agreement agreement(std::int64_t cases, double slowness) { // of the machine of 
   std::vector<double> all;
   for_each_case(cases, [&](RandomCase c, const Schedule& s) {
     SoftwareNumbers& software = c.job.machine.software; // without what graphs leave out
-    software.eager_peers.reset(), software.eager_bytes_beyond.reset(), software.unexpected_bytes.reset();
+    software.eager_peers.reset(), software.eager_bytes_beyond.reset();
     software.put_setup.reset(), software.short_put_bytes.reset(), software.short_put_latency.reset();
     software.input_copy_rate.reset();
     NodeNumbers& node = c.job.machine.node;

@@ -47,6 +47,9 @@ class Application:
     variants: tuple[dict, ...] = field(hash=False)
     options: tuple[dict, ...] = field(hash=False)
     compiler: str = ""
+    most_iterations: int = 100_000
+    residual: str = "relative residual"
+    golden_may_be_chosen: bool = True
 
     @property
     def golden(self) -> str:
@@ -130,10 +133,24 @@ def options_in(application: Application, settings: dict[str, str]) -> dict[str, 
     return found
 
 
+def reproducible(application: Application, settings: dict[str, str]) -> str:
+    """The value of the option `reproducible` that --reproducible asks for."""
+    if not any(option["name"] == "reproducible" for option in application.options):
+        rule = f"{application.name} has no option reproducible"
+        raise not_applicable(
+            rule, None, "leave --reproducible out: its sums have a fixed order for each number of ranks"
+        )
+    if settings.get("reproducible") == "no":
+        raise wrong_value("--reproducible excludes --set reproducible=no", None, "leave one of them out")
+    return "yes"
+
+
 def candidates(application: Application, wanted: str, settings: dict[str, str]) -> list[Candidate]:
     """The variants named, or all with their default parameters. What the settings give beside the application's
     options are parameters that every named variant, or of all of them one at least, must take."""
     names = [row["name"] for row in application.variants] if wanted in (ALL, AUTO) else wanted.split(",")
+    if wanted == AUTO and not application.golden_may_be_chosen and len(names) > 1:
+        names.remove(application.golden)
     options = [option["name"] for option in application.options]
     given = {name: number_of(name, value) for name, value in settings.items() if name not in options}
     found = []

@@ -14,6 +14,7 @@ from kumihimo.report import one_file
 
 MOST_POINTS = 400  # of a curve
 COLOURS = 16
+RELATIVE = "The residual of the recurrence, divided by the norm of the right-hand side."
 ROOF = {"colour": "bound", "marker": 0, "bare": True, "dash": "2 4"}
 
 
@@ -40,7 +41,8 @@ def render(found: dict, application: Application) -> str:
     groups = {
         name: charts
         for name, charts in (
-            ("convergence", [convergence(solves, looks)] if solves else []),
+            ("convergence", [convergence(solves, looks, application.residual)] if solves else []),
+            ("answer", [answer_chart(chart) for chart in found.get("charts", [])]),
             ("kernels", kernels(rows, found.get("rates"), application)),
             (
                 "roofline",
@@ -96,7 +98,33 @@ def legend_of(looks: dict[str, dict] | None) -> list[dict]:
     return list(looks.values()) if looks else []
 
 
-def convergence(rows: Sequence[dict], looks: dict[str, dict]) -> dict:
+def answer_chart(chart: dict) -> dict:
+    """What the application draws of its answer, in the form of docs/applications.md."""
+    lone = len(chart["series"]) == 1
+    return {
+        "kind": "lines",
+        "id": f"answer-{chart['name']}-chart",
+        "title": chart["title"],
+        "unit": chart["unit"],
+        "x": {"quantity": "number", "scale": chart.get("x_scale", "linear")},
+        "y": {"quantity": "number", "scale": chart.get("scale", "linear")},
+        "series": [
+            {
+                "name": series["name"],
+                "label": "" if lone else series["name"],
+                "colour": f"s{i % COLOURS}",
+                "marker": i % 5,
+                "strong": True,
+                "points": series["points"],
+            }
+            for i, series in enumerate(chart["series"])
+            if series["points"]
+        ],
+        "caption": chart.get("caption", ""),
+    }
+
+
+def convergence(rows: Sequence[dict], looks: dict[str, dict], residual: str) -> dict:
     series = []
     for row in rows:
         history = row["history"]
@@ -108,11 +136,11 @@ def convergence(rows: Sequence[dict], looks: dict[str, dict]) -> dict:
         "kind": "lines",
         "id": "convergence-chart",
         "title": "Convergence",
-        "unit": "relative residual by iteration",
+        "unit": f"{residual} by iteration",
         "x": {"quantity": "number", "scale": "linear"},
         "y": {"quantity": "number", "scale": "log"},
         "series": series,
-        "caption": "The residual of the recurrence, divided by the norm of the right-hand side.",
+        "caption": RELATIVE if residual == "relative residual" else "",
     }
 
 
@@ -132,7 +160,7 @@ def kernels(rows: Sequence[dict], rates: dict | None, application: Application) 
     for number, row in enumerate(shown(rows, application)):
         of_solve = [kernel for kernel in row["kernels"] if kernel["calls"] > 0 and not kernel.get("setup")]
         left = row["seconds"] - sum(kernel["seconds"] for kernel in of_solve)
-        parts = [*of_solve, *([{"name": "vectors and the rest", "seconds": left}] if left > 0 else [])]
+        parts = [*of_solve, *([{"name": "the rest", "seconds": left}] if left > 0 else [])]
         bars = [
             {"label": part["name"], "name": part["name"], "colour": f"s{1 + i % 15}", "parts": [part["seconds"]]}
             for i, part in enumerate(parts)

@@ -289,9 +289,13 @@ def of_network(numbers: str, found: Measured) -> str:
 def copies(found: Measured) -> list[str]:
     """The section of messages within a node; none where a cache or a number was not found."""
     numbers = {**found.copies, "core_cache": _machine.discover_host().core_cache_bytes}
+    limits = {}
     for name in ("copy", "stream", "sum") if found.copies else ():  # a farther cache is not the faster one
         for near, far in (("core", "last_level"), ("last_level", "memory")):
-            numbers[f"{name}_{far}"] = min(numbers[f"{name}_{far}"], numbers[f"{name}_{near}"])
+            nearer, own = numbers[f"{name}_{near}"], numbers[f"{name}_{far}"]
+            if nearer < own:
+                numbers[f"{name}_{far}"] = nearer
+                limits[f"{name}_{far}"] = f"; limited to {name}_{near}, as {decimal(own / 1e9)} GB/s was faster"
     if found.round_of_turns is not None and found.copies:
         each = (found.round_of_turns - found.copies["message_latency"] - found.copies["send_cost"]) / TURNS
         numbers["processor_switch"] = max(each, LEAST_SECONDS)
@@ -301,7 +305,7 @@ def copies(found: Measured) -> list[str]:
     for key, how in COPIES.items():
         value = numbers[key]
         text = f'"{value} B"' if isinstance(value, int) else rate(value) if value > 1 else time(value)
-        source = how if how == "hwloc" else f"{how}; {found.when}"
+        source = how if how == "hwloc" else f"{how}{limits.get(key, '')}; {found.when}"
         lines.append(f'{key} = {{ value = {text}, measured = "{source}" }}')
     return lines
 

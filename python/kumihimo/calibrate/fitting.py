@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kumihimo import _machine
-from kumihimo.calibrate import least_squares, numbers
+from kumihimo.calibrate import least_squares, numbers, profiles
 from kumihimo.calibrate.cases import Case, Predictor, log_ratios
 from kumihimo.calibrate.numbers import FREE, Number
 from kumihimo.campaign.expressions import Expression
@@ -106,21 +106,37 @@ def calibrate(
         predicted({number: number.value for number in chosen}, fit)  # raises
     rows = least_squares.jacobian(residuals_of(chosen), [0.0] * len(chosen), start)
     untold = least_squares.dependent(rows, NO_EFFECT)
-    warnings = [untold_text(chosen[i], [chosen[j] for j in others]) for i, others in untold.items()]
-    if wanted is not None and warnings:
-        raise wrong_value("the measured times must tell the numbers of --fit apart", None, "; ".join(warnings))
-    chosen = [number for i, number in enumerate(chosen) if i not in untold]
-    if not chosen:
-        raise wrong_value("the measured times must tell a number", "; ".join(warnings))
-    if len(fit) <= len(chosen):
-        rule = f"there must be more times to fit than numbers ({', '.join(number.key for number in chosen)})"
-        advice = "add times to the file, or name fewer numbers by --fit"
-        raise wrong_value(rule, f"{len(fit)} and {len(chosen)}", advice)
-    solution = least_squares.minimum(residuals_of(chosen), [0.0] * len(chosen), advance)
-    fitted, more = intervals(chosen, solution, fit)
+    warnings: list[str] = []
+    while True:
+        more = [untold_text(chosen[i], [chosen[j] for j in others]) for i, others in untold.items()]
+        if wanted is not None and more:
+            raise wrong_value("the measured times must tell the numbers of --fit apart", None, "; ".join(more))
+        warnings += more
+        chosen = [number for i, number in enumerate(chosen) if i not in untold]
+        if not chosen:
+            raise wrong_value("the measured times must tell a number", "; ".join(warnings))
+        if len(fit) <= len(chosen):
+            rule = f"there must be more times to fit than numbers ({', '.join(number.key for number in chosen)})"
+            advice = "add times to the file, or name fewer numbers by --fit"
+            raise wrong_value(rule, f"{len(fit)} and {len(chosen)}", advice)
+        solution = least_squares.minimum(residuals_of(chosen), [0.0] * len(chosen), advance)
+        try:
+            fitted, of_intervals = intervals(chosen, solution, fit, residuals_of(chosen))
+            break
+        except Untold as error:
+            untold = error.numbers
+    warnings += of_intervals
     values = {each.number: each.value for each in fitted}
     every = predictor.cases
     return Calibration(text, predicted({}, every), predicted(values, every), fitted, warnings + more)
+
+
+class Untold(Exception):
+    """Numbers that cannot be told apart at or near the minimum, each with the others whose effects make up its own."""
+
+    def __init__(self, numbers: dict[int, list[int]]) -> None:
+        super().__init__()
+        self.numbers = numbers
 
 
 def less_where_far(error: float) -> float:
@@ -144,17 +160,20 @@ def untold_text(number: Number, others: Sequence[Number]) -> str:
 
 
 def intervals(
-    chosen: Sequence[Number], solution: least_squares.Solution, fit: Sequence[Case]
+    chosen: Sequence[Number], solution: least_squares.Solution, fit: Sequence[Case], residuals: Callable
 ) -> tuple[list[Fitted], list[str]]:
-    """Of CONFIDENCE, by the derivatives at the minimum. The residuals of a curve may have a common cause."""
+    """Of CONFIDENCE, by the derivatives at the minimum, and by profiles where the numbers are hardly told apart there.
+    The residuals of a curve may have a common cause. Raises Untold."""
     untold = least_squares.dependent(solution.jacobian, NO_EFFECT)
     if untold:
-        i, others = next(iter(untold.items()))
-        raise wrong_value(
-            "the measured times must tell the numbers apart where predictions are nearest to them",
-            untold_text(chosen[i], [chosen[j] for j in others]),
-            f"leave {chosen[i].key} out of --fit",
-        )
+        raise Untold(untold)
+
+    def told_apart(found: least_squares.Solution) -> None:
+        """At a point as good as the minimum. A number that is almost 0 there may have no effect."""
+        mixed = {i: others for i, others in least_squares.dependent(found.jacobian, NO_EFFECT).items() if others}
+        if mixed:
+            raise Untold(mixed)
+
     curves = [case.curve for case in fit]
     different = len(set(curves))
     few = different < FEWEST_CURVES
@@ -162,11 +181,14 @@ def intervals(
     deviations = least_squares.deviations(solution, groups)
     freedom = len(fit) - len(chosen) if few else different - 1
     wide = least_squares.quantile_of_t((1 + CONFIDENCE) / 2, freedom)
+    weak = profiles.weak(solution)
     fitted, warnings = [], []
-    for number, log, deviation in zip(chosen, solution.parameters, deviations):
+    for i, (number, log, deviation) in enumerate(zip(chosen, solution.parameters, deviations)):
         value = number.value * math.exp(log)
         # A value that cannot be known is any value.
         spread = min(wide * deviation, FARTHEST)
+        if i in weak:
+            spread = profiles.spread(residuals, solution, i, wide, deviation, FARTHEST, told_apart)
         fitted.append(Fitted(number, value, value * math.exp(-spread), value * math.exp(spread)))
         if spread > math.log(2):
             warnings.append(f"{number.key} is known to no more than a factor of {math.exp(spread):.3g}")

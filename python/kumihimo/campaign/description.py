@@ -18,7 +18,7 @@ from pathlib import Path
 
 from kumihimo import arguments, files
 from kumihimo.campaign.expressions import FUNCTIONS, Expression
-from kumihimo.errors import did_you_mean, missing, wrong_value
+from kumihimo.errors import did_you_mean, errors_at, missing, wrong_value
 from kumihimo.sizes import parse_size, parse_sizes
 
 MOST_POINTS = 1_000_000
@@ -198,7 +198,8 @@ def values_of(option: Option | None, name: str, value: object) -> list:
     found = []
     for each in as_list(value):
         if isinstance(each, str) and takes_ranges(option) and ("," in each or RANGE.fullmatch(each)):
-            found += parse_sizes(each, 0)
+            with errors_at(name):
+                found += parse_sizes(each, 0)
         else:
             found.append(each)
     return list(dict.fromkeys(one_value(option, each, name) if option else own_value(name, each) for each in found))
@@ -238,7 +239,8 @@ def one_value(option: Option, value: object, where: str) -> object:
     if option.kind == "size":
         if not isinstance(value, (int, str)):
             raise wrong_value(f"{name} must be {KINDS['size']}", repr(value))
-        return parse_size(str(value), 0)
+        with errors_at(name):
+            return parse_size(str(value), 0)
     if option.repeats and isinstance(value, list) and all(isinstance(each, str) for each in value):
         return tuple(value)
     if isinstance(value, (str, int, float)):

@@ -31,9 +31,12 @@ def command(
     settings: option(
         "--set NAME=VALUE", "Parameter of the variant or option of the application; may be repeated.", list[str]
     ) = None,
+    reproducible: option(
+        "--reproducible", "The same bits with any number of threads and ranks, where that is an option."
+    ) = False,
     method: option("--method NAME", "Method of the solver [default: the application's first].") = None,
-    tolerance: option("--tolerance R", "Relative residual at which a solver stops.") = "1e-8",
-    most_iterations: option("--max-iterations N", "Limit of iterations [default: 100000].", int) = None,
+    tolerance: option("--tolerance R", "Residual at which a solver stops; relative for linear systems.") = "1e-8",
+    most_iterations: option("--max-iterations N", "Limit of iterations [default: the application's].", int) = None,
     threads: option("--threads -t LIST", "Threads of a rank: 2, or 1,2 [default: a share of the processors].") = None,
     ranks: option("--ranks -p LIST", "Number of ranks: 2, or 1,2,4.") = "1",
     launcher: option("--launcher NAME", "Launcher of the ranks: mpirun or srun [default: mpirun for several].") = None,
@@ -65,6 +68,8 @@ def command(
         return list_all(as_json)
     application = catalogue.find(name)
     given = catalogue.settings_of(settings or [])
+    if reproducible:
+        given["reproducible"] = catalogue.reproducible(application, given)
     asked = Asked(
         Problem(
             application,
@@ -72,7 +77,7 @@ def command(
             catalogue.options_in(application, given),
             method_of(application, method),
             positive(tolerance, "--tolerance", below=1.0),
-            at_least_1("--max-iterations", most_iterations, 100_000),
+            at_least_1("--max-iterations", most_iterations, application.most_iterations),
         ),
         variant,
         catalogue.candidates(application, variant, given),
@@ -246,6 +251,7 @@ def run(asked: Asked, on: list[Resources]) -> dict:
         "command": shlex.join(["kumihimo", *sys.argv[1:]]),
         **{name: best[name] for name in ("variant", "parameters", "ranks", "threads", "seconds", "iterations")},
         "residual": best["checked"]["error"] if "checked" in best and best["history"] else best["residual"],
+        **{name: best[name] for name in ("answer", "tables", "charts") if name in best},
         "right": best["right"],
         "rates": abouts[-1].get("rates"),
         "facts": facts_of(abouts[-1]),
@@ -350,10 +356,11 @@ def display(problem: Problem, runs: int) -> Iterator[Callable[[dict], None]]:
 
 def without_histories(found: dict) -> dict:
     """As --json prints it: histories of the best row alone would be thousands of numbers for each variant."""
-    left_out = ("history", "pictures")
+    left_out = ("history", "pictures", "charts")
     rows = [{name: value for name, value in row.items() if name not in left_out} for row in found["results"]]
     best = figures.best(found["results"])
-    return {**{k: v for k, v in found.items() if k != "facts"}, "history": best["history"], "results": rows}
+    kept = {k: v for k, v in found.items() if k not in ("facts", "charts")}
+    return {**kept, "history": best["history"], "results": rows}
 
 
 COLUMNS = ("variant", "p×t>", "iters>", "time>", "of bound>", "golden>", "checked")  # 80 characters; page.COLUMNS: all
@@ -398,5 +405,10 @@ def show(found: dict) -> None:
     if rates := found["rates"]:
         peak = f"{rates['peak_flops'] / 1e9:.3g} GFLOPS"
         output.print_line(f"of bound: against triad {rate_text(rates['triad_bytes_per_second'])} and {peak}")
+    output.print_list("Answer:", [f"{name}: {value}" for name, value in found.get("answer", [])])
+    for table in found.get("tables", []):
+        print()
+        columns = [table["columns"][0], *(f"{name}>" for name in table["columns"][1:])]
+        output.print_table(table["title"], columns, table["rows"])
     if any("times_golden" in row and row["runs"] == 1 for row in found["results"]):
         output.print_line("golden: from one run each, which does not show how far runs differ; use --runs")

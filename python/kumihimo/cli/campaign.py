@@ -15,7 +15,7 @@ from kumihimo.campaign.database import FAILED, NOT_APPLICABLE, OK, Database, key
 from kumihimo.campaign.description import Campaign, Point
 from kumihimo.cli import campaign_points, options, output, progress
 from kumihimo.cli.options import option
-from kumihimo.errors import did_you_mean, failed, wrong_value
+from kumihimo.errors import did_you_mean, errors_at, failed, wrong_value
 from kumihimo.package_files import folder
 from kumihimo.quantities import counted
 
@@ -44,8 +44,10 @@ def command(
         return list_shipped(as_json)
     if workers is not None and workers < 1:
         raise wrong_value("--workers must be at least 1", workers, "leave it out for one for each core")
-    campaign = description.read(path_of(name), campaign_points.options())
-    points = [(key_of(each, campaign.folder, folder("machines")), each) for each in campaign.points()]
+    path = path_of(name)
+    with errors_at(path.name, path.name):
+        campaign = description.read(path, campaign_points.options())
+        points = [(key_of(each, campaign.folder, folder("machines")), each) for each in campaign.points()]
     if dry_run:
         return show_points(campaign, points, as_json)
     out = out or Path(f"{campaign.name}.sqlite")

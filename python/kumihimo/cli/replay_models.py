@@ -11,7 +11,7 @@ from kumihimo.cli import options
 from kumihimo.errors import KumihimoError, missing, wrong_value
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from kumihimo import _machine, arguments
     from kumihimo.allocation import Allocation
@@ -22,6 +22,7 @@ MODELS = ("loggp", "flow", "packet")
 WITH_NETWORK = ("flow", "packet")
 LOGGP = ("loggops",)
 PACKET = ("packet_bytes", "buffer_packets", "packet_seed")
+MOST_FREE = 3  # nodes of a part for each node that the ranks need
 OF_MACHINE = ("shape", "box", "dead", "routing", "ranks_per_node", "given", "order", "placement")
 
 
@@ -90,13 +91,13 @@ class Asked:
         from kumihimo import faults, loggp, noise
         from kumihimo.replay.models import LogGops
 
-        job, name = None, "a machine"
+        job, name, placed = None, "a machine", None
         if self.machine is not None:
-            job, name, _ = self.job(ranks, self.routing, self.hosts(), None)
+            job, name, placed = self.job(ranks, self.routing, self.hosts(), None)
         settings = loggp.settings(job, self.loggops)
         settings.noise = noise.named(self.noise)
-        settings.dying = faults.dying(self.dies, job)
-        return LogGops(settings, name, job)
+        settings.dying = faults.dying(self.dies, job, placed)
+        return LogGops(settings, name, job, placed)
 
     def hosts(self) -> Allocation | None:
         from kumihimo import allocation
@@ -116,9 +117,13 @@ class Asked:
         if hosts is not None or self.box is not None or self.shape is not None:
             asked = [arguments.Ranks(self.shape, None, each)]
         else:
-            asked = [*shapes_for(loaded, ranks, each)] or [arguments.Ranks(None, ranks, each)]
+            asked = shapes_for(loaded, ranks, each)
         shape, job = first_job(asked, lambda of: simulation.on(loaded, of, part, hosts))
-        placed = simulation.placed(job, wanted, hosts)
+        found = hosts is None and self.box is None and self.shape is None
+        if found and self.placement is None and job.slots.size > ranks:
+            placed = simulation.with_free_slots(job, self.order or "block", ranks)
+        else:
+            placed = simulation.placed(job, wanted, hosts)
         on_them = placed.placement.ranks if placed else job.slots.size
         if on_them != ranks:
             advice = "give another --placement" if self.placement else "leave out --shape, or give one of as many"
@@ -127,30 +132,34 @@ class Asked:
 
 
 def first_job(
-    asked: list[arguments.Ranks], on: Callable[[arguments.Ranks], _machine.Job]
+    asked: Iterable[arguments.Ranks], on: Callable[[arguments.Ranks], _machine.Job]
 ) -> tuple[str | None, _machine.Job]:
     """Of those that the machine can have; the error is that of the first one."""
-    errors = []
+    first = None
     for each in asked:
         try:
             return each.shape, on(each)
         except KumihimoError as error:
-            errors.append(error)
-    raise errors[0]
+            first = first or error
+    raise first
 
 
 def shapes_for(machine: _machine.Machine, ranks: int, each: int | tuple[int, ...] | None) -> Iterator[arguments.Ranks]:
     """Parts of a machine with as many nodes as the ranks need, of a torus or mesh in proportion; the best come first.
-    None: the machine finds them itself."""
+    Those with free nodes come last."""
     from kumihimo import arguments
 
     if machine.family == "single_node" or isinstance(each, tuple):
+        yield arguments.Ranks(None, ranks, each)
         return
     most = machine.default_ranks_per_node if each is None else each
     if machine.on_switches:
         if each is None:
             yield from (arguments.Ranks(None, ranks, on_node) for on_node in range(most, 0, -1) if ranks % on_node == 0)
+        else:
+            yield arguments.Ranks(None, ranks, each)
         return
+    check_fits(machine, ranks, most)
     axes = [axis.length for axis in machine.shape.axes]
     on_nodes = [of for of in (range(most, 0, -1) if each is None else (each,)) if ranks % of == 0]
     for on_node in on_nodes:
@@ -159,6 +168,16 @@ def shapes_for(machine: _machine.Machine, ranks: int, each: int | tuple[int, ...
         nodes = -(-ranks // on_node)
         evened = -(-ranks // nodes)
         yield from (arguments.Ranks(shape, ranks, evened) for shape in shapes_of(axes, nodes))
+    needed = -(-ranks // most)
+    for nodes in range(needed + 1, min(MOST_FREE * needed, machine.nodes) + 1):
+        yield from (arguments.Ranks(shape, None, -(-ranks // needed)) for shape in shapes_of(axes, nodes))
+    yield arguments.Ranks(None, None, -(-ranks // needed))  # all of it
+
+
+def check_fits(machine: _machine.Machine, ranks: int, each: int) -> None:
+    if ranks > machine.nodes * each:
+        rule = f"{machine.name} takes 1 to {machine.nodes * each} ranks, {each} on each of {machine.nodes} nodes"
+        raise wrong_value(rule, ranks, "give more --ranks-per-node, or fewer --ranks")
 
 
 def shapes_of(axes: list[int], nodes: int) -> list[str]:

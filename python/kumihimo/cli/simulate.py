@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Optional
@@ -261,7 +262,7 @@ def command(
         return
     results, passed_over = progress.run_interruptible(lambda: work(asked, lengths))
     if not results:
-        raise not_applicable("no algorithm fits these ranks", "; ".join(output.reasons(passed_over)))
+        raise none_fits(passed_over)
     if model == "loggp":
         of_model.write_timeline()
         of_model.write_page(results[0], job)
@@ -339,6 +340,15 @@ def work(asked: simulation.Asked, sizes: list[int | None]) -> tuple[list[dict], 
                 results.append(outcome)
             advance(case.variant.name)
     return results, passed_over
+
+
+def none_fits(passed_over: list[dict]) -> NotApplicable:
+    """With the reason that most algorithms share alone, where there is one: that is of the model or the machine."""
+    reasons = Counter(each["reason"] for each in passed_over)
+    reason, number = reasons.most_common(1)[0] if reasons else ("", 0)
+    if number > 1 and len(passed_over) < 2 * number:
+        return NotApplicable(reason)
+    return not_applicable("no algorithm fits these ranks", "; ".join(output.reasons(passed_over)))
 
 
 WAITING = ("links_waiting_share", "packets_waiting_share")

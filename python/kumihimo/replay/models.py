@@ -63,6 +63,7 @@ class LogGops:
     settings: loggp.Settings
     machine: str
     job: _machine.Job | None = None
+    placed: Placed | None = None
     name = "loggp"
     title = "LogGOPS"
 
@@ -72,7 +73,7 @@ class LogGops:
 
     @property
     def ground(self) -> Ground:
-        return Ground(self.job.rank_space, self.job.machine) if self.job else Ground()
+        return Ground(simulation.space_of(self.job, self.placed), self.job.machine) if self.job else Ground()
 
     @property
     def takes_turns(self) -> bool:
@@ -102,12 +103,15 @@ class LogGops:
     def changes(self) -> Iterator[tuple[str, Model]]:
         yield "half the latency (L)", self.with_half("L")
         yield "half the overhead of a message (o)", self.with_half("o")
-        yield "twice the bandwidth (G)", self.with_half("G")
+        if self.settings.parameters.O:  # processors copy messages: one without the other changes little
+            yield "twice the bandwidth (G and O)", self.with_half("GO")
+        else:
+            yield "twice the bandwidth (G)", self.with_half("G")
 
-    def with_half(self, letter: str) -> LogGops:
+    def with_half(self, letters: str) -> LogGops:
         of = self.settings.parameters
-        digits = 6 if letter == "G" else 3
-        text = f"{letter}={getattr(of, letter) / 2 * 10.0**-digits:.{digits}f}"
+        digits = {letter: 6 if letter in "GO" else 3 for letter in letters}
+        text = ",".join(f"{letter}={getattr(of, letter) / 2 * 10.0**-n:.{n}f}" for letter, n in digits.items())
         return replace(self, settings=replace(self.settings, parameters=_loggp.parse_parameters(text, of)))
 
 
@@ -165,19 +169,19 @@ class OnNetwork:
     def other_orders(self) -> Iterator[tuple[str, Model]]:
         """That put ranks on other nodes."""
         ranks = self.placement.ranks if self.placed else self.job.slots.size
-        known = [self.nodes_of(self.placement or self.in_order("block"))]
+        known = [self.nodes_of(self.placement or self.in_order("block", ranks))]
         for name in TRIED_ORDERS:
             try:
-                placement = self.in_order(name)
+                placement = self.in_order(name, ranks)
             except KumihimoError:  # these nodes have no axes
                 continue
             nodes = self.nodes_of(placement)
-            if placement.ranks == ranks and nodes not in known:
+            if nodes not in known:
                 known.append(nodes)
                 yield f"ranks placed by {name}", replace(self, placed=Placed(name, placement))
 
-    def in_order(self, name: str) -> _placement.Placement:
-        return _placement.Placement.in_order(name, self.job.slots, self.job.machine.shape)
+    def in_order(self, name: str, ranks: int) -> _placement.Placement:
+        return _placement.Placement.in_order(name, self.job.slots, self.job.machine.shape, None, ranks)
 
     @staticmethod
     def nodes_of(placement: _placement.Placement) -> list[int]:

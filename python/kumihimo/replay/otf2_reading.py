@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 from kumihimo import _goal, _replay
-from kumihimo.errors import failed, missing, not_applicable, wrong_value
+from kumihimo.errors import BadInput, failed, missing, not_applicable, wrong_value
 from kumihimo.profile.otf2_writing import PARTS, PROCESSOR_TIME, PROCESSORS, RECORDER_TIME, SITE, library
 
 ROW = struct.Struct("<qqiiIIIBB2x")  # an Event of replay/recording.hpp
@@ -63,9 +63,24 @@ def read(path: Path) -> Trace:
             raise wrong_value(
                 f"the events of each rank must be whole in {anchor}", f"those of rank {rank}", AGAIN
             ) from None
-        reason = str(error) if not isinstance(error, CONTRADICTIONS) else f"it contradicts itself ({error!r})"
-        raise failed(f"OTF2 could not read {anchor}", reason, f"{AGAIN}, or copy the whole folder") from None
+        if isinstance(error, CONTRADICTIONS):
+            file, reason = anchor, f"it contradicts itself ({error!r})"
+        else:
+            file = damaged(anchor, reading)
+            reason = "it is not whole, or no trace" if file.exists() else "no such file"
+        raise BadInput(f"OTF2 could not read {file}: {reason}", f"{AGAIN}, or copy the whole folder") from None
     return reading.trace()
+
+
+def damaged(anchor: Path, reading: Reading | None) -> Path:
+    """The file that OTF2 stumbled over: traces.otf2, the definitions beside it, or one of the folder."""
+    otf2 = importlib.import_module("_otf2")
+    with without_stderr():
+        try:
+            otf2.Reader_Close(otf2.Reader_Open(str(anchor)))
+        except otf2.Error:
+            return anchor
+    return anchor.with_suffix(".def") if reading is None else anchor.with_suffix("")
 
 
 def unreadable(anchor: Path, reading: Reading) -> int | None:

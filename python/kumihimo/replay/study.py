@@ -144,9 +144,16 @@ def with_faults(prediction: Prediction) -> dict | None:
     if found is None or question.source is None:
         return found
     program, sites = question.program(), question.trace.sites
-    calls = (program.site_of(each["rank"], each["operation"]) for each in found["chain_at"])
-    named = zip(found["chain"], calls)
-    return {**found, "chain": [text if call is None else f"{text}, in {sites[call]}," for text, call in named]}
+
+    def named(text: str, at: dict) -> str:
+        call, wait = (of(at["rank"], at["operation"]) for of in (program.site_of, program.site_of_wait))
+        if call is None:
+            return text
+        if wait is None or wait == call:
+            return f"{text}, in {sites[call]},"
+        return f"{text}, begun in {sites[call]}, in {sites[wait]},"
+
+    return {**found, "chain": list(map(named, found["chain"], found["chain_at"]))}
 
 
 @dataclass

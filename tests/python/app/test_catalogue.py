@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from kumihimo.app import catalogue
@@ -45,6 +47,24 @@ def test_every_candidate_has_all_values_but_those_that_are_set() -> None:
         "sell chunk=8 colours=7",
         "sell chunk=16 colours=7",
     ]
+
+
+def test_a_golden_copy_that_is_too_slow_is_not_chosen() -> None:
+    slow = replace(TOY, golden_may_be_chosen=False)
+    assert [each.variant for each in candidates(slow, "auto", {})] == ["br_1", "sell"]
+    assert [each.variant for each in candidates(slow, "all", {})] == ["golden", "br_1", "sell"]
+    alone = replace(slow, variants=VARIANTS[:1])
+    assert candidates(alone, "auto", {}) == [Candidate("golden")]
+
+
+def test_reproducible_is_an_option_of_some_applications() -> None:
+    option = {"name": "reproducible", "meaning": "", "symbol": "YES", "default": "no", "choices": ["no", "yes"]}
+    exact = replace(TOY, options=(option,))
+    assert catalogue.reproducible(exact, {}) == "yes" == catalogue.reproducible(exact, {"reproducible": "yes"})
+    with pytest.raises(BadInput, match="--reproducible excludes --set reproducible=no; leave one of them out"):
+        catalogue.reproducible(exact, {"reproducible": "no"})
+    with pytest.raises(NotApplicable, match="toy has no option reproducible; leave --reproducible out"):
+        catalogue.reproducible(TOY, {})
 
 
 @pytest.mark.parametrize(

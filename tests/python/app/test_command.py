@@ -55,6 +55,23 @@ def test_a_matrix_file_takes_the_place_of_the_size(kumihimo, tmp_path: Path) -> 
     assert refused.code == 2 and "--size has no effect beside a file (got 8)" in refused.err
 
 
+def test_hartree_fock_of_a_file_with_a_charge(kumihimo, tmp_path: Path) -> None:
+    (tmp_path / "ion.xyz").write_text("2\nhydroxide\nO 0 0 0\nH 0 0 0.97\n")
+    page = tmp_path / "page.html"
+    asked = ("app", "hartree-fock", "--set", "molecule=ion.xyz", "--set", "basis=6-31g", "--threads", "1")
+    given = ("--set", "charge=-1", "--reproducible", "--triad", "10", "--peak", "50")
+    ended = kumihimo(*asked, *given, "--variant", "golden,classes", "--page", str(page))
+    assert ended.code == 0, ended.err
+    assert "energy: -75.3116625305 hartree" in ended.out and "(pp,pp)" in ended.out and "Answer:" in ended.out
+    text = page.read_text()
+    assert 'id="answer-orbitals-chart"' in text and 'id="table-classes"' in text
+    found = found_of(kumihimo(*asked, *given, "--variant", "classes", "--json"))
+    assert abs(found["results"][0]["energy"] + 75.3116625305) < 1e-8 and found["options"]["reproducible"] == "yes"
+    refused = kumihimo(*asked, "--variant", "golden")
+    assert refused.code == 2 and refused.err.count("\n") == 1
+    assert "needs closed shells, so an even number of electrons (got 9); change the charge 0 by 1" in refused.err
+
+
 @pytest.mark.parametrize(("application", "size"), [("poisson3d", "1200"), ("fem-cube", "1000")])
 def test_what_cannot_fit_the_memory_is_refused_before_it_runs(kumihimo, application: str, size: str) -> None:
     ended = kumihimo("app", application, "--size", size, "--variant", "golden", "--threads", "1")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,32 @@ def test_the_page_has_all_figures_and_needs_nothing_else(tmp_path: Path) -> None
     assert not re.search(r'(src|href)="http', text)
     assert "a &lt;toy&gt;" in text and "<toy>" not in text
     assert data["groups"]["convergence"]["charts"][0]["series"][0]["points"][-1] == {"x": 3, "y": 1e-9}
+
+
+def test_the_page_shows_the_answer_of_an_application() -> None:
+    rows = figures.summary([result("golden", 4)], about())
+    points = [{"x": 1, "y": -20.5}, {"x": 2, "y": 0.5}]
+    answer = {
+        "answer": [["energy", "<-74.9>"]],
+        "tables": [{"name": "classes", "title": "Classes", "columns": ["class", "time"], "rows": [["(ss,ss)", "<7>"]]}],
+        "charts": [
+            {
+                "name": "levels",
+                "title": "Levels",
+                "unit": "hartree",
+                "scale": "signed",
+                "series": [{"name": "a", "points": points}, {"name": "none", "points": []}],
+            }
+        ],
+    }
+    scf = replace(APPLICATION, methods=(), residual="commutator")
+    text = page.render({**found_of(rows), **answer, "method": ""}, scf)
+    assert "&lt;-74.9&gt;" in text and "&lt;7&gt;" in text and 'id="table-classes"' in text
+    groups = data_of(text)["groups"]
+    assert groups["convergence"]["charts"][0]["unit"] == "commutator by iteration"
+    (chart,) = groups["answer"]["charts"]
+    assert chart["id"] == "answer-levels-chart" and chart["y"]["scale"] == "signed"
+    assert [series["points"] for series in chart["series"]] == [points]
 
 
 def test_a_page_without_rates_has_no_roofline() -> None:

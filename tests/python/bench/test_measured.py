@@ -80,6 +80,17 @@ def test_a_rendezvous_that_takes_no_time_is_left_out():
     assert "R_seconds" not in read(found(point_to_point={**FIT, "R": 0.0}))["loggops"]
 
 
+def test_a_rate_that_a_nearer_cache_limits_says_so(monkeypatch):
+    """As where another program had the processor while the nearer cache was measured."""
+    host = type("Host", (), {"core_cache_bytes": 1 << 20, "levels": []})
+    monkeypatch.setattr(measured._machine, "discover_host", lambda: host)
+    lines = measured.copies(found(copies={**COPIES, "sum_core": 1.5e8, "copy_memory": 4e9}, round_of_turns=1.21e-6))
+    line = {each.partition(" = ")[0]: each for each in lines}
+    assert "limited" not in line["sum_core"] and "limited" not in line["copy_memory"]
+    for name, nearer in (("sum_last_level", "sum_core"), ("sum_memory", "sum_last_level")):
+        assert '"0.15 GB/s"' in line[name] and f"; limited to {nearer}, as 8 GB/s was faster; 2026" in line[name]
+
+
 def test_copies_within_a_node_are_a_section(monkeypatch):
     host = type("Host", (), {"core_cache_bytes": 1 << 20, "levels": []})
     monkeypatch.setattr(measured._machine, "discover_host", lambda: host)
@@ -88,7 +99,7 @@ def test_copies_within_a_node_are_a_section(monkeypatch):
     assert lines[1] == "[copies]"
     assert 'processor_switch = { value = "500 ns", ' in text, "(1.21 us - 150 ns - 60 ns) / 2 ranks a processor"
     assert 'core_cache = { value = "1048576 B", measured = "hwloc" }' in text
-    assert 'copy_last_level = { value = "8 GB/s", ' in text
+    assert 'copy_last_level = { value = "8 GB/s", ' in text and "limited" not in text
     assert measured.copies(found(copies=COPIES)) == [], "nobody knows what a switch takes"
     assert measured.copies(found(round_of_turns=1e-6)) == []
     assert measured.notes(found(copies=COPIES, round_of_turns=1e-6)) == []

@@ -282,6 +282,13 @@ def test_the_points_without_computing_them(kumihimo, tmp_path):
     }
 
 
+def test_a_wrong_value_is_found_in_a_key_of_the_file(kumihimo, tmp_path):
+    ended = kumihimo("campaign", write(tmp_path, SMALL.replace("64KiB", "8X")))
+    assert ended.code == 2 and ended.err.startswith("kumihimo: file.toml: bytes: a size must be a whole"), ended.err
+    ended = kumihimo("campaign", write(tmp_path, SMALL.replace("bytes", "bites")))
+    assert ended.err.startswith("kumihimo: file.toml: 'bites' is no option of simulate"), ended.err
+
+
 def test_paths_are_relative_to_the_file(kumihimo, tmp_path, repository):
     inner = tmp_path / "inner"
     inner.mkdir()

@@ -110,6 +110,20 @@ def test_a_message_between_neighbours_takes_what_flow_says(kumihimo):
     assert loggp["bound_seconds"] == flow["bound_seconds"]
 
 
+def test_where_a_receiver_takes_messages_one_by_one_it_is_said(kumihimo):
+    """In flow an interface has several at once. Of trees, rings and roots that send, nothing is said."""
+
+    def accuracy(*words: str) -> str:
+        asked = ("simulate", *words, "-m", "k-computer", "-s", "4x4x4", "--model", "loggp", "--json")
+        return result(kumihimo(*asked))["accuracy"]
+
+    assert "rank 0 receives 63 more than it sends" in accuracy("gather", "-a", "linear", "-b", "8")
+    assert "rank 3 receives 63 more" in accuracy("gather", "-a", "linear", "-b", "8", "--root", "3")
+    for collective, algorithm in (("gather", "binomial"), ("scatter", "linear"), ("allgather", "ring")):
+        assert accuracy(collective, "-a", algorithm, "-b", "8") == ""
+    assert accuracy("gather", "-a", "linear", "-b", "16MiB") == "", "bytes take the time, as in flow"
+
+
 def test_every_algorithm_on_a_machine(kumihimo):
     ended = kumihimo("simulate", "allreduce", "-m", "fugaku", "-s", "2x2x2", "-b", "1KiB", "--model", "loggp")
     assert ended.code == 0
@@ -194,8 +208,13 @@ def test_a_timeline(kumihimo, tmp_path):
         ),
         (f"simulate barrier -p 4 --model loggp --loggops {USUAL} --noise periodic:1h/1ms", "(got '1h')"),
         (
+            f"simulate barrier -p 4 --model loggp --loggops {USUAL} --noise periodic:0/1ms",
+            "above 0, at most 1000 s and",
+        ),
+        (f"simulate barrier -p 4 --model loggp --loggops {USUAL} --noise periodic:0s/1ms", "(got '0s')"),
+        (
             f"simulate barrier -p 4 --model loggp --loggops {USUAL} --noise periodic:1ms/1ms",
-            "must leave a rank a tenth",
+            "must leave a rank a tenth of its time (got 1 ms of 1 ms)",
         ),
         (f"simulate barrier -p 4 --model loggp --loggops {USUAL} --order block", "without --machine takes no --order"),
         (

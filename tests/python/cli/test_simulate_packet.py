@@ -7,6 +7,8 @@ import json
 import pytest
 from small_machine import MACHINE
 
+from kumihimo.cli import simulate
+
 K = ("simulate", "allreduce", "--machine", "k-computer", "--shape", "4x4x4", "--bytes", "1MiB", "--model", "packet")
 
 
@@ -15,6 +17,18 @@ def result(kumihimo, *words: str) -> dict:
     assert (ended.code, ended.err) == (0, ""), ended.err
     (only,) = json.loads(ended.out)["results"]
     return only
+
+
+def test_a_reason_that_most_algorithms_share_is_given_alone():
+    """As that of a single node, which has no network for packets."""
+
+    def said(*reasons: str) -> str:
+        return str(simulate.none_fits([{"algorithm": f"a{i}", "reason": of} for i, of in enumerate(reasons)]))
+
+    assert said("no network; take flow", "no network; take flow", "trees must be at most 1") == "no network; take flow"
+    listed = "no algorithm fits these ranks (got a0: no tree; a1: no ring; a2: no tree; a3: no pair)"
+    assert said("no tree", "no ring", "no tree", "no pair") == listed
+    assert said("no tree") == "no algorithm fits these ranks (got a0: no tree)"
 
 
 def test_no_packet_waits_on_trees_without_common_links(kumihimo):

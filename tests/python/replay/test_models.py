@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from kumihimo import cli
+from kumihimo.profile import otf2_writing as o
 
 from .conftest import Rank
 from .test_replay import LETTERS, NS, ring
@@ -128,6 +129,17 @@ def test_who_waits_for_a_dead_node_is_told_by_its_call(
     assert "in MPI_Recv at step.py:13 (run), waits" in replay(trace, *words)
 
 
+def test_the_call_that_waits_for_a_receive_is_named_beside_the_one_that_began_it(
+    traced: Callable, replay: Callable, packets: tuple
+) -> None:
+    first = Rank().compute(1000).send(1, 8)
+    second = Rank().compute(10).call("MPI_Irecv", (o.START_RECEIVE, 0, -1, -1, 3)).compute(5)
+    second.call("MPI_Wait", (o.END_RECEIVE, 8, 0, 0, 3)).compute(5)
+    words = (*packets[:3], "loggp", "--shape", "2mx1", "--dies", "0@500ns", "--json")
+    (only,) = replay(traced([first, second]), *words)["faults"]["chain"]
+    assert ", begun in MPI_Irecv at step.py:" in only and ", in MPI_Wait at step.py:" in only, only
+
+
 @pytest.mark.parametrize("model", ["flow", "packet"])
 def test_noise_makes_computing_longer_in_every_model(
     traced: Callable, replay: Callable, packets: tuple, model: str
@@ -202,6 +214,8 @@ def test_the_placement_counts_in_packets(traced: Callable, replay: Callable, pac
         ("blue-waters", 9, "blue-waters 1x1x1x2"),  # 5 and 4 ranks
         ("reedbush-h", 9, "reedbush-h 9"),  # 1 of 2 ranks a node
         ("reedbush-u", 9, "reedbush-u 9"),
+        ("tpu-v4", 25, "tpu-v4 3x3x3"),  # two nodes are free; no mesh of 25 or 26 fits a block of 4x4x4
+        ("intrepid", 1000, "intrepid 16x8x8"),  # blocks of 8x8x8
     ],
 )
 def test_a_part_of_the_machine_is_found(
@@ -211,8 +225,23 @@ def test_a_part_of_the_machine_is_found(
     for model in ("packet", "loggp"):
         result = replay(trace, "--machine", machine, "--model", model, "--ranks", ranks, "--json")
         assert (result["machine"], result["ranks"]) == (name, ranks)
-    wrong = replay(trace, "--machine", "tpu-v4", "--ranks", 25)
-    assert "one block of 4x4x4" in wrong and wrong.count("\n") == 1
+    wrong = replay(trace, "--machine", "tpu-v4", "--ranks", 5000)
+    assert "tpu-v4 takes 1 to 4096 ranks, 1 on each of 4096 nodes (got 5000)" in wrong and wrong.count("\n") == 1
+
+
+def test_nodes_of_a_part_may_be_free(traced: Callable, replay: Callable) -> None:
+    """25 ranks of a job of 27 nodes, in any order, with a node that dies."""
+    trace = traced(ring(5))
+    words = ("--machine", "tpu-v4", "--ranks", 25, "--json")
+    result = replay(trace, *words, "--model", "packet")
+    assert result["placement"] == "block, 25 ranks in 27 slots"
+    snake = replay(trace, *words, "--model", "flow", "--order", "snake", "--what-if")
+    assert snake["placement"] == "snake, 25 ranks in 27 slots"
+    assert "ranks placed by block" in {change["name"] for change in snake["changes"]}
+    for model in ("loggp", "packet"):
+        died = replay(trace, *words, "--model", model, "--dies", "24@0s")
+        assert died["faults"]["ranks_died"] == 1, died["faults"]
+        assert "one of 0 to 24 (got 25)" in replay(trace, *words, "--model", model, "--dies", "25@0s")
 
 
 def test_hosts_of_a_scheduler(traced: Callable, replay: Callable, packets: tuple) -> None:

@@ -223,6 +223,17 @@ def test_bad_input_is_one_sentence(traced: Callable, replay: Callable, words: tu
     assert wrong in told and told.count("\n") == 1, told
 
 
+@pytest.mark.parametrize(("overhead", "name", "less"), [("1", "G and O", 500), ("0", "G", 500)])
+def test_twice_the_bandwidth_of_ranks_that_copy(
+    traced: Callable, replay: Callable, overhead: str, name: str, less: int
+) -> None:
+    """1,000 bytes take 1 ns each on the wire, while the processor copies them, also 1 ns each, or does not."""
+    trace = traced([Rank().send(1, 1000), Rank().receive(0, 1000)])
+    result = replay(trace, "--loggops", f"L=2000,o=100,g=0,G=1,O={overhead},S=65536", "--json", "--what-if")
+    changes = {change["name"]: change["seconds"] for change in result["changes"]}
+    assert result["seconds"] - changes[f"twice the bandwidth ({name})"] == pytest.approx(less * NS, abs=2 * NS)
+
+
 def test_wrong_traces_name_the_rank_and_the_call(traced: Callable, replay: Callable) -> None:
     told = replay(traced([Rank().send(1), Rank()]), *LETTERS)
     assert "rank 0, event 1 of MPI_Send at step.py:12 (run): a send of 8 bytes to rank 1 with tag 1" in told
@@ -239,8 +250,19 @@ def test_a_part_of_a_trace_is_one_sentence(traced: Callable, kumihimo: Callable,
     (tmp_path / "alone").mkdir()
     shutil.copy(next(Path(trace).rglob("traces.otf2")), tmp_path / "alone")
     ended = kumihimo("replay", str(tmp_path / "alone" / "traces.otf2"), *LETTERS)
-    assert ended.code == 1 and "or copy the whole folder" in ended.err
-    assert len(ended.err.splitlines()) == 1 and ended.err.startswith("kumihimo: OTF2 could not read"), ended.err
+    assert ended.code == 2 and "or copy the whole folder" in ended.err
+    file = tmp_path / "alone" / "traces.def"
+    assert ended.err.startswith(f"kumihimo: OTF2 could not read {file}: no such file"), ended.err
+    assert len(ended.err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(("name", "kept"), [("traces.otf2", 0), ("traces.otf2", 10), ("traces.def", 200)])
+def test_a_file_that_is_not_whole_is_named(traced: Callable, kumihimo: Callable, name: str, kept: int) -> None:
+    file = next(Path(traced([Rank().compute(5).send(1), Rank().receive(0)])).rglob(name))
+    os.truncate(file, kept)
+    ended = kumihimo("replay", str(file.parent), *LETTERS)
+    said = f"kumihimo: OTF2 could not read {file}: it is not whole, or no trace; record the program again, or copy"
+    assert ended.code == 2 and ended.err.startswith(said) and ended.err.count("\n") == 1, ended.err
 
 
 @pytest.mark.parametrize("kept", [0.5, None])

@@ -48,6 +48,13 @@ const text_of = {
 
 // Positions on an axis: {at(value) -> 0..1, ticks: [value]}.
 function axis_of(definition, low, high, room) {
+  if (definition.scale === "signed") { // linear, from the least value, which may be below 0
+    const step = nice_step(((high - low) * 1.04 || 1) / Math.max(2, Math.min(6, room / 45)));
+    const bottom = Math.floor(low / step) * step, top = Math.max(Math.ceil(high / step) * step, bottom + step);
+    const ticks = [];
+    for (let v = bottom; v <= top + step / 1e4; v += step) ticks.push(Math.abs(v) < step / 1e4 ? 0 : v);
+    return { at: (v) => (v - bottom) / (top - bottom), ticks };
+  }
   if (definition.scale === "linear") {
     const step = nice_step((high * 1.04) / Math.max(2, Math.min(6, room / 45)));
     const top = Math.ceil((high * 1.02) / step) * step;
@@ -124,9 +131,11 @@ class LineChart {
     const shown = this.visible();
     const xs = chart.series.flatMap((s) => s.points.map((p) => p.x));
     // Room for whiskers up to a factor; a longer one is cut, so that one disturbed point does not flatten all curves.
-    const room = (p) => [p.y, Math.max(p.low ?? p.y, p.y / 1.4), Math.min(p.high ?? p.y, p.y * 1.4)];
+    const signed = chart.y.scale === "signed";
+    const room = (p) => signed ? [p.y] : [p.y, Math.max(p.low ?? p.y, p.y / 1.4), Math.min(p.high ?? p.y, p.y * 1.4)];
     const ys = shown.flatMap((s) => s.points.flatMap(room))
-      .concat((chart.levels || []).map((l) => l.y)).concat((chart.marks || []).map((m) => m.y)).filter((y) => y > 0);
+      .concat((chart.levels || []).map((l) => l.y)).concat((chart.marks || []).map((m) => m.y))
+      .filter((y) => signed || y > 0);
     if (!xs.length || !ys.length) return;
     const ends = narrow ? [] : shown.filter((s) => s.strong);
     this.box = { left: chart.y.quantity === "ratio" ? 42 : 58, top: 10, right: ends.length ? 12 + 7 * Math.max(...ends.map((s) => s.label.length)) : 14, bottom: 26 };

@@ -1,0 +1,26 @@
+#include "hartree_fock_app/golden.hpp"
+
+#include "hartree_fock/golden.hpp"
+
+namespace kumihimo::hartree_fock_app {
+namespace {
+
+class Golden final : public hartree_fock::TwoElectron {
+ public:
+  explicit Golden(const hartree_fock::Basis& basis) : basis_(basis) {}
+  Result<hartree_fock::Matrix> build(const hartree_fock::Matrix& density, double) override {
+    return hartree_fock::g_matrix_golden(basis_, density);
+  }
+
+ private:
+  const hartree_fock::Basis& basis_;
+};
+
+} // namespace
+
+Result<std::unique_ptr<hartree_fock::TwoElectron>> make_golden(const Setting& setting, const ParameterValues&,
+                                                               application::Runtime&) {
+  return std::unique_ptr<hartree_fock::TwoElectron>(std::make_unique<Golden>(setting.basis));
+}
+
+} // namespace kumihimo::hartree_fock_app

@@ -1,0 +1,146 @@
+// The application hartree-fock: one SCF with one variant, on all ranks.
+#include "application/application.hpp"
+#include "application/kernel_times.hpp"
+#include "application/request.hpp"
+#include "application/runtime.hpp"
+#include "hartree_fock/built_in.hpp"
+#include "hartree_fock/scf.hpp"
+#include "hartree_fock_app/check.hpp"
+#include "hartree_fock_app/problem.hpp"
+#include "hartree_fock_app/result.hpp"
+#include "hartree_fock_app/variant.hpp"
+#include "measure/clock.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace kumihimo::hartree_fock_app {
+namespace {
+
+using application::KernelTimes, application::Request, application::Runtime;
+using namespace hartree_fock;
+using nlohmann::json;
+
+double seconds_since(std::int64_t start) { return static_cast<double>(measure::now_ns() - start) * 1e-9; }
+
+class Timed final : public TwoElectron {
+ public:
+  Timed(TwoElectron& inner, KernelTimes& times)
+      : inner_(inner), times_(times), kernel_(times.declare("G matrix", {})) {}
+  Result<Matrix> build(const Matrix& density, double threshold) override {
+    return times_.timed(kernel_, [&] { return inner_.build(density, threshold); });
+  }
+
+ private:
+  TwoElectron& inner_;
+  KernelTimes& times_;
+  std::size_t kernel_;
+};
+
+const Variant& variant_of(const Request& request) {
+  for (const Variant& each : variants())
+    if (each.name == request.candidate.variant->name) return each;
+  return variants().front(); // unreachable: both lists are one
+}
+
+// Of all ranks. Collective.
+std::vector<ClassWork> classes_of(const TwoElectron& two_electron, Runtime& runtime) {
+  std::vector<ClassWork> classes = two_electron.work();
+  std::vector<double> mine;
+  for (const ClassWork& each : classes)
+    mine.insert(mine.end(), {each.quartets, each.screened, each.primitives, each.seconds});
+  const std::vector<double> all = runtime.processes().total(mine);
+  for (std::size_t i = 0; i < classes.size(); ++i) {
+    ClassWork& each = classes[i];
+    each.quartets = all[4 * i], each.screened = all[4 * i + 1];
+    each.primitives = all[4 * i + 2], each.seconds = all[4 * i + 3];
+  }
+  return classes;
+}
+
+Result<ScfProblem> start_of(const Problem& problem, Runtime& runtime) {
+  const double n = problem.basis.functions, matrices = 30; // eight pairs of DIIS, and those of an iteration
+  if (Status s = runtime.agree(runtime.check_memory(8 * matrices * n * n)); !s) return s.error();
+  Result<ScfProblem> start = make_scf_problem(problem.molecule, problem.set, problem.basis);
+  if (Status s = runtime.agree_on(start); !s) return s.error();
+  return start;
+}
+
+ScfOptions options_of(const Request& request, const Options& options, Runtime& runtime) {
+  ScfOptions found;
+  found.tolerance = request.tolerance;
+  found.most_iterations = static_cast<int>(std::min<std::int64_t>(request.most_iterations, 1 << 30));
+  found.threshold = options.threshold;
+  found.incremental = options.incremental;
+  found.progress = [&runtime, &request, iteration = std::int64_t{0}](const ScfIteration& now) mutable {
+    runtime.progress(iteration++, now.commutator, request.tolerance);
+  };
+  return found;
+}
+
+Result<json> run(const Request& request, Runtime& runtime) {
+  const std::int64_t begin = measure::now_ns();
+  const Result<Problem> read = make_problem(request);
+  if (Status s = runtime.agree_on(read); !s) return s.error();
+  const Problem& problem = *read;
+  const ScfProblem start = TRY(start_of(problem, runtime));
+  const std::unique_ptr<TwoElectron> two_electron = TRY(variant_of(request).make(
+      {problem.basis, problem.options.threshold, problem.options.reproducible}, request.candidate.parameters, runtime));
+  KernelTimes times;
+  Timed timed(*two_electron, times);
+  const double setup = seconds_since(begin);
+
+  runtime.processes().barrier();
+  const std::int64_t first = measure::now_ns();
+  const Scf scf = TRY(restricted_scf(start, timed, options_of(request, problem.options, runtime)));
+  const std::vector<double> seconds = runtime.processes().largest({seconds_since(first), setup});
+  if (!scf.converged && !request.may_stop_early)
+    return failed("the SCF did not converge",
+                  fmt::format("its commutator is {:.1e} hartree after {} iterations", scf.history.back().commutator,
+                              scf.history.size()),
+                  "check the molecule, or use a larger --max-iterations");
+
+  json found = to_json(problem, start, scf, classes_of(*two_electron, runtime));
+  json history = json::array();
+  for (const ScfIteration& each : scf.history) history.push_back(each.commutator);
+  found.update({{"seconds", seconds[0]},
+                {"setup_seconds", seconds[1]},
+                {"iterations", scf.history.size()},
+                {"residual", scf.history.back().commutator},
+                {"converged", scf.converged},
+                {"history", std::move(history)},
+                {"facts", json::object()},
+                {"kernels", application::to_json(times, runtime.processes())}});
+  if (request.checks) found["checked"] = check_g_matrix(problem.basis, scf, runtime);
+  return found;
+}
+
+std::string smaller_size(std::string_view size) { return smaller_molecule(size); }
+
+std::span<const VariantDescription> descriptions() {
+  static const std::vector<VariantDescription> all(variants().begin(), variants().end());
+  return all;
+}
+
+} // namespace
+
+application::Application description() {
+  return {
+      .name = "hartree-fock",
+      .summary = "Restricted Hartree-Fock energy of a molecule, with s and p functions",
+      .paper = "C. C. J. Roothaan, Rev. Mod. Phys. 23 (1951) 69; P. Pulay, J. Comput. Chem. 3 (1982) 556",
+      .sizes = "a molecule: w8 (water), gly4, ala2 (peptides) or benzene",
+      .default_size = "w1",
+      .golden_hash = KUMIHIMO_GOLDEN_HASH,
+      .variants = descriptions(),
+      .methods = {},
+      .options = option_rows(),
+      .smaller_size = &smaller_size,
+      .most_iterations = 100,
+      .residual = "commutator of F and D, hartree",
+      .golden_may_be_chosen = false,
+      .run = &run,
+  };
+}
+
+} // namespace kumihimo::hartree_fock_app

@@ -1,0 +1,90 @@
+#include "hartree_fock_app/problem.hpp"
+
+#include "base/text_file.hpp"
+#include "base/text_parsing.hpp"
+#include "hartree_fock/built_in.hpp"
+#include "hartree_fock/xyz.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <cstdint>
+
+namespace kumihimo::hartree_fock_app {
+
+using application::Option, application::Request;
+
+namespace {
+
+constexpr std::string_view no_or_yes[] = {"no", "yes"};
+constexpr Option rows[] = {
+    {"molecule", "XYZ file, in angstrom, in place of a size", "FILE", "", {}, true},
+    {"basis", "basis set: sto-3g or 6-31g (H, C, N, O), or a .gbs file", "NAME", "sto-3g"},
+    {"charge", "charge of the molecule", "N", "0"},
+    {"screening", "integrals times density below this are left out", "HARTREE", "1e-12"},
+    {"incremental", "build G from the change of the density", "YES", "yes", no_or_yes},
+    {"reproducible", "the same bits with any number of threads and ranks", "YES", "no", no_or_yes},
+};
+constexpr int most_charge = 1000;
+constexpr std::int64_t most_bytes = 64 << 20;
+
+Result<std::int64_t> charge_of(const Request& request) {
+  std::string_view word = request.option("charge");
+  take(word, "+");
+  std::int64_t charge = 0;
+  if (!read_number(word, charge) || charge < -most_charge || charge > most_charge)
+    return wrong_value(fmt::format("charge must be an integer from -{} to {}", most_charge, most_charge),
+                       fmt::format("'{}'", request.option("charge")));
+  return charge;
+}
+
+Result<hartree_fock::Molecule> molecule_of(const Request& request) {
+  const auto charge = static_cast<int>(TRY(charge_of(request)));
+  const std::string& file = request.option("molecule");
+  hartree_fock::Molecule molecule;
+  if (file.empty()) {
+    molecule = TRY(hartree_fock::built_in_molecule(request.size));
+    molecule.charge = charge;
+  } else {
+    const std::string text = TRY(read_text(file, {"the molecule", most_bytes, "check the path"}));
+    molecule = TRY(hartree_fock::parse_xyz(file, text, charge));
+  }
+  if (Status s = check(molecule); !s) return s.error();
+  return molecule;
+}
+
+Result<hartree_fock::BasisSet> basis_set_of(const Request& request) {
+  const std::string& name = request.option("basis");
+  if (const hartree_fock::BasisSet* found = hartree_fock::built_in_basis_set(name)) return *found;
+  if (!name.ends_with(".gbs"))
+    return wrong_value(
+        fmt::format("basis must be {} or a .gbs file", fmt::join(hartree_fock::built_in_basis_sets(), ", ")),
+        fmt::format("'{}'", name));
+  const std::string text = TRY(read_text(name, {"the basis set", most_bytes, "check the path"}));
+  return hartree_fock::parse_basis_set(name, text);
+}
+
+Result<double> threshold_of(const Request& request) {
+  const std::string& word = request.option("screening");
+  double threshold = 0;
+  if (!read_number(word, threshold) || !(threshold >= 0 && threshold <= 1e-6))
+    return wrong_value("screening must be from 0 to 1e-6 hartree", fmt::format("'{}'", word));
+  return threshold;
+}
+
+} // namespace
+
+std::span<const Option> option_rows() { return rows; }
+
+Result<Problem> make_problem(const Request& request) {
+  Problem problem;
+  problem.options.threshold = TRY(threshold_of(request));
+  problem.options.incremental = request.option("incremental") == "yes";
+  problem.options.reproducible = request.option("reproducible") == "yes";
+  problem.molecule = TRY(molecule_of(request));
+  problem.set = TRY(basis_set_of(request));
+  problem.basis = TRY(hartree_fock::make_basis(problem.molecule, problem.set));
+  return problem;
+}
+
+} // namespace kumihimo::hartree_fock_app

@@ -1,0 +1,30 @@
+// What is solved: the molecule and its basis, as a request names them.
+#pragma once
+
+#include "application/application.hpp"
+#include "application/request.hpp"
+#include "hartree_fock/basis.hpp"
+
+#include <span>
+
+namespace kumihimo::hartree_fock_app {
+
+struct Options {
+  double threshold = 1e-12; // of screening
+  bool incremental = true;
+  bool reproducible = false;
+};
+
+struct Problem {
+  hartree_fock::Molecule molecule;
+  hartree_fock::BasisSet set;
+  hartree_fock::Basis basis;
+  Options options;
+};
+
+std::span<const application::Option> option_rows();
+// Local: reads the files that the request names. Errors: those of the files; of the molecule (hartree_fock::check());
+// of the words of options.
+Result<Problem> make_problem(const application::Request& request);
+
+} // namespace kumihimo::hartree_fock_app

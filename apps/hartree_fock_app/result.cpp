@@ -1,0 +1,90 @@
+#include "hartree_fock_app/result.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstddef>
+
+namespace kumihimo::hartree_fock_app {
+
+using namespace hartree_fock;
+using nlohmann::json;
+
+namespace {
+
+json class_table(const std::vector<ClassWork>& classes) {
+  double all = 0;
+  for (const ClassWork& each : classes) all += each.seconds;
+  json rows = json::array();
+  for (const ClassWork& each : classes)
+    rows.push_back({each.name, fmt::format("{:.0f}", each.quartets), fmt::format("{:.0f}", each.screened),
+                    fmt::format("{:.0f}", each.primitives), fmt::format("{:.1f}", 1e3 * each.seconds),
+                    all > 0 ? fmt::format("{:.1f} %", 100 * each.seconds / all) : ""});
+  return {{"name", "classes"},
+          {"title", "Classes of shell quartets"},
+          {"columns", {"class", "quartets", "left out", "primitives", "time, ms", "share"}},
+          {"rows", std::move(rows)},
+          {"caption", "Of all builds of G: quartets of shells that were computed, those that screening left out, "
+                      "quartets of primitives, and processor time."}};
+}
+
+json orbital_chart(const Scf& scf, int occupied) {
+  json filled = json::array(), empty = json::array();
+  for (std::size_t i = 0; i < scf.orbital_energies.size(); ++i)
+    (static_cast<int>(i) < occupied ? filled : empty).push_back({{"x", i + 1}, {"y", scf.orbital_energies[i]}});
+  return {{"name", "orbitals"},
+          {"scale", "signed"},
+          {"title", "Orbital energies"},
+          {"unit", "energy in hartree by orbital"},
+          {"series",
+           {{{"name", "occupied"}, {"points", std::move(filled)}}, {{"name", "empty"}, {"points", std::move(empty)}}}}};
+}
+
+json energy_chart(const Scf& scf) {
+  json points = json::array();
+  for (std::size_t i = 0; i + 1 < scf.history.size(); ++i)
+    if (const double above = std::abs(scf.history[i].energy - scf.energy); above > 0)
+      points.push_back({{"x", i}, {"y", above}});
+  return {{"name", "energy"},
+          {"title", "Energy"},
+          {"unit", "distance from the last energy in hartree, by iteration"},
+          {"scale", "log"},
+          {"series", {{{"name", "energy"}, {"points", std::move(points)}}}}};
+}
+
+json answer_of(const Problem& problem, const ScfProblem& start, const Scf& scf, const Point& dipole) {
+  const std::vector<double>& levels = scf.orbital_energies;
+  const auto occupied = static_cast<std::size_t>(start.occupied);
+  json rows = json::array();
+  const auto add = [&](const char* name, const std::string& text) { rows.push_back({name, text}); };
+  add("energy", fmt::format("{:.10f} hartree", scf.energy));
+  add("dipole", fmt::format("{:.5f} debye", debye_of_atomic_unit * std::hypot(dipole[0], dipole[1], dipole[2])));
+  add("highest occupied orbital", fmt::format("{:.6f} hartree", levels[occupied - 1]));
+  if (occupied < levels.size()) add("lowest empty orbital", fmt::format("{:.6f} hartree", levels[occupied]));
+  add("electrons", fmt::format("{}", problem.molecule.electrons()));
+  add("basis", fmt::format("{}, {} functions in {} shells", problem.set.name, problem.basis.functions,
+                           problem.basis.shells.size()));
+  return rows;
+}
+
+} // namespace
+
+json to_json(const Problem& problem, const ScfProblem& start, const Scf& scf, const std::vector<ClassWork>& classes) {
+  const Point mu = dipole(problem.molecule, problem.basis, scf.density);
+  json atoms = json::array(); // positions in bohr
+  for (const Atom& atom : problem.molecule.atoms) atoms.push_back({symbol_of(atom.number), atom.position});
+  json found = {{"atoms", std::move(atoms)},
+                {"energy", scf.energy},
+                {"energies",
+                 {{"nuclear", start.nuclear}, {"one_electron", scf.one_electron}, {"two_electron", scf.two_electron}}},
+                {"functions", problem.basis.functions},
+                {"electrons", problem.molecule.electrons()},
+                {"orbital_energies", scf.orbital_energies},
+                {"dipole", mu},
+                {"answer", answer_of(problem, start, scf, mu)},
+                {"charts", {energy_chart(scf), orbital_chart(scf, start.occupied)}}};
+  if (!classes.empty()) found["tables"] = {class_table(classes)};
+  return found;
+}
+
+} // namespace kumihimo::hartree_fock_app

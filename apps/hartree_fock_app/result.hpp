@@ -1,0 +1,17 @@
+// A solved SCF as the frame shows it: figures, facts, tables and charts.
+#pragma once
+
+#include "hartree_fock/scf.hpp"
+#include "hartree_fock_app/problem.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <vector>
+
+namespace kumihimo::hartree_fock_app {
+
+// The fields of docs/applications.md that tell of the molecule. `classes`: of all ranks.
+nlohmann::json to_json(const Problem& problem, const hartree_fock::ScfProblem& start, const hartree_fock::Scf& scf,
+                       const std::vector<hartree_fock::ClassWork>& classes);
+
+} // namespace kumihimo::hartree_fock_app

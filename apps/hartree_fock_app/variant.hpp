@@ -1,0 +1,29 @@
+// A variant: a way to build G, made for one basis and the ranks of a run.
+#pragma once
+
+#include "application/runtime.hpp"
+#include "base/parameter.hpp"
+#include "hartree_fock/basis.hpp"
+#include "hartree_fock/two_electron.hpp"
+
+#include <memory>
+#include <span>
+
+namespace kumihimo::hartree_fock_app {
+
+struct Setting {
+  const hartree_fock::Basis& basis; // lives as long as what is made
+  double threshold;                 // of screening
+  bool reproducible;                // the same bits on any threads and ranks
+};
+
+struct Variant : VariantDescription {
+  // Collective. Errors (not applicable): what the variant needs is not here.
+  Result<std::unique_ptr<hartree_fock::TwoElectron>> (*make)(const Setting& setting, const ParameterValues& parameters,
+                                                             application::Runtime& runtime) = nullptr;
+};
+
+// The golden copy first.
+std::span<const Variant> variants();
+
+} // namespace kumihimo::hartree_fock_app

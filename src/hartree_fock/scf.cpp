@@ -1,0 +1,98 @@
+#include "hartree_fock/scf.hpp"
+
+#include "hartree_fock/diis.hpp"
+#include "hartree_fock/guess.hpp"
+#include "hartree_fock/linear_algebra.hpp"
+#include "hartree_fock/one_electron.hpp"
+
+#include <fmt/format.h>
+
+namespace kumihimo::hartree_fock {
+namespace {
+
+constexpr int between_whole_builds = 8; // iterations: rounding and screening of increments add up
+
+// D = 2 sum over occupied orbitals of C C^T
+Matrix density_of(const Matrix& orbitals, int occupied) {
+  Matrix density(orbitals.size);
+  for (int i = 0; i < orbitals.size; ++i)
+    for (int j = 0; j <= i; ++j) {
+      double found = 0;
+      for (int o = 0; o < occupied; ++o) found += orbitals(i, o) * orbitals(j, o);
+      density(i, j) = density(j, i) = 2 * found;
+    }
+  return density;
+}
+
+// G of one density after the other, by increments.
+class GMatrix {
+ public:
+  GMatrix(TwoElectron& two_electron, const ScfOptions& options) : two_electron_(two_electron), options_(options) {}
+
+  Result<Matrix> of(const Matrix& density) {
+    const bool whole = !options_.incremental || builds_++ % between_whole_builds == 0;
+    Matrix g = TRY(two_electron_.build(whole ? density : sum(density, density_, -1), options_.threshold));
+    if (!whole) g = sum(g, g_);
+    density_ = density;
+    g_ = g;
+    return g;
+  }
+
+ private:
+  TwoElectron& two_electron_;
+  const ScfOptions& options_;
+  Matrix density_, g_;
+  int builds_ = 0;
+};
+
+} // namespace
+
+Result<ScfProblem> make_scf_problem(const Molecule& molecule, const BasisSet& set, const Basis& basis) {
+  ScfProblem problem;
+  problem.occupied = molecule.electrons() / 2;
+  if (problem.occupied > basis.functions)
+    return wrong_value(
+        fmt::format("the basis must have an orbital for each of {} pairs of electrons", problem.occupied),
+        basis.functions, "use a larger basis set or charge");
+  problem.nuclear = nuclear_repulsion(molecule);
+  problem.overlap = overlap(basis);
+  problem.core = sum(kinetic(basis), nuclear_attraction(basis, molecule));
+  problem.orthogonal = TRY(inverse_square_root(problem.overlap));
+  problem.density = TRY(superposition_of_atoms(molecule, set, basis));
+  return problem;
+}
+
+Result<Scf> restricted_scf(const ScfProblem& problem, TwoElectron& two_electron, const ScfOptions& options) {
+  Scf scf;
+  scf.density = problem.density;
+  GMatrix g_matrix(two_electron, options);
+  Diis diis;
+  for (int iteration = 0; iteration < options.most_iterations && !scf.converged; ++iteration) {
+    if (iteration > 0) scf.density = density_of(scf.orbitals, problem.occupied);
+    scf.g = TRY(g_matrix.of(scf.density));
+    Matrix fock = sum(problem.core, scf.g);
+    scf.one_electron = inner(scf.density, problem.core);
+    scf.two_electron = 0.5 * inner(scf.density, scf.g);
+    scf.energy = problem.nuclear + scf.one_electron + scf.two_electron;
+    const Matrix fds = product(fock, product(scf.density, problem.overlap));
+    const Matrix error = transform(sum(fds, transposed(fds), -1), problem.orthogonal);
+    scf.history.push_back({scf.energy, largest_entry(error)});
+    if (options.progress) options.progress(scf.history.back());
+    // The first density is of atoms, not of orbitals: its commutator says nothing.
+    scf.converged = iteration > 0 && scf.history.back().commutator < options.tolerance;
+    if (iteration > 0 && !scf.converged) fock = diis.extrapolate(fock, error);
+    EigenPairs found = eigen_pairs(transform(fock, problem.orthogonal));
+    scf.orbital_energies = std::move(found.values);
+    scf.orbitals = product(problem.orthogonal, found.vectors);
+  }
+  return scf;
+}
+
+Point dipole(const Molecule& molecule, const Basis& basis, const Matrix& density) {
+  Point found = nuclear_dipole(molecule);
+  const std::array<Matrix, 3> r = position(basis);
+  for (int k = 0; k < 3; ++k) found[k] -= inner(density, r[k]);
+  return found;
+}
+
+} // namespace kumihimo::hartree_fock

@@ -1,0 +1,30 @@
+// What builds the two-electron part of the Fock matrix: the golden copy and every variant.
+#pragma once
+
+#include "base/result.hpp"
+#include "hartree_fock/matrix.hpp"
+
+#include <string>
+#include <vector>
+
+namespace kumihimo::hartree_fock {
+
+// Work of one class of shell quartets, such as "(ps,ss)", in all builds so far on this process.
+struct ClassWork {
+  std::string name;
+  double quartets = 0, screened = 0; // of shells: computed; left out, as their part of G is below the threshold
+  double primitives = 0;             // quartets of primitives computed
+  double seconds = 0;                // of processor time, all threads together; 0: not measured
+};
+
+// Made for one basis, then used for every density of the SCF iterations.
+class TwoElectron {
+ public:
+  virtual ~TwoElectron() = default;
+  // G = J - K/2 of a symmetric closed-shell density (see golden.hpp), the same on all ranks. Quartets may be left out
+  // if |(ab|cd)| max |D| is below `threshold`; 0: none is. Collective. Errors: those of the transport.
+  virtual Result<Matrix> build(const Matrix& density, double threshold) = 0;
+  virtual std::vector<ClassWork> work() const { return {}; }
+};
+
+} // namespace kumihimo::hartree_fock

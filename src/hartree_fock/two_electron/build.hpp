@@ -1,0 +1,85 @@
+// Builds of J, K and G with the kernels of this folder, by threads.
+#pragma once
+
+#include "hartree_fock/two_electron.hpp"
+#include "hartree_fock/two_electron/instructions.hpp"
+#include "hartree_fock/two_electron/units.hpp"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace kumihimo::hartree_fock::two_electron {
+
+// How threads add up J and K.
+enum class Threads {
+  private_matrices, // each its own, summed at the end
+  atomics,          // one for all
+  class_tasks       // private matrices; the work of each class is an OpenMP task that makes tasks of its units
+};
+
+struct Settings {
+  std::string instructions; // a set of instruction_sets(); empty: the widest
+  bool whole = true;        // sp shells stay whole (ShellPairs); false: the six classes of s and p
+  Threads threads = Threads::private_matrices;
+  bool reproducible = false; // the same bits for all numbers of threads and ranks (with the same instructions)
+  double cutoff = 1e-16;     // of products of primitives
+};
+
+// Which units a process computes: next() gives each number once over all threads and ranks, and -1 when none is left.
+class Dealer {
+ public:
+  virtual ~Dealer() = default;
+  virtual std::int64_t next(int thread) = 0; // called by any thread of the team; 0 is the one that builds
+  virtual Status end() { return Nothing{}; } // by thread 0, after all
+};
+
+// What joins the ranks of a build. All is collective.
+struct Ranks {
+  // Deals units of these costs; null: this process computes all.
+  std::function<Result<std::unique_ptr<Dealer>>(std::span<const double> costs)> deal;
+  // Sums over ranks, in place, the same on all; exact for integers below 2^53. Null: one rank.
+  std::function<Status(std::span<double>)> sum;
+};
+
+class Builder {
+ public:
+  // Error: this processor does not run the instructions.
+  static Result<std::unique_ptr<Builder>> make(const Basis& basis, const Settings& settings);
+
+  // J_ab = sum_cd D_cd (ab|cd) and K_ab = sum_cd D_cd (ac|bd) of a symmetric density. Quartets that add at most
+  // `threshold` to each element may be left out; see left_out(). Errors: those of `ranks`.
+  Result<CoulombExchange> build(const Matrix& density, double threshold, const Ranks& ranks = {});
+
+  // Of the last build on this process, by class.
+  const std::vector<Tally>& tallies() const { return tallies_; }
+  // Bound of the error of any element of J and K by quartets left out, on this process.
+  double left_out() const;
+  const std::vector<Unit>& units() const { return units_; }
+  const ShellPairs& pairs() const { return pairs_; }
+  int functions() const { return functions_; }
+  bool whole() const { return whole_; }
+  const Settings& settings() const { return settings_; }
+
+ private:
+  Builder(const Basis& basis, const Kernels& kernels, const Settings& settings);
+  template <class T, class MakeAdd>
+  Halves<T> half_sums(const Task& task, Dealer& dealer, MakeAdd&& make_add);
+  double largest_element(const ScreenedDensity& density) const;
+
+  const Kernels& kernels_;
+  Settings settings_;
+  int functions_;
+  bool whole_;
+  ShellPairs pairs_;
+  std::vector<Unit> units_;
+  std::vector<Tally> tallies_;
+};
+
+// A builder as the variant of an SCF calculation.
+Result<std::unique_ptr<TwoElectron>> make_two_electron(const Basis& basis, const Settings& settings,
+                                                       const Ranks& ranks = {});
+
+} // namespace kumihimo::hartree_fock::two_electron

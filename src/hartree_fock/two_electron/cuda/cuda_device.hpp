@@ -1,0 +1,21 @@
+// A GPU as the accelerator of a builder.
+#pragma once
+
+#include "hartree_fock/two_electron/build.hpp"
+#include "hartree_fock/two_electron/device.hpp"
+
+#include <memory>
+
+namespace kumihimo::hartree_fock::two_electron {
+
+enum class GpuWay {
+  atomics, // a thread for each quartet adds to J and K by atomic operations
+  stored,  // integrals to memory; a second kernel adds without atomic operations
+  shared   // the same, with sums of quartets in shared memory, not in spilled registers
+};
+
+// For a builder of the six classes of s and p shells, which lives longer. Errors (not applicable): the program was
+// built without CUDA; there is no GPU.
+Result<std::unique_ptr<Device>> make_cuda_device(const Builder& builder, GpuWay way);
+
+} // namespace kumihimo::hartree_fock::two_electron

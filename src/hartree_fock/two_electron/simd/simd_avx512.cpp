@@ -1,0 +1,13 @@
+// x86_64: -mavx512f -mavx512dq -mavx512vl -mfma
+// Empty on other processors.
+#if defined(__x86_64__)
+#include "hartree_fock/two_electron/instructions.hpp"
+#include "hartree_fock/two_electron/simd/quartet_lanes.hpp"
+
+namespace kumihimo::hartree_fock::two_electron {
+
+const Kernels kernels_avx512 = make_kernels<8>();
+
+} // namespace kumihimo::hartree_fock::two_electron
+
+#endif

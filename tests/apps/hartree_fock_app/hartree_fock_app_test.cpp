@@ -1,0 +1,197 @@
+// hartree-fock over ranks and threads: every variant against PySCF 2.14's energies, repeatable sums, the check of G,
+// and what is refused.
+#include "application/request.hpp"
+#include "applications.hpp"
+#include "hartree_fock/golden.hpp"
+#include "hartree_fock_app/check.hpp"
+#include "hartree_fock_app/problem.hpp"
+#include "hartree_fock_app/variant.hpp"
+#include "loopback/loopback_processes.hpp"
+#include "threads/team.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <mutex>
+#include <set>
+
+namespace kumihimo::hartree_fock_app {
+namespace {
+
+using application::Candidate, application::Processes, application::Request, application::run_processes,
+    application::Runtime;
+using nlohmann::json;
+
+constexpr double same = 1e-8; // hartree: how far energies of any variant may be from PySCF's
+
+struct Asked {
+  std::string size = "w2", variant = "golden";
+  std::map<std::string, std::string> options = {};
+  std::int32_t ranks = 1;
+  int threads = 1;
+  std::int64_t most_iterations = 100;
+  bool may_stop_early = false, checks = false;
+};
+
+Request request_of(const Asked& asked) {
+  Request request;
+  request.application = *find_application(applications(), "hartree-fock");
+  request.size = asked.size;
+  for (const application::Option& option : request.application->options)
+    request.options.emplace(option.name, option.default_value);
+  for (const auto& [name, value] : asked.options) request.options[name] = value;
+  for (const VariantDescription& each : request.application->variants)
+    if (each.name == asked.variant) request.candidate = {&each, with_defaults(each.parameters)};
+  request.most_iterations = asked.most_iterations;
+  request.may_stop_early = asked.may_stop_early;
+  request.checks = asked.checks;
+  return request;
+}
+
+Result<json> solve(const Asked& asked) {
+  json found;
+  std::mutex mutex;
+  const Request request = request_of(asked);
+  const auto [status, printed] = run_processes(asked.ranks, true, 7, [&](Processes& processes) -> Status {
+    if (Status s = threads::use(asked.threads); !s) return s;
+    std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
+    Result<json> mine = request.application->run(request, *runtime);
+    if (Status s = runtime->agree_on(mine); !s) return s;
+    const std::lock_guard lock(mutex);
+    if (!found.is_null() && found["energy"] != (*mine)["energy"]) return failed("ranks have different energies");
+    found = std::move(*mine);
+    return Nothing{};
+  });
+  if (!status) return status.error();
+  return found;
+}
+
+double energy_of(const Asked& asked) {
+  const Result<json> found = solve(asked);
+  EXPECT_TRUE(found) << asked.variant << ": " << found.error().sentence();
+  if (!found) return NAN;
+  EXPECT_EQ(found->contains("checked"), asked.checks);
+  EXPECT_TRUE(!asked.checks || (*found)["checked"]["right"].get<bool>()) << asked.variant << (*found)["checked"];
+  return (*found)["energy"];
+}
+
+TEST(HartreeFock, GoldenCopyHasTheEnergyOfPyscf) {
+  EXPECT_NEAR(energy_of({.size = "w1", .ranks = 2, .checks = true}), -74.9629282464, 1e-9);
+}
+
+TEST(HartreeFock, EveryVariantOnAnyRanksAndThreadsHasTheEnergyOfPyscf) {
+  for (const Variant& variant : variants().subspan(1)) {
+    const std::string name(variant.name);
+    for (const auto& [ranks, threads] : {std::pair{1, 1}, {1, 3}, {2, 1}, {3, 2}}) {
+      const Result<json> found = solve({.variant = name, .ranks = ranks, .threads = threads});
+      if (found) {
+        EXPECT_NEAR((*found)["energy"], -149.9262679110, same) << name << ' ' << ranks << ' ' << threads;
+      } else {
+        EXPECT_EQ(found.error().kind, Error::Kind::not_applicable) << name << found.error().sentence();
+      }
+    }
+  }
+}
+
+TEST(HartreeFock, EveryVariantPassesTheCheckInASplitBasis) {
+  for (const Variant& variant : variants().subspan(1)) {
+    const Asked asked{
+        .size = "w1", .variant = std::string(variant.name), .options = {{"basis", "6-31g"}}, .checks = true};
+    if (const Result<json> found = solve(asked); !found && found.error().kind == Error::Kind::not_applicable) continue;
+    EXPECT_NEAR(energy_of(asked), -75.9839974763, same) << asked.variant;
+  }
+}
+
+TEST(HartreeFock, ReproducibleRunsHaveTheSameBits) {
+  for (const Variant& variant : variants().subspan(1)) {
+    std::set<double> energies;
+    for (const auto& [ranks, threads] : {std::pair{1, 1}, {1, 3}, {3, 2}}) {
+      const Result<json> found = solve({.variant = std::string(variant.name),
+                                        .options = {{"reproducible", "yes"}},
+                                        .ranks = ranks,
+                                        .threads = threads});
+      if (found) energies.insert((*found)["energy"].get<double>());
+    }
+    EXPECT_LE(energies.size(), 1U) << variant.name;
+  }
+}
+
+TEST(HartreeFock, TellsOfOrbitalsClassesAndEnergies) {
+  const json found = *solve({.variant = "classes"});
+  EXPECT_EQ(found["functions"], 14);
+  EXPECT_EQ(found["electrons"], 20);
+  EXPECT_EQ(found["orbital_energies"].size(), 14U);
+  EXPECT_EQ(found["history"].size(), found["iterations"].get<std::size_t>());
+  const json& parts = found["energies"];
+  EXPECT_NEAR(parts["nuclear"].get<double>() + parts["one_electron"].get<double>() +
+                  parts["two_electron"].get<double>(),
+              found["energy"], 1e-11);
+  ASSERT_EQ(found["tables"][0]["rows"].size(), 6U);
+  EXPECT_EQ(found["tables"][0]["rows"][0][0], "(ss,ss)");
+  EXPECT_EQ(found["tables"][0]["rows"][5][0], "(pp,pp)");
+}
+
+TEST(HartreeFock, ASampleMayStopAndARunMayNot) {
+  const json sample = *solve({.variant = "classes", .most_iterations = 4, .may_stop_early = true});
+  EXPECT_FALSE(sample["converged"].get<bool>());
+  EXPECT_EQ(sample["iterations"], 4);
+  const Result<json> run = solve({.variant = "classes", .ranks = 2, .most_iterations = 4});
+  ASSERT_FALSE(run);
+  EXPECT_TRUE(run.error().sentence().starts_with("the SCF did not converge: its commutator is "))
+      << run.error().sentence();
+}
+
+// One entry of G in a thousand is wrong by 1e-7: the check looks at few blocks of a large matrix, but at all of this
+// one.
+TEST(HartreeFock, TheCheckFindsAWrongEntry) {
+  const Problem problem = *make_problem(request_of({.size = "w1"}));
+  hartree_fock::Scf scf;
+  scf.density = hartree_fock::make_scf_problem(problem.molecule, problem.set, problem.basis)->density;
+  scf.g = hartree_fock::g_matrix_golden(problem.basis, scf.density);
+  const auto check = [&] {
+    json found;
+    const auto [status, printed] = run_processes(1, false, 1, [&](Processes& processes) -> Status {
+      const std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
+      found = check_g_matrix(problem.basis, scf, *runtime);
+      return Nothing{};
+    });
+    EXPECT_TRUE(status);
+    return found["right"].get<bool>();
+  };
+  EXPECT_TRUE(check());
+  for (const double wrong : {1e-7, -1e-8, double(NAN)})
+    for (const int entry : {0, 13, 48}) {
+      const double right = scf.g.values[entry];
+      scf.g.values[entry] += wrong;
+      EXPECT_FALSE(check()) << wrong << ' ' << entry;
+      scf.g.values[entry] = right;
+    }
+  EXPECT_TRUE(check());
+}
+
+TEST(HartreeFock, RefusesWhatItCannotRead) {
+  const auto error = [](std::map<std::string, std::string> options) {
+    const Result<Problem> problem = make_problem(request_of({.size = "w1", .options = std::move(options)}));
+    return problem ? "no error" : problem.error().sentence();
+  };
+  EXPECT_EQ(error({{"charge", "+2"}}), "no error");
+  EXPECT_EQ(error({{"charge", "one"}}), "charge must be an integer from -1000 to 1000 (got 'one')");
+  EXPECT_EQ(error({{"charge", "1"}}),
+            "restricted Hartree-Fock needs closed shells, so an even number of electrons (got 9); "
+            "change the charge 1 by 1");
+  EXPECT_EQ(error({{"basis", "6-31g*"}}), "basis must be 6-31g, sto-3g or a .gbs file (got '6-31g*')");
+  EXPECT_EQ(error({{"screening", "1"}}), "screening must be from 0 to 1e-6 hartree (got '1')");
+  EXPECT_EQ(error({{"molecule", "no.xyz"}}), "the molecule cannot be read (got no file 'no.xyz'); check the path");
+}
+
+TEST(HartreeFock, ReadsAMoleculeAndABasisSetFromFiles) {
+  const std::string folder = testing::TempDir(), molecule = folder + "/he.xyz", basis = folder + "/he.gbs";
+  std::ofstream(molecule) << "1\nhelium\nHe 0 0 0\n";
+  std::ofstream(basis) << "He 0\nS 3 1.00\n0.3842163400D+02 0.2376600000D-01\n0.5778030000D+01 0.1546790000D+00\n"
+                          "0.1241774000D+01 0.4696300000D+00\nS 1 1.00\n0.2979640000D+00 0.1000000000D+01\n****\n";
+  EXPECT_NEAR(energy_of({.options = {{"molecule", molecule}, {"basis", basis}}}), -2.8551604262, 1e-7); // PySCF, 6-31G
+}
+
+} // namespace
+} // namespace kumihimo::hartree_fock_app
