@@ -61,6 +61,28 @@ function(kumihimo_simd_files)
   endforeach()
 endfunction()
 
+# kumihimo_cuda_files(name FILES file... OPTIONS option...): kernels of GPUs of layer `name`, which then has KUMIHIMO_CUDA
+# defined. nvcc is called as it is: CMake 3.25 does not know its C++20.
+function(kumihimo_cuda_files name)
+  cmake_parse_arguments(ARG "" "" "FILES;OPTIONS" ${ARGN})
+  find_package(CUDAToolkit REQUIRED)
+  set(KUMIHIMO_CUDA_ARCHITECTURES 80 90 CACHE STRING "Compute capabilities of the GPUs")
+  list(TRANSFORM KUMIHIMO_CUDA_ARCHITECTURES REPLACE "(.+)" "-gencode=arch=compute_\\1,code=sm_\\1"
+    OUTPUT_VARIABLE architectures)
+  foreach(file ${ARG_FILES})
+    string(MAKE_C_IDENTIFIER ${file} object)
+    set(object ${CMAKE_CURRENT_BINARY_DIR}/${object}.o)
+    add_custom_command(OUTPUT ${object} DEPFILE ${object}.d
+      COMMAND ${CUDAToolkit_NVCC_EXECUTABLE} -std=c++20 -O3 --expt-relaxed-constexpr ${architectures} ${ARG_OPTIONS}
+        -Xcompiler -fPIC -I ${PROJECT_SOURCE_DIR}/src -DKUMIHIMO_CUDA -MD -MF ${object}.d
+        -c ${CMAKE_CURRENT_SOURCE_DIR}/${file} -o ${object}
+      DEPENDS ${file} COMMENT "nvcc ${file}" VERBATIM)
+    target_sources(kumihimo_${name} PRIVATE ${object})
+  endforeach()
+  target_compile_definitions(kumihimo_${name} PRIVATE KUMIHIMO_CUDA)
+  target_link_libraries(kumihimo_${name} PUBLIC CUDA::cudart_static)
+endfunction()
+
 # One test executable a folder: tests/<folder>/*_test.cpp, with GoogleTest, linked to the layers named. SKIP_UNITY as above.
 # THREADS: what it tests knows threads, and is looked at by the thread sanitizer; the pure layers know none.
 # SKIP_SANITIZERS: tests (in GoogleTest's patterns) that the sanitizers leave out, which make them ten to forty times as long:

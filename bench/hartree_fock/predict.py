@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """One build of G on the ranks of a cluster, predicted from the times of its units of work on this machine.
 
-    .venv/bin/python bench/hartree_fock/predict.py [--molecule gly4] [--ranks 1,2,4] [--machine NAME] [--rounds 3]
+    .venv/bin/python bench/hartree_fock/predict.py [--molecules gly4] [--ranks 1,2,4] [--machine NAME] [--rounds 3]
 
 Each unit is timed by jk_bench on one thread (the least of the rounds). The units are dealt as UnitQueue deals them,
 with messages to and from rank 0; the sum of J and K is an allreduce by recursive doubling. The messages, computations
@@ -181,17 +181,10 @@ def seconds_in(told: dict) -> float:
     return result["seconds"]
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--molecule", default="gly4")
-    parser.add_argument("--basis", default="6-31g")
-    parser.add_argument("--ranks", default="1,2,4")
-    parser.add_argument("--machine", default="fugaku")
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--static-share", type=float, default=0.5)
-    asked = parser.parse_args()
-    costs, seconds, functions = units_of(asked.molecule, asked.basis, asked.rounds)
-    print(f"{asked.molecule}, {asked.basis}: {functions} functions, {len(costs)} units, {sum(seconds):.4f} s of work")
+def predict(molecule: str, asked: argparse.Namespace) -> None:
+    """Print the table of a molecule."""
+    costs, seconds, functions = units_of(molecule, asked.basis, asked.rounds)
+    print(f"\n{molecule}, {asked.basis}: {functions} functions, {len(costs)} units, {sum(seconds):.4f} s of work\n")
     print("| Ranks | Predicted, ms | Speed-up | Efficiency |\n|---|---|---|---|")
     alone = sum(seconds)
     for ranks in map(int, asked.ranks.split(",")):
@@ -200,6 +193,19 @@ def main() -> int:
         deal.allreduce(16 * functions * functions)
         took = simulated(deal.goal(), asked.machine)
         print(f"| {ranks} | {1e3 * took:.2f} | {alone / took:.2f} | {100 * alone / took / ranks:.0f} % |")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--molecules", default="benzene,w8,gly4")
+    parser.add_argument("--basis", default="6-31g")
+    parser.add_argument("--ranks", default="1,2,4")
+    parser.add_argument("--machine", default="fugaku")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--static-share", type=float, default=0.5)
+    asked = parser.parse_args()
+    for molecule in asked.molecules.split(","):
+        predict(molecule, asked)
     return 0
 
 

@@ -46,7 +46,9 @@ def render(found: dict, application: Application) -> str:
             ("kernels", kernels(rows, found.get("rates"), application)),
             (
                 "roofline",
-                [roofline(row, found["rates"]) for row in shown(rows, application)] if found.get("rates") else [],
+                [roofline(row, found["rates"]) for row in shown(rows, application) if has_work(row)]
+                if found.get("rates")
+                else [],
             ),
             ("scaling", scaling(rows, looks)),
         )
@@ -205,6 +207,11 @@ def bar_chart(name: str, title: str, unit: str, rows: list[dict], quantity: str)
         "caption": "",
         "rows": rows,
     }
+
+
+def has_work(row: dict) -> bool:
+    """Whether the traffic and the operations of a kernel are known."""
+    return any(kernel["bytes"] > 0 and kernel["flops"] > 0 for kernel in row["kernels"])
 
 
 def roofline(row: dict, rates: dict) -> dict:

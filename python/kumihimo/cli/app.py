@@ -137,7 +137,10 @@ def list_all(as_json: bool) -> int:
     for each in every:
         variants = [f"{row['name']}: {row['summary']}" for row in each.variants]
         output.print_list(f"Variants of {each.name}:", variants)
-        words = [f"{row['name']}: {row['meaning']} [default: {row['default']}]" for row in each.options]
+        words = [
+            f"{row['name']}: {row['meaning']}" + (f" [default: {row['default']}]" if row["default"] else "")
+            for row in each.options
+        ]
         output.print_list(f"Options of {each.name} (--set NAME=VALUE):", words)
     return 0
 
@@ -409,6 +412,6 @@ def show(found: dict) -> None:
     for table in found.get("tables", []):
         print()
         columns = [table["columns"][0], *(f"{name}>" for name in table["columns"][1:])]
-        output.print_table(table["title"], columns, table["rows"])
+        output.print_table(f"{table['title']}: {found['variant']}", columns, table["rows"])
     if any("times_golden" in row and row["runs"] == 1 for row in found["results"]):
         output.print_line("golden: from one run each, which does not show how far runs differ; use --runs")

@@ -134,7 +134,8 @@ def test_the_page_has_all_figures_and_needs_nothing_else(tmp_path: Path) -> None
 
 
 def test_the_page_shows_the_answer_of_an_application() -> None:
-    rows = figures.summary([result("golden", 4)], about())
+    unknown = [{"name": "G matrix", "calls": 3, "seconds": 0.4, "bytes": 0.0, "flops": 0.0}]
+    rows = figures.summary([result("golden", 4, kernels=unknown)], about())
     points = [{"x": 1, "y": -20.5}, {"x": 2, "y": 0.5}]
     answer = {
         "answer": [["energy", "<-74.9>"]],
@@ -153,6 +154,7 @@ def test_the_page_shows_the_answer_of_an_application() -> None:
     text = page.render({**found_of(rows), **answer, "method": ""}, scf)
     assert "&lt;-74.9&gt;" in text and "&lt;7&gt;" in text and 'id="table-classes"' in text
     groups = data_of(text)["groups"]
+    assert "roofline" not in groups
     assert groups["convergence"]["charts"][0]["unit"] == "commutator by iteration"
     (chart,) = groups["answer"]["charts"]
     assert chart["id"] == "answer-levels-chart" and chart["y"]["scale"] == "signed"
