@@ -134,7 +134,7 @@ def test_the_call_that_waits_for_a_receive_is_named_beside_the_one_that_began_it
 ) -> None:
     first = Rank().compute(1000).send(1, 8)
     second = Rank().compute(10).call("MPI_Irecv", (o.START_RECEIVE, 0, -1, -1, 3)).compute(5)
-    second.call("MPI_Wait", (o.END_RECEIVE, 8, 0, 0, 3)).compute(5)
+    second.call("MPI_Wait", (o.END_RECEIVE, 8, 0, 1, 3)).compute(5)
     words = (*packets[:3], "loggp", "--shape", "2mx1", "--dies", "0@500ns", "--json")
     (only,) = replay(traced([first, second]), *words)["faults"]["chain"]
     assert ", begun in MPI_Irecv at step.py:" in only and ", in MPI_Wait at step.py:" in only, only
