@@ -29,7 +29,9 @@ void run_wavefront(const Fields<T>& f, const Wavefront& how, const Source& sourc
   const Box widest = places_of_h(box_of(shape, how, 0));
   const std::int64_t behind = how.levels - 1, width = widest.end[0] - widest.begin[0],
                      height = widest.end[1] - widest.begin[1];
-  const std::int64_t tiles = (width + skew * behind + how.columns - 1) / how.columns;
+  const std::int64_t all = width + skew * behind, team = threads::count(); // a tile for each thread at least
+  const std::int64_t columns = std::min(how.columns, ((all + team - 1) / team + skew - 1) / skew * skew);
+  const std::int64_t tiles = (all + columns - 1) / columns;
   std::vector<Box> of_levels;
   for (int level = 0; level < how.levels; ++level) of_levels.push_back(box_of(shape, how, level));
   const Pair at{source.node[0] - shape.first[0], source.node[1] - shape.first[1]};
@@ -37,7 +39,7 @@ void run_wavefront(const Fields<T>& f, const Wavefront& how, const Source& sourc
     for (int level = 0; level < how.levels; ++level) {
       const Box &e = of_levels[static_cast<std::size_t>(level)], h = places_of_h(e);
       const std::int64_t y = widest.begin[1] + step - level;
-      const std::int64_t low = widest.begin[0] + tile * how.columns - skew * level, high = low + how.columns;
+      const std::int64_t low = widest.begin[0] + tile * columns - skew * level, high = low + columns;
       if (y < h.begin[1] || y >= h.end[1]) continue;
       update_h_row(f, y, std::max(low, h.begin[0]), std::min(high, h.end[0]));
       if (y < e.begin[1]) continue;

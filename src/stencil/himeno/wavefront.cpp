@@ -37,7 +37,9 @@ void run_wavefront(Grid& g, const Wavefront& how, double* gosa) {
   const Box widest = box_of(g, how, 0);
   const std::int64_t behind = how.levels - 1;
   // Level t of a tile has rows [low - t, high - t), and plane s - t in step s.
-  const std::int64_t tiles = (widest.length(1) + behind + how.rows - 1) / how.rows;
+  const std::int64_t all = widest.length(1) + behind, team = threads::count(); // a tile for each thread at least
+  const std::int64_t rows = std::min(how.rows, (all + team - 1) / team);
+  const std::int64_t tiles = (all + rows - 1) / rows;
   const std::int64_t steps = widest.length(0) + behind;
   std::vector<Box> of_levels;
   for (int level = 0; level < how.levels; ++level) of_levels.push_back(box_of(g, how, level));
@@ -45,11 +47,11 @@ void run_wavefront(Grid& g, const Wavefront& how, double* gosa) {
   threads::run_pipeline(tiles, steps, [&](std::int64_t tile, std::int64_t step) {
     for (int level = 0; level < how.levels; ++level) {
       const Box& box = of_levels[static_cast<std::size_t>(level)];
-      const std::int64_t i = widest.begin[0] + step - level, first = widest.begin[1] + tile * how.rows - level;
+      const std::int64_t i = widest.begin[0] + step - level, first = widest.begin[1] + tile * rows - level;
       if (i < box.begin[0] || i >= box.end[0]) continue;
       const float* const p = buffers[level % 2];
       float* const to = buffers[(level + 1) % 2];
-      for (std::int64_t j = std::max(first, box.begin[1]); j < std::min(first + how.rows, box.end[1]); ++j)
+      for (std::int64_t j = std::max(first, box.begin[1]); j < std::min(first + rows, box.end[1]); ++j)
         update(g, p, to, box, i, j, gosa + level * g.rows());
     }
   });
