@@ -50,7 +50,15 @@ def test_a_page_that_cannot_be_written_comes_after_the_results(
 def test_auto_is_refused_under_a_launcher(monkeypatch: pytest.MonkeyPatch) -> None:
     poisson = catalogue.find("poisson3d")
     asked = app.Asked(
-        Problem(poisson, "8", {}, "cg"), "auto", catalogue.candidates(poisson, "auto", {}), {}, 1, True, True, None, False
+        Problem(poisson, "8", {}, "cg"),
+        "auto",
+        catalogue.candidates(poisson, "auto", {}),
+        {},
+        1,
+        True,
+        True,
+        None,
+        False,
     )
     monkeypatch.setattr(app.launcher_environment, "place", lambda: SimpleNamespace(ranks=2, rank=0))
     with pytest.raises(NotApplicable, match="--variant auto takes several launches, and under a launcher there is one"):
