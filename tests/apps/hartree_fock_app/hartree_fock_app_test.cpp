@@ -4,6 +4,7 @@
 #include "applications.hpp"
 #include "hartree_fock/golden.hpp"
 #include "hartree_fock_app/check.hpp"
+#include "hartree_fock_app/lanes_variants.hpp"
 #include "hartree_fock_app/problem.hpp"
 #include "hartree_fock_app/variant.hpp"
 #include "loopback/loopback_processes.hpp"
@@ -114,6 +115,20 @@ TEST(HartreeFock, ReproducibleRunsHaveTheSameBits) {
       if (found) energies.insert((*found)["energy"].get<double>());
     }
     EXPECT_LE(energies.size(), 1U) << variant.name;
+  }
+}
+
+// A rank on an older processor has fewer sets, and other units of work with the widest of its own.
+TEST(HartreeFock, RanksUseInstructionsThatAllHave) {
+  const std::vector<std::string_view> sets{"baseline", "avx2", "avx512"};
+  for (const std::size_t fewest : {1, 2, 3}) {
+    const auto [status, printed] = run_processes(3, false, 5, [&](Processes& processes) -> Status {
+      std::vector<std::string_view> mine = sets;
+      if (processes.rank() == 1) mine.resize(fewest);
+      const std::string found = common_instructions(processes, mine);
+      return found == sets[fewest - 1] ? Status(Nothing{}) : Status(failed("another set", found));
+    });
+    EXPECT_TRUE(status) << status.error().sentence();
   }
 }
 
