@@ -118,6 +118,13 @@ TEST(HartreeFock, ReproducibleRunsHaveTheSameBits) {
   }
 }
 
+// The largest screening that is allowed is still right, by increments too.
+TEST(HartreeFock, CoarseScreeningPassesTheCheck) {
+  const double exact = energy_of({.size = "w4", .variant = "shells", .options = {{"screening", "0"}}});
+  EXPECT_NEAR(energy_of({.size = "w4", .variant = "shells", .options = {{"screening", "1e-10"}}, .checks = true}),
+              exact, same);
+}
+
 // A rank on an older processor has fewer sets, and other units of work with the widest of its own.
 TEST(HartreeFock, RanksUseInstructionsThatAllHave) {
   const std::vector<std::string_view> sets{"baseline", "avx2", "avx512"};
@@ -196,7 +203,7 @@ TEST(HartreeFock, RefusesWhatItCannotRead) {
             "restricted Hartree-Fock needs closed shells, so an even number of electrons (got 9); "
             "change the charge 1 by 1");
   EXPECT_EQ(error({{"basis", "6-31g*"}}), "basis must be 6-31g, sto-3g or a .gbs file (got '6-31g*')");
-  EXPECT_EQ(error({{"screening", "1"}}), "screening must be from 0 to 1e-6 hartree (got '1')");
+  EXPECT_EQ(error({{"screening", "1e-9"}}), "screening must be from 0 to 1e-10 hartree (got '1e-9')");
   EXPECT_EQ(error({{"molecule", "no.xyz"}}), "the molecule cannot be read (got no file 'no.xyz'); check the path");
 }
 
