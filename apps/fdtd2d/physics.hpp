@@ -24,7 +24,7 @@ Frequencies frequencies_of(const Shape& whole, const Mode& mode);
 Result<double> analytic_error(std::int64_t layer, double courant, int finer = 1);
 
 // The largest difference that walls make in a grid of 100 x 100 nodes between its layers, divided by the largest field
-// at the layer: against a grid whose walls are too far away. Wavelength 20 cells, 400 time steps. Error: memory.
+// at the layer, until time 180: against a grid whose walls are too far away. Wavelength 20 cells. Error: memory.
 Result<double> reflection(std::int64_t layer, double courant);
 
 } // namespace kumihimo::fdtd2d

@@ -26,7 +26,9 @@ class QueueDealer final : public Dealer {
 Result<Ranks> ranks_of(Runtime& runtime, double static_share) {
   if (runtime.ranks() == 1) return Ranks{};
   transport::Transport* const transport = TRY(runtime.processes().transport());
-  const std::shared_ptr<UnitQueue> queue = TRY(UnitQueue::make(transport, runtime.rank(), runtime.ranks()));
+  Result<std::unique_ptr<UnitQueue>> made = UnitQueue::make(transport, runtime.rank(), runtime.ranks());
+  if (Status s = runtime.agree_on(made); !s) return s.error();
+  const std::shared_ptr<UnitQueue> queue = std::move(*made);
   return Ranks{
       .deal = [queue, static_share](std::span<const double> costs) -> Result<std::unique_ptr<Dealer>> {
         queue->begin(costs, static_share);
@@ -52,11 +54,18 @@ Result<std::unique_ptr<TwoElectron>> make(const Setting& setting, const Paramete
     return not_applicable("tasks by class need one rank", std::to_string(runtime.ranks()),
                           "use the variant `shells` with several ranks");
   const Ranks ranks = TRY(ranks_of(runtime, share));
-  return make_two_electron(setting.basis, {.whole = Whole, .threads = Mode, .reproducible = setting.reproducible},
-                           ranks);
+  const std::string instructions = common_instructions(runtime.processes(), instruction_sets());
+  return make_two_electron(
+      setting.basis,
+      {.instructions = instructions, .whole = Whole, .threads = Mode, .reproducible = setting.reproducible}, ranks);
 }
 
 } // namespace
+
+std::string common_instructions(application::Processes& processes, const std::vector<std::string_view>& mine) {
+  const double most = -processes.largest({-static_cast<double>(mine.size())})[0];
+  return std::string(mine[static_cast<std::size_t>(most) - 1]);
+}
 
 std::vector<Variant> lanes_variants() {
   return {

@@ -3,10 +3,16 @@
 
 #include "hartree_fock_app/variant.hpp"
 
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace kumihimo::hartree_fock_app {
 
 std::vector<Variant> lanes_variants();
+
+// The widest set that all ranks have, of the lists of instruction_sets(), each of which begins another: units of work
+// depend on the number of lanes, so ranks that deal them must have the same. Collective.
+std::string common_instructions(application::Processes& processes, const std::vector<std::string_view>& mine);
 
 } // namespace kumihimo::hartree_fock_app

@@ -26,6 +26,8 @@ constexpr Option rows[] = {
     {"reproducible", "the same bits with any number of threads and ranks", "YES", "no", no_or_yes},
 };
 constexpr int most_charge = 1000;
+// With more, errors of increments of G exceed the bound of check.cpp, and then the tolerance of the commutator.
+constexpr double most_screening = 1e-10;
 constexpr std::int64_t most_bytes = 64 << 20;
 
 Result<std::int64_t> charge_of(const Request& request) {
@@ -67,8 +69,9 @@ Result<hartree_fock::BasisSet> basis_set_of(const Request& request) {
 Result<double> threshold_of(const Request& request) {
   const std::string& word = request.option("screening");
   double threshold = 0;
-  if (!read_number(word, threshold) || !(threshold >= 0 && threshold <= 1e-6))
-    return wrong_value("screening must be from 0 to 1e-6 hartree", fmt::format("'{}'", word));
+  if (!read_number(word, threshold) || !(threshold >= 0 && threshold <= most_screening))
+    return wrong_value(fmt::format("screening must be from 0 to {:g} hartree", most_screening),
+                       fmt::format("'{}'", word));
   return threshold;
 }
 

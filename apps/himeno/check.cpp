@@ -18,18 +18,30 @@ void for_each_cell(const Triple& cells, Visit visit) {
       for (std::int64_t k = 0; k < cells[2]; ++k) visit(i, j, k);
 }
 
-} // namespace
-
-Result<Expected> expected_of(const Shape& shape, std::int64_t sweeps) {
+// The cells that the rank's depend on; `before`: how many of them stand before the rank's.
+Shape cone_of(const Shape& shape, std::int64_t sweeps, Triple& before) {
   Shape wide = shape;
   wide.layers = 1;
-  Triple before{}; // cells of the cone before the rank's
   for (std::size_t a = 0; a < 3; ++a) {
     before[a] = std::min(sweeps, shape.first[a]);
     const std::int64_t end = shape.first[a] + shape.cells[a], behind = std::min(sweeps, shape.points[a] - 2 - end);
     wide.first[a] = shape.first[a] - before[a];
     wide.cells[a] = before[a] + shape.cells[a] + behind;
   }
+  return wide;
+}
+
+} // namespace
+
+double bytes_of_expected(const Shape& shape, std::int64_t sweeps) {
+  Triple before{};
+  const Triple& cells = shape.cells;
+  return Grid::bytes(cone_of(shape, sweeps, before)) + 4.0 * static_cast<double>(cells[0] * cells[1] * cells[2]);
+}
+
+Result<Expected> expected_of(const Shape& shape, std::int64_t sweeps) {
+  Triple before{};
+  const Shape wide = cone_of(shape, sweeps, before);
   Grid grid = TRY(Grid::make(wide));
   std::vector<double> rows(static_cast<std::size_t>(grid.rows()));
   const Box own{before, {before[0] + shape.cells[0], before[1] + shape.cells[1], before[2] + shape.cells[2]}};
@@ -44,6 +56,7 @@ Result<Expected> expected_of(const Shape& shape, std::int64_t sweeps) {
     }
     golden::finish(grid);
   }
+  expected.p.reserve(static_cast<std::size_t>(shape.cells[0] * shape.cells[1] * shape.cells[2]));
   for_each_cell(shape.cells, [&](std::int64_t i, std::int64_t j, std::int64_t k) {
     expected.p.push_back(grid.p[grid.at(before[0] + i, before[1] + j, before[2] + k)]);
   });

@@ -18,6 +18,8 @@ struct Expected {
 // Each rank computes its cells and those that they depend on, `sweeps` layers around them, from the initial values: no
 // communication. Error: there is not enough memory.
 Result<Expected> expected_of(const Shape& shape, std::int64_t sweeps);
+// Memory that it needs: of many sweeps, the whole grid on each rank.
+double bytes_of_expected(const Shape& shape, std::int64_t sweeps);
 
 // p must have the golden copy's bits. gosa is a sum of n positive numbers in another order: it may differ by n
 // roundings on both sides (Higham, Accuracy and Stability of Numerical Algorithms, section 4.2). Collective.

@@ -58,11 +58,14 @@ Result<json> run(const Request& request, Runtime& runtime) {
   const Variant& variant = variant_of(request);
   const std::int64_t begin = measure::now_ns();
   const double bytes = Grid::bytes({points, {}, points}) / runtime.ranks();
-  if (Status s = runtime.agree(runtime.check_memory(request.checks ? 2 * bytes : bytes)); !s) return s.error();
+  if (Status s = runtime.agree(runtime.check_memory(bytes)); !s) return s.error();
   Result<std::unique_ptr<LocalGrid>> made =
       LocalGrid::make(points, request.option("values") == "varied", variant, request.candidate.parameters, runtime);
   if (Status s = runtime.agree_on(made); !s) return s.error();
   LocalGrid& local = **made;
+  const bool needs_golden = request.checks && !runtime.kept.has_value();
+  const double golden = needs_golden ? bytes_of_expected(local.grid().shape(), sweeps) : 0; // beside the grid
+  if (Status s = runtime.agree(runtime.check_memory(golden)); !s) return s.error();
   const double setup = seconds_since(begin);
 
   runtime.processes().barrier();

@@ -102,8 +102,10 @@ Result<BasisSet> parse_basis_set(std::string name, std::string_view text) {
       const int number = number_of(symbol);
       if (number == 0)
         return lines.error(set.name, wrong_value("an element must be one of H to Ar", on_one_line(symbol)));
+      if (set.elements.contains(number))
+        return lines.error(
+            set.name, wrong_value("all shells of an element must stand together", on_one_line(symbol), "list it once"));
       shells = &set.elements[number];
-      shells->clear();
     } else {
       Result<ElementShell> shell = read_shell(words, lines);
       if (shell && (is_zero(shell->s) || is_zero(shell->p)))

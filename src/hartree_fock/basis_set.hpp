@@ -26,7 +26,7 @@ struct BasisSet {
 
 // `text` is a .gbs file: per element "C 0", then shells "SP 3 1.00" with a line per primitive, then "****"; '!' begins
 // a comment, exponents of ten may be written with D. Errors, with the line: another shell than S, P or SP; an unknown
-// element; something that is no number; a scale factor other than 1; an exponent that is not positive.
+// element, or one twice; something that is no number; a scale factor other than 1; an exponent that is not positive.
 Result<BasisSet> parse_basis_set(std::string name, std::string_view text);
 
 // "sto-3g" and "6-31g" in any case, for H, C, N and O: the files of src/hartree_fock/basis_sets, which are part of the

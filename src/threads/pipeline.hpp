@@ -4,6 +4,8 @@
 
 #include "threads/team.hpp"
 
+#include <omp.h>
+
 #include <atomic>
 #include <cstdint>
 #include <thread>
@@ -18,11 +20,11 @@ void run_pipeline(std::int64_t tiles, std::int64_t steps, const Work& work) {
   struct alignas(64) Done {
     std::atomic<std::int64_t> steps{0};
   };
-  const int team = count();
   std::vector<Done> done(static_cast<std::size_t>(tiles));
-#pragma omp parallel for schedule(static, 1) num_threads(team)
-  for (int thread = 0; thread < team; ++thread)
-    for (std::int64_t tile = thread; tile < tiles; tile += team) {
+#pragma omp parallel num_threads(count())
+  {
+    const int team = omp_get_num_threads(); // may be fewer than asked for: one within a parallel region
+    for (std::int64_t tile = omp_get_thread_num(); tile < tiles; tile += team) {
       Done& mine = done[static_cast<std::size_t>(tile)];
       for (std::int64_t step = 0; step < steps; ++step) {
         if (tile > 0) {
@@ -34,6 +36,7 @@ void run_pipeline(std::int64_t tiles, std::int64_t steps, const Work& work) {
         mine.steps.store(step + 1, std::memory_order_release);
       }
     }
+  }
 }
 
 } // namespace kumihimo::threads

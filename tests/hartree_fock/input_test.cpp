@@ -53,6 +53,8 @@ TEST(BasisSet, ErrorsNameTheLine) {
   EXPECT_EQ(error("C 0\nSP 1 1.0\n1 1\n"), "x.gbs:3: a primitive of SP must be a line of 3 numbers");
   EXPECT_EQ(error("C 0\nS 1 1.0\n-1 1\n"), "x.gbs:3: an exponent must be above 0 (got -1)");
   EXPECT_EQ(error("C 0\nS 1 1.0\n1 0\n"), "x.gbs:3: a shell must have a coefficient that is not 0");
+  EXPECT_EQ(error("C 0\nS 1 1.0\n1 1\n****\nC 0\nP 1 1.0\n1 1\n"),
+            "x.gbs:5: all shells of an element must stand together (got C); list it once");
   EXPECT_EQ(error("! nothing\n"), "x.gbs must hold the shells of an element");
 }
 

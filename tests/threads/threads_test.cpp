@@ -1,5 +1,6 @@
 #include "threads/array.hpp"
 #include "threads/partition.hpp"
+#include "threads/pipeline.hpp"
 #include "threads/team.hpp"
 
 #include <gtest/gtest.h>
@@ -101,6 +102,18 @@ TEST(Team, KeepsItsProcessorsBesideASmallerOne) {
   EXPECT_EQ(before, after) << "the threads of the team are others";
   EXPECT_THROW(run_apart(1, [] { throw std::runtime_error("kept"); }), std::runtime_error);
   ASSERT_TRUE(use(1).ok());
+}
+
+// Within a parallel region OpenMP gives one thread, whatever is asked for. It must not wait for tiles of others.
+TEST(Pipeline, EndsWithFewerThreadsThanAskedFor) {
+  ASSERT_TRUE(use(2).ok());
+  std::vector<std::int64_t> tiles;
+#pragma omp parallel num_threads(2)
+  {
+#pragma omp single
+    run_pipeline(5, 3, [&](std::int64_t tile, std::int64_t) { tiles.push_back(tile); });
+  }
+  EXPECT_EQ(tiles, (std::vector<std::int64_t>{0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4}));
 }
 
 TEST(Team, IsBoundAfterThatOfTheRankBefore) {

@@ -125,6 +125,15 @@ TEST(Fdtd2d, TheLayerReflectsLessThanSixtyDecibels) {
   EXPECT_GT(*none, 0.3);
 }
 
+// The time of the experiment does not depend on the step: the pulse reaches the layer.
+TEST(Fdtd2d, TheReflectionIsThatOfThePulseWithAnyStep) {
+  const double usual = *reflection(10, 0.5);
+  for (const double courant : {0.1, 0.7}) {
+    EXPECT_GT(*reflection(10, courant), 0.1 * usual) << courant;
+    EXPECT_LT(*reflection(10, courant), 10 * usual) << courant;
+  }
+}
+
 TEST(Fdtd2d, WrongFieldsAreFound) {
   application::OneProcess one;
   std::unique_ptr<Runtime> runtime = *Runtime::make(one, {});

@@ -4,6 +4,7 @@
 #include "applications.hpp"
 #include "hartree_fock/golden.hpp"
 #include "hartree_fock_app/check.hpp"
+#include "hartree_fock_app/lanes_variants.hpp"
 #include "hartree_fock_app/problem.hpp"
 #include "hartree_fock_app/variant.hpp"
 #include "loopback/loopback_processes.hpp"
@@ -117,6 +118,27 @@ TEST(HartreeFock, ReproducibleRunsHaveTheSameBits) {
   }
 }
 
+// The largest screening that is allowed is still right, by increments too.
+TEST(HartreeFock, CoarseScreeningPassesTheCheck) {
+  const double exact = energy_of({.size = "w4", .variant = "shells", .options = {{"screening", "0"}}});
+  EXPECT_NEAR(energy_of({.size = "w4", .variant = "shells", .options = {{"screening", "1e-10"}}, .checks = true}),
+              exact, same);
+}
+
+// A rank on an older processor has fewer sets, and other units of work with the widest of its own.
+TEST(HartreeFock, RanksUseInstructionsThatAllHave) {
+  const std::vector<std::string_view> sets{"baseline", "avx2", "avx512"};
+  for (const std::size_t fewest : {1, 2, 3}) {
+    const auto [status, printed] = run_processes(3, false, 5, [&](Processes& processes) -> Status {
+      std::vector<std::string_view> mine = sets;
+      if (processes.rank() == 1) mine.resize(fewest);
+      const std::string found = common_instructions(processes, mine);
+      return found == sets[fewest - 1] ? Status(Nothing{}) : Status(failed("another set", found));
+    });
+    EXPECT_TRUE(status) << status.error().sentence();
+  }
+}
+
 TEST(HartreeFock, TellsOfOrbitalsClassesAndEnergies) {
   const json found = *solve({.variant = "classes"});
   EXPECT_EQ(found["functions"], 14);
@@ -181,7 +203,7 @@ TEST(HartreeFock, RefusesWhatItCannotRead) {
             "restricted Hartree-Fock needs closed shells, so an even number of electrons (got 9); "
             "change the charge 1 by 1");
   EXPECT_EQ(error({{"basis", "6-31g*"}}), "basis must be 6-31g, sto-3g or a .gbs file (got '6-31g*')");
-  EXPECT_EQ(error({{"screening", "1"}}), "screening must be from 0 to 1e-6 hartree (got '1')");
+  EXPECT_EQ(error({{"screening", "1e-9"}}), "screening must be from 0 to 1e-10 hartree (got '1e-9')");
   EXPECT_EQ(error({{"molecule", "no.xyz"}}), "the molecule cannot be read (got no file 'no.xyz'); check the path");
 }
 

@@ -73,6 +73,16 @@ TEST(HimenoOverRanks, AWrongCellOrSumIsFound) {
   ASSERT_TRUE(status.ok()) << status.error().sentence();
 }
 
+// A rank's golden copy is larger than its part: after as many sweeps as the grid has points it is all of the grid.
+TEST(HimenoOverRanks, TheGoldenCopyOfManySweepsNeedsTheWholeGrid) {
+  const Triple points{66, 66, 130}, inside{64, 64, 128};
+  const Shape corner{.points = points, .first = {0, 0, 0}, .cells = {32, 32, 64}};
+  const Shape whole{.points = points, .first = {0, 0, 0}, .cells = inside};
+  const double p = 4.0 * 32 * 32 * 64;
+  EXPECT_EQ(bytes_of_expected(corner, 1000), Grid::bytes(whole) + p);
+  EXPECT_LT(bytes_of_expected(corner, 1), 1.5 * Grid::bytes(corner));
+}
+
 TEST(HimenoOverRanks, LinesChangedAreCounted) {
   const auto lines = [](const char* variant) {
     return (*run(task_of(variant, "8", {{"sweeps", "1"}}), 1))["lines_changed"].get<int>();
