@@ -21,10 +21,19 @@ class Stencil:
     bytes: int
     flops: int
     is_flat: bool = False
+    reversed_inner: bool = False  # the application's size is along i, j, k, with the boundary
+
+    def cells_of(self, size: tuple[int, int, int]) -> tuple[int, ...]:
+        """Those that ranks divide, along the axes of the grid, of the application's --size."""
+        if not self.reversed_inner:
+            return size
+        if min(size) < 3:
+            raise wrong_value("each axis of --size must have 3 points or more", "x".join(map(str, size)))
+        return tuple(n - 2 for n in reversed(size))
 
 
 STENCILS = {
-    "himeno": Stencil("sweep", 27, 60, 34),
+    "himeno": Stencil("sweep", 27, 60, 34, reversed_inner=True),
     "fdtd2d": Stencil("time step", 7, 24, 11, is_flat=True),
 }
 
@@ -50,10 +59,11 @@ def check(asked: Asked, crossover: bool) -> None:
 def predicted(asked: Asked, job: _machine.Job) -> dict:
     """The time of a step and of its parts, each alone; hidden is what they take less together."""
     stencil, space = STENCILS[asked.application], job.rank_space
-    grid = asked.grid or (flat_grid_of(space.ranks) if stencil.is_flat else grid_of(space.ranks))
+    whole = asked.size and stencil.cells_of(asked.size)
+    grid = asked.grid or grid_for(space.ranks, whole, stencil.is_flat)
     if prod(grid) != space.ranks:
         raise wrong_value(f"--grid must have {space.ranks} ranks", "x".join(map(str, grid)), "leave it out")
-    cells = asked.cells or tuple(ceil(n / p) for n, p in zip(asked.size or (), grid))
+    cells = asked.cells or tuple(ceil(n / p) for n, p in zip(whole or (), grid))
     flops, memory = job.machine.compute_rates
     on_node = ceil(space.ranks / job.machine.nodes)
     computing = prod(cells) * on_node * max(stencil.bytes / memory, stencil.flops / flops if flops else 0.0)
@@ -81,6 +91,21 @@ def predicted(asked: Asked, job: _machine.Job) -> dict:
         "model": asked.model,
         "accuracy": total.accuracy,
     }
+
+
+def grid_for(ranks: int, whole: tuple[int, ...] | None, is_flat: bool) -> tuple[int, int, int]:
+    """As the application divides `whole`: the least faces of a rank."""
+    if whole is None:
+        return flat_grid_of(ranks) if is_flat else grid_of(ranks)
+
+    def faces(grid: tuple[int, int, int]) -> int:
+        box = [ceil(n / p) for n, p in zip(whole, grid)]
+        return sum(prod(box) // n for n, p in zip(box, grid) if p > 1)
+
+    divisors = [n for n in range(1, ranks + 1) if ranks % n == 0]
+    grids = [(x, y, ranks // x // y) for x in divisors for y in divisors if ranks % (x * y) == 0]
+    fitting = [g for g in grids if all(p <= n for p, n in zip(g, whole))]
+    return min(fitting or grids, key=faces)
 
 
 def flat_grid_of(ranks: int) -> tuple[int, int, int]:

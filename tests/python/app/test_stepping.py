@@ -111,6 +111,15 @@ def test_a_sweep_is_bound_by_memory_and_hides_the_exchange(kumihimo) -> None:
     assert found["hidden_seconds"] > 0
 
 
+def test_a_size_is_divided_as_the_application_does(kumihimo) -> None:
+    two = ("simulate", "app", "himeno", "-m", "fugaku", "--shape", "2x1x1", "--ranks-per-node", "1", "--json")
+    found = predicted(kumihimo(*two, "--size", "128x130x512"))
+    assert found["grid"] == [2, 1, 1] and found["cells"] == [255, 128, 126], "inner points along k, j and i"
+    assert predicted(kumihimo(*two, "--size", "512x130x128"))["grid"] == [1, 1, 2]
+    refused = kumihimo(*two[:-1], "--size", "2x9x9")
+    assert refused.code == 2 and "each axis of --size must have 3 points or more (got 2x9x9)" in refused.err
+
+
 def test_a_flat_grid_has_one_cell_along_the_third_axis(kumihimo) -> None:
     asked = ("simulate", "app", "fdtd2d", "-m", "fugaku", "--shape", "2x2x2")
     assert predicted(kumihimo(*asked, "--cells", "512x512x1", "--json"))["grid"] == [4, 2, 1]
