@@ -47,6 +47,13 @@ def test_a_row_is_the_median_of_its_runs() -> None:
     assert rows[0]["seconds_of_runs"] == [3, 1, 2]
 
 
+def test_of_an_even_number_of_runs_all_figures_are_of_one_run() -> None:
+    slow, fast = result("fast", 3, seconds_per_step=0.3), result("fast", 1, seconds_per_step=0.1)
+    (row,) = figures.summary([slow, fast], about())
+    assert (row["seconds"], row["seconds_per_step"]) == (1, 0.1)
+    assert row["share_of_bound"] == pytest.approx(row["bound_seconds"] / row["seconds"])
+
+
 def test_one_wrong_run_makes_a_row_wrong() -> None:
     assert figures.summary([result("fast", 1), result("fast", 1, False)], about())[0]["right"] is False
     assert figures.summary([result("fast", 1, None)], about())[0]["right"] is None
