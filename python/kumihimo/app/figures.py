@@ -14,7 +14,8 @@ def key_of(result: dict) -> tuple:
 
 
 def summary(results: Iterable[dict], about: dict) -> list[dict]:
-    """One row a candidate, in the order in which they ran first: the run of median time, with the spread of all."""
+    """One row a candidate, in the order in which they ran first: the run of median time (of an even
+    number of runs the faster of the two in the middle), with the spread of all."""
     by_candidate: dict[tuple, list[dict]] = {}
     for result in results:
         by_candidate.setdefault(key_of(result), []).append(result)
@@ -31,7 +32,6 @@ def row_of(runs: Sequence[dict], about: dict) -> dict:
         "ranks": about["ranks"],
         "threads": about["threads"],
         "runs": len(runs),
-        "seconds": median(run["seconds"] for run in runs),
         "seconds_of_runs": [run["seconds"] for run in runs],
         "setup_seconds": median(run["setup_seconds"] for run in runs),
     }

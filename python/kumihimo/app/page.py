@@ -192,7 +192,8 @@ def kernels(rows: Sequence[dict], rates: dict | None, application: Application) 
                 "share",
             )
             chart["marks"] = [{"x": 1, "label": "bound"}]
-            chart["caption"] = "Above 100 %: the data are in a cache, which the triad of long vectors does not use."
+            if any(bar["parts"][0] > 1 for bar in bars):
+                chart["caption"] = "Above 100 %: the data are in a cache, which the triad of long vectors does not use."
             found.append(chart)
     return found
 

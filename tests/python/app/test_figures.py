@@ -47,6 +47,13 @@ def test_a_row_is_the_median_of_its_runs() -> None:
     assert rows[0]["seconds_of_runs"] == [3, 1, 2]
 
 
+def test_of_an_even_number_of_runs_all_figures_are_of_one_run() -> None:
+    slow, fast = result("fast", 3, seconds_per_step=0.3), result("fast", 1, seconds_per_step=0.1)
+    (row,) = figures.summary([slow, fast], about())
+    assert (row["seconds"], row["seconds_per_step"]) == (1, 0.1)
+    assert row["share_of_bound"] == pytest.approx(row["bound_seconds"] / row["seconds"])
+
+
 def test_one_wrong_run_makes_a_row_wrong() -> None:
     assert figures.summary([result("fast", 1), result("fast", 1, False)], about())[0]["right"] is False
     assert figures.summary([result("fast", 1, None)], about())[0]["right"] is None
@@ -156,9 +163,23 @@ def test_the_page_shows_the_answer_of_an_application() -> None:
     groups = data_of(text)["groups"]
     assert "roofline" not in groups
     assert groups["convergence"]["charts"][0]["unit"] == "commutator by iteration"
+    headings = re.findall("<h2[^>]*>(.*?)</h2>", text)
+    assert sorted(set(headings)) == sorted(headings)
     (chart,) = groups["answer"]["charts"]
     assert chart["id"] == "answer-levels-chart" and chart["y"]["scale"] == "signed"
     assert [series["points"] for series in chart["series"]] == [points]
+
+
+def test_the_page_explains_shares_above_the_bound_where_there_are_any() -> None:
+    def captions(seconds: float) -> list[str]:
+        kernel = {"name": "product", "calls": 1, "seconds": seconds, "bytes": 2e9, "flops": 1e9}  # bound: 0.2 s
+        data = data_of(
+            page.render(found_of(figures.summary([result("fast", 4, kernels=[kernel])], about())), APPLICATION)
+        )
+        return [c.get("caption", "") for c in data["groups"]["kernels"]["charts"] if c["id"].startswith("bound-")]
+
+    (within,), (above,) = captions(0.4), captions(0.1)
+    assert within == "" and above.startswith("Above 100 %")
 
 
 def test_a_page_without_rates_has_no_roofline() -> None:
