@@ -21,6 +21,7 @@ constexpr Option rows[] = {
     {"molecule", "XYZ file, in angstrom, in place of a size", "FILE", "", {}, true},
     {"basis", "basis set: sto-3g or 6-31g (H, C, N, O), or a .gbs file", "NAME", "sto-3g"},
     {"charge", "charge of the molecule", "N", "0"},
+    {"multiplicity", "multiplicity of the molecule: 1, as its shells are closed", "N", "1"},
     {"screening", "integrals times density below this are left out", "HARTREE", "1e-12"},
     {"incremental", "build G from the change of the density", "YES", "yes", no_or_yes},
     {"reproducible", "the same bits with any number of threads and ranks", "YES", "no", no_or_yes},
@@ -41,6 +42,9 @@ Result<std::int64_t> charge_of(const Request& request) {
 }
 
 Result<hartree_fock::Molecule> molecule_of(const Request& request) {
+  if (const std::string& given = request.option("multiplicity"); given != "1")
+    return wrong_value("restricted Hartree-Fock needs closed shells, so a multiplicity of 1",
+                       fmt::format("'{}'", given), "take a program for open shells");
   const auto charge = static_cast<int>(TRY(charge_of(request)));
   const std::string& file = request.option("molecule");
   hartree_fock::Molecule molecule;

@@ -24,7 +24,7 @@ Result<Atom> read_atom(std::string_view line) {
   }
   if (!right) return wrong_value("an atom must be its symbol and x, y, z in angstrom", on_one_line(line));
   atom.number = number_of(words[0]);
-  if (atom.number == 0) return wrong_value("an element must be one of H to Ar", on_one_line(words[0]));
+  if (atom.number == 0) return wrong_value("an atom must be of an element from H to Ar", on_one_line(words[0]));
   return atom;
 }
 

@@ -46,7 +46,7 @@ TEST(BasisSet, ReadsCommentsFortranNumbersAndPlainPShells) {
 
 TEST(BasisSet, ErrorsNameTheLine) {
   const auto error = [](std::string_view text) { return sentence(parse_basis_set("x.gbs", text)); };
-  EXPECT_EQ(error("Q 0\n"), "x.gbs:1: an element must be one of H to Ar (got Q)");
+  EXPECT_EQ(error("Q 0\n"), "x.gbs:1: a list of shells must begin with an element from H to Ar (got Q)");
   EXPECT_EQ(error("C 0\nD 1 1.00\n1 1\n"), "x.gbs:2: a shell must be S, P or SP (got D)");
   EXPECT_EQ(error("C 0\nS 0 1.00\n"), "x.gbs:2: a shell must have a number of primitives from 1 to 100 (got 0)");
   EXPECT_EQ(error("C 0\nS 1 1.2\n1 1\n"), "x.gbs:2: the scale factor of a shell must be 1 (got 1.2)");
@@ -78,7 +78,7 @@ TEST(Xyz, ReadsAngstromAndRefusesOtherFiles) {
   EXPECT_DOUBLE_EQ(read->atoms[1].position[1], -1 / 0.52917721092);
   const auto error = [](std::string_view text) { return sentence(parse_xyz("a.xyz", text, 0)); };
   EXPECT_EQ(error("O 0 0 0\n"), "a.xyz:1: the first line must be the number of atoms, 1 to 10000 (got O 0 0 0)");
-  EXPECT_EQ(error("1\n\nXx 0 0 0\n"), "a.xyz:3: an element must be one of H to Ar (got Xx)");
+  EXPECT_EQ(error("1\n\nXx 0 0 0\n"), "a.xyz:3: an atom must be of an element from H to Ar (got Xx)");
   EXPECT_EQ(error("1\n\nH 0 0\n"), "a.xyz:3: an atom must be its symbol and x, y, z in angstrom (got H 0 0)");
   EXPECT_EQ(error("1\n\nH 0 0 inf\n"), "a.xyz:3: an atom must be its symbol and x, y, z in angstrom (got H 0 0 inf)");
   EXPECT_EQ(error("2\n\nH 0 0 0\n"), "a.xyz:3: 2 atoms must follow the comment (got 1)");

@@ -57,7 +57,8 @@ def application_named(text: str, others: Sequence[str] = ()) -> str:
     known = [*_krylov_programs.applications(), *others]
     name = text.replace("-", "_")
     if name not in known:
-        raise wrong_value(f"the application must be one of {', '.join(known).replace('_', '-')}", f"'{text}'")
+        advice = "bench/hartree_fock/predict.py predicts its ranks" if name == "hartree_fock" else ""
+        raise wrong_value(f"the application must be one of {', '.join(known).replace('_', '-')}", f"'{text}'", advice)
     return name
 
 

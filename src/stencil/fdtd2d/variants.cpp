@@ -39,10 +39,8 @@ std::vector<Variant> all() {
            {}, {"wavefront.cpp", "row.cpp"}, true),
       made({"offload", "OpenMP target directives; on the host where no device is"}, {nullptr, nullptr, offload::run},
            {nullptr, nullptr, offload::run}, {"offload.cpp"})};
-#ifdef KUMIHIMO_CUDA
   found.push_back(made({"cuda", "CUDA by hand: two kernels a step"}, {nullptr, nullptr, cuda::run},
                        {nullptr, nullptr, cuda::run}, {"cuda.cu"}, true));
-#endif
   return found;
 }
 

@@ -65,7 +65,7 @@ namespace offload {
 template <class T>
 Status run(const Fields<T>& fields, const Source& source, std::int64_t first, std::int64_t steps);
 }
-namespace cuda { // where the build has CUDA
+namespace cuda { // an error in builds without CUDA
 template <class T>
 Status run(const Fields<T>& fields, const Source& source, std::int64_t first, std::int64_t steps);
 }

@@ -47,10 +47,8 @@ std::vector<Variant> all() {
   made.push_back(std::move(wavefront));
   made.push_back(
       on_device({"offload", "OpenMP target directives; on the host where no device is"}, offload::run, "offload.cpp"));
-#ifdef KUMIHIMO_CUDA
   made.push_back(on_device({"cuda", "CUDA by hand: planes of i in registers and shared memory"}, cuda::run, "cuda.cu"));
   made.back().is_written_by_hand = true;
-#endif
   return made;
 }
 

@@ -42,7 +42,7 @@ KUMIHIMO_SWEEP(simd)
 namespace offload {
 Status run(Grid& grid, std::int64_t sweeps, double* gosa);
 }
-namespace cuda { // where the build has CUDA
+namespace cuda { // an error in builds without CUDA
 Status run(Grid& grid, std::int64_t sweeps, double* gosa);
 }
 
