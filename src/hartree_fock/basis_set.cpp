@@ -101,7 +101,8 @@ Result<BasisSet> parse_basis_set(std::string name, std::string_view text) {
       take(symbol, "-"); // "-H": of all elements named, there may be none in the molecule
       const int number = number_of(symbol);
       if (number == 0)
-        return lines.error(set.name, wrong_value("a list of shells must begin with an element from H to Ar", on_one_line(symbol)));
+        return lines.error(
+            set.name, wrong_value("a list of shells must begin with an element from H to Ar", on_one_line(symbol)));
       if (set.elements.contains(number))
         return lines.error(
             set.name, wrong_value("all shells of an element must stand together", on_one_line(symbol), "list it once"));

@@ -101,7 +101,7 @@ def test_simulate(kumihimo, pair):
         (("verify", "file:/tmp"), "/tmp, a folder"),
         (("show", "halo:4x4x4,pointz=7", "--ranks", "2"), "(got 'pointz=7'); use points="),
         (("show", "halo:9223372036854775807x1x1", "--ranks", "2"), "at most 1099511627776 cells"),
-        (("show", "halo:4x4x4,mesh,periodic", "--ranks", "2"), "once each"),
+        (("show", "halo:4x4x4,mesh,periodic", "--ranks", "2"), "once (got 'periodic' again)"),
         (("show", "halo:4x4x4,periodic", "--shape", "4m"), "mesh axis 1"),
         (("show", "halo:4x4x4", "--ranks", "2", "--expand"), "--json"),
         (("show", "halo:4x4x4", "--ranks", "2", "--segments", "3"), "no --segments (got 3)"),
