@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
+#include <numeric>
 #include <vector>
 
 namespace kumihimo::hartree_fock_app {
@@ -19,7 +19,13 @@ namespace {
 // G is wrong by this in single entries is right to 1e-8.
 constexpr double bound = 1e-9;
 constexpr double most_primitives = 2e6;
-constexpr std::uint64_t step = 0x9E3779B97F4A7C15; // golden ratio: spreads multiples over all pairs
+
+// Prime to the number of pairs, so that its multiples are all of them; near the golden ratio, so that they spread.
+std::size_t step_of(std::size_t pairs) {
+  std::size_t step = static_cast<std::size_t>(0.618 * static_cast<double>(pairs)) | 1;
+  while (std::gcd(step, pairs) != 1) ++step;
+  return step;
+}
 
 double primitives_of(const Basis& basis) {
   double found = 0;
@@ -31,7 +37,7 @@ struct Pair {
   const Shell *a, *b;
 };
 std::vector<Pair> sampled_pairs(const Basis& basis) {
-  const std::size_t shells = basis.shells.size(), pairs = shells * shells;
+  const std::size_t shells = basis.shells.size(), pairs = shells * shells, step = step_of(pairs);
   const double of_all = primitives_of(basis);
   std::vector<Pair> found;
   double work = 0;
