@@ -146,19 +146,26 @@ void Noise::draw(std::int32_t rank, Drawn& drawn) const {
   const auto own = static_cast<std::uint64_t>(model_.cosched ? 0 : rank + 1);
   const double interval = -std::log(uniform(mixed(mixed(mixed(0, model_.seed), own), ++drawn.count))) *
                           static_cast<double>(model_.interval);
-  drawn.start = std::max(drawn.start + static_cast<Time>(interval), drawn.end); // one after the other
-  drawn.end = drawn.start + model_.length;
+  const Detour last = drawn.detours.empty() ? Detour{} : drawn.detours.back();
+  const Time begin = std::max(last.start + static_cast<Time>(interval), last.start + last.length);
+  drawn.detours.push_back({begin, model_.length}); // one after the other
 }
 
 Time Noise::lost_to_drawn(std::int32_t rank, Time start, Time work) {
   Drawn& drawn = drawn_[static_cast<std::size_t>(rank)];
-  Time lost = 0;
-  for (Time end = start + work;; draw(rank, drawn)) {
-    if (drawn.end <= start) continue;
-    if (drawn.start >= end) return lost;
-    const Time from = std::max(drawn.start, start), length = drawn.end - from;
-    lost += length, end += length;
-    start = drawn.end;
+  const auto is_over = [&](const Detour& each) { return each.start + each.length <= start; };
+  const auto begin = drawn.detours.begin(), last = drawn.detours.end() - 1;
+  drawn.detours.erase(begin, std::find_if_not(begin, last, is_over));
+  while (is_over(drawn.detours.front())) {
+    draw(rank, drawn);
+    drawn.detours.erase(drawn.detours.begin());
+  }
+  Time end = start + work;
+  for (std::size_t i = 0;; ++i) {
+    if (i == drawn.detours.size()) draw(rank, drawn);
+    const Detour at = drawn.detours[i];
+    if (at.start >= end) return end - start - work;
+    end += at.start + at.length - std::max(at.start, start);
   }
 }
 

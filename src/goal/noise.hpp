@@ -49,8 +49,8 @@ class Noise {
   Time lost(std::int32_t rank, Time start, Time work);
 
  private:
-  struct Drawn { // exponential: the latest detour that was drawn
-    Time start = 0, end = 0;
+  struct Drawn { // exponential: the detours that are not over at the latest start, as works of a rank may overlap
+    std::vector<Detour> detours; // one, mostly
     std::uint64_t count = 0;
   };
   Time phase(std::int32_t rank) const;

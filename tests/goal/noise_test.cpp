@@ -73,6 +73,19 @@ TEST(Noise, TakesItsShareInTheLongRun) {
   }
 }
 
+// Of a processor and an interface, which are busy at once, each loses what it would lose alone.
+TEST(Noise, TakesFromAllWorkOfARankThatOverlaps) {
+  for (const auto kind : {NoiseModel::Kind::periodic, NoiseModel::Kind::exponential}) {
+    NoiseModel model;
+    model.kind = kind, model.interval = 1'000'000, model.length = 100'000;
+    Noise both(model, 1), second(model, 1);
+    EXPECT_GT(both.lost(0, 0, 20'000'000), 0U);
+    const Time lost = both.lost(0, 5'000'000, 5'000'000);
+    EXPECT_GT(lost, 0U);
+    EXPECT_EQ(lost, second.lost(0, 5'000'000, 5'000'000));
+  }
+}
+
 TEST(Noise, IsOnTheRanksNamedAlone) {
   NoiseModel model;
   model.interval = 1'000'000, model.length = 100'000, model.every = 2, model.ranks = {{1, 4}, {7, 100}};
