@@ -128,7 +128,7 @@ def calibrate(
     warnings += of_intervals
     values = {each.number: each.value for each in fitted}
     every = predictor.cases
-    return Calibration(text, predicted({}, every), predicted(values, every), fitted, warnings + more)
+    return Calibration(text, predicted({}, every), predicted(values, every), fitted, warnings)
 
 
 class Untold(Exception):
