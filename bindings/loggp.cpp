@@ -11,7 +11,6 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
-#include <array>
 #include <utility>
 
 namespace nb = nanobind;

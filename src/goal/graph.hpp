@@ -33,7 +33,7 @@ struct Operation {
   std::uint32_t first = 0, after_end = 0, after_start = 0;
   Kind kind = Kind::join;
   std::uint8_t cpu = 0, nic = 0;
-  bool put = false; // a message of a program with concurrent lanes (SoftwareNumbers::put_setup), for the model flow
+  bool put = false; // a message of a program with concurrent lanes (SoftwareNumbers::put_setup)
   // Of a send: its pause after each packet (pacing), in thousandths of the packet's time on a link. Models without
   // packets ignore it.
   std::uint32_t gap = 0;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace kumihimo::hosts {
 
 Software software_of(const Machine& machine) {

@@ -48,7 +48,7 @@ struct Software {
 
  private:
   Time copying(const goal::Operation& of) const {
-    if (is_put(of) || of.size > eager) return 0;
+    if (copy == 0 || is_put(of) || of.size > eager) return 0;
     return static_cast<Time>(std::llround(static_cast<double>(of.size) * copy));
   }
 };

@@ -9,8 +9,8 @@ namespace kumihimo::himeno {
 struct Wavefront {
   int levels = 1;        // sweeps of a pass, 1 or more
   std::int64_t rows = 1; // of j in a tile
-  // Level t computes the cells and `halo` - 1 - t layers of ghosts around them on the sides that have any: with ghosts
-  // so deep a rank needs none in between.
+  // Level t also computes levels - 1 - t layers of ghosts on these sides: with ghosts as deep as the levels a rank
+  // needs none in between.
   std::array<bool, 6> has_neighbour{}; // below and above along i, j, k
 };
 
