@@ -5,6 +5,7 @@
 #include "application/runtime.hpp"
 #include "hartree_fock/built_in.hpp"
 #include "hartree_fock/scf.hpp"
+#include "hartree_fock/triplet.hpp"
 #include "hartree_fock_app/check.hpp"
 #include "hartree_fock_app/problem.hpp"
 #include "hartree_fock_app/result.hpp"
@@ -13,6 +14,8 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include <optional>
 
 namespace kumihimo::hartree_fock_app {
 namespace {
@@ -27,7 +30,7 @@ class Timed final : public TwoElectron {
  public:
   Timed(TwoElectron& inner, KernelTimes& times)
       : inner_(inner), times_(times), kernel_(times.declare("G matrix", {})) {}
-  Result<Matrix> build(const Matrix& density, double threshold) override {
+  Result<CoulombExchange> build(const Matrix& density, double threshold) override {
     return times_.timed(kernel_, [&] { return inner_.build(density, threshold); });
   }
 
@@ -81,6 +84,14 @@ ScfOptions options_of(const Request& request, const Options& options, Runtime& r
   return found;
 }
 
+// Beyond rounding and what is screened.
+bool is_below_closed_shell(const Triplet& triplet) { return triplet.energy < -1e-6; }
+
+json to_json(const std::optional<Triplet>& triplet) {
+  if (!triplet) return {};
+  return {{"energy", triplet->energy}, {"from", triplet->from}, {"to", triplet->to}};
+}
+
 Result<json> run(const Request& request, Runtime& runtime) {
   const std::int64_t begin = measure::now_ns();
   const Result<Problem> read = make_problem(request);
@@ -103,7 +114,17 @@ Result<json> run(const Request& request, Runtime& runtime) {
                               scf.history.size()),
                   "check the molecule, or use a larger --max-iterations");
 
-  json found = to_json(problem, start, scf, classes_of(*two_electron, runtime));
+  const std::vector<ClassWork> classes = classes_of(*two_electron, runtime);
+  std::optional<Triplet> triplet;
+  if (scf.converged) triplet = TRY(lowest_triplet(scf, start.occupied, *two_electron, problem.options.threshold));
+  const bool is_open = triplet && is_below_closed_shell(*triplet);
+  const std::string below = is_open ? fmt::format("a triplet {:.4f} hartree below it", -triplet->energy) : "";
+  if (is_open && !problem.options.may_have_lower_triplet)
+    return wrong_value("the molecule must have a closed shell", below,
+                       "add --set multiplicity=1 to keep the closed shell");
+
+  json found = to_json(problem, start, scf, classes);
+  if (is_open) found["warnings"] = {"the closed shell is not the lowest state of Hartree-Fock: it has " + below};
   json history = json::array();
   for (const ScfIteration& each : scf.history) history.push_back(each.commutator);
   found.update({{"seconds", seconds[0]},
@@ -111,6 +132,7 @@ Result<json> run(const Request& request, Runtime& runtime) {
                 {"iterations", scf.history.size()},
                 {"residual", scf.history.back().commutator},
                 {"converged", scf.converged},
+                {"triplet", to_json(triplet)},
                 {"history", std::move(history)},
                 {"facts", json::object()},
                 {"kernels", application::to_json(times, runtime.processes())}});

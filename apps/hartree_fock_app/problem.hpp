@@ -13,6 +13,7 @@ struct Options {
   double threshold = 1e-12; // of screening
   bool incremental = true;
   bool reproducible = false;
+  bool may_have_lower_triplet = false; // multiplicity=1 is stated
 };
 
 struct Problem {

@@ -184,7 +184,7 @@ class FastTwoElectron final : public TwoElectron {
     for (const QuartetClass& quartets : quartet_classes(builder_->whole())) work_.push_back({name_of(quartets)});
   }
 
-  Result<Matrix> build(const Matrix& density, double threshold) override {
+  Result<CoulombExchange> build(const Matrix& density, double threshold) override {
     CoulombExchange sums = TRY(builder_->build(density, threshold, ranks_));
     for (std::size_t i = 0; i < work_.size(); ++i) {
       const Tally& tally = builder_->tallies()[i];
@@ -193,7 +193,7 @@ class FastTwoElectron final : public TwoElectron {
       work_[i].primitives += static_cast<double>(tally.primitives);
       work_[i].seconds += 1e-9 * static_cast<double>(tally.nanoseconds);
     }
-    return g_matrix(std::move(sums));
+    return sums;
   }
   std::vector<ClassWork> work() const override { return work_; }
 
