@@ -92,6 +92,18 @@ json to_json(const std::optional<Triplet>& triplet) {
   return {{"energy", triplet->energy}, {"from", triplet->from}, {"to", triplet->to}};
 }
 
+json to_json(const std::vector<UnitTime>& units, const std::vector<ClassWork>& classes) {
+  json found = {
+      {"classes", json::array()}, {"class", json::array()}, {"cost", json::array()}, {"seconds", json::array()}};
+  for (const ClassWork& each : classes) found["classes"].push_back(each.name);
+  for (const UnitTime& unit : units) {
+    found["class"].push_back(unit.of_class);
+    found["cost"].push_back(unit.cost);
+    found["seconds"].push_back(unit.seconds);
+  }
+  return found;
+}
+
 Result<json> run(const Request& request, Runtime& runtime) {
   const std::int64_t begin = measure::now_ns();
   const Result<Problem> read = make_problem(request);
@@ -136,6 +148,8 @@ Result<json> run(const Request& request, Runtime& runtime) {
                 {"history", std::move(history)},
                 {"facts", json::object()},
                 {"kernels", application::to_json(times, runtime.processes())}});
+  if (const int rounds = problem.options.timed_rounds; rounds > 0)
+    found["units"] = to_json(TRY(two_electron->time_units(scf.density, problem.options.threshold, rounds)), classes);
   if (request.checks) found["checked"] = check_g_matrix(problem.basis, scf, runtime);
   return found;
 }

@@ -24,11 +24,13 @@ constexpr Option rows[] = {
     {"multiplicity", "1 keeps a closed shell that has a triplet below it", "N"},
     {"screening", "integrals times density below this are left out", "HARTREE", "1e-12"},
     {"incremental", "build G from the change of the density", "YES", "yes", no_or_yes},
+    {"units", "time each unit of work in N builds on one thread, for simulate app", "N", "0"},
     {"reproducible", "the same bits with any number of threads and ranks", "YES", "no", no_or_yes},
 };
 constexpr int most_charge = 1000;
 // With more, errors of increments of G exceed the bound of check.cpp, and then the tolerance of the commutator.
 constexpr double most_screening = 1e-10;
+constexpr int most_rounds = 1000;
 constexpr std::int64_t most_bytes = 64 << 20;
 
 Result<std::int64_t> charge_of(const Request& request) {
@@ -39,6 +41,14 @@ Result<std::int64_t> charge_of(const Request& request) {
     return wrong_value(fmt::format("charge must be an integer from -{} to {}", most_charge, most_charge),
                        fmt::format("'{}'", request.option("charge")));
   return charge;
+}
+
+Result<int> rounds_of(const Request& request) {
+  int rounds = 0;
+  if (!read_number(request.option("units"), rounds) || rounds < 0 || rounds > most_rounds)
+    return wrong_value(fmt::format("units must be a number of builds from 0 to {}", most_rounds),
+                       fmt::format("'{}'", request.option("units")));
+  return rounds;
 }
 
 Result<hartree_fock::Molecule> molecule_of(const Request& request) {
@@ -86,6 +96,7 @@ std::span<const Option> option_rows() { return rows; }
 Result<Problem> make_problem(const Request& request) {
   Problem problem;
   problem.options.threshold = TRY(threshold_of(request));
+  problem.options.timed_rounds = TRY(rounds_of(request));
   problem.options.incremental = request.option("incremental") == "yes";
   problem.options.reproducible = request.option("reproducible") == "yes";
   problem.options.may_have_lower_triplet = !request.option("multiplicity").empty();

@@ -27,6 +27,13 @@ struct ClassWork {
   double seconds = 0;                // of processor time, all threads together; 0: not measured
 };
 
+// A unit of work: what threads and ranks deal.
+struct UnitTime {
+  int of_class = 0;   // in TwoElectron::work()
+  double cost = 0;    // by which units are dealt
+  double seconds = 0; // of processor time, the least of all rounds
+};
+
 // Made for one basis, then used for every density of the SCF iterations.
 class TwoElectron {
  public:
@@ -35,6 +42,12 @@ class TwoElectron {
   // `threshold`; 0: none is. Collective. Errors: those of the transport.
   virtual Result<CoulombExchange> build(const Matrix& density, double threshold) = 0;
   virtual std::vector<ClassWork> work() const { return {}; }
+  // The units in the order in which they are dealt, timed one by one in so many builds on one thread. Error (not
+  // applicable): the variant deals none; several threads or ranks.
+  virtual Result<std::vector<UnitTime>> time_units(const Matrix& density, double threshold, int rounds) {
+    static_cast<void>(density), static_cast<void>(threshold), static_cast<void>(rounds);
+    return not_applicable("this variant has no units of work that could be timed");
+  }
 };
 
 } // namespace kumihimo::hartree_fock
