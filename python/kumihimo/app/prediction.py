@@ -15,6 +15,7 @@ from kumihimo.arguments import ALL, Ranks
 from kumihimo.errors import BadInput, KumihimoError, wrong_value
 
 MODELS = ("flow", "exact")  # those that follow messages
+HARTREE_FOCK = "hartree-fock"  # whose predictions are in hartree_fock_prediction
 PLAIN = "cg"  # what the other methods are compared with
 Box = tuple[int, int, int]
 
@@ -57,8 +58,7 @@ def application_named(text: str, others: Sequence[str] = ()) -> str:
     known = [*_krylov_programs.applications(), *others]
     name = text.replace("-", "_")
     if name not in known:
-        advice = "bench/hartree_fock/predict.py predicts its ranks" if name == "hartree_fock" else ""
-        raise wrong_value(f"the application must be one of {', '.join(known).replace('_', '-')}", f"'{text}'", advice)
+        raise wrong_value(f"the application must be one of {', '.join(known).replace('_', '-')}", f"'{text}'")
     return name
 
 

@@ -258,6 +258,7 @@ def run(asked: Asked, on: list[Resources]) -> dict:
         **{name: best[name] for name in ("answer", "charts") if name in best},
         "tables": best.get("tables", []) + ([of_parts] if of_parts else []),
         "right": best["right"],
+        "warnings": list(dict.fromkeys(text for row in rows for text in row.get("warnings", []))),
         "rates": abouts[-1].get("rates"),
         "facts": facts_of(abouts[-1]),
         "results": rows,
@@ -418,6 +419,8 @@ def show(found: dict) -> None:
         peak = f"{rates['peak_flops'] / 1e9:.3g} GFLOPS"
         output.print_line(f"of bound: against triad {rate_text(rates['triad_bytes_per_second'])} and {peak}")
     output.print_list("Answer:", [f"{name}: {value}" for name, value in found.get("answer", [])])
+    for text in found["warnings"]:
+        output.print_line(f"warning: {text}")
     for table in found.get("tables", []):
         print()
         columns = [table["columns"][0], *(f"{name}>" for name in table["columns"][1:])]

@@ -1,5 +1,6 @@
 #include "hartree_fock/two_electron/build.hpp"
 
+#include "measure/processor_time.hpp"
 #include "threads/partition.hpp"
 #include "threads/team.hpp"
 
@@ -7,6 +8,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <memory>
 
 namespace kumihimo::hartree_fock::two_electron {
@@ -45,6 +47,25 @@ class OwnDealer final : public Dealer {
  private:
   std::int64_t units_;
   std::atomic<std::int64_t> next_ = 0;
+};
+
+// Deals all units to one thread, and takes the processor time from one to the next.
+class TimingDealer final : public Dealer {
+ public:
+  explicit TimingDealer(std::vector<UnitTime>& times) : times_(times) {}
+  std::int64_t next(int) override {
+    if (next_ > 0) {
+      double& least = times_[next_ - 1].seconds;
+      least = std::min(least, 1e-9 * static_cast<double>(measure::thread_time_ns() - begin_));
+    }
+    begin_ = measure::thread_time_ns();
+    return next_ < times_.size() ? static_cast<std::int64_t>(next_++) : -1;
+  }
+
+ private:
+  std::vector<UnitTime>& times_;
+  std::size_t next_ = 0;
+  std::int64_t begin_ = 0;
 };
 
 Result<std::unique_ptr<Dealer>> dealer_of(const std::vector<Unit>& units, const Ranks& ranks) {
@@ -184,7 +205,7 @@ class FastTwoElectron final : public TwoElectron {
     for (const QuartetClass& quartets : quartet_classes(builder_->whole())) work_.push_back({name_of(quartets)});
   }
 
-  Result<Matrix> build(const Matrix& density, double threshold) override {
+  Result<CoulombExchange> build(const Matrix& density, double threshold) override {
     CoulombExchange sums = TRY(builder_->build(density, threshold, ranks_));
     for (std::size_t i = 0; i < work_.size(); ++i) {
       const Tally& tally = builder_->tallies()[i];
@@ -193,9 +214,21 @@ class FastTwoElectron final : public TwoElectron {
       work_[i].primitives += static_cast<double>(tally.primitives);
       work_[i].seconds += 1e-9 * static_cast<double>(tally.nanoseconds);
     }
-    return g_matrix(std::move(sums));
+    return sums;
   }
   std::vector<ClassWork> work() const override { return work_; }
+
+  Result<std::vector<UnitTime>> time_units(const Matrix& density, double threshold, int rounds) override {
+    if (ranks_.deal || threads::count() > 1)
+      return not_applicable("units of work are timed on one rank with one thread");
+    std::vector<UnitTime> times;
+    for (const Unit& unit : builder_->units()) times.push_back({unit.number, unit.cost, INFINITY});
+    const Ranks timed{.deal = [&](std::span<const double>) -> Result<std::unique_ptr<Dealer>> {
+      return std::unique_ptr<Dealer>(std::make_unique<TimingDealer>(times));
+    }};
+    for (int round = 0; round < rounds; ++round) TRY(builder_->build(density, threshold, timed));
+    return times;
+  }
 
  private:
   std::unique_ptr<Builder> builder_;

@@ -49,8 +49,8 @@ class Builder {
   // Error: this processor does not run the instructions.
   static Result<std::unique_ptr<Builder>> make(const Basis& basis, const Settings& settings);
 
-  // J_ab = sum_cd D_cd (ab|cd) and K_ab = sum_cd D_cd (ac|bd) of a symmetric density. Quartets that add at most
-  // `threshold` to each element may be left out; see left_out(). Errors: those of `ranks`.
+  // J and K of a symmetric density. Quartets that add at most `threshold` to each element may be left out; see
+  // left_out(). Errors: those of `ranks`.
   Result<CoulombExchange> build(const Matrix& density, double threshold, const Ranks& ranks = {});
 
   // Of the last build on this process, by class.

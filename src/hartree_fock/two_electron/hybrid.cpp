@@ -53,7 +53,7 @@ void Hybrid::divide(std::span<const double> wanted) {
     if (whole[i] > 0) shares_[i] = given[i] / whole[i];
 }
 
-Result<Matrix> Hybrid::build(const Matrix& density, double threshold) {
+Result<CoulombExchange> Hybrid::build(const Matrix& density, double threshold) {
   divide(device_alone_ ? std::vector<double>(work_.size(), 1.0) : split_.shares());
   TRY(device_->start(density, threshold, of_device_));
   std::vector<double> on_device(work_.size()), on_processors(work_.size());
@@ -71,7 +71,7 @@ Result<Matrix> Hybrid::build(const Matrix& density, double threshold) {
     work_[i].seconds += 1e-9 * static_cast<double>(tally.nanoseconds) + on_device[i];
   }
   split_.measured(shares_, on_processors, on_device);
-  return g_matrix(std::move(sums));
+  return sums;
 }
 
 } // namespace kumihimo::hartree_fock::two_electron

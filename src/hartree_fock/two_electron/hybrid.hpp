@@ -12,7 +12,7 @@ class Hybrid final : public TwoElectron {
   // `device_alone`: the device computes all, for measurements. Error: sums in fixed point, which devices do not make.
   static Result<std::unique_ptr<Hybrid>> make(std::unique_ptr<Builder> builder, std::unique_ptr<Device> device,
                                               bool device_alone = false);
-  Result<Matrix> build(const Matrix& density, double threshold) override;
+  Result<CoulombExchange> build(const Matrix& density, double threshold) override;
   // Quartets of the processors; seconds of both.
   std::vector<ClassWork> work() const override { return work_; }
   const std::vector<double>& shares() const { return shares_; } // of the last build, by cost

@@ -72,6 +72,17 @@ def test_hartree_fock_of_a_file_with_a_charge(kumihimo, tmp_path: Path) -> None:
     assert "needs closed shells, so an even number of electrons (got 9); change the charge 0 by 1" in refused.err
 
 
+def test_hartree_fock_of_an_open_shell(kumihimo, tmp_path: Path) -> None:
+    (tmp_path / "o2.xyz").write_text("2\noxygen\nO 0 0 0\nO 0 0 1.21\n")
+    page = tmp_path / "page.html"
+    asked = ("app", "hartree-fock", "--set", "molecule=o2.xyz", "--variant", "shells", "--threads", "1")
+    refused = kumihimo(*asked)
+    assert refused.code == 2 and refused.err.count("\n") == 1 and "a triplet 0.0810 hartree below it" in refused.err
+    kept = kumihimo(*asked, "--set", "multiplicity=1", "--page", str(page))
+    assert kept.code == 0 and "warning: the closed shell is not the lowest state of Hartree-Fock" in kept.out
+    assert "Warning: the closed shell is not the lowest state" in page.read_text()
+
+
 @pytest.mark.parametrize(("application", "size"), [("poisson3d", "1200"), ("fem-cube", "1000")])
 def test_what_cannot_fit_the_memory_is_refused_before_it_runs(kumihimo, application: str, size: str) -> None:
     ended = kumihimo("app", application, "--size", size, "--variant", "golden", "--threads", "1")
