@@ -110,7 +110,8 @@ Result<json> run(const Request& request, Runtime& runtime) {
   if (Status s = runtime.agree_on(read); !s) return s.error();
   const Problem& problem = *read;
   const ScfProblem start = TRY(start_of(problem, runtime));
-  const std::unique_ptr<TwoElectron> two_electron = TRY(variant_of(request).make(
+  const Variant& variant = variant_of(request);
+  const std::unique_ptr<TwoElectron> two_electron = TRY(variant.make(
       {problem.basis, problem.options.threshold, problem.options.reproducible}, request.candidate.parameters, runtime));
   KernelTimes times;
   Timed timed(*two_electron, times);
@@ -137,6 +138,8 @@ Result<json> run(const Request& request, Runtime& runtime) {
 
   json found = to_json(problem, start, scf, classes);
   if (is_open) found["warnings"] = {"the closed shell is not the lowest state of Hartree-Fock: it has " + below};
+  if (!classes.empty() && variant.name != "hybrid")
+    found["parts"] = parts_of(classes, variant.name.starts_with("gpu_"));
   json history = json::array();
   for (const ScfIteration& each : scf.history) history.push_back(each.commutator);
   found.update({{"seconds", seconds[0]},

@@ -20,7 +20,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from kumihimo import allocation, errors, preload
+from kumihimo import allocation, children, errors, preload
 from kumihimo.errors import Failed, OutOfTime, failed, wrong_value
 from kumihimo.interrupts import ending_by_signal, ignoring_signals
 from kumihimo.mpi import Installation, available_processors
@@ -57,7 +57,7 @@ def run(
     if family is None:  # srun hands its environment on
         environment |= {preload.SLURM_EXPORT: "ALL", **given}
     try:
-        process = subprocess.Popen(
+        process = children.start(
             [launcher, *preload.preloading(family, given, [*arguments, *map(str, program)])],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -17,7 +17,7 @@ import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from kumihimo import launch_lines
+from kumihimo import children, launch_lines
 from kumihimo.processes import below, command_of, is_running, state_of
 
 NOTICES = (signal.SIGUSR1, signal.SIGUSR2)  # after which a program goes on
@@ -67,7 +67,7 @@ class Relay:
     def start(self, command: Sequence[str], **options: object) -> None:
         self.witness.come()
         # What a launcher around us has opened for each rank (Hydra's PMI_FD) is the program's, too.
-        self.process = subprocess.Popen(command, close_fds=False, **options)
+        self.process = children.start(command, close_fds=False, **options)
         while self._early:  # before there was a process
             self.process.send_signal(self._early.pop(0))
 

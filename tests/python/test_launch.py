@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -142,6 +144,26 @@ def test_after_ctrl_c_nothing_is_left_running(installation, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         launch.run(installation, 2, worker(tmp_path, STUBBORN.format(folder=tmp_path)), seconds=50)
     assert not left_running(tmp_path)
+
+
+def test_our_own_sudden_end_ends_the_launcher(installation, tmp_path):
+    """SIGKILL runs no handler of ours."""
+    installation.launcher.write_text('#!/bin/sh\nshift 2\nexec "$@"\n')
+    (program,) = worker(tmp_path, f"echo $$ > {tmp_path}/new; mv {tmp_path}/new {tmp_path}/pid; exec sleep 60")
+    text = f"""from pathlib import Path
+from kumihimo import launch, mpi
+installation = mpi.Installation("mpich", Path("{installation.launcher}"), Path("{installation.library}"))
+launch.run(installation, 1, ["{program}"], seconds=60)"""
+    process = subprocess.Popen([sys.executable, "-c", text])
+    deadline = time.monotonic() + 20
+    while not (tmp_path / "pid").exists():
+        assert time.monotonic() < deadline, "the launcher did not start"
+        time.sleep(0.02)
+    process.kill()
+    process.wait()
+    while left_running(tmp_path):
+        assert time.monotonic() < deadline, "the launcher is left"
+        time.sleep(0.02)
 
 
 def test_a_second_ctrl_c_does_not_stop_the_clean_up(installation, tmp_path):

@@ -1,4 +1,5 @@
 // The variants of the FDTD steps against the golden copy.
+#include "stencil/fdtd2d/row.hpp"
 #include "stencil/fdtd2d/variants.hpp"
 #include "stencil/fdtd2d/wavefront.hpp"
 #include "threads/team.hpp"
@@ -71,6 +72,43 @@ void expect_golden_bits() {
         EXPECT_EQ(different(f, expected), 0) << levels << " levels, " << columns << " columns";
       }
   }
+}
+
+// Each instruction set that this processor has, in two passes and in one.
+template <class T>
+void expect_golden_bits_of_rows() {
+  ASSERT_EQ(row_sets().front()->instructions, "baseline");
+  for (const auto& [points, layer] : {std::pair{Pair{37, 20}, 4}, {Pair{64, 20}, 9}, {Pair{19, 23}, 0}}) {
+    const Fields<T> expected = fields_of<T>(points, layer);
+    const Box e = nodes_of_e(expected.shape()), h = places_of_h(e);
+    const Source source{{7, 6}, 8};
+    run(variants().front(), expected, source);
+    for (const RowSet* const set : row_sets())
+      for (const bool in_one_pass : {false, true}) {
+        const RowKernels<T>& rows = [&]() -> const auto& {
+          if constexpr (sizeof(T) == sizeof(float))
+            return set->of_float;
+          else
+            return set->of_double;
+        }
+        ();
+        const Fields<T> f = fields_of<T>(points, layer);
+        for (std::int64_t s = 0; s < steps; ++s) {
+          for (std::int64_t y = h.begin[1]; y < h.end[1]; ++y)
+            if (in_one_pass && y >= e.begin[1])
+              rows.both(f, y, h.begin[0], h.end[0]);
+            else
+              rows.h(f, y, h.begin[0], h.end[0]);
+          for (std::int64_t y = e.begin[1]; !in_one_pass && y < e.end[1]; ++y) rows.e(f, y, e.begin[0], e.end[0]);
+          f.ez[f.at(7, 6)] += static_cast<T>(source.added(s, f.shape().courant));
+        }
+        EXPECT_EQ(different(f, expected), 0) << set->instructions << (in_one_pass ? ", one pass" : ", two passes");
+      }
+  }
+}
+TEST(Fdtd2dRows, HaveTheGoldenBits) {
+  expect_golden_bits_of_rows<float>();
+  expect_golden_bits_of_rows<double>();
 }
 
 class Fdtd2dOfATeam : public testing::TestWithParam<int> {

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kumihimo import launch, launcher_environment, mpi
+from kumihimo import children, launch, launcher_environment, mpi
 from kumihimo.app.catalogue import PROGRAM, Application, Candidate
 from kumihimo.bench import under_mpirun
 from kumihimo.errors import OutOfTime, failed, wrong_value
@@ -151,7 +151,7 @@ def start(task: dict, resources: Resources, take: OnObject) -> None:
 def run_alone(command: Sequence[str | Path], seconds: float, on_object: OnObject) -> None:
     """One process, in a session of its own: Ctrl-C comes to this process, which ends it."""
     ended_before = launch.ended_for_memory()
-    process = subprocess.Popen(
+    process = children.start(
         [str(word) for word in command],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from kumihimo import launch
+from kumihimo import children, launch
 from kumihimo.errors import OutOfTime, failed
 from kumihimo.launcher_environment import Place
 
@@ -24,7 +24,7 @@ def run(place: Place, worker: Path, task: str, seconds: float, on_object: Callab
     command = [str(worker), f"/proc/self/fd/{memory}"]
     if place.rank != 0:
         os.execv(command[0], command)
-    process = subprocess.Popen(
+    process = children.start(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", close_fds=False
     )
     try:

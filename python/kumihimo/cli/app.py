@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Optional
 
 from kumihimo import launcher_environment
-from kumihimo.app import catalogue, choice, figures, launches, libraries, page, stepping, wisdom
+from kumihimo.app import catalogue, choice, figures, launches, libraries, page, parts, stepping, wisdom
 from kumihimo.app.catalogue import AUTO, Candidate
 from kumihimo.app.launches import Problem, Resources
 from kumihimo.cli import app_libraries, options, output
@@ -249,6 +249,7 @@ def run(asked: Asked, on: list[Resources]) -> dict:
         rows += figures.summary(ran.results, ran.about)
     rows = stepping.with_shares(figures.with_ratios(rows, asked.problem.application), abouts[-1].get("rates"))
     best = figures.best(rows)
+    of_parts = parts.comparison(rows)
     return {
         "application": asked.problem.application.name,
         "size": asked.problem.subject,
@@ -258,7 +259,8 @@ def run(asked: Asked, on: list[Resources]) -> dict:
         "command": shlex.join(["kumihimo", *sys.argv[1:]]),
         **{name: best[name] for name in ("variant", "parameters", "ranks", "threads", "seconds", "iterations")},
         "residual": residual_of(best, asked.problem.application),
-        **{name: best[name] for name in ("answer", "tables", "charts") if name in best},
+        **{name: best[name] for name in ("answer", "charts") if name in best},
+        "tables": best.get("tables", []) + ([of_parts] if of_parts else []),
         "right": best["right"],
         "warnings": list(dict.fromkeys(text for row in rows for text in row.get("warnings", []))),
         "rates": abouts[-1].get("rates"),
@@ -426,6 +428,9 @@ def show(found: dict) -> None:
     for table in found.get("tables", []):
         print()
         columns = [table["columns"][0], *(f"{name}>" for name in table["columns"][1:])]
-        output.print_table(f"{table['title']}: {found['variant']}", columns, table["rows"])
+        title = table["title"] if table.get("of_all") else f"{table['title']}: {found['variant']}"
+        output.print_table(title, columns, table["rows"])
+        if table.get("of_all"):
+            output.print_line(table["caption"])
     if any("times_golden" in row and row["runs"] == 1 for row in found["results"]):
         output.print_line("golden: from one run each, which does not show how far runs differ; use --runs")

@@ -204,20 +204,37 @@ def running(group: int, name: str) -> bool:
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
 @pytest.mark.parametrize("send", [os.kill, os.killpg], ids=["alone", "group"])
 def test_a_launcher_of_mpi_ends_its_ranks(tmp_path: Path, family: str, name: str, send) -> None:
-    installation = next((i for i in mpi.discover() if i.family == family), None)
-    if installation is None:
-        pytest.skip(f"no {family} on this machine")
-    program, begun = tmp_path / "program.py", [tmp_path / f"begun{rank}" for rank in range(2)]
-    program.write_text(SPINNING, encoding="utf-8")
-    words = [sys.executable, str(program), family, str(installation.library), str(tmp_path / "begun")]
-    with started(tmp_path, "record", "--", *installation.arguments(2), *words) as process:
-        until(lambda: all(path.exists() and path.read_text() for path in begun), "all ranks have begun")
+    with spinning(tmp_path, family) as (process, begun):
         send(process.pid, getattr(signal, name))
         out, err = process.communicate(timeout=30)
         for path in begun:
             until(lambda path=path: not alive(int(path.read_text())), "the ranks have ended", 10)
     assert f"kumihimo: interrupted ({name}); nothing was recorded" in err
     assert "Abort is in progress" not in out + err
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("family", ["openmpi", "mpich"])
+def test_our_own_sudden_end_ends_the_ranks(tmp_path: Path, family: str) -> None:
+    with spinning(tmp_path, family) as (process, begun):
+        process.kill()
+        for path in begun:
+            until(lambda path=path: not alive(int(path.read_text())), "the ranks have ended", 20)
+
+
+@contextlib.contextmanager
+def spinning(folder: Path, family: str) -> Iterator[tuple[subprocess.Popen, list[Path]]]:
+    """`record` with two ranks that do not end by themselves, and the files with their process numbers."""
+    installation = next((i for i in mpi.discover() if i.family == family), None)
+    if installation is None:
+        pytest.skip(f"no {family} on this machine")
+    program, begun = folder / "program.py", [folder / f"begun{rank}" for rank in range(2)]
+    program.write_text(SPINNING, encoding="utf-8")
+    words = [sys.executable, str(program), family, str(installation.library), str(folder / "begun")]
+    place = {**os.environ, "TMPDIR": str(folder)}  # where a killed command leaves its files
+    with started(folder, "record", "--", *installation.arguments(2), *words, env=place) as process:
+        until(lambda: all(path.exists() and path.read_text() for path in begun), "all ranks have begun")
+        yield process, begun
 
 
 def alive(process: int) -> bool:

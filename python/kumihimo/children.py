@@ -1,0 +1,30 @@
+"""Child processes that must not outlive the command, whatever ends it.
+
+A handler ends them after Ctrl-C or SIGTERM. SIGKILL, as of the system when memory ran out, calls no handler, so Linux
+sends them SIGTERM itself: at it launchers end their ranks, on other nodes too.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+from collections.abc import Sequence
+
+PR_SET_PDEATHSIG = 1
+# Looked up before a fork. PyDLL keeps the interpreter's lock during the call, so that in the child no other thread is
+# waited for.
+_prctl = getattr(ctypes.PyDLL(None), "prctl", None)  # Linux alone has it
+
+
+def start(command: Sequence[str], **options: object) -> subprocess.Popen:
+    """As subprocess.Popen. The child gets SIGTERM when the thread that called this ends."""
+    parent = os.getpid()
+
+    def end_with_parent() -> None:
+        _prctl(PR_SET_PDEATHSIG, int(signal.SIGTERM))
+        if os.getppid() != parent:  # it has died before the call
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    return subprocess.Popen(command, preexec_fn=end_with_parent if _prctl else None, **options)
