@@ -70,7 +70,7 @@ def render(found: dict, application: Application) -> str:
         groups=groups,
         table=[cells_of(row) for row in found["results"]],
         steps=stepping.table(rows),
-        step_columns=[name.rstrip(">") for name in stepping.COLUMNS],
+        step_columns=stepping.PAGE_COLUMNS,
         speed=stepping.speed_text,
         pictures=pictures,
         seconds=seconds_text,
