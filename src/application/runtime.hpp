@@ -12,6 +12,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kumihimo::application {
@@ -47,8 +48,18 @@ class Runtime {
   }
   Processes& processes() { return processes_; }
 
-  // What the application keeps of one candidate for the next: they share all that a task gives.
-  std::any kept;
+  // What all candidates of a task share, which make() gives for the first of them. Collective. Error: that of the
+  // lowest rank for which make() failed.
+  template <class Shared, class Make>
+  Result<std::shared_ptr<Shared>> shared(Make make) {
+    if (const auto* const kept = std::any_cast<std::shared_ptr<Shared>>(&shared_)) return *kept;
+    Result<Shared> made = make();
+    if (Status s = agree_on(made); !s) return s.error();
+    auto kept = std::make_shared<Shared>(std::move(*made));
+    shared_ = kept;
+    return kept;
+  }
+  bool has_shared() const { return shared_.has_value(); }
 
   // Error: with so many bytes of each rank, those of this node need more than is free. Then the system would kill one
   // of them half-way. Local: the ranks must agree on it.
@@ -65,6 +76,7 @@ class Runtime {
   Communication communication_;
   std::unique_ptr<UnderWay> under_way_; // null: one rank
   std::unique_ptr<krylov::Sums> sums_;
+  std::any shared_;
   std::string label_;
   std::int64_t last_line_ns_ = 0;
 };
