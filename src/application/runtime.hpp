@@ -6,6 +6,7 @@
 #include "application/processes.hpp"
 #include "application/rank_grid.hpp"
 #include "krylov/linear_system.hpp"
+#include "threads/partition.hpp"
 
 #include <any>
 #include <cstdint>
@@ -40,6 +41,16 @@ class Runtime {
   Result<std::unique_ptr<BoxHalo>> halo(Halo halo, const RankGrid& grid);
   // Moves messages that are under way. A long computation calls it between its pieces.
   Status poll();
+  // Calls work(piece) for pieces of 0 .. length - 1 in order, and poll() after each.
+  template <class Work>
+  Status beside_messages(std::int64_t length, Work work) {
+    constexpr std::int64_t pieces = 8;
+    for (std::int64_t n = 0; n < pieces; ++n) {
+      if (const threads::Range piece = threads::part(length, n, pieces); piece.size() > 0) work(piece);
+      if (Status s = poll(); !s) return s;
+    }
+    return Nothing{};
+  }
 
   Status agree(const Status& mine) { return processes_.agree(mine); }
   template <class T>
