@@ -8,8 +8,8 @@ namespace {
 class Golden final : public hartree_fock::TwoElectron {
  public:
   explicit Golden(const hartree_fock::Basis& basis) : basis_(basis) {}
-  Result<hartree_fock::Matrix> build(const hartree_fock::Matrix& density, double) override {
-    return hartree_fock::g_matrix_golden(basis_, density);
+  Result<hartree_fock::CoulombExchange> build(const hartree_fock::Matrix& density, double) override {
+    return hartree_fock::coulomb_exchange_golden(basis_, density);
   }
 
  private:

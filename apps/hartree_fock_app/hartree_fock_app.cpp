@@ -5,6 +5,7 @@
 #include "application/runtime.hpp"
 #include "hartree_fock/built_in.hpp"
 #include "hartree_fock/scf.hpp"
+#include "hartree_fock/triplet.hpp"
 #include "hartree_fock_app/check.hpp"
 #include "hartree_fock_app/problem.hpp"
 #include "hartree_fock_app/result.hpp"
@@ -13,6 +14,8 @@
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include <optional>
 
 namespace kumihimo::hartree_fock_app {
 namespace {
@@ -25,7 +28,7 @@ class Timed final : public TwoElectron {
  public:
   Timed(TwoElectron& inner, KernelTimes& times)
       : inner_(inner), times_(times), kernel_(times.declare("G matrix", {})) {}
-  Result<Matrix> build(const Matrix& density, double threshold) override {
+  Result<CoulombExchange> build(const Matrix& density, double threshold) override {
     return times_.timed(kernel_, [&] { return inner_.build(density, threshold); });
   }
 
@@ -73,16 +76,35 @@ ScfOptions options_of(const Request& request, const Options& options, Runtime& r
   return found;
 }
 
+// Beyond rounding and what is screened.
+bool is_below_closed_shell(const Triplet& triplet) { return triplet.energy < -1e-6; }
+
+json to_json(const std::optional<Triplet>& triplet) {
+  if (!triplet) return {};
+  return {{"energy", triplet->energy}, {"from", triplet->from}, {"to", triplet->to}};
+}
+
+json to_json(const std::vector<UnitTime>& units, const std::vector<ClassWork>& classes) {
+  json found = {
+      {"classes", json::array()}, {"class", json::array()}, {"cost", json::array()}, {"seconds", json::array()}};
+  for (const ClassWork& each : classes) found["classes"].push_back(each.name);
+  for (const UnitTime& unit : units) {
+    found["class"].push_back(unit.of_class);
+    found["cost"].push_back(unit.cost);
+    found["seconds"].push_back(unit.seconds);
+  }
+  return found;
+}
+
 Result<json> run(const Request& request, Runtime& runtime) {
   const std::int64_t begin = measure::now_ns();
   const Result<Problem> read = make_problem(request);
   if (Status s = runtime.agree_on(read); !s) return s.error();
   const Problem& problem = *read;
   const ScfProblem start = TRY(start_of(problem, runtime));
-  const std::unique_ptr<TwoElectron> two_electron =
-      TRY(application::variant_of(request.candidate, variants())
-              .make({problem.basis, problem.options.threshold, problem.options.reproducible},
-                    request.candidate.parameters, runtime));
+  const Variant& variant = application::variant_of(request.candidate, variants());
+  const std::unique_ptr<TwoElectron> two_electron = TRY(variant.make(
+      {problem.basis, problem.options.threshold, problem.options.reproducible}, request.candidate.parameters, runtime));
   KernelTimes times;
   Timed timed(*two_electron, times);
   const double setup = measure::seconds_since(begin);
@@ -97,7 +119,19 @@ Result<json> run(const Request& request, Runtime& runtime) {
                               scf.history.size()),
                   "check the molecule, or use a larger --max-iterations");
 
-  json found = to_json(problem, start, scf, classes_of(*two_electron, runtime));
+  const std::vector<ClassWork> classes = classes_of(*two_electron, runtime);
+  std::optional<Triplet> triplet;
+  if (scf.converged) triplet = TRY(lowest_triplet(scf, start.occupied, *two_electron, problem.options.threshold));
+  const bool is_open = triplet && is_below_closed_shell(*triplet);
+  const std::string below = is_open ? fmt::format("a triplet {:.4f} hartree below it", -triplet->energy) : "";
+  if (is_open && !problem.options.may_have_lower_triplet)
+    return wrong_value("the molecule must have a closed shell", below,
+                       "add --set multiplicity=1 to keep the closed shell");
+
+  json found = to_json(problem, start, scf, classes);
+  if (is_open) found["warnings"] = {"the closed shell is not the lowest state of Hartree-Fock: it has " + below};
+  if (!classes.empty() && variant.name != "hybrid")
+    found["parts"] = parts_of(classes, variant.name.starts_with("gpu_"));
   json history = json::array();
   for (const ScfIteration& each : scf.history) history.push_back(each.commutator);
   found.update({{"seconds", seconds[0]},
@@ -105,9 +139,12 @@ Result<json> run(const Request& request, Runtime& runtime) {
                 {"iterations", scf.history.size()},
                 {"residual", scf.history.back().commutator},
                 {"converged", scf.converged},
+                {"triplet", to_json(triplet)},
                 {"history", std::move(history)},
                 {"facts", json::object()},
                 {"kernels", application::to_json(times, runtime.processes())}});
+  if (const int rounds = problem.options.timed_rounds; rounds > 0)
+    found["units"] = to_json(TRY(two_electron->time_units(scf.density, problem.options.threshold, rounds)), classes);
   if (request.checks) found["checked"] = check_g_matrix(problem.basis, scf, runtime);
   return found;
 }
@@ -131,6 +168,7 @@ application::Application description() {
       .most_iterations = 100,
       .residual = "commutator of F and D, hartree",
       .golden_may_be_chosen = false,
+      .has_grid = false,
       .run = &run,
   };
 }

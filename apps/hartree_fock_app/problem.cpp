@@ -21,14 +21,16 @@ constexpr Option rows[] = {
     {"molecule", "XYZ file, in angstrom, in place of a size", "FILE", "", {}, true},
     {"basis", "basis set: sto-3g or 6-31g (H, C, N, O), or a .gbs file", "NAME", "sto-3g"},
     {"charge", "charge of the molecule", "N", "0"},
-    {"multiplicity", "multiplicity of the molecule: 1, as its shells are closed", "N", "1"},
+    {"multiplicity", "1 keeps a closed shell that has a triplet below it", "N"},
     {"screening", "integrals times density below this are left out", "HARTREE", "1e-12"},
     {"incremental", "build G from the change of the density", "YES", "yes", no_or_yes},
+    {"units", "time each unit of work in N builds on one thread, for simulate app", "N", "0"},
     {"reproducible", "the same bits with any number of threads and ranks", "YES", "no", no_or_yes},
 };
 constexpr int most_charge = 1000;
 // With more, errors of increments of G exceed the bound of check.cpp, and then the tolerance of the commutator.
 constexpr double most_screening = 1e-10;
+constexpr int most_rounds = 1000;
 constexpr std::int64_t most_bytes = 64 << 20;
 
 Result<std::int64_t> charge_of(const Request& request) {
@@ -41,8 +43,16 @@ Result<std::int64_t> charge_of(const Request& request) {
   return charge;
 }
 
+Result<int> rounds_of(const Request& request) {
+  int rounds = 0;
+  if (!read_number(request.option("units"), rounds) || rounds < 0 || rounds > most_rounds)
+    return wrong_value(fmt::format("units must be a number of builds from 0 to {}", most_rounds),
+                       fmt::format("'{}'", request.option("units")));
+  return rounds;
+}
+
 Result<hartree_fock::Molecule> molecule_of(const Request& request) {
-  if (const std::string& given = request.option("multiplicity"); given != "1")
+  if (const std::string& given = request.option("multiplicity"); !given.empty() && given != "1")
     return wrong_value("restricted Hartree-Fock needs closed shells, so a multiplicity of 1",
                        fmt::format("'{}'", given), "take a program for open shells");
   const auto charge = static_cast<int>(TRY(charge_of(request)));
@@ -86,8 +96,10 @@ std::span<const Option> option_rows() { return rows; }
 Result<Problem> make_problem(const Request& request) {
   Problem problem;
   problem.options.threshold = TRY(threshold_of(request));
+  problem.options.timed_rounds = TRY(rounds_of(request));
   problem.options.incremental = request.option("incremental") == "yes";
   problem.options.reproducible = request.option("reproducible") == "yes";
+  problem.options.may_have_lower_triplet = !request.option("multiplicity").empty();
   problem.molecule = TRY(molecule_of(request));
   problem.set = TRY(basis_set_of(request));
   problem.basis = TRY(hartree_fock::make_basis(problem.molecule, problem.set));

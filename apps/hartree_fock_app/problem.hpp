@@ -13,6 +13,8 @@ struct Options {
   double threshold = 1e-12; // of screening
   bool incremental = true;
   bool reproducible = false;
+  int timed_rounds = 0;                // of units of work
+  bool may_have_lower_triplet = false; // multiplicity=1 is stated
 };
 
 struct Problem {

@@ -5,7 +5,6 @@
 //   scf            takes the density of a converged SCF
 //   build          builds J and K; prints wall and processor seconds, and the bound of what was left out
 //   classes        prints a line for each class of the last build
-//   units          builds J and K by one thread; prints the number of units, then each one's cost and processor seconds
 //   write FILE     writes J, then K
 // First it prints the atoms (element, x, y, z in bohr), a line each, then "functions N".
 #include "hartree_fock/basis.hpp"
@@ -46,22 +45,6 @@ double processor_seconds() {
   return time.user_seconds + time.system_seconds;
 }
 
-// Deals all units to the one thread that asks, and takes the processor time from one to the next.
-class TimingDealer final : public Dealer {
- public:
-  explicit TimingDealer(std::vector<double>& seconds) : seconds_(seconds) {}
-  std::int64_t next(int) override {
-    const std::int64_t now = measure::thread_time_ns();
-    if (next_ > 0) seconds_[static_cast<std::size_t>(next_ - 1)] = 1e-9 * static_cast<double>(now - last_);
-    last_ = measure::thread_time_ns();
-    return next_ < static_cast<std::int64_t>(seconds_.size()) ? next_++ : -1;
-  }
-
- private:
-  std::vector<double>& seconds_;
-  std::int64_t next_ = 0, last_ = 0;
-};
-
 class Bench {
  public:
   Bench(const Molecule& molecule, const std::string& basis, std::map<std::string, std::string> given)
@@ -91,14 +74,6 @@ class Bench {
         fmt::print("{} {} {} {} {}\n", name_of(classes[i]), tally.quartets, tally.screened, tally.primitives,
                    1e-9 * static_cast<double>(tally.nanoseconds));
       }
-    } else if (command == "units") {
-      std::vector<double> seconds(builder_->units().size());
-      const Ranks alone{.deal = [&](std::span<const double>) -> Result<std::unique_ptr<Dealer>> {
-        return std::unique_ptr<Dealer>(std::make_unique<TimingDealer>(seconds));
-      }};
-      sums_ = value_of(builder_->build(density_, threshold_, alone));
-      fmt::print("{}\n", seconds.size());
-      for (std::size_t i = 0; i < seconds.size(); ++i) fmt::print("{} {}\n", builder_->units()[i].cost, seconds[i]);
     } else if (command == "write") {
       std::ofstream to(file, std::ios::binary);
       for (const Matrix* const each : {&sums_.j, &sums_.k})

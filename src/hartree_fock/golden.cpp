@@ -73,8 +73,8 @@ std::vector<double> g_block_golden(const Basis& basis, const Matrix& density, co
   return g;
 }
 
-Matrix g_matrix_golden(const Basis& basis, const Matrix& density) {
-  Matrix g(basis.functions);
+CoulombExchange coulomb_exchange_golden(const Basis& basis, const Matrix& density) {
+  CoulombExchange found{Matrix(basis.functions), Matrix(basis.functions)};
   for (const Shell& a : basis.shells)
     for (const Shell& b : basis.shells)
       for (const Shell& c : basis.shells)
@@ -86,11 +86,15 @@ Matrix g_matrix_golden(const Basis& basis, const Matrix& density) {
               for (int k = c.first; k < c.first + c.functions(); ++k)
                 for (int l = d.first; l < d.first + d.functions(); ++l) {
                   const double ijkl = integrals[at++];
-                  g(i, j) += density(k, l) * ijkl;
-                  g(i, k) -= 0.5 * density(j, l) * ijkl;
+                  found.j(i, j) += density(k, l) * ijkl;
+                  found.k(i, k) += density(j, l) * ijkl;
                 }
         }
-  return g;
+  return found;
+}
+
+Matrix g_matrix_golden(const Basis& basis, const Matrix& density) {
+  return g_matrix(coulomb_exchange_golden(basis, density));
 }
 
 } // namespace kumihimo::hartree_fock

@@ -6,7 +6,7 @@
 #pragma once
 
 #include "hartree_fock/basis.hpp"
-#include "hartree_fock/matrix.hpp"
+#include "hartree_fock/two_electron.hpp"
 
 #include <vector>
 
@@ -15,6 +15,8 @@ namespace kumihimo::hartree_fock {
 // All integrals (ab|cd) of functions of four shells, hartree: function d runs fastest.
 std::vector<double> repulsion_golden(const Shell& a, const Shell& b, const Shell& c, const Shell& d);
 
+// J and K (two_electron.hpp) of a symmetric density.
+CoulombExchange coulomb_exchange_golden(const Basis& basis, const Matrix& density);
 // G = J - K/2 of the closed-shell density D = 2 C C^T:
 // G_ab = sum_cd D_cd ((ab|cd) - (ac|bd)/2). D and G are symmetric.
 Matrix g_matrix_golden(const Basis& basis, const Matrix& density);

@@ -31,7 +31,7 @@ class GMatrix {
 
   Result<Matrix> of(const Matrix& density) {
     const bool whole = !options_.incremental || builds_++ % between_whole_builds == 0;
-    Matrix g = TRY(two_electron_.build(whole ? density : sum(density, density_, -1), options_.threshold));
+    Matrix g = g_matrix(TRY(two_electron_.build(whole ? density : sum(density, density_, -1), options_.threshold)));
     if (!whole) g = sum(g, g_);
     density_ = density;
     g_ = g;

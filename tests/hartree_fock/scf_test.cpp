@@ -1,7 +1,7 @@
 // Energies, orbital energies and dipoles against PySCF 2.14, whose basis sets have the same digits.
+#include "golden_two_electron.hpp"
 #include "hartree_fock/built_in.hpp"
 #include "hartree_fock/diis.hpp"
-#include "hartree_fock/golden.hpp"
 #include "hartree_fock/scf.hpp"
 #include "hartree_fock/xyz.hpp"
 
@@ -12,26 +12,13 @@
 namespace kumihimo::hartree_fock {
 namespace {
 
-class Golden final : public TwoElectron {
- public:
-  explicit Golden(const Basis& basis) : basis_(basis) {}
-  Result<Matrix> build(const Matrix& density, double) override {
-    if (++builds == failing_build) return failed("the build failed");
-    return g_matrix_golden(basis_, density);
-  }
-  int builds = 0, failing_build = 0;
-
- private:
-  const Basis& basis_;
-};
-
 struct Solved {
   Scf scf;
   Point dipole;
 };
 Solved solve(const Molecule& molecule, std::string_view set, const ScfOptions& options = {}) {
   const Basis basis = *make_basis(molecule, *built_in_basis_set(set));
-  Golden golden(basis);
+  GoldenTwoElectron golden(basis);
   Result<Scf> scf = restricted_scf(*make_scf_problem(molecule, *built_in_basis_set(set), basis), golden, options);
   EXPECT_TRUE(scf) << scf.error().sentence();
   EXPECT_EQ(golden.builds, static_cast<int>(scf->history.size()));
@@ -104,7 +91,7 @@ TEST(Scf, TellsErrors) {
                                        "must be above 1e-8");
   const Molecule molecule = *built_in_molecule("w1");
   const Basis basis = *make_basis(molecule, set);
-  Golden golden(basis);
+  GoldenTwoElectron golden(basis);
   golden.failing_build = 2;
   const Result<Scf> scf = restricted_scf(*make_scf_problem(molecule, set, basis), golden, {});
   ASSERT_FALSE(scf);

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
@@ -111,9 +112,27 @@ TEST(Pipeline, EndsWithFewerThreadsThanAskedFor) {
 #pragma omp parallel num_threads(2)
   {
 #pragma omp single
-    run_pipeline(5, 3, [&](std::int64_t tile, std::int64_t) { tiles.push_back(tile); });
+    run_pipeline(5, 3, 1, [&](std::int64_t tile, std::int64_t) { tiles.push_back(tile); });
   }
   EXPECT_EQ(tiles, (std::vector<std::int64_t>{0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4}));
+}
+
+// A step finds that step of the tile before it done, whether tiles wait for one step or for more than there are.
+TEST(Pipeline, KeepsTheOrderOfTiles) {
+  ASSERT_TRUE(use(3).ok());
+  constexpr std::int64_t tiles = 7, steps = 40;
+  for (const std::int64_t ahead : {1, 4, 100}) {
+    std::vector<std::atomic<std::int64_t>> done(tiles);
+    std::atomic<int> wrong = 0;
+    run_pipeline(tiles, steps, ahead, [&](std::int64_t tile, std::int64_t step) {
+      if (tile > 0 && done[static_cast<std::size_t>(tile) - 1] <= step) ++wrong;
+      if (done[static_cast<std::size_t>(tile)]++ != step) ++wrong;
+      if (step % 8 == tile) std::this_thread::yield();
+    });
+    EXPECT_EQ(wrong, 0) << ahead;
+    for (const auto& each : done) EXPECT_EQ(each, steps);
+  }
+  ASSERT_TRUE(use(1).ok());
 }
 
 TEST(Team, IsBoundAfterThatOfTheRankBefore) {

@@ -15,6 +15,7 @@ from kumihimo.arguments import ALL, Ranks
 from kumihimo.errors import BadInput, KumihimoError, wrong_value
 
 MODELS = ("flow", "exact")  # those that follow messages
+HARTREE_FOCK = "hartree-fock"  # whose predictions are in hartree_fock_prediction
 PLAIN = "cg"  # what the other methods are compared with
 Box = tuple[int, int, int]
 
@@ -57,8 +58,7 @@ def application_named(text: str, others: Sequence[str] = ()) -> str:
     known = [*_krylov_programs.applications(), *others]
     name = text.replace("-", "_")
     if name not in known:
-        advice = "bench/hartree_fock/predict.py predicts its ranks" if name == "hartree_fock" else ""
-        raise wrong_value(f"the application must be one of {', '.join(known).replace('_', '-')}", f"'{text}'", advice)
+        raise wrong_value(f"the application must be one of {', '.join(known).replace('_', '-')}", f"'{text}'")
     return name
 
 
@@ -190,8 +190,14 @@ def with_noise(
 
 
 def smaller_jobs(machine: _machine.Machine, asked: Ranks) -> Iterator[_machine.Job]:
-    """Jobs of one node and more on a machine, twice as many nodes each time, up to the shape asked for."""
+    """Jobs of one node and more on a machine, twice as many nodes each time, up to the shape asked for; on a single
+    node of one rank and more."""
     whole = simulation.on(machine, replace(asked, ranks=None))
+    if machine.family == "single_node":
+        most = whole.rank_space.ranks
+        for ranks in [2**k for k in range(most.bit_length()) if 2**k < most] + [most]:
+            yield simulation.on(machine, replace(asked, ranks=ranks, ranks_per_node=None))
+        return
     if whole.machine.on_switches:
         most = whole.machine.nodes
         counts = [2**k for k in range(most.bit_length()) if 2**k < most] + [most]

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Optional
 
 from kumihimo import launcher_environment
-from kumihimo.app import catalogue, choice, figures, launches, libraries, page, stepping, wisdom
+from kumihimo.app import catalogue, choice, figures, launches, libraries, page, parts, stepping, wisdom
 from kumihimo.app.catalogue import AUTO, Candidate
 from kumihimo.app.launches import Problem, Resources
 from kumihimo.cli import app_libraries, options, output
@@ -88,6 +88,10 @@ def command(
         rates_of(triad, peak),
         out is not None,
     )
+    if grid is not None and not application.has_grid:
+        raise not_applicable(f"{application.name} has no grid of ranks and takes no --grid", None, "leave it out")
+    if grid is not None and asked.problem.file:
+        raise wrong_value("--grid has no effect beside a file", grid, "leave one of them out")
     if asked.problem.file and size is not None:
         raise wrong_value("--size has no effect beside a file", size, "leave one of them out")
     if libraries.are_several(library):
@@ -245,6 +249,7 @@ def run(asked: Asked, on: list[Resources]) -> dict:
         rows += figures.summary(ran.results, ran.about)
     rows = stepping.with_shares(figures.with_ratios(rows, asked.problem.application), abouts[-1].get("rates"))
     best = figures.best(rows)
+    of_parts = parts.comparison(rows)
     return {
         "application": asked.problem.application.name,
         "size": asked.problem.subject,
@@ -254,8 +259,10 @@ def run(asked: Asked, on: list[Resources]) -> dict:
         "command": shlex.join(["kumihimo", *sys.argv[1:]]),
         **{name: best[name] for name in ("variant", "parameters", "ranks", "threads", "seconds", "iterations")},
         "residual": residual_of(best, asked.problem.application),
-        **{name: best[name] for name in ("answer", "tables", "charts") if name in best},
+        **{name: best[name] for name in ("answer", "charts") if name in best},
+        "tables": best.get("tables", []) + ([of_parts] if of_parts else []),
         "right": best["right"],
+        "warnings": list(dict.fromkeys(text for row in rows for text in row.get("warnings", []))),
         "rates": abouts[-1].get("rates"),
         "facts": facts_of(abouts[-1]),
         "results": rows,
@@ -290,7 +297,7 @@ def chosen_for(asked: Asked, resources: Resources) -> tuple[Candidate, dict]:
     if known is not None:
         found = wisdom.candidate_of(known)
         return found, {"variant": found.variant, "parameters": dict(found.parameters), "from": str(wisdom.path())}
-    every = catalogue.every_candidate(problem.application, asked.candidates, of_variants)
+    every = catalogue.every_candidate(problem.application, asked.candidates, of_variants, resources.ranks)
     if len(every) == 1:
         return every[0], {**every[0].as_task(), "from": "the only variant"}
     place = launcher_environment.place()
@@ -394,10 +401,10 @@ def cells_of(row: dict) -> list[str]:
 
 
 def show(found: dict) -> None:
-    output.print_table("", COLUMNS, map(cells_of, found["results"]), LONGEST_NAME)
+    output.print_table("", *figures.without_empty(COLUMNS, map(cells_of, found["results"])), LONGEST_NAME)
     if steps := stepping.table(found["results"]):
         output.print_line("")
-        output.print_table("", stepping.COLUMNS, steps, stepping.LONGEST_NAME)
+        output.print_table("", *figures.without_empty(stepping.COLUMNS, steps), stepping.LONGEST_NAME)
         output.print_line("lines changed; pass: of one pass over memory; by hand: of cuda, or the fastest")
     lacking = [f"{row['variant']}: {row['not_applicable']}" for row in found["results"] if "not_applicable" in row]
     output.print_list("Without a result:", list(dict.fromkeys(lacking)))
@@ -411,13 +418,18 @@ def show(found: dict) -> None:
             output.print_line(f"chosen: {text} in {cost}; {where}")
         else:
             output.print_line(f"chosen: {text} ({made['from']})")
-    if rates := found["rates"]:
+    if (rates := found["rates"]) and any(row.get("share_of_bound") for row in found["results"]):
         peak = f"{rates['peak_flops'] / 1e9:.3g} GFLOPS"
         output.print_line(f"of bound: against triad {rate_text(rates['triad_bytes_per_second'])} and {peak}")
     output.print_list("Answer:", [f"{name}: {value}" for name, value in found.get("answer", [])])
+    for text in found["warnings"]:
+        output.print_line(f"warning: {text}")
     for table in found.get("tables", []):
         print()
         columns = [table["columns"][0], *(f"{name}>" for name in table["columns"][1:])]
-        output.print_table(f"{table['title']}: {found['variant']}", columns, table["rows"])
+        title = table["title"] if table.get("of_all") else f"{table['title']}: {found['variant']}"
+        output.print_table(title, columns, table["rows"])
+        if table.get("of_all"):
+            output.print_line(table["caption"])
     if any("times_golden" in row and row["runs"] == 1 for row in found["results"]):
         output.print_line("golden: from one run each, which does not show how far runs differ; use --runs")

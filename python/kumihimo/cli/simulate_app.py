@@ -1,5 +1,5 @@
-"""`kumihimo simulate app`: how long an iteration of an application's solver, or a step of a stencil, takes on a
-described machine."""
+"""`kumihimo simulate app`: how long an iteration of an application's solver, a step of a stencil, or a build of
+Hartree-Fock takes on a described machine."""
 
 from __future__ import annotations
 
@@ -8,41 +8,75 @@ from kumihimo.app import prediction, stencil_prediction
 from kumihimo.arguments import Ranks
 from kumihimo.cli import machines, options, output, progress
 from kumihimo.cli.options import argument, option
-from kumihimo.errors import BadInput, wrong_value
+from kumihimo.errors import BadInput, not_applicable, wrong_value
 
 
 def command(
-    application: argument("APPLICATION", "Application: poisson3d, fem-cube, himeno or fdtd2d."),
+    application: argument("APPLICATION", "Application: poisson3d, fem-cube, himeno, fdtd2d or hartree-fock."),
     machine: option("--machine -m M", "Name of a machine (see `machine list`), or a machine file."),
     method: option("--method NAME", "Method: cg, chronopoulos_gear, gropp, pipelined, s_step, or all.") = arguments.ALL,
     cells: option("--cells BOX", "Cells (nodes of elements) of a rank: 64x64x64.") = None,
-    size: option("--size BOX", "Cells of all ranks, instead of --cells.") = None,
+    size: option("--size SIZE", "Cells of all ranks, instead of --cells; of hartree-fock the molecule.") = None,
     shape: options.Shape = None,
     ranks: options.RanksOfMachine = None,
     ranks_per_node: options.RanksPerNodeOrMachine = None,
     grid: option("--grid GRID", "Grid of ranks: 14x10x6 [default: the ranks' nearest factors].") = None,
     preconditioner: option("--preconditioner NAME", "Preconditioner [default: the application's first].") = None,
     algorithm: option("--algorithm -a NAME", "Algorithm of the reductions.") = "recursive_doubling",
+    variant: option("--variant -v NAME", "Variant of hartree-fock [default: shells].") = None,
+    settings: option(
+        "--set NAME=VALUE", "Option or parameter of hartree-fock, such as basis=6-31g; may be repeated.", list[str]
+    ) = None,
+    speed: option("--speed X", "Speed of a core relative to one here, for hartree-fock [default: 1].") = None,
     steps: option("--s S", "Iterations of a step of s_step [default: 4].", int) = None,
-    model: option("--model MODEL", "Model: flow or exact [default: flow; exact with --noise].") = None,
+    model: option(
+        "--model MODEL", "Model: flow or exact; of hartree-fock flow or loggp [default: flow; exact with --noise]."
+    ) = None,
     noise: option("--noise EVENTS:SECONDS", "Events of noise per second, and the seconds of one: 1000:100e-6.") = None,
     seed: option("--seed N", "Seed of the noise [default: 1].", int) = None,
     iterations_of_noise: option("--iterations N", "Iterations in a row with noise [default: 50].", int) = None,
     crossover: option("--crossover", "Compare the methods on 1 node, 2, 4, ... up to the shape.") = False,
     as_json: options.Json = False,
 ) -> None:
-    """Predict the time of a solver's iteration, by method, or of a stencil's step on a described machine.
+    """Predict the time of a solver's iteration, by method, of a stencil's step, or of Hartree-Fock's J and K.
 
     \b
     Example:
     kumihimo simulate app fem-cube -m reedbush-u -s 420 --ranks-per-node 2 --grid 14x10x6 --cells 200x200x200
     kumihimo simulate app himeno -m fugaku -s 4x4x4 --cells 256x128x128
+    kumihimo simulate app hartree-fock -m fugaku -s 4x1x1 --size w8 --set basis=6-31g
     """
+    if algorithm == arguments.ALL:
+        raise wrong_value("--algorithm must name one algorithm", f"'{algorithm}'")
+    asked_ranks = Ranks(shape, ranks, arguments.ranks_per_node_named(ranks_per_node))
+    if application.replace("_", "-") == prediction.HARTREE_FOCK:
+        from kumihimo.cli import simulate_hartree_fock
+
+        simulate_hartree_fock.refuse(
+            {
+                "--cells": cells,
+                "--grid": grid,
+                "--method": method != arguments.ALL,
+                "--preconditioner": preconditioner,
+                "--s": steps,
+                "--noise": noise,
+                "--seed": seed is not None,
+                "--iterations": iterations_of_noise is not None,
+                "--crossover": crossover,
+            }
+        )
+        of_units = simulate_hartree_fock.Asked(
+            machine, asked_ranks, size, variant, settings or [], speed, algorithm, model
+        )
+        return simulate_hartree_fock.run(of_units, as_json)
+    for name, value in (("--variant", variant), ("--set", settings), ("--speed", speed)):
+        if value:
+            raise not_applicable(f"{application} takes no {name} here", None, "leave it out")
     if noise is None and (seed is not None or iterations_of_noise is not None):
         raise BadInput("--seed and --iterations need --noise", "leave them out, or add --noise 1000:100e-6")
     asked_noise = None if noise is None else prediction.noise(noise, seed, iterations_of_noise)
     asked = prediction.Asked(
-        prediction.application_named(application, list(stencil_prediction.STENCILS)),
+        prediction.application_named(application, [*stencil_prediction.STENCILS, prediction.HARTREE_FOCK]),
         method,
         cells and prediction.box(cells, "--cells"),
         size and prediction.box(size, "--size"),
@@ -57,7 +91,6 @@ def command(
     stencil_prediction.check(asked, crossover) if is_stencil else prediction.check(asked)
     if crossover and grid:
         raise wrong_value("--crossover excludes --grid", grid, "leave one of them out")
-    asked_ranks = Ranks(shape, ranks, arguments.ranks_per_node_named(ranks_per_node))
     if crossover and method != arguments.ALL:
         raise wrong_value("--crossover compares all methods", f"--method {method}", "leave --method out")
     if crossover and ranks is not None:

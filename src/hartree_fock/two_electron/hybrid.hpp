@@ -12,9 +12,9 @@ class Hybrid final : public TwoElectron {
   // `device_alone`: the device computes all, for measurements. Error: sums in fixed point, which devices do not make.
   static Result<std::unique_ptr<Hybrid>> make(std::unique_ptr<Builder> builder, std::unique_ptr<Device> device,
                                               bool device_alone = false);
-  Result<Matrix> build(const Matrix& density, double threshold) override;
+  Result<CoulombExchange> build(const Matrix& density, double threshold) override;
   // Quartets of the processors; seconds of both.
-  std::vector<ClassWork> work() const override { return work_; }
+  std::vector<ClassWork> work() const override;
   const std::vector<double>& shares() const { return shares_; } // of the last build, by cost
   const Split& split() const { return split_; }
 
@@ -29,7 +29,7 @@ class Hybrid final : public TwoElectron {
   Split split_;
   std::vector<std::int64_t> of_device_, of_processors_;
   std::vector<double> shares_;
-  std::vector<ClassWork> work_;
+  std::vector<double> device_seconds_; // of all builds, by class
 };
 
 } // namespace kumihimo::hartree_fock::two_electron

@@ -1,7 +1,5 @@
 #include "hartree_fock/two_electron/sums.hpp"
 
-#include <utility>
-
 namespace kumihimo::hartree_fock::two_electron {
 namespace {
 
@@ -19,11 +17,6 @@ CoulombExchange add_transposed(const Halves<T>& halves, Value&& value) {
 }
 
 } // namespace
-
-Matrix g_matrix(CoulombExchange sums) {
-  for (std::size_t i = 0; i < sums.j.values.size(); ++i) sums.j.values[i] -= 0.5 * sums.k.values[i];
-  return std::move(sums.j);
-}
 
 double fixed_scale(double largest) {
   int exponent = 0;

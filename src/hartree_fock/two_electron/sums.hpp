@@ -2,7 +2,7 @@
 // integers, whose sums do not depend on their order.
 #pragma once
 
-#include "hartree_fock/matrix.hpp"
+#include "hartree_fock/two_electron.hpp"
 
 #include <atomic>
 #include <cmath>
@@ -10,11 +10,6 @@
 #include <vector>
 
 namespace kumihimo::hartree_fock::two_electron {
-
-struct CoulombExchange {
-  Matrix j, k;
-};
-Matrix g_matrix(CoulombExchange sums); // J - K/2
 
 // A pair of square matrices of numbers T, side by side: first J, then K, neither symmetric yet.
 template <class T>

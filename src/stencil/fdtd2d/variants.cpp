@@ -34,9 +34,10 @@ std::vector<Variant> all() {
       made({"directives", "the same with two OpenMP directives"}, {directives::update_h, directives::update_e},
            {directives::update_h, directives::update_e}, {"directives.cpp"}),
       made({"simd", "rows vectorised for the processor, threads; the layer only where it is"},
-           {simd::update_h, simd::update_e}, {simd::update_h, simd::update_e}, {"simd.cpp", "row.cpp"}, true),
+           {simd::update_h, simd::update_e}, {simd::update_h, simd::update_e}, {"simd.cpp", "simd/row_lanes.hpp"},
+           true),
       made({"wavefront", "simd, and several time steps in one pass over memory (temporal blocking)", of_wavefront}, {},
-           {}, {"wavefront.cpp", "row.cpp"}, true),
+           {}, {"wavefront.cpp", "simd/row_lanes.hpp", "../../threads/pipeline.hpp"}, true),
       made({"offload", "OpenMP target directives; on the host where no device is"}, {nullptr, nullptr, offload::run},
            {nullptr, nullptr, offload::run}, {"offload.cpp"})};
   found.push_back(made({"cuda", "CUDA by hand: two kernels a step"}, {nullptr, nullptr, cuda::run},

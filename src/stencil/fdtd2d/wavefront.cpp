@@ -35,17 +35,24 @@ void run_wavefront(const Fields<T>& f, const Wavefront& how, const Source& sourc
   std::vector<Box> of_levels;
   for (int level = 0; level < how.levels; ++level) of_levels.push_back(box_of(shape, how, level));
   const Pair at{source.node[0] - shape.first[0], source.node[1] - shape.first[1]};
-  threads::run_pipeline(tiles, height + behind, [&](std::int64_t tile, std::int64_t step) {
+  constexpr std::int64_t ahead = 16; // rows
+  const RowKernels<T>& row = rows<T>();
+  threads::run_pipeline(tiles, height + behind, ahead, [&](std::int64_t tile, std::int64_t step) {
     for (int level = 0; level < how.levels; ++level) {
       const Box &e = of_levels[static_cast<std::size_t>(level)], h = places_of_h(e);
       const std::int64_t y = widest.begin[1] + step - level;
       const std::int64_t low = widest.begin[0] + tile * columns - skew * level, high = low + columns;
       if (y < h.begin[1] || y >= h.end[1]) continue;
-      update_h_row(f, y, std::max(low, h.begin[0]), std::min(high, h.end[0]));
-      if (y < e.begin[1]) continue;
-      const std::int64_t begin = std::max(low, e.begin[0]), end = std::min(high, e.end[0]);
-      update_e_row(f, y, begin, end);
-      if (source.node[0] >= 0 && y == at[1] && at[0] >= begin && at[0] < end)
+      const std::int64_t begin = std::max(low, h.begin[0]), end = std::min(high, h.end[0]);
+      if (y < e.begin[1]) {
+        row.h(f, y, begin, end);
+        continue;
+      }
+      // Ghosts before the nodes of a level: only their H is read.
+      const std::int64_t nodes = how.has_neighbour[0] ? std::clamp(e.begin[0], begin, std::max(begin, end)) : begin;
+      row.h(f, y, begin, nodes);
+      row.both(f, y, nodes, end);
+      if (source.node[0] >= 0 && y == at[1] && at[0] >= nodes && at[0] < end)
         f.ez[f.at(at[0], y)] += static_cast<T>(source.added(first + level, shape.courant));
     }
   });

@@ -43,8 +43,9 @@ void run_wavefront(Grid& g, const Wavefront& how, double* gosa) {
   const std::int64_t steps = widest.length(0) + behind;
   std::vector<Box> of_levels;
   for (int level = 0; level < how.levels; ++level) of_levels.push_back(box_of(g, how, level));
+  constexpr std::int64_t ahead = 2; // planes
   float* const buffers[2] = {g.p, g.next};
-  threads::run_pipeline(tiles, steps, [&](std::int64_t tile, std::int64_t step) {
+  threads::run_pipeline(tiles, steps, ahead, [&](std::int64_t tile, std::int64_t step) {
     for (int level = 0; level < how.levels; ++level) {
       const Box& box = of_levels[static_cast<std::size_t>(level)];
       const std::int64_t i = widest.begin[0] + step - level, first = widest.begin[1] + tile * rows - level;

@@ -208,9 +208,32 @@ TEST(HartreeFock, RefusesWhatItCannotRead) {
   EXPECT_EQ(error({{"charge", "1"}}),
             "restricted Hartree-Fock needs closed shells, so an even number of electrons (got 9); "
             "change the charge 1 by 1");
+  EXPECT_EQ(error({{"multiplicity", "3"}}), "restricted Hartree-Fock needs closed shells, so a multiplicity of 1 (got "
+                                            "'3'); take a program for open shells");
   EXPECT_EQ(error({{"basis", "6-31g*"}}), "basis must be 6-31g, sto-3g or a .gbs file (got '6-31g*')");
   EXPECT_EQ(error({{"screening", "1e-9"}}), "screening must be from 0 to 1e-10 hartree (got '1e-9')");
   EXPECT_EQ(error({{"molecule", "no.xyz"}}), "the molecule cannot be read (got no file 'no.xyz'); check the path");
+}
+
+// Oxygen's ground state is a triplet; with two electrons more it is a closed shell.
+TEST(HartreeFock, AnOpenShellIsFoundOrStated) {
+  const std::string file = testing::TempDir() + "/o2.xyz";
+  std::ofstream(file) << "2\n\nO 0 0 0\nO 0 0 1.21\n";
+  for (const std::int32_t ranks : {1, 2}) {
+    const Result<json> found = solve({.variant = "shells", .options = {{"molecule", file}}, .ranks = ranks});
+    ASSERT_FALSE(found);
+    EXPECT_EQ(found.error().sentence(),
+              "the molecule must have a closed shell (got a triplet 0.0810 hartree below it); "
+              "add --set multiplicity=1 to keep the closed shell");
+  }
+  const Result<json> kept = solve({.variant = "shells", .options = {{"molecule", file}, {"multiplicity", "1"}}});
+  ASSERT_TRUE(kept) << kept.error().sentence();
+  EXPECT_LT((*kept)["triplet"]["energy"], -0.08);
+  EXPECT_EQ((*kept)["warnings"].size(), 1U);
+  const Result<json> closed = solve({.variant = "shells", .options = {{"molecule", file}, {"charge", "-2"}}});
+  ASSERT_TRUE(closed) << closed.error().sentence();
+  EXPECT_GT((*closed)["triplet"]["energy"], 0);
+  EXPECT_FALSE(closed->contains("warnings"));
 }
 
 TEST(HartreeFock, ReadsAMoleculeAndABasisSetFromFiles) {

@@ -195,6 +195,33 @@ TEST(TwoElectronBuild, UnknownInstructionsAreAnError) {
   EXPECT_NE(builder.error().sentence().find("mmx"), std::string::npos);
 }
 
+TEST(TwoElectronBuild, TimesEachUnit) {
+  const Basis basis = water("6-31g");
+  const Matrix density = Random(12).density(basis.functions);
+  ASSERT_TRUE(threads::use(1));
+  const std::unique_ptr<TwoElectron> variant = *make_two_electron(basis, {});
+  const std::unique_ptr<Builder> builder = *Builder::make(basis, {});
+  const std::vector<Unit>& units = builder->units();
+  const std::vector<UnitTime> times = *variant->time_units(density, 0, 2);
+  ASSERT_EQ(times.size(), units.size());
+  double all = 0;
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    EXPECT_EQ(times[i].of_class, units[i].number);
+    EXPECT_EQ(times[i].cost, units[i].cost);
+    EXPECT_GT(times[i].seconds, 0);
+    all += times[i].seconds;
+  }
+  ASSERT_TRUE(variant->build(density, 0));
+  double built = 0;
+  for (const ClassWork& each : variant->work()) built += each.seconds;
+  EXPECT_LT(all, 2 * built);
+  EXPECT_GT(all, built / 10);
+  ASSERT_TRUE(threads::use(2));
+  EXPECT_FALSE(variant->time_units(density, 0, 1));
+  ASSERT_TRUE(threads::use(1));
+  EXPECT_FALSE((*make_two_electron(basis, {.threads = Threads::class_tasks}))->time_units(density, 0, 1));
+}
+
 TEST(TwoElectronBuild, CountsTheWorkOfEachClass) {
   const Basis basis = water("sto-3g"); // two s shells of H, 1s and 2sp of O
   Settings settings;

@@ -65,9 +65,9 @@ TEST(Hybrid, GivesTheGoldenMatrixWhileTheSplitChanges) {
   const std::unique_ptr<Hybrid> hybrid = hybrid_of(basis, {1e-12, 1e-12, 1e-9, 1e-9, 1e-6, 1e-6});
   std::vector<std::vector<double>> shares;
   for (int i = 0; i < 4; ++i) {
-    const Result<Matrix> g = hybrid->build(density, 0);
-    ASSERT_TRUE(g);
-    EXPECT_LT(largest_difference(*g, golden), 1e-12 * largest(golden));
+    const Result<CoulombExchange> sums = hybrid->build(density, 0);
+    ASSERT_TRUE(sums);
+    EXPECT_LT(largest_difference(g_matrix(*sums), golden), 1e-12 * largest(golden));
     shares.push_back(hybrid->shares());
   }
   EXPECT_NE(shares.front(), shares.back());
@@ -75,8 +75,16 @@ TEST(Hybrid, GivesTheGoldenMatrixWhileTheSplitChanges) {
   EXPECT_LT(shares.back()[5], 1); // and none or few of the class that it is slow in
   EXPECT_GT(shares.back()[0], shares.back()[5]);
   const std::unique_ptr<Hybrid> alone = hybrid_of(basis, std::vector<double>(6, 1e-9), true);
-  EXPECT_LT(largest_difference(*alone->build(density, 0), golden), 1e-12 * largest(golden));
+  EXPECT_LT(largest_difference(g_matrix(*alone->build(density, 0)), golden), 1e-12 * largest(golden));
   EXPECT_EQ(alone->shares(), std::vector<double>(6, 1.0));
+  const std::vector<ClassWork> both = hybrid->work(), device = alone->work();
+  ASSERT_EQ(both.size(), 6U);
+  EXPECT_EQ(both[0].name, "(ss,ss)");
+  EXPECT_GT(both[5].quartets, 0); // by the processors, in all builds
+  for (const ClassWork& each : device) {
+    EXPECT_EQ(each.quartets, 0) << each.name;
+    EXPECT_GT(each.seconds, 0) << each.name; // the device's
+  }
 }
 
 TEST(Hybrid, ReproducibleSumsAndFailuresAreErrors) {

@@ -53,6 +53,8 @@ def test_a_matrix_file_takes_the_place_of_the_size(kumihimo, tmp_path: Path) -> 
     assert "search_seconds" in found_of(kumihimo(*asked, "--fresh"))["choices"][0]
     refused = kumihimo(*asked, "--size", "8")
     assert refused.code == 2 and "--size has no effect beside a file (got 8)" in refused.err
+    refused = kumihimo(*asked, "--grid", "1x1x1")
+    assert refused.code == 2 and "--grid has no effect beside a file (got 1x1x1)" in refused.err
 
 
 def test_hartree_fock_of_a_file_with_a_charge(kumihimo, tmp_path: Path) -> None:
@@ -70,6 +72,27 @@ def test_hartree_fock_of_a_file_with_a_charge(kumihimo, tmp_path: Path) -> None:
     refused = kumihimo(*asked, "--variant", "golden")
     assert refused.code == 2 and refused.err.count("\n") == 1
     assert "needs closed shells, so an even number of electrons (got 9); change the charge 0 by 1" in refused.err
+
+
+def test_hartree_fock_has_no_grid_and_no_empty_columns(kumihimo) -> None:
+    asked = ("app", "hartree-fock", "--variant", "shells", "--threads", "1", "--triad", "10", "--peak", "50")
+    for ranks in ("1", "2"):
+        refused = kumihimo(*asked, "--ranks", ranks, "--grid", "2x1x1")
+        assert refused.code == 2 and "has no grid of ranks and takes no --grid; leave it out" in refused.err
+    ended = kumihimo(*asked)
+    assert ended.code == 0 and ended.out.splitlines()[0].split() == ["variant", "p×t", "iters", "time", "checked"]
+    assert "of bound" not in ended.out and "golden" not in ended.out
+
+
+def test_hartree_fock_of_an_open_shell(kumihimo, tmp_path: Path) -> None:
+    (tmp_path / "o2.xyz").write_text("2\noxygen\nO 0 0 0\nO 0 0 1.21\n")
+    page = tmp_path / "page.html"
+    asked = ("app", "hartree-fock", "--set", "molecule=o2.xyz", "--variant", "shells", "--threads", "1")
+    refused = kumihimo(*asked)
+    assert refused.code == 2 and refused.err.count("\n") == 1 and "a triplet 0.0810 hartree below it" in refused.err
+    kept = kumihimo(*asked, "--set", "multiplicity=1", "--page", str(page))
+    assert kept.code == 0 and "warning: the closed shell is not the lowest state of Hartree-Fock" in kept.out
+    assert "Warning: the closed shell is not the lowest state" in page.read_text()
 
 
 @pytest.mark.parametrize(("application", "size"), [("poisson3d", "1200"), ("fem-cube", "1000")])
