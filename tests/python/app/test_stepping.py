@@ -94,6 +94,17 @@ def test_the_page_of_a_field_has_its_pictures(kumihimo, tmp_path: Path) -> None:
     assert "pictures" not in found_of(kumihimo(*asked, "--json"))["results"][0]
 
 
+@pytest.mark.parametrize("width", [1280, 480])
+def test_a_page_in_a_browser(kumihimo, browser, tmp_path: Path, width: int) -> None:
+    """The labels of its axes are longer than those of other pages."""
+    page = tmp_path / "page.html"
+    asked = ("app", "himeno", "--size", "16", "--variant", "golden,simd", "--threads", "1,2", "--page", str(page))
+    given = ("--triad", "77", "--peak", "274")
+    assert kumihimo(*asked, *given).code == 0
+    seen = browser.open_page(page, tmp_path, width=width)
+    assert seen.wide <= 0 and seen.console == [] and "100 GFLOPS" in seen.dom
+
+
 @pytest.mark.parametrize(
     ("words", "error"),
     [
