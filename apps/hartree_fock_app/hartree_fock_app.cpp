@@ -115,8 +115,9 @@ Result<json> run(const Request& request, Runtime& runtime) {
   const std::vector<double> seconds = runtime.processes().largest({measure::seconds_since(first), setup});
   if (!scf.converged && !request.may_stop_early)
     return failed("the SCF did not converge",
-                  fmt::format("its commutator is {:.1e} hartree after {} iterations", scf.history.back().commutator,
-                              scf.history.size()),
+                  fmt::format("its commutator is {:.1e} hartree after {} iterations{}", scf.history.back().commutator,
+                              scf.history.size(),
+                              scf.has_lowest_orbitals ? "" : ", but of orbitals that are not the lowest"),
                   "check the molecule, or use a larger --max-iterations");
 
   const std::vector<ClassWork> classes = classes_of(*two_electron, runtime);
