@@ -154,6 +154,7 @@ std::string smaller_size(std::string_view size) { return smaller_molecule(size);
 } // namespace
 
 application::Application description() {
+  static constexpr std::string_view of_whole_shells[] = {"shells", "shells_atomics", "shells_tasks"};
   return {
       .name = "hartree-fock",
       .summary = "Restricted Hartree-Fock energy of a molecule, with s and p functions",
@@ -169,6 +170,7 @@ application::Application description() {
       .residual = "commutator of F and D, hartree",
       .golden_may_be_chosen = false,
       .has_grid = false,
+      .reproducible_variants = of_whole_shells,
       .run = &run,
   };
 }

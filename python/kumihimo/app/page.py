@@ -45,7 +45,7 @@ def render(found: dict, application: Application) -> str:
             ("kernels", kernels(rows, found.get("rates"), application)),
             (
                 "roofline",
-                [roofline(row, found["rates"]) for row in shown(rows, application) if has_work(row)]
+                [roofline(row, row["rates"]) for row in shown(rows, application) if has_work(row)]
                 if found.get("rates")
                 else [],
             ),

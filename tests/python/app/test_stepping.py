@@ -31,16 +31,18 @@ def row(variant: str, seconds: float, by_hand: bool, threads: int = 1, right: bo
 
 def test_shares_are_of_the_fastest_by_hand_on_the_same_threads() -> None:
     rows = [row("directives", 4, False), row("simd", 2, True), row("wavefront", 1, True), row("simd", 1, True, 2)]
-    rows = stepping.with_shares([*rows, {"variant": "x", "not_applicable": "no"}], {"triad_bytes_per_second": 2e9})
+    for each in rows:
+        each["rates"] = {"triad_bytes_per_second": 2e9 * each["threads"]}  # each of its own threads
+    rows = stepping.with_shares([*rows, {"variant": "x", "not_applicable": "no"}])
     assert [each.get("share_of_hand_written") for each in rows] == [0.25, 0.5, 1, 1, None]
-    assert [each.get("share_of_one_pass") for each in rows] == [0.125, 0.25, 0.5, 0.5, None]
+    assert [each.get("share_of_one_pass") for each in rows] == [0.125, 0.25, 0.5, 0.25, None]
 
 
 def test_a_gpu_is_the_hand_written_version_and_a_wrong_variant_is_not() -> None:
     rows = [row("directives", 4, False), row("cuda", 2, True), row("wavefront", 1, True), row("simd", 0.5, True)]
     rows[3]["right"] = False
-    assert stepping.with_shares(rows, None)[0]["share_of_hand_written"] == 0.5
-    assert stepping.with_shares([rows[0], *rows[2:]], None)[0]["share_of_hand_written"] == 0.25
+    assert stepping.with_shares(rows)[0]["share_of_hand_written"] == 0.5
+    assert stepping.with_shares([rows[0], *rows[2:]])[0]["share_of_hand_written"] == 0.25
     assert "share_of_one_pass" not in rows[0]
 
 
