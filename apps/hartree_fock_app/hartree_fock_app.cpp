@@ -111,8 +111,8 @@ Result<json> run(const Request& request, Runtime& runtime) {
   const Problem& problem = *read;
   const ScfProblem start = TRY(start_of(problem, runtime));
   const Variant& variant = variant_of(request);
-  const std::unique_ptr<TwoElectron> two_electron = TRY(variant.make(
-      {problem.basis, problem.options.threshold, problem.options.reproducible}, request.candidate.parameters, runtime));
+  const std::unique_ptr<TwoElectron> two_electron = TRY(
+      variant.make({problem.basis, problem.options.reproducible}, request.candidate.parameters, runtime));
   KernelTimes times;
   Timed timed(*two_electron, times);
   const double setup = seconds_since(begin);
