@@ -104,7 +104,7 @@ Result<json> run(const Request& request, Runtime& runtime) {
   const ScfProblem start = TRY(start_of(problem, runtime));
   const Variant& variant = application::variant_of(request.candidate, variants());
   const std::unique_ptr<TwoElectron> two_electron = TRY(variant.make(
-      {problem.basis, problem.options.threshold, problem.options.reproducible}, request.candidate.parameters, runtime));
+      {problem.basis, problem.options.reproducible}, request.candidate.parameters, runtime));
   KernelTimes times;
   Timed timed(*two_electron, times);
   const double setup = measure::seconds_since(begin);
