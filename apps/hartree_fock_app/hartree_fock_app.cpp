@@ -181,6 +181,7 @@ application::Application description() {
       .most_iterations = 100,
       .residual = "commutator of F and D, hartree",
       .golden_may_be_chosen = false,
+      .has_grid = false,
       .run = &run,
   };
 }

@@ -43,7 +43,8 @@ constexpr Parameter static_share{.name = "static_share",
                                  .symbol = "PERCENT",
                                  .min = 0,
                                  .max = 100,
-                                 .tuning_values = {0, 90}};
+                                 .tuning_values = {10, 90},
+                                 .of_ranks = true};
 constexpr TakenParameter taken[] = {{&static_share, 50}};
 
 template <bool Whole, Threads Mode>

@@ -38,7 +38,8 @@ json to_json(const VariantDescription& variant) {
                           {"symbol", taken.parameter->symbol},
                           {"min", taken.parameter->min},
                           {"max", taken.parameter->max},
-                          {"values", tuning_values(taken)}});
+                          {"values", tuning_values(taken)},
+                          {"of_ranks", taken.parameter->of_ranks}});
   return {{"name", variant.name}, {"summary", variant.summary}, {"parameters", std::move(parameters)}};
 }
 
@@ -64,6 +65,7 @@ json to_json(const Application& application) {
           {"most_iterations", application.most_iterations},
           {"residual", application.residual},
           {"golden_may_be_chosen", application.golden_may_be_chosen},
+          {"has_grid", application.has_grid},
           {"methods", std::vector<std::string_view>(application.methods.begin(), application.methods.end())},
           {"variants", std::move(variants)},
           {"options", std::move(options)}};

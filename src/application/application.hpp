@@ -44,6 +44,7 @@ struct Application {
   std::string_view residual = "relative residual";
   // Whether --variant auto tries the golden copy, too: not one that is thousands of times slower.
   bool golden_may_be_chosen = true;
+  bool has_grid = true; // that ranks divide: --grid
   // One run with one variant, on all ranks. The result has the fields of docs/applications.md. Errors: those of the
   // request's values; of the run.
   Result<nlohmann::json> (*run)(const Request& request, Runtime& runtime);

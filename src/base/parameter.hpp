@@ -23,6 +23,7 @@ struct Parameter {
   std::string_view symbol = {};
   std::int64_t min = 1, max = std::numeric_limits<std::int64_t>::max();
   std::array<std::int64_t, 3> tuning_values = {}; // beside the default; 0: no more
+  bool of_ranks = false;                          // without effect on one rank, where tuning tries the default alone
 
   Status check(std::int64_t number) const; // is it in the range?
 };

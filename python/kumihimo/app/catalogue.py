@@ -51,6 +51,7 @@ class Application:
     most_iterations: int = 100_000
     residual: str = RELATIVE
     golden_may_be_chosen: bool = True
+    has_grid: bool = True  # that ranks divide
 
     @property
     def golden(self) -> str:
@@ -190,12 +191,21 @@ def number_of(name: str, value: str) -> int:
         raise wrong_value(f"{name} must be an integer", f"'{value}'") from None
 
 
-def every_candidate(application: Application, among: Sequence[Candidate], settings: dict[str, str]) -> list[Candidate]:
-    """The candidates with all combinations of the values that tuning tries; a parameter that is set keeps its value."""
+def every_candidate(
+    application: Application, among: Sequence[Candidate], settings: dict[str, str], ranks: int
+) -> list[Candidate]:
+    """The candidates with all combinations of the values that tuning tries on so many ranks; a parameter that is set
+    keeps its value."""
+
+    def values_of(row: dict) -> list[int]:
+        if row["name"] in settings:
+            return [int(settings[row["name"]])]
+        return row["values"][:1] if ranks == 1 and row.get("of_ranks") else row["values"]
+
     found = []
     for each in among:
         rows = application.variant(each.variant)["parameters"]
-        values = [[int(settings[row["name"]])] if row["name"] in settings else row["values"] for row in rows]
+        values = [values_of(row) for row in rows]
         names = [row["name"] for row in rows]
         found += [Candidate(each.variant, tuple(sorted(zip(names, taken)))) for taken in product(*values)]
     if not found:

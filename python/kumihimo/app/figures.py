@@ -58,6 +58,13 @@ def against_roof(kernel: dict, rates: dict | None) -> dict:
     return found
 
 
+def without_empty(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> tuple[list[str], list[list[str]]]:
+    """A table without the columns that have no text in any row."""
+    rows = list(rows)
+    kept = [i for i in range(len(columns)) if not rows or any(row[i] for row in rows)]
+    return [columns[i] for i in kept], [[row[i] for i in kept] for row in rows]
+
+
 def with_ratios(rows: list[dict], application: Application) -> list[dict]:
     """Each with its speed-up over the golden copy on the same ranks and threads, where that ran, and over itself on the
     least of them."""

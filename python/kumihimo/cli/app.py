@@ -88,6 +88,10 @@ def command(
         rates_of(triad, peak),
         out is not None,
     )
+    if grid is not None and not application.has_grid:
+        raise not_applicable(f"{application.name} has no grid of ranks and takes no --grid", None, "leave it out")
+    if grid is not None and asked.problem.file:
+        raise wrong_value("--grid has no effect beside a file", grid, "leave one of them out")
     if asked.problem.file and size is not None:
         raise wrong_value("--size has no effect beside a file", size, "leave one of them out")
     if libraries.are_several(library):
@@ -293,7 +297,7 @@ def chosen_for(asked: Asked, resources: Resources) -> tuple[Candidate, dict]:
     if known is not None:
         found = wisdom.candidate_of(known)
         return found, {"variant": found.variant, "parameters": dict(found.parameters), "from": str(wisdom.path())}
-    every = catalogue.every_candidate(problem.application, asked.candidates, of_variants)
+    every = catalogue.every_candidate(problem.application, asked.candidates, of_variants, resources.ranks)
     if len(every) == 1:
         return every[0], {**every[0].as_task(), "from": "the only variant"}
     place = launcher_environment.place()
@@ -396,10 +400,10 @@ def cells_of(row: dict) -> list[str]:
 
 
 def show(found: dict) -> None:
-    output.print_table("", COLUMNS, map(cells_of, found["results"]))
+    output.print_table("", *figures.without_empty(COLUMNS, map(cells_of, found["results"])))
     if steps := stepping.table(found["results"]):
         output.print_line("")
-        output.print_table("", stepping.COLUMNS, steps)
+        output.print_table("", *figures.without_empty(stepping.COLUMNS, steps))
         output.print_line(
             "of one pass: time to move all arrays once, by the triad; of hand-written: cuda, or the fastest"
         )
@@ -415,7 +419,7 @@ def show(found: dict) -> None:
             output.print_line(f"chosen: {text} in {cost}; {where}")
         else:
             output.print_line(f"chosen: {text} ({made['from']})")
-    if rates := found["rates"]:
+    if (rates := found["rates"]) and any(row.get("share_of_bound") for row in found["results"]):
         peak = f"{rates['peak_flops'] / 1e9:.3g} GFLOPS"
         output.print_line(f"of bound: against triad {rate_text(rates['triad_bytes_per_second'])} and {peak}")
     output.print_list("Answer:", [f"{name}: {value}" for name, value in found.get("answer", [])])

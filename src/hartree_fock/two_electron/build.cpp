@@ -10,6 +10,7 @@
 #include <atomic>
 #include <cmath>
 #include <memory>
+#include <numeric>
 
 namespace kumihimo::hartree_fock::two_electron {
 namespace {
@@ -36,19 +37,6 @@ void from_parts(const std::vector<double>& parts, std::vector<std::uint64_t>& in
     integers[i] = (static_cast<std::uint64_t>(parts[2 * i]) << 32) + static_cast<std::uint64_t>(parts[2 * i + 1]);
 }
 
-class OwnDealer final : public Dealer {
- public:
-  explicit OwnDealer(std::size_t units) : units_(static_cast<std::int64_t>(units)) {}
-  std::int64_t next(int) override {
-    const std::int64_t unit = next_.fetch_add(1, std::memory_order_relaxed);
-    return unit < units_ ? unit : -1;
-  }
-
- private:
-  std::int64_t units_;
-  std::atomic<std::int64_t> next_ = 0;
-};
-
 // Deals all units to one thread, and takes the processor time from one to the next.
 class TimingDealer final : public Dealer {
  public:
@@ -68,8 +56,9 @@ class TimingDealer final : public Dealer {
   std::int64_t begin_ = 0;
 };
 
-Result<std::unique_ptr<Dealer>> dealer_of(const std::vector<Unit>& units, const Ranks& ranks) {
-  if (!ranks.deal) return std::unique_ptr<Dealer>(std::make_unique<OwnDealer>(units.size()));
+Result<std::unique_ptr<Dealer>> dealer_of(const std::vector<Unit>& units, std::span<const std::int64_t> all,
+                                          const Ranks& ranks) {
+  if (!ranks.deal) return std::unique_ptr<Dealer>(std::make_unique<ListDealer>(all));
   std::vector<double> costs;
   for (const Unit& unit : units) costs.push_back(unit.cost);
   return ranks.deal(costs);
@@ -89,7 +78,10 @@ Builder::Builder(const Basis& basis, const Kernels& kernels, const Settings& set
     : kernels_(kernels), settings_(settings), functions_(basis.functions),
       whole_(settings.whole &&
              std::ranges::none_of(basis.shells, [](const Shell& shell) { return shell.type == ShellType::p; })),
-      pairs_(basis, kernels, whole_, settings.cutoff), units_(make_units(pairs_, whole_)) {}
+      pairs_(basis, kernels, whole_, settings.cutoff), units_(make_units(pairs_, whole_)), all_units_(units_.size()) {
+  std::iota(all_units_.begin(), all_units_.end(), 0);
+  for (const QuartetClass& quartets : quartet_classes(whole_)) work_.push_back({name_of(quartets)});
+}
 
 Result<std::unique_ptr<Builder>> Builder::make(const Basis& basis, const Settings& settings) {
   const Kernels* const kernels = TRY(kernels_of(settings.instructions));
@@ -143,7 +135,18 @@ Halves<T> Builder::half_sums(const Task& task, Dealer& dealer, MakeAdd&& make_ad
   for (const std::unique_ptr<Private<T>>& mine : of_thread)
     if (mine)
       for (std::size_t i = 0; i < tallies_.size(); ++i) tallies_[i] += mine->tallies[i];
+  add_to_work();
   return std::move(of_thread.front()->halves);
+}
+
+void Builder::add_to_work() {
+  for (std::size_t i = 0; i < work_.size(); ++i) {
+    const Tally& tally = tallies_[i];
+    work_[i].quartets += static_cast<double>(tally.quartets);
+    work_[i].screened += static_cast<double>(tally.screened);
+    work_[i].primitives += static_cast<double>(tally.primitives);
+    work_[i].seconds += 1e-9 * static_cast<double>(tally.nanoseconds);
+  }
 }
 
 // |J_ab| <= Q_ab sum_cd Q_cd |D_cd| and |K_ac| <= sum_bd Q_ab |D_bd| Q_cd, with Q_ab <= t_b for all a.
@@ -167,7 +170,7 @@ Result<CoulombExchange> Builder::build(const Matrix& density, double threshold, 
     return not_applicable("tasks by class need one rank", {}, "use private matrices with several ranks");
   const ScreenedDensity screened(density, pairs_.shells());
   const Task task{kernels_, pairs_, screened, threshold, settings_.cutoff};
-  const std::unique_ptr<Dealer> dealer = TRY(dealer_of(units_, ranks));
+  const std::unique_ptr<Dealer> dealer = TRY(dealer_of(units_, all_units_, ranks));
   tallies_.assign(quartet_classes(whole_).size(), {});
   if (settings_.reproducible) {
     const double scale = fixed_scale(largest_element(screened));
@@ -201,22 +204,12 @@ namespace {
 
 class FastTwoElectron final : public TwoElectron {
  public:
-  FastTwoElectron(std::unique_ptr<Builder> builder, const Ranks& ranks) : builder_(std::move(builder)), ranks_(ranks) {
-    for (const QuartetClass& quartets : quartet_classes(builder_->whole())) work_.push_back({name_of(quartets)});
-  }
+  FastTwoElectron(std::unique_ptr<Builder> builder, const Ranks& ranks) : builder_(std::move(builder)), ranks_(ranks) {}
 
   Result<CoulombExchange> build(const Matrix& density, double threshold) override {
-    CoulombExchange sums = TRY(builder_->build(density, threshold, ranks_));
-    for (std::size_t i = 0; i < work_.size(); ++i) {
-      const Tally& tally = builder_->tallies()[i];
-      work_[i].quartets += static_cast<double>(tally.quartets);
-      work_[i].screened += static_cast<double>(tally.screened);
-      work_[i].primitives += static_cast<double>(tally.primitives);
-      work_[i].seconds += 1e-9 * static_cast<double>(tally.nanoseconds);
-    }
-    return sums;
+    return builder_->build(density, threshold, ranks_);
   }
-  std::vector<ClassWork> work() const override { return work_; }
+  std::vector<ClassWork> work() const override { return builder_->work(); }
 
   Result<std::vector<UnitTime>> time_units(const Matrix& density, double threshold, int rounds) override {
     if (ranks_.deal || threads::count() > 1)
@@ -233,7 +226,6 @@ class FastTwoElectron final : public TwoElectron {
  private:
   std::unique_ptr<Builder> builder_;
   Ranks ranks_;
-  std::vector<ClassWork> work_;
 };
 
 } // namespace

@@ -36,6 +36,20 @@ class Dealer {
   virtual Status end() { return Nothing{}; } // by thread 0, after all
 };
 
+// Deals these units to the threads of one process, in this order. They outlive it.
+class ListDealer final : public Dealer {
+ public:
+  explicit ListDealer(std::span<const std::int64_t> units) : units_(units) {}
+  std::int64_t next(int) override {
+    const std::size_t at = next_.fetch_add(1, std::memory_order_relaxed);
+    return at < units_.size() ? units_[at] : -1;
+  }
+
+ private:
+  std::span<const std::int64_t> units_;
+  std::atomic<std::size_t> next_ = 0;
+};
+
 // What joins the ranks of a build. All is collective.
 struct Ranks {
   // Deals units of these costs; null: this process computes all.
@@ -55,6 +69,8 @@ class Builder {
 
   // Of the last build on this process, by class.
   const std::vector<Tally>& tallies() const { return tallies_; }
+  // Of all builds on this process so far; of a new builder the names of the classes.
+  const std::vector<ClassWork>& work() const { return work_; }
   // Bound of the error of any element of J and K by quartets left out, on this process.
   double left_out() const;
   const std::vector<Unit>& units() const { return units_; }
@@ -68,6 +84,7 @@ class Builder {
   template <class T, class MakeAdd>
   Halves<T> half_sums(const Task& task, Dealer& dealer, MakeAdd&& make_add);
   double largest_element(const ScreenedDensity& density) const;
+  void add_to_work();
 
   const Kernels& kernels_;
   Settings settings_;
@@ -75,7 +92,9 @@ class Builder {
   bool whole_;
   ShellPairs pairs_;
   std::vector<Unit> units_;
+  std::vector<std::int64_t> all_units_; // their numbers
   std::vector<Tally> tallies_;
+  std::vector<ClassWork> work_;
 };
 
 // A builder as the variant of an SCF calculation.

@@ -2,32 +2,13 @@
 
 #include "threads/team.hpp"
 
-#include <atomic>
 #include <utility>
 
 namespace kumihimo::hartree_fock::two_electron {
-namespace {
-
-class ListDealer final : public Dealer {
- public:
-  explicit ListDealer(std::span<const std::int64_t> units) : units_(units) {}
-  std::int64_t next(int) override {
-    const std::size_t at = next_.fetch_add(1, std::memory_order_relaxed);
-    return at < units_.size() ? units_[at] : -1;
-  }
-
- private:
-  std::span<const std::int64_t> units_;
-  std::atomic<std::size_t> next_ = 0;
-};
-
-} // namespace
 
 Hybrid::Hybrid(std::unique_ptr<Builder> builder, std::unique_ptr<Device> device, bool device_alone)
     : builder_(std::move(builder)), device_(std::move(device)), device_alone_(device_alone),
-      split_(quartet_classes(builder_->whole()).size()) {
-  for (const QuartetClass& quartets : quartet_classes(builder_->whole())) work_.push_back({name_of(quartets)});
-}
+      split_(builder_->work().size()), device_seconds_(builder_->work().size()) {}
 
 Result<std::unique_ptr<Hybrid>> Hybrid::make(std::unique_ptr<Builder> builder, std::unique_ptr<Device> device,
                                              bool device_alone) {
@@ -54,24 +35,26 @@ void Hybrid::divide(std::span<const double> wanted) {
 }
 
 Result<CoulombExchange> Hybrid::build(const Matrix& density, double threshold) {
-  divide(device_alone_ ? std::vector<double>(work_.size(), 1.0) : split_.shares());
+  divide(device_alone_ ? std::vector<double>(device_seconds_.size(), 1.0) : split_.shares());
   TRY(device_->start(density, threshold, of_device_));
-  std::vector<double> on_device(work_.size()), on_processors(work_.size());
+  std::vector<double> on_device(device_seconds_.size()), on_processors(device_seconds_.size());
   const Ranks partners{.deal = [&](std::span<const double>) -> Result<std::unique_ptr<Dealer>> {
                          return std::unique_ptr<Dealer>(std::make_unique<ListDealer>(of_processors_));
                        },
                        .sum = [&](std::span<double> halves) { return device_->finish(halves, on_device); }};
   CoulombExchange sums = TRY(builder_->build(density, threshold, partners));
-  for (std::size_t i = 0; i < work_.size(); ++i) {
-    const Tally& tally = builder_->tallies()[i];
-    on_processors[i] = 1e-9 * static_cast<double>(tally.nanoseconds) / threads::count();
-    work_[i].quartets += static_cast<double>(tally.quartets);
-    work_[i].screened += static_cast<double>(tally.screened);
-    work_[i].primitives += static_cast<double>(tally.primitives);
-    work_[i].seconds += 1e-9 * static_cast<double>(tally.nanoseconds) + on_device[i];
+  for (std::size_t i = 0; i < device_seconds_.size(); ++i) {
+    on_processors[i] = 1e-9 * static_cast<double>(builder_->tallies()[i].nanoseconds) / threads::count();
+    device_seconds_[i] += on_device[i];
   }
   split_.measured(shares_, on_processors, on_device);
   return sums;
+}
+
+std::vector<ClassWork> Hybrid::work() const {
+  std::vector<ClassWork> found = builder_->work();
+  for (std::size_t i = 0; i < found.size(); ++i) found[i].seconds += device_seconds_[i];
+  return found;
 }
 
 } // namespace kumihimo::hartree_fock::two_electron

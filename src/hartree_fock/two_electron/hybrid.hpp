@@ -14,7 +14,7 @@ class Hybrid final : public TwoElectron {
                                               bool device_alone = false);
   Result<CoulombExchange> build(const Matrix& density, double threshold) override;
   // Quartets of the processors; seconds of both.
-  std::vector<ClassWork> work() const override { return work_; }
+  std::vector<ClassWork> work() const override;
   const std::vector<double>& shares() const { return shares_; } // of the last build, by cost
   const Split& split() const { return split_; }
 
@@ -29,7 +29,7 @@ class Hybrid final : public TwoElectron {
   Split split_;
   std::vector<std::int64_t> of_device_, of_processors_;
   std::vector<double> shares_;
-  std::vector<ClassWork> work_;
+  std::vector<double> device_seconds_; // of all builds, by class
 };
 
 } // namespace kumihimo::hartree_fock::two_electron

@@ -23,10 +23,10 @@ Variant one_sweep(VariantDescription description, void (*sweep)(const Grid&, con
 }
 
 Variant on_device(VariantDescription description, Result<std::unique_ptr<DeviceGrid>> (*upload)(Grid&),
-                  std::string_view file) {
+                  std::vector<std::string_view> files) {
   Variant made{description};
   made.upload = upload;
-  made.files = {file};
+  made.files = std::move(files);
   return made;
 }
 
@@ -44,12 +44,12 @@ std::vector<Variant> all() {
   Variant wavefront{
       {"wavefront", "simd, and several sweeps in one pass over memory (temporal blocking)", of_wavefront}};
   wavefront.is_written_by_hand = true;
-  wavefront.files = {"wavefront.cpp", "row.cpp"};
+  wavefront.files = {"wavefront.cpp", "row.cpp", "../../threads/pipeline.hpp"};
   made.push_back(std::move(wavefront));
   made.push_back(on_device({"offload", "OpenMP target directives; on the host where no device is"}, offload::upload,
-                           "offload.cpp"));
+                           {"offload.cpp"}));
   made.push_back(on_device({"cuda", "CUDA by hand: a column along i for each thread, three values of p in registers"},
-                           cuda::upload, "cuda.cu"));
+                           cuda::upload, {"cuda.cu", "../device_memory.cuh"}));
   made.back().is_written_by_hand = true;
   return made;
 }

@@ -77,6 +77,14 @@ TEST(Hybrid, GivesTheGoldenMatrixWhileTheSplitChanges) {
   const std::unique_ptr<Hybrid> alone = hybrid_of(basis, std::vector<double>(6, 1e-9), true);
   EXPECT_LT(largest_difference(g_matrix(*alone->build(density, 0)), golden), 1e-12 * largest(golden));
   EXPECT_EQ(alone->shares(), std::vector<double>(6, 1.0));
+  const std::vector<ClassWork> both = hybrid->work(), device = alone->work();
+  ASSERT_EQ(both.size(), 6U);
+  EXPECT_EQ(both[0].name, "(ss,ss)");
+  EXPECT_GT(both[5].quartets, 0); // by the processors, in all builds
+  for (const ClassWork& each : device) {
+    EXPECT_EQ(each.quartets, 0) << each.name;
+    EXPECT_GT(each.seconds, 0) << each.name; // the device's
+  }
 }
 
 TEST(Hybrid, ReproducibleSumsAndFailuresAreErrors) {

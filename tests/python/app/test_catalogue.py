@@ -37,10 +37,21 @@ def test_named_variants_have_their_defaults() -> None:
     ]
 
 
+def test_one_rank_tries_one_value_of_what_ranks_alone_need() -> None:
+    share = {"name": "share", "meaning": "", "symbol": "N", "min": 0, "max": 100, "values": [50, 10], "of_ranks": True}
+    variants = ({"name": "golden", "parameters": []}, {"name": "dealt", "parameters": [CHUNK, share]})
+    toy = replace(TOY, variants=variants)
+    tried = {ranks: every_candidate(toy, candidates(toy, "auto", {}), {}, ranks) for ranks in (1, 2)}
+    assert [each.text for each in tried[1]] == ["golden", "dealt chunk=8 share=50", "dealt chunk=16 share=50"]
+    assert len(tried[2]) == 1 + 2 * 2
+    set_by_user = every_candidate(toy, candidates(toy, "auto", {"share": "7"}), {"share": "7"}, 1)
+    assert set_by_user[1].text == "dealt chunk=8 share=7"
+
+
 def test_every_candidate_has_all_values_but_those_that_are_set() -> None:
-    every = every_candidate(TOY, candidates(TOY, "auto", {}), {})
+    every = every_candidate(TOY, candidates(TOY, "auto", {}), {}, 2)
     assert len(every) == len(set(every)) == 1 + 3 + 3 * 2
-    every = every_candidate(TOY, candidates(TOY, "auto", {"colours": "7"}), {"colours": "7"})
+    every = every_candidate(TOY, candidates(TOY, "auto", {"colours": "7"}), {"colours": "7"}, 2)
     assert [each.text for each in every] == [
         "golden",
         "br_1 colours=7",

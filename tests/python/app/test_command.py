@@ -53,6 +53,8 @@ def test_a_matrix_file_takes_the_place_of_the_size(kumihimo, tmp_path: Path) -> 
     assert "search_seconds" in found_of(kumihimo(*asked, "--fresh"))["choices"][0]
     refused = kumihimo(*asked, "--size", "8")
     assert refused.code == 2 and "--size has no effect beside a file (got 8)" in refused.err
+    refused = kumihimo(*asked, "--grid", "1x1x1")
+    assert refused.code == 2 and "--grid has no effect beside a file (got 1x1x1)" in refused.err
 
 
 def test_hartree_fock_of_a_file_with_a_charge(kumihimo, tmp_path: Path) -> None:
@@ -70,6 +72,16 @@ def test_hartree_fock_of_a_file_with_a_charge(kumihimo, tmp_path: Path) -> None:
     refused = kumihimo(*asked, "--variant", "golden")
     assert refused.code == 2 and refused.err.count("\n") == 1
     assert "needs closed shells, so an even number of electrons (got 9); change the charge 0 by 1" in refused.err
+
+
+def test_hartree_fock_has_no_grid_and_no_empty_columns(kumihimo) -> None:
+    asked = ("app", "hartree-fock", "--variant", "shells", "--threads", "1", "--triad", "10", "--peak", "50")
+    for ranks in ("1", "2"):
+        refused = kumihimo(*asked, "--ranks", ranks, "--grid", "2x1x1")
+        assert refused.code == 2 and "has no grid of ranks and takes no --grid; leave it out" in refused.err
+    ended = kumihimo(*asked)
+    assert ended.code == 0 and ended.out.splitlines()[0].split() == ["variant", "p×t", "iters", "time", "checked"]
+    assert "of bound" not in ended.out and "golden" not in ended.out
 
 
 def test_hartree_fock_of_an_open_shell(kumihimo, tmp_path: Path) -> None:

@@ -201,3 +201,12 @@ def test_no_rows_have_no_best() -> None:
         figures.best([])
     with pytest.raises(Failed, match="it does not fit"):
         figures.best([{"failed": "x"}, {"not_applicable": "it does not fit"}])
+
+
+def test_a_table_has_no_columns_without_text() -> None:
+    rows = [["a", "", "1", ""], ["b", "", "", "x"]]
+    assert figures.without_empty(("name", "none", "some", "last"), rows) == (
+        ["name", "some", "last"],
+        [["a", "1", ""], ["b", "", "x"]],
+    )
+    assert figures.without_empty(("name", "none"), iter([])) == (["name", "none"], [])
