@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include <optional>
+#include <span>
 
 namespace kumihimo::hartree_fock_app {
 namespace {
@@ -78,6 +79,8 @@ ScfOptions options_of(const Request& request, const Options& options, Runtime& r
   found.most_iterations = static_cast<int>(std::min<std::int64_t>(request.most_iterations, 1 << 30));
   found.threshold = options.threshold;
   found.incremental = options.incremental;
+  if (runtime.ranks() > 1)
+    found.broadcast = [&runtime](std::span<double> values) { return runtime.broadcast(values); };
   found.progress = [&runtime, &request, iteration = std::int64_t{0}](const ScfIteration& now) mutable {
     runtime.progress(iteration++, now.commutator, request.tolerance);
   };
