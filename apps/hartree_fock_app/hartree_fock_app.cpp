@@ -156,7 +156,11 @@ Result<json> run(const Request& request, Runtime& runtime) {
                 {"kernels", application::to_json(times, runtime.processes())}});
   if (const int rounds = problem.options.timed_rounds; rounds > 0)
     found["units"] = to_json(TRY(two_electron->time_units(scf.density, problem.options.threshold, rounds)), classes);
-  if (request.checks) found["checked"] = check_g_matrix(problem.basis, scf, runtime);
+  if (request.checks) {
+    double primitives = 0;
+    for (const ClassWork& each : classes) primitives += each.primitives / runtime.ranks();
+    found["checked"] = check_g_matrix(problem, scf, primitives, runtime);
+  }
   return found;
 }
 
