@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include <optional>
+#include <span>
 
 namespace kumihimo::hartree_fock_app {
 namespace {
@@ -70,6 +71,8 @@ ScfOptions options_of(const Request& request, const Options& options, Runtime& r
   found.most_iterations = static_cast<int>(std::min<std::int64_t>(request.most_iterations, 1 << 30));
   found.threshold = options.threshold;
   found.incremental = options.incremental;
+  if (runtime.ranks() > 1)
+    found.broadcast = [&runtime](std::span<double> values) { return runtime.broadcast(values); };
   found.progress = [&runtime, &request, iteration = std::int64_t{0}](const ScfIteration& now) mutable {
     runtime.progress(iteration++, now.commutator, request.tolerance);
   };
@@ -146,7 +149,11 @@ Result<json> run(const Request& request, Runtime& runtime) {
                 {"kernels", application::to_json(times, runtime.processes())}});
   if (const int rounds = problem.options.timed_rounds; rounds > 0)
     found["units"] = to_json(TRY(two_electron->time_units(scf.density, problem.options.threshold, rounds)), classes);
-  if (request.checks) found["checked"] = check_g_matrix(problem.basis, scf, runtime);
+  if (request.checks) {
+    double primitives = 0;
+    for (const ClassWork& each : classes) primitives += each.primitives / runtime.ranks();
+    found["checked"] = check_g_matrix(problem, scf, primitives, runtime);
+  }
   return found;
 }
 

@@ -7,7 +7,9 @@
         [--threads 1,2] [--classes]
 
 Both get the same positions and the same density (PySCF's first guess). PySCF builds by `_vhf.direct` as `scf.hf.get_jk`
-does, without kept integrals, with its default screening. Times are of the processor, all threads together, or wall with
+does, without kept integrals. Each has its default screening: PySCF leaves out what is below 1e-13, ours below
+threshold= of jk_bench (1e-12, the application's), with bounds that are not the same. "Prepared" is ours, once before
+all builds; PySCF's is not counted. Times are of the processor, all threads together, or wall with
 --wall; medians of the rounds with the least and the most. A build of each that is not counted comes before those of a
 program: its threads sleep while another program computes. Differences are the largest of J and of K.
 """
@@ -45,6 +47,9 @@ class Ours:
             if not line:
                 raise SystemExit(f"jk.py: {' '.join(command)} ended")
             element, *position = line.split()
+            if element == "threshold":
+                self.threshold, self.prepared = position[0], list(map(float, position[2:]))
+                continue
             self.atoms.append((element, tuple(map(float, position))))
 
     def say(self, command: str) -> None:
@@ -128,7 +133,8 @@ def compare(molecule: str, asked: argparse.Namespace) -> list[list[str]]:
         first.ask(f"write {sums}")
         found = np.fromfile(sums).reshape(2, len(order), len(order))
     off = [np.abs(found[i] - matrix[np.ix_(order, order)]).max() for i, matrix in enumerate((j, k))]
-    cells = [molecule, str(len(order)), spread(others)]
+    prepared = first.prepared[0 if asked.wall else 1]
+    cells = [molecule, str(len(order)), first.threshold, f"{prepared:.4f}", spread(others)]
     for t in teams:
         cells += [spread(times[t]), f"{median(ratios[t]):.3f} ({min(ratios[t]):.3f}-{max(ratios[t]):.3f})"]
     print(f"| {' | '.join([*cells, f'{off[0]:.0e}, {off[1]:.0e}'])} |", flush=True)
@@ -160,7 +166,7 @@ def main() -> int:
     asked = parser.parse_args()
     if not BENCH.exists():
         raise SystemExit("jk.py: jk_bench is not built; run scripts/bench hartree_fock")
-    heads = ["Molecule", "Orbitals", "PySCF, s"]
+    heads = ["Molecule", "Orbitals", "Threshold", "Prepared, s", "PySCF, s"]
     for t in asked.threads.split(","):
         heads += [f"Kumihimo, {t} thread{'' if t == '1' else 's'}, s", "of PySCF's"]
     print(f"| {' | '.join([*heads, 'J, K differ by'])} |\n|{'---|' * (len(heads) + 1)}")

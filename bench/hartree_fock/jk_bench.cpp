@@ -6,7 +6,8 @@
 //   build          builds J and K; prints wall and processor seconds, and the bound of what was left out
 //   classes        prints a line for each class of the last build
 //   write FILE     writes J, then K
-// First it prints the atoms (element, x, y, z in bohr), a line each, then "functions N".
+// First it prints the atoms (element, x, y, z in bohr), a line each, then "threshold T prepared WALL PROCESSOR", the
+// seconds for the pairs of shells, once for all builds, then "functions N". The threshold is the application's.
 #include "hartree_fock/basis.hpp"
 #include "hartree_fock/built_in.hpp"
 #include "hartree_fock/scf.hpp"
@@ -49,10 +50,14 @@ class Bench {
  public:
   Bench(const Molecule& molecule, const std::string& basis, std::map<std::string, std::string> given)
       : molecule_(molecule), set_(*built_in_basis_set(basis)), basis_(value_of(make_basis(molecule_, set_))),
-        density_(basis_.functions), threshold_(std::stod(given["threshold"])),
-        builder_(value_of(Builder::make(basis_, settings(given)))) {
+        density_(basis_.functions), threshold_(std::stod(given["threshold"])) {
+    const std::int64_t begin = measure::now_ns();
+    const double processor = processor_seconds();
+    builder_ = value_of(Builder::make(basis_, settings(given)));
+    const double wall = 1e-9 * static_cast<double>(measure::now_ns() - begin), own = processor_seconds() - processor;
     for (const Atom& atom : molecule.atoms)
       fmt::print("{} {} {} {}\n", symbol_of(atom.number), atom.position[0], atom.position[1], atom.position[2]);
+    fmt::print("threshold {} prepared {} {}\n", threshold_, wall, own);
     fmt::print("functions {}\n", basis_.functions);
   }
 
@@ -112,7 +117,7 @@ class Bench {
 
 int main(int count, char** words) {
   if (count < 3) stop("usage: jk_bench MOLECULE BASIS [NAME=VALUE...]");
-  std::map<std::string, std::string> given{{"threshold", "1e-11"}, {"threads", "1"}};
+  std::map<std::string, std::string> given{{"threshold", "1e-12"}, {"threads", "1"}};
   for (int i = 3; i < count; ++i) {
     const std::string word = words[i];
     given[word.substr(0, word.find('='))] = word.substr(word.find('=') + 1);

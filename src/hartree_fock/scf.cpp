@@ -24,6 +24,16 @@ Matrix density_of(const Matrix& orbitals, int occupied) {
   return density;
 }
 
+// What the next iteration and the end depend on.
+Status take_rank_0s(Scf& scf, const Broadcast& broadcast) {
+  if (!broadcast) return Nothing{};
+  double converged = scf.converged;
+  TRY(broadcast({&converged, 1}));
+  scf.converged = converged != 0;
+  TRY(broadcast(scf.orbital_energies));
+  return broadcast(scf.orbitals.values);
+}
+
 // G of one density after the other, by increments.
 class GMatrix {
  public:
@@ -73,6 +83,7 @@ Result<ScfProblem> make_scf_problem(const Molecule& molecule, const BasisSet& se
 Result<Scf> restricted_scf(const ScfProblem& problem, TwoElectron& two_electron, const ScfOptions& options) {
   Scf scf;
   scf.density = problem.density;
+  if (options.broadcast) TRY(options.broadcast(scf.density.values)); // later ones are of rank 0's orbitals
   GMatrix g_matrix(two_electron, options);
   Diis diis;
   for (int iteration = 0; iteration < options.most_iterations && !scf.converged; ++iteration) {
@@ -94,6 +105,7 @@ Result<Scf> restricted_scf(const ScfProblem& problem, TwoElectron& two_electron,
     scf.orbitals = product(problem.orthogonal, found.vectors);
     if (scf.converged) scf.has_lowest_orbitals = has_lowest_orbitals(scf, problem);
     scf.converged = scf.converged && scf.has_lowest_orbitals;
+    TRY(take_rank_0s(scf, options.broadcast));
   }
   return scf;
 }

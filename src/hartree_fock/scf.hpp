@@ -3,6 +3,7 @@
 #pragma once
 
 #include "hartree_fock/basis.hpp"
+#include "hartree_fock/ranks.hpp"
 #include "hartree_fock/two_electron.hpp"
 
 #include <functional>
@@ -31,6 +32,7 @@ struct ScfOptions {
   double threshold = 1e-12; // of the two-electron part (two_electron.hpp), 0: no screening
   bool incremental = true;  // G of the change of the density is added to the last G
   std::function<void(const ScfIteration&)> progress = {};
+  Broadcast broadcast = {}; // of several ranks
 };
 
 struct Scf {
@@ -43,7 +45,8 @@ struct Scf {
   Matrix density, g;                                     // of the last iteration, whose energy this is
 };
 
-// Stops at most_iterations with converged = false. Collective if `two_electron` is. Errors: those of `two_electron`.
+// Stops at most_iterations with converged = false. Collective if `two_electron` is: densities, orbitals and `converged`
+// are rank 0's on all ranks. Errors: those of `two_electron` and of `broadcast`.
 Result<Scf> restricted_scf(const ScfProblem& problem, TwoElectron& two_electron, const ScfOptions& options);
 
 // In electron charges times bohr; of a charged molecule it depends on the origin.

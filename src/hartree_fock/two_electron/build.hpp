@@ -73,7 +73,7 @@ class Builder {
   const std::vector<Tally>& tallies() const { return tallies_; }
   // Of all builds on this process so far; of a new builder the names of the classes.
   const std::vector<ClassWork>& work() const { return work_; }
-  // Bound of the error of any element of J and K by quartets left out, on this process.
+  // Bound of the error of any element of J and K by quartets of shells left out in the last build, on this process.
   double left_out() const;
   const std::vector<Unit>& units() const { return units_; }
   const ShellPairs& pairs() const { return *pairs_; }

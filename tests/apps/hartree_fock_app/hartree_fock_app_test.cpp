@@ -168,24 +168,26 @@ TEST(HartreeFock, ASampleMayStopAndARunMayNot) {
       << run.error().sentence();
 }
 
+json checked(const Problem& problem, const hartree_fock::Scf& scf) {
+  json found;
+  const auto [status, printed] = run_processes(1, false, 1, [&](Processes& processes) -> Status {
+    const std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
+    found = check_g_matrix(problem, scf, 0, *runtime);
+    return Nothing{};
+  });
+  EXPECT_TRUE(status);
+  return found;
+}
+
 // The check looks at few blocks of a large matrix, but at all of a small one, whatever its number of shells.
-class CheckOfG : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(BasisSets, CheckOfG, testing::Values("sto-3g", "6-31g"));
-TEST_P(CheckOfG, FindsAWrongEntry) {
+class CheckOfGOf : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(BasisSets, CheckOfGOf, testing::Values("sto-3g", "6-31g"));
+TEST_P(CheckOfGOf, FindsAWrongEntry) {
   const Problem problem = *make_problem(request_of({.size = "w1", .options = {{"basis", GetParam()}}}));
   hartree_fock::Scf scf;
   scf.density = hartree_fock::make_scf_problem(problem.molecule, problem.set, problem.basis)->density;
   scf.g = hartree_fock::g_matrix_golden(problem.basis, scf.density);
-  const auto check = [&] {
-    json found;
-    const auto [status, printed] = run_processes(1, false, 1, [&](Processes& processes) -> Status {
-      const std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
-      found = check_g_matrix(problem.basis, scf, *runtime);
-      return Nothing{};
-    });
-    EXPECT_TRUE(status);
-    return found["right"].get<bool>();
-  };
+  const auto check = [&] { return checked(problem, scf)["right"].get<bool>(); };
   EXPECT_TRUE(check());
   const std::size_t entries = scf.g.values.size();
   for (const double wrong : {1e-7, -1e-8, double(NAN)})
@@ -196,6 +198,44 @@ TEST_P(CheckOfG, FindsAWrongEntry) {
       scf.g.values[entry] = right;
     }
   EXPECT_TRUE(check());
+}
+
+// Of a large molecule the budget allows one block, and the entries of most are tiny: 0 must not pass for them.
+TEST(CheckOfG, FindsAMatrixOfZeros) {
+  for (const char* const size : {"w1", "w30"}) {
+    const Problem problem = *make_problem(request_of({.size = size}));
+    hartree_fock::Scf scf;
+    scf.density = hartree_fock::make_scf_problem(problem.molecule, problem.set, problem.basis)->density;
+    scf.g = hartree_fock::Matrix(problem.basis.functions);
+    const json found = checked(problem, scf);
+    EXPECT_FALSE(found["right"].get<bool>()) << size << found;
+    EXPECT_GT(found["error"].get<double>(), 0.1) << size << found;
+  }
+}
+
+// Two molecules so far apart that their blocks of G are 0. One of them is wrong.
+TEST(CheckOfG, FindsAWrongFarBlock) {
+  const std::string folder = testing::TempDir(), molecule = folder + "/far.xyz";
+  std::ofstream(molecule) << "4\n\nH 0 0 0\nH 0 0 0.74\nH 0 0 40\nH 0 0 40.74\n";
+  const Problem problem = *make_problem(request_of({.options = {{"molecule", molecule}}}));
+  hartree_fock::Scf scf;
+  scf.density = hartree_fock::make_scf_problem(problem.molecule, problem.set, problem.basis)->density;
+  scf.g = hartree_fock::g_matrix_golden(problem.basis, scf.density);
+  EXPECT_TRUE(checked(problem, scf)["right"].get<bool>());
+  EXPECT_LT(std::abs(scf.g(0, 2)), 1e-12);
+  scf.g(0, 2) = 1e-6;
+  EXPECT_FALSE(checked(problem, scf)["right"].get<bool>());
+}
+
+// Where nothing is large the check says that it cannot tell.
+TEST(CheckOfG, FailsWithoutLargeEntries) {
+  const Problem problem = *make_problem(request_of({.size = "w1"}));
+  hartree_fock::Scf scf;
+  scf.density = hartree_fock::Matrix(problem.basis.functions);
+  scf.g = scf.density;
+  const json found = checked(problem, scf);
+  EXPECT_EQ(found["error"], 0);
+  EXPECT_FALSE(found["right"].get<bool>());
 }
 
 TEST(HartreeFock, RefusesWhatItCannotRead) {

@@ -1,5 +1,7 @@
 // Ranks whose processors round differently: another exp of the C library gives them other last bits of all integrals.
 #include "hartree_fock/built_in.hpp"
+#include "hartree_fock/golden.hpp"
+#include "hartree_fock/scf.hpp"
 #include "hartree_fock/two_electron/build.hpp"
 #include "hartree_fock_app/variant.hpp"
 #include "loopback/loopback_processes.hpp"
@@ -89,6 +91,52 @@ TEST(UnlikeRanks, ComputeEachQuartetOnce) {
       EXPECT_LT(largest_difference(together.j, alone.j), 1e-10) << variant << reproducible;
       EXPECT_LT(largest_difference(together.k, alone.k), 1e-10) << variant << reproducible;
     }
+  }
+}
+
+// G with errors above the tolerance, other ones on each rank but the first: alone, these would go on for ever.
+class Noisy final : public TwoElectron {
+ public:
+  Noisy(const Basis& basis, std::int32_t rank) : basis_(basis), rank_(rank), random_(static_cast<unsigned>(rank)) {}
+  Result<CoulombExchange> build(const Matrix& density, double) override {
+    CoulombExchange sums = coulomb_exchange_golden(basis_, density);
+    if (rank_ > 0)
+      for (int i = 0; i < density.size; ++i)
+        for (int j = 0; j <= i; ++j) {
+          sums.j(i, j) += 1e-6 * std::uniform_real_distribution<>(-1, 1)(random_);
+          sums.j(j, i) = sums.j(i, j);
+        }
+    return sums;
+  }
+
+ private:
+  const Basis& basis_;
+  std::int32_t rank_;
+  std::mt19937 random_;
+};
+
+TEST(UnlikeRanks, EndAnScfTogether) {
+  const Molecule molecule = *built_in_molecule("w1");
+  const BasisSet& set = *built_in_basis_set("sto-3g");
+  const Basis basis = *make_basis(molecule, set);
+  std::vector<Scf> found(3);
+  const auto [status, printed] = run_processes(3, true, 9, [&](Processes& processes) -> Status {
+    const std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
+    Noisy noisy(basis, processes.rank());
+    ScfOptions options{.most_iterations = 40};
+    options.broadcast = [&](std::span<double> values) { return runtime->broadcast(values); };
+    found[processes.rank()] = TRY(restricted_scf(*make_scf_problem(molecule, set, basis), noisy, options));
+    return Nothing{};
+  });
+  ASSERT_TRUE(status) << status.error().sentence();
+  EXPECT_NEAR(found[0].energy, -74.9629282464, 1e-9);
+  EXPECT_GT(found[1].history.back().commutator, 1e-8); // it would not have ended
+  for (const Scf& each : found) {
+    EXPECT_TRUE(each.converged);
+    EXPECT_EQ(each.history.size(), found[0].history.size());
+    EXPECT_EQ(each.density.values, found[0].density.values);
+    EXPECT_EQ(each.orbitals.values, found[0].orbitals.values);
+    EXPECT_EQ(each.orbital_energies, found[0].orbital_energies);
   }
 }
 
