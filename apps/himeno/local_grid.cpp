@@ -25,9 +25,6 @@ Shape shape_of(const Triple& points, const RankGrid& ranks, std::int32_t rank, s
   return shape;
 }
 
-// What pieces a sweep beside an exchange is cut into, along i, to move messages between them.
-constexpr std::int64_t pieces = 8;
-
 } // namespace
 
 Result<std::unique_ptr<LocalGrid>> LocalGrid::make(const Triple& points, bool varied, const Variant& variant,
@@ -111,7 +108,7 @@ std::vector<Box> LocalGrid::outer_boxes(const Box& inner) const {
 void LocalGrid::sweep_timed(const Box& box) {
   const std::int64_t begin = measure::now_ns();
   variant_.sweep(grid_, box, gosa_.data());
-  times_.add(sweep_row_, 0, static_cast<double>(measure::now_ns() - begin) * 1e-9);
+  times_.add(sweep_row_, 0, measure::seconds_since(begin));
 }
 
 Status LocalGrid::sweep(double* gosa) {
@@ -121,14 +118,13 @@ Status LocalGrid::sweep(double* gosa) {
   } else {
     if (Status s = halo_->start(grid_.p); !s) return s;
     const Box inner = inner_box();
-    for (std::int64_t n = 0; n < pieces && !inner.is_empty(); ++n) {
-      const threads::Range planes = threads::part(inner.length(0), n, pieces);
+    const auto sweep_planes = [&](const threads::Range& planes) {
       Box piece = inner;
       piece.begin[0] = inner.begin[0] + planes.begin;
       piece.end[0] = inner.begin[0] + planes.end;
-      if (!piece.is_empty()) sweep_timed(piece);
-      if (Status s = runtime_.poll(); !s) return s;
-    }
+      sweep_timed(piece);
+    };
+    if (Status s = runtime_.beside_messages(inner.is_empty() ? 0 : inner.length(0), sweep_planes); !s) return s;
     if (Status s = times_.timed(ghosts_row_, [&] { return halo_->wait(); }); !s) return s;
     for (const Box& box : outer_boxes(inner)) sweep_timed(box);
   }
@@ -147,7 +143,7 @@ Status LocalGrid::pass(int levels, double* gosa) {
   Wavefront how = wavefront_;
   how.levels = levels;
   run_wavefront(grid_, how, gosa_.data());
-  times_.add(sweep_row_, levels, static_cast<double>(measure::now_ns() - begin) * 1e-9);
+  times_.add(sweep_row_, levels, measure::seconds_since(begin));
   for (int level = 0; level < levels; ++level)
     gosa[level] =
         std::accumulate(gosa_.begin() + level * grid_.rows(), gosa_.begin() + (level + 1) * grid_.rows(), 0.0);
@@ -159,7 +155,7 @@ Result<std::vector<double>> LocalGrid::run(std::int64_t sweeps) {
   if (device_) {
     const std::int64_t begin = measure::now_ns();
     TRY(device_->run(sweeps, gosa.data()));
-    times_.add(sweep_row_, sweeps, static_cast<double>(measure::now_ns() - begin) * 1e-9);
+    times_.add(sweep_row_, sweeps, measure::seconds_since(begin));
   }
   for (std::int64_t n = 0; n < sweeps && !device_;) {
     const auto levels = static_cast<int>(std::min<std::int64_t>(wavefront_.levels, sweeps - n));
