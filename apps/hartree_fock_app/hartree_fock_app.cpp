@@ -104,7 +104,7 @@ Result<json> run(const Request& request, Runtime& runtime) {
   const ScfProblem start = TRY(start_of(problem, runtime));
   const Variant& variant = application::variant_of(request.candidate, variants());
   const std::unique_ptr<TwoElectron> two_electron = TRY(variant.make(
-      {problem.basis, problem.options.threshold, problem.options.reproducible}, request.candidate.parameters, runtime));
+      {problem.basis, problem.options.reproducible}, request.candidate.parameters, runtime));
   KernelTimes times;
   Timed timed(*two_electron, times);
   const double setup = measure::seconds_since(begin);
@@ -115,8 +115,9 @@ Result<json> run(const Request& request, Runtime& runtime) {
   const std::vector<double> seconds = runtime.processes().largest({measure::seconds_since(first), setup});
   if (!scf.converged && !request.may_stop_early)
     return failed("the SCF did not converge",
-                  fmt::format("its commutator is {:.1e} hartree after {} iterations", scf.history.back().commutator,
-                              scf.history.size()),
+                  fmt::format("its commutator is {:.1e} hartree after {} iterations{}", scf.history.back().commutator,
+                              scf.history.size(),
+                              scf.has_lowest_orbitals ? "" : ", but of orbitals that are not the lowest"),
                   "check the molecule, or use a larger --max-iterations");
 
   const std::vector<ClassWork> classes = classes_of(*two_electron, runtime);
@@ -154,6 +155,7 @@ std::string smaller_size(std::string_view size) { return smaller_molecule(size);
 } // namespace
 
 application::Application description() {
+  static constexpr std::string_view of_whole_shells[] = {"shells", "shells_atomics", "shells_tasks"};
   return {
       .name = "hartree-fock",
       .summary = "Restricted Hartree-Fock energy of a molecule, with s and p functions",
@@ -169,6 +171,7 @@ application::Application description() {
       .residual = "commutator of F and D, hartree",
       .golden_may_be_chosen = false,
       .has_grid = false,
+      .reproducible_variants = of_whole_shells,
       .run = &run,
   };
 }

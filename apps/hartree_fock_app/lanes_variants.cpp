@@ -35,6 +35,7 @@ Result<Ranks> ranks_of(Runtime& runtime, double static_share) {
         return std::unique_ptr<Dealer>(std::make_unique<QueueDealer>(*queue));
       },
       .sum = [&runtime](std::span<double> values) { return runtime.sums().sum(values); },
+      .broadcast = [&runtime](std::span<double> values) { return runtime.broadcast(values); },
   };
 }
 

@@ -13,7 +13,6 @@ namespace kumihimo::hartree_fock_app {
 
 struct Setting {
   const hartree_fock::Basis& basis; // lives as long as what is made
-  double threshold;                 // of screening
   bool reproducible;                // the same bits on any threads and ranks
 };
 

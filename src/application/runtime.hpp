@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,6 +36,9 @@ class Runtime {
   Result<RankGrid> grid(const std::array<std::int64_t, 3>& cells) const;
 
   krylov::Sums& sums() { return *sums_; }
+  // Makes numbers those of rank 0 on all ranks, for decisions that ranks with other last bits must not take alone.
+  // Collective.
+  Status broadcast(std::span<double> values);
   // Collective, also on ranks without neighbours: those that fail must say so in `ghosts`.
   Result<std::unique_ptr<GhostExchange>> exchange(Result<Ghosts> ghosts);
   // `halo` without the grid of ranks.

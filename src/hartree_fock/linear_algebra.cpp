@@ -1,3 +1,6 @@
+// Eigen's threads would block the depth of a product by their number, and so change its bits.
+#define EIGEN_DONT_PARALLELIZE
+
 #include "hartree_fock/linear_algebra.hpp"
 
 #include <Eigen/Dense>

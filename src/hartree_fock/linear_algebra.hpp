@@ -1,4 +1,4 @@
-// Dense linear algebra of the SCF, by Eigen.
+// Dense linear algebra of the SCF, by Eigen on one thread: the bits do not depend on the number of threads.
 #pragma once
 
 #include "base/result.hpp"

@@ -1,5 +1,6 @@
 #include "hartree_fock/two_electron/build.hpp"
 
+#include "hartree_fock/two_electron/agreement.hpp"
 #include "measure/processor_time.hpp"
 #include "threads/partition.hpp"
 #include "threads/team.hpp"
@@ -74,18 +75,22 @@ Status sum_over(const Ranks& ranks, std::vector<std::uint64_t>& values) {
 
 } // namespace
 
-Builder::Builder(const Basis& basis, const Kernels& kernels, const Settings& settings)
-    : kernels_(kernels), settings_(settings), functions_(basis.functions),
-      whole_(settings.whole &&
-             std::ranges::none_of(basis.shells, [](const Shell& shell) { return shell.type == ShellType::p; })),
-      pairs_(basis, kernels, whole_, settings.cutoff), units_(make_units(pairs_, whole_)), all_units_(units_.size()) {
+Builder::Builder(const Basis& basis, const Kernels& kernels, const Settings& settings,
+                 std::unique_ptr<ShellPairs> pairs)
+    : kernels_(kernels), settings_(settings), functions_(basis.functions), whole_(pairs->whole()),
+      pairs_(std::move(pairs)), units_(make_units(*pairs_, whole_)), all_units_(units_.size()) {
   std::iota(all_units_.begin(), all_units_.end(), 0);
   for (const QuartetClass& quartets : quartet_classes(whole_)) work_.push_back({name_of(quartets)});
 }
 
-Result<std::unique_ptr<Builder>> Builder::make(const Basis& basis, const Settings& settings) {
+Result<std::unique_ptr<Builder>> Builder::make(const Basis& basis, const Settings& settings, const Ranks& ranks) {
   const Kernels* const kernels = TRY(kernels_of(settings.instructions));
-  return std::unique_ptr<Builder>(new Builder(basis, *kernels, settings));
+  TRY(agree_on_basis(basis, ranks));
+  std::unique_ptr<ShellPairs> pairs =
+      TRY(ShellPairs::make(basis, *kernels, settings.whole, settings.cutoff, ranks.broadcast));
+  std::unique_ptr<Builder> made(new Builder(basis, *kernels, settings, std::move(pairs)));
+  TRY(agree_on_units(made->units_, *made->pairs_, ranks));
+  return made;
 }
 
 template <class T, class MakeAdd>
@@ -154,7 +159,7 @@ double Builder::largest_element(const ScreenedDensity& density) const {
   std::vector<double> t(static_cast<std::size_t>(density.shells));
   double coulomb = 0, highest = 0, exchange = 0;
   for (int kind = 0; kind < 5; ++kind)
-    for (const PairList& list : pairs_.of_kind(kind))
+    for (const PairList& list : pairs_->of_kind(kind))
       for (const ShellPair& pair : list.pairs) {
         coulomb += 2 * pair.bound * density.row(pair.shell_a)[pair.shell_b];
         highest = std::max(highest, pair.bound);
@@ -168,8 +173,8 @@ double Builder::largest_element(const ScreenedDensity& density) const {
 Result<CoulombExchange> Builder::build(const Matrix& density, double threshold, const Ranks& ranks) {
   if (ranks.deal && settings_.threads == Threads::class_tasks)
     return not_applicable("tasks by class need one rank", {}, "use private matrices with several ranks");
-  const ScreenedDensity screened(density, pairs_.shells());
-  const Task task{kernels_, pairs_, screened, threshold, settings_.cutoff};
+  const ScreenedDensity screened(density, pairs_->shells());
+  const Task task{kernels_, *pairs_, screened, threshold, settings_.cutoff};
   const std::unique_ptr<Dealer> dealer = TRY(dealer_of(units_, all_units_, ranks));
   tallies_.assign(quartet_classes(whole_).size(), {});
   if (settings_.reproducible) {
@@ -232,7 +237,7 @@ class FastTwoElectron final : public TwoElectron {
 
 Result<std::unique_ptr<TwoElectron>> make_two_electron(const Basis& basis, const Settings& settings,
                                                        const Ranks& ranks) {
-  std::unique_ptr<Builder> builder = TRY(Builder::make(basis, settings));
+  std::unique_ptr<Builder> builder = TRY(Builder::make(basis, settings, ranks));
   return std::unique_ptr<TwoElectron>(new FastTwoElectron(std::move(builder), ranks));
 }
 

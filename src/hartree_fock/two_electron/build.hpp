@@ -56,12 +56,14 @@ struct Ranks {
   std::function<Result<std::unique_ptr<Dealer>>(std::span<const double> costs)> deal;
   // Sums over ranks, in place, the same on all; exact for integers below 2^53. Null: one rank.
   std::function<Status(std::span<double>)> sum;
+  Broadcast broadcast; // with `sum`; null: one rank
 };
 
 class Builder {
  public:
-  // Error: this processor does not run the instructions.
-  static Result<std::unique_ptr<Builder>> make(const Basis& basis, const Settings& settings);
+  // Collective with several ranks: all number the same units, though their last bits differ. Errors: this processor
+  // does not run the instructions; ranks have different basis functions; those of `ranks`.
+  static Result<std::unique_ptr<Builder>> make(const Basis& basis, const Settings& settings, const Ranks& ranks = {});
 
   // J and K of a symmetric density. Quartets that add at most `threshold` to each element may be left out; see
   // left_out(). Errors: those of `ranks`.
@@ -74,13 +76,13 @@ class Builder {
   // Bound of the error of any element of J and K by quartets left out, on this process.
   double left_out() const;
   const std::vector<Unit>& units() const { return units_; }
-  const ShellPairs& pairs() const { return pairs_; }
+  const ShellPairs& pairs() const { return *pairs_; }
   int functions() const { return functions_; }
   bool whole() const { return whole_; }
   const Settings& settings() const { return settings_; }
 
  private:
-  Builder(const Basis& basis, const Kernels& kernels, const Settings& settings);
+  Builder(const Basis& basis, const Kernels& kernels, const Settings& settings, std::unique_ptr<ShellPairs> pairs);
   template <class T, class MakeAdd>
   Halves<T> half_sums(const Task& task, Dealer& dealer, MakeAdd&& make_add);
   double largest_element(const ScreenedDensity& density) const;
@@ -90,7 +92,7 @@ class Builder {
   Settings settings_;
   int functions_;
   bool whole_;
-  ShellPairs pairs_;
+  std::unique_ptr<ShellPairs> pairs_;
   std::vector<Unit> units_;
   std::vector<std::int64_t> all_units_; // their numbers
   std::vector<Tally> tallies_;

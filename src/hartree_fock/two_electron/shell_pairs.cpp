@@ -107,35 +107,74 @@ void set_bounds(std::vector<Draft>& drafts, int kind, const Kernels& kernels) {
   }
 }
 
-} // namespace
+using DraftsOfKinds = std::array<std::vector<Draft>, 5>;
 
-ShellPairs::ShellPairs(const Basis& basis, const Kernels& kernels, bool whole, double cutoff) {
-  for (const Shell& shell : basis.shells) whole = whole && shell.type != ShellType::p;
-  shells_ = whole ? basis.shells : split(basis.shells);
-
-  std::array<std::vector<Draft>, 5> drafts;
-  double largest = 0;
-  for (int i = 0; i < static_cast<int>(shells_.size()); ++i)
+// All pairs of shells with all their products.
+DraftsOfKinds all_drafts(const std::vector<Shell>& shells) {
+  DraftsOfKinds drafts;
+  for (int i = 0; i < static_cast<int>(shells.size()); ++i)
     for (int j = 0; j <= i; ++j) {
-      const bool in_order = shells_[i].type >= shells_[j].type;
-      const int a = in_order ? i : j, b = in_order ? j : i, kind = kind_of(shells_[a], shells_[b]);
-      Draft draft{.pair = {.shell_a = a, .shell_b = b, .first_a = shells_[a].first, .first_b = shells_[b].first},
-                  .products = primitive_products(shells_[a], shells_[b], kind),
-                  .contraction = {shells_[a].exponents.size(), shells_[b].exponents.size()}};
-      std::ranges::sort(draft.products, std::ranges::greater{}, &PrimitiveProduct::bound);
-      largest = std::max(largest, draft.products.front().bound);
+      const bool in_order = shells[i].type >= shells[j].type;
+      const int a = in_order ? i : j, b = in_order ? j : i, kind = kind_of(shells[a], shells[b]);
+      Draft draft{.pair = {.shell_a = a, .shell_b = b, .first_a = shells[a].first, .first_b = shells[b].first},
+                  .products = primitive_products(shells[a], shells[b], kind),
+                  .contraction = {shells[a].exponents.size(), shells[b].exponents.size()}};
+      std::ranges::stable_sort(draft.products, std::ranges::greater{}, &PrimitiveProduct::bound);
       drafts[kind].push_back(std::move(draft));
     }
-  for (int kind = 0; kind < 5; ++kind) {
-    for (Draft& draft : drafts[kind])
-      std::erase_if(draft.products, [&](const PrimitiveProduct& p) { return p.bound * largest < cutoff; });
-    std::erase_if(drafts[kind], [](const Draft& draft) { return draft.products.empty(); });
-    set_bounds(drafts[kind], kind, kernels);
-    std::ranges::sort(drafts[kind], [](const Draft& x, const Draft& y) {
-      return std::tuple(y.contraction, y.pair.bound) < std::tuple(x.contraction, x.pair.bound);
-    });
-    write(kind, drafts[kind], kernels.lanes);
+  return drafts;
+}
+
+// A number of each draft, as rank 0 has it.
+template <class Number>
+Result<std::vector<double>> of_rank_0(const DraftsOfKinds& drafts, const Broadcast& broadcast, Number&& number) {
+  std::vector<double> numbers;
+  for (const std::vector<Draft>& of_kind : drafts)
+    for (const Draft& draft : of_kind) numbers.push_back(number(draft));
+  if (broadcast) TRY(broadcast(numbers));
+  return numbers;
+}
+
+// Leaves out products below the cutoff, and drafts that have none left.
+Status cut(DraftsOfKinds& drafts, double cutoff, const Broadcast& broadcast) {
+  double largest = 0;
+  for (const std::vector<Draft>& of_kind : drafts)
+    for (const Draft& draft : of_kind) largest = std::max(largest, draft.products.front().bound);
+  const std::vector<double> kept = TRY(of_rank_0(drafts, broadcast, [&](const Draft& draft) {
+    return static_cast<double>(std::ranges::count_if(
+        draft.products, [&](const PrimitiveProduct& product) { return !(product.bound * largest < cutoff); }));
+  }));
+  auto next = kept.begin();
+  for (std::vector<Draft>& of_kind : drafts) {
+    for (Draft& draft : of_kind) draft.products.resize(static_cast<std::size_t>(*next++));
+    std::erase_if(of_kind, [](const Draft& draft) { return draft.products.empty(); });
   }
+  return Nothing{};
+}
+
+} // namespace
+
+Result<std::unique_ptr<ShellPairs>> ShellPairs::make(const Basis& basis, const Kernels& kernels, bool whole,
+                                                     double cutoff, const Broadcast& broadcast) {
+  for (const Shell& shell : basis.shells) whole = whole && shell.type != ShellType::p;
+  std::unique_ptr<ShellPairs> made(new ShellPairs);
+  made->whole_ = whole;
+  made->shells_ = whole ? basis.shells : split(basis.shells);
+  DraftsOfKinds drafts = all_drafts(made->shells_);
+  TRY(cut(drafts, cutoff, broadcast));
+  for (int kind = 0; kind < 5; ++kind) set_bounds(drafts[kind], kind, kernels);
+  const std::vector<double> bounds =
+      TRY(of_rank_0(drafts, broadcast, [](const Draft& draft) { return draft.pair.bound; }));
+  auto next = bounds.begin();
+  for (int kind = 0; kind < 5; ++kind) {
+    for (Draft& draft : drafts[kind]) draft.pair.bound = *next++;
+    std::ranges::sort(drafts[kind], [](const Draft& x, const Draft& y) {
+      return std::tuple(y.contraction, y.pair.bound, x.pair.shell_a, x.pair.shell_b) <
+             std::tuple(x.contraction, x.pair.bound, y.pair.shell_a, y.pair.shell_b);
+    });
+    made->write(kind, drafts[kind], kernels.lanes);
+  }
+  return made;
 }
 
 void ShellPairs::write(int kind, std::span<Draft> drafts, int lanes) {

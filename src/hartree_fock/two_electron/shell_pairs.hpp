@@ -3,8 +3,10 @@
 #pragma once
 
 #include "hartree_fock/basis.hpp"
+#include "hartree_fock/ranks.hpp"
 #include "hartree_fock/two_electron/kernels.hpp"
 
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -38,17 +40,23 @@ class ShellPairs {
   // Products of primitives are left out if their bound times the largest of all is below `cutoff`, and pairs that have
   // no product left. Whole: sp shells stay one, kinds ss, ls, ll. Not whole, or if the basis has shells of p functions
   // alone: they are split into s and p shells, kinds ss, ps, pp.
-  ShellPairs(const Basis& basis, const Kernels& kernels, bool whole, double cutoff);
+  // Which products and pairs are kept, and the order of pairs, are those of rank 0 on all ranks: units of work depend on
+  // them. Errors: those of `broadcast`.
+  static Result<std::unique_ptr<ShellPairs>> make(const Basis& basis, const Kernels& kernels, bool whole, double cutoff,
+                                                  const Broadcast& broadcast = {});
   ShellPairs(const ShellPairs&) = delete;
   ShellPairs& operator=(const ShellPairs&) = delete;
 
+  bool whole() const { return whole_; }
   const std::vector<Shell>& shells() const { return shells_; }
   const std::vector<PairList>& of_kind(int kind) const { return lists_[kind]; }
 
   struct Draft; // a pair while it is made
 
  private:
+  ShellPairs() = default;
   void write(int kind, std::span<Draft> drafts, int lanes);
+  bool whole_ = true;
   std::vector<Shell> shells_;
   std::array<std::vector<ShellPair>, 5> pairs_;
   std::array<std::vector<PairList>, 5> lists_;

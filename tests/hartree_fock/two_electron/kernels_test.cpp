@@ -49,9 +49,9 @@ TEST_P(KernelsOf, GiveTheGoldenIntegrals) {
       Random random(seed);
       const ShellType p_type = whole ? sp : p;
       const Basis basis = random.basis({s, p_type, s, p_type, s}, seed == 3 ? 12.0 : 3.0);
-      const ShellPairs pairs(basis, kernels, whole, 0);
+      const std::unique_ptr<ShellPairs> pairs = *ShellPairs::make(basis, kernels, whole, 0);
       for (const QuartetClass& quartets : quartet_classes(whole))
-        EXPECT_LT(largest_error(pairs, kernels, quartets), 1e-12) << name_of(quartets) << " seed " << seed;
+        EXPECT_LT(largest_error(*pairs, kernels, quartets), 1e-12) << name_of(quartets) << " seed " << seed;
     }
 }
 
@@ -60,10 +60,10 @@ TEST_P(KernelsOf, WrongExponentIsFound) {
   const Kernels& kernels = **kernels_of(GetParam());
   Random random(4);
   Basis basis = random.basis({ShellType::sp, ShellType::sp, ShellType::s}, 2.0);
-  const ShellPairs pairs(basis, kernels, true, 0);
-  const PairList& list = pairs.of_kind(kind_ll).front();
+  const std::unique_ptr<ShellPairs> pairs = *ShellPairs::make(basis, kernels, true, 0);
+  const PairList& list = pairs->of_kind(kind_ll).front();
   const_cast<double*>(list.blocks.front().products.numbers)[0] *= 1 + 1e-9;
-  EXPECT_GT(largest_error(pairs, kernels, {kind_ll, kind_ll}), 1e-12);
+  EXPECT_GT(largest_error(*pairs, kernels, {kind_ll, kind_ll}), 1e-12);
 }
 
 INSTANTIATE_TEST_SUITE_P(Instructions, KernelsOf, testing::ValuesIn(instruction_sets()),

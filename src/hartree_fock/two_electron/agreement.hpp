@@ -1,0 +1,14 @@
+// Ranks that deal units of work must number the same ones. A collective check, before any of them is computed.
+#pragma once
+
+#include "hartree_fock/two_electron/build.hpp"
+
+namespace kumihimo::hartree_fock::two_electron {
+
+// The same numbers and exponents of shells, so that messages about pairs have one length. Error, on all ranks: they
+// differ; those of `ranks`.
+Status agree_on_basis(const Basis& basis, const Ranks& ranks);
+// The same pairs in the same order, in the same units.
+Status agree_on_units(const std::vector<Unit>& units, const ShellPairs& pairs, const Ranks& ranks);
+
+} // namespace kumihimo::hartree_fock::two_electron
