@@ -96,7 +96,12 @@ def smaller_size(application: Application, size: str) -> str | None:
 def applications() -> tuple[Application, ...]:
     rows = told("list")["applications"]
     return tuple(
-        Application(**{**row, **{name: tuple(row[name]) for name in ("methods", "variants", "options", "reproducible_variants")}})
+        Application(
+            **{
+                **row,
+                **{name: tuple(row[name]) for name in ("methods", "variants", "options", "reproducible_variants")},
+            }
+        )
         for row in rows
     )
 
