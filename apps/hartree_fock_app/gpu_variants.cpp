@@ -19,25 +19,33 @@ int rank_on_node(const application::Processes& processes) {
   return static_cast<int>(std::count(nodes.begin(), mine, *mine));
 }
 
-Sharing sharing_of(application::Runtime& runtime) {
+// By which ranks number the same units.
+Ranks collectives_of(application::Runtime& runtime) {
+  if (runtime.ranks() == 1) return {};
+  return {.sum = [&runtime](std::span<double> values) { return runtime.sums().sum(values); },
+          .broadcast = [&runtime](std::span<double> values) { return runtime.broadcast(values); }};
+}
+
+Sharing sharing_of(application::Runtime& runtime, const Ranks& collectives) {
   if (runtime.ranks() == 1) return {};
   return {.rank = runtime.rank(),
           .ranks = runtime.ranks(),
           .agree = [&runtime](const Status& mine) { return runtime.agree(mine); },
-          .sum = [&runtime](std::span<double> values) { return runtime.sums().sum(values); }};
+          .sum = collectives.sum};
 }
 
 template <GpuWay Way, bool Alone>
 Result<std::unique_ptr<TwoElectron>> make(const Setting& setting, const ParameterValues&,
                                           application::Runtime& runtime) {
-  // Units depend on the number of lanes: the same on all ranks.
-  const std::string instructions = common_instructions(runtime.processes(), instruction_sets());
-  std::unique_ptr<Builder> builder = TRY(Builder::make(
-      setting.basis, {.instructions = instructions, .whole = false, .reproducible = setting.reproducible}));
+  const Ranks collectives = collectives_of(runtime);
+  const Settings settings{.instructions = common_instructions(runtime.processes(), instruction_sets()),
+                          .whole = false,
+                          .reproducible = setting.reproducible};
+  std::unique_ptr<Builder> builder = TRY(Builder::make(setting.basis, settings, collectives));
   Result<std::unique_ptr<Device>> device = make_cuda_device(*builder, Way, rank_on_node(runtime.processes()));
   if (Status s = runtime.agree_on(device); !s) return s.error();
   return std::unique_ptr<TwoElectron>(
-      TRY(Hybrid::make(std::move(builder), std::move(*device), Alone, sharing_of(runtime))));
+      TRY(Hybrid::make(std::move(builder), std::move(*device), Alone, sharing_of(runtime, collectives))));
 }
 
 } // namespace

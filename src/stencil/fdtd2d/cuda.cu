@@ -1,6 +1,6 @@
 // CUDA by hand: two kernels a step, a warp along x; blocks outside the absorbing layer do not touch its memory.
 // Compiled with -fmad=false, so that the bits are the golden copy's.
-#include "stencil/device_memory.cuh"
+#include "stencil/device/memory.cuh"
 #include "stencil/fdtd2d/variants.hpp"
 
 #include <array>

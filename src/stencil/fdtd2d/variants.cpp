@@ -41,7 +41,7 @@ std::vector<Variant> all() {
       made({"offload", "OpenMP target directives; on the host where no device is"}, {nullptr, nullptr, offload::upload},
            {nullptr, nullptr, offload::upload}, {"offload.cpp"})};
   found.push_back(made({"cuda", "CUDA by hand: two kernels a step"}, {nullptr, nullptr, cuda::upload},
-                       {nullptr, nullptr, cuda::upload}, {"cuda.cu", "../device_memory.cuh"}, true));
+                       {nullptr, nullptr, cuda::upload}, {"cuda.cu", "../device/memory.cuh"}, true));
   return found;
 }
 

@@ -1,7 +1,7 @@
 // CUDA by hand: a thread has one column of cells along i and keeps the three values of p on its column in registers, so
 // that a warp reads whole lines of each array along k. Blocks cut i into segments. Compiled with -fmad=false, so that
 // the bits are the golden copy's. gosa: partial sums of blocks, which one block adds after each sweep.
-#include "stencil/device_memory.cuh"
+#include "stencil/device/memory.cuh"
 #include "stencil/himeno/variants.hpp"
 
 #include <algorithm>

@@ -49,7 +49,7 @@ std::vector<Variant> all() {
   made.push_back(on_device({"offload", "OpenMP target directives; on the host where no device is"}, offload::upload,
                            {"offload.cpp"}));
   made.push_back(on_device({"cuda", "CUDA by hand: a column along i for each thread, three values of p in registers"},
-                           cuda::upload, {"cuda.cu", "../device_memory.cuh"}));
+                           cuda::upload, {"cuda.cu", "../device/memory.cuh"}));
   made.back().is_written_by_hand = true;
   return made;
 }

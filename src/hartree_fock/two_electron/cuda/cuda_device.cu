@@ -1,7 +1,8 @@
 // Units of a builder on a GPU: one kernel for each class and way (chunk.hpp). Chunks of quartets run one after the
 // other in a stream, while the caller computes its own units. So start() allocates nothing, copies all that the kernels
 // of a build read before it launches the first, and waits for none: memory is taken once, for the largest chunk, and
-// the stream does not synchronise with the default one. (A driver queues a limited number of launches, so chunks are large.)
+// the stream does not synchronise with the default one. A driver queues a limited number of launches, so chunks are
+// large.
 #include "hartree_fock/two_electron/cuda/cuda_device.hpp"
 #include "hartree_fock/two_electron/cuda/tables.hpp"
 #include "hartree_fock/two_electron/density.hpp"
@@ -16,9 +17,9 @@ namespace kumihimo::hartree_fock::two_electron {
 namespace cuda {
 namespace {
 
-constexpr int block = 64;               // threads; half_size doubles each fit 48 KiB of shared memory
-constexpr double chunk_bytes = 4e9;     // of integrals and weights, or an eighth of the GPU's free memory
-constexpr double chunk_quartets = 1e9;  // of atomic additions, which store none
+constexpr int block = 64;              // threads; half_size doubles each fit 48 KiB of shared memory
+constexpr double chunk_bytes = 4e9;    // of integrals and weights, or an eighth of the GPU's free memory
+constexpr double chunk_quartets = 1e9; // of atomic additions, which store none
 
 struct AtomicAdd {
   __device__ void operator()(double* to, double value) const { atomicAdd(to, value); }
