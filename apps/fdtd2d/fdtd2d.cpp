@@ -37,18 +37,19 @@ template <class T>
 Result<json> run_with(const Problem& problem, const Request& request, Runtime& runtime) {
   const Variant& variant = application::variant_of(request.candidate, variants());
   const std::int64_t begin = measure::now_ns();
-  const double bytes = Fields<T>::bytes(problem.whole), golden = request.checks ? bytes : 0;
-  if (Status s = runtime.agree(runtime.check_memory(bytes / runtime.ranks() + golden)); !s) return s.error();
   Result<std::unique_ptr<LocalFields<T>>> made =
       LocalFields<T>::make(problem, variant, request.candidate.parameters, runtime);
   if (Status s = runtime.agree_on(made); !s) return s.error();
   LocalFields<T>& local = **made;
+  const bool needs_golden = request.checks && !runtime.has_shared(); // beside the fields: the whole grid, and its Ez
+  const double nodes = static_cast<double>(problem.whole.points[0]) * static_cast<double>(problem.whole.points[1]);
+  const double golden = needs_golden ? Fields<T>::bytes(problem.whole) + sizeof(T) * nodes : 0;
+  if (Status s = runtime.agree(runtime.check_memory(golden)); !s) return s.error();
   const double setup = measure::seconds_since(begin);
   Frames frames(problem.whole.points);
   const double took = TRY(run_steps(problem, local, frames, runtime));
   const std::vector<double> seconds = runtime.processes().largest({took, setup});
 
-  const double cells = static_cast<double>(problem.whole.points[0]) * static_cast<double>(problem.whole.points[1]);
   const auto done = static_cast<double>(problem.steps);
   json facts = json::object();
   if (problem.is_mode) {
@@ -61,14 +62,14 @@ Result<json> run_with(const Problem& problem, const Request& request, Runtime& r
                 {"residual", nullptr},
                 {"converged", true},
                 {"history", json::array()},
-                {"unknowns", cells},
+                {"unknowns", nodes},
                 {"grid", local.ranks().ranks},
                 {"seconds_per_step", seconds[0] / done},
-                {"rate", cells * done / seconds[0]},
+                {"rate", nodes * done / seconds[0]},
                 {"rate_unit", "cells/s"},
                 {"lines_changed", application::changed_lines(variant.files, &source_of)},
                 {"by_hand", variant.is_written_by_hand},
-                {"step_bytes", elements_of_cell * sizeof(T) * cells},
+                {"step_bytes", elements_of_cell * sizeof(T) * nodes},
                 {"facts", std::move(facts)},
                 {"kernels", to_json(local.times(), runtime.processes())}};
   if (problem.frames > 0) found["pictures"] = frames.json();

@@ -62,6 +62,7 @@ Result<std::unique_ptr<LocalFields<T>>> LocalFields<T>::make(const Problem& prob
       fits = not_applicable(fmt::format("{} levels need as many nodes of a rank along each axis", ghosts),
                             shape.cells[a], "use fewer levels or ranks");
   }
+  if (fits) fits = runtime.check_memory(Fields<T>::bytes(shape));
   if (Status s = runtime.agree(fits); !s) return s.error();
   Result<Fields<T>> fields = Fields<T>::make(shape);
   if (Status s = runtime.agree_on(fields); !s) return s.error();

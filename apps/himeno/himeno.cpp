@@ -32,8 +32,6 @@ Result<json> run(const Request& request, Runtime& runtime) {
   const std::int64_t sweeps = TRY(sweeps_of(request));
   const Variant& variant = application::variant_of(request.candidate, variants());
   const std::int64_t begin = measure::now_ns();
-  const double bytes = Grid::bytes({points, {}, points}) / runtime.ranks();
-  if (Status s = runtime.agree(runtime.check_memory(bytes)); !s) return s.error();
   Result<std::unique_ptr<LocalGrid>> made =
       LocalGrid::make(points, request.option("values") == "varied", variant, request.candidate.parameters, runtime);
   if (Status s = runtime.agree_on(made); !s) return s.error();

@@ -51,6 +51,7 @@ Result<std::unique_ptr<LocalGrid>> LocalGrid::make(const Triple& points, bool va
       fits = not_applicable(fmt::format("{} levels need as many cells of a rank along each axis", layers),
                             shape.cells[a], "use fewer levels or ranks");
   }
+  if (fits) fits = runtime.check_memory(Grid::bytes(shape));
   if (Status s = runtime.agree(fits); !s) return s.error();
   Result<Grid> grid = Grid::make(shape);
   if (Status s = runtime.agree_on(grid); !s) return s.error();
