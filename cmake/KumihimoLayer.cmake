@@ -20,6 +20,13 @@ if(KUMIHIMO_SANITIZE) # for every target, programs too: half a sanitized program
   endif()
   if(KUMIHIMO_SANITIZE STREQUAL "thread")
     add_compile_options(-Wno-tsan) # fences, which it does not see: it may report too much there, never too little
+    # It does not see how GCC's OpenMP threads wait for each other either. LLVM's runtime, which has GCC's functions too,
+    # tells it through Archer.
+    file(GLOB runtimes /usr/lib/llvm-*/lib)
+    list(SORT runtimes COMPARE NATURAL ORDER DESCENDING)
+    find_library(KUMIHIMO_LIBOMP omp HINTS ${runtimes} REQUIRED)
+    find_library(KUMIHIMO_ARCHER archer HINTS ${runtimes} REQUIRED)
+    set(kumihimo_archer "LD_PRELOAD=${KUMIHIMO_LIBOMP}" "OMP_TOOL_LIBRARIES=${KUMIHIMO_ARCHER}")
   endif()
   add_link_options(-fsanitize=${KUMIHIMO_SANITIZE})
 endif()
@@ -110,6 +117,7 @@ function(kumihimo_tests name)
   set(environment "")
   if(ARG_THREADS)
     list(APPEND environment "OMP_WAIT_POLICY=passive") # threads that outnumber the processors do not spin
+    list(APPEND environment ${kumihimo_archer}) # of the thread sanitizer
   endif()
   if(KUMIHIMO_SANITIZE AND ARG_SKIP_SANITIZERS)
     list(JOIN ARG_SKIP_SANITIZERS ":" left_out)

@@ -94,6 +94,10 @@ packages_of_test() {
   has chromium || has chromium-browser || has google-chrome || want chromium
 }
 
+packages_of_tsan() {
+  compgen -G '/usr/lib/llvm-*/lib/libarcher.so' >/dev/null || has_library libarcher.so || need libomp-dev
+}
+
 packages_of_bench() {
   local package
   for package in $(absent_headers libbenchmark-dev=benchmark/benchmark.h); do need "$package"; done
@@ -131,7 +135,7 @@ names() {
     [libboost-dev]="libboost-dev (the variant amg of applications)"
     [libtomlplusplus-dev]="libtomlplusplus-dev (toml++ 3)" [libbenchmark-dev]="libbenchmark-dev (Google Benchmark)" [libgtest-dev]="libgtest-dev (GoogleTest)"
     [chromium]="chromium (page tests)" [iproute2]="iproute2 (network namespaces of bench/run krylov)" [libsimgrid-dev]="libsimgrid-dev (SimGrid, the peer of the simulator benchmarks)"
-    [libopenmpi-dev]="libopenmpi-dev (mpicc of Open MPI)" [libmpich-dev]="libmpich-dev (mpicc of MPICH)" [gfortran]="gfortran (MPI programs in Fortran)"
+    [libomp-dev]="libomp-dev (LLVM's OpenMP runtime with Archer)" [libopenmpi-dev]="libopenmpi-dev (mpicc of Open MPI)" [libmpich-dev]="libmpich-dev (mpicc of MPICH)" [gfortran]="gfortran (MPI programs in Fortran)"
     [libpetsc-real-dev]="libpetsc-real-dev (PETSc, a peer of the sparse and finite element benchmarks)"
     [libeigen3-dev]="libeigen3-dev (Eigen 3.4, linear algebra)"
     [libhypre-dev]="libhypre-dev (a program of the placement benchmark)"

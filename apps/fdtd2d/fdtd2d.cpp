@@ -9,39 +9,11 @@
 
 #include <nlohmann/json.hpp>
 
-#include <any>
-
 namespace kumihimo::fdtd2d {
 namespace {
 
 using application::Request, application::Runtime;
 using nlohmann::json;
-
-double seconds_since(std::int64_t start) { return static_cast<double>(measure::now_ns() - start) * 1e-9; }
-
-const Variant& variant_of(const Request& request) {
-  for (const Variant& each : variants())
-    if (each.name == request.candidate.variant->name) return each;
-  return variants().front(); // unreachable: both lists are one
-}
-
-std::int64_t lines_changed(const Variant& variant) {
-  std::string text;
-  for (const std::string_view file : variant.files) text += source_of(file);
-  return application::changed_lines(source_of("golden.cpp"), text);
-}
-
-// All candidates of a task have one golden result.
-template <class T>
-Result<std::shared_ptr<Expected<T>>> shared_expected(const Problem& problem, Runtime& runtime) {
-  using Kept = std::shared_ptr<Expected<T>>;
-  if (const auto* const kept = std::any_cast<Kept>(&runtime.kept)) return *kept;
-  Result<Expected<T>> expected = expected_of<T>(problem);
-  if (Status s = runtime.agree_on(expected); !s) return s.error();
-  auto made = std::make_shared<Expected<T>>(std::move(*expected));
-  runtime.kept = made;
-  return made;
-}
 
 // In parts that end where a picture is taken; pictures are not in the time.
 template <class T>
@@ -53,7 +25,7 @@ Result<double> run_steps(const Problem& problem, LocalFields<T>& local, Frames& 
     runtime.processes().barrier();
     const std::int64_t start = measure::now_ns();
     const Status status = local.run(steps.size());
-    seconds += seconds_since(start);
+    seconds += measure::seconds_since(start);
     if (Status s = runtime.agree(status); !s) return s.error();
     if (problem.frames > 0) frames.add(local.fields(), steps.end, runtime);
   }
@@ -62,7 +34,7 @@ Result<double> run_steps(const Problem& problem, LocalFields<T>& local, Frames& 
 
 template <class T>
 Result<json> run_with(const Problem& problem, const Request& request, Runtime& runtime) {
-  const Variant& variant = variant_of(request);
+  const Variant& variant = application::variant_of(request.candidate, variants());
   const std::int64_t begin = measure::now_ns();
   const double bytes = Fields<T>::bytes(problem.whole), golden = request.checks ? bytes : 0;
   if (Status s = runtime.agree(runtime.check_memory(bytes / runtime.ranks() + golden)); !s) return s.error();
@@ -70,7 +42,7 @@ Result<json> run_with(const Problem& problem, const Request& request, Runtime& r
       LocalFields<T>::make(problem, variant, request.candidate.parameters, runtime);
   if (Status s = runtime.agree_on(made); !s) return s.error();
   LocalFields<T>& local = **made;
-  const double setup = seconds_since(begin);
+  const double setup = measure::seconds_since(begin);
   Frames frames(problem.whole.points);
   const double took = TRY(run_steps(problem, local, frames, runtime));
   const std::vector<double> seconds = runtime.processes().largest({took, setup});
@@ -93,14 +65,15 @@ Result<json> run_with(const Problem& problem, const Request& request, Runtime& r
                 {"seconds_per_step", seconds[0] / done},
                 {"rate", cells * done / seconds[0]},
                 {"rate_unit", "cells/s"},
-                {"lines_changed", lines_changed(variant)},
+                {"lines_changed", application::changed_lines(variant.files, &source_of)},
                 {"by_hand", variant.is_written_by_hand},
                 {"step_bytes", elements_of_cell * sizeof(T) * cells},
                 {"facts", std::move(facts)},
                 {"kernels", to_json(local.times(), runtime.processes())}};
   if (problem.frames > 0) found["pictures"] = frames.json();
   if (request.checks) {
-    const std::shared_ptr<Expected<T>> expected = TRY(shared_expected<T>(problem, runtime));
+    const std::shared_ptr<Expected<T>> expected =
+        TRY(runtime.shared<Expected<T>>([&] { return expected_of<T>(problem); }));
     found["checked"] = check(problem, local.fields(), *expected, runtime);
   }
   return found;
@@ -109,11 +82,6 @@ Result<json> run_with(const Problem& problem, const Request& request, Runtime& r
 Result<json> run(const Request& request, Runtime& runtime) {
   const Problem problem = TRY(problem_of(request));
   return problem.is_float32 ? run_with<float>(problem, request, runtime) : run_with<double>(problem, request, runtime);
-}
-
-std::span<const VariantDescription> descriptions() {
-  static const std::vector<VariantDescription> all(variants().begin(), variants().end());
-  return all;
 }
 
 } // namespace
@@ -126,7 +94,7 @@ application::Application description() {
       .sizes = "nodes along x and y: 512 or 512x384",
       .default_size = "256",
       .golden_hash = KUMIHIMO_GOLDEN_HASH,
-      .variants = descriptions(),
+      .variants = application::descriptions(variants()),
       .methods = {},
       .options = option_rows(),
       .smaller_size = nullptr,

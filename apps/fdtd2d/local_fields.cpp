@@ -87,7 +87,7 @@ template <class Call>
 void LocalFields<T>::timed(std::size_t row, std::int64_t calls, Call call) {
   const std::int64_t begin = measure::now_ns();
   call();
-  times_.add(row, calls, static_cast<double>(measure::now_ns() - begin) * 1e-9);
+  times_.add(row, calls, measure::seconds_since(begin));
 }
 
 template <class T>
@@ -112,11 +112,21 @@ Status LocalFields<T>::step() {
       inner.begin[a] += wavefront_.has_neighbour[2 * a];
       inner.end[a] -= wavefront_.has_neighbour[2 * a + 1];
     }
-  }
-  if (!inner.is_empty()) timed(h_row_, 1, [&] { kernels.update_h(fields_, inner); });
-  if (runtime_.ranks() > 1) {
-    if (Status s = times_.timed(ghosts_row_, [&] { return halo_->wait(); }); !s) return s;
     if (inner.is_empty()) inner = {h.begin, h.begin};
+  }
+  const std::int64_t rows = inner.end[1] - inner.begin[1];
+  const auto update_rows = [&](const threads::Range& range) {
+    Box piece = inner;
+    piece.begin[1] = inner.begin[1] + range.begin;
+    piece.end[1] = inner.begin[1] + range.end;
+    timed(h_row_, 0, [&] { kernels.update_h(fields_, piece); });
+  };
+  times_.add(h_row_, 1, 0);
+  if (runtime_.ranks() == 1) {
+    update_rows({0, rows});
+  } else {
+    if (Status s = runtime_.beside_messages(rows, update_rows); !s) return s;
+    if (Status s = times_.timed(ghosts_row_, [&] { return halo_->wait(); }); !s) return s;
     const std::array<Box, 4> outer{{{{h.begin[0], h.begin[1]}, {h.end[0], inner.begin[1]}},
                                     {{h.begin[0], inner.end[1]}, {h.end[0], h.end[1]}},
                                     {{h.begin[0], inner.begin[1]}, {inner.begin[0], inner.end[1]}},

@@ -111,7 +111,7 @@ Result<Assembled> assemble(const Problem& problem, const Variant& variant, const
   for (std::int64_t i = 0; i < assemblies; ++i) {
     const std::int64_t start = measure::now_ns();
     const Status done = fem::assemble(*variant.assembly, problem.mesh, problem.materials, *matrix, parameters);
-    seconds.push_back(static_cast<double>(measure::now_ns() - start) * 1e-9);
+    seconds.push_back(measure::seconds_since(start));
     if (Status s = runtime.agree(done); !s) return s.error(); // which makes the ranks start the next one together
   }
   std::sort(seconds.begin(), seconds.end());

@@ -20,14 +20,6 @@ using nlohmann::json;
 
 constexpr std::int64_t longest_axis = 4096;
 
-double seconds_since(std::int64_t start) { return static_cast<double>(measure::now_ns() - start) * 1e-9; }
-
-const Variant& variant_of(const Request& request) {
-  for (const Variant& each : variants())
-    if (each.name == request.candidate.variant->name) return each;
-  return variants().front(); // unreachable: both lists are one
-}
-
 Result<fem::Triple> nodes_of(std::string_view size) {
   const fem::Triple nodes = TRY(application::parse_box(size, longest_axis));
   for (const std::int64_t n : nodes)
@@ -97,13 +89,13 @@ Result<json> run_solve(const Request& request, const Setting& setting, const Pro
   application::TimedSums sums(runtime.sums(), system.times());
   Result<threads::Array<double>> x = first_guess(problem);
   if (Status s = runtime.agree_on(x); !s) return s.error();
-  const double setup = seconds_since(begin);
+  const double setup = measure::seconds_since(begin);
 
   runtime.processes().barrier();
   const std::int64_t start = measure::now_ns();
   const application::KrylovRun solved =
       TRY(application::run_krylov(request, system, system.times(), sums, system.load(), x->span(), runtime));
-  const std::vector<double> seconds = runtime.processes().largest({seconds_since(start), setup});
+  const std::vector<double> seconds = runtime.processes().largest({measure::seconds_since(start), setup});
 
   json facts = facts_of(problem);
   facts.update(system.preconditioner().facts);
@@ -127,7 +119,7 @@ Result<json> run_solve(const Request& request, const Setting& setting, const Pro
 Result<json> run(const Request& request, Runtime& runtime) {
   Setting setting;
   setting.options = TRY(options_of(request));
-  setting.variant = variant_of(request);
+  setting.variant = application::variant_of(request.candidate, variants());
   if (Status s = setting.variant.check_applicable(setting.options); !s) return s.error();
   const fem::Triple nodes = TRY(nodes_of(request.size));
   setting.ranks = TRY(runtime.grid(nodes));
@@ -137,7 +129,7 @@ Result<json> run(const Request& request, Runtime& runtime) {
   if (Status s = runtime.agree(runtime.check_memory(least_bytes_of_a_node * nodes_of_rank)); !s) return s.error();
   const std::int64_t begin = measure::now_ns();
   const Problem problem = TRY(make_problem(setting.options, nodes, setting.ranks, runtime));
-  setting.problem_seconds = runtime.processes().largest({seconds_since(begin)})[0];
+  setting.problem_seconds = runtime.processes().largest({measure::seconds_since(begin)})[0];
   json found = TRY(setting.options.assembly_only ? run_assembly(request, setting, problem, runtime)
                                                  : run_solve(request, setting, problem, runtime));
   found["problem_seconds"] = setting.problem_seconds;
@@ -147,11 +139,6 @@ Result<json> run(const Request& request, Runtime& runtime) {
 }
 
 std::string smaller_size(std::string_view size) { return application::quarter_of(size, longest_axis, 2); }
-
-std::span<const VariantDescription> descriptions() {
-  static const std::vector<VariantDescription> all(variants().begin(), variants().end());
-  return all;
-}
 
 } // namespace
 
@@ -163,7 +150,7 @@ application::Application description() {
       .sizes = "nodes along x, y and z: 64 or 64x48x32",
       .default_size = "32",
       .golden_hash = KUMIHIMO_GOLDEN_HASH,
-      .variants = descriptions(),
+      .variants = application::descriptions(variants()),
       .methods = application::krylov_methods(),
       .options = option_rows(),
       .smaller_size = &smaller_size,

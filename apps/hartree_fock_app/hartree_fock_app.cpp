@@ -25,8 +25,6 @@ using application::KernelTimes, application::Request, application::Runtime;
 using namespace hartree_fock;
 using nlohmann::json;
 
-double seconds_since(std::int64_t start) { return static_cast<double>(measure::now_ns() - start) * 1e-9; }
-
 class Timed final : public TwoElectron {
  public:
   Timed(TwoElectron& inner, KernelTimes& times)
@@ -40,12 +38,6 @@ class Timed final : public TwoElectron {
   KernelTimes& times_;
   std::size_t kernel_;
 };
-
-const Variant& variant_of(const Request& request) {
-  for (const Variant& each : variants())
-    if (each.name == request.candidate.variant->name) return each;
-  return variants().front(); // unreachable: both lists are one
-}
 
 // Of all ranks. Collective.
 std::vector<ClassWork> classes_of(const TwoElectron& two_electron, Runtime& runtime) {
@@ -79,8 +71,7 @@ ScfOptions options_of(const Request& request, const Options& options, Runtime& r
   found.most_iterations = static_cast<int>(std::min<std::int64_t>(request.most_iterations, 1 << 30));
   found.threshold = options.threshold;
   found.incremental = options.incremental;
-  if (runtime.ranks() > 1)
-    found.broadcast = [&runtime](std::span<double> values) { return runtime.broadcast(values); };
+  if (runtime.ranks() > 1) found.broadcast = [&runtime](std::span<double> values) { return runtime.broadcast(values); };
   found.progress = [&runtime, &request, iteration = std::int64_t{0}](const ScfIteration& now) mutable {
     runtime.progress(iteration++, now.commutator, request.tolerance);
   };
@@ -113,17 +104,17 @@ Result<json> run(const Request& request, Runtime& runtime) {
   if (Status s = runtime.agree_on(read); !s) return s.error();
   const Problem& problem = *read;
   const ScfProblem start = TRY(start_of(problem, runtime));
-  const Variant& variant = variant_of(request);
-  const std::unique_ptr<TwoElectron> two_electron = TRY(
-      variant.make({problem.basis, problem.options.reproducible}, request.candidate.parameters, runtime));
+  const Variant& variant = application::variant_of(request.candidate, variants());
+  const std::unique_ptr<TwoElectron> two_electron =
+      TRY(variant.make({problem.basis, problem.options.reproducible}, request.candidate.parameters, runtime));
   KernelTimes times;
   Timed timed(*two_electron, times);
-  const double setup = seconds_since(begin);
+  const double setup = measure::seconds_since(begin);
 
   runtime.processes().barrier();
   const std::int64_t first = measure::now_ns();
   const Scf scf = TRY(restricted_scf(start, timed, options_of(request, problem.options, runtime)));
-  const std::vector<double> seconds = runtime.processes().largest({seconds_since(first), setup});
+  const std::vector<double> seconds = runtime.processes().largest({measure::seconds_since(first), setup});
   if (!scf.converged && !request.may_stop_early)
     return failed("the SCF did not converge",
                   fmt::format("its commutator is {:.1e} hartree after {} iterations", scf.history.back().commutator,
@@ -166,11 +157,6 @@ Result<json> run(const Request& request, Runtime& runtime) {
 
 std::string smaller_size(std::string_view size) { return smaller_molecule(size); }
 
-std::span<const VariantDescription> descriptions() {
-  static const std::vector<VariantDescription> all(variants().begin(), variants().end());
-  return all;
-}
-
 } // namespace
 
 application::Application description() {
@@ -181,7 +167,7 @@ application::Application description() {
       .sizes = "a molecule: w8 (water), gly4, ala2 (peptides) or benzene",
       .default_size = "w1",
       .golden_hash = KUMIHIMO_GOLDEN_HASH,
-      .variants = descriptions(),
+      .variants = application::descriptions(variants()),
       .methods = {},
       .options = option_rows(),
       .smaller_size = &smaller_size,

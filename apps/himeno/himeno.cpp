@@ -10,7 +10,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <any>
 
 namespace kumihimo::himeno {
 namespace {
@@ -20,14 +19,6 @@ using nlohmann::json;
 
 constexpr std::int64_t most_sweeps = 1'000'000;
 
-double seconds_since(std::int64_t start) { return static_cast<double>(measure::now_ns() - start) * 1e-9; }
-
-const Variant& variant_of(const Request& request) {
-  for (const Variant& each : variants())
-    if (each.name == request.candidate.variant->name) return each;
-  return variants().front(); // unreachable: both lists are one
-}
-
 Result<std::int64_t> sweeps_of(const Request& request) {
   const std::string& word = request.option("sweeps");
   std::int64_t sweeps = 0;
@@ -36,26 +27,10 @@ Result<std::int64_t> sweeps_of(const Request& request) {
   return std::min(sweeps, request.most_iterations);
 }
 
-std::int64_t lines_changed(const Variant& variant) {
-  std::string text;
-  for (const std::string_view file : variant.files) text += source_of(file);
-  return application::changed_lines(source_of("golden.cpp"), text);
-}
-
-// All candidates of a task have one golden result.
-Result<std::shared_ptr<Expected>> expected_of(const Grid& grid, std::int64_t sweeps, Runtime& runtime) {
-  if (const auto* const kept = std::any_cast<std::shared_ptr<Expected>>(&runtime.kept)) return *kept;
-  Result<Expected> expected = expected_of(grid.shape(), sweeps);
-  if (Status s = runtime.agree_on(expected); !s) return s.error();
-  auto made = std::make_shared<Expected>(std::move(*expected));
-  runtime.kept = made;
-  return made;
-}
-
 Result<json> run(const Request& request, Runtime& runtime) {
   const Triple points = TRY(parse_size(request.size));
   const std::int64_t sweeps = TRY(sweeps_of(request));
-  const Variant& variant = variant_of(request);
+  const Variant& variant = application::variant_of(request.candidate, variants());
   const std::int64_t begin = measure::now_ns();
   const double bytes = Grid::bytes({points, {}, points}) / runtime.ranks();
   if (Status s = runtime.agree(runtime.check_memory(bytes)); !s) return s.error();
@@ -63,16 +38,16 @@ Result<json> run(const Request& request, Runtime& runtime) {
       LocalGrid::make(points, request.option("values") == "varied", variant, request.candidate.parameters, runtime);
   if (Status s = runtime.agree_on(made); !s) return s.error();
   LocalGrid& local = **made;
-  const bool needs_golden = request.checks && !runtime.kept.has_value();
+  const bool needs_golden = request.checks && !runtime.has_shared();
   const double golden = needs_golden ? bytes_of_expected(local.grid().shape(), sweeps) : 0; // beside the grid
   if (Status s = runtime.agree(runtime.check_memory(golden)); !s) return s.error();
-  const double setup = seconds_since(begin);
+  const double setup = measure::seconds_since(begin);
 
   runtime.processes().barrier();
   const std::int64_t start = measure::now_ns();
   const Result<std::vector<double>> gosa = local.run(sweeps);
   if (Status s = runtime.agree_on(gosa); !s) return s.error();
-  const std::vector<double> seconds = runtime.processes().largest({seconds_since(start), setup});
+  const std::vector<double> seconds = runtime.processes().largest({measure::seconds_since(start), setup});
 
   const double cells =
       static_cast<double>(points[0] - 2) * static_cast<double>(points[1] - 2) * static_cast<double>(points[2] - 2);
@@ -89,21 +64,17 @@ Result<json> run(const Request& request, Runtime& runtime) {
                 {"seconds_per_step", seconds[0] / done},
                 {"rate", cells * flops_of_cell * done / seconds[0]},
                 {"rate_unit", "FLOPS"},
-                {"lines_changed", lines_changed(variant)},
+                {"lines_changed", application::changed_lines(variant.files, &source_of)},
                 {"by_hand", variant.is_written_by_hand},
                 {"step_bytes", bytes_of_cell * cells},
                 {"facts", {{"gosa", gosa->back()}}},
                 {"kernels", to_json(local.times(), runtime.processes())}};
   if (request.checks) {
-    const std::shared_ptr<Expected> expected = TRY(expected_of(local.grid(), sweeps, runtime));
+    const std::shared_ptr<Expected> expected =
+        TRY(runtime.shared<Expected>([&] { return expected_of(local.grid().shape(), sweeps); }));
     found["checked"] = check(local.grid(), gosa->back(), *expected, runtime);
   }
   return found;
-}
-
-std::span<const VariantDescription> descriptions() {
-  static const std::vector<VariantDescription> all(variants().begin(), variants().end());
-  return all;
 }
 
 constexpr std::string_view kinds_of_values[] = {"benchmark", "varied"};
@@ -122,7 +93,7 @@ application::Application description() {
       .sizes = "XS, S, M, L, XL or points along i, j and k: 128x128x256 (k contiguous)",
       .default_size = "S",
       .golden_hash = KUMIHIMO_GOLDEN_HASH,
-      .variants = descriptions(),
+      .variants = application::descriptions(variants()),
       .methods = {},
       .options = options,
       .smaller_size = nullptr,

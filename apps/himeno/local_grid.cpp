@@ -25,9 +25,6 @@ Shape shape_of(const Triple& points, const RankGrid& ranks, std::int32_t rank, s
   return shape;
 }
 
-// What pieces a sweep beside an exchange is cut into, along i, to move messages between them.
-constexpr std::int64_t pieces = 8;
-
 } // namespace
 
 Result<std::unique_ptr<LocalGrid>> LocalGrid::make(const Triple& points, bool varied, const Variant& variant,
@@ -106,7 +103,7 @@ std::vector<Box> LocalGrid::outer_boxes(const Box& inner) const {
 void LocalGrid::sweep_timed(const Box& box) {
   const std::int64_t begin = measure::now_ns();
   variant_.sweep(grid_, box, gosa_.data());
-  times_.add(sweep_row_, 0, static_cast<double>(measure::now_ns() - begin) * 1e-9);
+  times_.add(sweep_row_, 0, measure::seconds_since(begin));
 }
 
 Status LocalGrid::sweep(double* gosa) {
@@ -116,14 +113,13 @@ Status LocalGrid::sweep(double* gosa) {
   } else {
     if (Status s = halo_->start(grid_.p); !s) return s;
     const Box inner = inner_box();
-    for (std::int64_t n = 0; n < pieces && !inner.is_empty(); ++n) {
-      const threads::Range planes = threads::part(inner.length(0), n, pieces);
+    const auto sweep_planes = [&](const threads::Range& planes) {
       Box piece = inner;
       piece.begin[0] = inner.begin[0] + planes.begin;
       piece.end[0] = inner.begin[0] + planes.end;
-      if (!piece.is_empty()) sweep_timed(piece);
-      if (Status s = runtime_.poll(); !s) return s;
-    }
+      sweep_timed(piece);
+    };
+    if (Status s = runtime_.beside_messages(inner.is_empty() ? 0 : inner.length(0), sweep_planes); !s) return s;
     if (Status s = times_.timed(ghosts_row_, [&] { return halo_->wait(); }); !s) return s;
     for (const Box& box : outer_boxes(inner)) sweep_timed(box);
   }
@@ -142,7 +138,7 @@ Status LocalGrid::pass(int levels, double* gosa) {
   Wavefront how = wavefront_;
   how.levels = levels;
   run_wavefront(grid_, how, gosa_.data());
-  times_.add(sweep_row_, levels, static_cast<double>(measure::now_ns() - begin) * 1e-9);
+  times_.add(sweep_row_, levels, measure::seconds_since(begin));
   for (int level = 0; level < levels; ++level)
     gosa[level] =
         std::accumulate(gosa_.begin() + level * grid_.rows(), gosa_.begin() + (level + 1) * grid_.rows(), 0.0);
@@ -154,7 +150,7 @@ Result<std::vector<double>> LocalGrid::run(std::int64_t sweeps) {
   if (variant_.run) {
     const std::int64_t begin = measure::now_ns();
     if (Status s = variant_.run(grid_, sweeps, gosa.data()); !s) return s.error();
-    times_.add(sweep_row_, sweeps, static_cast<double>(measure::now_ns() - begin) * 1e-9);
+    times_.add(sweep_row_, sweeps, measure::seconds_since(begin));
   }
   for (std::int64_t n = 0; n < sweeps && !variant_.run;) {
     const auto levels = static_cast<int>(std::min<std::int64_t>(wavefront_.levels, sweeps - n));

@@ -13,7 +13,6 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <any>
 #include <cmath>
 #include <memory>
 
@@ -26,14 +25,6 @@ using nlohmann::json;
 constexpr std::int64_t longest_axis = 4096;
 // The matrix with 7 entries a row (100), a factor of half as many (92), and vectors (48).
 constexpr double least_bytes_of_a_row = 240;
-
-double seconds_since(std::int64_t start) { return static_cast<double>(measure::now_ns() - start) * 1e-9; }
-
-const Variant& variant_of(const application::Candidate& candidate) {
-  for (const Variant& each : variants())
-    if (each.name == candidate.variant->name) return each;
-  return variants().front(); // unreachable: both lists are one
-}
 
 Result<LocalProblem> problem_of(const Request& request, const Grid& grid, const application::RankGrid& ranks,
                                 Runtime& runtime) {
@@ -52,16 +43,12 @@ struct Shared {
   sparse::Factorisations factorisations;
 };
 
-Result<std::shared_ptr<Shared>> shared_of(const Request& request, const Grid& grid, const application::RankGrid& ranks,
-                                          Runtime& runtime) {
-  if (const auto* const kept = std::any_cast<std::shared_ptr<Shared>>(&runtime.kept)) return *kept;
+Result<Shared> shared_of(const Request& request, const Grid& grid, const application::RankGrid& ranks,
+                         Runtime& runtime) {
   const std::int64_t begin = measure::now_ns();
-  Result<LocalProblem> problem = problem_of(request, grid, ranks, runtime);
-  if (Status s = runtime.agree_on(problem); !s) return s.error();
-  auto made = std::make_shared<Shared>();
-  made->problem = std::move(*problem);
-  made->problem_seconds = seconds_since(begin);
-  runtime.kept = made;
+  Shared made;
+  made.problem = TRY(problem_of(request, grid, ranks, runtime));
+  made.problem_seconds = measure::seconds_since(begin);
   return made;
 }
 
@@ -74,31 +61,33 @@ Result<json> run(const Request& request, Runtime& runtime) {
     grid.cells = TRY(application::parse_box(request.size, longest_axis));
     ranks = TRY(runtime.grid(grid.cells));
     const double cells = static_cast<double>(grid.cells[0]) * grid.cells[1] * grid.cells[2] / runtime.ranks();
-    const bool is_first = !runtime.kept.has_value(); // later candidates have the memory of the one before
+    const bool is_first = !runtime.has_shared(); // later candidates have the memory of the one before
     if (Status s = runtime.agree(is_first ? runtime.check_memory(least_bytes_of_a_row * cells) : Status(Nothing{})); !s)
       return s.error();
   } else if (request.option("rhs") == "manufactured")
     return wrong_value("rhs=manufactured needs the box; beside a matrix file b = 1", "manufactured",
                        "leave out rhs or matrix");
 
-  const std::shared_ptr<Shared> shared = TRY(shared_of(request, grid, ranks, runtime));
+  const std::shared_ptr<Shared> shared =
+      TRY(runtime.shared<Shared>([&] { return shared_of(request, grid, ranks, runtime); }));
   const LocalProblem& problem = shared->problem;
   const std::int64_t begin = measure::now_ns();
-  std::unique_ptr<LocalSystem> system = TRY(LocalSystem::make(
-      problem, variant_of(request.candidate), request.candidate.parameters, shared->factorisations, runtime));
+  std::unique_ptr<LocalSystem> system =
+      TRY(LocalSystem::make(problem, application::variant_of(request.candidate, variants()),
+                            request.candidate.parameters, shared->factorisations, runtime));
   application::TimedSums sums(runtime.sums(), system->times());
   Result<threads::Array<double>> b = system->renumbered(problem.right_side),
                                  x = threads::Array<double>::zeros(system->rows());
   if (Status s = runtime.agree_on(b); !s) return s.error();
   if (Status s = runtime.agree_on(x); !s) return s.error();
   const MatrixNorms norms = norms_of(problem.matrix, runtime);
-  const double setup = seconds_since(begin) + system->solver().kept_seconds();
+  const double setup = measure::seconds_since(begin) + system->solver().kept_seconds();
 
   runtime.processes().barrier();
   const std::int64_t start = measure::now_ns();
   const Solved solved = TRY(solve(request, *system, sums, b->span(), x->span(), norms, runtime));
   const std::vector<double> seconds =
-      runtime.processes().largest({seconds_since(start), setup, shared->problem_seconds});
+      runtime.processes().largest({measure::seconds_since(start), setup, shared->problem_seconds});
 
   json facts = system->solver().facts();
   facts.update(solved.facts);
@@ -120,7 +109,7 @@ Result<json> run(const Request& request, Runtime& runtime) {
 }
 
 std::string shared_set_up(const application::Candidate& candidate) {
-  const Variant& variant = variant_of(candidate);
+  const Variant& variant = application::variant_of(candidate, variants());
   if (!variant.prepared) return {};
   const sparse::FactorChoice choice =
       sparse::factor_choice(*variant.prepared, with_defaults(variant.parameters, candidate.parameters));
@@ -129,11 +118,6 @@ std::string shared_set_up(const application::Candidate& candidate) {
 }
 
 std::string smaller_size(std::string_view size) { return application::quarter_of(size, longest_axis); }
-
-std::span<const VariantDescription> descriptions() {
-  static const std::vector<VariantDescription> all(variants().begin(), variants().end());
-  return all;
-}
 
 constexpr std::string_view boundaries[] = {"zmax", "all"};
 constexpr std::string_view right_sides[] = {"ones", "manufactured"};
@@ -153,7 +137,7 @@ application::Application description() {
       .sizes = "cells along x, y and z: 128 or 128x96x64",
       .default_size = "64",
       .golden_hash = KUMIHIMO_GOLDEN_HASH,
-      .variants = descriptions(),
+      .variants = application::descriptions(variants()),
       .methods = application::krylov_methods(),
       .options = options,
       .smaller_size = &smaller_size,

@@ -102,7 +102,7 @@ Result<Solved> solve_transformed(const Request& request, LocalSystem& system, st
         static_cast<int>(std::min<std::int64_t>(request.most_iterations - done, std::numeric_limits<int>::max())),
         progress));
     solved.iterations += found.iterations;
-    system.times().add(row, found.iterations, static_cast<double>(measure::now_ns() - begin) * 1e-9);
+    system.times().add(row, found.iterations, measure::seconds_since(begin));
     if (!solved.history.empty()) solved.history.pop_back();
     solved.history.insert(solved.history.end(), found.history.begin(), found.history.end());
     const double residual = residual_of(prepared, b, x, product);

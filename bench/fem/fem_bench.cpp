@@ -138,7 +138,7 @@ Status measure_on(int team, std::int64_t nodes, int rounds) {
     for (Kernel& kernel : kernels) {
       const std::int64_t start = measure::now_ns();
       if (Status done = kernel.run(); !done) return done;
-      if (round) kernel.seconds.push_back(static_cast<double>(measure::now_ns() - start) * 1e-9);
+      if (round) kernel.seconds.push_back(measure::seconds_since(start));
     }
   }
   const double peak = median_of(peaks), bandwidth = median_of(triads);

@@ -61,7 +61,7 @@ double peak_flops() {
   const std::int64_t start = measure::now_ns();
 #pragma omp parallel for schedule(static) num_threads(team) reduction(+ : total)
   for (int i = 0; i < team; ++i) total += run();
-  const auto seconds = static_cast<double>(measure::now_ns() - start) * 1e-9;
+  const auto seconds = measure::seconds_since(start);
   volatile double kept = total;
   (void)kept;
   return 2.0 * chains * width * static_cast<double>(repeats) * team / seconds;
@@ -93,7 +93,7 @@ double Triad::bytes_per_second() {
     const threads::Range mine = threads::part(numbers, i, team);
     triad(a, b, c, mine.begin, mine.end);
   }
-  return 24.0 * static_cast<double>(numbers) / (static_cast<double>(measure::now_ns() - start) * 1e-9);
+  return 24.0 * static_cast<double>(numbers) / measure::seconds_since(start);
 }
 
 } // namespace kumihimo::bench

@@ -41,7 +41,7 @@ int print_rates(double work, Call call) {
     const double before = processor_seconds();
     call();
     processor = std::min(processor, (processor_seconds() - before) / threads::count());
-    wall = std::min(wall, static_cast<double>(measure::now_ns() - start) * 1e-9);
+    wall = std::min(wall, measure::seconds_since(start));
   }
   std::printf("{\"wall\": %.6g, \"processor\": %.6g}\n", work / wall, work / processor);
   return 0;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace kumihimo::application {
 
@@ -36,8 +37,8 @@ struct Application {
   // The problem that tells how many iterations variants need relative to each other at a fraction of the cost; empty:
   // the size has none (a matrix file).
   std::string (*smaller_size)(std::string_view size);
-  // Candidates with the same words share steps of the set-up through Runtime::kept: they run one after another in each
-  // turn. Null: none share any.
+  // Candidates with the same words share steps of the set-up through Runtime::shared(): they run one after another in
+  // each turn. Null: none share any.
   std::string (*shared_set_up)(const Candidate& candidate) = nullptr;
   // Where the solver stops if the user names no limit, and what its residual is.
   std::int64_t most_iterations = 100000;
@@ -49,6 +50,13 @@ struct Application {
   // request's values; of the run.
   Result<nlohmann::json> (*run)(const Request& request, Runtime& runtime);
 };
+
+// The descriptions of an application's variants, made once for each type of rows. The type's base is the description.
+template <class Variant>
+std::span<const VariantDescription> descriptions(std::span<const Variant> rows) {
+  static const std::vector<VariantDescription> all(rows.begin(), rows.end());
+  return all;
+}
 
 // Error: there is none of this name; it names all.
 Result<const Application*> find_application(std::span<const Application> all, std::string_view name);

@@ -44,4 +44,10 @@ std::int64_t changed_lines(std::string_view plain, std::string_view variant) {
   return static_cast<std::int64_t>(b.size()) - row.back();
 }
 
+std::int64_t changed_lines(std::span<const std::string_view> files, std::string_view (*source_of)(std::string_view)) {
+  std::string text;
+  for (const std::string_view file : files) text += source_of(file);
+  return changed_lines(source_of("golden.cpp"), text);
+}
+
 } // namespace kumihimo::application

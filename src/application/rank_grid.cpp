@@ -10,17 +10,6 @@
 namespace kumihimo::application {
 namespace {
 
-std::optional<std::array<std::int64_t, 3>> three_numbers(std::string_view text) {
-  std::array<std::int64_t, 3> found{};
-  for (std::size_t a = 0; a < 3; ++a) {
-    const auto number = a == 0 || take(text, "x") ? take_number<std::int64_t>(text) : std::nullopt;
-    if (!number || *number < 1) return std::nullopt;
-    found[a] = *number;
-    if (a == 0 && text.empty()) return std::array<std::int64_t, 3>{*number, *number, *number};
-  }
-  return text.empty() ? std::optional(found) : std::nullopt;
-}
-
 // Cells of the largest part's faces towards other ranks.
 double face_cells(const RankGrid& grid, const std::array<std::int64_t, 3>& cells) {
   std::array<double, 3> part{};
@@ -75,7 +64,7 @@ Result<RankGrid> choose_grid(std::int32_t ranks, const std::array<std::int64_t, 
 }
 
 Result<RankGrid> parse_grid(std::string_view text, std::int32_t ranks) {
-  const auto found = text.find('x') == std::string_view::npos ? std::nullopt : three_numbers(text);
+  const auto found = text.find('x') == std::string_view::npos ? std::nullopt : box_in(text);
   if (!found) return wrong_value("the grid of ranks must be three numbers such as 2x1x1", fmt::format("'{}'", text));
   std::int64_t product = 1;
   for (const std::int64_t n : *found) product = n > ranks ? ranks + std::int64_t{1} : product * n;
@@ -88,7 +77,7 @@ Result<RankGrid> parse_grid(std::string_view text, std::int32_t ranks) {
 }
 
 Result<std::array<std::int64_t, 3>> parse_box(std::string_view text, std::int64_t most) {
-  const auto found = three_numbers(text);
+  const auto found = box_in(text);
   if (!found) return wrong_value("the size must be one number or three such as 128x96x64", fmt::format("'{}'", text));
   for (const std::int64_t n : *found)
     if (n > most) return wrong_value(fmt::format("the size must be at most {} along an axis", most), n);

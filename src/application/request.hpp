@@ -3,6 +3,7 @@
 
 #include "application/application.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -17,6 +18,12 @@ struct Candidate {
   const VariantDescription* variant = nullptr;
   ParameterValues parameters; // all that the variant takes
 };
+
+// Its row among those whose descriptions() the application has.
+template <class Variant>
+const Variant& variant_of(const Candidate& candidate, std::span<const Variant> rows) {
+  return *std::ranges::find(rows, candidate.variant->name, &Variant::name);
+}
 
 struct Request {
   const Application* application = nullptr;

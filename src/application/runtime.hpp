@@ -6,6 +6,7 @@
 #include "application/processes.hpp"
 #include "application/rank_grid.hpp"
 #include "krylov/linear_system.hpp"
+#include "threads/partition.hpp"
 
 #include <any>
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace kumihimo::application {
@@ -43,6 +45,16 @@ class Runtime {
   Result<std::unique_ptr<BoxHalo>> halo(Halo halo, const RankGrid& grid);
   // Moves messages that are under way. A long computation calls it between its pieces.
   Status poll();
+  // Calls work(piece) for pieces of 0 .. length - 1 in order, and poll() after each.
+  template <class Work>
+  Status beside_messages(std::int64_t length, Work work) {
+    constexpr std::int64_t pieces = 8;
+    for (std::int64_t n = 0; n < pieces; ++n) {
+      if (const threads::Range piece = threads::part(length, n, pieces); piece.size() > 0) work(piece);
+      if (Status s = poll(); !s) return s;
+    }
+    return Nothing{};
+  }
 
   Status agree(const Status& mine) { return processes_.agree(mine); }
   template <class T>
@@ -51,8 +63,18 @@ class Runtime {
   }
   Processes& processes() { return processes_; }
 
-  // What the application keeps of one candidate for the next: they share all that a task gives.
-  std::any kept;
+  // What all candidates of a task share, which make() gives for the first of them. Collective. Error: that of the
+  // lowest rank for which make() failed.
+  template <class Shared, class Make>
+  Result<std::shared_ptr<Shared>> shared(Make make) {
+    if (const auto* const kept = std::any_cast<std::shared_ptr<Shared>>(&shared_)) return *kept;
+    Result<Shared> made = make();
+    if (Status s = agree_on(made); !s) return s.error();
+    auto kept = std::make_shared<Shared>(std::move(*made));
+    shared_ = kept;
+    return kept;
+  }
+  bool has_shared() const { return shared_.has_value(); }
 
   // Error: with so many bytes of each rank, those of this node need more than is free. Then the system would kill one
   // of them half-way. Local: the ranks must agree on it.
@@ -69,6 +91,7 @@ class Runtime {
   Communication communication_;
   std::unique_ptr<UnderWay> under_way_; // null: one rank
   std::unique_ptr<krylov::Sums> sums_;
+  std::any shared_;
   std::string label_;
   std::int64_t last_line_ns_ = 0;
 };

@@ -1,6 +1,7 @@
 // Numbers and words of texts that people write: shapes, orders, edges, lists.
 #pragma once
 
+#include <array>
 #include <charconv>
 #include <cstddef>
 #include <cstdint>
@@ -48,6 +49,18 @@ inline bool take(std::string_view& text, std::string_view word) {
   if (!text.starts_with(word)) return false;
   text.remove_prefix(word.size());
   return true;
+}
+
+// The whole text, "128" or "128x96x64", as numbers from 1 on; one number is for all three.
+inline std::optional<std::array<std::int64_t, 3>> box_in(std::string_view text) {
+  std::array<std::int64_t, 3> found{};
+  for (std::size_t a = 0; a < 3; ++a) {
+    const auto number = a == 0 || take(text, "x") ? take_number<std::int64_t>(text) : std::nullopt;
+    if (!number || *number < 1) return std::nullopt;
+    found[a] = *number;
+    if (a == 0 && text.empty()) return std::array<std::int64_t, 3>{*number, *number, *number};
+  }
+  return text.empty() ? std::optional(found) : std::nullopt;
 }
 
 // Takes what stands before the next separator, and the separator; all of the text where there is none.

@@ -28,7 +28,7 @@ double seconds_of_all(const Job& job, Arrays& arrays, std::int64_t bytes, std::i
   const kernels::CopyPlan& copy = kernels::copy_plan(kernels::Reader::same_core);
   for (std::int64_t i = 0; i < times; ++i) copy(arrays.from.data(), arrays.to.data(), bytes);
   job.barrier();
-  return job.largest({static_cast<double>(measure::now_ns() - start) * 1e-9})[0];
+  return job.largest({measure::seconds_since(start)})[0];
 }
 
 // The best of the repeats, as what else runs here is no figure of the machine.

@@ -133,7 +133,7 @@ class Calibration {
       job_.barrier();
       const std::int64_t start = measure::now_ns();
       if (Status s = ours.candidate->call({input.data(), output.data()}); !s) job_.give_up(s.error());
-      mine.push_back(static_cast<double>(measure::now_ns() - start) * 1e-9);
+      mine.push_back(measure::seconds_since(start));
     }
     return job_.largest(mine);
   }

@@ -18,8 +18,6 @@ constexpr std::int64_t warm_up_turns = 2;
 constexpr std::int64_t time_to_gather_ns = 30'000; // for the last to have the others' times
 constexpr std::int64_t hashed_turns = 4;           // results of the first turns are compared with one another
 
-double seconds_since(std::int64_t start_ns) { return static_cast<double>(measure::now_ns() - start_ns) * 1e-9; }
-
 json to_json(const measure::Summary& s) {
   return {{"seconds", s.median},
           {"interval_low", s.median_interval.low},
@@ -64,7 +62,7 @@ Status InterleavedMeasurement::measure() {
   std::int64_t turn = 0;
   const std::int64_t start = measure::now_ns();
   for (; turn < warm_up_turns; ++turn) take_turn(turn);
-  const double each = job_.largest({seconds_since(start) / warm_up_turns})[0];
+  const double each = job_.largest({measure::seconds_since(start) / warm_up_turns})[0];
   for (auto& c : candidates_) {
     c->seconds.clear();
     c->processor_time = {};
@@ -100,7 +98,7 @@ Status InterleavedMeasurement::first_call(Candidate& c) {
   job_.barrier();
   const std::int64_t start = measure::now_ns();
   const Status ready = c.make_ready();
-  const double preparation = seconds_since(start);
+  const double preparation = measure::seconds_since(start);
   if (Status s = job_.agree(ready); !s) return s;
   c.first_seconds = job_.largest({preparation + timed_call(c, set, measure::now_ns())})[0];
   return Nothing{};
@@ -118,7 +116,7 @@ std::int64_t InterleavedMeasurement::begin() const {
 
 double InterleavedMeasurement::timed_call(Candidate& c, const Vectors::Set& set, std::int64_t start_ns) const {
   const Status status = c.call(set);
-  const double seconds = seconds_since(start_ns);
+  const double seconds = measure::seconds_since(start_ns);
   if (!status) job_.give_up(status.error());
   return seconds;
 }

@@ -6,11 +6,7 @@
 #include <cmath>
 
 namespace kumihimo::hpcg {
-namespace {
-
-double seconds_since(std::int64_t start) { return static_cast<double>(measure::now_ns() - start) * 1e-9; }
-
-} // namespace
+namespace {} // namespace
 
 Result<std::unique_ptr<Benchmark>> Benchmark::make(const Grid& grid) {
   const std::int64_t start = measure::now_ns();
@@ -19,7 +15,7 @@ Result<std::unique_ptr<Benchmark>> Benchmark::make(const Grid& grid) {
   made->natural_b_ = TRY(threads::Array<double>::zeros(grid.rows()));
   made->x_ = TRY(threads::Array<double>::zeros(grid.rows()));
   right_hand_side(made->matrices_.front(), made->natural_b_.data());
-  made->times_.set_up = seconds_since(start);
+  made->times_.set_up = measure::seconds_since(start);
   return made;
 }
 
@@ -53,7 +49,7 @@ Status Benchmark::optimise(OrderingKind kind) {
   cg_.emplace(TRY(Cg::make(*system_, sums_)));
   b_ = TRY(threads::Array<double>::zeros(grid_.rows()));
   system_->to_system(natural_b_.data(), b_.data());
-  times_.optimisation += seconds_since(start);
+  times_.optimisation += measure::seconds_since(start);
   return Nothing{};
 }
 

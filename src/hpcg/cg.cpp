@@ -10,7 +10,7 @@ namespace {
 class Timed {
  public:
   explicit Timed(double& seconds) : seconds_(seconds), start_(measure::now_ns()) {}
-  ~Timed() { seconds_ += static_cast<double>(measure::now_ns() - start_) * 1e-9; }
+  ~Timed() { seconds_ += measure::seconds_since(start_); }
   Timed(const Timed&) = delete;
   Timed& operator=(const Timed&) = delete;
 
@@ -92,7 +92,7 @@ Result<CgResult> Cg::solve(const double* b, double* x, int most_iterations, doub
     }
     ++done.iterations;
   }
-  seconds.total = static_cast<double>(measure::now_ns() - start) * 1e-9;
+  seconds.total = measure::seconds_since(start);
   return done;
 }
 

@@ -12,4 +12,6 @@ inline std::int64_t now_ns() {
       .count();
 }
 
+inline double seconds_since(std::int64_t start_ns) { return static_cast<double>(now_ns() - start_ns) * 1e-9; }
+
 } // namespace kumihimo::measure

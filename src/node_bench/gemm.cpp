@@ -93,7 +93,7 @@ class Opened final : public Gemm {
       const double one = 1, zero = 0;
       const std::int64_t start = measure::now_ns();
       dgemm_("N", "N", &n, &n, &n, &one, m.a.data(), &n, m.b.data(), &n, &zero, m.c.data(), &n);
-      if (round >= 0) samples.push_back(static_cast<double>(measure::now_ns() - start) * 1e-9);
+      if (round >= 0) samples.push_back(measure::seconds_since(start));
     }
     (void)TRY(check(m, n));
     return samples;

@@ -68,7 +68,7 @@ Result<PeakSamples> measure_peak(int threads, int rounds) {
     const std::int64_t start = measure::now_ns();
 #pragma omp parallel reduction(+ : kept)
     for (int i = 0; i < calls; ++i) kept += loop.run();
-    const double seconds = static_cast<double>(measure::now_ns() - start) * 1e-9;
+    const double seconds = measure::seconds_since(start);
     const double flops = loop.flops * calls * threads;
     if (round >= 0) made.gflops.push_back(flops / seconds * 1e-9);
   }

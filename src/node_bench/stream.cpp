@@ -29,7 +29,7 @@ double seconds_of(int kernel, Stores stores, const StreamArrays& arrays, std::in
     const threads::Range mine = threads::part(lines, omp_get_thread_num(), omp_get_num_threads());
     run_stream(kernel, stores, arrays, q, mine.begin * line, mine.end * line);
   }
-  return static_cast<double>(measure::now_ns() - start) * 1e-9;
+  return measure::seconds_since(start);
 }
 
 void fill(double* x, double value, std::int64_t lines) {

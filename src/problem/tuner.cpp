@@ -14,8 +14,6 @@ namespace {
 constexpr std::int64_t rounds_before_dropping = 3;
 constexpr double far_slower = 1.5;
 
-double seconds_since(std::int64_t start_ns) { return static_cast<double>(measure::now_ns() - start_ns) * 1e-9; }
-
 // One of those that run by turns: a candidate, or the bound.
 struct Runner {
   std::size_t place = 0; // in Decision::tried; of the bound, behind all of them
@@ -35,7 +33,7 @@ class Rounds {
       if (decision_.tried[i].refused.empty()) add({i, 1, i == decision_.untuned});
     add({bound_, 1, true});
     for (std::int64_t round = 0; round < effort_.most_rounds; ++round) {
-      if (round >= effort_.least_rounds && seconds_since(start) >= effort_.seconds) break;
+      if (round >= effort_.least_rounds && measure::seconds_since(start) >= effort_.seconds) break;
       // Another one begins each round, so that none always follows the same one.
       for (std::size_t i = 0; i < runners_.size(); ++i) {
         Runner& runner = runners_[(i + static_cast<std::size_t>(round)) % runners_.size()];
@@ -61,7 +59,7 @@ class Rounds {
       trial_.run_bound(runner.times);
     else
       trial_.run(decision_.tried[runner.place].candidate, runner.times);
-    return seconds_since(start) / static_cast<double>(runner.times * trial_.calls());
+    return measure::seconds_since(start) / static_cast<double>(runner.times * trial_.calls());
   }
 
   void drop() {

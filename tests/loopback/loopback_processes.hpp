@@ -45,7 +45,11 @@ class Exchange {
 };
 
 struct SharedByLoopback {
-  explicit SharedByLoopback(std::int32_t ranks) : errors(ranks, Nothing{}), numbers(ranks, {}) {}
+  SharedByLoopback(std::int32_t ranks, std::vector<std::int64_t> nodes)
+      : node_of_rank(std::move(nodes)), errors(ranks, Nothing{}), numbers(ranks, {}) {
+    node_of_rank.resize(static_cast<std::size_t>(ranks));
+  }
+  std::vector<std::int64_t> node_of_rank;
   Exchange<Status> errors;
   Exchange<std::vector<double>> numbers;
   std::vector<nlohmann::json> printed; // by rank 0
@@ -57,9 +61,7 @@ class LoopbackProcesses final : public Processes {
       : rank_(rank), ranks_(ranks), transport_(transport), shared_(shared) {}
   std::int32_t rank() const override { return rank_.value; }
   std::int32_t ranks() const override { return ranks_; }
-  std::vector<std::int64_t> node_of_rank() const override {
-    return std::vector<std::int64_t>(static_cast<std::size_t>(ranks_));
-  }
+  std::vector<std::int64_t> node_of_rank() const override { return shared_.node_of_rank; }
   Result<transport::Transport*> transport() override { return &transport_; }
   Result<std::unique_ptr<krylov::Sums>> library_sums() override { return failed("threads have no MPI library"); }
   Status agree(const Status& mine) override {
@@ -93,14 +95,16 @@ class LoopbackProcesses final : public Processes {
   SharedByLoopback& shared_;
 };
 
-// fn(processes) on a thread for each rank. Returns the first error, and what rank 0 printed.
+// fn(processes) on a thread for each rank. Returns the first error, and what rank 0 printed. `nodes`: of the ranks; all
+// others are on node 0.
 inline std::pair<Status, std::vector<nlohmann::json>> run_processes(std::int32_t ranks, bool delays, std::uint64_t seed,
-                                                                    const std::function<Status(Processes&)>& fn) {
+                                                                    const std::function<Status(Processes&)>& fn,
+                                                                    std::vector<std::int64_t> nodes = {}) {
   transport::LoopbackOptions options;
   options.delays = delays;
   options.seed = seed;
   transport::Loopback loopback(ranks, options);
-  SharedByLoopback shared(ranks);
+  SharedByLoopback shared(ranks, std::move(nodes));
   const Status status =
       transport::run_ranks(loopback, ranks, [&](Rank rank, transport::Transport& transport) -> Status {
         if (Status s = threads::use(1); !s) return s; // of this rank's thread alone

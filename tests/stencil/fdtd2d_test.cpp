@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 namespace kumihimo::fdtd2d {
 namespace {
 
@@ -34,7 +36,7 @@ template <class T>
 std::int64_t different(const Fields<T>& a, const Fields<T>& b) {
   std::int64_t count = 0;
   for (const auto& [x, y] : {std::pair{a.ez, b.ez}, {a.hx, b.hx}, {a.hy, b.hy}})
-    for (std::int64_t n = a.at(0, 0); n < a.at(0, a.shape().points[1]); ++n) count += x[n] != y[n];
+    for (std::int64_t n = a.at(0, 0); n < a.at(0, a.shape().cells[1]); ++n) count += x[n] != y[n];
   return count;
 }
 
@@ -109,6 +111,37 @@ void expect_golden_bits_of_rows() {
 TEST(Fdtd2dRows, HaveTheGoldenBits) {
   expect_golden_bits_of_rows<float>();
   expect_golden_bits_of_rows<double>();
+}
+
+// Parts of a grid that lie before, within and behind the inner side of a layer, with any number of ghosts.
+TEST(Fdtd2dRows, HaveTheGoldenBitsInAnyPart) {
+  std::mt19937 random(7);
+  const auto draw = [&](std::int64_t low, std::int64_t high) {
+    return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+  };
+  for (int i = 0; i < 80; ++i) {
+    Shape shape;
+    shape.points = {64, 48};
+    shape.layer = draw(0, 24);
+    shape.ghosts = draw(1, 5);
+    for (std::size_t a = 0; a < 2; ++a) {
+      shape.first[a] = draw(0, 1) * draw(0, shape.points[a] - 6);
+      shape.cells[a] = draw(5, shape.points[a] - shape.first[a]);
+    }
+    const Fields<float> expected = std::move(*Fields<float>::make(shape)), f = std::move(*Fields<float>::make(shape));
+    for (const auto& [x, y] : {std::pair{expected.ez, f.ez}, {expected.hx, f.hx}, {expected.hy, f.hy}})
+      for (std::int64_t n = 0; n < f.size(); ++n) x[n] = y[n] = static_cast<float>(draw(-1000, 1000)) * 1e-3F;
+    const Box e = nodes_of_e(shape), h = places_of_h(e);
+    if (e.begin[0] == 1)
+      for (std::int64_t y = 0; y < shape.cells[1]; ++y) expected.ez[f.at(0, y)] = f.ez[f.at(0, y)] = 0;
+    for (int s = 0; s < 3; ++s) {
+      golden::update_h(expected, h);
+      golden::update_e(expected, e);
+      for (std::int64_t y = h.begin[1]; y < h.end[1]; ++y) rows<float>().h(f, y, h.begin[0], h.end[0]);
+      for (std::int64_t y = e.begin[1]; y < e.end[1]; ++y) rows<float>().e(f, y, e.begin[0], e.end[0]);
+    }
+    ASSERT_EQ(different(f, expected), 0) << shape.first[0] << " + " << shape.cells[0] << ", layer " << shape.layer;
+  }
 }
 
 class Fdtd2dOfATeam : public testing::TestWithParam<int> {

@@ -69,7 +69,7 @@ def render(found: dict, application: Application) -> str:
         best=figures.best(rows),
         groups=groups,
         table=figures.without_empty(COLUMNS, [cells_of(row) for row in found["results"]]),
-        steps=figures.without_empty([name.rstrip(">") for name in stepping.COLUMNS], stepping.table(rows)),
+        steps=figures.without_empty(stepping.PAGE_COLUMNS, stepping.table(rows)),
         speed=stepping.speed_text,
         pictures=pictures,
         seconds=seconds_text,

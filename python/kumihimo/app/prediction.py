@@ -190,8 +190,14 @@ def with_noise(
 
 
 def smaller_jobs(machine: _machine.Machine, asked: Ranks) -> Iterator[_machine.Job]:
-    """Jobs of one node and more on a machine, twice as many nodes each time, up to the shape asked for."""
+    """Jobs of one node and more on a machine, twice as many nodes each time, up to the shape asked for; on a single
+    node of one rank and more."""
     whole = simulation.on(machine, replace(asked, ranks=None))
+    if machine.family == "single_node":
+        most = whole.rank_space.ranks
+        for ranks in [2**k for k in range(most.bit_length()) if 2**k < most] + [most]:
+            yield simulation.on(machine, replace(asked, ranks=ranks, ranks_per_node=None))
+        return
     if whole.machine.on_switches:
         most = whole.machine.nodes
         counts = [2**k for k in range(most.bit_length()) if 2**k < most] + [most]

@@ -381,6 +381,7 @@ def without_histories(found: dict) -> dict:
 
 
 COLUMNS = ("variant", "p×t>", "iters>", "time>", "of bound>", "golden>", "checked")  # 80 characters; page.COLUMNS: all
+LONGEST_NAME = 30  # with its parameters, in a table of 80 characters
 
 
 def cells_of(row: dict) -> list[str]:
@@ -400,13 +401,11 @@ def cells_of(row: dict) -> list[str]:
 
 
 def show(found: dict) -> None:
-    output.print_table("", *figures.without_empty(COLUMNS, map(cells_of, found["results"])))
+    output.print_table("", *figures.without_empty(COLUMNS, map(cells_of, found["results"])), LONGEST_NAME)
     if steps := stepping.table(found["results"]):
         output.print_line("")
-        output.print_table("", *figures.without_empty(stepping.COLUMNS, steps))
-        output.print_line(
-            "of one pass: time to move all arrays once, by the triad; of hand-written: cuda, or the fastest"
-        )
+        output.print_table("", *figures.without_empty(stepping.COLUMNS, steps), stepping.LONGEST_NAME)
+        output.print_line("lines changed; pass: of one pass over memory; by hand: of cuda, or the fastest")
     lacking = [f"{row['variant']}: {row['not_applicable']}" for row in found["results"] if "not_applicable" in row]
     output.print_list("Without a result:", list(dict.fromkeys(lacking)))
     for made in found.get("choices", []):

@@ -85,10 +85,11 @@ def errors_as_message(what: str, advice: str = "") -> Iterator[None]:
         message(f"{what} could not be written: {words}" + (f"; {advice}" if advice else ""))
 
 
-def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], fold: int | None = None) -> None:
     """A table; columns whose name ends in '>' are aligned right. On a terminal too narrow for all of them, the last
-    ones follow below each row with their names, so that nothing is ever cut."""
-    table = Table(columns, rows)
+    ones follow below each row with their names, so that nothing is ever cut. `fold`: of a longer first cell all but
+    its first word follows below the row, in a pipe too."""
+    table = Table(columns, rows, fold)
     terminal = sys.stdout.isatty()
     width = shutil.get_terminal_size().columns if terminal else None
     beside = table.columns_within(width)
@@ -97,8 +98,10 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]
     print(table.line(table.names, beside))
     if terminal and width >= NARROWEST:
         print("─" * table.width(beside))
-    for row in table.rows:
+    for row, rest in zip(table.rows, table.folded):
         print(table.line(row, beside))
+        if rest:
+            print(Table.INDENT + rest)
         for line in table.below(row, beside, width):
             print(line)
 
@@ -107,10 +110,14 @@ class Table:
     GAP = "  "
     INDENT = 4 * " "
 
-    def __init__(self, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    def __init__(self, columns: Sequence[str], rows: Iterable[Sequence[str]], fold: int | None = None) -> None:
         self.names = [name.rstrip(">") for name in columns]
         self.right = [name.endswith(">") for name in columns]
         self.rows = [[str(cell) for cell in row] for row in rows]
+        self.folded = [""] * len(self.rows)
+        for number, row in enumerate(self.rows):
+            if fold is not None and len(row[0]) > fold:
+                row[0], _, self.folded[number] = row[0].partition(" ")
         self.widths = [max(map(len, column)) for column in zip(self.names, *self.rows)]
 
     def width(self, columns: int) -> int:

@@ -46,6 +46,8 @@ def command(
     kumihimo simulate app himeno -m fugaku -s 4x4x4 --cells 256x128x128
     kumihimo simulate app hartree-fock -m fugaku -s 4x1x1 --size w8 --set basis=6-31g
     """
+    if algorithm == arguments.ALL:
+        raise wrong_value("--algorithm must name one algorithm", f"'{algorithm}'")
     asked_ranks = Ranks(shape, ranks, arguments.ranks_per_node_named(ranks_per_node))
     if application.replace("_", "-") == prediction.HARTREE_FOCK:
         from kumihimo.cli import simulate_hartree_fock

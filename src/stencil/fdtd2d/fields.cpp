@@ -80,12 +80,17 @@ Result<Fields<T>> Fields<T>::make(const Shape& shape) {
   made.row_ = row_of<T>(shape);
   made.courant = static_cast<T>(shape.courant);
   const std::int64_t volume = made.row_ * (shape.cells[1] + 2 * shape.ghosts);
-  made.memory_ = TRY(threads::Array<T>::zeros(field_count * volume + line));
-  T* field = made.memory_.data() + (line - shape.ghosts % line) % line; // node 0 of each row begins a cache line
+  made.memory_ = TRY(threads::Array<T>::unwritten(field_count * volume + line));
+  T* const memory = made.memory_.data();
+  T* field = memory + (line - shape.ghosts % line) % line; // node 0 of each row begins a cache line
+  std::fill(memory, field, T{});
   for (T** const each : {&made.ez, &made.hx, &made.hy, &made.psi_ezx, &made.psi_ezy, &made.psi_hx, &made.psi_hy}) {
     *each = field;
+#pragma omp parallel for schedule(static) num_threads(threads::count())
+    for (std::int64_t y = 0; y < volume / made.row_; ++y) std::fill_n(field + y * made.row_, made.row_, T{});
     field += volume;
   }
+  std::fill(field, memory + made.memory_.size(), T{});
   made.along_x = absorption_of<T>(shape, 0);
   made.along_y = absorption_of<T>(shape, 1);
   return made;

@@ -37,7 +37,7 @@ std::vector<Variant> all() {
            {simd::update_h, simd::update_e}, {simd::update_h, simd::update_e}, {"simd.cpp", "simd/row_lanes.hpp"},
            true),
       made({"wavefront", "simd, and several time steps in one pass over memory (temporal blocking)", of_wavefront}, {},
-           {}, {"wavefront.cpp", "simd/row_lanes.hpp"}, true),
+           {}, {"wavefront.cpp", "simd/row_lanes.hpp", "../../threads/pipeline.hpp"}, true),
       made({"offload", "OpenMP target directives; on the host where no device is"}, {nullptr, nullptr, offload::run},
            {nullptr, nullptr, offload::run}, {"offload.cpp"})};
   found.push_back(made({"cuda", "CUDA by hand: two kernels a step"}, {nullptr, nullptr, cuda::run},

@@ -36,23 +36,12 @@ constexpr NamedSize sizes[] = {{"XS", {32, 32, 64}},
                                {"L", {256, 256, 512}},
                                {"XL", {512, 512, 1024}}};
 
-std::optional<Triple> three_numbers(std::string_view text) {
-  Triple found{};
-  for (std::size_t a = 0; a < 3; ++a) {
-    const auto number = a == 0 || take(text, "x") ? take_number<std::int64_t>(text) : std::nullopt;
-    if (!number) return std::nullopt;
-    found[a] = *number;
-    if (a == 0 && text.empty()) return Triple{*number, *number, *number};
-  }
-  return text.empty() ? std::optional(found) : std::nullopt;
-}
-
 } // namespace
 
 Result<Triple> parse_size(std::string_view text) {
   for (const NamedSize& each : sizes)
     if (each.name == text) return each.points;
-  const std::optional<Triple> found = three_numbers(text);
+  const std::optional<Triple> found = box_in(text);
   if (!found)
     return wrong_value("the size must be XS, S, M, L, XL or points along i, j and k", fmt::format("'{}'", text),
                        "write for example M or 128x128x256");

@@ -43,7 +43,7 @@ std::vector<Variant> all() {
   Variant wavefront{
       {"wavefront", "simd, and several sweeps in one pass over memory (temporal blocking)", of_wavefront}};
   wavefront.is_written_by_hand = true;
-  wavefront.files = {"wavefront.cpp", "row.cpp"};
+  wavefront.files = {"wavefront.cpp", "row.cpp", "../../threads/pipeline.hpp"};
   made.push_back(std::move(wavefront));
   made.push_back(
       on_device({"offload", "OpenMP target directives; on the host where no device is"}, offload::run, "offload.cpp"));

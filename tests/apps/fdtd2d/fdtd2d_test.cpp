@@ -76,6 +76,23 @@ TEST(Fdtd2dOverRanks, EveryVariantHasTheGoldenBits) {
   }
 }
 
+// Ranks of 6 or 7 nodes along an axis, of which the first and the last two lie within the layer.
+TEST(Fdtd2dOverRanks, RanksWithinTheLayerHaveTheGoldenBits) {
+  std::uint64_t seed = 100;
+  for (const Variant& variant : variants()) {
+    if (variant.of_float.run) continue;
+    ParameterValues parameters;
+    if (variant.is_wavefront()) parameters = {{"levels", 5}, {"columns", 24}};
+    for (const char* grid : {"6x1x1", "1x6x1"}) {
+      Problem problem = small_problem({37, 37}, false, true, 60);
+      problem.whole.layer = 14;
+      const Result<double> found = different<float>(problem, variant, parameters, 6, grid, seed++);
+      ASSERT_TRUE(found.ok());
+      EXPECT_EQ(*found, 0) << variant.name << " " << grid;
+    }
+  }
+}
+
 TEST(Fdtd2d, FollowsTheDispersionRelationOfTheGridAndNoOther) {
   application::OneProcess one;
   std::unique_ptr<Runtime> runtime = *Runtime::make(one, {});

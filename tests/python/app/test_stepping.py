@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from kumihimo.app import stepping
+from kumihimo.cli import app
 
 
 def row(variant: str, seconds: float, by_hand: bool, threads: int = 1, right: bool | None = True) -> dict:
@@ -50,9 +51,21 @@ def found_of(ended) -> dict:
 
 def test_himeno_has_the_published_table(kumihimo) -> None:
     ended = kumihimo("app", "himeno", "--size", "16x14x20", "--variant", "golden,directives,simd", "--threads", "1")
-    assert ended.code == 0 and "lines changed" in ended.out and "WRONG" not in ended.out
+    assert ended.code == 0 and "lines" in ended.out and "WRONG" not in ended.out
     assert re.search(r"^golden +1×1 +0 ", ended.out, re.MULTILINE)
     assert re.search(r"^directives +1×1 +2 .* %$", ended.out, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("unit", "rate"), [("FLOPS", 123.4e9), ("cells/s", 9.999e9)])
+def test_the_table_fits_80_columns_in_a_pipe(capsys: pytest.CaptureFixture, unit: str, rate: float) -> None:
+    wide = {**row("wavefront", 0.001234, True), "parameters": {"columns": 4096, "levels": 16}, "lines_changed": 1260}
+    wide |= {"iterations": 1000, "seconds": 1.23e-3, "share_of_bound": 0.98, "times_golden": 99.99, "rate": rate}
+    wide |= {"runs": 1, "rate_unit": unit, "share_of_one_pass": 1.78, "share_of_hand_written": 6.42}
+    rows = [wide, {**wide, "variant": "golden", "parameters": {}}]
+    app.show({"results": rows, "rates": None})
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines.count("    columns=4096 levels=16") == 2 and lines[1].startswith("wavefront  ")
 
 
 def test_auto_chooses_among_stencils(kumihimo) -> None:

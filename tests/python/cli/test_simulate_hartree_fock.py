@@ -30,6 +30,13 @@ def test_a_build_on_more_and_more_ranks(kumihimo, model: str) -> None:
     assert found["results"][2]["messages"] >= 2 * found["results"][2]["chunks"] + 8
 
 
+def test_ranks_of_one_node(kumihimo) -> None:
+    asked = ("simulate", "app", "hartree-fock", "-m", "this-machine", "--ranks-per-node", "3", "--json")
+    ended = kumihimo(*asked)
+    assert (ended.code, ended.err) == (0, "")
+    assert [each["ranks"] for each in json.loads(ended.out)["results"]] == [1, 2, 3]
+
+
 def test_the_table_says_what_is_measured_and_assumed(kumihimo) -> None:
     ended = kumihimo(*MACHINE, "--set", "static_share=100", "--set", "units=1", "--set", "reproducible=yes")
     assert (ended.code, ended.err) == (0, "")
@@ -54,6 +61,7 @@ def test_the_table_says_what_is_measured_and_assumed(kumihimo) -> None:
         (("--model", "exact"), "--model must be flow or loggp (got 'exact')"),
         (("--speed", "0"), "--speed must be above 0 (got 0)"),
         (("--algorithm", "rings"), "rings"),
+        (("--algorithm", "all"), "--algorithm must name one algorithm (got 'all')"),
         (("--shape", "32x32x32"), "a prediction of hartree-fock has at most 16384 ranks (got 32768)"),
     ],
 )
