@@ -94,7 +94,7 @@ NB_MODULE(_packet, m) {
              std::int64_t buffer_packets, std::uint64_t seed, std::int32_t bins, bool links_over_time) {
             const auto routing = adaptive ? packet::Routing::adaptive : packet::Routing::dimension_order;
             new (self)
-                packet::Options{routing, packet_bytes, header_bytes, buffer_packets, seed, bins, links_over_time};
+                packet::Options{{}, routing, packet_bytes, header_bytes, buffer_packets, seed, bins, links_over_time};
           },
           "adaptive"_a = false, "packet_bytes"_a = packet::Options{}.packet_bytes, "header_bytes"_a = 0,
           "buffer_packets"_a = packet::Options{}.buffer_packets, "seed"_a = 1, "bins"_a = packet::Options{}.bins,

@@ -69,13 +69,16 @@ function(kumihimo_simd_files)
 endfunction()
 
 # kumihimo_cuda_files(name FILES file... OPTIONS option...): kernels of GPUs of layer `name`, which then has KUMIHIMO_CUDA
-# defined. nvcc is called as it is: CMake 3.25 does not know its C++20.
+# defined. nvcc is called as it is: CMake 3.25 does not know its C++20. Of the last architecture there is PTX too, which the
+# driver compiles for newer GPUs.
 function(kumihimo_cuda_files name)
   cmake_parse_arguments(ARG "" "" "FILES;OPTIONS" ${ARGN})
   find_package(CUDAToolkit REQUIRED)
   set(KUMIHIMO_CUDA_ARCHITECTURES 80 90 CACHE STRING "Compute capabilities of the GPUs")
   list(TRANSFORM KUMIHIMO_CUDA_ARCHITECTURES REPLACE "(.+)" "-gencode=arch=compute_\\1,code=sm_\\1"
     OUTPUT_VARIABLE architectures)
+  list(GET KUMIHIMO_CUDA_ARCHITECTURES -1 newest)
+  list(APPEND architectures -gencode=arch=compute_${newest},code=compute_${newest})
   foreach(file ${ARG_FILES})
     string(MAKE_C_IDENTIFIER ${file} object)
     set(object ${CMAKE_CURRENT_BINARY_DIR}/${object}.o)

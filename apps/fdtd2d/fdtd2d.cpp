@@ -15,7 +15,7 @@ namespace {
 using application::Request, application::Runtime;
 using nlohmann::json;
 
-// In parts that end where a picture is taken; pictures are not in the time.
+// In parts that end where a picture is taken; pictures, and copies from an accelerator for them, are not in the time.
 template <class T>
 Result<double> run_steps(const Problem& problem, LocalFields<T>& local, Frames& frames, Runtime& runtime) {
   const std::int64_t parts = std::clamp<std::int64_t>(problem.frames, 1, problem.steps);
@@ -27,6 +27,7 @@ Result<double> run_steps(const Problem& problem, LocalFields<T>& local, Frames& 
     const Status status = local.run(steps.size());
     seconds += measure::seconds_since(start);
     if (Status s = runtime.agree(status); !s) return s.error();
+    if (Status s = runtime.agree(local.download()); !s) return s.error();
     if (problem.frames > 0) frames.add(local.fields(), steps.end, runtime);
   }
   return seconds;

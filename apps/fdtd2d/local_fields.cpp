@@ -44,7 +44,7 @@ Result<std::unique_ptr<LocalFields<T>>> LocalFields<T>::make(const Problem& prob
   std::unique_ptr<LocalFields> made(new LocalFields(problem, variant, runtime));
   made->ranks_ = TRY(runtime.grid({problem.whole.points[0], problem.whole.points[1], 1}));
   const bool several = runtime.ranks() > 1;
-  if (variant.of_float.run && several)
+  if (variant.of_float.upload && several)
     return not_applicable(fmt::format("the variant {} runs on one rank", variant.name), {}, "use --ranks 1");
   if (variant.is_wavefront()) {
     made->wavefront_.levels = static_cast<int>(parameters.at("levels"));
@@ -71,7 +71,7 @@ Result<std::unique_ptr<LocalFields<T>>> LocalFields<T>::make(const Problem& prob
 
   // Each field is read once by H and by Ez, or once for all levels of a pass; what is written was read before.
   const auto cells = static_cast<double>(shape.cells[0] * shape.cells[1]), bytes = cells * sizeof(T);
-  if (variant.is_wavefront() || variant.of_float.run) {
+  if (variant.is_wavefront() || variant.of_float.upload) {
     made->h_row_ =
         made->times_.declare("step", {elements_of_cell * bytes / made->wavefront_.levels, flops_of_cell * cells});
   } else {
@@ -79,7 +79,24 @@ Result<std::unique_ptr<LocalFields<T>>> LocalFields<T>::make(const Problem& prob
     made->e_row_ = made->times_.declare("Ez", {4 * bytes, 5 * cells});
   }
   if (several) made->ghosts_row_ = made->times_.declare("waiting for ghosts", {});
+  TRY(made->upload());
   return made;
+}
+
+template <class T>
+Status LocalFields<T>::upload() {
+  const auto upload = variant_.template kernels<T>().upload;
+  if (!upload) return Nothing{};
+  upload_row_ = times_.declare("copy to the device", {}, true);
+  download_row_ = times_.declare("copy from the device", {}, true);
+  device_ = TRY(times_.timed(upload_row_, [&] { return upload(fields_, problem_.source); }));
+  return Nothing{};
+}
+
+template <class T>
+Status LocalFields<T>::download() {
+  if (!device_) return Nothing{};
+  return times_.timed(download_row_, [&] { return device_->download(); });
 }
 
 template <class T>
@@ -154,14 +171,14 @@ Status LocalFields<T>::pass(int levels) {
 template <class T>
 Status LocalFields<T>::run_on_device(std::int64_t steps) {
   Status status = Nothing{};
-  timed(h_row_, steps, [&] { status = variant_.template kernels<T>().run(fields_, problem_.source, done_, steps); });
+  timed(h_row_, steps, [&] { status = device_->run(done_, steps); });
   done_ += steps;
   return status;
 }
 
 template <class T>
 Status LocalFields<T>::run(std::int64_t steps) {
-  if (variant_.of_float.run) return run_on_device(steps);
+  if (device_) return run_on_device(steps);
   for (const std::int64_t end = done_ + steps; done_ < end;) {
     const auto levels = static_cast<int>(std::min<std::int64_t>(wavefront_.levels, end - done_));
     if (Status s = variant_.is_wavefront() ? pass(levels) : step(); !s) return s;

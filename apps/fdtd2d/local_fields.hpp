@@ -15,12 +15,15 @@ template <class T>
 class LocalFields {
  public:
   // Collective. Errors: a grid of ranks that does not fit; memory; a wavefront of more levels than a rank has nodes
-  // along an axis; a variant for one rank on several.
+  // along an axis; a variant for one rank on several; an accelerator's, to which the
+  // fields are copied.
   static Result<std::unique_ptr<LocalFields>> make(const Problem& problem, const Variant& variant,
                                                    const ParameterValues& parameters, application::Runtime& runtime);
 
   // Goes on for so many steps. Collective.
   Status run(std::int64_t steps);
+  // After them, of a variant on an accelerator: copies the fields to fields(). Error: the device's.
+  Status download();
 
   const Fields<T>& fields() const { return fields_; }
   const application::RankGrid& ranks() const { return ranks_; }
@@ -31,6 +34,7 @@ class LocalFields {
       : problem_(problem), variant_(variant), runtime_(runtime) {}
   Status step();           // H beside the exchange of Ez, then Ez
   Status pass(int levels); // of a wavefront
+  Status upload();
   Status run_on_device(std::int64_t steps);
   void add_source();
   template <class Call>
@@ -41,10 +45,11 @@ class LocalFields {
   application::Runtime& runtime_;
   application::RankGrid ranks_;
   Fields<T> fields_;
+  std::unique_ptr<DeviceFields> device_; // of fields_
   Wavefront wavefront_;
   std::unique_ptr<application::BoxHalo> halo_;
   application::KernelTimes times_;
-  std::size_t h_row_ = 0, e_row_ = 0, ghosts_row_ = 0;
+  std::size_t h_row_ = 0, e_row_ = 0, ghosts_row_ = 0, upload_row_ = 0, download_row_ = 0;
   std::int64_t done_ = 0; // steps
 };
 

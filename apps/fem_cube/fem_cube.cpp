@@ -30,10 +30,8 @@ Result<fem::Triple> nodes_of(std::string_view size) {
 // The kernel row of the assembly: one of them, whose time is the median. Collective.
 json assembly_row(const AssemblyTime& assembly, bool of_setup, Runtime& runtime) {
   application::KernelTimes times;
-  times.add(times.declare("assembly", assembly.work), 1, assembly.seconds);
-  json row = to_json(times, runtime.processes())[0];
-  if (of_setup) row["setup"] = true; // its time is not in "seconds"
-  return row;
+  times.add(times.declare("assembly", assembly.work, of_setup), 1, assembly.seconds);
+  return to_json(times, runtime.processes())[0];
 }
 
 json assembly_figures(const json& row, const Problem& problem) {

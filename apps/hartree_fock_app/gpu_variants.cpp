@@ -2,7 +2,9 @@
 
 #include "hartree_fock/two_electron/cuda/cuda_device.hpp"
 #include "hartree_fock/two_electron/hybrid.hpp"
+#include "hartree_fock_app/lanes_variants.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace kumihimo::hartree_fock_app {
@@ -11,16 +13,31 @@ namespace {
 using namespace hartree_fock::two_electron;
 using hartree_fock::TwoElectron;
 
+int rank_on_node(const application::Processes& processes) {
+  const std::vector<std::int64_t> nodes = processes.node_of_rank();
+  const auto mine = nodes.begin() + processes.rank();
+  return static_cast<int>(std::count(nodes.begin(), mine, *mine));
+}
+
+Sharing sharing_of(application::Runtime& runtime) {
+  if (runtime.ranks() == 1) return {};
+  return {.rank = runtime.rank(),
+          .ranks = runtime.ranks(),
+          .agree = [&runtime](const Status& mine) { return runtime.agree(mine); },
+          .sum = [&runtime](std::span<double> values) { return runtime.sums().sum(values); }};
+}
+
 template <GpuWay Way, bool Alone>
 Result<std::unique_ptr<TwoElectron>> make(const Setting& setting, const ParameterValues&,
                                           application::Runtime& runtime) {
-  if (runtime.ranks() > 1)
-    return not_applicable("variants with a GPU need one rank", std::to_string(runtime.ranks()),
-                          "use the variant `shells`");
-  std::unique_ptr<Builder> builder =
-      TRY(Builder::make(setting.basis, {.whole = false, .reproducible = setting.reproducible}));
-  std::unique_ptr<Device> device = TRY(make_cuda_device(*builder, Way));
-  return std::unique_ptr<TwoElectron>(TRY(Hybrid::make(std::move(builder), std::move(device), Alone)));
+  // Units depend on the number of lanes: the same on all ranks.
+  const std::string instructions = common_instructions(runtime.processes(), instruction_sets());
+  std::unique_ptr<Builder> builder = TRY(Builder::make(
+      setting.basis, {.instructions = instructions, .whole = false, .reproducible = setting.reproducible}));
+  Result<std::unique_ptr<Device>> device = make_cuda_device(*builder, Way, rank_on_node(runtime.processes()));
+  if (Status s = runtime.agree_on(device); !s) return s.error();
+  return std::unique_ptr<TwoElectron>(
+      TRY(Hybrid::make(std::move(builder), std::move(*device), Alone, sharing_of(runtime))));
 }
 
 } // namespace

@@ -117,8 +117,9 @@ Result<json> run(const Request& request, Runtime& runtime) {
   const std::vector<double> seconds = runtime.processes().largest({measure::seconds_since(first), setup});
   if (!scf.converged && !request.may_stop_early)
     return failed("the SCF did not converge",
-                  fmt::format("its commutator is {:.1e} hartree after {} iterations", scf.history.back().commutator,
-                              scf.history.size()),
+                  fmt::format("its commutator is {:.1e} hartree after {} iterations{}", scf.history.back().commutator,
+                              scf.history.size(),
+                              scf.has_lowest_orbitals ? "" : ", but of orbitals that are not the lowest"),
                   "check the molecule, or use a larger --max-iterations");
 
   const std::vector<ClassWork> classes = classes_of(*two_electron, runtime);
@@ -160,6 +161,7 @@ std::string smaller_size(std::string_view size) { return smaller_molecule(size);
 } // namespace
 
 application::Application description() {
+  static constexpr std::string_view of_whole_shells[] = {"shells", "shells_atomics", "shells_tasks"};
   return {
       .name = "hartree-fock",
       .summary = "Restricted Hartree-Fock energy of a molecule, with s and p functions",
@@ -175,6 +177,7 @@ application::Application description() {
       .residual = "commutator of F and D, hartree",
       .golden_may_be_chosen = false,
       .has_grid = false,
+      .reproducible_variants = of_whole_shells,
       .run = &run,
   };
 }

@@ -69,7 +69,9 @@ json answer_of(const Problem& problem, const ScfProblem& start, const Scf& scf, 
   json rows = json::array();
   const auto add = [&](const char* name, const std::string& text) { rows.push_back({name, text}); };
   add("energy", fmt::format("{:.10f} hartree", scf.energy));
-  add("dipole", fmt::format("{:.5f} debye", debye_of_atomic_unit * std::hypot(dipole[0], dipole[1], dipole[2])));
+  const bool is_ion = problem.molecule.charge != 0; // its dipole moves with the molecule
+  add(is_ion ? "dipole about the origin" : "dipole",
+      fmt::format("{:.5f} debye", debye_of_atomic_unit * std::hypot(dipole[0], dipole[1], dipole[2])));
   add("highest occupied orbital", fmt::format("{:.6f} hartree", levels[occupied - 1]));
   if (occupied < levels.size()) add("lowest empty orbital", fmt::format("{:.6f} hartree", levels[occupied]));
   add("electrons", fmt::format("{}", problem.molecule.electrons()));

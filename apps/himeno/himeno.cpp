@@ -48,6 +48,7 @@ Result<json> run(const Request& request, Runtime& runtime) {
   const Result<std::vector<double>> gosa = local.run(sweeps);
   if (Status s = runtime.agree_on(gosa); !s) return s.error();
   const std::vector<double> seconds = runtime.processes().largest({measure::seconds_since(start), setup});
+  if (Status s = runtime.agree(local.download()); !s) return s.error();
 
   const double cells =
       static_cast<double>(points[0] - 2) * static_cast<double>(points[1] - 2) * static_cast<double>(points[2] - 2);

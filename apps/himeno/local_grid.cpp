@@ -9,7 +9,7 @@ namespace {
 
 using application::RankGrid, application::Runtime;
 
-bool is_wavefront(const Variant& variant) { return !variant.sweep && !variant.run; }
+bool is_wavefront(const Variant& variant) { return !variant.sweep && !variant.upload; }
 
 // The frame's axes x, y, z are k, j, i.
 Triple reversed(const Triple& t) { return {t[2], t[1], t[0]}; }
@@ -31,7 +31,7 @@ Result<std::unique_ptr<LocalGrid>> LocalGrid::make(const Triple& points, bool va
                                                    const ParameterValues& parameters, Runtime& runtime) {
   std::unique_ptr<LocalGrid> made(new LocalGrid(variant, runtime));
   made->ranks_ = TRY(runtime.grid(reversed({points[0] - 2, points[1] - 2, points[2] - 2})));
-  if (variant.run && runtime.ranks() > 1)
+  if (variant.upload && runtime.ranks() > 1)
     return not_applicable(fmt::format("the variant {} runs on one rank", variant.name), {}, "use --ranks 1");
   std::int64_t layers = 1;
   if (is_wavefront(variant)) {
@@ -65,6 +65,8 @@ Result<std::unique_ptr<LocalGrid>> LocalGrid::make(const Triple& points, bool va
   made->halo_ = TRY(runtime.halo(halo, made->ranks_));
   made->gosa_.resize(static_cast<std::size_t>(made->grid_.rows() * made->wavefront_.levels));
   made->declare_kernels();
+  if (variant.upload)
+    made->device_ = TRY(made->times_.timed(made->upload_row_, [&] { return variant.upload(made->grid_); }));
   return made;
 }
 
@@ -74,6 +76,9 @@ void LocalGrid::declare_kernels() {
   sweep_row_ = times_.declare("sweep", {bytes_of_cell * cells / wavefront_.levels, flops_of_cell * cells});
   if (variant_.copies_back) copy_row_ = times_.declare("copy back", {12 * cells, 0});
   if (runtime_.ranks() > 1) ghosts_row_ = times_.declare("waiting for ghosts", {});
+  if (!variant_.upload) return;
+  upload_row_ = times_.declare("copy to the device", {}, true);
+  download_row_ = times_.declare("copy from the device", {}, true);
 }
 
 Box LocalGrid::inner_box() const {
@@ -147,12 +152,12 @@ Status LocalGrid::pass(int levels, double* gosa) {
 
 Result<std::vector<double>> LocalGrid::run(std::int64_t sweeps) {
   std::vector<double> gosa(static_cast<std::size_t>(sweeps));
-  if (variant_.run) {
+  if (device_) {
     const std::int64_t begin = measure::now_ns();
-    if (Status s = variant_.run(grid_, sweeps, gosa.data()); !s) return s.error();
+    TRY(device_->run(sweeps, gosa.data()));
     times_.add(sweep_row_, sweeps, measure::seconds_since(begin));
   }
-  for (std::int64_t n = 0; n < sweeps && !variant_.run;) {
+  for (std::int64_t n = 0; n < sweeps && !device_;) {
     const auto levels = static_cast<int>(std::min<std::int64_t>(wavefront_.levels, sweeps - n));
     if (Status s = is_wavefront(variant_) ? pass(levels, &gosa[static_cast<std::size_t>(n)])
                                           : sweep(&gosa[static_cast<std::size_t>(n)]);
@@ -162,6 +167,11 @@ Result<std::vector<double>> LocalGrid::run(std::int64_t sweeps) {
   }
   if (Status s = runtime_.sums().sum(gosa); !s) return s.error(); // one reduction for all sweeps
   return gosa;
+}
+
+Status LocalGrid::download() {
+  if (!device_) return Nothing{};
+  return times_.timed(download_row_, [&] { return device_->download(); });
 }
 
 } // namespace kumihimo::himeno

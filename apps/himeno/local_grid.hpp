@@ -15,12 +15,15 @@ namespace kumihimo::himeno {
 class LocalGrid {
  public:
   // Collective. Errors: a grid of ranks that does not fit; memory; a wavefront of more levels than a rank has cells
-  // along an axis; a variant for one rank on several.
+  // along an axis; a variant for one rank on several; an accelerator's, to which the
+  // grid is copied.
   static Result<std::unique_ptr<LocalGrid>> make(const Triple& points, bool varied, const Variant& variant,
                                                  const ParameterValues& parameters, application::Runtime& runtime);
 
   // All sweeps. Returns gosa of each over all ranks. Collective.
   Result<std::vector<double>> run(std::int64_t sweeps);
+  // After them, of a variant on an accelerator: copies p to grid(). Error: the device's.
+  Status download();
 
   const Grid& grid() const { return grid_; }
   const application::RankGrid& ranks() const { return ranks_; }
@@ -39,10 +42,11 @@ class LocalGrid {
   application::Runtime& runtime_;
   application::RankGrid ranks_;
   Grid grid_;
+  std::unique_ptr<DeviceGrid> device_; // of grid_
   Wavefront wavefront_;
   std::unique_ptr<application::BoxHalo> halo_;
   application::KernelTimes times_;
-  std::size_t sweep_row_ = 0, ghosts_row_ = 0, copy_row_ = 0;
+  std::size_t sweep_row_ = 0, ghosts_row_ = 0, copy_row_ = 0, upload_row_ = 0, download_row_ = 0;
   std::vector<double> gosa_; // of rows of cells, of each level
 };
 

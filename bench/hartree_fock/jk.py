@@ -164,6 +164,8 @@ def main() -> int:
     parser.add_argument("--classes", action="store_true")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="of jk_bench")
     asked = parser.parse_args()
+    if not BENCH.exists():
+        raise SystemExit("jk.py: jk_bench is not built; run scripts/bench hartree_fock")
     heads = ["Molecule", "Orbitals", "Threshold", "Prepared, s", "PySCF, s"]
     for t in asked.threads.split(","):
         heads += [f"Kumihimo, {t} thread{'' if t == '1' else 's'}, s", "of PySCF's"]

@@ -98,6 +98,8 @@ def main() -> int:
     parser.add_argument("--devito", default="")
     parser.add_argument("--meep", default="")
     asked = parser.parse_args()
+    if not BENCH.exists():
+        raise SystemExit("compare.py: stencil_bench is not built; run scripts/bench stencil")
     for threads in map(int, asked.threads.split(",")):
         for what in asked.what.split(","):
             for size in (asked.sizes if what == "himeno" else asked.points).split(","):

@@ -49,12 +49,13 @@ def check_regular_or_new(path: Path, option: str) -> None:
         raise wrong_value(f"{option} must name a file or a new one", f"{path}, {found}", "name another file")
 
 
-def check_folder(path: Path) -> None:
-    """Makes the folder where it is missing, and tries to write in it: found before the work, not after. Raises
-    OSError."""
+def check_folder(path: Path, make: bool = True) -> None:
+    """Tries to write in the folder: found before the work, not after. `make`: it is made where it is missing, as a
+    folder that the user names or one of ours is, and not that of a file that the user names. Raises OSError."""
     import tempfile  # slow to load, and seldom asked for
 
-    path.mkdir(parents=True, exist_ok=True)
+    if make:
+        path.mkdir(parents=True, exist_ok=True)
     tempfile.NamedTemporaryFile(dir=path).close()
 
 

@@ -6,8 +6,8 @@
 
 namespace kumihimo::application {
 
-std::size_t KernelTimes::declare(std::string name, Work of_a_call) {
-  rows_.push_back({std::move(name), of_a_call});
+std::size_t KernelTimes::declare(std::string name, Work of_a_call, bool is_setup) {
+  rows_.push_back({std::move(name), of_a_call, is_setup});
   return rows_.size() - 1;
 }
 
@@ -21,12 +21,14 @@ nlohmann::json to_json(const KernelTimes& times, Processes& processes) {
   seconds = processes.largest(seconds);
   work = processes.total(work);
   nlohmann::json rows = nlohmann::json::array();
-  for (std::size_t i = 0; i < seconds.size(); ++i)
+  for (std::size_t i = 0; i < seconds.size(); ++i) {
     rows.push_back({{"name", times.rows()[i].name},
                     {"calls", times.rows()[i].calls},
                     {"seconds", seconds[i]},
                     {"bytes", work[2 * i]},
                     {"flops", work[2 * i + 1]}});
+    if (times.rows()[i].is_setup) rows.back()["setup"] = true;
+  }
   return rows;
 }
 

@@ -19,8 +19,8 @@ struct Work {
 
 class KernelTimes {
  public:
-  // A number by which add() finds the kernel.
-  std::size_t declare(std::string name, Work of_a_call);
+  // A number by which add() finds the kernel. `is_setup`: its time is not in the seconds of the run.
+  std::size_t declare(std::string name, Work of_a_call, bool is_setup = false);
   void add(std::size_t kernel, std::int64_t nanoseconds) {
     rows_[kernel].nanoseconds += nanoseconds;
     ++rows_[kernel].calls;
@@ -41,6 +41,7 @@ class KernelTimes {
   struct Row {
     std::string name;
     Work work; // of a call
+    bool is_setup = false;
     std::int64_t calls = 0, nanoseconds = 0;
   };
   const std::vector<Row>& rows() const { return rows_; }
@@ -50,7 +51,8 @@ class KernelTimes {
 };
 
 class Processes;
-// [{"name", "calls", "seconds": of the slowest rank, "bytes", "flops": of all calls of all ranks}]. Collective.
+// [{"name", "calls", "seconds": of the slowest rank, "bytes", "flops": of all calls of all ranks, "setup": true if
+// its time is not in the run's}]. Collective.
 nlohmann::json to_json(const KernelTimes& times, Processes& processes);
 
 } // namespace kumihimo::application

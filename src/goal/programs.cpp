@@ -1,6 +1,7 @@
 #include "goal/programs.hpp"
 
 #include "program/binding.hpp"
+#include "program/phases.hpp"
 #include "program/round_graph.hpp"
 #include "program/segment_start.hpp"
 
@@ -9,8 +10,6 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
-#include <set>
 
 namespace kumihimo::goal {
 namespace {
@@ -27,23 +26,11 @@ void add_to(Point& point, const Point& more) {
   point.erase(std::unique(point.begin(), point.end()), point.end());
 }
 
-// Whether some of its lanes run at once and follow no segments of each other, as simulation::Phases has it.
 bool has_concurrent_lanes(const Program& program) {
-  const std::vector<LaneWait> waits = lane_waits(program);
-  const std::vector<std::int32_t> phase = phases(program.lanes.size(), waits).of_lane;
-  std::vector<std::size_t> pipeline(program.lanes.size()); // by lane, another one of the same
-  std::iota(pipeline.begin(), pipeline.end(), 0);
-  const auto root = [&](std::size_t lane) {
-    while (pipeline[lane] != lane) lane = pipeline[lane] = pipeline[pipeline[lane]];
-    return lane;
-  };
-  for (const LaneWait& wait : waits)
-    if (wait.scope == Scope::segment)
-      pipeline[root(static_cast<std::size_t>(wait.lane))] = root(static_cast<std::size_t>(wait.on));
-  std::set<std::int32_t> taken; // phases
-  for (std::size_t lane = 0; lane < pipeline.size(); ++lane)
-    if (pipeline[lane] == lane && !taken.insert(phase[lane]).second) return true;
-  return false;
+  Phases phases;
+  phases.add(program);
+  phases.find();
+  return phases.has_concurrent_lanes();
 }
 
 } // namespace

@@ -55,6 +55,14 @@ class GMatrix {
   int builds_ = 0;
 };
 
+// Whether the density is that of the lowest orbitals of its own Fock matrix: if so, Tr(D S D' S) is four for each pair
+// of electrons. A density of other orbitals has no commutator either: of two atoms far apart both electrons on one.
+bool has_lowest_orbitals(const Scf& scf, const ScfProblem& problem) {
+  const Matrix lowest = density_of(scf.orbitals, problem.occupied);
+  const Matrix s = problem.overlap;
+  return inner(product(s, product(scf.density, s)), lowest) > 4 * problem.occupied - 0.04;
+}
+
 } // namespace
 
 Result<ScfProblem> make_scf_problem(const Molecule& molecule, const BasisSet& set, const Basis& basis) {
@@ -95,6 +103,8 @@ Result<Scf> restricted_scf(const ScfProblem& problem, TwoElectron& two_electron,
     EigenPairs found = eigen_pairs(transform(fock, problem.orthogonal));
     scf.orbital_energies = std::move(found.values);
     scf.orbitals = product(problem.orthogonal, found.vectors);
+    if (scf.converged) scf.has_lowest_orbitals = has_lowest_orbitals(scf, problem);
+    scf.converged = scf.converged && scf.has_lowest_orbitals;
     TRY(take_rank_0s(scf, options.broadcast));
   }
   return scf;

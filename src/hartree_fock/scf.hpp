@@ -37,6 +37,7 @@ struct ScfOptions {
 
 struct Scf {
   bool converged = false;
+  bool has_lowest_orbitals = true; // false: the last density with a small commutator is of others, so no ground state
   std::vector<ScfIteration> history;
   double energy = 0, one_electron = 0, two_electron = 0; // hartree; `energy` is all, with the nuclei's repulsion
   std::vector<double> orbital_energies;                  // hartree, ascending

@@ -28,8 +28,7 @@ Result<GraphOutcome> run_on(Net& network, const goal::Graphs& graphs, std::span<
   const auto with = [&](auto matching) -> Result<GraphOutcome> {
     GraphOutcome outcome;
     static_cast<hosts::Outcome&>(outcome) =
-        TRY(hosts::Hosts(graphs, nodes, software, copies, network, std::move(matching), of_hosts(options), observers)
-                .run());
+        TRY(hosts::Hosts(graphs, nodes, software, copies, network, std::move(matching), options, observers).run());
     outcome.traffic = network.traffic();
     return outcome;
   };
@@ -44,7 +43,7 @@ Result<GraphOutcome> run_any(const Machine& machine, const goal::Graphs& graphs,
   for (const std::int32_t node : nodes)
     if (node < 0 || node >= machine.topology->nodes())
       return wrong_value(fmt::format("ranks must be on nodes 0 to {}", machine.topology->nodes() - 1), node);
-  if (Status s = hosts::check(of_hosts(options), machine, graphs.ranks()); !s) return s.error();
+  if (Status s = hosts::check(options, machine, graphs.ranks()); !s) return s.error();
   if (Status s = check(background, nodes, machine.topology->nodes()); !s) return s.error();
   if (!background.jobs.empty() && !options.deaths.empty())
     return not_applicable("nodes die only on a machine without background jobs", {}, "leave one of them out");
@@ -73,18 +72,12 @@ Result<GraphOutcome> run(const Machine& machine, const goal::Graphs& graphs, std
   return run_any(machine, graphs, nodes, background, options, {});
 }
 
-Result<GraphOutcome> run_ideal(const goal::Graphs& graphs, Observers observers) {
-  NoNetwork network;
-  const std::vector<std::int32_t> nodes(static_cast<std::size_t>(graphs.ranks()), 0);
-  return run_on(network, graphs, nodes, {}, {}, {}, observers);
-}
-
 Result<GraphOutcome> run_ideal(const Job& job, const goal::Graphs& graphs, const std::optional<Placement>& placement,
                                const std::optional<goal::NoiseModel>& noise, Observers observers) {
   NoNetwork network;
   Options options;
   options.noise = noise;
-  if (Status s = hosts::check(of_hosts(options), job.machine, graphs.ranks()); !s) return s.error();
+  if (Status s = hosts::check(options, job.machine, graphs.ranks()); !s) return s.error();
   const auto nodes = TRY(hosts::nodes_of(job, graphs.ranks(), placement));
   hosts::Software software;
   software.slowness = hosts::software_of(job.machine).slowness;

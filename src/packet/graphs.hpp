@@ -33,9 +33,8 @@ namespace kumihimo::packet {
 // dies and does not exist; where none dies, what never matches, with its rank and operation.
 Result<GraphOutcome> run(const Machine& machine, const goal::Graphs& graphs, std::span<const std::int32_t> nodes,
                          const Options& options = {}, Observers observers = {});
-// Where messages and software take no time: what is left is that ranks compute and wait for each other.
-Result<GraphOutcome> run_ideal(const goal::Graphs& graphs, Observers observers = {});
-// The same on nodes of which some may be slow, or have noise. Errors: those of hosts::nodes_of, and of the noise.
+// Where messages and software take no time: what is left is that ranks compute and wait for each other, on nodes of
+// which some may be slow, or have noise. Errors: those of hosts::nodes_of, and of the noise.
 Result<GraphOutcome> run_ideal(const Job& job, const goal::Graphs& graphs, const std::optional<Placement>& placement,
                                const std::optional<goal::NoiseModel>& noise = {}, Observers observers = {});
 

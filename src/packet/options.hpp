@@ -14,26 +14,20 @@ namespace kumihimo::packet {
 using goal::Time;
 
 enum class Routing : std::uint8_t { dimension_order, adaptive };
-
 using hosts::NodeDeath;
 
-struct Options {
+// What hosts::Options has is of the job watched.
+struct Options : hosts::Options {
   Routing routing = Routing::dimension_order;
   // Payload of a packet. With its header at most 65,535 bytes. A machine's link_bandwidth is that of payload, so that
   // headers are in it already; give their bytes only with a machine whose link_bandwidth is that of the wire.
   std::int64_t packet_bytes = 2048, header_bytes = 0;
   // Of each virtual channel at the far end of each link, 1 to 255; 0: see buffer_packets_of.
   std::int64_t buffer_packets = 0;
-  std::uint64_t seed = 1;                     // of the first turns of the arbiters
-  std::int32_t bins = 128;                    // at most, of the utilisation over time
-  bool links_over_time = false;               // utilisation of each link, not of classes alone
-  bool waits_for_receive = false;             // graphs: a send starts once its receive is posted
-  std::uint64_t unexpected = 0;               // then: but for those of so many bytes or fewer
-  std::vector<NodeDeath> deaths;              // of a node listed twice the first one
-  std::optional<goal::NoiseModel> noise = {}; // of the job watched
+  std::uint64_t seed = 1;       // of the first turns of the arbiters
+  std::int32_t bins = 128;      // at most, of the utilisation over time
+  bool links_over_time = false; // utilisation of each link, not of classes alone
 };
-
-hosts::Options of_hosts(const Options& options);
 
 // A message of raw traffic, from one node to another.
 struct Message {

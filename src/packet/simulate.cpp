@@ -11,10 +11,6 @@
 
 namespace kumihimo::packet {
 
-hosts::Options of_hosts(const Options& options) {
-  return {options.waits_for_receive, options.unexpected, options.deaths, options.noise};
-}
-
 std::string_view name_of(Routing routing) { return routing == Routing::adaptive ? "adaptive" : "dimension_order"; }
 
 double Traffic::links_waiting_share() const {

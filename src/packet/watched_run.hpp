@@ -30,7 +30,7 @@ class GraphClientWith final : public GraphClient {
         again_(again) {}
 
   void begin(Time start) override {
-    hosts_.emplace(graphs_, nodes_, software_, copies_, port_, Matching(graphs_.ranks()), of_hosts(options_));
+    hosts_.emplace(graphs_, nodes_, software_, copies_, port_, Matching(graphs_.ranks()), options_);
     hosts_->begin(start);
   }
   Time due() const override { return hosts_ ? hosts_->due() : never; }

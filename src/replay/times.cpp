@@ -234,11 +234,4 @@ Result<Times> ideal_network_times(const Program& program, const FluidNetwork& ne
   });
 }
 
-Result<Times> ideal_network_times(const Program& program, const TimesOptions& options) {
-  return observed(program, options, [&](Watch& watch) {
-    const std::array<goal::Observer*, 1> observers{&watch};
-    return packet::run_ideal(program.graphs, observers);
-  });
-}
-
 } // namespace kumihimo::replay

@@ -79,8 +79,7 @@ struct FluidNetwork {
 };
 Result<Times> times_of(const Program& program, const FluidNetwork& network, const TimesOptions& options = {});
 // On an ideal network in the models flow and packet: messages and their software take no time, and need no processor.
-Result<Times> ideal_network_times(const Program& program, const TimesOptions& options = {});
-// The same on nodes of which some may be slow, or have noise.
+// Nodes may be slow, or have noise.
 Result<Times> ideal_network_times(const Program& program, const FluidNetwork& network,
                                   const TimesOptions& options = {});
 

@@ -11,16 +11,16 @@ static Error no_cuda() {
 }
 
 namespace himeno::cuda {
-Status run(Grid&, std::int64_t, double*) { return no_cuda(); }
+Result<std::unique_ptr<DeviceGrid>> upload(Grid&) { return no_cuda(); }
 } // namespace himeno::cuda
 
 namespace fdtd2d::cuda {
 template <class T>
-Status run(const Fields<T>&, const Source&, std::int64_t, std::int64_t) {
+Result<std::unique_ptr<DeviceFields>> upload(const Fields<T>&, const Source&) {
   return no_cuda();
 }
-template Status run(const Fields<float>&, const Source&, std::int64_t, std::int64_t);
-template Status run(const Fields<double>&, const Source&, std::int64_t, std::int64_t);
+template Result<std::unique_ptr<DeviceFields>> upload(const Fields<float>&, const Source&);
+template Result<std::unique_ptr<DeviceFields>> upload(const Fields<double>&, const Source&);
 } // namespace fdtd2d::cuda
 
 } // namespace kumihimo

@@ -77,6 +77,16 @@ TEST(Scf, StopsAtItsLimitWithTheEnergyOfItsDensity) {
   for (std::size_t i = 0; i < g.values.size(); ++i) EXPECT_NEAR(found.scf.g.values[i], g.values[i], 1e-12);
 }
 
+// Both electrons on one of two atoms far apart: no commutator, but the other atom's orbital is lower.
+TEST(Scf, IsNotSatisfiedWithOrbitalsThatAreNotTheLowest) {
+  const Solved found = solve({{{1, {0, 0, 0}}, {1, {0, 0, 15 * 1.8897261}}}, 0}, "sto-3g");
+  if (found.scf.converged) {
+    EXPECT_NEAR(found.scf.energy, -0.5634999675, 1e-8); // one electron on each
+  } else {
+    EXPECT_FALSE(found.scf.has_lowest_orbitals);
+  }
+}
+
 TEST(Scf, TellsErrors) {
   const BasisSet& set = *built_in_basis_set("sto-3g");
   const Molecule many{{{8, {0, 0, 0}}}, -6}; // 14 electrons, 5 functions

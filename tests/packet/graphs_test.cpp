@@ -283,7 +283,7 @@ TEST(PacketGraphs, ObserversSeeWhatRanksDo) {
                        {0, 1, goal::Kind::send, 2, 500, 2500},
                        {1, 0, goal::Kind::receive, 2, 3600, 6600}}));
   noted.work.clear();
-  const auto ideal = run_ideal(*graphs, observers);
+  const auto ideal = run_ideal(Job(torus("8")), *graphs, std::nullopt, {}, observers);
   ASSERT_TRUE(ideal);
   EXPECT_EQ(ideal->end, (std::vector<Time>{500000, 500000}));
   EXPECT_EQ(noted.work.back().end, 500000u);
@@ -292,7 +292,7 @@ TEST(PacketGraphs, ObserversSeeWhatRanksDo) {
 // Nothing that needs a processor or the network is left, but what ranks wait for.
 TEST(PacketGraphs, OnAnIdealNetworkWhatNeverMatchesIsStillNamed) {
   const auto graphs = goal::parse_text("num_ranks 2\nrank 0 {\nsend 8b to 1\n}\n", "a.goal");
-  const auto ideal = run_ideal(*graphs);
+  const auto ideal = run_ideal(Job(torus("8")), *graphs, std::nullopt);
   ASSERT_FALSE(ideal);
   EXPECT_NE(ideal.error().problem.find("has no matching receive"), std::string::npos);
 }

@@ -52,6 +52,7 @@ class Application:
     residual: str = RELATIVE
     golden_may_be_chosen: bool = True
     has_grid: bool = True  # that ranks divide
+    reproducible_variants: tuple[str, ...] = ()  # with the same bits: what auto tries with --reproducible; none: all
 
     @property
     def golden(self) -> str:
@@ -95,7 +96,12 @@ def smaller_size(application: Application, size: str) -> str | None:
 def applications() -> tuple[Application, ...]:
     rows = told("list")["applications"]
     return tuple(
-        Application(**{**row, **{name: tuple(row[name]) for name in ("methods", "variants", "options")}})
+        Application(
+            **{
+                **row,
+                **{name: tuple(row[name]) for name in ("methods", "variants", "options", "reproducible_variants")},
+            }
+        )
         for row in rows
     )
 
@@ -153,6 +159,8 @@ def candidates(application: Application, wanted: str, settings: dict[str, str]) 
     names = [row["name"] for row in application.variants] if wanted in (ALL, AUTO) else wanted.split(",")
     if wanted == AUTO and not application.golden_may_be_chosen and len(names) > 1:
         names.remove(application.golden)
+    if wanted == AUTO and settings.get("reproducible") == "yes" and application.reproducible_variants:
+        names = list(application.reproducible_variants)
     options = [option["name"] for option in application.options]
     given = {name: number_of(name, value) for name, value in settings.items() if name not in options}
     found = []

@@ -39,6 +39,7 @@ def row_of(runs: Sequence[dict], about: dict) -> dict:
     row["right"] = all(checks) if checks else None
     row["kernels"] = [{**kernel, **against_roof(kernel, about.get("rates"))} for kernel in middle["kernels"]]
     if about.get("rates"):
+        row["rates"] = about["rates"]
         bounds = [kernel["bound_seconds"] for kernel in row["kernels"] if not kernel.get("setup")]
         row["bound_seconds"] = sum(bounds)
         row["share_of_bound"] = sum(bounds) / middle["seconds"] if middle["seconds"] > 0 else None

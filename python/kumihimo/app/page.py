@@ -23,12 +23,11 @@ def check_writable(path: Path) -> None:
     """Before the run: the page can be written in place of what is there. BadInput otherwise."""
     files.check_regular_or_new(path, "--page")
     with files.refused("--page must name a file that can be written", path, "name another file"):
-        files.check_folder(path.parent)
+        files.check_folder(path.parent, make=False)
 
 
 def write(path: Path, found: dict, application: Application) -> None:
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         files.write_whole(path, render(found, application))
     except OSError as error:
         raise failed(f"the page {path} was not written", error.strerror or str(error), "name another file") from None
@@ -46,7 +45,7 @@ def render(found: dict, application: Application) -> str:
             ("kernels", kernels(rows, found.get("rates"), application)),
             (
                 "roofline",
-                [roofline(row, found["rates"]) for row in shown(rows, application) if has_work(row)]
+                [roofline(row, row["rates"]) for row in shown(rows, application) if has_work(row)]
                 if found.get("rates")
                 else [],
             ),

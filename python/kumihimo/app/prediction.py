@@ -109,6 +109,15 @@ def noise(text: str, seed: int | None, iterations: int | None) -> Noise:
     return made
 
 
+def cells_for_each(whole: tuple[int, ...] | None, grid: Sequence[int]) -> None:
+    """BadInput: fewer cells than ranks along an axis, as the application says."""
+    for n, p, axis in zip(whole or (), grid, ("first", "second", "third")):
+        if p > n:
+            raise wrong_value(
+                f"{p} ranks along the {axis} axis need at least as many cells", n, "use a larger --size or fewer ranks"
+            )
+
+
 def iteration(asked: Asked, method: str, ranks: int) -> _krylov_programs.Iteration:
     made = _krylov_programs.Iteration()
     made.application, made.method, made.preconditioner = asked.application, method, asked.preconditioner
@@ -117,6 +126,7 @@ def iteration(asked: Asked, method: str, ranks: int) -> _krylov_programs.Iterati
         raise wrong_value(
             f"--grid must have {ranks} ranks", "x".join(map(str, grid)), "leave it out, or change --ranks"
         )
+    cells_for_each(asked.size, grid)
     made.ranks = list(grid)
     made.cells = list(asked.cells or [ceil(n / p) for n, p in zip(asked.size, grid)])
     made.s = asked.s

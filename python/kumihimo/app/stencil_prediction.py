@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import ceil, prod
 
 from kumihimo import _machine, _programs, _simulate, simulation
-from kumihimo.app.prediction import Asked, grid_of
+from kumihimo.app.prediction import Asked, cells_for_each, grid_of
 from kumihimo.arguments import ALL
 from kumihimo.errors import BadInput, not_applicable, wrong_value
 
@@ -63,6 +63,7 @@ def predicted(asked: Asked, job: _machine.Job) -> dict:
     grid = asked.grid or grid_for(space.ranks, whole, stencil.is_flat)
     if prod(grid) != space.ranks:
         raise wrong_value(f"--grid must have {space.ranks} ranks", "x".join(map(str, grid)), "leave it out")
+    cells_for_each(whole, grid)
     cells = asked.cells or tuple(ceil(n / p) for n, p in zip(whole or (), grid))
     flops, memory = job.machine.compute_rates
     on_node = ceil(space.ranks / job.machine.nodes)

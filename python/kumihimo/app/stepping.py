@@ -28,7 +28,7 @@ def with_pictures(problem: Problem) -> Problem:
     return replace(problem, options={**problem.options, "frames": str(PICTURES)})
 
 
-def with_shares(rows: list[dict], rates: dict | None) -> list[dict]:
+def with_shares(rows: list[dict]) -> list[dict]:
     """Each row with its shares. Of the hand-written version: the CUDA one, or without a GPU the fastest on the same
     ranks and threads. Of one pass: time that memory needs to move everything once a step, over the time of a step;
     temporal blocking may exceed 1."""
@@ -38,8 +38,8 @@ def with_shares(rows: list[dict], rates: dict | None) -> list[dict]:
         by_hand = hand_written(rows, row)
         if by_hand is not None and row["seconds_per_step"] > 0:
             row["share_of_hand_written"] = by_hand["seconds_per_step"] / row["seconds_per_step"]
-        if rates and row["seconds_per_step"] > 0:
-            bound = row["step_bytes"] / rates["triad_bytes_per_second"]
+        if "rates" in row and row["seconds_per_step"] > 0:
+            bound = row["step_bytes"] / row["rates"]["triad_bytes_per_second"]
             row["share_of_one_pass"] = bound / row["seconds_per_step"]
     return rows
 

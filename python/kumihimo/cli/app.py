@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import log10
@@ -247,7 +247,7 @@ def run(asked: Asked, on: list[Resources]) -> dict:
             ran.about["rates"] = asked.rates
         abouts.append(ran.about)
         rows += figures.summary(ran.results, ran.about)
-    rows = stepping.with_shares(figures.with_ratios(rows, asked.problem.application), abouts[-1].get("rates"))
+    rows = stepping.with_shares(figures.with_ratios(rows, asked.problem.application))
     best = figures.best(rows)
     of_parts = parts.comparison(rows)
     return {
@@ -263,7 +263,7 @@ def run(asked: Asked, on: list[Resources]) -> dict:
         "tables": best.get("tables", []) + ([of_parts] if of_parts else []),
         "right": best["right"],
         "warnings": list(dict.fromkeys(text for row in rows for text in row.get("warnings", []))),
-        "rates": abouts[-1].get("rates"),
+        "rates": best.get("rates"),
         "facts": facts_of(abouts[-1]),
         "results": rows,
         **({"choices": searches} if searches else {}),
@@ -400,6 +400,11 @@ def cells_of(row: dict) -> list[str]:
     ]
 
 
+def places_of(rows: Sequence[dict]) -> set[tuple[int, int]]:
+    """Ranks and threads on which something ran."""
+    return {(row["ranks"], row["threads"]) for row in rows if "not_applicable" not in row}
+
+
 def show(found: dict) -> None:
     output.print_table("", *figures.without_empty(COLUMNS, map(cells_of, found["results"])), LONGEST_NAME)
     if steps := stepping.table(found["results"]):
@@ -411,8 +416,9 @@ def show(found: dict) -> None:
     for made in found.get("choices", []):
         text = Candidate(made["variant"], tuple(made["parameters"].items())).text
         if "search_seconds" in made:
-            share = made["search_seconds"] / made["exhaustive_seconds"] if made["exhaustive_seconds"] else 0
-            cost = f"{seconds_text(made['search_seconds'])}, {100 * share:.0f} % of solving twice with every candidate"
+            cost, whole = seconds_text(made["search_seconds"]), made["exhaustive_seconds"]
+            if made["search_seconds"] < whole:  # else launches take the time
+                cost += f", {100 * made['search_seconds'] / whole:.0f} % of solving twice with every candidate"
             kept = made.get("not_kept") or made.get("from", "no file")
             where = f"the choice is not stored: {kept}" if "not_kept" in made else f"the choice is in {kept}"
             output.print_line(f"chosen: {text} in {cost}; {where}")
@@ -420,9 +426,12 @@ def show(found: dict) -> None:
             output.print_line(f"chosen: {text} ({made['from']})")
     if (rates := found["rates"]) and any(row.get("share_of_bound") for row in found["results"]):
         peak = f"{rates['peak_flops'] / 1e9:.3g} GFLOPS"
-        output.print_line(f"of bound: against triad {rate_text(rates['triad_bytes_per_second'])} and {peak}")
+        on = f"{found['ranks']}×{found['threads']} processors" if len(places_of(found["results"])) > 1 else ""
+        output.print_line(
+            f"of bound: against triad {rate_text(rates['triad_bytes_per_second'])} and {peak}{on and ' on ' + on}"
+        )
     output.print_list("Answer:", [f"{name}: {value}" for name, value in found.get("answer", [])])
-    for text in found["warnings"]:
+    for text in found.get("warnings", []):
         output.print_line(f"warning: {text}")
     for table in found.get("tables", []):
         print()

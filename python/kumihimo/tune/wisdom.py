@@ -15,7 +15,7 @@ from kumihimo.odd_bytes import to_json
 from kumihimo.ranges import ranges
 from kumihimo.tune.final_comparison import Judged
 from kumihimo.tune.targets import Target
-from kumihimo.wisdom_reading import usual_path
+from kumihimo.wisdom_reading import folder, usual_path
 
 LIBRARY: Choice = ("library", ())
 KEY = (  # of a collective, of a kernel
@@ -196,7 +196,7 @@ def check_writable(path: Path) -> None:
     """Found before measuring, not after."""
     files.check_regular_or_new(path, "--output")
     with files.refused("--output must name a file that can be written", path):
-        files.check_folder(path.parent)
+        files.check_folder(path.parent, make=folder() in path.parents)
         if path.exists():
             path.open("a", encoding="utf-8").close()
 

@@ -3,6 +3,7 @@
 
 #include "base/result.hpp"
 #include "hartree_fock/matrix.hpp"
+#include "hartree_fock/two_electron/units.hpp"
 
 #include <cstdint>
 #include <span>
@@ -10,14 +11,16 @@
 
 namespace kumihimo::hartree_fock::two_electron {
 
+// All calls of one device are by one thread.
 class Device {
  public:
   virtual ~Device() = default;
-  // Begins to compute these units of Builder::units(), and returns. Both live until finish().
+  // Begins to compute these units of Builder::units(), and returns when its inputs are copied, without waiting for the
+  // computation. `density` lives until finish(), which comes before the next start().
   virtual Status start(const Matrix& density, double threshold, std::span<const std::int64_t> units) = 0;
-  // Waits, adds the halves of J and K (as Halves<double>::values has them) to `halves`, and sets the seconds that each
-  // class took. Error: the accelerator's.
-  virtual Status finish(std::span<double> halves, std::span<double> class_seconds) = 0;
+  // Waits, adds the halves of J and K (as Halves<double>::values has them) to `halves`, and sets what each class did,
+  // with the accelerator's time and without the bound of what is left out. Error: the accelerator's.
+  virtual Status finish(std::span<double> halves, std::span<Tally> of_class) = 0;
 };
 
 } // namespace kumihimo::hartree_fock::two_electron

@@ -5,11 +5,11 @@
 #include "base/hash.hpp"
 #include "base/result.hpp"
 #include "program/binding.hpp"
+#include "program/phases.hpp"
 #include "program/segment_start.hpp"
 #include "simulate/channel.hpp"
 #include "simulate/exact/expanded_rounds.hpp"
 #include "simulate/exact/fluid.hpp"
-#include "simulate/phases.hpp"
 #include "simulate/prediction.hpp"
 
 #include <array>

@@ -1,9 +1,10 @@
 // CUDA by hand: two kernels a step, a warp along x; blocks outside the absorbing layer do not touch its memory.
 // Compiled with -fmad=false, so that the bits are the golden copy's.
+#include "stencil/device_memory.cuh"
 #include "stencil/fdtd2d/variants.hpp"
 
-#include <cuda_runtime.h>
-
+#include <array>
+#include <memory>
 #include <vector>
 
 namespace kumihimo::fdtd2d::cuda {
@@ -48,67 +49,72 @@ __global__ void update_e(Arrays<T> f, int x0, int y0, int X, int Y, long source,
   f.ez[n] = e;
 }
 
-// Memory of the device, freed at the end.
-struct Memory {
-  ~Memory() {
-    for (void* each : all) cudaFree(each);
+template <class T>
+class CudaFields final : public DeviceFields {
+ public:
+  CudaFields(const Fields<T>& fields, const Source& source) : f_(fields), source_(source) {}
+
+  Status upload() {
+    T* const host[] = {f_.ez, f_.hx, f_.hy, f_.psi_ezx, f_.psi_ezy, f_.psi_hx, f_.psi_hy};
+    for (int i = 0; i < field_count; ++i) *of_device()[i] = TRY(memory_.copy_of<T>(host[i], f_.size()));
+    d_.bx = TRY(copy_of(f_.along_x.b_node)), d_.cx = TRY(copy_of(f_.along_x.c_node));
+    d_.bxh = TRY(copy_of(f_.along_x.b_half)), d_.cxh = TRY(copy_of(f_.along_x.c_half));
+    d_.by = TRY(copy_of(f_.along_y.b_node)), d_.cy = TRY(copy_of(f_.along_y.c_node));
+    d_.byh = TRY(copy_of(f_.along_y.b_half)), d_.cyh = TRY(copy_of(f_.along_y.c_half));
+    d_.origin = f_.at(0, 0), d_.row = f_.row(), d_.ghosts = static_cast<int>(f_.shape().ghosts);
+    d_.courant = f_.courant;
+    d_.x_low = static_cast<int>(f_.along_x.inner_begin), d_.x_high = static_cast<int>(f_.along_x.inner_end);
+    d_.y_low = static_cast<int>(f_.along_y.inner_begin), d_.y_high = static_cast<int>(f_.along_y.inner_end);
+    return device::check(cudaDeviceSynchronize());
   }
-  template <class T>
-  T* copy_of(const T* host, std::int64_t size) {
-    void* made = nullptr;
-    const std::size_t bytes = static_cast<std::size_t>(size) * sizeof(T);
-    if (cudaMalloc(&made, bytes) != cudaSuccess) return nullptr;
-    all.push_back(made);
-    if (cudaMemcpy(made, host, bytes, cudaMemcpyHostToDevice) != cudaSuccess) return nullptr;
-    return static_cast<T*>(made);
+
+  Status run(std::int64_t first, std::int64_t steps) override {
+    const Box e = nodes_of_e(f_.shape()), h = places_of_h(e);
+    const long at = source_.node[0] < 0 ? -1 : f_.at(source_.node[0], source_.node[1]);
+    const auto X = static_cast<int>(e.end[0]), Y = static_cast<int>(e.end[1]);
+    const dim3 threads(width, height), blocks((X + 1 + width - 1) / width, (Y + 1 + height - 1) / height);
+    for (std::int64_t s = 0; s < steps; ++s) {
+      update_h<T><<<blocks, threads>>>(d_, static_cast<int>(h.begin[0]), static_cast<int>(h.begin[1]), X, Y);
+      const T added = at < 0 ? T(0) : static_cast<T>(source_.added(first + s, f_.shape().courant));
+      update_e<T><<<blocks, threads>>>(d_, static_cast<int>(e.begin[0]), static_cast<int>(e.begin[1]), X, Y, at, added);
+      TRY(device::check(cudaGetLastError()));
+    }
+    return device::check(cudaDeviceSynchronize());
   }
-  std::vector<void*> all;
+
+  Status download() override {
+    T* const host[] = {f_.ez, f_.hx, f_.hy, f_.psi_ezx, f_.psi_ezy, f_.psi_hx, f_.psi_hy};
+    const std::size_t bytes = static_cast<std::size_t>(f_.size()) * sizeof(T);
+    for (int i = 0; i < field_count; ++i)
+      TRY(device::check(cudaMemcpy(host[i], *of_device()[i], bytes, cudaMemcpyDeviceToHost)));
+    return Nothing{};
+  }
+
+ private:
+  std::array<T**, field_count> of_device() {
+    return {&d_.ez, &d_.hx, &d_.hy, &d_.psi_ezx, &d_.psi_ezy, &d_.psi_hx, &d_.psi_hy};
+  }
+  Result<T*> copy_of(const std::vector<T>& values) {
+    return memory_.copy_of(values.data(), static_cast<std::int64_t>(values.size()));
+  }
+
+  const Fields<T>& f_;
+  const Source source_;
+  device::Memory memory_;
+  Arrays<T> d_{};
 };
 
 } // namespace
 
 template <class T>
-Status run(const Fields<T>& f, const Source& source, std::int64_t first, std::int64_t steps) {
-  int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)
-    return not_applicable("the variant cuda needs a CUDA device, and there is none");
-  const Box e = nodes_of_e(f.shape()), h = places_of_h(e);
-  Memory memory;
-  Arrays<T> d{};
-  bool complete = true;
-  const auto copy = [&](const T* host, std::int64_t size) {
-    T* const made = memory.copy_of(host, size);
-    complete = complete && made;
-    return made;
-  };
-  T* const host[] = {f.ez, f.hx, f.hy, f.psi_ezx, f.psi_ezy, f.psi_hx, f.psi_hy};
-  T** const device[] = {&d.ez, &d.hx, &d.hy, &d.psi_ezx, &d.psi_ezy, &d.psi_hx, &d.psi_hy};
-  for (int i = 0; i < field_count; ++i) *device[i] = copy(host[i], f.size());
-  const auto of_axis = [&](const std::vector<T>& values) {
-    return copy(values.data(), static_cast<std::int64_t>(values.size()));
-  };
-  d.bx = of_axis(f.along_x.b_node), d.cx = of_axis(f.along_x.c_node), d.bxh = of_axis(f.along_x.b_half), d.cxh = of_axis(f.along_x.c_half);
-  d.by = of_axis(f.along_y.b_node), d.cy = of_axis(f.along_y.c_node), d.byh = of_axis(f.along_y.b_half), d.cyh = of_axis(f.along_y.c_half);
-  if (!complete) return failed("the device has not enough memory", {}, "use a smaller --size");
-  d.origin = f.at(0, 0), d.row = f.row(), d.ghosts = static_cast<int>(f.shape().ghosts), d.courant = f.courant;
-  d.x_low = static_cast<int>(f.along_x.inner_begin), d.x_high = static_cast<int>(f.along_x.inner_end);
-  d.y_low = static_cast<int>(f.along_y.inner_begin), d.y_high = static_cast<int>(f.along_y.inner_end);
-  const long at = source.node[0] < 0 ? -1 : f.at(source.node[0], source.node[1]);
-  const auto X = static_cast<int>(e.end[0]), Y = static_cast<int>(e.end[1]);
-  const dim3 threads(width, height), blocks((X + 1 + width - 1) / width, (Y + 1 + height - 1) / height);
-  for (std::int64_t s = 0; s < steps; ++s) {
-    update_h<T><<<blocks, threads>>>(d, static_cast<int>(h.begin[0]), static_cast<int>(h.begin[1]), X, Y);
-    const T added = at < 0 ? T(0) : static_cast<T>(source.added(first + s, f.shape().courant));
-    update_e<T><<<blocks, threads>>>(d, static_cast<int>(e.begin[0]), static_cast<int>(e.begin[1]), X, Y, at, added);
-  }
-  const std::size_t bytes = static_cast<std::size_t>(f.size()) * sizeof(T);
-  for (int i = 0; i < field_count; ++i)
-    if (const cudaError_t code = cudaMemcpy(host[i], *device[i], bytes, cudaMemcpyDeviceToHost); code != cudaSuccess)
-      return failed("the device failed", cudaGetErrorString(code));
-  return Nothing{};
+Result<std::unique_ptr<DeviceFields>> upload(const Fields<T>& fields, const Source& source) {
+  TRY(device::find());
+  auto made = std::make_unique<CudaFields<T>>(fields, source);
+  TRY(made->upload());
+  return std::unique_ptr<DeviceFields>(std::move(made));
 }
 
-template Status run(const Fields<float>&, const Source&, std::int64_t, std::int64_t);
-template Status run(const Fields<double>&, const Source&, std::int64_t, std::int64_t);
+template Result<std::unique_ptr<DeviceFields>> upload(const Fields<float>&, const Source&);
+template Result<std::unique_ptr<DeviceFields>> upload(const Fields<double>&, const Source&);
 
 } // namespace kumihimo::fdtd2d::cuda

@@ -1,17 +1,55 @@
-// Target directives: fields stay on the device for all steps.
+// Target directives: fields are on the device from upload() on.
 #include "stencil/fdtd2d/variants.hpp"
 #include "threads/team.hpp"
 
 #include <omp.h>
 
 namespace kumihimo::fdtd2d::offload {
+namespace {
 
 template <class T>
-Status run(const Fields<T>& f, const Source& source, std::int64_t first, std::int64_t steps) {
+class OffloadedFields final : public DeviceFields {
+ public:
+  OffloadedFields(const Fields<T>& fields, const Source& source) : f_(fields), source_(source) {
+    for_each_array([](const T* array, std::int64_t size) {
+#pragma omp target enter data map(to : array [0:size])
+    });
+  }
+  ~OffloadedFields() override {
+    for_each_array([](const T* array, std::int64_t size) {
+#pragma omp target exit data map(delete : array [0:size])
+    });
+  }
+  Status run(std::int64_t first, std::int64_t steps) override;
+  Status download() override {
+    for_each_field([](T* field, std::int64_t size) {
+#pragma omp target update from(field [0:size])
+    });
+    return Nothing{};
+  }
+
+ private:
+  template <class Visit>
+  void for_each_field(Visit visit) const {
+    for (T* const field : {f_.ez, f_.hx, f_.hy, f_.psi_ezx, f_.psi_ezy, f_.psi_hx, f_.psi_hy}) visit(field, f_.size());
+  }
+  template <class Visit>
+  void for_each_array(Visit visit) const {
+    for_each_field(visit);
+    for (const Absorption<T>* const along : {&f_.along_x, &f_.along_y})
+      for (const std::vector<T>* const each : {&along->b_node, &along->c_node, &along->b_half, &along->c_half})
+        visit(each->data(), static_cast<std::int64_t>(each->size()));
+  }
+  const Fields<T>& f_;
+  const Source source_;
+};
+
+template <class T>
+Status OffloadedFields<T>::run(std::int64_t first, std::int64_t steps) {
+  const Fields<T>& f = f_;
+  const Source& source = source_;
   const Box e = nodes_of_e(f.shape()), h = places_of_h(e);
   const std::int64_t ghosts = f.shape().ghosts, row = f.row(), origin = f.at(0, 0);
-  const std::int64_t size = f.size(), xs = static_cast<std::int64_t>(f.along_x.b_node.size()),
-                     ys = static_cast<std::int64_t>(f.along_y.b_node.size());
   const std::int64_t x0 = h.begin[0], y0 = h.begin[1], x1 = e.begin[0], y1 = e.begin[1], X = e.end[0], Y = e.end[1];
   const T courant = f.courant;
   T *ez = f.ez, *hx = f.hx, *hy = f.hy, *psi_ezx = f.psi_ezx, *psi_ezy = f.psi_ezy, *psi_hx = f.psi_hx,
@@ -22,11 +60,6 @@ Status run(const Fields<T>& f, const Source& source, std::int64_t first, std::in
           *cyh = f.along_y.c_half.data();
   const std::int64_t at = source.node[0] < 0 ? -1 : f.at(source.node[0], source.node[1]);
   const int team = omp_get_num_devices() > 0 ? 256 : threads::count(); // of a block, or the host's
-#pragma omp target data map(tofrom                                                                                     \
-                            : ez [0:size], hx [0:size], hy [0:size], psi_ezx [0:size], psi_ezy [0:size],               \
-                              psi_hx [0:size], psi_hy [0:size])                                                        \
-    map(to                                                                                                             \
-        : bx [0:xs], cx [0:xs], bxh [0:xs], cxh [0:xs], by [0:ys], cy [0:ys], byh [0:ys], cyh [0:ys])
   for (std::int64_t s = 0; s < steps; ++s) {
 #pragma omp target teams distribute parallel for collapse(2) num_threads(team)
     for (std::int64_t y = y0; y < Y; ++y)
@@ -53,7 +86,14 @@ Status run(const Fields<T>& f, const Source& source, std::int64_t first, std::in
   return Nothing{};
 }
 
-template Status run(const Fields<float>&, const Source&, std::int64_t, std::int64_t);
-template Status run(const Fields<double>&, const Source&, std::int64_t, std::int64_t);
+} // namespace
+
+template <class T>
+Result<std::unique_ptr<DeviceFields>> upload(const Fields<T>& fields, const Source& source) {
+  return std::unique_ptr<DeviceFields>(std::make_unique<OffloadedFields<T>>(fields, source));
+}
+
+template Result<std::unique_ptr<DeviceFields>> upload(const Fields<float>&, const Source&);
+template Result<std::unique_ptr<DeviceFields>> upload(const Fields<double>&, const Source&);
 
 } // namespace kumihimo::fdtd2d::offload

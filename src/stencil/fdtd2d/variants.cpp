@@ -38,10 +38,10 @@ std::vector<Variant> all() {
            true),
       made({"wavefront", "simd, and several time steps in one pass over memory (temporal blocking)", of_wavefront}, {},
            {}, {"wavefront.cpp", "simd/row_lanes.hpp", "../../threads/pipeline.hpp"}, true),
-      made({"offload", "OpenMP target directives; on the host where no device is"}, {nullptr, nullptr, offload::run},
-           {nullptr, nullptr, offload::run}, {"offload.cpp"})};
-  found.push_back(made({"cuda", "CUDA by hand: two kernels a step"}, {nullptr, nullptr, cuda::run},
-                       {nullptr, nullptr, cuda::run}, {"cuda.cu"}, true));
+      made({"offload", "OpenMP target directives; on the host where no device is"}, {nullptr, nullptr, offload::upload},
+           {nullptr, nullptr, offload::upload}, {"offload.cpp"})};
+  found.push_back(made({"cuda", "CUDA by hand: two kernels a step"}, {nullptr, nullptr, cuda::upload},
+                       {nullptr, nullptr, cuda::upload}, {"cuda.cu", "../device_memory.cuh"}, true));
   return found;
 }
 

@@ -5,11 +5,22 @@
 #include "stencil/fdtd2d/fields.hpp"
 #include "stencil/fdtd2d/source.hpp"
 
+#include <memory>
 #include <span>
 #include <string_view>
 #include <vector>
 
 namespace kumihimo::fdtd2d {
+
+// Fields that have been copied to an accelerator, whose memory is freed with it. The fields outlive it.
+class DeviceFields {
+ public:
+  virtual ~DeviceFields() = default;
+  // Steps from step `first` on; waits for them. Error: the device's.
+  virtual Status run(std::int64_t first, std::int64_t steps) = 0;
+  // Copies the fields back. Error: the device's.
+  virtual Status download() = 0;
+};
 
 // What a variant does for one type of numbers.
 template <class T>
@@ -17,8 +28,8 @@ struct Kernels {
   // A step: H of a box of places, then Ez of a box of nodes. Each place once.
   void (*update_h)(const Fields<T>& fields, const Box& box) = nullptr;
   void (*update_e)(const Fields<T>& fields, const Box& box) = nullptr;
-  // Or all steps of one rank on an accelerator, from step `first` on. Error: there is none, or the device's.
-  Status (*run)(const Fields<T>& fields, const Source& source, std::int64_t first, std::int64_t steps) = nullptr;
+  // Or an accelerator for the steps of one rank. Errors: there is none (not applicable), or the device's.
+  Result<std::unique_ptr<DeviceFields>> (*upload)(const Fields<T>& fields, const Source& source) = nullptr;
 };
 
 struct Variant : VariantDescription {
@@ -35,7 +46,7 @@ struct Variant : VariantDescription {
       return of_double;
   }
   // Neither kernel: wavefronts of several steps (wavefront.hpp).
-  bool is_wavefront() const { return !of_float.update_h && !of_float.run; }
+  bool is_wavefront() const { return !of_float.update_h && !of_float.upload; }
 };
 
 // The golden copy is the first.
@@ -63,11 +74,11 @@ KUMIHIMO_FDTD2D_VARIANT(simd)
 #undef KUMIHIMO_FDTD2D_VARIANT
 namespace offload {
 template <class T>
-Status run(const Fields<T>& fields, const Source& source, std::int64_t first, std::int64_t steps);
+Result<std::unique_ptr<DeviceFields>> upload(const Fields<T>& fields, const Source& source);
 }
 namespace cuda { // an error in builds without CUDA
 template <class T>
-Status run(const Fields<T>& fields, const Source& source, std::int64_t first, std::int64_t steps);
+Result<std::unique_ptr<DeviceFields>> upload(const Fields<T>& fields, const Source& source);
 }
 
 } // namespace kumihimo::fdtd2d

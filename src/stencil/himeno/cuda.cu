@@ -1,22 +1,35 @@
 // CUDA by hand: a thread has one column of cells along i and keeps the three values of p on its column in registers, so
 // that a warp reads whole lines of each array along k. Blocks cut i into segments. Compiled with -fmad=false, so that
-// the bits are the golden copy's. gosa: partial sums of blocks, added by the host in order.
+// the bits are the golden copy's. gosa: partial sums of blocks, which one block adds after each sweep.
+#include "stencil/device_memory.cuh"
 #include "stencil/himeno/variants.hpp"
 
-#include <cuda_runtime.h>
-
-#include <string>
+#include <algorithm>
+#include <memory>
 #include <utility>
-#include <vector>
 
 namespace kumihimo::himeno::cuda {
 namespace {
 
 constexpr int width = 64, height = 4, segment = 16; // threads along k and j, planes of i of a block
+constexpr int adders = 1024;                        // threads that add the partial sums
+constexpr std::int64_t batch = 4096;                // sweeps whose gosa the device keeps
 
 struct Arrays {
   const float *a0, *a1, *a2, *a3, *b0, *b1, *b2, *c0, *c1, *c2, *bnd, *wrk1;
 };
+
+// The sum over the threads of a block, for thread 0.
+template <int Threads>
+__device__ double sum_of_block(int thread, double mine) {
+  __shared__ double sums[Threads];
+  sums[thread] = mine;
+  for (int half = Threads / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (thread < half) sums[thread] += sums[thread + half];
+  }
+  return thread == 0 ? sums[0] : 0;
+}
 
 __global__ void __launch_bounds__(width* height)
     sweep(Arrays m, const float* __restrict__ p, float* __restrict__ next, double* partial, long first, long x, long y,
@@ -41,74 +54,79 @@ __global__ void __launch_bounds__(width* height)
       here = above;
     }
   }
-  __shared__ double sums[width * height];
-  const int thread = threadIdx.y * width + threadIdx.x;
-  sums[thread] = sum;
-  for (int half = width * height / 2; half > 0; half /= 2) {
-    __syncthreads();
-    if (thread < half) sums[thread] += sums[thread + half];
-  }
-  if (thread == 0) partial[(blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x] = sums[0];
+  sum = sum_of_block<width * height>(threadIdx.y * width + threadIdx.x, sum);
+  if (threadIdx.x == 0 && threadIdx.y == 0)
+    partial[(blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x] = sum;
 }
 
-// Memory of the device, freed at the end.
-struct Memory {
-  ~Memory() {
-    for (void* each : all) cudaFree(each);
-  }
-  template <class T>
-  T* take(std::int64_t size) {
-    void* made = nullptr;
-    if (cudaMalloc(&made, static_cast<std::size_t>(size) * sizeof(T)) != cudaSuccess) return nullptr;
-    all.push_back(made);
-    return static_cast<T*>(made);
-  }
-  std::vector<void*> all;
-};
+// gosa of a sweep, by one block. The order of the sum is always the same.
+__global__ void __launch_bounds__(adders) add_partial(const double* __restrict__ partial, int count, double* gosa) {
+  double sum = 0;
+  for (int i = threadIdx.x; i < count; i += adders) sum += partial[i];
+  sum = sum_of_block<adders>(threadIdx.x, sum);
+  if (threadIdx.x == 0) *gosa = sum;
+}
 
-Error device_failed(cudaError_t code) { return failed("the device failed", cudaGetErrorString(code)); }
+class CudaGrid final : public DeviceGrid {
+ public:
+  explicit CudaGrid(Grid& grid) : g_(grid) {}
+
+  Status upload() {
+    const Box box = g_.all();
+    I_ = static_cast<int>(box.end[0]), J_ = static_cast<int>(box.end[1]), K_ = static_cast<int>(box.end[2]);
+    blocks_ = dim3((K_ + width - 1) / width, (J_ + height - 1) / height, (I_ + segment - 1) / segment);
+    const float* const host[] = {g_.a[0], g_.a[1], g_.a[2], g_.a[3], g_.b[0], g_.b[1],
+                                 g_.b[2], g_.c[0], g_.c[1], g_.c[2], g_.bnd,  g_.wrk1};
+    const float** const device[] = {&m_.a0, &m_.a1, &m_.a2, &m_.a3, &m_.b0,  &m_.b1,
+                                    &m_.b2, &m_.c0, &m_.c1, &m_.c2, &m_.bnd, &m_.wrk1};
+    for (int i = 0; i < 12; ++i) *device[i] = TRY(memory_.copy_of(host[i], g_.size()));
+    p_ = TRY(memory_.copy_of<float>(g_.p, g_.size()));
+    next_ = TRY(memory_.copy_of<float>(g_.next, g_.size()));
+    partial_ = TRY(memory_.take<double>(parts()));
+    gosa_ = TRY(memory_.take<double>(batch));
+    return device::check(cudaDeviceSynchronize());
+  }
+
+  Status run(std::int64_t sweeps, double* gosa) override {
+    for (std::int64_t done = 0; done < sweeps; done += batch) {
+      const std::int64_t now = std::min(batch, sweeps - done);
+      for (std::int64_t s = 0; s < now; ++s) TRY(sweep_once(gosa_ + s));
+      TRY(device::check(cudaMemcpy(gosa + done, gosa_, static_cast<std::size_t>(now) * sizeof(double),
+                                   cudaMemcpyDeviceToHost))); // waits for the sweeps
+    }
+    return Nothing{};
+  }
+
+  Status download() override {
+    return device::check(
+        cudaMemcpy(g_.p, p_, static_cast<std::size_t>(g_.size()) * sizeof(float), cudaMemcpyDeviceToHost));
+  }
+
+ private:
+  int parts() const { return static_cast<int>(blocks_.x * blocks_.y * blocks_.z); }
+  Status sweep_once(double* gosa) {
+    sweep<<<blocks_, dim3(width, height)>>>(m_, p_, next_, partial_, g_.at(0, 0, 0), g_.plane(), g_.row(), I_, J_, K_);
+    add_partial<<<1, adders>>>(partial_, parts(), gosa);
+    std::swap(p_, next_);
+    return device::check(cudaGetLastError());
+  }
+
+  Grid& g_;
+  device::Memory memory_;
+  Arrays m_{};
+  float *p_ = nullptr, *next_ = nullptr;
+  double *partial_ = nullptr, *gosa_ = nullptr;
+  int I_ = 0, J_ = 0, K_ = 0;
+  dim3 blocks_;
+};
 
 } // namespace
 
-Status run(Grid& g, std::int64_t sweeps, double* gosa) {
-  int devices = 0;
-  if (cudaGetDeviceCount(&devices) != cudaSuccess || devices == 0)
-    return not_applicable("the variant cuda needs a CUDA device, and there is none");
-  const Box box = g.all();
-  const auto I = static_cast<int>(box.end[0]), J = static_cast<int>(box.end[1]), K = static_cast<int>(box.end[2]);
-  const dim3 threads(width, height),
-      blocks((K + width - 1) / width, (J + height - 1) / height, (I + segment - 1) / segment);
-  const std::size_t parts = std::size_t{blocks.x} * blocks.y * blocks.z, bytes = g.size() * sizeof(float);
-  Memory memory;
-  const float* const host[] = {g.a[0], g.a[1], g.a[2], g.a[3], g.b[0], g.b[1], g.b[2],
-                               g.c[0], g.c[1], g.c[2], g.bnd,  g.wrk1, g.p,    g.next};
-  float* device[14];
-  for (int i = 0; i < 14; ++i) {
-    device[i] = memory.take<float>(g.size());
-    if (!device[i]) return failed("the device has not enough memory", {}, "use a smaller --size");
-    if (const cudaError_t code = cudaMemcpy(device[i], host[i], bytes, cudaMemcpyHostToDevice); code != cudaSuccess)
-      return device_failed(code);
-  }
-  const Arrays arrays{device[0], device[1], device[2], device[3], device[4],  device[5],
-                      device[6], device[7], device[8], device[9], device[10], device[11]};
-  double* const partial = memory.take<double>(static_cast<std::int64_t>(parts) * sweeps);
-  if (!partial) return failed("the device has not enough memory", {}, "use a smaller --size");
-  float *p = device[12], *next = device[13];
-  for (std::int64_t s = 0; s < sweeps; ++s) {
-    sweep<<<blocks, threads>>>(arrays, p, next, partial + s * parts, g.at(0, 0, 0), g.plane(), g.row(), I, J, K);
-    std::swap(p, next);
-  }
-  std::vector<double> sums(parts * static_cast<std::size_t>(sweeps));
-  if (const cudaError_t code = cudaMemcpy(sums.data(), partial, sums.size() * 8, cudaMemcpyDeviceToHost);
-      code != cudaSuccess)
-    return device_failed(code);
-  if (const cudaError_t code = cudaMemcpy(g.p, p, bytes, cudaMemcpyDeviceToHost); code != cudaSuccess)
-    return device_failed(code);
-  for (std::int64_t s = 0; s < sweeps; ++s) {
-    gosa[s] = 0;
-    for (std::size_t i = 0; i < parts; ++i) gosa[s] += sums[s * parts + i];
-  }
-  return Nothing{};
+Result<std::unique_ptr<DeviceGrid>> upload(Grid& grid) {
+  TRY(device::find());
+  auto made = std::make_unique<CudaGrid>(grid);
+  TRY(made->upload());
+  return std::unique_ptr<DeviceGrid>(std::move(made));
 }
 
 } // namespace kumihimo::himeno::cuda

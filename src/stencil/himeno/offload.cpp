@@ -1,4 +1,4 @@
-// Target directives: arrays stay on the device for all sweeps.
+// Target directives: arrays are on the device from upload() on; sweeps copy one sum each.
 #include "stencil/himeno/variants.hpp"
 #include "threads/team.hpp"
 
@@ -7,21 +7,51 @@
 #include <utility>
 
 namespace kumihimo::himeno::offload {
+namespace {
 
-Status run(Grid& g, std::int64_t sweeps, double* gosa) {
+class OffloadedGrid final : public DeviceGrid {
+ public:
+  explicit OffloadedGrid(Grid& grid) : g_(grid), p_(grid.p), next_(grid.next) {
+    for_each_array([size = g_.size()]([[maybe_unused]] const float* array) {
+#pragma omp target enter data map(to : array [0:size])
+    });
+  }
+  ~OffloadedGrid() override {
+    for_each_array([size = g_.size()]([[maybe_unused]] const float* array) {
+#pragma omp target exit data map(delete : array [0:size])
+    });
+  }
+  Status run(std::int64_t sweeps, double* gosa) override;
+  Status download() override {
+    [[maybe_unused]] float* const p = p_;
+    const std::int64_t size = g_.size();
+#pragma omp target update from(p [0:size])
+    g_.p = p_, g_.next = next_;
+    return Nothing{};
+  }
+
+ private:
+  template <class Visit>
+  void for_each_array(Visit visit) const {
+    for (const float* const array : {g_.a[0], g_.a[1], g_.a[2], g_.a[3], g_.b[0], g_.b[1], g_.b[2], g_.c[0], g_.c[1],
+                                     g_.c[2], g_.bnd, g_.wrk1, p_, next_})
+      visit(array);
+  }
+  Grid& g_;
+  float *p_, *next_; // the grid's; they change places
+};
+
+Status OffloadedGrid::run(std::int64_t sweeps, double* gosa) {
+  const Grid& g = g_;
   const Box box = g.all();
-  const std::int64_t x = g.plane(), y = g.row(), first = g.at(0, 0, 0), size = g.size();
+  const std::int64_t x = g.plane(), y = g.row(), first = g.at(0, 0, 0);
   const std::int64_t I = box.end[0], J = box.end[1], K = box.end[2];
-  float *p = g.p, *next = g.next;
   const float *a0 = g.a[0], *a1 = g.a[1], *a2 = g.a[2], *a3 = g.a[3], *b0 = g.b[0], *b1 = g.b[1], *b2 = g.b[2];
   const float *c0 = g.c[0], *c1 = g.c[1], *c2 = g.c[2], *bnd = g.bnd, *wrk1 = g.wrk1;
   const int team = omp_get_num_devices() > 0 ? 256 : threads::count(); // of a block, or the host's
-#pragma omp target data map(tofrom                                                                                     \
-                            : p [0:size], next [0:size])                                                               \
-    map(to                                                                                                             \
-        : a0 [0:size], a1 [0:size], a2 [0:size], a3 [0:size], b0 [0:size], b1 [0:size], b2 [0:size], c0 [0:size],      \
-          c1 [0:size], c2 [0:size], bnd [0:size], wrk1 [0:size])
   for (std::int64_t s = 0; s < sweeps; ++s) {
+    const float* const p = p_;
+    float* const next = next_;
     double sum = 0;
 #pragma omp target teams distribute parallel for collapse(3) num_threads(team) reduction(+ : sum) map(tofrom : sum)
     for (std::int64_t i = 0; i < I; ++i)
@@ -38,10 +68,15 @@ Status run(Grid& g, std::int64_t sweeps, double* gosa) {
           next[n] = p[n] + omega * ss;
         }
     gosa[s] = sum;
-    std::swap(p, next);
+    std::swap(p_, next_);
   }
-  if (sweeps % 2 == 1) std::swap(g.p, g.next);
   return Nothing{};
+}
+
+} // namespace
+
+Result<std::unique_ptr<DeviceGrid>> upload(Grid& grid) {
+  return std::unique_ptr<DeviceGrid>(std::make_unique<OffloadedGrid>(grid));
 }
 
 } // namespace kumihimo::himeno::offload

@@ -22,10 +22,11 @@ Variant one_sweep(VariantDescription description, void (*sweep)(const Grid&, con
   return made;
 }
 
-Variant on_device(VariantDescription description, Status (*run)(Grid&, std::int64_t, double*), std::string_view file) {
+Variant on_device(VariantDescription description, Result<std::unique_ptr<DeviceGrid>> (*upload)(Grid&),
+                  std::vector<std::string_view> files) {
   Variant made{description};
-  made.run = run;
-  made.files = {file};
+  made.upload = upload;
+  made.files = std::move(files);
   return made;
 }
 
@@ -45,9 +46,10 @@ std::vector<Variant> all() {
   wavefront.is_written_by_hand = true;
   wavefront.files = {"wavefront.cpp", "row.cpp", "../../threads/pipeline.hpp"};
   made.push_back(std::move(wavefront));
-  made.push_back(
-      on_device({"offload", "OpenMP target directives; on the host where no device is"}, offload::run, "offload.cpp"));
-  made.push_back(on_device({"cuda", "CUDA by hand: planes of i in registers and shared memory"}, cuda::run, "cuda.cu"));
+  made.push_back(on_device({"offload", "OpenMP target directives; on the host where no device is"}, offload::upload,
+                           {"offload.cpp"}));
+  made.push_back(on_device({"cuda", "CUDA by hand: a column along i for each thread, three values of p in registers"},
+                           cuda::upload, {"cuda.cu", "../device_memory.cuh"}));
   made.back().is_written_by_hand = true;
   return made;
 }

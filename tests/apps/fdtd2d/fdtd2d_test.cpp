@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace kumihimo::fdtd2d {
@@ -38,6 +39,7 @@ Result<double> different(const Problem& problem, const Variant& variant, const P
     auto local = TRY(LocalFields<T>::make(problem, variant, parameters, *runtime));
     if (Status s = local->run(problem.steps / 3); !s) return s; // in parts, as pictures have them
     if (Status s = local->run(problem.steps - problem.steps / 3); !s) return s;
+    if (Status s = local->download(); !s) return s;
     application::OneProcess one;
     std::unique_ptr<Runtime> alone = TRY(Runtime::make(one, {}));
     auto golden = TRY(LocalFields<T>::make(problem, variants().front(), {}, *alone));
@@ -60,7 +62,7 @@ Result<double> different(const Problem& problem, const Variant& variant, const P
 TEST(Fdtd2dOverRanks, EveryVariantHasTheGoldenBits) {
   std::uint64_t seed = 1;
   for (const Variant& variant : variants()) {
-    if (variant.of_float.run) continue;
+    if (variant.of_float.upload) continue;
     ParameterValues parameters;
     if (variant.is_wavefront()) parameters = {{"levels", 5}, {"columns", 24}};
     for (const auto& [ranks, grid] : {std::pair{2, "2x1x1"}, {2, "1x2x1"}, {6, "3x2x1"}})
@@ -76,11 +78,22 @@ TEST(Fdtd2dOverRanks, EveryVariantHasTheGoldenBits) {
   }
 }
 
+TEST(Fdtd2dOverRanks, AnAcceleratorHasTheGoldenBits) {
+  const auto offload = std::ranges::find(variants(), "offload", &Variant::name);
+  ASSERT_NE(offload, variants().end());
+  for (const bool is_mode : {false, true}) {
+    const Result<double> found =
+        different<float>(small_problem({37, 31}, is_mode, true, 60), *offload, {}, 1, "1x1x1", 1);
+    ASSERT_TRUE(found.ok()) << found.error().sentence();
+    EXPECT_EQ(*found, 0);
+  }
+}
+
 // Ranks of 6 or 7 nodes along an axis, of which the first and the last two lie within the layer.
 TEST(Fdtd2dOverRanks, RanksWithinTheLayerHaveTheGoldenBits) {
   std::uint64_t seed = 100;
   for (const Variant& variant : variants()) {
-    if (variant.of_float.run) continue;
+    if (variant.of_float.upload) continue;
     ParameterValues parameters;
     if (variant.is_wavefront()) parameters = {{"levels", 5}, {"columns", 24}};
     for (const char* grid : {"6x1x1", "1x6x1"}) {

@@ -55,6 +55,20 @@ TEST(HimenoOverRanks, EveryVariantHasTheGoldenBits) {
     }
 }
 
+// Its copies to and from the device are rows of their own, outside the time of the sweeps.
+TEST(HimenoOverRanks, AnAcceleratorHasTheGoldenBits) {
+  const Result<json> found = run(task_of("offload", "11x13x14", {{"sweeps", "7"}, {"values", "varied"}}), 1);
+  ASSERT_TRUE(found.ok()) << found.error().sentence();
+  EXPECT_TRUE((*found)["checked"]["right"]) << (*found)["checked"];
+  std::vector<std::string> names;
+  for (const json& kernel : (*found)["kernels"]) {
+    EXPECT_EQ(kernel.contains("setup"), kernel["name"] != "sweep") << kernel;
+    EXPECT_EQ(kernel["calls"], kernel["name"] == "sweep" ? 7 : 1) << kernel;
+    names.push_back(kernel["name"]);
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"sweep", "copy to the device", "copy from the device"}));
+}
+
 TEST(HimenoOverRanks, AWrongCellOrSumIsFound) {
   const auto [status, printed] = run_processes(2, false, 1, [&](Processes& processes) -> Status {
     std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));

@@ -8,6 +8,8 @@
 
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 namespace kumihimo::hartree_fock::two_electron::cuda {
 namespace {
 
@@ -16,28 +18,30 @@ struct Emulated {
   Tables tables{builder.pairs(), builder.functions()};
   ScreenedDensity density;
   Halves<double> halves{builder.functions()};
+  double threshold = 0;
+  std::vector<Counts> counts_of_class;
 
   Emulated(const Builder& of, const Matrix& d) : builder(of), density(d, of.pairs().shells()) {}
 
   template <int Bra, int Ket>
   void run(GpuWay way, std::size_t chunk_size) {
     const KindTables &bra = tables.kinds[Bra], &ket = tables.kinds[Ket];
+    std::vector<std::int32_t> bras(bra.pairs.size()); // of all chunks; they are their own places
+    std::iota(bras.begin(), bras.end(), 0);
+    Counts counts;
     for (std::size_t begin = 0; begin < bra.pairs.size(); begin += chunk_size) {
-      std::vector<std::int32_t> bras, place_of(bra.pairs.size(), -1);
-      for (std::size_t i = begin; i < std::min(bra.pairs.size(), begin + chunk_size); ++i) {
-        place_of[i] = static_cast<std::int32_t>(bras.size());
-        bras.push_back(static_cast<std::int32_t>(i));
-      }
-      const std::size_t quartets = bras.size() * ket.pairs.size();
+      const std::size_t chunk_bras = std::min(bra.pairs.size() - begin, chunk_size);
+      const std::size_t quartets = chunk_bras * ket.pairs.size();
       std::vector<double> integrals(quartets * pair_kinds[Bra].functions() * pair_kinds[Ket].functions());
       std::vector<double> weights(quartets), half(3 * half_size<Bra, Ket>);
-      Chunk chunk{bra.view(), ket.view(), Bra == Ket, bras.data(), place_of.data()};
-      chunk.bra_count = static_cast<std::int32_t>(bras.size());
+      Chunk chunk{bra.view(), ket.view(), Bra == Ket, bras.data() + begin, bras.data()};
+      chunk.first = static_cast<std::int32_t>(begin);
+      chunk.bra_count = static_cast<std::int32_t>(chunk_bras);
       chunk.numbers = tables.numbers.data();
       chunk.bounds = tables.bounds.data();
       chunk.table = &boys_table();
-      chunk.threshold = 0;
-      chunk.cutoff = 1e-18;
+      chunk.threshold = threshold;
+      chunk.cutoff = builder.settings().cutoff;
       chunk.density = density.matrix.values.data();
       chunk.sums = density.sums.data();
       chunk.n = builder.functions();
@@ -50,11 +54,15 @@ struct Emulated {
       chunk.k = halves.k();
       const auto count = static_cast<std::int64_t>(quartets);
       const int stride = way == GpuWay::shared ? 3 : 1;
-      for (std::int64_t q = 0; q < count; ++q)
-        if (way == GpuWay::atomics)
-          add_quartet<Bra, Ket>(chunk, q, half.data(), stride, [](double* to, double value) { *to += value; });
-        else
-          store_quartet<Bra, Ket>(chunk, q, half.data() + (stride == 3), stride);
+      for (std::int64_t q = 0; q < count; ++q) {
+        const Work work =
+            way == GpuWay::atomics
+                ? add_quartet<Bra, Ket>(chunk, q, half.data(), stride, [](double* to, double value) { *to += value; })
+                : store_quartet<Bra, Ket>(chunk, q, half.data() + (stride == 3), stride);
+        counts.quartets += work.is_computed;
+        counts.screened += work.is_screened;
+        counts.primitives += static_cast<unsigned>(work.primitives);
+      }
       if (way == GpuWay::atomics) continue;
       for (std::int64_t i = 0; i < chunk.bra_count * pair_kinds[Bra].functions(); ++i)
         gather_bra_coulomb<Bra, Ket>(chunk, i);
@@ -62,6 +70,7 @@ struct Emulated {
         gather_ket_coulomb<Bra, Ket>(chunk, i);
       for (std::int64_t i = 0; i < chunk.n * chunk.n; ++i) gather_exchange<Bra, Ket>(chunk, i);
     }
+    counts_of_class.push_back(counts);
   }
   void run_all(GpuWay way, std::size_t chunk_size) {
     run<kind_ss, kind_ss>(way, chunk_size);
@@ -86,6 +95,32 @@ TEST(GpuThreads, GiveTheGoldenMatrixInEveryWay) {
       EXPECT_LT(largest_difference(g_matrix(symmetrised(gpu.halves)), golden), 1e-12 * largest(golden))
           << static_cast<int>(way) << " chunks of " << chunk_size;
     }
+}
+
+// The table of classes has them: the quartets of the processor's kernels, which count primitives by blocks of lanes.
+TEST(GpuThreads, CountTheQuartetsOfTheProcessor) {
+  Random random(3);
+  using enum ShellType;
+  const Basis basis = random.basis({sp, s, p, sp, s, sp, sp, s}, 9.0);
+  const Matrix density = random.density(basis.functions);
+  const std::unique_ptr<Builder> builder = *Builder::make(basis, {.whole = false});
+  const double threshold = 1e-3;
+  ASSERT_TRUE(builder->build(density, threshold));
+  std::int64_t screened = 0;
+  for (const GpuWay way : {GpuWay::atomics, GpuWay::stored}) {
+    Emulated gpu(*builder, density);
+    gpu.threshold = threshold;
+    gpu.run_all(way, 4);
+    for (std::size_t c = 0; c < 6; ++c) {
+      const Counts& counts = gpu.counts_of_class[c];
+      const Tally& tally = builder->tallies()[c];
+      EXPECT_EQ(static_cast<std::int64_t>(counts.quartets), tally.quartets) << c;
+      EXPECT_GT(counts.primitives, counts.quartets) << c;
+      EXPECT_LE(static_cast<std::int64_t>(counts.primitives), tally.primitives) << c;
+      screened += static_cast<std::int64_t>(counts.screened);
+    }
+  }
+  EXPECT_GT(screened, 0);
 }
 
 // Integrals of an exponent that is a little wrong must show.

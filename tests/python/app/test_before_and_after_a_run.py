@@ -30,6 +30,9 @@ def test_what_is_no_file_is_refused_before_the_run(kumihimo, tmp_path: Path) -> 
         page.check_writable(Path("/dev/null"))
     with pytest.raises(BadInput, match="--page must name a file that can be written"):
         page.check_writable(Path("/proc/none/page.html"))
+    ended = kumihimo(*SMALL, "--page", "missing/page.html")
+    assert (ended.code, ended.out) == (2, "") and "(got missing/page.html: No such file or directory)" in ended.err
+    assert not (tmp_path / "missing").exists()
 
 
 @pytest.mark.parametrize("as_json", [False, True])

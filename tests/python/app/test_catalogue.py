@@ -68,6 +68,17 @@ def test_a_golden_copy_that_is_too_slow_is_not_chosen() -> None:
     assert candidates(alone, "auto", {}) == [Candidate("golden")]
 
 
+def test_auto_keeps_to_variants_with_the_same_bits_where_they_are_asked_for() -> None:
+    option = {"name": "reproducible", "meaning": "", "symbol": "YES", "default": "no", "choices": ["no", "yes"]}
+    exact = replace(TOY, options=(option,), reproducible_variants=("sell",))
+    for wanted, asked, names in (
+        ("auto", "yes", ["sell"]),
+        ("auto", "no", ["golden", "br_1", "sell"]),
+        ("all", "yes", ["golden", "br_1", "sell"]),
+    ):
+        assert [each.variant for each in candidates(exact, wanted, {"reproducible": asked})] == names
+
+
 def test_reproducible_is_an_option_of_some_applications() -> None:
     option = {"name": "reproducible", "meaning": "", "symbol": "YES", "default": "no", "choices": ["no", "yes"]}
     exact = replace(TOY, options=(option,))

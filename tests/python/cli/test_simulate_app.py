@@ -94,6 +94,8 @@ def test_the_grid_of_ranks_has_the_nearest_factors(ranks, grid):
         (("poisson3d", "--cells", "8x8"), "--cells must be three lengths, such as 64x64x64 (got '8x8')"),
         (("poisson3d", "--cells", "8", "--method", "gmres"), "--method must be all or one of cg"),
         (("poisson3d", "--cells", "8", "--grid", "3x1x1"), "--grid must have 8 ranks (got 3x1x1)"),
+        (("poisson3d", "--size", "1"), "2 ranks along the first axis need at least as many cells (got 1)"),
+        (("himeno", "--size", "3x3x3"), "need at least as many cells (got 1); use a larger --size or fewer ranks"),
         (("poisson3d", "--cells", "8", "--model", "bound"), "--model must be flow or exact (got 'bound')"),
         (("poisson3d", "--cells", "8", "--preconditioner", "amg"), "the preconditioner must be one of ic0, diagonal"),
         (("poisson3d", "--cells", "8", "--algorithm", "ring"), "takes no allreduce"),

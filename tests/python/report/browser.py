@@ -18,7 +18,10 @@ PROBE = """<script>addEventListener("load", () => setTimeout(() => {
     let n = 0; for (let i = 3; i < d.length; i += 4) n += d[i] > 0; return n; });
   const wide = document.documentElement.scrollWidth - innerWidth;
   const charts = [...document.querySelectorAll("svg.chart")].map((s) => s.querySelectorAll(".dot, .bar").length);
-  const seen = { painted, wide, charts, ready: document.documentElement.dataset.ready, acted: (ACT)() };
+  const beyond = (inner, outer) => inner.left < outer.left - 1 || inner.right > outer.right + 1;
+  const cut = [...document.querySelectorAll("svg.chart text")].filter((t) => beyond(
+    t.getBoundingClientRect(), t.ownerSVGElement.getBoundingClientRect())).map((t) => t.textContent);
+  const seen = { painted, wide, charts, cut, ready: document.documentElement.dataset.ready, acted: (ACT)() };
   const told = { id: "probe", textContent: JSON.stringify(seen) };
   document.body.append(Object.assign(document.createElement("pre"), told));
 }, 1500));</script>"""
@@ -60,7 +63,8 @@ def open_page(page: Path, folder: Path, width: int = 1280, dark: bool = False, a
     )
     console = [line for line in done.stderr.splitlines() if ":CONSOLE" in line]
     found = re.search(r'<pre id="probe">(.*?)</pre>', done.stdout)
-    seen = json.loads(found.group(1)) if found else {"painted": [], "charts": [], "wide": 0, "ready": None}
+    seen = json.loads(found.group(1)) if found else {"painted": [], "charts": [], "cut": [], "wide": 0}
+    assert seen["cut"] == [], "words of charts cross their edges"
     return Opened(
         done.stdout, console, seen["painted"], seen["charts"], seen["wide"], seen.get("ready"), seen.get("acted")
     )

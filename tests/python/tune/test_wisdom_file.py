@@ -42,6 +42,14 @@ def test_the_interposer_reads_what_is_written(at, ratios):
             assert choice["ratio_high"] == max(m["ratio_high"] for m in choice["measured"]) < 1
 
 
+def test_only_our_own_folder_is_made(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    wisdom.check_writable(wisdom.kernel_path())
+    with pytest.raises(BadInput, match=r"--output must name a file .*got .*No such file"):
+        wisdom.check_writable(tmp_path / "missing" / "wisdom.json")
+    assert [each.name for each in tmp_path.iterdir()] == ["data"]
+
+
 def test_figures_are_of_the_size_that_does_worst():
     (choice,) = wisdom.choices_of(PAIR, [judged(8, 0.5), judged(16, 0.9), judged(32, 0.7)])
     assert (choice["figures_of_bytes"], choice["ratio"]) == (16, pytest.approx(0.9))

@@ -138,20 +138,23 @@ class LineChart {
       .filter((y) => signed || y > 0);
     if (!xs.length || !ys.length) return;
     const ends = narrow ? [] : shown.filter((s) => s.strong);
-    this.box = { left: chart.y.quantity === "ratio" ? 42 : 58, top: 10, right: ends.length ? 12 + 7 * Math.max(...ends.map((s) => s.label.length)) : 14, bottom: 26 };
-    const { left, top, right, bottom } = this.box;
-    const width = outer - left - right, depth = height - top - bottom;
+    const top = 10, bottom = 26, depth = height - top - bottom;
     const y_high = chart.y.most ? Math.min(chart.y.most, Math.max(...ys)) : Math.max(...ys);
-    const x = axis_of(chart.x, Math.min(...xs), Math.max(...xs), width);
     const y = axis_of(chart.y, chart.y.least ? Math.max(chart.y.least, Math.min(...ys)) : Math.min(...ys), y_high, depth);
+    const y_texts = y.ticks.map((v) => text_of[chart.y.quantity](v));
+    const left = Math.max(chart.y.quantity === "ratio" ? 42 : 58, 14 + 6.6 * Math.max(0, ...y_texts.map((t) => t.length)));
+    const right = ends.length ? 12 + 7 * Math.max(...ends.map((s) => s.label.length)) : 14;
+    this.box = { left, top, right, bottom };
+    const width = outer - left - right;
+    const x = axis_of(chart.x, Math.min(...xs), Math.max(...xs), width);
     this.x = (v) => left + width * x.at(v);
     this.y = (v) => top + depth * (1 - y.at(v));
     const clip = `clip-${Math.random().toString(36).slice(2)}`;
     make("rect", { x: left - 4, y: top - 4, width: width + 8, height: depth + 8 }, make("clipPath", { id: clip }, make("defs", {}, svg)));
-    for (const v of y.ticks) {
+    y.ticks.forEach((v, i) => {
       make("line", { class: "grid-line", x1: left, x2: left + width, y1: this.y(v), y2: this.y(v) }, svg);
-      make("text", { x: left - 7, y: this.y(v) + 4, "text-anchor": "end" }, svg, text_of[chart.y.quantity](v));
-    }
+      make("text", { x: left - 7, y: this.y(v) + 4, "text-anchor": "end" }, svg, y_texts[i]);
+    });
     for (const v of x.ticks) {
       make("line", { class: "grid-line", x1: this.x(v), x2: this.x(v), y1: top, y2: top + depth }, svg);
       make("text", { x: this.x(v), y: height - 8, "text-anchor": this.x(v) > outer - 24 ? "end" : "middle" }, svg, text_of[chart.x.quantity](v));
@@ -278,8 +281,10 @@ class BarChart {
     const totals = chart.rows.map((r) => r.parts.reduce((a, b) => a + b, 0));
     const most = Math.max(...totals, ...(chart.marks || []).map((m) => m.x)) * 1.01;
     const left = Math.min(outer * 0.36, 14 + 6.6 * Math.max(...chart.rows.map((r) => r.label.length)));
-    const notes = chart.rows.map((r, i) => (outer < 430 ? show(totals[i]) : r.note ?? show(totals[i])));
-    const right = Math.min(outer * 0.32, 14 + 6.3 * Math.max(...notes.map((n) => n.length)));
+    const room = (notes) => 14 + 6.3 * Math.max(...notes.map((n) => n.length));
+    const short = totals.map((t) => show(t)), whole = chart.rows.map((r, i) => r.note ?? short[i]);
+    const notes = room(whole) <= outer * 0.32 ? whole : short;
+    const right = Math.min(outer * 0.32, room(notes));
     const step = 27, top = (chart.marks || []).length ? 22 : 4;
     const height = top + step * chart.rows.length + 4;
     svg.replaceChildren();

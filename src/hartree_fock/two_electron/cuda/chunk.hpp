@@ -25,12 +25,22 @@ struct Kind {
   const std::int32_t *begin_a, *list_a, *begin_b, *list_b;
 };
 
+// Of a class: quartets of shells computed and left out, quartets of primitives.
+struct Counts {
+  unsigned long long quartets = 0, screened = 0, primitives = 0;
+};
+// What the thread of one quartet did.
+struct Work {
+  bool is_computed = false, is_screened = false; // neither: the quartet is counted elsewhere
+  int primitives = 0;
+};
+
 struct Chunk {
   Kind bra, ket;
   bool same_kind;
-  const std::int32_t* bras;     // places of the chunk's bra pairs
-  const std::int32_t* place_of; // of each bra pair in `bras`; -1: it is not of this chunk
-  std::int32_t bra_count;
+  const std::int32_t* bras;      // places of the chunk's bra pairs
+  const std::int32_t* place_of;  // of each bra pair in the list of all chunks; -1: it is in none
+  std::int32_t first, bra_count; // the chunk's part of that list
 
   const double *numbers, *bounds;
   const BoysTable* table;
@@ -42,14 +52,19 @@ struct Chunk {
 
   double *integrals, *weights; // [integral][quartet]; [quartet]: quartet = place in bras * kets + ket
   double *j, *k;               // halves
+  Counts* counts;              // of the class
 
   ON_BOTH std::int64_t quartets() const { return static_cast<std::int64_t>(bra_count) * ket.count; }
   ON_BOTH double d(int row, int column) const { return density[static_cast<std::int64_t>(row) * n + column]; }
 };
 
+ON_BOTH inline bool is_elsewhere(const Chunk& chunk, std::int32_t bra_place, std::int32_t ket_place) {
+  return chunk.same_kind && ket_place > bra_place;
+}
+
 // 1/2 for each pair of equal indices; 0: left out, or counted elsewhere.
 ON_BOTH inline double weight_of(const Chunk& chunk, std::int32_t bra_place, std::int32_t ket_place) {
-  if (chunk.same_kind && ket_place > bra_place) return 0;
+  if (is_elsewhere(chunk, bra_place, ket_place)) return 0;
   const Pair &bra = chunk.bra.pairs[bra_place], &ket = chunk.ket.pairs[ket_place];
   const auto sum = [&](int a, int b) { return chunk.sums[static_cast<std::int64_t>(a) * chunk.shells + b]; };
   double largest = 2 * sum(ket.shell_a, ket.shell_b);
@@ -73,18 +88,19 @@ inline constexpr int half_size = hermite_count(pair_kinds[Bra].order()) * pair_k
 // --- Way 1
 
 template <int Bra, int Ket, class Add>
-ON_BOTH inline void add_quartet(const Chunk& chunk, std::int64_t quartet, double* half, int half_stride,
+ON_BOTH inline Work add_quartet(const Chunk& chunk, std::int64_t quartet, double* half, int half_stride,
                                 const Add& add) {
   constexpr int na = pair_kinds[Bra].a.count(), nb = pair_kinds[Bra].b.count();
   constexpr int nc = pair_kinds[Ket].a.count(), nd = pair_kinds[Ket].b.count();
   const std::int32_t bra_place = chunk.bras[quartet / chunk.ket.count];
   const auto ket_place = static_cast<std::int32_t>(quartet % chunk.ket.count);
   const double weight = weight_of(chunk, bra_place, ket_place);
-  if (weight == 0) return;
+  if (weight == 0) return {false, !is_elsewhere(chunk, bra_place, ket_place)};
   const Pair &bra = chunk.bra.pairs[bra_place], &ket = chunk.ket.pairs[ket_place];
   double integrals[na * nb * nc * nd];
-  quartet_thread<Bra, Ket>(numbers_of(chunk, bra), numbers_of(chunk, ket), chunk.cutoff, *chunk.table, half,
-                           half_stride, [&](int i) -> double& { return integrals[i]; });
+  const int primitives =
+      quartet_thread<Bra, Ket>(numbers_of(chunk, bra), numbers_of(chunk, ket), chunk.cutoff, *chunk.table, half,
+                               half_stride, [&](int i) -> double& { return integrals[i]; });
   const auto at = [&](double* matrix, int row, int column) {
     return matrix + static_cast<std::int64_t>(row) * chunk.n + column;
   };
@@ -99,20 +115,23 @@ ON_BOTH inline void add_quartet(const Chunk& chunk, std::int64_t quartet, double
     add(at(chunk.k, b, c), value * chunk.d(a, d));
     add(at(chunk.k, b, d), value * chunk.d(a, c));
   }
+  return {true, false, primitives};
 }
 
 // --- Way 2
 
 template <int Bra, int Ket>
-ON_BOTH inline void store_quartet(const Chunk& chunk, std::int64_t quartet, double* half, int half_stride) {
+ON_BOTH inline Work store_quartet(const Chunk& chunk, std::int64_t quartet, double* half, int half_stride) {
   const std::int32_t bra_place = chunk.bras[quartet / chunk.ket.count];
   const auto ket_place = static_cast<std::int32_t>(quartet % chunk.ket.count);
   const double weight = chunk.weights[quartet] = weight_of(chunk, bra_place, ket_place);
-  if (weight == 0) return;
-  quartet_thread<Bra, Ket>(numbers_of(chunk, chunk.bra.pairs[bra_place]), numbers_of(chunk, chunk.ket.pairs[ket_place]),
-                           chunk.cutoff, *chunk.table, half, half_stride, [&](int i) -> double& {
-                             return chunk.integrals[static_cast<std::int64_t>(i) * chunk.quartets() + quartet];
-                           });
+  if (weight == 0) return {false, !is_elsewhere(chunk, bra_place, ket_place)};
+  const Pair &bra = chunk.bra.pairs[bra_place], &ket = chunk.ket.pairs[ket_place];
+  return {true, false,
+          quartet_thread<Bra, Ket>(numbers_of(chunk, bra), numbers_of(chunk, ket), chunk.cutoff, *chunk.table, half,
+                                   half_stride, [&](int i) -> double& {
+                                     return chunk.integrals[static_cast<std::int64_t>(i) * chunk.quartets() + quartet];
+                                   })};
 }
 
 // A stored quartet, as the sums below read it.
@@ -185,8 +204,8 @@ ON_BOTH inline double exchange_part(const Chunk& chunk, int i, int k) {
   const std::int32_t* const ket_list = OfC ? chunk.ket.list_a : chunk.ket.list_b;
   double sum = 0;
   for (std::int32_t x = begin[shell]; x < begin[shell + 1]; ++x) {
-    const std::int32_t place = chunk.place_of[list[x]];
-    if (place < 0) continue;
+    const std::int32_t place = chunk.place_of[list[x]] - chunk.first;
+    if (place < 0 || place >= chunk.bra_count) continue;
     const Pair& bra = chunk.bra.pairs[list[x]];
     const int first = OfA ? bra.first_b : bra.first_a;
     for (std::int32_t y = ket_begin[ket_shell]; y < ket_begin[ket_shell + 1]; ++y) {

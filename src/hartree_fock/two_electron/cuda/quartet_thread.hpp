@@ -73,10 +73,11 @@ struct PairNumbers {
 };
 
 // integrals[i * stride] = (ab|cd), i = ab * functions of the ket + cd. `half`: hermite functions of the bra times
-// functions of the ket numbers, `half_stride` apart: registers that spill, or shared memory.
+// functions of the ket numbers, `half_stride` apart: registers that spill, or shared memory. Returns the number of
+// quartets of primitives.
 template <int Bra, int Ket, class To>
-ON_BOTH inline void quartet_thread(const PairNumbers& bra, const PairNumbers& ket, double cutoff,
-                                   const BoysTable& table, double* half, int half_stride, To&& integral) {
+ON_BOTH inline int quartet_thread(const PairNumbers& bra, const PairNumbers& ket, double cutoff, const BoysTable& table,
+                                  double* half, int half_stride, To&& integral) {
   constexpr int order = pair_kinds[Bra].order() + pair_kinds[Ket].order();
   constexpr int ket_functions = pair_kinds[Ket].functions();
   constexpr int bra_hermites = hermite_count(pair_kinds[Bra].order());
@@ -84,6 +85,7 @@ ON_BOTH inline void quartet_thread(const PairNumbers& bra, const PairNumbers& ke
   constexpr auto powers = hermites;
   constexpr auto sums = sum_of;
   for (int i = 0; i < pair_kinds[Bra].functions() * ket_functions; ++i) integral(i) = 0;
+  int primitives = 0;
   for (int i = 0; i < bra.count; ++i) {
     const double* const p = bra.numbers + i * (4 + bra_terms.count);
     for (int h = 0; h < bra_hermites * ket_functions; ++h) half[h * half_stride] = 0;
@@ -102,6 +104,7 @@ ON_BOTH inline void quartet_thread(const PairNumbers& bra, const PairNumbers& ke
       }
     }
     if (k == 0) break;
+    primitives += k;
     UNROLLED
     for (int t = 0; t < bra_terms.count; ++t) {
       const int h = bra_terms.of[t].hermite;
@@ -111,6 +114,7 @@ ON_BOTH inline void quartet_thread(const PairNumbers& bra, const PairNumbers& ke
         integral(bra_terms.of[t].function * ket_functions + f) += e * half[(h * ket_functions + f) * half_stride];
     }
   }
+  return primitives;
 }
 
 } // namespace kumihimo::hartree_fock::two_electron::cuda

@@ -1,12 +1,9 @@
-#include "simulate/phases.hpp"
+#include "program/phases.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <algorithm>
 #include <numeric>
+#include <utility>
 
-namespace kumihimo::simulation {
+namespace kumihimo {
 
 std::int32_t Phases::enter(const Lane& lane) {
   const auto [at, fresh] = index_.try_emplace(lane.id.value, static_cast<std::int32_t>(roles_.size()));
@@ -46,14 +43,13 @@ void Phases::find() {
   group_ = std::move(numbered);
   groups_ = static_cast<std::int32_t>(number.size());
 
-  std::vector<std::vector<std::string>> words;
+  std::set<std::pair<std::int32_t, std::string>> named;
   for (std::int32_t lane = 0; lane < lanes(); ++lane) {
-    if (phase_[lane] >= static_cast<std::int32_t>(words.size()))
-      words.resize(static_cast<std::size_t>(phase_[lane]) + 1);
-    auto& mine = words[phase_[lane]];
-    if (std::find(mine.begin(), mine.end(), roles_[lane]) == mine.end()) mine.push_back(roles_[lane]);
+    const auto phase = static_cast<std::size_t>(phase_[lane]);
+    if (phase >= names_.size()) names_.resize(phase + 1);
+    if (named.emplace(phase_[lane], roles_[lane]).second)
+      names_[phase] += (names_[phase].empty() ? "" : " and ") + roles_[lane];
   }
-  for (const auto& of_phase : words) names_.push_back(fmt::format("{}", fmt::join(of_phase, " and ")));
 }
 
-} // namespace kumihimo::simulation
+} // namespace kumihimo

@@ -11,7 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
-namespace kumihimo::simulation {
+namespace kumihimo {
 
 class Phases {
  public:
@@ -47,4 +47,4 @@ class Phases {
   std::vector<std::string> names_;
 };
 
-} // namespace kumihimo::simulation
+} // namespace kumihimo
