@@ -71,8 +71,7 @@ ScfOptions options_of(const Request& request, const Options& options, Runtime& r
   found.most_iterations = static_cast<int>(std::min<std::int64_t>(request.most_iterations, 1 << 30));
   found.threshold = options.threshold;
   found.incremental = options.incremental;
-  if (runtime.ranks() > 1)
-    found.broadcast = [&runtime](std::span<double> values) { return runtime.broadcast(values); };
+  if (runtime.ranks() > 1) found.broadcast = [&runtime](std::span<double> values) { return runtime.broadcast(values); };
   found.progress = [&runtime, &request, iteration = std::int64_t{0}](const ScfIteration& now) mutable {
     runtime.progress(iteration++, now.commutator, request.tolerance);
   };
@@ -106,8 +105,8 @@ Result<json> run(const Request& request, Runtime& runtime) {
   const Problem& problem = *read;
   const ScfProblem start = TRY(start_of(problem, runtime));
   const Variant& variant = application::variant_of(request.candidate, variants());
-  const std::unique_ptr<TwoElectron> two_electron = TRY(variant.make(
-      {problem.basis, problem.options.reproducible}, request.candidate.parameters, runtime));
+  const std::unique_ptr<TwoElectron> two_electron =
+      TRY(variant.make({problem.basis, problem.options.reproducible}, request.candidate.parameters, runtime));
   KernelTimes times;
   Timed timed(*two_electron, times);
   const double setup = measure::seconds_since(begin);

@@ -28,8 +28,7 @@ Status agree_on_basis(const Basis& basis, const Ranks& ranks) {
     for (const double exponent : shell.exponents) hash = mixed(hash, std::bit_cast<std::uint64_t>(exponent));
   }
   const bool same = TRY(is_same(hash, ranks));
-  if (!same)
-    return failed("the ranks have different molecules or basis sets", {}, "give all nodes the same files");
+  if (!same) return failed("the ranks have different molecules or basis sets", {}, "give all nodes the same files");
   return Nothing{};
 }
 
@@ -49,8 +48,7 @@ Status agree_on_units(const std::vector<Unit>& units, const ShellPairs& pairs, c
         hash = mixed(hash, std::bit_cast<std::uint64_t>(pair.bound));
       }
   const bool same = TRY(is_same(hash, ranks));
-  if (!same)
-    return failed("the ranks divide the integrals differently", {}, "run the same program on all nodes");
+  if (!same) return failed("the ranks divide the integrals differently", {}, "run the same program on all nodes");
   return Nothing{};
 }
 

@@ -1,7 +1,10 @@
 // Ranks that deal units of work must number the same ones. A collective check, before any of them is computed.
 #pragma once
 
-#include "hartree_fock/two_electron/build.hpp"
+#include "hartree_fock/two_electron/dealing.hpp"
+#include "hartree_fock/two_electron/units.hpp"
+
+#include <vector>
 
 namespace kumihimo::hartree_fock::two_electron {
 

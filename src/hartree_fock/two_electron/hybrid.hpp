@@ -30,7 +30,6 @@ class Hybrid final : public TwoElectron {
   // Quartets and seconds of both.
   std::vector<ClassWork> work() const override;
   const std::vector<double>& shares() const { return shares_; } // of the last build, by cost
-  const Split& split() const { return split_; }
 
  private:
   Hybrid(std::unique_ptr<Builder> builder, std::unique_ptr<Device> device, bool device_alone, Sharing sharing);

@@ -40,8 +40,8 @@ class ShellPairs {
   // Products of primitives are left out if their bound times the largest of all is below `cutoff`, and pairs that have
   // no product left. Whole: sp shells stay one, kinds ss, ls, ll. Not whole, or if the basis has shells of p functions
   // alone: they are split into s and p shells, kinds ss, ps, pp.
-  // Which products and pairs are kept, and the order of pairs, are those of rank 0 on all ranks: units of work depend on
-  // them. Errors: those of `broadcast`.
+  // Which products and pairs are kept, and the order of pairs, are those of rank 0 on all ranks: units of work depend
+  // on them. Errors: those of `broadcast`.
   static Result<std::unique_ptr<ShellPairs>> make(const Basis& basis, const Kernels& kernels, bool whole, double cutoff,
                                                   const Broadcast& broadcast = {});
   ShellPairs(const ShellPairs&) = delete;

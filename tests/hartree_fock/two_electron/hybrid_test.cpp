@@ -20,7 +20,7 @@ class StandIn final : public Device {
   Status start(const Matrix& density, double threshold, std::span<const std::int64_t> units) override {
     units_.assign(units.begin(), units.end());
     const Ranks mine{.deal = [this](std::span<const double>) -> Result<std::unique_ptr<Dealer>> {
-                       return std::unique_ptr<Dealer>(std::make_unique<Only>(units_));
+                       return std::unique_ptr<Dealer>(std::make_unique<ListDealer>(units_));
                      },
                      .sum = [this](std::span<double> halves) -> Status {
                        halves_.assign(halves.begin(), halves.end());
@@ -46,15 +46,6 @@ class StandIn final : public Device {
   bool fails = false;
 
  private:
-  struct Only final : Dealer {
-    explicit Only(std::vector<std::int64_t> of) : units(std::move(of)) {}
-    std::int64_t next(int) override {
-      const std::size_t at = next_unit.fetch_add(1);
-      return at < units.size() ? units[at] : -1;
-    }
-    std::vector<std::int64_t> units;
-    std::atomic<std::size_t> next_unit = 0;
-  };
   std::unique_ptr<Builder> builder_;
   std::vector<double> seconds_of_cost_, halves_;
   std::vector<std::int64_t> units_;
