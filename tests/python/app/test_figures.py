@@ -126,7 +126,7 @@ def test_the_page_has_all_figures_and_needs_nothing_else(tmp_path: Path) -> None
     rows += figures.summary(
         [result("fast", 1.25), {"variant": "x", "parameters": {}, "not_applicable": "no"}], about(2)
     )
-    path = tmp_path / "folder" / "page.html"
+    path = tmp_path / "page.html"
     page.write(path, found_of(rows), APPLICATION)
     text = path.read_text()
     data = data_of(text)
