@@ -15,8 +15,7 @@ template <class T>
 class LocalFields {
  public:
   // Collective. Errors: a grid of ranks that does not fit; memory; a wavefront of more levels than a rank has nodes
-  // along an axis; a variant for one rank on several; an accelerator's, to which the
-  // fields are copied.
+  // along an axis; a variant for one rank on several; those of the accelerator while the fields are copied to it.
   static Result<std::unique_ptr<LocalFields>> make(const Problem& problem, const Variant& variant,
                                                    const ParameterValues& parameters, application::Runtime& runtime);
 

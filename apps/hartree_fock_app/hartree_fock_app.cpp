@@ -11,6 +11,7 @@
 #include "hartree_fock_app/result.hpp"
 #include "hartree_fock_app/variant.hpp"
 #include "measure/clock.hpp"
+#include "threads/team.hpp"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -103,6 +104,9 @@ Result<json> run(const Request& request, Runtime& runtime) {
   const Result<Problem> read = make_problem(request);
   if (Status s = runtime.agree_on(read); !s) return s.error();
   const Problem& problem = *read;
+  if (problem.options.timed_rounds > 0 && (runtime.ranks() > 1 || threads::count() > 1))
+    return wrong_value("units of work are timed on one rank with one thread",
+                       fmt::format("{} × {}", runtime.ranks(), threads::count()), "use --ranks 1 --threads 1");
   const ScfProblem start = TRY(start_of(problem, runtime));
   const Variant& variant = application::variant_of(request.candidate, variants());
   const std::unique_ptr<TwoElectron> two_electron =
@@ -116,20 +120,24 @@ Result<json> run(const Request& request, Runtime& runtime) {
   const Scf scf = TRY(restricted_scf(start, timed, options_of(request, problem.options, runtime)));
   const std::vector<double> seconds = runtime.processes().largest({measure::seconds_since(first), setup});
   if (!scf.converged && !request.may_stop_early)
-    return failed("the SCF did not converge",
-                  fmt::format("its commutator is {:.1e} hartree after {} iterations{}", scf.history.back().commutator,
-                              scf.history.size(),
-                              scf.has_lowest_orbitals ? "" : ", but of orbitals that are not the lowest"),
-                  "check the molecule, or use a larger --max-iterations");
+    return scf.has_lowest_orbitals
+               ? failed("the SCF did not converge",
+                        fmt::format("its commutator is {:.1e} hartree after {} iterations",
+                                    scf.history.back().commutator, scf.history.size()),
+                        "check the molecule, or use a larger --max-iterations")
+               : failed("the SCF found no closed shell of the lowest orbitals",
+                        fmt::format("after {} iterations", scf.history.size()), "check the distances of the atoms");
 
   const std::vector<ClassWork> classes = classes_of(*two_electron, runtime);
   std::optional<Triplet> triplet;
   if (scf.converged) triplet = TRY(lowest_triplet(scf, start.occupied, *two_electron, problem.options.threshold));
   const bool is_open = triplet && is_below_closed_shell(*triplet);
   const std::string below = is_open ? fmt::format("a triplet {:.4f} hartree below it", -triplet->energy) : "";
+  Status closed = Nothing{};
   if (is_open && !problem.options.may_have_lower_triplet)
-    return wrong_value("the molecule must have a closed shell", below,
-                       "add --set multiplicity=1 to keep the closed shell");
+    closed = wrong_value("the molecule must have a closed shell", below,
+                         "add --set multiplicity=1 to keep the closed shell");
+  if (Status s = runtime.agree(closed); !s) return s.error();
 
   json found = to_json(problem, start, scf, classes);
   if (is_open) found["warnings"] = {"the closed shell is not the lowest state of Hartree-Fock: it has " + below};

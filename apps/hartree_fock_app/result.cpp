@@ -114,7 +114,8 @@ json parts_of(const std::vector<ClassWork>& classes, bool on_accelerator) {
   found["published"] = {
       {"seconds", std::move(before)},
       {"times", std::move(times)},
-      {"of", "times: of all builds of G; published: one core and a GPU, for a molecule that is not named"}};
+      {"of", "Times are sums over all builds of J and K. Those published are of one core, for a molecule that is not "
+             "named."}};
   return found;
 }
 

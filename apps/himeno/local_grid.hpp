@@ -15,8 +15,7 @@ namespace kumihimo::himeno {
 class LocalGrid {
  public:
   // Collective. Errors: a grid of ranks that does not fit; memory; a wavefront of more levels than a rank has cells
-  // along an axis; a variant for one rank on several; an accelerator's, to which the
-  // grid is copied.
+  // along an axis; a variant for one rank on several; those of the accelerator while the grid is copied to it.
   static Result<std::unique_ptr<LocalGrid>> make(const Triple& points, bool varied, const Variant& variant,
                                                  const ParameterValues& parameters, application::Runtime& runtime);
 

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 namespace kumihimo::hartree_fock {
 namespace {
 
@@ -27,9 +29,10 @@ Matrix density_of(const Matrix& orbitals, int occupied) {
 // What the next iteration and the end depend on.
 Status take_rank_0s(Scf& scf, const Broadcast& broadcast) {
   if (!broadcast) return Nothing{};
-  double converged = scf.converged;
-  TRY(broadcast({&converged, 1}));
-  scf.converged = converged != 0;
+  std::array<double, 2> state{static_cast<double>(scf.converged), static_cast<double>(scf.has_lowest_orbitals)};
+  TRY(broadcast(state));
+  scf.converged = state[0] != 0;
+  scf.has_lowest_orbitals = state[1] != 0;
   TRY(broadcast(scf.orbital_energies));
   return broadcast(scf.orbitals.values);
 }

@@ -6,8 +6,6 @@
 #include <cmath>
 
 namespace kumihimo::hpcg {
-namespace {} // namespace
-
 Result<std::unique_ptr<Benchmark>> Benchmark::make(const Grid& grid) {
   const std::int64_t start = measure::now_ns();
   std::unique_ptr<Benchmark> made(new Benchmark(grid));

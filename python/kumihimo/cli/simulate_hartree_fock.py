@@ -44,6 +44,8 @@ def run(asked: Asked, as_json: bool) -> None:
     if model not in hartree_fock_prediction.MODELS:
         raise wrong_value(f"--model must be {' or '.join(hartree_fock_prediction.MODELS)}", f"'{model}'")
     speed = 1.0 if asked.speed is None else app.positive(asked.speed, "--speed")
+    if not 1e-3 <= speed <= 1e3:
+        raise wrong_value("--speed must be from 0.001 to 1000", asked.speed)
     arguments.variants("allreduce", asked.algorithm)
     loaded = machines.load(asked.machine)
     whole = simulation.on(loaded, asked.ranks)

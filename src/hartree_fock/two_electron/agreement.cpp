@@ -3,6 +3,10 @@
 #include "base/hash.hpp"
 
 #include <bit>
+#include <cmath>
+#include <cstddef>
+#include <span>
+#include <vector>
 
 namespace kumihimo::hartree_fock::two_electron {
 namespace {
@@ -18,6 +22,28 @@ Result<bool> is_same(std::uint64_t hash, const Ranks& ranks) {
   return others == 0;
 }
 
+// Whether numbers are rank 0's but for rounding, on all ranks.
+Result<bool> are_near(const std::vector<double>& mine, const Ranks& ranks) {
+  if (!ranks.broadcast) return true;
+  std::vector<double> first = mine;
+  TRY(ranks.broadcast(first));
+  double others = 0;
+  for (std::size_t i = 0; i < mine.size(); ++i)
+    if (std::abs(mine[i] - first[i]) > 1e-9 * (1 + std::abs(first[i]))) others = 1;
+  TRY(ranks.sum({&others, 1}));
+  return others == 0;
+}
+
+// Positions and coefficients: some come from functions of the C library.
+std::vector<double> numbers_of(const Basis& basis) {
+  std::vector<double> found;
+  for (const Shell& shell : basis.shells)
+    for (const std::span<const double> each :
+         {std::span<const double>(shell.center), std::span<const double>(shell.s), std::span<const double>(shell.p)})
+      found.insert(found.end(), each.begin(), each.end());
+  return found;
+}
+
 } // namespace
 
 Status agree_on_basis(const Basis& basis, const Ranks& ranks) {
@@ -27,7 +53,7 @@ Status agree_on_basis(const Basis& basis, const Ranks& ranks) {
     hash = mixed(hash, shell.exponents.size());
     for (const double exponent : shell.exponents) hash = mixed(hash, std::bit_cast<std::uint64_t>(exponent));
   }
-  const bool same = TRY(is_same(hash, ranks));
+  const bool same_shells = TRY(is_same(hash, ranks)), same = same_shells && TRY(are_near(numbers_of(basis), ranks));
   if (!same) return failed("the ranks have different molecules or basis sets", {}, "give all nodes the same files");
   return Nothing{};
 }

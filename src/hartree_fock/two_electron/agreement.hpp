@@ -8,8 +8,8 @@
 
 namespace kumihimo::hartree_fock::two_electron {
 
-// The same numbers and exponents of shells, so that messages about pairs have one length. Error, on all ranks: they
-// differ; those of `ranks`.
+// The same shells at the same places, so that messages about pairs have one length. Error, on all ranks: they differ;
+// those of `ranks`.
 Status agree_on_basis(const Basis& basis, const Ranks& ranks);
 // The same pairs in the same order, in the same units.
 Status agree_on_units(const std::vector<Unit>& units, const ShellPairs& pairs, const Ranks& ranks);

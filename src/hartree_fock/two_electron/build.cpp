@@ -219,6 +219,8 @@ class FastTwoElectron final : public TwoElectron {
   Result<std::vector<UnitTime>> time_units(const Matrix& density, double threshold, int rounds) override {
     if (ranks_.deal || threads::count() > 1)
       return not_applicable("units of work are timed on one rank with one thread");
+    if (builder_->settings().threads == Threads::class_tasks)
+      return not_applicable("tasks by class do not time units of work", {}, "use --variant shells");
     std::vector<UnitTime> times;
     for (const Unit& unit : builder_->units()) times.push_back({unit.number, unit.cost, INFINITY});
     const Ranks timed{.deal = [&](std::span<const double>) -> Result<std::unique_ptr<Dealer>> {

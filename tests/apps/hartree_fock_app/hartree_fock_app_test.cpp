@@ -269,6 +269,7 @@ TEST(HartreeFock, AnOpenShellIsFoundOrStated) {
   const Result<json> kept = solve({.variant = "shells", .options = {{"molecule", file}, {"multiplicity", "1"}}});
   ASSERT_TRUE(kept) << kept.error().sentence();
   EXPECT_LT((*kept)["triplet"]["energy"], -0.08);
+  ASSERT_TRUE((*kept)["warnings"].is_array());
   EXPECT_EQ((*kept)["warnings"].size(), 1U);
   const Result<json> closed = solve({.variant = "shells", .options = {{"molecule", file}, {"charge", "-2"}}});
   ASSERT_TRUE(closed) << closed.error().sentence();

@@ -174,6 +174,13 @@ TEST(UnlikeRanks, WithOtherUnitsOrMoleculesAreFound) {
               return Nothing{};
             }),
             "the ranks have different molecules or basis sets; give all nodes the same files");
+  EXPECT_EQ(error_of([](Runtime& runtime) -> Status {
+              Basis basis = ring(0);
+              if (runtime.rank() == 1) basis.shells.front().center[2] += 1e-6;
+              TRY(two_electron::Builder::make(basis, {}, joined(runtime)));
+              return Nothing{};
+            }),
+            "the ranks have different molecules or basis sets; give all nodes the same files");
 }
 
 } // namespace

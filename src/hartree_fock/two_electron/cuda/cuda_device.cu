@@ -18,7 +18,7 @@ namespace cuda {
 namespace {
 
 constexpr int block = 64;              // threads; half_size doubles each fit 48 KiB of shared memory
-constexpr double chunk_bytes = 4e9;    // of integrals and weights, or an eighth of the GPU's free memory
+constexpr double chunk_bytes = 4e9;    // of integrals and as many at most of weights, or an eighth of the GPU's free memory
 constexpr double chunk_quartets = 1e9; // of atomic additions, which store none
 
 struct AtomicAdd {

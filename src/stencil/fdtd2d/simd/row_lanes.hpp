@@ -148,8 +148,9 @@ template <class T, int bytes, Of of>
 void update(const Fields<T>& f, std::int64_t y, std::int64_t begin, std::int64_t end) {
   using V = typename Lanes<T, bytes>::type;
   if (begin >= end) return;
-  const bool has_wall = of != Of::h && f.shape().first[0] == 0 && begin <= 1;
-  const std::int64_t first = has_wall ? 0 : begin; // whole vectors from the wall on
+  // Whole vectors from the wall on: its Ez stays 0, but its H may be updated once only.
+  const bool has_wall = of != Of::h && f.shape().first[0] == 0 && begin <= (of == Of::e ? 1 : 0);
+  const std::int64_t first = has_wall ? 0 : begin;
   if (y < f.along_y.inner_begin || y >= f.along_y.inner_end)
     parts<V, of, true>(f, y, first, end);
   else
