@@ -410,7 +410,7 @@ def show(found: dict) -> None:
     if steps := stepping.table(found["results"]):
         output.print_line("")
         output.print_table("", *figures.without_empty(stepping.COLUMNS, steps), stepping.LONGEST_NAME)
-        output.print_line("lines: lines changed; pass: one pass over memory / step; by hand: hand-written step / step")
+        output.print_line("lines: changed; pass: one pass over memory / step; by hand: hand-written / step")
     lacking = [f"{row['variant']}: {row['not_applicable']}" for row in found["results"] if "not_applicable" in row]
     output.print_list("Without a result:", list(dict.fromkeys(lacking)))
     for made in found.get("choices", []):
