@@ -142,7 +142,7 @@ Result<json> run(const Request& request, Runtime& runtime) {
   json found = to_json(problem, start, scf, classes);
   if (is_open) found["warnings"] = {"the closed shell is not the lowest state of Hartree-Fock: it has " + below};
   if (!classes.empty() && variant.name != "hybrid")
-    found["parts"] = parts_of(classes, variant.name.starts_with("gpu_"));
+    found["parts"] = parts_of(classes, scf.history.size(), variant.name.starts_with("gpu_"));
   json history = json::array();
   for (const ScfIteration& each : scf.history) history.push_back(each.commutator);
   found.update({{"seconds", seconds[0]},

@@ -100,11 +100,11 @@ json to_json(const Problem& problem, const ScfProblem& start, const Scf& scf, co
   return found;
 }
 
-json parts_of(const std::vector<ClassWork>& classes, bool on_accelerator) {
+json parts_of(const std::vector<ClassWork>& classes, std::size_t builds, bool on_accelerator) {
   json names = json::array(), seconds = json::array(), before = json::array(), times = json::array();
   for (const ClassWork& each : classes) {
     names.push_back(each.name);
-    seconds.push_back(each.seconds);
+    seconds.push_back(each.seconds / static_cast<double>(builds));
     for (const PublishedClass& one : published_classes)
       if (one.name == each.name) before.push_back(one.seconds), times.push_back(one.times);
   }
@@ -114,7 +114,7 @@ json parts_of(const std::vector<ClassWork>& classes, bool on_accelerator) {
   found["published"] = {
       {"seconds", std::move(before)},
       {"times", std::move(times)},
-      {"of", "Times are sums over all builds of J and K. Those published are of one core, for a molecule that is not "
+      {"of", "Times are means of the builds of J and K. Those published are of one core, for a molecule that is not "
              "named."}};
   return found;
 }

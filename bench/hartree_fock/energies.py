@@ -41,7 +41,10 @@ def runs_of(asked: argparse.Namespace, molecule: str, basis: str) -> list[dict]:
 
 def of_pyscf(atoms: list, basis: str, charge: int) -> dict:
     """The converged SCF of the same atoms."""
-    from pyscf import gto, scf
+    try:
+        from pyscf import gto, scf
+    except ImportError:
+        sys.exit("energies.py: this Python has no PySCF; use build/pyscf/bin/python of scripts/bench hartree_fock")
 
     molecule = gto.M(atom=atoms, unit="B", basis=basis, charge=charge, verbose=0, max_memory=4000)
     field = scf.RHF(molecule)

@@ -28,9 +28,12 @@ from statistics import median
 
 os.environ["OMP_NUM_THREADS"] = "1"  # of PySCF, before it is loaded
 
-import numpy as np
-from pyscf import gto, scf
-from pyscf.scf import _vhf
+try:
+    import numpy as np
+    from pyscf import gto, scf
+    from pyscf.scf import _vhf
+except ImportError:
+    sys.exit("jk.py: this Python has no PySCF; use build/pyscf/bin/python, which scripts/bench hartree_fock makes")
 
 ROOT = Path(__file__).resolve().parents[2]
 BENCH = ROOT / "build/release/bench/hartree_fock/jk_bench"

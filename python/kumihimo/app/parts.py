@@ -23,7 +23,7 @@ def comparison(rows: Sequence[dict]) -> dict | None:
     cells += [[f"{1e3 * s:.0f}" for s in with_sum(published["seconds"])], [f"{r:.1f}" for r in published["times"]]]
     return {
         "name": "parts",
-        "title": f"Times as fast as {base['variant']} on one core",
+        "title": "Time by class" + (f", and times as fast as {base['variant']} on one core" if others else ""),
         "columns": columns,
         "rows": [list(row) for row in zip(*cells)],
         "caption": published["of"],

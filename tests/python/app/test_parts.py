@@ -19,7 +19,7 @@ def test_variants_stand_beside_one_core_and_what_was_published() -> None:
         {**row("wrong", [0.1, 0.1]), "right": False},
     ]
     found = parts.comparison(rows)
-    assert found["title"] == "Times as fast as one on one core"
+    assert found["title"] == "Time by class, and times as fast as one on one core"
     assert found["columns"] == ["class", "one, ms", "gpu, ×", "published, ms", "published GPU, ×"]
     assert found["rows"] == [
         ["(ss,ss)", "300.0", "30.0", "200", "20.0"],
