@@ -86,7 +86,9 @@ TEST(BoxMatrix, IsSymmetricAndTheSameOnAnyGridOfRanks) {
       EXPECT_EQ(mirrored->second, value);
     }
     for (const std::int32_t ranks : {2, 3, 4, 6, 8})
-      if (const auto on = choose_grid(ranks, grid.cells)) EXPECT_EQ(entries_of(grid, *on), whole);
+      if (const auto on = choose_grid(ranks, grid.cells)) {
+        EXPECT_EQ(entries_of(grid, *on), whole);
+      }
   }
 }
 
