@@ -117,7 +117,8 @@ TEST(Pipeline, EndsWithFewerThreadsThanAskedFor) {
   EXPECT_EQ(tiles, (std::vector<std::int64_t>{0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4}));
 }
 
-// A step finds that step of the tile before it done, whether tiles wait for one step or for more than there are.
+// A step finds that step of the tile before it done, and a tile begins as far behind as it was told, or when that one
+// is done.
 TEST(Pipeline, KeepsTheOrderOfTiles) {
   ASSERT_TRUE(use(3).ok());
   constexpr std::int64_t tiles = 7, steps = 40;
@@ -125,7 +126,9 @@ TEST(Pipeline, KeepsTheOrderOfTiles) {
     std::vector<std::atomic<std::int64_t>> done(tiles);
     std::atomic<int> wrong = 0;
     run_pipeline(tiles, steps, ahead, [&](std::int64_t tile, std::int64_t step) {
-      if (tile > 0 && done[static_cast<std::size_t>(tile) - 1] <= step) ++wrong;
+      const std::int64_t before = tile > 0 ? done[static_cast<std::size_t>(tile) - 1].load() : steps;
+      if (before <= step) ++wrong;
+      if (step == 0 && before < std::min(ahead, steps)) ++wrong; // every tile waits for its first step
       if (done[static_cast<std::size_t>(tile)]++ != step) ++wrong;
       if (step % 8 == tile) std::this_thread::yield();
     });
