@@ -6,7 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <type_traits>
+#include <utility>
 
 namespace kumihimo::fdtd2d {
 namespace {
@@ -27,27 +27,27 @@ LANES_INLINE void store(T* to, const V& value) {
   std::memcpy(to, &value, sizeof value);
 }
 
-// (before, after) moved by one element: the last of `before`, then all but the last of `after`; or all but the first of
-// `before`, then the first of `after`. A number is a vector of one.
+// n elements of (before, after) from `first` on, where each has n: 1 is all but the first of `before`, then the first
+// of `after`; n - 1 the last of `before`, then all but the last of `after`. A number is a vector of one.
+template <int first, class V, int... lane>
+LANES_INLINE void moved(V& to, const V& before, const V& after, std::integer_sequence<int, lane...>) {
+  to = __builtin_shufflevector(before, after, (first + lane)...);
+}
 template <class T, class V>
 LANES_INLINE void one_before(V& to, const V& before, const V& after) {
   constexpr int n = sizeof(V) / sizeof(T);
-  if constexpr (n == 1) to = before;
-  if constexpr (n == 2) to = __builtin_shufflevector(before, after, 1, 2);
-  if constexpr (n == 4) to = __builtin_shufflevector(before, after, 3, 4, 5, 6);
-  if constexpr (n == 8) to = __builtin_shufflevector(before, after, 7, 8, 9, 10, 11, 12, 13, 14);
-  if constexpr (n == 16)
-    to = __builtin_shufflevector(before, after, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30);
+  if constexpr (n == 1)
+    to = before;
+  else
+    moved<n - 1>(to, before, after, std::make_integer_sequence<int, n>());
 }
 template <class T, class V>
 LANES_INLINE void one_behind(V& to, const V& before, const V& after) {
   constexpr int n = sizeof(V) / sizeof(T);
-  if constexpr (n == 1) to = after;
-  if constexpr (n == 2) to = __builtin_shufflevector(before, after, 1, 2);
-  if constexpr (n == 4) to = __builtin_shufflevector(before, after, 1, 2, 3, 4);
-  if constexpr (n == 8) to = __builtin_shufflevector(before, after, 1, 2, 3, 4, 5, 6, 7, 8);
-  if constexpr (n == 16)
-    to = __builtin_shufflevector(before, after, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16);
+  if constexpr (n == 1)
+    to = after;
+  else
+    moved<1>(to, before, after, std::make_integer_sequence<int, n>());
 }
 
 // psi = b psi + c D; D += psi.
