@@ -19,13 +19,6 @@ int rank_on_node(const application::Processes& processes) {
   return static_cast<int>(std::count(nodes.begin(), mine, *mine));
 }
 
-// By which ranks number the same units.
-Ranks collectives_of(application::Runtime& runtime) {
-  if (runtime.ranks() == 1) return {};
-  return {.sum = [&runtime](std::span<double> values) { return runtime.sums().sum(values); },
-          .broadcast = [&runtime](std::span<double> values) { return runtime.broadcast(values); }};
-}
-
 Sharing sharing_of(application::Runtime& runtime, const Ranks& collectives) {
   if (runtime.ranks() == 1) return {};
   return {.rank = runtime.rank(),

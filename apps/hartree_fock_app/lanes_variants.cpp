@@ -29,14 +29,12 @@ Result<Ranks> ranks_of(Runtime& runtime, double static_share) {
   Result<std::unique_ptr<UnitQueue>> made = UnitQueue::make(transport, runtime.rank(), runtime.ranks());
   if (Status s = runtime.agree_on(made); !s) return s.error();
   const std::shared_ptr<UnitQueue> queue = std::move(*made);
-  return Ranks{
-      .deal = [queue, static_share](std::span<const double> costs) -> Result<std::unique_ptr<Dealer>> {
-        queue->begin(costs, static_share);
-        return std::unique_ptr<Dealer>(std::make_unique<QueueDealer>(*queue));
-      },
-      .sum = [&runtime](std::span<double> values) { return runtime.sums().sum(values); },
-      .broadcast = [&runtime](std::span<double> values) { return runtime.broadcast(values); },
+  Ranks ranks = collectives_of(runtime);
+  ranks.deal = [queue, static_share](std::span<const double> costs) -> Result<std::unique_ptr<Dealer>> {
+    queue->begin(costs, static_share);
+    return std::unique_ptr<Dealer>(std::make_unique<QueueDealer>(*queue));
   };
+  return ranks;
 }
 
 constexpr Parameter static_share{.name = "static_share",
@@ -63,6 +61,12 @@ Result<std::unique_ptr<TwoElectron>> make(const Setting& setting, const Paramete
 }
 
 } // namespace
+
+Ranks collectives_of(Runtime& runtime) {
+  if (runtime.ranks() == 1) return {};
+  return {.sum = [&runtime](std::span<double> values) { return runtime.sums().sum(values); },
+          .broadcast = [&runtime](std::span<double> values) { return runtime.broadcast(values); }};
+}
 
 std::string common_instructions(application::Processes& processes, const std::vector<std::string_view>& mine) {
   const double most = -processes.largest({-static_cast<double>(mine.size())})[0];

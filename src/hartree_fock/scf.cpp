@@ -62,7 +62,7 @@ class GMatrix {
 // of electrons. A density of other orbitals has no commutator either: of two atoms far apart both electrons on one.
 bool has_lowest_orbitals(const Scf& scf, const ScfProblem& problem) {
   const Matrix lowest = density_of(scf.orbitals, problem.occupied);
-  const Matrix s = problem.overlap;
+  const Matrix& s = problem.overlap;
   return inner(product(s, product(scf.density, s)), lowest) > 4 * problem.occupied - 0.04;
 }
 
