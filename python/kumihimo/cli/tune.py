@@ -61,9 +61,10 @@ def command(
     """Choose the fastest algorithm for each message size. `kumihimo run` uses the choices. The MPI library's algorithm
     stays where no other is certainly faster.
 
-    Ctrl-C keeps the results so far; run the same command again to continue. Exit codes: 0 done, also if the MPI
-    library's algorithms stay everywhere; 1 if the budget was too short for even one size, a result was wrong, or
-    --export failed, and after Ctrl-C; 143 after SIGTERM.
+    Ctrl-C keeps the results so far; run the same command again to continue. A budget that is too short for even one
+    message size is exceeded until one is measured. Exit codes: 0 done, also if the MPI library's algorithms stay
+    everywhere; 1 if nothing could be measured, a result was wrong, or --export failed, and after Ctrl-C; 143 after
+    SIGTERM.
 
     \b
     Example:
@@ -112,8 +113,7 @@ def command(
     elif found["wisdom"] is None:
         return 0
     elif not found["results"] and not found["not_exported"]:
-        advice = "run the same command again, or give a larger --budget"
-        output.message(f"the budget was too short for even one size; {advice}")
+        output.message("no message size could be measured; run the same command again, or give a larger --budget")
     for line in found["not_exported"]:
         output.message(line)
     troubles = ("interrupted", "wrong", "disobeyed", "not_exported")
@@ -355,6 +355,9 @@ def measure(
             for outcome in whole if profile is None else work.tune(wanted, ()):
                 asked.take(outcome)
                 save()
+            if not launches.interrupted and not any(outcome.choices for outcome in asked.outcomes):
+                advance("the budget was too short for even one size; tuning goes on until it has one")
+                asked.take(work.one_size(wanted[0], asked.sizes))
     except KumihimoError:
         save()
         raise

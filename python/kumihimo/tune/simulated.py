@@ -46,6 +46,7 @@ class Simulated:
     clock: Clock
     predict: Predict = predict
     step: Callable[[str], None] = lambda what: None
+    reached: bool = False  # whether a size has its choice: a budget always allows one
 
     @property
     def node_sizes(self) -> list[int]:
@@ -62,6 +63,7 @@ class Simulated:
                 for size in wanted:
                     self.step(f"{collective}, {size} bytes")
                     found[size] = self.fastest(collective, size)
+                    self.reached = True
                 wanted = list(search.between(sizes, {size: choice for size, (choice, _) in found.items()}))
         except OutOfTime:
             pass
@@ -102,7 +104,7 @@ class Simulated:
         key |= {"ranks": self.asked.space.ranks, "node_sizes": self.node_sizes}
         known = self.journal.recall(self.asked.model, key)
         if known is None:
-            if self.clock.left <= 0:
+            if self.clock.left <= 0 and self.reached:
                 raise OutOfTime("no time for a prediction")
             wanted = replace(self.asked.arguments, collective=collective)
             asked = replace(self.asked, arguments=wanted, algorithm=name, parameters=parameters)

@@ -16,7 +16,7 @@ from kumihimo.errors import Failed, OutOfTime
 from kumihimo.tune import rehearsal, search, wisdom
 from kumihimo.tune.final_comparison import CONFIRMING, LEAST_LAUNCHES, MOST_LAUNCHES, Judged, judge, part_of
 from kumihimo.tune.journal import Journal
-from kumihimo.tune.launches import Launches, key_of
+from kumihimo.tune.launches import Clock, Launches, key_of
 from kumihimo.tune.other_cases import others_of, refuse
 from kumihimo.tune.targets import Target
 
@@ -28,6 +28,7 @@ MOST_REHEARSAL = 0.02  # seconds of a case in a launch
 FINALS = 2  # launches of finalists: judging comes anyway
 LEAST_JUDGING = 0.002  # seconds of a case in a launch
 CHEAP_BYTES = 2**20  # longer vectors take most of the time, so they come last
+BEYOND = 600.0  # seconds, at most, for the one size that a budget always allows
 
 # Wrong ones of the cases, with what was found; the golden copy decides.
 Check = Callable[[Sequence[Case], int, float], dict[int, str]]
@@ -77,12 +78,22 @@ class Tuner:
                 self.journal.finish(finished_key(target, ascending), found)
             yield outcome
 
-    def tune_one(self, target: Target, sizes: list[int], share: float) -> Outcome:
-        """Within `share` seconds, but for what the journal knows."""
+    def one_size(self, target: Target, sizes: Sequence[int]) -> Outcome:
+        """The shortest message of a target, whatever the budget: on a busy machine a few launches may take longer than
+        any budget that somebody gives. Where one choice serves all lengths, all of them."""
+        ascending = sorted(set(target.sizes(sizes)))
+        asked = ascending if target.unequal else ascending[:1]
+        self.launches.clock = Clock(BEYOND, self.launches.clock.now)
+        outcome = self.tune_one(target, asked, BEYOND, survey_only=True)
+        return replace(outcome, left=[size for size in ascending if size not in asked or size in outcome.left])
+
+    def tune_one(self, target: Target, sizes: list[int], share: float, survey_only: bool = False) -> Outcome:
+        """Within `share` seconds, but for what the journal knows. `survey_only`: the search ends after its first
+        launch, with all algorithms."""
         began = self.launches.clock.spent
         self.launches.deadline = began + SEARCH_SHARE * share
-        tuning = self.tuning(target, sizes, SEARCH_SHARE * share)
-        thorough = SEARCH_SHARE * share > THOROUGH_LAUNCHES * self.launches.overhead
+        tuning = self.tuning(target, sizes, 0.0 if survey_only else SEARCH_SHARE * share)
+        thorough = not survey_only and SEARCH_SHARE * share > THOROUGH_LAUNCHES * self.launches.overhead
         if target.unequal:
             found = search.one_for_all(tuning)
         else:

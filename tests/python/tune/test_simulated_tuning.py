@@ -8,7 +8,7 @@ from kumihimo import _collectives, _plan, simulation
 from kumihimo.arguments import Ranks
 from kumihimo.cli.machines import load
 from kumihimo.errors import NotApplicable
-from kumihimo.tune import wisdom
+from kumihimo.tune import search, wisdom
 from kumihimo.tune.launches import Clock
 from kumihimo.tune.simulated import Simulated, asked_of, named_segments, predict
 
@@ -89,6 +89,14 @@ def test_few_sizes_are_taken_as_asked(asked, journal):
     choices, left = Simulated(asked, journal(), Clock(1000), lambda *_: {"seconds": 1.0}).tune("bcast", [8, 64, 4096])
     assert left == []
     assert [(c["from_bytes"], c["to_bytes"]) for c in choices] == [(1, 64), (4096, 4096)], "too far to say between"
+
+
+def test_one_size_is_predicted_whatever_the_budget(asked, journal):
+    simulated = Simulated(asked, journal(), Clock(0), lambda *_: {"seconds": 1.0})
+    choices, left = simulated.tune("bcast", SIZES)
+    assert [(c["from_bytes"], c["to_bytes"]) for c in choices] == [(1, SIZES[0])]
+    assert left == search.coarse(SIZES)[1:]
+    assert simulated.tune("reduce", SIZES) == ([], search.coarse(SIZES)), "the second has no time"
 
 
 def test_the_budget_is_kept_and_the_next_goes_on(asked, journal):

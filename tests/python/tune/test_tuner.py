@@ -79,6 +79,22 @@ def test_the_budget_is_kept_and_what_it_lacks_is_said(fake, budget):
         assert all(outcome.whole for outcome in outcomes)
 
 
+@pytest.mark.parametrize("collective", ["allreduce", "barrier"])
+def test_one_size_is_measured_whatever_the_budget(fake, collective):
+    """On a machine so busy that one launch takes longer than the whole budget."""
+    fake.ours = lambda case: 1.0 if (case.bytes or 0) > 8 else 1e-6
+    target = Target(collective, 2)
+    tuner = fake.tuner(0.1)
+    (outcome,) = tuner.tune([target], SIZES)
+    assert not outcome.choices
+    one = tuner.one_size(target, SIZES)
+    (choice,) = one.choices
+    assert choice["algorithm"] != "library"
+    assert one.left == target.sizes(SIZES)[1:]
+    assert not one.whole
+    assert {case.bytes for launch in fake.launched for case in launch} == {target.sizes(SIZES)[0]}
+
+
 @pytest.mark.parametrize("budget", [60, 120])
 def test_a_search_that_time_cut_short_goes_on_with_a_larger_budget(fake, journal, budget):
     """Above 4 KiB the algorithm that is tried last is by far the best, those before it take too long to come to it, and
