@@ -167,10 +167,13 @@ install_missing() {
   : >"$log"
   system dpkg --configure -a || say "dpkg --configure -a failed (see build/apt.log)" # half-done by an interrupted install
   "${apt[@]}" update || say "apt-get update failed (see build/apt.log); trying with the lists that are here"
-  if ! "${apt[@]}" install -y --no-install-recommends $missing $wanted &&
-    grep -qE 'Unable to locate package|no installation candidate|unmet dependencies' "$log"; then
+  if ! "${apt[@]}" install -y --no-install-recommends $missing $wanted; then
     local package
-    for package in $missing $wanted; do # one that this release lacks must not keep the others out
+    # One that this release lacks, or that cannot be downloaded, must not keep the others out. What is needed comes first.
+    [ -z "$missing" ] || "${apt[@]}" install -y --no-install-recommends $missing || true
+    hash -r
+    list_missing "$@"
+    for package in $missing $wanted; do
       "${apt[@]}" install -y --no-install-recommends "$package" || true
     done
   fi
