@@ -1,15 +1,15 @@
 """`kumihimo demo`: the main job from start to report: real runs on this machine, an unmodified program, the experiment
 on K, one page.
 
-Without an MPI library the simulated half and its page are made all the same; the command says what to install and ends
-with 1, as its job is not whole.
+A part that fails is left out; the page and the command say why. Without the measurements or the predictions, as where
+there is no MPI library, the command ends with 1, as its job is not whole.
 """
 
 from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from kumihimo.experiment import real_runs, unmodified
 from kumihimo.experiment.cases import Progress, silent
 from kumihimo.experiment.published import FULL_SHAPE, PAPER_SHAPE
 from kumihimo.report import golden
-from kumihimo.report.folder import MEASURED, PAGE, SIMULATED, UNMODIFIED, Material, prepare, save
+from kumihimo.report.folder import LEFT_OUT, PAGE, Material, prepare, save
 
 QUICK_SHAPES = ("12x6x8", "16x18x8")
 
@@ -43,19 +43,39 @@ def command(
     kumihimo demo --output report
     """
     prepare(output)
+    if library:
+        mpi.choose(library)  # one asked for by name must be there
     words = command_line(output, library, quick)
+    parts = Parts(output)
     with stages() as progress:
-        measured, lacking = measure(library, quick, words, progress)
-        keep(output, MEASURED, measured)
-        program = run_unmodified(quick, words, progress)
-        keep(output, UNMODIFIED, program)
-        shapes = QUICK_SHAPES if quick else (PAPER_SHAPE, FULL_SHAPE)
-        simulated = run_interruptible(lambda: experiment.run(progress, *shapes, command=words))
-        keep(output, SIMULATED, simulated)
-    material = Material(measured, simulated, program)
+        parts.make("measured", lambda: measure(library, quick, words, progress))
+        parts.make("unmodified", lambda: run_unmodified(quick, words, progress))
+        parts.make("simulated", lambda: simulate(quick, words, progress))
+    save(output, LEFT_OUT, {"form": "kumihimo-left-out-1", "parts": parts.left_out})
+    material = Material(**parts.made, left_out=parts.left_out)
     page = report.write(output / PAGE, report.render(material, words))
     report_verb.print_summary((page, material), as_json)
-    return verdict(measured, lacking, program)
+    return verdict(material)
+
+
+class Parts:
+    """The parts of a report, each made by itself: whatever becomes of one, the page shows the others."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self.made: dict[str, dict] = {}
+        self.left_out: dict[str, str] = {}  # the reasons
+
+    def make(self, name: str, work: Callable[[], dict]) -> None:
+        """Write a part, or remove what an earlier demo left of it: a page shows one run."""
+        file = f"{name}.json"
+        try:
+            self.made[name] = work()
+        except KumihimoError as reason:
+            self.left_out[name] = str(reason)
+            (self._folder / file).unlink(missing_ok=True)
+            return
+        save(self._folder, file, self.made[name])
 
 
 def command_line(output: Path, library: str | None, quick: bool) -> str:
@@ -66,42 +86,36 @@ def command_line(output: Path, library: str | None, quick: bool) -> str:
     return shlex.join(words + ["--quick"] * quick)
 
 
-def measure(
-    library: str | None, quick: bool, words: str, progress: Progress
-) -> tuple[dict | None, KumihimoError | None]:
-    """The real runs; or, where there is no MPI library, why there are none. One asked for by name must be there."""
-    try:
-        installation = mpi.choose(library)
-    except Failed as lacking:
-        if library:
-            raise
-        return None, lacking
+def measure(library: str | None, quick: bool, words: str, progress: Progress) -> dict:
+    """The real runs. Errors: Failed where there is no MPI library, or its launches fail."""
     effort = real_runs.QUICK if quick else real_runs.FULL
-    return {**real_runs.measure(installation, progress, effort=effort), "command": words}, None
+    return {**real_runs.measure(mpi.choose(library), progress, effort=effort), "command": words}
 
 
-def run_unmodified(quick: bool, words: str, progress: Progress) -> dict | None:
-    """The real program; None where it, or the MPI library that it is linked with, is not on this machine."""
+def run_unmodified(quick: bool, words: str, progress: Progress) -> dict:
+    """The real program. Errors: Failed where it, or the MPI library that it is linked with, is not on this machine, and
+    where it or its tuning does not end well."""
     lacking = unmodified.lacking()
     if lacking:
-        message(f"the report has no unmodified program: {lacking}")
-        return None
+        raise Failed(lacking)
     effort = {"budget_seconds": 15, "launches": 3} if quick else {}
     return unmodified.run(progress, command=words, **effort)
 
 
-def keep(folder: Path, name: str, part: dict | None) -> None:
-    """Write a part of the report, or remove what an earlier demo left of it: a page shows one run."""
-    if part is None:
-        (folder / name).unlink(missing_ok=True)
-    else:
-        save(folder, name, part)
+def simulate(quick: bool, words: str, progress: Progress) -> dict:
+    """The predictions for K."""
+    shapes = QUICK_SHAPES if quick else (PAPER_SHAPE, FULL_SHAPE)
+    return run_interruptible(lambda: experiment.run(progress, *shapes, command=words))
 
 
-def verdict(measured: dict | None, lacking: KumihimoError | None, program: dict | None) -> int:
-    """0 if the main job is whole and every check passed."""
-    if lacking is not None:
-        message(f"the report has no measurements: {lacking}")
+def verdict(material: Material) -> int:
+    """0 if the main job is whole and every check passed. The unmodified program is an extra: without it the job is
+    whole."""
+    names = {"measured": "measurements", "unmodified": "unmodified program", "simulated": "predictions"}
+    for name, reason in material.left_out.items():
+        message(f"the report has no {names[name]}: {reason}")
+    measured, program = material.measured, material.unmodified
+    if measured is None or material.simulated is None:
         return 1
     right, of = golden.totals(measured)
     if right < of:

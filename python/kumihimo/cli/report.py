@@ -40,7 +40,8 @@ def print_summary(made: tuple[Path, Material], as_json: bool) -> None:
                 "page": str(page.resolve()),
                 "page_bytes": page.stat().st_size,
                 "numbers": numbers.as_dicts(found),
-                "missing": [name for name, part in vars(material).items() if part is None],
+                "missing": list(material.absent),
+                "left_out": dict(material.left_out),
                 **output.own_cost(),
             }
         )
@@ -48,7 +49,8 @@ def print_summary(made: tuple[Path, Material], as_json: bool) -> None:
     for number in found:
         print(f"{number.value:>12}  {number.meaning}")
         print(f"{'':>12}  ({number.how})")
-    for name, part in vars(material).items():
-        if part is None:
-            print(f"{name}.json is missing; run kumihimo demo to make it.")
+    for name, reason in material.absent.items():
+        print(
+            f"{name}.json is missing: {reason}." if reason else f"{name}.json is missing; run kumihimo demo to make it."
+        )
     print(f"\nThe page: {page.resolve()}")

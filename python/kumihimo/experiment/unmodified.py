@@ -16,13 +16,14 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from datetime import datetime, timezone
 from pathlib import Path
 from statistics import median
 
 from kumihimo import mpi, preload, wisdom_reading
 from kumihimo.bench.tuned import ratios_of
-from kumihimo.errors import Failed, failed
+from kumihimo.errors import Failed, OutOfTime, failed
 from kumihimo.experiment.cases import Progress, silent
 from kumihimo.profile import summary, totals
 from kumihimo.sizes import text_of
@@ -34,6 +35,8 @@ COLLECTIVES = ("allreduce", "bcast", "reduce")
 STAGE = "an unmodified program"
 TOLD_SITES = 6
 LEAST_LONGEST = 65536  # bytes: tuned to this length even where the program's are shorter
+FEWEST_LAUNCHES = 2  # pairs, of which an interval can be made
+LONGEST_TURNS = 120.0  # seconds that the pairs of launches may take, where the machine is busy with other things
 
 INPUT = """units lj
 atom_style atomic
@@ -69,13 +72,21 @@ def lacking() -> str | None:
 
 
 def run(progress: Progress = silent, *, budget_seconds: int = 40, launches: int = 6, command: str = "") -> dict:
-    """Record, tune, run. Errors: Failed where the program or the tuning does not end well."""
+    """Record, tune, run. `launches`: pairs of launches, fewer where the recorded one shows that they would take longer
+    than LONGEST_TURNS. Errors: Failed where the program or the tuning does not end well, OutOfTime where a launch takes
+    too long for a comparison."""
     steps = 2 + launches
     line = [*mpi.choose(FAMILY).arguments(RANKS), PROGRAM, *ARGUMENTS]
     with tempfile.TemporaryDirectory(prefix="kumihimo-") as name:
         folder = Path(name)
         progress(STAGE, 0, steps)
+        began = time.monotonic()
         recorded = launched(line, folder, {})
+        pair_seconds = 2 * (time.monotonic() - began)
+        launches = min(launches, int(LONGEST_TURNS / pair_seconds))
+        if launches < FEWEST_LAUNCHES:
+            raise OutOfTime(f"one launch of {PROGRAM} took {pair_seconds / 2:.0f} s, as this machine is busy")
+        steps = 2 + launches
         progress(STAGE, 1, steps)
         longest = max(LEAST_LONGEST, longest_of(recorded["profile"]))
         wisdom = folder / "wisdom.json"

@@ -1,11 +1,13 @@
-"""A report's folder: measured.json, unmodified.json and simulated.json go in, index.html comes out."""
+"""A report's folder: measured.json, unmodified.json and simulated.json go in, index.html comes out. left-out.json says
+why a part is missing."""
 
 from __future__ import annotations
 
 import json
 import math
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from kumihimo import files, odd_bytes, schema
@@ -13,15 +15,23 @@ from kumihimo.errors import errors_of_this_machine, failed, missing, wrong_value
 from kumihimo.report import completeness
 
 MEASURED, UNMODIFIED, SIMULATED, PAGE = "measured.json", "unmodified.json", "simulated.json", "index.html"
+LEFT_OUT = "left-out.json"
 
 
 @dataclass(frozen=True)
 class Material:
-    """What a page is made of; None is a part that the folder lacks."""
+    """What a page is made of; None is a part that the folder lacks. `left_out`: why, by the name of the part."""
 
     measured: dict | None = None
     simulated: dict | None = None
     unmodified: dict | None = None
+    left_out: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def absent(self) -> dict[str, str]:
+        """The parts that are not there, with the reason, empty where nobody wrote it down."""
+        names = ("measured", "simulated", "unmodified")
+        return {name: self.left_out.get(name, "") for name in names if getattr(self, name) is None}
 
 
 @errors_of_this_machine()
@@ -30,8 +40,11 @@ def read(folder: Path) -> Material:
     if not folder.is_dir():
         found = "a file" if folder.exists() else "nothing"
         raise wrong_value(f"{folder} must be the folder of a report", found, "make one with kumihimo demo --output DIR")
-    material = Material(*(_part(folder / name) for name in (MEASURED, SIMULATED, UNMODIFIED)))
-    if material == Material():
+    measured, simulated, unmodified, left_out = (
+        _part(folder / name) for name in (MEASURED, SIMULATED, UNMODIFIED, LEFT_OUT)
+    )
+    material = Material(measured, simulated, unmodified, left_out["parts"] if left_out else {})
+    if len(material.absent) == 3 and not material.left_out:
         raise missing(
             f"each of {MEASURED}, {UNMODIFIED} and {SIMULATED} in {folder}",
             f"make them with kumihimo demo --output {folder}",
