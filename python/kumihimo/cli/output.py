@@ -113,7 +113,7 @@ class Table:
     def __init__(self, columns: Sequence[str], rows: Iterable[Sequence[str]], fold: int | None = None) -> None:
         self.names = [name.rstrip(">") for name in columns]
         self.right = [name.endswith(">") for name in columns]
-        self.rows = [[str(cell) for cell in row] for row in rows]
+        self.rows = [[odd_bytes.on_one_line(str(cell)) for cell in row] for row in rows]
         self.folded = [""] * len(self.rows)
         for number, row in enumerate(self.rows):
             if fold is not None and len(row[0]) > fold:
