@@ -68,6 +68,11 @@ def write_whole(path: Path, text: str) -> None:
     new.replace(path)
 
 
+def real(path: Path) -> Path:
+    """Absolute, without links. Unlike Path.resolve() of Python before 3.13 it raises nothing at a loop of links."""
+    return Path(os.path.realpath(path))
+
+
 def check_readable(path: Path, what: str) -> None:
     """Not what has no end, as a device. `what` says in a few words what the file should be."""
     with refused(f"{what} must be readable", path):

@@ -58,7 +58,7 @@ def writable(path: Path) -> None:
         if found in ("", "a file", "a folder"):
             path.open("a", encoding="utf-8").close()
             if not found:
-                path.resolve().unlink(missing_ok=True)  # not a link to it
+                files.real(path).unlink(missing_ok=True)  # not a link to it
         elif not os.access(path, os.W_OK):
             raise PermissionError(EACCES, os.strerror(EACCES))
 
