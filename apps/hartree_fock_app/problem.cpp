@@ -73,7 +73,7 @@ Result<hartree_fock::Molecule> molecule_of(const Request& request) {
 Result<hartree_fock::BasisSet> basis_set_of(const Request& request, const hartree_fock::Molecule& molecule) {
   const std::string& name = request.option("basis");
   if (const hartree_fock::BasisSet* found = hartree_fock::built_in_basis_set(name)) return *found;
-  if (!name.ends_with(".gbs"))
+  if (!name.ends_with(".gbs") && !name.ends_with(".g94")) // as the Basis Set Exchange and libint name them
     return wrong_value(
         fmt::format("basis must be {} or a .gbs file", fmt::join(hartree_fock::built_in_basis_sets(), ", ")),
         fmt::format("'{}'", name));

@@ -60,7 +60,7 @@ class Table:
         decimals: dict[str, int] = {}  # the line of the first number with a point, and of the first with a comma
         for record in self._records:
             if len(record.cells) != len(self.names):
-                advice = "write decimals with a point, and cells that have a comma in quotes"
+                advice = "name each column, write decimals with a point, and cells that have a comma in quotes"
                 if len(record.cells) < len(self.names) or self._separator != ",":
                     advice = "give each name a cell, which may be empty"
                 rule = f"{self._path}:{record.line}: a row must have {len(self.names)} cells, one for each name"
@@ -100,12 +100,11 @@ class Table:
 
 
 def _text(path: Path, what: str) -> str:
-    """With \n at the end of each line."""
     text = files.read_text(path, what)
     if "\0" in text:
         line = text[: text.index("\0")].count("\n") + 1
         raise wrong_value(f"{path}:{line}: {what} must be text", "a byte of value 0")
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    return text
 
 
 def _separator_of(names: str) -> str:

@@ -115,13 +115,14 @@ def read_bytes(path: Path, what: str, largest: int = LARGEST) -> bytes:
 
 
 def read_text(path: Path, what: str, largest: int = LARGEST) -> str:
-    """Text of a file or a pipe: UTF-8, or UTF-16 that begins with a byte order mark, as Windows programs write."""
+    """Text of a file or a pipe: UTF-8, or UTF-16 that begins with a byte order mark, as Windows programs write. All
+    ends of lines, also CR and CRLF, become LF."""
     data = read_bytes(path, what, largest)
     packed = next((name for beginning, name in COMPRESSED if data.startswith(beginning)), None)
     if packed:
         raise wrong_value(f"{what} must not be compressed", f"{path}, {packed} data", "decompress it")
     encoding = "utf-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
     try:
-        return data.decode(encoding)
+        return data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError:
         raise wrong_value(f"{what} must be UTF-8 text", f"other bytes in {path}", "save it as UTF-8") from None

@@ -58,7 +58,7 @@ def test_cells_that_are_no_numbers_stay_text(tmp_path):
     [
         (
             "a,s\n8,7,28e-06\n",
-            "t.csv:2: a row must have 2 cells, one for each name (got 3); write decimals with a point",
+            "t.csv:2: a row must have 2 cells, one for each name (got 3); name each column, write decimals with a",
         ),
         ("a,s\n8,7,\n", "t.csv:2: a row must have 2 cells, one for each name (got 3)"),
         ("a,s\n1,2\n8\n", "t.csv:3: a row must have 2 cells, one for each name (got 1); give each name a cell"),
