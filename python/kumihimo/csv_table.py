@@ -57,7 +57,8 @@ class Table:
 
     def rows(self) -> Iterator[tuple[int, dict[str, object]]]:
         """Each row with its line, once. Rows whose cells are all empty are left out, and columns without a name."""
-        decimals: dict[str, int] = {}  # the line of the first number with a point, and of the first with a comma
+        # Of each column the line of the first number with a point, and of the first with a comma.
+        decimals: dict[str, dict[str, int]] = {name: {} for name in self.names}
         for record in self._records:
             if len(record.cells) != len(self.names):
                 advice = "name each column, write decimals with a point, and cells that have a comma in quotes"
@@ -65,7 +66,7 @@ class Table:
                     advice = "give each name a cell, which may be empty"
                 rule = f"{self._path}:{record.line}: a row must have {len(self.names)} cells, one for each name"
                 raise wrong_value(rule, len(record.cells), advice)
-            values = {name: self._value(cell, record.line, decimals) for name, cell in zip(self.names, record.cells)}
+            values = {n: self._value(cell, record.line, decimals[n]) for n, cell in zip(self.names, record.cells)}
             values.pop("", None)
             yield record.line, values
 
@@ -94,7 +95,7 @@ class Table:
         if mark in cell:
             decimals.setdefault(mark, line)
         if len(decimals) == 2:
-            rule = f"{self._path}: numbers must have a decimal comma or a decimal point, not one of each"
+            rule = f"{self._path}: numbers of a column must have a decimal comma or a decimal point, not one of each"
             raise wrong_value(rule, f"a comma in line {decimals[',']}, a point in line {decimals['.']}")
         return float(EXPONENT.sub(r"\1e", cell.replace(",", ".")))
 

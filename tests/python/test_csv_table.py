@@ -46,6 +46,11 @@ def test_a_name_and_a_cell_may_be_long(tmp_path):
     assert rows(tmp_path, f"{name},b\n{cell},1\n") == [(2, {name: cell, "b": 1})]
 
 
+def test_columns_may_have_other_decimals(tmp_path):
+    """As a version beside times."""
+    assert rows(tmp_path, "us;version\n2,5;4.1\n") == [(2, {"us": 2.5, "version": 4.1})]
+
+
 def test_cells_that_are_no_numbers_stay_text(tmp_path):
     cells = ["4x4x3", "1_000", "1.2.3", "0x10", "e5", "1,5", ".", "+", "", "7.28 us", "--1"]
     text = "\n".join(f'"{cell}",' for cell in cells)
@@ -63,7 +68,7 @@ def test_cells_that_are_no_numbers_stay_text(tmp_path):
         ("a,s\n8,7,\n", "t.csv:2: a row must have 2 cells, one for each name (got 3)"),
         ("a,s\n1,2\n8\n", "t.csv:3: a row must have 2 cells, one for each name (got 1); give each name a cell"),
         ("a;s\n8;7;9\n", "t.csv:2: a row must have 2 cells, one for each name (got 3); give each name a cell"),
-        ("a;s\n8,5;7\n1;2.5\n", "not one of each (got a comma in line 2, a point in line 3)"),
+        ("a;s\n7;8,5\n1;2.5\n", "not one of each (got a comma in line 2, a point in line 3)"),
         (
             'a,s\n1,2\n3,"4\n5,6\n',
             "t.csv:3: the table must be CSV, with a pair of quotes around a quoted cell (got no end",
