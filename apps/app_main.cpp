@@ -7,14 +7,13 @@
 #include "application/run_task.hpp"
 #include "applications.hpp"
 #include "mpi_job/printed_lines.hpp"
+#include "mpi_job/task_file.hpp"
 #include "threads/team.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <new>
 #include <string>
@@ -67,19 +66,16 @@ int run_alone(const std::string& text) {
 }
 
 int run(const char* path, std::unique_ptr<mpi_job::Job>& job) {
-  std::ifstream file(path);
-  if (!file)
-    return complain(
-        wrong_value("all nodes must see the task file", path, "set TMPDIR to a folder that all nodes share"));
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const Result<std::string> library = library_of_task(text);
+  const Result<std::string> text = mpi_job::read_task(path);
+  if (!text) return complain(text.error());
+  const Result<std::string> library = library_of_task(*text);
   if (!library) return complain(library.error());
-  if (library->empty()) return run_alone(text);
+  if (library->empty()) return run_alone(*text);
   Result<std::unique_ptr<mpi_job::Job>> started = mpi_job::Job::start(*library);
   if (!started) return complain(started.error());
   job = std::move(*started);
   JobProcesses processes(*job);
-  if (const Status s = work(text, processes, job->among_sharers()); !s) job->print(s.error());
+  if (const Status s = work(*text, processes, job->among_sharers()); !s) job->print(s.error());
   return 0;
 }
 

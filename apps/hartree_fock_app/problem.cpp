@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include <cstdint>
+#include <set>
 
 namespace kumihimo::hartree_fock_app {
 
@@ -69,15 +70,17 @@ Result<hartree_fock::Molecule> molecule_of(const Request& request) {
   return molecule;
 }
 
-Result<hartree_fock::BasisSet> basis_set_of(const Request& request) {
+Result<hartree_fock::BasisSet> basis_set_of(const Request& request, const hartree_fock::Molecule& molecule) {
   const std::string& name = request.option("basis");
   if (const hartree_fock::BasisSet* found = hartree_fock::built_in_basis_set(name)) return *found;
-  if (!name.ends_with(".gbs"))
+  if (!name.ends_with(".gbs") && !name.ends_with(".g94")) // as the Basis Set Exchange and libint name them
     return wrong_value(
         fmt::format("basis must be {} or a .gbs file", fmt::join(hartree_fock::built_in_basis_sets(), ", ")),
         fmt::format("'{}'", name));
   const std::string text = TRY(read_text(name, {"the basis set", most_bytes, "check the path"}));
-  return hartree_fock::parse_basis_set(name, text);
+  std::set<int> elements;
+  for (const hartree_fock::Atom& atom : molecule.atoms) elements.insert(atom.number);
+  return hartree_fock::parse_basis_set(name, text, elements);
 }
 
 Result<double> threshold_of(const Request& request) {
@@ -101,7 +104,7 @@ Result<Problem> make_problem(const Request& request) {
   problem.options.reproducible = request.option("reproducible") == "yes";
   problem.options.may_have_lower_triplet = !request.option("multiplicity").empty();
   problem.molecule = TRY(molecule_of(request));
-  problem.set = TRY(basis_set_of(request));
+  problem.set = TRY(basis_set_of(request, problem.molecule));
   problem.basis = TRY(hartree_fock::make_basis(problem.molecule, problem.set));
   return problem;
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import contextlib
 import io
 import os
@@ -14,6 +15,7 @@ from kumihimo.errors import wrong_value
 
 LARGEST = 2**30  # bytes that are read of one file
 PIECE = 2**24  # of a file that may be larger
+COMPRESSED = ((b"\x1f\x8b", "gzip"), (b"BZh", "bzip2"), (b"\xfd7zXZ", "xz"), (b"\x28\xb5\x2f\xfd", "zstd"))
 KINDS = (
     (stat.S_ISREG, "a file"),
     (stat.S_ISDIR, "a folder"),
@@ -66,6 +68,11 @@ def write_whole(path: Path, text: str) -> None:
     new.replace(path)
 
 
+def real(path: Path) -> Path:
+    """Absolute, without links. Unlike Path.resolve() of Python before 3.13 it raises nothing at a loop of links."""
+    return Path(os.path.realpath(path))
+
+
 def check_readable(path: Path, what: str) -> None:
     """Not what has no end, as a device. `what` says in a few words what the file should be."""
     with refused(f"{what} must be readable", path):
@@ -108,8 +115,14 @@ def read_bytes(path: Path, what: str, largest: int = LARGEST) -> bytes:
 
 
 def read_text(path: Path, what: str, largest: int = LARGEST) -> str:
-    """UTF-8 text of a file or a pipe."""
+    """Text of a file or a pipe: UTF-8, or UTF-16 that begins with a byte order mark, as Windows programs write. All
+    ends of lines, also CR and CRLF, become LF."""
+    data = read_bytes(path, what, largest)
+    packed = next((name for beginning, name in COMPRESSED if data.startswith(beginning)), None)
+    if packed:
+        raise wrong_value(f"{what} must not be compressed", f"{path}, {packed} data", "decompress it")
+    encoding = "utf-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
     try:
-        return read_bytes(path, what, largest).decode("utf-8-sig")  # with or without a byte order mark
+        return data.decode(encoding).replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError:
         raise wrong_value(f"{what} must be UTF-8 text", f"other bytes in {path}", "save it as UTF-8") from None

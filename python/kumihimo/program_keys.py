@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from kumihimo import launch_lines
+from kumihimo import files, launch_lines
 
 SHELLS = ("sh", "bash", "dash", "zsh", "ksh", "csh", "tcsh")
 STARTS_PYTHON = ("gpaw",)  # gpaw python script.py
@@ -63,7 +63,7 @@ def of_python(words: list[str]) -> str:
         if word in PYTHON_WITH_VALUE:
             next(rest, None)
         elif not word.startswith("-"):
-            return str(Path(word).resolve())
+            return str(files.real(Path(word)))
     return ""
 
 
@@ -73,9 +73,9 @@ def of_shell(words: list[str]) -> str:
         if word == "-c":
             return "sh -c " + " ".join(words[place + 1 :])
         if not word.startswith("-"):
-            return str(Path(word).resolve())
+            return str(files.real(Path(word)))
     return ""
 
 
 def path_of(word: str) -> str:
-    return str(Path(shutil.which(word) or word).resolve())
+    return str(files.real(Path(shutil.which(word) or word)))

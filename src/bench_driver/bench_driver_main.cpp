@@ -6,14 +6,13 @@
 #include "bench_driver/memory.hpp"
 #include "bench_driver/program_task.hpp"
 #include "bench_driver/tasks.hpp"
+#include "mpi_job/task_file.hpp"
 #include "plan/kernels/wisdom.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <memory>
 #include <new>
 
@@ -69,21 +68,15 @@ Status work(Job& job, const std::string& text) {
   return status;
 }
 
-// The folder of temporary files is each node's own, usually.
-Error not_there(const std::string& path) {
-  return wrong_value("all nodes must see the task file " + path, {}, "set TMPDIR to a folder that all nodes share");
-}
-
 int run(const char* path, std::unique_ptr<Job>& job) {
-  std::ifstream file(path);
-  if (!file) return complain(not_there(path));
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const Result<std::string> library = library_of_task(text);
+  const Result<std::string> text = mpi_job::read_task(path);
+  if (!text) return complain(text.error());
+  const Result<std::string> library = library_of_task(*text);
   if (!library) return complain(library.error());
   Result<std::unique_ptr<Job>> started = Job::start(*library);
   if (!started) return complain(started.error());
   job = std::move(*started);
-  const Status status = work(*job, text);
+  const Status status = work(*job, *text);
   if (!status) job->print(status.error());
   return 0;
 }

@@ -4,6 +4,7 @@
 #include "base/result.hpp"
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,9 +26,11 @@ struct BasisSet {
 };
 
 // `text` is a .gbs file: per element "C 0", then shells "SP 3 1.00" with a line per primitive, then "****"; '!' begins
-// a comment, exponents of ten may be written with D. Errors, with the line: another shell than S, P or SP; an unknown
-// element, or one twice; something that is no number; a scale factor other than 1; an exponent that is not positive.
-Result<BasisSet> parse_basis_set(std::string name, std::string_view text);
+// a comment, exponents of ten may be written with D. The set has those of the elements `needed` that the file has.
+// Errors, with the line: a list of shells without its end; and of elements that are needed: another shell than S, P or
+// SP; an element twice; something that is no number; a scale factor other than 1; an exponent that is not positive; an
+// effective core potential.
+Result<BasisSet> parse_basis_set(std::string name, std::string_view text, const std::set<int>& needed);
 
 // "sto-3g" and "6-31g" in any case, for H, C, N and O: the files of src/hartree_fock/basis_sets, which are part of the
 // program. Null: none of this name.

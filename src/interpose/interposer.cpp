@@ -2,6 +2,7 @@
 
 #include "base/hash.hpp"
 #include "base/json_text.hpp"
+#include "base/terminal_text.hpp"
 #include "interpose/completion_check.hpp"
 #include "interpose/device_memory.hpp"
 #include "interpose/memory_reserve.hpp"
@@ -357,7 +358,7 @@ void Interposer::say(const std::string& sentence) {
 }
 
 void Interposer::write(const std::string& sentence) {
-  std::fprintf(stderr, "kumihimo: rank %d: %s\n", rank(), sentence.c_str());
+  std::fprintf(stderr, "kumihimo: rank %d: %s\n", rank(), visible(sentence).c_str());
 }
 
 void Interposer::say_once_for_all(const std::string& sentence) {

@@ -1,5 +1,6 @@
 #include "interpose/watchdog.hpp"
 
+#include "base/terminal_text.hpp"
 #include "interpose/memory_reserve.hpp"
 #include "interpose/signals.hpp"
 #include "mpi_hooks/preload_check.hpp"
@@ -138,7 +139,7 @@ void Watchdog::end(const std::string& what, double seconds) {
     whose = fmt::format("rank {}", rank);
   const Error error = failed(fmt::format("{} did not return within the time limit of {:g} s", what, seconds), {},
                              "check that all ranks still run, or give a longer --timeout");
-  std::fprintf(stderr, "kumihimo: %s: %s\n", whose.c_str(), error.sentence().c_str());
+  std::fprintf(stderr, "kumihimo: %s: %s\n", whose.c_str(), visible(error.sentence()).c_str());
   std::this_thread::sleep_for(for_words);
   mpi_hooks::PreloadCheck::abandon();
   if (library) library->call.Abort(library->constants.comm_world, 1);

@@ -2,6 +2,7 @@
 // no MPI_Init has none; the library runs its calls.
 #pragma once
 
+#include "base/terminal_text.hpp"
 #include "mpi_hooks/sessions.hpp"
 
 #include <atomic>
@@ -89,7 +90,7 @@ Object* MpiLifetime<Object>::make() {
         Result<mpi::Library> library = mpi::loaded_library();
         if (!library) {
           unknown = true;
-          std::fprintf(stderr, "kumihimo: %s; %s\n", library.error().sentence().c_str(), Object::otherwise.data());
+          std::fprintf(stderr, "kumihimo: %s; %s\n", visible(library.error().sentence()).c_str(), Object::otherwise.data());
           return nullptr;
         }
         of_process = new Object(std::move(*library));

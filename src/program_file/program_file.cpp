@@ -278,7 +278,7 @@ class Scanner {
       if (at == 0 && line.starts_with(byte_order_mark)) line.erase(0, byte_order_mark.size());
       if (auto what = take(line, at, end)) return wrong(*what, line);
     }
-    if (file.bad()) return failed("cannot read the program file to its end", index_->path);
+    if (file.bad()) return wrong_value("the program file cannot be read to its end", index_->path, "check the path");
     ++number_;
     if (auto what = leave()) return wrong(*what);
     if (!index_->head.is_whole()) return wrong("the file must begin with 'ranks N' and 'buffer N'");

@@ -1,5 +1,6 @@
 // Writes the profile: each rank makes one line of JSON (docs/profile-format.md), and rank 0 collects them.
 #include "base/json_text.hpp"
+#include "base/terminal_text.hpp"
 #include "record/python_frames.hpp"
 #include "record/recorder.hpp"
 
@@ -277,7 +278,7 @@ void Recorder::write_events(const Event& end) {
   each_at_rest([this](ThreadRecord& thread) { add_polls(thread); });
   const std::string path = fmt::format("{}/rank{}.events", settings_.trace, rank());
   if (!trace_.write(path, clock_, begun_ns_, end))
-    std::fprintf(stderr, "kumihimo: the events cannot be written to %s\n", path.c_str());
+    std::fprintf(stderr, "kumihimo: the events cannot be written to %s\n", visible(path).c_str());
 }
 
 // One rank after the other: rank 0 holds no more than one line at a time.
@@ -305,7 +306,7 @@ void Recorder::gather(mpi::Handle world, const std::string& mine) const {
     file << line;
   }
   if (!settings_.output.empty() && !file.flush())
-    std::fprintf(stderr, "kumihimo: the profile cannot be written to %s\n", settings_.output.c_str());
+    std::fprintf(stderr, "kumihimo: the profile cannot be written to %s\n", visible(settings_.output).c_str());
 }
 
 void Recorder::write_alone() {

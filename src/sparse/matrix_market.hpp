@@ -1,5 +1,6 @@
-// Matrix Market exchange files (R. F. Boisvert, R. Pozo, K. Remington, NISTIR 5935, 1996): coordinate matrices of real,
-// integer or pattern values, general or symmetric. Of a symmetric file one triangle is given.
+// Matrix Market exchange files (R. F. Boisvert, R. Pozo, K. Remington, NISTIR 5935, 1996): coordinate matrices and
+// arrays of real, integer or pattern values, general or symmetric. Of a symmetric file one triangle is given. Entries
+// at the same place are added, as finite elements write them; a pattern may name a place more than once.
 #pragma once
 
 #include "sparse/crs_matrix.hpp"

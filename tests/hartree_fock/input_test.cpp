@@ -1,6 +1,7 @@
 // Basis sets, XYZ files and built-in molecules: what is read, and what is refused.
 #include "hartree_fock/basis.hpp"
 #include "hartree_fock/built_in.hpp"
+#include "hartree_fock/molecule.hpp"
 #include "hartree_fock/one_electron.hpp"
 #include "hartree_fock/peptide.hpp"
 #include "hartree_fock/xyz.hpp"
@@ -32,29 +33,66 @@ TEST(BasisSet, BuiltInSetsHaveTheirShells) {
 }
 
 TEST(BasisSet, ReadsCommentsFortranNumbersAndPlainPShells) {
-  const Result<BasisSet> set =
-      parse_basis_set("x.gbs", "! a set\n-Li 0\nP 1 1.00 ! one\n 0.2D+01 +1.0d0\nL 1\n1 2 3\n****\n");
+  for (const char* const text :
+       {"! a set\n-Li 0\nP 1 1.00 ! one\n 0.2D+01 +1.0d0\nL 1\n1 2 3\n****\n",
+        "spherical\n\n****\nLI     0\nP   1   1.00       0.000000000000\n2 1\nSP 1 1\n1 2 3\n****",
+        "\xef\xbb\xbfH Li 0\r\nP 1 1.00\r\n2.0 1.0\r\nSP 1\r\n1 2 3\r\n****\r\n"}) {
+    const Result<BasisSet> set = parse_basis_set("x.gbs", text, {3});
+    ASSERT_TRUE(set) << sentence(set);
+    const std::vector<ElementShell>& shells = set->elements.at(3);
+    ASSERT_EQ(shells.size(), 2U);
+    EXPECT_EQ(shells[0].type, ShellType::p);
+    EXPECT_TRUE(shells[0].s.empty());
+    EXPECT_DOUBLE_EQ(shells[0].exponents[0], 2);
+    EXPECT_EQ(shells[1].type, ShellType::sp);
+    EXPECT_DOUBLE_EQ(shells[1].p[0], 3);
+  }
+}
+
+// As the Basis Set Exchange gives them by default: all elements, then the potentials of some.
+constexpr const char* many_elements = "H 0\nS 1 1.0\n1 1\n****\nK 0\nS 1 1.2\nx\n****\nNA 0\nD 1 1.0\n1 1\n****\n\n"
+                                      "NA 0\nNA-ECP 1 10\nd potential\n 2\n1 175.5 -10.0\n2 35.0 -0.47D+02\n"
+                                      "s-d potential\n1\n0 1 3.0\nK 0\nK-ECP 0 10\nd potential\n1\n1 1 1\n";
+
+TEST(BasisSet, OnlyTheElementsThatAreNeededMatter) {
+  const Result<BasisSet> set = parse_basis_set("x.gbs", many_elements, {1});
   ASSERT_TRUE(set) << sentence(set);
-  const std::vector<ElementShell>& shells = set->elements.at(3);
-  ASSERT_EQ(shells.size(), 2U);
-  EXPECT_EQ(shells[0].type, ShellType::p);
-  EXPECT_TRUE(shells[0].s.empty());
-  EXPECT_DOUBLE_EQ(shells[0].exponents[0], 2);
-  EXPECT_EQ(shells[1].type, ShellType::sp);
-  EXPECT_DOUBLE_EQ(shells[1].p[0], 3);
+  EXPECT_EQ(set->elements.size(), 1U);
+  EXPECT_EQ(sentence(parse_basis_set("x.gbs", many_elements, {1, 11})), "x.gbs:10: a shell must be S, P or SP (got D)");
+  const Result<BasisSet> both = parse_basis_set("x.gbs", "C N 0\nS 1 1.0\n2 1\n****\n", {6, 7});
+  ASSERT_TRUE(both) << sentence(both);
+  EXPECT_EQ(both->elements.at(7)[0].exponents[0], 2);
+}
+
+// Nothing tells that there was more where all lists of shells and potentials are whole.
+TEST(BasisSet, AFileThatWasCutIsRefused) {
+  const std::string_view whole(many_elements);
+  for (std::size_t end = whole.find('\n'); end != whole.npos; end = whole.find('\n', end + 1)) {
+    const std::string_view part = whole.substr(0, end);
+    const bool is_whole =
+        part.ends_with("****") || part.ends_with("****\n") || part.ends_with("3.0") || part.ends_with("1 1 1");
+    const Result<BasisSet> set = parse_basis_set("x.gbs", part, {1});
+    EXPECT_EQ(set.ok(), is_whole) << part;
+  }
 }
 
 TEST(BasisSet, ErrorsNameTheLine) {
-  const auto error = [](std::string_view text) { return sentence(parse_basis_set("x.gbs", text)); };
-  EXPECT_EQ(error("Q 0\n"), "x.gbs:1: a list of shells must begin with an element from H to Ar (got Q)");
+  const auto error = [](std::string_view text) { return sentence(parse_basis_set("x.gbs", text, {6, 11})); };
+  EXPECT_EQ(error("7 0\n"), "x.gbs:1: a list of shells must begin with an element (got 7)");
   EXPECT_EQ(error("C 0\nD 1 1.00\n1 1\n"), "x.gbs:2: a shell must be S, P or SP (got D)");
   EXPECT_EQ(error("C 0\nS 0 1.00\n"), "x.gbs:2: a shell must have a number of primitives from 1 to 100 (got 0)");
   EXPECT_EQ(error("C 0\nS 1 1.2\n1 1\n"), "x.gbs:2: the scale factor of a shell must be 1 (got 1.2)");
+  EXPECT_EQ(error("C 0\nS 1 1 1.2\n1 1\n"),
+            "x.gbs:2: a shell must begin with its type, number of primitives and scale factor (got S 1 1 1.2)");
   EXPECT_EQ(error("C 0\nSP 1 1.0\n1 1\n"), "x.gbs:3: a primitive of SP must be a line of 3 numbers");
   EXPECT_EQ(error("C 0\nS 1 1.0\n-1 1\n"), "x.gbs:3: an exponent must be above 0 (got -1)");
   EXPECT_EQ(error("C 0\nS 1 1.0\n1 0\n"), "x.gbs:3: a shell must have a coefficient that is not 0");
   EXPECT_EQ(error("C 0\nS 1 1.0\n1 1\n****\nC 0\nP 1 1.0\n1 1\n"),
             "x.gbs:5: all shells of an element must stand together (got C); list it once");
+  EXPECT_EQ(error("C 0\nS 1 1.0\n1 1\n"),
+            "x.gbs:3: the shells of C must end with '****', but the file ends first; take the whole file");
+  EXPECT_EQ(error("NA 0\nNA-ECP 2 10\n"), "x.gbs:2: effective core potentials are not supported (got NA-ECP); name a "
+                                          "basis set for all electrons");
   EXPECT_EQ(error("! nothing\n"), "x.gbs must hold the shells of an element");
 }
 
@@ -82,7 +120,48 @@ TEST(Xyz, ReadsAngstromAndRefusesOtherFiles) {
   EXPECT_EQ(error("1\n\nH 0 0\n"), "a.xyz:3: an atom must be its symbol and x, y, z in angstrom (got H 0 0)");
   EXPECT_EQ(error("1\n\nH 0 0 inf\n"), "a.xyz:3: an atom must be its symbol and x, y, z in angstrom (got H 0 0 inf)");
   EXPECT_EQ(error("2\n\nH 0 0 0\n"), "a.xyz:3: 2 atoms must follow the comment (got 1)");
-  EXPECT_EQ(error("1\n\nH 0 0 0\nH 0 0 1\n"), "a.xyz:4: the file must end after 1 atoms (got H 0 0 1)");
+  EXPECT_EQ(error("1\n\nH 0 0 0\nH 0 0 1\n"),
+            "a.xyz:4: the file must end after 1 atoms (got H 0 0 1); give one molecule a file");
+}
+
+// Every file holds an O at (0, 0, 1.5) and an H at (-2, 0, 0).
+TEST(Xyz, ReadsTheFormsOfOtherPrograms) {
+  for (const char* const text :
+       {"\xef\xbb\xbf 2\n\nO +0.0 0 1.5D0\nH -.2D+01 0.0 0\n", "2\r\rO 0 0 1.5\rH -2 0 0\r",
+        "2\n i =        0, time =        0.000, E =       -17.1\n8 0 0 1.5\n1 -2 0 0\n",
+        "2\ngdb 1\t157.7\nO\t0\t0\t1.5\t-0.5\nH\t-2\t1.*^-99\t0\t0.5\n1341.3\t1341.3\nO\tO\nInChI=1S/H2O\tInChI=1S\n",
+        "2\nProperties=species:S:1:forces:R:3:pos:R:3 energy=-1.5 pbc=\"F F F\"\nO 9 9 9 0 0 1.5\nH 8 8 8 -2 0 0\n",
+        "2\nLattice=\"9 0 0 0 9 0 0 0 9\" properties=Z:I:1:pos:R:3:tag:L:1 pbc=\"F F F\"\n8 0 0 1.5 T\n1 -2 0 0 F\n",
+        "2\nProperties=id:I:1:Z:I:1:species:S:1:pos:R:3 name=\"a water = b\"\n1 99 O12 0 0 1.5\n2 0 D -2 0 0\n"}) {
+    const Result<Molecule> read = parse_xyz("a.xyz", text, 0);
+    ASSERT_TRUE(read) << text << sentence(read);
+    EXPECT_EQ(read->atoms[0].number, 8) << text;
+    EXPECT_EQ(read->atoms[1].number, 1) << text;
+    EXPECT_DOUBLE_EQ(read->atoms[0].position[2], 1.5 / angstrom_of_bohr) << text;
+    EXPECT_DOUBLE_EQ(read->atoms[1].position[0], -2 / angstrom_of_bohr) << text;
+    EXPECT_NEAR(read->atoms[1].position[1], 0, 1e-90) << text;
+  }
+}
+
+TEST(Xyz, RefusesExtendedFilesThatItCannotObey) {
+  const auto error = [](const std::string& comment, const char* atom = "H 0 0 0") {
+    return sentence(parse_xyz("a.xyz", "1\n" + comment + "\n" + atom + "\n", 0));
+  };
+  EXPECT_EQ(error("Properties=species:S:1"), "a.xyz:2: Properties must have species:S:1 and pos:R:3 (got species:S:1); "
+                                             "write for example Properties=species:S:1:pos:R:3");
+  EXPECT_EQ(error("Properties=species:S:1:pos:R:3:forces:R:3"),
+            "a.xyz:3: an atom must have the 7 columns of Properties (got H 0 0 0)");
+  EXPECT_EQ(error("Properties=pos:R:3:species:S:1"),
+            "a.xyz:3: an atom must be its symbol and x, y, z in angstrom (got H 0 0 0)");
+  EXPECT_EQ(error("Properties=species:S:1:pos:R:99999999999999999999").substr(0, 42),
+            "a.xyz:2: Properties must have a number of ");
+  EXPECT_EQ(error("Properties=species:S").substr(0, 46), "a.xyz:2: Properties must be names, kinds and n");
+  EXPECT_EQ(
+      error("Lattice=\"9 0 0 0 9 0 0 0 9\""),
+      "a.xyz:2: the atoms must be a molecule, without a lattice that repeats (got pbc=\"T T T\"); write pbc=\"F F "
+      "F\" to take the atoms of one cell alone");
+  EXPECT_EQ(error("Properties=species:S:1:pos:R:3 charge=1"),
+            "a.xyz:2: the charge must be that of the file, 1 (got 0); add --set charge=1");
 }
 
 TEST(Molecule, ErrorsAreOneSentence) {

@@ -37,7 +37,7 @@ def size_class(problem: Problem) -> str:
     """Sizes within a factor of two in unknowns share choices: "2^21". A file is a class of its own: its path, length
     and time of modification."""
     if problem.file is not None:
-        file = Path(problem.file).resolve()
+        file = files.real(Path(problem.file))
         try:
             found = file.stat()
         except OSError:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +12,7 @@ from kumihimo.arguments import CollectiveArguments, Ranks
 from kumihimo.campaign import measured
 from kumihimo.campaign.database import MEASURED, OK
 from kumihimo.campaign.description import check_keys, table_of, toml
+from kumihimo.csv_table import Table
 from kumihimo.errors import BadInput, NotApplicable, did_you_mean, missing, wrong_value
 from kumihimo.sizes import parse_size
 
@@ -76,22 +75,22 @@ def read(path: Path) -> list[Case]:
 
 
 def mapping(path: Path) -> dict:
-    told = toml(files.read_text(path, "the file of measured times"), path)
+    told = toml(files.read_text(path, measured.FILE), path)
     check_keys(told, ("measured",), str(path))
     return table_of(told, "measured")
 
 
 def by_header(path: Path, known: Mapping[str, str]) -> dict:
     """[measured] for a file in our names; columns of other names are for conditions alone."""
-    header = next(csv.reader(io.StringIO(files.read_text(path, "the file of measured times"))), [])
-    names = {name.strip().replace("-", "_"): name.strip() for name in header}
+    header = Table(path, measured.FILE)
+    names = {name.replace("-", "_"): name for name in header.names if name}
     for needed in (*NEEDED, "seconds"):
         if needed not in names:
             advice = did_you_mean(needed, names, "name the columns as the options of simulate")
-            raise missing(f"{path}:1: the column {needed}", advice)
+            raise missing(f"{path}:{header.line}: the column {needed}", advice)
     taken = {name: name for name in names if name in known or name == "seconds"}
     if any(names[name] != name for name in taken):
-        raise wrong_value(f"{path}:1: names of columns must have _ instead of -", ", ".join(names.values()))
+        raise wrong_value(f"{path}:{header.line}: names of columns must have _ instead of -", ", ".join(names.values()))
     return {"file": path.name, "columns": taken}
 
 

@@ -90,7 +90,8 @@ class Database:
             yield
         except sqlite3.DatabaseError as error:
             words = str(error)
-            if "readonly" in words or "unable to open" in words:
+            cannot_be_read = getattr(error, "sqlite_errorname", "") == "SQLITE_IOERR_READ"  # from Python 3.11 on
+            if cannot_be_read or "readonly" in words or "unable to open" in words:
                 rule = "the database must be readable and writable, in a folder that is"
                 raise wrong_value(rule, f"{self.path}: {words}", "name another file") from None
             if not any(word in words for word in ("lock", "full", "disk")):

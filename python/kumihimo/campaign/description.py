@@ -135,7 +135,7 @@ def parsed(text: str, path: Path, options: Mapping[str, Option]) -> Campaign:
     named = told.get("name", path.stem)
     if not isinstance(named, str) or not re.fullmatch(r"[A-Za-z0-9_.-]{1,100}", named):
         raise wrong_value("the name of a campaign must have only letters, digits, -, _ and .", repr(named))
-    campaign = Campaign(named, str(told.get("summary", "")), text, path.resolve().parent, dict(options))
+    campaign = Campaign(named, str(told.get("summary", "")), text, files.real(path).parent, dict(options))
     common = table_of(told, "parameters")
     listed = told.get("sweep", [{}])
     if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):

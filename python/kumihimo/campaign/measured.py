@@ -6,18 +6,17 @@ file, `names` other spellings of texts, and `where` the rows to take.
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
-from kumihimo import files
 from kumihimo.campaign.database import MEASURED
 from kumihimo.campaign.description import Campaign, check_keys, is_value, table_of
 from kumihimo.campaign.expressions import Expression
+from kumihimo.csv_table import Table
 from kumihimo.errors import BadInput, did_you_mean, missing, wrong_value
 
+FILE = "the file of measured times"
 KEYS = ("file", "columns", "names", "where")
 
 
@@ -63,33 +62,13 @@ def rows_of(told: Mapping, folder: Path, known: Collection[str], what: str) -> I
             rule = "a table of [measured.names] must have the name of a column of [measured.columns]"
             raise wrong_value(rule, f"'{name}'", did_you_mean(name, columns, "leave it out"))
     where = Expression(told["where"], "where of [measured]") if "where" in told else None
-    for line, cells in cells_of(path):
+    for line, cells in Table(path, FILE).rows():
         try:
             row = row_of(cells, columns, names, where)
         except BadInput as error:
             raise BadInput(f"{path}:{line}: {error.problem}", error.advice) from None
         if row:
             yield line, cells, row
-
-
-def cells_of(path: Path) -> Iterator[tuple[int, dict]]:
-    """Each row with its line."""
-    reader = csv.DictReader(io.StringIO(files.read_text(path, "the file of measured times")))
-    try:
-        for row in reader:
-            yield reader.line_num, {name: number_or_text(cell) for name, cell in row.items() if name}
-    except csv.Error as error:
-        raise wrong_value(f"{path}:{reader.line_num}: must be CSV with a line of names", error) from None
-
-
-def number_or_text(cell: str | None) -> object:
-    text = (cell or "").strip()
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
 
 
 def row_of(cells: Mapping, columns: Mapping, names: Mapping, where: Expression | None) -> dict | None:

@@ -16,8 +16,8 @@ from kumihimo.interrupts import leaving
 with leaving():
     import click
 
-    from kumihimo import errors, odd_bytes
-    from kumihimo.cli import verbs
+    from kumihimo import errors
+    from kumihimo.cli import terminal, verbs
     from kumihimo.errors import BadInput, KumihimoError, NotApplicable
     from kumihimo.launcher_environment import is_first
 
@@ -28,11 +28,7 @@ STARTED = time.perf_counter()  # of the command
 
 def main() -> NoReturn:
     """Entry point of the console script."""
-    for name in ("stdout", "stderr"):  # closed by the caller, as by `>&-`
-        if getattr(sys, name) is None:
-            setattr(sys, name, open(os.devnull, "w"))  # noqa: PTH123, SIM115
-    for stream in (sys.stdout, sys.stderr):  # a path may be of any bytes
-        stream.reconfigure(errors=odd_bytes.ESCAPES)
+    terminal.open_streams()
     sys.exit(carry_out(sys.argv[1:]))
 
 

@@ -16,7 +16,7 @@ from kumihimo import launcher_environment
 from kumihimo.app import catalogue, choice, figures, launches, libraries, page, parts, stepping, wisdom
 from kumihimo.app.catalogue import AUTO, Candidate
 from kumihimo.app.launches import Problem, Resources
-from kumihimo.cli import app_libraries, options, output
+from kumihimo.cli import app_libraries, options, output, terminal
 from kumihimo.cli.options import argument, option
 from kumihimo.errors import KumihimoError, not_applicable, wrong_value
 from kumihimo.quantities import rate_text, seconds_text, share_text
@@ -348,13 +348,12 @@ def display(problem: Problem, runs: int) -> Iterator[Callable[[dict], None]]:
     if not sys.stderr.isatty():
         yield lambda found: None
         return
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
     decades = -log10(problem.tolerance)
     done = 0
-    with Progress(*columns, console=Console(stderr=True), transient=True) as shown:
+    with Progress(*columns, console=terminal.console(), transient=True) as shown:
         task = shown.add_task(problem.application.name, total=runs)
 
         def take(found: dict) -> None:

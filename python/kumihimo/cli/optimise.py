@@ -79,7 +79,7 @@ def command(
         )
     with files.refused("--output must name a folder that can be written", out):
         out.mkdir(parents=True, exist_ok=True)
-    out = out.resolve()  # the program may change the folder
+    out = files.real(out)  # the program may change the folder
     work = Work(
         Program(
             tuple(words),

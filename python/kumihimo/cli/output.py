@@ -58,7 +58,7 @@ def writable(path: Path) -> None:
         if found in ("", "a file", "a folder"):
             path.open("a", encoding="utf-8").close()
             if not found:
-                path.resolve().unlink(missing_ok=True)  # not a link to it
+                files.real(path).unlink(missing_ok=True)  # not a link to it
         elif not os.access(path, os.W_OK):
             raise PermissionError(EACCES, os.strerror(EACCES))
 
@@ -113,7 +113,7 @@ class Table:
     def __init__(self, columns: Sequence[str], rows: Iterable[Sequence[str]], fold: int | None = None) -> None:
         self.names = [name.rstrip(">") for name in columns]
         self.right = [name.endswith(">") for name in columns]
-        self.rows = [[str(cell) for cell in row] for row in rows]
+        self.rows = [[odd_bytes.on_one_line(str(cell)) for cell in row] for row in rows]
         self.folded = [""] * len(self.rows)
         for number, row in enumerate(self.rows):
             if fold is not None and len(row[0]) > fold:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kumihimo import _mapping, _placement, arguments, odd_bytes, quantities, simulation
-from kumihimo.cli import machines, options, output, progress
+from kumihimo.cli import machines, options, output, progress, terminal
 from kumihimo.cli.options import option
 from kumihimo.errors import KumihimoError, wrong_value
 from kumihimo.place import outcome, outputs, page, request
@@ -184,11 +184,10 @@ def search_bar() -> Iterator[Callable[[_mapping.Progress], None]]:
     if not sys.stderr.isatty():
         yield lambda seen: None
         return
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(bar_width=20), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bars:
+    with Progress(*columns, console=terminal.console(), transient=True) as bars:
         task = bars.add_task("placing", total=1.0)
         yield lambda seen: bars.update(task, completed=seen.done, description=phase_text(seen))
 

@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
+from kumihimo import odd_bytes
+from kumihimo.cli import terminal
 from kumihimo.cli.output import message
 from kumihimo.interrupts import ending_by_signal
 
@@ -66,12 +68,11 @@ def run_interruptible(work: Callable[[], Value]) -> Value:
 
 def bars(title: str, transient: bool = False) -> Progress:
     """On stderr; `title` is rich's form of a task's."""
-    from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
     steps = TextColumn("step {task.completed} of {task.total}")
-    columns = (TextColumn(title), BarColumn(), steps, TimeElapsedColumn())
-    return Progress(*columns, console=Console(stderr=True), transient=transient)
+    columns = (TextColumn(title, markup=False), BarColumn(), steps, TimeElapsedColumn())
+    return Progress(*columns, console=terminal.console(), transient=transient)
 
 
 class Lines:
@@ -95,9 +96,9 @@ def bar(title: str, total: int, *, lines: bool = False) -> Iterator[Callable[[st
         yield Lines(title) if lines and not sys.stderr.isatty() else lambda what: None
         return
     with bars("{task.description}", transient=True) as shown:
-        task = shown.add_task(title, total=total)
+        task = shown.add_task(odd_bytes.on_one_line(title), total=total)
 
         def advance(what: str) -> None:
-            shown.update(task, advance=1, description=f"{title} {what}")
+            shown.update(task, advance=1, description=odd_bytes.on_one_line(f"{title} {what}"))
 
         yield advance

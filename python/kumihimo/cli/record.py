@@ -56,7 +56,7 @@ def command(
     if not program:
         raise missing("the command that starts the program", "write it after --, as in -- mpirun -n 4 ./program")
     files.check_regular_or_new(output, "--output")
-    raise SystemExit(recorded(program, output.resolve(), sync, trace, json_file, mpip))
+    raise SystemExit(recorded(program, files.real(output), sync, trace, json_file, mpip))
 
 
 def recorded(

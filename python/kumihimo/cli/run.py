@@ -118,7 +118,7 @@ def wisdom_of(summary: dict, named: Path | None, program: Sequence[str]) -> str 
     """The path of the wisdom that rank 0 took. A path that is not UTF-8 has U+FFFD in the summary."""
     path = summary.get("wisdom")
     if path and "\ufffd" in path:
-        return str(named.resolve() if named else wisdom_reading.found_by_itself(summary["mpi"], key_of(program)))
+        return str(files.real(named) if named else wisdom_reading.found_by_itself(summary["mpi"], key_of(program)))
     return path
 
 
@@ -310,4 +310,4 @@ def wisdom_for(wisdom: Path | None, none: bool) -> str:
         found = files.kind(wisdom)
     if found != "a file":
         raise wrong_value("--wisdom must name a file", f"{wisdom}, {found or 'no file'}")
-    return str(wisdom.resolve())
+    return str(files.real(wisdom))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from kumihimo.errors import OutOfTime, failed
+from kumihimo.files import real
 from kumihimo.library.algorithms import Catalogue, catalogue
 from kumihimo.library.check import Baseline, Check, Verdict, check
 from kumihimo.library.exports import fujitsu, mpich_json, openmpi_json, openmpi_rules, ucc
@@ -112,7 +113,7 @@ def export(results: Results, folder: Path) -> list[WrittenFile]:
 
 def write(results: Results, export_: Export, folder: Path) -> WrittenFile:
     """A form that the library here reads has its name only from when it was seen not to disobey."""
-    path = folder.resolve() / export_.file_name
+    path = real(folder) / export_.file_name
     tried = path.with_name(path.name + (UNPROVEN if export_.checkable else ".new"))
     tried.write_text(export_.text.replace("THIS_FILE", str(path)))
     found = None

@@ -61,11 +61,11 @@ def check_files(asked: list[Wanted], page: Path | None) -> None:
         files.check_regular_or_new(each.file, "--output")
     found: set[Path] = set()
     for each in asked:
-        if each.file.resolve() in found:
+        if files.real(each.file) in found:
             advice = "add a name, such as openmpi5:map.txt"
             raise wrong_value("each --output needs a file of its own", each.file, advice)
-        found.add(each.file.resolve())
-    if page is not None and page.resolve() in found:
+        found.add(files.real(each.file))
+    if page is not None and files.real(page) in found:
         raise wrong_value("--page needs a file of its own", f"{page}, as for --output", "name another file")
 
 

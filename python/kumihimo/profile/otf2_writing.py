@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 from kumihimo.errors import not_applicable, wrong_value
-from kumihimo.files import refused
+from kumihimo.files import real, refused
 from kumihimo.profile import reading
 
 RAW = "events"  # the folder of the ranks' own files, within the trace's
@@ -34,7 +34,7 @@ def prepared(folder: Path) -> Path:
     """A new folder for the trace, with one in it for the ranks' events."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise wrong_value("--trace must name a new or empty folder", folder)
-    raw = folder.resolve() / RAW
+    raw = real(folder) / RAW
     with refused("--trace must name a folder that can be made", folder):
         raw.mkdir(parents=True, exist_ok=True)
     return raw
@@ -59,13 +59,13 @@ def library() -> ModuleType:
 
 def write(folder: Path, profile: Path) -> str:
     """The trace from the ranks' files; a sentence about it. The profile names the communicators."""
-    raw = folder.resolve() / RAW
+    raw = real(folder) / RAW
     files = {int(p.stem.removeprefix("rank")): p for p in raw.glob("rank*.events")}
     if not files:
         return "no trace was written: no rank called MPI_Finalize"
     otf2 = library()
     job = job_of(profile, max(files) + 1)
-    archive = folder.resolve() / "otf2"
+    archive = real(folder) / "otf2"
     chunks = {
         "chunk_size_definitions": LEAST_CHUNK + BYTES_OF_MEMBER * len(job.hosts),
         "chunk_size_events": LEAST_CHUNK,

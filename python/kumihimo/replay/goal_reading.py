@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from kumihimo import loggp
+from kumihimo import files, loggp
 from kumihimo.replay.otf2_reading import Trace
 
 SITE, REGION = "sends and receives", "computing"
@@ -15,7 +15,7 @@ def is_goal(path: Path) -> bool:
     """Whether the file begins as the text form does, after comments."""
     if not path.is_file():
         return False
-    with path.open("rb") as file:
+    with files.refused("the trace must be readable", path), path.open("rb") as file:
         beginning = re.sub(rb"//.*|/\*.*?\*/", b"", file.read(4096))
     return beginning.lstrip().startswith(b"num_ranks")
 

@@ -46,6 +46,8 @@ def odd(tmp_path: Path):
             os.mkfifo(path)
         elif kind == "device":
             return Path("/dev/full")
+        elif kind == "unreadable":
+            return Path("/proc/self/mem")
         elif kind == "binary":
             path.write_bytes(b"\xff\xfe\x00")
         elif kind == "empty":
@@ -229,7 +231,7 @@ def test_a_refused_command_leaves_no_files(kumihimo, tmp_path, verb):
     assert [path.name for path in tmp_path.iterdir()] == ["link"]
 
 
-@pytest.mark.parametrize("kind", ["device", "folder", "fifo", "loop", "binary", "empty", "deep"])
+@pytest.mark.parametrize("kind", ["device", "folder", "fifo", "loop", "unreadable", "binary", "empty", "deep"])
 def test_a_profile_that_is_none_is_refused(kumihimo, odd, kind):
     ended = kumihimo("record", "--show", str(odd(kind)), preexec_fn=limited, timeout_seconds=60)
     assert ended.code == 2
@@ -246,7 +248,7 @@ def test_a_deeply_nested_line_of_a_profile_is_refused(kumihimo, tmp_path, line):
     assert one_sentence(ended.err) and "nested too deeply" in ended.err, ended.err
 
 
-@pytest.mark.parametrize("kind", ["device", "folder", "fifo", "loop", "binary", "empty"])
+@pytest.mark.parametrize("kind", ["device", "folder", "fifo", "loop", "unreadable", "binary", "empty"])
 @pytest.mark.parametrize("words", [["show"], ["verify"], ["simulate", "-m", "k-computer", "-s", "2"], ["bench"]])
 def test_a_program_file_that_is_none_is_refused(kumihimo, odd, words, kind):
     verb, *more = words
@@ -260,7 +262,7 @@ PLACED = ("show", "allreduce", "--algorithm", "ring", "--shape", "2x2")
 ALLOCATED = ("simulate", "allreduce", "--machine", "k-computer", "--shape", "2x2", "--bytes", "8")
 
 
-@pytest.mark.parametrize("kind", ["device", "folder", "fifo", "loop", "binary"])
+@pytest.mark.parametrize("kind", ["device", "folder", "fifo", "loop", "unreadable", "binary"])
 @pytest.mark.parametrize("words", [(*PLACED, "--placement"), (*ALLOCATED, "--placement"), (*ALLOCATED, "--allocation")])
 def test_a_placement_or_hostfile_that_is_none_is_refused(kumihimo, odd, words, kind):
     path = odd(kind)
@@ -298,7 +300,7 @@ def test_an_empty_path_is_refused_by_name(kumihimo, words, sentence):
     assert one_sentence(ended.err) and sentence in ended.err, ended.err
 
 
-@pytest.mark.parametrize("kind", ["device", "folder", "fifo", "loop", "binary", "none"])
+@pytest.mark.parametrize("kind", ["device", "folder", "fifo", "loop", "unreadable", "binary", "none"])
 def test_a_graph_that_is_none_is_refused(kumihimo, odd, kind):
     graph = ["--neighbours", f"graph:{odd(kind)}"]
     ended = kumihimo(*["show", "neighbor_allgather", "-a", "direct", "-p", "4", "-n", "1"], *graph, preexec_fn=limited)
@@ -306,7 +308,7 @@ def test_a_graph_that_is_none_is_refused(kumihimo, odd, kind):
     assert one_sentence(ended.err), ended.err
 
 
-@pytest.mark.parametrize("kind", ["device", "folder", "loop", "binary", "empty", "deep"])
+@pytest.mark.parametrize("kind", ["device", "folder", "loop", "unreadable", "binary", "empty", "deep"])
 @pytest.mark.parametrize("name", ["measured.json", "simulated.json", "unmodified.json"])
 def test_a_part_of_a_report_that_is_none_is_refused(kumihimo, odd, tmp_path, kind, name):
     (tmp_path / "report").mkdir()
@@ -316,7 +318,7 @@ def test_a_part_of_a_report_that_is_none_is_refused(kumihimo, odd, tmp_path, kin
     assert one_sentence(ended.err), ended.err
 
 
-@pytest.mark.parametrize("kind", ["device", "folder", "loop", "binary", "empty", "deep"])
+@pytest.mark.parametrize("kind", ["device", "folder", "loop", "unreadable", "binary", "empty", "deep"])
 @pytest.mark.parametrize("ending", [".conf", ".yaml", ".xml"])
 def test_an_import_of_what_is_none_is_refused(kumihimo, odd, tmp_path, kind, ending):
     (tmp_path / f"file{ending}").symlink_to(odd(kind))
@@ -324,3 +326,32 @@ def test_an_import_of_what_is_none_is_refused(kumihimo, odd, tmp_path, kind, end
     ended = kumihimo(*line, preexec_fn=limited, timeout_seconds=60)
     assert ended.code == 2
     assert one_sentence(ended.err), ended.err
+
+
+READERS = [
+    "machine show {}",
+    "simulate allreduce -m {} -s 2x2 -b 8",
+    "simulate goal:{} -m k-computer",
+    "simulate allreduce -m k-computer -s 2x2 -b 8 --model loggp --noise trace:{}",
+    "replay {} -m k-computer",
+    "place --traffic {} -m k-computer -s 2x2",
+    "place --traffic metis:{} -m k-computer -s 2x2",
+    "campaign {}",
+    "machine calibrate fugaku {}",
+    "machine calibrate {} {}",
+    "checkpoint {}",
+    "app poisson3d --set matrix={}",
+    "app hartree-fock --set molecule={}",
+    "app hartree-fock --size w1 --set basis={}",
+]
+
+
+@pytest.mark.parametrize("kind", ["device", "folder", "loop", "unreadable", "binary"])
+@pytest.mark.parametrize("line", READERS)
+def test_a_file_that_cannot_be_read_is_one_sentence(kumihimo, odd, tmp_path, line, kind):
+    """Unreadable is the memory of a process, of which the system refuses to read the beginning: EIO."""
+    path = tmp_path / "named.gbs"
+    path.symlink_to(odd(kind))
+    ended = kumihimo(*line.replace("{}", str(path)).split(), preexec_fn=limited, timeout_seconds=60)
+    assert (ended.code, ended.out) == (2, ""), ended
+    assert one_sentence(ended.err) and "named.gbs" in ended.err, ended.err

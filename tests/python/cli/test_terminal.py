@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import pty
 import re
@@ -149,3 +150,27 @@ def test_a_reader_that_goes_away_leaves_no_trace():
     command = f"{Path(sys.executable).parent / 'kumihimo'} show allreduce --shape 4x3x2 -a trinaryx3 | true"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=60, check=False)
     assert "Traceback" not in done.stderr
+
+
+COMMAND = "\x1b[31mred\x1b]0;title\x07\x9b2J\u202e"
+SHOWN = "\\x1b[31mred\\x1b]0;title\\x07\\u009b2J\\u202e"
+
+
+def test_names_do_not_command_the_terminal(kumihimo, repository, tmp_path):
+    """Of a file in an error; of a machine in text, in a table and in JSON."""
+    ended = kumihimo("machine", "show", f"/no/{COMMAND}")
+    assert (ended.code, SHOWN in ended.err, COMMAND in ended.err) == (2, True, False), ended.err
+    text = (repository / "machines" / "k-computer.toml").read_text()
+    named = "".join(f"\\u{ord(c):04x}" if not c.isprintable() else c for c in COMMAND)
+    (tmp_path / "named.toml").write_text(re.sub(r"(?m)^name = .*", lambda _: f'name = "{named}"', text, count=1))
+    line = ["simulate", "allreduce", "-m", "named.toml", "-s", "2x2", "-b", "8", "-a", "ring"]
+    for words in (line, [*line, "--json"], ["machine", "show", "named.toml"]):
+        ended = kumihimo(*words)
+        assert ended.code == 0, ended.err
+        assert not any(not c.isprintable() and c != "\n" for c in ended.out), ended.out
+    assert COMMAND in json.loads(kumihimo(*line, "--json").out)["results"][0]["machine"]
+
+
+def test_a_table_shows_line_ends_in_cells(capsys):
+    output.print_table("", ("name", "n>"), [("a\nb\x1b", 1), ("c", 2)])
+    assert capsys.readouterr().out.splitlines() == ["name      n", "a\\nb\\x1b  1", "c         2"]

@@ -225,7 +225,7 @@ def test_the_number_of_ranks_must_fit():
         ),
         ("1 2 3 4 5\n", "which begins with '1 2 3 4 5')"),
         ("<html>" * 100, f"which begins with '{('<html>' * 10)}')"),
-        ("a\rb\tc\n", "which begins with 'a b c')"),
+        ("a\fb\tc\n", "which begins with 'a b c')"),
         ("1" * 5000, f"which begins with '{'1' * 60}')"),
     ],
 )
