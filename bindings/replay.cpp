@@ -1,11 +1,13 @@
 // kumihimo._replay: recorded programs, run again in a model.
 #include "border.hpp"
+#include "goal/text.hpp"
 #include "loggp/observed.hpp"
 #include "replay/extrapolate.hpp"
 #include "replay/graphs.hpp"
 #include "replay/recording.hpp"
 #include "replay/times.hpp"
 
+#include <fmt/format.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
@@ -40,12 +42,56 @@ void set(Recording& recording, std::int32_t rank, const nb::bytes& rows) {
   recording.set(rank, std::move(events));
 }
 
+void check_below(const char* what, std::int64_t number, std::int64_t end) {
+  if (number < 0 || number >= end) raise(wrong_value(fmt::format("{} must be from 0 to {}", what, end - 1), number));
+}
+
+std::int32_t checked_ranks(std::int32_t ranks) {
+  if (ranks < 1 || ranks > goal::most_ranks)
+    raise(wrong_value(fmt::format("a recording must have from 1 to {} ranks", goal::most_ranks), ranks));
+  return ranks;
+}
+
+std::int64_t count_of(const Source& source, std::int64_t call) {
+  check_below("a call", call, static_cast<std::int64_t>(source.calls().size()));
+  return source.count_of(static_cast<std::uint32_t>(call));
+}
+
+void check_grid(const Grid& grid) {
+  std::int64_t ranks = 1;
+  for (const std::int32_t length : grid)
+    if (length < 1 || (ranks *= length) > goal::most_ranks)
+      raise(wrong_value(fmt::format("a grid must have axes from 1 on and at most {} ranks", goal::most_ranks), length));
+  if (grid.empty()) raise(wrong_value("a grid must have an axis"));
+}
+
+Grid checked_scaled_grid(const Grid& grid, std::int32_t ranks) {
+  check_grid(grid);
+  return scaled_grid(grid, checked_ranks(ranks));
+}
+
+Extrapolation extrapolated(const Recording& recording, const Grid& from, const Grid& to, bool strong) {
+  check_grid(from), check_grid(to);
+  return unwrap(Extrapolation::make(recording, from, to, strong));
+}
+
+using Site = std::optional<std::uint32_t>;
+template <Site (Program::*of)(std::int32_t, std::uint32_t) const>
+Site site(const Program& program, std::int32_t rank, std::int64_t operation) {
+  check_below("a rank", rank, program.graphs.ranks());
+  check_below("an operation", operation, static_cast<std::int64_t>(program.graphs.of(rank).operations.size()));
+  return (program.*of)(rank, static_cast<std::uint32_t>(operation));
+}
+
 using Chosen = std::pair<const Variant*, Parameters>;
 
 Program program(const Source& source, const std::vector<Chosen>& chosen, const goal::WorkRates& rates, double speed,
                 std::vector<double> region_speed, bool balanced, const std::optional<RankSpace>& space) {
   std::vector<Choice> choices;
-  for (const auto& [variant, parameters] : chosen) choices.push_back({variant, parameters});
+  for (const auto& [variant, parameters] : chosen) {
+    if (variant == nullptr) raise(wrong_value("a choice must have an algorithm", "None"));
+    choices.push_back({variant, parameters});
+  }
   const Options options{speed, std::move(region_speed), balanced, rates, space};
   return unwrap(unlocked([&] { return program_of(source, choices, options); }));
 }
@@ -119,7 +165,7 @@ std::vector<double> all_seconds(const std::vector<Time>& all) {
 void bind_recording(nb::module_& m) {
   nb::class_<Source>(m, "Source", "A program of so many ranks.")
       .def_prop_ro("ranks", &Source::ranks)
-      .def("count_of", &Source::count_of, "call"_a, "How often one of `calls` is performed.")
+      .def("count_of", &count_of, "call"_a, "How often one of `calls` is performed.")
       .def_prop_ro(
           "calls",
           [](const Source& source) {
@@ -132,7 +178,9 @@ void bind_recording(nb::module_& m) {
           "The different collectives: name, ranks, bytes of the vector or a block, whether blocks differ, whether it "
           "is of all ranks in their order.");
   nb::class_<Recording, Source>(m, "Recording", "What each rank of a program did.")
-      .def(nb::init<std::int32_t>(), "ranks"_a)
+      .def(
+          "__init__", [](Recording* self, std::int32_t ranks) { new (self) Recording(checked_ranks(ranks)); },
+          "ranks"_a)
       .def("add_communicator", &Recording::add_communicator, "members"_a, "Its number; 0 is the world.")
       .def("add_parts", &Recording::add_parts, "bytes"_a, "The number of this list, from 1.")
       .def("set", &set, "rank"_a, "rows"_a, "The events of a rank, packed as `<qqiiIIIBB2x`.")
@@ -146,11 +194,17 @@ void bind_recording(nb::module_& m) {
           "names"_a, "Of call sites, for errors.")
       .def("complete", [](Recording& r) { unwrap(unlocked([&] { return r.complete(); })); });
   nb::class_<Extrapolation, Source>(m, "Extrapolation", "A recording of another number of ranks.")
-      .def("model_of", &Extrapolation::model_of, "rank"_a, "The recorded rank that does the same.");
+      .def(
+          "model_of",
+          [](const Extrapolation& source, std::int32_t rank) {
+            check_below("a rank", rank, source.ranks());
+            return source.model_of(rank);
+          },
+          "rank"_a, "The recorded rank that does the same.");
   m.def("grid_of", border(&grid_of), "recording"_a, "The grid on which its messages go the least distance.");
-  m.def("scaled_grid", &scaled_grid, "grid"_a, "ranks"_a, "A grid of so many ranks with as many axes.");
-  m.def("extrapolated", border(&Extrapolation::make), nb::keep_alive<0, 1>(), "recording"_a, "from_"_a, "to"_a,
-        "strong"_a, "A program like the recording on a larger or smaller grid.");
+  m.def("scaled_grid", &checked_scaled_grid, "grid"_a, "ranks"_a, "A grid of so many ranks with as many axes.");
+  m.def("extrapolated", &extrapolated, nb::keep_alive<0, 1>(), "recording"_a, "from_"_a, "to"_a, "strong"_a,
+        "A program like the recording on a larger or smaller grid.");
   m.def("collectives", [] {
     std::vector<std::string> names;
     for (const CollectiveKind& each : all_collectives) names.emplace_back(each->name);
@@ -217,9 +271,10 @@ NB_MODULE(_replay, m) {
            "Of the model flow.")
       .def("ideal_network_times", &ideal_times, "job"_a, "placement"_a.none(), "noise"_a = nb::none(),
            "Of the models flow and packet on an ideal network.")
-      .def("site_of_wait", &Program::site_of_wait, "rank"_a, "operation"_a,
+      .def("site_of_wait", &site<&Program::site_of_wait>, "rank"_a, "operation"_a,
            "Of the first call that leaves when the operation ends; None: of none.")
-      .def("site_of", &Program::site_of, "rank"_a, "operation"_a, "Of the call that it is a part of; None: of none.")
+      .def("site_of", &site<&Program::site_of>, "rank"_a, "operation"_a,
+           "Of the call that it is a part of; None: of none.")
       .def_ro("graphs", &Program::graphs);
   m.def("program_of", &program, "source"_a, "choices"_a, "rates"_a, "speed"_a = 1.0,
         "region_speed"_a = std::vector<double>{}, "balanced"_a = false, "space"_a = nb::none(),

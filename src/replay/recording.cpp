@@ -1,6 +1,7 @@
 #include "replay/recording.hpp"
 
 #include "base/hash.hpp"
+#include "goal/graph.hpp"
 
 #include <fmt/format.h>
 
@@ -26,6 +27,8 @@ constexpr std::array kind_names = {"computing",
                                    "the end of a send",
                                    "the end of a receive",
                                    "the end of a collective"};
+constexpr std::int64_t most_nanoseconds = goal::most_nanoseconds, most_bytes = goal::most_message_bytes;
+constexpr std::uint32_t most_places = 1U << 24;
 constexpr const char* record_again = "record the program again; a full buffer or a killed rank cuts a trace off";
 
 const CollectiveRow& row_of(const Event& event) { return *all_collectives[event.collective]; }
@@ -96,12 +99,33 @@ std::string Recording::name_of(std::int32_t rank, std::size_t event) const {
 }
 
 Status Recording::complete() {
+  if (Status s = check_communicators(); !s) return s;
   for (std::int32_t rank = 0; rank < ranks(); ++rank) {
     if (Status s = check(rank); !s) return s;
     if (Status s = resolve_requests(rank); !s) return s;
   }
   if (Status s = find_collectives(); !s) return s;
   return check_messages();
+}
+
+Status Recording::check_communicators() const {
+  for (std::uint32_t c = 1; c < communicators(); ++c) {
+    const auto wrong = [&](const std::string& rule, std::int64_t found) {
+      return located(fmt::format("communicator {}", c), wrong_value(rule, found, record_again));
+    };
+    const auto& members = communicators_[c];
+    if (members.empty()) return wrong("it must have members", 0);
+    for (const std::int32_t member : members)
+      if (member < 0 || member >= ranks())
+        return wrong(fmt::format("a member must be a rank from 0 to {}", ranks() - 1), member);
+    if (own_[c].size() != members.size())
+      return wrong("each member must be another rank", static_cast<std::int64_t>(own_[c].size()));
+  }
+  for (const auto& each : parts_)
+    for (const std::int64_t bytes : each)
+      if (bytes < 0 || bytes > most_bytes)
+        return wrong_value(fmt::format("a part must be from 0 to {} bytes", most_bytes), bytes, record_again);
+  return Nothing{};
 }
 
 Status Recording::check(std::int32_t rank) const {
@@ -113,13 +137,16 @@ Status Recording::check(std::int32_t rank) const {
       return located(name_of(rank, i), wrong_value(rule, found, record_again));
     };
     if ((e.kind == Kind::enter || e.kind == Kind::compute) && inside)
-      return located(name_of(rank, i), failed("a call must end before the next event", {}, record_again));
+      return located(name_of(rank, i), wrong_value("a call must end before the next event", {}, record_again));
     if (e.kind != Kind::enter && e.kind != Kind::compute && !inside)
       return located(name_of(rank, i),
-                     failed(fmt::format("{} must be within a call", kind_names[static_cast<std::size_t>(e.kind)]), {},
-                            record_again));
+                     wrong_value(fmt::format("{} must be within a call", kind_names[static_cast<std::size_t>(e.kind)]),
+                                 {}, record_again));
     if (e.kind == Kind::enter || e.kind == Kind::leave) inside = e.kind == Kind::enter;
-    if (e.amount < 0) return wrong("a time or size must be at least 0", e.amount);
+    const std::int64_t most = e.kind == Kind::compute ? most_nanoseconds : most_bytes;
+    if (e.amount < 0 || e.amount > most)
+      return wrong(fmt::format("a time or size must be from 0 to {}", most), e.amount);
+    if (e.place >= most_places) return wrong(fmt::format("a place must be below {}", most_places), e.place);
     const bool has_peer = is_send(e.kind) || e.kind == Kind::receive || e.kind == Kind::end_receive;
     if (has_peer && (e.peer < 0 || e.peer >= ranks()))
       return wrong(fmt::format("a peer must be a rank from 0 to {}", ranks() - 1), e.peer);
@@ -139,7 +166,7 @@ Status Recording::check(std::int32_t rank) const {
       return wrong("there must be a part for each rank of the communicator",
                    static_cast<std::int64_t>(parts(e.parts).size()));
   }
-  if (inside) return located(name_of(rank, events.size() - 1), failed("the last call must end", {}, record_again));
+  if (inside) return located(name_of(rank, events.size() - 1), wrong_value("the last call must end", {}, record_again));
   return Nothing{};
 }
 
@@ -156,7 +183,7 @@ Status Recording::resolve_requests(std::int32_t rank) {
     if (it == begun.end() || events[it->second].kind != expected)
       return located(
           name_of(rank, i),
-          failed(fmt::format("request {} ends, which began as no such request", event.request), {}, record_again));
+          wrong_value(fmt::format("request {} ends, which began as no such request", event.request), {}, record_again));
     Event& start = events[it->second];
     if (event.kind != Kind::end_send) {
       start = event;
@@ -167,7 +194,7 @@ Status Recording::resolve_requests(std::int32_t rank) {
   // What never ended: a receive that was cancelled got nothing, and what a collective was is unknown.
   for (const auto& [request, at] : begun) {
     if (events[at].kind == Kind::start_collective)
-      return located(name_of(rank, at), failed("a collective must end", {}, record_again));
+      return located(name_of(rank, at), wrong_value("a collective must end", {}, record_again));
     if (events[at].kind == Kind::start_receive) events[at].peer = -1;
   }
   return Nothing{};
@@ -200,12 +227,12 @@ Status Recording::check_messages() const {
   const Event& e = of(last->first)[last->second];
   return located(
       name_of(last->first, last->second),
-      failed(fmt::format("{} of {} bytes {} rank {} with tag {}{} has no matching {}; in all {} messages have "
-                         "one end alone",
-                         sent ? "a send" : "a receive", e.amount, sent ? "to" : "from", e.peer, e.tag,
-                         e.communicator == 0 ? "" : fmt::format(" on communicator {}", e.communicator),
-                         sent ? "receive" : "send", unmatched),
-             {}, record_again));
+      wrong_value(fmt::format("{} of {} bytes {} rank {} with tag {}{} has no matching {}; in all {} messages have "
+                              "one end alone",
+                              sent ? "a send" : "a receive", e.amount, sent ? "to" : "from", e.peer, e.tag,
+                              e.communicator == 0 ? "" : fmt::format(" on communicator {}", e.communicator),
+                              sent ? "receive" : "send", unmatched),
+                  {}, record_again));
 }
 
 namespace {
@@ -232,10 +259,11 @@ Status Recording::find_collectives() {
       const std::int32_t with = member(c, static_cast<std::int32_t>(most - lists.begin()));
       const std::int32_t without = member(c, static_cast<std::int32_t>(least - lists.begin()));
       const std::size_t at = (*most)[least->size()];
-      return located(name_of(with, at), failed(fmt::format("rank {} lacks the {} that is number {} of communicator {}: "
-                                                           "its trace ends before",
-                                                           without, row_of(of(with)[at]).name, least->size(), c),
-                                               {}, record_again));
+      return located(name_of(with, at),
+                     wrong_value(fmt::format("rank {} lacks the {} that is number {} of communicator {}: "
+                                             "its trace ends before",
+                                             without, row_of(of(with)[at]).name, least->size(), c),
+                                 {}, record_again));
     }
     const auto size = static_cast<std::size_t>(size_of(c));
     for (std::size_t n = 0; n < most->size(); ++n) {
@@ -250,13 +278,14 @@ Status Recording::find_collectives() {
       for (std::size_t r = 0; r < size; ++r) {
         const Event& e = asked(r);
         if (e.collective != first.collective || (row.has_root() && e.peer != first.peer))
-          return located(name_of(member(c, static_cast<std::int32_t>(r)), lists[r][n]),
-                         failed(fmt::format("the ranks of communicator {} disagree: rank {} calls {}{} where rank {} "
-                                            "calls {}{}",
-                                            c, member(c, static_cast<std::int32_t>(r)), row_of(e).name,
-                                            row.has_root() ? fmt::format(" of root {}", e.peer) : "", member(c, 0),
-                                            row.name, row.has_root() ? fmt::format(" of root {}", first.peer) : ""),
-                                {}, record_again));
+          return located(
+              name_of(member(c, static_cast<std::int32_t>(r)), lists[r][n]),
+              wrong_value(fmt::format("the ranks of communicator {} disagree: rank {} calls {}{} where rank {} "
+                                      "calls {}{}",
+                                      c, member(c, static_cast<std::int32_t>(r)), row_of(e).name,
+                                      row.has_root() ? fmt::format(" of root {}", e.peer) : "", member(c, 0), row.name,
+                                      row.has_root() ? fmt::format(" of root {}", first.peer) : ""),
+                          {}, record_again));
         lengths[r] = e.amount;
         any_parts |= e.parts > 0;
       }

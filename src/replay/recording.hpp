@@ -85,9 +85,9 @@ class Recording : public Source {
   void name_places(std::function<std::string(std::uint32_t)> name) { name_of_place_ = std::move(name); }
 
   // Completes what the events say only later, and finds the collectives. To be called once all events are there. Errors
-  // name the rank and its event: a peer, communicator or root that does not exist; requests that end without a
-  // beginning; calls that do not end; messages that are not received, or the other way round; ranks that disagree about
-  // a collective of their communicator, or some of which lack it.
+  // name the rank and its event: a peer, communicator or root that does not exist; members that are no ranks; requests
+  // that end without a beginning; calls that do not end; messages that are not received, or the other way round; ranks
+  // that disagree about a collective of their communicator, or some of which lack it.
   Status complete();
 
   const std::vector<Event>& of(std::int32_t rank) const { return events_[static_cast<std::size_t>(rank)]; }
@@ -114,6 +114,7 @@ class Recording : public Source {
   std::string name_of(std::int32_t rank, std::size_t event) const;
 
  private:
+  Status check_communicators() const;
   Status check(std::int32_t rank) const;
   Status resolve_requests(std::int32_t rank);
   Status check_messages() const;

@@ -331,6 +331,27 @@ TEST(Replay, ErrorsNameTheRankAndItsEvent) {
                                        "communicator 0: its trace ends before");
 }
 
+TEST(Replay, CommunicatorsAndSizesThatCannotBeAreRefused) {
+  const auto with_members = [](std::vector<std::int32_t> members) {
+    Recording recording = recording_of({{}, {}});
+    recording.add_communicator(std::move(members));
+    return recording.complete().error();
+  };
+  EXPECT_EQ(with_members({}).problem, "communicator 1: it must have members (got 0)");
+  EXPECT_EQ(with_members({0, -1}).problem, "communicator 1: a member must be a rank from 0 to 1 (got -1)");
+  EXPECT_EQ(with_members({2}).problem, "communicator 1: a member must be a rank from 0 to 1 (got 2)");
+  EXPECT_EQ(with_members({1, 1}).problem, "communicator 1: each member must be another rank (got 1)");
+  EXPECT_EQ(with_members({}).kind, Error::Kind::bad_input);
+  const std::int64_t most = goal::most_message_bytes;
+  EXPECT_EQ(problem_of({{enter(2), event(Kind::send, 1, most + 1, 7), leave()}, {}}),
+            "rank 0, event 1 of site 2: a time or size must be from 0 to 70368744177664 (got 70368744177665)");
+  EXPECT_EQ(problem_of({{enter(0xFFFFFFFFU), leave()}}),
+            "rank 0, event 0 of site 4294967295: a place must be below 16777216 (got 4294967295)");
+  Recording parts = recording_of({{}});
+  parts.add_parts({-1});
+  EXPECT_EQ(parts.complete().error().problem, "a part must be from 0 to 70368744177664 bytes (got -1)");
+}
+
 TEST(Replay, ATooLargeProgramIsRefusedWhereItBecomesSo) {
   Options options;
   options.most = 100;

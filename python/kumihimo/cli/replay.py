@@ -35,7 +35,7 @@ NOT_OF_GOAL = ("ranks", "grid", "to_grid", "scaling", "algorithm", "wisdom")
 
 
 def command(
-    trace: argument("TRACE", "Folder of record --trace, its file traces.otf2, or a GOAL file (goal:FILE)."),
+    trace: argument("TRACE", "OTF2 trace of record --trace, Score-P or TAU, its folder, or a GOAL file (goal:FILE)."),
     machine: option("--machine -m M", "Name of a machine (see `machine list`), or a machine file.") = None,
     model: option("--model MODEL", "Model: loggp, flow or packet.") = "loggp",
     shape: options.Shape = None,
@@ -206,7 +206,7 @@ def as_object(prediction: Prediction, changes: list[Change], name: str) -> dict:
         ],
         "changes": [vars(change) for change in changes],
         "left_out": trace.silent,
-        "warnings": [*of_recording(trace), *of_crowding(question.model)],
+        "warnings": [*of_recording(trace), *of_gaps(trace), *of_crowding(question.model)],
     }
 
 
@@ -269,6 +269,21 @@ def of_recording(trace: Trace) -> list[str]:
         f"While it was recorded, {host} ran {had}: computing also has the time in which other ranks had the processor. "
         "Record at most one rank a processor."
     ]
+
+
+def of_gaps(trace: Trace) -> list[str]:
+    """What the program did without a trace of it."""
+    from kumihimo.replay import otf2_events
+
+    lacking = [name for name in trace.silent if otf2_events.moves_data(name)]
+    warnings = []
+    if lacking:
+        what = f"The trace gives no data of {', '.join(lacking)}: these calls take no time here. "
+        warnings.append(f"{what}Record with kumihimo record --trace, or with Score-P.")
+    if trace.off > 0:
+        off = quantities.seconds_text(trace.off)
+        warnings.append(f"Recording was off for {off}: what the program did meanwhile takes no time here.")
+    return warnings
 
 
 def site_loss(loss: str):

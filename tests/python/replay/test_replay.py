@@ -12,7 +12,7 @@ import pytest
 
 from kumihimo.errors import BadInput
 from kumihimo.profile import otf2_writing as o
-from kumihimo.replay import choices, otf2_reading, study
+from kumihimo.replay import choices, otf2_events, otf2_reading, study
 
 from .conftest import DUPLICATE, Rank
 
@@ -293,15 +293,18 @@ def test_a_trace_that_contradicts_itself_is_one_sentence(
     told = replay(trace, *LETTERS).splitlines()
     assert len(told) == 1 and "could not read" in told[0] and "record the program again" in told[0], told
 
-    for error in (ValueError("no number"), ZeroDivisionError("no ticks"), otf2_reading.struct.error("too large")):
+    trace = traced([Rank().compute(5).send(1), Rank().receive(0)])
+    anchor = otf2_reading.anchor_of(trace)
+    for error in (ValueError("no number"), ZeroDivisionError("no ticks"), otf2_events.struct.error("too large")):
 
         def fails(*_: object, error: Exception = error) -> bytes:
             raise error
 
         with monkeypatch.context() as patch:
-            patch.setattr(otf2_reading.Reading, "compute", fails)
-            told = replay(trace, *LETTERS).splitlines()
-        assert len(told) == 1 and "could not read" in told[0] and repr(error) in told[0], told
+            patch.setattr(otf2_events.Reading, "compute", fails)
+            *_, found = otf2_events.results(anchor)
+        assert repr(error) in str(found)
+        assert "could not read" in str(otf2_reading.error_of(found, anchor))
 
 
 def test_only_the_end_of_initialisation_begins_the_program(traced: Callable, replay: Callable) -> None:
