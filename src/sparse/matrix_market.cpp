@@ -2,13 +2,13 @@
 
 #include "base/text_file.hpp"
 #include "base/text_parsing.hpp"
+#include "base/whole_file.hpp"
 #include "sparse/memory.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <optional>
 
@@ -206,15 +206,12 @@ Status write_matrix_market(const CrsMatrix& a, const std::string& path) {
   std::int64_t entries = 0;
   for (std::int32_t i = 0; i < a.rows; ++i)
     for (std::int64_t k = a.begin[i]; k < a.begin[i + 1]; ++k) entries += a.column[k] <= i;
-  std::ofstream file(path);
-  file << fmt::format("%%MatrixMarket matrix coordinate real symmetric\n{} {} {}\n", a.rows, a.rows, entries);
+  WholeFile file(path);
+  file.write(fmt::format("%%MatrixMarket matrix coordinate real symmetric\n{} {} {}\n", a.rows, a.rows, entries));
   for (std::int32_t i = 0; i < a.rows; ++i)
     for (std::int64_t k = a.begin[i]; k < a.begin[i + 1] && a.column[k] <= i; ++k)
-      file << fmt::format("{} {} {}\n", i + 1, a.column[k] + 1, a.value[k]);
-  file.close();
-  if (!file)
-    return failed(fmt::format("the file '{}' cannot be written", path), {}, "check the folder and the free space");
-  return Nothing{};
+      file.write(fmt::format("{} {} {}\n", i + 1, a.column[k] + 1, a.value[k]));
+  return file.finish();
 }
 
 } // namespace kumihimo::sparse
