@@ -45,15 +45,16 @@ def command(
     """Record the MPI calls of an unmodified program. A summary on standard error shows bytes, waiting and partners.
 
     The program is not recompiled: its MPI calls are intercepted, in C and in Fortran. It reads standard input and
-    writes standard output as usual. This command returns the exit status of the program, or 1 if that is 0 and a
-    file cannot be written."""
+    writes standard output as usual. This command returns the exit status of the program, or 1 if that is 0 and the
+    program missed a stated expectation or a file cannot be written."""
     if show is not None:
         if program:
             raise wrong_value("--show runs no command", shlex.join(program), "leave one of them out")
         options.refuse_beside("--show runs no command and", "output", "sync", "trace")
-        for line in report(show, json_file, mpip, {"command": None}):
+        lines, kept = report(show, json_file, mpip, {"command": None})
+        for line in lines:
             print(line)
-        return 0
+        return 0 if kept else 1
     if not program:
         raise missing("the command that starts the program", "write it after --, as in -- mpirun -n 4 ./program")
     files.check_regular_or_new(output, "--output")
@@ -101,6 +102,7 @@ def recorded(
             message(line)
         if gathered:
             lines, as_object, text = summed(output, outcome, with_mpip=mpip is not None)
+            own.failed |= not kept(as_object)
             for line in [*preload.remarks(program, as_object["ranks"]), *lines]:
                 message(line)
             message(f"the profile is {output}")
@@ -129,11 +131,17 @@ def spans_nodes(profile: Path) -> bool:
         return len({rank.get("host") for rank in lines}) > 1
 
 
-def report(path: Path, json_file: Path | None, mpip: Path | None, outcome: dict) -> list[str]:
-    """The lines of the summary; the files that were asked for are written."""
+def report(path: Path, json_file: Path | None, mpip: Path | None, outcome: dict) -> tuple[list[str], bool]:
+    """The lines of the summary, and whether the program kept to its expectations; the files that were asked for are
+    written."""
     lines, as_object, text = summed(path, outcome, with_mpip=mpip is not None)
     written({json_file: as_object, mpip: text})
-    return lines
+    return lines, kept(as_object)
+
+
+def kept(summary: dict) -> bool:
+    """Whether the program kept to all its expectations; what cannot be read, nothing keeps to."""
+    return not summary["missed"] and not summary["unreadable_expectations"]
 
 
 def summed(path: Path, outcome: dict, with_mpip: bool) -> tuple[list[str], dict, str]:
