@@ -3,6 +3,7 @@
 #include "base/hash.hpp"
 #include "base/json_text.hpp"
 #include "base/terminal_text.hpp"
+#include "base/whole_file.hpp"
 #include "interpose/completion_check.hpp"
 #include "interpose/device_memory.hpp"
 #include "interpose/memory_reserve.hpp"
@@ -20,7 +21,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <fstream>
 #include <mutex>
 #include <thread>
 #include <utility>
@@ -441,8 +441,6 @@ void Interposer::write_summary(Ended ended, Counted counted) {
   if (const std::shared_lock lock(mutex_, std::try_to_lock); lock) shapes = shapes_;
   const std::string path =
       counted == Counted::this_rank ? fmt::format("{}.rank{}", settings_.summary, rank()) : settings_.summary;
-  std::ofstream file(path);
-  if (!file) return say("the summary cannot be written to " + path + " on this node");
   const nlohmann::json summary{
       {"mpi", library_.version},
       {"wisdom", wisdom_path_.empty() ? nlohmann::json() : nlohmann::json(wisdom_path_)},
@@ -459,7 +457,9 @@ void Interposer::write_summary(Ended ended, Counted counted) {
       {"packed_from_device", counters_.packed_from_device_in()},
       {"reordered", reordered},
       {"communicators", shapes}};
-  file << text_of_json(summary, 1) << "\n";
+  WholeFile file(path);
+  file.write(text_of_json(summary, 1) + "\n");
+  if (const Status written = file.finish(); !written) say(fmt::format("on this node, {}", written.error().sentence()));
 }
 
 Status Interposer::run(Communicator& communicator, mpi::Handle handle, plan::Plan& plan,

@@ -1,10 +1,12 @@
 // Writes the profile: each rank makes one line of JSON (docs/profile-format.md), and rank 0 collects them.
 #include "base/json_text.hpp"
 #include "base/terminal_text.hpp"
+#include "base/whole_file.hpp"
 #include "record/python_frames.hpp"
 #include "record/recorder.hpp"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <link.h>
 #include <nlohmann/json.hpp>
@@ -14,8 +16,8 @@
 #include <array>
 #include <chrono>
 #include <cstdlib>
-#include <fstream>
 #include <limits>
+#include <optional>
 #include <string_view>
 
 namespace kumihimo::record {
@@ -277,8 +279,16 @@ void Recorder::write_events(const Event& end) {
   if (!trace_) return;
   each_at_rest([this](ThreadRecord& thread) { add_polls(thread); });
   const std::string path = fmt::format("{}/rank{}.events", settings_.trace, rank());
-  if (!trace_.write(path, clock_, begun_ns_, end))
-    std::fprintf(stderr, "kumihimo: the events cannot be written to %s\n", visible(path).c_str());
+  report(trace_.write(path, clock_, begun_ns_, end));
+}
+
+// To the command that waits for the files, or to the user if the command is on another node.
+void Recorder::report(const Status& written) const {
+  if (written) return;
+  const std::string line = written.error().sentence() + "\n";
+  const int file = open(settings_.fault.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (file < 0 || write(file, line.data(), line.size()) < 0) std::fprintf(stderr, "kumihimo: %s", visible(line).c_str());
+  if (file >= 0) close(file);
 }
 
 // One rank after the other: rank 0 holds no more than one line at a time.
@@ -292,8 +302,12 @@ void Recorder::gather(mpi::Handle world, const std::string& mine) const {
       call.Ssend(mine.data() + at, static_cast<int>(std::min(most_at_once, bytes - at)), byte, 0, tag, world);
     return;
   }
-  std::ofstream file(settings_.output, std::ios::binary);
-  file << header() << mine;
+  std::optional<WholeFile> file;
+  if (!settings_.output.empty()) file.emplace(settings_.output);
+  const auto put = [&](std::string_view text) {
+    if (file) file->write(text);
+  };
+  put(header()), put(mine);
   std::string line;
   for (int rank = 1; rank < ranks(); ++rank) {
     mpi::StatusWords status;
@@ -303,16 +317,16 @@ void Recorder::gather(mpi::Handle world, const std::string& mine) const {
     for (std::int64_t at = 0; at < bytes; at += most_at_once)
       call.Recv(line.data() + at, static_cast<int>(std::min(most_at_once, bytes - at)), byte, rank, tag, world,
                 &status);
-    file << line;
+    put(line);
   }
-  if (!settings_.output.empty() && !file.flush())
-    std::fprintf(stderr, "kumihimo: the profile cannot be written to %s\n", visible(settings_.output).c_str());
+  if (file) report(file->finish());
 }
 
 void Recorder::write_alone() {
   if (settings_.output.empty()) return;
-  std::ofstream file(fmt::format("{}.rank{}", settings_.output, rank()), std::ios::binary);
-  file << header() << part(false);
+  WholeFile file(fmt::format("{}.rank{}", settings_.output, rank()));
+  file.write(header()), file.write(part(false));
+  report(file.finish());
 }
 
 } // namespace kumihimo::record

@@ -37,6 +37,7 @@ struct Settings {
   std::string program; // KUMIHIMO_PROGRAM: by which its choices are found, for the profile
   bool sync = false;   // KUMIHIMO_RECORD_SYNC: a barrier before each blocking collective
   std::string trace;   // KUMIHIMO_RECORD_TRACE: a folder for the events of each rank
+  std::string fault;   // KUMIHIMO_RECORD_FAULT: a file that gets a line for each file that could not be written
   std::int64_t most_events = 1'000'000; // KUMIHIMO_RECORD_EVENTS: of each rank
   // KUMIHIMO_RECORD_SKEW: nanoseconds by which each rank's clock is put before that of the rank below; each rank then
   // counts as a node. For tests of the synchronisation.
@@ -53,6 +54,7 @@ inline Settings settings_of_environment() {
   settings.program = text("KUMIHIMO_PROGRAM");
   settings.sync = !text("KUMIHIMO_RECORD_SYNC").empty();
   settings.trace = text("KUMIHIMO_RECORD_TRACE");
+  settings.fault = text("KUMIHIMO_RECORD_FAULT");
   settings.skew_ns = std::atoll(text("KUMIHIMO_RECORD_SKEW").c_str());
   if (const std::int64_t most = std::atoll(text("KUMIHIMO_RECORD_EVENTS").c_str()); most > 0)
     settings.most_events = most;
@@ -164,6 +166,7 @@ class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
   void before_end(const mpi_hooks::Call& call);
   void control(const mpi_hooks::Call& call);
   void write_alone();
+  void report(const Status& written) const;
   void write_events(const Event& end);
   std::string header() const;
   std::string part(bool whole);

@@ -1,10 +1,9 @@
 #include "record/trace.hpp"
 
+#include "base/whole_file.hpp"
 #include "record/clock.hpp"
 #include "record/completions.hpp"
 #include "record/per_thread.hpp"
-
-#include <fstream>
 
 namespace kumihimo::record {
 namespace {
@@ -112,18 +111,18 @@ std::vector<Event> Trace::after_completion(const mpi_hooks::Call& call) {
   return all;
 }
 
-bool Trace::write(const std::string& path, const Clock& clock, std::int64_t begun_ns, const Event& end) {
+Status Trace::write(const std::string& path, const Clock& clock, std::int64_t begun_ns, const Event& end) {
   const std::lock_guard lock(mutex_);
-  std::ofstream file(path, std::ios::binary);
+  WholeFile file(path);
   const auto put = [&](Event event) {
     event.at_ns = clock.on_rank_0(event.at_ns);
     if (event.kind == Event::Kind::collective) event.more = clock.on_rank_0(event.more);
-    file.write(reinterpret_cast<const char*>(&event), sizeof event);
+    file.write({reinterpret_cast<const char*>(&event), sizeof event});
   };
   put({begun_ns, 0, Event::Kind::begin_program});
   for (const Event& event : events_) put(event);
   put(end);
-  return file.flush().good();
+  return file.finish();
 }
 
 } // namespace kumihimo::record

@@ -2,6 +2,7 @@
 // files of all ranks.
 #pragma once
 
+#include "base/result.hpp"
 #include "mpi/library.hpp"
 #include "mpi_hooks/call.hpp"
 
@@ -93,8 +94,8 @@ class Trace {
     std::int64_t left_out = 0;
   };
   Counts counts() const;
-  // The events, between those of the program. False if the file cannot be written.
-  bool write(const std::string& path, const class Clock& clock, std::int64_t begun_ns, const Event& end);
+  // The events, between those of the program. Error: the file cannot be written.
+  Status write(const std::string& path, const class Clock& clock, std::int64_t begun_ns, const Event& end);
 
  private:
   struct Request {

@@ -3,13 +3,13 @@
 #include "base/real_number.hpp"
 #include "base/text_file.hpp"
 #include "base/text_lines.hpp"
+#include "base/whole_file.hpp"
 #include "sparse/memory.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
 #include <limits>
 #include <optional>
 #include <span>
@@ -250,15 +250,12 @@ Status write_matrix_market(const CrsMatrix& a, const std::string& path) {
   std::int64_t entries = 0;
   for (std::int32_t i = 0; i < a.rows; ++i)
     for (std::int64_t k = a.begin[i]; k < a.begin[i + 1]; ++k) entries += a.column[k] <= i;
-  std::ofstream file(path);
-  file << fmt::format("%%MatrixMarket matrix coordinate real symmetric\n{} {} {}\n", a.rows, a.rows, entries);
+  WholeFile file(path);
+  file.write(fmt::format("%%MatrixMarket matrix coordinate real symmetric\n{} {} {}\n", a.rows, a.rows, entries));
   for (std::int32_t i = 0; i < a.rows; ++i)
     for (std::int64_t k = a.begin[i]; k < a.begin[i + 1] && a.column[k] <= i; ++k)
-      file << fmt::format("{} {} {}\n", i + 1, a.column[k] + 1, a.value[k]);
-  file.close();
-  if (!file)
-    return failed(fmt::format("the file '{}' cannot be written", path), {}, "check the folder and the free space");
-  return Nothing{};
+      file.write(fmt::format("{} {} {}\n", i + 1, a.column[k] + 1, a.value[k]));
+  return file.finish();
 }
 
 } // namespace kumihimo::sparse

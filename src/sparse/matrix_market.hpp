@@ -15,7 +15,7 @@ namespace kumihimo::sparse {
 Result<CrsMatrix> parse_matrix_market(std::string_view text);
 Result<CrsMatrix> read_matrix_market(const std::string& path); // errors begin with the path
 // A symmetric coordinate file of the lower triangle; reading it gives the same bits, without zeros off the diagonal.
-// Error: the file cannot be written.
+// Error: the file cannot be written; an old one stays.
 Status write_matrix_market(const CrsMatrix& matrix, const std::string& path);
 
 } // namespace kumihimo::sparse

@@ -8,7 +8,6 @@ from pathlib import Path
 from kumihimo import files
 from kumihimo.app import figures, stepping
 from kumihimo.app.catalogue import RELATIVE, Application
-from kumihimo.errors import errors_of_this_machine, failed
 from kumihimo.quantities import rate_text, seconds_text, share_text
 from kumihimo.report import one_file
 
@@ -18,19 +17,8 @@ OF_RECURRENCE = "The residual of the recurrence, divided by the norm of the righ
 ROOF = {"colour": "bound", "marker": 0, "bare": True, "dash": "2 4"}
 
 
-@errors_of_this_machine()
-def check_writable(path: Path) -> None:
-    """Before the run: the page can be written in place of what is there. BadInput otherwise."""
-    files.check_regular_or_new(path, "--page")
-    with files.refused("--page must name a file that can be written", path, "name another file"):
-        files.check_folder(path.parent, make=False)
-
-
 def write(path: Path, found: dict, application: Application) -> None:
-    try:
-        files.write_whole(path, render(found, application))
-    except OSError as error:
-        raise failed(f"the page {path} was not written", error.strerror or str(error), "name another file") from None
+    files.write_whole(path, render(found, application))
 
 
 def render(found: dict, application: Application) -> str:

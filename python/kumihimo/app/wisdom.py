@@ -136,8 +136,7 @@ def is_known(choice: dict, application: Application) -> bool:
 def check_writable(where: Path | None = None) -> None:
     """Before a search: its choice can be kept. BadInput otherwise."""
     where = where or path()
-    with files.refused("the folder of wisdom must be writable", where.parent, "set XDG_DATA_HOME"):
-        files.check_folder(where.parent)
+    files.check_folder(where.parent, "the folder of wisdom must be writable", "set XDG_DATA_HOME")
     extendable(where)
 
 
@@ -154,8 +153,7 @@ def keep(choice: dict, where: Path | None = None) -> Path:
             "machine": this_machine(),
             "choices": [*kept, choice],
         }
-        with files.refused("the folder of wisdom must be writable", where, "set XDG_DATA_HOME"):
-            files.write_whole(where, to_json(document, indent=1) + "\n")
+        files.write_whole(where, to_json(document, indent=1) + "\n")
     return where
 
 

@@ -67,11 +67,18 @@ class Database:
         """`new`: it may be made."""
         self.path = path
         files.check_regular_or_new(path, "the database")
-        if not new and not path.exists():
+        self._is_new = not path.exists()
+        if not new and self._is_new:
             raise wrong_value(OURS, path, "there is no such file")
+        if new:
+            files.check_writable(path, "--out")
         self.db = self._connected()
-        with self._understood():
-            self._check()
+        try:
+            with self._understood():
+                self._check()
+        except BaseException:
+            self._close()
+            raise
 
     def _connected(self) -> sqlite3.Connection:
         with self._understood():
@@ -81,7 +88,14 @@ class Database:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._close()
+
+    def _close(self) -> None:
+        """An empty file that was made is removed: SQLite makes it at its first look."""
         self.db.close()
+        with contextlib.suppress(OSError):
+            if self._is_new and self.path.stat().st_size == 0:
+                self.path.unlink()
 
     @contextlib.contextmanager
     def _understood(self) -> Iterator[None]:

@@ -5,6 +5,7 @@ Exit codes: 0 done, 1 a check failed or interrupted, 2 usage or bad input; 129 a
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import sys
@@ -23,6 +24,7 @@ with leaving():
 
 INTERRUPTED = 1
 TYPERS_INTERRUPTED = 130  # what typer makes of Ctrl-C
+OF_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # what the disk refuses, not a name
 STARTED = time.perf_counter()  # of the command
 
 
@@ -52,14 +54,24 @@ def carry_out(arguments: list[str]) -> int:
     except click.Abort:
         return print_error("interrupted", INTERRUPTED)
     except BrokenPipeError:  # the reader of our output went away, as `| head` does
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        forget_output()
         return 1
     except ImportError as error:  # a native module or a dependency that is not there
         return print_error(f"the package is not completely built ({missing(error)} is missing); run make build", 1)
     except MemoryError:
         return print_error("there is not enough memory for this case; use fewer ranks or a smaller size", 1)
     except OSError as error:
-        return print_error(f"{error.strerror or error}" + (f": {error.filename}" if error.filename else ""), 2)
+        if error.filename is None and error.errno in OF_DISK:  # those of files are sentences already
+            forget_output()
+            reason = error.strerror or str(error)
+            return print_error(str(errors.failed("standard output was not written", reason, "make space")), 1)
+        code = 1 if error.errno in OF_DISK else 2
+        return print_error(f"{error.strerror or error}" + (f": {error.filename}" if error.filename else ""), code)
+
+
+def forget_output() -> None:
+    """What is still to be written would fail again when Python ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def missing(error: ImportError) -> str:

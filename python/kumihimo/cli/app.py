@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import log10
-from pathlib import Path
 from typing import Optional
 
 from kumihimo import launcher_environment
@@ -18,6 +17,7 @@ from kumihimo.app.catalogue import AUTO, Candidate
 from kumihimo.app.launches import Problem, Resources
 from kumihimo.cli import app_libraries, options, output, terminal
 from kumihimo.cli.options import argument, option
+from kumihimo.cli.paths import WrittenWhole
 from kumihimo.errors import KumihimoError, not_applicable, wrong_value
 from kumihimo.quantities import rate_text, seconds_text, share_text
 
@@ -50,7 +50,9 @@ def command(
     fresh: option("--fresh", "Choose again with --variant auto.") = False,
     triad: option("--triad RATE", "Memory bandwidth in GB/s for the bound [default: measured].") = None,
     peak: option("--peak RATE", "Peak in GFLOPS for the bound [default: measured].") = None,
-    out: option("--page FILE", "Write a page with convergence, kernels, roofline and scaling.", Path) = None,
+    out: options.written(
+        "--page FILE", "Write a page with convergence, kernels, roofline and scaling.", WrittenWhole
+    ) = None,
     timeout: options.duration("--timeout TIME", "Time limit of a launch.") = "1h",
     as_json: options.Json = False,
 ) -> int:
@@ -101,8 +103,6 @@ def command(
         app_libraries.refuse_what_needs_one(library, out, next(iter(each.values())))
         return compare_libraries(asked, {one: on[0] for one, on in each.items()}, runs, most_iterations, as_json)
     on = resources_of(threads, ranks, launcher, library, grid, sums, timeout)
-    if out is not None:
-        page.check_writable(out)
     found = run(asked, on)
     if as_json:
         output.print_json({**without_histories(found), **output.own_cost()})

@@ -15,6 +15,7 @@ from kumihimo.campaign.database import FAILED, NOT_APPLICABLE, OK, Database, key
 from kumihimo.campaign.description import Campaign, Point
 from kumihimo.cli import campaign_points, options, output, progress
 from kumihimo.cli.options import option
+from kumihimo.cli.paths import WrittenWhole
 from kumihimo.errors import did_you_mean, errors_at, failed, wrong_value
 from kumihimo.package_files import folder
 from kumihimo.quantities import counted
@@ -24,7 +25,7 @@ Argument = options.argument("FILE", "Campaign file, or the name of one that come
 
 def command(
     name: Argument = None,
-    out: option("--out -o FILE", "Database [default: NAME.sqlite in this folder].", Path) = None,
+    out: options.written("--out -o FILE", "Database [default: NAME.sqlite in this folder].", WrittenWhole) = None,
     workers: option("--workers -j N", "Processes [default: one for each core].", int) = None,
     dry_run: option("--dry-run", "Print the points, without computing them.") = False,
     fresh: option("--fresh", "Compute finished points again, too.") = False,

@@ -17,7 +17,7 @@ from kumihimo.quantities import bytes_text, counted, seconds_text, share_text
 def command(
     database: argument("FILE", "Database of a campaign.", Path),
     where: option("--where EXPRESSION", 'Show points for which it holds: "bytes <= 1KiB and ranks > 64".') = None,
-    out: option("--page FILE", "Write a page with curves.", Path) = None,
+    out: options.written("--page FILE", "Write a page with curves.") = None,
     as_json: options.Json = False,
 ) -> None:
     """Show the predicted times of a campaign, beside measured times where the campaign file names some.

@@ -49,7 +49,7 @@ def command(
     simulate: option("--simulate N", "Also run the program N times with failures drawn at random.", int) = None,
     seed: option("--seed N", "Seed of these failures [default: 1].", int) = None,
     weibull: option("--weibull SHAPE", "Draw Weibull times of this shape: 0.7 [default: exponential].", float) = None,
-    page: option("--page FILE", "Write a page with curves (HTML).", Path) = None,
+    page: options.written("--page FILE", "Write a page with curves (HTML).") = None,
     as_json: options.Json = False,
 ) -> None:
     """Predict what checkpoints and failures cost a long program, and the best interval between checkpoints.
@@ -58,8 +58,6 @@ def command(
     Example:
     kumihimo checkpoint 24h --nodes 9216 --node-mtbf 5y --checkpoint-bytes 16GiB --storage-bandwidth 1.5TB/s
     """
-    if page is not None:
-        output.writable(page)
     asked = question(work, times, nodes)
     seconds = cost(asked.nodes, checkpoint, checkpoint_bytes, storage_bandwidth)
     if node_mtbf is None:

@@ -18,6 +18,7 @@ from kumihimo.cli import options
 from kumihimo.cli import report as report_verb
 from kumihimo.cli.options import option
 from kumihimo.cli.output import message
+from kumihimo.cli.paths import WrittenFolder
 from kumihimo.cli.progress import bars, run_interruptible
 from kumihimo.errors import Failed, KumihimoError
 from kumihimo.experiment import real_runs, unmodified
@@ -30,7 +31,7 @@ QUICK_SHAPES = ("12x6x8", "16x18x8")
 
 
 def command(
-    output: option("--output -o DIR", "Folder of the report.", Path) = Path("report"),
+    output: options.written("--output -o DIR", "Folder of the report.", WrittenFolder) = Path("report"),
     library: options.Library = None,
     quick: option("--quick", "Measure few sizes and simulate small tori (under a minute).") = False,
     as_json: options.Json = False,

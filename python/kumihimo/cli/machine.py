@@ -69,7 +69,7 @@ def import_(
     file: argument("FILE", "Slurm topology (.conf, .yaml), SimGrid platform or hwloc topology (.xml).", Path),
     like: option("--like M", "Machine that supplies the numbers missing in FILE."),
     name: option("--name NAME", "Name of the new machine [default: the one in FILE].") = None,
-    out: option("--out -o OUT", "Machine file to write [default: standard output].", Path) = None,
+    out: options.written("--out -o OUT", "Machine file to write [default: standard output].") = None,
 ) -> None:
     """Make a machine file from Slurm's topology files, a platform of SimGrid or hwloc's XML.
 

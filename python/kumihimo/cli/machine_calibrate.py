@@ -28,7 +28,7 @@ def command(
         "--validate-on EXPRESSION", "Cases kept for validation: 'nodes > 100' [default: the largest job]."
     ) = None,
     model: option("--model MODEL", "Model: flow or exact.") = "flow",
-    out: option("--out -o OUT", "New machine file.", Path) = None,
+    out: options.written("--out -o OUT", "New machine file.") = None,
     as_json: options.Json = False,
 ) -> None:
     """Fit a machine's numbers to measured times of collectives, and validate them on other cases.
@@ -50,8 +50,6 @@ def command(
         raise wrong_value("a measured case must fit the machine", f"none of {measured}: {predictor.left_out[0][1]}")
     to_fit, kept, condition = fitting.split(predictor.cases, validate_on)
     wanted = None if fit is None else [word.strip() for word in fit.split(",")]
-    if out is not None:
-        output.writable(out)
     with progress.bar("fitting, round", fitting.MOST_ROUNDS) as advance:
         found = progress.run_interruptible(
             lambda: fitting.calibrate(path, text, predictor, to_fit, wanted, lambda: advance(""))

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kumihimo import launcher_environment, quantities
+from kumihimo import files, launcher_environment, quantities
 from kumihimo.cli import options, output, progress
 from kumihimo.cli.options import duration, option
 from kumihimo.errors import wrong_value
@@ -26,11 +26,11 @@ def command(
     ranks: option("--ranks -p P", "Number of MPI processes [default: one a processor, at least 2].", int) = None,
     library: options.Library = None,
     name: option("--name NAME", "Name of the machine [default: the name of this host].") = None,
-    out: option("--out -o OUT", "Machine file to write [default: NAME.toml, which must not exist].", Path) = None,
+    out: options.written("--out -o OUT", "Machine file to write [default: NAME.toml, which must not exist].") = None,
     noise: option("--noise", "Measure noise of the operating system, too, and write its trace.") = False,
     seconds: duration("--seconds TIME", "With --noise: how long [default: 10s].") = None,
     quantum: duration("--quantum TIME", "With --noise: piece of work that is repeated [default: 10us].") = None,
-    trace: option("--trace FILE", "With --noise: trace to write [default: NAME.noise].", Path) = None,
+    trace: options.written("--trace FILE", "With --noise: trace to write [default: NAME.noise].") = None,
     as_json: options.Json = False,
 ) -> None:
     """Measure this machine or cluster and write a machine file: messages, LogGOPS parameters of the MPI library,
@@ -133,7 +133,7 @@ def checked_file(asked: Path | None, name: str, suffix: str, option_name: str) -
         return path
     if asked is None and os.path.lexists(path):
         raise wrong_value("the file to write must not exist", f"'{path}'", f"give {option_name}, which may replace it")
-    output.writable(path)
+    files.check_writable(path, option_name)
     return path
 
 

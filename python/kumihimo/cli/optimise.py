@@ -20,6 +20,7 @@ import typer
 from kumihimo import __version__, files, launch_lines, launcher_environment, preload, preload_obstacles
 from kumihimo.cli import options, output, progress, tune, tuned_tables
 from kumihimo.cli.options import argument, option
+from kumihimo.cli.paths import WrittenFolder
 from kumihimo.errors import Failed, OutOfTime, failed, wrong_value
 from kumihimo.optimise import advice, page
 from kumihimo.optimise.program_runs import Program, Run, check_repeats, difference, run, state_of
@@ -51,7 +52,9 @@ def command(
         "--check FILE", "File that the program writes and that must stay equal; may be repeated.", list[Path]
     ) = None,
     tolerance: option("--tolerance R", "Relative difference allowed between numbers in these files.") = "0",
-    out: option("--output -o DIR", "Folder for the profile, the runs and the page.", Path) = Path("kumihimo-optimise"),
+    out: options.written("--output -o DIR", "Folder for the profile, the runs and the page.", WrittenFolder) = Path(
+        "kumihimo-optimise"
+    ),
     library: options.Library = None,
     fresh: option("--fresh", "Start again.") = False,
     as_json: options.Json = False,
@@ -77,8 +80,7 @@ def command(
         output.message(
             "srun asks for nodes in every run; to wait for them once, start this command in salloc or sbatch"
         )
-    with files.refused("--output must name a folder that can be written", out):
-        out.mkdir(parents=True, exist_ok=True)
+    files.check_folder(out, "--output must name a folder that can be written")
     out = files.real(out)  # the program may change the folder
     work = Work(
         Program(
@@ -141,7 +143,7 @@ def kept_input(folder: Path) -> Path | None:
         return None
     if not select.select([0], [], [], PATIENCE)[0]:
         output.message("reading standard input to its end; add < /dev/null if the program reads none")
-    with path.open("wb") as file:
+    with files.replacement(path) as file:
         shutil.copyfileobj(sys.stdin.buffer, file)
     return path if path.stat().st_size else None
 

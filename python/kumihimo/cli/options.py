@@ -13,6 +13,7 @@ import typer
 from click.core import ParameterSource
 
 from kumihimo import _collectives, _schedule, arguments
+from kumihimo.cli import paths
 from kumihimo.durations import parse_duration
 from kumihimo.errors import wrong_value
 from kumihimo.sizes import parse_size
@@ -62,6 +63,16 @@ def duration(words: str, help_: str, *, may_be_zero: bool = False, group: Option
     seconds = Duration(may_be_zero)
     return Annotated[
         Optional[float], typer.Option(*names, metavar=metavar, help=help_, click_type=seconds, rich_help_panel=group)
+    ]
+
+
+def written(
+    words: str, help_: str, kind: type[paths.WrittenPath] = paths.WrittenPath, group: Optional[str] = None
+) -> object:
+    """An option that names what the command writes; `kind` says how that is checked before the work."""
+    *names, metavar = words.split()
+    return Annotated[
+        Optional[Path], typer.Option(*names, metavar=metavar, help=help_, click_type=kind(), rich_help_panel=group)
     ]
 
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import resource
 import shutil
 import sys
 import textwrap
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from errno import EACCES
 from pathlib import Path
 
 from kumihimo import cli, files, odd_bytes, quantities
@@ -50,39 +48,35 @@ def interrupted(signals: Sequence[str], kept: str) -> list[str]:
     return [f"interrupted ({', '.join(signals)}); {kept}"] if signals else []
 
 
-def writable(path: Path) -> None:
-    """Found before a program runs, not after. What waits for a reader, as a FIFO, is not opened yet. A file that was
-    made to find it out is removed again."""
-    with files.refused("the file must be writable", path, "name another"):
-        found = files.kind(path)
-        if found in ("", "a file", "a folder"):
-            path.open("a", encoding="utf-8").close()
-            if not found:
-                files.real(path).unlink(missing_ok=True)  # not a link to it
-        elif not os.access(path, os.W_OK):
-            raise PermissionError(EACCES, os.strerror(EACCES))
-
-
 def write(path: Path, text: str) -> None:
-    with files.refused("the file must be writable", path, "name another"):
-        path.write_text(text, encoding="utf-8", errors=odd_bytes.ESCAPES)  # paths in it may be of any bytes
+    files.write_whole(path, text)
 
 
 def write_json(path: Path, value: dict) -> None:
     write(path, odd_bytes.to_json(value, indent=1) + "\n")
 
 
-@contextlib.contextmanager
-def errors_as_message(what: str, advice: str = "") -> Iterator[None]:
-    """Around our own work after a program has ended: whatever comes of it is one sentence, since the exit status is the
-    program's all the same."""
-    try:
-        yield
-    except KumihimoError as error:
-        message(str(error))
-    except Exception as error:
-        words = (str(error).strip() or type(error).__name__).splitlines()[0]
-        message(f"{what} could not be written: {words}" + (f"; {advice}" if advice else ""))
+class OwnWork:
+    """What is done after a program has ended. Whatever goes wrong with it is one sentence, and the exit status is 1 if
+    the program's is 0."""
+
+    def __init__(self) -> None:
+        self.failed = False
+
+    @contextlib.contextmanager
+    def step(self, what: str, advice: str = "") -> Iterator[None]:
+        try:
+            yield
+        except KumihimoError as error:
+            self.failed = True
+            message(str(error))
+        except Exception as error:
+            self.failed = True
+            words = (str(error).strip() or type(error).__name__).splitlines()[0]
+            message(f"{what} could not be written: {words}" + (f"; {advice}" if advice else ""))
+
+    def status(self, of_program: int) -> int:
+        return of_program or int(self.failed)
 
 
 def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]], fold: int | None = None) -> None:

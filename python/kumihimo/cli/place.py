@@ -98,8 +98,8 @@ def command(
         list[str],
         OUTPUT,
     ) = None,
-    page_file: option(
-        "--page FILE", "HTML page: link loads before and after, ranks on the network.", Path, OUTPUT
+    page_file: options.written(
+        "--page FILE", "HTML page: link loads before and after, ranks on the network.", group=OUTPUT
     ) = None,
     as_json: option("--json", "Print one JSON object.", group=OUTPUT) = False,
 ) -> int:
@@ -120,8 +120,6 @@ def command(
     if seed < 0:
         raise wrong_value("--seed must be 0 or more", seed)
     asked = outputs.wanted(files or [])
-    for path in [each.file for each in asked] + ([page_file] if page_file else []):
-        output.writable(path)
     outputs.check_files(asked, page_file)
     on = request.network(
         None if machine is None else machines.load(machine),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import shlex
+import tempfile
 from pathlib import Path
 from typing import Optional
 
@@ -12,7 +13,8 @@ import typer
 from kumihimo import files
 from kumihimo.cli import options
 from kumihimo.cli.options import argument, option
-from kumihimo.cli.output import errors_as_message, interrupted, message, writable, write, write_json
+from kumihimo.cli.output import OwnWork, interrupted, message, write, write_json
+from kumihimo.cli.paths import WrittenFolder, WrittenWhole
 from kumihimo.errors import NotApplicable, missing, wrong_value
 
 app = typer.Typer()
@@ -31,28 +33,28 @@ INTERRUPTED = {  # whether there is a profile: the sentence, after the signals' 
 @app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 def command(
     program: argument("-- COMMAND ...", "Launch command: mpirun -n 4 ./program.", Optional[list[str]]) = None,
-    output: option("--output -o FILE", "Profile to write, in place of an earlier one.", Path) = Path(
+    output: options.written("--output -o FILE", "Profile to write, in place of an earlier one.", WrittenWhole) = Path(
         "kumihimo-profile.jsonl"
     ),
     sync: option("--sync", "Add a barrier before each collective to measure waiting.") = False,
-    trace: option("--trace DIR", "Write an OTF2 trace of all events to this folder.", Path) = None,
-    json_file: option("--json FILE", "Write the summary as JSON to this file.", Path) = None,
-    mpip: option("--mpip FILE", "Write a report in mpiP's format to this file.", Path) = None,
+    trace: options.written("--trace DIR", "Write an OTF2 trace of all events to this folder.", WrittenFolder) = None,
+    json_file: options.written("--json FILE", "Write the summary as JSON to this file.") = None,
+    mpip: options.written("--mpip FILE", "Write a report in mpiP's format to this file.") = None,
     show: option("--show FILE", "Show this profile and run nothing.", Path) = None,
-) -> None:
+) -> int:
     """Record the MPI calls of an unmodified program. A summary on standard error shows bytes, waiting and partners.
 
     The program is not recompiled: its MPI calls are intercepted, in C and in Fortran. It reads standard input and
-    writes standard output as usual. This command returns the exit status of the program."""
-    for path in filter(None, (json_file, mpip)):
-        writable(path)
+    writes standard output as usual. This command returns the exit status of the program, or 1 if that is 0 and the
+    program missed a stated expectation or a file cannot be written."""
     if show is not None:
         if program:
             raise wrong_value("--show runs no command", shlex.join(program), "leave one of them out")
         options.refuse_beside("--show runs no command and", "output", "sync", "trace")
-        for line in report(show, json_file, mpip, {"command": None}):
+        lines, kept = report(show, json_file, mpip, {"command": None})
+        for line in lines:
             print(line)
-        return
+        return 0 if kept else 1
     if not program:
         raise missing("the command that starts the program", "write it after --, as in -- mpirun -n 4 ./program")
     files.check_regular_or_new(output, "--output")
@@ -73,43 +75,51 @@ def recorded(
         code, signals = preload.run_as_it_is(program)
         if not first:
             return code
-        outcome = {"exit_code": code, "signals": signals, "command": shlex.join(program)}
-        with errors_as_message("the summary"):
+        own, outcome = OwnWork(), {"exit_code": code, "signals": signals, "command": shlex.join(program)}
+        with own.step("the summary"):
             written({json_file: outcome})
-        return code
+        return own.status(code)
     preload.found(program)
-    writable(output)
+    if first:
+        files.check_writable(output, "--output")
     settings = {"RECORD": str(output), "RECORD_SYNC": "1" if sync else ""}
     if trace is not None:
         settings["RECORD_TRACE"] = str(otf2_writing.prepared(trace))
-    with reading.replacing(output) if first else contextlib.nullcontext():
+    recording, own = reading.Recording(output), OwnWork()
+    with tempfile.NamedTemporaryFile("r", prefix="kumihimo-", encoding="utf-8") as faults:
+        settings["RECORD_FAULT"] = faults.name
         code, _, signals = preload.run(program, settings, (preload.RECORDER,))
+        not_written = list(dict.fromkeys(faults.read().splitlines()))
+    own.failed = bool(not_written)
+    for line in not_written:
+        message(line)
     if not first:
-        return code
+        return own.status(code)
     outcome = {"exit_code": code, "signals": signals, "command": shlex.join(program)}
-    with errors_as_message("the profile"):
-        gathered = reading.gather(output)
+    with own.step("the profile"):
+        gathered = recording.gather()
         for line in interrupted(signals, INTERRUPTED[gathered]):
             message(line)
         if gathered:
             lines, as_object, text = summed(output, outcome, with_mpip=mpip is not None)
+            own.failed |= not kept(as_object)
             for line in [*preload.remarks(program, as_object["ranks"]), *lines]:
                 message(line)
             message(f"the profile is {output}")
             if spans_nodes(output):
                 message(f"kumihimo place --traffic {shlex.quote(str(output))} finds a better node for each rank")
         else:
-            if not signals:
+            if not signals and not not_written:
                 message(preload.launcher_failed(program, code, "nothing was recorded") or NOTHING)
             as_object, text = outcome, ""
-        with errors_as_message("the summary"):
+        with own.step("the summary"):
             written({json_file: as_object, mpip: text})
-        for path in reading.spawned(output):
+        for path in recording.spawned():
             message(f"processes that the program spawned have their own profile, {path}, and no trace")
     if trace is not None:
-        with errors_as_message("the trace", "its events are kept as they are"):
+        with own.step("the trace", "its events are kept as they are"):
             message(otf2_writing.write(trace, output))
-    return code
+    return own.status(code)
 
 
 def spans_nodes(profile: Path) -> bool:
@@ -121,11 +131,17 @@ def spans_nodes(profile: Path) -> bool:
         return len({rank.get("host") for rank in lines}) > 1
 
 
-def report(path: Path, json_file: Path | None, mpip: Path | None, outcome: dict) -> list[str]:
-    """The lines of the summary; the files that were asked for are written."""
+def report(path: Path, json_file: Path | None, mpip: Path | None, outcome: dict) -> tuple[list[str], bool]:
+    """The lines of the summary, and whether the program kept to its expectations; the files that were asked for are
+    written."""
     lines, as_object, text = summed(path, outcome, with_mpip=mpip is not None)
     written({json_file: as_object, mpip: text})
-    return lines
+    return lines, kept(as_object)
+
+
+def kept(summary: dict) -> bool:
+    """Whether the program kept to all its expectations; what cannot be read, nothing keeps to."""
+    return not summary["missed"] and not summary["unreadable_expectations"]
 
 
 def summed(path: Path, outcome: dict, with_mpip: bool) -> tuple[list[str], dict, str]:

@@ -63,9 +63,9 @@ def command(
     dies: option("--dies NODE@TIME", "Node that dies, as `simulate` takes it; repeatable.", list[str]) = None,
     slow: option("--slow PART=X", "Slow node or link, as `simulate` takes it; repeatable.", list[str]) = None,
     by_rank: option("--by-rank", "Show the ranks that end last; with --json all ranks.") = False,
-    page: option("--page FILE", "Write a page with the timeline (HTML).", Path) = None,
-    timeline: option("--timeline FILE", "Write a timeline, which ui.perfetto.dev opens.", Path) = None,
-    goal: option("--goal FILE", "Write what the ranks do as a GOAL file.", Path) = None,
+    page: options.written("--page FILE", "Write a page with the timeline (HTML).") = None,
+    timeline: options.written("--timeline FILE", "Write a timeline, which ui.perfetto.dev opens.") = None,
+    goal: options.written("--goal FILE", "Write what the ranks do as a GOAL file.") = None,
     loggops: option(
         "--loggops LETTERS", "Parameters of LogGOPS in ns: L=2500,o=1500,g=1000,G=0.2,O=0,S=65535.", group=OF_LOGGP
     ) = None,
@@ -90,8 +90,6 @@ def command(
     from kumihimo.cli.replay_models import Asked
     from kumihimo.replay import choices, study
 
-    for path in filter(None, (page, timeline, goal)):
-        output.writable(path)
     asked = Asked(
         model, machine, shape, box, dead or [], routing, ranks_per_node, given, order, placement, loggops, noise,
         packet_bytes, buffer_packets, packet_seed, dies or [], slow or [],

@@ -9,8 +9,8 @@ from pathlib import Path
 import typer
 
 from kumihimo import _schedule, files, wisdom_reading
-from kumihimo.cli.options import argument, duration, option
-from kumihimo.cli.output import errors_as_message, interrupted, message, writable, write_json
+from kumihimo.cli.options import argument, duration, option, written
+from kumihimo.cli.output import OwnWork, interrupted, message, write_json
 from kumihimo.errors import did_you_mean, not_applicable, wrong_value
 from kumihimo.program_keys import key_of
 from kumihimo.sizes import with_unit
@@ -69,16 +69,15 @@ def command(
     exact_sums: option("--exact-sums", "Round float sums once: same bits on any number of ranks.") = False,
     no_reorder: option("--no-reorder", "Leave the ranks of topologies as the MPI library orders them.") = False,
     timeout: duration("--timeout TIME", "Time limit of a waiting call: 60s, 5m; 0 for none.", may_be_zero=True) = "0",
-    json_file: option("--json FILE", "Write a summary of all calls as JSON to this file.", Path) = None,
+    json_file: written("--json FILE", "Write a summary of all calls as JSON to this file.") = None,
 ) -> None:
     """Run an unmodified program with chosen algorithms. A summary on standard error shows which algorithms ran.
 
     The program is not recompiled: its MPI collectives are intercepted, in C and in Fortran. It reads standard input and
-    writes standard output as usual. This command returns the exit status of the program."""
+    writes standard output as usual. This command returns the exit status of the program, or 1 if that is 0 and the
+    summary cannot be written."""
     from kumihimo import launcher_environment, preload, preload_obstacles
 
-    if json_file is not None:
-        writable(json_file)
     mode = "exact" if exact_sums else "order" if reproducible else ""
     settings = {
         "ALGORITHM": checked_algorithm(",".join(algorithm) if algorithm else None, mode),
@@ -98,8 +97,9 @@ def command(
         code, summary, signals = preload.run(program, settings)
     if not first:
         raise SystemExit(code)
+    own = OwnWork()
     if not found:
-        with errors_as_message("the summary"):
+        with own.step("the summary"):
             messages = interrupted(signals, INTERRUPTED[summary is not None])
             if summary is not None:
                 summary["wisdom"] = wisdom_of(summary, wisdom, program)
@@ -109,9 +109,9 @@ def command(
             for line in messages or [preload.launcher_failed(program, code, "nothing was counted") or NO_SUMMARY]:
                 message(line)
     if json_file is not None:
-        with errors_as_message("the summary"):
+        with own.step("the summary"):
             write_json(json_file, {"exit_code": code, "signals": signals, **(summary or {})})
-    raise SystemExit(code)  # as it is: the border has meanings of its own for some
+    raise SystemExit(own.status(code))  # as it is: the border has meanings of its own for some
 
 
 def wisdom_of(summary: dict, named: Path | None, program: Sequence[str]) -> str | None:

@@ -39,7 +39,7 @@ def command(
     counts: options.Counts = None,
     neighbours: options.Neighbours = None,
     expand: option("--expand", "Print all steps of all ranks; needs --count and --json.") = False,
-    save_placement: option("--save-placement FILE", "Write the placement of the ranks to FILE.", Path) = None,
+    save_placement: options.written("--save-placement FILE", "Write the placement of the ranks to FILE.") = None,
     as_json: options.Json = False,
 ) -> None:
     """Show the program of one rank: its lanes, rounds and steps.

@@ -63,7 +63,9 @@ def command(
     cpus: option("--cpus N", "Processors of a rank [default: the machine's, or 1].", int, OF_LOGGP) = None,
     nics: option("--nics N", "Network interfaces of a rank [default: the machine's, or 1].", int, OF_LOGGP) = None,
     by_rank: option("--by-rank", "Show the ranks that end last; with --json all ranks.", group=OF_LOGGP) = False,
-    timeline: option("--timeline FILE", "Write a timeline, which ui.perfetto.dev opens.", Path, group=OF_LOGGP) = None,
+    timeline: options.written(
+        "--timeline FILE", "Write a timeline, which ui.perfetto.dev opens.", group=OF_LOGGP
+    ) = None,
     packet_bytes: option("--packet-bytes N", "Payload of a packet [default: 2048].", int, OF_PACKET) = None,
     buffer_packets: option(
         "--buffer-packets N",
@@ -89,11 +91,10 @@ def command(
         may_be_zero=True,
         group=OF_BACKGROUND,
     ) = None,
-    page: option(
+    page: options.written(
         "--page FILE",
         "Write a page: links over time (--model packet), times beside others (--background), or how noise spreads "
         "(--model loggp).",
-        Path,
     ) = None,
     noise: option(
         "--noise NOISE",
@@ -149,11 +150,9 @@ def command(
         beside = simulate_background.Beside(background, spread, repeats, warm_up, page, order, packets, as_json)
     else:
         options.refuse_beside("simulate without --background", *BESIDE[1:])
-    if page is not None and not beside:
-        if model not in simulate_page.MODELS:
-            rule = f"--page needs a model that knows time, {' or '.join(simulate_page.MODELS)}"
-            raise wrong_value(rule, f"--model {model}", "leave one of them out")
-        output.writable(page)
+    if page is not None and not beside and model not in simulate_page.MODELS:
+        rule = f"--page needs a model that knows time, {' or '.join(simulate_page.MODELS)}"
+        raise wrong_value(rule, f"--model {model}", "leave one of them out")
     for name, asked_for, models in (("--dies", dies, DYING), ("--noise", noise, DYING), ("--slow", slow, SLOW)):
         if asked_for and model not in (OF_GOAL if collective.startswith(GOAL) and models is DYING else models):
             rule = f"{name} needs --model {', '.join(models[:-1])} or {models[-1]}"

@@ -44,8 +44,6 @@ class Beside:
             raise wrong_value(f"--repeats must be 1 to {study.MOST_REPEATS}", self.repeats)
         if self.warm_up is not None and self.warm_up > MOST_WARM_UP:
             raise wrong_value(f"--warm-up must be at most {MOST_WARM_UP:g} s", f"{self.warm_up:g} s", "as in 500us")
-        if self.page is not None:
-            output.writable(self.page)
 
     @property
     def spreads(self) -> list[str]:

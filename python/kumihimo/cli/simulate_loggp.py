@@ -39,8 +39,6 @@ class Model:
     ) -> loggp.Settings:
         made = loggp.settings(job, self.loggops, simd, self.cpus, self.nics)
         named = noise.named(self.noise)
-        if self.timeline is not None:
-            output.writable(self.timeline)
         if self.page is not None and named is None:
             raise missing("--noise", "--page shows how noise spreads; add --noise periodic:10us/1ms")
         given = {

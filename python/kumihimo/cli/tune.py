@@ -18,6 +18,7 @@ from kumihimo.arguments import Ranks
 from kumihimo.bench import RealNodes
 from kumihimo.cli import options, output, progress, tuned_tables
 from kumihimo.cli.options import argument, option
+from kumihimo.cli.paths import WrittenFolder, WrittenWhole
 from kumihimo.errors import Failed, KumihimoError, did_you_mean, not_applicable, wrong_value
 from kumihimo.library.algorithms import COLLECTIVES as EXPORTED
 from kumihimo.preload import HANDED_ON
@@ -49,13 +50,15 @@ def command(
     sizes: option("--bytes -b SIZES", "Message sizes: 64KiB or 8..16MiB (doubling) [default: 8..16MiB].") = None,
     profile: option("--profile FILE", "Tune what this program asked for, as `kumihimo record` wrote it.", Path) = None,
     library: options.Library = None,
-    out: option("--output -o FILE", "Wisdom file to write [default: the one that `run` finds].", Path) = None,
+    out: options.written(
+        "--output -o FILE", "Wisdom file to write [default: the one that `run` finds].", WrittenWhole
+    ) = None,
     budget: options.Budget = "5m",
     fresh: option("--fresh", "Discard measurements of earlier tunings.") = False,
     reproducible: option("--reproducible", "Use only algorithms with a fixed order of operands.") = False,
     machine: option("--machine -m M", "Described machine to tune for by simulation.") = None,
     shape: options.Shape = None,
-    export: option("--export DIR", "Folder for files that tune the MPI library itself.", Path) = None,
+    export: options.written("--export DIR", "Folder for files that tune the MPI library itself.", WrittenFolder) = None,
     as_json: options.Json = False,
 ) -> int:
     """Choose the fastest algorithm for each message size. `kumihimo run` uses the choices. The MPI library's algorithm
@@ -241,8 +244,7 @@ def of_ranks(
     path = out or wisdom.usual_path(here.mpi)
     wisdom.check_writable(path)
     if export is not None:
-        with files.refused("--export must name a folder that can be written", export):
-            files.check_folder(export)
+        files.check_folder(export, "--export must name a folder that can be written")
     return measure(asked, installation, here, wanted, path, wisdom.existing(path, here.mpi), export)
 
 

@@ -12,6 +12,7 @@ import typer
 from kumihimo import _plan, quantities
 from kumihimo.cli import options, output, progress, tune_program
 from kumihimo.cli.options import argument, option
+from kumihimo.cli.paths import WrittenWhole
 from kumihimo.cli.tune import made_by
 from kumihimo.errors import wrong_value
 from kumihimo.sizes import parse_sizes, text_of
@@ -47,7 +48,9 @@ def command(
     operation: option("--op OP", "Reduction operation [default: all].") = None,
     kind: option("--type TYPE", "Element type [default: all].") = None,
     sizes: option("--bytes -b SIZES", "Sizes of one operand: 64KiB, 256..64MiB.") = USUAL_SIZES,
-    out: option("--output -o FILE", "Wisdom file to write [default: the one that `run` finds].", Path) = None,
+    out: options.written(
+        "--output -o FILE", "Wisdom file to write [default: the one that `run` finds].", WrittenWhole
+    ) = None,
     budget: options.Budget = "5m",
     explain: option("--explain", "Show all variants for each size and the reason for each choice.") = False,
     only: option(

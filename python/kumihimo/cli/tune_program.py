@@ -79,8 +79,7 @@ def tune(
     clock = Clock(budget)
     program, wanted = started(names, only, budget)
     folder = choices.folder()
-    with files.refused("the folder of kernel wisdom must be writable", folder):
-        files.check_folder(folder)
+    files.check_folder(folder, "the folder of kernel wisdom must be writable", "set XDG_DATA_HOME")
     found = programs.Found()
     interruption = progress.Interruption()
     with program, interruption:

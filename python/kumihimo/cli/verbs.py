@@ -19,7 +19,7 @@ import typer
 from typer.core import TyperGroup
 
 from kumihimo import odd_bytes
-from kumihimo.durations import FORMS
+from kumihimo.cli.paths import GIVEN, VALUES, NamedPath
 from kumihimo.errors import did_you_mean, wrong_value
 from kumihimo.interrupts import leaving
 
@@ -118,9 +118,6 @@ def list_in_groups(command: click.Command) -> None:
         command.format_options = format_options
 
 
-VALUES = {"DIR": "a folder", "FILE": "a file", "TIME": FORMS}  # by metavar
-
-
 def refuse_missing_values(command: click.Command) -> None:
     """The parser takes whatever follows an option for its value, also the next option or the -- before a program."""
     parse = command.parse_args
@@ -146,9 +143,6 @@ def refuse_missing_values(command: click.Command) -> None:
     command.parse_args = parse_args
 
 
-GIVEN = (click.core.ParameterSource.COMMANDLINE, click.core.ParameterSource.ENVIRONMENT)
-
-
 class Utf8(click.types.StringParamType):
     """Text that can be printed, written as JSON and handed to native code. Other bytes of a command line are there as
     surrogates, which all three refuse."""
@@ -162,20 +156,10 @@ class Utf8(click.types.StringParamType):
         return text
 
 
-class NamedPath(click.Path):
-    """An empty one would be the folder at hand."""
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> object:
-        if value == "":
-            what = VALUES.get(param.metavar, "a file")
-            raise wrong_value(f"{max(param.opts, key=len)} must name {what}", "''", "leave it out or name one")
-        return super().convert(value, param, ctx)
-
-
 def take_utf8(command: click.Command) -> None:
     """All texts but the command line of another program, which it gets as it is. Paths may have any bytes."""
     for parameter in command.params:
-        if isinstance(parameter.type, click.Path):
+        if isinstance(parameter.type, click.Path) and not isinstance(parameter.type, NamedPath):
             parameter.type = NamedPath()
         if isinstance(parameter.type, click.types.StringParamType) and parameter.name != "program":
             parameter.type = Utf8()

@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
-import tempfile
 from collections.abc import Iterator, Sequence
 from math import inf
 from pathlib import Path
@@ -68,14 +67,7 @@ def keep(made: Path, kept: Path) -> None:
     with locked(kept):
         if kept.is_file() and kept.read_bytes() == made.read_bytes():
             return
-        with tempfile.NamedTemporaryFile(dir=kept.parent, suffix=".new", delete=False) as new:
-            try:
-                new.write(made.read_bytes())
-                new.flush()
-                Path(new.name).replace(kept)
-            except BaseException:
-                Path(new.name).unlink()
-                raise
+        files.write_whole(kept, made.read_bytes())
 
 
 def figures_of(decision: dict) -> dict:
@@ -141,7 +133,7 @@ def cut(old: dict, first: int, last: float) -> dict:
 
 @contextlib.contextmanager
 def locked(path: Path) -> Iterator[None]:
-    with files.refused("the folder of kernel wisdom must be writable", path):
+    with files.before_writing("the folder of kernel wisdom must be writable", path, "set XDG_DATA_HOME"):
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = path.with_suffix(".lock").open("a")
     with lock:

@@ -7,8 +7,8 @@ import time
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from kumihimo.errors import OutOfTime, failed
-from kumihimo.files import real
+from kumihimo import files
+from kumihimo.errors import OutOfTime
 from kumihimo.library.algorithms import Catalogue, catalogue
 from kumihimo.library.check import Baseline, Check, Verdict, check
 from kumihimo.library.exports import fujitsu, mpich_json, openmpi_json, openmpi_rules, ucc
@@ -104,28 +104,27 @@ def export(results: Results, folder: Path) -> list[WrittenFile]:
     is best left alone."""
     if default_is_best(results):
         return []
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        return [write(results, each, folder) for each in exports(results.rules, results.catalogue)]
-    except OSError as error:
-        raise failed(f"{folder} was not written", str(error)) from None
+    files.check_folder(folder, "the folder of --export must be writable")
+    return [write(results, each, folder) for each in exports(results.rules, results.catalogue)]
 
 
 def write(results: Results, export_: Export, folder: Path) -> WrittenFile:
     """A form that the library here reads has its name only from when it was seen not to disobey."""
-    path = real(folder) / export_.file_name
-    tried = path.with_name(path.name + (UNPROVEN if export_.checkable else ".new"))
-    tried.write_text(export_.text.replace("THIS_FILE", str(path)))
+    path = files.real(folder) / export_.file_name
+    text = export_.text.replace("THIS_FILE", str(path))
     found = None
     if export_.checkable:
+        tried = path.with_name(path.name + UNPROVEN)
+        files.write_whole(tried, text)
         try:
             results.setup.step(f"does the library obey {export_.file_name}?")
             found = check(Baseline(results.setup, results.catalogue, results.reference), results.rules, export_, tried)
         except OutOfTime as error:
             found = Check(export_.form, unchecked=str(error))
-    if found and found.verdict in (Verdict.NOT_OBEYED, Verdict.NOT_CHECKED):
-        return WrittenFile(export_, tried, found)
-    tried.replace(path)
+        if found.verdict in (Verdict.NOT_OBEYED, Verdict.NOT_CHECKED):
+            return WrittenFile(export_, tried, found)
+        tried.unlink(missing_ok=True)
+    files.write_whole(path, text)
     return WrittenFile(export_, path, found)
 
 

@@ -59,6 +59,7 @@ def check_files(asked: list[Wanted], page: Path | None) -> None:
     """Before the search: map files are read again, so they are no devices. No two files are the same."""
     for each in asked:
         files.check_regular_or_new(each.file, "--output")
+        files.check_writable(each.file, "--output")
     found: set[Path] = set()
     for each in asked:
         if files.real(each.file) in found:
@@ -81,8 +82,7 @@ def check(asked: list[Wanted], usual: _placement.Placement, on: Network, alike: 
 def written(each: Wanted, placement: _placement.Placement, on: Network, alike: bool) -> dict:
     """The file, read back and compared."""
     text = text_of(each.format, placement, on, alike)
-    with files.refused("the file must be writable", each.file, "name another"):
-        each.file.write_text(text, encoding="utf-8")
+    files.write_whole(each.file, text)
     read = _placement.read_map(
         each.format,
         files.read_text(each.file, "the map file"),

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import ModuleType
 
 from kumihimo.errors import not_applicable, wrong_value
-from kumihimo.files import real, refused
+from kumihimo.files import check_folder, real, replacement_folder
 from kumihimo.profile import reading
 
 RAW = "events"  # the folder of the ranks' own files, within the trace's
@@ -35,8 +35,7 @@ def prepared(folder: Path) -> Path:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise wrong_value("--trace must name a new or empty folder", folder)
     raw = real(folder) / RAW
-    with refused("--trace must name a folder that can be made", folder):
-        raw.mkdir(parents=True, exist_ok=True)
+    check_folder(raw, "--trace must name a folder that can be made")
     return raw
 
 
@@ -70,7 +69,7 @@ def write(folder: Path, profile: Path) -> str:
         "chunk_size_definitions": LEAST_CHUNK + BYTES_OF_MEMBER * len(job.hosts),
         "chunk_size_events": LEAST_CHUNK,
     }
-    with otf2.writer.open(str(archive), timer_resolution=10**9, **chunks) as trace:
+    with replacement_folder(archive) as new, otf2.writer.open(str(new), timer_resolution=10**9, **chunks) as trace:
         writing = Writing(otf2, trace, job)
         written = sum(writing.rank(rank, path) for rank, path in sorted(files.items()))
     shutil.rmtree(raw)

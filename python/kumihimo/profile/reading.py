@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import os
 import re
-import tempfile
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -62,51 +61,65 @@ def explained(path: Path) -> Iterator[None]:
         raise wrong_value(RULE, f"{path}, in which a key is missing or has a value of the wrong type") from error
 
 
-def parts_of(output: Path) -> list[Path]:
-    """What ranks wrote by themselves, since they did not end MPI."""
-    return beside(output, r"\.rank\d+")
+class Recording:
+    """The profiles that one run writes, in place of those of an earlier run. These stay until the new ones are whole,
+    and if the run writes none."""
+
+    def __init__(self, output: Path) -> None:
+        """Before the run."""
+        self.output = output
+        self._earlier = {path: state_of(path) for path in beside(output, r"(\.spawned-\d+)?(\.rank\d+)?")}
+
+    def gather(self) -> bool:
+        """After the run: puts what ranks wrote by themselves, since they did not end MPI, to the profile. Whether there
+        is a new profile at all."""
+        if not self._gathered(self.output):
+            return False
+        for path in self._earlier:
+            if path != self.output and not self._is_new(path):
+                path.unlink(missing_ok=True)
+        return True
+
+    def spawned(self) -> list[Path]:
+        """The profiles of the worlds that the program's processes have started: each has a name of its own. Their parts
+        are put to them."""
+        found = filter(self._is_new, beside(self.output, r"\.spawned-\d+(\.rank\d+)?"))
+        worlds = {path.with_name(re.sub(r"\.rank\d+$", "", path.name)) for path in found}
+        return sorted(world for world in worlds if self._gathered(world))
+
+    def _gathered(self, world: Path) -> bool:
+        parts = list(filter(self._is_new, beside(world, r"\.rank\d+")))
+        if not parts:
+            return self._is_new(world)
+        is_new = self._is_new(world)
+        whole = [part for part in parts if len(lines_of(part)) == 2]
+        if whole:
+            with files.replacement(world) as file:
+                if is_new:
+                    with world.open("rb") as begun:
+                        shutil.copyfileobj(begun, file)
+                for place, part in enumerate(whole):
+                    file.writelines(lines_of(part)[1 if is_new or place else 0 :])
+        for part in parts:
+            part.unlink()
+        return is_new or bool(whole)
+
+    def _is_new(self, path: Path) -> bool:
+        return path.is_file() and state_of(path) != self._earlier.get(path)
 
 
-def spawned(output: Path) -> list[Path]:
-    """The profiles of the worlds that the program's processes have started: each has a name of its own. Their parts are
-    put to them."""
-    own = r"\.spawned-\d+"
-    worlds = {path.with_name(re.sub(r"\.rank\d+$", "", path.name)) for path in beside(output, own + r"(\.rank\d+)?")}
-    return sorted(world for world in worlds if gather(world))
+def state_of(path: Path) -> tuple:
+    now = path.stat()
+    return now.st_dev, now.st_ino, now.st_mtime_ns, now.st_size
+
+
+def lines_of(path: Path) -> list[bytes]:
+    """Those that are whole."""
+    return [line for line in path.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
 
 
 def beside(output: Path, form: str) -> list[Path]:
     """The files whose names are that of `output` and then such an end; others are the user's."""
     name = re.compile(re.escape(output.name) + form)
-    return sorted((p for p in output.parent.iterdir() if name.fullmatch(p.name)), key=lambda p: (len(p.name), p.name))
-
-
-@contextlib.contextmanager
-def replacing(output: Path) -> Iterator[None]:
-    """Around the run that writes a new profile: moves the files of an earlier one to a folder beside it, and deletes
-    them when the run has ended. If the run cannot start, they are moved back. What is no file, as a device, stays."""
-    earlier = [path for path in beside(output, r"(\.spawned-\d+)?(\.rank\d+)?") if path.is_file()]
-    if not earlier:
-        yield
-        return
-    with tempfile.TemporaryDirectory(dir=output.parent, prefix=f"{output.name}.earlier-") as folder:
-        moved = [(path, path.rename(Path(folder) / path.name)) for path in earlier]
-        try:
-            yield
-        except BaseException:
-            for path, now in moved:
-                now.rename(path)
-            raise
-
-
-def gather(output: Path) -> bool:
-    """Append the parts to the profile, and remove them. Whether there is a profile at all."""
-    parts = parts_of(output)
-    for part in parts:
-        texts = part.read_text(encoding="utf-8", errors="replace").splitlines(keepends=True)
-        whole = [text for text in texts if text.endswith("\n")]
-        if len(whole) == 2:
-            with output.open("a", encoding="utf-8") as file:
-                file.writelines(whole if os.fstat(file.fileno()).st_size == 0 else whole[1:])
-        part.unlink()
-    return output.exists() and output.stat().st_size > 0
+    found = (path for path in output.parent.iterdir() if name.fullmatch(path.name) and path.is_file())
+    return sorted(found, key=lambda path: (len(path.name), path.name))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kumihimo import files, odd_bytes, schema
-from kumihimo.errors import errors_of_this_machine, failed, missing, wrong_value
+from kumihimo.errors import errors_of_this_machine, missing, wrong_value
 from kumihimo.report import completeness
 
 MEASURED, UNMODIFIED, SIMULATED, PAGE = "measured.json", "unmodified.json", "simulated.json", "index.html"
@@ -78,8 +78,7 @@ def _not_finite(text: str) -> float:
 @errors_of_this_machine()
 def prepare(folder: Path) -> None:
     """Make the folder, and find out now, not after minutes of work, whether files can be written into it."""
-    with files.refused("the folder of --output must be writable", folder, "name another folder"):
-        files.check_folder(folder)
+    files.check_folder(folder, "--output must name a folder that can be written")
 
 
 def save(folder: Path, name: str, value: dict) -> Path:
@@ -89,10 +88,5 @@ def save(folder: Path, name: str, value: dict) -> Path:
 @errors_of_this_machine()
 def write(path: Path, text: str) -> Path:
     """Write a whole file or, if that fails, none: an old page is never left half overwritten."""
-    try:
-        files.write_whole(path, odd_bytes.printable(text))
-    except OSError as error:
-        raise failed(
-            f"{path} was not written", error.strerror or str(error), "name a folder that you can write to"
-        ) from None
+    files.write_whole(path, text)
     return path

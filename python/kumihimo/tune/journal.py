@@ -12,7 +12,6 @@ import fcntl
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import IO
 
 from kumihimo import files
 from kumihimo.errors import failed
@@ -30,7 +29,7 @@ class Journal:
         self._head = json.loads(to_json({"kumihimo_tuning": VERSION, **head}))  # as it is read again
         self._results: dict[tuple[str, str], dict] = {}
         self._finished: dict[str, dict] = {}
-        self._file: IO[str] | None = None
+        self._path, self._file = path, None
         if path is not None:
             self._open(path, fresh)
 
@@ -64,9 +63,9 @@ class Journal:
             self._file.close()
 
     def _open(self, path: Path, fresh: bool) -> None:
-        with files.refused("--output must be in a folder that can be written to", path):
+        with files.before_writing("--output must be in a folder that can be written to", path):
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._file = path.open("a+", encoding="utf-8", errors="replace")
+            self._file = path.open("a+b", buffering=0)  # what a full disk refuses is not written again at the end
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -77,8 +76,9 @@ class Journal:
         except OSError as error:  # of a file system without locks
             why = f"{path} cannot be locked ({error.strerror})"
             self.unlocked = f"{why}; make sure that no other kumihimo tune writes it"
-        self._file.seek(0)
-        lines = [] if fresh else list(read(self._file))
+        with files.refused("earlier measurements must be readable", path):
+            self._file.seek(0)
+            lines = [] if fresh else list(read(self._file.readall()))
         if lines and lines[0] != self._head:
             self.replaced = (
                 "earlier measurements are ignored: another machine, MPI library, its settings or version of Kumihimo"
@@ -88,11 +88,11 @@ class Journal:
             with contextlib.suppress(KeyError, TypeError, AttributeError):  # of another form
                 self._take(line)
         if not lines:
-            self._file.truncate(0)
+            with files.while_writing(path):
+                self._file.truncate(0)
             self._write(self._head)
         else:
-            self._file.seek(0, 2)
-            self._file.write("\n")  # after a line that is not whole
+            self._append(b"\n")  # after a line that is not whole
 
     def _take(self, line: dict) -> None:
         for row in line.get("results", []):
@@ -103,15 +103,19 @@ class Journal:
             self._finished[text_of(line["target"])] = line["outcome"]
 
     def _write(self, line: dict) -> None:
+        self._append(to_json(line).encode() + b"\n")
+
+    def _append(self, line: bytes) -> None:
         if self._file is not None:
-            self._file.write(to_json(line) + "\n")
-            self._file.flush()
+            with files.while_writing(self._path):
+                while line:
+                    line = line[self._file.write(line) :]
 
 
-def read(file: IO[str]) -> Iterable[dict]:
-    for line in file:
+def read(data: bytes) -> Iterable[dict]:
+    for line in data.split(b"\n"):
         with contextlib.suppress(ValueError):
-            found = json.loads(line)
+            found = json.loads(line.decode(errors="replace"))
             if isinstance(found, dict):
                 yield found
 

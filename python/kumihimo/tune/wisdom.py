@@ -193,12 +193,9 @@ def check_source(file: dict, simulated: dict | None) -> None:
 
 
 def check_writable(path: Path) -> None:
-    """Found before measuring, not after."""
+    """Found before measuring, not after. A folder of ours is made."""
     files.check_regular_or_new(path, "--output")
-    with files.refused("--output must name a file that can be written", path):
-        files.check_folder(path.parent, make=folder() in path.parents)
-        if path.exists():
-            path.open("a", encoding="utf-8").close()
+    files.check_writable(path, "--output", make=folder() in path.parents)
 
 
 def extend(path: Path, old: dict | None, new: dict) -> None:

@@ -249,7 +249,8 @@ def test_databases_that_are_not_its_own(kumihimo, tmp_path):
         ((file, "-o", "text.sqlite"), "text.sqlite: file is not a database); name another file"),
         ((file, "-o", "other.sqlite"), "other.sqlite: another SQLite database); name another file"),
         ((file, "-o", "folder"), "must name a file or a new one"),
-        ((file, "-o", "none/a.sqlite"), "must be readable and writable"),
+        ((file, "-o", "none/a.sqlite"), "--out must name a file that can be written"),
+        ((file, "-o", f"{'n' * 256}"), "File name too long); name a shorter one"),
         (("another.toml", "-o", "mine.sqlite"), "must be the database of campaign another (got that of small)"),
         (("fil.toml",), "the campaign must be a file or the name of one (got fil.toml)"),
         (("blue-water",), "did you mean blue-waters?"),
@@ -266,6 +267,7 @@ def test_a_variable_that_has_the_name_of_a_result(kumihimo, tmp_path):
     assert ended.code == 2 and "must not have the name of a column of results (got status)" in ended.err
     ended = kumihimo("campaign", write(tmp_path, "labels = ['Ranks']\n" + SMALL + "Ranks = 1\n"))
     assert ended.code == 2 and "names must differ in more than capitals" in ended.err
+    assert not list(tmp_path.glob("*.sqlite*")), "what was refused leaves no database"
 
 
 def test_the_points_without_computing_them(kumihimo, tmp_path):

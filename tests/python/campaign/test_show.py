@@ -102,7 +102,7 @@ def test_json_and_conditions(kumihimo, made):
     for words, sentence in (
         (("--where", "bytes > 1GiB"), "--where must hold for a point"),
         (("--where", "byte > 1"), "byte has no value); did you mean bytes?"),
-        (("--page", "none/a.html"), "must be writable"),
+        (("--page", "none/a.html"), "must name a file that can be written"),
     ):
         ended = kumihimo("campaign", "show", "shown.sqlite", *words)
         assert ended.code == 2 and sentence in ended.err, ended.err

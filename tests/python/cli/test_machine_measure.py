@@ -27,7 +27,7 @@ needs_mpi = [pytest.mark.mpi, pytest.mark.skipif(not mpi.discover(), reason="no 
         (["--trace", "t"], "add --noise"),
         (["--noise", "--quantum", "100ns"], "--quantum must be from 1us to 1s (got 100 ns)"),
         (["--noise", "--seconds", "10us"], "--seconds must be from 1 ms to 671 s with this --quantum (got 10 us)"),
-        (["--out", "no/such/folder/m.toml"], "the file must be writable"),
+        (["--out", "no/such/folder/m.toml"], "--out must name a file that can be written"),
     ],
 )
 def test_wrong_input_is_found_before_anything_runs(kumihimo, words, said):

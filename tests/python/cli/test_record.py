@@ -162,7 +162,7 @@ class TestWithoutMPI:
         path = tmp_path / "profile"
         whole = [HEADER, RANK]
         path.write_text("".join(json.dumps(line) + "\n" for line in whole), encoding="utf-8")
-        assert any("1 call," in line for line in cli.report(path, None, None, {"command": None}))
+        assert any("1 call," in line for line in cli.report(path, None, None, {"command": None})[0])
         refused = 0
         for spot in [spot for spot in spots(whole) if spot]:
             for other in (None, [], {}, "x", -1, "left out"):
@@ -225,16 +225,47 @@ class TestWithoutMPI:
         assert (tmp_path / "kumihimo-profile.jsonl").read_text(encoding="utf-8") == "of an earlier run"
 
     def test_ends_as_the_program_where_a_file_cannot_be_written(self, tmp_path: Path) -> None:
-        ran = record(tmp_path, "--json", "/dev/full", "--", "sh", "-c", "exit 7")
-        assert ran.returncode == 7, ran.stderr
-        assert "/dev/full: No space left on device" in ran.stderr and "Traceback" not in ran.stderr
+        for of_program, status in ((7, 7), (0, 1)):
+            ran = record(tmp_path, "--json", "/dev/full", "--", "sh", "-c", f"exit {of_program}")
+            assert ran.returncode == status, ran.stderr
+            assert "/dev/full was not written: No space left on device" in ran.stderr and "Traceback" not in ran.stderr
 
     def test_shows_no_stack_where_a_file_cannot_be_written(self, tmp_path: Path) -> None:
         path = tmp_path / "profile"
         path.write_text("".join(json.dumps(line) + "\n" for line in (HEADER, RANK)), encoding="utf-8")
         ran = record(tmp_path, "--show", "profile", "--json", "/dev/full")
-        assert ran.returncode == 2
+        assert ran.returncode == 1
         assert "No space left on device" in ran.stderr and len(ran.stderr.splitlines()) <= 2
+
+    @pytest.mark.parametrize(
+        ("expectation", "status", "word"),
+        [
+            ("seconds <= 0.5", 0, "r: "),
+            ("seconds <= 0.05", 1, "missed: r: expected at most 0.05 s, found 0.1 s"),
+            ("seconds < 0.5", 1, "region r: an expectation must be"),
+        ],
+    )
+    def test_an_expectation_that_is_not_kept_is_a_failed_check(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, expectation: str, status: int, word: str
+    ) -> None:
+        """Also one that cannot be read, which nothing keeps to. A program that fails keeps its own status."""
+        rank = RANK | {"regions": [REGION | {"expectation": expectation}]}
+        text = "".join(json.dumps(line) + "\n" for line in (HEADER, rank))
+        (tmp_path / "profile").write_text(text, encoding="utf-8")
+        ran = record(tmp_path, "--show", "profile", "--json", "sums")
+        assert (ran.returncode, word in ran.stdout) == (status, True), ran
+        assert (tmp_path / "sums").exists()
+
+        for of_program in (0, 7):
+
+            def run(*_: object, code: int = of_program) -> preload.ProgramRun:
+                (tmp_path / "new").write_text(text, encoding="utf-8")
+                return preload.ProgramRun(code, None)
+
+            monkeypatch.setattr(preload, "run", run)
+            (tmp_path / "new").unlink(missing_ok=True)
+            assert cli.recorded(["true"], tmp_path / "new", False, None, None, None) == (of_program or status)
+            assert (tmp_path / "new").read_text(encoding="utf-8") == text
 
     @pytest.mark.parametrize("step", ["report", "trace"])
     def test_whatever_our_own_work_comes_to_is_one_sentence(

@@ -432,15 +432,16 @@ def test_refuses_what_it_cannot_do() -> None:
     assert "offloaded needs an offload engine" in refused("-a", "offloaded", "--", "true")
     assert "offloaded needs an offload engine" in refused("-a", "barrier=offloaded", "--", "true")
     assert "--wisdom excludes" in refused("--wisdom", "/not/there", "--no-wisdom", "--", "true")
-    assert "must be writable (got /not/there" in refused("--json", "/not/there", "--", "true")
+    assert "--json must name a file that can be written" in refused("--json", "/not/there", "--", "true")
     assert "-- COMMAND ... is missing; see kumihimo run --help" in refused()
 
 
 def test_ends_as_the_program_where_a_file_cannot_be_written() -> None:
-    line = [COMMAND, "run", "--json", "/dev/full", "--", "sh", "-c", "exit 7"]
-    ran = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
-    assert ran.returncode == 7, ran.stderr
-    assert "/dev/full: No space left on device" in ran.stderr and "Traceback" not in ran.stderr
+    for of_program, status in ((7, 7), (0, 1)):
+        line = [COMMAND, "run", "--json", "/dev/full", "--", "sh", "-c", f"exit {of_program}"]
+        ran = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
+        assert ran.returncode == status, ran.stderr
+        assert "/dev/full was not written: No space left on device" in ran.stderr and "Traceback" not in ran.stderr
 
 
 def test_a_line_with_a_program_that_takes_no_object_runs_as_it_is(tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ def test_a_page_in_a_browser(kumihimo, browser, tmp_path, words, width, dark):
         ),
         ((*NOISE, *LETTERS[:2], "--page", "p.html"), "--noise is missing"),
         ((*PACKETS, "-b", "1KiB,2KiB", "--page", "p.html"), "--page must be of one run (got 2)"),
-        ((*PACKETS, "--page", "no/such/p.html"), "the file must be writable"),
+        ((*PACKETS, "--page", "no/such/p.html"), "--page must name a file that can be written"),
     ],
 )
 def test_what_has_no_page(kumihimo, words, error):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from pathlib import Path
 from random import Random
 
@@ -149,19 +151,22 @@ def test_no_folder_an_empty_one_and_a_file(tmp_path, kumihimo):
 def test_an_unwritable_folder_is_found_before_the_work(tmp_path):
     (tmp_path / "file").write_text("")
 
-    with pytest.raises(BadInput, match="must be writable"):
+    with pytest.raises(BadInput, match="must name a folder that can be written"):
         folder.prepare(tmp_path / "file" / "report")
 
 
 def test_a_page_that_cannot_be_written_leaves_the_old_one(tmp_path, monkeypatch):
     page = tmp_path / "index.html"
     page.write_text("old")
-    (tmp_path / "index.html.new").mkdir()
 
-    with pytest.raises(Failed, match="was not written"):
+    def fail(descriptor):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(Failed, match=r"index.html was not written: No space left on device; make space"):
         report.write(page, "new")
 
-    assert page.read_text() == "old"
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("index.html", "old")]
 
 
 def test_report_writes_the_page_and_tells_of_it(tmp_path, simulated, kumihimo):
