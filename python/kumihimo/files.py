@@ -109,7 +109,12 @@ def read_bytes(path: Path, what: str, largest: int = LARGEST) -> bytes:
 
 def read_text(path: Path, what: str, largest: int = LARGEST) -> str:
     """UTF-8 text of a file or a pipe."""
+    return decoded(read_bytes(path, what, largest), path, what)
+
+
+def decoded(data: bytes, path: Path, what: str) -> str:
+    """UTF-8 text that was read from this file."""
     try:
-        return read_bytes(path, what, largest).decode("utf-8-sig")  # with or without a byte order mark
+        return data.decode("utf-8-sig")  # with or without a byte order mark
     except UnicodeDecodeError:
         raise wrong_value(f"{what} must be UTF-8 text", f"other bytes in {path}", "save it as UTF-8") from None
