@@ -15,6 +15,7 @@ from kumihimo.errors import BadInput, did_you_mean, missing, wrong_value
 
 MOST_DEPTH = 64  # as Slurm's reader of YAML; hwloc and SimGrid need a third of it
 MOST_ELEMENTS = 2**21  # of XML, a few hundred bytes each
+_TOML_STRINGS = re.compile(r""""(?:\\.|[^"\\])*"|'[^']*'""")
 LONGEST_COUNT = 9  # digits
 _JSON_PARTS = re.compile(r'"(?:\\.|[^"\\])*"|[\[\]{}]', re.DOTALL)
 YES, NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
@@ -220,12 +221,45 @@ def _yaml_tree(events: Iterable, source: str) -> Value:
     return top[0] if top else Value("", f"{source}:1")
 
 
+class TooDeep(ValueError):
+    """Of JSON and TOML, whose readers name the file and its line themselves."""
+
+
 def read_json(text: str, **options: object) -> object:
-    """`options`: those of json.loads. Raises ValueError, also for values that are nested too deep."""
+    """`options`: those of json.loads. Raises ValueError, of which TooDeep is one."""
     depth = 0
     if text.count("[") + text.count("{") > MOST_DEPTH:
         for found in _JSON_PARTS.finditer(text):
             depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(found[0], 0)
             if depth > MOST_DEPTH:
-                raise ValueError(f"values nested more than {MOST_DEPTH} deep")
+                raise TooDeep(f"values are nested more than {MOST_DEPTH} deep")
     return json.loads(text, **options)
+
+
+def read_toml(text: str) -> dict:
+    """Raises ValueError, of which TooDeep is one."""
+    try:
+        import tomllib
+    except ModuleNotFoundError:  # before Python 3.11
+        import tomli as tomllib
+    for line in text.splitlines():  # the time of tomllib grows with the square of a key's parts
+        if line.count(".") > MOST_DEPTH:
+            parts = re.split(r"[=,\[{#]", _TOML_STRINGS.sub("", line))
+            if max(part.count(".") for part in parts) >= MOST_DEPTH:
+                raise TooDeep(f"values are nested more than {MOST_DEPTH} deep")
+    try:
+        found = tomllib.loads(text)
+    except RecursionError:
+        raise TooDeep(f"values are nested more than {MOST_DEPTH} deep") from None
+    level: list[object] = [found]
+    for _ in range(MOST_DEPTH):
+        level = [value for each in level for value in _values(each) if isinstance(value, (dict, list))]
+        if not level:
+            return found
+    raise TooDeep(f"values are nested more than {MOST_DEPTH} deep")
+
+
+def _values(value: object) -> Iterable:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()

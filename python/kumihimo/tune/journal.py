@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from kumihimo import files
+from kumihimo.documents import read_json
 from kumihimo.errors import failed
 from kumihimo.odd_bytes import to_json
 
@@ -111,7 +112,7 @@ class Journal:
 def read(file: IO[str]) -> Iterable[dict]:
     for line in file:
         with contextlib.suppress(ValueError):
-            found = json.loads(line)
+            found = read_json(line)
             if isinstance(found, dict):
                 yield found
 
