@@ -132,6 +132,15 @@ std::vector<std::pair<std::string, std::int32_t>> names_and_sizes(const std::vec
   return pairs;
 }
 
+using PartRow = std::tuple<std::string, std::int64_t, std::vector<std::int32_t>>;
+
+Host host_from_parts(std::string processor, std::int64_t memory_bytes, std::vector<PartRow> rows) {
+  std::vector<NodePart> parts;
+  for (auto& [name, bytes, units] : rows)
+    if (const auto kind = node_part_of(name)) parts.push_back({*kind, std::move(units), bytes});
+  return host_of(std::move(processor), Bytes{memory_bytes}, parts);
+}
+
 void bind_host(nb::module_& m) {
   nb::class_<Host>(m, "Host", "What hwloc says of this host.")
       .def_ro("processor", &Host::processor)
@@ -148,13 +157,15 @@ void bind_host(nb::module_& m) {
           "Levels that were left out because they do not nest in the one around them.")
       .def_prop_ro(
           "unnamed", [](const Host& host) { return names_and_sizes(host.unnamed); },
-          "Groups and dies, which are no levels of a machine.");
+          "Groups and dies, which are no levels of a machine.")
+      .def_prop_ro(
+          "uneven", [](const Host& host) { return names_and_sizes(host.uneven); },
+          "Levels that were left out because their parts have different numbers of cores.");
   m.def("parse_host_list", border(&parse_host_list), "text"_a, "The names in a list such as n[01-03,7].");
   m.def("host_list", &host_list, "names"_a, "The names as a list, consecutive numbers joined.");
   m.def("discover_host", border(&discover_host));
-  m.def(
-      "read_host", [](const std::string& path) { return unwrap(read_host(path)); }, "xml_path"_a,
-      "What hwloc wrote of another host as XML.");
+  m.def("host_of", &host_from_parts, "processor"_a, "memory_bytes"_a, "parts"_a,
+        "A host from the kind, the bytes and the processing units of each of its parts.");
   m.def(
       "parse", [](std::string_view text, std::string_view name) { return unwrap(parse_machine(text, name)); }, "text"_a,
       "file_name"_a, "A machine from the text of its file.");

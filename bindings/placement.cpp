@@ -2,12 +2,15 @@
 #include "placement/placement.hpp"
 
 #include "border.hpp"
+#include "placement/hostfile.hpp"
 #include "placement/map_files.hpp"
 #include "placement/orders.hpp"
+#include "placement/rankfile.hpp"
 #include "placement/text.hpp"
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
@@ -77,6 +80,15 @@ void bind_map_files(nb::module_& m) {
       },
       "format"_a, "text"_a, "file"_a, "slots"_a, "names"_a = Names{}, "nodes"_a = Shape(), "cores_per_node"_a = 0,
       "slots_are_alike"_a = false, "The placement in a file of this format.");
+  m.def("is_rankfile", &is_rankfile, "text"_a, "Whether the first line is one of a rankfile of Open MPI.");
+  m.def(
+      "read_hostfile",
+      [](std::string_view text, std::string_view file) {
+        std::vector<std::pair<std::string, std::int32_t>> rows;
+        for (const HostLine& line : unwrap(read_hostfile(text, file))) rows.emplace_back(line.host, line.ranks);
+        return rows;
+      },
+      "text"_a, "file"_a, "The host and the ranks of each line of a hostfile of Open MPI or Hydra.");
   m.def(
       "launch_hint",
       [](std::string_view format, std::string_view file, std::int32_t ranks) {

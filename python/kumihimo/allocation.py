@@ -97,19 +97,8 @@ def of_hostfile(text: str, name: str) -> Allocation:
     """Open MPI's `host slots=4` and Hydra's `host:4`; a host alone has one rank, again one more. `#` begins a comment.
     A file of hosts alone is PBS's and LSF's too."""
     found: Counter[str] = Counter()
-    for number, line in enumerate(text.splitlines(), 1):
-        words = line.partition("#")[0].split()
-        if not words:
-            continue
-        where = f"{name}:{number}"
-        host, colon, each = words[0].partition(":")
-        slots = [word.partition("=")[2] for word in words[1:] if word.startswith("slots=")]
-        if not host or (colon and slots) or len(slots) > 1:
-            raise wrong_value(f"{where}: a host is written 'node1 slots=4' or 'node1:4'", f"'{line.strip()}'")
-        wrong = next((word for word in words[1:] if not re.fullmatch(r"[a-z_-]+=\S+", word)), None)
-        if wrong is not None:
-            raise wrong_value(f"{where}: name=value must follow the host", f"'{wrong}'")
-        found[host] += _count(slots[0] if slots else each if colon else "1", where)
+    for host, ranks in _placement.read_hostfile(text, name):
+        found[host] += ranks
     return _made(found, found.values(), name)
 
 

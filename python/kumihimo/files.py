@@ -306,7 +306,11 @@ def read_bytes(path: Path, what: str, largest: int = LARGEST) -> bytes:
 def read_text(path: Path, what: str, largest: int = LARGEST) -> str:
     """Text of a file or a pipe: UTF-8, or UTF-16 that begins with a byte order mark, as Windows programs write. All
     ends of lines, also CR and CRLF, become LF."""
-    data = read_bytes(path, what, largest)
+    return decoded(read_bytes(path, what, largest), path, what)
+
+
+def decoded(data: bytes, path: Path, what: str) -> str:
+    """The text of bytes that were read from this file, as read_text() gives it."""
     packed = next((name for beginning, name in COMPRESSED if data.startswith(beginning)), None)
     if packed:
         raise wrong_value(f"{what} must not be compressed", f"{path}, {packed} data", "decompress it")

@@ -35,26 +35,23 @@ class Wanted:
         if self.order is not None:
             return _placement.Placement.in_order(self.order, slots, nodes)
         format_ = self.format or map_format_of(self.text, self.file)
-        if format_ == PLACEMENT:  # which takes plain rankfiles, too
+        if format_ == PLACEMENT:
             return _placement.Placement.parse(self.text, self.file, slots, names or [])
         return _placement.read_map(format_, self.text, self.file, slots, names or [], nodes, cores_per_node, True)
 
 
 PLACEMENT = "placement"
 FORMS = (  # of the first line: the format, which may be a placement file with an error where none fits
-    ("openmpi5", r"rank\s+\d+\s*=.*slot\s*=\s*\d+\s*-.*"),
-    (PLACEMENT, r"rank\s+.*"),
     ("mpich5", r"-hosts\s.*"),
     ("vcoord", r"\(.*"),
     ("permutation", r"\d+"),
     ("cray", r"[-\d,\s]*[-,][-\d,\s]*"),
-    ("hydra", r"[^\s:]+:\d+"),
+    ("hydra", r"[^\s:]+:\d+(\s+[\w-]+\s*=.*)?|\S+\s+[\w-]+\s*=.*"),
     ("slurm", r"[^\s:]+"),
 )
 
 
 LATER_LINES = {  # of files that begin like those of another format: the first line, any other one, the format
-    "openmpi5": (r"rank\s+.*", FORMS[0][1]),
     "cray": (r"\d+", r"\d+\s*[-,].*"),
 }
 ALIASES = {"hostfile": "hydra", "rankfile": ""}  # before the name of a file; empty: recognised
@@ -65,6 +62,8 @@ def map_format_of(text: str, file: str | None) -> str:
     a permutation if all nodes have one rank. It must then have the name that MPICH gives it, or the prefix cray:."""
     if Path(file or "").name.startswith("MPICH_RANK_ORDER"):
         return "cray"
+    if _placement.is_rankfile(text):
+        return "openmpi5"
     lines = list(filter(None, (line.partition("#")[0].strip() for line in text.splitlines())))
     first = lines[0] if lines else ""
     for name, (begin, later) in LATER_LINES.items():

@@ -147,7 +147,8 @@ def placed(
         raise wrong_value(rule, ",".join(given.hosts), "sort the hosts, or give --placement")
     if wanted is None:
         return None
-    placement = wanted.place(job.slots, job.machine.shape, job.machine.node_names)
+    cores = job.machine.cores if job.machine.cores >= max(job.slots.sizes) else 0
+    placement = wanted.place(job.slots, job.machine.shape, job.machine.node_names, cores)
     check_places_all(wanted, placement, ranks)
     return Placed(str(wanted), placement)
 

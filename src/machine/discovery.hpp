@@ -3,6 +3,8 @@
 
 #include "machine/machine.hpp"
 
+#include <span>
+
 namespace kumihimo {
 
 struct Host {
@@ -13,16 +15,28 @@ struct Host {
   Bytes memory;
   std::optional<Bytes> last_level_cache; // one of them; none where the system does not say
   std::optional<Bytes> core_cache;       // the largest that serves one core
-  // Of cores, outermost first: packages, NUMA nodes, shared caches; those of unequal size left out.
+  // Of cores, outermost first: packages, NUMA nodes, shared caches.
   std::vector<Level> levels;
-  std::vector<Level> not_nested; // left out because they do not nest in the level around them
-  std::vector<Level> unnamed;    // groups and dies, of other cores than the levels: left out too
+  // Left out:
+  std::vector<Level> not_nested; // they do not divide the level around them, or not all of it
+  std::vector<Level> unnamed;    // groups and dies, of other cores than the levels
+  std::vector<Level> uneven;     // objects of one kind with different numbers of cores: an entry for each number
 };
+
+// One object of a node: hwloc found it, or wrote it as XML. Its units are the numbers of the processing units in it.
+struct NodePart {
+  enum class Kind : std::uint8_t { package, die, group, numa, l3, l2, l1, core, unit };
+  Kind kind = Kind::unit;
+  std::vector<std::int32_t> units; // those that may be used; none: the part has memory alone
+  std::int64_t bytes = 0;          // of a cache
+};
+std::optional<NodePart::Kind> node_part_of(std::string_view name); // "numa"
+
+// A processing unit outside every core stands for a core: some systems list no cores. Pure.
+Host host_of(std::string processor, Bytes memory, std::span<const NodePart> parts);
 
 // Of the whole machine as far as this process may use it. Errors: hwloc cannot read the system.
 Result<Host> discover_host();
-// What hwloc wrote of another host as XML (lstopo --of xml). Errors: no such file, or no topology of hwloc.
-Result<Host> read_host(const std::string& xml_path);
 
 // Figures taken on this host by a calibration run; `method` says how, and becomes the numbers' source.
 struct Calibration {

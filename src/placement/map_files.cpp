@@ -29,6 +29,10 @@ Status check_slots_follow_ranks(MapFormat format, const Placement& placement, co
 }
 
 Result<std::string> rankfile(const Placement& placement, const MapFileContext& context) {
+  for (std::int32_t node = 0; context.names.empty() && node < context.slots.nodes(); ++node)
+    if (context.slots.on(NodeId{node}) == 0)
+      return not_applicable("a rankfile needs nodes with names where some nodes have no slots", {},
+                            "name the nodes in the machine file or by --allocation");
   const MapNodes nodes = TRY(MapNodes::of_rankfile(context));
   std::string text;
   for (std::int32_t r = 0; r < placement.ranks(); ++r) {

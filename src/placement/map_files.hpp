@@ -2,8 +2,9 @@
 //
 //   openmpi4, openmpi5  rank 3=node007 slot=2      a rankfile; slot=4-7 is slot 1 where each slot has 4 cores; +n6 is
 //                                                  the node of index 6 where nodes have no names, which Open MPI 4
-//                                                  takes only within a scheduler's allocation
-//   hydra               node007:2                  a line for each run of ranks on a node (see map_warning)
+//                                                  takes only within a scheduler's allocation (placement/rankfile.hpp)
+//   hydra               node007:2                  a line for each run of ranks on a node (see map_warning and
+//                                                  placement/hostfile.hpp)
 //   mpich5              -hosts n1,n2 -rankmap 1,0  options: the nodes in use, and the place of each rank among them
 //   slurm               node007                    a line for each rank
 //   cray                0,5,7-9                    ranks in the order of slots

@@ -33,31 +33,35 @@ Result<MapNodes> MapNodes::by_name(MapFormat format, const MapFileContext& conte
 
 Result<MapNodes> MapNodes::of_rankfile(const MapFileContext& context) {
   MapNodes nodes(context);
-  bool every_node_has_slots = true;
   for (std::int32_t node = 0; node < context.slots.nodes(); ++node)
-    every_node_has_slots &= context.slots.on(NodeId{node}) > 0;
-  nodes.takes_numbers_ = every_node_has_slots;
-  if (context.names.empty()) {
-    if (!every_node_has_slots)
-      return not_applicable("a rankfile needs nodes with names where some nodes have no slots", {},
-                            "name the nodes in the machine file or by --allocation");
-    return nodes;
-  }
+    if (context.slots.on(NodeId{node}) > 0) nodes.with_slots_.push_back(NodeId{node});
+  if (context.names.empty()) return nodes;
   const Status named = nodes.check_names();
   if (!named) return named.error();
   return nodes;
 }
 
 std::string MapNodes::text(NodeId node) const {
-  return have_names() ? names_[static_cast<std::size_t>(node.value)] : fmt::format("+n{}", node.value);
+  if (have_names()) return names_[static_cast<std::size_t>(node.value)];
+  const auto at = std::find(with_slots_.begin(), with_slots_.end(), node);
+  return fmt::format("+n{}", at - with_slots_.begin());
 }
 
 std::optional<NodeId> MapNodes::node(std::string_view text) const {
   if (const auto named = by_name_.find(text); named != by_name_.end()) return named->second;
-  if (!takes_numbers_ || !take(text, "+n")) return std::nullopt;
-  const auto number = count_in(text);
-  if (!number || *number >= count_) return std::nullopt;
-  return NodeId{*number};
+  if (with_slots_.empty()) return std::nullopt;
+  if (const std::size_t user = text.find('@'); user != std::string_view::npos) return node(text.substr(user + 1));
+  if (take(text, "+n") || take(text, "+N")) {
+    const auto number = count_in(text);
+    if (!number || *number >= static_cast<std::int32_t>(with_slots_.size())) return std::nullopt;
+    return with_slots_[static_cast<std::size_t>(*number)];
+  }
+  if (const auto number = count_in(text)) return *number < count_ ? std::optional(NodeId{*number}) : std::nullopt;
+  const std::string_view host = text.substr(0, text.find('.'));
+  if (const auto named = by_name_.find(host); named != by_name_.end()) return named->second;
+  const auto has_domain = [&](const auto& named) { return named.first.substr(0, named.first.find('.')) == host; };
+  const auto named = std::find_if(by_name_.begin(), by_name_.end(), has_domain);
+  return host.size() == text.size() && named != by_name_.end() ? std::optional(named->second) : std::nullopt;
 }
 
 Result<std::int32_t> cores_per_slot(const MapFileContext& context, NodeId node) {

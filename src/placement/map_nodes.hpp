@@ -14,8 +14,8 @@ class MapNodes {
  public:
   // Errors: no names; not one for each node; the same name twice.
   static Result<MapNodes> by_name(MapFormat format, const MapFileContext& context);
-  // By name, or +nK where nodes have no names. Open MPI counts only nodes of the job, so without names each node must
-  // have slots.
+  // By name, or +nK: the node K among those of the job, which have slots. Read also are numbers of nodes, users before
+  // names, and domains behind them.
   static Result<MapNodes> of_rankfile(const MapFileContext& context);
   // Of a format that names no nodes.
   static MapNodes of_numbers(const MapFileContext& context) { return MapNodes(context); }
@@ -29,7 +29,7 @@ class MapNodes {
   Status check_names();
   std::span<const std::string> names_;
   std::int32_t count_ = 0;
-  bool takes_numbers_ = false;
+  std::vector<NodeId> with_slots_; // of rankfiles only
   std::map<std::string_view, NodeId> by_name_;
 };
 

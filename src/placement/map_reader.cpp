@@ -1,6 +1,8 @@
 #include "base/text_parsing.hpp"
+#include "placement/hostfile.hpp"
 #include "placement/map_files.hpp"
 #include "placement/map_nodes.hpp"
+#include "placement/rankfile.hpp"
 #include "placement/ranks_of_file.hpp"
 #include "placement/text.hpp"
 
@@ -12,7 +14,7 @@
 namespace kumihimo {
 namespace {
 
-constexpr std::string_view gaps_of_rankfiles = " \t\r=", gaps_of_lists = " \t\r,";
+constexpr std::string_view gaps_of_lists = " \t\r,";
 
 // Line by line, so that each error names its line.
 class MapReader {
@@ -26,14 +28,21 @@ class MapReader {
     const std::string_view content = trimmed(line.substr(0, line.find('#')));
     if (content.empty()) return Nothing{};
     switch (format_) {
-    case MapFormat::hydra: return read_hydra(content);
     case MapFormat::mpich5: return read_rank_map(content);
     case MapFormat::slurm: return read_slurm(content);
     case MapFormat::cray: return read_cray(content);
     case MapFormat::vcoord: return read_vcoord(content);
     case MapFormat::permutation: return read_permutation(content);
-    default: return read_rankfile(content);
+    default: return Nothing{}; // read as a whole
     }
+  }
+
+  Status read_host(const HostLine& host) {
+    ranks_.at_line(host.line);
+    const NodeId node = TRY(node_of(host.host));
+    for (std::int32_t i = 0; i < host.ranks; ++i)
+      if (const Status added = add_on(node, host.host); !added) return added;
+    return Nothing{};
   }
 
   Result<Placement> placement() const { return ranks_.placement(); }
@@ -41,40 +50,6 @@ class MapReader {
  private:
   Error wrong(const std::string& rule, std::string_view got, std::string advice = {}) const {
     return ranks_.wrong(rule, fmt::format("'{}'", got), std::move(advice));
-  }
-
-  Status read_rankfile(std::string_view content) {
-    const auto words = words_of(content, gaps_of_rankfiles);
-    const bool has_words = words.size() == 5 && words[0] == "rank" && words[3] == "slot";
-    const auto rank = has_words ? count_in(words[1]) : std::nullopt;
-    if (!rank) return wrong("a line of a rankfile is written like 'rank 5=node2 slot=0'", content);
-    const NodeId node = TRY(node_of(words[2]));
-    const std::int32_t cores = TRY(cores_per_slot(context_, node));
-    std::string_view rest = words[4];
-    const auto first = take_count(rest);
-    const auto last = take(rest, "-") ? take_count(rest) : first;
-    if (!first || !last || !rest.empty() || *first % cores != 0 || *last - *first != cores - 1)
-      return wrong(cores == 1 ? std::string("the slot must be a number from 0")
-                              : fmt::format("a slot must be {} cores, such as slot=0-{} or slot={}-{}", cores,
-                                            cores - 1, cores, 2 * cores - 1),
-                   words[4]);
-    if (*first / cores >= context_.slots.on(node))
-      return wrong(fmt::format("node {} has {} slots{}", words[2], context_.slots.on(node),
-                               cores == 1 ? "" : fmt::format(" of {} cores", cores)),
-                   words[4], "give more ranks per node");
-    return ranks_.add(*rank, {node, *first / cores});
-  }
-
-  Status read_hydra(std::string_view content) {
-    std::string_view count = content;
-    const std::string_view host = take_until(count, ':');
-    const auto ranks = host.size() == content.size() ? std::optional<std::int32_t>(1) : count_in(count);
-    if (!ranks || *ranks < 1 || words_of(content).size() != 1)
-      return wrong("a line is a node and its number of ranks, such as 'node2:4'", content);
-    const NodeId node = TRY(node_of(host));
-    for (std::int32_t i = 0; i < *ranks; ++i)
-      if (const Status added = add_on(node, host); !added) return added;
-    return Nothing{};
   }
 
   Status read_rank_map(std::string_view content) {
@@ -159,10 +134,7 @@ class MapReader {
 
   Result<NodeId> node_of(std::string_view text) const {
     const std::optional<NodeId> node = nodes_.node(text);
-    if (!node)
-      return wrong(nodes_.have_names() ? std::string("the node must be one of the job, by its name")
-                                       : fmt::format("the node must be +n0 to +n{}", context_.slots.nodes() - 1),
-                   text, nodes_.have_names() ? "" : "name the nodes in the machine file to write names");
+    if (!node) return wrong("the node must be one of the job, by its name", text);
     if (context_.slots.on(*node) == 0) return wrong("the node must have slots of the job", text);
     return *node;
   }
@@ -186,7 +158,6 @@ class MapReader {
 Result<MapNodes> nodes_as_in(MapFormat format, const MapFileContext& context) {
   if (format == MapFormat::hydra || format == MapFormat::mpich5 || format == MapFormat::slurm)
     return MapNodes::by_name(format, context);
-  if (format == MapFormat::openmpi4 || format == MapFormat::openmpi5) return MapNodes::of_rankfile(context);
   return MapNodes::of_numbers(context);
 }
 
@@ -195,12 +166,19 @@ Result<MapNodes> nodes_as_in(MapFormat format, const MapFileContext& context) {
 Result<Placement> read_map(MapFormat format, std::string_view text, std::string_view file,
                            const MapFileContext& context) {
   if (format == MapFormat::placement) return parse_placement(text, file, context.slots, context.names);
+  if (format == MapFormat::openmpi4 || format == MapFormat::openmpi5) return read_rankfile(text, file, context);
   if (format == MapFormat::vcoord) {
     const Status axes = check_axes_of_vcoord(context);
     if (!axes) return axes.error();
   }
   const MapNodes nodes = TRY(nodes_as_in(format, context));
   MapReader reader(format, file, context, nodes);
+  if (format == MapFormat::hydra) {
+    const auto hosts = TRY(read_hostfile(text, file));
+    for (const HostLine& host : hosts)
+      if (const Status read = reader.read_host(host); !read) return read.error();
+    return reader.placement();
+  }
   while (!text.empty()) {
     if (const Status read = reader.read(take_until(text, '\n')); !read) return read.error();
   }

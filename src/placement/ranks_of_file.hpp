@@ -14,6 +14,7 @@ class RanksOfFile {
   RanksOfFile(std::string_view file, const Slots& slots) : file_(file), slots_(slots) {}
 
   void next_line() { ++line_; }
+  void at_line(std::int32_t line) { line_ = line; }
   Error wrong(std::string_view rule, std::string_view got, std::string advice = {}) const; // in this line
 
   // Of this line. Errors: a rank or a slot a second time. The slot is one of the job.

@@ -1,6 +1,7 @@
 #include "placement/text.hpp"
 
 #include "base/text_parsing.hpp"
+#include "placement/rankfile.hpp"
 #include "placement/ranks_of_file.hpp"
 
 #include <fmt/format.h>
@@ -15,10 +16,7 @@ namespace {
 struct Line {
   std::int32_t rank = 0, slot = 0;
   std::string_view node;
-  bool relative = false; // the node is the number in +nN
 };
-
-constexpr std::string_view blanks_and_equals = " \t\r=";
 
 class Reader {
  public:
@@ -42,27 +40,15 @@ class Reader {
  private:
   Result<Line> line_of(std::string_view content) const {
     const auto plain = words_of(content);
-    if (plain.front() == "rank") return rankfile_line_of(content);
     const auto rank = count_in(plain.front()), slot = count_in(plain.back());
     if (plain.size() != 3 || !rank || !slot)
       return ranks_.wrong("a line has rank, node and slot, such as '5 2 0'", fmt::format("'{}'", content));
     return Line{*rank, *slot, plain[1]};
   }
 
-  Result<Line> rankfile_line_of(std::string_view content) const {
-    const auto parts = words_of(content, blanks_and_equals);
-    const auto rank = parts.size() == 5 && parts[3] == "slot" ? count_in(parts[1]) : std::nullopt;
-    if (!rank)
-      return ranks_.wrong("a line of a rankfile is written like 'rank 5=node2 slot=0'", fmt::format("'{}'", content));
-    const auto slot = count_in(parts[4]);
-    if (!slot) return ranks_.wrong("the slot must be a number from 0", parts[4]);
-    const bool relative = parts[2].starts_with("+n");
-    return Line{*rank, *slot, relative ? parts[2].substr(2) : parts[2], relative};
-  }
-
   Result<NodeId> node_of(const Line& line) const {
     const auto named = by_name_.find(line.node);
-    if (named != by_name_.end() && named->second.value < slots_.nodes() && !line.relative) return named->second;
+    if (named != by_name_.end() && named->second.value < slots_.nodes()) return named->second;
     const auto node = count_in(line.node);
     if (node && *node < slots_.nodes()) return NodeId{*node};
     const std::string range =
@@ -92,6 +78,7 @@ class Reader {
 
 Result<Placement> parse_placement(std::string_view text, std::string_view file_name, const Slots& slots,
                                   std::span<const std::string> names) {
+  if (is_rankfile(text)) return read_rankfile(text, file_name, {slots, names, {}, 0, true});
   Reader reader(file_name, slots, names);
   while (!text.empty()) {
     if (const Status read = reader.read(take_until(text, '\n')); !read) return read.error();

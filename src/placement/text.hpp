@@ -4,8 +4,7 @@
 //   0 0 0
 //   1 3 0          # a node by its number, from 0, or by its name where nodes have names
 //
-// Lines of an Open MPI rankfile are read too: `rank 1=node003 slot=0`, `rank 1=+n3 slot=0`. Its slots must be plain
-// numbers: sockets and lists of cores say where a process is bound, and not which slot it has.
+// A rankfile of Open MPI (placement/rankfile.hpp) is read too.
 #pragma once
 
 #include "placement/placement.hpp"

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <limits>
+#include <string>
+#include <vector>
 
 namespace kumihimo {
 namespace {
@@ -23,6 +26,23 @@ Calibration calibration() {
   return c;
 }
 
+// hwloc reads the topology of this machine from the file instead.
+Result<Host> discovered_in(const std::string& xml) {
+  const std::string file = std::string(KUMIHIMO_HWLOC) + "/" + xml;
+  setenv("HWLOC_XMLFILE", file.c_str(), 1);
+  Result<Host> host = discover_host();
+  unsetenv("HWLOC_XMLFILE");
+  return host;
+}
+
+using Kind = NodePart::Kind;
+
+std::vector<NodePart> units(std::int32_t count) {
+  std::vector<NodePart> parts;
+  for (std::int32_t unit = 0; unit < count; ++unit) parts.push_back({Kind::unit, {unit}, 0});
+  return parts;
+}
+
 TEST(Discovery, FindsThisHost) {
   const auto host = discover_host();
   ASSERT_TRUE(host.ok()) << host.error().sentence();
@@ -33,8 +53,8 @@ TEST(Discovery, FindsThisHost) {
 }
 
 // Two packages of two NUMA nodes, each with one cache for its three cores, written by lstopo from a description.
-TEST(Discovery, ReadsAnotherHostFromXml) {
-  const auto host = read_host(std::string(KUMIHIMO_HWLOC) + "/two-packages.xml");
+TEST(Discovery, FindsPackagesAndNumaNodes) {
+  const auto host = discovered_in("two-packages.xml");
   ASSERT_TRUE(host.ok()) << host.error().sentence();
   EXPECT_EQ(host->cores, 12);
   EXPECT_EQ(host->hardware_threads, 24);
@@ -48,13 +68,11 @@ TEST(Discovery, ReadsAnotherHostFromXml) {
   EXPECT_EQ(Job::with_ranks_per_node(machine, 5)->rank_space().levels(), (std::vector<Level>{{"numa", 3}}));
   EXPECT_EQ(Job::with_ranks_per_node(machine, 24)->rank_space().levels(), std::vector<Level>{})
       << "more ranks than cores";
-  for (const char* wrong : {"/no/such/file.xml", "/dev/null"})
-    EXPECT_NE(read_host(wrong).error().sentence().find("lstopo --of xml"), std::string::npos);
 }
 
 // Two packages of six cores; one cache serves four of each, and each two of all share a smaller one.
 TEST(Discovery, LeavesOutLevelsThatDoNotNest) {
-  const auto host = read_host(std::string(KUMIHIMO_HWLOC) + "/cache-for-some-cores.xml");
+  const auto host = discovered_in("cache-for-some-cores.xml");
   ASSERT_TRUE(host.ok()) << host.error().sentence();
   EXPECT_EQ(host->cores, 12);
   EXPECT_EQ(host->levels, (std::vector<Level>{{"package", 6}, {"l2", 2}}));
@@ -68,11 +86,48 @@ TEST(Discovery, LeavesOutLevelsThatDoNotNest) {
 
 // Two packages of two dies of two groups of two cores.
 TEST(Discovery, TellsOfDiesAndGroups) {
-  const auto host = read_host(std::string(KUMIHIMO_HWLOC) + "/dies-and-groups.xml");
+  const auto host = discovered_in("dies-and-groups.xml");
   ASSERT_TRUE(host.ok()) << host.error().sentence();
   EXPECT_EQ(host->levels, (std::vector<Level>{{"package", 8}}));
   EXPECT_EQ(host->unnamed, (std::vector<Level>{{"die", 4}, {"group", 2}}));
   EXPECT_TRUE(host->not_nested.empty());
+}
+
+TEST(Discovery, AUnitOutsideEveryCoreStandsForACore) {
+  std::vector<NodePart> parts = units(4);
+  parts.push_back({Kind::package, {0, 1}, 0});
+  parts.push_back({Kind::package, {2, 3}, 0});
+  Host host = host_of("", {}, parts);
+  EXPECT_EQ(host.cores, 4);
+  EXPECT_EQ(host.hardware_threads, 4);
+  EXPECT_EQ(host.levels, (std::vector<Level>{{"package", 2}}));
+  parts.push_back({Kind::core, {0, 1}, 0});
+  host = host_of("", {}, parts);
+  EXPECT_EQ(host.cores, 3) << "a core of two threads, and two units without a core";
+  EXPECT_EQ(host.uneven, (std::vector<Level>{{"package", 1}, {"package", 2}}));
+  EXPECT_EQ(host_of("", {}, {}).cores, 1);
+}
+
+TEST(Discovery, TellsOfPartsWithDifferentNumbersOfCores) {
+  std::vector<NodePart> parts = units(7);
+  parts.push_back({Kind::package, {0, 1, 2, 3}, 0});
+  parts.push_back({Kind::package, {4, 5, 6}, 0});
+  parts.push_back({Kind::l2, {0, 1}, 1 << 20});
+  parts.push_back({Kind::l2, {2, 3}, 1 << 20});
+  const Host host = host_of("", {}, parts);
+  EXPECT_TRUE(host.levels.empty());
+  EXPECT_EQ(host.uneven, (std::vector<Level>{{"package", 3}, {"package", 4}}));
+  EXPECT_EQ(host.not_nested, (std::vector<Level>{{"l2", 2}})) << "three cores are without";
+}
+
+TEST(Discovery, MemoryWithoutCoresOrBesideTheSameCoresIsNoLevel) {
+  std::vector<NodePart> parts = units(4);
+  for (const std::vector<std::int32_t>& of : {std::vector{0, 1}, {0, 1}, {2, 3}, {2, 3}, {}})
+    parts.push_back({Kind::numa, of, 0});
+  const Host host = host_of("", {}, parts);
+  EXPECT_EQ(host.numa_nodes, 5);
+  EXPECT_EQ(host.levels, (std::vector<Level>{{"numa", 2}}));
+  EXPECT_TRUE(host.uneven.empty());
 }
 
 TEST(Discovery, MakesOneNodeOfMeasuredNumbers) {

@@ -194,6 +194,17 @@ TEST(ParseMachine, NamesTheLineThatIsNotToml) {
   EXPECT_FALSE(parse_machine(std::string("\0\xff\xfe", 3), "binary.toml").ok());
 }
 
+TEST(ParseMachine, RefusesKeysOfManyParts) {
+  std::string key = "a";
+  for (int part = 0; part < 50'000; ++part) key += ".a";
+  for (const std::string& text : {key + " = 1", "[" + key + "]", "b = { " + key + " = 1 }"})
+    EXPECT_EQ(parse_machine("# a comment\n" + text, "deep.toml").error().sentence(),
+              "deep.toml:2: a key must have at most 64 parts (got more); correct this line");
+  const std::string dots(200, '.');
+  for (const std::string& text : {"a = \"\\\"" + dots + "\" # " + dots, "a = '" + dots + "'", "# " + dots})
+    EXPECT_EQ(parse_machine(text, "dots.toml").error().sentence().find("parts"), std::string::npos) << text;
+}
+
 TEST(ParseMachine, NamesTheLineOfAWrongUnit) {
   const std::string rate = "link_bandwidth", wrong = "link_bandwidth = { value = ";
   const int line = Sample().line(rate);

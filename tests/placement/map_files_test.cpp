@@ -97,13 +97,62 @@ TEST(MapFile, RankfileGivesEachSlotItsCores) {
   const std::string text = "rank 0=+n0 slot=0-3\nrank 1=+n1 slot=0-3\nrank 2=+n0 slot=4-7\nrank 3=+n1 slot=4-7\n";
   EXPECT_EQ(written(MapFormat::openmpi5, placement, job), text);
   expect_same(*read_map(MapFormat::openmpi5, text, "m", job.context()), placement, text);
-  EXPECT_EQ(map_refused(MapFormat::openmpi5, "rank 0=+n0 slot=2-5", job),
-            "m.txt:1: a slot must be 4 cores, such as slot=0-3 or slot=4-7 (got '2-5')");
-  EXPECT_EQ(map_refused(MapFormat::openmpi5, "rank 0=+n0 slot=8-11", job),
-            "m.txt:1: node +n0 has 2 slots of 4 cores (got '8-11'); give more ranks per node");
+  EXPECT_EQ(map_refused(MapFormat::openmpi5, "rank 0=+n0 slot=5-8", job),
+            "m.txt:1: node +n0 has cores 0 to 7 (got '5-8'); give more ranks per node");
   const MapJob crowded{Slots(2, 9), {}, {}, 8, false};
   EXPECT_EQ(written(MapFormat::openmpi4, Placement::block(crowded.slots), crowded),
             "a rankfile needs a core for each of the 9 slots of node 0 (got 8 cores); take fewer ranks per node");
+}
+
+// The node of each rank, and the slot, as "0:1 2:0".
+std::string slots_in(std::string_view text, const MapJob& job) {
+  const auto placement = read_map(MapFormat::openmpi5, text, "m.txt", job.context());
+  if (!placement) return placement.error().sentence();
+  std::string slots;
+  for (std::int32_t r = 0; r < placement->ranks(); ++r) {
+    const Slot slot = placement->slot(Rank{r});
+    slots += (r > 0 ? " " : "") + std::to_string(slot.node.value) + ":" + std::to_string(slot.number);
+  }
+  return slots;
+}
+
+TEST(MapFile, ReadsEveryFormOfRankfiles) {
+  const MapJob job{Slots(4, 4), {"n0", "n1", "n2", "n3"}, {}, 8, false};
+  EXPECT_EQ(slots_in("rank 0=n0 slot=0:0\nrank 1=n1 slot=0:0-1\nrank 2=n2 slot=1:0,1\nrank 3=n3 slot=0:*", job),
+            "0:0 1:0 2:0 3:0");
+  EXPECT_EQ(slots_in("rank 0=n0 slot=1:0\nrank 1=n0 slot=p0:1\nrank 2=n0 slot=0:0\nrank 3=n0 slot=S1:c1,c2", job),
+            "m.txt:4: slot= must be cores such as 0, 0-3, 0:2 or 1:* (package 1) (got 'S1:c1,c2'); see the manual of "
+            "mpirun, rankfiles");
+  EXPECT_EQ(slots_in("rank 0=n0 slot=1:0\nrank 1=n0 slot=p0:1\nrank 2=n0 slot=0:0\nrank 3=n0 slot=S1:c1-2:c5", job),
+            "0:2 0:1 0:0 0:3")
+      << "by package, then by core";
+  EXPECT_EQ(slots_in("rank 0=n0 slot=0:0;1:0\nrank 1=n0 slot=p1\nrank 2=n0 slot=p0-1\nrank 3=n0 slot=P*", job),
+            "0:0 0:3 0:1 0:2");
+  EXPECT_EQ(slots_in("rank 0=n0 slot=6-7\nrank 1=n0 slot=0,1\nrank 2=n0 slot=5\n", job), "0:3 0:0 0:2")
+      << "the slot that has the cores";
+  EXPECT_EQ(slots_in("rank 0=n0 slot=4\nrank 1=n0 slot=2,5,7\nrank 2=n0 slot=0-1;3\n", job), "0:2 0:1 0:0")
+      << "across slots, in order";
+  EXPECT_EQ(slots_in("rank 0=n0 slot=1\nrank 1=n0 slot=0", job), "0:1 0:0") << "both in the cores of slot 0";
+  EXPECT_EQ(slots_in("/* two\nranks */ rank 0 = me@n2.cluster.org slots = 0 // first\nrank 1=+n1 slot=2 # next", job),
+            "2:0 1:1");
+  EXPECT_EQ(slots_in("rank 0=3 slot=0", job), "3:0") << "by number";
+  const MapJob domains{Slots(2, 1), {"a.org", "b.org"}, {}, 0, false};
+  EXPECT_EQ(slots_in("rank 0=b slot=0\nrank 1=a.org slot=0", domains), "1:0 0:0");
+  EXPECT_EQ(slots_in("rank 0=n0\nrank 1=n0 slot=0\nrank 2=n0", job), "0:1 0:0 0:2") << "two that are not bound";
+  EXPECT_EQ(slots_in("rank 0=n0 slot=0:8;1:0", job),
+            "m.txt:1: node n0 has cores 0 to 7 (got '0:8;1:0'); give more ranks per node");
+  EXPECT_EQ(slots_in("rank 0=cn1 slot=12-15\nrank 1=cn1 slot=4-7", two_by_two), "0:1 0:0") << "of unknown cores";
+}
+
+TEST(MapFile, ReadsHostfilesOfOpenMpiAndHydra) {
+  const auto nodes = [](std::string_view text) {
+    const auto placement = read_map(MapFormat::hydra, text, "m.txt", two_by_two.context());
+    return placement ? placement->node_of_rank() : std::vector<NodeId>{};
+  };
+  const std::vector<NodeId> expected = {NodeId{1}, NodeId{1}, NodeId{0}};
+  EXPECT_EQ(nodes("cn2:2 binding=numa\ncn1:1 user=me ifname=eth0\n"), expected);
+  EXPECT_EQ(nodes("cn2 slots=2 max_slots=4\n// a comment\nme@cn1\n"), expected);
+  EXPECT_EQ(nodes("cn2  slots = 2\n/* cn3\n*/cn1 max-slots=4\n"), expected);
 }
 
 TEST(MapFile, IsReadAsItIsWrittenForRandomJobs) {
@@ -205,20 +254,39 @@ TEST(MapFile, ReadersNameTheLine) {
   EXPECT_EQ(map_refused(openmpi4, "rank 0=cn1 slot=0\nrank 0=cn2 slot=0"),
             "m.txt:2: the file must name each rank once (got rank 0 as in line 1)");
   EXPECT_EQ(map_refused(openmpi4, "rank 0=cn1 slot=0\n\nrank 1=cn1 slot=0"),
-            "m.txt:3: the file must name each slot once (got slot 0 of node 0 as in line 1)");
+            "m.txt:3: a core takes one rank (got '0' as in line 1); give each rank its own core");
   EXPECT_EQ(map_refused(openmpi5, "rank 0=cn9 slot=0"),
             "m.txt:1: the node must be one of the job, by its name (got 'cn9')");
-  EXPECT_EQ(map_refused(openmpi5, "rank 0=cn1 slot=0:1"), "m.txt:1: the slot must be a number from 0 (got '0:1')");
+  for (const char* wrong : {"a", "-1", "0-", "3-1", "0,", ",0", "0:", ":0", "0:x", "0:1-", "p", "x0:1", "0;1:0", "*",
+                            "0:0;;0:1", "0-2147483647", "p99999999999", "0:c"})
+    EXPECT_EQ(map_refused(openmpi5, std::string("rank 0=cn1 slot=") + wrong),
+              std::string("m.txt:1: slot= must be cores such as 0, 0-3, 0:2 or 1:* (package 1) (got '") + wrong +
+                  "'); see the manual of mpirun, rankfiles");
+  EXPECT_EQ(map_refused(openmpi5, "rank 0=cn1 slot=0\nrank 1=cn1 slot=1:0"),
+            "m.txt:2: the lines of a node must all name packages, or all leave them out (got '1:0')");
+  EXPECT_EQ(map_refused(openmpi5, "rank 0=cn1 slot=1:0\nrank 1=cn1 slot=p1:c0"),
+            "m.txt:2: a core takes one rank (got 'p1:c0' as in line 1); give each rank its own core");
+  EXPECT_EQ(map_refused(openmpi5, "rank 0=cn1 slot=0:*\nrank 1=cn1 slot=0:*\nrank 2=cn1 slot=1:*"),
+            "m.txt:3: a node with 2 slots takes no more ranks (got rank 2); give more ranks per node");
   EXPECT_EQ(map_refused(openmpi5, "rank 0=cn1 slot=2"),
             "m.txt:1: node cn1 has 2 slots (got '2'); give more ranks per node");
-  EXPECT_EQ(map_refused(openmpi5, "rank 0=cn1"),
-            "m.txt:1: a line of a rankfile is written like 'rank 5=node2 slot=0' (got 'rank 0=cn1')");
+  for (const char* line : {"rank 0", "rank 0=", "rank 0 cn1 slot 0", "rank x=cn1 slot=0", "rank 0=cn1 core=0", "rank"})
+    EXPECT_EQ(map_refused(openmpi5, line),
+              std::string("m.txt:1: a line of a rankfile is written like 'rank 5=node2 slot=0' (got '") + line + "')");
   EXPECT_EQ(map_refused(openmpi5, "rank 1=cn1 slot=0"), "m.txt: rank 0 is missing; add it");
   EXPECT_EQ(map_refused(hydra, "cn1:2\ncn1:1"),
             "m.txt:2: a node with 2 slots takes no more ranks (got 'cn1'); give more ranks per node");
-  for (const char* line : {"cn1:0", "cn1:", "cn1:x", "cn1:-1", "cn1:1 binding=user", "cn1:99999999999"})
-    EXPECT_EQ(map_refused(hydra, line),
-              std::string("m.txt:1: a line is a node and its number of ranks, such as 'node2:4' (got '") + line + "')");
+  for (const char* ranks : {"0", "", "x", "-1", "99999999999", "1:2"})
+    EXPECT_EQ(map_refused(hydra, std::string("cn1:") + ranks),
+              std::string("m.txt:1: a host has 1 to 1048576 ranks (got '") + ranks + "')");
+  EXPECT_EQ(map_refused(hydra, "cn1 slot=4"),
+            "m.txt:1: a hostfile has no such key (got 'slot'); write slots=4, max_slots=4 or binding=core");
+  EXPECT_EQ(map_refused(hydra, "cn1:2 slots=2"),
+            "m.txt:1: a line must give the ranks of its host once (got 'cn1:2 slots=2')");
+  EXPECT_EQ(map_refused(hydra, "cn1:1 binding"), "m.txt:1: name=value must follow the host (got 'binding')");
+  EXPECT_EQ(map_refused(hydra, "^cn1"),
+            "m.txt:1: the file must name its hosts (got '^cn1'); write the names of the hosts that take ranks");
+  EXPECT_EQ(map_refused(hydra, "slots=4").substr(0, 29), "m.txt:1: a line is a host and");
   for (const char* line :
        {"-hosts cn1", "-hosts cn1 -rankmap", "-hosts cn1 -rankmap 0 0", "-host cn1 -rankmap 0", "cn1"})
     EXPECT_EQ(map_refused(mpich5, line),
@@ -263,8 +331,10 @@ TEST(MapFile, ReadersRefuseNodesWithoutSlotsAndNumbersOfNone) {
   const MapJob holes{*Slots::of_nodes({2, 0, 1}), {"a", "b", "c"}, *Shape::parse("3"), 0, false};
   EXPECT_EQ(map_refused(MapFormat::slurm, "b", holes), "m.txt:1: the node must have slots of the job (got 'b')");
   EXPECT_EQ(map_refused(MapFormat::vcoord, "(1)", holes), "m.txt:1: the node must have slots of the job (got '(1)')");
-  EXPECT_EQ(map_refused(MapFormat::openmpi5, "rank 0=+n1 slot=0", holes),
-            "m.txt:1: the node must be one of the job, by its name (got '+n1')");
+  EXPECT_EQ(read_map(MapFormat::openmpi5, "rank 0=+n1 slot=0", "m", holes.context())->node(Rank{0}), NodeId{2})
+      << "counted among the nodes of the job";
+  EXPECT_EQ(map_refused(MapFormat::openmpi5, "rank 0=+n2 slot=0", holes),
+            "m.txt:1: the node must be one of the job, by its name (got '+n2')");
   const MapJob nameless{Slots(3, 1), {}, {}, 0, false};
   EXPECT_EQ(map_refused(MapFormat::openmpi5, "rank 0=+n3 slot=0", nameless),
             "m.txt:1: the node must be +n0 to +n2 (got '+n3'); name the nodes in the machine file to write names");

@@ -37,9 +37,9 @@ TEST(PlacementText, ReadsARankfileOfOpenMpi) {
   ASSERT_TRUE(read.ok()) << read.error().sentence();
   EXPECT_EQ(read->slot(Rank{0}), (Slot{NodeId{2}, 2}));
   EXPECT_EQ(read->slot(Rank{1}), (Slot{NodeId{0}, 1}));
-  EXPECT_EQ(refused("rank 0=cn3 slot=0:1-3", names), "p.txt:1: the slot must be a number from 0 (got 0:1-3)");
-  EXPECT_NE(refused("rank 0=cn3", names).find("a line of a rankfile"), std::string::npos);
-  EXPECT_NE(refused("rank 0=+n9 slot=0", names).find("'9'"), std::string::npos);
+  EXPECT_EQ(parse_placement("rank 0=cn3 slot=0:1-3", "p", slots, names)->slot(Rank{0}), (Slot{NodeId{2}, 0}));
+  EXPECT_NE(refused("rank 0=cn3 slot", names).find("a line of a rankfile"), std::string::npos);
+  EXPECT_NE(refused("rank 0=+n9 slot=0", names).find("'+n9'"), std::string::npos);
 }
 
 TEST(PlacementText, RefusalsNameTheLine) {

@@ -85,7 +85,7 @@ def test_host_lists():
         (lambda: allocation.of_lsf("a 1 b"), "hosts and slots must come in pairs"),
         (lambda: allocation.of_lsf("a one"), "ranks (got 'one')"),
         (lambda: allocation.of_hostfile("a slots=0\n", "hosts"), "(got '0')"),
-        (lambda: allocation.of_hostfile("a\nb:2 slots=2\n", "hosts"), "hosts:2: a host"),
+        (lambda: allocation.of_hostfile("a\nb:2 slots=2\n", "hosts"), "hosts:2: a line must give the ranks"),
         (lambda: allocation.of_hostfile("a 4\n", "hosts"), "hosts:1: name=value"),
         (lambda: allocation.of_hostfile("# none\n", "hosts"), "name at least one"),
         (lambda: allocation.read("/nowhere/hosts", {}), "/nowhere/hosts: No such file"),

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
-from kumihimo.imports import slurm
+from kumihimo import documents, imports
+from kumihimo.cli import machines
+from kumihimo.errors import BadInput
+from kumihimo.imports import hwloc, slurm
 
 
 @pytest.fixture
@@ -24,6 +30,21 @@ def imported(kumihimo, tmp_path):
         assumed = sum("{" in line and "assumed" in line for line in lines)
         assert (ended.out, ended.err) == (f"wrote {made}; assumed numbers to check: {assumed}\n", "")
         return json.loads(kumihimo("machine", "show", str(made), "--json").out)
+
+    return run
+
+
+@pytest.fixture
+def refused(tmp_path):
+    """The sentence that refuses a file, without the command around it."""
+
+    def run(name: str, text: str) -> str:
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(BadInput) as caught:
+            imports.machine_file(imports.read(path), machines.load("reedbush-u"), "mine", name)
+        assert "\n" not in str(caught.value)
+        return str(caught.value)
 
     return run
 
@@ -91,19 +112,20 @@ def test_a_torus_of_slurm_runs_along_x_first(imported):
 @pytest.mark.parametrize(
     ("name", "text", "words"),
     [
-        ("t.conf", "SwitchName=a Nodes=n1\nSwitchName=b Nodes=n2\n", "nothing above a and b that joins them"),
         ("t.conf", "SwitchName=a Switches=b\n", "'b'"),
         ("t.conf", "SwitchName=a Switches=b\nSwitchName=b Switches=a\n", "a cycle: 'a' below 'b' below 'a'"),
         ("t.conf", "SwitchName=a Switches=a\n", "a cycle: 'a' below 'a'"),
-        ("t.conf", "SwitchName=a Nodes=n1\nSwitchName=a Nodes=n2\n", "(got 'a' twice"),
         (
             "t.conf",
-            "SwitchName=a Switches=c\nSwitchName=b Switches=c\nSwitchName=c Nodes=n1\n",
-            "'c' below 'a' and 'b'",
+            "SwitchName=a Nodes=n1\nSwitchName=a Nodes=n2\n",
+            "t.conf:2: each switch must be described once (got 'a' as in t.conf:1)",
         ),
         ("t.conf", "SwitchName=a Switches=b,b\nSwitchName=b Nodes=n1\n", "'b' twice below 'a'"),
-        ("t.conf", "SwitchName=a Nodes=n1,n1\n", "'n1' twice on 'a'); name it once"),
-        ("t.conf", "SwitchName=a Nodes=n1 Switches=b\nSwitchName=b Nodes=n1\n", "'n1' on 'a' and 'b'); describe"),
+        (
+            "t.conf",
+            "SwitchName=a Nodes=n1,n1\n",
+            "t.conf:1: a node must be named once on a switch (got 'n1' twice on 'a')",
+        ),
         ("t.conf", "SwitchName=a Nodes=n[3-1]\n", "t.conf:1: a host list is written like n[01-03,7]"),
         (
             "t.conf",
@@ -118,7 +140,7 @@ def test_a_torus_of_slurm_runs_along_x_first(imported):
         (
             "t.yaml",
             "- topology: t\n  tree:\n    switches:\n    - {switch: a, nodes: 'n[3-1]'}\n",
-            "t.yaml: a host list",
+            "t.yaml:4: a host list",
         ),
         ("t.conf", "SwitchName=a Nodes=n[0-3\n", "n[0-3"),
         ("t.conf", "SwitchName=a Nodes=n0-3]\n", "n0-3]"),
@@ -129,11 +151,15 @@ def test_a_torus_of_slurm_runs_along_x_first(imported):
         ),
         ("t.conf", "NodeName=x\n", "t.conf:1"),
         ("t.conf", "", "neither"),
-        ("t.yaml", "a: [", "t.yaml:1: the file must be YAML"),
+        ("t.yaml", "a: [", ": the file must be YAML, as Slurm's topology.yaml is"),
         ("t.yaml", "- topology: t\n  tree:\n    switches: }\n", "t.yaml:3: the file must be YAML"),
-        ("t.yaml", "- topology: t\n  tree: 5\n", "must have Slurm's format"),
-        ("t.yaml", "- topology: t\n  flat: true\n", "topology, flat"),
-        ("t.yaml", "5", "a list of topologies"),
+        ("t.yaml", "- topology: t\n  tree: 5\n", "t.yaml:2: tree must be an object with the keys switches (got '5')"),
+        (
+            "t.yaml",
+            "- topology: t\n  flat: true\n",
+            "t.yaml:1: a flat topology does not say how nodes are joined (got 't')",
+        ),
+        ("t.yaml", "5", "the file, which lists topologies, must be a list (got '5')"),
         ("t.txt", "x", "name the file .conf, .yaml or .xml"),
         ("t.xml", "", "no element in"),
         ("t.xml", "<machine/>", "the element <machine> in"),
@@ -144,6 +170,183 @@ def test_a_torus_of_slurm_runs_along_x_first(imported):
 )
 def test_what_cannot_be_imported_is_one_sentence(imported, name, text, words):
     assert words in imported(name, text)
+
+
+TOP = "SwitchName=s2 Switches=s[0-1]\r\n"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SwitchName = s0 Nodes = dev[0-5]\nSwitchName =s1 Nodes= dev[6-11]\nSwitchName=s2 Switches=s[0-1]\n",
+        'switchname="s0" NODES="dev[0-5]"\nSwitchName=s1 nodes="dev[6-8] dev9, dev[10-11]"\n' + TOP,
+        "SwitchName=s0 \\\r\n  Nodes=dev[0-5]\r\nSwitchName=s1 Nodes=dev[6-\\ \n11]\r\n" + TOP,
+        "# all # of\nSwitchName=s0 Nodes=dev[0-5] # it\n\tSwitchName=s1 Nodes=dev[6-11]\nSwitchName=s2 Switches=s[0-1]",
+        "SwitchName=s2 Level=1 LinkSpeed=1 Nodes=dev[0-11] Switches=s[0-1]\nSwitchName=s0 Level=0 LinkSpeed=1 "
+        "Nodes=dev[0-5]\nSwitchName=s1 Level=0 LinkSpeed=1 Nodes=dev[6-11]\n",
+    ],
+)
+def test_slurms_own_grammar(imported, tmp_path, text):
+    topology = imported("topology.conf", text)["topology"]
+    assert (topology["nodes"], topology["switches"], topology["links"]) == (12, 3, 48)
+    assert topology["levels"] == [{"name": "switch", "nodes": 6}]
+    assert 'node_names = "dev[0-9],dev[10-11]"\n' in (tmp_path / "mine.toml").read_text(encoding="utf-8")
+
+
+def test_a_file_includes_another(imported, tmp_path):
+    (tmp_path / "leaves.conf").write_text("SwitchName=s0 Nodes=n[0-3]\nSwitchName=s1 Nodes=n[4-7]\n")
+    main = "SwitchName=top Switches=s[0-1]\nInclude leaves.conf\n"
+    assert imported("topology.conf", main)["topology"]["switches"] == 3
+    (tmp_path / "leaves.conf").write_text("include topology.conf\n")
+    assert "leaves.conf:1: files must not include each other (got 'topology.conf')" in imported("topology.conf", main)
+    (tmp_path / "leaves.conf").write_text("SwitchName=s0 Nodes=n[0-3\n")
+    assert "leaves.conf:1: a host list" in imported("topology.conf", main)
+    assert "topology.conf:1: the included file must be readable" in imported("topology.conf", "include nowhere\n")
+
+
+def made(tmp_path) -> str:
+    return (tmp_path / "mine.toml").read_text(encoding="utf-8")
+
+
+def test_names_may_have_any_character(imported, tmp_path):
+    text = 'SwitchName=s Nodes=a\\\\b,"c\n'
+    assert imported("topology.conf", text)["topology"]["nodes"] == 2
+    assert 'node_names = "a\\\\b,\\"c"\n' in made(tmp_path)
+
+
+def test_parts_that_nothing_joins(imported, tmp_path):
+    leaves = "".join(f"SwitchName=s{i} Nodes=n[{4 * i}-{4 * i + 3}]\n" for i in range(4))
+    apart = leaves + "SwitchName=a Switches=s[0-1]\nSwitchName=b Switches=s[2-3]\n"
+    topology = imported("topology.conf", apart)["topology"]
+    assert (topology["nodes"], topology["switches"], topology["diameter_hops"]) == (16, 7, 6)
+    assert "# Assumed: one switch joins the 2 parts of the file that nothing joins.\n" in made(tmp_path)
+    joined = imported("topology.conf", apart + "SwitchName=c Switches=a,b\n")["topology"]
+    assert joined["links"] == topology["links"]
+    assert "one switch joins" not in made(tmp_path)
+
+
+def test_two_switches_above_the_same_leaves_share_their_uplinks(imported, tmp_path):
+    leaves = "".join(f"SwitchName=s{i} Nodes=n[{4 * i}-{4 * i + 3}]\n" for i in range(2))
+    one = imported("topology.conf", leaves + "SwitchName=core Switches=s[0-1]\n")["topology"]
+    two = imported("topology.conf", leaves + "".join(f"SwitchName={core} Switches=s[0-1]\n" for core in "ab"))[
+        "topology"
+    ]
+    assert (two["switches"], two["links"], two["diameter_hops"]) == (4, one["links"], 4)
+    assert "shares its uplinks evenly among them" in made(tmp_path)
+    assert "one switch joins" not in made(tmp_path)
+
+
+def test_a_node_on_two_switches_has_a_cable_to_each(imported, tmp_path):
+    topology = imported("topology.conf", "SwitchName=a Nodes=n[0-5]\nSwitchName=b Nodes=n[4-9]\n")["topology"]
+    assert (topology["nodes"], topology["switches"], topology["links"]) == (10, 3, 2 * (12 + 12))
+    assert "Nodes on several switches have a cable to each." in made(tmp_path)
+
+
+def test_switches_and_blocks_in_one_file(imported, tmp_path):
+    text = TREE + "BlockName=b1 Nodes=dev[0-5]\nAggregatedBlock=b[1-2] BlockIndex=0 Nodes=dev[0-11] BlockSize=12\n"
+    assert imported("topology.conf", text)["topology"]["switches"] == 3
+    assert "the blocks are left out" in made(tmp_path)
+
+
+def test_a_ring_of_slurm(imported, tmp_path):
+    for name, text in [
+        ("t.conf", "RingName=r Nodes=n[0-7]\n"),
+        ("t.yaml", "- topology: t\n  ring:\n    rings:\n    - {ring: r, nodes: 'n[0-7]'}\n"),
+    ]:
+        assert imported(name, text)["topology"]["shape"] == "8"
+        assert 'node_names = "n[0-7]"' in made(tmp_path)
+
+
+TORUS = """
+- topology: t
+  torus3d:
+    toruses:
+      - name: pod
+        dims: {x: 4, y: 2, z: 1}
+        regions:
+          - {anchor: {x: 2, y: 0, z: 0}, dims: {x: 2, y: 2, z: 1}, nodes: "b[0-3]"}
+          - {anchor: {x: 0, y: 0, z: 0}, dims: {x: 2, y: 2, z: 1}, nodes: "a[0-3]"}
+        placements:
+          - {dims: {x: 2, y: 1, z: 1}, anchor_seed: {x: 0, y: 1, z: 0}}
+"""
+
+
+def test_regions_of_a_torus_place_its_nodes(imported, tmp_path):
+    assert imported("t.yaml", TORUS)["topology"]["shape"] == "1x2x4"
+    assert 'node_names = "a[0-1],b[0-1],a[2-3],b[2-3]"\n' in made(tmp_path)
+
+
+def test_a_torus_with_places_without_nodes(imported, tmp_path):
+    lines = TORUS.splitlines()
+    text = "\n".join(line for line in lines if '"a[0-3]"' not in line)
+    topology = imported("t.yaml", text)["topology"]
+    assert (topology["family"], topology["nodes"], topology["switches"]) == ("graph", 4, 8)
+    assert topology["links"] == 2 * (4 + 4 * 2 + 4), "a node's own, two rings of four, and four between the rings"
+    assert "Approximated: 4 of the 8 places of the torus have no node." in made(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (("dims: {x: 4", "dims: {x: 2.7"), "t.yaml:6: x of dims must be a whole number from 1 on (got '2.7')"),
+        (("dims: {x: 4", "dims: {x: [4]"), "t.yaml:6: x of dims must be a text (got a list)"),
+        (("dims: {x: 4,", "dims: {"), "t.yaml:6: 'x' of dims is missing"),
+        (("dims: {x: 4", "dims: {w: 1, x: 4"), "t.yaml:6: dims has no key 'w'"),
+        (("dims: {x: 4", "dims: {x: 70000"), "t.yaml:6: dims must be at most 65535"),
+        (("regions:", "region:"), "t.yaml:7: a torus has no key 'region'; did you mean regions?"),
+        (("{x: 2, y: 0, z: 0}", "{x: 3, y: 0, z: 0}"), "t.yaml:8: a region must be within the torus of 4x2x1"),
+        (("{x: 2, y: 0, z: 0}", "{x: 1, y: 0, z: 0}"), "t.yaml:9: regions must not overlap (got 'b0' and 'a1'"),
+        (('"b[0-3]"', '"b[0-2]"'), "t.yaml:8: nodes must name 4 nodes, as a region of 2x2x1 has (got 3)"),
+        (('"b[0-3]"', '"a[0-3]"'), "each node must be at one place of the torus (got 'a0' twice)"),
+        (('"b[0-3]"', "[b0, b1, b2, b3]"), "t.yaml:8: nodes must be a text (got a list)"),
+        (("anchor_seed", "seed"), "t.yaml:11: a placement has no key 'seed'"),
+        (("name: pod", "name: pod\n        nodes: n[0-7]"), "a torus must have nodes or regions (got both)"),
+        (("- topology: t\n", "- topology: t\n  tree: {switches: []}\n"), "(got tree and torus3d in 't')"),
+        (("- topology: t\n", "- topology: t\n  cluster_default: maybe\n"), "must be true or false (got 'maybe')"),
+        (("- topology: t\n", "- topology: t\n  mesh: {}\n"), "t.yaml:3: a topology has no key 'mesh'"),
+        (("- topology: t\n", "- topology: &t t\n  x: *t\n"), "t.yaml:3: aliases are not read (got *t)"),
+        (
+            ("name: pod", "name: pod\n        name: pod"),
+            "t.yaml:6: an object must have each key once (got 'name' twice)",
+        ),
+        (("name: pod", "name: " + "[" * 100), "t.yaml:5: values must be nested at most 64 deep"),
+        (("name: pod", "? [a]\n        : b"), "t.yaml:5: a key must be a text"),
+        (("- topology: t\n", "a: 1\n---\n"), "t.yaml:3: the file must be one document"),
+    ],
+)
+def test_known_objects_have_known_keys_of_known_types(refused, change, words):
+    assert words in refused("t.yaml", TORUS.replace(*change, 1))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("SwitchName=a Node=n1\n", "t.conf:1: Slurm's topology.conf has no such key (got 'Node'); did you mean nodes?"),
+        ("SwitchName=a Nodes=n1 LinkSpeed=fast\n", "t.conf:1: LinkSpeed must be a whole number (got 'fast')"),
+        ("SwitchName=a Nodes=n1 Nodes=n2\n", "t.conf:1: a line must have each key once (got Nodes twice)"),
+        ("SwitchName=a Nodes=n1 Switches=b\nSwitchName=b\n", "t.conf:1: a switch must have nodes or switches below it"),
+        ("BlockName=a Nodes=n1\nBlockSizes=big\n", "t.conf:2: a size of blocks must be a whole number (got 'big')"),
+        ("BlockName=a Switches=b\n", "t.conf:1: a line with BlockName has no key 'Switches'"),
+        ("Nodes=n1\n", "t.conf:1: a line must be SwitchName="),
+        ("SwitchName\n", "t.conf:1: a line must be SwitchName="),
+        (
+            "RingName=a Nodes=n1\nRingName=b Nodes=n2\n",
+            "t.conf:2: the file must have one ring, as a machine does (got 2)",
+        ),
+        (
+            "RingName=a Nodes=n1\nSwitchName=b Nodes=n2\n",
+            "t.conf:1: the file must describe rings, or switches and blocks",
+        ),
+        ("SwitchName=s[0-4999]\n", "fewer than 4096 switches (got 5000)"),
+        (
+            "SwitchName=a Switches=b\nSwitchName=b Switches=c\nSwitchName=c Switches=b\n",
+            "t.conf:2: no switch may be below",
+        ),
+        ("include %c.conf\n", "t.conf:1: Include must name a file (got '%c.conf')"),
+    ],
+)
+def test_wrong_lines_of_slurm_are_named(refused, text, words):
+    assert words in refused("t.conf", text)
 
 
 def test_a_file_that_is_no_utf_8(kumihimo, tmp_path):
@@ -224,7 +427,7 @@ def test_hosts_and_links_of_simgrid(imported):
     ("topology", "radical", "words"),
     [
         ('topology="TORUS" topo_parameters="4,3"', "0-10", "must have 12 nodes, as TORUS 4,3 has (got 11)"),
-        ('topology="TORUS" topo_parameters="4,x"', "0-11", "a count must be at least 1 (got 'x')"),
+        ('topology="TORUS" topo_parameters="4,x"', "0-11", "a count in topo_parameters= must be at least 1 (got 'x')"),
         ('topology="FAT_TREE" topo_parameters="2;4;1,2;1,2"', "0-15", "three lists"),
         ('topology="DRAGONFLY" topo_parameters="9,1;1,1;2,1;1"', "0-17", "at most as many groups"),
         ('topology="VIVALDI"', "0-3", "VIVALDI"),
@@ -245,6 +448,126 @@ def test_one_node_from_hwloc(imported, repository):
     assert machine["topology"]["levels"] == [{"name": "package", "cores": 6}, {"name": "numa", "cores": 3}]
     assert machine["node"]["cores"]["value"] == machine["node"]["ranks_per_node"]["value"] == 12
     assert "network" not in machine
+
+
+def topology(body: str, version: str = "2.0", machine: str = "", after: str = "") -> str:
+    return f'<topology version="{version}"><object type="Machine" {machine}>{body}</object>{after}</topology>'
+
+
+def objects(kind: str, *parts: str, attributes: str = "") -> str:
+    return f'<object type="{kind}" {attributes}>{"".join(parts)}</object>'
+
+
+def units(first: int, last: int) -> str:
+    return "".join(f'<object type="PU" os_index="{unit}"/>' for unit in range(first, last + 1))
+
+
+def cores(first: int, last: int) -> str:
+    return "".join(objects("Core", units(core, core)) for core in range(first, last + 1))
+
+
+def test_a_processing_unit_stands_for_a_core_where_there_are_none(imported):
+    machine = imported("host.xml", topology(objects("Package", units(0, 1)) + objects("Package", units(2, 3))))
+    assert machine["node"]["cores"]["value"] == machine["node"]["ranks_per_node"]["value"] == 4
+    assert machine["topology"]["levels"] == [{"name": "package", "cores": 2}]
+    assert machine["summary"] == "one node, 4 cores"
+    assert imported("host.xml", topology(units(0, 0)))["summary"] == "one node, 1 core"
+
+
+def test_levels_with_different_numbers_of_cores_are_left_out(imported, tmp_path):
+    text = topology(objects("Package", cores(0, 3)) + objects("Package", cores(4, 6)))
+    assert "levels" not in imported("host.xml", text)["topology"]
+    words = "because their parts have different numbers of cores: package of 3 cores, package of 4 cores.\n"
+    assert f"# Left out, {words}" in made(tmp_path)
+
+
+def test_units_that_are_offline_or_forbidden_are_left_out(imported, tmp_path):
+    machine = 'complete_cpuset="0x000001ff" allowed_cpuset="0x0000000f"'
+    text = topology(objects("Package", cores(0, 3)) + objects("Package", cores(4, 7)), machine=machine)
+    assert imported("host.xml", text)["node"]["cores"]["value"] == 4
+    assert "# Left out, because they are offline or forbidden: 5 processing units of 9.\n" in made(tmp_path)
+
+
+def test_kinds_of_cores_are_told(imported, tmp_path):
+    kinds = "".join(
+        f'<cpukind cpuset="{units}"><info name="CoreType" value="{name}"/></cpukind>'
+        for name, units in [("IntelAtom", "0xf"), ("IntelCore", "0x30")]
+    )
+    shared = objects("L2Cache", cores(0, 3)) + objects("L2Cache", cores(4, 4)) + objects("L2Cache", cores(5, 5))
+    assert imported("host.xml", topology(shared, after=kinds))["node"]["cores"]["value"] == 6
+    assert "several kinds of cores: IntelAtom (4 processing units), IntelCore (2 processing units)." in made(tmp_path)
+    assert "different numbers of cores: l2 of 1 core, l2 of 4 cores.\n" in made(tmp_path)
+
+
+@pytest.mark.parametrize("version", ["1", "2.0", "3.0"])
+def test_every_version_of_hwloc_is_read(imported, version):
+    package, memory = ("Socket", "Machine") if version == "1" else ("Package", "Package")
+    numa = 'os_index="0" local_memory="1000000"'
+    body = "".join(
+        objects("NUMANode", objects(package, cores(2 * p, 2 * p + 1)), attributes=numa)
+        if version == "1"
+        else objects(package, objects("NUMANode", attributes=numa), cores(2 * p, 2 * p + 1))
+        for p in range(2)
+    )
+    text = topology(body, version)
+    if version == "1":
+        text = text.replace(' version="1"', "")
+        text = text.replace("<topology>", '<?xml version="1.0"?><!DOCTYPE topology SYSTEM "hwloc.dtd"><topology>')
+    machine = imported("host.xml", text)
+    assert machine["topology"]["levels"] == [{"name": "package", "cores": 2}]
+    assert machine["node"]["memory_bytes"]["value"] == 2_000_000
+    assert memory
+
+
+def test_xml_in_other_encodings(imported, tmp_path):
+    package = objects("Package", '<info name="CPUModel" value="Prozessör"/>', units(0, 3))
+    for encoding in ("ISO-8859-1", "UTF-16"):
+        path, head = tmp_path / "host.xml", f'<?xml version="1.0" encoding="{encoding}"?>'
+        path.write_bytes((head + topology(package)).encode(encoding))
+        assert imports.read(path).summary == "Prozessör, 4 cores"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (topology(units(0, 1), "4.0"), "host.xml:1: the file must be XML of hwloc 1, 2 or 3 (got version 4.0)"),
+        (topology(""), "must have objects of type PU that may be used (got none)"),
+        (topology(objects("Core")), "an object of type Core must have objects of type PU (got none)"),
+        (topology(units(0, 1) + units(1, 1)), "each PU must have its own os_index (got 1 twice)"),
+        (topology('<object type="PU"/>'), "os_index= of an object of type PU is missing"),
+        (topology('<object type="PU" os_index="-1"/>'), "os_index must be a whole number from 0 on (got '-1')"),
+        (topology(objects("Pakage", units(0, 1))), "the type of an <object> must be one of hwloc's (got 'Pakage')"),
+        (topology("<objekt/>"), "<object> of hwloc has no element <objekt>"),
+        (topology(units(0, 1), machine='allowed_cpuset="x"'), "allowed_cpuset must be a bitmap of hwloc"),
+        (topology(units(0, 1), machine='local_memory="lots"'), "local_memory must be a number of bytes (got 'lots')"),
+        ("<topology/>", "a topology of hwloc must have one outer <object> (got 0); write one with lstopo --of xml"),
+        ('<!DOCTYPE a [<!ENTITY b "c">]><topology>&b;</topology>', "must be XML without entities (got the entity 'b')"),
+        ("<topology><object", "host.xml:1: the file must be XML (got unclosed token)"),
+    ],
+)
+def test_a_damaged_topology_of_hwloc_is_one_sentence(refused, text, words):
+    assert words in refused("host.xml", text)
+
+
+def test_depth_has_a_limit(refused):
+    for begin, end in [("<object type='Group'>", "</object>"), ("<zone id='z' routing='Full'>", "</zone>")]:
+        root = "topology" if "object" in begin else "platform"
+        deep = f"<{root}>\n{begin * 20000}{end * 20000}</{root}>"
+        assert "deep.xml:2: values must be nested at most 64 deep" in refused("deep.xml", deep)
+    assert "deep.yaml:1: values must be nested at most 64 deep" in refused("deep.yaml", "[" * 20000)
+
+
+def test_hwloc_finds_the_same_in_its_files(repository):
+    """What the library says of the same files, where it can read them."""
+    code = "from kumihimo import _machine; h = _machine.discover_host(); print([h.cores, h.hardware_threads, "
+    code += "h.numa_nodes, h.memory_bytes, h.last_level_cache_bytes, h.core_cache_bytes, h.levels, h.not_nested, "
+    code += "h.unnamed])"
+    for path in sorted((repository / "tests" / "machine" / "hwloc").glob("*.xml")):
+        environment = {**os.environ, "HWLOC_XMLFILE": str(path)}
+        said = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+        h = hwloc.read_node(documents.read_xml(path.read_bytes(), path.name)).host
+        mine = [h.cores, h.hardware_threads, h.numa_nodes, h.memory_bytes, h.last_level_cache_bytes, h.core_cache_bytes]
+        assert said.stdout == f"{[*mine, h.levels, h.not_nested, h.unnamed]}\n", path.name
 
 
 def test_levels_that_do_not_nest_are_left_out(imported, repository, tmp_path):

@@ -124,7 +124,10 @@ def test_a_placement_has_as_many_ranks_as_are_asked_for(kumihimo, tmp_path, verb
     ("text", "format_"),
     [
         ("rank 0=a slot=0\nrank 1=b slot=0-3\n", "openmpi5"),
-        ("rank 0=a slot=0 # 0-3\nrank 1=b slot=1\n", "placement"),
+        ("rank 0=a slot=0 # 0-3\nrank 1=b slot=1\n", "openmpi5"),
+        ("/* two */ rank 0=a slot=0:*\n", "openmpi5"),
+        ("a:2 binding=numa\nb:1\n", "hydra"),
+        ("a slots=2\nb\n", "hydra"),
         ("0 0 0\nrank 1=b slot=0-3\n", "placement"),
         ("4\n0,1\n", "cray"),
         ("4\n0-3\n", "cray"),

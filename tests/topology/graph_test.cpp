@@ -109,6 +109,7 @@ TEST(Graph, WrongEdgesAreOneSentence) {
     ASSERT_FALSE(graph.ok()) << wrong;
     EXPECT_NE(graph.error().sentence().find("an edge is VERTEX-VERTEX"), std::string::npos) << graph.error().sentence();
   }
+  EXPECT_NE(made(2, 0, {"2147483647-1"}).error().sentence().find("0 to 1 (got 2147483647-1)"), std::string::npos);
   EXPECT_NE(made(2, 0, {"0-2"}).error().sentence().find("0 to 1 (got 0-2)"), std::string::npos);
   EXPECT_FALSE(made(2, 0, {"1-1"}).ok());
   EXPECT_FALSE(made(0, 3, {}).ok());

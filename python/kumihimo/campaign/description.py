@@ -18,6 +18,7 @@ from pathlib import Path
 
 from kumihimo import arguments, files
 from kumihimo.campaign.expressions import FUNCTIONS, Expression
+from kumihimo.documents import read_toml
 from kumihimo.errors import did_you_mean, errors_at, missing, wrong_value
 from kumihimo.sizes import parse_size, parse_sizes
 
@@ -155,12 +156,8 @@ def parsed(text: str, path: Path, options: Mapping[str, Option]) -> Campaign:
 
 def toml(text: str, path: Path) -> dict:
     try:
-        import tomllib
-    except ModuleNotFoundError:  # before Python 3.11
-        import tomli as tomllib
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        return read_toml(text)
+    except ValueError as error:
         raise wrong_value(f"{path} must be TOML", error, "docs/campaigns.md shows the form") from None
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from kumihimo import files
 from kumihimo.checkpoint import model, monte_carlo
 from kumihimo.cli import options, output, progress
 from kumihimo.cli.options import argument, option
+from kumihimo.documents import read_json
 from kumihimo.durations import duration_text, parse_duration
 from kumihimo.errors import missing, wrong_value
 from kumihimo.quantities import counted, share_text
@@ -115,7 +115,7 @@ def prediction(path: Path) -> dict:
     rule = f"{path} must be the JSON of one prediction, with its seconds"
     text = files.read_text(path, "the prediction", LARGEST_FILE)
     try:
-        results = json.loads(text)["results"]
+        results = read_json(text)["results"]
         (only,) = results
         if not 0 < float(only["seconds"]) < math.inf:
             raise wrong_value("the predicted time must be more than 0", only["seconds"])

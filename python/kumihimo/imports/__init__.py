@@ -10,10 +10,11 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kumihimo import _machine, files
+from kumihimo import _machine, documents, files, odd_bytes
 from kumihimo.errors import wrong_value
 
 LARGEST_FILE = 64 << 20
+WHAT = "the file to import"
 
 
 @dataclass
@@ -30,24 +31,31 @@ class Network:
 
 def read(path: Path) -> Network:
     """By the kind of file, which its name or its first element tells."""
-    from kumihimo.imports import hwloc, simgrid, slurm
+    from kumihimo.imports import hwloc, simgrid, slurm, slurm_yaml
 
-    text = files.read_text(path, "the file to import", LARGEST_FILE)
+    source = odd_bytes.printable(path.name)
     if path.suffix in (".yaml", ".yml"):
-        return slurm.read_yaml(text, path.name)
+        return slurm_yaml.read(files.read_text(path, WHAT, LARGEST_FILE), source)
     if path.suffix == ".conf":
-        return slurm.read_conf(text, path.name)
-    root = re.search(r"<([A-Za-z_]+)", re.sub(r"<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^>]*>", "", text, flags=re.DOTALL))
-    if root is not None and root[1] == "platform":
-        return simgrid.read(text, path.name)
-    if root is not None and root[1] == "topology":
-        return hwloc.read(path)
-    first = f"the element <{root[1]}>" if root is not None else "no element"
+        return slurm.read_conf(files.read_text(path, WHAT, LARGEST_FILE), source, path.parent)
+    data = files.read_bytes(path, WHAT, LARGEST_FILE)
+    root = documents.read_xml(data, source) if documents.is_xml(data) else None
+    if root is not None and root.tag == "platform":
+        return simgrid.read(root)
+    if root is not None and root.tag == "topology":
+        return hwloc.read(root)
+    first = f"the element <{root.tag}>" if root is not None else "no element"
     raise wrong_value(
         "the file must be Slurm's topology.conf or topology.yaml, a <platform> of SimGrid or a <topology> of hwloc",
-        f"{first} in '{path}'",
+        f"{first} in '{odd_bytes.printable(str(path))}'",
         "" if path.suffix == ".xml" else "name the file .conf, .yaml or .xml",
     )
+
+
+def toml_text(text: str) -> str:
+    """As a machine file writes it, whatever its characters."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in escaped) + '"'
 
 
 def machine_file(network: Network, like: _machine.Machine, name: str, source: str) -> str:
@@ -60,11 +68,11 @@ def machine_file(network: Network, like: _machine.Machine, name: str, source: st
         )
     text = "\n".join(
         [
-            f"# {network.summary}, imported from {source}.",
-            f'# Check each number marked assumed = "as {like.name}: ..." and replace the wrong ones.',
-            *[f"# {remark}" for remark in network.remarks],
-            f'name = "{name}"',
-            f'summary = "{network.summary}"',
+            f"# {_one_line(network.summary)}, imported from {_one_line(source)}.",
+            f'# Check each number marked assumed = "as {_one_line(like.name)}: ..." and replace the wrong ones.',
+            *[f"# {_one_line(remark)}" for remark in network.remarks],
+            f"name = {toml_text(name)}",
+            f"summary = {toml_text(network.summary)}",
             "",
             "[topology]",
             *network.topology,
@@ -76,10 +84,16 @@ def machine_file(network: Network, like: _machine.Machine, name: str, source: st
     return text
 
 
+def _one_line(text: str) -> str:
+    """For comments."""
+    return "".join(c if c.isprintable() else "?" for c in text)
+
+
 def _numbers(network: Network, like: _machine.Machine, source: str) -> str:
     """What the file does not give is the other machine's, and so assumed; but for the engine of another network."""
     of_like = r'\b(?:published|measured|fitted|assumed) = "'
-    text = re.sub(of_like, f'assumed = "as {like.name}: ', like.numbers_to_toml())
+    begin = f"assumed = {toml_text(f'as {like.name}: ')[:-1]}"
+    text = re.sub(of_like, lambda _: begin, like.numbers_to_toml())
     text = text.replace("see above", f"see {like.name}.toml")  # a comment that stays there
     sections = re.split(r"(?m)^(?=\[)", text)
     if network.one_node:
@@ -91,7 +105,7 @@ def _numbers(network: Network, like: _machine.Machine, source: str) -> str:
             of_levels = r"(?m)^(?:shared_memory_bandwidth|shared_memory_latency|link_bandwidth)_(\w+) = .*\n"
             sections[i] = re.sub(of_levels, lambda line: line[0] if line[1] in network.levels else "", section)
     for (section, key), value in network.numbers.items():
-        line = f'{key} = {{ value = {value}, assumed = "{source}" }}\n'
+        line = f"{key} = {{ value = {value}, assumed = {toml_text(source)} }}\n"
         for i, old in enumerate(sections):
             if old.startswith(f"[{section}]"):
                 new = re.sub(rf"(?m)^{key} = .*\n", lambda _, line=line: line, old)

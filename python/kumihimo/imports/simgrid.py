@@ -2,54 +2,56 @@
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ElementTree
 from itertools import combinations
 from math import prod
 
-from kumihimo.errors import wrong_value
+from kumihimo.documents import Element
 from kumihimo.imports import Network, simgrid_zones
 from kumihimo.imports import simgrid_units as units
-from kumihimo.imports.simgrid_platform import check_plain, has_routes_of_links
+from kumihimo.imports.simgrid_platform import check_plain, has_routes_of_links, modern
+from kumihimo.quantities import counted
+
+TOPOLOGY = "topo_parameters"
 
 
-def read(text: str, source: str) -> Network:
-    try:
-        root = ElementTree.fromstring(text)
-    except ElementTree.ParseError as error:
-        raise wrong_value(f"{source}: the file must be XML", str(error)) from None
+def read(root: Element) -> Network:
+    modern(root)
+    units.check_attributes(root)
     clusters = list(root.iter("cluster"))
     alone = len(clusters) == 1 and next(root.iter("host"), None) is None
-    if alone and not has_routes_of_links(clusters[0]):
-        return _cluster(clusters[0], source)
-    return simgrid_zones.read(root, source)
+    plain = alone and not has_routes_of_links(clusters[0])
+    network = _cluster(clusters[0]) if plain else simgrid_zones.read(root)
+    if next(root.iter("config"), None) is not None:
+        network.remarks.append("The <config> of the file, which is of SimGrid's models, is left out.")
+    return network
 
 
-def _cluster(cluster: ElementTree.Element, source: str) -> Network:
-    nodes = len(units.radical(units.needed(cluster, "radical", source), source))
-    kind, words = cluster.get("topology", "FLAT").upper(), cluster.get("topo_parameters", "")
-    check_plain(cluster, source)
-    numbers = _link_numbers(cluster, source)
+def _cluster(cluster: Element) -> Network:
+    nodes = len(units.radical(cluster))
+    kind, words = cluster.get("topology", "FLAT").upper(), cluster.get("topo_parameters")
+    check_plain(cluster)
+    numbers = _link_numbers(cluster)
     if cluster.get("core"):
-        numbers["node", "cores"] = str(units.count(cluster.get("core", ""), source))
+        numbers["node", "cores"] = str(cluster.value.content["core"].count("core="))
     make = {"TORUS": _torus, "FAT_TREE": _fat_tree, "DRAGONFLY": _dragonfly, "FLAT": _flat}.get(kind)
     if make is None:
-        raise wrong_value(f"{source}: topology= must be TORUS, FAT_TREE, DRAGONFLY or FLAT", kind)
-    lines, places = make(words, nodes, source)
+        raise cluster.value.wrong("topology= must be TORUS, FAT_TREE, DRAGONFLY or FLAT", kind)
+    lines, places = make(words, nodes, cluster)
     if places != nodes:
-        raise wrong_value(f"{source}: radical= must have {places} nodes, as {kind} {words} has", nodes)
-    return Network(lines, f"SimGrid {kind.lower()} of {nodes} nodes", numbers)
+        raise cluster.value.wrong(f"radical= must have {places} nodes, as {kind} {words} has", nodes)
+    return Network(lines, f"SimGrid {kind.lower()} of {counted(nodes, 'node')}", numbers)
 
 
-def _torus(words: str, nodes: int, source: str) -> tuple[list[str], int]:
-    lengths = list(reversed(units.counts(words, source)))  # the first runs fastest there, the last here
+def _torus(words: str, nodes: int, cluster: Element) -> tuple[list[str], int]:
+    lengths = list(reversed(units.counts(cluster, TOPOLOGY, words)))  # the first runs fastest there, the last here
     return ['family = "torus"', f'shape = "{_times(lengths)}"'], prod(lengths)
 
 
-def _fat_tree(words: str, nodes: int, source: str) -> tuple[list[str], int]:
-    levels, *lists = [units.counts(part, source) for part in words.split(";")]
+def _fat_tree(words: str, nodes: int, cluster: Element) -> tuple[list[str], int]:
+    levels, *lists = [units.counts(cluster, TOPOLOGY, part) for part in words.split(";")]
     if len(lists) != 3 or any(len(counts) != levels[0] for counts in lists):
-        raise wrong_value(
-            f"{source}: topo_parameters= of a fat tree must be its levels and three lists of as many counts",
+        raise cluster.value.wrong(
+            "topo_parameters= of a fat tree must be its levels and three lists of as many counts",
             f"'{words}'",
         )
     children, parents, cables = lists
@@ -57,25 +59,25 @@ def _fat_tree(words: str, nodes: int, source: str) -> tuple[list[str], int]:
     return ['family = "fat_tree"', *keys], prod(children)
 
 
-def _dragonfly(words: str, nodes: int, source: str) -> tuple[list[str], int]:
+def _dragonfly(words: str, nodes: int, cluster: Element) -> tuple[list[str], int]:
     """Cray's: routers of a chassis are joined by green links, those at the same place of a group's chassis by black
     ones, router j of group i and router i of group j by blue ones."""
-    parts = [units.counts(part, source) for part in words.split(";")]
+    parts = [units.counts(cluster, TOPOLOGY, part) for part in words.split(";")]
     if [len(p) for p in parts] != [2, 2, 2, 1]:
-        raise wrong_value(
-            f"{source}: topo_parameters= of a dragonfly must be groups,links;chassis,links;routers,links;nodes",
+        raise cluster.value.wrong(
+            "topo_parameters= of a dragonfly must be groups,links;chassis,links;routers,links;nodes",
             f"'{words}'",
         )
     (groups, blue), (chassis, black), (blades, green), (each,) = parts
     of_group = chassis * blades
     if groups > of_group:
-        raise wrong_value(
-            f"{source}: a dragonfly must have at most as many groups as a group has routers, {of_group}", groups
+        raise cluster.value.wrong(
+            f"a dragonfly must have at most as many groups as a group has routers, {of_group}", groups
         )
     count = groups * of_group * each
     if count > units.MOST_NODES or groups * of_group > 4096:
-        raise wrong_value(
-            f"{source}: a dragonfly must have at most 4096 routers and {units.MOST_NODES} nodes", f"'{words}'"
+        raise cluster.value.wrong(
+            f"a dragonfly must have at most 4096 routers and {units.MOST_NODES} nodes", f"'{words}'"
         )
     edges = [f"{r * each}..{(r + 1) * each - 1}-{count + r}" for r in range(groups * of_group)]
     for g in range(groups):
@@ -96,7 +98,7 @@ def _dragonfly(words: str, nodes: int, source: str) -> tuple[list[str], int]:
     return _graph_lines(count, groups * of_group, edges), count
 
 
-def _flat(words: str, nodes: int, source: str) -> tuple[list[str], int]:
+def _flat(words: str, nodes: int, cluster: Element) -> tuple[list[str], int]:
     return _graph_lines(nodes, 1, [f"0..{nodes - 1}-{nodes}"]), nodes
 
 
@@ -105,11 +107,11 @@ def _graph_lines(nodes: int, switches: int, edges: list[str]) -> list[str]:
     return [*lines, *[f'    "{edge}",' for edge in edges], "]"]
 
 
-def _link_numbers(cluster: ElementTree.Element, source: str) -> dict[tuple[str, str], str]:
-    rate = f'"{units.rate(units.needed(cluster, "bw", source), source):.0f} B/s"'
+def _link_numbers(cluster: Element) -> dict[tuple[str, str], str]:
+    rate = f'"{units.written(units.rate(cluster, "bw"))} B/s"'
     numbers = {("network", "link_bandwidth"): rate, ("network", "link_peak"): rate}
-    latency = units.latency(units.needed(cluster, "lat", source), source)
-    if latency > 0:
+    latency = units.latency(cluster, "lat")
+    if latency >= units.SMALLEST:
         numbers["network", "hop_latency"] = f'"{units.written(latency)} ns"'
     return numbers
 

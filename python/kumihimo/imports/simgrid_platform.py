@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass, field
 
+from kumihimo.documents import Element
 from kumihimo.errors import wrong_value
 from kumihimo.imports import simgrid_units as units
 
@@ -13,6 +13,7 @@ MOST_HOSTS = 2048  # as topology/route_table.hpp
 SHORTEST = ("FLOYD", "DIJKSTRA", "DIJKSTRACACHE")
 _SPLIT = ("SPLITDUPLEX", "FULLDUPLEX")
 _OLD_NAMES = {"AS": "zone", "ASroute": "zoneRoute", "bypassASroute": "bypassZoneRoute"}
+_PROGRAMS = ("actor", "process")  # they run on a platform
 _WITHOUT_MEANING = ("prop", "config", "storage", "storage_type", "mount", "disk", "random")
 
 
@@ -45,6 +46,7 @@ class Route:
 class Zone:
     name: str
     routing: str
+    where: str
     parent: Zone | None = None
     elements: list[str] = field(default_factory=list)
     routes: dict[tuple[str, str], Route] = field(default_factory=dict)
@@ -56,6 +58,7 @@ class Cluster:
     """Its hosts are numbered from `first`; those of their links that there are, likewise, from these numbers."""
 
     name: str
+    where: str
     router: str
     first: int
     hosts: list[str]
@@ -77,7 +80,7 @@ class Cluster:
         return [Crossed(self.down + place, moves), *limit]
 
 
-def has_routes_of_links(cluster: ElementTree.Element) -> bool:
+def has_routes_of_links(cluster: Element) -> bool:
     """Whether a flat cluster has more than a cable up and one down for each host."""
     if cluster.get("topology", "FLAT").upper() != "FLAT":
         return False
@@ -85,69 +88,74 @@ def has_routes_of_links(cluster: ElementTree.Element) -> bool:
     return more or cluster.get("sharing_policy", "SPLITDUPLEX").upper() not in _SPLIT
 
 
-def check_plain(cluster: ElementTree.Element, source: str) -> None:
+def check_plain(cluster: Element) -> None:
     """Limiters and shared cables have no family here, and where there is a topology there is no backbone."""
     kind = cluster.get("topology", "FLAT")
     for key in ("bb_bw", "limiter_link"):
         if _amount(cluster.get(key)):
-            raise wrong_value(f"{source}: a {kind} cluster must have no {key}", f"'{cluster.get(key)}'")
+            raise cluster.value.wrong(f"a {kind} cluster must have no {key}", f"'{cluster.get(key)}'")
     policy = cluster.get("sharing_policy", "SPLITDUPLEX")
     if policy.upper() not in _SPLIT:
-        raise wrong_value(f"{source}: a {kind} cluster must have SPLITDUPLEX cables", f"sharing_policy {policy}")
+        raise cluster.value.wrong(f"a {kind} cluster must have SPLITDUPLEX cables", f"sharing_policy {policy}")
 
 
 def _amount(text: str | None) -> bool:
     return bool(text) and re.fullmatch(r"[0.]+\s*[A-Za-z]*", text.strip()) is None
 
 
+def modern(root: Element) -> None:
+    """Gives the elements of SimGrid 3.15 and before their names of today."""
+    for element in root.iter():
+        element.tag = _OLD_NAMES.get(element.tag, element.tag)
+
+
 class Platform:
-    def __init__(self, root: ElementTree.Element, source: str) -> None:
-        self.source = source
+    def __init__(self, root: Element) -> None:
         self.links: list[Link] = []
         self.named: dict[str, Link] = {}
         self.split: set[str] = set()  # those that are two, which may be named NAME_UP and NAME_DOWN, too
         self.crossed: dict[str, int] = {}  # the numbers of those that a route crosses
         self.hosts: list[str] = []
-        self.cores: set[str] = set()
+        self.cores: set[int] = set()
         self.places: dict[str, Zone | Cluster] = {}  # of points: hosts and routers
         self.zones: dict[str, Zone | Cluster] = {}
         self.number: dict[str, int] = {}  # of hosts
-        for element in root.iter():
-            element.tag = _OLD_NAMES.get(element.tag, element.tag)
-        top = [e for e in root if e.tag not in _WITHOUT_MEANING]
+        top = [e for e in root.children if e.tag not in (*_WITHOUT_MEANING, *_PROGRAMS)]
         if len(top) != 1 or top[0].tag not in ("zone", "cluster"):
             self.wrong(
+                root.where if len(top) < 2 else top[1].where,
                 "the platform must be a cluster, or hosts in one zone that contains all others",
-                ", ".join(f"<{e.tag}>" for e in top) or "nothing",
+                ", ".join(f"<{e.tag}>" for e in top or root.children[:1]) or "nothing",
             )
         for link in root.iter("link"):
             self._add_link(link)
         self.top = self._add(top[0], None)
         if not 2 <= len(self.hosts) <= MOST_HOSTS:
-            self.wrong(f"the platform must have 2 to {MOST_HOSTS} hosts", len(self.hosts))
+            self.wrong(root.where, f"the platform must have 2 to {MOST_HOSTS} hosts", len(self.hosts))
         for zone in root.iter("zone"):
-            for element in zone:
+            for element in zone.children:
                 if element.tag in ("route", "zoneRoute", "bypassRoute"):
                     self._add_route(zone.get("id", ""), element)
 
-    def wrong(self, rule: str, found: object = None, advice: str = "") -> None:
-        raise wrong_value(f"{self.source}: {rule}", found, advice)
+    @staticmethod
+    def wrong(where: str, rule: str, found: object = None, advice: str = "") -> None:
+        raise wrong_value(f"{where}: {rule}", found, advice)
 
     # What there is.
 
-    def _add_link(self, element: ElementTree.Element) -> None:
-        name = units.needed(element, "id", self.source)
+    def _add_link(self, element: Element) -> None:
+        name = units.needed(element, "id")
         policy = element.get("sharing_policy", "SHARED").upper()
         for key in ("bandwidth_file", "latency_file", "state_file"):
             if element.get(key):
-                self.wrong("links must stay as they are", f"{key} of '{name}'")
+                self.wrong(element.where, "links must stay as they are", f"{key} of '{name}'")
         if policy not in ("SHARED", "FATPIPE", *_SPLIT):
-            self.wrong("links must be SHARED, SPLITDUPLEX or FATPIPE", f"{policy} of '{name}'")
+            self.wrong(element.where, "links must be SHARED, SPLITDUPLEX or FATPIPE", f"{policy} of '{name}'")
         if name in self.named:
-            self.wrong("names of links must differ", f"'{name}' twice")
+            self.wrong(element.where, "names of links must differ", f"'{name}' twice")
         link = Link(
-            units.rate(units.needed(element, "bandwidth", self.source), self.source),
-            units.latency(element.get("latency", "0"), self.source),
+            units.rate(element, "bandwidth"),
+            units.latency(element, "latency", "0"),
             policy == "FATPIPE",
         )
         self.named[name] = link
@@ -158,85 +166,97 @@ class Platform:
         self.links += [link] * count
         return len(self.links) - count
 
-    def _add(self, element: ElementTree.Element, parent: Zone | None) -> Zone | Cluster:
-        name = units.needed(element, "id", self.source)
+    def _add(self, element: Element, parent: Zone | None) -> Zone | Cluster:
+        name = units.needed(element, "id")
         if name in self.zones or name in self.places:
-            self.wrong("names must differ", f"'{name}' twice")
+            self.wrong(element.where, "names must differ", f"'{name}' twice")
         zone = self._cluster(name, element) if element.tag == "cluster" else self._zone(name, element)
         zone.parent = parent
         return zone
 
-    def _zone(self, name: str, element: ElementTree.Element) -> Zone:
+    def _zone(self, name: str, element: Element) -> Zone:
         routing = element.get("routing", "Full")
-        zone = self.zones[name] = Zone(name, routing.upper())
+        zone = self.zones[name] = Zone(name, routing.upper(), element.where)
         if zone.routing not in ("FULL", *SHORTEST):
-            self.wrong("routing= of a zone must be Full, Floyd or Dijkstra", f"{routing} of zone '{name}'")
-        for child in element:
+            self.wrong(
+                element.where, "routing= of a zone must be Full, Floyd or Dijkstra", f"{routing} of zone '{name}'"
+            )
+        for child in element.children:
             if child.tag in ("zone", "cluster"):
                 self._add(child, zone)
                 zone.elements.append(child.get("id", ""))
             elif child.tag in ("host", "router"):
-                point = units.needed(child, "id", self.source)
-                self._add_point(point, zone, child.tag == "host", child.get("core", "1"))
+                point = units.needed(child, "id")
+                if child.get("state_file"):
+                    self.wrong(child.where, "hosts must stay as they are", f"state_file of '{point}'")
+                self._add_point(point, zone, child, child.tag == "host")
                 zone.elements.append(point)
             elif child.tag not in ("link", "route", "zoneRoute", "bypassRoute", *_WITHOUT_MEANING):
                 self.wrong(
+                    child.where,
                     "a zone must have hosts, routers, clusters, links and routes only",
                     f"<{child.tag}> in zone '{name}'",
                 )
         return zone
 
-    def _add_point(self, name: str, zone: Zone | Cluster, host: bool, cores: str = "1") -> None:
+    def _add_point(self, name: str, zone: Zone | Cluster, element: Element, host: bool) -> None:
         if name in self.places or (name in self.zones and self.zones[name] is not zone):
-            self.wrong("names must differ", f"'{name}' twice")
+            self.wrong(element.where, "names must differ", f"'{name}' twice")
         self.places[name] = zone
         if host:
             self.number[name] = len(self.hosts)
             self.hosts.append(name)
-            self.cores.add(cores)
+            self.cores.add(element.value.content["core"].count("core=") if element.get("core") else 1)
 
-    def _cluster(self, name: str, element: ElementTree.Element) -> Cluster:
+    def _cluster(self, name: str, element: Element) -> Cluster:
         kind = element.get("topology", "FLAT").upper()
         if kind != "FLAT":
-            self.wrong("clusters beside other hosts must be flat", f"'{name}', a {kind} cluster", "import it alone")
+            self.wrong(
+                element.where,
+                "clusters beside other hosts must be flat",
+                f"'{name}', a {kind} cluster",
+                "import it alone",
+            )
         prefix, suffix = element.get("prefix", ""), element.get("suffix", "")
-        numbers = units.radical(units.needed(element, "radical", self.source), self.source)
+        numbers = units.radical(element)
         if len(self.hosts) + len(numbers) > MOST_HOSTS:
-            self.wrong(f"the platform must have at most {MOST_HOSTS} hosts", "more")
+            self.wrong(element.where, f"the platform must have at most {MOST_HOSTS} hosts", "more")
         policy = element.get("sharing_policy", "SPLITDUPLEX").upper()
         if policy not in ("SHARED", "FATPIPE", *_SPLIT):
-            self.wrong("cables of a cluster must be SHARED, SPLITDUPLEX or FATPIPE", f"{policy} of cluster '{name}'")
-        bandwidth = units.rate(units.needed(element, "bw", self.source), self.source)
-        cable = Link(
-            bandwidth, units.latency(units.needed(element, "lat", self.source), self.source), policy == "FATPIPE"
-        )
+            self.wrong(
+                element.where,
+                "cables of a cluster must be SHARED, SPLITDUPLEX or FATPIPE",
+                f"{policy} of cluster '{name}'",
+            )
+        cable = Link(units.rate(element, "bw"), units.latency(element, "lat"), policy == "FATPIPE")
         up = self._new_links(cable, len(numbers))
         down = self._new_links(cable, len(numbers)) if policy in _SPLIT else up
         limiter = backbone = None
         if _amount(element.get("limiter_link")):
-            limit = Link(units.rate(element.get("limiter_link", ""), self.source), 0)
+            limit = Link(units.rate(element, "limiter_link"), 0)
             limiter = self._new_links(limit, len(numbers))
         if _amount(element.get("bb_bw")) or _amount(element.get("bb_lat")):
             backbone = self._new_links(self._backbone(name, element))
         router = element.get("router_id") or f"{prefix}{name}_router{suffix}"
         hosts = [f"{prefix}{n}{suffix}" for n in numbers]
-        cluster = Cluster(name, router, len(self.hosts), hosts, up, down, limiter, backbone)
+        cluster = Cluster(name, element.where, router, len(self.hosts), hosts, up, down, limiter, backbone)
         self.zones[name] = cluster
         for host in hosts:
-            self._add_point(host, cluster, True, element.get("core", "1"))
-        self._add_point(router, cluster, False)
+            self._add_point(host, cluster, element, True)
+        self._add_point(router, cluster, element, False)
         return cluster
 
-    def _backbone(self, name: str, element: ElementTree.Element) -> Link:
+    def _backbone(self, name: str, element: Element) -> Link:
         policy = element.get("bb_sharing_policy", "SHARED").upper()
         if policy not in ("SHARED", "FATPIPE"):
-            self.wrong("the backbone of a cluster must be SHARED or FATPIPE", f"{policy} of cluster '{name}'")
-        bandwidth = units.rate(units.needed(element, "bb_bw", self.source), self.source)
-        return Link(bandwidth, units.latency(element.get("bb_lat", "0"), self.source), policy == "FATPIPE")
+            self.wrong(
+                element.where, "the backbone of a cluster must be SHARED or FATPIPE", f"{policy} of cluster '{name}'"
+            )
+        return Link(units.rate(element, "bb_bw"), units.latency(element, "bb_lat", "0"), policy == "FATPIPE")
 
-    def _add_route(self, name: str, element: ElementTree.Element) -> None:
+    def _add_route(self, name: str, element: Element) -> None:
         zone = self.zones[name]
-        src, dst = (units.needed(element, key, self.source) for key in ("src", "dst"))
+        src, dst = (units.needed(element, key) for key in ("src", "dst"))
         said = f"from '{src}' to '{dst}'"
         of_zones = element.tag == "zoneRoute"
         known = self.zones if of_zones else self.places
@@ -244,42 +264,57 @@ class Platform:
             inside = known.get(end)
             if inside is None or (inside.parent if of_zones else inside) is not zone:
                 kind = "zones" if of_zones else "hosts and routers"
-                self.wrong(f"the route {said} must be between {kind} of zone '{name}'")
+                self.wrong(element.where, f"the route {said} must be between {kind} of zone '{name}'")
         if src == dst:
             return  # a host's way to itself is its memory
         there, back = Route([]), Route([])
         if of_zones:
-            there.gw_src, there.gw_dst = (units.needed(element, key, self.source) for key in ("gw_src", "gw_dst"))
+            there.gw_src, there.gw_dst = (units.needed(element, key) for key in ("gw_src", "gw_dst"))
             back.gw_src, back.gw_dst = there.gw_dst, there.gw_src
             for end, gateway in ((src, there.gw_src), (dst, there.gw_dst)):
                 if end not in self.path(gateway):
-                    self.wrong(f"the gateway of the route {said} must be in zone '{end}'", f"'{gateway}'")
+                    self.wrong(
+                        element.where, f"the gateway of the route {said} must be in zone '{end}'", f"'{gateway}'"
+                    )
         for crossed in element.iter("link_ctn"):
             a, b = self._link(crossed, said)
             there.links.append(a)
             back.links.insert(0, b)
         if not there.links:
-            self.wrong(f"the route {said} must cross one link or more")
+            self.wrong(element.where, f"the route {said} must cross one link or more")
         bypass = element.tag == "bypassRoute"
         routes = zone.bypasses if bypass else zone.routes
-        both = not bypass and element.get("symmetrical", "YES").upper() not in ("NO", "FALSE")
+        symmetrical = "symmetrical" not in element.value.content or element.value.content["symmetrical"].flag(
+            "symmetrical="
+        )
+        both = not bypass and symmetrical
         for key, route in [((src, dst), there), *([((dst, src), back)] if both else [])]:
             if key in routes:
-                self.wrong("there must be one route between two ends, which is symmetrical by default", f"two {said}")
+                self.wrong(
+                    element.where,
+                    "there must be one route between two ends, which is symmetrical by default",
+                    f"two {said}",
+                )
             routes[key] = route
 
-    def _link(self, element: ElementTree.Element, said: str) -> tuple[int, int]:
+    def _link(self, element: Element, said: str) -> tuple[int, int]:
         """The link as it is crossed, and as it is on the way back."""
-        name, direction = units.needed(element, "id", self.source), element.get("direction", "NONE").upper()
+        name, direction = units.needed(element, "id"), element.get("direction", "NONE").upper()
+        if direction not in ("UP", "DOWN", "NONE"):
+            self.wrong(element.where, "direction= of a link must be UP, DOWN or NONE", f"'{direction}'")
         whole, _, way = name.rpartition("_")
         if whole in self.split and way in ("UP", "DOWN"):
             return self._number(name, whole), self._number(name, whole)
         if name not in self.named:
-            self.wrong(f"the route {said} must cross links of the file", f"'{name}'")
+            self.wrong(element.where, f"the route {said} must cross links of the file", f"'{name}'")
         if name not in self.split:
             return self._number(name, name), self._number(name, name)
         if direction not in ("UP", "DOWN"):
-            self.wrong(f"the route {said} must cross a split-duplex link UP or DOWN", f"'{name}' without direction=")
+            self.wrong(
+                element.where,
+                f"the route {said} must cross a split-duplex link UP or DOWN",
+                f"'{name}' without direction=",
+            )
         back = "DOWN" if direction == "UP" else "UP"
         return self._number(f"{name}_{direction}", name), self._number(f"{name}_{back}", name)
 

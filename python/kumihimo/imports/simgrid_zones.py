@@ -7,12 +7,13 @@ sender's way to its zone's gateway, the links between the zones, and the way fro
 
 from __future__ import annotations
 
-import xml.etree.ElementTree as ElementTree
 from dataclasses import dataclass
 
+from kumihimo.documents import Element
 from kumihimo.imports import Network
 from kumihimo.imports import simgrid_units as units
 from kumihimo.imports.simgrid_platform import SHORTEST, Cluster, Crossed, Link, Platform, Route, Zone
+from kumihimo.quantities import counted
 
 MOST_ROWS = 2**18
 
@@ -26,8 +27,8 @@ class Way:
     links: list[Crossed]
 
 
-def read(root: ElementTree.Element, source: str) -> Network:
-    platform = Platform(root, source)
+def read(root: Element) -> Network:
+    platform = Platform(root)
     return _network(platform, Rows(platform).of(platform.top))
 
 
@@ -51,15 +52,18 @@ class Rows:
         if zone.routing in SHORTEST:
             return self._along_shortest(zone, src, dst)
         if (src, dst) not in zone.routes:
-            self.p.wrong(f"any two of zone '{zone.name}' must have a route", f"none from '{src}' to '{dst}'")
+            self.p.wrong(
+                zone.where, f"any two of zone '{zone.name}' must have a route", f"none from '{src}' to '{dst}'"
+            )
         return zone.routes[src, dst]
 
     def _along_shortest(self, zone: Zone, src: str, dst: str) -> Route:
         links, path, tied = self._shortest(zone, src).get(dst, (0, [], False))
         if not path:
-            self.p.wrong(f"any two of zone '{zone.name}' must have a path", f"none from '{src}' to '{dst}'")
+            self.p.wrong(zone.where, f"any two of zone '{zone.name}' must have a path", f"none from '{src}' to '{dst}'")
         if tied:
             self.p.wrong(
+                zone.where,
                 f"any two of zone '{zone.name}' must have one shortest path, as SimGrid's choice is not in the file",
                 f"several of {links} links from '{src}' to '{dst}'",
                 "write the routes with routing Full",
@@ -181,7 +185,9 @@ class Rows:
                     rows += [self._row(way, other, [*middle, *other.links]) for other in into]
                 if len(rows) > MOST_ROWS:
                     self.p.wrong(
-                        f"the platform must have at most {MOST_ROWS} routes that are not of whole clusters", "more"
+                        zone.where,
+                        f"the platform must have at most {MOST_ROWS} routes that are not of whole clusters",
+                        "more",
                     )
         for name in zone.elements:
             if name in self.p.zones:
@@ -214,8 +220,11 @@ def _network(platform: Platform, rows: list[str]) -> Network:
             run = []
         run.append(link)
     lines = ['family = "routes"', f"nodes = {len(platform.hosts)}", *_list("links", texts), *_list("routes", rows)]
-    summary = f"SimGrid platform of {len(platform.hosts)} hosts and {len(platform.links)} links"
-    remarks = [] if all(latency for _, latency in kinds) else ["A latency of 0 is written as 0.000001 ns."]
+    hosts, links = counted(len(platform.hosts), "host"), counted(len(platform.links), "link")
+    summary = f"SimGrid platform of {hosts} and {links}"
+    remarks = (
+        [] if all(latency >= units.SMALLEST for _, latency in kinds) else ["A latency of 0 is written as 0.000001 ns."]
+    )
     return Network(lines, summary, _numbers(platform, kinds, names), remarks)
 
 
@@ -227,14 +236,14 @@ def _numbers(
     at_once = len(platform.hosts) if any(link.fat for link in platform.links) else 1
     total = sum(link.bandwidth for link in platform.links) * at_once
     numbers = {("network", "link_bandwidth"): max(rates), ("network", "link_peak"): max(rates)}
-    numbers.update({("network", key): min(total, 9e14) for key in ("engine_bandwidth", "injection_bandwidth")})
+    numbers.update({("network", key): total for key in ("engine_bandwidth", "injection_bandwidth")})
     numbers.update({("network", f"link_bandwidth_{names[kind]}"): kind[0] for kind in kinds})
-    texts = {key: f'"{rate:.0f} B/s"' for key, rate in numbers.items()}
+    texts = {key: f'"{units.written(rate)} B/s"' for key, rate in numbers.items()}
     latencies = {("network", "hop_latency"): max(latency for _, latency in kinds)}
     latencies.update({("network", f"hop_latency_{names[kind]}"): kind[1] for kind in kinds})
-    texts.update({key: f'"{units.written(max(ns, 1e-6))} ns"' for key, ns in latencies.items()})
-    if len(platform.cores) == 1 and platform.cores != {"1"}:
-        texts["node", "cores"] = str(units.count(*platform.cores, platform.source))
+    texts.update({key: f'"{units.written(max(ns, units.SMALLEST))} ns"' for key, ns in latencies.items()})
+    if len(platform.cores) == 1 and platform.cores != {1}:
+        texts["node", "cores"] = str(*platform.cores)
     return texts
 
 

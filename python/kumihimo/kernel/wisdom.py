@@ -5,12 +5,12 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import json
 from collections.abc import Iterator, Sequence
 from math import inf
 from pathlib import Path
 
 from kumihimo import files
+from kumihimo.documents import read_json
 from kumihimo.errors import wrong_value
 from kumihimo.kernel import choices
 from kumihimo.kernel.candidates import Candidate
@@ -87,8 +87,8 @@ def existing(path: Path) -> dict | None:
         return None
     text = files.read_text(path, "the wisdom file", 64 << 20)
     try:
-        file = json.loads(text)
-    except (ValueError, RecursionError):
+        file = read_json(text)
+    except ValueError:
         raise wrong_value("the wisdom file of a kernel must be JSON", str(path), ADVICE) from None
     head = file.get("kumihimo_wisdom") if isinstance(file, dict) else None
     if head != choices.VERSION or not isinstance(file.get("choices"), list):

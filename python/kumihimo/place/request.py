@@ -7,10 +7,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from kumihimo import _machine, _mapping, _placement, _schedule, _topology, allocation, files, odd_bytes, simulation
+from kumihimo import (
+    _machine,
+    _mapping,
+    _placement,
+    _schedule,
+    _topology,
+    allocation,
+    documents,
+    files,
+    odd_bytes,
+    simulation,
+)
 from kumihimo import placement as placements
 from kumihimo.arguments import Ranks
 from kumihimo.errors import BadInput, missing, wrong_value
+from kumihimo.imports import hwloc
 from kumihimo.place import sources
 from kumihimo.quantities import counted
 
@@ -231,13 +243,12 @@ def levels_of(path: Path | None, on: Network) -> list[tuple[str, int]]:
     each = max(sizes)
     if any(size not in (0, each) for size in sizes) or each < 2:
         raise wrong_value("--within-node needs the same number of slots on each node, 2 or more", f"{min(sizes)}")
-    check_described(path)
-    text = files.read_text(path, "the description of a node")
-    if text.lstrip().startswith("<"):
-        host = _machine.read_host(str(path))
+    data = files.read_bytes(path, "the description of a node")
+    if documents.is_xml(data):
+        host = hwloc.read_node(documents.read_xml(data, odd_bytes.printable(path.name))).host
         levels, cores = host.levels, host.cores
     else:
-        machine = _machine.parse(text, str(path))
+        machine = _machine.parse(files.decoded(data, path, "the description of a node"), odd_bytes.printable(str(path)))
         if machine.family != "single_node":
             raise wrong_value("--within-node must describe a single node", f"{path}, family {machine.family}")
         levels, cores = _machine.Job.with_ranks_per_node(machine, machine.cores).rank_space.levels, machine.cores
@@ -247,16 +258,6 @@ def levels_of(path: Path | None, on: Network) -> list[tuple[str, int]]:
         rule = f"--within-node needs levels that divide the {each} slots of a node"
         raise wrong_value(rule, f"{path}, {counted(cores, 'core')}", "give another --ranks-per-node")
     return fitting
-
-
-def check_described(path: Path) -> None:
-    """A file of --within-node is read twice, once by hwloc: it must have a name that C++ takes, and be no FIFO."""
-    with files.refused("--within-node must be readable", path):
-        if files.kind(path) == "a FIFO":
-            raise wrong_value("--within-node must name a file", f"{path}, a FIFO", "save its content in a file")
-    if odd_bytes.SURROGATES.search(str(path)):
-        rule = "--within-node must name a file whose name is UTF-8"
-        raise wrong_value(rule, odd_bytes.printable(str(path)), "rename the file")
 
 
 def environment_hosts(given: str | None, environment: Mapping[str, str]) -> allocation.Allocation | None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 from kumihimo import files, schema
+from kumihimo.documents import TooDeep, read_json
 from kumihimo.errors import wrong_value
 
 RULE = "a profile must be one that kumihimo record has written"
@@ -29,10 +29,10 @@ def numbered(path: Path) -> Iterator[tuple[int, object]]:
     try:
         with io.TextIOWrapper(files.opened(path, "the profile"), encoding="utf-8") as file:
             for number, text in enumerate(file, 1):
-                yield number, json.loads(text)
+                yield number, read_json(text)
     except UnicodeDecodeError:
         raise wrong_value(RULE, f"{path}, which is not UTF-8 text") from None
-    except RecursionError:
+    except TooDeep:
         raise wrong_value(RULE, f"{path}, in which line {number} is nested too deeply") from None
     except ValueError:
         raise wrong_value(RULE, f"{path}, in which line {number} is not a complete JSON object") from None

@@ -3,7 +3,6 @@ why a part is missing."""
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Mapping
@@ -11,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kumihimo import files, odd_bytes, schema
+from kumihimo.documents import read_json
 from kumihimo.errors import errors_of_this_machine, missing, wrong_value
 from kumihimo.report import completeness
 
@@ -57,8 +57,8 @@ def _part(path: Path) -> dict | None:
         return None
     text = files.read_text(path, "the part of a report")
     try:
-        value = json.loads(text, parse_constant=_not_finite, parse_float=_finite)
-    except (ValueError, RecursionError) as error:
+        value = read_json(text, parse_constant=_not_finite, parse_float=_finite)
+    except ValueError as error:
         raise wrong_value(f"{path} must hold JSON", error, "make it again with kumihimo demo") from None
     wrong = schema.fault(value, path.stem) or (completeness.fault(value) if path.name == SIMULATED else "")
     if wrong:

@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from kumihimo import files
+from kumihimo.documents import read_json
 from kumihimo.errors import failed
 from kumihimo.odd_bytes import to_json
 
@@ -115,7 +116,7 @@ class Journal:
 def read(data: bytes) -> Iterable[dict]:
     for line in data.split(b"\n"):
         with contextlib.suppress(ValueError):
-            found = json.loads(line.decode(errors="replace"))
+            found = read_json(line.decode(errors="replace"))
             if isinstance(found, dict):
                 yield found
 

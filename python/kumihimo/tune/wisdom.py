@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Sequence
 from math import inf
 from pathlib import Path
 
 from kumihimo import _plan, files
 from kumihimo.bench.tuned import Choice
+from kumihimo.documents import read_json
 from kumihimo.errors import BadInput, wrong_value
 from kumihimo.odd_bytes import to_json
 from kumihimo.ranges import ranges
@@ -171,7 +171,7 @@ def existing(path: Path, mpi: str | None, simulated: dict | None = None) -> dict
             _plan.read_kernel_wisdom(text, _plan.this_machine())
         else:
             _plan.read_wisdom(text, _plan.this_machine(), mpi)
-        file = json.loads(text)
+        file = read_json(text)
         check_source(file, simulated)
     except BadInput as error:
         raise wrong_value(f"--output {path} cannot be extended: {error}", None, "name another, or remove it") from None
