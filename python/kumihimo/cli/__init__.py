@@ -28,12 +28,18 @@ STARTED = time.perf_counter()  # of the command
 
 def main() -> NoReturn:
     """Entry point of the console script."""
+    prepare_streams()
+    sys.exit(carry_out(sys.argv[1:]))
+
+
+def prepare_streams() -> None:
     for name in ("stdout", "stderr"):  # closed by the caller, as by `>&-`
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w"))  # noqa: PTH123, SIM115
+    encoding, line_buffering = sys.stdout.encoding, sys.stdout.line_buffering
+    sys.stdout = odd_bytes.Output(sys.stdout.detach(), encoding, line_buffering=line_buffering)
     for stream in (sys.stdout, sys.stderr):  # a path may be of any bytes
         stream.reconfigure(errors=odd_bytes.ESCAPES)
-    sys.exit(carry_out(sys.argv[1:]))
 
 
 def carry_out(arguments: list[str]) -> int:
@@ -77,7 +83,7 @@ def missing(error: ImportError) -> str:
 
 def print_error(sentence: str, code: int) -> int:
     """One sentence on one line of stderr, whatever values it shows."""
-    print(f"kumihimo: {' '.join(sentence.splitlines())}", file=sys.stderr)
+    print(f"kumihimo: {errors.one_line(sentence)}", file=sys.stderr)
     return code
 
 

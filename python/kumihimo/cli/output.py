@@ -36,7 +36,7 @@ def print_results_json(results: list[dict], passed_over: Sequence[dict] = ()) ->
 
 def message(line: str) -> None:
     """A word of ours beside a program's own streams; in whole words on a terminal."""
-    line = f"kumihimo: {line}"
+    line = f"kumihimo: {odd_bytes.harmless(line)}"
     with contextlib.suppress(OSError):  # nobody listens
         if sys.stderr.isatty():
             first, *rest = wrapped(line, shutil.get_terminal_size().columns) or [line]
