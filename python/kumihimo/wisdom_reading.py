@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 from math import inf, prod
 from pathlib import Path
 
-from kumihimo import _plan
+from kumihimo import _plan, nested_text
 from kumihimo.profile.collectives import BLOCKING, NON_BLOCKING
 
 INITIAL = {"determinism": "any", "start": BLOCKING}  # of a choice that does not say
@@ -38,7 +37,7 @@ def choices_in(path: str | None, named: bool = True) -> list[dict]:
     that it takes (plan/wisdom.hpp): that were measured, and not on emulated nodes."""
     if path:
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
-            choices = list(json.loads(Path(path).read_text(encoding="utf-8"))["choices"])
+            choices = list(nested_text.json_of(Path(path).read_text(encoding="utf-8"))["choices"])
             return [c for c in choices if named or not (c.get("simulated") or c.get("emulated"))]
     return []
 

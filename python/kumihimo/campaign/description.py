@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kumihimo import arguments, files
+from kumihimo import arguments, files, nested_text
 from kumihimo.campaign.expressions import FUNCTIONS, Expression
 from kumihimo.errors import did_you_mean, errors_at, missing, wrong_value
 from kumihimo.sizes import parse_size, parse_sizes
@@ -155,12 +155,8 @@ def parsed(text: str, path: Path, options: Mapping[str, Option]) -> Campaign:
 
 def toml(text: str, path: Path) -> dict:
     try:
-        import tomllib
-    except ModuleNotFoundError:  # before Python 3.11
-        import tomli as tomllib
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+        return nested_text.toml_of(text)
+    except ValueError as error:
         raise wrong_value(f"{path} must be TOML", error, "docs/campaigns.md shows the form") from None
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Optional
 
-from kumihimo import files
+from kumihimo import files, nested_text
 from kumihimo.checkpoint import model, monte_carlo
 from kumihimo.cli import options, output, progress
 from kumihimo.cli.options import argument, option
@@ -117,7 +116,7 @@ def prediction(path: Path) -> dict:
     rule = f"{path} must be the JSON of one prediction, with its seconds"
     text = files.read_text(path, "the prediction", LARGEST_FILE)
     try:
-        results = json.loads(text)["results"]
+        results = nested_text.json_of(text)["results"]
         (only,) = results
         if not 0 < float(only["seconds"]) < math.inf:
             raise wrong_value("the predicted time must be more than 0", only["seconds"])

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 from pathlib import Path
 
+from kumihimo import nested_text
 from kumihimo.errors import KumihimoError, failed
 from kumihimo.kernel import identity
 
@@ -36,9 +36,9 @@ def objects() -> Path:
 
 def read(kernel: str) -> list[dict]:
     """All choices of the file; none where there is no file or a damaged one: the golden copy needs no wisdom."""
-    damage = (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
+    damage = (OSError, ValueError, KeyError, TypeError, AttributeError)
     with contextlib.suppress(KumihimoError, *damage):
-        file = json.loads(path_of(kernel).read_text(encoding="utf-8"))
+        file = nested_text.json_of(path_of(kernel).read_text(encoding="utf-8"))
         if file["kumihimo_wisdom"] == VERSION:
             return [each for each in file["choices"] if isinstance(each, dict)]
     return []

@@ -5,13 +5,12 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import json
 import tempfile
 from collections.abc import Iterator, Sequence
 from math import inf
 from pathlib import Path
 
-from kumihimo import files
+from kumihimo import files, nested_text
 from kumihimo.errors import wrong_value
 from kumihimo.kernel import choices
 from kumihimo.kernel.candidates import Candidate
@@ -95,8 +94,8 @@ def existing(path: Path) -> dict | None:
         return None
     text = files.read_text(path, "the wisdom file", 64 << 20)
     try:
-        file = json.loads(text)
-    except (ValueError, RecursionError):
+        file = nested_text.json_of(text)
+    except ValueError:
         raise wrong_value("the wisdom file of a kernel must be JSON", str(path), ADVICE) from None
     head = file.get("kumihimo_wisdom") if isinstance(file, dict) else None
     if head != choices.VERSION or not isinstance(file.get("choices"), list):

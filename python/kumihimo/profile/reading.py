@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import os
 import re
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from kumihimo import files, schema
+from kumihimo import files, nested_text, schema
 from kumihimo.errors import wrong_value
 
 RULE = "a profile must be one that kumihimo record has written"
@@ -30,11 +29,11 @@ def numbered(path: Path) -> Iterator[tuple[int, object]]:
     try:
         with io.TextIOWrapper(files.opened(path, "the profile"), encoding="utf-8") as file:
             for number, text in enumerate(file, 1):
-                yield number, json.loads(text)
+                yield number, nested_text.json_of(text)
     except UnicodeDecodeError:
         raise wrong_value(RULE, f"{path}, which is not UTF-8 text") from None
-    except RecursionError:
-        raise wrong_value(RULE, f"{path}, in which line {number} is nested too deeply") from None
+    except nested_text.TooDeepError as error:
+        raise wrong_value(RULE, f"{path}, in which line {number} is {error}") from None
     except ValueError:
         raise wrong_value(RULE, f"{path}, in which line {number} is not a complete JSON object") from None
     except OSError as error:

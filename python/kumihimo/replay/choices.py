@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kumihimo import _collectives, _machine, _schedule, _topology, files
+from kumihimo import _collectives, _machine, _schedule, _topology, files, nested_text
 from kumihimo.arguments import parameters, variants
 from kumihimo.errors import NotApplicable, wrong_value
 
@@ -89,7 +88,7 @@ class Wished:
 def choices_in(path: Path) -> list[dict]:
     text = files.read_text(path, "the wisdom file")
     try:
-        found = json.loads(text)["choices"]
+        found = nested_text.json_of(text)["choices"]
         return [each for each in found if each["algorithm"] != "library" and each["collective"] in USUAL]
     except (ValueError, KeyError, TypeError):
         raise wrong_value("--wisdom must name a file of kumihimo tune", path) from None

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from kumihimo import files, odd_bytes, schema
+from kumihimo import files, nested_text, odd_bytes, schema
 from kumihimo.errors import errors_of_this_machine, failed, missing, wrong_value
 from kumihimo.report import completeness
 
@@ -44,8 +43,8 @@ def _part(path: Path) -> dict | None:
         return None
     text = files.read_text(path, "the part of a report")
     try:
-        value = json.loads(text, parse_constant=_not_finite, parse_float=_finite)
-    except (ValueError, RecursionError) as error:
+        value = nested_text.json_of(text, parse_constant=_not_finite, parse_float=_finite)
+    except ValueError as error:
         raise wrong_value(f"{path} must hold JSON", error, "make it again with kumihimo demo") from None
     wrong = schema.fault(value, path.stem) or (completeness.fault(value) if path.name == SIMULATED else "")
     if wrong:

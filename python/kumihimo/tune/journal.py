@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO
 
-from kumihimo import files
+from kumihimo import files, nested_text
 from kumihimo.errors import failed
 from kumihimo.odd_bytes import to_json
 
@@ -111,7 +111,7 @@ class Journal:
 def read(file: IO[str]) -> Iterable[dict]:
     for line in file:
         with contextlib.suppress(ValueError):
-            found = json.loads(line)
+            found = nested_text.json_of(line)
             if isinstance(found, dict):
                 yield found
 
