@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 from kumihimo import _plan, cli, files, wisdom_reading
@@ -54,9 +55,11 @@ def journal_of_tuning(path: Path) -> None:
 READERS = {name: value for name, value in vars().items() if getattr(value, "__module__", "") == __name__}
 
 
-def main(words: list[str]) -> int:
+def main() -> int:
+    cli.prepare_streams()
+    _, reader, file = sys.argv
     try:
-        READERS[words[0]](Path(words[1]))
+        READERS[reader](Path(file))
     except KumihimoError as error:
         return cli.print_error(str(error), error.exit_code)
     return 0

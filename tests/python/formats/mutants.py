@@ -34,10 +34,12 @@ VALUES = (
 DEPTHS = (1_000, 20_000)
 BRACKETS = (("[", "]"), ("{", "}"), ("(", ")"), ('{"a":', "}"), ("<a>", "</a>"), ("- ", ""), ("/*", "*/"), ("-", ""))
 LONG = (300, 5_000, 140_000)
+MANY_LINES = 2_000
 CONTROLS = "\x00\x01\x07\x08\x0b\x0c\r\x1b\x7f\x85\u2028\u202e\ufeff"
 NUMBER = re.compile(rb"[-+]?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?")
 WORD = re.compile(rb"[A-Za-z_][A-Za-z0-9_.-]*")
 VALUE = re.compile(rb"(?<=[:=])[ \t]*([^\s,;{}\[\]<>][^,\n{}\[\]<>]*)")
+TEXT = re.compile(rb'"([^"\n\\]*)(?=")')
 SPAN = re.compile(rb"\[[^\[\]]*\]|\{[^{}]*\}|\"[^\"\n]*\"|<[^<>]*>|\([^()]*\)")
 
 
@@ -218,10 +220,14 @@ def slots(value: object) -> Iterator[tuple[object, object]]:
 
 
 def controls(data: bytes, chance: random.Random) -> bytes:
-    at = place(data, chance)
-    return put(
-        data, at, at, chance.choice((chance.choice(CONTROLS), "\x1b[31mred\x1b[0m", "\x1b]0;title\x07")).encode()
-    )
+    """As they are, or as texts of JSON and TOML and attributes of XML escape them."""
+    raw = chance.choice((chance.choice(CONTROLS), "\x1b[31mred\x1b[0m", "\x1b]0;title\x07"))
+    if chance.randrange(2):
+        at = place(data, chance)
+        return put(data, at, at, raw.encode())
+    is_xml = data.lstrip().startswith(b"<")
+    escaped = "".join(f"&#{ord(each)};" if is_xml else f"\\u{ord(each):04x}" for each in raw)
+    return replaced(TEXT, data, chance, lambda old: old + escaped.encode())
 
 
 # --- structure
@@ -260,7 +266,7 @@ def deep_repetition(data: bytes, chance: random.Random) -> bytes:
     def change(lines: list[bytes]) -> None:
         i = chance.randrange(len(lines))
         line = lines[i].strip()[:40] + b"\n"
-        lines[i] = b"".join(b" " * n + line for n in range(1_000)) if depth == DEPTHS[0] else line * depth
+        lines[i] = b"".join(b" " * n + line for n in range(500)) if depth == DEPTHS[0] else line * MANY_LINES
 
     return on_lines(data, change)
 

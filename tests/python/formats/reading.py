@@ -1,7 +1,7 @@
-"""Runs a command in forked children of one process, which has imported it once, and says what is wrong with how it ends.
+"""Runs a command in forked children of one process, which has imported it once, and says what is wrong with their end.
 
-    with Reader(folder) as reader:
-        fault(reader.run(["machine", "show", "mutant.toml"]))  # "" or a sentence
+    with Reader() as reader:
+        fault(reader.run(folder, ["machine", "show", "mutant.toml"]))  # "" or a sentence
 
 Run as a program, this file is that process: lines of JSON on its input are command lines, lines on its output say how
 they ended."""
@@ -27,7 +27,7 @@ from pathlib import Path
 CPU_SECONDS = 10
 WALL_SECONDS = 60  # of what waits; a busy machine is no fault
 MEMORY_BYTES = 2 << 30
-Main = Callable[[list[str]], int]
+COMMAND = "kumihimo.cli:main"
 SHOWN = 2_000  # characters of a sentence
 STACK = re.compile(
     r"Traceback|^  File \"|Error: |Warning: |terminate called|Assertion|internal|\bCore dumped", re.MULTILINE
@@ -43,7 +43,6 @@ class Ended:
     out: str
     err: str
     seconds: float
-    modules: tuple[str, ...] = ()
 
 
 def fault(ended: Ended, codes: Sequence[int] = (0, 2)) -> str:
@@ -73,26 +72,23 @@ def raw_controls(text: str) -> str:
 
 
 class Reader:
-    """The process. It works in `folder`, where the commands find their files."""
+    """The process. It knows its limits and nothing of what it ran before."""
 
-    def __init__(
-        self,
-        folder: Path,
-        main: str = "kumihimo.cli:carry_out",
-        wall_seconds: int = WALL_SECONDS,
-        cpu_seconds: int = CPU_SECONDS,
-    ) -> None:
+    def __init__(self, wall_seconds: int = WALL_SECONDS, cpu_seconds: int = CPU_SECONDS) -> None:
         self._process = subprocess.Popen(
-            [sys.executable, __file__, main, str(wall_seconds), str(cpu_seconds)],
-            cwd=folder,
-            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1]), "XDG_DATA_HOME": str(folder / "data")},
+            [sys.executable, __file__, str(wall_seconds), str(cpu_seconds)],
+            env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
 
-    def run(self, words: Sequence[str]) -> Ended:
-        print(json.dumps(list(words)), file=self._process.stdin, flush=True)
+    def run(self, folder: Path, words: Sequence[str], main: str = COMMAND, known: bool = True) -> Ended:
+        """`main`: MODULE:FUNCTION, which takes the words from sys.argv and exits or returns a code. `folder`: where it
+        runs, with a folder of its own for wisdom. `known`: the process has loaded what a command like this needs; else
+        it loads afterwards what this one has loaded."""
+        job = {"folder": str(folder), "words": list(words), "main": main, "known": known}
+        print(json.dumps(job), file=self._process.stdin, flush=True)
         return Ended(**json.loads(self._process.stdout.readline()))
 
     def __enter__(self) -> Reader:
@@ -107,46 +103,46 @@ class Reader:
 # --- the process
 
 
-@dataclass(frozen=True)
-class Limits:
-    wall_seconds: int
-    cpu_seconds: int
-
-
-def serve(main: Main, limits: Limits) -> None:
-    """The modules that the first command loads are loaded here before the second, so that its children need not."""
-    loaded = False
+def serve(wall_seconds: int, cpu_seconds: int) -> None:
     for line in sys.stdin:
-        ended = in_child(main, json.loads(line), limits, tell_modules=not loaded)
-        for name in ended.pop("modules"):
+        job = json.loads(line)
+        module, _, function = job["main"].partition(":")
+        main = getattr(importlib.import_module(module), function)
+        ended, modules = in_child(main, job, wall_seconds, cpu_seconds)
+        for name in [] if job["known"] else filter(is_ours, modules):
             with contextlib.suppress(ImportError):
                 importlib.import_module(name)
-        loaded = True
         print(json.dumps(ended), flush=True)
 
 
-def in_child(main: Main, words: list[str], limits: Limits, tell_modules: bool) -> dict:
+def is_ours(module: str) -> bool:
+    """Others may start threads when they are loaded, or MPI."""
+    return module.partition(".")[0] in ("kumihimo", "formats")
+
+
+def in_child(main: Callable[[], int], job: dict, wall_seconds: int, cpu_seconds: int) -> tuple[dict, list[str]]:
+    """How it ended, and the modules of ours that it loaded."""
     files = [os.memfd_create(name) for name in ("out", "err", "modules")]
     begun = time.monotonic()
     child = os.fork()
     if child == 0:
         os.setsid()  # so that all that it starts can be ended
-        carry_out(main, words, files, limits.cpu_seconds, tell_modules)
-    status, ended_in_time = wait(child, begun + limits.wall_seconds)
+        carry_out(main, job, files, cpu_seconds)
+    status, ended_in_time = wait(child, begun + wall_seconds)
     with contextlib.suppress(ProcessLookupError):
         os.killpg(child, signal.SIGKILL)
     out, err, modules = (Path(f"/proc/self/fd/{each}").read_bytes().decode(errors="backslashreplace") for each in files)
     for each in files:
         os.close(each)
     died = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
-    return {
+    ended = {
         "code": -1 if died else os.WEXITSTATUS(status),
         "signal": died if ended_in_time else signal.SIGKILL,
         "out": out,
         "err": err,
         "seconds": time.monotonic() - begun,
-        "modules": modules.split(),
     }
+    return ended, modules.split()
 
 
 def wait(child: int, until: float) -> tuple[int, bool]:
@@ -160,29 +156,27 @@ def wait(child: int, until: float) -> tuple[int, bool]:
     return os.waitpid(child, 0)[1], in_time
 
 
-def carry_out(main: Main, words: list[str], files: list[int], cpu_seconds: int, tell_modules: bool) -> None:
-    """In the child: as the console script does it, within the limits."""
-    code = 70
+def carry_out(main: Callable[[], int], job: dict, files: list[int], cpu_seconds: int) -> None:
+    """In the child: as a process of its own does it, within the limits."""
+    code, before = 70, set(sys.modules)
     try:
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         os.dup2(files[0], 1)
         os.dup2(files[1], 2)
-        for stream in (sys.stdout, sys.stderr):
-            stream.reconfigure(errors="backslashreplace")
+        os.chdir(job["folder"])
+        os.environ["XDG_DATA_HOME"] = f"{job['folder']}/data"
+        sys.argv = ["kumihimo", *job["words"]]
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
         resource.setrlimit(resource.RLIMIT_CPU, (cpu_seconds, cpu_seconds + 1))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-        before = set(sys.modules)
-        code = main(words)
-        if tell_modules:
-            names = sorted(name for name in set(sys.modules) - before if name.startswith("kumihimo."))
-            os.write(files[2], "\n".join(names).encode())
+        code = main()
     except SystemExit as ended:
         code = ended.code if isinstance(ended.code, int) else 1
     except BaseException:
         sys.excepthook(*sys.exc_info())
         code = 1
     finally:
+        os.write(files[2], "\n".join(sorted(set(sys.modules) - before)).encode())
         with contextlib.suppress(BaseException):
             sys.stdout.flush()
             sys.stderr.flush()
@@ -190,5 +184,4 @@ def carry_out(main: Main, words: list[str], files: list[int], cpu_seconds: int, 
 
 
 if __name__ == "__main__":
-    module, _, function = sys.argv[1].partition(":")
-    serve(getattr(importlib.import_module(module), function), Limits(*map(int, sys.argv[2:4])))
+    serve(*map(int, sys.argv[1:]))

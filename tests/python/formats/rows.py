@@ -13,6 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from formats.reading import COMMAND
+
 from kumihimo import experiment
 
 SEEDS = Path(__file__).parent / "seeds"
@@ -21,7 +23,7 @@ PLACE = "place --effort fast --seed 1 --threads 1 --shape 2x2x2"
 ON_FOUR = "place --traffic ring.txt --shape 2mx2 --evaluate"
 
 
-COMMAND, INNER = "kumihimo.cli:carry_out", "formats.inner:main"
+INNER = "formats.inner:main"
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,11 +14,12 @@ SEED = b'{"name": "x", "list": [1, 2.5, "text"], "table": {"a": -1e3}}\n'
 
 
 @pytest.fixture(scope="module")
-def reader(tmp_path_factory: pytest.TempPathFactory):
+def run(tmp_path_factory: pytest.TempPathFactory):
+    """A command of wrong_readers.py."""
     folder = tmp_path_factory.mktemp("wrong")
     (folder / "file").write_bytes(b"\x1b[31m")
-    with reading.Reader(folder, "formats.wrong_readers:main", wall_seconds=3, cpu_seconds=1) as reader:
-        yield reader
+    with reading.Reader(wall_seconds=3, cpu_seconds=1) as reader:
+        yield lambda name: reader.run(folder, [name, "file"], "formats.wrong_readers:main")
 
 
 @pytest.mark.parametrize(
@@ -40,12 +42,12 @@ def reader(tmp_path_factory: pytest.TempPathFactory):
         ("system_failure", "exit code 1"),
     ],
 )
-def test_each_wrong_reader_is_found(reader: reading.Reader, wrong: str, sentence: str) -> None:
-    assert reading.fault(reader.run([wrong, "file"])) == sentence
+def test_each_wrong_reader_is_found(run: Callable[[str], reading.Ended], wrong: str, sentence: str) -> None:
+    assert reading.fault(run(wrong)) == sentence
 
 
-def test_what_a_reader_leaves_behind_is_ended(reader: reading.Reader) -> None:
-    ended = reader.run(["process_left_behind", "file"])
+def test_what_a_reader_leaves_behind_is_ended(run: Callable[[str], reading.Ended]) -> None:
+    ended = run("process_left_behind")
     assert (ended.code, ended.seconds < 3) == (0, True)
 
 

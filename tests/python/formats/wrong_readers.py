@@ -88,5 +88,6 @@ def process_left_behind(file: bytes) -> int:
     return 0
 
 
-def main(words: list[str]) -> int:
-    return globals()[words[0]](Path(words[1]).read_bytes())
+def main() -> int:
+    _, reader, file = sys.argv
+    return globals()[reader](Path(file).read_bytes())
