@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 
 from kumihimo import _plan, cli, files, wisdom_reading
-from kumihimo.errors import KumihimoError
+from kumihimo.app import catalogue
+from kumihimo.errors import BadInput, KumihimoError
 from kumihimo.kernel import choices, wisdom
+from kumihimo.package_files import program
 from kumihimo.tune import journal
 
 CALLS = {"collective": "allreduce", "algorithm": "ring", "bytes_from": 8, "bytes_to": 65536, "calls": 3}
@@ -50,6 +55,31 @@ def kernel_wisdom(path: Path) -> None:
 
 def journal_of_tuning(path: Path) -> None:
     journal.Journal(path, {"machine": "m", "mpi": "an MPI"}).close()
+
+
+def task_of_application(path: Path) -> None:
+    """The file by which the command tells the program of applications what to run. Errors are lines of JSON."""
+    done = run(program(catalogue.PROGRAM), path)
+    if done.returncode:
+        (error,) = [line for line in map(json.loads, done.stdout.splitlines()) if "error" in line]
+        raise BadInput(error["error"]["problem"])
+
+
+def cpp_kernel_wisdom(path: Path) -> None:
+    """As a C++ program does at the first call of a kernel; what is wrong with the file is no error of the program."""
+    folder = choices.folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "axpy.json").write_bytes(path.read_bytes())
+    if run("./read_choices", "axpy").returncode:
+        raise BadInput("the program refused the wisdom")
+
+
+def run(*command: object) -> subprocess.CompletedProcess:
+    """A program that dies of a signal is our end, too."""
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+    if done.returncode < 0:
+        os.kill(os.getpid(), -done.returncode)
+    return done
 
 
 READERS = {name: value for name, value in vars().items() if getattr(value, "__module__", "") == __name__}

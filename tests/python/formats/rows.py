@@ -5,6 +5,7 @@ A row is a case of test_mutants.py. A new format needs a seed and a row, and not
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import struct
 import subprocess
@@ -14,8 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from formats.reading import COMMAND
+from replay.conftest import Rank, write_trace
 
-from kumihimo import experiment
+from kumihimo import experiment, package_files
+from kumihimo.profile import otf2_writing as otf2
 
 SEEDS = Path(__file__).parent / "seeds"
 LOGGOPS = "--loggops L=2500,o=1500,g=1000,G=6,O=0,S=65535"
@@ -61,6 +64,27 @@ def database(folder: Path) -> None:
 def simulated_part(folder: Path) -> None:
     part = experiment.run(paper_shape="2x2x2", full_shape="2x2x4", command="kumihimo demo")
     (folder / "report" / "simulated.json").write_text(json.dumps(part))
+
+
+def cpp_reader(folder: Path) -> None:
+    """A C++ program that reads kernel wisdom, and a file for this machine."""
+    source = Path(__file__).with_name("read_choices.cpp")
+    include = package_files.folder("kernel") / "include"
+    command = ["c++", "-std=c++17", f"-I{include}", str(source), "-o", str(folder / "read_choices")]
+    subprocess.run(command, check=True, timeout=300)
+    machine = subprocess.run([folder / "read_choices"], check=True, capture_output=True, text=True).stdout
+    text = (folder / "kernel-wisdom.json").read_text().replace('"python"', '"c++"')
+    text = re.sub(r'"machine": \{[^}]*\}', f'"machine": {machine.strip()}', text)
+    (folder / "cpp-kernel-wisdom.json").write_text(text)
+
+
+def archive(folder: Path) -> None:
+    """OTF2, of two ranks with messages of all kinds, a collective and a region."""
+    first, second = Rank(), Rank()
+    first.compute(500).send(1, 64).region(begins=True).allreduce(8).region(begins=False)
+    first.call("MPI_Isend", (otf2.START_SEND, 8, 1, 3, 1)).compute(100).call("MPI_Wait", (otf2.END_SEND, 8, 1, 3, 1))
+    second.receive(0, 64).compute(300).allreduce(8).receive(0, 8, tag=3)
+    write_trace(folder / "trace", [first, second])
 
 
 def binary_goal(folder: Path) -> None:
@@ -124,6 +148,12 @@ ROWS: tuple[Row, ...] = (
         "detours.noise",
         f"simulate barrier -a dissemination -p 8 --model loggp {LOGGOPS} --noise trace:{{file}}",
     ),
+    Row("OTF2 anchor", "trace/otf2/traces.otf2", "replay trace -m slow.toml", archive),
+    Row("OTF2 definitions", "trace/otf2/traces.def", "replay trace -m slow.toml", archive),
+    Row("OTF2 definitions of a rank", "trace/otf2/traces/0.def", "replay trace -m slow.toml", archive),
+    Row("OTF2 events", "trace/otf2/traces/0.evt", "replay trace -m slow.toml", archive),
+    Row("wisdom of a replay", "wisdom.json", "replay trace -m slow.toml --wisdom {file}", archive),
+    Row("times of a campaign", "times.csv", "campaign campaign.toml -j 1 --out new.sqlite"),
     Row("prediction", "prediction.json", "checkpoint {file} --times 1000000 --node-mtbf 5y --checkpoint 90s"),
     Row("profile shown", "profile.jsonl", "record --show {file}"),
     Row("profile placed", "profile.jsonl", f"{PLACE} --traffic {{file}}"),
@@ -144,6 +174,8 @@ ROWS: tuple[Row, ...] = (
         "matrix.mtx",
         "app poisson3d --threads 1 --variant golden --triad 10 --peak 10 --set matrix={file}",
     ),
+    Row("task of an application", "task.json", "task_of_application {file}", main=INNER),
+    Row("wisdom of a C++ kernel", "cpp-kernel-wisdom.json", "cpp_kernel_wisdom {file}", cpp_reader, main=INNER),
     Row("wisdom of a preload library", "wisdom.json", "preload_wisdom {file}", main=INNER),
     Row("kernel wisdom of a preload library", "collective-kernels.json", "preload_kernel_wisdom {file}", main=INNER),
     Row("wisdom in a report", "wisdom.json", "reported_wisdom {file}", main=INNER),
