@@ -8,6 +8,7 @@ they ended."""
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import importlib
 import json
@@ -18,6 +19,7 @@ import select
 import signal
 import subprocess
 import sys
+import threading
 import time
 import unicodedata
 from collections.abc import Callable, Sequence
@@ -178,6 +180,8 @@ def carry_out(main: Callable[[], int], job: dict, files: list[int], cpu_seconds:
     finally:
         os.write(files[2], "\n".join(sorted(set(sys.modules) - before)).encode())
         with contextlib.suppress(BaseException):
+            threading._shutdown()
+            atexit._run_exitfuncs()
             sys.stdout.flush()
             sys.stderr.flush()
         os._exit(code)
