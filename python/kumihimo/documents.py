@@ -15,7 +15,9 @@ from kumihimo.errors import BadInput, did_you_mean, missing, wrong_value
 
 MOST_DEPTH = 64  # as Slurm's reader of YAML; hwloc and SimGrid need a third of it
 MOST_ELEMENTS = 2**21  # of XML, a few hundred bytes each
-_TOML_STRINGS = re.compile(r""""(?:\\.|[^"\\])*"|'[^']*'""")
+# A key of TOML, each part of which is a table in the one before. The reader's time and memory grow with their square.
+_PART = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')"""
+_DEEP_KEY = re.compile(rf"(?:^|[\[{{,])[ \t]*(?:{_PART}[ \t]*\.[ \t]*){{{MOST_DEPTH}}}", re.MULTILINE)
 LONGEST_COUNT = 9  # digits
 _JSON_PARTS = re.compile(r'"(?:\\.|[^"\\])*"|[\[\]{}]', re.DOTALL)
 YES, NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
@@ -242,11 +244,8 @@ def read_toml(text: str) -> dict:
         import tomllib
     except ModuleNotFoundError:  # before Python 3.11
         import tomli as tomllib
-    for line in text.splitlines():  # the time of tomllib grows with the square of a key's parts
-        if line.count(".") > MOST_DEPTH:
-            parts = re.split(r"[=,\[{#]", _TOML_STRINGS.sub("", line))
-            if max(part.count(".") for part in parts) >= MOST_DEPTH:
-                raise TooDeep(f"values are nested more than {MOST_DEPTH} deep")
+    if _DEEP_KEY.search(text):
+        raise TooDeep(f"values are nested more than {MOST_DEPTH} deep")
     try:
         found = tomllib.loads(text)
     except RecursionError:

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import contextlib
 import difflib
+import re
 from collections.abc import Iterable, Iterator
+
+from kumihimo import odd_bytes
 
 
 class KumihimoError(Exception):
@@ -50,6 +53,8 @@ class OutOfTime(Failed):
 
 
 MOST_OF_A_VALUE = 200  # characters of it that an error shows
+MOST_OF_A_SENTENCE = 1600
+LONG_WORD = re.compile(rf"\S{{{2 * MOST_OF_A_VALUE},}}")
 
 # Python code makes errors by these functions, as C++ does by those of base/result.hpp. Each says what is wrong, then
 # what to do:
@@ -86,6 +91,14 @@ def with_value(rule: str, got: object) -> str:
     text = str(got)
     shown = text if len(text) <= MOST_OF_A_VALUE else f"{text[:MOST_OF_A_VALUE]}..."
     return rule if got is None else f"{rule} (got {shown})"
+
+
+def one_line(sentence: str) -> str:
+    """As it is printed, whatever a file put into it: without control characters, and long words and lines are cut."""
+    words = LONG_WORD.sub(lambda word: f"{word[0][:MOST_OF_A_VALUE]}...", " ".join(sentence.splitlines()))
+    text = odd_bytes.visible(words)
+    half = MOST_OF_A_SENTENCE // 2
+    return text if len(text) <= MOST_OF_A_SENTENCE else f"{text[:half]} ... {text[-half:]}"
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from kumihimo import _machine, _programs, _simulate, _topology, _verify, arguments, placement
 from kumihimo.arguments import FILE, HALO, Ranks
-from kumihimo.errors import KumihimoError, wrong_value
+from kumihimo.errors import BadInput, Failed, KumihimoError, wrong_value
 from kumihimo.placement import Wanted
 from kumihimo.quantities import counted
 from kumihimo.verification import check_ranks, coverage_of
@@ -74,11 +74,14 @@ def grid(space: _topology.RankSpace) -> tuple[list[int], list[bool]]:
 
 @contextlib.contextmanager
 def unchanged(sets: _programs.NamedPrograms) -> Iterator[None]:
-    """Around work that reads programs: if their file changed meanwhile, that is the error, not what the work found."""
+    """Around work that reads programs: if their file changed meanwhile, that is the error, not what the work found.
+    Programs that cannot run are a wrong file."""
     try:
         yield
-    except KumihimoError:
+    except KumihimoError as error:
         sets.check_unchanged()
+        if type(error) is Failed:
+            raise BadInput(error.problem, error.advice) from None
         raise
     sets.check_unchanged()
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from math import inf, prod
+from math import inf, isfinite, prod
 from pathlib import Path
 
 from kumihimo import _plan
@@ -39,8 +39,21 @@ def choices_in(path: str | None, named: bool = True) -> list[dict]:
     if path:
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError, AttributeError):
             choices = list(read_json(Path(path).read_text(encoding="utf-8"))["choices"])
-            return [c for c in choices if named or not (c.get("simulated") or c.get("emulated"))]
+            return [whole(c) for c in choices if named or not (c.get("simulated") or c.get("emulated"))]
     return []
+
+
+def whole(choice: dict) -> dict:
+    """Without figures that people wrote otherwise than `tune`, since the interposer reads none but ratio_high."""
+    listed = choice.get("measured")
+    rows = [row for row in listed if isinstance(row, dict)] if isinstance(listed, list) else []
+    measured = [row for row in rows if is_number(row.get("bytes")) and is_number(row.get("ratio", 0))]
+    ratio = choice.get("ratio", 0)
+    return {**choice, "measured": measured, "ratio": ratio if is_number(ratio) else 0}
+
+
+def is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and isfinite(value)
 
 
 def speedup(calls: dict, ranks: int, choices: list[dict], order: bool = False) -> tuple[float, float] | None:

@@ -108,7 +108,7 @@ class Database:
             if cannot_be_read or "readonly" in words or "unable to open" in words:
                 rule = "the database must be readable and writable, in a folder that is"
                 raise wrong_value(rule, f"{self.path}: {words}", "name another file") from None
-            if not any(word in words for word in ("lock", "full", "disk")):
+            if "malformed" in words or not any(word in words for word in ("lock", "full", "disk")):
                 raise self._not_ours(words) from None
             advice = "put the file on a local disk" if "lock" in words else "make space, and start it again to continue"
             raise failed(f"the database {self.path} could not be used", words, advice) from None

@@ -10,16 +10,35 @@ import ast
 import math
 import operator
 import re
+import warnings
 from collections.abc import Callable, Mapping
 from types import CodeType
 
 from kumihimo.errors import did_you_mean, wrong_value
 from kumihimo.sizes import parse_size
 
-FUNCTIONS = {"min": min, "max": max, "abs": abs, "round": round, "int": int, "str": str} | {
+MOST_CHARACTERS = 4096  # of a text that an expression makes, since each may use others twice
+MOST_DIGITS = 99
+MOST_SHOWN = 40  # characters of a value in an error
+
+
+def rounded(number: float, digits: int = 0) -> float:
+    """Of a whole number Python computes ten to the power of the digits, however many."""
+    if abs(digits) > MOST_DIGITS:
+        raise ValueError(f"round takes at most {MOST_DIGITS} digits, not {digits}")
+    return round(number, digits) if digits else round(number)
+
+
+def replaced(text: str, old: str, new: str) -> str:
+    if text.count(old) * len(new) > MOST_CHARACTERS:
+        raise ValueError(f"replace makes texts of at most {MOST_CHARACTERS} characters")
+    return text.replace(old, new)
+
+
+FUNCTIONS = {"min": min, "max": max, "abs": abs, "round": rounded, "int": int, "str": str} | {
     name: getattr(math, name) for name in ("ceil", "floor", "log2", "sqrt")
 }
-FUNCTIONS |= {"lower": str.lower, "replace": str.replace}
+FUNCTIONS |= {"lower": str.lower, "replace": replaced}
 NODES = (
     *(ast.Expression, ast.BoolOp, ast.BinOp, ast.UnaryOp, ast.Compare, ast.IfExp, ast.Call, ast.Constant, ast.Name),
     *(ast.Tuple, ast.List, ast.JoinedStr, ast.FormattedValue, ast.Load, ast.boolop, ast.unaryop, ast.cmpop),
@@ -36,16 +55,21 @@ class Expression:
         if not isinstance(text, str):
             raise wrong_value(f"{where} must be an expression in quotes, such as 'nodes * 16'", repr(text))
         try:
-            tree = ast.parse(WORDS.sub(_without_unit, text).replace("\n", " ").strip(), mode="eval")
-            called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-            for node in ast.walk(tree):
-                self._check(node, id(node) in called)
-            names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in called]
-            self.names = tuple(dict.fromkeys(names))
-            self._code: CodeType = compile(ast.fix_missing_locations(_Bounded().visit(tree)), where, "eval")
+            with warnings.catch_warnings():
+                warnings.simplefilter("error")  # of what is hardly meant, such as `n is 1`: they become SyntaxErrors
+                self._compile(text, where)
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
             reason = getattr(error, "msg", None) or error
             raise wrong_value(f"{where} must be an expression", f"'{text}', {reason}") from None
+
+    def _compile(self, text: str, where: str) -> None:
+        tree = ast.parse(WORDS.sub(_without_unit, text).replace("\n", " ").strip(), mode="eval")
+        called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+        for node in ast.walk(tree):
+            self._check(node, id(node) in called)
+        names = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and id(node) not in called]
+        self.names = tuple(dict.fromkeys(names))
+        self._code: CodeType = compile(ast.fix_missing_locations(_Bounded().visit(tree)), where, "eval")
 
     def _check(self, node: ast.AST, is_called: bool) -> None:
         if not isinstance(node, NODES):
@@ -70,8 +94,10 @@ class Expression:
             raise wrong_value(rule, f"'{self.text}', where {lacking} has no value", did_you_mean(lacking, values))
         try:
             found = eval(self._code, {"__builtins__": {}, **BOUNDED, **FUNCTIONS}, dict(values))
+            if isinstance(found, str) and len(found) > MOST_CHARACTERS:
+                raise ValueError(f"a text of more than {MOST_CHARACTERS} characters")
         except (ArithmeticError, MemoryError, TypeError, ValueError) as error:
-            shown = ", ".join(f"{name} = {values[name]!r}" for name in self.names)
+            shown = ", ".join(f"{name} = {repr(values[name])[:MOST_SHOWN]}" for name in self.names)
             at = f"'{self.text}' with {shown}" if shown else f"'{self.text}'"
             rule = f"{self.where} must have a value at every point"
             raise wrong_value(rule, f"{at}: {str(error) or 'not enough memory'}") from None

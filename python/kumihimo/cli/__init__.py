@@ -85,7 +85,7 @@ def missing(error: ImportError) -> str:
 
 def print_error(sentence: str, code: int) -> int:
     """One sentence on one line of stderr, whatever values it shows."""
-    print(f"kumihimo: {' '.join(sentence.splitlines())}", file=sys.stderr)
+    print(f"kumihimo: {errors.one_line(sentence)}", file=sys.stderr)
     return code
 
 

@@ -113,7 +113,10 @@ def extend(kernel: str, new: Sequence[dict], made: dict) -> Path:
 
 
 def without(old: dict, new: dict) -> list[dict]:
-    """An old choice without the sizes of a new one for the same golden copy, compiler and machine."""
+    """An old choice without the sizes of a new one for the same golden copy, compiler and machine. What programs pass
+    over, since a field has another type, stays as it is."""
+    if not choices.is_whole(old):
+        return [old]
     if any(old.get(name) != new[name] for name in ("kernel", "golden", "language", "compiler", "machine")):
         return [old]
     low, high = old.get("from_size", 0), old.get("to_size", inf)
@@ -124,7 +127,9 @@ def without(old: dict, new: dict) -> list[dict]:
 
 
 def cut(old: dict, first: int, last: float) -> dict:
-    measured = [each for each in old.get("measured", []) if first <= each.get("size", -1) <= last]
+    listed = old.get("measured")
+    rows = [each for each in listed if isinstance(each, dict)] if isinstance(listed, list) else []
+    measured = [each for each in rows if isinstance(each.get("size"), int) and first <= each["size"] <= last]
     row = {**old, "from_size": first, "measured": measured}
     if last < inf:
         row["to_size"] = last

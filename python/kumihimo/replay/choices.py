@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kumihimo import _collectives, _machine, _schedule, _topology, files
+from kumihimo import _collectives, _machine, _plan, _schedule, _topology, files
 from kumihimo.arguments import parameters, variants
 from kumihimo.documents import read_json
-from kumihimo.errors import NotApplicable, wrong_value
+from kumihimo.errors import NotApplicable, errors_at, wrong_value
+from kumihimo.odd_bytes import to_json
 
 # By the bytes of the vector or block up to which each serves; None: all lengths. After R. Thakur, R. Rabenseifner,
 # W. Gropp, Optimization of Collective Communication Operations in MPICH (2005); of each, the first that fits the ranks.
@@ -87,12 +88,17 @@ class Wished:
 
 
 def choices_in(path: Path) -> list[dict]:
+    """Checked as a preload library checks them, but for the machine and the MPI library, which may be others."""
     text = files.read_text(path, "the wisdom file")
     try:
-        found = read_json(text)["choices"]
-        return [each for each in found if each["algorithm"] != "library" and each["collective"] in USUAL]
+        file = read_json(text)
+        of_any = {name: file[name] for name in ("kumihimo_wisdom", "choices")}
     except (ValueError, KeyError, TypeError):
         raise wrong_value("--wisdom must name a file of kumihimo tune", path) from None
+    with errors_at(f"--wisdom {path}"):
+        _plan.read_wisdom(to_json(of_any), _plan.this_machine(), "")
+    collectives = [each for each in of_any["choices"] if "kernel" not in each]
+    return [each for each in collectives if each["algorithm"] != "library" and each["collective"] in USUAL]
 
 
 def fits(choice: dict, call: Call) -> bool:

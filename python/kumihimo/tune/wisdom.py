@@ -171,17 +171,27 @@ def existing(path: Path, mpi: str | None, simulated: dict | None = None) -> dict
             _plan.read_kernel_wisdom(text, _plan.this_machine())
         else:
             _plan.read_wisdom(text, _plan.this_machine(), mpi)
-        file = read_json(text)
+        file = json_of(text)
         check_source(file, simulated)
     except BadInput as error:
         raise wrong_value(f"--output {path} cannot be extended: {error}", None, "name another, or remove it") from None
     return file
 
 
+def json_of(text: str) -> dict:
+    """Of a text that the native side has read as JSON, with a limit of its own."""
+    try:
+        return read_json(text)
+    except ValueError as error:
+        raise wrong_value("a wisdom file must be JSON", error) from None
+
+
 def check_source(file: dict, simulated: dict | None) -> None:
     """Measured figures and those of the simulator do not stand in one file."""
     made = file.get("made")
     theirs = made.get("simulated") if isinstance(made, dict) else None
+    if theirs is not None and not isinstance(theirs, dict):
+        raise wrong_value("the machine that the wisdom was simulated for must be an object", repr(theirs)[:80])
     if theirs is None and any(choice.get("simulated") for choice in file["choices"]):
         theirs = {}
     if simulated is None and theirs is not None:

@@ -57,6 +57,9 @@ def test_arithmetic_is_python_s(a, b):
         ("celi(n)", "did you mean ceil"),
         ("min", "add parentheses"),
         ("(" * 500 + "1" + ")" * 500, "must be an expression"),
+        ("-" * 100_000 + "1", "must be an expression"),
+        ("n is 1", "must be an expression"),
+        ("'\\d' == 'x'", "must be an expression"),
         ("1" + "+ 1" * 50_000, "must be an expression"),
         ("f'{n:999999999999}'", "numbers of at most two digits"),
         ("f'{n:{n}}'", "numbers of at most two digits"),
@@ -98,3 +101,19 @@ def test_too_little_memory_is_told_of_the_expression():
 
     with pytest.raises(BadInput, match=r"'name \+ name' with name = 'a': not enough memory"):
         value("name + name", name=Huge("a"))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("round(1, -1000000000)", "round takes at most 99 digits, not -1000000000"),
+        (
+            "replace('aaaaaaaaaa', 'a', 'b' + f'{1:99}' + f'{1:99}' + f'{1:99}' + f'{1:99}' + f'{1:99}')",
+            "of at most 4096",
+        ),
+        ("f'{x}{x}{x}'", "a text of more than 4096 characters"),
+    ],
+)
+def test_values_that_would_take_for_ever_or_all_memory_are_refused(text, words):
+    with pytest.raises(BadInput, match=words):
+        value(text, x="y" * 4096)

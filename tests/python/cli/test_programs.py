@@ -218,7 +218,7 @@ def test_more_ranks_than_a_verb_takes_are_refused_at_once(kumihimo, pair, verb, 
 )
 def test_programs_that_do_not_fit_have_no_time(kumihimo, pair, old, new, sentence, model):
     ended = kumihimo("simulate", pair(old, new), "-m", "k-computer", "--shape", "2", "--model", model)
-    assert (ended.code, ended.out, ended.err.count("\n")) == (1, "", 1), ended.err
+    assert (ended.code, ended.out, ended.err.count("\n")) == (2, "", 1), ended.err
     known = sentence if model == "flow" or "has no" not in sentence else "the programs deadlock"
     assert known in ended.err and "check it with kumihimo verify" in ended.err
 

@@ -82,33 +82,36 @@ class Rank:
         return b"".join([*self.rows, self.row(o.END_PROGRAM, size=self.recorder, more=self.had)])
 
 
+def write_trace(folder: Path, ranks: list[Rank], processors: str | None = None) -> None:
+    """The trace of these ranks in a new folder, as `record --trace` leaves it."""
+    raw = folder / o.RAW
+    raw.mkdir(parents=True)
+    lines = [{"kumihimo_profile": 1, "mpi": "a library", "ranks": len(ranks), "sync": False}]
+    lines[0]["trace"] = {"calls": CALLS}
+    world = {"name": "MPI_COMM_WORLD", "site": None, "size": len(ranks), "leader": 0, "inter": False}
+    sites = [{"file": "/home/step.py", "line": LINES[name], "function": "run"} for name in NUMBERS]
+    for number, rank in enumerate(ranks):
+        events = rank.events()
+        (raw / f"rank{number}.events").write_bytes(events)
+        line = {"rank": number, "host": "h", "finalized": True, "communicators": []}
+        line["communicators"] = [world | {"rank": number, "name": name} for name in ("MPI_COMM_WORLD", "MPI_Comm_dup")]
+        line |= {} if processors is None else {"processors": processors}
+        line |= {"calls": [], "sites": sites, "sizes": {}, "partners": [], "regions": []}
+        line |= {"seconds": 1.0, "mpi_seconds": 0.1}
+        trace = {"events": len(events) // o.ROW.size, "left_out": 0, "regions": ["solve"]}
+        lines.append(line | {"trace": trace | {"sites": list(range(len(sites)))}})
+    profile = folder.parent / "profile.jsonl"
+    profile.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    o.write(folder, profile)
+
+
 @pytest.fixture
 def traced(tmp_path: Path) -> Callable[[list[Rank]], Path]:
     """The folder of the trace of these ranks."""
 
     def written(ranks: list[Rank], processors: str | None = None) -> Path:
         folder = tmp_path / f"trace{len(list(tmp_path.iterdir()))}"
-        raw = folder / o.RAW
-        raw.mkdir(parents=True)
-        lines = [{"kumihimo_profile": 1, "mpi": "a library", "ranks": len(ranks), "sync": False}]
-        lines[0]["trace"] = {"calls": CALLS}
-        world = {"name": "MPI_COMM_WORLD", "site": None, "size": len(ranks), "leader": 0, "inter": False}
-        sites = [{"file": "/home/step.py", "line": LINES[name], "function": "run"} for name in NUMBERS]
-        for number, rank in enumerate(ranks):
-            events = rank.events()
-            (raw / f"rank{number}.events").write_bytes(events)
-            line = {"rank": number, "host": "h", "finalized": True, "communicators": []}
-            line["communicators"] = [
-                world | {"rank": number, "name": name} for name in ("MPI_COMM_WORLD", "MPI_Comm_dup")
-            ]
-            line |= {} if processors is None else {"processors": processors}
-            line |= {"calls": [], "sites": sites, "sizes": {}, "partners": [], "regions": []}
-            line |= {"seconds": 1.0, "mpi_seconds": 0.1}
-            trace = {"events": len(events) // o.ROW.size, "left_out": 0, "regions": ["solve"]}
-            lines.append(line | {"trace": trace | {"sites": list(range(len(sites)))}})
-        profile = tmp_path / "profile.jsonl"
-        profile.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-        o.write(folder, profile)
+        write_trace(folder, ranks, processors)
         return folder
 
     return written

@@ -100,6 +100,17 @@ def test_collectives_take_the_algorithm_that_is_named(traced: Callable, replay: 
     assert "--algorithm must be COLLECTIVE=NAME" in replay(trace, *LETTERS, "--algorithm", "binomial")
     wisdom.write_text("{}", encoding="utf-8")
     assert "--wisdom must name a file of kumihimo tune" in replay(trace, *LETTERS, "--wisdom", wisdom)
+    with_parameters = {"collective": "allreduce", "algorithm": "ring", "parameters": {"window": 2}}
+    wisdom.write_text(json.dumps({"kumihimo_wisdom": 1, "choices": [with_parameters]}), encoding="utf-8")
+    assert replay(trace, *LETTERS, "--wisdom", wisdom, "--json")["collectives"][0]["algorithm"] == "ring"
+    for wrong, sentence in (
+        ({"parameters": {"windows": 2}}, "unknown parameter (got windows = 2)"),
+        ({"parameters": 3}, "parameters must be an object (got 3)"),
+        ({"ranks": [4]}, "ranks must be a whole number"),
+    ):
+        wisdom.write_text(json.dumps({"kumihimo_wisdom": 1, "choices": [choice | wrong]}), encoding="utf-8")
+        refused = replay(trace, *LETTERS, "--wisdom", wisdom)
+        assert f"--wisdom {wisdom}: " in refused and sentence in refused
 
 
 def test_noise_makes_computing_longer(traced: Callable, replay: Callable) -> None:

@@ -311,3 +311,14 @@ def test_a_speedup_is_of_calls_that_start_alike():
     calls = {**CALLS, "collective": "iallreduce"}
     assert wisdom_reading.speedup(calls, 2, [ring, begun]) == (pytest.approx(5.0), pytest.approx(5.0))
     assert wisdom_reading.speedup(calls, 2, [ring]) is None
+
+
+@pytest.mark.parametrize("measured", [3, None, [3], [{"bytes": "8", "ratio": 0.5}], [{"bytes": 8, "ratio": [1]}], {}])
+def test_figures_of_another_type_are_not_told_of_a_run(tmp_path, measured):
+    calls = {"collective": "allreduce", "algorithm": "ring", "bytes_from": 8, "bytes_to": 8}
+    choice = {"collective": "allreduce", "algorithm": "ring", **PAIR.key, "measured": measured, "ratio": "fast"}
+    (tmp_path / "wisdom.json").write_text(json.dumps({"kumihimo_wisdom": 1, "choices": [choice]}))
+    (found,) = wisdom_reading.choices_in(str(tmp_path / "wisdom.json"))
+    assert wisdom_reading.speedup(calls, 2, [found]) is None
+    sound = {**choice, "measured": [{"bytes": 8, "ratio": 0.5}]}
+    assert wisdom_reading.speedup(calls, 2, [wisdom_reading.whole(sound)]) == (2, 2)

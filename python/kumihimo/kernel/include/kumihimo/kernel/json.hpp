@@ -45,7 +45,9 @@ class Json {
   }
   std::int64_t whole(std::string_view name, std::int64_t otherwise) const {
     const Json* value = find(name);
-    return value && value->kind == Kind::number ? static_cast<std::int64_t>(value->number) : otherwise;
+    constexpr double most = 9007199254740992; // 2^53: larger ones are not exact, and may not fit
+    const bool fits = value && value->kind == Kind::number && std::abs(value->number) <= most;
+    return fits ? static_cast<std::int64_t>(value->number) : otherwise;
   }
 
  private:
