@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import json
-import subprocess
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
+from kumihimo import child_output
 from kumihimo.errors import did_you_mean, failed, missing, not_applicable, wrong_value
 from kumihimo.package_files import program
 
@@ -76,8 +76,8 @@ def told(*words: str) -> dict:
     """What the program says of its applications."""
     command = [program(PROGRAM), *words]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT_SECONDS)
-    except subprocess.TimeoutExpired:
+        done = child_output.run(command, seconds=LIMIT_SECONDS)
+    except child_output.TimedOut:
         raise failed(f"{PROGRAM} {words[0]} did not end within {LIMIT_SECONDS} s", "", "run it again") from None
     if done.returncode != 0:
         reason = next(iter(done.stderr.strip().splitlines()[-1:]), f"exit code {done.returncode}")
