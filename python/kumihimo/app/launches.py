@@ -91,11 +91,12 @@ def run(
     turns: int = 1,
     sample: int | None = None,
     check: bool = True,
+    in_order: bool = False,
     rates: bool = False,
     on_object: OnObject = lambda found: None,
 ) -> Run:
-    """All candidates by turns in one launch. `sample`: stop each run after so many iterations. Raises what the program
-    says: one sentence."""
+    """All candidates by turns in one launch. `in_order`: as they are given, not by what their set-ups share. `sample`:
+    stop each run after so many iterations. Raises what the program says: one sentence."""
     task = {
         "application": problem.application.name,
         "size": problem.size,
@@ -107,6 +108,7 @@ def run(
         "check": check and sample is None,
         "candidates": [each.as_task() for each in candidates],
         "turns": turns,
+        "in_order": in_order,
         "threads": resources.threads,
         "rates": rates,
         **({"grid": resources.grid} if resources.grid else {}),
