@@ -359,12 +359,12 @@ def shares_of(problem: Problem) -> list[catalogue.Share]:
 def brief_search(problem: Problem, every: Sequence[Candidate], resources: Resources) -> tuple[Candidate, dict]:
     def say(budget: float, spent: float) -> None:
         if budget > spent:
-            cost = f"for about {seconds_text(budget)}, a quarter of the run's time"
-            advice = "(--no-tune: without measuring, --tune: a whole search)"
-            output.message(f"choosing among {len(every)} candidates {cost} {advice}")
+            output.message(f"the choice takes about {seconds_text(budget)}, a quarter of the run's time")
         else:
-            output.message(f"the run is too short for a choice among {len(every)} candidates: the usual variant runs")
+            output.message("the run is too short for more launches: the first candidate that fits runs")
 
+    cost = "a short launch, and then at most a quarter of the run's time"
+    output.message(f"choosing among {len(every)} candidates takes {cost} (--no-tune: nothing is measured)")
     with display(problem, len(every)) as on_object:
         search = brief_choice.Search(problem, every, resources, shares_of(problem), on_object, say)
         found = search.choose()
