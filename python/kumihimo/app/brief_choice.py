@@ -29,7 +29,7 @@ from kumihimo.errors import BadInput, Failed, NotApplicable, OutOfTime, failed
 PART_OF_RUN = 0.25
 BESIDE_SECONDS = 1.0  # of a run for its start, the rates of the machine and the check, at least
 ENDS = (0.4, 0.65, 0.95)  # of the stages, as parts of the budget
-ENDS_ON_WHOLE = (0.7, 0.95)  # where there is no share
+ENDS_OF_ONE = (0.7, 0.95)  # where a larger share does not follow
 WORTH_SOLVING = 16.0  # times a share's solve that the whole one takes at least, so that shares are solved to the end
 VARIED = 3  # variants whose parameters are tried
 REPEATED = 4  # candidates that run again on the last share, where the budget allows it
@@ -96,10 +96,11 @@ class Search:
         whole = Share(self.problem.size, 1.0, 1.0)
         ran: list[dict] = []
         if self.shares:
-            decided, ran = self.compare_all(self.shares[0], ENDS)
+            follows = len(self.shares) > 1 or self.stage(self.shares[0], 1.0).sample is None
+            decided, ran = self.compare_all(self.shares[0], ENDS if follows else ENDS_OF_ONE)
         if not ran:  # no share, or it is too small for the ranks or the options
             self.shares = []
-            decided, ran = self.compare_all(whole, ENDS_ON_WHOLE)
+            decided, ran = self.compare_all(whole, ENDS_OF_ONE)
         if not ran:
             reasons = (row["not_applicable"] for row in self.rows if "not_applicable" in row)
             raise failed("no variant can solve the problem", next(reasons, ""))
