@@ -1,5 +1,5 @@
 // kumihimo-app list                prints {"applications": [...]}
-// kumihimo-app smaller NAME SIZE   prints {"smaller_size": "32"}, "" for none (application/application.hpp)
+// kumihimo-app shares NAME SIZE    prints {"shares": [{"size": "32x32x32", "work": 64, "iterations": 4}, ...]}
 // kumihimo-app TASK                runs the task file (src/application/request.hpp), on every rank if a launcher
 // started it. Rank 0 prints one JSON object a line: about, progress, results, or an error. A task without an MPI
 // library runs on this process alone, and no MPI library is opened.
@@ -35,10 +35,14 @@ int list() {
   return 0;
 }
 
-int print_smaller_size(const char* name, const char* size) {
+int print_shares(const char* name, const char* size) {
   const Result<const Application*> found = find_application(applications(), name);
   if (!found) return complain(found.error());
-  mpi_job::write_line({{"smaller_size", (*found)->smaller_size ? (*found)->smaller_size(size) : std::string()}});
+  nlohmann::json shares = nlohmann::json::array();
+  if ((*found)->shares)
+    for (const Share& each : (*found)->shares(size))
+      shares.push_back({{"size", each.size}, {"work", each.work}, {"iterations", each.iterations}});
+  mpi_job::write_line({{"shares", std::move(shares)}});
   return 0;
 }
 
@@ -82,9 +86,9 @@ int run(const char* path, std::unique_ptr<mpi_job::Job>& job) {
 } // namespace
 
 int main(int argc, char** argv) {
-  if (argc == 4 && std::string(argv[1]) == "smaller") return print_smaller_size(argv[2], argv[3]);
+  if (argc == 4 && std::string(argv[1]) == "shares") return print_shares(argv[2], argv[3]);
   if (argc != 2)
-    return std::fputs("usage: kumihimo-app list | smaller NAME SIZE | TASK, for several ranks under mpirun\n", stderr),
+    return std::fputs("usage: kumihimo-app list | shares NAME SIZE | TASK, for several ranks under mpirun\n", stderr),
            2;
   if (std::string(argv[1]) == "list") return list();
   std::unique_ptr<mpi_job::Job> job;

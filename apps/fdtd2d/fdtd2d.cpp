@@ -59,6 +59,7 @@ Result<json> run_with(const Problem& problem, const Request& request, Runtime& r
   json found = {{"seconds", seconds[0]},
                 {"setup_seconds", seconds[1]},
                 {"iterations", problem.steps},
+                {"planned_iterations", problem.planned_steps},
                 {"residual", nullptr},
                 {"converged", true},
                 {"history", json::array()},
@@ -85,6 +86,7 @@ Result<json> run(const Request& request, Runtime& runtime) {
   const Problem problem = TRY(problem_of(request));
   return problem.is_float32 ? run_with<float>(problem, request, runtime) : run_with<double>(problem, request, runtime);
 }
+constexpr std::string_view usual[] = {"wavefront", "simd"};
 
 } // namespace
 
@@ -99,7 +101,9 @@ application::Application description() {
       .variants = application::descriptions(variants()),
       .methods = {},
       .options = option_rows(),
-      .smaller_size = nullptr,
+      .shares = &shares,
+      .sample = 32, // as many as the usual wavefront fuses, twice
+      .usual = usual,
       .run = &run,
   };
 }

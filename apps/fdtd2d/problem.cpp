@@ -94,10 +94,17 @@ Status read_source(const Request& request, Problem& problem) {
 
 std::span<const Option> option_rows() { return rows; }
 
+std::vector<application::Share> shares(std::string_view size) {
+  const Result<Pair> points = points_of(std::string(size));
+  if (!points || (*points)[0] < 256 || (*points)[1] < 256) return {};
+  return {{fmt::format("{}x{}", (*points)[0] / 2, (*points)[1] / 2), 4, 1}};
+}
+
 Result<Problem> problem_of(const Request& request) {
   Problem problem;
   problem.whole.points = problem.whole.cells = TRY(points_of(request.size));
-  problem.steps = std::min(TRY(count_of(request, "steps", 1, most_steps)), request.most_iterations);
+  problem.planned_steps = TRY(count_of(request, "steps", 1, most_steps));
+  problem.steps = std::min(problem.planned_steps, request.most_iterations);
   problem.is_float32 = request.option("type") == "float32";
   problem.is_mode = request.option("problem") == "mode";
   problem.frames = TRY(count_of(request, "frames", 0, most_frames));

@@ -21,12 +21,14 @@ struct Problem {
   Source source;
   bool is_mode = false; // a standing wave, no source and no absorbing layer
   Mode mode;
-  std::int64_t steps = 0;
+  std::int64_t steps = 0, planned_steps = 0; // planned: without the limit of iterations, which a sample has
   bool is_float32 = true;
   std::int64_t frames = 0; // pictures of Ez
 };
 
 std::span<const application::Option> option_rows();
+// Half along each axis; none: the size is none, or small.
+std::vector<application::Share> shares(std::string_view size);
 // Errors: a size, number or word that is none; a Courant number that is unstable; layers or a source that do not fit.
 Result<Problem> problem_of(const application::Request& request);
 

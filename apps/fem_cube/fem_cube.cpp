@@ -136,7 +136,12 @@ Result<json> run(const Request& request, Runtime& runtime) {
   return found;
 }
 
-std::string smaller_size(std::string_view size) { return application::quarter_of(size, longest_axis, 2); }
+std::vector<application::Share> shares(std::string_view size) {
+  return application::shares_of_box(size, longest_axis, 4'000);
+}
+
+constexpr std::string_view usual[] = {"matrix_free_avx512", "matrix_free_avx2",     "simd_avx512",
+                                      "simd_avx2",          "matrix_free_baseline", "simd_baseline"};
 
 } // namespace
 
@@ -151,7 +156,8 @@ application::Application description() {
       .variants = application::descriptions(variants()),
       .methods = application::krylov_methods(),
       .options = option_rows(),
-      .smaller_size = &smaller_size,
+      .shares = &shares,
+      .usual = usual,
       .run = &run,
   };
 }

@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <cmath>
 #include <optional>
 #include <span>
 
@@ -164,7 +165,17 @@ Result<json> run(const Request& request, Runtime& runtime) {
   return found;
 }
 
-std::string smaller_size(std::string_view size) { return smaller_molecule(size); }
+// Of screened quartets: between the fourth power of the size of small molecules and the square of large ones.
+std::vector<application::Share> shares(std::string_view size) {
+  const std::string less = smaller_molecule(size);
+  if (less.empty()) return {};
+  const Result<Molecule> whole = built_in_molecule(size), small = built_in_molecule(less);
+  if (small->atoms.size() < 9) return {}; // threads that wait for each other would take most of its time
+  const double ratio = static_cast<double>(whole->atoms.size()) / static_cast<double>(small->atoms.size());
+  return {{less, std::pow(ratio, 2.5), 1}};
+}
+
+constexpr std::string_view usual[] = {"shells", "shells_tasks", "gpu_shared", "hybrid", "shells_atomics"};
 
 } // namespace
 
@@ -180,7 +191,9 @@ application::Application description() {
       .variants = application::descriptions(variants()),
       .methods = {},
       .options = option_rows(),
-      .smaller_size = &smaller_size,
+      .shares = &shares,
+      .sample = 1,
+      .usual = usual,
       .most_iterations = 100,
       .residual = "commutator of F and D, hartree",
       .golden_may_be_chosen = false,

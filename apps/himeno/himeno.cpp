@@ -19,17 +19,17 @@ using nlohmann::json;
 
 constexpr std::int64_t most_sweeps = 1'000'000;
 
-Result<std::int64_t> sweeps_of(const Request& request) {
+Result<std::int64_t> sweeps_asked(const Request& request) {
   const std::string& word = request.option("sweeps");
   std::int64_t sweeps = 0;
   if (!read_number(word, sweeps) || sweeps < 1 || sweeps > most_sweeps)
     return wrong_value(fmt::format("sweeps must be a number from 1 to {}", most_sweeps), fmt::format("'{}'", word));
-  return std::min(sweeps, request.most_iterations);
+  return sweeps;
 }
 
 Result<json> run(const Request& request, Runtime& runtime) {
   const Triple points = TRY(parse_size(request.size));
-  const std::int64_t sweeps = TRY(sweeps_of(request));
+  const std::int64_t sweeps = std::min(TRY(sweeps_asked(request)), request.most_iterations);
   const Variant& variant = application::variant_of(request.candidate, variants());
   const std::int64_t begin = measure::now_ns();
   Result<std::unique_ptr<LocalGrid>> made =
@@ -54,6 +54,7 @@ Result<json> run(const Request& request, Runtime& runtime) {
   json found = {{"seconds", seconds[0]},
                 {"setup_seconds", seconds[1]},
                 {"iterations", sweeps},
+                {"planned_iterations", TRY(sweeps_asked(request))},
                 {"residual", nullptr},
                 {"converged", true},
                 {"history", json::array()},
@@ -81,6 +82,14 @@ constexpr application::Option options[] = {
     {"sweeps", "number of sweeps", "N", "20"},
     {"values", "initial values: the benchmark's, or varied ones that show a wrong neighbour", "VALUES", "benchmark",
      kinds_of_values}};
+// Fewer planes along i, of whole rows and planes.
+std::vector<application::Share> shares(std::string_view size) {
+  const Result<Triple> points = parse_size(std::string(size));
+  if (!points || (*points)[0] < 64) return {};
+  return {{fmt::format("{}x{}x{}", (*points)[0] / 4, (*points)[1], (*points)[2]), 4, 1}};
+}
+
+constexpr std::string_view usual[] = {"wavefront", "simd"};
 
 } // namespace
 
@@ -95,7 +104,9 @@ application::Application description() {
       .variants = application::descriptions(variants()),
       .methods = {},
       .options = options,
-      .smaller_size = nullptr,
+      .shares = &shares,
+      .sample = 8, // as many as the usual wavefront fuses, twice
+      .usual = usual,
       .run = &run,
   };
 }

@@ -117,7 +117,12 @@ std::string shared_set_up(const application::Candidate& candidate) {
                      static_cast<int>(choice.off_diagonals));
 }
 
-std::string smaller_size(std::string_view size) { return application::quarter_of(size, longest_axis); }
+std::vector<application::Share> shares(std::string_view size) {
+  return application::shares_of_box(size, longest_axis, 20'000);
+}
+
+constexpr std::string_view usual[] = {"eisenstat-rows",      "eisenstat", "eisenstat-sell", "amg",
+                                      "eisenstat-coalesced", "BR-1"};
 
 constexpr std::string_view boundaries[] = {"zmax", "all"};
 constexpr std::string_view right_sides[] = {"ones", "manufactured"};
@@ -140,7 +145,8 @@ application::Application description() {
       .variants = application::descriptions(variants()),
       .methods = application::krylov_methods(),
       .options = options,
-      .smaller_size = &smaller_size,
+      .shares = &shares,
+      .usual = usual,
       .shared_set_up = &shared_set_up,
       .run = &run,
   };

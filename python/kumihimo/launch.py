@@ -10,17 +10,15 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import queue
 import re
 import signal
 import subprocess
-import threading
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from kumihimo import allocation, children, errors, preload
+from kumihimo import allocation, child_output, children, errors, preload
 from kumihimo.errors import Failed, OutOfTime, failed, wrong_value
 from kumihimo.interrupts import ending_by_signal, ignoring_signals
 from kumihimo.mpi import Installation, available_processors
@@ -62,8 +60,6 @@ def run(
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            text=True,
-            errors="replace",
             env=environment,
             start_new_session=True,
         )
@@ -80,13 +76,14 @@ def run(
             if not ended(process, LAST_SECONDS):
                 last = f"within {LAST_SECONDS:.3g} s after all processes of {name} had closed their output"
                 raise failed(f"{installation.launcher.name} did not exit {last}")
-    except TimedOut:
+    except child_output.TimedOut:
         raise OutOfTime(
             f"{name} on {ranks} processes did not end within {seconds:.3g} s", "measure fewer or shorter cases"
         ) from None
     finally:
         with ignoring_signals():
             end(process, job, name)
+            child_output.close(process)
     if process.returncode != 0:
         raise job_failure(ranks, name, what_happened(output, process.returncode), ended_before)
     return objects
@@ -132,10 +129,6 @@ PATIENCE = 2.0  # seconds without a word, after which the launcher is looked aft
 ALL_DEAD, SOME_DEAD = 2, 15  # looks in a row that must find it so; ranks that end well may end one after another
 
 
-class TimedOut(Exception):
-    """The deadline has passed."""
-
-
 class Watch:
     """Notices that processes of the job have died and that the launcher waits for ever: Open MPI 4.1 does when one
     dies inside MPI_Init. It is asked every PATIENCE seconds of silence."""
@@ -160,49 +153,26 @@ class Watch:
 
 
 class Output:
-    """Reads both streams of a process, each in a thread of its own. `watch` looks after the others of its job."""
+    """Of a process: the objects on its stdout, and its other lines. `watch` looks after the others of its job."""
 
     def __init__(self, process: subprocess.Popen, watch: Watch | None = None) -> None:
         self._process, self._watch = process, watch
         self.errors: list[str] = []
         self.other: list[str] = []  # of stdout, what is no object
-        self._lines: queue.Queue[str | None] = queue.Queue()
-        threads = (
-            threading.Thread(target=self._read, args=(process.stdout, self._lines.put), daemon=True),
-            threading.Thread(target=self._read, args=(process.stderr, self.errors.append), daemon=True),
-        )
-        for thread in threads:
-            thread.start()
-        threading.Thread(target=self._end, args=(threads,), daemon=True).start()
-
-    @staticmethod
-    def _read(stream, take) -> None:
-        with stream:  # here, since closing waits for a read that is under way, perhaps for ever
-            for line in stream:
-                take(line.rstrip("\n"))
-
-    def _end(self, threads) -> None:
-        for thread in threads:
-            thread.join()
-        self._lines.put(None)
 
     def read(self, deadline: float, on_object: Callable[[dict], None] | None) -> list[dict]:
         """All objects, up to the end of the streams."""
         objects = []
-        while True:
-            left = deadline - time.monotonic()
-            try:
-                line = self._lines.get(timeout=max(0.0, min(left, PATIENCE)))
-            except queue.Empty:
-                if left <= PATIENCE:
-                    raise TimedOut from None
-                if self._process.poll() is not None or (self._watch and self._watch.has_lost_process()):
-                    return objects  # what ended is told by the launcher's exit code, once it is made to end
+        for stream, line in child_output.lines(self._process, deadline, PATIENCE):
+            if stream is None:
+                if self._watch and self._watch.has_lost_process():
+                    break  # what ended is told by the launcher's exit code, once it is made to end
                 continue
-            if line is None:
-                return objects
             if self._watch:
                 self._watch.note_output()
+            if stream is self._process.stderr:
+                self.errors.append(line)
+                continue
             found = parse(line)
             if found is None:
                 self.other.append(line)
@@ -213,6 +183,7 @@ class Output:
             objects.append(found)
             if on_object:
                 on_object(found)
+        return objects
 
 
 def parse(line: str) -> dict | None:

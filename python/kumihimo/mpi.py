@@ -10,13 +10,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from kumihimo import child_output
 from kumihimo.errors import errors_of_this_machine, failed, wrong_value
 
 # By family: launchers in the order in which they are tried, and the shared library as programs are linked with it.
@@ -86,15 +86,8 @@ class Installation:
 
 def version_text(launcher: Path) -> str:
     try:
-        done = subprocess.run(
-            [launcher, "--version"],
-            capture_output=True,
-            text=True,
-            timeout=20,
-            check=False,
-            stdin=subprocess.DEVNULL,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        done = child_output.run([launcher, "--version"], seconds=20)
+    except (OSError, child_output.TimedOut):
         return ""
     return done.stdout + done.stderr
 

@@ -66,6 +66,8 @@ json to_json(const Application& application) {
           {"residual", application.residual},
           {"golden_may_be_chosen", application.golden_may_be_chosen},
           {"has_grid", application.has_grid},
+          {"sample", application.sample},
+          {"usual", std::vector<std::string_view>(application.usual.begin(), application.usual.end())},
           {"reproducible_variants", std::vector<std::string_view>(application.reproducible_variants.begin(),
                                                                   application.reproducible_variants.end())},
           {"methods", std::vector<std::string_view>(application.methods.begin(), application.methods.end())},

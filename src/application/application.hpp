@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,6 +26,13 @@ struct Option {
   bool replaces_size = false;                     // where it is given, the size means nothing: a file holds the problem
 };
 
+// A smaller problem of the same kind, and how much larger the whole one is.
+struct Share {
+  std::string size;
+  double work = 1;       // of an iteration
+  double iterations = 1; // about
+};
+
 struct Application {
   std::string_view name, summary;
   std::string_view paper;
@@ -34,9 +42,14 @@ struct Application {
   std::span<const VariantDescription> variants; // the golden copy is the first
   std::span<const std::string_view> methods;    // of the solver, the default first
   std::span<const Option> options;
-  // The problem that tells how many iterations variants need relative to each other at a fraction of the cost; empty:
-  // the size has none (a matrix file).
-  std::string (*smaller_size)(std::string_view size);
+  // Problems that tell which variants are fast at a fraction of the cost, the smallest first. That one also tells how
+  // many iterations variants need relative to each other. Null, or empty for a size: a few iterations of the problem
+  // itself tell.
+  std::vector<Share> (*shares)(std::string_view size) = nullptr;
+  // Iterations of a run that tells the time of an iteration.
+  int sample = 6;
+  // Variants by how fast they were elsewhere: the first that fits runs where nothing was measured. The others follow.
+  std::span<const std::string_view> usual = {};
   // Candidates with the same words share steps of the set-up through Runtime::shared(): they run one after another in
   // each turn. Null: none share any.
   std::string (*shared_set_up)(const Candidate& candidate) = nullptr;

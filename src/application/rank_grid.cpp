@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 namespace kumihimo::application {
@@ -84,12 +85,21 @@ Result<std::array<std::int64_t, 3>> parse_box(std::string_view text, std::int64_
   return *found;
 }
 
-std::string quarter_of(std::string_view box, std::int64_t most, std::int64_t least) {
+std::vector<Share> shares_of_box(std::string_view box, std::int64_t most, double fewest_cells) {
   const Result<std::array<std::int64_t, 3>> whole = parse_box(box, most);
   if (!whole) return {};
-  std::array<std::int64_t, 3> less{};
-  for (std::size_t a = 0; a < 3; ++a) less[a] = std::max(least, ((*whole)[a] + 3) / 4);
-  return fmt::format("{}x{}x{}", less[0], less[1], less[2]);
+  std::vector<Share> found;
+  for (const std::int64_t divisor : {4, 2}) {
+    std::array<std::int64_t, 3> less{};
+    double work = 1;
+    for (std::size_t a = 0; a < 3; ++a) {
+      less[a] = ((*whole)[a] + divisor - 1) / divisor;
+      work *= static_cast<double>((*whole)[a]) / static_cast<double>(less[a]);
+    }
+    if (static_cast<double>(less[0]) * static_cast<double>(less[1]) * static_cast<double>(less[2]) >= fewest_cells)
+      found.push_back({fmt::format("{}x{}x{}", less[0], less[1], less[2]), work, std::cbrt(work)});
+  }
+  return found;
 }
 
 Status check_fits(const RankGrid& grid, const std::array<std::int64_t, 3>& cells) {

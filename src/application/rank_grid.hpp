@@ -1,6 +1,7 @@
 // The grid of ranks over a box of cells or nodes, and the part of each rank.
 #pragma once
 
+#include "application/application.hpp"
 #include "base/result.hpp"
 #include "threads/partition.hpp"
 
@@ -29,8 +30,9 @@ Result<RankGrid> choose_grid(std::int32_t ranks, const std::array<std::int64_t, 
 Result<RankGrid> parse_grid(std::string_view text, std::int32_t ranks);
 // "128" or "128x96x64": cells along x, y and z. Error: not so, or an axis below 1 or above `most`.
 Result<std::array<std::int64_t, 3>> parse_box(std::string_view text, std::int64_t most);
-// A quarter of such a box along each axis, at least `least`: about 1/64 of it, as text. Empty: it is no such box.
-std::string quarter_of(std::string_view box, std::int64_t most, std::int64_t least = 1);
+// A quarter and a half of such a box along each axis, for solvers whose iterations grow with the length of the box.
+// Those with fewer cells are left out: threads that wait for each other take most of their time. None for other words.
+std::vector<Share> shares_of_box(std::string_view box, std::int64_t most, double fewest_cells);
 Status check_fits(const RankGrid& grid, const std::array<std::int64_t, 3>& cells);
 
 } // namespace kumihimo::application

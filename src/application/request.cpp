@@ -101,6 +101,7 @@ Result<Task> task_of(const json& given, std::span<const Application> application
   read(given, "may_stop_early", request.may_stop_early);
   read(given, "check", request.checks);
   read(given, "turns", task.turns);
+  read(given, "in_order", task.in_order);
   read(given, "threads", task.threads);
   read(given, "library", task.library);
   read(given, "sums", task.sums);

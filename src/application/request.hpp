@@ -43,6 +43,7 @@ struct Task {
   Request request;                   // without a candidate
   std::vector<Candidate> candidates; // by turns
   int turns = 1;
+  bool in_order = false;                   // as given, not by what they share
   int threads = 0;                         // 0: as many as the processors that this rank has for itself
   std::string library;                     // path of the MPI library; empty: one process
   std::string sums = "recursive_doubling"; // an allreduce of the registry, or `library`

@@ -42,7 +42,7 @@ Result<json> about(const Task& task, Processes& processes, const std::string& th
 std::vector<const Candidate*> in_order_of_set_up(const Task& task) {
   std::vector<const Candidate*> order;
   for (const Candidate& candidate : task.candidates) order.push_back(&candidate);
-  if (const auto shared = task.request.application->shared_set_up)
+  if (const auto shared = task.request.application->shared_set_up; shared && !task.in_order)
     std::stable_sort(order.begin(), order.end(),
                      [&](const Candidate* x, const Candidate* y) { return shared(*x) < shared(*y); });
   return order;

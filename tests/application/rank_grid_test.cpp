@@ -13,12 +13,14 @@ using Box = std::array<std::int64_t, 3>;
 
 TEST(RankGrid, PartsTileTheBox) {
   std::mt19937 random(1);
+  int made = 0;
   for (int i = 0; i < 200; ++i) {
     Box cells{};
     for (auto& n : cells) n = 1 + static_cast<std::int64_t>(random() % 6);
     const auto ranks = static_cast<std::int32_t>(1 + random() % 12);
     const Result<RankGrid> grid = choose_grid(ranks, cells);
     if (!grid) continue;
+    ++made;
     ASSERT_EQ(grid->count(), ranks);
     std::multiset<std::int64_t> covered;
     for (std::int32_t r = 0; r < ranks; ++r) {
@@ -32,6 +34,7 @@ TEST(RankGrid, PartsTileTheBox) {
     ASSERT_EQ(covered.size(), static_cast<std::size_t>(cells[0] * cells[1] * cells[2]));
     EXPECT_EQ(std::set<std::int64_t>(covered.begin(), covered.end()).size(), covered.size());
   }
+  EXPECT_GT(made, 100);
 }
 
 TEST(RankGrid, IsChosenForSmallFaces) {

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from waiting import until
 
 from kumihimo import allocation, interrupts, launch
 from kumihimo.errors import BadInput, Failed, NotApplicable
@@ -127,6 +128,17 @@ def left_running(tmp_path) -> bool:
     return stat.exists() and stat.read_text().rpartition(")")[2].split()[0] != "Z"
 
 
+def interrupt_when(*states, number=signal.SIGINT) -> None:
+    """Sends this process the signal as soon as the first state holds, then again for each further one."""
+
+    def send() -> None:
+        for state in states:
+            until(state, "the state of the test")
+            os.kill(os.getpid(), number)
+
+    threading.Thread(target=send, daemon=True).start()
+
+
 # A process that has left the launcher's group and session, and ignores SIGTERM.
 STUBBORN = """setsid sh -c 'trap "" TERM; echo $$ > {folder}/pid; while :; do sleep 0.1; done' & sleep 60"""
 
@@ -140,7 +152,7 @@ def test_after_the_time_limit_nothing_is_left_running(installation, tmp_path):
 
 
 def test_after_ctrl_c_nothing_is_left_running(installation, tmp_path):
-    threading.Timer(1.0, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    interrupt_when((tmp_path / "pid").exists)
     with pytest.raises(KeyboardInterrupt):
         launch.run(installation, 2, worker(tmp_path, STUBBORN.format(folder=tmp_path)), seconds=50)
     assert not left_running(tmp_path)
@@ -155,21 +167,16 @@ from kumihimo import launch, mpi
 installation = mpi.Installation("mpich", Path("{installation.launcher}"), Path("{installation.library}"))
 launch.run(installation, 1, ["{program}"], seconds=60)"""
     process = subprocess.Popen([sys.executable, "-c", text])
-    deadline = time.monotonic() + 20
-    while not (tmp_path / "pid").exists():
-        assert time.monotonic() < deadline, "the launcher did not start"
-        time.sleep(0.02)
+    until((tmp_path / "pid").exists, "the launcher starts", process)
     process.kill()
     process.wait()
-    while left_running(tmp_path):
-        assert time.monotonic() < deadline, "the launcher is left"
-        time.sleep(0.02)
+    until(lambda: not left_running(tmp_path), "the launcher ends")
 
 
 def test_a_second_ctrl_c_does_not_stop_the_clean_up(installation, tmp_path):
     installation.launcher.write_text('#!/bin/sh\ntrap "" TERM\nshift 2\n"$@"\n')  # so that it takes 3 seconds
-    for seconds in (1.0, 1.2):
-        threading.Timer(seconds, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    cleans_up = lambda: signal.getsignal(signal.SIGINT) is not signal.default_int_handler  # noqa: E731
+    interrupt_when((tmp_path / "pid").exists, cleans_up)
     with pytest.raises(KeyboardInterrupt):
         launch.run(installation, 2, worker(tmp_path, STUBBORN.format(folder=tmp_path)), seconds=50)
     assert not left_running(tmp_path)
@@ -194,11 +201,13 @@ def test_a_signal_while_a_job_is_ended_counts_afterwards_and_once():
 @pytest.mark.parametrize("number", [signal.SIGHUP, signal.SIGTERM])
 def test_a_signal_ends_it_unless_it_is_ignored(installation, tmp_path, number):
     """As nohup has it ignored."""
-    program = worker(tmp_path, """sleep 1; echo '{"a": 1}'""")
+    program = worker(tmp_path, f"""touch {tmp_path}/started; sleep 1; echo '{{"a": 1}}'""")
     for handler in (signal.SIG_IGN, signal.SIG_DFL):
         before = signal.signal(number, handler)
         try:
-            threading.Timer(0.5, lambda: os.kill(os.getpid(), number)).start()
+            (tmp_path / "started").unlink(missing_ok=True)
+            is_ready = lambda: signal.getsignal(number) != signal.SIG_DFL and (tmp_path / "started").exists()  # noqa: E731
+            interrupt_when(is_ready, number=number)
             if handler == signal.SIG_IGN:
                 assert launch.run(installation, 1, program, seconds=20) == [{"a": 1}]
             else:

@@ -418,6 +418,7 @@ TEST(Singular, ATinyToleranceStagnatesOnAPositiveDefiniteMatrix) {
   const Result<golden::Solved> plain = golden::solve(a, b, x, 1e-200, 5000);
   ASSERT_FALSE(plain);
   stagnates(plain.error().sentence());
+  int transformed = 0;
   for (const Variant& variant : variants()) {
     const PreparedSystem s = *prepare(a, variant);
     if (!s.is_transformed()) continue;
@@ -425,7 +426,9 @@ TEST(Singular, ATinyToleranceStagnatesOnAPositiveDefiniteMatrix) {
     const Result<TransformedSolution> made = solve_transformed(s, in_order_of(s, b).data(), x.data(), 1e-200, 5000);
     ASSERT_FALSE(made) << variant.description.name;
     stagnates(made.error().sentence());
+    ++transformed;
   }
+  EXPECT_EQ(transformed, 4);
 }
 
 // The minors of two rows are positive, IC(0) exists, and (1, -1, 1, -1) has a negative product.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import json
-import subprocess
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
+from kumihimo import child_output
 from kumihimo.errors import did_you_mean, failed, missing, not_applicable, wrong_value
 from kumihimo.package_files import program
 
@@ -35,6 +35,15 @@ class Candidate:
 
 
 @dataclass(frozen=True)
+class Share:
+    """A smaller problem: by how much more work the whole one takes for an iteration, and how many times as many."""
+
+    size: str
+    work: float
+    iterations: float
+
+
+@dataclass(frozen=True)
 class Application:
     """A row of `kumihimo app`."""
 
@@ -52,6 +61,8 @@ class Application:
     residual: str = RELATIVE
     golden_may_be_chosen: bool = True
     has_grid: bool = True  # that ranks divide
+    usual: tuple[str, ...] = ()  # variants, the fastest ones elsewhere first
+    sample: int = 6  # iterations that tell the time of one
     reproducible_variants: tuple[str, ...] = ()  # with the same bits: what auto tries with --reproducible; none: all
 
     @property
@@ -76,8 +87,8 @@ def told(*words: str) -> dict:
     """What the program says of its applications."""
     command = [program(PROGRAM), *words]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=LIMIT_SECONDS)
-    except subprocess.TimeoutExpired:
+        done = child_output.run(command, seconds=LIMIT_SECONDS)
+    except child_output.TimedOut:
         raise failed(f"{PROGRAM} {words[0]} did not end within {LIMIT_SECONDS} s", "", "run it again") from None
     if done.returncode != 0:
         reason = next(iter(done.stderr.strip().splitlines()[-1:]), f"exit code {done.returncode}")
@@ -85,11 +96,9 @@ def told(*words: str) -> dict:
     return json.loads(done.stdout)
 
 
-def smaller_size(application: Application, size: str) -> str | None:
-    """A size that tells how many iterations variants need relative to each other, at a fraction of the cost. None: the
-    size has none, or is as small."""
-    found = told("smaller", application.name, size)["smaller_size"]
-    return found if found not in ("", size) else None
+def shares(application: Application, size: str) -> list[Share]:
+    """Smaller problems that tell which variants are fast, the smallest first; none for a small size."""
+    return [Share(**each) for each in told("shares", application.name, size)["shares"]]
 
 
 @functools.cache
@@ -99,7 +108,10 @@ def applications() -> tuple[Application, ...]:
         Application(
             **{
                 **row,
-                **{name: tuple(row[name]) for name in ("methods", "variants", "options", "reproducible_variants")},
+                **{
+                    name: tuple(row[name])
+                    for name in ("methods", "variants", "options", "reproducible_variants", "usual")
+                },
             }
         )
         for row in rows

@@ -1,4 +1,4 @@
-"""`--variant auto`: the fastest variant by measurement, at a fraction of the cost of solving with every one.
+"""`--variant auto --tune`: the fastest variant by measurement, at a fraction of the cost of solving with every one.
 
 1. Every candidate solves a smaller problem to the end, where the size has one. That tells which candidates need about
    the same number of iterations. Its times only rule out the hopeless: its data lie in caches, and its threads wait for
@@ -38,6 +38,7 @@ PLAUSIBLE = 1.6  # times the least product among such numbers, up to which a who
 FAR = 20.0  # the same among all numbers
 COUNTED = 3  # whole solves for such numbers
 NEAR = 1.1  # times the least product, up to which only whole solves decide
+WHOLE_SOLVES = 8  # about
 FINALISTS, FINALISTS_UNCOUNTED = 3, 6  # without a smaller problem nobody knows the iterations
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kumihimo import children, launch, launcher_environment, mpi
+from kumihimo import child_output, children, launch, launcher_environment, mpi
 from kumihimo.app.catalogue import PROGRAM, Application, Candidate
 from kumihimo.bench import under_mpirun
 from kumihimo.errors import OutOfTime, failed, wrong_value
@@ -91,11 +91,12 @@ def run(
     turns: int = 1,
     sample: int | None = None,
     check: bool = True,
+    in_order: bool = False,
     rates: bool = False,
     on_object: OnObject = lambda found: None,
 ) -> Run:
-    """All candidates by turns in one launch. `sample`: stop each run after so many iterations. Raises what the program
-    says: one sentence."""
+    """All candidates by turns in one launch. `in_order`: as they are given, not by what their set-ups share. `sample`:
+    stop each run after so many iterations. Raises what the program says: one sentence."""
     task = {
         "application": problem.application.name,
         "size": problem.size,
@@ -107,6 +108,7 @@ def run(
         "check": check and sample is None,
         "candidates": [each.as_task() for each in candidates],
         "turns": turns,
+        "in_order": in_order,
         "threads": resources.threads,
         "rates": rates,
         **({"grid": resources.grid} if resources.grid else {}),
@@ -156,8 +158,6 @@ def run_alone(command: Sequence[str | Path], seconds: float, on_object: OnObject
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
         env=os.environ,
         start_new_session=True,
     )
@@ -168,7 +168,7 @@ def run_alone(command: Sequence[str | Path], seconds: float, on_object: OnObject
             output.read(time.monotonic() + seconds, on_object)
             if not launch.ended(process, launch.LAST_SECONDS):
                 raise failed(f"{name} did not exit within {launch.LAST_SECONDS:.3g} s after it had closed its output")
-    except launch.TimedOut:
+    except child_output.TimedOut:
         raise OutOfTime(
             f"{name} did not end within {seconds:.3g} s", "use a smaller --size or a longer --timeout"
         ) from None
@@ -177,6 +177,7 @@ def run_alone(command: Sequence[str | Path], seconds: float, on_object: OnObject
             if process.poll() is None:
                 process.kill()
             process.wait()
+            child_output.close(process)
     if process.returncode != 0:
         if launch.ended_for_memory() > ended_before:
             raise failed(

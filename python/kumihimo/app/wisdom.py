@@ -120,6 +120,22 @@ def choice_for(problem: Problem, resources: Resources, where: Path | None = None
     return None
 
 
+def known_candidates(problem: Problem, resources: Resources, where: Path | None = None) -> list[Candidate]:
+    """What was chosen on the same ranks and threads in other cases of the application, the likest first. Not the golden
+    copy, which only tiny problems choose."""
+    key, application = key_of(problem, resources), problem.application
+    alike = [
+        choice
+        for choice in read(where or path())
+        if all(choice[name] == key[name] for name in ("application", "compiler", "ranks", "threads"))
+        and choice.get("golden_hash") == application.golden_hash
+        and is_known(choice, application)
+        and choice["variant"] != application.golden
+    ]
+    alike.sort(key=lambda choice: -sum(choice[name] == key[name] for name in KEY))
+    return list(dict.fromkeys(map(candidate_of, alike)))
+
+
 def is_known(choice: dict, application: Application) -> bool:
     """Whether the application has this variant with these parameters."""
     variant = next((row for row in application.variants if row["name"] == choice.get("variant")), None)

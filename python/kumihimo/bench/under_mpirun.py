@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from kumihimo import children, launch
+from kumihimo import child_output, children, launch
 from kumihimo.errors import OutOfTime, failed
 from kumihimo.launcher_environment import Place
 
@@ -24,20 +24,19 @@ def run(place: Place, worker: Path, task: str, seconds: float, on_object: Callab
     command = [str(worker), f"/proc/self/fd/{memory}"]
     if place.rank != 0:
         os.execv(command[0], command)
-    process = children.start(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace", close_fds=False
-    )
+    process = children.start(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, close_fds=False)
     try:
         output = launch.Output(process)
         output.read(time.monotonic() + seconds, on_object)
         if not launch.ended(process, launch.LAST_SECONDS):
             last = f"within {launch.LAST_SECONDS:.3g} s after it had closed its output"
             raise failed(f"the bench driver of rank 0 did not exit {last}")
-    except launch.TimedOut:
+    except child_output.TimedOut:
         raise OutOfTime(f"the bench driver did not end within {seconds:.3g} s") from None
     finally:
         if process.poll() is None:
             process.kill()
         process.wait()
+        child_output.close(process)
     if process.returncode != 0:
         raise failed("the bench driver of rank 0 failed", launch.what_happened(output, process.returncode, "it"))

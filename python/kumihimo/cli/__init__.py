@@ -57,7 +57,7 @@ def carry_out(arguments: list[str]) -> int:
         forget_output()
         return 1
     except ImportError as error:  # a native module or a dependency that is not there
-        return print_error(f"the package is not completely built ({missing(error)} is missing); run make build", 1)
+        return print_error(sentence_of_missing(missing(error)), 1)
     except MemoryError:
         return print_error("there is not enough memory for this case; use fewer ranks or a smaller size", 1)
     except OSError as error:
@@ -81,6 +81,12 @@ def missing(error: ImportError) -> str:
         error = error.__cause__
     inner = re.match(r"cannot import name '(\w+)' from", str(error))
     return f"{error.name}.{inner[1]}" if inner else error.name or "module"
+
+
+def sentence_of_missing(module: str) -> str:
+    if module.partition(".")[0] == __name__.partition(".")[0]:
+        return f"the package is not completely built ({module} is missing); run make build"
+    return f"the Python module {module} is missing; install the packages that pip check names"
 
 
 def print_error(sentence: str, code: int) -> int:

@@ -7,21 +7,22 @@ import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log10
 from typing import Optional
 
 from kumihimo import launcher_environment
-from kumihimo.app import catalogue, choice, figures, launches, libraries, page, parts, stepping, wisdom
+from kumihimo.app import brief_choice, catalogue, choice, figures, launches, libraries, page, parts, stepping, wisdom
 from kumihimo.app.catalogue import AUTO, Candidate
 from kumihimo.app.launches import Problem, Resources
 from kumihimo.cli import app_libraries, options, output, terminal
 from kumihimo.cli.options import argument, option
 from kumihimo.cli.paths import WrittenWhole
-from kumihimo.errors import KumihimoError, not_applicable, wrong_value
+from kumihimo.errors import BadInput, KumihimoError, NotApplicable, not_applicable, wrong_value
 from kumihimo.quantities import rate_text, seconds_text, share_text
 
 MOST_RANKS = 1 << 20
+BRIEF, FRESH, TUNE, NO_TUNE = "brief", "--fresh", "--tune", "--no-tune"  # searches of --variant auto
 
 
 def command(
@@ -47,7 +48,11 @@ def command(
     sums: option("--sums NAME", "Allreduce algorithm of the sums, or library (MPI_Iallreduce).") = None,
     runs: option("--runs N", "Runs of each variant, by turns [default: 1; of several MPI libraries 8].", int) = None,
     check: option("--no-check", "Do not check the solution.") = False,
-    fresh: option("--fresh", "Choose again with --variant auto.") = False,
+    fresh: option("--fresh", "Choose again with --variant auto, for a quarter of the run's time.") = False,
+    tune: option("--tune", "Choose again with --variant auto, by a whole search, however long it takes.") = False,
+    no_tune: option(
+        "--no-tune", "Measure nothing for --variant auto: take the stored choice, or the usual variant."
+    ) = False,
     triad: option("--triad RATE", "Memory bandwidth in GB/s for the bound [default: measured].") = None,
     peak: option("--peak RATE", "Peak in GFLOPS for the bound [default: measured].") = None,
     out: options.written(
@@ -86,7 +91,7 @@ def command(
         given,
         at_least_1("--runs", runs, 1),
         not check,
-        fresh,
+        search_of(variant, {FRESH: fresh, TUNE: tune, NO_TUNE: no_tune}),
         rates_of(triad, peak),
         out is not None,
     )
@@ -125,7 +130,7 @@ class Asked:
     settings: dict[str, str]
     runs: int
     checks: bool
-    fresh: bool
+    search: str
     rates: dict | None  # the user's
     page: bool
 
@@ -147,6 +152,15 @@ def list_all(as_json: bool) -> int:
         ]
         output.print_list(f"Options of {each.name} (--set NAME=VALUE):", words)
     return 0
+
+
+def search_of(variant: str, given: dict[str, bool]) -> str:
+    asked = [name for name, is_given in given.items() if is_given]
+    if len(asked) > 1:
+        raise wrong_value(f"{asked[0]} excludes {asked[1]}", None, "leave one of them out")
+    if asked and variant != AUTO:
+        raise wrong_value(f"{asked[0]} has no effect beside --variant {variant}", None, "leave it out")
+    return asked[0] if asked else BRIEF
 
 
 def method_of(application: catalogue.Application, name: str | None) -> str:
@@ -246,6 +260,8 @@ def run(asked: Asked, on: list[Resources]) -> dict:
         if asked.rates:
             ran.about["rates"] = asked.rates
         abouts.append(ran.about)
+        if asked.variant == AUTO:
+            searches[-1]["run_seconds"] = ran.seconds
         rows += figures.summary(ran.results, ran.about)
     rows = stepping.with_shares(figures.with_ratios(rows, asked.problem.application))
     best = figures.best(rows)
@@ -290,38 +306,89 @@ def facts_of(about: dict) -> dict:
 
 
 def chosen_for(asked: Asked, resources: Resources) -> tuple[Candidate, dict]:
-    """From wisdom, or by a search that is kept there."""
+    """From wisdom, or by a search that is kept there; with --no-tune the first one that fits, unmeasured."""
     problem = asked.problem
     of_variants = {k: v for k, v in asked.settings.items() if k not in problem.options}
-    known = None if asked.fresh or of_variants else wisdom.choice_for(problem, resources)
+    known = None if asked.search in (FRESH, TUNE) or of_variants else wisdom.choice_for(problem, resources)
     if known is not None:
         found = wisdom.candidate_of(known)
         return found, {"variant": found.variant, "parameters": dict(found.parameters), "from": str(wisdom.path())}
     every = catalogue.every_candidate(problem.application, asked.candidates, of_variants, resources.ranks)
     if len(every) == 1:
         return every[0], {**every[0].as_task(), "from": "the only variant"}
+    every = brief_choice.in_order(every, problem.application, wisdom.known_candidates(problem, resources))
+    if asked.search == NO_TUNE:
+        return first_that_fits(problem, every, resources)
     place = launcher_environment.place()
     if place is not None and place.ranks > 1:
         rule = "--variant auto takes several launches, and under a launcher there is one"
-        raise not_applicable(rule, None, "name a variant, or run the command once without a launcher")
+        raise not_applicable(rule, None, "add --no-tune, name a variant, or run the command once without a launcher")
     if not of_variants:
         wisdom.check_writable()
-    with display(problem, (choice.TURNS_OF_SMALLER + 2) * len(every)) as on_object:
-        smaller = None if problem.file else catalogue.smaller_size(problem.application, problem.size)
-        search = choice.search(problem, every, resources, smaller, on_object)
-    made = {
-        **search.chosen.as_task(),
-        "search_seconds": search.seconds,
-        "exhaustive_seconds": search.exhaustive_seconds,
-        "tried": [{k: v for k, v in row.items() if k != "candidate"} for row in search.rows],
-    }
+    searched = whole_search if asked.search == TUNE else brief_search
+    chosen, made = searched(problem, every, resources)
+    made = {**chosen.as_task(), **made}
     if not of_variants:
         kept = {**wisdom.key_of(problem, resources), "golden_hash": problem.application.golden_hash, **made}
         try:
             made["from"] = str(wisdom.keep(kept))
         except KumihimoError as error:  # the folder was writable before the search; its result is shown all the same
             made["not_kept"] = str(error)
-    return search.chosen, made
+    return chosen, made
+
+
+def first_that_fits(problem: Problem, every: Sequence[Candidate], resources: Resources) -> tuple[Candidate, dict]:
+    """By an iteration of the smallest share, as some need instructions or devices that others lack. Without a share the
+    first one: those of files and of small problems fit everywhere."""
+    for share in shares_of(problem)[:1]:
+        for each in every:
+            try:
+                launches.run(replace(problem, size=share.size), [each], resources, sample=1, check=False)
+            except NotApplicable:
+                continue
+            except BadInput:  # the share is too small for the ranks or the options
+                break
+            return each, {**each.as_task(), "from": "--no-tune: not measured"}
+    return every[0], {**every[0].as_task(), "from": "--no-tune: not measured"}
+
+
+def shares_of(problem: Problem) -> list[catalogue.Share]:
+    return [] if problem.file else catalogue.shares(problem.application, problem.size)
+
+
+def brief_search(problem: Problem, every: Sequence[Candidate], resources: Resources) -> tuple[Candidate, dict]:
+    def say(budget: float, spent: float) -> None:
+        if budget > spent:
+            output.message(f"the choice takes about {seconds_text(budget)}, a quarter of the run's time")
+        else:
+            output.message("the run is too short for more launches: the first candidate that fits runs")
+
+    cost = "a short launch, and then at most a quarter of the run's time"
+    output.message(f"choosing among {len(every)} candidates takes {cost} (--no-tune: nothing is measured)")
+    with display(problem, len(every)) as on_object:
+        search = brief_choice.Search(problem, every, resources, shares_of(problem), on_object, say)
+        found = search.choose()
+    return found.chosen, {
+        "search_seconds": found.seconds,
+        "predicted_run_seconds": found.run_seconds,
+        "candidates": found.candidates,
+        "tried": [{k: v for k, v in row.items() if k != "candidate"} for row in found.rows],
+    }
+
+
+def whole_search(problem: Problem, every: Sequence[Candidate], resources: Resources) -> tuple[Candidate, dict]:
+    smaller = next((share.size for share in shares_of(problem)), None)
+    output.message(
+        f"--tune: {len(every)} candidates run a few iterations, the fastest ones solve the problem; about "
+        f"{choice.SAMPLE * len(every)} iterations, {len(every)} set-ups and {choice.WHOLE_SOLVES} solves"
+    )
+    with display(problem, (choice.TURNS_OF_SMALLER + 2) * len(every)) as on_object:
+        search = choice.search(problem, every, resources, smaller, on_object)
+    return search.chosen, {
+        "search_seconds": search.seconds,
+        "exhaustive_seconds": search.exhaustive_seconds,
+        "tried": [{k: v for k, v in row.items() if k != "candidate"} for row in search.rows],
+    }
 
 
 def compare_libraries(
@@ -415,9 +482,11 @@ def show(found: dict) -> None:
     for made in found.get("choices", []):
         text = Candidate(made["variant"], tuple(made["parameters"].items())).text
         if "search_seconds" in made:
-            cost, whole = seconds_text(made["search_seconds"]), made["exhaustive_seconds"]
-            if made["search_seconds"] < whole:  # else launches take the time
-                cost += f", {100 * made['search_seconds'] / whole:.0f} % of solving twice with every candidate"
+            cost = f"{seconds_text(made['search_seconds'])}, {100 * made['search_seconds'] / made['run_seconds']:.0f} "
+            cost += "% of the time of the run"
+            if "candidates" in made:
+                measured = sum(bool(row["predicted"]) for row in made["tried"])
+                cost += f", by {measured} of {made['candidates']} candidates"
             kept = made.get("not_kept") or made.get("from", "no file")
             where = f"the choice is not stored: {kept}" if "not_kept" in made else f"the choice is in {kept}"
             output.print_line(f"chosen: {text} in {cost}; {where}")

@@ -54,8 +54,8 @@ def run_interruptible(work: Callable[[], Value]) -> Value:
             ended["error"] = error
 
     worker = threading.Thread(target=run, daemon=True)
-    worker.start()
     try:
+        worker.start()  # which waits for the thread: a signal may come while it does
         while worker.is_alive():
             worker.join(POLL_SECONDS)
     except (KeyboardInterrupt, SystemExit) as ended:

@@ -13,7 +13,6 @@ import json
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 import time
@@ -21,7 +20,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from statistics import median
 
-from kumihimo import mpi, preload, wisdom_reading
+from kumihimo import child_output, mpi, preload, wisdom_reading
 from kumihimo.bench.tuned import ratios_of
 from kumihimo.errors import Failed, OutOfTime, failed
 from kumihimo.experiment.cases import Progress, silent
@@ -175,9 +174,7 @@ def tune(longest: int, budget_seconds: int, wisdom: Path) -> dict:
     """By the command, as a user does it."""
     words = ["tune", *COLLECTIVES, "--ranks", str(RANKS), "--mpi", FAMILY, "--bytes", f"8..{longest}"]
     words += ["--budget", f"{budget_seconds}s", "--output", str(wisdom), "--json"]
-    done = subprocess.run(
-        [Path(sys.executable).parent / "kumihimo", *words], capture_output=True, text=True, check=False
-    )
+    done = child_output.run([Path(sys.executable).parent / "kumihimo", *words])
     if done.returncode != 0:
         raise failed("kumihimo tune failed", (done.stderr.strip().splitlines() or ["no message"])[-1])
     return json.loads(done.stdout)

@@ -6,10 +6,10 @@ import hashlib
 import os
 import shlex
 import shutil
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from kumihimo import child_output
 from kumihimo.errors import Failed, failed, wrong_value
 from kumihimo.kernel import identity
 from kumihimo.vectorisation.compiler import Processes
@@ -68,7 +68,7 @@ def find(language: str) -> Compiler:
         path = shutil.which(name)
         if path:
             words = [path, *arguments, "--version"]
-            done = subprocess.run(words, capture_output=True, text=True, errors="replace", check=False)
+            done = child_output.run(words)
             version = (done.stdout.splitlines() or [name])[0]
             return Compiler(path, version, (*arguments, *FLAGS, standard), suffix)
     if configured:

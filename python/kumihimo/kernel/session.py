@@ -147,8 +147,8 @@ class Session:
     def _line(self, deadline: float) -> bytes | None:
         """Up to the end of a line; what there is where the process ends; None where the time is over."""
         while b"\n" not in self.buffer and len(self.buffer) < MOST_OF_AN_ANSWER:
-            left = deadline - time.monotonic()
-            if left <= 0 or not select.select([self.answering], [], [], left)[0]:
+            left = max(0.0, deadline - time.monotonic())  # an answer that is there counts, however late it is read
+            if not select.select([self.answering], [], [], left)[0]:
                 return None
             more = os.read(self.answering, 1 << 16)
             if not more:

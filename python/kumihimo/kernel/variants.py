@@ -6,13 +6,13 @@ from __future__ import annotations
 import functools
 import json
 import shutil
-import subprocess
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kumihimo import child_output
 from kumihimo.errors import failed
 from kumihimo.kernel import identity, native
 from kumihimo.kernel.loops import Loop
@@ -159,12 +159,12 @@ class CommandVariant(Variant):
             reads_file = any("{input}" in word for word in self.words)
             if reads_file:
                 Path(paths["input"]).write_bytes(given)
-            done = subprocess.run(words, input=b"" if reads_file else given, capture_output=True, check=False)
+            done = child_output.run(words, given=b"" if reads_file else given)
             if done.returncode:
-                said = done.stderr.decode(errors="replace").strip().splitlines()
+                said = done.stderr.strip().splitlines()
                 raise failed(f"the command {self.words[0]} ended with {done.returncode}", said[-1] if said else "")
             writes_file = any("{output}" in word for word in self.words)
-            return (Path(paths["output"]).read_bytes() if writes_file else done.stdout).decode()
+            return Path(paths["output"]).read_bytes().decode() if writes_file else done.stdout
 
 
 class _NoFolder:

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import ctypes
 import json
-import subprocess
 import sys
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
+from kumihimo import child_output
 from kumihimo.errors import failed
 
 SECONDS = 60
@@ -37,11 +37,11 @@ def controls(library: Path) -> dict[str, Control]:
     """All of them by name. Raises Failed with one sentence."""
     command = [sys.executable, "-m", "kumihimo.library.controls", str(library)]
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=SECONDS, check=False, stdin=subprocess.DEVNULL
-        )
+        done = child_output.run(command, seconds=SECONDS)
         found = json.loads(done.stdout.strip().rpartition("\n")[2])
-    except (OSError, subprocess.TimeoutExpired, ValueError) as error:
+    except child_output.TimedOut:
+        raise failed(f"{library} did not list its control variables (MPI_T) within {SECONDS} s") from None
+    except (OSError, ValueError) as error:
         raise failed(f"{library} did not list its control variables (MPI_T)", str(error)) from None
     return {
         name: Control(name, text, {int(number): value for number, value in values.items()}, own)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+
+from kumihimo import child_output
 
 TIME_S = 60  # of addr2line, for all sites of one object
 
@@ -57,10 +58,8 @@ def ask(tool: str, name: str, places: list[Place]) -> list[Place]:
     """An address is that to which the call returns: one byte before it, the line is the call's."""
     addresses = [hex(place.offset - 1) for place in places]
     try:
-        answer = subprocess.run(
-            [tool, "-f", "-C", "-e", name, *addresses], capture_output=True, text=True, timeout=TIME_S, check=False
-        ).stdout.splitlines()
-    except (OSError, subprocess.TimeoutExpired):
+        answer = child_output.run([tool, "-f", "-C", "-e", name, *addresses], seconds=TIME_S).stdout.splitlines()
+    except (OSError, child_output.TimedOut):
         return places
     if len(answer) != 2 * len(places):
         return places

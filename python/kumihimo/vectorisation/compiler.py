@@ -9,11 +9,13 @@ import shutil
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from kumihimo import child_output
 from kumihimo.errors import failed, wrong_value
 from kumihimo.interrupts import ignoring_signals
 from kumihimo.vectorisation import HERE, LOOPS
@@ -39,13 +41,12 @@ class Processes:
             if self._is_ended:
                 raise failed(f"{words[0]} was not started", "the build was ended")
             pipe = subprocess.PIPE
-            process = subprocess.Popen(
-                words, stdin=pipe, stdout=pipe, stderr=pipe, text=True, errors="replace", start_new_session=True
-            )
+            with child_output.file_of(text.encode()) as stdin:
+                process = subprocess.Popen(words, stdin=stdin, stdout=pipe, stderr=pipe, start_new_session=True)
             self._running.add(process)
         try:
-            out, said = process.communicate(text, timeout=seconds)
-        except subprocess.TimeoutExpired:
+            found = child_output.read_all(process, time.monotonic() + seconds)
+        except child_output.TimedOut:
             raise failed(
                 f"{words[0]} did not end within {seconds:.3g} s", shlex.join(words), "change --cc or --flags"
             ) from None
@@ -53,10 +54,11 @@ class Processes:
             with ignoring_signals():
                 if process.poll() is None:
                     kill(process)
-                    process.communicate()
+                    process.wait()
+                child_output.close(process)
                 with self._lock:
                     self._running.discard(process)
-        return subprocess.CompletedProcess(words, process.returncode, out, said)
+        return subprocess.CompletedProcess(words, process.returncode, *map(child_output.decoded, found))
 
     def end(self) -> None:
         with self._lock:

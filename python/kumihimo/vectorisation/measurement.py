@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import signal
 import subprocess
-import threading
+import time
 
-from kumihimo import _measure
+from kumihimo import _measure, child_output, children
 from kumihimo.errors import failed
 from kumihimo.node import statistics
 from kumihimo.vectorisation import SIZES
@@ -25,7 +25,7 @@ def bytes_of_sizes(of_caches: tuple[int, int, int], memory: int) -> dict[str, in
 
 
 def list_loops(built: Built) -> list[dict]:
-    done = subprocess.run([built.driver, "list"], capture_output=True, text=True, check=False)
+    done = child_output.run([built.driver, "list"])
     if done.returncode != 0:
         raise failed(
             "the compiled loops do not start", ended(done.returncode), "leave out --flags for other processors"
@@ -73,33 +73,32 @@ def without_crashes(compiler: Compiler, built: Built, loop: str, words: list[str
 
 def run(compiler: Compiler, built: Built, loop: str, words: list[str]) -> dict:
     """What the driver says of one loop. Crashed: its process did not end well."""
-    at, result, is_late = f"loop {loop}", None, False
-    process = subprocess.Popen([built.driver, *words], stdout=subprocess.PIPE, text=True)
-
-    def end() -> None:
-        nonlocal is_late
-        is_late = True
-        process.kill()
-
-    timer = threading.Timer(LIMIT_SECONDS, end)
-    timer.start()
+    at, result = f"loop {loop}", None
+    process = children.start([built.driver, *words], stdout=subprocess.PIPE)
     try:
-        for line in process.stdout:
-            said = json.loads(line)
+        for _, line in child_output.lines(process, time.monotonic() + LIMIT_SECONDS):
+            said = parse(line)
             if "no_memory" in said:
                 raise failed("there is not enough memory for this size", f"{said['no_memory']} bytes", "leave it out")
             at, result = said.get("at", at), said if "loop" in said else result
         code = process.wait()
+    except child_output.TimedOut:
+        raise failed(f"{at} did not end within {LIMIT_SECONDS} s", compiler.text, "leave the loop out") from None
     finally:
-        timer.cancel()
         process.kill()
         process.wait()
-        process.stdout.close()
-    if is_late:
-        raise failed(f"{at} did not end within {LIMIT_SECONDS} s", compiler.text, "leave the loop out")
+        child_output.close(process)
     if code != 0 or result is None:
         raise Crashed(at, ended(code))
     return result
+
+
+def parse(line: str) -> dict:
+    """Empty for a line that a crash has cut."""
+    try:
+        return json.loads(line)
+    except ValueError:
+        return {}
 
 
 def ended(code: int) -> str:

@@ -361,8 +361,10 @@ TEST(Application, RunsByItsRow) {
   EXPECT_NEAR(found["elements_per_second"].get<double>(), 120 / found["assembly_seconds"].get<double>(), 1e-6);
   const application::Application& row = **application::find_application(applications(), "fem-cube");
   EXPECT_EQ(row.variants[0].name, "golden");
-  EXPECT_EQ(row.smaller_size("128x96x4"), "32x24x2");
-  EXPECT_EQ(row.smaller_size("a.mtx"), "");
+  EXPECT_EQ(row.shares("128x96x32")[0].size, "32x24x8");
+  EXPECT_EQ(row.shares("128x96x32")[0].work, 64);
+  EXPECT_TRUE(row.shares("16").empty()) << "too small";
+  EXPECT_TRUE(row.shares("a.mtx").empty());
 }
 
 TEST(Application, TimesTheAssemblyAlone) {

@@ -483,8 +483,14 @@ TEST(Application, RunsByItsRow) {
   EXPECT_TRUE(found["checked"]["right"].get<bool>());
   EXPECT_EQ(found["history"].size(), found["iterations"].get<std::size_t>() + 1);
   EXPECT_EQ(found["kernels"][0]["name"], "product");
-  EXPECT_EQ(task.request.application->smaller_size("128x96x64"), "32x24x16");
-  EXPECT_EQ(task.request.application->smaller_size("a.mtx"), "");
+  const std::vector<application::Share> shares = task.request.application->shares("128x192x64");
+  ASSERT_EQ(shares.size(), 2U);
+  EXPECT_EQ(shares[0].size + " " + shares[1].size, "32x48x16 64x96x32");
+  EXPECT_DOUBLE_EQ(shares[0].work * shares[1].work, 64 * 8);
+  EXPECT_DOUBLE_EQ(shares[0].iterations / shares[1].iterations, 2);
+  EXPECT_TRUE(task.request.application->shares("a.mtx").empty());
+  EXPECT_EQ(task.request.application->shares("64").size(), 1U);
+  EXPECT_TRUE(task.request.application->shares("32").empty()) << "too small";
 }
 
 } // namespace

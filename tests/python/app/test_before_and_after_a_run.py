@@ -60,7 +60,7 @@ def test_auto_is_refused_under_a_launcher(monkeypatch: pytest.MonkeyPatch) -> No
         {},
         1,
         True,
-        True,
+        app.FRESH,
         None,
         False,
     )

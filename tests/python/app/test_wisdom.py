@@ -28,7 +28,7 @@ def on(ranks: int = 1, threads: int = 2) -> Resources:
 
 def kept(problem: Problem = PROBLEM, variant: str = "fast", ranks: int = 1, threads: int = 2) -> dict:
     choice = {**wisdom.key_of(problem, on(ranks, threads)), "golden_hash": problem.application.golden_hash}
-    choice |= {"variant": variant, "parameters": {"m": 4}}
+    choice |= {"variant": variant, "parameters": {"m": 4} if variant != "golden" else {}}
     wisdom.keep(choice)
     return choice
 
@@ -52,6 +52,21 @@ def test_a_choice_is_found_for_its_case_alone() -> None:
     assert wisdom.choice_for(PROBLEM, on(1, 1)) is None
     for other in (replace(on(), grid="1x1x1"), replace(on(), sums="ring"), replace(on(), installation=OPENMPI)):
         assert wisdom.choice_for(PROBLEM, other) is None
+
+
+def test_other_cases_tell_what_is_promising() -> None:
+    elsewhere = replace(PROBLEM, size="512")
+    assert wisdom.known_candidates(elsewhere, on()) == []
+    kept(replace(PROBLEM, size="8"), "golden")
+    kept(replace(PROBLEM, size="16", options={}), "other")
+    kept(replace(PROBLEM, size="32"), "again")
+    kept(PROBLEM, "fast", ranks=2)
+    kept(replace(PROBLEM, application=replace(APPLICATION, compiler="GCC 13")), "fast")
+    again, other = (Candidate(name, (("m", 4),)) for name in ("again", "other"))
+    assert wisdom.known_candidates(elsewhere, on()) == [again, other]
+    assert wisdom.known_candidates(replace(elsewhere, options={}), on()) == [other, again]
+    edited = replace(APPLICATION, golden_hash="def")
+    assert wisdom.known_candidates(replace(elsewhere, application=edited), on()) == []
 
 
 OPENMPI, MPICH = (

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import mpi4py_wheel
 import pytest
+from waiting import running_in, until
 
 from kumihimo import mpi
 
@@ -106,7 +107,7 @@ def test_a_launch_that_was_killed_goes_on(launch, kumihimo, tmp_path):
                     done = db.execute("SELECT count(*) FROM results").fetchone()[0]
     process.send_signal(signal.SIGKILL if launch.installation.family == "openmpi" else signal.SIGTERM)
     process.communicate(timeout=60)
-    time.sleep(1)  # the launcher's ranks end on their own
+    until(lambda: not running_in(tmp_path), "the launcher's ranks end on their own")
     with sqlite3.connect(path, timeout=30) as db:
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         done = db.execute("SELECT count(*) FROM results").fetchone()[0]

@@ -36,6 +36,13 @@ def test_one_sentence_and_1(module, arguments):
     assert (done.returncode, done.stdout, done.stderr) == (1, "", sentence)
 
 
+def test_a_dependency_that_is_not_there_is_named():
+    line = [sys.executable, "-c", RUN, "jsonschema", "tune", "--help"]
+    done = subprocess.run(line, capture_output=True, text=True, check=False)
+    sentence = "kumihimo: the Python module jsonschema is missing; install the packages that pip check names\n"
+    assert (done.returncode, done.stderr) == (1, sentence)
+
+
 def test_a_verb_that_does_not_need_it_works():
     line = [sys.executable, "-c", RUN, "kumihimo._simulate", "machine", "list"]
     assert "k-computer" in subprocess.run(line, capture_output=True, text=True, check=True).stdout

@@ -8,10 +8,10 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from waiting import catches, until
 
 from kumihimo import _mapping, _placement, _topology, cli, schema
 from kumihimo.cli import place
@@ -226,7 +226,7 @@ def test_an_interrupted_search_keeps_the_best_so_far(tmp_path):
     command = [Path(sys.executable).parent / "kumihimo", "place", "--traffic", "halo:16x16x16:27"]
     command += ["--shape", "48x6x15", "--effort", "thorough", "--json", "--output", "permutation"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path) as process:
-        time.sleep(4)
+        until(lambda: catches(process.pid, signal.SIGTERM), "the search begins", process)
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert process.returncode == 1 and "interrupted; the best placement so far is kept" in err

@@ -6,10 +6,10 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
+from waiting import threads_of, until
 
 from kumihimo import _collectives, _schedule, _topology, arguments, loggp, packet, simulation
 from kumihimo.cli import machines
@@ -228,8 +228,7 @@ def test_ctrl_c_ends_a_long_prediction_at_once():
     command = [Path(sys.executable).parent / "kumihimo", "simulate", "allreduce", "--machine", "k-computer"]
     command += ["--bytes", "8..1GiB"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        time.sleep(1.5)
-        assert process.poll() is None
+        until(lambda: threads_of(process.pid) > 1, "the prediction begins", process)
         process.send_signal(signal.SIGINT)
         try:
             out, err = process.communicate(timeout=10)

@@ -6,11 +6,11 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from small_machine import MACHINE
+from waiting import threads_of, until
 
 RING = "num_ranks 2\nrank 0 {\nsend 64000b to 1\n}\nrank 1 {\nrecv 64000b from 0\n}\n"
 
@@ -156,8 +156,7 @@ def test_a_point_of_a_campaign(words, tmp_path, monkeypatch):
 def test_ctrl_c_ends_the_repeats_at_once(words, tmp_path):
     command = [Path(sys.executable).parent / "kumihimo", *words, *SCATTERED, "--repeats", "100000"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        time.sleep(2.5)
-        assert process.poll() is None
+        until(lambda: threads_of(process.pid) > 1, "the repeats begin", process)
         process.send_signal(signal.SIGINT)
         try:
             out, err = process.communicate(timeout=10)

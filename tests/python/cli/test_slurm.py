@@ -14,6 +14,7 @@ from pathlib import Path
 import private_slurm
 import pytest
 from by_c_names import BEGINNING
+from waiting import until
 
 from kumihimo import mpi, processes
 
@@ -164,9 +165,8 @@ def test_a_signal_ends_the_step(tmp_path, line, installation, number, code):
         process.kill()
     assert process.returncode == code, err
     assert err.endswith("interrupted; run the same command again to continue\n")
-    time.sleep(0.5)
-    asked = subprocess.run(["squeue", "--noheader", "--steps"], capture_output=True, text=True, check=True)
-    assert not asked.stdout
+    steps = ["squeue", "--noheader", "--steps"]
+    until(lambda: not subprocess.run(steps, capture_output=True, check=True).stdout, "Slurm ends the step")
     program = str(tmp_path / "program.py").encode()
     left = [pid for pid in processes.processes() if program in command_line(pid)]
     assert not left
