@@ -27,7 +27,7 @@ enum class Reason : std::uint8_t {
   far,           // a non-blocking call, where not all ranks share memory
   too_long,      // a non-blocking exact sum, for one piece
   crowded_out,   // a communicator beyond the memory budget
-  unseen,        // a non-blocking call, if a call that completes it may not be hooked
+  unseen,        // a non-blocking call, if the library's own waits cannot complete it
   refused,       // arguments that MPI does not allow; the library reports them
   lost,          // a process of the program did not load the interposer
   device,        // a buffer in the memory of a GPU

@@ -71,13 +71,13 @@ const std::string& Communicator::note() const { return note_; }
 // The hashes are equal if the largest is the smallest; the largest negative one is the smallest's.
 bool Communicator::agree(const Agreed& agreed) {
   const auto mine = static_cast<std::int64_t>(agreed.hash >> 1);
-  const std::int64_t ends[5] = {mine, -mine, agreed.completion_is_hooked ? 0 : 1, agreed.has_device_driver,
+  const std::int64_t ends[5] = {mine, -mine, agreed.completes_requests ? 0 : 1, agreed.has_device_driver,
                                 rank_ == 0 ? next_number() : -1};
   std::int64_t most[5] = {};
   const int code = library_.call.Allreduce(ends, most, 5, library_.datatype(DataType::int64),
                                            library_.operation(Operation::max), handle_);
   number_ = most[4];
-  completion_is_hooked_ = code == 0 && most[2] == 0;
+  completes_requests_ = code == 0 && most[2] == 0;
   has_device_driver_ = most[3] != 0;
   return code == 0 && most[0] == mine && most[1] == -mine && agreed.hash != 0; // 0: none
 }
@@ -174,7 +174,7 @@ Communicator::Answer Communicator::plan_alone(const Collective& collective) {
 }
 
 std::optional<Reason> Communicator::declines_nonblocking(bool must) const {
-  if (!completion_is_hooked_) return Reason::unseen;
+  if (!completes_requests_) return Reason::unseen;
   if (resources_->transport && !resources_->transport->is_single_node()) return Reason::far;
   if (has_device_driver_ && !must) return Reason::device;
   if (over_memory_budget_) return Reason::crowded_out;
@@ -288,7 +288,7 @@ Communicator::Answer Communicator::recent_plan(const Collective& collective, con
 }
 
 void Communicator::connect() {
-  if (takes_any() && completion_is_hooked_ && !resources_->transport && !transport_failed_) open_transport();
+  if (takes_any() && completes_requests_ && !resources_->transport && !transport_failed_) open_transport();
 }
 
 void Communicator::discard_without_communication() {

@@ -40,7 +40,7 @@ struct Agreed {
   const Shape* machine = nullptr; // the shape of the nodes, if the user gives it
   double timeout_seconds = 0;     // of a run in which nothing moves; 0: none. May differ between ranks
   Reproducible reproducible = Reproducible::off;
-  bool completion_is_hooked = true;             // on this rank; if not on all, the library runs non-blocking calls
+  bool completes_requests = true;               // of non-blocking calls; if not on all, the library runs them
   bool has_device_driver = false;               // on this rank; if any has one, the library runs non-blocking calls
   bool everyone_is_here = true;                 // else nothing may be agreed on
   std::int32_t world_rank = 0, world_ranks = 1; // of this process in its job
@@ -143,7 +143,7 @@ class Communicator {
   std::int64_t number_ = 0;
   RankSpace space_;
   std::shared_ptr<const Neighbourhood> neighbours_;
-  bool agrees_ = false, lost_ = false, completion_is_hooked_ = false, has_device_driver_ = false;
+  bool agrees_ = false, lost_ = false, completes_requests_ = false, has_device_driver_ = false;
   bool transport_failed_ = false, over_memory_budget_ = false;
   bool decides_no_more_ = false; // since some rank had no memory to keep what was decided
   Queue queue_;

@@ -72,13 +72,15 @@ std::optional<int> collective(Call& call, Form form) {
 }
 
 // The names of waits and of their tests, in all spellings.
-#define KUMIHIMO_SPELLED(of, lower, upper)                                                                             \
-  "MPI_" of, "mpi_" lower, "mpi_" lower "_", "mpi_" lower "__", "MPI_" upper, "mpi_" lower "_f08_",                    \
-      "mpi_" lower "_f08ts_"
-constexpr std::array waits{KUMIHIMO_SPELLED("Waitany", "waitany", "WAITANY"),
-                           KUMIHIMO_SPELLED("Waitsome", "waitsome", "WAITSOME")};
-constexpr std::array tests{KUMIHIMO_SPELLED("Testany", "testany", "TESTANY"),
-                           KUMIHIMO_SPELLED("Testsome", "testsome", "TESTSOME")};
+#define KUMIHIMO_SPELLED(p, P, of, lower, upper)                                                                       \
+  P "MPI_" of, p "mpi_" lower, p "mpi_" lower "_", p "mpi_" lower "__", P "MPI_" upper, p "mpi_" lower "_f08_",        \
+      p "mpi_" lower "_f08ts_"
+#define KUMIHIMO_BOTH(...) KUMIHIMO_SPELLED("", "", __VA_ARGS__), KUMIHIMO_SPELLED("p", "P", __VA_ARGS__)
+constexpr std::array waits{KUMIHIMO_BOTH("Waitany", "waitany", "WAITANY"),
+                           KUMIHIMO_BOTH("Waitsome", "waitsome", "WAITSOME")};
+constexpr std::array tests{KUMIHIMO_BOTH("Testany", "testany", "TESTANY"),
+                           KUMIHIMO_BOTH("Testsome", "testsome", "TESTSOME")};
+#undef KUMIHIMO_BOTH
 #undef KUMIHIMO_SPELLED
 
 // The test that belongs to a wait, in the same spelling.

@@ -4,7 +4,6 @@
 #include "base/json_text.hpp"
 #include "base/terminal_text.hpp"
 #include "base/whole_file.hpp"
-#include "interpose/completion_check.hpp"
 #include "interpose/device_memory.hpp"
 #include "interpose/memory_reserve.hpp"
 #include "mpi_hooks/fast_path.hpp"
@@ -74,8 +73,7 @@ Settings settings_of_environment() {
 }
 
 Interposer::Interposer(mpi::Library library)
-    : MpiLifetime(std::move(library)), settings_(settings_of_environment()), types_(library_),
-      completion_is_hooked_(interpose::completion_is_hooked()) {
+    : MpiLifetime(std::move(library)), settings_(settings_of_environment()), types_(library_) {
   if (const Result<Reproducible> asked = parse_reproducible(settings_.reproducible))
     reproducible_ = *asked;
   else
@@ -158,7 +156,7 @@ Communicator* Interposer::communicator(mpi::Handle handle) {
                         machine_ ? &*machine_ : nullptr,
                         settings_.timeout_seconds,
                         reproducible_,
-                        completion_is_hooked_,
+                        nonblocking_.is_possible(),
                         DeviceMemory::has_driver(),
                         everyone_is_here(),
                         rank(),
@@ -248,8 +246,8 @@ void Interposer::set_up_new(mpi::Handle handle) {
   if (library_.call.Comm_test_inter(handle, &two_groups) != 0 || two_groups) return;
   if (library_.call.Comm_size(handle, &ranks) != 0 || ranks == 1 || !may_set_up(handle)) return;
   // A rank objects if the set-up may never be used and could take memory from others.
-  const bool refuses = set_up_early_ >= most_set_up_early || !completion_is_hooked_ || DeviceMemory::has_driver() ||
-                       !MemoryBudget::of_process().leaves_room(ranks);
+  const bool refuses = set_up_early_ >= most_set_up_early || !nonblocking_.is_possible() ||
+                       DeviceMemory::has_driver() || !MemoryBudget::of_process().leaves_room(ranks);
   const std::int32_t mine[2] = {is_nonblocking_.load(std::memory_order_relaxed), refuses};
   std::int32_t any[2] = {};
   const int code = library_.call.Allreduce(mine, any, 2, library_.datatype(DataType::int32),
@@ -343,13 +341,13 @@ mpi::Handle Interposer::alone() {
   return alone_ != 0 ? alone_.load() : library_.constants.comm_self; // if the library has no more
 }
 
-int Interposer::raise(const Error& error, mpi::Handle communicator) {
+int Interposer::raise(const Error& error, std::optional<mpi::Handle> communicator) {
   // The handler may end the job; first the failed rank must write its message.
   if (error.elsewhere && !has_raised_) std::this_thread::sleep_for(std::chrono::seconds(1));
   const auto write_briefly = [] { return std::fputs("kumihimo: no memory is left; see ulimit -v\n", stderr); };
   if (!has_raised_.exchange(true)) attempted([&] { return write(error.sentence()), 0; }, write_briefly);
   const int code = error.truncation ? library_.constants.error_truncate : library_.constants.error_other;
-  library_.call.Comm_call_errhandler(communicator, code);
+  if (communicator) library_.call.Comm_call_errhandler(*communicator, code);
   return code;
 }
 

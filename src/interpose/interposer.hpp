@@ -15,6 +15,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
@@ -98,8 +99,9 @@ class Interposer : public mpi_hooks::MpiLifetime<Interposer> {
   bool may_reorder(mpi::Handle handle);
 
   mpi::Handle plain(mpi::Handle handle) const { return mpi_hooks::plain_handle(library_, handle); }
-  // Calls the communicator's error handler with an error of ours; returns the code for the caller.
-  int raise(const Error& error, mpi::Handle communicator);
+  // Reports an error of ours and calls the communicator's error handler, if one is given; returns the code for the
+  // caller.
+  int raise(const Error& error, std::optional<mpi::Handle> communicator);
   // Writes a sentence to stderr, the first in this process only.
   void say(const std::string& sentence);
   void say_once_for_all(const std::string& sentence); // by rank 0, for what all ranks find
@@ -129,7 +131,6 @@ class Interposer : public mpi_hooks::MpiLifetime<Interposer> {
   Settings settings_;
   mpi::Types types_;
   Reproducible reproducible_ = Reproducible::off;
-  bool completion_is_hooked_;
   Wisdom wisdom_;
   std::string wisdom_path_, kernels_path_; // of the files that choices of algorithms and kernels are from, or empty
   std::optional<Shape> machine_;
@@ -146,7 +147,8 @@ class Interposer : public mpi_hooks::MpiLifetime<Interposer> {
   CommunicatorCache cache_;                        // outlives them
   std::vector<std::unique_ptr<Communicator>> all_; // in the order in which they were first used
   std::map<std::string, std::int64_t> shapes_;     // of communicators, by name
-  Nonblocking nonblocking_{library_, [this](const Error& e, mpi::Handle where) { return raise(e, where); }};
+  Nonblocking nonblocking_{library_,
+                           [this](const Error& e, std::optional<mpi::Handle> where) { return raise(e, where); }};
   std::mutex alone_mutex_;
   bool asked_for_alone_ = false;
   std::atomic<mpi::Handle> alone_ = 0;

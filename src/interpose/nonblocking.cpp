@@ -2,6 +2,7 @@
 
 #include "interpose/memory_reserve.hpp"
 #include "interpose/signals.hpp"
+#include "mpi_hooks/hooks.hpp"
 #include "mpi_hooks/mpi_lifetime.hpp"
 #include "shared_memory/spin_wait.hpp"
 
@@ -22,7 +23,12 @@ struct Started {
   std::int64_t bytes = 0;  // of memory that it needs while under way
   bool done = false;
   std::optional<Error> error;
-  int code = 0; // MPI's error code for the wait
+  int code = 0;      // MPI's error code for the wait
+  bool told = false; // whether the error handler was called
+  // MPICH 4.0 frees a request before it is complete if the program calls MPI_Request_free, which MPI forbids for
+  // collectives.
+  enum class State : std::uint8_t { active, complete, freed };
+  std::atomic<State> state = State::active;
 
   bool is_blocking() const { return request == 0; }
 };
@@ -40,7 +46,20 @@ constexpr std::int64_t most_under_way_bytes = 2 << 20;
 constexpr microseconds shortest_pause{50}, longest_pause{1000};
 constexpr std::int32_t pauses_before_sleep = 100;
 
+// A thread's wait for ours.
+shared_memory::SpinWait& waiting_here() {
+  thread_local shared_memory::SpinWait waiting(true);
+  return waiting;
+}
+
+// After a hooked test has made progress, the library calls poll() for each request of the test, or progress() once:
+// there is nothing to do yet. Too many that are left do no harm, as others follow in a wait.
+constinit thread_local std::int64_t calls_to_skip = 0;
+bool skips_call() { return calls_to_skip > 0 && calls_to_skip-- > 0; }
+
 } // namespace
+
+constinit thread_local bool Nonblocking::Lock::holds_ = false;
 
 Status Nonblocking::begin(Started& operation, StartedList& one) {
   return attempted([&] { return begin_now(operation, one); },
@@ -101,11 +120,15 @@ Result<mpi::Handle> Nonblocking::start(Work work) {
   std::map<mpi::Handle, Started*> row{{0, operation.get()}};
   auto node = row.extract(row.begin());
   MemoryReserve::leave_some(); // the library tells a lack of it to the handler of MPI_COMM_WORLD
-  const int code = library_.call.Grequest_start(&query, &free, &cancel, operation.get(), &operation->request);
+  const int code = extensions_.start
+                       ? extensions_.start(&query, &free, &cancel, &poll, &wait, operation.get(), &operation->request)
+                       : library_.call.Grequest_start(&query, &free, &cancel, operation.get(), &operation->request);
   if (Status s = library_.check(code, "MPI_Grequest_start"); !s)
     return abandon(*operation->work.transport, s.error()), s.error();
   const mpi::Handle request = operation->request = mpi_hooks::plain_handle(library_, operation->request);
-  Started* const started = operation.release(); // the library's until free()
+  Started* const started = operation.release();
+  if (extensions_.register_progress && !registered_.load(std::memory_order_relaxed) && !registered_.exchange(this))
+    extensions_.register_progress(&progress);
   const Lock lock(mutex_);
   Queue& queue = *started->work.queue;
   node.key() = request;
@@ -145,7 +168,7 @@ void Nonblocking::abandon(transport::Transport& transport, const Error& error) {
 
 void Nonblocking::drain(const Queue& queue) {
   while (queue.calls.load(std::memory_order_acquire) > 0) turn();
-  complete(); // while its communicator can still be told of an error
+  complete(Completer::program); // while its communicator can still be told of an error
 }
 
 // --- driving
@@ -200,8 +223,8 @@ void Nonblocking::begin_helper() {
 }
 
 // Waits outside of the lock: the thread that holds it must not yield its processor.
-void Nonblocking::turn() {
-  thread_local shared_memory::SpinWait waiting(true);
+void Nonblocking::drive_or_wait() {
+  shared_memory::SpinWait& waiting = waiting_here();
   waiters_.fetch_add(1, std::memory_order_relaxed);
   bool moved = false;
   {
@@ -215,7 +238,11 @@ void Nonblocking::turn() {
     if (!under_way_.empty()) under_way_.front()->work.transport->poll();
   }
   waiters_.fetch_sub(1, std::memory_order_relaxed);
-  complete();
+}
+
+void Nonblocking::turn() {
+  drive_or_wait();
+  complete(Completer::program);
 }
 
 void Nonblocking::help() {
@@ -251,6 +278,7 @@ void Nonblocking::stop() {
   }
   wake_.notify_one();
   if (helper_.joinable()) helper_.join();
+  if (registered_.exchange(nullptr)) extensions_.unregister_progress(&progress);
   const Lock lock(mutex_);
   stops_ = false; // a program may open another session
 }
@@ -258,14 +286,13 @@ void Nonblocking::stop() {
 // --- requests
 
 // One after another: the program's error handler may leave by an exception before the others.
-void Nonblocking::complete() {
-  while (Started* const operation = next_done()) {
+void Nonblocking::complete(Completer by) {
+  while (Started* const operation = next_done(by)) {
     struct Completing {
       Nonblocking& all;
-      mpi::Handle request;
-      bool failed = false;
-      ~Completing() { all.complete(request, failed); }
-    } completing{*this, operation->request};
+      Started& operation;
+      ~Completing() { all.complete(operation); }
+    } completing{*this, *operation};
     const auto at_end = [&] {
       const Status s = operation->work.at_end();
       return s ? std::nullopt : std::optional(s.error());
@@ -274,43 +301,64 @@ void Nonblocking::complete() {
       operation->error = attempted(at_end, [] { return std::optional(out_of_memory()); });
     operation->work.at_end = {}; // frees its memory here, by the program's thread
     if (!operation->error) continue;
-    completing.failed = true;
     operation->code = library_.constants.error_other;
-    operation->code = raise_(*operation->error, operation->work.communicator);
+    operation->told = by == Completer::program;
+    operation->code =
+        raise_(*operation->error, operation->told ? std::optional(operation->work.communicator) : std::nullopt);
   }
 }
 
-Started* Nonblocking::next_done() {
+// A failure waits for a hooked call if the library is in one: that calls the error handler.
+Started* Nonblocking::next_done(Completer by) {
   const Lock lock(mutex_);
   if (done_.empty()) return nullptr;
   Started* const operation = done_.front();
+  if (by == Completer::library && operation->error && mpi_hooks::Nesting::is_in_completion()) return nullptr;
   done_.pop_front();
   return operation;
 }
 
-void Nonblocking::complete(mpi::Handle request, bool failed) {
+void Nonblocking::complete(Started& operation) {
+  const bool failed = operation.code != 0;
   {
     const Lock lock(mutex_);
-    auto node = by_request_.extract(request);
+    auto node = by_request_.extract(operation.request);
     if (failed) { // under the lock, or another thread would take its failure for the library's
-      const Lock lock_of_failed(failed_mutex_);
+      const std::lock_guard lock_of_failed(failed_mutex_);
       failed_.insert(std::move(node));
     }
   }
-  library_.call.Grequest_complete(request); // after which the operation may be gone
+  library_.call.Grequest_complete(operation.request);
   if (!failed) requests_.fetch_sub(1, std::memory_order_release);
+  if (operation.state.exchange(Started::State::complete, std::memory_order_acq_rel) == Started::State::freed)
+    end_of(&operation);
 }
 
-void Nonblocking::forget_failed(mpi::Handle request) {
-  const Lock lock(failed_mutex_);
-  failed_.erase(request);
-  requests_.fetch_sub(1, std::memory_order_release);
+void Nonblocking::end_of(Started* operation) {
+  if (operation->code != 0) {
+    const std::lock_guard lock(failed_mutex_);
+    failed_.erase(operation->request);
+    requests_.fetch_sub(1, std::memory_order_release);
+  }
+  delete operation;
 }
 
 bool Nonblocking::has_failed(const Requests& requests) {
-  const Lock lock(failed_mutex_);
+  std::unique_lock lock(failed_mutex_);
   if (requests.empty() || failed_.empty()) return !failed_.empty();
-  return requests.any_of([&](mpi::Handle r) { return failed_.contains(r); });
+  bool any = false;
+  requests.any_of([&](mpi::Handle request) {
+    const auto it = failed_.find(request);
+    if (it == failed_.end()) return false;
+    any = true;
+    Started& operation = *it->second; // not freed before this call goes on
+    if (std::exchange(operation.told, true)) return false;
+    lock.unlock();
+    operation.code = raise_(*operation.error, operation.work.communicator);
+    lock.lock();
+    return false;
+  });
+  return any;
 }
 
 bool Nonblocking::holds(mpi::Handle request) {
@@ -330,6 +378,8 @@ void Nonblocking::finish(const Requests& requests) {
 }
 
 void Nonblocking::make_progress(const Requests& requests) {
+  calls_to_skip = std::max<std::int64_t>(1, requests.size());
+  waiting_here().reset(); // a test must not yield the processor
   {
     const Lock lock(mutex_);
     const bool moved = drive();
@@ -339,7 +389,7 @@ void Nonblocking::make_progress(const Requests& requests) {
       return moved;
     });
   }
-  complete();
+  complete(Completer::program);
 }
 
 int Nonblocking::query(void* state, mpi::StatusWords* status) {
@@ -353,9 +403,43 @@ int Nonblocking::query(void* state, mpi::StatusWords* status) {
 }
 
 int Nonblocking::free(void* state) {
-  const std::unique_ptr<Started> operation(static_cast<Started*>(state));
-  if (operation->code != 0) operation->all->forget_failed(operation->request);
+  auto* const operation = static_cast<Started*>(state);
+  if (operation->state.load(std::memory_order_acquire) == Started::State::complete ||
+      operation->state.exchange(Started::State::freed, std::memory_order_acq_rel) == Started::State::complete)
+    operation->all->end_of(operation);
   return 0;
+}
+
+// --- called by the library
+
+// In a test, and again and again in a wait, which makes no other progress meanwhile.
+int Nonblocking::poll(void* state, mpi::StatusWords*) {
+  Nonblocking& all = *static_cast<Started*>(state)->all;
+  if (Lock::is_held_here() || skips_call()) return 0;
+  all.drive_or_wait();
+  all.complete(Completer::library);
+  return 0;
+}
+
+int Nonblocking::wait(int number, void** states, double, mpi::StatusWords* status) {
+  for (int i = 0; i < number; ++i)
+    while (static_cast<Started*>(states[i])->state.load(std::memory_order_acquire) == Started::State::active)
+      poll(states[i], status);
+  return 0;
+}
+
+// In every turn of a wait or test of anything.
+int Nonblocking::progress() {
+  Nonblocking* const all = registered_.load(std::memory_order_acquire);
+  if (!all || !all->any() || Lock::is_held_here() || skips_call()) return 0;
+  {
+    const Lock lock(all->mutex_, std::try_to_lock);
+    if (!lock) return 0;
+    all->drive();
+    if (all->done_.empty()) return 0;
+  }
+  all->complete(Completer::library);
+  return 1;
 }
 
 } // namespace kumihimo::interpose

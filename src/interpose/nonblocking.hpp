@@ -1,10 +1,14 @@
 // Our non-blocking collectives. The program holds a generalised request of MPI for each, so all functions of MPI that
 // wait and test work, also together with other requests.
 //
-// The program's waits and tests, which are hooked, advance them, and otherwise a progress thread: the program may
-// compute meanwhile, or wait for a message that another rank sends after its own wait. The thread sleeps while there is
-// nothing to do. It calls no MPI function, because the program may not have asked for threads. So all ranks of the
-// communicator must share memory. The program's threads complete the requests, within their calls.
+// The program's waits and tests advance them, and otherwise a progress thread: the program may compute meanwhile, or
+// wait for a message that another rank sends after its own wait. The thread sleeps while there is nothing to do. It
+// calls no MPI function, because the program may not have asked for threads. So all ranks of the communicator must
+// share memory. The program's threads complete the requests, within their calls.
+//
+// Most of these calls are hooked. But a tool or a plug-in may call MPI_Wait in ways that no hook sees: by the profiling
+// name, or bound to the library's own function. The library then waits and calls poll(), wait() or progress() meanwhile
+// (mpi::ProgressExtensions). Without such an extension it runs all non-blocking calls.
 //
 // Calls on a communicator are numbered in their order, which MPI wants equal on all its ranks. Blocking and
 // non-blocking calls have numbers of their own (transport::Stream), since libraries match them so and programs rely on
@@ -18,6 +22,7 @@
 #pragma once
 
 #include "mpi/library.hpp"
+#include "mpi/progress_extensions.hpp"
 #include "mpi_hooks/call.hpp"
 #include "plan/plan.hpp"
 #include "transport/transport.hpp"
@@ -28,6 +33,7 @@
 #include <list>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <thread>
 
 namespace kumihimo::interpose {
@@ -43,6 +49,7 @@ class Requests {
                             : call.has(mpi_hooks::Role::requests) ? call.integer(mpi_hooks::Role::request_count)
                                                                   : 0) {}
   bool empty() const { return size_ <= 0; }
+  std::int64_t size() const { return size_; }
   template <class F>
   bool any_of(F&& is) const {
     const bool is_one = call_ && call_->has(mpi_hooks::Role::request);
@@ -81,13 +88,16 @@ struct Work {
 
 class Nonblocking {
  public:
-  // Calls a communicator's error handler; returns the error code for the wait.
-  using Raise = std::function<int(const Error&, mpi::Handle)>;
-  Nonblocking(const mpi::Library& library, Raise raise) : library_(library), raise_(std::move(raise)) {}
+  // Reports an error, and calls the error handler of a communicator if one is given; returns the code for the wait.
+  using Raise = std::function<int(const Error&, std::optional<mpi::Handle>)>;
+  Nonblocking(const mpi::Library& library, Raise raise)
+      : library_(library), extensions_(mpi::progress_extensions(library)), raise_(std::move(raise)) {}
   ~Nonblocking() { stop(); }
   Nonblocking(const Nonblocking&) = delete;
   Nonblocking& operator=(const Nonblocking&) = delete;
 
+  // Whether every wait and test completes our requests, by whatever name it is called. Else none may be started.
+  bool is_possible() const { return extensions_.any(); }
   // Starts a call and returns the library's request for the program. Error: no memory for one more; nothing was
   // started.
   Result<mpi::Handle> start(Work work);
@@ -102,8 +112,8 @@ class Nonblocking {
   bool any() const { return requests_.load(std::memory_order_acquire) > 0; }
   bool holds(mpi::Handle request); // ours, and not complete
   bool holds_any(const Requests& requests);
-  // Whether one of these has failed. Its handler was called; it will fail again when the library completes it. Without
-  // requests: whether any has failed.
+  // Whether one of these has failed. Its handler was called, or is called now; it will fail again when the library
+  // completes it. Without requests: whether any has failed.
   bool has_failed(const Requests& requests);
   const mpi::Library& library() const { return library_; }
   // One step of a waiting thread.
@@ -116,7 +126,22 @@ class Nonblocking {
   void stop(); // ends the thread; a later call starts another one
 
  private:
-  using Lock = std::unique_lock<std::mutex>;
+  // Marks its thread, on which the library may call progress() in an MPI function that the holder calls.
+  class Lock : public std::unique_lock<std::mutex> {
+   public:
+    template <class... Try>
+    explicit Lock(std::mutex& mutex, Try... attempt) : unique_lock(mutex, attempt...), outer_(holds_) {
+      holds_ |= owns_lock();
+    }
+    ~Lock() { holds_ = outer_; }
+    static bool is_held_here() { return holds_; }
+
+   private:
+    static constinit thread_local bool holds_;
+    bool outer_;
+  };
+  // Who completes: a hooked call of the program, in which its error handler may be called, or the library in others.
+  enum class Completer : std::uint8_t { program, library };
 
   // With the lock:
   void begin_next(Queue& queue);                      // starts those that may be under way now
@@ -125,20 +150,26 @@ class Nonblocking {
   static void make_room(const Started& ended);
   void end(StartedList& one);
   bool drive(); // true: something moved
+  void drive_or_wait();
 
   bool advance(Started& operation); // true: it is at its end
-  void complete();                  // all that are done
-  Started* next_done();
-  void complete(mpi::Handle request, bool failed);
-  void forget_failed(mpi::Handle request);
+  void complete(Completer by);      // all that are done
+  Started* next_done(Completer by);
+  void complete(Started& operation);
+  void end_of(Started* operation);
   void begin_helper();
   void help();
 
   static int query(void* operation, mpi::StatusWords* status);
   static int free(void* operation);
   static int cancel(void*, int) { return 0; }
+  static int poll(void* operation, mpi::StatusWords*);
+  static int wait(int number, void** operations, double, mpi::StatusWords*);
+  static int progress();
 
+  static inline std::atomic<Nonblocking*> registered_ = nullptr; // whose progress() the library calls
   const mpi::Library& library_;
+  const mpi::ProgressExtensions extensions_;
   Raise raise_;
   std::atomic<std::int32_t> requests_ = 0;
   std::atomic<std::int32_t> waiters_ = 0; // threads of the program that drive; then ours pauses

@@ -1,6 +1,7 @@
 // The names of C: LD_PRELOAD puts the object that compiles this before the MPI library. Programs ask at run time
 // whether a name is there and take it for the library's, so those of MPI 4, of MPI 4.1 and with large counts are in
-// objects of their own (names_of_version.def), which only preload libraries for MPI libraries that have them link.
+// objects of their own (names_of_version.def), which only preload libraries for MPI libraries that have them link. So
+// are the profiling names (KUMIHIMO_PROFILING), by which the functions of tools and C++ bindings call MPI.
 #include "mpi_hooks/argument_lists.hpp"
 #include "mpi_hooks/fast_path.hpp"
 #include "mpi_hooks/hooks.hpp"
@@ -11,6 +12,12 @@
 
 namespace kumihimo::mpi_hooks {
 namespace {
+
+#ifdef KUMIHIMO_PROFILING
+constexpr bool is_profiling = true;
+#else
+constexpr bool is_profiling = false;
+#endif
 
 template <class... Words>
 int go_on(int (*next)(Words...), const Word* words) {
@@ -50,6 +57,7 @@ template <Name name, bool large, class... Words>
 int hook_of_c(const char* exported, const void* site, Words... given) {
   using Function = int (*)(Words...);
   static const auto next = reinterpret_cast<Function>(next_of(exported));
+  if (is_profiling && next && is_in_library(site)) return next(given...);
   const Nesting nesting(name);
   if constexpr (has_fast_path(name))
     if (nesting &&
@@ -76,11 +84,17 @@ using namespace kumihimo::mpi_hooks;
   extern "C" [[gnu::weak]] int exported(KUMIHIMO_PARAMETERS(number)) {                                                 \
     return hook_of_c<Name::name, is_large>(#exported, __builtin_return_address(0) KUMIHIMO_ARGUMENTS(number));         \
   }
+#ifdef KUMIHIMO_PROFILING
+#define KUMIHIMO_PREFIXED(name) PMPI_##name
+#else
+#define KUMIHIMO_PREFIXED(name) MPI_##name
+#endif
+#define KUMIHIMO_NAME_OF(exported, ...) KUMIHIMO_NAME(exported, __VA_ARGS__) // a macro in place of a name
 #ifdef KUMIHIMO_LARGE_COUNTS
 #define KUMIHIMO_C_plain(name, number)
-#define KUMIHIMO_C_large(name, number) KUMIHIMO_NAME(MPI_##name##_c, name, true, number)
+#define KUMIHIMO_C_large(name, number) KUMIHIMO_NAME_OF(KUMIHIMO_PREFIXED(name##_c), name, true, number)
 #else
-#define KUMIHIMO_C_plain(name, number) KUMIHIMO_NAME(MPI_##name, name, false, number)
+#define KUMIHIMO_C_plain(name, number) KUMIHIMO_NAME_OF(KUMIHIMO_PREFIXED(name), name, false, number)
 #define KUMIHIMO_C_large(name, number) KUMIHIMO_C_plain(name, number)
 #endif
 #define KUMIHIMO_C_text(name, number) KUMIHIMO_C_plain(name, number)

@@ -1,5 +1,6 @@
 // The names of Fortran: of mpif.h and `use mpi`, as the compilers spell them, and of mpi_f08. The last argument is the
-// error, which mpi_f08 may leave out; behind it compilers pass the length of a text.
+// error, which mpi_f08 may leave out; behind it compilers pass the length of a text. KUMIHIMO_PROFILING: the profiling
+// names in their place.
 #include "mpi_hooks/argument_lists.hpp"
 #include "mpi_hooks/fast_path.hpp"
 #include "mpi_hooks/fortran.hpp"
@@ -76,13 +77,18 @@ using namespace kumihimo::mpi_hooks;
   extern "C" [[gnu::weak]] void exported(KUMIHIMO_PARAMETERS(number)) {                                                \
     forwarded_to_c<Name::name>(#exported, __builtin_return_address(0) KUMIHIMO_ARGUMENTS(number));                     \
   }
-#define KUMIHIMO_SPELLINGS(lower, upper, name, number)                                                                 \
-  KUMIHIMO_NAME(mpi_##lower, name, false, number)                                                                      \
-  KUMIHIMO_NAME(mpi_##lower##_, name, false, number)                                                                   \
-  KUMIHIMO_NAME(mpi_##lower##__, name, false, number)                                                                  \
-  KUMIHIMO_NAME(MPI_##upper, name, false, number)                                                                      \
-  KUMIHIMO_NAME(mpi_##lower##_f08_, name, true, number)                                                                \
-  KUMIHIMO_NAME_TO_C(mpi_##lower##_f08ts_, name, number)
+#define KUMIHIMO_PREFIXED_SPELLINGS(p, P, lower, upper, name, number)                                                  \
+  KUMIHIMO_NAME(p##mpi_##lower, name, false, number)                                                                   \
+  KUMIHIMO_NAME(p##mpi_##lower##_, name, false, number)                                                                \
+  KUMIHIMO_NAME(p##mpi_##lower##__, name, false, number)                                                               \
+  KUMIHIMO_NAME(P##MPI_##upper, name, false, number)                                                                   \
+  KUMIHIMO_NAME(p##mpi_##lower##_f08_, name, true, number)                                                             \
+  KUMIHIMO_NAME_TO_C(p##mpi_##lower##_f08ts_, name, number)
+#ifdef KUMIHIMO_PROFILING
+#define KUMIHIMO_SPELLINGS(...) KUMIHIMO_PREFIXED_SPELLINGS(p, P, __VA_ARGS__)
+#else
+#define KUMIHIMO_SPELLINGS(...) KUMIHIMO_PREFIXED_SPELLINGS(, , __VA_ARGS__)
+#endif
 // With the error; those that begin with argc and argv in C begin without them here.
 #define KUMIHIMO_FORTRAN_plain(lower, upper, name, ...)                                                                \
   KUMIHIMO_SPELLINGS(lower, upper, name, KUMIHIMO_NUMBER(__VA_ARGS__ __VA_OPT__(, ) error))

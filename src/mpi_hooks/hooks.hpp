@@ -40,6 +40,11 @@ class Nesting {
   Nesting& operator=(const Nesting&) = delete;
   explicit operator bool() const { return mine_; }
   static Name outer() { return outer_; } // the call that this thread is in
+  // Whether this thread is in a hooked wait or test.
+  static bool is_in_completion() {
+    const Kind kind = describe(outer_).kind;
+    return entered_ && (kind == Kind::wait || kind == Kind::test) && !is_gone();
+  }
 
  private:
   [[gnu::always_inline]] Nesting(Name name, const void* entered, const void* returns_to)

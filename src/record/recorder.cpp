@@ -175,6 +175,7 @@ void Recorder::after_untimed(const Call& call, int code) {
   Row& row = *reinterpret_cast<const CallSite*>(call.notes[at_site])->row;
   ++row.calls;
   mine.last_was_timed = false;
+  if (code == 0) forget_reused_handle(call, traits);
   if (code != 0 || !traits.moves_data) return;
   if (traits.partner_at < 0 || call.language != mpi_hooks::Language::c || !communicator)
     return count(call, communicator, moved_by(call, communicator), row, mine);
@@ -220,6 +221,7 @@ void Recorder::after(const Call& call, int code, std::int64_t exit_ns) {
   if (traits.kind != Kind::environment) mine.mpi_ns += ns; // the program's time goes from MPI_Init to MPI_Finalize
   if (code == 0 && (traits.kind == Kind::communicator || traits.kind == Kind::window))
     note_handles(call, communicator, row);
+  if (code == 0) forget_reused_handle(call, traits);
   if (traits.kind == Kind::nonblocking_collective && communicator)
     begin_collective(call, *communicator, code == 0 ? row : nullptr, exit_ns);
   const bool is_completion = traits.kind == Kind::wait || traits.kind == Kind::test;
@@ -337,6 +339,12 @@ void Recorder::forget_request(const Call& call) {
   pending_collectives_.forget(request);
   const std::lock_guard lock(mutex_);
   persistent_.erase(request);
+}
+
+// A collective that was completed past every hook is still pending, and a message has its handle now.
+void Recorder::forget_reused_handle(const Call& call, const CallTraits& traits) {
+  if (traits.kind == Kind::nonblocking_point_to_point && call.has(Role::request) && pending_collectives_.any())
+    pending_collectives_.forget(call.handle_at(Role::request));
 }
 
 void Recorder::start(mpi::Handle request, Row& row, ThreadRecord& mine) {

@@ -149,6 +149,7 @@ class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
              ThreadRecord& thread);
   void note_persistent(const mpi_hooks::Call& call, const Communicator* communicator, const CallTraffic& moved);
   void forget_request(const mpi_hooks::Call& call);
+  void forget_reused_handle(const mpi_hooks::Call& call, const CallTraits& traits);
   void begin_collective(const mpi_hooks::Call& call, Communicator& communicator, Row* row, std::int64_t exit_ns);
   void start(mpi::Handle request, Row& row, ThreadRecord& thread);
   void note_handles(const mpi_hooks::Call& call, const Communicator* communicator, const Row* row);

@@ -112,6 +112,8 @@ def test_is_of_another_version_than_the_system_has(name: str) -> None:
         ("layouts", 2, "binomial,ring"),
         ("one_sided", 2, "binomial"),
         ("communicators", 2, "binomial"),
+        ("by_two_names", 2, "binomial"),
+        ("by_two_names", 3, "binomial"),
     ],
     ids=lambda value: value if value != TREES else "trees",
 )
@@ -129,6 +131,22 @@ def test_runs_as_without_us(library: Library, name: str, ranks: int, algorithms:
     for choice in algorithms.split(","):
         collective, _, algorithm = choice.rpartition("=")
         assert any(a == algorithm and collective in ("", c) for c, a in ours), f"no call was run by {choice}: {found}"
+
+
+@pytest.mark.parametrize("how", ["profiling", "handle"])
+@pytest.mark.parametrize("ours", [("run", "-a", "binomial"), ("record",)], ids=["run", "record"])
+def test_requests_are_completed_past_every_hook(
+    library: Library, ours: tuple[str, ...], how: str, tmp_path: Path
+) -> None:
+    sums = tmp_path / "sums.json"
+    output = ("--output", tmp_path / "profile") if ours == ("record",) else ()
+    ran = library.launch("bound_elsewhere", 2, COMMAND, *ours, *output, "--json", sums, "--", arguments=(how, "all"))
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert "right" in ran.stdout
+    calls = json.loads(sums.read_text(encoding="utf-8"))["calls"]
+    begun = [call for call in calls if "iallreduce" in (call.get("collective"), call.get("call", "")[4:].lower())]
+    assert begun
+    assert ours == ("record",) or {call["algorithm"] for call in begun} == {"binomial"}
 
 
 @pytest.mark.parametrize("ours", [("run", "-a", "binomial"), ("record",)], ids=["run", "record"])

@@ -2,7 +2,8 @@
  * no MPI_Finalize. "unequal": after a call with unequal lengths, which the second argument names. Else rank 1 is
  * stopped or killed (the second argument says which) while the others wait for it in the call that the first argument
  * names, or in MPI_Init ("init"). */
-#include <mpi.h>
+#include "library_functions.h"
+
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,7 +81,7 @@ int main(int argc, char** argv) {
     MPI_Error_class(first, &class);
     if (strcmp(call, "bcast") != 0) { /* some rank finds it; a sender may have ended before */
       class = class == MPI_ERR_TRUNCATE;
-      PMPI_Allreduce(&class, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+      LIBRARY(Allreduce, &class, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
       ends_with(any ? 9 : 1);
     }
     const int second = MPI_Allreduce(&in, &out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

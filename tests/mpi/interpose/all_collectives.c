@@ -1,6 +1,6 @@
 /* Every collective, blocking and non-blocking, with all that MPI allows. Each call is made twice: by its name, which
- * our object may run, and by its profiling name, which the library runs. Both must write the same bytes and leave the
- * others alone. The exit status is the number of failed checks, at most 100. */
+ * our object may run, and by the library's own function. Both must write the same bytes and leave the others alone. The
+ * exit status is the number of failed checks, at most 100. */
 #include "pairs.h"
 
 #include <stdio.h>
@@ -45,7 +45,7 @@ static int reduces(enum kind k) {
   return k == reduce || k == allreduce || k == scan || k == exscan || k == reduce_scatter_block || k == reduce_scatter;
 }
 
-/* By the name or the profiling name; blocking or begun. */
+/* By the name or the library's own function; blocking or begun. */
 #ifdef MPICH
 enum { IS_MPICH = 1 };
 #else
@@ -294,7 +294,7 @@ static void barriers_hold(MPI_Comm comm) {
         MPI_Barrier(comm);
       const double left = now();
       double last;
-      PMPI_Allreduce(&came, &last, 1, MPI_DOUBLE, MPI_MAX, comm);
+      LIBRARY(Allreduce, &came, &last, 1, MPI_DOUBLE, MPI_MAX, comm);
       if (left < last && failures++ < 5) fprintf(stderr, "rank %d left a barrier before rank %d came\n", me, late);
     }
 }

@@ -2,7 +2,8 @@
  * another, freed by a call that nobody hooks; the memory of a rank may grow by 24 MiB. "full": as many as the library
  * has, then sums on some that had none yet and whose error handler ends the program. The exit status is 1 if a sum or
  * the handler is wrong, 2 if memory grew. */
-#include <mpi.h>
+#include "library_functions.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +50,7 @@ static int unseen(void) {
     MPI_Comm comm;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     for (int length = 1; length <= lengths; ++length) wrong |= sum_is_wrong(comm, length);
-    PMPI_Comm_free(&comm);
+    LIBRARY(Comm_free, &comm);
     if (i == 3) before = resident_mebibytes();
   }
   const double grown = resident_mebibytes() - before;

@@ -1,7 +1,8 @@
 /* Derived types of every constructor, sent and received by the name that our object may run and by the library's
- * profiling name. Some have their elements one behind the other, others only look like it. The exit status is the
+ * own function. Some have their elements one behind the other, others only look like it. The exit status is the
  * number of failed checks, at most 100. */
-#include <mpi.h>
+#include "library_functions.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,11 +87,11 @@ static void check(int t, int ints) {
     const int my_count = typed ? count : sent;
     fill(ours, rank * 7), fill(theirs, rank * 7);
     MPI_Bcast(ours, my_count, mine, 0, MPI_COMM_WORLD);
-    PMPI_Bcast(theirs, my_count, mine, 0, MPI_COMM_WORLD);
+    LIBRARY(Bcast, theirs, my_count, mine, 0, MPI_COMM_WORLD);
     compare(ours, theirs, "a broadcast", t);
     fill(from, rank * 100000), fill(ours, -most), fill(theirs, -most);
     MPI_Allgather(from, my_count, mine, ours, way ? count : sent, way ? type[t] : MPI_INT, MPI_COMM_WORLD);
-    PMPI_Allgather(from, my_count, mine, theirs, way ? count : sent, way ? type[t] : MPI_INT, MPI_COMM_WORLD);
+    LIBRARY(Allgather, from, my_count, mine, theirs, way ? count : sent, way ? type[t] : MPI_INT, MPI_COMM_WORLD);
     compare(ours, theirs, "an allgather", t);
   }
 }

@@ -1,7 +1,7 @@
 /* Collectives in which each rank knows the lengths of its own blocks only. Each call is made by its name, which our
- * object may run, and by its profiling name, which the library runs. Both must write the same bytes and leave the
- * others alone. Lengths change from call to call, and no memory is kept for each. The exit status is the number of
- * failed checks, at most 100. */
+ * object may run, and by the library's own function. Both must write the same bytes and leave the others alone.
+ * Lengths change from call to call, and no memory is kept for each. The exit status is the number of failed checks, at
+ * most 100. */
 #include "pairs.h"
 
 #include <stdio.h>
@@ -321,7 +321,7 @@ int main(int argc, char** argv) {
   MPI_Type_free(&pair);
   MPI_Type_free(&spread_pair);
   int all = 0;
-  PMPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  LIBRARY(Allreduce, &failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Finalize();
   if (rank == 0) printf("%s: %d failures\n", all == 0 ? "good" : "bad", all);
   return all < 100 ? all : 100;

@@ -1,5 +1,5 @@
-/* Neighbour collectives on grids and graphs. Each call is made by its name, which our object may run, and by its
- * profiling name, which the library runs. Both must leave the same bytes. Lengths change from call to call. If even
+/* Neighbour collectives on grids and graphs. Each call is made by its name, which our object may run, and by the
+ * library's own function. Both must leave the same bytes. Lengths change from call to call. If even
  * ranks have odd neighbours only, the two kinds send blocks of other lengths, also in the forms with equal blocks.
  * The exit status is the number of failed checks, at most 100. */
 #include "pairs.h"
@@ -224,7 +224,7 @@ int main(int argc, char** argv) {
   MPI_Type_free(&pair);
   MPI_Type_free(&spread_pair);
   int all = 0;
-  PMPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  LIBRARY(Allreduce, &failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Finalize();
   if (me == 0) printf("%s: %d failures\n", all == 0 ? "good" : "bad", all);
   return all < 100 ? all : 100;

@@ -1,6 +1,6 @@
-/* For programs that make each call twice, by its name, which may be taken over, and by its profiling name, which is the
- * library's: pairs of ints one behind the other, and others of the same signature with gaps in and between them. */
-#include <mpi.h>
+/* For programs that make each call twice, by its name, which may be taken over, and by the library's own function:
+ * pairs of ints one behind the other, and others of the same signature with gaps in and between them. */
+#include "library_functions.h"
 
 enum { spread = 5 }; /* ints from one of the spread pairs to the next */
 static MPI_Datatype pair, spread_pair;
@@ -15,7 +15,7 @@ static void make_types(void) {
   MPI_Type_free(&apart);
 }
 
-/* Of a function with the parameters `c` (the call), `library` (by its profiling name?), `begun` (not blocking?). */
+/* Of a function with the parameters `c` (the call), `library` (by its own function?), `begun` (not blocking?). */
 #define CALL(f, i, ...)                                                                                                \
-  return !begun ? (library ? PMPI_##f(__VA_ARGS__) : MPI_##f(__VA_ARGS__))                                             \
-                : (library ? PMPI_##i(__VA_ARGS__, &c->request) : MPI_##i(__VA_ARGS__, &c->request))
+  return !begun ? (library ? LIBRARY(f, __VA_ARGS__) : MPI_##f(__VA_ARGS__))                                           \
+                : (library ? LIBRARY(i, __VA_ARGS__, &c->request) : MPI_##i(__VA_ARGS__, &c->request))

@@ -1,6 +1,7 @@
 /* Calls that the library refuses, made by one rank alone or by all. We refuse the same ones, and no rank waits. The
- * library's profiling names tell which it refuses. The exit status is the number of failed checks, at most 100. */
-#include <mpi.h>
+ * library's own functions tell which it refuses. The exit status is the number of failed checks, at most 100. */
+#include "library_functions.h"
+
 #include <stdio.h>
 
 static int rank, ranks, failures;
@@ -65,9 +66,9 @@ static int is_refused_by_library(int kind, int count) {
   MPI_Comm alone;
   MPI_Comm_split(MPI_COMM_WORLD, rank, 0, &alone);
   MPI_Comm_set_errhandler(alone, MPI_ERRORS_RETURN);
-  const int code = kind == 0   ? PMPI_Reduce(data, data, count, MPI_INT, MPI_SUM, 0, alone)
-                   : kind == 1 ? PMPI_Gather(data, count, MPI_INT, data, count, MPI_INT, 0, alone)
-                               : PMPI_Scatter(data, count, MPI_INT, data, count, MPI_INT, 0, alone);
+  const int code = kind == 0   ? LIBRARY(Reduce, data, data, count, MPI_INT, MPI_SUM, 0, alone)
+                   : kind == 1 ? LIBRARY(Gather, data, count, MPI_INT, data, count, MPI_INT, 0, alone)
+                               : LIBRARY(Scatter, data, count, MPI_INT, data, count, MPI_INT, 0, alone);
   MPI_Comm_free(&alone);
   return code != MPI_SUCCESS;
 }
@@ -130,14 +131,14 @@ static void of_no_ready_type(MPI_Comm comm) {
 
 static void by_all(MPI_Comm comm) {
   for (int count = 1; count <= n; count += n - 1) {
-    const int refused = PMPI_Allreduce(in, in, count, MPI_INT, MPI_SUM, comm) != 0;
+    const int refused = LIBRARY(Allreduce, in, in, count, MPI_INT, MPI_SUM, comm) != 0;
     expect((MPI_Allreduce(in, in, count, MPI_INT, MPI_SUM, comm) != 0) == refused, "a sum to its own buffer");
   }
   at_the_root(comm);
   of_no_ready_type(comm);
   /* What is sent lies where it belongs: each kind has its own place for it. */
   for (int count = 1; count <= n; count += n - 1) {
-#define SAME(what, name, ...) expect((MPI_##name(__VA_ARGS__) != 0) == (PMPI_##name(__VA_ARGS__) != 0), what)
+#define SAME(what, name, ...) expect((MPI_##name(__VA_ARGS__) != 0) == (LIBRARY(name, __VA_ARGS__) != 0), what)
     SAME("a scan to its own buffer", Scan, in, in, count, MPI_INT, MPI_SUM, comm);
     SAME("an exscan to its own buffer", Exscan, in, in, count, MPI_INT, MPI_SUM, comm);
     SAME("blocks to their own buffer", Reduce_scatter_block, all, all, count, MPI_INT, MPI_SUM, comm);

@@ -9,7 +9,8 @@
  * them reorder spoiled    one wrong entry in any list of a graph is found by the checks here
  *
  * The exit status is the number of failed checks, at most 100. */
-#include <mpi.h>
+#include "library_functions.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -429,7 +430,7 @@ int main(int argc, char** argv) {
 #endif
   MPI_Comm_free(&scrambled);
   int all = 0;
-  PMPI_Allreduce(&failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  LIBRARY(Allreduce, &failures, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Finalize();
   if (world_rank == 0) printf("%s: %d failures\n", all == 0 ? "good" : "bad", all);
   return all < 100 ? all : 100;

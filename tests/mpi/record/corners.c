@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include KUMIHIMO_HEADER
 
@@ -60,6 +61,20 @@ static void reused(void) {
     MPI_Wait(&request, MPI_STATUS_IGNORE);
   }
   MPI_Request_free(&request);
+}
+
+/* Sums that are completed past every hook. Messages then get their requests' handles. */
+static void elsewhere(void) {
+  int x = rank, y;
+  MPI_Request request;
+  for (int i = 0; i < 20; ++i) {
+    MPI_Iallreduce(&x, &y, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);
+    PMPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Irecv(&y, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD, &request);
+    usleep(1000);
+    MPI_Send(&x, 1, MPI_INT, 1 - rank, 0, MPI_COMM_WORLD);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+  }
 }
 
 /* Each communicator a duplicate of the one before. */
@@ -195,6 +210,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "replaced") == 0) replaced();
   if (strcmp(what, "between") == 0) between();
   if (strcmp(what, "reused") == 0) reused();
+  if (strcmp(what, "elsewhere") == 0) elsewhere();
   if (strcmp(what, "chain") == 0) chain();
   if (strcmp(what, "short_calls") == 0) short_calls();
   if (strcmp(what, "handles") == 0) handles();

@@ -427,6 +427,15 @@ def reused(arguments):
         equal(profile.calls(rank, "MPI_Start", "bytes"), 0, f"bytes of MPI_Start on rank {rank}")
 
 
+def elsewhere(arguments):
+    """The end of a message is not taken for that of a sum that had the same handle."""
+    profile, _ = recorded(arguments)
+    for rank in range(arguments[2]):
+        equal(profile.calls(rank, "MPI_Iallreduce", "calls"), 20, f"sums of rank {rank}")
+        for key in ("completion_seconds", "overlap_seconds"):
+            equal(profile.calls(rank, "MPI_Iallreduce", key), 0, f"{key} of rank {rank}")
+
+
 def chain(arguments):
     """What one line makes, each of the one before, is one kind."""
     profile, _ = recorded(arguments)
@@ -495,6 +504,7 @@ CASES = {
         left,
         between,
         reused,
+        elsewhere,
         chain,
         short_calls,
         all_timed,
