@@ -12,10 +12,7 @@ from kumihimo.errors import missing, wrong_value
 from kumihimo.sizes import text_of
 
 OF_MACHINE = ("box", "dead", "routing", "given", "order", "placement", "no_simd")
-NOT_OF_ANY_GOAL = (
-    *("sizes", "algorithm", "no_simd", "type_", "operation", "root", "counts", "neighbours", "every_round"),
-)
-NOT_OF_GOAL = (*NOT_OF_ANY_GOAL, "given", "order", "placement", "links", "cpus", "nics")
+NOT_OF_GOAL = ("sizes", "algorithm", "type_", "operation", "root", "counts", "neighbours")
 LATEST = 10  # ranks that --by-rank shows
 
 
