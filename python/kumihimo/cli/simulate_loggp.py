@@ -107,7 +107,9 @@ def simulate_programs(
     model: Model,
 ) -> None:
     settings = model.prepared(job, True, ranks, placed)
-    print_one(progress.run_interruptible(lambda: loggp.predict_programs(those, settings)), job, model)
+    placement = placed and placed.placement
+    result = progress.run_interruptible(lambda: loggp.predict_programs(those, settings, job, placement))
+    print_one(result, job, model)
 
 
 def print_one(result: dict, job: _machine.Job | None, model: Model) -> None:
@@ -130,6 +132,7 @@ def print_one(result: dict, job: _machine.Job | None, model: Model) -> None:
     output.print_line(f"mean of a rank: {', '.join(parts)}")
     simulate_faults.print_faults({(): result})
     print_by_rank({(): result})
+    output.print_list("May be more than 20 % off:", [result["accuracy"]] if result["accuracy"] else [])
     simulate_page.print_name(result)
     return None
 
