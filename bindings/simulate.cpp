@@ -42,6 +42,8 @@ void bind_prediction(nb::module_& m) {
       .def_prop_ro("bound_seconds", [](const Prediction& p) { return p.bound().value; })
       .def_ro("limiting", &Prediction::limiting)
       .def_ro("accuracy", &Prediction::accuracy)
+      .def_ro("too_long", &Prediction::too_long, "By which share of the exact time this one may be longer.")
+      .def_ro("too_short", &Prediction::too_short)
       .def_ro("link_bytes", &Prediction::link_bytes)
       .def("to_json", [](const Prediction& p) { return to_json(p); });
 }

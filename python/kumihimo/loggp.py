@@ -7,7 +7,20 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kumihimo import _goal, _loggp, _machine, _simulate, _topology, arguments, faults, files, programs, simulation
+from kumihimo import (
+    _goal,
+    _loggp,
+    _machine,
+    _placement,
+    _simulate,
+    _topology,
+    arguments,
+    doubts,
+    faults,
+    files,
+    programs,
+    simulation,
+)
 from kumihimo.errors import missing, wrong_value
 from kumihimo.noise import Noise, members_of, model_of
 
@@ -31,6 +44,7 @@ class Settings:
     timelines: list[tuple[str, int]] = field(default_factory=list)  # of the runs, and what each leaves out
     dying: faults.Dying | None = None
     page: bool = False
+    derived: bool = False  # all parameters are those of a machine
     maps: list = field(default_factory=list)  # of the runs: over_time.Map
 
 
@@ -56,7 +70,7 @@ def settings(
         if not 1 <= number <= MOST_SHARED:
             raise wrong_value(f"--{name} must be from 1 to {MOST_SHARED}", number)
         setattr(rates, name, number)
-    return Settings(parameters, rates)
+    return Settings(parameters, rates, derived=given is None)
 
 
 def of_incast(graphs: _goal.Graphs, asked: Settings, ran: _loggp.Run) -> str:
@@ -166,15 +180,42 @@ def predict(asked: Asked, case: simulation.Case) -> dict:
     if asked.job is not None:
         bounds = json.loads(_simulate.simulate_bound(collective, asked.job, asked.placement, not asked.simd).to_json())
         members |= {"bound_seconds": bounds["bound_seconds"], "bounds": bounds["bounds"]}
+        members["accuracy"] = doubt(schedule, result, asked.job, asked.placement, asked.settings, simd=asked.simd)
         if result["seconds"] < bounds["bound_seconds"]:
-            members["accuracy"] = f"{NO_LINKS}: it is below the bound ({bounds['limiting']})"
+            below = f"{NO_LINKS}: it is below the bound ({bounds['limiting']})"
+            members["accuracy"] = "; ".join(filter(None, (below, members["accuracy"])))
     return members
 
 
-def predict_programs(those: programs.Programs, asked: Settings) -> dict:
+def doubt(
+    sets: object,
+    result: dict,
+    job: _machine.Job,
+    placement: _placement.Placement | None,
+    asked: Settings,
+    *,
+    simd: bool = True,
+) -> str:
+    """How far off the time without noise may be, of parameters that the machine has; else what `result` says."""
+    if not asked.derived:
+        return result["accuracy"]
+    seconds = result.get("noise_free_seconds", result["seconds"])
+    found = doubts.of_loggp(seconds, doubts.by_flow(sets, job, placement, simd=simd))
+    return "; ".join(filter(None, (result["accuracy"], found)))
+
+
+def predict_programs(
+    those: programs.Programs,
+    asked: Settings,
+    job: _machine.Job | None = None,
+    placement: _placement.Placement | None = None,
+) -> dict:
     with programs.unchanged(those.sets):
         graphs = _goal.graphs_of(those.sets, asked.rates)
-    return {**those.result(), **run(graphs, asked)}
+        result = run(graphs, asked)
+        if job is not None:
+            result["accuracy"] = doubt(those.sets, result, job, placement, asked)
+    return {**those.result(), **result}
 
 
 def predict_goal(name: str, graphs: _goal.Graphs, asked: Settings) -> dict:

@@ -9,7 +9,7 @@ from pathlib import Path
 from kumihimo import _goal, files
 from kumihimo.errors import wrong_value
 
-FORMS = "periodic:LENGTH/INTERVAL, exponential:LENGTH/INTERVAL or trace:FILE"
+FORMS = "periodic:LENGTH/INTERVAL, exponential:LENGTH/INTERVAL, EVENTS:SECONDS (per second, of one) or trace:FILE"
 UNITS = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12}  # picoseconds
 
 
@@ -29,20 +29,49 @@ def members_of(noise: Noise, seconds: float, without: float) -> dict:
     return {"noise": noise.text, "noise_free_seconds": without, "slowdown": slowdown}
 
 
+@dataclass(frozen=True)
+class Parsed:
+    """The parts of --noise. Times of `trace` are in its file, `what`."""
+
+    kind: str  # periodic, exponential or trace
+    what: str
+    words: list[str]  # behind commas
+    length: int = 0  # picoseconds
+    interval: int = 0
+
+    @property
+    def seconds(self) -> float:
+        return self.length / UNITS["s"]
+
+    @property
+    def events_per_second(self) -> float:
+        return UNITS["s"] / self.interval
+
+
+def parsed(text: str) -> Parsed:
+    """ "periodic:10us/1ms,cosched,seed=7", or its shorter form "1000:10e-6,seed=7"."""
+    kind, _, rest = text.partition(":")
+    what, *words = rest.split(",")
+    if kind == "trace":
+        return Parsed(kind, what, words)
+    if kind in ("periodic", "exponential") and what.count("/") == 1:
+        return Parsed(kind, what, words, *(_picoseconds(part) for part in what.split("/")))
+    if (rate := _positive(kind)) and (seconds := _positive(what)):
+        times = [_within_range(round(each * UNITS["s"]), text) for each in (seconds, 1 / rate)]
+        return Parsed("periodic", what, words, *times)
+    raise wrong_value(f"--noise must be {FORMS}", f"'{text}'", "as in periodic:10us/1ms")
+
+
 def named(text: str | None) -> Noise | None:
     """ "periodic:10us/1ms,cosched,every=4,seed=7": detours of 10 us every ms. None: no noise."""
     if text is None:
         return None
-    kind, _, rest = text.partition(":")
-    what, *words = rest.split(",")
-    if kind == "trace":
-        model = _goal.Noise.read(files.read_text(Path(what), "the trace of --noise"), what)
-    elif kind in ("periodic", "exponential") and what.count("/") == 1:
-        length, interval = (_picoseconds(part) for part in what.split("/"))
-        model = _goal.Noise(kind, length, interval)
+    found = parsed(text)
+    if found.kind == "trace":
+        model = _goal.Noise.read(files.read_text(Path(found.what), "the trace of --noise"), found.what)
     else:
-        raise wrong_value(f"--noise must be {FORMS}", f"'{text}'", "as in periodic:10us/1ms")
-    for word in words:
+        model = _goal.Noise(found.kind, found.length, found.interval)
+    for word in found.words:
         name, equals, number = word.partition("=")
         if word == "cosched":
             model.cosched = True
@@ -66,7 +95,18 @@ def named(text: str | None) -> Noise | None:
 
 def _picoseconds(text: str) -> int:
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) *(ps|ns|us|ms|s)", text.strip())
-    if not match or not 1 <= float(match[1]) * UNITS[match[2]] <= UNITS["s"] * 1000:
+    return _within_range(round(float(match[1]) * UNITS[match[2]]) if match else 0, text)
+
+
+def _within_range(picoseconds: int, text: str) -> int:
+    if not 1 <= picoseconds <= UNITS["s"] * 1000:
         rule = "a time of --noise must be above 0, at most 1000 s and with its unit, such as 10us, 250ns or 1ms"
         raise wrong_value(rule, f"'{text}'")
-    return round(float(match[1]) * UNITS[match[2]])
+    return picoseconds
+
+
+def _positive(text: str) -> float | None:
+    """A finite number above 0, as 100e-6."""
+    if not re.fullmatch(r"[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]{1,2})?", text):
+        return None
+    return float(text) or None

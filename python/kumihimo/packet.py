@@ -6,7 +6,7 @@ import json
 import time
 from dataclasses import dataclass, field
 
-from kumihimo import _goal, _machine, _packet, _placement, _simulate, faults, over_time, programs, simulation
+from kumihimo import _goal, _machine, _packet, _placement, _simulate, doubts, faults, over_time, programs, simulation
 from kumihimo.errors import wrong_value
 from kumihimo.noise import Noise, members_of, model_of
 
@@ -43,6 +43,11 @@ class Setting:
         default_factory=list
     )  # of the predictions, if the options ask for links over time
 
+    def doubt(self, sets: object, result: dict, *, simd: bool = True) -> str:
+        """How far off the time without noise may be."""
+        seconds = result.get("noise_free_seconds", result["seconds"])
+        return doubts.of_packet(seconds, doubts.by_flow(sets, self.job, self.placement, simd=simd))
+
     def run(self, sets: object, *rest: object) -> dict:
         """The members of a result that the model gives; all but `faults` are of the run without them."""
         asked = self.options.with_noise(model_of(self.noise))
@@ -72,7 +77,8 @@ class Setting:
 
     def of_programs(self, those: programs.Programs) -> dict:
         with programs.unchanged(those.sets):
-            return {**those.result(), **self.run(those.sets)}
+            result = self.run(those.sets)
+            return {**those.result(), **result, "accuracy": self.doubt(those.sets, result)}
 
     def of_goal(self, name: str, graphs: _goal.Graphs) -> dict:
         return {"programs": name, "ranks": graphs.ranks, **self.run(graphs)}
@@ -110,6 +116,7 @@ class Asked(simulation.Asked):
         setting = Setting(self.job, self.placement, self.packets, self.links, self.dying, self.noise, self.maps)
         started = time.perf_counter()
         members = setting.run(schedule, not self.simd)
+        members["accuracy"] = setting.doubt(schedule, members, simd=self.simd)
         wall = time.perf_counter() - started
         members |= {"bound_seconds": bounds["bound_seconds"], "bounds": bounds["bounds"], "wall_seconds": wall}
         return simulation.result_of(self, case, collective, schedule, members)

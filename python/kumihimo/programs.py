@@ -14,6 +14,8 @@ from kumihimo.placement import Wanted
 from kumihimo.quantities import counted
 from kumihimo.verification import check_ranks, coverage_of
 
+SETS = _programs.NamedPrograms
+
 
 @dataclass
 class Programs:

@@ -14,7 +14,6 @@ from kumihimo.arguments import ALL, CollectiveArguments, Ranks, variants
 from kumihimo.errors import NotApplicable, wrong_value
 from kumihimo.placement import Placed, Wanted, check_places_all
 
-MODELS = ("flow", "packet", "loggp", "cost", "bound", "exact")
 MOST_RANKS = 2**20  # a prediction holds about 10 kB a rank
 MOST_RANKS_OF_A_NODE = 4096  # of one with fewer cores
 

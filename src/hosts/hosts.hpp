@@ -83,9 +83,7 @@ class Hosts {
     const goal::Operation& send = of(message);
     const std::int32_t receiver = graphs_.peer(message.sender, send.peer);
     const Time wait = between_ranks ? 0 : software_.arriving(send);
-    const Time reached = now_ + wait + (wait > 0 ? lost(receiver, wait) : 0);
-    if (software_.taking(send) == 0 || node_of(receiver) == node_of(message.sender)) return arrives(message, reached);
-    push(reached, receiver, message.send, Step::reach, message.sender);
+    reaches(message, now_ + wait + (wait > 0 ? lost(receiver, wait) : 0));
   }
   void sent(std::uint32_t id, Time now) {
     now_ = now;
@@ -230,7 +228,7 @@ class Hosts {
     case Step::start: return start(event, of);
     case Step::matched: return wait_for_server(event.rank, {event.operation}, of);
     case Step::hand_over: return hand_over(event, of);
-    case Step::reach: return wait_for_server(event.rank, {event.operation, event.sender}, of);
+    case Step::reach: return reach(event, of);
     case Step::arrive: return arrive(event, of);
     case Step::next:
     case Step::die: return;
@@ -244,7 +242,7 @@ class Hosts {
       const auto found = matching_.match(envelope, event.operation, true);
       if (found)
         receive_of_[key_of(event.rank, event.operation)] = found->operation;
-      else if (of.size > options_.unexpected)
+      else if (!leaves_early(event.rank, of))
         return;
     }
     wait_for_server(event.rank, {event.operation}, of);
@@ -292,12 +290,15 @@ class Hosts {
     if (!options_.waits_for_receive) return end(event.rank, event.operation, now_);
     const std::int32_t from = found->envelope.sender;
     const std::uint64_t key = key_of(from, found->operation);
-    if (operation(from, found->operation).size > options_.unexpected) {
-      receive_of_[key] = event.operation;
-      return push(now_, from, found->operation, Step::matched);
-    }
-    if (early_.erase(key) > 0) return end(event.rank, event.operation, now_);
     receive_of_[key] = event.operation;
+    if (!leaves_early(from, operation(from, found->operation)))
+      return push(now_, from, found->operation, Step::matched);
+    if (early_.erase(key) > 0) reaches({from, found->operation}, now_);
+  }
+  // Between nodes an eager message leaves when its sender is ready; within a node and elsewhere, one of so few bytes.
+  bool leaves_early(std::int32_t rank, const goal::Operation& send) const {
+    if (send.size <= options_.unexpected) return true;
+    return software_.is_eager(send) && node_of(rank) != node_of(graphs_.peer(rank, send.peer));
   }
 
   void hand_over(const Event& event, const goal::Operation& of) {
@@ -341,6 +342,19 @@ class Hosts {
       submit(message.sender, next, channel);
     }
     end(message.sender, message.send, now_);
+  }
+  // It is there, and may be taken.
+  void reaches(const UnderWay& message, Time time) {
+    const goal::Operation& send = of(message);
+    const std::int32_t receiver = graphs_.peer(message.sender, send.peer);
+    if (software_.taking(send) == 0 || node_of(receiver) == node_of(message.sender)) return arrives(message, time);
+    push(time, receiver, message.send, Step::reach, message.sender);
+  }
+  // Of programs, it is taken once its receive is posted.
+  void reach(const Event& event, const goal::Operation& of) {
+    const std::uint64_t key = key_of(event.sender, event.operation);
+    if (options_.waits_for_receive && !receive_of_.contains(key)) return void(early_.insert(key));
+    wait_for_server(event.rank, {event.operation, event.sender}, of);
   }
   void arrives(const UnderWay& message, Time time) {
     const goal::Operation& send = of(message);

@@ -12,6 +12,7 @@ Software software_of(const Machine& machine) {
   software.send = picoseconds(machine.software.message_cost.value);
   software.relay = picoseconds(machine.software.relay_latency.value);
   if (machine.software.receive_cost) software.receive = picoseconds(machine.software.receive_cost->value);
+  software.has_eager = machine.software.eager_bytes.has_value();
   if (machine.software.eager_bytes)
     software.eager = static_cast<std::uint64_t>(machine.software.eager_bytes->value.value);
   if (machine.software.rendezvous_latency)

@@ -19,6 +19,7 @@ struct Software {
   Time relay = 0;                                 // from an arrival on
   Time receive = 0;                               // of the receiving interface
   std::uint64_t eager = goal::most_message_bytes; // bytes of the longest message without a rendezvous
+  bool has_eager = false;                         // of a machine with such messages
   Time rendezvous = 0;                            // of the receiving interface, of longer ones
   double copy = 0;                                // of both interfaces, a byte of an eager message
   bool puts = false;
@@ -34,6 +35,8 @@ struct Software {
   }
 
   bool is_put(const goal::Operation& send) const { return send.put && puts; }
+  // Between nodes: of a program, it leaves before its receive is posted.
+  bool is_eager(const goal::Operation& send) const { return has_eager && !is_put(send) && send.size <= eager; }
   // During which the sending interface is busy.
   Time sending(const goal::Operation& of) const { return send + copying(of); }
   // From the arrival until the receiving interface can take it, and during which that is busy then.

@@ -177,4 +177,16 @@ RandomCase RandomCases::next() {
   return c;
 }
 
+RandomCase RandomCases::usual() {
+  const auto& variants = Registry::standard().variants();
+  const Variant& variant = variants[static_cast<std::size_t>(between(0, std::ssize(variants) - 1))];
+  constexpr const char* tori[] = {"k-computer", "fugaku", "fugaku", "hector-2a", "blue-waters", "intrepid", "tpu-v4"};
+  const Machine m = one_in(4) ? on_switches() : described(tori[between(0, std::ssize(tori) - 1)], shape());
+  const std::int64_t each = m.name == "k-computer" || one_in(2) ? 1 : std::int64_t{1} << between(1, 3);
+  RandomCase c{&variant, *Job::with_ranks_per_node(m, each)};
+  c.bytes = std::int64_t{8} << between(0, variant.kind->is_vector() ? 21 : 16);
+  if (one_in(4)) c.parameters = parameters(variant);
+  return c;
+}
+
 } // namespace kumihimo::simulate_test

@@ -29,7 +29,9 @@ struct RandomCase {
 class RandomCases {
  public:
   explicit RandomCases(std::uint64_t seed) : random_(seed) {}
-  RandomCase next(); // whether its schedule can be built is for the caller to find out
+  // Whether their schedules can be built is for the caller to find out.
+  RandomCase next();  // any case
+  RandomCase usual(); // a shipped machine, lengths up to 16 MiB, mostly without parameters: as users ask
 
  private:
   std::int64_t between(std::int64_t least, std::int64_t most) {

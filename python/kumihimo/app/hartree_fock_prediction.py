@@ -16,7 +16,6 @@ from kumihimo.kernel import identity
 VARIANT = "shells"
 ROUNDS = "3"  # builds in which each unit is timed
 ITERATIONS = 2  # of the SCF before: the first density is of atoms, and screening leaves out more of it
-MODELS = ("flow", "loggp")
 MOST_RANKS = 2**14
 
 

@@ -11,10 +11,10 @@ from math import ceil, prod
 from statistics import median
 
 from kumihimo import _krylov_programs, _machine, _simulate, arguments, simulation
+from kumihimo import noise as noises
 from kumihimo.arguments import ALL, Ranks
 from kumihimo.errors import BadInput, KumihimoError, wrong_value
 
-MODELS = ("flow", "exact")  # those that follow messages
 HARTREE_FOCK = "hartree-fock"  # whose predictions are in hartree_fock_prediction
 PLAIN = "cg"  # what the other methods are compared with
 Box = tuple[int, int, int]
@@ -93,18 +93,22 @@ def grid_of(ranks: int) -> Box:
 
 
 def noise(text: str, seed: int | None, iterations: int | None) -> Noise:
-    """ "1000:100e-6": events per second and the seconds of one."""
-    rate, _, length = text.partition(":")
-    try:
-        events, seconds = float(rate), float(length)
-    except ValueError:
-        form = "--noise must be events per second and the seconds of one, such as 1000:100e-6"
-        raise wrong_value(form, f"'{text}'") from None
+    """ "periodic:100us/1ms" or "1000:100e-6", events per second and the seconds of one; then ,seed=7."""
+    made = noises.parsed(text)
+    seeds = [word.removeprefix("seed=") for word in made.words]
+    if made.kind != "periodic" or not all(seed.isdigit() for seed in seeds):
+        rule = "--noise of an application must be periodic, as periodic:100us/1ms or 1000:100e-6, and then ,seed=N"
+        raise wrong_value(rule, f"'{text}'")
+    if seed is not None and seeds:
+        raise wrong_value("--seed excludes seed= of --noise", seed, "leave one of them out")
+    seed = int(seeds[-1]) if seeds else seed
     if iterations is not None and not 1 <= iterations <= MOST_ITERATIONS:
         raise wrong_value(f"--iterations must be 1 to {MOST_ITERATIONS}", iterations)
     if seed is not None and not 0 <= seed < 2**63:
         raise wrong_value("--seed must be 0 or more", seed)
-    made = Noise(events, seconds, 1 if seed is None else seed, 50 if iterations is None else iterations)
+    made = Noise(
+        made.events_per_second, made.seconds, 1 if seed is None else seed, 50 if iterations is None else iterations
+    )
     made.seeded(0)  # checks the numbers
     return made
 
@@ -264,8 +268,4 @@ def check(asked: Asked) -> None:
             "an iteration needs either --cells of a rank or --size of all ranks",
             "leave one of them out" if both else "add --cells 64x64x64",
         )
-    if asked.model not in MODELS:
-        raise wrong_value(f"--model must be {' or '.join(MODELS)}", f"'{asked.model}'")
-    if asked.noise and asked.model != "exact":
-        raise wrong_value("--noise needs the exact model", f"--model {asked.model}", "leave --model out")
     methods(asked)

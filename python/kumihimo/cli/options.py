@@ -12,7 +12,7 @@ import click
 import typer
 from click.core import ParameterSource
 
-from kumihimo import _collectives, _schedule, arguments
+from kumihimo import _collectives, _schedule, arguments, models
 from kumihimo.cli import paths
 from kumihimo.durations import parse_duration
 from kumihimo.errors import wrong_value
@@ -147,6 +147,14 @@ def refuse_beside(reason: str, *refused: str) -> None:
     for option, got in _given_on_command_line():
         if option.name in refused:
             raise wrong_value(f"{reason} takes no {max(option.opts, key=len)}", got, "leave it out")
+
+
+def refuse_beside_model(model: str, subject: str) -> None:
+    """Refuses a model that does not accept the subject, and what the command line gives and it does not understand."""
+    models.check(model, subject)
+    for option, got in _given_on_command_line():
+        if refused := models.not_understood(model, subject, option.name, max(option.opts, key=len), got):
+            raise refused
 
 
 def refuse_beside_collective(collective: str) -> None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import click
 
+from kumihimo import models
 from kumihimo.cli import verbs
 
 COLUMNS = 100  # of a line of prose
 KERNELS = "tune kernel"
+SIMULATE = "simulate"
 MARK = "<!-- Made by scripts/document from here on. -->\n"
 
 
@@ -21,13 +23,34 @@ def page_of(verb: str) -> str:
 def updated(page: str, verb: str) -> str:
     """A verb's page with its tables made again."""
     tables = "".join(section(*command) for command in commands_of(verb))
-    return page.partition(MARK)[0] + MARK + tables + (variants() if verb == KERNELS else "")
+    more = {KERNELS: variants, SIMULATE: models_table}
+    return page.partition(MARK)[0] + MARK + tables + (more[verb]() if verb in more else "")
 
 
 def variants() -> str:
     from kumihimo.tune import kernels
 
     return "\n".join(["", "## Variants", "", *kernels.variants_table(), ""])
+
+
+def models_table() -> str:
+    """Which models accept which subjects, and understand which options for them."""
+    subjects = ("collective", "programs", "goal")
+    flags = {each.name: max(each.opts, key=len) for each in verbs.load(SIMULATE).params}
+
+    def cells(models_of: Callable[[str], list[str]]) -> str:
+        return " | ".join(", ".join(models_of(subject)) or "none" for subject in subjects)
+
+    head = " | ".join(models.SUBJECTS[subject].partition(" ")[2] for subject in subjects)
+    lines = ["", "## Models and their options", "", f"| | {head} |", "|---|---|---|---|"]
+    lines += [f"| `--model` | {cells(models.of)} |"]
+    names = set().union(*map(models.understood, subjects))
+    lines += [
+        f"| `{flag}` | {cells(lambda subject, name=name: models.with_option(name, subject))} |"
+        for name, flag in flags.items()
+        if name in names
+    ]
+    return "\n".join([*lines, ""])
 
 
 def commands_of(verb: str) -> Iterator[tuple[str, click.Command]]:

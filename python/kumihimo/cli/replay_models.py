@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     from kumihimo.placement import Wanted
     from kumihimo.replay.models import Model
 
-MODELS = ("loggp", "flow", "packet")
-WITH_NETWORK = ("flow", "packet")
-LOGGP = ("loggops",)
-PACKET = ("packet_bytes", "buffer_packets", "packet_seed")
 MOST_FREE = 3  # nodes of a part for each node that the ranks need
 OF_MACHINE = ("shape", "box", "dead", "routing", "ranks_per_node", "given", "order", "placement")
 
@@ -49,25 +45,11 @@ class Asked:
     slow: list[str] = field(default_factory=list)
 
     def check(self) -> None:
-        if self.model not in MODELS:
-            reason = "flow solves recorded programs exactly; add --model flow" if self.model == "exact" else ""
-            raise wrong_value("--model of a replay must be loggp, flow or packet", f"'{self.model}'", reason)
-        if self.model != "packet":
-            options.refuse_beside(f"--model {self.model}", *PACKET)
-        if self.model != "loggp":
-            options.refuse_beside(f"--model {self.model}", *LOGGP)
-        if self.model in WITH_NETWORK and self.machine is None:
+        options.refuse_beside_model(self.model, "recording")
+        if self.model != "loggp" and self.machine is None:
             raise missing("the machine", "add --machine, whose network the messages take")
-        if self.slow and self.model == "loggp":
-            raise wrong_value(
-                "--slow needs a model that knows slow parts", "--model loggp", "add --model flow or packet"
-            )
         if self.machine is None:
             options.refuse_beside("the model loggp without --machine", *OF_MACHINE)
-        for name, value in (("--order", self.order), ("--placement", self.placement)):
-            if value is not None and self.model == "loggp":
-                rule = f"{name} needs a model that knows how far ranks are from each other"
-                raise wrong_value(rule, "--model loggp", "add --model flow or packet")
 
     def on(self, ranks: int) -> Model:
         """The model, with so many ranks on the machine."""
@@ -88,12 +70,13 @@ class Asked:
         return Packets(*on, **both, options=asked)
 
     def loggp(self, ranks: int) -> Model:
-        from kumihimo import faults, loggp, noise
+        from kumihimo import faults, loggp, noise, placement
         from kumihimo.replay.models import LogGops
 
         job, name, placed = None, "a machine", None
         if self.machine is not None:
-            job, name, placed = self.job(ranks, self.routing, self.hosts(), None)
+            wanted = placement.wanted(self.order, self.placement)
+            job, name, placed = self.job(ranks, self.routing, self.hosts(), wanted)
         settings = loggp.settings(job, self.loggops)
         settings.noise = noise.named(self.noise)
         settings.dying = faults.dying(self.dies, job, placed)

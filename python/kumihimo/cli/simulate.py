@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Optional
 
-from kumihimo import _machine, allocation, arguments, faults, quantities, simulation
+from kumihimo import _machine, allocation, arguments, faults, models, quantities, simulation
 from kumihimo import noise as noises
 from kumihimo import placement as placements
 from kumihimo.arguments import CollectiveArguments, Ranks
@@ -98,7 +98,8 @@ def command(
     ) = None,
     noise: option(
         "--noise NOISE",
-        "Noise of the operating system: periodic:10us/1ms (length/interval), exponential:10us/1ms or trace:FILE; then "
+        "Noise of the operating system: periodic:10us/1ms (length/interval; or 1000:10e-6, events per second and "
+        "seconds of one), exponential:10us/1ms or trace:FILE; then "
         ",cosched (at the same times on all ranks) ,every=4 (ranks 0, 4, 8 ...) ,ranks=0-7+16 (only these) ,seed=7.",
         group=FAULTS,
     ) = None,
@@ -124,8 +125,12 @@ def command(
     kumihimo simulate allreduce --machine k-computer --shape 48x6x32 --bytes 1GiB
     kumihimo simulate goal:trace.goal --model loggp --loggops L=2500,o=1500,g=1000,G=6,O=0,S=65535
     """
-    if model not in simulation.MODELS:
-        raise wrong_value(f"--model must be one of {', '.join(simulation.MODELS)}", f"'{model}'")
+    if models.named(model) is None:
+        raise wrong_value(f"--model must be one of {', '.join(each.name for each in models.MODELS)}", f"'{model}'")
+    subject = subject_of(collective)
+    options.refuse_beside_model(model, subject)
+    if not background:
+        options.refuse_beside("simulate without --background", *models.BESIDE.split()[1:])
     packets = None
     if model == "packet":
         from kumihimo import packet
@@ -134,29 +139,13 @@ def command(
         routing = None if of_packets else routing
         of_links = page is not None and not background  # that page shows the times of repeats
         packets = packet.options(of_packets, packet_bytes, buffer_packets, packet_seed, of_links)
-    else:
-        options.refuse_beside(f"--model {model}", *PACKET)
-    if model != "loggp":
-        options.refuse_beside(f"--model {model}", *LOGGP)
-        if collective.startswith(GOAL) and model not in OF_GOAL:
-            reason = "flow solves GOAL files exactly; add --model flow" if model == "exact" else "add --model loggp"
-            raise wrong_value("--model of a GOAL file must be loggp, flow or packet", f"'{model}'", reason)
-        if machine is None:
-            raise missing("--machine", "see kumihimo simulate --help")
+    if model != "loggp" and machine is None:
+        raise missing("--machine", "see kumihimo simulate --help")
     beside = None
     if background:
         from kumihimo.cli import simulate_background
 
         beside = simulate_background.Beside(background, spread, repeats, warm_up, page, order, packets, as_json)
-    else:
-        options.refuse_beside("simulate without --background", *BESIDE[1:])
-    if page is not None and not beside and model not in simulate_page.MODELS:
-        rule = f"--page needs a model that knows time, {' or '.join(simulate_page.MODELS)}"
-        raise wrong_value(rule, f"--model {model}", "leave one of them out")
-    for name, asked_for, models in (("--dies", dies, DYING), ("--noise", noise, DYING), ("--slow", slow, SLOW)):
-        if asked_for and model not in (OF_GOAL if collective.startswith(GOAL) and models is DYING else models):
-            rule = f"{name} needs --model {', '.join(models[:-1])} or {models[-1]}"
-            raise wrong_value(rule, f"--model {model}", "name one of them")
     of_noise = noises.named(noise) if model != "loggp" else None
     part = simulation.Part(box, dead or [], routing, slow or [])
     wanted = placements.wanted(order, placement)
@@ -167,18 +156,18 @@ def command(
         from kumihimo.cli import simulate_loggp
 
         of_model = simulate_loggp.Model(loggops, cpus, nics, noise, by_rank, timeline, page, as_json, dies or [])
-        if collective.startswith(GOAL):
+        if subject == "goal":
             options.refuse_beside("a GOAL file", *simulate_loggp.NOT_OF_GOAL, *(parameters or {}))
         if machine is None:
             options.refuse_beside("the model loggp without --machine", *simulate_loggp.OF_MACHINE)
-        if collective.startswith(GOAL):
+        if subject == "goal":
             job = machine and simulation.on(machines.load(machine), asked_ranks, part)
             simulate_loggp.simulate_goal(collective, job, asked_ranks, of_model)
             return
-    if collective.startswith(GOAL):
+    if subject == "goal":
         from kumihimo.cli import simulate_loggp
 
-        options.refuse_beside("a GOAL file", *simulate_loggp.NOT_OF_ANY_GOAL, *(parameters or {}))
+        options.refuse_beside("a GOAL file", *simulate_loggp.NOT_OF_GOAL, *(parameters or {}))
         if beside:
             graphs = simulate_loggp.read_goal(collective, None)
             beside.simulate_goal(collective, graphs, machines.load(machine), asked_ranks, part)
@@ -190,15 +179,13 @@ def command(
         if model == "flow":
             from kumihimo import fluid
 
-            if links:
-                raise wrong_value("--links of a GOAL file needs --model packet", "--model flow")
             on = fluid.Setting(job, placed_by and placed_by.placement, dying, of_noise)
         else:
             on = packet.Setting(job, placed_by and placed_by.placement, packets, links, dying, of_noise, shown.maps)
         result = progress.run_interruptible(lambda: on.of_goal(collective, simulate_loggp.read_goal(collective, job)))
         print_programs(result, job, model, shown)
         return
-    if arguments.names_programs(collective):
+    if subject == "programs":
         from kumihimo import programs
 
         options.refuse_beside_programs(*OF_PROGRAMS)
@@ -226,10 +213,6 @@ def command(
                 simulate_programs(named, job, placed_by, model, shown)
         return
     options.refuse_beside_collective(collective)
-    for name, value in (("--links", links), ("--every-round", every_round)):
-        if value and model not in FOLLOWING_MESSAGES:
-            rule = f"{name} needs a model that follows messages, {' or '.join(FOLLOWING_MESSAGES)}"
-            raise wrong_value(rule, f"--model {model}", "leave one of them out")
     if model == "bound" and algorithm == arguments.ALL and parameters:
         given_parameter = f"--{next(iter(parameters)).replace('_', '-')}"
         raise wrong_value("the bound has no parameters", given_parameter, "leave it out, or name an --algorithm")
@@ -275,6 +258,13 @@ def command(
         print_results(asked, results, passed_over)
 
 
+def subject_of(text: str) -> str:
+    """Of models.SUBJECTS, by the first argument."""
+    if text.startswith(GOAL):
+        return "goal"
+    return "programs" if arguments.names_programs(text) else "collective"
+
+
 @dataclass
 class Shown:
     """What is shown of programs that are no collective."""
@@ -295,9 +285,6 @@ def simulate_programs(
     """A prediction of programs that are no collective, by flow or exact."""
     from kumihimo import programs
 
-    if model not in FOLLOWING_MESSAGES:
-        rule = f"--model of a halo exchange or program file must be {' or '.join(FOLLOWING_MESSAGES)}"
-        raise wrong_value(rule, f"'{model}'")
     those = named.on(simulation.space_of(job, placed))
     placement = placed and placed.placement
     result = progress.run_interruptible(lambda: programs.predicted(those, job, placement, model, shown.links))
@@ -357,18 +344,8 @@ COLUMNS = (
     *("bytes>", "algorithm", "time>", "rate>", "of bound>", "computing>", *OF_PACKETS, SLOWDOWN, "parameters"),
     "limited by",
 )
-FOLLOWING_MESSAGES = ("flow", "exact", "packet")  # models that know rounds and links
-BESIDE = ("background", "spread", "repeats", "warm_up")
-OF_GOAL = ("loggp", "flow", "packet")  # models that know graphs
-DYING, SLOW = ("loggp", "packet"), ("flow", "exact", "packet")  # models that know such faults; noise as DYING
-PACKET = ("packet_bytes", "buffer_packets", "packet_seed", *BESIDE)
 OF_LENGTHS = ("bytes>", "rate>")  # which a barrier has not
-LOGGP = ("loggops", "cpus", "nics", "by_rank", "timeline")
-OF_PROGRAMS = (
-    *("machine", "box", "dead", "routing", "given", "order", "placement", "model", "links"),
-    *(*LOGGP, *PACKET, "noise"),
-    *("dies", "slow"),
-)
+OF_PROGRAMS = ("machine", "box", "dead", "routing", "model", *models.understood("programs"))
 
 
 def print_results(asked: simulation.Asked, results: list[dict], passed_over: list[dict]) -> None:

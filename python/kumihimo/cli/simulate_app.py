@@ -3,7 +3,7 @@ Hartree-Fock takes on a described machine."""
 
 from __future__ import annotations
 
-from kumihimo import arguments, quantities, simulation
+from kumihimo import arguments, models, quantities, simulation
 from kumihimo.app import prediction, stencil_prediction
 from kumihimo.arguments import Ranks
 from kumihimo.cli import machines, options, output, progress
@@ -32,7 +32,9 @@ def command(
     model: option(
         "--model MODEL", "Model: flow or exact; of hartree-fock flow or loggp [default: flow; exact with --noise]."
     ) = None,
-    noise: option("--noise EVENTS:SECONDS", "Events of noise per second, and the seconds of one: 1000:100e-6.") = None,
+    noise: option(
+        "--noise NOISE", "Periodic noise, as `simulate` takes it: periodic:100us/1ms, or 1000:100e-6 (per second)."
+    ) = None,
     seed: option("--seed N", "Seed of the noise [default: 1].", int) = None,
     iterations_of_noise: option("--iterations N", "Iterations in a row with noise [default: 50].", int) = None,
     crossover: option("--crossover", "Compare the methods on 1 node, 2, 4, ... up to the shape.") = False,
@@ -74,9 +76,13 @@ def command(
             raise not_applicable(f"{application} takes no {name} here", None, "leave it out")
     if noise is None and (seed is not None or iterations_of_noise is not None):
         raise BadInput("--seed and --iterations need --noise", "leave them out, or add --noise 1000:100e-6")
+    named = prediction.application_named(application, [*stencil_prediction.STENCILS, prediction.HARTREE_FOCK])
+    is_stencil = named in stencil_prediction.STENCILS
+    model = model or ("exact" if noise and not is_stencil else "flow")
+    models.check(model, "stencil") if is_stencil else options.refuse_beside_model(model, "solver")
     asked_noise = None if noise is None else prediction.noise(noise, seed, iterations_of_noise)
     asked = prediction.Asked(
-        prediction.application_named(application, [*stencil_prediction.STENCILS, prediction.HARTREE_FOCK]),
+        named,
         method,
         cells and prediction.box(cells, "--cells"),
         size and prediction.box(size, "--size"),
@@ -84,10 +90,9 @@ def command(
         preconditioner or "",
         algorithm,
         4 if steps is None else steps,
-        model or ("exact" if asked_noise else "flow"),
+        model,
         asked_noise,
     )
-    is_stencil = asked.application in stencil_prediction.STENCILS
     stencil_prediction.check(asked, crossover) if is_stencil else prediction.check(asked)
     if crossover and grid:
         raise wrong_value("--crossover excludes --grid", grid, "leave one of them out")

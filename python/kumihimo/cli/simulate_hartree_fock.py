@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kumihimo import _machine, arguments, simulation
+from kumihimo import _machine, arguments, models, simulation
 from kumihimo.app import hartree_fock_prediction, prediction
 from kumihimo.app.hartree_fock_prediction import Units
 from kumihimo.arguments import Ranks
@@ -40,9 +40,8 @@ def refuse(given: dict[str, object]) -> None:
 
 
 def run(asked: Asked, as_json: bool) -> None:
-    model = asked.model or hartree_fock_prediction.MODELS[0]
-    if model not in hartree_fock_prediction.MODELS:
-        raise wrong_value(f"--model must be {' or '.join(hartree_fock_prediction.MODELS)}", f"'{model}'")
+    model = asked.model or "flow"
+    models.check(model, "hartree_fock")
     speed = 1.0 if asked.speed is None else app.positive(asked.speed, "--speed")
     if not 1e-3 <= speed <= 1e3:
         raise wrong_value("--speed must be from 0.001 to 1000", asked.speed)

@@ -12,10 +12,7 @@ from kumihimo.errors import missing, wrong_value
 from kumihimo.sizes import text_of
 
 OF_MACHINE = ("box", "dead", "routing", "given", "order", "placement", "no_simd")
-NOT_OF_ANY_GOAL = (
-    *("sizes", "algorithm", "no_simd", "type_", "operation", "root", "counts", "neighbours", "every_round"),
-)
-NOT_OF_GOAL = (*NOT_OF_ANY_GOAL, "given", "order", "placement", "links", "cpus", "nics")
+NOT_OF_GOAL = ("sizes", "algorithm", "type_", "operation", "root", "counts", "neighbours")
 LATEST = 10  # ranks that --by-rank shows
 
 
@@ -108,7 +105,9 @@ def simulate_programs(
     model: Model,
 ) -> None:
     settings = model.prepared(job, True, ranks, placed)
-    print_one(progress.run_interruptible(lambda: loggp.predict_programs(those, settings)), job, model)
+    placement = placed and placed.placement
+    result = progress.run_interruptible(lambda: loggp.predict_programs(those, settings, job, placement))
+    print_one(result, job, model)
 
 
 def print_one(result: dict, job: _machine.Job | None, model: Model) -> None:
@@ -131,6 +130,7 @@ def print_one(result: dict, job: _machine.Job | None, model: Model) -> None:
     output.print_line(f"mean of a rank: {', '.join(parts)}")
     simulate_faults.print_faults({(): result})
     print_by_rank({(): result})
+    output.print_list("May be more than 20 % off:", [result["accuracy"]] if result["accuracy"] else [])
     simulate_page.print_name(result)
     return None
 

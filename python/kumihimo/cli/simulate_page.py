@@ -9,8 +9,6 @@ from kumihimo.cli import output
 from kumihimo.errors import wrong_value
 from kumihimo.sizes import text_of
 
-MODELS = ("packet", "loggp")
-
 
 def write(path: Path, result: dict, maps: list[over_time.Map], network: str = "") -> None:
     if len(maps) != 1:

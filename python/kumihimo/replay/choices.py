@@ -16,7 +16,7 @@ from kumihimo.odd_bytes import to_json
 # W. Gropp, Optimization of Collective Communication Operations in MPICH (2005); of each, the first that fits the ranks.
 USUAL: dict[str, list[tuple[int | None, tuple[str, ...]]]] = {
     "barrier": [(None, ("dissemination",))],
-    "bcast": [(12288, ("binomial",)), (None, ("chain",))],
+    "bcast": [(12288, ("binomial_in_turn",)), (None, ("chain",))],
     "reduce": [(None, ("binomial",))],
     "allreduce": [(2048, ("recursive_doubling",)), (None, ("rabenseifner", "recursive_doubling"))],
     "allgather": [(8192, ("recursive_doubling", "bruck")), (None, ("ring",))],

@@ -89,7 +89,8 @@ class LogGops:
         return program.times(None, model_of(self.settings.noise))
 
     def about(self, _: _replay.Times) -> dict:
-        return {"loggops": loggp.about(self.settings.parameters), **about_noise(self.settings.noise)}
+        placed = {"placement": self.placed.name} if self.placed else {}
+        return {"loggops": loggp.about(self.settings.parameters), **placed, **about_noise(self.settings.noise)}
 
     def faults(self, program: Callable[[], _replay.Program], ranks: int, seconds: float) -> dict | None:
         dying = self.settings.dying

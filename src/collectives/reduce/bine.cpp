@@ -3,5 +3,7 @@
 
 kumihimo::Variant kumihimo::reduce_bine::row() {
   using namespace cost;
-  return bine_tree({log_P * (alpha + n * beta + n * gamma), whole_messages});
+  Variant v = bine_tree({log_P * (alpha + n * beta + n * gamma), whole_messages}, Sends::in_turn);
+  v.summary = "a binomial tree over distances ..., 11, 5, 3, 1, 1, to alternate sides";
+  return v;
 }

@@ -18,6 +18,7 @@ struct PhaseTotals {    // of the phases so far
   std::vector<double> reduced; // seconds by rank
   double meeting = 0;          // seconds: see PathTime
   double in_queues = 0;        // seconds that it may be longer: see Period::longest
+  double beside_queues = 0;    // seconds that it may be shorter: see Period::shortest
   double least = 0, most = 0;  // seconds: if segments overlapped as far as the fullest resource lets them, if none did
   bool some_empty = false;     // see Loads
   bool some_early = false;     // of several segments
@@ -91,7 +92,9 @@ Phase describe_phase(const Compiled& compiled, const Network& network, Sweep& sw
     const Period& p = period[sweep.pipeline(slowest)];
     result.period = {p.seconds};
     result.limiting = p.limiting;
-    course.in_queues += std::max(0.0, p.longest - p.seconds) * static_cast<double>(compiled.segments - 1);
+    const auto later = static_cast<double>(compiled.segments - 1);
+    course.in_queues += std::max(0.0, p.longest - p.seconds) * later;
+    if (p.shortest > 0) course.beside_queues += (p.seconds - p.shortest) * later;
   }
   return result;
 }
@@ -152,7 +155,7 @@ struct Doubt {
 
 // Where no other bound is known: the farthest of 5,000 random cases and some more (tests/simulate/random_case.hpp).
 constexpr double seen_too_short = 0.5, lanes_too_long = 0.3, rounds_too_long = 0.2, streams_too_long = 0.35,
-                 streams_too_short = 0.3, empty_too_long = 0.35, lanes_too_short = 0.75, early_too_long = 1.0;
+                 streams_too_short = 0.3, empty_too_long = 0.35, lanes_too_short = 0.75, early_too_long = 2.5;
 
 double with_margin(double share) { return std::min(0.9, 1.5 * share + 0.07); }
 
@@ -190,7 +193,7 @@ bool has_many_at_once(const Compiled& compiled) {
 }
 
 // Whether eager messages of a loop go to other nodes, and others within a node: the former may be on their way before
-// their receives, and the model lets all go on at the pace of the slowest. Up to 2.0 times the exact time in rings of
+// their receives, and the model lets all go on at the pace of the slowest. Up to 3.2 times the exact time in rings of
 // few elements.
 bool starts_early(const Compiled& compiled, const Network& network) {
   const Machine& machine = network.machine();
@@ -230,13 +233,14 @@ void tell_doubts(const Compiled& compiled, const Network& network, const PhaseTo
     doubts.push_back({"messages of one round may end at different times", rounds_too_long, seen_too_short});
   if (!simple && has_lanes_at_once(compiled))
     doubts.push_back({"lanes may share a link in some rounds only", lanes_too_long, lanes_too_short});
+  if (course.in_queues > 0 || course.beside_queues > 0)
+    doubts.push_back({"segments in flight may wait for each other in the queue of a lane",
+                      course.seconds / (course.seconds - course.beside_queues) - 1,
+                      course.in_queues / (course.seconds + course.in_queues)});
   if (!simple && compiled.segments > 1) {
-    const double with_queues = course.seconds + course.in_queues;
     doubts.push_back({course.some_empty ? some_are_empty
                                         : "neighbouring segments may overlap more than in the middle of the pipeline",
                       overlap, 0});
-    doubts.push_back(
-        {"segments in flight may wait for each other in the queue of a lane", 0, course.in_queues / with_queues});
     doubts.push_back({"segments may share other links than in the middle of the pipeline", 0,
                       std::clamp(1 - course.seconds / course.most, 0.0, seen_too_short)});
   }

@@ -11,6 +11,7 @@ namespace kumihimo::simulation {
 struct Period {
   double seconds = 0;
   double longest = 0;   // what it may be where segments in flight meet in a queue
+  double shortest = 0;  // what it may be where none meet; 0: no less
   double least = 0;     // what it cannot be shorter than: its fullest queue, or the fullest resource of all pipelines
   double reducing = 0;  // part of it during which the busiest rank reduces
   std::string limiting; // the resource or the window that sets it

@@ -82,9 +82,9 @@ CASES = [
         )
     ],
     *[
-        (SIMULATE + f"--shape 4x3 --model {model} {option}", f"{option} needs a model that follows messages")
+        (SIMULATE + f"--shape 4x3 --model {model} {option}", f"{option} needs --model {models} (got --model {model})")
         for model in ("cost", "bound")
-        for option in ("--links", "--every-round")
+        for option, models in (("--links", "flow, exact or packet"), ("--every-round", "flow"))
     ],
     *[
         (

@@ -125,7 +125,7 @@ def test_the_table_says_what_was_asked(kumihimo, words):
         ((*UNIFORM, "--links"), "simulate --background takes no --links"),
         ((*UNIFORM, "--dies", "5@20us"), "simulate --background takes no --dies"),
         (("--spread", "both"), "simulate without --background takes no --spread (got both)"),
-        ((*UNIFORM, "--model", "flow"), "--model flow takes no --background (got uniform:load=40%,bytes=16KiB)"),
+        ((*UNIFORM, "--model", "flow"), "--background needs --model packet (got --model flow); leave it out"),
         ((*UNIFORM, "--background", "goal:absent.goal"), "absent.goal"),
     ],
 )

@@ -6,12 +6,12 @@ import json
 
 import pytest
 
-from kumihimo.app import hartree_fock_prediction
+from kumihimo import models
 
 MACHINE = ("simulate", "app", "hartree-fock", "-m", "fugaku", "--shape", "4x1x1", "--ranks-per-node", "1")
 
 
-@pytest.mark.parametrize("model", hartree_fock_prediction.MODELS)
+@pytest.mark.parametrize("model", models.of("hartree_fock"))
 def test_a_build_on_more_and_more_ranks(kumihimo, model: str) -> None:
     ended = kumihimo(*MACHINE, "--size", "w2", "--set", "basis=6-31g", "--speed", "2", "--model", model, "--json")
     assert (ended.code, ended.err) == (0, "")
@@ -58,7 +58,7 @@ def test_the_table_says_what_is_measured_and_assumed(kumihimo) -> None:
         (("--set", "units=many"), "units must be a number of builds from 0 to 1000 (got 'many')"),
         (("--variant", "golden"), "the variant golden deals no units to ranks; use --variant shells"),
         (("--variant", "all"), "--variant must name one variant (got 'all'); use --variant shells"),
-        (("--model", "exact"), "--model must be flow or loggp (got 'exact')"),
+        (("--model", "exact"), "--model of hartree-fock must be flow or loggp (got 'exact')"),
         (("--speed", "0"), "--speed must be above 0 (got 0)"),
         (("--algorithm", "rings"), "rings"),
         (("--algorithm", "all"), "--algorithm must name one algorithm (got 'all')"),

@@ -136,4 +136,4 @@ def test_numbers_that_cannot_be(kumihimo, words, error):
 def test_options_of_the_model_are_refused_beside_another(kumihimo):
     words = [word if word != "packet" else "flow" for word in K]
     ended = kumihimo(*words, "--packet-bytes", "64")
-    assert ended.code == 2 and "takes no --packet-bytes" in ended.err
+    assert ended.code == 2 and "--packet-bytes needs --model packet" in ended.err

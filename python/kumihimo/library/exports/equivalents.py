@@ -14,6 +14,7 @@ UCC = {
     "reduce": {"binomial": "knomial", "rabenseifner": "srg", "reduce_scatter_gather": "srg"},
     "bcast": {
         "binomial": "knomial",
+        "binomial_in_turn": "knomial",
         "knomial": "knomial",
         "scatter_allgather": "sag_knomial",
         "scatter_recursive_doubling_allgather": "sag_knomial",

@@ -1,12 +1,13 @@
-// bine: broadcast and reduce over a binomial tree of negabinary numbers.
+// bine, bine_in_turn: broadcast and reduce over a binomial tree of negabinary numbers.
 //
 // Idea: in the k steps of 2^k ranks, whoever has the message sends it over the next of the distances ..., 11, -5,
 //   3, -1, 1 (sums of powers of -2): ranks at an even number from the root upwards, odd ones downwards. Each step
-//   doubles the ranks that have it, as in a binomial tree, but partners are a third nearer in rank numbers.
+//   doubles the ranks that have it, as in a binomial tree, but partners are a third nearer in rank numbers. A broadcast
+//   sends in these steps, in turn, or to all children at once.
 // Wins: short messages where rank numbers tell nearness (fat trees, dragonflies): fewer messages cross groups.
 // Special cases: powers of two alone, whose numbers the sums of powers of -2 are. Operands do not stay in rank order.
 // Reference: De Sensi et al., Bine trees: enhancing collective operations by optimizing communication locality,
-//   SC 2025.
+//   SC 2025, whose steps are in turn; sent at once as Open MPI's binomial tree (binomial.cpp).
 #include "collectives/patterns/bine_tree.hpp"
 #include "collectives/patterns/trees/tree.hpp"
 
@@ -29,11 +30,11 @@ TreePlace bine_tree_place(std::int32_t ranks, Rank root, Rank rank) {
   return place;
 }
 
-Result<Schedule> bine_recipe(const Collective& c, const RankSpace&, const Parameters& p) {
+Result<Schedule> bine_recipe(const Collective& c, const Parameters& p, Sends sends) {
   if (!std::has_single_bit(static_cast<std::uint32_t>(c.ranks)))
     return not_applicable("the algorithm needs a number of ranks that is a power of two", c.ranks);
   const Segments segments = TRY(choose_segments(c, p, 1, Pipelining::whole_message));
-  TreeOptions o{false, p.window.value(), segments, {}};
+  TreeOptions o{false, p.window.value(), segments, {}, sends};
   o.claims.height = std::countr_zero(static_cast<std::uint32_t>(c.ranks));
   return tree_schedule(c, {1, [=, ranks = c.ranks](std::int64_t, Rank r) { return bine_tree_place(ranks, c.root, r); }},
                        o);
@@ -41,13 +42,17 @@ Result<Schedule> bine_recipe(const Collective& c, const RankSpace&, const Parame
 
 } // namespace
 
-Variant bine_tree(Cost cost) {
-  return {.summary = "a binomial tree over distances ..., 11, 5, 3, 1, 1, to both sides in turn",
+Variant bine_tree(Cost cost, Sends sends) {
+  const std::string tree = "a binomial tree over distances ..., 11, 5, 3, 1, 1, to alternate sides; ";
+  const bool in_turn = sends == Sends::in_turn;
+  return {.summary = tree + (in_turn ? "to one child after the other" : "to all children at once"),
           .cost = std::move(cost),
-          .reference = "De Sensi et al., SC 2025",
+          .reference = in_turn ? "De Sensi et al., SC 2025" : "the tree of De Sensi et al., SC 2025",
           .parameters = tree_parameters("the whole message"),
           .rounding = by_rank_numbers,
-          .recipe = bine_recipe};
+          .recipe = [sends](const Collective& c, const RankSpace&, const Parameters& p) {
+            return bine_recipe(c, p, sends);
+          }};
 }
 
 } // namespace kumihimo

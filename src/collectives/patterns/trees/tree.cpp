@@ -22,13 +22,17 @@ LaneBuilder reduce_lane(ProgramBuilder& program, LaneId id, const TreePlace& pla
   return lane;
 }
 
-LaneBuilder bcast_lane(LaneId id, std::int64_t tree, const TreePlace& place, const Extent& share, std::int64_t window) {
-  LaneBuilder lane(id, fmt::format("broadcast, tree {}", tree), window);
+LaneBuilder bcast_lane(LaneId id, std::int64_t tree, const TreePlace& place, const Extent& share,
+                       const TreeOptions& o) {
+  LaneBuilder lane(id, fmt::format("broadcast, tree {}", tree), o.window);
   if (place.parent) lane.step(receive(place.parent->value, out[share]));
   std::vector<Step> sends;
   for (auto child = place.children.rbegin(); child != place.children.rend(); ++child)
     sends.push_back(send(child->rank.value, out[share]));
-  if (!sends.empty()) lane.round(std::move(sends));
+  if (o.sends == Sends::in_turn)
+    for (Step& step : sends) lane.step(std::move(step));
+  else if (!sends.empty())
+    lane.round(std::move(sends));
   return lane;
 }
 
@@ -57,7 +61,7 @@ Schedule tree_schedule(const Collective& collective, Forest forest, const TreeOp
       if (reduces)
         program.add(reduce_lane(program, first, place, share, broadcasts || !place.parent, forest.trees, o.window));
       if (!broadcasts) continue;
-      LaneBuilder lane = bcast_lane(reduces ? second : first, t, place, share, o.window);
+      LaneBuilder lane = bcast_lane(reduces ? second : first, t, place, share, o);
       if (reduces && o.overlap) lane.after({first}, Scope::segment);
       if (reduces && !o.overlap) lane.after(first_lanes(forest.trees), Scope::all);
       program.add(std::move(lane));

@@ -22,11 +22,15 @@ struct Forest {
   std::function<TreePlace(std::int64_t tree, Rank rank)> place; // pure
 };
 
+// To the children of a rank in a broadcast: all sends start together, or each when the one before has left.
+enum class Sends : std::uint8_t { at_once, in_turn };
+
 struct TreeOptions {
   bool overlap = false; // broadcast of a segment follows its reduction; else the phases follow each other
   std::int64_t window = 4;
   Segments segments;
   Claims claims;
+  Sends sends = Sends::at_once;
 };
 
 // The vector is cut in segments and each segment in one part a tree. Lane t reduces (or broadcasts) over tree t; in an
@@ -39,8 +43,8 @@ std::vector<Variant::Parameter> tree_parameters(std::string segment_default, boo
 
 // The tree algorithms as rows of broadcast, reduce and allreduce, which differ in cost; each is a file here.
 Variant binary_tree(Cost cost);
-Variant binomial_tree(Cost cost);
-Variant bine_tree(Cost cost); // not of allreduce
+Variant binomial_tree(Cost cost, Sends sends);
+Variant bine_tree(Cost cost, Sends sends); // not of allreduce
 Variant chain(Cost cost);
 Variant double_binary_tree(Cost cost);
 Variant star(Cost cost); // linear
