@@ -119,7 +119,9 @@ def read_xml(data: bytes, source: str) -> Element:
     try:
         parser.Parse(data[begin.end() :] if begin else data, True)
     except expat.ExpatError as error:
-        raise wrong_value(f"{source}:{before + error.lineno}: the file must be XML", expat.ErrorString(error.code)) from None
+        raise wrong_value(
+            f"{source}:{before + error.lineno}: the file must be XML", expat.ErrorString(error.code)
+        ) from None
     except (ValueError, LookupError) as error:  # an encoding that Python lacks, or that takes several bytes
         raise wrong_value(
             f"{source}: the file must be XML in a known encoding", str(error), "save it as UTF-8"
