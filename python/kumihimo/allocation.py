@@ -137,6 +137,10 @@ def placement_on(job: _machine.Job, given: Allocation) -> _placement.Placement |
 def _named_nodes(machine: _machine.Machine, given: Allocation) -> list[int]:
     """The node of each host, by the names in the machine file."""
     at = {name: node for node, name in enumerate(machine.node_names)}
+    short = Counter(name.partition(".")[0] for name in machine.node_names)
+    for name, node in list(at.items()):
+        if short[name.partition(".")[0]] == 1:
+            at.setdefault(name.partition(".")[0], node)
     nodes = [at.get(host, at.get(host.partition(".")[0])) for host in given.hosts]
     if None in nodes:
         rule = f"the machine file of {machine.name} does not name this host"
@@ -151,6 +155,9 @@ def _made(hosts: Iterable[str], ranks: Iterable[int], where: str) -> Allocation:
     if len(set(made.hosts)) != len(made.hosts):
         twice = next(host for host, n in Counter(made.hosts).items() if n > 1)
         raise wrong_value(f"{where} must name each host once", f"'{twice}' twice")
+    for host, each in zip(made.hosts, made.ranks):
+        if each > MOST_RANKS_OF_A_HOST:  # of several lines together
+            raise wrong_value(f"{where}: a host has 1 to {MOST_RANKS_OF_A_HOST} ranks", f"{each} of '{host}'")
     return made
 
 

@@ -107,18 +107,23 @@ def is_xml(data: bytes) -> bool:
 
 
 def read_xml(data: bytes, source: str) -> Element:
-    """In any encoding that the file declares. Entities are refused: a few lines of them make gigabytes."""
+    """In any encoding that the file declares. Entities are refused: a few lines of them make gigabytes. Empty lines may
+    stand before the declaration, as SimGrid lets them."""
     from xml.parsers import expat
 
-    tree = _Tree(source)
+    begin = re.match(rb"\s*(?=<\?xml)", data)
+    before = begin[0].count(b"\n") if begin else 0
+    tree = _Tree(source, before)
     parser = expat.ParserCreate()
     parser.StartElementHandler = lambda tag, attributes: tree.begin(tag, attributes, parser.CurrentLineNumber)
     parser.EndElementHandler = tree.end
     parser.EntityDeclHandler = lambda name, *_: tree.refuse(f"the entity '{name}'", parser.CurrentLineNumber)
     try:
-        parser.Parse(data, True)
+        parser.Parse(data[begin.end() :] if begin else data, True)
     except expat.ExpatError as error:
-        raise wrong_value(f"{source}:{error.lineno}: the file must be XML", expat.ErrorString(error.code)) from None
+        raise wrong_value(
+            f"{source}:{before + error.lineno}: the file must be XML", expat.ErrorString(error.code)
+        ) from None
     except (ValueError, LookupError) as error:  # an encoding that Python lacks, or that takes several bytes
         raise wrong_value(
             f"{source}: the file must be XML in a known encoding", str(error), "save it as UTF-8"
@@ -129,12 +134,13 @@ def read_xml(data: bytes, source: str) -> Element:
 @dataclass
 class _Tree:
     source: str
+    lines_before: int = 0
     open: list[Element] = field(default_factory=list)
     count: int = 0
     top: Element | None = None
 
     def begin(self, tag: str, attributes: dict[str, str], line: int) -> None:
-        where = f"{self.source}:{line}"
+        where = f"{self.source}:{self.lines_before + line}"
         self.count += 1
         if len(self.open) == MOST_DEPTH or self.count > MOST_ELEMENTS:
             raise (
@@ -153,7 +159,8 @@ class _Tree:
         self.open.pop()
 
     def refuse(self, what: str, line: int) -> None:
-        raise wrong_value(f"{self.source}:{line}: the file must be XML without entities", what, "write the value out")
+        where = f"{self.source}:{self.lines_before + line}"
+        raise wrong_value(f"{where}: the file must be XML without entities", what, "write the value out")
 
 
 def _too_deep(where: str) -> BadInput:

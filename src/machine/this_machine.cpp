@@ -11,6 +11,10 @@ namespace {
 
 constexpr std::string_view by_hwloc = "hwloc";
 
+std::string counted(std::int64_t number, std::string_view noun) {
+  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+}
+
 // The first number that is not positive and finite, by name.
 std::optional<std::string> first_impossible(const Machine& machine) {
   std::optional<std::string> name;
@@ -42,9 +46,8 @@ Result<Machine> this_machine(const Host& host, const Calibration& calibration) {
   const auto discovered = [](auto value) { return Quantity{value, Provenance::measured, std::string(by_hwloc)}; };
   Machine machine;
   machine.name = "this-machine";
-  machine.summary =
-      fmt::format("{}, {} cores, {} hardware threads", host.processor.empty() ? "this host" : host.processor,
-                  host.cores, host.hardware_threads);
+  machine.summary = fmt::format("{}, {}, {}", host.processor.empty() ? "this host" : host.processor,
+                                counted(host.cores, "core"), counted(host.hardware_threads, "hardware thread"));
   machine.topology = std::make_shared<SingleNode>();
   if (const Status set = machine.set_levels(host.levels); !set) return set.error();
   NodeNumbers& node = machine.node;

@@ -60,8 +60,9 @@ std::optional<NodeId> MapNodes::node(std::string_view text) const {
   const std::string_view host = text.substr(0, text.find('.'));
   if (const auto named = by_name_.find(host); named != by_name_.end()) return named->second;
   const auto has_domain = [&](const auto& named) { return named.first.substr(0, named.first.find('.')) == host; };
-  const auto named = std::find_if(by_name_.begin(), by_name_.end(), has_domain);
-  return host.size() == text.size() && named != by_name_.end() ? std::optional(named->second) : std::nullopt;
+  if (host.size() < text.size() || std::count_if(by_name_.begin(), by_name_.end(), has_domain) != 1)
+    return std::nullopt;
+  return std::find_if(by_name_.begin(), by_name_.end(), has_domain)->second;
 }
 
 Result<std::int32_t> cores_per_slot(const MapFileContext& context, NodeId node) {

@@ -81,9 +81,9 @@ Result<Graph::Edges> Graph::parse(std::span<const std::string> texts) {
   }
   for (const auto& [edge, at] : read)
     for (std::int64_t a = edge.first; a <= edge.last; ++a) // the last may be 2^31-1
-      all.edges.insert(all.edges.end(), static_cast<std::size_t>(edge.cables),
-                       Edge{static_cast<std::int32_t>(a), edge.to,
-                            all.classes.empty() ? 0 : static_cast<std::int32_t>(at)});
+      all.edges.insert(
+          all.edges.end(), static_cast<std::size_t>(edge.cables),
+          Edge{static_cast<std::int32_t>(a), edge.to, all.classes.empty() ? 0 : static_cast<std::int32_t>(at)});
   return all;
 }
 

@@ -134,6 +134,9 @@ TEST(Discovery, MakesOneNodeOfMeasuredNumbers) {
   const Host host{"a processor", 2, 4, 1, Bytes{8LL << 30}, Bytes{16 << 20}};
   const Machine machine = *this_machine(host, calibration());
   EXPECT_EQ(machine.name, "this-machine");
+  EXPECT_EQ(machine.summary, "a processor, 2 cores, 4 hardware threads");
+  EXPECT_EQ(this_machine({"", 1, 1, 1, Bytes{8LL << 30}}, calibration())->summary,
+            "this host, 1 core, 1 hardware thread");
   EXPECT_EQ(machine.topology->name(), "single node");
   EXPECT_EQ(Job(machine).rank_space().name(), "node of 4 ranks");
   EXPECT_EQ(machine.node.cores.value, 2);

@@ -138,6 +138,9 @@ TEST(MapFile, ReadsEveryFormOfRankfiles) {
   EXPECT_EQ(slots_in("rank 0=3 slot=0", job), "3:0") << "by number";
   const MapJob domains{Slots(2, 1), {"a.org", "b.org"}, {}, 0, false};
   EXPECT_EQ(slots_in("rank 0=b slot=0\nrank 1=a.org slot=0", domains), "1:0 0:0");
+  const MapJob alike{Slots(2, 1), {"a.1.org", "a.2.org"}, {}, 0, false};
+  EXPECT_EQ(slots_in("rank 0=a.2.org slot=0\nrank 1=a.1.org slot=0", alike), "1:0 0:0");
+  EXPECT_EQ(slots_in("rank 0=a slot=0", alike), "m.txt:1: the node must be one of the job, by its name (got 'a')");
   EXPECT_EQ(slots_in("rank 0=n0\nrank 1=n0 slot=0\nrank 2=n0", job), "0:1 0:0 0:2") << "two that are not bound";
   EXPECT_EQ(slots_in("rank 0=n0 slot=0:8;1:0", job),
             "m.txt:1: node n0 has cores 0 to 7 (got '0:8;1:0'); give more ranks per node");

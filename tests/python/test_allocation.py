@@ -85,9 +85,14 @@ def test_host_lists():
         (lambda: allocation.of_lsf("a 1 b"), "hosts and slots must come in pairs"),
         (lambda: allocation.of_lsf("a one"), "ranks (got 'one')"),
         (lambda: allocation.of_hostfile("a slots=0\n", "hosts"), "(got '0')"),
-        (lambda: allocation.of_hostfile("a\nb:2 slots=2\n", "hosts"), "hosts:2: a line must give the ranks"),
+        (
+            lambda: allocation.of_hostfile("a\nb:2 slots=2\n", "hosts"),
+            "hosts:2: a line must give the ranks of its host once",
+        ),
         (lambda: allocation.of_hostfile("a 4\n", "hosts"), "hosts:1: name=value"),
         (lambda: allocation.of_hostfile("# none\n", "hosts"), "name at least one"),
+        (lambda: allocation.of_hostfile("a:1048576\n" * 3000, "hosts"), "ranks (got 3145728000 of 'a')"),
+        (lambda: allocation.of_hostfile("a slot=4\n", "hosts"), "hosts:1: a hostfile has no such key (got 'slot')"),
         (lambda: allocation.read("/nowhere/hosts", {}), "/nowhere/hosts: No such file"),
         (lambda: allocation.read("a:b", {}), "ranks (got 'b')"),
     ],
@@ -112,6 +117,14 @@ def test_hosts_are_the_nodes_of_their_names():
     assert str(job.rank_space) == "row of 3 ranks, 1 to 2 a node"
     with pytest.raises(BadInput, match=r"the machine file of small does not name this host \(got 'n5'"):
         allocation.job_on(machine, Allocation(("n5",), (1,)))
+
+
+def test_hosts_may_lack_the_domain_that_nodes_have():
+    machine = small('node_names = "a.org,b.1.org,b.2.org,c.org"')
+    job = simulation.on(machine, Ranks(None, None, None), None, Allocation(("c", "a.org", "b.2.org"), (1, 2, 3)))
+    assert job.slots.sizes == [2, 0, 3, 1]
+    with pytest.raises(BadInput, match=r"does not name this host \(got 'b'"):
+        allocation.job_on(machine, Allocation(("b",), (1,)))
 
 
 def test_ranks_fill_the_hosts_in_the_order_of_the_list():

@@ -82,6 +82,12 @@ def test_elements_of_xml_have_lines():
     ]
 
 
+def test_lines_may_stand_before_the_declaration():
+    assert read_xml(b"\n\n <?xml version='1.0'?>\n<a/>", SOURCE).where == "f:4"
+    with pytest.raises(BadInput, match=r"f:3: the file must be XML"):
+        read_xml(b"\n<?xml version='1.0'?>\n<a", SOURCE)
+
+
 @pytest.mark.parametrize(
     ("data", "words"),
     [

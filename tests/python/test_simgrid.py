@@ -203,6 +203,41 @@ def test_limiters_and_shared_cables_of_a_cluster():
     assert len(shared.links) == 4
 
 
+def listed_cluster(links: str, up: str, down: str, more: str = "") -> str:
+    hosts = "".join(
+        f'<host id="h{i}"/><host_link id="h{i}" up="{up.format(i)}" down="{down.format(i)}"/>' for i in "012"
+    )
+    return f'<zone id="l" routing="Cluster"><router id="r"/>{links}{hosts}{more}</zone>'
+
+
+BUS = '<backbone id="bb" bandwidth="150MBps" latency="3us"/>'
+OWN = "".join(link(f"l{i}", 100 + 10 * i, 10 * (i + 1)) for i in range(3))
+
+
+def test_a_zone_that_lists_the_links_of_its_hosts():
+    split = "".join(link(f"l{i}", 100 + 10 * i, 10 * (i + 1), "SPLITDUPLEX") for i in range(3))
+    for links, up, down, both in [(split, "l{}_UP", "l{}_DOWN", 1), (OWN, "l{}", "l{}", 3)]:
+        inner = listed_cluster(links, up, down, BUS)
+        routes = read(f'<platform version="4.1">{inner}</platform>')
+        assert (routes.us(0, 2), routes.mbps(0, 2)) == (10 + 3 + 30, 100)
+        assert (routes.us(2, 1), routes.mbps(2, 1)) == (30 + 3 + 20, 110)
+        assert routes.shared((0, 1), (1, 0)) == both, "the backbone, and links of one for both ways"
+        gateways = 'gw_src="r" gw_dst="h"'
+        outside = f'<zone id="o" routing="Full"><host id="h"/></zone>{link("wan", 90, 500)}'
+        routes = read(zone(inner + outside + route("l", "o", "wan", gateways, "zoneRoute")))
+        assert routes.us(1, 3) == routes.us(3, 1) == 20 + 3 + 500
+
+
+def test_cabinets_of_a_zone():
+    cabinets = "".join(
+        f'<cabinet id="{name}" prefix="h" suffix="" radical="{radical}" speed="1Gf" bw="{mbps}MBps" lat="10us"/>'
+        for name, radical, mbps in [("c0", "0-2", 100), ("c1", "3,5", 200)]
+    )
+    routes = read(f'<platform version="4.1"><zone id="z" routing="Cluster">{cabinets}{BUS}</zone></platform>')
+    assert (routes.nodes, routes.us(0, 4), routes.mbps(0, 4), routes.mbps(3, 4)) == (5, 23, 100, 150)
+    assert routes.shared((0, 1), (1, 0)) == 1, "the backbone"
+
+
 def test_zones_with_gateways():
     routers = 'gw_src="a-a_router.x" gw_dst="b-b_router.x"'
     text = zone(
@@ -347,6 +382,10 @@ def test_hosts_are_limited_by_links_alone():
         ),
         (zone('<host id="a"/>'), "2 to 2048 hosts (got 1)"),
         (zone('<link id="l" bandwidth="1GBps" latency="1e300s"/>'), "must be a time such as 100ns (got '1e300s'"),
+        (zone(listed_cluster(OWN, "l{}", "l{}", "<peer/>")), "routing Cluster must have hosts, cabinets, a router"),
+        (zone(listed_cluster(OWN, "l0", "l{}")), "each host of zone 'l' must have its own links, all one or all two"),
+        (zone(listed_cluster(OWN, "l{}", "x{}")), "down= must be a link of the file (got 'x0')"),
+        (zone(listed_cluster(OWN, "l{}", "l{}", BUS + BUS)), "a zone must have one <backbone> (got 2)"),
         ("<platform/>", "the platform must be a cluster, or hosts in one zone that contains all others (got nothing"),
         (f"<platform>{cluster('c', BACKBONE)}{cluster('d')}</platform>", "(got <cluster>, <cluster>"),
         (

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 from kumihimo.documents import Element
-from kumihimo.errors import wrong_value
+from kumihimo.errors import missing, wrong_value
 from kumihimo.imports import simgrid_units as units
 
 MOST_HOSTS = 2048  # as topology/route_table.hpp
@@ -170,7 +170,9 @@ class Platform:
         name = units.needed(element, "id")
         if name in self.zones or name in self.places:
             self.wrong(element.where, "names must differ", f"'{name}' twice")
-        zone = self._cluster(name, element) if element.tag == "cluster" else self._zone(name, element)
+        listed = element.tag == "zone" and element.get("routing").upper() == "CLUSTER"
+        make = self._cluster if element.tag == "cluster" else self._listed_cluster if listed else self._zone
+        zone = make(name, element)
         zone.parent = parent
         return zone
 
@@ -179,7 +181,9 @@ class Platform:
         zone = self.zones[name] = Zone(name, routing.upper(), element.where)
         if zone.routing not in ("FULL", *SHORTEST):
             self.wrong(
-                element.where, "routing= of a zone must be Full, Floyd or Dijkstra", f"{routing} of zone '{name}'"
+                element.where,
+                "routing= of a zone must be Full, Floyd, Dijkstra or Cluster",
+                f"{routing} of zone '{name}'",
             )
         for child in element.children:
             if child.tag in ("zone", "cluster"):
@@ -187,8 +191,6 @@ class Platform:
                 zone.elements.append(child.get("id", ""))
             elif child.tag in ("host", "router"):
                 point = units.needed(child, "id")
-                if child.get("state_file"):
-                    self.wrong(child.where, "hosts must stay as they are", f"state_file of '{point}'")
                 self._add_point(point, zone, child, child.tag == "host")
                 zone.elements.append(point)
             elif child.tag not in ("link", "route", "zoneRoute", "bypassRoute", *_WITHOUT_MEANING):
@@ -204,6 +206,8 @@ class Platform:
             self.wrong(element.where, "names must differ", f"'{name}' twice")
         self.places[name] = zone
         if host:
+            if element.get("state_file"):
+                self.wrong(element.where, "hosts must stay as they are", f"state_file of '{name}'")
             self.number[name] = len(self.hosts)
             self.hosts.append(name)
             self.cores.add(element.value.content["core"].count("core=") if element.get("core") else 1)
@@ -245,6 +249,66 @@ class Platform:
             self._add_point(host, cluster, element, True)
         self._add_point(router, cluster, element, False)
         return cluster
+
+    def _listed_cluster(self, name: str, element: Element) -> Cluster:
+        """A zone with the routing Cluster, which lists its hosts, the links of each, and maybe a backbone."""
+        parts: dict[str, list[Element]] = {tag: [] for tag in ("host_link", "router", "backbone")}
+        hosts: list[tuple[str, Element]] = []
+        for child in element.children:
+            if child.tag == "host":
+                hosts.append((units.needed(child, "id"), child))
+            elif child.tag == "cabinet":
+                hosts += [(f"{child.get('prefix')}{n}{child.get('suffix')}", child) for n in units.radical(child)]
+            elif child.tag in parts:
+                parts[child.tag].append(child)
+            elif child.tag not in ("link", *_WITHOUT_MEANING):
+                known = "hosts, cabinets, a router, links and a backbone"
+                self.wrong(child.where, f"a zone with the routing Cluster must have {known} only", f"<{child.tag}>")
+        for tag in ("router", "backbone"):
+            if len(parts[tag]) > 1:
+                self.wrong(parts[tag][1].where, f"a zone must have one <{tag}>", len(parts[tag]))
+        of_host = {units.needed(each, "id"): each for each in parts["host_link"]}
+        ups, downs = ([self._own_link(name, *host, of_host, key) for host in hosts] for key in ("up", "down"))
+        shared = [up == down for (up, _), (down, _) in zip(ups, downs)]
+        own = [key for key, _ in ups] + [key for (key, _), same in zip(downs, shared) if not same]
+        if len(set(own)) < len(own) or len(set(shared)) > 1:
+            self.wrong(element.where, f"each host of zone '{name}' must have its own links, all one or all two")
+        up = down = len(self.links)
+        self.links += [link for _, link in ups]
+        if not any(shared):
+            down = len(self.links)
+            self.links += [link for _, link in downs]
+        backbone = None
+        for each in parts["backbone"]:
+            backbone = self._new_links(Link(units.rate(each, "bandwidth"), units.latency(each, "latency")))
+        router = units.needed(parts["router"][0], "id") if parts["router"] else ""
+        names = [host for host, _ in hosts]
+        cluster = Cluster(name, element.where, router, len(self.hosts), names, up, down, None, backbone)
+        self.zones[name] = cluster
+        for host, each in hosts:
+            self._add_point(host, cluster, each, True)
+        for each in parts["router"]:
+            self._add_point(router, cluster, each, False)
+        return cluster
+
+    def _own_link(self, zone: str, host: str, of: Element, of_host: dict[str, Element], key: str) -> tuple[str, Link]:
+        """The link and its name."""
+        if of.tag == "cabinet":
+            return f"{key} {host}", Link(units.rate(of, "bw"), units.latency(of, "lat"))
+        if host not in of_host:
+            raise missing(f"{of.where}: the <host_link> of host '{host}' in zone '{zone}'", "add it")
+        name = units.needed(of_host[host], key)
+        link = self._named_or_half(name)
+        if link is None:
+            self.wrong(of_host[host].where, f"{key}= must be a link of the file", f"'{name}'")
+        return name, link
+
+    def _named_or_half(self, name: str) -> Link | None:
+        """A link, or one direction of a split-duplex one; none of another name."""
+        whole, _, way = name.rpartition("_")
+        if whole in self.split and way in ("UP", "DOWN"):
+            return self.named[whole]
+        return None if name in self.split else self.named.get(name)
 
     def _backbone(self, name: str, element: Element) -> Link:
         policy = element.get("bb_sharing_policy", "SHARED").upper()

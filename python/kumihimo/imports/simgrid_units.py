@@ -36,6 +36,9 @@ ATTRIBUTES = {
     "zoneRoute": (*_GATEWAYS, "symmetrical"),
     "bypassRoute": _ROUTE,
     "link_ctn": ("id", "direction"),
+    "host_link": ("id", "up", "down"),
+    "cabinet": ("id", "prefix", "suffix", "radical", "speed", "power", "bw", "lat"),
+    "backbone": ("id", "bandwidth", "latency"),
 }
 
 
