@@ -90,7 +90,8 @@ Object* MpiLifetime<Object>::make() {
         Result<mpi::Library> library = mpi::loaded_library();
         if (!library) {
           unknown = true;
-          std::fprintf(stderr, "kumihimo: %s; %s\n", visible(library.error().sentence()).c_str(), Object::otherwise.data());
+          std::fprintf(stderr, "kumihimo: %s; %s\n", visible(library.error().sentence()).c_str(),
+                       Object::otherwise.data());
           return nullptr;
         }
         of_process = new Object(std::move(*library));
