@@ -31,10 +31,14 @@ class BinaryReader {
     const auto ranks = number_at<std::uint32_t>(bytes_, 8);
     if (ranks < 1 || ranks > most_ranks || bytes_.size() < head + std::size_t{16} * ranks) return cut_off();
     Graphs graphs(static_cast<std::int32_t>(ranks));
+    std::uint64_t in_parts = 0;
     for (std::uint32_t rank = 0; rank < ranks; ++rank) {
       const auto begin = number_at<std::uint64_t>(bytes_, head + std::size_t{16} * rank);
       const auto end = number_at<std::uint64_t>(bytes_, head + std::size_t{16} * rank + 8);
       if (begin > end || end > bytes_.size() - 8) return cut_off();
+      if ((in_parts += end - begin) > bytes_.size()) // a small file would stand for a large one
+        return located(std::string(file_), wrong_value("the parts of ranks must not lie in each other",
+                                                       fmt::format("that of rank {}", rank), "write it again"));
       auto graph = graph_of(bytes_.substr(begin + 8, end - begin), graphs, static_cast<std::int32_t>(rank));
       if (!graph) return located(fmt::format("{}: rank {}", file_, rank), graph.error());
       graphs.set(static_cast<std::int32_t>(rank), *std::move(graph));
@@ -84,12 +88,13 @@ class BinaryReader {
       }
       builder.add(operation);
     }
+    std::uint64_t waiting = 0;
     for (std::uint64_t i = 0; i < count; ++i)
       for (const bool start : {false, true}) {
         const std::size_t at = first + operation_bytes * i + (start ? 31 : 23);
         const std::uint64_t dependents = number_at<std::uint32_t>(part, at),
                             from = number_at<std::uint32_t>(part, at + 4);
-        if (dependents > 0 && from + dependents > in_appendix)
+        if (dependents > 0 && (from + dependents > in_appendix || (waiting += dependents) > in_appendix))
           return wrong_value(fmt::format("the operations that wait for operation {} must be in the file", i));
         for (std::uint64_t d = from; d < from + dependents; ++d) {
           const auto dependent = number_at<std::uint32_t>(part, appendix + 4 * d);

@@ -66,19 +66,21 @@ Result<NoiseModel> parse_noise_trace(std::string_view text, std::string_view fil
   NoiseModel model;
   model.kind = NoiseModel::Kind::trace;
   std::int64_t number = 0;
+  double unit = 1e3; // picoseconds
   while (!text.empty()) {
     ++number;
     const std::string_view line = trimmed(take_until(text, '\n'));
+    if (line.starts_with('#') && line.find("[us") != std::string_view::npos) unit = 1e6;
     if (line.empty() || line.front() == '#') continue;
     const auto place = [&] { return fmt::format("{}:{}", file, number); };
     const auto words = words_of(line);
     const auto start = number_in<double>(words[0]);
     const auto length = words.size() == 2 ? number_in<double>(words[1]) : std::nullopt;
-    const auto fits = [](const auto& value) { return value && *value >= 0 && *value <= 1e15; };
+    const auto fits = [&](const auto& value) { return value && *value >= 0 && *value * unit <= 1e18; };
     if (!fits(start) || !fits(length))
       return located(place(), wrong_value("a line must be the start and the length of a detour in nanoseconds",
                                           fmt::format("'{}'", on_one_line(line))));
-    const auto scaled = [](double ns) { return static_cast<Time>(std::llround(ns * 1e3)); };
+    const auto scaled = [&](double time) { return static_cast<Time>(std::llround(time * unit)); };
     const Detour detour{scaled(*start), scaled(*length)};
     if (detour.start < model.interval)
       return located(place(), wrong_value("each detour must begin after the end of the one before",

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
+#include <limits>
 
 namespace kumihimo::goal {
 namespace {
@@ -15,7 +16,7 @@ bool is_name(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') |
 
 class TextReader {
  public:
-  TextReader(std::string_view text, std::string_view file) : rest_(text), file_(file) {}
+  TextReader(std::string_view text, std::string_view file) : rest_(text), file_(file) { take(rest_, "\xEF\xBB\xBF"); }
 
   Result<Graphs> graphs() {
     while (next_line())
@@ -90,8 +91,13 @@ class TextReader {
   Result<std::uint64_t> number(std::string_view what, std::uint64_t most) { return number(what, most, word()); }
 
   Status read_line() {
-    const std::string_view first = word();
-    if (first.empty()) return Nothing{};
+    for (std::string_view first = word(); !first.empty(); first = word())
+      if (Status s = read_from(first); !s) return s;
+    return Nothing{};
+  }
+
+  // Of an operation or a dependency up to the end of the line.
+  Status read_from(std::string_view first) {
     if (first == "num_ranks") {
       if (graphs_) return wrong_value("num_ranks must stand once", "a second one");
       const auto ranks = TRY(number("num_ranks", most_ranks));
@@ -105,11 +111,11 @@ class TextReader {
       if (Status s = end_rank(); !s) return s;
     } else if (!rank_) {
       return unexpected("'num_ranks N' or 'rank R {'", first);
-    } else if (Status s = read_statement(first); !s) {
-      return s;
+    } else {
+      if (Status s = read_statement(first); !s) return s;
+      if (const std::string_view more = word(); !more.empty()) return unexpected("the end of the line", more);
     }
-    const std::string_view more = word();
-    return more.empty() ? Status(Nothing{}) : unexpected("the end of the line", more);
+    return Nothing{};
   }
 
   Status begin_rank() {
@@ -193,7 +199,7 @@ class TextReader {
         const std::string_view tag = word();
         operation.tag = any_tag;
         if (tag != "-1") {
-          const auto value = TRY(number("the tag", any_tag, tag));
+          const auto value = TRY(number("the tag", std::numeric_limits<std::uint64_t>::max(), tag));
           operation.tag = static_cast<std::uint32_t>(value);
         }
         option = word();

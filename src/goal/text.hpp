@@ -10,7 +10,9 @@
 //   recv 32768b from 0 tag 7     from -1: any rank; tag -1: any tag
 //   }
 //
-// One statement a line; `//` and `/* */` are comments. Labels are optional, and so are tag, cpu and nic (0).
+// One statement a line; `rank R {`, `}` and num_ranks may stand before others. `//` and `/* */` are comments. Labels
+// are optional, and so are tag, cpu and nic (0). Of a tag txt2bin keeps 32 bits, and so do we: generators that put
+// several numbers into one write longer ones.
 #pragma once
 
 #include "goal/graph.hpp"
@@ -19,7 +21,7 @@
 
 namespace kumihimo::goal {
 
-inline constexpr std::int32_t most_ranks = 1 << 27;
+inline constexpr std::int32_t most_ranks = 1 << 24; // a model has some 100 bytes for each, whatever it does
 
 // Ranks may stand in any order; a rank without a section does nothing. Errors name the file, the line and, where there
 // is one, the label: what is no statement; a rank that does not exist or has two sections; a label twice or unknown;

@@ -68,12 +68,29 @@ TEST(Text, RanksThatDoTheSameShareAGraph) {
   EXPECT_EQ(graphs->peer(1, graphs->of(1).operations[1].peer), 98);
 }
 
+TEST(Text, IsWhatTxt2binReads) {
+  const auto graphs =
+      parse_text("\xEF\xBB\xBFnum_ranks 2 rank 0 { l1: calc 5\r\nsend 8b to 1 tag 4294967303\n} rank 1 {"
+                 " recv 8b from 0 tag 7\n}",
+                 "a.goal");
+  ASSERT_TRUE(graphs) << graphs.error().sentence();
+  EXPECT_EQ(graphs->of(0).operations.size(), 2U);
+  EXPECT_EQ(graphs->of(0).operations[1].tag, 7U) << "32 bits of it";
+  EXPECT_EQ(graphs->of(1).operations[0].tag, 7U);
+  EXPECT_EQ(error_of("num_ranks 1\nrank 0 { calc 1 calc 2\n}\n"),
+            "a.goal:2: the next word must be 'tag', 'cpu', 'nic' or the end of the line (got 'calc')");
+  EXPECT_EQ(error_of("num_ranks 1\nrank 0 {\nl1: calc 1\nl2: calc 1\nl2 requires l1 }\n"),
+            "a.goal:5: the next word must be the end of the line (got '}')");
+  EXPECT_EQ(error_of("num_ranks 99999999\n"),
+            "a.goal:1: num_ranks must be a whole number from 0 to 16777216 (got '99999999')");
+}
+
 TEST(Text, ErrorsNameTheLine) {
   EXPECT_EQ(error_of(""), "a.goal: num_ranks is missing; write it in the first line: num_ranks 2");
   EXPECT_EQ(error_of("num_ranks 0\n"), "a.goal:1: num_ranks must be 1 or more (got 0)");
   EXPECT_EQ(error_of("num_ranks 2\nrank 2 {\n}\n"), "a.goal:2: the rank must be a whole number from 0 to 1 (got '2')");
   EXPECT_EQ(error_of("num_ranks 2\nrank 0 {\nsend 8b to 1 tag x\n}\n"),
-            "a.goal:3: the tag must be a whole number from 0 to 4294967295 (got 'x')");
+            "a.goal:3: the tag must be a whole number from 0 to 18446744073709551615 (got 'x')");
   EXPECT_EQ(error_of("num_ranks 2\nrank 0 {\nsend 8b from 1\n}\n"),
             "a.goal:3: the next word must be 'to' (got 'from')");
   EXPECT_EQ(error_of("num_ranks 2\nrank 0 {\nl1: calc 1\nl1: calc 1\n}\n"),
@@ -144,6 +161,23 @@ TEST(Binary, SaysWhatTheTextSays) {
     EXPECT_EQ(graphs->of(rank).operations, text->of(rank).operations);
     EXPECT_EQ(graphs->of(rank).dependents, text->of(rank).dependents);
   }
+}
+
+// A small file does not stand for a large program.
+TEST(Binary, PartsAndDependentsAreNotUsedTwice) {
+  Bytes shared;
+  constexpr std::uint32_t ranks = 40;
+  constexpr std::uint64_t begin = 6 + 16 * ranks, end = begin + 8 + 4 + 39;
+  shared.add(std::uint64_t{4223}).add(ranks).add(std::uint8_t{0}).add(std::uint8_t{0});
+  for (std::uint32_t rank = 0; rank < ranks; ++rank) shared.add(begin).add(end);
+  shared.add(std::uint32_t{1}).add(std::uint32_t{1}).add(std::uint32_t{0}).operation(0, 3, 0, 5, 0, 0, 0);
+  EXPECT_EQ(parse_binary(shared.text(), "a.bin").error().problem,
+            "a.bin: the parts of ranks must not lie in each other (got that of rank 13)");
+  std::string twice = binary();
+  constexpr std::size_t first_part = 14 + 32, started = first_part + 8 + 4 + 31; // how many wait for its first's start
+  twice[started] = 1, twice[started + 4] = 0;
+  EXPECT_EQ(parse_binary(twice, "a.bin").error().problem,
+            "a.bin: rank 0: the operations that wait for operation 0 must be in the file");
 }
 
 // However it is cut, and whatever one byte is: a graph or an error.
