@@ -40,11 +40,11 @@ Error Unmatched::error(const Graphs& graphs, std::uint64_t left) const {
   const std::string name = graphs.name_of(rank_of(*first_), first_->operation);
   const char* const other = first_->message ? "receive" : "send";
   if (wait_for_each_other(graphs, first_->envelope))
-    return failed(
+    return wrong_value(
         fmt::format("{} waits for its {}, which never starts: ranks wait for each other; {}", name, other, others), {},
         "let some ranks receive before they send");
-  return failed(fmt::format("{} has no matching {}; {}", name, other, others), {},
-                "compare the peers, tags and numbers of sends and receives");
+  return wrong_value(fmt::format("{} has no matching {}; {}", name, other, others), {},
+                     "compare the peers, tags and numbers of sends and receives");
 }
 
 } // namespace kumihimo::goal

@@ -11,6 +11,7 @@
 // latencies of software. If Net has only_copies, all messages are copies, as within a node.
 #pragma once
 
+#include "goal/longest_run.hpp"
 #include "goal/matching.hpp"
 #include "goal/unmatched.hpp"
 #include "goal/waits.hpp"
@@ -109,6 +110,8 @@ class Hosts {
   Result<Outcome> run() {
     begin(0);
     while (!events_.empty() || network_.next() != never) {
+      const Time next = std::min(due(), network_.next()); // never: of a node that does not die
+      if (next > goal::longest_run && next != never) return goal::run_too_long();
       if (due() <= network_.next()) {
         happen();
         continue;

@@ -1,5 +1,7 @@
 #include "loggp/engine.hpp"
 
+#include "base/int128.hpp"
+#include "goal/longest_run.hpp"
 #include "goal/matching.hpp"
 #include "goal/unmatched.hpp"
 #include "goal/waits.hpp"
@@ -9,6 +11,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 #include <queue>
 #include <set>
 #include <unordered_map>
@@ -56,6 +59,7 @@ class Engine {
       }
       const Event event = *next;
       now_ = event.time;
+      if (now_ > goal::longest_run) return goal::run_too_long();
       if (is_dead(event.rank, now_)) continue;
       happen(event);
       start_released();
@@ -148,7 +152,11 @@ class Engine {
   // Picoseconds for all bytes but the first. One byte back in time for a message without bytes: LogGOPSim.
   static Time bytes_time(std::uint64_t size, std::uint64_t femtoseconds) {
     if (size == 0) return Time{0} - (femtoseconds + 500) / 1000;
-    return ((size - 1) * femtoseconds + 500) / 1000;
+    Time product = 0;
+    if (!__builtin_mul_overflow(size - 1, femtoseconds, &product) && product <= std::numeric_limits<Time>::max() - 500)
+      return (product + 500) / 1000;
+    const Wide exact = Wide{size - 1} * femtoseconds / 1000;
+    return exact < Wide{goal::longest_run} ? static_cast<Time>(exact) : goal::longest_run;
   }
   // o or g with the bytes' time, which may take more than all of it back.
   static Time occupied(Time fixed, Time bytes) {
