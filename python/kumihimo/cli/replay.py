@@ -35,7 +35,7 @@ NOT_OF_GOAL = ("ranks", "grid", "to_grid", "scaling", "algorithm", "wisdom")
 
 
 def command(
-    trace: argument("TRACE", "Folder of record --trace, its file traces.otf2, or a GOAL file (goal:FILE)."),
+    trace: argument("TRACE", "OTF2 trace of record --trace, Score-P or TAU, its folder, or a GOAL file (goal:FILE)."),
     machine: option("--machine -m M", "Name of a machine (see `machine list`), or a machine file.") = None,
     model: option("--model MODEL", "Model: loggp, flow or packet.") = "loggp",
     shape: options.Shape = None,

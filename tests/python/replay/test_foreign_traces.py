@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from kumihimo import _collectives, _goal, _replay
+from kumihimo.errors import BadInput
 from kumihimo.replay import otf2_events, otf2_reading
 
 from .foreign_traces import NOBODY, Archive, Location
@@ -456,3 +458,43 @@ def test_results_end_with_an_error_or_a_summary(tmp_path: Path) -> None:
     anchor.unlink()
     (error,) = otf2_events.results(anchor)
     assert isinstance(error, otf2_events.Unreadable)
+
+
+# --- the binding ---
+
+
+def test_numbers_from_python_are_checked(tmp_path: Path) -> None:
+    recording = otf2_reading.read(ping(Archive(), 0).write(tmp_path / "trace")).recording
+    program = _replay.program_of(recording, [], _goal.WorkRates())
+    along = _replay.extrapolated(recording, [2], [2], False)
+    wrong = [
+        (lambda: _replay.Recording(0), "from 1 to 16777216 ranks (got 0)"),
+        (lambda: _replay.Recording(-1), "(got -1)"),
+        (lambda: recording.set(2, b""), "rows of a rank of the recording (got 2)"),
+        (lambda: recording.set(0, b"x"), "whole rows"),
+        (lambda: recording.set(0, bytes([0] * 36 + [12] + [0] * 3)), "of a known kind"),
+        (lambda: recording.count_of(0), "a call must be from 0 to -1 (got 0)"),
+        (lambda: recording.count_of(-1), "(got -1)"),
+        (lambda: along.model_of(2), "a rank must be from 0 to 1 (got 2)"),
+        (lambda: program.site_of(2, 0), "a rank must be from 0 to 1 (got 2)"),
+        (lambda: program.site_of_wait(0, 99), "an operation must be from 0 to "),
+        (lambda: _replay.scaled_grid([0], 4), "a grid must have axes from 1 on"),
+        (lambda: _replay.scaled_grid([], 4), "a grid must have an axis"),
+        (lambda: _replay.scaled_grid([2], 0), "from 1 to 16777216 ranks (got 0)"),
+        (lambda: _replay.extrapolated(recording, [2], [-4], False), "(got -4)"),
+        (lambda: _replay.extrapolated(recording, [2], [1 << 30], False), "at most 16777216 ranks"),
+    ]
+    for call, said in wrong:
+        with pytest.raises(BadInput) as error:
+            call()
+        assert said in str(error.value), error.value
+    for members in ([], [2], [-1], [0, 0]):
+        made = _replay.Recording(2)
+        made.add_communicator(members)
+        with pytest.raises(BadInput):
+            made.complete()
+    reduced = _replay.Recording(1)
+    reduced.set(0, otf2_events.row(otf2_events.ENTER) + otf2_events.row(otf2_events.COLLECTIVE) + otf2_events.LEFT)
+    reduced.complete()
+    with pytest.raises(BadInput):
+        _replay.program_of(reduced, [(None, _collectives.Parameters())], _goal.WorkRates())
