@@ -179,10 +179,12 @@ class Reading:
         rank.ended = True
 
     def finish(self, rank: Rank) -> None:
-        """A trace without the program's beginning and end, as of some tools, ends with its last event."""
+        """A trace without the program's beginning and end, as of some tools, ends with its last event. So does one in
+        which recording is off at the end."""
         if rank.ended:
             return
-        if rank.last is None or rank.must_end or rank.depth > 0:
+        is_cut = rank.must_end and rank.off is None
+        if rank.last is None or rank.depth > 0 or is_cut:
             raise NoEnd(rank.number)
         self.compute(rank, rank.seen)
 

@@ -246,6 +246,17 @@ def test_time_without_recording_is_not_the_programs(replayed: Callable) -> None:
     assert result["warnings"] == ["Recording was off for 700 ns: what the program did meanwhile takes no time here."]
 
 
+def test_recording_may_be_off_at_the_end(replayed: Callable) -> None:
+    """By macros round the loop of interest, as in traces for TraceR: MPI_Finalize is not recorded."""
+    archive = Archive()
+    for rank in archive.ranks:
+        rank.call("MPI_Init").at("MeasurementOnOff", archive.otf2.MEASUREMENT_OFF).compute(500)
+        rank.at("MeasurementOnOff", archive.otf2.MEASUREMENT_ON).enter("loop").compute(70)
+        rank.call("MPI_Barrier", collective(archive, "BARRIER", 0, 0)).compute(8)
+        rank.at("MeasurementOnOff", archive.otf2.MEASUREMENT_OFF)
+    assert seconds(replayed(archive)) == pytest.approx(78 * NS + MESSAGE)
+
+
 # --- requests ---
 
 
