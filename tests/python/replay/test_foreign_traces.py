@@ -214,6 +214,19 @@ def test_calls_are_known_by_their_names(replayed: Callable, paradigm: str) -> No
     assert warning.startswith("The trace gives no data of MPI_Allreduce: these calls take no time here.")
 
 
+def test_functions_of_the_program_are_no_calls(replayed: Callable) -> None:
+    archive = Archive(creator="Score-P 8.4")
+    archive.paradigms = dict.fromkeys(("MPI_Halo", "MPI_Wrapper::send(int)"), archive.otf2.PARADIGM_COMPILER)
+    for rank in begun(archive):
+        rank.enter("MPI_Halo").compute(50).enter("MPI_Wrapper::send(int)").compute(7)
+        rank.call("MPI_Barrier", collective(archive, "BARRIER", 0, 0)).leave("MPI_Wrapper::send(int)")
+        rank.leave("MPI_Halo")
+    result = replayed(ended(archive))
+    assert seconds(result) == pytest.approx(157 * NS + MESSAGE)
+    times = {region["region"]: region["seconds"] for region in result["regions"]}
+    assert times["MPI_Halo"] == pytest.approx(100 * NS) and times["MPI_Wrapper::send(int)"] == pytest.approx(14 * NS)
+
+
 def test_a_trace_of_messages_alone(replayed: Callable) -> None:
     """No region, and neither beginning nor end of the program."""
     archive = Archive()
