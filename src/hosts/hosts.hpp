@@ -108,7 +108,8 @@ class Hosts {
   Result<Outcome> run() {
     begin(0);
     while (!events_.empty() || network_.next() != never) {
-      if (std::min(due(), network_.next()) > goal::longest_run) return goal::run_too_long();
+      const Time next = std::min(due(), network_.next()); // never: of a node that does not die
+      if (next > goal::longest_run && next != never) return goal::run_too_long();
       if (due() <= network_.next()) {
         happen();
         continue;

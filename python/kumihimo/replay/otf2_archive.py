@@ -52,7 +52,7 @@ class Definitions:
     node_values: dict[tuple[int, str], int] = field(default_factory=dict)  # by node and name of the property
     location_groups: dict[int, int] = field(default_factory=dict)  # their nodes
     locations: dict[int, tuple[str, int]] = field(default_factory=dict)  # name and location group
-    regions: dict[int, str] = field(default_factory=dict)
+    regions: dict[int, tuple[str, int]] = field(default_factory=dict)  # name and paradigm
     groups: dict[int, Group] = field(default_factory=dict)
     communicators: dict[int, Communicator] = field(default_factory=dict)
 
@@ -139,7 +139,7 @@ class Archive:
         d.node_values = {(node, d.strings.get(name, "")): value for node, name, _, value in properties}
         d.location_groups = {ref: node for ref, _, (_, node, *_) in each("LocationGroup")}
         d.locations = {ref: (name, group) for ref, name, (_, _, group) in each("Location")}
-        d.regions = {ref: name for ref, name, _ in each("Region")}
+        d.regions = {ref: (name, more[3]) for ref, name, more in each("Region")}
         d.communicators = {ref: Communicator(name, (of,)) for ref, name, (of, *_) in each("Comm")}
         d.communicators |= {ref: Communicator(name, (a, b)) for ref, name, (a, b, *_) in each("InterComm")}
         return d

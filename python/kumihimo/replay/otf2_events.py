@@ -98,8 +98,8 @@ class Reading:
         self.rank_of = {location: rank for rank, location in enumerate(self.world)}
         if d.ticks == 0:
             raise Contradiction("its clock has no ticks")
-        self.of_mpi = {ref for ref, name in d.regions.items() if call_of(name)}
-        self.names = {ref: call_of(name) or name for ref, name in d.regions.items()}
+        self.of_mpi = calls_in(d.regions)
+        self.names = {ref: call_of(name) if ref in self.of_mpi else name for ref, (name, _) in d.regions.items()}
         self.counts_all_ranks = archive.creator.startswith("Score-P")
         self.kinds = kinds_of(archive.library)
         self.summary = Summary()
@@ -179,10 +179,12 @@ class Reading:
         rank.ended = True
 
     def finish(self, rank: Rank) -> None:
-        """A trace without the program's beginning and end, as of some tools, ends with its last event."""
+        """A trace without the program's beginning and end, as of some tools, ends with its last event. So does one in
+        which recording is off at the end."""
         if rank.ended:
             return
-        if rank.last is None or rank.must_end or rank.depth > 0:
+        is_cut = rank.must_end and rank.off is None
+        if rank.last is None or rank.depth > 0 or is_cut:
             raise NoEnd(rank.number)
         self.compute(rank, rank.seen)
 
@@ -530,10 +532,16 @@ class NoProcesses(Exception):
 
 
 def call_of(name: str) -> str:
-    """The call of MPI that a region is, "MPI_Send" for TAU's "MPI_Send()"; none: "". The paradigm does not tell: TAU
-    gives that of MPI to all regions with "mpi" in their names, and other tools give it to none."""
-    found = re.match(r"P?MPI_([A-Z]\w*)", name)
+    """The call of MPI that a region is named after, "MPI_Send" for TAU's "MPI_Send()"; none: ""."""
+    found = re.match(r"P?MPI_([A-Z]\w*)(?![\w:])", name)
     return "MPI_" + found[1].capitalize() if found else ""
+
+
+def calls_in(regions: dict[int, tuple[str, int]]) -> set[int]:
+    """The paradigm alone does not tell: TAU gives that of MPI to all regions with "mpi" in their names, and other tools
+    give it to none. A program may have functions of its own such as MPI_Halo."""
+    named = {ref: paradigm for ref, (name, paradigm) in regions.items() if call_of(name)}
+    return {ref for ref, paradigm in named.items() if paradigm == otf2_archive.MPI} or set(named)
 
 
 def moves_data(call: str) -> bool:

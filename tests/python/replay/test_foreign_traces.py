@@ -214,6 +214,19 @@ def test_calls_are_known_by_their_names(replayed: Callable, paradigm: str) -> No
     assert warning.startswith("The trace gives no data of MPI_Allreduce: these calls take no time here.")
 
 
+def test_functions_of_the_program_are_no_calls(replayed: Callable) -> None:
+    archive = Archive(creator="Score-P 8.4")
+    archive.paradigms = dict.fromkeys(("MPI_Halo", "MPI_Wrapper::send(int)"), archive.otf2.PARADIGM_COMPILER)
+    for rank in begun(archive):
+        rank.enter("MPI_Halo").compute(50).enter("MPI_Wrapper::send(int)").compute(7)
+        rank.call("MPI_Barrier", collective(archive, "BARRIER", 0, 0)).leave("MPI_Wrapper::send(int)")
+        rank.leave("MPI_Halo")
+    result = replayed(ended(archive))
+    assert seconds(result) == pytest.approx(157 * NS + MESSAGE)
+    times = {region["region"]: region["seconds"] for region in result["regions"]}
+    assert times["MPI_Halo"] == pytest.approx(100 * NS) and times["MPI_Wrapper::send(int)"] == pytest.approx(14 * NS)
+
+
 def test_a_trace_of_messages_alone(replayed: Callable) -> None:
     """No region, and neither beginning nor end of the program."""
     archive = Archive()
@@ -244,6 +257,17 @@ def test_time_without_recording_is_not_the_programs(replayed: Callable) -> None:
     result = replayed(ended(archive))
     assert seconds(result) == result["recorded_seconds"] == pytest.approx(134 * NS)
     assert result["warnings"] == ["Recording was off for 700 ns: what the program did meanwhile takes no time here."]
+
+
+def test_recording_may_be_off_at_the_end(replayed: Callable) -> None:
+    """By macros round the loop of interest, as in traces for TraceR: MPI_Finalize is not recorded."""
+    archive = Archive()
+    for rank in archive.ranks:
+        rank.call("MPI_Init").at("MeasurementOnOff", archive.otf2.MEASUREMENT_OFF).compute(500)
+        rank.at("MeasurementOnOff", archive.otf2.MEASUREMENT_ON).enter("loop").compute(70)
+        rank.call("MPI_Barrier", collective(archive, "BARRIER", 0, 0)).compute(8)
+        rank.at("MeasurementOnOff", archive.otf2.MEASUREMENT_OFF)
+    assert seconds(replayed(archive)) == pytest.approx(78 * NS + MESSAGE)
 
 
 # --- requests ---
