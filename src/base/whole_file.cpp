@@ -1,16 +1,16 @@
 #include "base/whole_file.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
-#include <fcntl.h>
 #include <filesystem>
-#include <sys/random.h>
-#include <sys/stat.h>
 #include <system_error>
-#include <unistd.h>
 #include <utility>
 
 namespace kumihimo {

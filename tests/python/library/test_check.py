@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from kumihimo import mpi
-from kumihimo.errors import OutOfTime
+from kumihimo.errors import Failed, OutOfTime
 from kumihimo.library import check
 from kumihimo.library.algorithms import AUTO, COLLECTIVES, DEFAULT, Algorithm, Catalogue
 from kumihimo.library.check import Check, Verdict, compared
@@ -78,6 +80,20 @@ def test_a_file_that_is_obeyed_has_its_name(results, tmp_path):
     written = export(results, tmp_path)[0]
     assert written.check.verdict is Verdict.OBEYED
     assert names(tmp_path) == {"openmpi-rules.conf"}
+
+
+def test_on_a_full_disk_the_old_files_stay(results, tmp_path, monkeypatch):
+    export(results, tmp_path)
+    old = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    assert len(old) > 1
+
+    def full(descriptor):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(Failed, match="was not written: No space left on device; make space"):
+        export(results, tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == old
 
 
 def test_one_that_is_not_has_another(results, tmp_path, monkeypatch):

@@ -79,7 +79,7 @@ ENDS = {  # by the fault: the exit code, and what the sentence says; SQLite has 
     "io": (1, "Input/output error|disk I/O error"),
     "sync": (1, "Input/output error|disk I/O error"),
     "rename": (1, "Input/output error"),
-    "read-only": (2, "Permission denied"),
+    "read-only": (2, "Permission denied|Read-only file system"),
     "killed": (-signal.SIGKILL, ""),
     "unnamed": (-signal.SIGKILL, ""),
 }
@@ -136,13 +136,6 @@ OUTPUTS = [
     Output("replay", "--timeline", REPLAYED),
     Output("replay", "--goal", REPLAYED),
     Output("tune", "--output", (*TUNED, "-b", "8"), faults=OF_WISDOM, other=("-b", "8..64")),
-    Output(
-        "tune",
-        "--export",
-        ("tune", "allreduce", "-p", "2", "-b", "8", "--budget", "90s", "-o", "w"),
-        "out/ucc.conf",
-        long=True,
-    ),
     Output("tune kernel", "--output", ("tune", "kernel", "copy", "--bytes", "256", "--budget", "1s")),
     Output("app", "--page", ("app", "poisson3d", "-s", "8", "-v", "golden", "-t", "1", "--triad", "9", "--peak", "9")),
     Output("demo", "--output", ("demo", "--quick"), "out/index.html", long=True),
@@ -169,7 +162,9 @@ def options_of(kind: type) -> set[tuple[str, str]]:
 
 
 def test_every_option_that_names_a_file_to_write_is_tried_here():
-    tried = {(each.verb, each.option) for each in OUTPUTS} | {("record", "--trace")}
+    tried = {(each.verb, each.option) for each in OUTPUTS}
+    tried |= {("record", "--trace")}  # below
+    tried |= {("tune", "--export")}  # tests/python/library, since there is nothing to export where the library is best
     assert tried == options_of(WrittenPath) | {("place", "--output")}  # which is a text
 
 
@@ -257,7 +252,7 @@ def test_the_old_file_is_there_whole(storage: Storage, output: Output) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("output", CASES)
+@pytest.mark.parametrize("output", [case for case, each in zip(CASES, OUTPUTS) if not each.long])
 def test_the_old_file_is_there_whole_after_other_faults(storage: Storage, output: Output) -> None:
     renames = output.verb != "campaign"  # SQLite writes in place, and can undo it
     check(storage, output, MORE if renames else MORE[:-2])
