@@ -13,18 +13,26 @@ import subprocess
 from collections.abc import Sequence
 
 PR_SET_PDEATHSIG = 1
+INTERRUPTS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # Looked up before a fork. PyDLL keeps the interpreter's lock during the call, so that in the child no other thread is
 # waited for.
 _prctl = getattr(ctypes.PyDLL(None), "prctl", None)  # Linux alone has it
 
 
 def start(command: Sequence[str], **options: object) -> subprocess.Popen:
-    """As subprocess.Popen. The child gets SIGTERM when the thread that called this ends."""
+    """As subprocess.Popen. The child gets SIGTERM when the thread that called this ends. Signals wait until it has
+    started: Python drops an exception that a handler raises within its functions around a fork."""
     parent = os.getpid()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, INTERRUPTS)
 
-    def end_with_parent() -> None:
-        _prctl(PR_SET_PDEATHSIG, int(signal.SIGTERM))
-        if os.getppid() != parent:  # it has died before the call
-            os.kill(os.getpid(), signal.SIGTERM)
+    def prepare() -> None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        if _prctl:
+            _prctl(PR_SET_PDEATHSIG, int(signal.SIGTERM))
+            if os.getppid() != parent:  # it has died before the call
+                os.kill(os.getpid(), signal.SIGTERM)
 
-    return subprocess.Popen(command, preexec_fn=end_with_parent if _prctl else None, **options)
+    try:
+        return subprocess.Popen(command, preexec_fn=prepare, **options)
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

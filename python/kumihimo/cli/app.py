@@ -359,12 +359,14 @@ def shares_of(problem: Problem) -> list[catalogue.Share]:
 def brief_search(problem: Problem, every: Sequence[Candidate], resources: Resources) -> tuple[Candidate, dict]:
     def say(budget: float, spent: float) -> None:
         if budget > spent:
-            output.message(f"the choice takes about {seconds_text(budget)}, a quarter of the run's time")
+            cost = f"about {seconds_text(budget)}, a quarter of the run's time"
+            output.message(f"the choice among {len(every)} candidates takes {cost} (--no-tune: nothing)")
         else:
             output.message("the run is too short for more launches: the first candidate that fits runs")
 
-    cost = "a short launch, and then at most a quarter of the run's time"
-    output.message(f"choosing among {len(every)} candidates takes {cost} (--no-tune: nothing is measured)")
+    if resources.ranks > 1 or problem.file:  # else the first launch takes a moment
+        cost = "a short launch, and then at most a quarter of the run's time"
+        output.message(f"choosing among {len(every)} candidates takes {cost} (--no-tune: nothing is measured)")
     with display(problem, len(every)) as on_object:
         search = brief_choice.Search(problem, every, resources, shares_of(problem), on_object, say)
         found = search.choose()

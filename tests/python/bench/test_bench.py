@@ -15,6 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from waiting import until
 
 from kumihimo import _plan, _schedule, mpi
 from kumihimo.bench import Case, RealNodes, cases, run_check, run_measure, tuned
@@ -435,6 +436,11 @@ def workers_of(pid: int) -> list[int]:
     return found
 
 
+def has_rings(pid: int) -> bool:
+    """Our memory, which its ranks share, is opened after MPI_Init."""
+    return "/kumihimo-rings-" in Path(f"/proc/{pid}/maps").read_text(encoding="utf-8", errors="replace")
+
+
 def gone(pids: list[int]) -> bool:
     def runs(pid: int) -> bool:
         try:
@@ -457,7 +463,8 @@ def test_after_a_signal_nothing_is_left_running(running, number, code):
 
 
 def test_a_rank_that_dies_ends_it_with_a_sentence(running):
-    time.sleep(3)  # past MPI_Init, where the launcher sees the signal; earlier: the next test
+    # Past MPI_Init, where the launcher sees the signal; earlier: the next test.
+    until(lambda: all(map(has_rings, workers_of(running.pid))), "the transport opens", running)
     pids = workers_of(running.pid)
     os.kill(pids[-1], signal.SIGKILL)
     out, err = running.communicate(timeout=30)
