@@ -69,8 +69,24 @@ std::string described(const toml::node& node) {
 }
 
 Result<Bytes> parse_as(std::string_view text, Bytes) { return parse_bytes(text); }
-Result<Seconds> parse_as(std::string_view text, Seconds) { return parse_seconds(text); }
-Result<BytesPerSecond> parse_as(std::string_view text, BytesPerSecond) { return parse_rate(text); }
+// Simulated times are whole picoseconds of 64 bits, 213 days: far longer than any run of such messages.
+constexpr Seconds longest_time{1000};
+constexpr BytesPerSecond lowest_rate{1000};
+
+Result<Seconds> parse_as(std::string_view text, Seconds) {
+  const Seconds time = TRY(parse_seconds(text));
+  if (time > longest_time)
+    return wrong_value(fmt::format("must be a time of at most {}", text_of(longest_time)), std::string(text),
+                       "correct its number or its unit");
+  return time;
+}
+Result<BytesPerSecond> parse_as(std::string_view text, BytesPerSecond) {
+  const BytesPerSecond rate = TRY(parse_rate(text));
+  if (rate < lowest_rate)
+    return wrong_value(fmt::format("must be a rate of at least {}", text_of(lowest_rate)), std::string(text),
+                       "correct its number or its unit");
+  return rate;
+}
 Result<FlopsPerSecond> parse_as(std::string_view text, FlopsPerSecond) { return parse_flop_rate(text); }
 Result<OperationSet> parse_as(std::string_view text, OperationSet) { return parse_operations(text); }
 

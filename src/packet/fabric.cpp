@@ -158,17 +158,21 @@ void add_engines(Fabric& fabric, const Machine& machine) {
   }
 }
 
-void add_arriving(Fabric& fabric) {
-  std::vector<std::uint16_t> count(static_cast<std::size_t>(fabric.vertices));
+Status add_arriving(Fabric& fabric) {
+  std::vector<std::uint32_t> count(static_cast<std::size_t>(fabric.vertices));
   fabric.place.assign(fabric.links, 0);
   for (std::uint32_t i = 0; i < fabric.links; ++i)
-    if (fabric.to[i] >= 0) fabric.place[i] = count[static_cast<std::size_t>(fabric.to[i])]++;
-  fabric.most_arriving = *std::max_element(count.begin(), count.end());
+    if (fabric.to[i] >= 0)
+      fabric.place[i] = static_cast<std::uint16_t>(count[static_cast<std::size_t>(fabric.to[i])]++);
+  const std::uint32_t most = *std::max_element(count.begin(), count.end());
+  if (most > most_links_at_switch) return too_many_links_at_switch(most, most_links_at_switch);
+  fabric.most_arriving = static_cast<std::int32_t>(most);
   fabric.arriving.assign(count.size() * static_cast<std::size_t>(fabric.most_arriving), 0xFFFFFFFFU);
   for (std::uint32_t i = 0; i < fabric.links; ++i)
     if (fabric.to[i] >= 0)
       fabric.arriving[static_cast<std::size_t>(fabric.to[i]) * static_cast<std::size_t>(fabric.most_arriving) +
                       fabric.place[i]] = i;
+  return Nothing{};
 }
 
 void add_coordinates(Fabric& fabric) {
@@ -261,6 +265,11 @@ bool short_axes(const Torus& torus) {
 
 } // namespace
 
+Error too_many_links_at_switch(std::int64_t links, std::int64_t most) {
+  return not_applicable(fmt::format("the packet model knows at most {} links at a switch", most), links,
+                        "take --model flow");
+}
+
 // A buffer's place is taken from the start of a packet on the link until the credit is back: two hops and the packet's
 // time, twice on its own.
 std::int64_t buffer_packets_of(const Machine& machine, const Options& options) {
@@ -310,7 +319,7 @@ Result<Fabric> Fabric::make(const Machine& machine, const Options& options) {
   if (queues > most_queues)
     return not_applicable(fmt::format("the packet model knows at most {} queues at links and engines", most_queues),
                           queues, "take --model flow");
-  add_arriving(fabric);
+  if (Status s = add_arriving(fabric); !s) return s.error();
   return fabric;
 }
 

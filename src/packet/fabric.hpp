@@ -27,6 +27,9 @@ constexpr Time time_of(std::uint64_t bytes, std::uint64_t femtoseconds) {
   return std::max<Time>(1, (bytes * femtoseconds + 500) / 1000);
 }
 
+inline constexpr std::int64_t most_links_at_switch = 1000;
+Error too_many_links_at_switch(std::int64_t links, std::int64_t most);
+
 // As the options say; else 4, or more where credits need longer to come back: then a lone message has the whole link.
 std::int64_t buffer_packets_of(const Machine& machine, const Options& options);
 

@@ -4,8 +4,6 @@
 #include "packet/arbiters.hpp"
 #include "packet/prefetch.hpp"
 
-#include <fmt/format.h>
-
 namespace kumihimo::packet {
 
 // fn(network) of the kind that fits. Errors: a vertex with too many links.
@@ -25,9 +23,7 @@ auto with_network(const Fabric& fabric, const Options& options, Fn&& fn)
   if (fabric.channels == 1 && queues(1) <= limit) return on(Network<TableRoutes<1>, limit / 64>(fabric, options));
   if (queues(8) <= 128) return on(Network<TableRoutes<8>, 2>(fabric, options));
   if (queues(8) <= limit) return on(Network<TableRoutes<8>, limit / 64>(fabric, options));
-  return not_applicable(
-      fmt::format("the packet model knows at most {} links at a switch", fabric.channels == 1 ? 1000 : 125),
-      fabric.most_arriving, "take --model flow");
+  return too_many_links_at_switch(fabric.most_arriving, fabric.channels == 1 ? most_links_at_switch : 125);
 }
 
 } // namespace kumihimo::packet
