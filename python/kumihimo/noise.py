@@ -45,7 +45,7 @@ class Parsed:
 
     @property
     def events_per_second(self) -> float:
-        return UNITS["s"] / self.interval
+        return UNITS["s"] / self.interval if self.interval else 0.0
 
 
 def parsed(text: str) -> Parsed:
@@ -56,8 +56,10 @@ def parsed(text: str) -> Parsed:
         return Parsed(kind, what, words)
     if kind in ("periodic", "exponential") and what.count("/") == 1:
         return Parsed(kind, what, words, *(_picoseconds(part) for part in what.split("/")))
-    if (rate := _positive(kind)) and (seconds := _positive(what)):
-        times = [_within_range(round(each * UNITS["s"]), text) for each in (seconds, 1 / rate)]
+    if (rate := _number(kind)) is not None and (seconds := _number(what)) is not None:
+        times = (
+            [_within_range(round(each * UNITS["s"]), text) for each in (seconds, 1 / rate)] if rate * seconds else []
+        )
         return Parsed("periodic", what, words, *times)
     raise wrong_value(f"--noise must be {FORMS}", f"'{text}'", "as in periodic:10us/1ms")
 
@@ -67,6 +69,8 @@ def named(text: str | None) -> Noise | None:
     if text is None:
         return None
     found = parsed(text)
+    if found.kind != "trace" and not found.interval:
+        raise wrong_value("--noise must have events, and a time of each, above 0", f"'{text}'", "leave it out")
     if found.kind == "trace":
         model = _goal.Noise.read(files.read_text(Path(found.what), "the trace of --noise"), found.what)
     else:
@@ -105,8 +109,8 @@ def _within_range(picoseconds: int, text: str) -> int:
     return picoseconds
 
 
-def _positive(text: str) -> float | None:
-    """A finite number above 0, as 100e-6."""
+def _number(text: str) -> float | None:
+    """A finite number, 0 or more, as 100e-6."""
     if not re.fullmatch(r"[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]{1,2})?", text):
         return None
-    return float(text) or None
+    return float(text)

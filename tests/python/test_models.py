@@ -128,6 +128,11 @@ def test_noise_has_one_grammar(simulate, noise):
     assert results[0]["seconds"] == results[1]["seconds"] > results[0]["noise_free_seconds"]
 
 
+def test_noise_without_events_is_that_of_an_application_alone(simulate):
+    code, _, error = simulate(f"{SUBJECTS['collective']} {MACHINE} --model packet --noise 0:100e-6")
+    assert code == 2 and "--noise must have events, and a time of each, above 0 (got '0:100e-6')" in error
+
+
 @pytest.mark.parametrize("noise", ["exponential:10us/1ms", "periodic:10us/1ms,cosched", "1000:1e-5,every=2"])
 def test_noise_that_an_application_cannot_have_is_refused(simulate, noise):
     code, _, error = simulate(f"app poisson3d {MACHINE} --cells 8 --noise {noise}")

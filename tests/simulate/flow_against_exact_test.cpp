@@ -208,6 +208,20 @@ TEST(FlowAgainstExact, WorstCasesAreInTheirRange) {
   worst.back().job = *Job::with_ranks_per_node(worst.back().job.machine, 8);
   worst.push_back(named(Kind::allreduce, "ring", "17m", 65536, 1, "fugaku"));
   worst.back().job = *Job::with_ranks_per_node(worst.back().job.machine, 4);
+  // Windows of one segment: out of their range once.
+  worst.push_back(named(Kind::reduce, "binary", "5", 179760, 18, "hector-2a"));
+  worst.back().job = *Job::with_ranks_per_node(worst.back().job.machine, 1);
+  worst.back().parameters.window = 1;
+  worst.push_back(named(Kind::bcast, "binary", "4x3x2", 144, 18));
+  worst.back().type = DataType::float32, worst.back().parameters.window = 1;
+  // Segments of which some are eager and some, an element longer, are not: without a range once, 3.6 times too long.
+  worst.push_back(named(Kind::scatter, "linear", "3", 60, 7, "hector-2a"));
+  worst.back().type = DataType::float32;
+  worst.push_back(named(Kind::gather, "linear", "8x4", 35760, 8, "hector-2a"));
+  for (RandomCase& c : worst | std::views::drop(worst.size() - 2)) {
+    c.job.machine.software.eager_bytes = Quantity<Bytes>{{1 + c.bytes / 8}};
+    c.job.machine.software.rendezvous_latency = Quantity<Seconds>{{5e-6}};
+  }
   for (const RandomCase& c : worst) {
     const Schedule s = *c.schedule();
     const Prediction exact = answer(c, s, {Model::exact});

@@ -22,6 +22,7 @@ struct PhaseTotals {    // of the phases so far
   double least = 0, most = 0;  // seconds: if segments overlapped as far as the fullest resource lets them, if none did
   bool some_empty = false;     // see Loads
   bool some_early = false;     // of several segments
+  bool some_straddle = false;  // see Loads
 };
 
 struct Fullest {
@@ -155,7 +156,8 @@ struct Doubt {
 
 // Where no other bound is known: the farthest of 5,000 random cases and some more (tests/simulate/random_case.hpp).
 constexpr double seen_too_short = 0.5, lanes_too_long = 0.3, rounds_too_long = 0.2, streams_too_long = 0.35,
-                 streams_too_short = 0.3, empty_too_long = 0.35, lanes_too_short = 0.75, early_too_long = 2.5;
+                 streams_too_short = 0.3, empty_too_long = 0.35, lanes_too_short = 0.75, early_too_long = 2.5,
+                 straddle_too_long = 3.0, straddle_too_short = 0.95;
 
 double with_margin(double share) { return std::min(0.9, 1.5 * share + 0.07); }
 
@@ -229,6 +231,9 @@ void tell_doubts(const Compiled& compiled, const Network& network, const PhaseTo
     doubts.push_back({"eager messages of a loop may start before their receives", early_too_long, seen_too_short});
   else if (course.some_early)
     doubts.push_back({"segments may leave before their receivers are ready", early_too_long, seen_too_short});
+  if (course.some_straddle)
+    doubts.push_back({"some messages are short enough to be eager, others are longer by an element", straddle_too_long,
+                      straddle_too_short});
   if (has_many_at_once(compiled))
     doubts.push_back({"messages of one round may end at different times", rounds_too_long, seen_too_short});
   if (!simple && has_lanes_at_once(compiled))
@@ -316,6 +321,7 @@ Result<Prediction> walk(Compiled& compiled, const Network& network, bool small) 
     course.meeting += sweep.meeting();
     course.some_empty = course.some_empty || sweep.loads().some_empty;
     course.some_early = course.some_early || (compiled.segments > 1 && sweep.loads().some_early);
+    course.some_straddle = course.some_straddle || sweep.loads().some_straddle;
     if (!period.empty()) bound_phase(compiled, sweep, phase, period, course);
     p.phases.push_back(describe_phase(compiled, network, sweep, phase, period, course));
   }

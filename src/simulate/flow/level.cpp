@@ -4,6 +4,7 @@
 #include "simulate/program_errors.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
@@ -30,7 +31,9 @@ void Sweep::take_messages() {
     const auto& many = compiled_.many_peers;
     const bool many_peers = !many.empty() && (many[from] != 0 || many[to] != 0);
     const bool summed = m.reduced > 0;
-    m.path = network_.append_path({from, to, m.moved, compiled_.concurrency, many_peers, summed}, flows_.resources);
+    const Transfer transfer{from, to, m.moved, compiled_.concurrency, many_peers, summed};
+    m.path = network_.append_path(transfer, flows_.resources);
+    if (!send.exact) loads_.some_straddle = loads_.some_straddle || straddles(transfer);
     if (m.moved <= 0) flows_.resources.resize(before); // a signal
     if (compiled_.symmetry) fold_path(m, before);
     const bool is_short = network_.leaves_early(m.moved);
@@ -51,6 +54,15 @@ void Sweep::take_messages() {
     add_flow(m);
   }
   local_.clear();
+}
+
+// Whether a limit lies between the lengths that have this mean.
+bool Sweep::straddles(const Transfer& mean) const {
+  Transfer shorter = mean, longer = mean;
+  shorter.bytes = std::floor(mean.bytes / element_) * element_;
+  longer.bytes = std::ceil(mean.bytes / element_) * element_;
+  return network_.is_eager(shorter) != network_.is_eager(longer) ||
+         network_.leaves_early(shorter.bytes) != network_.leaves_early(longer.bytes);
 }
 
 // Of messages that are known one by one: a loop that is collapsed at one end alone meets rounds as they come, and of a

@@ -36,7 +36,8 @@ struct Loads {
   std::vector<QueueLoad> issued;                            // by instance: all that it sends
   std::vector<double> taken;                                // by instance: seconds that it takes what it receives
   bool some_early = false;                                  // see Network::leaves_early
-  bool some_empty = false; // of fewer elements than messages: some have none, and are not sent
+  bool some_straddle = false; // of lengths that differ by an element, some are eager and some are not
+  bool some_empty = false;    // of fewer elements than messages: some have none, and are not sent
   // Messages above the mean, by instance and part of the vector, in a segment that has an element of the part; of parts
   // that not every segment has an element of.
   std::map<std::pair<std::int32_t, std::int32_t>, double> bunched;
@@ -172,6 +173,7 @@ class Sweep {
   std::int32_t loop_around(std::int32_t frame) const;
 
   void take_messages();
+  bool straddles(const Transfer& mean) const;
   double room_from(const Message& message, std::size_t first_resource) const;
   void carry();
   void fold_path(Message& message, std::size_t first_resource);

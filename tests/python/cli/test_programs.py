@@ -114,7 +114,10 @@ def test_simulate(kumihimo, pair):
         (("simulate", "allreduce", "-m", "k-computer", "--bytes", "8", "--ranks", "8"), "give a --shape of 8 nodes"),
         (("show", "halo:4x4", "--ranks", "4"), "halo:16x16x16"),
         (("verify", "file:/nowhere", "--ranks", "4"), "/nowhere"),
-        (("simulate", "halo:4x4x4", "-m", "k-computer", "--shape", "2x2", "--model", "bound"), "flow or exact"),
+        (
+            ("simulate", "halo:4x4x4", "-m", "k-computer", "--shape", "2x2", "--model", "bound"),
+            "exact, packet or loggp",
+        ),
         (("show", "allreduce", "--ranks", "4"), "--algorithm"),
         (("show", "ring", "--ranks", "4"), "unknown collective (got 'ring'); use one of"),
     ],

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from waiting import threads_of, until
 
-from kumihimo import _collectives, _schedule, _topology, arguments, loggp, packet, simulation
+from kumihimo import _collectives, _schedule, _topology, arguments, loggp, models, packet, simulation
 from kumihimo.cli import machines
 from kumihimo.cli.simulate import doubts, work
 from kumihimo.errors import NotApplicable
@@ -265,7 +265,7 @@ def test_the_json_of_all_models_has_one_form(kumihimo):
     assert len(members) == 1
 
 
-@pytest.mark.parametrize("model", simulation.MODELS)
+@pytest.mark.parametrize("model", [each.name for each in models.MODELS])
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 def test_every_algorithm_of_few_ranks_has_a_finite_time_or_says_why_not(model, ranks):
     for shape, each in ((str(ranks), 1), ("1", ranks)):

@@ -129,7 +129,8 @@ def test_where_a_receiver_takes_messages_one_by_one_it_is_said(kumihimo):
     assert "rank 3 receives 63 more" in accuracy("gather", "-a", "linear", "-b", "8", "--root", "3")
     for collective, algorithm in (("gather", "binomial"), ("scatter", "linear"), ("allgather", "ring")):
         assert accuracy(collective, "-a", algorithm, "-b", "8") == ""
-    assert accuracy("gather", "-a", "linear", "-b", "16MiB") == "", "bytes take the time, as in flow"
+    long = accuracy("gather", "-a", "linear", "-b", "16MiB")
+    assert "receives" not in long and "which share its engines; flow says 116 ms: up to 93 % too long" in long
 
 
 def test_every_algorithm_on_a_machine(kumihimo):
