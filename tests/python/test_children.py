@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 
@@ -16,7 +15,7 @@ def test_a_signal_during_the_start_comes_after_it(monkeypatch: pytest.MonkeyPatc
     started: list[subprocess.Popen] = []
 
     def interrupted(*command: object, **options: object) -> subprocess.Popen:
-        os.kill(os.getpid(), signal.SIGINT)
+        signal.raise_signal(signal.SIGINT)  # for this thread
         started.append(start(*command, **options))
         return started[0]
 

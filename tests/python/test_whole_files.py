@@ -152,9 +152,12 @@ def test_what_cannot_be_written_is_found_before_the_work(tmp_path):
 
 
 def test_a_full_disk_is_no_wrong_name(tmp_path, monkeypatch):
-    def full(*_, **__):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+    def full(path, *arguments, **options):
+        if path.parent == tmp_path:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return opened(path, *arguments, **options)
 
+    opened = Path.open
     monkeypatch.setattr(Path, "open", full)
     with pytest.raises(Failed, match="cannot be written: No space left on device; make space"):
         files.check_writable(tmp_path / "a", "--page")

@@ -245,7 +245,7 @@ def test_a_deeply_nested_line_of_a_profile_is_refused(kumihimo, tmp_path, line):
     (tmp_path / "profile").write_text(first + json.dumps(line)[:-1] + f', "more": {deep}}}\n')
     ended = kumihimo("record", "--show", "profile")
     assert ended.code == 2
-    assert one_sentence(ended.err) and "nested more than 256 levels deep" in ended.err, ended.err
+    assert one_sentence(ended.err) and "is nested too deeply" in ended.err, ended.err
 
 
 @pytest.mark.parametrize("kind", ["device", "folder", "fifo", "loop", "unreadable", "binary", "empty"])

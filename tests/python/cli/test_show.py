@@ -61,7 +61,7 @@ def check(dump: dict) -> None:
             assert output == expected
 
 
-OF_POWERS_OF_TWO = dict.fromkeys(("non_minimal", "swing", "bine"), ("4x2x2",))
+OF_POWERS_OF_TWO = dict.fromkeys(("non_minimal", "swing", "bine", "bine_in_turn"), ("4x2x2",))
 SHAPES = {
     "trinary_mesh": ("3x4mx2",),
     "neighbour_exchange": ("3x2x2",),

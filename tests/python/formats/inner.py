@@ -10,6 +10,7 @@ from pathlib import Path
 
 from kumihimo import _plan, cli, files, wisdom_reading
 from kumihimo.app import catalogue
+from kumihimo.cli import terminal
 from kumihimo.errors import BadInput, KumihimoError
 from kumihimo.kernel import choices, wisdom
 from kumihimo.package_files import program
@@ -86,7 +87,7 @@ READERS = {name: value for name, value in vars().items() if getattr(value, "__mo
 
 
 def main() -> int:
-    cli.prepare_streams()
+    terminal.open_streams()
     _, reader, file = sys.argv
     try:
         READERS[reader](Path(file))

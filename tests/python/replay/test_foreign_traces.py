@@ -86,7 +86,9 @@ def test_members_of_mpi_comm_self_are_the_rank_itself(replayed: Callable, kind: 
     result = replayed(ended(used))
     assert seconds(result) == pytest.approx(200 * NS + MESSAGE), "only the message to itself takes time"
     assert result["messages"] == 2
-    assert result["collectives"] == [{"collective": "bcast", "ranks": 1, "bytes": 8, "algorithm": "binomial"}] * 2
+    assert (
+        result["collectives"] == [{"collective": "bcast", "ranks": 1, "bytes": 8, "algorithm": "binomial_in_turn"}] * 2
+    )
     for model in ("flow", "packet"):
         assert seconds(replayed(used, "--model", model, "--machine", "k-computer", "--what-if")) > 200 * NS
 
