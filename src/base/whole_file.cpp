@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t most_buffered = std::size_t{1} << 20;
 constexpr int most_links = 40; // as in Linux
-constexpr mode_t of_a_new_file = 0666, permission_bits = 07777;
+constexpr mode_t of_a_new_file = 0666, of_owner_alone = 0600, permission_bits = 07777;
 
 std::string_view advice_for(int error) {
   switch (error) {
@@ -91,7 +91,8 @@ void WholeFile::open() {
   std::uint64_t chance = 0;
   if (getrandom(&chance, sizeof chance, 0) != sizeof chance) return keep_error(true);
   new_path_ = (fs::path(place_).parent_path() / fmt::format(".kumihimo-{:016x}.new", chance)).string();
-  file_ = ::open(new_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, of_a_new_file);
+  const mode_t mode = exists ? of_owner_alone : of_a_new_file; // until it has that of the old one
+  file_ = ::open(new_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   if (file_ < 0) return keep_error(true), new_path_.clear();
   if (!exists) return;
   if (old.st_uid != geteuid() || old.st_gid != getegid()) // only root can give a file to another user

@@ -294,7 +294,15 @@ class Hosts {
     receive_of_[key] = event.operation;
     if (!leaves_early(from, operation(from, found->operation)))
       return push(now_, from, found->operation, Step::matched);
-    if (early_.erase(key) > 0) reaches({from, found->operation}, now_);
+    if (early_.erase(key) == 0) return;
+    if (takes_no_time(event.rank, {from, found->operation})) { // it has arrived
+      receive_of_.erase(key);
+      return end(event.rank, event.operation, now_);
+    }
+    reaches({from, found->operation}, now_);
+  }
+  bool takes_no_time(std::int32_t receiver, const UnderWay& message) {
+    return software_.taking(of(message)) == 0 || node_of(receiver) == node_of(message.sender);
   }
   // Between nodes an eager message leaves when its sender is ready; within a node and elsewhere, one of so few bytes.
   bool leaves_early(std::int32_t rank, const goal::Operation& send) const {
@@ -348,7 +356,7 @@ class Hosts {
   void reaches(const UnderWay& message, Time time) {
     const goal::Operation& send = of(message);
     const std::int32_t receiver = graphs_.peer(message.sender, send.peer);
-    if (software_.taking(send) == 0 || node_of(receiver) == node_of(message.sender)) return arrives(message, time);
+    if (takes_no_time(receiver, message)) return arrives(message, time);
     push(time, receiver, message.send, Step::reach, message.sender);
   }
   // Of programs, it is taken once its receive is posted.

@@ -176,7 +176,8 @@ class Nonblocking {
 
   std::mutex mutex_; // of what follows, and of every transport with a call under way
   StartedList under_way_;
-  StartedList done_; // whose requests are not complete
+  StartedList done_;            // whose requests are not complete
+  std::int64_t idle_turns_ = 0; // of progress(), in which nothing moved
   std::map<mpi::Handle, Started*> by_request_;
   std::condition_variable wake_;
   std::thread helper_;

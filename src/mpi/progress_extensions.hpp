@@ -4,6 +4,8 @@
 
 #include "mpi/library.hpp"
 
+#include <string_view>
+
 namespace kumihimo::mpi {
 
 struct ProgressExtensions {
@@ -23,7 +25,11 @@ struct ProgressExtensions {
   bool any() const { return start || (register_progress && unregister_progress); }
 };
 
-// Those that the library has.
+// Whether a library of MPICH's family lets go of its lock while it calls `Poll` and `Wait`. MPICH does from 3.4 on;
+// before that, threads would wait for each other. `version`: the first line of MPI_Get_library_version.
+bool polls_outside_its_lock(std::string_view version);
+
+// Those that the library has and that can be used.
 ProgressExtensions progress_extensions(const Library& library);
 
 } // namespace kumihimo::mpi

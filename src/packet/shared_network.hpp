@@ -2,6 +2,7 @@
 // client, or of the network; at the same time clients are first, in their order.
 #pragma once
 
+#include "goal/longest_run.hpp"
 #include "packet/background.hpp"
 #include "packet/events.hpp"
 
@@ -64,6 +65,7 @@ class SharedNetwork {
   // All that happens in one step, at next().
   Status step() {
     const Time now = next();
+    if (now > goal::longest_run && now != never) return goal::run_too_long();
     if (!due_.empty() && due_.top().time == now) {
       const std::uint32_t client = due_.top().client;
       due_.pop();

@@ -7,7 +7,9 @@
 namespace kumihimo {
 namespace {
 
-constexpr std::int32_t most_cores = 1 << 16; // of a node
+constexpr std::int32_t most_cores = 1 << 16; // of a node, and of a list
+
+bool is_too_long(const CoreList& list) { return static_cast<std::int64_t>(list.cores.size()) > most_cores; }
 
 // "0,2-4", ascending or not. None: anything else.
 std::optional<std::vector<std::int32_t>> numbers_in(std::string_view text) {
@@ -45,7 +47,7 @@ bool add_cores_of_package(std::string_view text, CoreList& list) {
       continue;
     }
     const auto numbers = numbers_in(cores);
-    if (!numbers) return false;
+    if (!numbers || is_too_long(list)) return false;
     for (const std::int32_t core : *numbers) list.cores.push_back({*package, core});
   }
   return true;
@@ -71,7 +73,7 @@ bool add_item(std::string_view item, CoreList& list) {
 std::optional<CoreList> core_list_in(std::string_view text) {
   CoreList list;
   do {
-    if (!add_item(take_until(text, ';'), list)) return std::nullopt;
+    if (!add_item(take_until(text, ';'), list) || is_too_long(list)) return std::nullopt;
   } while (!text.empty());
   std::sort(list.cores.begin(), list.cores.end());
   list.cores.erase(std::unique(list.cores.begin(), list.cores.end()), list.cores.end());

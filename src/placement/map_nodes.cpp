@@ -50,7 +50,7 @@ std::string MapNodes::text(NodeId node) const {
 std::optional<NodeId> MapNodes::node(std::string_view text) const {
   if (const auto named = by_name_.find(text); named != by_name_.end()) return named->second;
   if (with_slots_.empty()) return std::nullopt;
-  if (const std::size_t user = text.find('@'); user != std::string_view::npos) return node(text.substr(user + 1));
+  if (const std::size_t user = text.rfind('@'); user != std::string_view::npos) return node(text.substr(user + 1));
   if (take(text, "+n") || take(text, "+N")) {
     const auto number = count_in(text);
     if (!number || *number >= static_cast<std::int32_t>(with_slots_.size())) return std::nullopt;

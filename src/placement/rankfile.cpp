@@ -61,7 +61,7 @@ class RankfileReader {
     const auto words = words_of(line.content, " \t\r\f\v=");
     const auto equals = std::count(line.content.begin(), line.content.end(), '=');
     const bool is_bound = words.size() == 5 && equals == 2 && (words[3] == "slot" || words[3] == "slots");
-    const bool has_words = words[0] == "rank" && (is_bound || (words.size() == 3 && equals == 1));
+    const bool has_words = !words.empty() && words[0] == "rank" && (is_bound || (words.size() == 3 && equals == 1));
     const auto rank = has_words ? count_in(words[1]) : std::nullopt;
     if (!rank) return wrong("a line of a rankfile is written like 'rank 5=node2 slot=0'", line.content);
     const auto node = nodes_.node(words[2]);

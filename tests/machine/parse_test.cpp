@@ -201,7 +201,10 @@ TEST(ParseMachine, RefusesKeysOfManyParts) {
     EXPECT_EQ(parse_machine("# a comment\n" + text, "deep.toml").error().sentence(),
               "deep.toml:2: a key must have at most 64 parts (got more); correct this line");
   const std::string dots(200, '.');
-  for (const std::string& text : {"a = \"\\\"" + dots + "\" # " + dots, "a = '" + dots + "'", "# " + dots})
+  const std::string three = "\"\"\"";
+  for (const std::string& text : {"a = \"\\\"" + dots + "\" # " + dots, "a = '" + dots + "'", "# " + dots,
+                                  "a = " + three + "\n" + dots + "\\" + three + "\n" + dots + three,
+                                  "a = '''" + dots + "\n\"" + dots + "'''", "a = " + three, three + "\\" + three})
     EXPECT_EQ(parse_machine(text, "dots.toml").error().sentence().find("parts"), std::string::npos) << text;
 }
 

@@ -265,6 +265,10 @@ TEST(MapFile, ReadersNameTheLine) {
     EXPECT_EQ(map_refused(openmpi5, std::string("rank 0=cn1 slot=") + wrong),
               std::string("m.txt:1: slot= must be cores such as 0, 0-3, 0:2 or 1:* (package 1) (got '") + wrong +
                   "'); see the manual of mpirun, rankfiles");
+  std::string many = "rank 0=cn1 slot=0-65535", users = "rank 0=";
+  for (int i = 0; i < 100'000; ++i) (many += ";0-65535"), users += '@';
+  EXPECT_NE(map_refused(openmpi5, many).find("slot= must be cores"), std::string::npos);
+  EXPECT_NE(map_refused(openmpi5, users + "cn9 slot=0").find("the node must be one of the job"), std::string::npos);
   EXPECT_EQ(map_refused(openmpi5, "rank 0=cn1 slot=0\nrank 1=cn1 slot=1:0"),
             "m.txt:2: the lines of a node must all name packages, or all leave them out (got '1:0')");
   EXPECT_EQ(map_refused(openmpi5, "rank 0=cn1 slot=1:0\nrank 1=cn1 slot=p1:c0"),
@@ -273,7 +277,8 @@ TEST(MapFile, ReadersNameTheLine) {
             "m.txt:3: a node with 2 slots takes no more ranks (got rank 2); give more ranks per node");
   EXPECT_EQ(map_refused(openmpi5, "rank 0=cn1 slot=2"),
             "m.txt:1: node cn1 has 2 slots (got '2'); give more ranks per node");
-  for (const char* line : {"rank 0", "rank 0=", "rank 0 cn1 slot 0", "rank x=cn1 slot=0", "rank 0=cn1 core=0", "rank"})
+  for (const char* line :
+       {"rank 0", "rank 0=", "rank 0 cn1 slot 0", "rank x=cn1 slot=0", "rank 0=cn1 core=0", "rank", "=", "= ="})
     EXPECT_EQ(map_refused(openmpi5, line),
               std::string("m.txt:1: a line of a rankfile is written like 'rank 5=node2 slot=0' (got '") + line + "')");
   EXPECT_EQ(map_refused(openmpi5, "rank 1=cn1 slot=0"), "m.txt: rank 0 is missing; add it");
