@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import ceil
 
 from kumihimo import _machine, _placement, _simulate, programs, quantities
-from kumihimo.errors import NotApplicable
+from kumihimo.errors import KumihimoError
 
 SMALL = 0.2
 LOGGP_SHORT = "LogGOPS knows no links, engines or memories that messages share"
@@ -36,7 +36,7 @@ def by_flow(
         if isinstance(sets, programs.SETS):
             return _simulate.simulate(sets, job, placement, "flow")
         return _simulate.simulate(sets, job, placement, "flow", not simd)
-    except NotApplicable:
+    except KumihimoError:  # also programs that deadlock in its way of taking turns alone
         return None
 
 

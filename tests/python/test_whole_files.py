@@ -168,6 +168,8 @@ def test_two_options_do_not_write_the_same_file(kumihimo, tmp_path):
     ended = kumihimo("record", "--json", "a", "--mpip", "link", "--", "true")
     assert (ended.code, ended.out) == (2, "")
     assert "--mpip needs a file of its own (got link, as for --json); name another file" in ended.err
+    ended = kumihimo("record", "--json", "kumihimo-profile.jsonl", "--", "true")
+    assert ended.code == 2, "the default of --output"
     assert kumihimo("record", "--json", "/dev/null", "--mpip", "/dev/null", "--", "true").code == 0
 
 

@@ -75,7 +75,7 @@ def search(
     on_object: Callable[[dict], None] = lambda found: None,
     run: Callable = launches.run,
 ) -> Search:
-    """`smaller`: a size that tells of iterations (catalogue.smaller_size)."""
+    """`smaller`: a size that tells of iterations (catalogue.shares)."""
     begin = time.monotonic()
     launch = Launcher(problem, resources, on_object, run)
     rows = [{"candidate": each, **each.as_task()} for each in candidates]

@@ -340,7 +340,9 @@ def chosen_for(asked: Asked, resources: Resources) -> tuple[Candidate, dict]:
 def first_that_fits(problem: Problem, every: Sequence[Candidate], resources: Resources) -> tuple[Candidate, dict]:
     """By an iteration of the smallest share, as some need instructions or devices that others lack. Without a share the
     first one: those of files and of small problems fit everywhere."""
-    for share in shares_of(problem)[:1]:
+    place = launcher_environment.place()
+    shares = [] if place is not None and place.ranks > 1 else shares_of(problem)  # under a launcher there is one launch
+    for share in shares[:1]:
         for each in every:
             try:
                 launches.run(replace(problem, size=share.size), [each], resources, sample=1, check=False)

@@ -72,7 +72,7 @@ class Parts:
         file = f"{name}.json"
         try:
             self.made[name] = work()
-        except KumihimoError as reason:
+        except (KumihimoError, OSError, ValueError) as reason:
             self.left_out[name] = str(reason)
             (self._folder / file).unlink(missing_ok=True)
             return

@@ -31,9 +31,10 @@ class WrittenPath(NamedPath):
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> object:
         found = super().convert(value, param, ctx)
-        if ctx.get_parameter_source(param.name) in GIVEN and is_first():
+        if is_first():
             option = max(param.opts, key=len)
-            self.check(Path(found), option)
+            if ctx.get_parameter_source(param.name) in GIVEN:
+                self.check(Path(found), option)
             refuse_twice(Path(found), option, ctx)
         return found
 

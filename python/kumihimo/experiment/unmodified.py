@@ -174,7 +174,7 @@ def tune(longest: int, budget_seconds: int, wisdom: Path) -> dict:
     """By the command, as a user does it."""
     words = ["tune", *COLLECTIVES, "--ranks", str(RANKS), "--mpi", FAMILY, "--bytes", f"8..{longest}"]
     words += ["--budget", f"{budget_seconds}s", "--output", str(wisdom), "--json"]
-    done = child_output.run([Path(sys.executable).parent / "kumihimo", *words])
+    done = child_output.run([sys.executable, "-c", "from kumihimo.cli import main; main()", *words])
     if done.returncode != 0:
         raise failed("kumihimo tune failed", (done.stderr.strip().splitlines() or ["no message"])[-1])
     return json.loads(done.stdout)
