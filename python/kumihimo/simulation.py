@@ -147,7 +147,8 @@ def placed(
     if wanted is None:
         return None
     cores = job.machine.cores if job.machine.cores >= max(job.slots.sizes) else 0
-    placement = wanted.place(job.slots, job.machine.shape, job.machine.node_names, cores)
+    names = job.machine.node_names or (list(given.hosts) if given else [])
+    placement = wanted.place(job.slots, job.machine.shape, names, cores)
     check_places_all(wanted, placement, ranks)
     return Placed(str(wanted), placement)
 

@@ -55,6 +55,7 @@ Result<Machine> Machine::with_shape(const Shape& job) const {
   Machine machine = *this;
   if (switched()) {
     machine.set_topology(switched()->part(job.places()));
+    if (job.places() == topology->nodes()) machine.node_names = node_names; // of a part nobody knows which they are
   } else if (torus) {
     const auto placed = TRY(torus->place(job));
     machine.shape = placed;
