@@ -58,7 +58,7 @@ class Table:
     def rows(self) -> Iterator[tuple[int, dict[str, object]]]:
         """Each row with its line, once. Rows whose cells are all empty are left out, and columns without a name."""
         # Of each column the line of the first number with a point, and of the first with a comma.
-        decimals: dict[str, dict[str, int]] = {name: {} for name in self.names}
+        decimals: dict[str, dict[str, int]] = {name: {} for name in self.names if name}
         for record in self._records:
             if len(record.cells) != len(self.names):
                 advice = "name each column, write decimals with a point, and cells that have a comma in quotes"
@@ -66,9 +66,8 @@ class Table:
                     advice = "give each name a cell, which may be empty"
                 rule = f"{self._path}:{record.line}: a row must have {len(self.names)} cells, one for each name"
                 raise wrong_value(rule, len(record.cells), advice)
-            values = {n: self._value(cell, record.line, decimals[n]) for n, cell in zip(self.names, record.cells)}
-            values.pop("", None)
-            yield record.line, values
+            named = [(name, cell) for name, cell in zip(self.names, record.cells) if name]
+            yield record.line, {name: self._value(cell, record.line, decimals[name]) for name, cell in named}
 
     def _read(self, lines: Sequence[str], first: int) -> Iterator[Record]:
         reader = csv.reader(

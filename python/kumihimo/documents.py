@@ -14,12 +14,13 @@ from dataclasses import dataclass, field
 from kumihimo.errors import BadInput, did_you_mean, missing, wrong_value
 
 MOST_DEPTH = 64  # as Slurm's reader of YAML; hwloc and SimGrid need a third of it
-MOST_ELEMENTS = 2**21  # of XML, a few hundred bytes each
+MOST_ELEMENTS = 2**21  # of XML, or values of YAML; a few hundred bytes each
 # A key of TOML, each part of which is a table in the one before. The reader's time and memory grow with their square.
 _PART = r"""(?:[\w-]+|"[^"\n]*"|'[^'\n]*')"""
 _DEEP_KEY = re.compile(rf"(?:^|[\[{{,])[ \t]*(?:{_PART}[ \t]*\.[ \t]*){{{MOST_DEPTH}}}", re.MULTILINE)
 LONGEST_COUNT = 9  # digits
-_JSON_PARTS = re.compile(r'"(?:\\.|[^"\\])*"|[\[\]{}]', re.DOTALL)
+# A text may lack its end, so that each character is looked at once. Python before 3.11 has no possessive `*+`.
+_JSON_PARTS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?|[\[\]{}]', re.DOTALL)
 YES, NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 
 
@@ -194,6 +195,7 @@ def _yaml_tree(events: Iterable, source: str) -> Value:
 
     top: list[Value] = []
     outer: list[_Open] = []
+    values = 0
 
     def add(value: Value) -> None:
         if not outer:
@@ -214,6 +216,9 @@ def _yaml_tree(events: Iterable, source: str) -> Value:
         where = f"{source}:{event.start_mark.line + 1}"
         if outer and outer[-1].key is not None:
             where = outer[-1].where
+        values += isinstance(event, (yaml.ScalarEvent, yaml.SequenceStartEvent, yaml.MappingStartEvent))
+        if values > MOST_ELEMENTS:
+            raise wrong_value(f"{where}: the file must have at most {MOST_ELEMENTS} values", "more")
         if isinstance(event, yaml.AliasEvent):
             raise wrong_value(f"{where}: aliases are not read", f"*{event.anchor}", "write the value out")
         if isinstance(event, yaml.ScalarEvent):

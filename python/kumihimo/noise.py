@@ -11,6 +11,7 @@ from kumihimo.errors import wrong_value
 
 FORMS = "periodic:LENGTH/INTERVAL, exponential:LENGTH/INTERVAL, EVENTS:SECONDS (per second, of one) or trace:FILE"
 UNITS = {"ps": 1, "ns": 10**3, "us": 10**6, "ms": 10**9, "s": 10**12}  # picoseconds
+LONGEST = 1000 * UNITS["s"]
 
 
 @dataclass(frozen=True)
@@ -57,9 +58,10 @@ def parsed(text: str) -> Parsed:
     if kind in ("periodic", "exponential") and what.count("/") == 1:
         return Parsed(kind, what, words, *(_picoseconds(part) for part in what.split("/")))
     if (rate := _number(kind)) is not None and (seconds := _number(what)) is not None:
-        times = (
-            [_within_range(round(each * UNITS["s"]), text) for each in (seconds, 1 / rate)] if rate * seconds else []
-        )
+        times = [round(each * UNITS["s"]) for each in (seconds, 1 / rate)] if rate and seconds else []
+        if not all(1 <= each <= LONGEST for each in times):
+            rule = "EVENTS:SECONDS of --noise must be 0.001 to 1e12 events per second, each of 1e-12 to 1000 seconds"
+            raise wrong_value(rule, f"'{text}'")
         return Parsed("periodic", what, words, *times)
     raise wrong_value(f"--noise must be {FORMS}", f"'{text}'", "as in periodic:10us/1ms")
 
@@ -98,12 +100,12 @@ def named(text: str | None) -> Noise | None:
 
 
 def _picoseconds(text: str) -> int:
-    match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) *(ps|ns|us|ms|s)", text.strip())
+    match = re.fullmatch(r"([0-9]{1,30}(?:\.[0-9]+)?) *(ps|ns|us|ms|s)", text.strip())
     return _within_range(round(float(match[1]) * UNITS[match[2]]) if match else 0, text)
 
 
 def _within_range(picoseconds: int, text: str) -> int:
-    if not 1 <= picoseconds <= UNITS["s"] * 1000:
+    if not 1 <= picoseconds <= LONGEST:
         rule = "a time of --noise must be above 0, at most 1000 s and with its unit, such as 10us, 250ns or 1ms"
         raise wrong_value(rule, f"'{text}'")
     return picoseconds
@@ -111,6 +113,6 @@ def _within_range(picoseconds: int, text: str) -> int:
 
 def _number(text: str) -> float | None:
     """A finite number, 0 or more, as 100e-6."""
-    if not re.fullmatch(r"[0-9]+(\.[0-9]*)?([eE][-+]?[0-9]{1,2})?", text):
+    if not re.fullmatch(r"[0-9]{1,30}(\.[0-9]*)?([eE][-+]?[0-9]{1,2})?", text):
         return None
     return float(text)

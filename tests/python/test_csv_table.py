@@ -51,6 +51,10 @@ def test_columns_may_have_other_decimals(tmp_path):
     assert rows(tmp_path, "us;version\n2,5;4.1\n") == [(2, {"us": 2.5, "version": 4.1})]
 
 
+def test_columns_without_a_name_have_no_decimals(tmp_path):
+    assert rows(tmp_path, ";us;\n2,5;1;4.1\n") == [(2, {"us": 1})]
+
+
 def test_cells_that_are_no_numbers_stay_text(tmp_path):
     cells = ["4x4x3", "1_000", "1.2.3", "0x10", "e5", "1,5", ".", "+", "", "7.28 us", "--1"]
     text = "\n".join(f'"{cell}",' for cell in cells)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
@@ -39,6 +40,22 @@ def test_one_limit_of_depth(depth):
 def test_brackets_in_texts_of_json_are_no_depth():
     text = json.dumps(["[{" * 100, '\\"[' * 100])
     assert read_json(text) == json.loads(text)
+
+
+def test_texts_of_json_without_an_end_are_read_at_once():
+    for text in ('"' + '\\"' * 50_000, '"' + '\\"' * 50_000 + "\\", '"\\' * 50_000, '"' * 100_000):
+        begun = time.process_time()
+        with pytest.raises(json.JSONDecodeError):
+            read_json("[" + "[]," * MOST_DEPTH + text)
+        assert time.process_time() - begun < 2
+
+
+def test_values_of_yaml_are_limited(monkeypatch):
+    monkeypatch.setattr(documents, "MOST_ELEMENTS", 5)
+    assert yaml("a: 1\nb: 2\n").kind == "an object", "five: itself, two keys and two texts"
+    with pytest.raises(BadInput) as caught:
+        yaml("a: 1\nb:\n- 2\n")
+    assert str(caught.value) == "f:3: the file must have at most 5 values (got more)"
 
 
 def test_values_of_yaml_have_lines():

@@ -101,7 +101,5 @@ def test_a_doubt_is_in_the_text(capfd):
 def test_programs_that_only_flow_refuses_are_predicted(simulate, tmp_path, model):
     """Both send first, which deadlocks where a send waits for its receive."""
     file = tmp_path / "head-to-head.txt"
-    file.write_text(
-        "ranks 2\nbuffer 4\nrank 0\nsend 1 0 1\nreceive 1 1 1\nrank 1\nsend 0 0 1\nreceive 0 1 1\n"
-    )
+    file.write_text("ranks 2\nbuffer 4\nrank 0\nsend 1 0 1\nreceive 1 1 1\nrank 1\nsend 0 0 1\nreceive 0 1 1\n")
     assert simulate(f"file:{file} -m fugaku -s 2 --model {model}")["seconds"] > 0

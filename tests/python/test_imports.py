@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -349,6 +351,33 @@ def test_wrong_lines_of_slurm_are_named(refused, text, words):
     assert words in refused("t.conf", text)
 
 
+def test_a_ring_is_needed(refused):
+    words = "t.yaml: the file must have one ring, as a machine does (got none); add it"
+    assert words in refused("t.yaml", "- topology: t\n  ring: {rings: []}\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line"),
+    [
+        ("t.conf", "".join(f"SwitchName=s{i} Nodes=n[0-39]\n" for i in range(3)), 3),
+        ("t.conf", "SwitchName=a Nodes=n1\nSwitchName=s[0-39] Nodes=n[0-1]\n", 2),
+        ("t.conf", "SwitchName=top Switches=s[0-99]\nSwitchName=s[0-99] Nodes=n1\n", 2),
+        ("t.conf", "BlockName=a Nodes=n[0-98]\nBlockName=b Nodes=m[0-1]\n", 2),
+        ("t.yaml", "- topology: t\n  tree:\n    switches:\n" + "    - {switch: a, nodes: 'n[0-39]'}\n" * 3, 6),
+        ("t.yaml", "- topology: t\n  block:\n    blocks:\n" + "    - {block: a, nodes: 'n[0-39]'}\n" * 3, 6),
+    ],
+)
+def test_the_names_of_a_file_are_limited(refused, monkeypatch, name, text, line):
+    """Each list alone is short enough; a hundred lines of a million names would take gigabytes."""
+    monkeypatch.setattr(slurm, "MOST_NAMES", 100)
+    assert f"{name}:{line}: the host lists of a file must have at most 100 names" in refused(name, text)
+
+
+def test_too_many_switches_are_refused_at_their_line(refused):
+    text = "SwitchName=a Nodes=n1\nSwitchName=s[0-4094] Nodes=n[0-1]\nNoSuchKey=1\n"
+    assert refused("t.conf", text) == "t.conf:2: the file must have fewer than 4096 switches (got 4096)"
+
+
 def test_a_file_that_is_no_utf_8(kumihimo, tmp_path):
     path = tmp_path / "t.conf"
     path.write_bytes("# Köln\nSwitchName=a Nodes=n1\n".encode("latin-1"))
@@ -371,6 +400,15 @@ def test_host_lists():
         "d",
     ]
     assert slurm.hosts("") == []
+    assert slurm.hosts(" a b[1, 3]\tc\n d ") == slurm.hosts("a,b[1, 3],c,d") == ["a", "b1", "b3", "c", "d"]
+
+
+@pytest.mark.parametrize("piece", ["a ", "a[ ", "[", " a[1 2"])
+def test_long_host_lists_are_read_at_once(piece):
+    begun = time.process_time()
+    with contextlib.suppress(BadInput):
+        slurm.hosts(piece * 150_000)
+    assert time.process_time() - begun < 5
 
 
 def cluster(topology: str, radical: str, attributes: str = "") -> str:
@@ -429,7 +467,13 @@ def test_hosts_and_links_of_simgrid(imported):
         ('topology="TORUS" topo_parameters="4,3"', "0-10", "must have 12 nodes, as TORUS 4,3 has (got 11)"),
         ('topology="TORUS" topo_parameters="4,x"', "0-11", "a count in topo_parameters= must be at least 1 (got 'x')"),
         ('topology="FAT_TREE" topo_parameters="2;4;1,2;1,2"', "0-15", "three lists"),
+        ('topology="FAT_TREE" topo_parameters="1,2;4;1;1"', "0-3", "must be its levels and three lists"),
         ('topology="DRAGONFLY" topo_parameters="9,1;1,1;2,1;1"', "0-17", "at most as many groups"),
+        (
+            'topology="DRAGONFLY" topo_parameters="1,1;1,1;4096,1;1"',
+            "0-4095",
+            "a dragonfly must have at most 1048576 pairs of joined routers (got 8386560)",
+        ),
         ('topology="VIVALDI"', "0-3", "VIVALDI"),
         ('topology="TORUS" topo_parameters="2,2" bb_bw="1GBps"', "0-3", "must have no bb_bw (got '1GBps'"),
         ('topology="TORUS" topo_parameters="2,2" sharing_policy="SHARED"', "0-3", "must have SPLITDUPLEX cables"),

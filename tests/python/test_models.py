@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from kumihimo import cli, models
+from kumihimo import cli, models, noise
+from kumihimo.errors import BadInput
 
 GOAL = "num_ranks 4\n" + "".join(
     f"rank {r} {{\ns: send 4096b to {(r + 1) % 4} tag 0\nr: recv 4096b from {(r + 3) % 4} tag 0\n}}\n" for r in range(4)
@@ -131,6 +132,21 @@ def test_noise_has_one_grammar(simulate, noise):
 def test_noise_without_events_is_that_of_an_application_alone(simulate):
     code, _, error = simulate(f"{SUBJECTS['collective']} {MACHINE} --model packet --noise 0:100e-6")
     assert code == 2 and "--noise must have events, and a time of each, above 0 (got '0:100e-6')" in error
+
+
+@pytest.mark.parametrize("text", ["1e-4:1", "1e13:1e-14", "1:1001", "1:1e-13"])
+def test_rates_of_noise_outside_the_range(text):
+    with pytest.raises(BadInput) as caught:
+        noise.parsed(text)
+    rule = "EVENTS:SECONDS of --noise must be 0.001 to 1e12 events per second, each of 1e-12 to 1000 seconds"
+    assert str(caught.value) == f"{rule} (got '{text}')"
+    assert noise.parsed("1e-3:900").interval == noise.LONGEST
+
+
+@pytest.mark.parametrize("form", ["{}:1", "1:{}", "periodic:{}s/1s"])
+def test_noise_of_400_digits_is_refused(form):
+    with pytest.raises(BadInput, match="--noise must be"):
+        noise.parsed(form.format("9" * 400))
 
 
 @pytest.mark.parametrize("noise", ["exponential:10us/1ms", "periodic:10us/1ms,cosched", "1000:1e-5,every=2"])

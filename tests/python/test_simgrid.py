@@ -421,3 +421,19 @@ def test_shared_links_slow_messages_down(kumihimo, tmp_path):
     alone, shared = seconds("FATPIPE"), seconds("SHARED")
     assert alone == pytest.approx(7 * 2**23 / 100e6, rel=0.01)
     assert shared == pytest.approx(2 * alone, rel=0.01)
+
+
+def of_cluster(latency: str) -> Network:
+    cluster = f'<cluster id="c" radical="0-7" speed="1Gf" bw="1GBps" lat="{latency}"/>'
+    return simgrid.read(documents.read_xml(f'<platform version="4.1">{cluster}</platform>'.encode(), "p.xml"))
+
+
+def test_a_latency_of_0_is_no_missing_one_also_in_a_cluster():
+    network = of_cluster("0us")
+    assert network.numbers["network", "hop_latency"] == '"0.000001 ns"'
+    assert network.remarks == ["A latency of 0 is written as 0.000001 ns."]
+
+
+def test_a_latency_is_at_most_that_of_a_machine_file():
+    with pytest.raises(BadInput, match=r"lat= must be a time such as 100ns \(got '1d'\)"):
+        of_cluster("1d")

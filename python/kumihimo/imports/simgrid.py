@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from itertools import combinations
-from math import prod
+from math import comb, prod
 
 from kumihimo.documents import Element
 from kumihimo.imports import Network, simgrid_zones
 from kumihimo.imports import simgrid_units as units
 from kumihimo.imports.simgrid_platform import check_plain, has_routes_of_links, modern
+from kumihimo.imports.slurm import MOST_SWITCHES, graph_lines, times
 from kumihimo.quantities import counted
 
 TOPOLOGY = "topo_parameters"
+MOST_EDGES = 2**20  # of routers, 100 bytes each
 
 
 def read(root: Element) -> Network:
@@ -39,23 +41,24 @@ def _cluster(cluster: Element) -> Network:
     lines, places = make(words, nodes, cluster)
     if places != nodes:
         raise cluster.value.wrong(f"radical= must have {places} nodes, as {kind} {words} has", nodes)
-    return Network(lines, f"SimGrid {kind.lower()} of {counted(nodes, 'node')}", numbers)
+    remarks = units.remarks_on([units.latency(cluster, "lat")])
+    return Network(lines, f"SimGrid {kind.lower()} of {counted(nodes, 'node')}", numbers, remarks)
 
 
 def _torus(words: str, nodes: int, cluster: Element) -> tuple[list[str], int]:
     lengths = list(reversed(units.counts(cluster, TOPOLOGY, words)))  # the first runs fastest there, the last here
-    return ['family = "torus"', f'shape = "{_times(lengths)}"'], prod(lengths)
+    return ['family = "torus"', f'shape = "{times(lengths)}"'], prod(lengths)
 
 
 def _fat_tree(words: str, nodes: int, cluster: Element) -> tuple[list[str], int]:
     levels, *lists = [units.counts(cluster, TOPOLOGY, part) for part in words.split(";")]
-    if len(lists) != 3 or any(len(counts) != levels[0] for counts in lists):
+    if len(levels) != 1 or len(lists) != 3 or any(len(counts) != levels[0] for counts in lists):
         raise cluster.value.wrong(
             "topo_parameters= of a fat tree must be its levels and three lists of as many counts",
             f"'{words}'",
         )
     children, parents, cables = lists
-    keys = [f'arity = "{_times(children)}"', f'parents = "{_times(parents)}"', f'cables = "{_times(cables)}"']
+    keys = [f'arity = "{times(children)}"', f'parents = "{times(parents)}"', f'cables = "{times(cables)}"']
     return ['family = "fat_tree"', *keys], prod(children)
 
 
@@ -75,10 +78,13 @@ def _dragonfly(words: str, nodes: int, cluster: Element) -> tuple[list[str], int
             f"a dragonfly must have at most as many groups as a group has routers, {of_group}", groups
         )
     count = groups * of_group * each
-    if count > units.MOST_NODES or groups * of_group > 4096:
+    if count > units.MOST_NODES or groups * of_group > MOST_SWITCHES:
         raise cluster.value.wrong(
-            f"a dragonfly must have at most 4096 routers and {units.MOST_NODES} nodes", f"'{words}'"
+            f"a dragonfly must have at most {MOST_SWITCHES} routers and {units.MOST_NODES} nodes", f"'{words}'"
         )
+    joined = groups * (chassis * comb(blades, 2) + blades * comb(chassis, 2)) + comb(groups, 2)
+    if joined > MOST_EDGES:
+        raise cluster.value.wrong(f"a dragonfly must have at most {MOST_EDGES} pairs of joined routers", joined)
     edges = [f"{r * each}..{(r + 1) * each - 1}-{count + r}" for r in range(groups * of_group)]
     for g in range(groups):
         base = count + g * of_group
@@ -95,26 +101,16 @@ def _dragonfly(words: str, nodes: int, cluster: Element) -> tuple[list[str], int
     edges += [
         f"{count + i * of_group + j}-{count + j * of_group + i} blue x{blue}" for i, j in combinations(range(groups), 2)
     ]
-    return _graph_lines(count, groups * of_group, edges), count
+    return graph_lines(count, groups * of_group, edges), count
 
 
 def _flat(words: str, nodes: int, cluster: Element) -> tuple[list[str], int]:
-    return _graph_lines(nodes, 1, [f"0..{nodes - 1}-{nodes}"]), nodes
-
-
-def _graph_lines(nodes: int, switches: int, edges: list[str]) -> list[str]:
-    lines = ['family = "graph"', f"nodes = {nodes}", *([f"switches = {switches}"] if switches else []), "edges = ["]
-    return [*lines, *[f'    "{edge}",' for edge in edges], "]"]
+    return graph_lines(nodes, 1, [f"0..{nodes - 1}-{nodes}"]), nodes
 
 
 def _link_numbers(cluster: Element) -> dict[tuple[str, str], str]:
     rate = f'"{units.written(units.rate(cluster, "bw"))} B/s"'
     numbers = {("network", "link_bandwidth"): rate, ("network", "link_peak"): rate}
-    latency = units.latency(cluster, "lat")
-    if latency >= units.SMALLEST:
-        numbers["network", "hop_latency"] = f'"{units.written(latency)} ns"'
+    latency = max(units.SMALLEST, units.latency(cluster, "lat"))
+    numbers["network", "hop_latency"] = f'"{units.written(latency)} ns"'
     return numbers
-
-
-def _times(counts: list[int]) -> str:
-    return "x".join(map(str, counts))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from kumihimo.documents import Element
 from kumihimo.errors import missing
@@ -14,7 +15,7 @@ _PREFIX = {"": 1, **{letter: 1000 ** (i + 1) for i, letter in enumerate(_LETTERS
 _PREFIX |= {f"{letter.upper()}i": 1024 ** (i + 1) for i, letter in enumerate(_LETTERS)}
 _TIME = {"w": 6048e11, "d": 864e11, "h": 36e11, "m": 6e10, "s": 1e9, "": 1e9, "ms": 1e6, "us": 1e3, "ns": 1, "ps": 1e-3}
 _NUMBER = r"([0-9]+\.?[0-9]*(?:[eE][-+]?[0-9]+)?|\.[0-9]+(?:[eE][-+]?[0-9]+)?)\s*"
-LARGEST_RATE, LARGEST_TIME = 1e27, 1e18  # bytes per second, nanoseconds
+LARGEST_RATE, LARGEST_TIME = 1e27, 1e12  # bytes per second, nanoseconds: 1000 s as in machine files
 SMALLEST = 1e-6  # as written() writes it
 
 # As simgrid.dtd of version 4, with names of version 3. Speeds, disks and properties say nothing of the network.
@@ -76,9 +77,14 @@ def latency(element: Element, key: str, otherwise: str = "") -> float:
     text = element.get(key) or otherwise or needed(element, key)
     match = re.fullmatch(_NUMBER + "(w|d|h|m|s|ms|us|ns|ps|)", text.strip())
     value = float(match[1]) * _TIME[match[2]] if match else -1
-    if not 0 <= value < LARGEST_TIME:
+    if not 0 <= value <= LARGEST_TIME:
         raise element.value.wrong(f"{key}= must be a time such as 100ns", f"'{text}'")
     return value
+
+
+def remarks_on(latencies: Iterable[float]) -> list[str]:
+    """Machine files have none of 0."""
+    return [] if all(each >= SMALLEST for each in latencies) else ["A latency of 0 is written as 0.000001 ns."]
 
 
 def counts(element: Element, key: str, text: str) -> list[int]:

@@ -222,9 +222,7 @@ def _network(platform: Platform, rows: list[str]) -> Network:
     lines = ['family = "routes"', f"nodes = {len(platform.hosts)}", *_list("links", texts), *_list("routes", rows)]
     hosts, links = counted(len(platform.hosts), "host"), counted(len(platform.links), "link")
     summary = f"SimGrid platform of {hosts} and {links}"
-    remarks = (
-        [] if all(latency >= units.SMALLEST for _, latency in kinds) else ["A latency of 0 is written as 0.000001 ns."]
-    )
+    remarks = units.remarks_on([latency for _, latency in kinds])
     return Network(lines, summary, _numbers(platform, kinds, names), remarks)
 
 

@@ -18,7 +18,9 @@ from kumihimo.imports import Network, toml_text
 from kumihimo.quantities import counted
 
 MOST_NODES = 2**20
+MOST_NAMES = 4 * MOST_NODES  # of all host lists of a file, about 60 bytes each
 MOST_SWITCHES = 4096  # as topology/graph.cpp
+PLURALS = {"SwitchName": "switches", "BlockName": "blocks", "RingName": "rings"}
 
 
 @dataclass
@@ -36,7 +38,8 @@ def read_conf(text: str, source: str, folder: Path | None = None) -> Network:
     """topology.conf. `folder`: of the files that it includes."""
     from kumihimo.imports.slurm_conf import ConfReader
 
-    found: dict[str, list[Switch]] = {"SwitchName": [], "BlockName": [], "RingName": []}
+    found: dict[str, list[Switch]] = {kind: [] for kind in PLURALS}
+    lists = HostLists()
     for kind, values in ConfReader(folder).lines(text, source):
         fields = values.content
         if kind == "BlockSizes":
@@ -46,18 +49,23 @@ def read_conf(text: str, source: str, folder: Path | None = None) -> Network:
         for key in ("LinkSpeed", "Level", "BlockIndex", "BlockSize"):
             if key in fields:
                 _count(fields[key].content, key, values.where)
-        nodes, children = (hosts(fields[k].content, values.where) if k in fields else [] for k in ("Nodes", "Switches"))
+        nodes, children = (
+            lists.read(fields[k].content, values.where) if k in fields else [] for k in ("Nodes", "Switches")
+        )
         if children and "Level" in fields:  # `scontrol show topology` lists all nodes below
             nodes = []
         if kind == "AggregatedBlock":
             continue
         name = fields[kind].content
-        names = hosts(name, values.where) if "[" in name else [name]
+        names = lists.read(name, values.where) if "[" in name else [name]
+        if (count := len(found[kind]) + len(names)) >= MOST_SWITCHES:  # one more may join them
+            raise wrong_value(f"{values.where}: the file must have fewer than {MOST_SWITCHES} {PLURALS[kind]}", count)
+        lists.count((len(names) - 1) * (len(nodes) + len(children)), values.where)  # each switch has all of them
         found[kind] += [Switch(name, values.where, nodes, children) for name in names]
     if found["RingName"]:
         if found["SwitchName"] or found["BlockName"]:
             raise found["RingName"][0].wrong("the file must describe rings, or switches and blocks", "both")
-        return ring(found["RingName"])
+        return ring(found["RingName"], source)
     return network(found["SwitchName"], found["BlockName"], source)
 
 
@@ -75,8 +83,10 @@ def times(lengths: Iterable[int]) -> str:
     return "x".join(map(str, lengths))
 
 
-def ring(rings: list[Switch]) -> Network:
-    if len(rings) != 1:
+def ring(rings: list[Switch], source: str) -> Network:
+    if not rings:
+        raise wrong_value(f"{source}: the file must have one ring, as a machine does", "none", "add it")
+    if len(rings) > 1:
         raise rings[1].wrong("the file must have one ring, as a machine does", len(rings), "keep one of them")
     _check_nodes(rings, rings[0].where)
     nodes = rings[0].nodes
@@ -293,10 +303,27 @@ def _twice(names: list[str]) -> str:
     return next(name for name in names if name in seen or seen.add(name))
 
 
+class HostLists:
+    """Reads the host lists of one file. A short line can have a million names, so all lists share one limit."""
+
+    def __init__(self) -> None:
+        self._names = 0
+
+    def read(self, text: str, where: str) -> list[str]:
+        names = hosts(text, where)
+        self.count(len(names), where)
+        return names
+
+    def count(self, names: int, where: str) -> None:
+        self._names += names
+        if self._names > MOST_NAMES:
+            raise wrong_value(f"{where}: the host lists of a file must have at most {MOST_NAMES} names", self._names)
+
+
 def hosts(text: str, where: str = "") -> list[str]:
     """The names of a host list: n[01-03,7],login1; blanks separate names as commas do. `where` it is written is said
     with what is wrong."""
-    separated = re.sub(r"\s+(?![^\[]*\])", ",", text.strip())
+    separated = re.sub(r"\[[^\]]*\]?|\s+", lambda part: part[0] if part[0][0] == "[" else ",", text.strip())
     try:
         return _machine.parse_host_list(separated)
     except BadInput as error:

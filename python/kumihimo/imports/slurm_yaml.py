@@ -9,7 +9,7 @@ from kumihimo import documents
 from kumihimo.documents import Value
 from kumihimo.errors import wrong_value
 from kumihimo.imports import Network, slurm
-from kumihimo.imports.slurm import Switch, hosts
+from kumihimo.imports.slurm import HostLists, Switch
 
 KINDS = ("tree", "block", "ring", "torus3d", "flat")
 AXES = ("x", "y", "z")
@@ -35,16 +35,16 @@ def read(text: str, source: str) -> Network:
     if len(kinds) != 1:
         found = " and ".join(kinds) or "none"
         raise wrong_value(f"{where}: a topology must have one of {', '.join(KINDS)}", f"{found} in '{name}'")
-    value = chosen[kinds[0]]
+    value, lists = chosen[kinds[0]], HostLists()
     if kinds[0] == "tree":
         switches = list(_listed(value.fields("tree", ["switches"], ["switches"])["switches"], "switches"))
-        return slurm.network([_switch(s) for s in switches], [], source)
+        return slurm.network([_switch(s, lists) for s in switches], [], source)
     if kinds[0] == "block":
-        return _blocks(value, source)
+        return _blocks(value, source, lists)
     if kinds[0] == "ring":
-        return _ring(value)
+        return _ring(value, source, lists)
     if kinds[0] == "torus3d":
-        return _torus(value)
+        return _torus(value, lists)
     raise wrong_value(
         f"{where}: a flat topology does not say how nodes are joined",
         f"'{name}'",
@@ -57,16 +57,17 @@ def _listed(value: Value, what: str) -> Iterator[Value]:
     yield from [value] if isinstance(value.content, dict) else value.items(what)
 
 
-def _names(fields: dict[str, Value], key: str) -> list[str]:
-    return hosts(fields[key].text(key), fields[key].where) if key in fields else []
+def _names(fields: dict[str, Value], key: str, lists: HostLists) -> list[str]:
+    return lists.read(fields[key].text(key), fields[key].where) if key in fields else []
 
 
-def _switch(value: Value) -> Switch:
+def _switch(value: Value, lists: HostLists) -> Switch:
     fields = value.fields("a switch", ("switch", "nodes", "children"), ["switch"])
-    return Switch(fields["switch"].text("switch"), value.where, _names(fields, "nodes"), _names(fields, "children"))
+    nodes, children = (_names(fields, key, lists) for key in ("nodes", "children"))
+    return Switch(fields["switch"].text("switch"), value.where, nodes, children)
 
 
-def _blocks(value: Value, source: str) -> Network:
+def _blocks(value: Value, source: str, lists: HostLists) -> Network:
     of_block = value.fields("block", ("block_sizes", "blocks"), ["blocks"])
     if "block_sizes" in of_block:
         for size in of_block["block_sizes"].items("block_sizes"):
@@ -74,14 +75,15 @@ def _blocks(value: Value, source: str) -> Network:
     blocks = []
     for each in _listed(of_block["blocks"], "blocks"):
         fields = each.fields("a block", ("block", "nodes"), ["block"])
-        blocks.append(Switch(fields["block"].text("block"), each.where, _names(fields, "nodes")))
+        blocks.append(Switch(fields["block"].text("block"), each.where, _names(fields, "nodes", lists)))
     return slurm.network([], blocks, source)
 
 
-def _ring(value: Value) -> Network:
+def _ring(value: Value, source: str, lists: HostLists) -> Network:
     rings = list(_listed(value.fields("ring", ["rings"], ["rings"])["rings"], "rings"))
     fields = [each.fields("a ring", ("ring", "nodes"), ("ring", "nodes")) for each in rings]
-    return slurm.ring([Switch(f["ring"].text("ring"), f["ring"].where, _names(f, "nodes")) for f in fields])
+    switches = [Switch(f["ring"].text("ring"), f["ring"].where, _names(f, "nodes", lists)) for f in fields]
+    return slurm.ring(switches, source)
 
 
 def _axes(value: Value, what: str, least: int) -> tuple[int, int, int]:
@@ -92,7 +94,7 @@ def _axes(value: Value, what: str, least: int) -> tuple[int, int, int]:
     return lengths
 
 
-def _torus(value: Value) -> Network:
+def _torus(value: Value, lists: HostLists) -> Network:
     tori = list(_listed(value.fields("torus3d", ["toruses"], ["toruses"])["toruses"], "toruses"))
     if len(tori) != 1:
         raise value.wrong("the topology must have one torus, as a machine does", len(tori), "keep one of them")
@@ -107,15 +109,15 @@ def _torus(value: Value) -> Network:
     if "nodes" in torus and "regions" in torus:
         raise torus["regions"].wrong("a torus must have nodes or regions", "both", "leave one of them out")
     if "regions" in torus:
-        return slurm.torus(dims, _in_regions(torus["regions"], dims))
-    names = _names(torus, "nodes")
+        return slurm.torus(dims, _in_regions(torus["regions"], dims, lists))
+    names = _names(torus, "nodes", lists)
     if len(names) not in (0, math.prod(dims)):
         rule = f"nodes must name {math.prod(dims)} nodes, as a torus of {slurm.times(dims)} has"
         raise torus["nodes"].wrong(rule, len(names))
     return slurm.torus(dims, dict(enumerate(names)))
 
 
-def _in_regions(regions: Value, dims: tuple[int, int, int]) -> dict[int, str]:
+def _in_regions(regions: Value, dims: tuple[int, int, int], lists: HostLists) -> dict[int, str]:
     """The name of each node by its cell. x runs fastest, in a region as in the torus."""
     node_in: dict[int, str] = {}
     for region in _listed(regions, "regions"):
@@ -124,7 +126,7 @@ def _in_regions(regions: Value, dims: tuple[int, int, int]) -> dict[int, str]:
         if any(a + length > whole for a, length, whole in zip(anchor, lengths, dims)):
             found = f"{slurm.times(lengths)} from {','.join(map(str, anchor))} on"
             raise region.wrong(f"a region must be within the torus of {slurm.times(dims)}", found)
-        names = _names(fields, "nodes")
+        names = _names(fields, "nodes", lists)
         if len(names) != math.prod(lengths):
             rule = f"nodes must name {math.prod(lengths)} nodes, as a region of {slurm.times(lengths)} has"
             raise fields["nodes"].wrong(rule, len(names))

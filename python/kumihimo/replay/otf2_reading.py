@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from kumihimo import _goal, _replay
+from kumihimo import _goal, _replay, children
 from kumihimo.errors import BadInput, KumihimoError, failed, missing, not_applicable, wrong_value
 from kumihimo.replay import otf2_events
 
@@ -61,7 +61,7 @@ def read(path: Path) -> Trace:
 
 def results(anchor: Path) -> Iterator[object]:
     """What another process reads of the archive: in this one, a crash of OTF2's library would end the command."""
-    with subprocess.Popen([*READER, str(anchor)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as reader:
+    with children.start([*READER, str(anchor)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as reader:
         try:
             while True:
                 result = pickle.load(reader.stdout)

@@ -74,15 +74,16 @@ def without_crashes(compiler: Compiler, built: Built, loop: str, words: list[str
 def run(compiler: Compiler, built: Built, loop: str, words: list[str]) -> dict:
     """What the driver says of one loop. Crashed: its process did not end well."""
     at, result = f"loop {loop}", None
+    deadline = time.monotonic() + LIMIT_SECONDS
     process = children.start([built.driver, *words], stdout=subprocess.PIPE)
     try:
-        for _, line in child_output.lines(process, time.monotonic() + LIMIT_SECONDS):
+        for _, line in child_output.lines(process, deadline):
             said = parse(line)
             if "no_memory" in said:
                 raise failed("there is not enough memory for this size", f"{said['no_memory']} bytes", "leave it out")
             at, result = said.get("at", at), said if "loop" in said else result
-        code = process.wait()
-    except child_output.TimedOut:
+        code = process.wait(max(0.0, deadline - time.monotonic()))
+    except (child_output.TimedOut, subprocess.TimeoutExpired):
         raise failed(f"{at} did not end within {LIMIT_SECONDS} s", compiler.text, "leave the loop out") from None
     finally:
         process.kill()

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import types
 from pathlib import Path
 
 import pytest
@@ -242,6 +243,18 @@ def test_a_wrong_plain_form_is_told():
     loop = loop_of(1, 1, 1)
     loop["sizes"][0]["forms"][0] = {"form": "plain", "refused": "differs"}
     assert advice.advise(loop).startswith("the plain form is wrong")
+
+
+def test_a_driver_that_closes_its_output_has_a_time_limit(tmp_path, monkeypatch):
+    driver = tmp_path / "driver"
+    driver.write_text(f"#!{sys.executable}\nimport os, time\nos.close(1)\ntime.sleep(20)\n")
+    driver.chmod(0o755)
+    monkeypatch.setattr(measurement, "LIMIT_SECONDS", 0.5)
+    built = types.SimpleNamespace(driver=driver)
+    begun = time.monotonic()
+    with pytest.raises(Failed, match=r"loop axpy did not end within 0\.5 s: cc; leave the loop out"):
+        measurement.run(types.SimpleNamespace(text="cc"), built, "axpy", [])
+    assert time.monotonic() - begun < 10
 
 
 def test_sizes_follow_the_caches(tmp_path):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import signal
+import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,6 +13,7 @@ import pytest
 
 from kumihimo import _collectives, _goal, _replay
 from kumihimo.errors import BadInput
+from kumihimo.processes import is_running
 from kumihimo.replay import otf2_events, otf2_reading
 
 from .foreign_traces import NOBODY, Archive, Location
@@ -475,6 +478,28 @@ def test_a_crash_of_the_library_is_one_sentence(
     monkeypatch.setattr(otf2_reading, "READER", [sys.executable, "-c", dies])
     told = replayed(ping(Archive()))
     assert f"its library ended with {number.name}; record the program again, or copy" in told and told.count("\n") == 1
+
+
+def test_a_killed_replay_leaves_no_reader(tmp_path: Path) -> None:
+    waits = (
+        f"import os, time; print(os.getpid(), file=open({str(tmp_path / 'pid')!r}, 'w'), flush=True); time.sleep(60)"
+    )
+    code = "import pathlib, sys; from kumihimo.replay import otf2_reading; "
+    code += "otf2_reading.READER = [sys.executable, '-c', sys.argv[1]]; next(otf2_reading.results(pathlib.Path('a')))"
+    process = subprocess.Popen([sys.executable, "-c", code, waits])
+    pid = until(lambda: (tmp_path / "pid").exists() and (tmp_path / "pid").read_text())
+    process.kill()
+    process.wait()
+    until(lambda: not is_running(int(pid)))
+
+
+def until(what: Callable[[], object], seconds: float = 20) -> object:
+    """What it returns, once that is true."""
+    deadline = time.monotonic() + seconds
+    while not (found := what()):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return found
 
 
 def test_results_end_with_an_error_or_a_summary(tmp_path: Path) -> None:
