@@ -39,7 +39,10 @@ class Reader {
 
  private:
   Result<Line> line_of(std::string_view content) const {
-    const auto plain = words_of(content);
+    auto plain = words_of(content);
+    // A line of a rankfile, "rank 5=2 slot=0", may stand between the others.
+    if (const auto bound = words_of(content, " \t\r="); bound.size() == 5 && bound[0] == "rank" && bound[3] == "slot")
+      plain = {bound[1], bound[2].starts_with("+n") ? bound[2].substr(2) : bound[2], bound[4]};
     const auto rank = count_in(plain.front()), slot = count_in(plain.back());
     if (plain.size() != 3 || !rank || !slot)
       return ranks_.wrong("a line has rank, node and slot, such as '5 2 0'", fmt::format("'{}'", content));
