@@ -38,9 +38,9 @@ Status check(const NoiseModel& model);
 // Of a job of so many ranks: noise on ranks beyond them is an error, too.
 Status check(const NoiseModel& model, std::int32_t ranks);
 
-// A trace as LogGOPSim reads it: lines of start and length in nanoseconds, '#' begins a comment. After a comment such as
-// "# start[usec] duration[usec]", which the benchmark selfish writes, they are in microseconds. The interval ends with
-// the last detour. Errors name the line.
+// A trace as LogGOPSim reads it: lines of start and length in nanoseconds, '#' begins a comment. After a comment such
+// as "# start[usec] duration[usec]", which the benchmark selfish writes, they are in microseconds. The interval ends
+// with the last detour. Errors name the line.
 Result<NoiseModel> parse_noise_trace(std::string_view text, std::string_view file);
 
 class Noise {

@@ -287,7 +287,8 @@ void Recorder::report(const Status& written) const {
   if (written) return;
   const std::string line = written.error().sentence() + "\n";
   const int file = open(settings_.fault.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-  if (file < 0 || write(file, line.data(), line.size()) < 0) std::fprintf(stderr, "kumihimo: %s", visible(line).c_str());
+  if (file < 0 || write(file, line.data(), line.size()) < 0)
+    std::fprintf(stderr, "kumihimo: %s", visible(line).c_str());
   if (file >= 0) close(file);
 }
 

@@ -95,7 +95,7 @@ def choices_in(path: Path) -> list[dict]:
         of_any = {name: file[name] for name in ("kumihimo_wisdom", "choices")}
     except (ValueError, KeyError, TypeError):
         raise wrong_value("--wisdom must name a file of kumihimo tune", path) from None
-    with errors_at(f"--wisdom {path}"):
+    with errors_at(str(path)):
         _plan.read_wisdom(to_json(of_any), _plan.this_machine(), "")
     collectives = [each for each in of_any["choices"] if "kernel" not in each]
     return [each for each in collectives if each["algorithm"] != "library" and each["collective"] in USUAL]
