@@ -110,7 +110,7 @@ def test_collectives_take_the_algorithm_that_is_named(traced: Callable, replay: 
     ):
         wisdom.write_text(json.dumps({"kumihimo_wisdom": 1, "choices": [choice | wrong]}), encoding="utf-8")
         refused = replay(trace, *LETTERS, "--wisdom", wisdom)
-        assert f"--wisdom {wisdom}: " in refused and sentence in refused
+        assert f"{wisdom}: choice 1: " in refused and sentence in refused
 
 
 def test_noise_makes_computing_longer(traced: Callable, replay: Callable) -> None:
