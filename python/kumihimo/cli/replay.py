@@ -271,9 +271,9 @@ def of_recording(trace: Trace) -> list[str]:
 
 def of_gaps(trace: Trace) -> list[str]:
     """What the program did without a trace of it."""
-    from kumihimo.replay import otf2_events
+    from kumihimo.replay import otf2_calls
 
-    lacking = [name for name in trace.silent if otf2_events.moves_data(name)]
+    lacking = [name for name in trace.silent if otf2_calls.moves_data(name)]
     warnings = []
     if lacking:
         what = f"The trace gives no data of {', '.join(lacking)}: these calls take no time here. "

@@ -6,10 +6,8 @@ replay/otf2_reading.py runs it as a process of its own, since OTF2's library may
 
 from __future__ import annotations
 
-import math
 import os
 import pickle
-import re
 import struct
 import sys
 from collections import Counter
@@ -17,10 +15,10 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from kumihimo import _goal, _replay
+from kumihimo import _goal
 from kumihimo.errors import KumihimoError
 from kumihimo.profile.otf2_writing import PARTS, PROCESSOR_TIME, PROCESSORS, RECORDER_TIME, SITE, library
-from kumihimo.replay import otf2_archive
+from kumihimo.replay import otf2_archive, otf2_calls
 from kumihimo.replay.otf2_archive import Archive, Contradiction, NoEvents
 
 ROW = struct.Struct("<qqiiIIIBB2x")  # an Event of replay/recording.hpp
@@ -98,10 +96,12 @@ class Reading:
         self.rank_of = {location: rank for rank, location in enumerate(self.world)}
         if d.ticks == 0:
             raise Contradiction("its clock has no ticks")
-        self.of_mpi = calls_in(d.regions)
-        self.names = {ref: call_of(name) if ref in self.of_mpi else name for ref, (name, _) in d.regions.items()}
+        self.of_mpi = otf2_calls.calls_in(d.regions)
+        self.names = {
+            ref: otf2_calls.call_of(name) if ref in self.of_mpi else name for ref, (name, _) in d.regions.items()
+        }
         self.counts_all_ranks = archive.creator.startswith("Score-P")
-        self.kinds = kinds_of(archive.library)
+        self.kinds = otf2_calls.kinds_of(archive.library)
         self.summary = Summary()
         self.communicators: dict[object, tuple[int, list[int]]] = {}  # number and peers by their ranks in events
         self.members = [list(range(len(self.world)))]  # by number
@@ -394,7 +394,7 @@ class Reading:
     ) -> dict[str, int]:
         """None of a collective that makes a communicator or the like."""
         name = self.kinds.get(otf2_archive.number(operation), "")
-        if name not in COLLECTIVES:
+        if name not in otf2_calls.COLLECTIVES:
             return {}
         number, ranks = self.communicator(rank, comm)
         defined = self.definitions.communicators[comm]
@@ -417,12 +417,12 @@ class Reading:
         if text not in self.parts:
             self.summary.parts.append([int(n) for n in text.split(",")])
             self.parts[text] = len(self.summary.parts)
-        part = own_part(name, sent, got, root == own)
+        part = otf2_calls.own_part(name, sent, got, root == own)
         if self.counts_all_ranks:
-            part = part_of_all(name, sent, got, len(members), own, root == own)
+            part = otf2_calls.part_of_all(name, sent, got, len(members), own, root == own)
         return {
             "amount": bytes_in(rank, part), "peer": -1 if root == NO_ROOT else root, "communicator": number,
-            "parts": self.parts[text], "collective": COLLECTIVES[name],
+            "parts": self.parts[text], "collective": otf2_calls.COLLECTIVES[name],
         }  # fmt: skip
 
     # --- communicators ---
@@ -531,72 +531,6 @@ class NoProcesses(Exception):
     """The trace is not one of an MPI program."""
 
 
-def call_of(name: str) -> str:
-    """The call of MPI that a region is named after, "MPI_Send" for TAU's "MPI_Send()"; none: ""."""
-    found = re.match(r"P?MPI_([A-Z]\w*)(?![\w:])", name)
-    return "MPI_" + found[1].capitalize() if found else ""
-
-
-def calls_in(regions: dict[int, tuple[str, int]]) -> set[int]:
-    """The paradigm alone does not tell: TAU gives that of MPI to all regions with "mpi" in their names, and other tools
-    give it to none. A program may have functions of its own such as MPI_Halo."""
-    named = {ref: paradigm for ref, (name, paradigm) in regions.items() if call_of(name)}
-    return {ref for ref, paradigm in named.items() if paradigm == otf2_archive.MPI} or set(named)
-
-
-def moves_data(call: str) -> bool:
-    """Collectives and one-sided calls. (A message to MPI_PROC_NULL moves none, and has no event either.)"""
-    name = call.removeprefix("MPI_").lower()
-    one_sided = r"r?(put|get|accumulate|get_accumulate)|fetch_and_op|compare_and_swap"
-    return name in COLLECTIVES or name.removeprefix("i") in COLLECTIVES or re.fullmatch(one_sided, name) is not None
-
-
-def kinds_of(library: object) -> dict[int, str]:
-    """Names of OTF2's collectives."""
-    prefix = "COLLECTIVE_OP_"
-    names = (name for name in dir(library) if name.startswith(prefix))
-    return {otf2_archive.number(getattr(library, name)): name[len(prefix) :].lower() for name in names}
-
-
-def own_part(name: str, sent: int, got: int, is_root: bool) -> int:
-    """What a profile counts, of what a rank gives and gets: docs/profile-format.md."""
-    if name.startswith("scatter"):
-        return sent if is_root else got or sent
-    if name in ("bcast", "reduce", "allreduce", "scan", "exscan"):
-        return max(sent, got)
-    return sent
-
-
-def part_of_all(name: str, sent: int, got: int, ranks: int, own: int, is_root: bool) -> int:
-    """The same, of what Score-P counts: the data to and from every rank, a rank's own included unless MPI_IN_PLACE was
-    given. (`coll_bytes_...` in scorep_mpi_coll.inc.c of Score-P 8.)"""
-    if name in ("bcast", "reduce"):
-        return got if name == "bcast" else sent
-    if name == "allreduce" or name.startswith("allgather"):
-        return each_of(sent, ranks)
-    if name in ("scan", "exscan"):
-        in_place = name == "exscan" or sent * (own + 1) != got * (ranks - own)
-        return (sent + got) // max(1, ranks - 1 if in_place else ranks + 1)
-    if name in ("alltoall", "reduce_scatter_block"):
-        return each_of(sent, ranks) * ranks
-    if name == "gather" and is_root and sent == 0:
-        return got // max(1, ranks - 1)
-    if name == "scatter" and is_root and got == 0:
-        return sent // max(1, ranks - 1) * ranks
-    return own_part(name, sent, got, is_root)
-
-
-def each_of(total: int, ranks: int) -> int:
-    """The trace does not tell whether the rank's own part is in it: it is, unless only without it all are equal and
-    whole words."""
-    others = max(1, ranks - 1)
-
-    def fits(parts: int) -> bool:
-        return total % parts == 0 and total // parts % math.gcd(4, total) == 0
-
-    return total // others if fits(others) and not fits(ranks) else -(-total // ranks)
-
-
 def bytes_in(rank: Rank, size: int) -> int:
     if size > MOST_BYTES:
         raise Contradiction(f"rank {rank.number} moves {size} bytes")
@@ -624,10 +558,6 @@ CALLBACKS = (
     *("program_begin", "program_end", "enter", "leave", "buffer_flush", "measurement_on_off", "mpi_request_cancelled"),
     *MESSAGES,
 )
-# By OTF2's names: ALLTOALLV and ALLTOALLW are an alltoall.
-COLLECTIVES = {
-    f"{name}{form}": number for number, name in enumerate(_replay.collectives()) for form in ("", "v", "w", "_block")
-}
 
 
 def results(anchor: Path) -> Iterator[object]:
