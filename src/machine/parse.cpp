@@ -6,6 +6,7 @@
 #include "machine/host_list.hpp"
 #include "machine/internal.hpp"
 #include "machine/numbers.hpp"
+#include "machine/toml_keys.hpp"
 #include "topology/single_node.hpp"
 
 #include <fmt/format.h>
@@ -22,42 +23,12 @@ namespace {
 
 constexpr std::int64_t largest_count = std::numeric_limits<std::int32_t>::max();
 
-constexpr int most_dots = 64;
-
-// The first line with a key of more parts than that, a.b.c; 0: none. toml++ makes a table of each part, and recurses
-// over them.
-std::int64_t line_of_long_key(std::string_view text) {
-  std::int64_t line = 1;
-  int dots = 0;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const char c = text[at];
-    const std::string_view three = text.substr(at, 3);
-    if (three == "\"\"\"" || three == "'''") { // a string of several lines
-      std::size_t end = text.find(three, at + 3);
-      while (c == '"' && end < text.size() && text[end - 1] == '\\') end = text.find(three, end + 1);
-      end = std::min(end, text.size() - 3);
-      const std::string_view inside = text.substr(at, end - at);
-      line += std::count(inside.begin(), inside.end(), '\n');
-      at = end + 2;
-    } else if (c == '"' || c == '\'') { // a string, which ends on its line
-      while (at + 1 < text.size() && text[at + 1] != '\n' && text[++at] != c)
-        if (c == '"' && text[at] == '\\' && at + 1 < text.size() && text[at + 1] != '\n') ++at;
-    } else if (c == '#') {
-      at = std::min(text.find('\n', at), text.size()) - 1;
-    } else if (c == '.') {
-      if (++dots > most_dots) return line;
-    } else if (c == '\n' || c == '=' || c == ',' || c == '[' || c == '{') {
-      dots = 0;
-      line += c == '\n';
-    }
-  }
-  return 0;
-}
+constexpr int most_key_parts = 64;
 
 // toml++ throws; nothing else of this project sees that.
 Result<toml::table> parse_toml(std::string_view text, std::string_view file) {
-  if (const std::int64_t line = line_of_long_key(text); line > 0)
-    return wrong_value(fmt::format("{}:{}: a key must have at most {} parts", file, line, most_dots), "more",
+  if (const std::int64_t line = line_of_long_key(text, most_key_parts); line > 0)
+    return wrong_value(fmt::format("{}:{}: a key must have at most {} parts", file, line, most_key_parts), "more",
                        "correct this line");
   try {
     return toml::parse(text);
