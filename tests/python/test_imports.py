@@ -331,6 +331,7 @@ def test_known_objects_have_known_keys_of_known_types(refused, change, words):
         ("BlockName=a Switches=b\n", "t.conf:1: a line with BlockName has no key 'Switches'"),
         ("Nodes=n1\n", "t.conf:1: a line must be SwitchName="),
         ("SwitchName\n", "t.conf:1: a line must be SwitchName="),
+        ('SwitchName=s0 Nodes="n[0-3]\n', "t.conf:1: a line must be SwitchName="),
         (
             "RingName=a Nodes=n1\nRingName=b Nodes=n2\n",
             "t.conf:2: the file must have one ring, as a machine does (got 2)",

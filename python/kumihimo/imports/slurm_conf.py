@@ -25,7 +25,7 @@ KEYS = {  # of each kind of line, by the key that begins it in Slurm; some are o
 }
 NAMES = {key.lower(): key for first, others in KEYS.items() for key in (first, *others)}
 FORM = "a line must be SwitchName= with Nodes= or Switches=, BlockName= or RingName= with Nodes=, or BlockSizes="
-PAIR = re.compile(r'\s*([A-Za-z0-9_.]+)\s*=\s*(?:"([^"]*)"|(\S+))(?=\s|$)')
+PAIR = re.compile(r'\s*([A-Za-z0-9_.]+)\s*=\s*(?:"([^"]*)"|([^"\s]\S*))(?=\s|$)')
 MOST_FILES = 1000
 LARGEST_FILE = 64 << 20
 
@@ -41,7 +41,7 @@ class ConfReader:
         self.open.append(source)
         for number, line in logical_lines(text):
             where = f"{source}:{number}"
-            if include := re.fullmatch(r"\s*include\s+(\S.*?)\s*", line, re.IGNORECASE):
+            if include := re.fullmatch(r"include\s+(\S.*)", line.strip(), re.IGNORECASE):
                 yield from self._included(include[1].strip('"'), where)
             elif line.strip():
                 yield _kind_and_values(line, where)
