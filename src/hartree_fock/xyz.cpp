@@ -61,18 +61,18 @@ Result<Columns> columns_of(std::string_view properties) {
   std::optional<std::size_t> element, position;
   std::size_t at = 0;
   const std::vector<std::string_view> parts = words_of(properties, ":");
-  if (parts.empty() || parts.size() % 3 != 0) return wrong("Properties must be names, kinds and numbers of columns");
+  if (parts.empty() || parts.size() % 3 != 0) return wrong("Properties= must be names, kinds and numbers of columns");
   for (std::size_t i = 0; i < parts.size(); i += 3) {
     const std::string name = lower(parts[i]);
     std::size_t width = 0;
     if (!read_number(parts[i + 2], width) || width < 1 || width > 1000)
-      return wrong("Properties must have a number of columns from 1 to 1000 for each name");
+      return wrong("Properties= must have a number of columns from 1 to 1000 for each name");
     if ((name == "species" || name == "symbols" || ((name == "z" || name == "numbers") && !element)) && width == 1)
       element = at;
     if ((name == "pos" || name == "positions") && width == 3) position = at;
     at += width;
   }
-  if (!element || !position) return wrong("Properties must have species:S:1 and pos:R:3");
+  if (!element || !position) return wrong("Properties= must have species:S:1 and pos:R:3");
   return Columns{*element, *position, at};
 }
 

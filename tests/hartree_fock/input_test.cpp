@@ -147,15 +147,16 @@ TEST(Xyz, RefusesExtendedFilesThatItCannotObey) {
   const auto error = [](const std::string& comment, const char* atom = "H 0 0 0") {
     return sentence(parse_xyz("a.xyz", "1\n" + comment + "\n" + atom + "\n", 0));
   };
-  EXPECT_EQ(error("Properties=species:S:1"), "a.xyz:2: Properties must have species:S:1 and pos:R:3 (got species:S:1); "
-                                             "write for example Properties=species:S:1:pos:R:3");
+  EXPECT_EQ(error("Properties=species:S:1"),
+            "a.xyz:2: Properties= must have species:S:1 and pos:R:3 (got species:S:1); "
+            "write for example Properties=species:S:1:pos:R:3");
   EXPECT_EQ(error("Properties=species:S:1:pos:R:3:forces:R:3"),
             "a.xyz:3: an atom must have the 7 columns of Properties (got H 0 0 0)");
   EXPECT_EQ(error("Properties=pos:R:3:species:S:1"),
             "a.xyz:3: an atom must be its symbol and x, y, z in angstrom (got H 0 0 0)");
-  EXPECT_EQ(error("Properties=species:S:1:pos:R:99999999999999999999").substr(0, 42),
-            "a.xyz:2: Properties must have a number of ");
-  EXPECT_EQ(error("Properties=species:S").substr(0, 46), "a.xyz:2: Properties must be names, kinds and n");
+  EXPECT_EQ(error("Properties=species:S:1:pos:R:99999999999999999999").substr(0, 43),
+            "a.xyz:2: Properties= must have a number of ");
+  EXPECT_EQ(error("Properties=species:S").substr(0, 47), "a.xyz:2: Properties= must be names, kinds and n");
   EXPECT_EQ(
       error("Lattice=\"9 0 0 0 9 0 0 0 9\""),
       "a.xyz:2: the atoms must be a molecule, without a lattice that repeats (got pbc=\"T T T\"); write pbc=\"F F "
