@@ -1,4 +1,4 @@
-"""Units of work that ranks ask for, as operations of a GOAL file: what src/application/unit_queue.cpp does, with the
+"""Units of work that ranks ask for, as operations of a GOAL file: what application/unit_queue.cpp does, with the
 time of each unit. Part of the units is dealt beforehand. Rank 0 deals the rest between its own units, in chunks that
 shrink; a rank asks for its next chunk when it has one unit left."""
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 CPUINFO = Path("/proc/cpuinfo")
-FIRST_PROCESSOR_BYTES = 4096  # of it, as src/problem/fingerprint.cpp reads
+FIRST_PROCESSOR_BYTES = 4096  # of it, as src/foundation/problem/fingerprint.cpp reads
 PLAIN = (int, float, complex, str, bytes, tuple)
 texts: dict[str, str] = {}  # of files as they were when a program under tuning imported them
 
@@ -196,7 +196,7 @@ def instructions(values: dict[str, str]) -> str:
 
 
 def processor(values: dict[str, str]) -> str:
-    """The model as the system says it, by the rules of src/problem/fingerprint.cpp."""
+    """The model as the system says it, by the rules of src/foundation/problem/fingerprint.cpp."""
     for name in ("model name", "cpu model", "cpu"):
         if values.get(name):
             return values[name]
