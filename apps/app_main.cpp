@@ -1,8 +1,8 @@
 // kumihimo-app list                prints {"applications": [...]}
 // kumihimo-app shares NAME SIZE    prints {"shares": [{"size": "32x32x32", "work": 64, "iterations": 4}, ...]}
-// kumihimo-app TASK                runs the task file (src/application/request.hpp), on every rank if a launcher
-// started it. Rank 0 prints one JSON object a line: about, progress, results, or an error. A task without an MPI
-// library runs on this process alone, and no MPI library is opened.
+// kumihimo-app TASK                runs the task file (application/request.hpp), on every rank if a
+// launcher started it. Rank 0 prints one JSON object a line: about, progress, results, or an error. A task without an
+// MPI library runs on this process alone, and no MPI library is opened.
 #include "application/job_processes.hpp"
 #include "application/run_task.hpp"
 #include "applications.hpp"

@@ -58,7 +58,7 @@ NB_MODULE(_base, m) {
       },
       "By what wisdom knows a machine.");
   using kumihimo::UnitDeal;
-  nb::class_<UnitDeal>(m, "UnitDeal", "The rule by which units of work are dealt to ranks (src/base/unit_deal.hpp).")
+  nb::class_<UnitDeal>(m, "UnitDeal", "The rule by which units of work are dealt to ranks (base/unit_deal.hpp).")
       .def(
           "__init__",
           [](UnitDeal* made, const std::vector<double>& costs, std::int32_t ranks, double static_share) {

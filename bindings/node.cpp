@@ -62,7 +62,7 @@ void bind_hpcg(nb::module_& m) {
       .def_prop_ro("plain_iterations", [](const Benchmark::Validation& v) { return v.convergence.plain; })
       .def_prop_ro("preconditioned_iterations",
                    [](const Benchmark::Validation& v) { return v.convergence.preconditioned; });
-  nb::class_<Benchmark>(m, "Hpcg", "A run of HPCG in its phases; see src/hpcg/benchmark.hpp.")
+  nb::class_<Benchmark>(m, "Hpcg", "A run of HPCG in its phases; see src/numerics/hpcg/benchmark.hpp.")
       .def_static(
           "make",
           [](std::int64_t nx, std::int64_t ny, std::int64_t nz, int threads) {

@@ -1,4 +1,15 @@
-# A layer is one folder under src/: a static library kumihimo_<folder> of all its .cpp files, headers beside them.
+# A house is a folder of src/ that holds layers, or is one. USES names the houses whose layers its own may depend on.
+function(kumihimo_house name)
+  cmake_parse_arguments(ARG "" "" "LAYERS;USES" ${ARGN})
+  if(NOT ARG_LAYERS)
+    add_subdirectory(${name})
+  endif()
+  foreach(layer ${ARG_LAYERS})
+    add_subdirectory(${name}/${layer})
+  endforeach()
+endfunction()
+
+# A layer is one folder of a house: a static library kumihimo_<folder> of all its .cpp files, headers beside them.
 # DEPENDS names the layers below it and is the whole rule of who may include whom: a layer sees the headers of no other
 # (each layer's headers are reached as <folder>/file.hpp through a directory of links holding that folder alone).
 # LIBRARIES names outside libraries. Sources are compiled several at a time, since most of the time is headers (unity builds,
@@ -84,9 +95,9 @@ function(kumihimo_cuda_files name)
     set(object ${CMAKE_CURRENT_BINARY_DIR}/${object}.o)
     add_custom_command(OUTPUT ${object} DEPFILE ${object}.d
       COMMAND ${CUDAToolkit_NVCC_EXECUTABLE} -std=c++20 -O3 --expt-relaxed-constexpr ${architectures} ${ARG_OPTIONS}
-        -Xcompiler -fPIC -I ${PROJECT_SOURCE_DIR}/src -DKUMIHIMO_CUDA -MD -MF ${object}.d
-        -c ${CMAKE_CURRENT_SOURCE_DIR}/${file} -o ${object}
-      DEPENDS ${file} COMMENT "nvcc ${file}" VERBATIM)
+        -Xcompiler -fPIC "-I$<JOIN:$<TARGET_PROPERTY:kumihimo_${name},INCLUDE_DIRECTORIES>,;-I>" -DKUMIHIMO_CUDA
+        -MD -MF ${object}.d -c ${CMAKE_CURRENT_SOURCE_DIR}/${file} -o ${object}
+      DEPENDS ${file} COMMENT "nvcc ${file}" VERBATIM COMMAND_EXPAND_LISTS)
     target_sources(kumihimo_${name} PRIVATE ${object})
   endforeach()
   target_compile_definitions(kumihimo_${name} PRIVATE KUMIHIMO_CUDA)

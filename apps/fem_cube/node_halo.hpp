@@ -1,6 +1,6 @@
 // Halo exchange of three values a node with the 26 ranks around. Where the boxes of all ranks have the same size it is
-// the halo exchange of src/halo with 27 points and 3 fields, which `simulate` predicts; else the exchange of lists of
-// ghosts. Values are copied to a staging buffer, as messages of the halo exchange are boxes of fields.
+// the halo exchange of src/programs/halo with 27 points and 3 fields, which `simulate` predicts; else the exchange of
+// lists of ghosts. Values are copied to a staging buffer, as messages of the halo exchange are boxes of fields.
 #pragma once
 
 #include "application/runtime.hpp"

@@ -1,4 +1,4 @@
-// The variants of src/sparse: IC(0) in a coloured numbering, threads.
+// The variants of src/numerics/sparse: IC(0) in a coloured numbering, threads.
 #include "poisson3d/variant.hpp"
 
 #include <nlohmann/json.hpp>

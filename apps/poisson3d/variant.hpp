@@ -43,10 +43,10 @@ struct Variant : VariantDescription {
   // the matrix (not applicable); a pivot.
   Result<std::unique_ptr<LocalSolver>> (*make)(const Variant&, const sparse::CrsMatrix&, const ParameterValues&,
                                                sparse::Factorisations& factorisations);
-  const sparse::Variant* prepared = nullptr; // of the registry of src/sparse
+  const sparse::Variant* prepared = nullptr; // of the registry of src/numerics/sparse
 };
 
-// The golden copy is the first. Then come all variants of src/sparse, and multigrid.
+// The golden copy is the first. Then come all variants of src/numerics/sparse, and multigrid.
 std::span<const Variant> variants();
 
 } // namespace kumihimo::poisson3d

@@ -3,7 +3,7 @@
 // All variants and both limits (peak of fused operations, STREAM's triad) take turns within each round, so a
 // disturbance meets all of them. Medians; the ratio to the original is the median of the rounds' ratios. An assembly is
 // timed with its values set to zero first, and with all searches; the structure of the matrix is known. Flops are each
-// variant's own (src/fem/flops.hpp). Bytes are the least a kernel moves.
+// variant's own (src/numerics/fem/flops.hpp). Bytes are the least a kernel moves.
 #include "fem/preconditioners.hpp"
 #include "fem/product.hpp"
 #include "fem/variants.hpp"

@@ -304,7 +304,7 @@ def measure(asked: argparse.Namespace, delays: list[float], binaries: list[Path]
 
 
 def bytes_of_cg() -> float:
-    """Of a cell and iteration: product, IC(0) and vector loops (src/krylov_programs/applications.def)."""
+    """Of a cell and iteration: product, IC(0) and vector loops (src/numerics/krylov_programs/applications.def)."""
     return 104 + 128 + 104
 
 

@@ -1,4 +1,4 @@
-"""Executes an expanded schedule as the head of src/export/json.hpp describes it, sharing no code with the
+"""Executes an expanded schedule as the head of src/programs/export/json.hpp describes it, sharing no code with the
 native side: values are the sets of contributions that an element holds, each by its rank and place in the input, so
 that a missing, doubled or misplaced one shows."""
 

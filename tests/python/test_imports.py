@@ -487,7 +487,7 @@ def test_clusters_that_cannot_be_imported(imported, topology, radical, words):
 
 
 def test_one_node_from_hwloc(imported, repository):
-    text = (repository / "tests" / "machine" / "hwloc" / "two-packages.xml").read_text(encoding="utf-8")
+    text = (repository / "tests" / "network" / "machine" / "hwloc" / "two-packages.xml").read_text(encoding="utf-8")
     machine = imported("host.xml", text)
     assert machine["topology"]["family"] == "single_node"
     assert machine["topology"]["levels"] == [{"name": "package", "cores": 6}, {"name": "numa", "cores": 3}]
@@ -607,7 +607,7 @@ def test_hwloc_finds_the_same_in_its_files(repository):
     code = "from kumihimo import _machine; h = _machine.discover_host(); print([h.cores, h.hardware_threads, "
     code += "h.numa_nodes, h.memory_bytes, h.last_level_cache_bytes, h.core_cache_bytes, h.levels, h.not_nested, "
     code += "h.unnamed])"
-    for path in sorted((repository / "tests" / "machine" / "hwloc").glob("*.xml")):
+    for path in sorted((repository / "tests" / "network" / "machine" / "hwloc").glob("*.xml")):
         environment = {**os.environ, "HWLOC_XMLFILE": str(path)}
         said = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
         h = hwloc.read_node(documents.read_xml(path.read_bytes(), path.name)).host
@@ -616,7 +616,8 @@ def test_hwloc_finds_the_same_in_its_files(repository):
 
 
 def test_levels_that_do_not_nest_are_left_out(imported, repository, tmp_path):
-    text = (repository / "tests" / "machine" / "hwloc" / "cache-for-some-cores.xml").read_text(encoding="utf-8")
+    folder = repository / "tests" / "network" / "machine" / "hwloc"
+    text = (folder / "cache-for-some-cores.xml").read_text(encoding="utf-8")
     machine = imported("host.xml", text)
     assert machine["topology"]["levels"] == [{"name": "package", "cores": 6}, {"name": "l2", "cores": 2}]
     made = (tmp_path / "mine.toml").read_text(encoding="utf-8")
@@ -624,7 +625,7 @@ def test_levels_that_do_not_nest_are_left_out(imported, repository, tmp_path):
 
 
 def test_dies_and_groups_are_left_out(imported, repository, tmp_path):
-    text = (repository / "tests" / "machine" / "hwloc" / "dies-and-groups.xml").read_text(encoding="utf-8")
+    text = (repository / "tests" / "network" / "machine" / "hwloc" / "dies-and-groups.xml").read_text(encoding="utf-8")
     assert imported("host.xml", text)["topology"]["levels"] == [{"name": "package", "cores": 8}]
     made = (tmp_path / "mine.toml").read_text(encoding="utf-8")
     words = "because only packages, NUMA nodes and shared caches are levels: die of 4 cores, group of 2 cores.\n"
@@ -632,7 +633,7 @@ def test_dies_and_groups_are_left_out(imported, repository, tmp_path):
 
 
 def test_levels_take_their_numbers_from_a_node_with_the_same(imported, repository, tmp_path):
-    text = (repository / "tests" / "machine" / "hwloc" / "two-packages.xml").read_text(encoding="utf-8")
+    text = (repository / "tests" / "network" / "machine" / "hwloc" / "two-packages.xml").read_text(encoding="utf-8")
     imported("host.xml", text)
     like = tmp_path / "like.toml"
     made = (tmp_path / "mine.toml").read_text(encoding="utf-8")
@@ -654,6 +655,6 @@ def test_levels_take_their_numbers_from_a_node_with_the_same(imported, repositor
 
 
 def test_a_network_needs_the_numbers_of_one(imported, repository, tmp_path):
-    text = (repository / "tests" / "machine" / "hwloc" / "two-packages.xml").read_text(encoding="utf-8")
+    text = (repository / "tests" / "network" / "machine" / "hwloc" / "two-packages.xml").read_text(encoding="utf-8")
     imported("host.xml", text)
     assert "use another --like" in imported("topology.conf", TREE, str(tmp_path / "mine.toml"))

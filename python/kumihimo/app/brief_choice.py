@@ -1,6 +1,6 @@
 """`--variant auto` without --tune: a variant for at most a quarter of the time of the run that it serves.
 
-Candidates run on a share of the problem (Application.shares in src/application), one after another, the promising ones
+Candidates run on a share of the problem (Application.shares in `application`), one after another, the promising ones
 first; the first that fits is the reference. Scaled, the least time tells how long the run takes, and a quarter of that
 is the budget. A stage that has used its part of the budget ends, also within a run.
 

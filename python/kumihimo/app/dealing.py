@@ -1,4 +1,4 @@
-"""Units of work that ranks ask for, as operations of a GOAL file: what src/application/unit_queue.cpp does, with the
+"""Units of work that ranks ask for, as operations of a GOAL file: what application/unit_queue.cpp does, with the
 time of each unit and the same rule (UnitDeal). Rank 0 deals between its own units."""
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from kumihimo import _measure, _packet, launcher_environment, mpi
 from kumihimo.background import allocation
 from kumihimo.background.allocation import Allocator
 
-LEAST_OF_INTERVAL = 6  # samples of a 95 % interval of the median (src/measure)
+LEAST_OF_INTERVAL = 6  # samples of a 95 % interval of the median (src/foundation/measure)
 LEAST_OF_P99 = 100
 LEAST_OFFERED = 400  # messages, of a share that is delivered: fewer are known to 5 % at best
 MOST_REPEATS = 100_000

@@ -47,7 +47,7 @@ NO_EFFECT = "{} in the wisdom has no effect: only the simulator heeds it"
 NOT_TAKEN = "the wisdom file was not used; see the message above"
 NONE_FOUND = "no wisdom was found"
 NO_CHOICES = "the wisdom has no choices; name another file, or run `kumihimo tune`"
-NOT_CHOSEN, NOT_LOADED = "not_chosen", "lost"  # ids of reasons: src/interpose/call_counters.cpp
+NOT_CHOSEN, NOT_LOADED = "not_chosen", "lost"  # ids of reasons: src/preload/interpose/call_counters.cpp
 UNCLEAR = "tuning found nothing certainly faster for these calls, or did not measure them"
 DEFAULTS = "it has no choices for --reproducible, so reductions use default algorithms"
 

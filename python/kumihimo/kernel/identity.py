@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import hashlib
-import os
 import platform
 import re
 from collections.abc import Callable, Iterator

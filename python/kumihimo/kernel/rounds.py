@@ -1,5 +1,5 @@
 """Measures candidates by turns: one sample of each in every round, so that a disturbance touches all. The ratio to the
-golden copy is of samples of the same round (src/measure/statistics.hpp)."""
+golden copy is of samples of the same round (src/foundation/measure/statistics.hpp)."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kumihimo import _measure
 
-LEAST_SAMPLES = 6  # of a 95 % interval of the median: 5 samples cover it with 1 - 2/2^5 = 94 % (src/measure)
+LEAST_SAMPLES = 6  # of a 95 % interval of the median: 5 samples cover it with 1 - 2/2^5 = 94 % (src/foundation/measure)
 
 
 def statistics(samples: list[float]) -> dict:

@@ -321,7 +321,7 @@ def composed(arguments):
 
 
 def events_of(folder, rank):
-    """The raw events of a rank, as src/record/trace.hpp has them: what, call, partner, bytes, and what else there is.
+    """The raw events of a rank, as record/trace.hpp has them: what, call, partner, bytes, and what else there is.
     The first and the last are those of the program."""
     form = struct.Struct("<qqBBHiIiq")
     events = []

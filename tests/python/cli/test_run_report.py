@@ -96,7 +96,7 @@ def test_says_where_no_wisdom_was_found_and_what_to_do() -> None:
 
 
 def test_the_ids_of_reasons_are_the_interposers(repository: Path) -> None:
-    reasons = (repository / "src" / "interpose" / "call_counters.cpp").read_text(encoding="utf-8")
+    reasons = (repository / "src" / "preload" / "interpose" / "call_counters.cpp").read_text(encoding="utf-8")
     for known in (run.NOT_CHOSEN, run.NOT_LOADED):
         assert f'{{"{known}", "' in reasons
 

@@ -25,14 +25,23 @@ def check(repository):
     return run
 
 
+HOUSES = """kumihimo_house(base)
+kumihimo_house(schedule USES base)
+kumihimo_house(verify USES base schedule)
+kumihimo_house(machine)
+kumihimo_house(others LAYERS simulate measure)
+"""
+
+
 @pytest.fixture
 def tree(tmp_path):
-    """base <- schedule <- verify, and beside them two pure layers and one that is not."""
+    """base <- schedule <- verify, and beside them two pure layers and one that is not. The last two share a house."""
+    (tmp_path / "CMakeLists.txt").write_text(HOUSES)
     above = {"schedule": "DEPENDS base", "verify": "DEPENDS schedule"}
     for layer in ("base", "schedule", "verify", "machine", "simulate", "measure"):
         depends = above.get(layer, "")
-        folder = tmp_path / layer
-        folder.mkdir()
+        folder = tmp_path / ("others" if layer in ("simulate", "measure") else "") / layer
+        folder.mkdir(parents=True)
         (folder / "CMakeLists.txt").write_text(f"kumihimo_layer({layer} {depends} LIBRARIES fmt::fmt)\n")
         (folder / f"{layer}.hpp").write_text("#pragma once\n#include <vector>\n")
     (tmp_path / "verify" / "deep").mkdir()
@@ -67,8 +76,8 @@ def test_a_sound_tree_passes(check, tree):
         ("verify/gpu.cu", "#include <cuda_runtime.h>", "knows no GPUs"),
         ("base/CMakeLists.txt", "kumihimo_layer(base DEPENDS verify)", "base depends on itself"),
         ("base/CMakeLists.txt", "kumihimo_layer(base DEPENDS ghost)", "which is no layer"),
-        ("simulate/CMakeLists.txt", "kumihimo_layer(simulate DEPENDS measure)", "is pure and depends on measure"),
-        ("simulate/clock.cpp", "#include <chrono>", "knows no clocks"),
+        ("others/simulate/CMakeLists.txt", "kumihimo_layer(simulate DEPENDS measure)", "pure and depends on measure"),
+        ("others/simulate/clock.cpp", "#include <chrono>", "knows no clocks"),
     ],
 )
 def test_sabotage_is_rejected_by_file_and_line(check, tree, path, line, told):
@@ -78,6 +87,23 @@ def test_sabotage_is_rejected_by_file_and_line(check, tree, path, line, told):
     assert told in out
     if path.endswith((".hpp", ".cpp", ".cu")):
         assert f"{tree / path}:1: " in out
+
+
+@pytest.mark.parametrize(
+    ("line", "other", "told"),
+    [
+        ("kumihimo_house(verify USES base schedule)", "kumihimo_house(verify USES schedule)", "verify depend on base"),
+        ("kumihimo_house(machine)", "kumihimo_house(machine USES base)", "no layer of it depends on one of base"),
+        ("kumihimo_house(machine)", "", "machine is a layer in no house"),
+        ("kumihimo_house(machine)", "kumihimo_house(machine LAYERS machine ghost)", "ghost is no layer"),
+        ("kumihimo_house(base)", "kumihimo_house(base USES schedule)", "schedule, which does not stand before it"),
+    ],
+)
+def test_a_house_uses_only_those_before_it(check, tree, line, other, told):
+    (tree / "CMakeLists.txt").write_text(HOUSES.replace(f"{line}\n", f"{other}\n"))
+    code, out = check(tree)
+    assert code == 1
+    assert told in out
 
 
 def test_modules_of_a_folder_do_not_include_in_a_cycle(check, tree):
@@ -110,12 +136,12 @@ def test_folders_of_a_layer_do_not_include_in_a_cycle(check, tree):
 
 def test_modules_that_may_close_a_cycle_would(repository):
     script = runpy.run_path(str(repository / "scripts" / "check-includes"))
-    source, allowed = repository / "src", dict(script["MAY_CLOSE_A_CYCLE"])
+    folders, allowed = script["read_layers"](repository / "src"), dict(script["MAY_CLOSE_A_CYCLE"])
     script["MAY_CLOSE_A_CYCLE"].clear()
     told = [
         line
         for layer in sorted({a.split("/")[0] for a, _ in allowed})
-        for line in script["cycles"](script["module_includes"](source, layer))
+        for line in script["cycles"](script["module_includes"](folders[layer]))
     ]
     for module, other in allowed:
         assert any(f": {module} includes {other}, " in line for line in told), (module, other)
