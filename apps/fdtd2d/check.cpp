@@ -3,6 +3,8 @@
 #include "fdtd2d/local_fields.hpp"
 #include "fdtd2d/physics.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>

@@ -4,7 +4,7 @@
 #include "application/runtime.hpp"
 #include "fdtd2d/problem.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <vector>
 

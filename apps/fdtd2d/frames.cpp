@@ -1,5 +1,7 @@
 #include "fdtd2d/frames.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cmath>
 

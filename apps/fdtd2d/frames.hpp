@@ -4,7 +4,7 @@
 #include "application/runtime.hpp"
 #include "stencil/fdtd2d/fields.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <vector>
 

@@ -6,6 +6,8 @@
 #include "fem/product.hpp"
 #include "fem_cube/golden.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <cmath>
 #include <limits>
 #include <numeric>

@@ -5,7 +5,7 @@
 #include "fem/matrix.hpp"
 #include "fem_cube/problem.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <span>
 

@@ -96,8 +96,8 @@ Result<json> run_solve(const Request& request, const Setting& setting, const Pro
   const std::vector<double> seconds = runtime.processes().largest({measure::seconds_since(start), setup});
 
   json facts = facts_of(problem);
-  facts.update(system.preconditioner().facts);
-  facts.update(solved.facts);
+  facts.update(*system.preconditioner().facts);
+  facts.update(*solved.facts);
   json kernels = to_json(system.times(), runtime.processes());
   json found = {{"seconds", seconds[0]},           {"setup_seconds", seconds[1]},
                 {"iterations", solved.iterations}, {"residual", solved.history.back()},

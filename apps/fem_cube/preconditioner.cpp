@@ -3,6 +3,8 @@
 #include "fem/preconditioners.hpp"
 #include "fem_cube/golden.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 
 namespace kumihimo::fem_cube {

@@ -3,10 +3,9 @@
 #pragma once
 
 #include "application/kernel_times.hpp"
+#include "base/json_member.hpp"
 #include "fem_cube/discrete.hpp"
 #include "fem_cube/options.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <memory>
 
@@ -18,7 +17,7 @@ class Preconditioner {
   virtual void apply(const double* r, double* z) = 0;
 
   application::Work work; // of one call
-  nlohmann::json facts = nlohmann::json::object();
+  JsonMember facts;
 };
 
 // Refers to the matrix of `discrete`. `golden`: by the plain loops of the golden copy. Errors: parts that do not fit; a

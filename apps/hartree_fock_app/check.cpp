@@ -3,6 +3,7 @@
 #include "hartree_fock/golden.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,7 @@
 #include "hartree_fock/scf.hpp"
 #include "hartree_fock_app/problem.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 namespace kumihimo::hartree_fock_app {
 

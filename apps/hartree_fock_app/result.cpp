@@ -1,6 +1,7 @@
 #include "hartree_fock_app/result.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <cstddef>

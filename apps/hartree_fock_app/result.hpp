@@ -4,7 +4,7 @@
 #include "hartree_fock/scf.hpp"
 #include "hartree_fock_app/problem.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <cstddef>
 #include <vector>

@@ -2,6 +2,8 @@
 
 #include "stencil/himeno/variants.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>

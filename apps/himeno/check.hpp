@@ -4,7 +4,7 @@
 #include "application/runtime.hpp"
 #include "stencil/himeno/grid.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
 

@@ -2,6 +2,8 @@
 
 #include "sparse/golden.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>

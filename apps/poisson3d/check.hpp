@@ -5,7 +5,7 @@
 #include "poisson3d/box_matrix.hpp"
 #include "poisson3d/solve.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <vector>
 

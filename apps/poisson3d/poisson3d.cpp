@@ -90,7 +90,7 @@ Result<json> run(const Request& request, Runtime& runtime) {
       runtime.processes().largest({measure::seconds_since(start), setup, shared->problem_seconds});
 
   json facts = system->solver().facts();
-  facts.update(solved.facts);
+  facts.update(*solved.facts);
   json found = {{"seconds", seconds[0]},
                 {"setup_seconds", seconds[1]},
                 {"problem_seconds", seconds[2]},

@@ -3,9 +3,8 @@
 
 #include "application/request.hpp"
 #include "application/runtime.hpp"
+#include "base/json_member.hpp"
 #include "poisson3d/local_system.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <span>
 #include <vector>
@@ -18,7 +17,7 @@ struct Solved {
   std::vector<double> history; // |r| / |b| before the first iteration and after each
   // How far |b - A x| / |b| may be above the last of `history` by rounding: 0 where it was computed from x.
   double deviation = 0;
-  nlohmann::json facts = nlohmann::json::object(); // of the method
+  JsonMember facts; // of the method
 };
 
 struct MatrixNorms {

@@ -8,7 +8,6 @@ import contextlib
 import errno
 import io
 import os
-import secrets
 import shutil
 import stat
 import sys
@@ -170,7 +169,7 @@ def replacement_folder(path: Path) -> Iterator[Path]:
 
 def _new_name() -> str:
     """A name that no other writer has. A process that is killed leaves it behind, which harms nobody."""
-    return f".kumihimo-{secrets.token_hex(8)}.new"
+    return f".kumihimo-{os.urandom(8).hex()}.new"
 
 
 class _New:

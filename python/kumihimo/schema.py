@@ -6,8 +6,10 @@ import functools
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import jsonschema
+if TYPE_CHECKING:
+    import jsonschema  # takes longer to import than most verbs: only where a file is read
 
 FOLDER = Path(__file__).with_name("schemas")
 LONGEST = 40  # characters of a value that is shown
@@ -19,7 +21,9 @@ def validator(name: str, part: str = "") -> jsonschema.Draft202012Validator:
     schema = json.loads((FOLDER / f"{name}.schema.json").read_text(encoding="utf-8"))
     if part:
         schema = {"$ref": f"#/$defs/{part}", "$defs": schema["$defs"]}
-    return jsonschema.Draft202012Validator(schema)
+    from jsonschema import Draft202012Validator
+
+    return Draft202012Validator(schema)
 
 
 def fault(value: object, name: str, part: str = "") -> str:
@@ -29,8 +33,10 @@ def fault(value: object, name: str, part: str = "") -> str:
 
 def innermost(errors: Iterator[jsonschema.ValidationError]) -> Iterator[jsonschema.ValidationError]:
     """Where a value may be one of several things: what is wrong with it as the thing that it resembles most."""
+    from jsonschema.exceptions import best_match
+
     for error in errors:
-        yield jsonschema.exceptions.best_match([error]) or error
+        yield best_match([error]) or error
 
 
 def sentence(error: jsonschema.ValidationError) -> str:

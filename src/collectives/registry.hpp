@@ -36,8 +36,8 @@ inline constexpr Guarantees of_prefixes{.same_on_all_ranks = false, .independent
 // Where the number of messages stops deciding and the bytes of each begin to. No result depends on it.
 inline constexpr SizeRange short_messages{.to = 16 << 10}, long_messages{.from = short_messages.to + 1};
 
-// One algorithm for one collective: the page src/collectives/<collective>/<name>.cpp and a line of algorithms.def,
-// which names both.
+// One algorithm for one collective: a line of algorithms.def, which names both, and a row in a page: that of the
+// algorithm, src/collectives/<collective>/<name>.cpp, or that of its family, src/collectives/families/<family>.cpp.
 struct Variant {
   // One of parameters.def, with its default here: {parameter::window, 4}, {parameter::trees, DerivedDefault{"d"}}.
   struct Parameter : Taken<ParameterDeclaration, ParameterDefault> {

@@ -1,16 +1,17 @@
 """Units of work that ranks ask for, as operations of a GOAL file: what application/unit_queue.cpp does, with the
-time of each unit. Part of the units is dealt beforehand. Rank 0 deals the rest between its own units, in chunks that
-shrink; a rank asks for its next chunk when it has one unit left."""
+time of each unit and the same rule (UnitDeal). Rank 0 deals between its own units."""
 
 from __future__ import annotations
 
-import bisect
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from kumihimo._base import UnitDeal
+
 CHUNK_BYTES = 16
 SHORTEST = 1e-9  # seconds of a message: time must go on
+THREADS = 1  # of a rank: its units are one after the other
 SUM = "s"  # begins the labels of a sum, whose tags are 0; those of chunks begin at 2
 
 
@@ -51,27 +52,14 @@ class Deal:
         message_seconds: float,
     ):
         self.seconds, self.message_seconds = seconds, max(message_seconds, SHORTEST)
-        self.before = [0.0]
-        for cost in costs:
-            self.before.append(self.before[-1] + cost)
+        self.rule = UnitDeal(costs, ranks, static_share)
         self.ranks = [Rank() for _ in range(ranks)]
         self.questions: dict[int, tuple[float, str]] = {}  # by rank: when it comes, and its label at rank 0
-        beforehand = self.before[-1] * static_share
-        self.dealt = 0
-        while self.dealt < len(seconds) and (ranks == 1 or self.before[self.dealt + 1] <= beforehand):
-            self.ranks[self.dealt % ranks].units.append(self.dealt)
-            self.dealt += 1
-        if self.dealt == len(seconds):
-            for rank in self.ranks:
-                rank.complete = True
+        for unit in range(self.rule.beforehand):
+            self.ranks[self.rule.rank_of(unit)].units.append(unit)
+        for rank in self.ranks:
+            rank.complete = self.rule.all_dealt
         self.run()
-
-    def cut(self) -> range:
-        begin, total = self.before[self.dealt], self.before[-1]
-        end = bisect.bisect_right(self.before, begin + (total - begin) / (2 * len(self.ranks))) - 1
-        chunk = range(self.dealt, min(len(self.seconds), max(end, self.dealt + 1)))
-        self.dealt = chunk.stop
-        return chunk
 
     def serve(self) -> list[int]:
         """Rank 0 answers the questions that have come, in the order of ranks. Returns who was answered."""
@@ -80,10 +68,10 @@ class Deal:
         for other in answered:
             _, label = self.questions.pop(other)
             asker = self.ranks[other]
-            asker.chunk = self.cut()
+            asker.chunk = range(*self.rule.cut())
             dealer.then(f"send {CHUNK_BYTES}b to {other} tag {2 * asker.asks + 1}", label)
         if not dealer.units and not dealer.complete:
-            chunk = self.cut()
+            chunk = range(*self.rule.cut())
             dealer.units += chunk
             dealer.complete = not chunk
         return answered
@@ -96,7 +84,7 @@ class Deal:
             rank.complete = not rank.chunk
             rank.last = rank.add("calc 0", rank.last, rank.answer)
             rank.answer, rank.chunk = "", None
-        if not rank.complete and not rank.answer and len(rank.units) <= 1:
+        if not rank.complete and not rank.answer and UnitDeal.asks(len(rank.units), THREADS):
             rank.asks += 1
             rank.then(f"send {CHUNK_BYTES}b to 0 tag {2 * rank.asks}")
             rank.answer = rank.add(f"recv {CHUNK_BYTES}b from 0 tag {2 * rank.asks + 1}")

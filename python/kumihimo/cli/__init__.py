@@ -15,15 +15,12 @@ from typing import NoReturn
 from kumihimo.interrupts import leaving
 
 with leaving():
-    import click
-
     from kumihimo import errors
-    from kumihimo.cli import terminal, verbs
+    from kumihimo.cli import terminal
     from kumihimo.errors import BadInput, KumihimoError, NotApplicable
-    from kumihimo.launcher_environment import is_first
 
 INTERRUPTED = 1
-TYPERS_INTERRUPTED = 130  # what typer makes of Ctrl-C
+VERSION = ["--version"]
 OF_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # what the disk refuses, not a name
 STARTED = time.perf_counter()  # of the command
 
@@ -37,22 +34,14 @@ def main() -> NoReturn:
 def carry_out(arguments: list[str]) -> int:
     """Run one command line and return its exit code; whatever the user can cause ends as one line on stderr."""
     try:
-        code = verbs.app(arguments, prog_name="kumihimo", standalone_mode=False)
+        code = print_version() if arguments == VERSION else carry_out_verb(arguments)
         sys.stdout.flush()
-        if code == TYPERS_INTERRUPTED:
-            return print_error("interrupted", INTERRUPTED)
         return code if isinstance(code, int) else 0
     except (BadInput, NotApplicable) as error:
         report = print_error if error.of_machine else refuse
         return report(str(error), error.exit_code)
     except KumihimoError as error:
         return print_error(str(error), error.exit_code)
-    except click.UsageError as error:
-        return refuse(usage(error), 2)
-    except click.ClickException as error:
-        return print_error(error.format_message(), 2)
-    except click.Abort:
-        return print_error("interrupted", INTERRUPTED)
     except BrokenPipeError:  # the reader of our output went away, as `| head` does
         forget_output()
         return 1
@@ -67,6 +56,21 @@ def carry_out(arguments: list[str]) -> int:
             return print_error(str(errors.failed("standard output was not written", reason, "make space")), 1)
         code = 1 if error.errno in OF_DISK else 2
         return print_error(f"{error.strerror or error}" + (f": {error.filename}" if error.filename else ""), code)
+
+
+def print_version() -> int:
+    """Without the verbs: to import what parses their options takes three times as long as this."""
+    from kumihimo import __version__
+
+    print(f"kumihimo {__version__}")
+    return 0
+
+
+def carry_out_verb(arguments: list[str]) -> object:
+    with leaving():
+        from kumihimo.cli import click_errors, verbs
+    code = click_errors.run(verbs.app, arguments)
+    return print_error("interrupted", INTERRUPTED) if code == click_errors.INTERRUPTED else code
 
 
 def forget_output() -> None:
@@ -97,33 +101,6 @@ def print_error(sentence: str, code: int) -> int:
 
 def refuse(sentence: str, code: int) -> int:
     """The same; of the ranks of one launch, which all refuse the same command line, the first says it."""
+    from kumihimo.launcher_environment import is_first
+
     return print_error(sentence, code) if is_first() else code
-
-
-# Other sentences of click that people see, as the functions of errors.py say it: by the command and the word at fault.
-OF_CLICK = {
-    r"Got unexpected extra arguments? \((.+)\)": lambda path, words, see: errors.wrong_value(
-        f"{path} takes no more arguments", words, see
-    ),
-    r"Option '(.+)' requires an argument\.?": lambda path, option, see: errors.missing(f"the value of {option}", see),
-    r"Option '(.+)' does not take a value\.?": lambda path, option, see: errors.wrong_value(
-        f"{option} takes no value", None, see
-    ),
-}
-
-
-def usage(error: click.UsageError) -> str:
-    """What is wrong with the command line, and where to read how it is written."""
-    path = error.ctx.command_path if error.ctx else "kumihimo"
-    see = f"see {path} --help"
-    problem = error.format_message()
-    if isinstance(error, click.NoSuchOption):
-        nearest = f"; did you mean {error.possibilities[0]}?" if error.possibilities else ""
-        problem = f"{path} has no option {error.option_name}{nearest}"
-    if isinstance(error, click.MissingParameter):
-        is_option = isinstance(error.param, click.Option)
-        return str(errors.missing(max(error.param.opts, key=len) if is_option else error.param.metavar, see))
-    for pattern, as_error in OF_CLICK.items():
-        if match := re.fullmatch(pattern, problem):
-            return str(as_error(path, match[1], see))
-    return f"{problem}{'' if problem.endswith('?') else ';'} see {path} --help".replace(".;", ";")

@@ -18,7 +18,7 @@ from pathlib import Path
 import typer
 
 from kumihimo import __version__, files, launch_lines, launcher_environment, preload, preload_obstacles
-from kumihimo.cli import options, output, progress, tune, tuned_tables
+from kumihimo.cli import options, output, progress, tuned_tables
 from kumihimo.cli.options import argument, option
 from kumihimo.cli.paths import WrittenFolder
 from kumihimo.errors import Failed, OutOfTime, failed, wrong_value
@@ -223,6 +223,8 @@ class Work:
                 f"{seconds_text(LEAST_TUNING)} at least, {left}",
                 f"give --budget {int((least + LEAST_TUNING + self.clock.spent) / (1 - TUNING_SHARE) / 60) + 1}m",
             )
+        from kumihimo.cli import tune  # takes as long to import as all else
+
         seconds = min(TUNING_SHARE * self.clock.seconds, self.clock.left - least)
         asked = tune.Asked(list(tune.COLLECTIVES), [], Clock(max(1.0, seconds)))
         path = self.program.logs / "profile.jsonl"
@@ -265,7 +267,7 @@ class Work:
         return f"runs of the program differ too much (interval of ± {width}) to show the predicted gain, {gain}"
 
     def document(self, choices: Choices) -> dict:
-        made = {**tune.made_by(self.clock), "command": shlex.join(["kumihimo", *sys.argv[1:]])}
+        made = {**wisdom.made_by(self.clock), "command": shlex.join(["kumihimo", *sys.argv[1:]])}
         of_these = [self.candidates[number] for number in choices]
         return wisdom.document(of_these, made, machine=wisdom.machine_object(), mpi=self.profile.mpi)
 

@@ -5,11 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import shlex
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timezone
 from pathlib import Path
 from typing import Optional
 
@@ -340,7 +337,7 @@ def measure(
 
     def save() -> dict:
         choices = [choice for outcome in asked.outcomes for choice in outcome.choices]
-        made = {**made_by(asked.clock), "launches": journal.launches, "launches_now": launches.made}
+        made = {**wisdom.made_by(asked.clock), "launches": journal.launches, "launches_now": launches.made}
         made |= {"question": USUAL} if profile is None else {"profile": str(profile)}
         new = wisdom.document(choices, made, machine=wisdom.machine_object(), mpi=version)
         wisdom.extend(path, old, new)
@@ -437,7 +434,7 @@ def simulate(asked: Asked, name: str, ranks: Ranks, out: Path | None) -> dict:
                 left += [{"target": collective, "bytes": without}] if without else []
         finally:
             journal.close()
-    made = {**made_by(asked.clock), "simulated": place}
+    made = {**wisdom.made_by(asked.clock), "simulated": place}
     wisdom.extend(path, old, wisdom.document(choices, made))
     return {
         "wisdom": str(path),
@@ -485,13 +482,3 @@ def notes_on(asked: Asked, launches: Launches) -> list[str]:
 
 def state_of(path: Path) -> Path:
     return path.with_name(path.name + ".state")
-
-
-def made_by(clock: Clock) -> dict:
-    return {
-        "command": shlex.join(["kumihimo", *sys.argv[1:]]),
-        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
-        "kumihimo": __version__,
-        "seconds": round(clock.spent, 1),
-        "budget_seconds": clock.seconds,
-    }

@@ -13,7 +13,6 @@ from kumihimo import _plan, quantities
 from kumihimo.cli import options, output, progress, tune_program
 from kumihimo.cli.options import argument, option
 from kumihimo.cli.paths import WrittenWhole
-from kumihimo.cli.tune import made_by
 from kumihimo.errors import wrong_value
 from kumihimo.sizes import parse_sizes, text_of
 from kumihimo.tune import kernels, wisdom
@@ -139,7 +138,7 @@ def report(
             left.append(
                 {"kernel": kernels.name_of(key), "bytes": [] if unfit else missing, "reason": unfit or "no time"}
             )
-    made = made_by(clock)
+    made = wisdom.made_by(clock)
     wisdom.extend(path, old, wisdom.document(choices, made, machine=wisdom.machine_object()))
     rows = [{**dict(key), "bytes": size, **decision} for key, size, decision in measured if "chosen" in decision]
     return {

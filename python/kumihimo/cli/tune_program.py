@@ -9,9 +9,9 @@ import click
 
 from kumihimo import files, package_files, quantities
 from kumihimo.cli import options, output, progress
-from kumihimo.cli.tune import made_by
 from kumihimo.errors import missing, wrong_value
 from kumihimo.kernel import choices, programs, search, session
+from kumihimo.tune import wisdom
 from kumihimo.tune.kernels import candidate_text, is_row_of, reason, row_of
 from kumihimo.tune.launches import Clock
 
@@ -85,12 +85,12 @@ def tune(
     with program, interruption:
         listing, kernels, steps = programs.steps(program, wanted, sizes)
         with progress.bar("tuning", steps, lines=True) as advance:
-            made = lambda: made_by(clock)  # noqa: E731
+            made = lambda: wisdom.made_by(clock)  # noqa: E731
             programs.tune(program, listing, kernels, sizes, strategy or "", clock, made, advance, found)
     report = {
         "wisdom": found.files,
         "not_kept": found.not_kept,
-        "made": made_by(clock),
+        "made": wisdom.made_by(clock),
         "results": found.decisions,
         "choices": found.choices,
         "wrong": refused(found.decisions),

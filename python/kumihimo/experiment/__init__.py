@@ -4,6 +4,10 @@
 but the description of the machine.
 """
 
-from kumihimo.experiment.run import run
+from kumihimo.lazy_names import lazily
 
-__all__ = ["run"]
+OF_MODULES = {
+    "run": "simulated",
+}
+__all__ = [*OF_MODULES]
+__getattr__ = lazily(__name__, OF_MODULES)

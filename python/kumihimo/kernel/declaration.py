@@ -22,6 +22,7 @@ TUNING = "KUMIHIMO_KERNEL_TUNING"  # descriptors of two pipes: the program is un
 EDGES = ("zeros", "huge", "tiny")
 PRECISIONS = {"float64": 2.0**-53, "float32": 2.0**-24}
 declared: dict[str, Kernel] = {}
+serve: Callable[[dict[str, Kernel]], None] | None = None  # serving.py's, in a program under `kumihimo tune kernel`
 
 
 def kernel(golden: Callable | None = None, **options: object) -> Kernel | Callable[[Callable], Kernel]:
@@ -156,10 +157,8 @@ class Kernel:
         return identity.hash_of_text("\n".join([*parts, str(self.precision)]))
 
     def _read_plan(self) -> list[tuple[dict, Callable]]:
-        if TUNING in os.environ:
-            from kumihimo.kernel import serving
-
-            serving.serve(declared)
+        if serve and TUNING in os.environ:
+            serve(declared)
         found = choices.read(self.name)
         if not found:
             return []

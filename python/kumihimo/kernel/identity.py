@@ -1,18 +1,15 @@
-"""Hashes by which wisdom knows a golden copy and its variants, and the machine: cheap, without native modules."""
+"""Hashes by which wisdom knows a golden copy and its variants, and the machine."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
 import hashlib
-import os
 import platform
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-CPUINFO = Path("/proc/cpuinfo")
-FIRST_PROCESSOR_BYTES = 4096  # of it, as src/foundation/problem/fingerprint.cpp reads
 PLAIN = (int, float, complex, str, bytes, tuple)
 texts: dict[str, str] = {}  # of files as they were when a program under tuning imported them
 
@@ -167,43 +164,10 @@ def version_of(module: str) -> str:
 
 @functools.cache
 def this_machine() -> dict:
-    values = first_processor()
-    processors = os.sysconf("SC_NPROCESSORS_ONLN")
-    return {"processor": processor(values), "processors": processors, "instructions": instructions(values)}
+    """Processor, number of processors and instruction sets, by the rules of include/kumihimo/kernel/machine.hpp."""
+    from kumihimo import _base  # asked for only where there is wisdom: other programs load no native module
 
-
-def first_processor(path: Path = CPUINFO) -> dict[str, str]:
-    try:
-        with path.open("rb") as file:
-            text = file.read(FIRST_PROCESSOR_BYTES).decode("utf-8", "replace")
-    except OSError:
-        return {}
-    values: dict[str, str] = {}
-    for line in text.splitlines():
-        name, colon, value = line.partition(":")
-        if colon:
-            values.setdefault(name.strip(), value.strip())
-    return values
-
-
-def instructions(values: dict[str, str]) -> str:
-    """Hash of the instruction sets in any order: virtual machines of one model may have others. FNV-1a, as code.hpp."""
-    names = " ".join(sorted((values.get("flags") or values.get("Features") or "").split()))
-    found = 0xCBF29CE484222325
-    for each in names.encode():
-        found = (found ^ each) * 0x100000001B3 % 2**64
-    return f"{found:016x}"
-
-
-def processor(values: dict[str, str]) -> str:
-    """The model as the system says it, by the rules of src/foundation/problem/fingerprint.cpp."""
-    for name in ("model name", "cpu model", "cpu"):
-        if values.get(name):
-            return values[name]
-    implementer, part = values.get("CPU implementer", ""), values.get("CPU part", "")
-    if not implementer and not part:
-        return ""
-    return f"Arm implementer {implementer}, part {part}, variant {values.get('CPU variant', '')}"
+    return _base.this_machine()
 
 
 def interpreter() -> str:

@@ -8,15 +8,18 @@ import fcntl
 from collections.abc import Iterator, Sequence
 from math import inf
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kumihimo import files
 from kumihimo.documents import read_json
 from kumihimo.errors import wrong_value
 from kumihimo.kernel import choices
 from kumihimo.kernel.candidates import Candidate
-from kumihimo.kernel.tuning import Tuning
 from kumihimo.ranges import FARTHEST, ranges
 from kumihimo.tune.wisdom import as_text, rounded
+
+if TYPE_CHECKING:
+    from kumihimo.kernel.tuning import Tuning
 
 NEAR = 2  # times a size that ends the range: so far it speaks for others
 ADVICE = "correct or remove it"

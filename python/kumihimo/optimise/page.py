@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import jinja2
-
 from kumihimo import files
 from kumihimo.profile.collectives import Collectives
 from kumihimo.profile.summary import class_text
@@ -16,6 +14,8 @@ WIDTH, ROW = 560, 14  # of the picture of pairs, in pixels
 
 
 def write(path: Path, found: dict, profile: Collectives | None) -> None:
+    import jinja2
+
     template = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined).from_string(
         (Path(__file__).parent / "page.html.j2").read_text(encoding="utf-8")
     )

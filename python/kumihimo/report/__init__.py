@@ -1,6 +1,12 @@
 """The page: one self-contained HTML file from what was measured and simulated in a folder."""
 
-from kumihimo.report.folder import Material, read, write
-from kumihimo.report.page import render
+from kumihimo.lazy_names import lazily
 
-__all__ = ["Material", "read", "render", "write"]
+OF_MODULES = {
+    "Material": "folder",
+    "read": "folder",
+    "write": "folder",
+    "render": "page",
+}
+__all__ = [*OF_MODULES]
+__getattr__ = lazily(__name__, OF_MODULES)

@@ -6,8 +6,6 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
-import jinja2
-
 from kumihimo.odd_bytes import to_json
 
 SOURCES = Path(__file__).parent / "page"
@@ -16,6 +14,8 @@ SOURCES = Path(__file__).parent / "page"
 def page(folder: Path, data: object, scripts: Sequence[str], **values: object) -> str:
     """`folder`: of page.html.j2 and page.js. `scripts`: of the report, which page.js calls: charts.js, torus.js. The
     template sees `values`, `data` as JSON, `style` and `script`."""
+    import jinja2
+
     environment = jinja2.Environment(
         autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import jinja2
+from typing import TYPE_CHECKING
 
 from kumihimo.experiment.published import PAPER_SHAPE
 from kumihimo.report import chosen, display, golden, machine_rows, model_against_paper, numbers, tables
@@ -19,6 +19,9 @@ from kumihimo.report.figures import (
 from kumihimo.report.folder import Material
 from kumihimo.report.one_file import SOURCES, json_in_script, stylesheet
 from kumihimo.report.style import Styles
+
+if TYPE_CHECKING:
+    import jinja2
 
 SCRIPTS = ("charts.js", "torus.js", "page.js")
 
@@ -85,6 +88,8 @@ def _full_nodes(simulated: dict) -> int:
 
 
 def _template() -> jinja2.Template:
+    import jinja2
+
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(SOURCES),
         autoescape=True,

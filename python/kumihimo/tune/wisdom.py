@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
+import sys
 from collections.abc import Sequence
+from datetime import datetime, timezone
 from math import inf
 from pathlib import Path
 
-from kumihimo import _plan, files
+from kumihimo import __version__, _plan, files
 from kumihimo.bench.tuned import Choice
 from kumihimo.documents import read_json
 from kumihimo.errors import BadInput, wrong_value
 from kumihimo.odd_bytes import to_json
 from kumihimo.ranges import ranges
 from kumihimo.tune.final_comparison import Judged
+from kumihimo.tune.launches import Clock
 from kumihimo.tune.targets import Target
 from kumihimo.wisdom_reading import folder, usual_path
 
@@ -237,3 +241,13 @@ def choice_text(choice: dict) -> str:
 
 def rounded(row: dict) -> dict:
     return {name: float(f"{value:.5g}") if isinstance(value, float) else value for name, value in row.items()}
+
+
+def made_by(clock: Clock) -> dict:
+    return {
+        "command": shlex.join(["kumihimo", *sys.argv[1:]]),
+        "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
+        "kumihimo": __version__,
+        "seconds": round(clock.spent, 1),
+        "budget_seconds": clock.seconds,
+    }

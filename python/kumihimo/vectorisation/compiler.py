@@ -11,7 +11,6 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -140,6 +139,8 @@ def build(
     jobs += [([*compiler.command, "-O1"], table, folder / "table.o")]
     plain = [*compiler.command, *compiler.flags, *PRAGMAS]
     processes = Processes()
+    from concurrent.futures import ThreadPoolExecutor  # takes as long to import as this whole module
+
     pool = ThreadPoolExecutor(len(os.sched_getaffinity(0)))
     try:
         others = [pool.submit(compile_one, processes, *job) for job in jobs]

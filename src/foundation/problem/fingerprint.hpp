@@ -16,11 +16,8 @@ struct Fingerprint {
   std::string text() const; // for people
 };
 
-// The fingerprint of the machine that this process runs on.
+// Of the machine that this process runs on, by the rules of kumihimo/kernel/machine.hpp, which kernels of users share.
 Fingerprint this_machine();
-// The model from the text of /proc/cpuinfo: its first processor's name, or on systems that know none its numbers; empty
-// where there is neither.
-std::string processor_of(std::string_view cpuinfo);
 
 // Name of the user's wisdom file for this machine and `subject`: the first line of the MPI library's version for
 // collectives, "kernels" for kernels.

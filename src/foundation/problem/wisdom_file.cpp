@@ -3,6 +3,7 @@
 #include "base/text_file.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <filesystem>
 #include <utility>
@@ -73,24 +74,28 @@ Status check_place(const Json& file, const Place& here) {
 
 } // namespace
 
+Entry::Entry(Json fields, std::string where) : fields_(std::move(fields)), where_(std::move(where)) {}
+
+bool Entry::has(const char* name) const { return fields_->contains(name); }
+
 Result<std::string> Entry::word(const char* name) const {
-  const auto it = fields_.find(name);
-  if (it == fields_.end() || !it->is_string())
-    return it == fields_.end() ? missing(fmt::format("{}: {}", where_, name), "tune again")
-                               : wrong_value(fmt::format("{}: {} must be a string", where_, name), it->dump());
+  const auto it = fields_->find(name);
+  if (it == fields_->end() || !it->is_string())
+    return it == fields_->end() ? missing(fmt::format("{}: {}", where_, name), "tune again")
+                                : wrong_value(fmt::format("{}: {} must be a string", where_, name), it->dump());
   return it->get<std::string>();
 }
 
 Result<bool> Entry::flag(const char* name) const {
-  const auto it = fields_.find(name);
-  if (it == fields_.end()) return false;
+  const auto it = fields_->find(name);
+  if (it == fields_->end()) return false;
   if (!it->is_boolean()) return wrong_value(fmt::format("{}: {} must be true or false", where_, name), it->dump());
   return it->get<bool>();
 }
 
 Result<std::int64_t> Entry::number(const char* name, std::int64_t default_value, std::int64_t most) const {
-  const auto it = fields_.find(name);
-  if (it == fields_.end()) return default_value;
+  const auto it = fields_->find(name);
+  if (it == fields_->end()) return default_value;
   if (!it->is_number_integer() || it->get<std::int64_t>() < 0 || it->get<std::int64_t>() > most)
     return wrong_value(fmt::format("{}: {} must be a whole number from 0 to {}", where_, name, most), it->dump());
   return it->get<std::int64_t>();
@@ -106,23 +111,23 @@ Result<SizeRange> Entry::sizes() const {
 }
 
 Result<double> Entry::ratio_high() const {
-  const auto ratio = fields_.find("ratio_high");
-  if (ratio == fields_.end() || ratio->is_null()) return 0.0;
+  const auto ratio = fields_->find("ratio_high");
+  if (ratio == fields_->end() || ratio->is_null()) return 0.0;
   if (!ratio->is_number() || ratio->get<double>() <= 0)
     return wrong_value(where_ + ": ratio_high must be a number above 0", ratio->dump());
   return ratio->get<double>();
 }
 
 Result<Json> Entry::parameters() const {
-  const auto given = fields_.find("parameters");
-  if (given == fields_.end()) return Json::object();
+  const auto given = fields_->find("parameters");
+  if (given == fields_->end()) return Json::object();
   if (!given->is_object()) return wrong_value(where_ + ": parameters must be an object", given->dump());
   return *given;
 }
 
 bool Entry::is_measured() const {
   for (const char* const other : {"simulated", "emulated"})
-    if (const auto it = fields_.find(other); it != fields_.end() && *it != Json(false)) return false;
+    if (const auto it = fields_->find(other); it != fields_->end() && *it != Json(false)) return false;
   return true;
 }
 

@@ -3,11 +3,12 @@
 // fields.
 #pragma once
 
+#include "base/json_member.hpp"
 #include "base/result.hpp"
 #include "base/size_map.hpp"
 #include "problem/wisdom_place.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
 #include <limits>
@@ -22,10 +23,10 @@ inline constexpr std::int64_t wisdom_version = 1;
 // One choice of the file. Errors name it by its ordinal.
 class Entry {
  public:
-  Entry(nlohmann::json fields, std::string where) : fields_(std::move(fields)), where_(std::move(where)) {}
+  Entry(nlohmann::json fields, std::string where);
 
   const std::string& where() const { return where_; } // "choice 3"
-  bool has(const char* name) const { return fields_.contains(name); }
+  bool has(const char* name) const;
   Result<std::string> word(const char* name) const;
   Result<bool> flag(const char* name) const; // false where there is none
   // A whole number from 0 to `most`; `default_value` where there is none.
@@ -38,7 +39,7 @@ class Entry {
   bool is_measured() const;                  // neither by the simulator nor on emulated nodes
 
  private:
-  nlohmann::json fields_;
+  JsonMember fields_;
   std::string where_;
 };
 

@@ -4,7 +4,7 @@
 #include "base/parameter.hpp"
 #include "base/result.hpp"
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include <cstdint>
 #include <span>

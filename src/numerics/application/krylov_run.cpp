@@ -2,6 +2,8 @@
 
 #include "krylov/solve.hpp"
 
+#include <nlohmann/json.hpp>
+
 namespace kumihimo::application {
 
 std::span<const std::string_view> krylov_methods() {
@@ -32,7 +34,7 @@ Result<KrylovRun> run_krylov(const Request& request, krylov::LinearSystem& syste
   times.add(row, found.iterations, found.seconds.updates + found.seconds.dots);
   KrylovRun run{found.iterations, status.ok(), std::move(found.history)};
   run.history.back() = found.residual;
-  run.facts = {{"replacements", found.replacements}, {"waiting_seconds", found.seconds.waiting}};
+  run.facts = nlohmann::json{{"replacements", found.replacements}, {"waiting_seconds", found.seconds.waiting}};
   return run;
 }
 

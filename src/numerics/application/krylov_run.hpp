@@ -4,9 +4,8 @@
 #include "application/kernel_times.hpp"
 #include "application/request.hpp"
 #include "application/runtime.hpp"
+#include "base/json_member.hpp"
 #include "krylov/linear_system.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <cstdint>
 #include <span>
@@ -22,7 +21,7 @@ struct KrylovRun {
   std::int64_t iterations = 0;
   bool converged = false;
   std::vector<double> history; // |r| / |b| before the first iteration and after each; the last one computed from x
-  nlohmann::json facts = nlohmann::json::object(); // of the method
+  JsonMember facts;            // of the method
 };
 
 // From the x that is given. Adds the loops over vectors to `times`. With may_stop_early the limit of iterations is no

@@ -2,6 +2,8 @@
 
 #include "mpi_job/printed_lines.hpp"
 
+#include <nlohmann/json.hpp>
+
 namespace kumihimo::application {
 
 Result<std::unique_ptr<krylov::Sums>> OneProcess::library_sums() {

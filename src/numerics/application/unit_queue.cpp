@@ -23,17 +23,12 @@ Result<std::unique_ptr<UnitQueue>> UnitQueue::make(Transport* transport, std::in
 }
 
 void UnitQueue::begin(std::span<const double> costs, double static_share) {
-  cost_before_.assign(1, 0);
-  for (const double cost : costs) cost_before_.push_back(cost_before_.back() + cost);
+  deal_ = UnitDeal(costs, ranks_, static_share);
   mine_.clear();
   left_ = 0;
-  const double beforehand = (ranks_ == 1 ? 1 : static_share) * cost_before_.back();
-  const auto units = static_cast<std::int64_t>(costs.size());
-  // In turn, since neighbours cost about the same.
-  for (dealt_ = 0; dealt_ < units && (ranks_ == 1 || cost_before_[static_cast<std::size_t>(dealt_) + 1] <= beforehand);
-       ++dealt_)
-    if (dealt_ % ranks_ == rank_) take({dealt_, dealt_ + 1});
-  complete_ = dealt_ == units;
+  for (std::int64_t unit = 0; unit < deal_.beforehand(); ++unit)
+    if (deal_.rank_of(unit) == rank_) take({unit, unit + 1});
+  complete_ = deal_.all_dealt();
   if (!transport_) return;
   instance_ = transport_->begin(transport::Stream::blocking);
   for (Peer& each : peers_) {
@@ -72,30 +67,20 @@ void UnitQueue::take(const Chunk& chunk) {
   left_ += chunk.end - chunk.begin;
 }
 
-UnitQueue::Chunk UnitQueue::cut() {
-  const auto units = static_cast<std::int64_t>(cost_before_.size()) - 1;
-  const auto at = cost_before_.begin() + dealt_;
-  const double piece = (cost_before_.back() - *at) / (2.0 * ranks_);
-  const auto end = std::upper_bound(at, cost_before_.end(), *at + piece) - cost_before_.begin() - 1;
-  const Chunk chunk{dealt_, std::min(units, std::max<std::int64_t>(end, dealt_ + 1))};
-  dealt_ = chunk.end;
-  return chunk;
-}
-
 bool UnitQueue::serve() {
   bool moved = false;
   for (std::int32_t other = 1; other < ranks_; ++other) {
     Peer& each = peer(other);
     if (each.served || each.question.open > 0 || each.answer.open > 0) continue;
-    each.answer.chunk = cut();
+    each.answer.chunk = deal_.cut();
     send(each.answer, other, each.chunks++);
-    each.served = each.answer.chunk.begin == each.answer.chunk.end;
+    each.served = each.answer.chunk.is_empty();
     if (!each.served) receive(each.question, other, each.chunks);
     moved = true;
   }
   if (left_ == 0 && !complete_) {
-    const Chunk chunk = cut();
-    if (chunk.begin == chunk.end)
+    const Chunk chunk = deal_.cut();
+    if (chunk.is_empty())
       complete_ = true;
     else
       take(chunk);
@@ -109,13 +94,13 @@ bool UnitQueue::fetch() {
   if (complete_ || dealer.question.open > 0 || dealer.answer.open > 0) return false;
   if (dealer.chunks > 0 && !dealer.served) { // an answer has come
     dealer.served = true;
-    if (dealer.answer.chunk.begin == dealer.answer.chunk.end)
+    if (dealer.answer.chunk.is_empty())
       complete_ = true;
     else
       take(dealer.answer.chunk);
     return true;
   }
-  if (left_ > threads::count()) return false;
+  if (!UnitDeal::asks(left_, threads::count())) return false;
   dealer.served = false;
   receive(dealer.answer, 0, dealer.chunks);
   send(dealer.question, 0, dealer.chunks++);

@@ -1,10 +1,9 @@
-// Units of work 0 .. n - 1, in order of falling cost, dealt to the ranks as they ask for more. The first part of the
-// units is dealt beforehand, without messages; rank 0 deals the rest, in chunks that shrink with the work that is left
-// (guided self-scheduling: C. D. Polychronopoulos, D. J. Kuck, IEEE Trans. Comput. 36 (1987) 1425). A rank asks for its
-// next chunk when it has no more units than threads, so that the answer comes while it works.
+// Units of work dealt to the ranks as they ask for more, by the rule of base/unit_deal.hpp. The first part of the units
+// is dealt beforehand, without messages; rank 0 deals the rest.
 #pragma once
 
 #include "base/result.hpp"
+#include "base/unit_deal.hpp"
 #include "transport/transport.hpp"
 
 #include <atomic>
@@ -32,9 +31,7 @@ class UnitQueue {
   Status end();
 
  private:
-  struct Chunk {
-    std::int64_t begin = 0, end = 0; // none: no unit is left
-  };
+  using Chunk = UnitDeal::Chunk;
   // A message with a chunk for content, to or from one rank.
   struct Letter {
     Chunk chunk;
@@ -53,7 +50,6 @@ class UnitQueue {
   Peer& peer(std::int32_t rank) { return peers_[rank_ == 0 ? static_cast<std::size_t>(rank) : 0]; }
   void send(Letter& letter, std::int32_t to, std::int64_t ordinal);
   void receive(Letter& letter, std::int32_t from, std::int64_t ordinal);
-  Chunk cut();  // by rank 0: the next chunk of those that it deals
   bool serve(); // by rank 0: answers questions that have come; whether anything moved
   bool fetch(); // by the others: asks, and takes the answer; whether anything moved
   bool move();
@@ -63,8 +59,7 @@ class UnitQueue {
   std::int32_t rank_, ranks_;
   std::vector<Peer> peers_; // of rank 0 all ranks, of the others rank 0
   std::uint64_t instance_ = 0;
-  std::vector<double> cost_before_; // of unit i: the sum of those before
-  std::int64_t dealt_ = 0;          // units before it have been dealt
+  UnitDeal deal_;
 
   std::mutex mutex_; // of mine_
   std::deque<Chunk> mine_;

@@ -2,25 +2,25 @@
 // number is not used.
 #pragma once
 
-#include <cstring>
+#include "base/lanes.hpp"
 
 namespace kumihimo::fem {
 namespace {
 
 struct RowSums {
-  typedef double Four __attribute__((vector_size(32)));
+  using Four = Lanes<double, 4>;
   Four rows[3] = {};
 
   // `block`: 9 numbers, and one more that may be read. `x`: 3 numbers.
-  inline __attribute__((always_inline)) void add(const double* block, const double* x) {
+  KUMIHIMO_INLINE void add(const double* block, const double* x) {
     const Four by{x[0], x[1], x[2], 0};
     for (int a = 0; a < 3; ++a) {
       Four row;
-      std::memcpy(&row, block + 3 * a, sizeof row);
+      load_into(row, block + 3 * a);
       rows[a] += row * by;
     }
   }
-  inline __attribute__((always_inline)) double of(int a) const { return rows[a][0] + rows[a][1] + rows[a][2]; }
+  KUMIHIMO_INLINE double of(int a) const { return rows[a][0] + rows[a][1] + rows[a][2]; }
 };
 
 } // namespace

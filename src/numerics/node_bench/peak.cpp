@@ -1,5 +1,6 @@
 #include "node_bench/peak.hpp"
 
+#include "base/lanes.hpp"
 #include "measure/clock.hpp"
 #include "threads/team.hpp"
 
@@ -15,7 +16,7 @@ constexpr int times = 100'000;
 
 // acc = acc * 0.999999 + 1e-6, in `chains` independent chains. Returns their sum, so that nothing is left out.
 template <class Vector>
-static inline __attribute__((always_inline)) double run_chains() {
+KUMIHIMO_INLINE double run_chains() {
   Vector acc[chains], factor = Vector{} + 0.999999, term = Vector{} + 1e-6;
   for (int i = 0; i < chains; ++i) acc[i] = Vector{} + static_cast<double>(i);
   for (int t = 0; t < times; ++t) {
@@ -28,14 +29,10 @@ static inline __attribute__((always_inline)) double run_chains() {
   return sum;
 }
 
-typedef double v2 __attribute__((vector_size(16)));
-typedef double v4 __attribute__((vector_size(32)));
-typedef double v8 __attribute__((vector_size(64)));
-
-double run_baseline() { return run_chains<v2>(); }
+double run_baseline() { return run_chains<Lanes<double, 2>>(); }
 #if defined(__x86_64__)
-__attribute__((target("avx2,fma"))) double run_fma() { return run_chains<v4>(); }
-__attribute__((target("avx512f"))) double run_avx512() { return run_chains<v8>(); }
+__attribute__((target("avx2,fma"))) double run_fma() { return run_chains<Lanes<double, 4>>(); }
+__attribute__((target("avx512f"))) double run_avx512() { return run_chains<Lanes<double, 8>>(); }
 #endif
 
 constexpr double flops_of_lane = 2.0 * chains * times;

@@ -305,11 +305,11 @@ Status run_check(Job& job, const Task& task) {
     if (ready.transport) {
       const CheckOutcome outcome = TRY(check_schedule(job, ready.schedule, c.parameters.hints(), *ready.transport,
                                                       builtin_arithmetic(c.collective), task.repeats));
-      ready.result["right"] = outcome.right;
-      ready.result["found"] = outcome.found;
-      ready.result["repeats"] = task.repeats;
+      (*ready.result)["right"] = outcome.right;
+      (*ready.result)["found"] = outcome.found;
+      (*ready.result)["repeats"] = task.repeats;
     }
-    job.print(ready.result);
+    job.print(*ready.result);
   }
   return Nothing{};
 }

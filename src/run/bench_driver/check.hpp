@@ -2,12 +2,11 @@
 // library's call has them, too.
 #pragma once
 
+#include "base/json_member.hpp"
 #include "bench_driver/golden.hpp"
 #include "bench_driver/library_collective.hpp"
 #include "bench_driver/task.hpp"
 #include "mpi_job/job.hpp"
-
-#include <nlohmann/json.hpp>
 
 #include <cstdint>
 #include <functional>
@@ -59,7 +58,7 @@ Status run_check(Job& job, const Task& task);
 struct Ready {
   Schedule schedule;
   transport::Transport* transport = nullptr;
-  nlohmann::json result; // the case as results repeat it
+  JsonMember result; // the case as results repeat it
 };
 // Makes a case ready. Collective.
 Result<Ready> make_ready(Job& job, const Task& task, const Case& c);

@@ -64,7 +64,7 @@ class Measuring {
   // Adds what of its result is known before it is measured; a case that does not fit does not take part.
   Status enter(InterleavedMeasurement& turns, const Case& c, std::size_t place, std::vector<json>& results) {
     Ready ready = TRY(make_ready(job_, task_, c));
-    results.push_back(std::move(ready.result));
+    results.push_back(std::move(*ready.result));
     if (!ready.transport) return Nothing{};
     while (caches_.size() <= place) caches_.push_back(std::make_unique<plan::PlanCache>());
     turns.add(our_candidate(c, ready.schedule, Rank{job_.rank()}, *ready.transport, *caches_[place]));

@@ -1,25 +1,20 @@
 #include "kernels/read.hpp"
 
-#include <cstring>
+#include "base/lanes.hpp"
 
 namespace kumihimo::kernels {
 namespace {
 
 template <int width>
-struct Words {
-  typedef std::uint64_t Vector __attribute__((vector_size(width)));
-};
-
-template <int width>
 [[gnu::always_inline]] inline std::uint64_t read_vectors(const char* from, std::int64_t bytes) {
-  using V = typename Words<width>::Vector;
+  using V = Lanes<std::uint64_t, width / 8>;
   V sums[8] = {};
   std::int64_t at = 0;
   for (; at + 8 * width <= bytes; at += 8 * width)
 #pragma GCC unroll 8
     for (int i = 0; i < 8; ++i) { // unrolled, the sums stay in registers
       V v;
-      std::memcpy(&v, from + at + i * width, width);
+      load_into(v, from + at + i * width);
       sums[i] ^= v;
     }
   V sum = {};
@@ -28,9 +23,7 @@ template <int width>
   std::uint64_t all = 0;
   for (int word = 0; word < width / 8; ++word) all ^= sum[word];
   for (; at + 8 <= bytes; at += 8) {
-    std::uint64_t word;
-    std::memcpy(&word, from + at, sizeof word);
-    all ^= word;
+    all ^= load<std::uint64_t>(from + at);
   }
   return all;
 }

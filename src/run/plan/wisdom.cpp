@@ -4,6 +4,7 @@
 #include "problem/wisdom_file.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <limits>

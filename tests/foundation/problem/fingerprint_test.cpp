@@ -2,29 +2,33 @@
 #include "problem/fingerprint.hpp"
 
 #include <gtest/gtest.h>
+#include <kumihimo/kernel/machine.hpp>
 #include <sched.h>
 
 namespace kumihimo::problem {
 namespace {
 
 TEST(Fingerprint, TakesTheModelOfTheFirstProcessor) {
-  EXPECT_EQ(processor_of("processor\t: 0\nvendor_id\t: GenuineIntel\nmodel\t\t: 85\nmodel name\t: Xeon(R)  W 3 GHz \n\n"
-                         "processor\t: 1\nmodel name\t: another\n"),
+  EXPECT_EQ(kernel::processor_of(kernel::ProcessorFields(
+                "processor\t: 0\nvendor_id\t: GenuineIntel\nmodel\t\t: 85\nmodel name\t: Xeon(R)  W 3 GHz \n\n"
+                "processor\t: 1\nmodel name\t: another\n")),
             "Xeon(R)  W 3 GHz");
 }
 
 TEST(Fingerprint, OfArmTakesTheNumbers) {
-  EXPECT_EQ(processor_of("processor\t: 0\nCPU implementer\t: 0x46\nCPU variant\t: 0x1\nCPU part\t: 0x001\n"),
+  EXPECT_EQ(kernel::processor_of(kernel::ProcessorFields(
+                "processor\t: 0\nCPU implementer\t: 0x46\nCPU variant\t: 0x1\nCPU part\t: 0x001\n")),
             "Arm implementer 0x46, part 0x001, variant 0x1");
 }
 
 TEST(Fingerprint, OfPowerTakesTheProcessor) {
-  EXPECT_EQ(processor_of("processor\t: 0\ncpu\t\t: POWER9, altivec supported"), "POWER9, altivec supported");
+  EXPECT_EQ(kernel::processor_of(kernel::ProcessorFields("processor\t: 0\ncpu\t\t: POWER9, altivec supported")),
+            "POWER9, altivec supported");
 }
 
 TEST(Fingerprint, OfNothingIsNothing) {
-  EXPECT_EQ(processor_of(""), "");
-  EXPECT_EQ(processor_of("no colon here\n\n:\n"), "");
+  EXPECT_EQ(kernel::processor_of(kernel::ProcessorFields("")), "");
+  EXPECT_EQ(kernel::processor_of(kernel::ProcessorFields("no colon here\n\n:\n")), "");
 }
 
 TEST(Fingerprint, DoesNotDependOnAffinity) {

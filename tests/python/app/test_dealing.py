@@ -8,6 +8,7 @@ import re
 import pytest
 
 from kumihimo import _goal
+from kumihimo._base import UnitDeal
 from kumihimo.app.dealing import Deal
 from kumihimo.prediction import Setting
 
@@ -44,14 +45,13 @@ def test_each_rank_that_asks_is_answered_until_none_is_left() -> None:
     receives = re.findall(r"recv 16b from (\d+) tag (\d+)", deal.goal())
     assert len(sends) == len(receives) == 2 * sum(rank.asks for rank in deal.ranks)
     assert all(rank.asks >= 1 for rank in deal.ranks[1:]) and deal.ranks[0].asks == 0
-    assert deal.dealt == 60 and all(rank.complete for rank in deal.ranks)
+    assert deal.rule.all_dealt and all(rank.complete for rank in deal.ranks)
 
 
 def test_chunks_shrink_with_the_work_that_is_left() -> None:
-    deal = Deal([1.0] * 64, [1e-6] * 64, 4, 1.0, 1e-6)
-    deal.dealt = 0
+    rule = UnitDeal([1.0] * 64, 4, 0.0)
     chunks = []
-    while chunk := deal.cut():
+    while chunk := range(*rule.cut()):
         chunks.append(len(chunk))
     assert chunks[0] == 64 // 8 and chunks == sorted(chunks, reverse=True) and chunks[-1] == 1 and sum(chunks) == 64
 

@@ -37,9 +37,9 @@ def test_one_sentence_and_1(module, arguments):
 
 
 def test_a_dependency_that_is_not_there_is_named():
-    line = [sys.executable, "-c", RUN, "jsonschema", "tune", "--help"]
+    line = [sys.executable, "-c", RUN, "typer", "tune", "--help"]
     done = subprocess.run(line, capture_output=True, text=True, check=False)
-    sentence = "kumihimo: the Python module jsonschema is missing; install the packages that pip check names\n"
+    sentence = "kumihimo: the Python module typer is missing; install the packages that pip check names\n"
     assert (done.returncode, done.stderr) == (1, sentence)
 
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import textwrap
 from array import array
+from pathlib import Path
 
 import pytest
 
@@ -306,22 +307,24 @@ def test_wrong_variants_are_one_sentence():
         total.command("more", [])
 
 
-def test_the_machine_is_that_of_the_native_side(tmp_path):
-    from kumihimo import _plan
+def test_the_machine_is_that_of_other_wisdom():
+    from kumihimo import _base, _plan
 
     machine = _plan.this_machine()
     here = identity.this_machine()
     assert (here["processor"], here["processors"]) == (machine.processor, machine.processors)
-    arm = tmp_path / "cpuinfo"
-    arm.write_text("processor\t: 0\nCPU implementer\t: 0x46\nCPU variant\t: 0x1\nCPU part\t: 0x001\n")
-    assert identity.processor(identity.first_processor(arm)) == "Arm implementer 0x46, part 0x001, variant 0x1"
-    assert identity.processor(identity.first_processor(tmp_path / "none")) == ""
+    assert (here["processor"], here["instructions"]) == _base.machine_of(Path("/proc/cpuinfo").read_text()[:4096])
+    arm = "processor\t: 0\nCPU implementer\t: 0x46\nCPU variant\t: 0x1\nCPU part\t: 0x001\n"
+    assert _base.machine_of(arm)[0] == "Arm implementer 0x46, part 0x001, variant 0x1"
+    assert _base.machine_of("")[0] == ""
 
 
 def test_instruction_sets_are_part_of_the_machine():
-    found = [identity.instructions(each) for each in ({"flags": "avx2 fma"}, {"flags": "fma avx2"}, {"flags": "fma"})]
+    from kumihimo import _base
+
+    found = [_base.machine_of(f"flags : {flags}\n")[1] for flags in ("avx2 fma", "fma avx2", "fma")]
     assert found[0] == found[1] != found[2]
-    assert identity.instructions({"Features": "fma avx2"}) == found[0]
+    assert _base.machine_of("Features\t: fma avx2\n")[1] == found[0]
 
 
 def test_a_program_loads_no_native_module_and_no_tuner(tmp_path):

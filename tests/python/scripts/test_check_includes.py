@@ -170,3 +170,15 @@ def test_an_empty_folder_is_no_success(check, tmp_path):
     assert check(tmp_path)[0] == 1
     shutil.rmtree(tmp_path)
     assert check(tmp_path)[0] == 1
+
+
+def test_a_header_includes_no_json(check, tree):
+    (tree / "machine" / "machine.hpp").write_text("#pragma once\n#include <nlohmann/json.hpp>\n")
+    (tree / "machine" / "file.cpp").write_text("#include <nlohmann/json.hpp>\n")
+    code, printed = check(tree)
+    assert code == 1
+    assert printed.splitlines()[0].endswith(
+        "machine/machine.hpp:2: <nlohmann/json.hpp> is for sources; include <nlohmann/json_fwd.hpp> or "
+        "base/json_member.hpp in a header"
+    )
+    assert printed.splitlines()[1:] == ["check-includes: 1 wrong"]

@@ -24,9 +24,4 @@ struct NestedExchange {
 // its number, and in a reduce-scatter a block's sum takes the same way back.
 Result<Schedule> nested_schedule(const Collective& c, std::vector<NestedExchange> nests, const Parameters& p);
 
-// Rows of allreduce, reduce_scatter and allgather, which differ in cost.
-Variant bine_butterfly(Cost cost);
-Variant non_minimal_butterfly(Cost cost);
-Variant swing_butterfly(Cost cost);
-
 } // namespace kumihimo

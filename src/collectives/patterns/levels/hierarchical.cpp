@@ -1,20 +1,6 @@
-// hierarchical: any algorithm between groups of ranks, composed with any within them.
-//
-// Idea: one rank of each node, or of each group of its ranks, leads it. The page of a collective,
-//   <collective>/hierarchical.cpp, lists its stages. They run one after the other, some within all groups at once, some
-//   among the leaders. Each is a schedule of the registry, embedded as it is. Segments are common to all stages. A
-//   segment of a stage waits for the same segment of the stages before, and for no other: while the leaders exchange
-//   one segment, the groups reduce the next and spread the last.
-// Wins: nodes of many ranks: only leaders load the network, and the algorithm between them may be that of the network.
-// Special cases: groups of unequal size, and leaders that are the only ranks of theirs. Leaders are the lowest ranks
-//   of their groups, the root that of its own. Ranks of a group need not follow each other: where they do not, blocks
-//   (allgather, ...) are put in order of groups, and back, by each rank for itself. A rank of a barrier is told by the
-//   messages of a reduce and a broadcast, without their data. In an alltoall leaders hold what all ranks of their group
-//   send and get, and exchange one message a pair of groups (the multicore form of CASTEP): it lies in one piece,
-//   sorted by destination's group, destination and source. An algorithm by which leaders pass blocks on, or send
-//   several at once (bruck, paced, by phases), needs groups of equal size and equal blocks, and a step that puts into
-//   rows what has come. Of irregular blocks in an alltoall each rank must know the lengths of all.
-// Reference: Karonis et al., IPDPS 2000 (levels); Träff, Rougier, EuroMPI/ASIA 2014 (any algorithm at each level).
+// The combinator of levels: the schedule of a collective as that of its stages, each of which is a schedule of the
+// registry, embedded as it is. The idea, the stages of each collective and the reference are in
+// families/hierarchical.cpp.
 #include "collectives/patterns/levels/hierarchical.hpp"
 
 #include "collectives/patterns/blocks.hpp"

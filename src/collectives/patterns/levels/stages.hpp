@@ -1,5 +1,5 @@
 // A collective as stages, within all groups of ranks or among their leaders, in the order in which they run: what the
-// combinator of levels (hierarchical.cpp) goes by. Each collective's are in its page, <collective>/hierarchical.cpp.
+// combinator of levels (hierarchical.cpp) goes by. Each collective has a row in families/hierarchical.cpp.
 #pragma once
 
 #include "collectives/patterns/levels/embed.hpp"

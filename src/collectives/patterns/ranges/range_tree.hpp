@@ -30,9 +30,7 @@ void write_range_tree(ProgramBuilder& program, LaneBuilder& lane, const Collecti
 // The place of `rank` in the tree of `ranks` ranks. Errors: there is no tree of this number of ranks.
 using PlaceOf = Result<RangePlace> (*)(std::int32_t ranks, std::int64_t root, std::int64_t rank);
 
-// Rows of gather and scatter.
+// A row of gather and scatter.
 Variant range_tree(std::string summary, Cost cost, std::string reference, PlaceOf place);
-Variant binomial_ranges(Cost cost);
-Variant bine_ranges(Cost cost);
 
 } // namespace kumihimo

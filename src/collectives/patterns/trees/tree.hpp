@@ -41,12 +41,4 @@ Schedule tree_schedule(const Collective& collective, Forest forest, const TreeOp
 // The parameters that every tree algorithm takes.
 std::vector<Variant::Parameter> tree_parameters(std::string segment_default, bool overlap = false);
 
-// The tree algorithms as rows of broadcast, reduce and allreduce, which differ in cost; each is a file here.
-Variant binary_tree(Cost cost);
-Variant binomial_tree(Cost cost, Sends sends);
-Variant bine_tree(Cost cost, Sends sends); // not of allreduce
-Variant chain(Cost cost);
-Variant double_binary_tree(Cost cost);
-Variant star(Cost cost); // linear
-
 } // namespace kumihimo

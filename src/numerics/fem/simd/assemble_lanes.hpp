@@ -39,7 +39,7 @@ inline void search_lanes(const ElementTask& task, const std::int32_t* nodes, Add
 // stiffness[pair][entry][lane]
 template <int W>
 inline void integrate_lanes(const ElementTask& task, const Group<W>& group, double* stiffness) {
-  using V = typename Lanes<W>::type;
+  using V = Lanes<double, W>;
   V points[3][8], jacobians[3][3][4];
   gather<W>(task.coordinates, group.nodes, points);
   all_derivatives(points, jacobians);
@@ -92,7 +92,7 @@ inline void integrate_lanes(const ElementTask& task, const Group<W>& group, doub
 
 // Four rows of four lanes, transposed.
 template <class V>
-LANES_INLINE void transpose(V& a, V& b, V& c, V& d) {
+KUMIHIMO_INLINE void transpose(V& a, V& b, V& c, V& d) {
   const V ab0 = __builtin_shufflevector(a, b, 0, 4, 2, 6), ab1 = __builtin_shufflevector(a, b, 1, 5, 3, 7);
   const V cd0 = __builtin_shufflevector(c, d, 0, 4, 2, 6), cd1 = __builtin_shufflevector(c, d, 1, 5, 3, 7);
   a = __builtin_shufflevector(ab0, cd0, 0, 1, 4, 5);
@@ -103,9 +103,9 @@ LANES_INLINE void transpose(V& a, V& b, V& c, V& d) {
 
 // Adds a block, or its transpose, of each of 4 lanes; entries are `stride` numbers apart.
 template <bool transposed>
-LANES_INLINE void add_four(double* values, const double* entries, int stride, const std::int32_t* const at[4],
-                           int count) {
-  using V = Lanes<4>::type;
+KUMIHIMO_INLINE void add_four(double* values, const double* entries, int stride, const std::int32_t* const at[4],
+                              int count) {
+  using V = Lanes<double, 4>;
   constexpr int order[9] = {0, transposed ? 3 : 1, transposed ? 6 : 2, transposed ? 1 : 3,
                             4, transposed ? 7 : 5, transposed ? 2 : 6, transposed ? 5 : 7,
                             8};

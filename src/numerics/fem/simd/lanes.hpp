@@ -1,39 +1,20 @@
-// Vectors of W doubles for loops that have one element in each lane. For files of simd/ only: all is in an unnamed
-// namespace, so that each file has its own code for its instructions.
+// What loops that have one element in each of W lanes share. For files of simd/ only (base/lanes.hpp).
 #pragma once
 
+#include "base/lanes.hpp"
 #include "fem/element_task.hpp"
 
 #include <cstdint>
-#include <cstring>
 
 namespace kumihimo::fem {
 namespace {
-
-#define LANES_INLINE inline __attribute__((always_inline))
-
-template <int W>
-struct Lanes {
-  typedef double type __attribute__((vector_size(W * 8)));
-};
-
-template <class V>
-LANES_INLINE V load(const double* from) {
-  V made;
-  std::memcpy(&made, from, sizeof made);
-  return made;
-}
-template <class V>
-LANES_INLINE void store(double* to, const V& value) {
-  std::memcpy(to, &value, sizeof value);
-}
 
 constexpr double near_side = 0.78867513459481288225, far_side = 0.21132486540518711775;
 
 // The derivative of a trilinear field along the axis of stride `a`, on the four lines of Gauss points along it, which
 // the other axes (strides b and c) number: derivative[gb + 2 gc]. A derivative is constant along its own axis.
 template <class V>
-LANES_INLINE void derivative_along(const V* field, int a, int b, int c, V derivative[4]) {
+KUMIHIMO_INLINE void derivative_along(const V* field, int a, int b, int c, V derivative[4]) {
   V line[4];
   for (int side = 0; side < 2; ++side) {
     const V first = field[a + side * c] - field[side * c];
@@ -49,7 +30,7 @@ LANES_INLINE void derivative_along(const V* field, int a, int b, int c, V deriva
 
 // Its transpose: adds to the values of the corners what the four lines contribute.
 template <class V>
-LANES_INLINE void add_transposed_derivative(const V derivative[4], int a, int b, int c, V* field) {
+KUMIHIMO_INLINE void add_transposed_derivative(const V derivative[4], int a, int b, int c, V* field) {
   for (int side = 0; side < 2; ++side) {
     const double to0 = side == 0 ? near_side : far_side, to1 = side == 0 ? far_side : near_side;
     const V low = to0 * derivative[0] + to1 * derivative[2];
@@ -65,7 +46,7 @@ LANES_INLINE void add_transposed_derivative(const V derivative[4], int a, int b,
 
 // derivatives[axis][component][line] of the vector field [component][corner].
 template <class V>
-LANES_INLINE void all_derivatives(const V field[3][8], V derivatives[3][3][4]) {
+KUMIHIMO_INLINE void all_derivatives(const V field[3][8], V derivatives[3][3][4]) {
   for (int component = 0; component < 3; ++component) {
     derivative_along(field[component], 1, 2, 4, derivatives[0][component]);
     derivative_along(field[component], 2, 1, 4, derivatives[1][component]);
@@ -74,14 +55,14 @@ LANES_INLINE void all_derivatives(const V field[3][8], V derivatives[3][3][4]) {
 }
 
 // The line of Gauss point g along each axis.
-LANES_INLINE int line_of(int g, int axis) {
+KUMIHIMO_INLINE int line_of(int g, int axis) {
   const int x = g & 1, y = g >> 1 & 1, z = g >> 2;
   return axis == 0 ? y + 2 * z : axis == 1 ? x + 2 * z : x + 2 * y;
 }
 
 // cofactor[a][d] / determinant: derivative of reference coordinate d along x_a. Returns the determinant.
 template <class V>
-LANES_INLINE V cofactors(const V jacobians[3][3][4], int g, V cofactor[3][3]) {
+KUMIHIMO_INLINE V cofactors(const V jacobians[3][3][4], int g, V cofactor[3][3]) {
   V j[3][3];
   for (int d = 0; d < 3; ++d)
     for (int a = 0; a < 3; ++a) j[d][a] = jacobians[d][a][line_of(g, d)];
@@ -95,14 +76,14 @@ LANES_INLINE V cofactors(const V jacobians[3][3][4], int g, V cofactor[3][3]) {
 
 // Values [component][corner] of 3 numbers of each node, one element a lane.
 template <int W>
-LANES_INLINE void gather(const double* values, const std::int32_t* const* nodes, typename Lanes<W>::type field[3][8]) {
+KUMIHIMO_INLINE void gather(const double* values, const std::int32_t* const* nodes, Lanes<double, W> field[3][8]) {
   for (int c = 0; c < 8; ++c) {
     double from[3][W];
     for (int lane = 0; lane < W; ++lane) {
       const double* const at = values + 3 * static_cast<std::int64_t>(nodes[lane][c]);
       for (int a = 0; a < 3; ++a) from[a][lane] = at[a];
     }
-    for (int a = 0; a < 3; ++a) field[a][c] = load<typename Lanes<W>::type>(from[a]);
+    for (int a = 0; a < 3; ++a) field[a][c] = load<Lanes<double, W>>(from[a]);
   }
 }
 
@@ -110,10 +91,10 @@ LANES_INLINE void gather(const double* values, const std::int32_t* const* nodes,
 template <int W>
 struct Group {
   const std::int32_t* nodes[W];
-  typename Lanes<W>::type lambda, mu;
+  Lanes<double, W> lambda, mu;
   int count; // lanes in use
 
-  LANES_INLINE Group(const ElementTask& task, std::int64_t first, std::int64_t end) {
+  KUMIHIMO_INLINE Group(const ElementTask& task, std::int64_t first, std::int64_t end) {
     count = static_cast<int>(end - first < W ? end - first : W);
     double l[W], m[W];
     for (int lane = 0; lane < W; ++lane) {
@@ -122,8 +103,8 @@ struct Group {
       l[lane] = task.lambda[e];
       m[lane] = task.mu[e];
     }
-    lambda = load<typename Lanes<W>::type>(l);
-    mu = load<typename Lanes<W>::type>(m);
+    lambda = load<Lanes<double, W>>(l);
+    mu = load<Lanes<double, W>>(m);
   }
 };
 

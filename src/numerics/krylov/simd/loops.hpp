@@ -5,32 +5,19 @@
 // A kernel is a row function over T: `lanes` doubles at once, or one double for the rows behind the last full group.
 #pragma once
 
+#include "base/lanes.hpp"
 #include "krylov/vector_kernels.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace kumihimo::krylov {
 namespace {
 
-#define KUMIHIMO_ROW __attribute__((always_inline)) inline
-
-typedef double Lanes __attribute__((vector_size(lanes * sizeof(double))));
-
-template <class T>
-KUMIHIMO_ROW T load(const double* at) {
-  T value;
-  std::memcpy(&value, at, sizeof value);
-  return value;
-}
-template <class T>
-KUMIHIMO_ROW void store(double* at, const T& value) {
-  std::memcpy(at, &value, sizeof value);
-}
+using Vector = Lanes<double, lanes>;
 
 // The first n vectors.
 template <std::size_t n>
-KUMIHIMO_ROW std::array<double*, n> first(const Operands& o) {
+KUMIHIMO_INLINE std::array<double*, n> first(const Operands& o) {
   std::array<double*, n> vectors;
   for (std::size_t k = 0; k < n; ++k) vectors[k] = o.vectors[k];
   return vectors;
@@ -39,14 +26,14 @@ KUMIHIMO_ROW std::array<double*, n> first(const Operands& o) {
 namespace rows {
 // clang-format off
 struct square {
-  template <class T> static KUMIHIMO_ROW void row(const Operands& o, std::int64_t i, T* sums) {
+  template <class T> static KUMIHIMO_INLINE void row(const Operands& o, std::int64_t i, T* sums) {
     const T b = load<T>(o.vectors[0] + i);
     sums[0] += b * b;
   }
 };
 
 struct residual {
-  template <class T> static KUMIHIMO_ROW void row(const Operands& o, std::int64_t i, T* sums) {
+  template <class T> static KUMIHIMO_INLINE void row(const Operands& o, std::int64_t i, T* sums) {
     const T t = load<T>(o.vectors[0] + i) - load<T>(o.vectors[1] + i), d = t - load<T>(o.vectors[2] + i);
     sums[0] += d * d;
     sums[1] += t * t;
@@ -56,13 +43,13 @@ struct residual {
 };
 
 struct dot {
-  template <class T> static KUMIHIMO_ROW void row(const Operands& o, std::int64_t i, T* sums) {
+  template <class T> static KUMIHIMO_INLINE void row(const Operands& o, std::int64_t i, T* sums) {
     sums[0] += load<T>(o.vectors[0] + i) * load<T>(o.vectors[1] + i);
   }
 };
 
 struct dots_residual {
-  template <class T> static KUMIHIMO_ROW void row(const Operands& o, std::int64_t i, T* sums) {
+  template <class T> static KUMIHIMO_INLINE void row(const Operands& o, std::int64_t i, T* sums) {
     const T r = load<T>(o.vectors[0] + i), u = load<T>(o.vectors[1] + i), w = load<T>(o.vectors[2] + i);
     sums[0] += r * u;
     sums[1] += w * u;
@@ -71,7 +58,7 @@ struct dots_residual {
 };
 
 struct dots_direction {
-  template <class T> static KUMIHIMO_ROW void row(const Operands& o, std::int64_t i, T* sums) {
+  template <class T> static KUMIHIMO_INLINE void row(const Operands& o, std::int64_t i, T* sums) {
     const T p = load<T>(o.vectors[0] + i), s = load<T>(o.vectors[1] + i);
     sums[0] += p * s;
     sums[1] += p * p;
@@ -80,13 +67,13 @@ struct dots_direction {
 };
 
 struct direction {
-  template <class T> static KUMIHIMO_ROW void row(const Operands& o, std::int64_t i, T*) {
+  template <class T> static KUMIHIMO_INLINE void row(const Operands& o, std::int64_t i, T*) {
     store<T>(o.vectors[0] + i, load<T>(o.vectors[1] + i) + o.beta * load<T>(o.vectors[0] + i));
   }
 };
 
 struct cg_advance {
-  template <class T> static KUMIHIMO_ROW void row(const Operands& o, std::int64_t i, T* sums) {
+  template <class T> static KUMIHIMO_INLINE void row(const Operands& o, std::int64_t i, T* sums) {
     store<T>(o.vectors[0] + i, load<T>(o.vectors[0] + i) + o.alpha * load<T>(o.vectors[2] + i));
     const T r = load<T>(o.vectors[1] + i) - o.alpha * load<T>(o.vectors[3] + i);
     store(o.vectors[1] + i, r);
@@ -95,7 +82,7 @@ struct cg_advance {
 };
 
 struct gear_advance {
-  template <class T> static KUMIHIMO_ROW void row(const Operands& o, std::int64_t i, T* sums) {
+  template <class T> static KUMIHIMO_INLINE void row(const Operands& o, std::int64_t i, T* sums) {
     const auto [x, r, p, s, u, w] = first<6>(o);
     const T pi = load<T>(u + i) + o.beta * load<T>(p + i), si = load<T>(w + i) + o.beta * load<T>(s + i);
     store(p + i, pi);
@@ -110,7 +97,7 @@ struct gear_advance {
 };
 
 struct gropp_advance {
-  template <class T> static KUMIHIMO_ROW void row(const Operands& o, std::int64_t i, T* sums) {
+  template <class T> static KUMIHIMO_INLINE void row(const Operands& o, std::int64_t i, T* sums) {
     const auto [x, r, z, p, s, q] = first<6>(o);
     store<T>(x + i, load<T>(x + i) + o.alpha * load<T>(p + i));
     const T ri = load<T>(r + i) - o.alpha * load<T>(s + i), zi = load<T>(z + i) - o.alpha * load<T>(q + i);
@@ -122,7 +109,7 @@ struct gropp_advance {
 };
 
 struct gropp_directions {
-  template <class T> static KUMIHIMO_ROW void row(const Operands& o, std::int64_t i, T* sums) {
+  template <class T> static KUMIHIMO_INLINE void row(const Operands& o, std::int64_t i, T* sums) {
     const auto [p, s, z, w] = first<4>(o);
     const T pi = load<T>(z + i) + o.beta * load<T>(p + i), si = load<T>(w + i) + o.beta * load<T>(s + i);
     store(p + i, pi);
@@ -134,7 +121,7 @@ struct gropp_directions {
 };
 
 struct pipelined_advance {
-  template <class T> static KUMIHIMO_ROW void row(const Operands& o, std::int64_t i, T* sums) {
+  template <class T> static KUMIHIMO_INLINE void row(const Operands& o, std::int64_t i, T* sums) {
     const auto [x, r, u, w, p, s, q, z, m, n] = o.vectors;
     T ui = load<T>(u + i), wi = load<T>(w + i);
     const T zi = load<T>(n + i) + o.beta * load<T>(z + i), qi = load<T>(m + i) + o.beta * load<T>(q + i);
@@ -169,8 +156,8 @@ void loop(const Operands& given, std::int64_t begin, std::int64_t end, SumArray*
   const Operands o = given; // no store to a vector can change it
   for (; begin < end; begin += block_rows, ++sums) {
     const std::int64_t stop = std::min(end, begin + block_rows), full = begin + (stop - begin) / lanes * lanes;
-    Lanes lane[count + 1] = {};
-    for (std::int64_t i = begin; i < full; i += lanes) Kernel::template row<Lanes>(o, i, lane);
+    Vector lane[count + 1] = {};
+    for (std::int64_t i = begin; i < full; i += lanes) Kernel::template row<Vector>(o, i, lane);
     for (std::int64_t i = full; i < stop; ++i) {
       double one[count + 1] = {};
       for (int k = 0; k < count; ++k) one[k] = lane[k][i - full];

@@ -3,6 +3,7 @@
 // copy with instructions that an older processor lacks.
 #pragma once
 
+#include "base/lanes.hpp"
 #include "sparse/loops.hpp"
 
 #if defined(__x86_64__)
@@ -14,10 +15,7 @@
 namespace kumihimo::sparse {
 namespace {
 
-#define KUMIHIMO_INLINE inline __attribute__((always_inline))
-
-using Lanes [[gnu::vector_size(KUMIHIMO_LANES * 8)]] = double;
-using FloatLanes [[gnu::vector_size(KUMIHIMO_LANES * 4)]] = float;
+using Doubles = Lanes<double, KUMIHIMO_LANES>;
 
 // One row.
 struct One {
@@ -37,7 +35,7 @@ KUMIHIMO_INLINE One operator*(One a, One b) { return {a.v * b.v}; }
 // Eight rows, in as many vectors as they need.
 struct Eight {
   static constexpr int rows = 8, vectors = 8 / KUMIHIMO_LANES;
-  Lanes v[vectors];
+  Doubles v[vectors];
 
   template <class Of>
   static KUMIHIMO_INLINE Eight each(Of of) {
@@ -46,21 +44,16 @@ struct Eight {
     return made;
   }
   static KUMIHIMO_INLINE Eight load(const double* from) {
-    return each([&](int i) {
-      Lanes lanes;
-      std::memcpy(&lanes, from + i * KUMIHIMO_LANES, sizeof lanes);
-      return lanes;
-    });
+    return each([&](int i) { return kumihimo::load<Doubles>(from + i * KUMIHIMO_LANES); });
   }
   static KUMIHIMO_INLINE Eight load(const float* from) {
     return each([&](int i) {
-      FloatLanes lanes;
-      std::memcpy(&lanes, from + i * KUMIHIMO_LANES, sizeof lanes);
-      return __builtin_convertvector(lanes, Lanes);
+      using Floats = Lanes<float, KUMIHIMO_LANES>;
+      return __builtin_convertvector(kumihimo::load<Floats>(from + i * KUMIHIMO_LANES), Doubles);
     });
   }
   static KUMIHIMO_INLINE Eight gather(const double* from, const std::int32_t* column) {
-    return each([&](int i) -> Lanes {
+    return each([&](int i) -> Doubles {
       const std::int32_t* const c = column + i * KUMIHIMO_LANES;
 #if KUMIHIMO_LANES == 8
       __m256i columns;
@@ -68,14 +61,14 @@ struct Eight {
       return _mm512_mask_i32gather_pd(_mm512_setzero_pd(), 0xff, columns, from, 8); // GCC 12 warns of the plain one
 #elif KUMIHIMO_LANES == 4
       // Four loads and three inserts: on Zen, gather instructions are slower.
-      return Lanes{from[c[0]], from[c[1]], from[c[2]], from[c[3]]};
+      return Doubles{from[c[0]], from[c[1]], from[c[2]], from[c[3]]};
 #else
-      return Lanes{from[c[0]], from[c[1]]};
+      return Doubles{from[c[0]], from[c[1]]};
 #endif
     });
   }
   static KUMIHIMO_INLINE Eight all(double value) {
-    return each([&](int) { return value - Lanes{}; });
+    return each([&](int) { return value - Doubles{}; });
   }
   KUMIHIMO_INLINE void store(double* to) const { std::memcpy(to, v, sizeof v); }
   // Added in one order by every instruction set.

@@ -7,6 +7,7 @@
 // full vector that ends with the array, and stored last; where it overlaps the previous one it stores the same bits.
 #pragma once
 
+#include "base/lanes.hpp"
 #include "kernels/copy.hpp"
 #include "kernels/reduce_table.hpp"
 
@@ -43,9 +44,9 @@ template <class T, int width>
 struct Vector {
   using Signed = typename SignedOf<sizeof(T)>::type;
   using Unsigned = std::make_unsigned_t<Signed>;
-  typedef T V __attribute__((vector_size(width)));
-  typedef Signed B __attribute__((vector_size(width)));
-  typedef Unsigned U __attribute__((vector_size(width)));
+  using V = Lanes<T, width / sizeof(T)>;
+  using B = Lanes<Signed, width / sizeof(T)>;
+  using U = Lanes<Unsigned, width / sizeof(T)>;
 };
 
 template <class T>
@@ -110,13 +111,6 @@ template <class T, Operation op, int width>
   }
 }
 
-template <class V>
-[[gnu::always_inline]] inline V load(const char* from) {
-  V v;
-  __builtin_memcpy(&v, from, sizeof v);
-  return v;
-}
-
 // Reduces `bytes` bytes: four vectors at a time, then one, then the partial one, in vectors of half the width if the
 // whole is less than a vector and of one element at last.
 template <class T, Operation op, int width>
@@ -136,16 +130,16 @@ template <class T, Operation op, int width>
   std::int64_t at = 0;
   for (; at + 4 * width <= last_at; at += 4 * width) {
     const V r0 = result(at), r1 = result(at + width), r2 = result(at + 2 * width), r3 = result(at + 3 * width);
-    __builtin_memcpy(target + at, &r0, width);
-    __builtin_memcpy(target + at + width, &r1, width);
-    __builtin_memcpy(target + at + 2 * width, &r2, width);
-    __builtin_memcpy(target + at + 3 * width, &r3, width);
+    store(target + at, r0);
+    store(target + at + width, r1);
+    store(target + at + 2 * width, r2);
+    store(target + at + 3 * width, r3);
   }
   for (; at < last_at; at += width) {
     const V r = result(at);
-    __builtin_memcpy(target + at, &r, width);
+    store(target + at, r);
   }
-  __builtin_memcpy(target + last_at, &last, width);
+  store(target + last_at, last);
 }
 
 #if defined(__x86_64__)

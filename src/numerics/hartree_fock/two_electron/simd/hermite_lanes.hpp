@@ -49,7 +49,7 @@ template <int Order>
 constexpr Recursion<Order> recursion = make_recursion<Order>();
 
 template <int Order, int At, class V>
-LANES_INLINE void take_step(const V (&r)[3], V (&values)[Order + 1][hermite_count(Order)]) {
+KUMIHIMO_INLINE void take_step(const V (&r)[3], V (&values)[Order + 1][hermite_count(Order)]) {
   constexpr RecursionStep step = recursion<Order>.steps[At];
   V value = r[step.axis] * values[step.m + 1][step.from];
   if constexpr (step.times == 1) value += values[step.m + 1][step.second];
@@ -59,10 +59,9 @@ LANES_INLINE void take_step(const V (&r)[3], V (&values)[Order + 1][hermite_coun
 
 // hermite[h] = factor R_h for all Hermite functions up to `Order`, at distance r and with reduced exponent rho.
 template <int W, int Order>
-LANES_INLINE void hermite_integrals(const typename Lanes<W>::type (&r)[3], const typename Lanes<W>::type& rho,
-                                    typename Lanes<W>::type factor, const BoysTable& table,
-                                    typename Lanes<W>::type* hermite) {
-  using V = typename Lanes<W>::type;
+KUMIHIMO_INLINE void hermite_integrals(const Lanes<double, W> (&r)[3], const Lanes<double, W>& rho,
+                                       Lanes<double, W> factor, const BoysTable& table, Lanes<double, W>* hermite) {
+  using V = Lanes<double, W>;
   V f[Order + 1];
   boys_lanes<W, Order>(rho * (r[0] * r[0] + r[1] * r[1] + r[2] * r[2]), table, f);
   V values[Order + 1][hermite_count(Order)];

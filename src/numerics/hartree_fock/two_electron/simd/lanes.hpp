@@ -1,12 +1,11 @@
-// Vectors of W doubles, and the functions of them that integrals need. For files of simd/ only: all is in an unnamed
-// namespace, so that each file has its own code for its instructions.
+// The functions of vectors of W doubles that integrals need. For files of simd/ only (base/lanes.hpp).
 #pragma once
 
+#include "base/lanes.hpp"
 #include "hartree_fock/two_electron/boys_table.hpp"
 
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 
 #if defined(__AVX512F__)
 #include <immintrin.h>
@@ -15,61 +14,42 @@
 namespace kumihimo::hartree_fock::two_electron {
 namespace {
 
-#define LANES_INLINE inline __attribute__((always_inline))
-
-template <int W>
-struct Lanes {
-  typedef double type __attribute__((vector_size(W * 8)));
-  typedef std::int64_t integers __attribute__((vector_size(W * 8)));
-};
-
-template <class V>
-LANES_INLINE V load(const double* from) {
-  V made;
-  std::memcpy(&made, from, sizeof made);
-  return made;
-}
-template <class V>
-LANES_INLINE void store(double* to, const V& value) {
-  std::memcpy(to, &value, sizeof value);
-}
-
 // Adding it rounds a small number to an integer, which then stands in the low bits.
 constexpr double rounder = 6755399441055744.0; // 2^52 + 2^51
 
 template <int W>
-LANES_INLINE typename Lanes<W>::type inverse_root(const typename Lanes<W>::type& x) {
+KUMIHIMO_INLINE Lanes<double, W> inverse_root(const Lanes<double, W>& x) {
 #if defined(__AVX512F__)
   if constexpr (W == 8) { // 14 bits, doubled twice by Newton's method
-    typename Lanes<8>::type y = (typename Lanes<8>::type)_mm512_maskz_rsqrt14_pd(0xff, (__m512d)x);
-    const typename Lanes<8>::type half = 0.5 * x;
+    Lanes<double, 8> y = (Lanes<double, 8>)_mm512_maskz_rsqrt14_pd(0xff, (__m512d)x);
+    const Lanes<double, 8> half = 0.5 * x;
     y = y * (1.5 - half * y * y);
     return y + y * (0.5 - half * y * y);
   }
 #endif
-  typename Lanes<W>::type root;
+  Lanes<double, W> root;
   for (int lane = 0; lane < W; ++lane) root[lane] = __builtin_sqrt(x[lane]);
   return 1.0 / root;
 }
 
 // entries[interval] for each lane.
 template <int W>
-LANES_INLINE typename Lanes<W>::type look_up(const double* entries, const typename Lanes<W>::integers& interval) {
+KUMIHIMO_INLINE Lanes<double, W> look_up(const double* entries, const Lanes<std::int64_t, W>& interval) {
 #if defined(__AVX512F__)
   if constexpr (W == 8)
-    return (typename Lanes<8>::type)_mm512_permutex2var_pd(_mm512_load_pd(entries), (__m512i)interval,
-                                                           _mm512_load_pd(entries + 8));
+    return (Lanes<double, 8>)_mm512_permutex2var_pd(_mm512_load_pd(entries), (__m512i)interval,
+                                                    _mm512_load_pd(entries + 8));
 #endif
-  typename Lanes<W>::type found;
+  Lanes<double, W> found;
   for (int lane = 0; lane < W; ++lane) found[lane] = entries[interval[lane]];
   return found;
 }
 
 // exp(-x), 0 <= x <= boys_end: 2^n times the Taylor series of the rest, which is at most log(2)/2.
 template <int W>
-LANES_INLINE typename Lanes<W>::type exp_minus(const typename Lanes<W>::type& x) {
-  using V = typename Lanes<W>::type;
-  using I = typename Lanes<W>::integers;
+KUMIHIMO_INLINE Lanes<double, W> exp_minus(const Lanes<double, W>& x) {
+  using V = Lanes<double, W>;
+  using I = Lanes<std::int64_t, W>;
   const V shifted = rounder - x * 1.4426950408889634;
   const V n = shifted - rounder;
   const V r = -x - n * 0.69314718036912382 - n * 1.9082149292705877e-10;
@@ -83,10 +63,9 @@ LANES_INLINE typename Lanes<W>::type exp_minus(const typename Lanes<W>::type& x)
 // f[m] = F_m(x), m = 0 .. M, x >= 0: the polynomial of the highest order, downward recursion
 // F_(m-1) = (2 x F_m + exp(-x)) / (2 m - 1), and for large x upward recursion without the exponential.
 template <int W, int M>
-LANES_INLINE void boys_lanes(const typename Lanes<W>::type& x, const BoysTable& table,
-                             typename Lanes<W>::type (&f)[M + 1]) {
-  using V = typename Lanes<W>::type;
-  using I = typename Lanes<W>::integers;
+KUMIHIMO_INLINE void boys_lanes(const Lanes<double, W>& x, const BoysTable& table, Lanes<double, W> (&f)[M + 1]) {
+  using V = Lanes<double, W>;
+  using I = Lanes<std::int64_t, W>;
   constexpr double last = 31.999999;
   const V inside = x < last ? x : V{} + last;
   const V shifted = (0.5 * inside - 0.5) + rounder;

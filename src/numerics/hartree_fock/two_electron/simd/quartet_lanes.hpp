@@ -16,8 +16,8 @@ namespace {
 
 // sums[f] += E_f,s hermite[t + s] for all terms (f, s) of a ket, whose E are the same in all lanes.
 template <int Ket, class V, std::size_t... I>
-LANES_INLINE void add_ket_terms(const double* e, const V* const (&at)[product_hermites], V* sums,
-                                std::index_sequence<I...>) {
+KUMIHIMO_INLINE void add_ket_terms(const double* e, const V* const (&at)[product_hermites], V* sums,
+                                   std::index_sequence<I...>) {
   constexpr int functions = pair_kinds[Ket].functions();
   V sum[functions];
   for (int f = 0; f < functions; ++f) sum[f] = sums[f];
@@ -27,7 +27,7 @@ LANES_INLINE void add_ket_terms(const double* e, const V* const (&at)[product_he
 
 template <int W, int Bra, int Ket>
 std::int64_t integrals_lanes(const Products& bra, const Products& ket, double cutoff, double* integrals) {
-  using V = typename Lanes<W>::type;
+  using V = Lanes<double, W>;
   constexpr int order = pair_kinds[Bra].order() + pair_kinds[Ket].order();
   constexpr int ket_functions = pair_kinds[Ket].functions();
   constexpr int bra_hermites = hermite_count(pair_kinds[Bra].order()),
@@ -74,7 +74,7 @@ std::int64_t integrals_lanes(const Products& bra, const Products& ket, double cu
 template <int W, int Bra, int Ket>
 void contract_lanes(const double* integrals, const double* weights, const QuartetDensities& densities,
                     const QuartetSums& sums) {
-  using V = typename Lanes<W>::type;
+  using V = Lanes<double, W>;
   constexpr int na = pair_kinds[Bra].a.count(), nb = pair_kinds[Bra].b.count();
   constexpr int nc = pair_kinds[Ket].a.count(), nd = pair_kinds[Ket].b.count();
   const V weight = load<V>(weights);

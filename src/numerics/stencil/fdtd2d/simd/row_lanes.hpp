@@ -1,40 +1,23 @@
-// The updates of a row in vectors of `bytes` bytes. For files of simd/ only: all is in an unnamed namespace, so that
-// each file has its own code for its instructions.
+// The updates of a row in vectors of `bytes` bytes. For files of simd/ only (base/lanes.hpp).
 #pragma once
 
+#include "base/lanes.hpp"
 #include "stencil/fdtd2d/row.hpp"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace kumihimo::fdtd2d {
 namespace {
 
-#define LANES_INLINE inline __attribute__((always_inline))
-
-template <class T, int bytes>
-struct Lanes {
-  typedef T type __attribute__((vector_size(bytes)));
-};
-
-template <class V, class T>
-LANES_INLINE void load(V& to, const T* from) {
-  std::memcpy(&to, from, sizeof to);
-}
-template <class V, class T>
-LANES_INLINE void store(T* to, const V& value) {
-  std::memcpy(to, &value, sizeof value);
-}
-
 // n elements of (before, after) from `first` on, where each has n: 1 is all but the first of `before`, then the first
 // of `after`; n - 1 the last of `before`, then all but the last of `after`. A number is a vector of one.
 template <int first, class V, int... lane>
-LANES_INLINE void moved(V& to, const V& before, const V& after, std::integer_sequence<int, lane...>) {
+KUMIHIMO_INLINE void moved(V& to, const V& before, const V& after, std::integer_sequence<int, lane...>) {
   to = __builtin_shufflevector(before, after, (first + lane)...);
 }
 template <class T, class V>
-LANES_INLINE void one_before(V& to, const V& before, const V& after) {
+KUMIHIMO_INLINE void one_before(V& to, const V& before, const V& after) {
   constexpr int n = sizeof(V) / sizeof(T);
   if constexpr (n == 1)
     to = before;
@@ -42,7 +25,7 @@ LANES_INLINE void one_before(V& to, const V& before, const V& after) {
     moved<n - 1>(to, before, after, std::make_integer_sequence<int, n>());
 }
 template <class T, class V>
-LANES_INLINE void one_behind(V& to, const V& before, const V& after) {
+KUMIHIMO_INLINE void one_behind(V& to, const V& before, const V& after) {
   constexpr int n = sizeof(V) / sizeof(T);
   if constexpr (n == 1)
     to = after;
@@ -52,9 +35,8 @@ LANES_INLINE void one_behind(V& to, const V& before, const V& after) {
 
 // psi = b psi + c D; D += psi.
 template <class V, class B, class C, class T>
-LANES_INLINE void absorb(V& difference, T* at, const B& b, const C& c) {
-  V psi;
-  load(psi, at);
+KUMIHIMO_INLINE void absorb(V& difference, T* at, const B& b, const C& c) {
+  V psi = load<V>(at);
   psi = b * psi + c * difference;
   store(at, psi);
   difference += psi;
@@ -65,7 +47,7 @@ enum class Of { h, e, both };
 // Of places [begin, end), whose number is a multiple of V's, all in the layer along x (y) or none. With `both`, H stays
 // in registers for Ez: 5 vectors are read and 3 written for each place, where two passes read 10.
 template <class V, Of of, bool in_x, bool in_y, class T>
-LANES_INLINE void piece(const Fields<T>& f, std::int64_t y, std::int64_t begin, std::int64_t end) {
+KUMIHIMO_INLINE void piece(const Fields<T>& f, std::int64_t y, std::int64_t begin, std::int64_t end) {
   constexpr std::int64_t lanes = sizeof(V) / sizeof(T);
   constexpr bool with_h = of != Of::e, with_e = of != Of::h;
   const std::int64_t first = f.at(0, y), row = f.row(), i = f.shape().ghosts;
@@ -78,21 +60,21 @@ LANES_INLINE void piece(const Fields<T>& f, std::int64_t y, std::int64_t begin, 
   const T by_half = f.along_y.b_half[j], cy_half = f.along_y.c_half[j], by_node = f.along_y.b_node[j],
           cy_node = f.along_y.c_node[j], courant = f.courant;
   V b{}, c{}, e_here, e_next{}, hx_here, hy_here, hy_before{}, dx, dy, beside;
-  load(e_here, ez + begin);
-  if constexpr (with_e) load(hy_before, hy + begin - lanes);
+  e_here = load<V>(ez + begin);
+  if constexpr (with_e) hy_before = load<V>(hy + begin - lanes);
   for (std::int64_t n = begin; n < end; n += lanes) {
-    load(hx_here, hx + n);
-    load(hy_here, hy + n);
+    hx_here = load<V>(hx + n);
+    hy_here = load<V>(hy + n);
     if constexpr (with_h) {
-      load(e_next, ez + n + lanes);
-      load(beside, ez + n + row);
+      e_next = load<V>(ez + n + lanes);
+      beside = load<V>(ez + n + row);
       one_behind<T>(dx, e_here, e_next);
       dx -= e_here;
       dy = beside - e_here;
       if constexpr (in_y) absorb(dy, psi_hx + n, by_half, cy_half);
       if constexpr (in_x) {
-        load(b, bx_half + n);
-        load(c, cx_half + n);
+        b = load<V>(bx_half + n);
+        c = load<V>(cx_half + n);
         absorb(dx, psi_hy + n, b, c);
       }
       hx_here -= courant * dy;
@@ -100,16 +82,16 @@ LANES_INLINE void piece(const Fields<T>& f, std::int64_t y, std::int64_t begin, 
       store(hx + n, hx_here);
       store(hy + n, hy_here);
     } else {
-      load(e_here, ez + n);
+      e_here = load<V>(ez + n);
     }
     if constexpr (with_e) {
-      load(beside, hx + n - row);
+      beside = load<V>(hx + n - row);
       one_before<T>(dx, hy_before, hy_here);
       dx = hy_here - dx;
       dy = hx_here - beside;
       if constexpr (in_x) {
-        load(b, bx_node + n);
-        load(c, cx_node + n);
+        b = load<V>(bx_node + n);
+        c = load<V>(cx_node + n);
         absorb(dx, psi_ezx + n, b, c);
       }
       if constexpr (in_y) absorb(dy, psi_ezy + n, by_node, cy_node);
@@ -123,7 +105,7 @@ LANES_INLINE void piece(const Fields<T>& f, std::int64_t y, std::int64_t begin, 
 
 // Whole vectors from a multiple of their length on, and single places before and behind them.
 template <class V, Of of, bool in_x, bool in_y, class T>
-LANES_INLINE void part(const Fields<T>& f, std::int64_t y, std::int64_t begin, std::int64_t end) {
+KUMIHIMO_INLINE void part(const Fields<T>& f, std::int64_t y, std::int64_t begin, std::int64_t end) {
   constexpr std::int64_t lanes = sizeof(V) / sizeof(T);
   const std::int64_t low = std::min(end, (begin + lanes - 1) & -lanes), high = std::max(low, end & -lanes);
   if (begin < low) piece<T, of, in_x, in_y>(f, y, begin, low);
@@ -134,7 +116,7 @@ LANES_INLINE void part(const Fields<T>& f, std::int64_t y, std::int64_t begin, s
 // In the layer before the row, outside, in the layer behind it. The layer's loops end and begin at multiples of a
 // vector: c = 0 behind the layer gives the same bits.
 template <class V, Of of, bool in_y, class T>
-LANES_INLINE void parts(const Fields<T>& f, std::int64_t y, std::int64_t begin, std::int64_t end) {
+KUMIHIMO_INLINE void parts(const Fields<T>& f, std::int64_t y, std::int64_t begin, std::int64_t end) {
   constexpr std::int64_t lanes = sizeof(V) / sizeof(T);
   const Absorption<T>& x = f.along_x;
   const std::int64_t low = std::clamp((x.inner_begin + lanes - 1) & -lanes, begin, end),
@@ -146,7 +128,7 @@ LANES_INLINE void parts(const Fields<T>& f, std::int64_t y, std::int64_t begin, 
 
 template <class T, int bytes, Of of>
 void update(const Fields<T>& f, std::int64_t y, std::int64_t begin, std::int64_t end) {
-  using V = typename Lanes<T, bytes>::type;
+  using V = Lanes<T, bytes / sizeof(T)>;
   if (begin >= end) return;
   // Whole vectors from the wall on: its Ez stays 0, but its H may be updated once only.
   const bool has_wall = of != Of::h && f.shape().first[0] == 0 && begin <= (of == Of::e ? 1 : 0);

@@ -54,7 +54,7 @@ inline std::vector<Choice> read_choices(const std::string& kernel, const std::st
     const Json whole = Json::parse(text);
     const Json* const choices = whole.find("choices");
     if (whole.whole("kumihimo_wisdom", 0) != 1 || !choices) return found;
-    const Machine here = this_machine();
+    const MachineIdentity here = this_machine();
     for (const Json& each : choices->items) {
       const Json* const machine = each.find("machine");
       if (!machine || machine->word("processor") != here.processor ||

@@ -1,4 +1,5 @@
-// This machine and compiler, by the rules of kumihimo/kernel/identity.py.
+// By what wisdom knows a machine and a compiler. The machine's rules are here alone: src/problem and, through the
+// module kumihimo._base, the Python package call these functions, so that all three find the choices of the others.
 #ifndef KUMIHIMO_KERNEL_MACHINE_HPP
 #define KUMIHIMO_KERNEL_MACHINE_HPP
 
@@ -10,6 +11,7 @@
 #include <array>
 #include <cstdint>
 #include <fstream>
+#include <initializer_list>
 #include <iterator>
 #include <sstream>
 #include <string>
@@ -19,42 +21,64 @@
 
 namespace kumihimo::kernel {
 
-struct Machine {
-  std::string processor;
-  std::int64_t processors = 0;
-  std::string instructions; // hash of the instruction sets
-};
+// The fields of /proc/cpuinfo's first processor.
+class ProcessorFields {
+ public:
+  explicit ProcessorFields(const std::string& cpuinfo) {
+    std::istringstream lines(cpuinfo);
+    for (std::string line; std::getline(lines, line);)
+      if (const auto colon = line.find(':'); colon != std::string::npos)
+        fields_.emplace_back(trimmed(line.substr(0, colon)), trimmed(line.substr(colon + 1)));
+  }
 
-inline Machine this_machine() {
-  std::array<char, 4096> buffer{};
-  std::ifstream file("/proc/cpuinfo");
-  file.read(buffer.data(), buffer.size());
-  std::istringstream lines(std::string(buffer.data(), static_cast<std::size_t>(file.gcount())));
-  const auto trimmed = [](std::string text) {
+  // The first field of one of these names that is not empty.
+  std::string first_of(std::initializer_list<std::string_view> names) const {
+    for (const std::string_view name : names)
+      for (const auto& [key, value] : fields_)
+        if (key == name && !value.empty()) return value;
+    return {};
+  }
+
+ private:
+  static std::string trimmed(const std::string& text) {
     const auto from = text.find_first_not_of(" \t"), to = text.find_last_not_of(" \t\r");
     return from == std::string::npos ? std::string() : text.substr(from, to - from + 1);
-  };
-  std::vector<std::pair<std::string, std::string>> fields;
-  for (std::string line; std::getline(lines, line);)
-    if (const auto colon = line.find(':'); colon != std::string::npos)
-      fields.emplace_back(trimmed(line.substr(0, colon)), trimmed(line.substr(colon + 1)));
-  const auto field = [&](std::string_view name) {
-    for (const auto& [key, value] : fields)
-      if (key == name) return value;
-    return std::string();
-  };
-  std::istringstream flags(field("flags").empty() ? field("Features") : field("flags"));
-  std::vector<std::string> sets{std::istream_iterator<std::string>(flags), {}};
-  std::sort(sets.begin(), sets.end()); // virtual machines of one model may have other instruction sets
+  }
+
+  std::vector<std::pair<std::string, std::string>> fields_;
+};
+
+// The model as the system says it: the name, or on systems that know none the numbers; empty where there is neither.
+inline std::string processor_of(const ProcessorFields& fields) {
+  const std::string name = fields.first_of({"model name", "cpu model", "cpu"}); // x86; others; POWER
+  if (!name.empty()) return name;
+  const std::string implementer = fields.first_of({"CPU implementer"}), part = fields.first_of({"CPU part"});
+  if (implementer.empty() && part.empty()) return {};
+  return "Arm implementer " + implementer + ", part " + part + ", variant " + fields.first_of({"CPU variant"});
+}
+
+// Hash of the instruction sets in any order: virtual machines of one model may have others.
+inline std::string instructions_of(const ProcessorFields& fields) {
+  std::istringstream words(fields.first_of({"flags", "Features"}));
+  std::vector<std::string> sets{std::istream_iterator<std::string>(words), {}};
+  std::sort(sets.begin(), sets.end());
   std::string names;
   for (const std::string& each : sets) names += (names.empty() ? "" : " ") + each;
-  Machine machine{"", sysconf(_SC_NPROCESSORS_ONLN), hex(hash_of(names))};
-  for (const char* const name : {"model name", "cpu model", "cpu"})
-    if (machine.processor.empty()) machine.processor = field(name);
-  if (machine.processor.empty() && !(field("CPU implementer") + field("CPU part")).empty())
-    machine.processor = "Arm implementer " + field("CPU implementer") + ", part " + field("CPU part") + ", variant " +
-                        field("CPU variant");
-  return machine;
+  return hex(hash_of(names));
+}
+
+struct MachineIdentity {
+  std::string processor;
+  std::int64_t processors = 0; // online, whatever the affinity
+  std::string instructions;
+};
+
+inline MachineIdentity this_machine() {
+  std::array<char, 4096> text{}; // to read all of the file takes long on many processors
+  std::ifstream file("/proc/cpuinfo");
+  file.read(text.data(), text.size());
+  const ProcessorFields fields(std::string(text.data(), static_cast<std::size_t>(file.gcount())));
+  return {processor_of(fields), sysconf(_SC_NPROCESSORS_ONLN), instructions_of(fields)};
 }
 
 // Name, version, and of the flags those that leave a trace in the preprocessor. Of the file that calls it.

@@ -66,7 +66,7 @@ inline void tuning_point() {
   const Registry& registry = Registry::all();
   const auto answer = [&](const Json& request) -> std::string {
     if (request.word("do") == "list") {
-      const Machine machine = this_machine();
+      const MachineIdentity machine = this_machine();
       std::string rows;
       for (const auto& kernel : registry.kernels) rows += (rows.empty() ? "" : ",") + kernel->described();
       return "{\"kernels\":[" + rows + "],\"machine\":{\"processor\":" + quoted(machine.processor) +

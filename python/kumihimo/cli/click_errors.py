@@ -1,0 +1,54 @@
+"""What click refuses in a command line, as errors of ours."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import click
+
+from kumihimo import errors
+from kumihimo.errors import BadInput
+
+INTERRUPTED = 130  # what typer makes of Ctrl-C
+
+# Other sentences of click that people see, as the functions of errors.py say it: by the command and the word at fault.
+OF_CLICK = {
+    r"Got unexpected extra arguments? \((.+)\)": lambda path, words, see: errors.wrong_value(
+        f"{path} takes no more arguments", words, see
+    ),
+    r"Option '(.+)' requires an argument\.?": lambda path, option, see: errors.missing(f"the value of {option}", see),
+    r"Option '(.+)' does not take a value\.?": lambda path, option, see: errors.wrong_value(
+        f"{option} takes no value", None, see
+    ),
+}
+
+
+def usage(error: click.UsageError) -> str:
+    """What is wrong with the command line, and where to read how it is written."""
+    path = error.ctx.command_path if error.ctx else "kumihimo"
+    see = f"see {path} --help"
+    problem = error.format_message()
+    if isinstance(error, click.NoSuchOption):
+        nearest = f"; did you mean {error.possibilities[0]}?" if error.possibilities else ""
+        problem = f"{path} has no option {error.option_name}{nearest}"
+    if isinstance(error, click.MissingParameter):
+        is_option = isinstance(error.param, click.Option)
+        return str(errors.missing(max(error.param.opts, key=len) if is_option else error.param.metavar, see))
+    for pattern, as_error in OF_CLICK.items():
+        if match := re.fullmatch(pattern, problem):
+            return str(as_error(path, match[1], see))
+    return f"{problem}{'' if problem.endswith('?') else ';'} see {path} --help".replace(".;", ";")
+
+
+def run(app: Callable[..., object], arguments: list[str]) -> object:
+    """What `app` returns for a command line."""
+    try:
+        return app(arguments, prog_name="kumihimo", standalone_mode=False)
+    except click.UsageError as error:
+        raise BadInput(usage(error)) from None
+    except click.ClickException as error:  # of a file that click cannot open: only this rank of a launch may meet it
+        with errors.errors_of_this_machine():
+            raise BadInput(error.format_message()) from None
+    except click.Abort:
+        return INTERRUPTED

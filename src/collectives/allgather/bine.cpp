@@ -1,7 +1,0 @@
-// bine: allgather over the butterfly of Bine trees (patterns/butterflies/swing.cpp).
-#include "collectives/patterns/butterflies/nested.hpp"
-
-kumihimo::Variant kumihimo::allgather_bine::row() {
-  using namespace cost;
-  return bine_butterfly({(log_P + 1) * alpha + P * n * beta, powers_of_two && more_than_two && whole_messages});
-}

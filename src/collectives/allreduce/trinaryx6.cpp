@@ -1,6 +1,0 @@
-// trinaryx6: reduce, then broadcast, over link-disjoint trees of a torus (patterns/trees/trinary_schedule.cpp).
-#include "collectives/patterns/trees/trinary.hpp"
-
-kumihimo::Variant kumihimo::allreduce_trinaryx6::row() {
-  return trinary(trinaryx6, {trinary_reduce(trinaryx6) + trinary_bcast(trinaryx6)});
-}
