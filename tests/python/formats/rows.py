@@ -18,7 +18,7 @@ from formats.reading import COMMAND
 from replay.conftest import Rank, write_trace
 
 from kumihimo import experiment, package_files
-from kumihimo.profile import otf2_writing as otf2
+from kumihimo._trace import Kind
 
 SEEDS = Path(__file__).parent / "seeds"
 LOGGOPS = "--loggops L=2500,o=1500,g=1000,G=6,O=0,S=65535"
@@ -82,7 +82,7 @@ def archive(folder: Path) -> None:
     """OTF2, of two ranks with messages of all kinds, a collective and a region."""
     first, second = Rank(), Rank()
     first.compute(500).send(1, 64).region(begins=True).allreduce(8).region(begins=False)
-    first.call("MPI_Isend", (otf2.START_SEND, 8, 1, 3, 1)).compute(100).call("MPI_Wait", (otf2.END_SEND, 8, 1, 3, 1))
+    first.call("MPI_Isend", (Kind.start_send, 8, 1, 3, 1)).compute(100).call("MPI_Wait", (Kind.end_send, 8, 1, 3, 1))
     second.receive(0, 64).compute(300).allreduce(8).receive(0, 8, tag=3)
     write_trace(folder / "trace", [first, second])
 
