@@ -1,7 +1,6 @@
 // kumihimo._trace: the files of events that the recorder writes.
-#include "base/mapped_file.hpp"
 #include "border.hpp"
-#include "trace/file.hpp"
+#include "trace/rank_files.hpp"
 
 #include <fmt/format.h>
 #include <nanobind/nanobind.h>
@@ -17,20 +16,7 @@ using namespace nb::literals;
 namespace kumihimo::trace {
 namespace {
 
-struct Mapped {
-  MappedFile map;
-  File file;
-};
-
-Mapped opened(const std::string& path) {
-  Mapped found{unwrap(MappedFile::open(path, "the events of a rank", "record the program again")), {}};
-  auto file = file_in(found.map.bytes());
-  if (!file) raise(located(path, file.error()));
-  found.file = *file;
-  return found;
-}
-
-std::vector<Event> events(const Mapped& of, std::size_t first, std::size_t count) {
+std::vector<Event> events(const OpenedFile& of, std::size_t first, std::size_t count) {
   const auto& all = of.file.events;
   if (first > all.size()) raise(wrong_value(fmt::format("an event must be from 0 to {}", all.size()), first));
   const auto some = all.subspan(first, std::min(count, all.size() - first));
@@ -40,7 +26,7 @@ std::vector<Event> events(const Mapped& of, std::size_t first, std::size_t count
   return {some.begin(), some.end()};
 }
 
-std::vector<std::int64_t> parts(const Mapped& of, std::uint32_t number) {
+std::vector<std::int64_t> parts(const OpenedFile& of, std::uint32_t number) {
   if (number < 1 || number > of.file.list_ends.size())
     raise(wrong_value(fmt::format("a list must be from 1 to {}", of.file.list_ends.size()), number));
   const auto found = of.file.parts(number);
@@ -104,13 +90,14 @@ NB_MODULE(_trace, m) {
       .def_ro("thread", &Event::thread)
       .def_ro("request", &Event::request)
       .def_prop_ro("what", &what, "What its kind has: an Enter, Message ...; None.");
-  nb::class_<Mapped>(m, "File", "The events of one rank.")
+  nb::class_<OpenedFile>(m, "File", "The events of one rank.")
       .def(
-          "__init__", [](Mapped* self, const std::string& path) { new (self) Mapped(opened(path)); }, "path"_a)
-      .def_prop_ro("rank", [](const Mapped& of) { return of.file.rank; })
-      .def_prop_ro("ranks", [](const Mapped& of) { return of.file.ranks; })
-      .def_prop_ro("left_out", [](const Mapped& of) { return of.file.left_out; })
-      .def("__len__", [](const Mapped& of) { return of.file.events.size(); })
+          "__init__", [](OpenedFile* self, const std::string& path) { new (self) OpenedFile(unwrap(open_file(path))); },
+          "path"_a)
+      .def_prop_ro("rank", [](const OpenedFile& of) { return of.file.rank; })
+      .def_prop_ro("ranks", [](const OpenedFile& of) { return of.file.ranks; })
+      .def_prop_ro("left_out", [](const OpenedFile& of) { return of.file.left_out; })
+      .def("__len__", [](const OpenedFile& of) { return of.file.events.size(); })
       .def("events", &events, "first"_a, "count"_a, "So many from the first, or those that there are.")
       .def("parts", &parts, "number"_a, "The list of bytes to each rank that Collective.parts names.");
   m.attr("NO_SITE") = no_site;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from kumihimo._trace import Kind
 from kumihimo.errors import NotApplicable, not_applicable
 from kumihimo.files import real, replacement_folder
 from kumihimo.profile import trace_folder
+from kumihimo.profile.trace_folder import WORLD
 
 FOLDER, ANCHOR = "otf2", "traces.otf2"  # within the trace's
 PROCESSORS = "processors"  # the name of a property of a node
@@ -119,12 +121,12 @@ class Writing:
         ]
         self.masters = Members(self.definitions.location("Master thread", group=group) for group in self.groups)
         self.group("", otf2.GroupType.COMM_LOCATIONS, self.masters)
-        self.world = self.communicator("MPI_COMM_WORLD", range(len(job.hosts)))
+        self.world = self.communicator(WORLD, range(len(job.hosts)))
         whole = job.whole()
-        made = {key: self.communicator(key[0], of) for key, of in whole.items() if key[0] != "MPI_COMM_WORLD"}
+        made = {key: self.communicator(key[0], of) for key, of in whole.items() if key[0] != WORLD}
         self.own = {key: {rank: own for own, rank in enumerate(whole[key])} for key in made}  # by rank in the world
-        for key in job.communicators.values():
-            if key[0] != "MPI_COMM_WORLD" and key not in made and key[:2] not in made:
+        for key in itertools.chain.from_iterable(job.communicators.values()):
+            if key[0] != WORLD and key not in made and key[:2] not in made:
                 made[key[:2]] = self.communicator(key[0], range(len(job.hosts)))
         self.communicators = made
 
@@ -232,8 +234,9 @@ class Writing:
     def where(self, rank: int, number: int) -> tuple[tuple | None, object]:
         """The communicator of an event and its key; None: its members are not all known, so that a rank in it would be
         another's."""
-        key = self.job.communicators.get((rank, number - 1))
-        if key is None or key[0] == "MPI_COMM_WORLD":
+        keys = self.job.communicators.get(rank, [])
+        key = keys[number - 1] if 0 < number <= len(keys) else None
+        if key is None or key[0] == WORLD:
             return (), self.world
         return (key, self.communicators[key]) if key in self.own else (None, self.communicators[key[:2]])
 

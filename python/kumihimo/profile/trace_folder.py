@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +16,9 @@ from kumihimo.files import check_folder, real, replacement
 from kumihimo.profile import reading
 
 EVENTS, PROFILE = "events", "profile.jsonl"
+WORLD = "MPI_COMM_WORLD"
 AT_ONCE = 4096  # events read together
+MOST_RANKS, MOST_PROCESSORS = 1 << 24, 1 << 20  # of a program; of a host
 
 
 def prepared(folder: Path) -> Path:
@@ -41,7 +45,7 @@ def files_of(folder: Path) -> dict[int, Path]:
     """The files of events, by rank."""
     found = (real(folder) / EVENTS).glob("rank*.events")
     numbered = {path.stem.removeprefix("rank"): path for path in found}
-    return {int(number): path for number, path in numbered.items() if number.isdecimal()}
+    return {int(number): path for number, path in numbered.items() if re.fullmatch("[0-9]{1,7}", number)}
 
 
 def events_of(file: _trace.File) -> Iterator[_trace.Event]:
@@ -57,7 +61,7 @@ class Job:
     hosts: list[str]  # by rank
     processors: dict[str, set[int]] = field(default_factory=dict)  # by host: those that any of its ranks could run on
     members: dict[tuple, dict[int, int]] = field(default_factory=dict)  # of a communicator: ranks in the world, by own
-    communicators: dict[tuple[int, int], tuple] = field(default_factory=dict)  # by rank and number in its line
+    communicators: dict[int, list[tuple]] = field(default_factory=dict)  # by rank, in the order of its line
     unsure: set[tuple] = field(default_factory=set)  # of which several ranks were the same one
     sites: dict[int, list[str]] = field(default_factory=dict)  # by rank: the call sites by their numbers in its events
     regions: dict[int, list[str]] = field(default_factory=dict)  # likewise
@@ -71,16 +75,22 @@ class Job:
         places = [sys.intern(site_text(site)) for site in rank["sites"]]
         self.sites[number] = ["" if at is None else places[at] for at in trace.get("sites", [])]
         self.regions[number] = [sys.intern(name) for name in trace.get("regions", [])]
-        for place, c in enumerate(rank["communicators"]):
+        self.communicators[number] = []
+        for c in rank["communicators"]:
             site = None if c["site"] is None else str(rank["sites"][c["site"]])
             key = (c["name"], site, c["size"], c["leader"], c["inter"])
-            self.communicators[number, place] = key
+            self.communicators[number].append(key)
             known = (own := c.get("rank")) is not None and not c["inter"]
             if known and self.members.setdefault(key, {}).setdefault(own, number) != number:
                 self.unsure.add(key)
 
     def call(self, event: _trace.Event) -> str:
         return self.names.get(event.call, f"call {event.call}")
+
+    def crowded(self) -> tuple[str, int, int] | None:
+        """The host with most ranks a processor, if it has more than one: its ranks and processors."""
+        found = [(host, n, len(self.processors.get(host, ()))) for host, n in Counter(self.hosts).items()]
+        return max((of for of in found if of[1] > of[2] > 0), key=lambda of: of[1] / of[2], default=None)
 
     def whole(self) -> dict[tuple, list[int]]:
         """Communicators of which each rank in them is known, by the ranks in the world in their own order. Of others
@@ -96,6 +106,8 @@ def numbers_in(text: str) -> Iterator[int]:
     """Of "0-3,8"."""
     for part in text.split(","):
         first, _, last = part.partition("-")
+        if not 0 <= int(first) <= int(last or first) < MOST_PROCESSORS:
+            raise ValueError(text)
         yield from range(int(first), int(last or first) + 1)
 
 
@@ -112,7 +124,9 @@ def job_of(folder: Path, least: int) -> Job:
     lines = reading.lines(real(folder) / PROFILE)
     header = next(lines)
     names = (header.get("trace") or {}).get("calls", {})
-    job = Job({int(number): name for number, name in names.items()}, ["node"] * max(header.get("ranks", 0), least))
+    if header["ranks"] > MOST_RANKS:
+        raise wrong_value(f"a program must have at most {MOST_RANKS} ranks", header["ranks"])
+    job = Job({int(number): name for number, name in names.items()}, ["node"] * max(header["ranks"], least))
     for rank in lines:
         job.add(rank)
     return job

@@ -15,17 +15,19 @@ from kumihimo.profile import otf2_writing
 
 CALLS = {"1": "MPI_Allreduce", "2": "MPI_Send", "3": "MPI_Recv", "4": "MPI_Isend", "5": "MPI_Wait", "6": "MPI_Test"}
 CALLS |= {"7": "MPI_Ialltoallv", "8": "MPI_Bcast", "9": "MPI_Irecv", "10": "MPI_Initialized", "11": "MPI_Bsend"}
+CALLS |= {"12": "MPI_Init", "13": "MPI_Allgatherv", "14": "MPI_Scatter", "15": "MPI_Neighbor_allgather"}
 COLLECTIVES = {"MPI_Allreduce": "allreduce", "MPI_Bcast": "bcast", "MPI_Ialltoallv": "alltoall"}
+COLLECTIVES |= {"MPI_Allgatherv": "allgather", "MPI_Scatter": "scatter", "MPI_Neighbor_allgather": "neighbor_allgather"}
 WORLD, DUPLICATE = 1, 2  # numbers of communicators
 NUMBERS = {name: int(number) for number, name in CALLS.items()}
 LINES = {name: 10 + number for name, number in NUMBERS.items()}
 
 
-@pytest.fixture(autouse=True)
-def _otf2() -> None:
-    try:
-        otf2_writing.library()
-    except Exception:
+OTF2 = pytest.mark.parametrize("traced", ["otf2"], indirect=True)  # of tests of that format alone
+
+
+def need_otf2() -> None:
+    if not otf2_writing.is_possible():
         pytest.skip("no python3-otf2 on this machine")
 
 
@@ -37,6 +39,8 @@ class Rank:
         self.had = 0  # of a processor, since the last call; 0: not measured
         self.recorder = 0  # nanoseconds of the recorder since then
         self.lists: list[Sequence[int]] = []  # of parts
+        self.communicators: list[dict] = []  # beside these two, as a profile has them
+        self.regions = ["solve"]
         self.rows = [rank_files.event(self.now, Kind.begin_program)]
 
     def compute(self, ns: int) -> Rank:
@@ -51,9 +55,9 @@ class Rank:
         self.recorder = ns
         return self
 
-    def region(self, begins: bool) -> Rank:
+    def region(self, begins: bool, number: int = 0) -> Rank:
         kind = Kind.begin_region if begins else Kind.end_region
-        self.rows.append(rank_files.event(self.now, kind, rank_files.region(0)))
+        self.rows.append(rank_files.event(self.now, kind, rank_files.region(number)))
         return self
 
     def call(
@@ -99,23 +103,25 @@ def write_trace(folder: Path, ranks: list[Rank], processors: str | None = None) 
     for number, rank in enumerate(ranks):
         line = {"rank": number, "host": "h", "finalized": True, "communicators": []}
         line["communicators"] = [world | {"rank": number, "name": name} for name in ("MPI_COMM_WORLD", "MPI_Comm_dup")]
+        line["communicators"] += rank.communicators
         line |= {} if processors is None else {"processors": processors}
         line |= {"calls": [], "sites": sites, "sizes": {}, "partners": [], "regions": []}
         line |= {"seconds": 1.0, "mpi_seconds": 0.1}
-        trace = {"events": len(rank.rows) - 1, "left_out": 0, "regions": ["solve"]}
+        trace = {"events": len(rank.rows) - 1, "left_out": 0, "regions": rank.regions}
         lines.append(line | {"trace": trace | {"sites": list(range(len(sites)))}})
     rank_files.write(folder, {number: rank.file(number, len(ranks)) for number, rank in enumerate(ranks)}, lines)
-    otf2_writing.write(folder)
 
 
-@pytest.fixture
-def traced(tmp_path: Path) -> Callable[[list[Rank]], Path]:
-    """The folder of the trace of these ranks."""
+@pytest.fixture(params=["own", "otf2"])
+def traced(tmp_path: Path, request: pytest.FixtureRequest) -> Callable[[list[Rank]], Path]:
+    """The trace of these ranks: the folder of `record --trace`, or the OTF2 in it."""
+    if request.param == "otf2":
+        need_otf2()
 
     def written(ranks: list[Rank], processors: str | None = None) -> Path:
         folder = tmp_path / f"trace{len(list(tmp_path.iterdir()))}"
         write_trace(folder, ranks, processors)
-        return folder
+        return otf2_writing.write(folder).parent if request.param == "otf2" else folder
 
     return written
 
