@@ -228,6 +228,7 @@ void bind_recording(nb::module_& m) {
                      return all;
                    })
       .def_ro("events", &Recorded::events)
+      .def_ro("left_out", &Recorded::left_out, "Events that the recorder had no room for.")
       .def_ro("shared", &Recorded::shared)
       .def_ro("silent", &Recorded::silent, "Calls that were left out, and how often.");
   m.def("read_recorded", &read_recorded, "files"_a, "calls"_a, "sites"_a, "regions"_a, "communicators"_a, "ranks"_a,

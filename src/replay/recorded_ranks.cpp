@@ -115,7 +115,7 @@ class RecordedRanks::Reading {
     if (!ended_)
       return wrong_value("the trace of each rank must have an end", fmt::format("rank {} was cut off", rank_),
                          record_again);
-    rank_summary_.events = file_.events.size();
+    rank_summary_.events = file_.events.size(), rank_summary_.left_out = file_.left_out;
     rank_summary_.ns = last_ - begun_;
     of_.ranks_[static_cast<std::size_t>(rank_)] = std::move(rank_summary_);
     return Nothing{};
@@ -338,7 +338,7 @@ Result<Recorded> recorded(RecordedNames names, RecordedRanks::Open open) {
   for (const RecordedRanks::Rank& each : read.ranks()) {
     found.ns = std::max(found.ns, each.ns);
     found.computing_ns.push_back(each.computing_ns);
-    found.events += each.events, found.shared |= each.shared;
+    found.events += each.events, found.left_out += each.left_out, found.shared |= each.shared;
     for (const auto& [call, count] : each.silent) {
       const std::string& name = read.name_of_call(call);
       const auto is_it = [&](const auto& known) { return known.first == name; };

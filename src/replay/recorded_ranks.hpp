@@ -62,9 +62,9 @@ class RecordedRanks : public RankReader {
   std::vector<std::string> sites() const;   // "MPI_Send at solver.c:12"
   std::vector<std::string> regions() const; // the first one is outside all others
   struct Rank {
-    std::int64_t ns = 0, computing_ns = 0; // from the end of MPI_Init to the beginning of MPI_Finalize
-    std::uint64_t events = 0;
-    bool shared = false;                                       // computing is the time that it had a processor
+    std::int64_t ns = 0, computing_ns = 0;  // from the end of MPI_Init to the beginning of MPI_Finalize
+    std::uint64_t events = 0, left_out = 0; // after the buffer was full
+    bool shared = false;                    // computing is the time that it had a processor
     std::vector<std::pair<std::uint8_t, std::int64_t>> silent; // calls that were left out, and how often
   };
   const std::vector<Rank>& ranks() const { return ranks_; }
@@ -98,7 +98,7 @@ struct Recorded {
   std::vector<std::string> sites = {}, regions = {};
   std::int64_t ns = 0; // of the rank that took longest
   std::vector<std::int64_t> computing_ns = {};
-  std::uint64_t events = 0;
+  std::uint64_t events = 0, left_out = 0;
   bool shared = false;
   std::vector<std::pair<std::string, std::int64_t>> silent = {};
 };

@@ -281,6 +281,9 @@ def of_gaps(trace: Trace) -> list[str]:
     if lacking:
         what = f"The trace gives no data of {', '.join(lacking)}: these calls take no time here. "
         warnings.append(f"{what}Record with kumihimo record --trace, or with Score-P.")
+    if trace.left_out > 0:
+        left_out = quantities.counted(trace.left_out, "event")
+        warnings.append(f"The recorder had no room for {left_out}: what came after its last ones counts as computing.")
     if trace.off > 0:
         off = quantities.seconds_text(trace.off)
         warnings.append(f"Recording was off for {off}: what the program did meanwhile takes no time here.")

@@ -34,7 +34,7 @@ def read(folder: Path) -> Trace:
         found = _replay.read_recorded([str(files[rank]) for rank in range(len(files))], *numbers(job))
     return Trace(
         found.recording, found.sites, found.regions, found.seconds, found.computing, dict(found.silent), found.events,
-        job.crowded(), shared=found.shared,
+        job.crowded(), shared=found.shared, left_out=found.left_out,
     )  # fmt: skip
 
 

@@ -21,4 +21,5 @@ class Trace:
     crowded: tuple[str, int, int] | None = None  # the host with most ranks a processor: their numbers, if above one
     graphs: _goal.Graphs | None = None  # of a GOAL file
     shared: bool = False  # computing is the time that ranks had a processor, which they shared
+    left_out: int = 0  # events that the recorder had no room for
     off: float = 0.0  # the longest time that recording was off on a rank, in seconds

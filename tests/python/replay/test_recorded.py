@@ -67,6 +67,13 @@ def test_no_package_is_needed(tmp_path: Path, replay: Callable, monkeypatch: pyt
     assert replay(tmp_path / "trace", *LETTERS, "--json")["messages"] == 3
 
 
+def test_events_that_were_left_out_are_warned_of(tmp_path: Path, replay: Callable) -> None:
+    write_trace(tmp_path / "trace", ring(2))
+    changed(48, 7, form="<Q")(tmp_path / "trace")
+    (said,) = replay(tmp_path / "trace", *LETTERS, "--json")["warnings"]
+    assert said == "The recorder had no room for 7 events: what came after its last ones counts as computing."
+
+
 # --- what is wrong with a trace
 
 
