@@ -3,8 +3,10 @@
 #include "goal/text.hpp"
 #include "replay/extrapolate.hpp"
 #include "replay/graphs.hpp"
+#include "replay/recorded_ranks.hpp"
 #include "replay/recording.hpp"
 #include "replay/times.hpp"
+#include "trace/rank_files.hpp"
 
 #include <fmt/format.h>
 #include <nanobind/nanobind.h>
@@ -29,16 +31,36 @@ namespace {
 constexpr double second = 1e12; // in picoseconds
 double seconds(Time time) { return static_cast<double>(time) / second; }
 
-// Rows as Event has them: amount, request, peer, tag, communicator, place, parts, kind, collective.
-static_assert(sizeof(Event) == 40);
 void set(Recording& recording, std::int32_t rank, const nb::bytes& rows) {
   if (rank < 0 || rank >= recording.ranks() || rows.size() % sizeof(Event) != 0)
     raise(wrong_value("events must be whole rows of a rank of the recording", rank));
   std::vector<Event> events(rows.size() / sizeof(Event));
   if (!events.empty()) std::memcpy(events.data(), rows.data(), rows.size());
   for (const Event& each : events)
-    if (each.kind > Kind::end_collective) raise(wrong_value("an event must be of a known kind", rank));
+    if (static_cast<std::size_t>(each.kind) >= trace::kinds)
+      raise(wrong_value("an event must be of a known kind", rank));
   recording.set(rank, std::move(events));
+}
+
+using Call = std::tuple<std::uint8_t, std::string, bool, bool>;
+using Numbers = std::tuple<std::vector<std::uint32_t>, std::vector<std::uint32_t>, std::vector<std::uint32_t>>;
+
+Recorded read_recorded(std::vector<std::string> files, const std::vector<Call>& calls, std::vector<std::string> sites,
+                       std::vector<std::string> regions,
+                       std::vector<std::optional<std::vector<std::int32_t>>> communicators,
+                       const std::vector<Numbers>& ranks) {
+  RecordedNames names;
+  for (const auto& [number, name, initialises, sends_locally] : calls)
+    names.calls[number] = {name, initialises, sends_locally};
+  names.sites = std::move(sites), names.regions = std::move(regions), names.communicators = std::move(communicators);
+  for (const auto& [of_sites, of_regions, of_communicators] : ranks)
+    names.ranks.push_back({of_sites, of_regions, of_communicators});
+  if (files.size() != ranks.size()) raise(wrong_value("there must be a file for each rank", files.size()));
+  auto open = [all = trace::RankFiles(std::move(files))](std::int32_t rank) mutable -> Result<RecordedRanks::Opened> {
+    const auto opened = TRY(all.open(rank));
+    return RecordedRanks::Opened{opened.file, opened.map};
+  };
+  return unwrap(unlocked([&] { return recorded(std::move(names), std::move(open)); }));
 }
 
 void check_below(const char* what, std::int64_t number, std::int64_t end) {
@@ -136,7 +158,7 @@ void bind_recording(nb::module_& m) {
           "ranks"_a)
       .def("add_communicator", &Recording::add_communicator, "members"_a, "Its number; 0 is the world.")
       .def("add_parts", &Recording::add_parts, "bytes"_a, "The number of this list, from 1.")
-      .def("set", &set, "rank"_a, "rows"_a, "The events of a rank, packed as `<qqiiIIIBB2x`.")
+      .def("set", &set, "rank"_a, "rows"_a, "The events of a rank, as they lie in memory.")
       .def(
           "name_places",
           [](Recording& recording, std::vector<std::string> names) {
@@ -146,6 +168,26 @@ void bind_recording(nb::module_& m) {
           },
           "names"_a, "Of call sites, for errors.")
       .def("complete", [](Recording& r) { unwrap(unlocked([&] { return r.complete(); })); });
+  nb::class_<Recorded>(m, "Recorded", "A recording of the recorder's files.")
+      .def_prop_ro(
+          "recording", [](Recorded& of) -> Recording& { return of.recording; }, nb::rv_policy::reference_internal)
+      .def_ro("sites", &Recorded::sites)
+      .def_ro("regions", &Recorded::regions)
+      .def_prop_ro("seconds", [](const Recorded& of) { return static_cast<double>(of.ns) / 1e9; })
+      .def_prop_ro("computing",
+                   [](const Recorded& of) {
+                     std::vector<double> all;
+                     for (const std::int64_t ns : of.computing_ns) all.push_back(static_cast<double>(ns) * 1e-9);
+                     return all;
+                   })
+      .def_ro("events", &Recorded::events)
+      .def_ro("left_out", &Recorded::left_out, "Events that the recorder had no room for.")
+      .def_ro("shared", &Recorded::shared)
+      .def_ro("silent", &Recorded::silent, "Calls that were left out, and how often.");
+  m.def("read_recorded", &read_recorded, "files"_a, "calls"_a, "sites"_a, "regions"_a, "communicators"_a, "ranks"_a,
+        "`files`: by rank. `calls`: number, name, whether the program begins when it leaves, whether its send ends "
+        "before it is received. `communicators`: members, the first one is the world; None: unknown. `ranks`: of each, "
+        "places in these lists by its numbers of sites, regions and communicators.");
   nb::class_<Extrapolation, Source>(m, "Extrapolation", "A recording of another number of ranks.")
       .def(
           "model_of",

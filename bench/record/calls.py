@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """What `kumihimo record` adds to an MPI call that returns at once, as a table in Markdown.
 
-    bench/record/calls.py [LAUNCHES] [RECORDER...]    # RECORDER: a libkumihimo-recorder.so [default: the package's]
+    bench/record/calls.py [--trace] [LAUNCHES] [RECORDER...]    # a libkumihimo-recorder.so [default: the package's]
 
 calls.c runs without the recorder and with each of the given ones by turns. The table has the median over launches of
-the nanoseconds a call, and of what a recorder adds to the launch without one beside it, with the quartiles."""
+the nanoseconds a call, and of what a recorder adds to the launch without one beside it, with the quartiles. With
+--trace the recorder keeps all events, too."""
 
 from __future__ import annotations
 
@@ -21,18 +22,24 @@ from kumihimo.preload import RECORDER, preloaded, preloading, suffix_of
 
 LAUNCHES = 9
 RANKS = 2
+MOST_EVENTS = 10**8
 SOURCE = Path(__file__).with_name("calls.c")
 Times = dict[str, float]  # ns by function
 
 
 def main() -> None:
-    launches = int(sys.argv[1]) if sys.argv[1:] else LAUNCHES
+    words = [word for word in sys.argv[1:] if word != "--trace"]
+    traced = "--trace" in sys.argv
+    launches = int(words[0]) if words else LAUNCHES
     installation = mpi.choose("openmpi")
-    recorders = sys.argv[2:] or [preloaded((RECORDER,), suffix_of(installation.library))]
+    recorders = words[1:] or [preloaded((RECORDER,), suffix_of(installation.library))]
     with tempfile.TemporaryDirectory(prefix="kumihimo-bench-") as folder:
         binary = Path(folder) / "calls"
         subprocess.run(["mpicc.openmpi", "-O2", "-o", binary, SOURCE], check=True)
-        turns = [[launched(installation, binary, recorder) for recorder in (None, *recorders)] for _ in range(launches)]
+        turns = [
+            [launched(installation, binary, recorder, traced) for recorder in (None, *recorders)]
+            for _ in range(launches)
+        ]
     print("| call | plain, ns |" + " recorded adds, ns |" * len(recorders))
     print("|---|---:|" + "---:|" * len(recorders))
     for call in turns[0][0]:
@@ -41,10 +48,12 @@ def main() -> None:
         print(f"| {call} | {plain:.0f} | " + " | ".join(map(spread, added)) + " |")
 
 
-def launched(installation, binary: Path, recorder: str | None) -> Times:
+def launched(installation, binary: Path, recorder: str | None, traced: bool) -> Times:
     start = installation.arguments(RANKS)
     with tempfile.TemporaryDirectory(prefix="kumihimo-bench-") as folder:
         given = {"KUMIHIMO_RECORD": str(Path(folder) / "profile"), "LD_PRELOAD": recorder} if recorder else {}
+        if traced and recorder:
+            given |= {"KUMIHIMO_RECORD_TRACE": folder, "KUMIHIMO_RECORD_EVENTS": str(MOST_EVENTS)}
         command = [start[0], *preloading(installation.family, given, [*start[1:], str(binary)])]
         environment = {**os.environ, **installation.environment(RANKS)}
         done = subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment, check=True)

@@ -37,7 +37,8 @@ def command(
         "kumihimo-profile.jsonl"
     ),
     sync: option("--sync", "Add a barrier before each collective to measure waiting.") = False,
-    trace: options.written("--trace DIR", "Write an OTF2 trace of all events to this folder.", WrittenFolder) = None,
+    trace: options.written("--trace DIR", "Write all events to this folder, in OTF2 too.", WrittenFolder) = None,
+    no_otf2: option("--no-otf2", "Leave out the OTF2 of --trace, which takes longest to write.") = False,
     json_file: options.written("--json FILE", "Write the summary as JSON to this file.") = None,
     mpip: options.written("--mpip FILE", "Write a report in mpiP's format to this file.") = None,
     show: option("--show FILE", "Show this profile and run nothing.", Path) = None,
@@ -50,23 +51,31 @@ def command(
     if show is not None:
         if program:
             raise wrong_value("--show runs no command", shlex.join(program), "leave one of them out")
-        options.refuse_beside("--show runs no command and", "output", "sync", "trace")
+        options.refuse_beside("--show runs no command and", "output", "sync", "trace", "no_otf2")
         lines, kept = report(show, json_file, mpip, {"command": None})
         for line in lines:
             print(line)
         return 0 if kept else 1
     if not program:
         raise missing("the command that starts the program", "write it after --, as in -- mpirun -n 4 ./program")
+    if no_otf2 and trace is None:
+        raise wrong_value("--no-otf2 must stand beside --trace", None, "leave it out")
     files.check_regular_or_new(output, "--output")
-    raise SystemExit(recorded(program, files.real(output), sync, trace, json_file, mpip))
+    raise SystemExit(recorded(program, files.real(output), sync, trace, not no_otf2, json_file, mpip))
 
 
 def recorded(
-    program: list[str], output: Path, sync: bool, trace: Path | None, json_file: Path | None, mpip: Path | None
+    program: list[str],
+    output: Path,
+    sync: bool,
+    trace: Path | None,
+    with_otf2: bool,
+    json_file: Path | None,
+    mpip: Path | None,
 ) -> int:
     """The exit status of the program, as it is."""
     from kumihimo import launcher_environment, preload, preload_obstacles
-    from kumihimo.profile import otf2_writing, reading
+    from kumihimo.profile import reading, trace_folder
 
     first = launcher_environment.is_first()
     if found := preload_obstacles.obstacles(program):
@@ -84,7 +93,7 @@ def recorded(
         files.check_writable(output, "--output")
     settings = {"RECORD": str(output), "RECORD_SYNC": "1" if sync else ""}
     if trace is not None:
-        settings["RECORD_TRACE"] = str(otf2_writing.prepared(trace))
+        settings["RECORD_TRACE"] = str(trace_folder.prepared(trace))
     recording, own = reading.Recording(output) if first else None, OwnWork()
     with tempfile.NamedTemporaryFile("r", prefix="kumihimo-", encoding="utf-8", errors="surrogateescape") as faults:
         settings["RECORD_FAULT"] = faults.name
@@ -96,6 +105,7 @@ def recorded(
     if not first:
         return own.status(code)
     outcome = {"exit_code": code, "signals": signals, "command": shlex.join(program)}
+    gathered = False
     with own.step("the profile"):
         gathered = recording.gather()
         for line in interrupted(signals, INTERRUPTED[gathered]):
@@ -117,9 +127,25 @@ def recorded(
         for path in recording.spawned():
             message(f"processes that the program spawned have their own profile, {path}, and no trace")
     if trace is not None:
-        with own.step("the trace", "its events are kept as they are"):
-            message(otf2_writing.write(trace, output))
+        finish_trace(own, trace, output if gathered else None, with_otf2)
     return own.status(code)
+
+
+def finish_trace(own: OwnWork, folder: Path, profile: Path | None, with_otf2: bool) -> None:
+    """Puts to the events of the ranks what a replay and other tools need."""
+    from kumihimo.profile import otf2_writing, trace_folder
+
+    events = 0
+    with own.step("the trace"):
+        events = trace_folder.finish(folder, profile)
+        lost = "no trace was written: no rank called MPI_Finalize"
+        message(f"the trace is {folder}, {events} events" if events else lost)
+    if events and with_otf2:
+        with own.step("OTF2", "kumihimo replay reads the trace without it"):
+            if otf2_writing.is_possible():
+                message(f"for other tools it is {otf2_writing.write(folder)}")
+            else:
+                message("the trace is not written in OTF2 for other tools; if they need it, install python3-otf2")
 
 
 def spans_nodes(profile: Path) -> bool:

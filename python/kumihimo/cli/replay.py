@@ -15,8 +15,8 @@ from kumihimo.errors import missing, wrong_value
 if TYPE_CHECKING:
     from kumihimo import _replay
     from kumihimo.replay.models import Model
-    from kumihimo.replay.otf2_reading import Trace
     from kumihimo.replay.study import Change, Replay
+    from kumihimo.replay.trace import Trace
 
 MOST_SITES = 12  # rows of the table
 MOST_RANKS = 2**20
@@ -35,7 +35,9 @@ NOT_OF_GOAL = ("ranks", "grid", "to_grid", "scaling", "algorithm", "wisdom")
 
 
 def command(
-    trace: argument("TRACE", "OTF2 trace of record --trace, Score-P or TAU, its folder, or a GOAL file (goal:FILE)."),
+    trace: argument(
+        "TRACE", "Folder of record --trace, OTF2 trace of Score-P, TAU or others, or GOAL file (goal:FILE)."
+    ),
     machine: option("--machine -m M", "Name of a machine (see `machine list`), or a machine file.") = None,
     model: option("--model MODEL", "Model: loggp, flow or packet.") = "loggp",
     shape: options.Shape = None,
@@ -138,11 +140,12 @@ def trace_of(name: str) -> Trace:
 
         options.refuse_beside("a GOAL file", *NOT_OF_GOAL)
         return goal_reading.read(name)
-    from kumihimo.replay import goal_reading, otf2_reading
+    from kumihimo.replay import goal_reading, otf2_reading, recorded_reading
 
-    if goal_reading.is_goal(Path(name)):
+    path = Path(name)
+    if goal_reading.is_goal(path):
         raise wrong_value("a GOAL file must be named with goal: before its path", name, f"write goal:{name}")
-    return otf2_reading.read(Path(name))
+    return recorded_reading.read(path) if recorded_reading.is_recorded(path) else otf2_reading.read(path)
 
 
 def speeds(words: list[str], read: Trace) -> tuple[float, dict[str, float]]:
@@ -278,6 +281,9 @@ def of_gaps(trace: Trace) -> list[str]:
     if lacking:
         what = f"The trace gives no data of {', '.join(lacking)}: these calls take no time here. "
         warnings.append(f"{what}Record with kumihimo record --trace, or with Score-P.")
+    if trace.left_out > 0:
+        left_out = quantities.counted(trace.left_out, "event")
+        warnings.append(f"The recorder had no room for {left_out}: what came after its last ones counts as computing.")
     if trace.off > 0:
         off = quantities.seconds_text(trace.off)
         warnings.append(f"Recording was off for {off}: what the program did meanwhile takes no time here.")

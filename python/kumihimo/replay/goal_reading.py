@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from kumihimo import files, subjects
-from kumihimo.replay.otf2_reading import Trace
+from kumihimo.replay.trace import Trace
 
 SITE, REGION = "sends and receives", "computing"
 

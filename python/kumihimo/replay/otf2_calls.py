@@ -13,6 +13,8 @@ COLLECTIVES = {
     f"{name}{form}": number for number, name in enumerate(_replay.collectives()) for form in ("", "v", "w", "_block")
 }
 
+LOCAL_SENDS = {"MPI_Bsend", "MPI_Isend", "MPI_Ibsend", "MPI_Irsend", "MPI_Issend", "MPI_Start", "MPI_Startall"}
+
 
 def call_of(name: str) -> str:
     """The call of MPI that a region is named after, "MPI_Send" for TAU's "MPI_Send()"; none: ""."""

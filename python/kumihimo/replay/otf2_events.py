@@ -1,4 +1,4 @@
-"""What each rank of an OTF2 trace did, as rows of a recording (replay/recording.hpp).
+"""What each rank of an OTF2 trace did, as rows of a recording (rows.py).
 
 As a program, `python -m kumihimo.replay.otf2_events ANCHOR`, it writes what it finds to its standard output, pickled.
 replay/otf2_reading.py runs it as a process of its own, since OTF2's library may crash on a damaged archive.
@@ -16,22 +16,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kumihimo import _goal
+from kumihimo._trace import Kind
 from kumihimo.errors import KumihimoError
 from kumihimo.profile.otf2_writing import PARTS, PROCESSOR_TIME, PROCESSORS, RECORDER_TIME, SITE, library
-from kumihimo.replay import otf2_archive, otf2_calls
+from kumihimo.replay import otf2_archive, otf2_calls, rows
 from kumihimo.replay.otf2_archive import Archive, Contradiction, NoEvents
 
-ROW = struct.Struct("<qqiiIIIBB2x")  # an Event of replay/recording.hpp
-COMPUTE, ENTER, LEAVE, SEND, RECEIVE, COLLECTIVE, START_SEND, START_RECEIVE, START_COLLECTIVE = range(9)
-END_SEND, END_RECEIVE, END_COLLECTIVE = range(9, 12)
-STARTS = {END_SEND: START_SEND, END_RECEIVE: START_RECEIVE, END_COLLECTIVE: START_COLLECTIVE}
-AT_ONCE = {END_RECEIVE: RECEIVE, END_COLLECTIVE: COLLECTIVE}  # where the trace has no start of the request
+STARTS = {
+    Kind.end_send: Kind.start_send, Kind.end_receive: Kind.start_receive, Kind.end_collective: Kind.start_collective
+}  # fmt: skip
+# Where the trace has no start of the request.
+AT_ONCE = {Kind.end_receive: Kind.receive, Kind.end_collective: Kind.collective}
 NO_ROOT, SELF_IS_ROOT = 0xFFFFFFFF, 0xFFFFFFFE
-OUTSIDE = "outside regions"  # the region of computing in no region of the program
+OUTSIDE = "outside regions"  # the region of computing in no region of the program, as in recorded_ranks.cpp
 UNRECORDED = "a call without a record"  # the site of messages outside recorded calls
 FLUSH = "TRACE BUFFER FLUSH"  # Score-P's region in which it writes events
-LOCAL_SENDS = {"MPI_Bsend", "MPI_Isend", "MPI_Ibsend", "MPI_Irsend", "MPI_Issend", "MPI_Start", "MPI_Startall"}
-NOT_WAITED_FOR = -(1 << 62)  # a request that never ends
 MOST_NANOSECONDS, MOST_BYTES = 1 << 50, _goal.most_message_bytes
 MOST_TAG = (1 << 31) - 1
 OFF, ON = 2, 1  # modes of measurement
@@ -54,7 +53,9 @@ class Rank:
     depth: int = 0  # calls of MPI in each other
     call: str = ""  # the outermost
     regions: list[int] = field(default_factory=lambda: [0])  # of the program, the innermost last
-    requests: dict[int, tuple[int, int]] = field(default_factory=dict)  # started: what starts them, and where in rows
+    # Started: what starts them, where in rows, and their number there.
+    requests: dict[int, tuple[Kind, int, int]] = field(default_factory=dict)
+    started: int = 0
     silent: Counter[str] = field(default_factory=Counter)
     places: dict[int, int] = field(default_factory=dict)  # its ranks in communicators
     ended: bool = False
@@ -194,23 +195,23 @@ class Reading:
             if ns > MOST_NANOSECONDS:
                 raise Contradiction(f"rank {rank.number} computes for {ns / 1e9:.3g} s")
             rank.pieces.append(len(rank.rows))
-            rank.rows += ROW.pack(ns, 0, -1, 0, 0, rank.regions[-1], 0, COMPUTE, 0)
+            rank.rows += rows.compute(ns, rank.regions[-1])
             rank.computing += ns
         rank.last = max(time, rank.last)
 
     def computed(self, rank: Rank) -> int:
-        return sum(ROW.unpack_from(rank.rows, at)[0] for at in rank.pieces)
+        return sum(rows.computed(rank.rows, at) for at in rank.pieces)
 
     def shorten(self, rank: Rank, ns: int) -> bool:
         """Computing since the last call took so long: without the recorder, or what ranks that share processors had of
         one. Whether it is shorter."""
-        rows = [ROW.unpack_from(rank.rows, at) for at in rank.pieces]
-        wall = sum(row[0] for row in rows)
+        wall = self.computed(rank)
         if ns >= wall:
             return False
-        for at, (whole, *rest) in zip(rank.pieces, rows):
+        for at in rank.pieces:
+            whole = rows.computed(rank.rows, at)
             own = whole * ns // wall
-            ROW.pack_into(rank.rows, at, own, *rest)
+            rows.set_computed(rank.rows, at, own)
             rank.computing -= whole - own
         return True
 
@@ -263,7 +264,7 @@ class Reading:
         self.compute(rank, time)
         self.shorten_by(rank, attributes)
         rank.pieces.clear()
-        rank.rows += ROW.pack(0, 0, -1, 0, 0, self.sites[site], 0, ENTER, 0)
+        rank.rows += rows.enter(self.sites[site])
 
     def leave(self, rank: Rank, time: int, _: object, region: int) -> None:
         name = self.name_of(region)
@@ -287,11 +288,11 @@ class Reading:
             rank.depth = rank.paused = rank.unrecorded = rank.computing = 0
             rank.must_end = True
         elif rank.depth == 0 and not rank.ended:
-            if rank.rows[KIND_AT - ROW.size] == ENTER:  # nothing was told of it
-                del rank.rows[-ROW.size :]
+            if rows.kind_of(rank.rows, len(rank.rows) - rows.BYTES) == Kind.enter.value:  # nothing was told of it
+                del rank.rows[-rows.BYTES :]
                 rank.silent[rank.call] += 1
             else:
-                rank.rows += LEFT
+                rank.rows += rows.LEAVE
             rank.last = max(time, rank.last)
 
     def name_of(self, region: int) -> str:
@@ -302,7 +303,7 @@ class Reading:
 
     # --- messages and collectives ---
 
-    def told(self, rank: Rank, time: int, kind: int, **values: int) -> int:
+    def told(self, rank: Rank, time: int, row: bytes) -> int:
         """Where it is in the rows."""
         if rank.ended:
             return -1
@@ -310,27 +311,30 @@ class Reading:
         if not inside:
             self.begin_call(rank, time, (UNRECORDED, ""), None)
         at = len(rank.rows)
-        rank.rows += row(kind, **values) + (b"" if inside else LEFT)
+        rank.rows += row + (b"" if inside else rows.LEAVE)
         return at
 
-    def start(self, rank: Rank, time: int, kind: int, request: int, **values: int) -> None:
-        rank.requests[request] = kind, self.told(rank, time, kind, request=signed(request), **values)
+    def start(self, rank: Rank, time: int, kind: Kind, request: int, pack: Callable, **values: int) -> None:
+        """`pack`: of rows.py."""
+        rank.started += 1
+        at = self.told(rank, time, pack(kind, rank.started, **values))
+        rank.requests[request] = kind, at, rank.started
 
-    def cancel(self, rank: Rank, request: int, kind: int) -> None:
+    def cancel(self, rank: Rank, request: int, kind: Kind) -> None:
         """It becomes a receive that never ends, which a replay leaves out."""
-        started, at = rank.requests.pop(request, (None, -1))
+        started, at, number = rank.requests.pop(request, (None, -1, 0))
         if started == kind and at >= 0:
-            rank.rows[at : at + ROW.size] = row(START_RECEIVE, request=signed(request))
+            rank.rows[at : at + rows.BYTES] = rows.message(Kind.start_receive, number)
 
-    def end(self, rank: Rank, time: int, kind: int, request: int, **values: int) -> None:
+    def end(self, rank: Rank, time: int, kind: Kind, request: int, pack: Callable, **values: int) -> None:
         """Of a request whose start the trace lacks: what ends was done at once."""
-        started, _ = rank.requests.pop(request, (None, 0))
+        started, _, number = rank.requests.pop(request, (None, 0, 0))
         if started == STARTS[kind]:
-            self.told(rank, time, kind, request=signed(request), **values)
+            self.told(rank, time, pack(kind, number, **values))
         elif started is not None:
             raise Contradiction(f"request {request} of rank {rank.number} ends as what it did not begin as")
         elif kind in AT_ONCE:
-            self.told(rank, time, AT_ONCE[kind], **values)
+            self.told(rank, time, pack(AT_ONCE[kind], **values))
 
     def message(self, rank: Rank, peer: int, comm: int, tag: int, size: int) -> dict[str, int]:
         number, ranks = self.communicator(rank, comm)
@@ -339,55 +343,53 @@ class Reading:
             raise Contradiction(f"a message of rank {rank.number} is with rank {peer} of the {len(ranks)} of {of}")
         if tag > MOST_TAG:
             raise Contradiction(f"a message of rank {rank.number} has the tag {tag}")
-        return {"amount": bytes_in(rank, size), "peer": ranks[peer], "communicator": number, "tag": tag}
+        return {"size": bytes_in(rank, size), "peer": ranks[peer], "communicator": number, "tag": tag}
 
     def mpi_send(self, rank: Rank, time: int, _: object, to: int, comm: int, tag: int, size: int) -> None:
         """Nothing waits for one that ends before it is received. (TAU records MPI_Isend as one, without its end.)"""
         message = self.message(rank, to, comm, tag, size)
-        if rank.depth > 0 and rank.call in LOCAL_SENDS:
-            self.told(rank, time, START_SEND, request=NOT_WAITED_FOR, **message)
-        else:
-            self.told(rank, time, SEND, **message)
+        local = rank.depth > 0 and rank.call in otf2_calls.LOCAL_SENDS
+        self.told(rank, time, rows.message(Kind.start_send if local else Kind.send, **message))
 
     def mpi_recv(self, rank: Rank, time: int, _: object, source: int, comm: int, tag: int, size: int) -> None:
-        self.told(rank, time, RECEIVE, **self.message(rank, source, comm, tag, size))
+        self.told(rank, time, rows.message(Kind.receive, **self.message(rank, source, comm, tag, size)))
 
     def mpi_isend(
         self, rank: Rank, time: int, _: object, to: int, comm: int, tag: int, size: int, request: int
     ) -> None:
-        self.start(rank, time, START_SEND, request, **self.message(rank, to, comm, tag, size))
+        self.start(rank, time, Kind.start_send, request, rows.message, **self.message(rank, to, comm, tag, size))
 
     def mpi_isend_complete(self, rank: Rank, time: int, _: object, request: int) -> None:
-        self.end(rank, time, END_SEND, request)
+        self.end(rank, time, Kind.end_send, request, rows.message)
 
     def mpi_irecv_request(self, rank: Rank, time: int, _: object, request: int) -> None:
-        self.start(rank, time, START_RECEIVE, request)
+        self.start(rank, time, Kind.start_receive, request, rows.message)
 
     def mpi_irecv(
         self, rank: Rank, time: int, _: object, of: int, comm: int, tag: int, size: int, request: int
     ) -> None:
-        self.end(rank, time, END_RECEIVE, request, **self.message(rank, of, comm, tag, size))
+        self.end(rank, time, Kind.end_receive, request, rows.message, **self.message(rank, of, comm, tag, size))
 
     def mpi_request_cancelled(self, rank: Rank, _: int, __: object, request: int) -> None:
-        self.cancel(rank, request, START_SEND)  # a receive never ends in any case
+        self.cancel(rank, request, Kind.start_send)  # a receive never ends in any case
 
     def mpi_collective_end(
         self, rank: Rank, time: int, attributes: object, operation: object, comm: int, root: int, sent: int, got: int
     ) -> None:
         if known := self.collective(rank, attributes, operation, comm, root, sent, got):
-            self.told(rank, time, COLLECTIVE, **known)
+            self.told(rank, time, rows.collective(Kind.collective, **known))
 
     def non_blocking_collective_request(self, rank: Rank, time: int, _: object, request: int) -> None:
-        self.start(rank, time, START_COLLECTIVE, request)
+        self.start(rank, time, Kind.start_collective, request, rows.collective)
 
     def non_blocking_collective_complete(
         self, rank: Rank, time: int, attributes: object, operation: object, comm: int, root: int, sent: int, got: int,
         request: int,
     ) -> None:  # fmt: skip
         if known := self.collective(rank, attributes, operation, comm, root, sent, got):
-            self.end(rank, time, END_COLLECTIVE, request, **known)
+            self.end(rank, time, Kind.end_collective, request, rows.collective, **known)
         else:  # as of MPI_Comm_idup
-            self.cancel(rank, request, START_COLLECTIVE)
+            self.cancel(rank, request, Kind.start_collective)
 
     def collective(
         self, rank: Rank, attributes: object, operation: object, comm: int, root: int, sent: int, got: int
@@ -421,8 +423,8 @@ class Reading:
         if self.counts_all_ranks:
             part = otf2_calls.part_of_all(name, sent, got, len(members), own, root == own)
         return {
-            "amount": bytes_in(rank, part), "peer": -1 if root == NO_ROOT else root, "communicator": number,
-            "parts": self.parts[text], "collective": otf2_calls.COLLECTIVES[name],
+            "size": bytes_in(rank, part), "root": -1 if root == NO_ROOT else root, "communicator": number,
+            "parts": self.parts[text], "row": otf2_calls.COLLECTIVES[name],
         }  # fmt: skip
 
     # --- communicators ---
@@ -537,19 +539,6 @@ def bytes_in(rank: Rank, size: int) -> int:
     return size
 
 
-def signed(request: int) -> int:
-    return request - (1 << 64) if request >= 1 << 63 else request
-
-
-def row(
-    kind: int, amount: int = 0, request: int = 0, peer: int = -1, tag: int = 0, communicator: int = 0, parts: int = 0,
-    collective: int = 0,
-) -> bytes:  # fmt: skip
-    return ROW.pack(amount, request, peer, tag, communicator, 0, parts, kind, collective)
-
-
-LEFT = row(LEAVE)
-KIND_AT = 36  # in a row
 MESSAGES = (
     *("mpi_send", "mpi_recv", "mpi_isend", "mpi_isend_complete", "mpi_irecv_request", "mpi_irecv"),
     *("mpi_collective_end", "non_blocking_collective_request", "non_blocking_collective_complete"),

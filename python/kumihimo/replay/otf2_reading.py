@@ -7,32 +7,15 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
-from kumihimo import _goal, _replay, children
+from kumihimo import _replay, children
 from kumihimo.errors import BadInput, KumihimoError, failed, missing, not_applicable, wrong_value
 from kumihimo.replay import otf2_events
+from kumihimo.replay.trace import Trace
 
 AGAIN = "record the program again"
 READER = [sys.executable, "-m", otf2_events.__name__]
-
-
-@dataclass
-class Trace:
-    """A recorded program, and the names of its places."""
-
-    recording: _replay.Recording | None  # None: a GOAL file
-    sites: list[str]  # "MPI_Send at solver.c:12"
-    regions: list[str]
-    seconds: float  # of the recording, from the end of MPI_Init to the beginning of MPI_Finalize
-    computing: list[float]  # by rank: the time of the recording outside MPI
-    silent: dict[str, int]  # calls that move no data here, which the replay leaves out
-    events: int = 0
-    crowded: tuple[str, int, int] | None = None  # the host with most ranks a processor: their numbers, if above one
-    graphs: _goal.Graphs | None = None  # of a GOAL file
-    shared: bool = False  # computing is the time that ranks had a processor, which they shared
-    off: float = 0.0  # the longest time that recording was off on a rank, in seconds
 
 
 def read(path: Path) -> Trace:

@@ -10,7 +10,7 @@ from kumihimo.errors import NotApplicable
 from kumihimo.prediction import Prediction
 from kumihimo.replay.choices import Call, Wished, alternatives
 from kumihimo.replay.models import Model
-from kumihimo.replay.otf2_reading import Trace
+from kumihimo.replay.trace import Trace
 
 MOST_ROWS, MOST_INTERVALS = 200, 400_000  # of a timeline
 MOST_TRIED = 8  # algorithms of the collective that loses most

@@ -51,23 +51,30 @@ std::string_view compression_of(std::string_view text) {
   return {};
 }
 
+Error unreadable(const TextFileRule& rule, std::string found) {
+  return wrong_value(fmt::format("{} cannot be read", rule.what), std::move(found), std::string(rule.advice));
+}
+
 } // namespace
 
-Result<std::string> read_text(const std::string& path, const TextFileRule& rule) {
-  const auto fails = [&](std::string found) {
-    return wrong_value(fmt::format("{} cannot be read", rule.what), std::move(found), std::string(rule.advice));
-  };
+Status check_regular(const std::string& path, const TextFileRule& rule) {
   std::error_code code;
   const fs::file_type type = fs::status(path, code).type();
   if (type == fs::file_type::none) // a loop of links, a name that is too long, a folder that may not be searched
-    return fails(fmt::format("'{}': {}", path, code.message()));
-  if (type != fs::file_type::regular) return fails(fmt::format("{} '{}'", kind_of(type), path));
+    return unreadable(rule, fmt::format("'{}': {}", path, code.message()));
+  if (type != fs::file_type::regular) return unreadable(rule, fmt::format("{} '{}'", kind_of(type), path));
+  return Nothing{};
+}
+
+Result<std::string> read_text(const std::string& path, const TextFileRule& rule) {
+  if (Status s = check_regular(path, rule); !s) return s.error();
   const auto system_says = [&](const std::error_code& why) {
-    return fails(fmt::format("'{}': {}", path, why.message()));
+    return unreadable(rule, fmt::format("'{}': {}", path, why.message()));
   };
   const auto too_long = [&] {
-    return fails(fmt::format("'{}', which is longer than {} MiB", path, rule.most_bytes >> 20));
+    return unreadable(rule, fmt::format("'{}', which is longer than {} MiB", path, rule.most_bytes >> 20));
   };
+  std::error_code code;
   const std::uintmax_t size = fs::file_size(path, code); // 0 of files whose text the system makes, as in /proc
   if (!code && size > static_cast<std::uintmax_t>(rule.most_bytes)) return too_long();
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);

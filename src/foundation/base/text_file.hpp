@@ -16,8 +16,10 @@ struct TextFileRule {
   std::string_view advice; // "check the path"
 };
 
-// The whole text. Error: there is no regular file, which is found without opening a FIFO or a device; the file is too
-// long or cannot be read.
+// Error: there is no regular file, which is found without opening a FIFO or a device.
+Status check_regular(const std::string& path, const TextFileRule& rule);
+
+// The whole text. Error: there is no regular file; it is too long or cannot be read.
 Result<std::string> read_text(const std::string& path, const TextFileRule& rule);
 
 } // namespace kumihimo

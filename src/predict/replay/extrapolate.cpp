@@ -53,42 +53,69 @@ std::int32_t class_of(const Grid& grid, std::int32_t rank) {
   return which;
 }
 
+// Whom a rank sends to, or receives from, on which communicator and with which tag, and how often.
+struct Exchange {
+  std::int32_t peer = 0, tag = 0;
+  std::uint32_t communicator = 0;
+  bool sends = false;
+  auto operator<=>(const Exchange&) const = default;
+};
+using Exchanges = std::vector<std::pair<Exchange, std::int64_t>>;
+
+Result<std::vector<Exchanges>> exchanges_of(const Recording& recording) {
+  std::vector<Exchanges> all;
+  std::vector<Event> events;
+  for (std::int32_t rank = 0; rank < recording.ranks(); ++rank) {
+    if (Status s = recording.read(rank, events); !s) return s.error();
+    std::map<Exchange, std::int64_t> counts;
+    for (const Event& e : events) {
+      if (!is_message(e)) continue;
+      const trace::Message& m = e.message();
+      ++counts[{m.peer, m.tag, m.communicator, is_send(e.kind)}];
+    }
+    all.emplace_back(counts.begin(), counts.end());
+  }
+  return all;
+}
+
 // How often a rank sends to, or receives from, which distance on which family of communicators with which tag.
 using Pattern = std::map<std::tuple<std::vector<std::int32_t>, bool, std::uint32_t, std::int32_t>, std::int64_t>;
 using Families = std::vector<std::uint32_t>; // by communicator; empty: they are not told apart
 
-Pattern pattern_of(const Recording& recording, const Grid& grid, const Families& families, std::int32_t rank) {
+Pattern pattern_of(const Exchanges& exchanges, const Grid& grid, const Families& families, std::int32_t rank) {
   Pattern pattern;
   const Place own = place_in(grid, rank);
-  for (const Event& e : recording.of(rank)) {
-    if (!is_message(e)) continue;
+  for (const auto& [each, count] : exchanges) {
     std::vector<std::int32_t> distance(grid.size());
-    const Place other = place_in(grid, e.peer);
+    const Place other = place_in(grid, each.peer);
     for (std::size_t a = 0; a < grid.size(); ++a) distance[a] = step(own[a], other[a], grid[a]);
-    ++pattern[{std::move(distance), is_send(e.kind), families.empty() ? 0 : families[e.communicator], e.tag}];
+    const std::uint32_t family = families.empty() ? 0 : families[each.communicator];
+    pattern[{std::move(distance), each.sends, family, each.tag}] += count;
   }
   return pattern;
 }
 
 // The first rank whose pattern differs from that of another at such a place, and that other.
-std::optional<std::pair<std::int32_t, std::int32_t>> irregular_rank(const Recording& recording, const Grid& grid,
+std::optional<std::pair<std::int32_t, std::int32_t>> irregular_rank(const std::vector<Exchanges>& all, const Grid& grid,
                                                                     const Families& families = {}) {
   std::map<std::int32_t, std::pair<std::int32_t, Pattern>> first;
-  for (std::int32_t rank = 0; rank < recording.ranks(); ++rank) {
-    Pattern pattern = pattern_of(recording, grid, families, rank);
+  std::int32_t rank = 0;
+  for (const Exchanges& exchanges : all) {
+    Pattern pattern = pattern_of(exchanges, grid, families, rank);
     const auto [it, is_new] = first.try_emplace(class_of(grid, rank), rank, Pattern{});
     if (is_new)
       it->second.second = std::move(pattern);
     else if (it->second.second != pattern)
       return std::pair(rank, it->second.first);
+    ++rank;
   }
   return std::nullopt;
 }
 
-std::int64_t distance_of(const Recording& recording, const Grid& grid) {
-  std::int64_t sum = 0;
-  for (std::int32_t rank = 0; rank < recording.ranks(); ++rank)
-    for (const auto& [key, count] : pattern_of(recording, grid, {}, rank))
+std::int64_t distance_of(const std::vector<Exchanges>& all, const Grid& grid) {
+  std::int64_t sum = 0, rank = 0;
+  for (const Exchanges& exchanges : all)
+    for (const auto& [key, count] : pattern_of(exchanges, grid, {}, static_cast<std::int32_t>(rank++)))
       for (const std::int32_t d : std::get<0>(key)) sum += count * std::abs(d);
   return sum;
 }
@@ -111,16 +138,17 @@ void for_each_grid(std::int32_t ranks, Grid& grid, const std::function<void(cons
 } // namespace
 
 Result<Grid> grid_of(const Recording& recording) {
+  const auto exchanges = TRY(exchanges_of(recording));
   std::optional<Grid> best;
   std::int64_t least = 0;
   Grid grid;
   for_each_grid(recording.ranks(), grid, [&](const Grid& candidate) {
-    if (irregular_rank(recording, candidate)) return;
-    const std::int64_t distance = distance_of(recording, candidate);
+    if (irregular_rank(exchanges, candidate)) return;
+    const std::int64_t distance = distance_of(exchanges, candidate);
     if (!best || distance < least) best = candidate, least = distance;
   });
   if (best) return *best;
-  const auto [rank, other] = *irregular_rank(recording, {recording.ranks()});
+  const auto [rank, other] = *irregular_rank(exchanges, {recording.ranks()});
   return not_applicable(fmt::format("the messages are not those of neighbours in a grid: ranks {} and {} exchange with "
                                     "others at different distances",
                                     other, rank),
@@ -177,14 +205,15 @@ Result<Extrapolation> Extrapolation::make(const Recording& recording, Grid from,
 }
 
 Status Extrapolation::check_messages() const {
-  if (const auto found = irregular_rank(*recording_, from_, family_of_))
+  const auto exchanges = TRY(exchanges_of(*recording_));
+  if (const auto found = irregular_rank(exchanges, from_, family_of_))
     return not_applicable(
         fmt::format("the messages are not regular on the grid {}: ranks {} and {} exchange with others "
                     "at different distances",
                     text_of(from_), found->second, found->first),
         {}, "give another --grid");
   for (std::int32_t rank = 0; rank < recording_->ranks(); ++rank)
-    for (const auto& [key, count] : pattern_of(*recording_, from_, family_of_, rank))
+    for (const auto& [key, count] : pattern_of(exchanges[static_cast<std::size_t>(rank)], from_, family_of_, rank))
       for (std::size_t a = 0; a < from_.size(); ++a)
         if (from_[a] != to_[a] && 2 * std::abs(std::get<0>(key)[a]) == from_[a])
           return not_applicable(fmt::format("rank {} exchanges over half of an axis of the grid {}, in an unknown "
@@ -205,9 +234,14 @@ std::int32_t Extrapolation::model_of(std::int32_t rank) const {
 Status Extrapolation::find_communicators() {
   std::vector<bool> used(recording_->communicators(), false);
   used[0] = true;
-  for (std::int32_t rank = 0; rank < recording_->ranks(); ++rank)
-    for (const Event& e : recording_->of(rank))
-      if (is_collective(e.kind) || is_message(e)) used[e.communicator] = true;
+  std::vector<Event> events;
+  for (std::int32_t rank = 0; rank < recording_->ranks(); ++rank) {
+    if (Status s = recording_->read(rank, events); !s) return s;
+    for (const Event& e : events) {
+      if (is_collective(e.kind)) used[e.collective().communicator] = true;
+      if (is_message(e)) used[e.message().communicator] = true;
+    }
+  }
   for (std::uint32_t c = 0; c < recording_->communicators(); ++c)
     family_of_.push_back(used[c] ? TRY(family_of(c)) : none);
   // Of each new one the recorded one that its first member's model is in.
@@ -348,30 +382,35 @@ std::int64_t Extrapolation::scaled(std::int64_t bytes, double by) const {
 
 // --- events ---
 
-std::vector<Event> Extrapolation::events(std::int32_t rank) const {
+Status Extrapolation::read(std::int32_t rank, std::vector<Event>& events) const {
   const std::int32_t model = model_of(rank);
   const Place here = place_in(to_, rank), there = place_in(from_, model);
-  std::vector<Event> events = recording_->of(model);
+  if (Status s = recording_->read(model, events); !s) return s;
   std::vector<std::uint32_t> own; // communicators, by family
   for (const Family& family : families_)
     own.push_back(family.first + static_cast<std::uint32_t>(place_of(family, rank, false)));
   for (Event& e : events) {
-    if (e.kind == Kind::compute && strong_) e.amount = std::llround(static_cast<double>(e.amount) * volume_);
-    if (!is_collective(e.kind) && !is_message(e)) continue;
-    e.communicator = own[family_of_[e.communicator]];
-    e.parts = 0;
+    if (e.kind == Kind::compute && strong_)
+      e.compute().ns = std::llround(static_cast<double>(e.compute().ns) * volume_);
+    if (is_collective(e.kind)) {
+      trace::Collective& what = e.collective();
+      what.communicator = own[family_of_[what.communicator]];
+      what.parts = 0;
+    }
     if (!is_message(e)) continue;
-    Place peer = place_in(from_, e.peer);
+    trace::Message& m = e.message();
+    m.communicator = own[family_of_[m.communicator]];
+    Place peer = place_in(from_, m.peer);
     double face = 1; // of a rank's volume, across the axes along which the message goes
     for (std::size_t a = 0; a < peer.size(); ++a) {
       const std::int32_t d = step(there[a], peer[a], from_[a]);
       if (d == 0) face *= static_cast<double>(from_[a]) / to_[a];
       peer[a] = (here[a] + d + to_[a]) % to_[a];
     }
-    e.peer = rank_at(to_, peer);
-    if (strong_) e.amount = scaled(e.amount, face);
+    m.peer = rank_at(to_, peer);
+    if (strong_) m.bytes = scaled(m.bytes, face);
   }
-  return events;
+  return Nothing{};
 }
 
 } // namespace kumihimo::replay

@@ -39,8 +39,8 @@ class TagNumbers {
     blocks_ = std::clamp(all / tags_ / contexts, 1U, most_blocks);
   }
 
-  std::uint32_t of_message(const Event& e) {
-    const std::uint64_t key = std::uint64_t{context_[e.communicator]} << 32 | static_cast<std::uint32_t>(e.tag);
+  std::uint32_t of_message(const trace::Message& m) {
+    const std::uint64_t key = std::uint64_t{context_[m.communicator]} << 32 | static_cast<std::uint32_t>(m.tag);
     return numbers_.try_emplace(key, static_cast<std::uint32_t>(numbers_.size())).first->second;
   }
   goal::Tags first_block() const { return {first, tags_}; }
@@ -149,7 +149,9 @@ class RankGraph {
 
   Result<goal::Graph> run(std::vector<Mark>& marks) {
     std::size_t number = 0;
-    for (const Event& event : source_.events(rank_)) {
+    std::vector<Event> events;
+    if (Status s = source_.read(rank_, events); !s) return s.error();
+    for (const Event& event : events) {
       if (Status s = add(event, marks); !s) return s.error();
       if (static_cast<std::int64_t>(builder_.size()) > options_.most)
         return too_large(options_, fmt::format("more at event {} of rank {}", number, rank_));
@@ -168,10 +170,10 @@ class RankGraph {
 
   Status add(const Event& e, std::vector<Mark>& marks) {
     switch (e.kind) {
-    case Kind::compute: return add_calc(picoseconds(e), e.place, marks), Nothing{};
+    case Kind::compute: return add_calc(picoseconds(e.compute()), e.compute().region, marks), Nothing{};
     case Kind::enter:
       if (site_ != Mark::no_site || builder_.size() == 0) add_calc(0, 0, marks);
-      site_ = e.place;
+      site_ = e.enter().site;
       return Nothing{};
     case Kind::leave:
       if (!next_.empty()) point_ = std::move(next_);
@@ -182,9 +184,9 @@ class RankGraph {
     case Kind::receive: next_.ends.push_back(add_message(e)); return Nothing{};
     case Kind::start_send:
     case Kind::start_receive:
-      if (e.peer < 0) return Nothing{}; // a cancelled receive
+      if (!is_message(e)) return Nothing{}; // a cancelled receive
       next_.starts.push_back(add_message(e));
-      requests_[e.request] = {next_.starts.back()};
+      if (e.request > 0) requests_[e.request] = {next_.starts.back()};
       return Nothing{};
     case Kind::collective:
     case Kind::start_collective: return add_collective(e);
@@ -205,10 +207,10 @@ class RankGraph {
     return a;
   }
 
-  std::uint64_t picoseconds(const Event& e) const {
-    double speed = e.place < options_.region_speed.size() ? options_.region_speed[e.place] : 0;
+  std::uint64_t picoseconds(const trace::Compute& of) const {
+    double speed = of.region < options_.region_speed.size() ? options_.region_speed[of.region] : 0;
     if (speed <= 0) speed = options_.speed;
-    return static_cast<std::uint64_t>(std::llround(static_cast<double>(e.amount) * goal::picoseconds * share_ / speed));
+    return static_cast<std::uint64_t>(std::llround(static_cast<double>(of.ns) * goal::picoseconds * share_ / speed));
   }
 
   std::uint32_t append(const Operation& operation) {
@@ -230,20 +232,22 @@ class RankGraph {
   std::uint32_t add_message(const Event& e) {
     Operation message;
     message.kind = is_send(e.kind) ? goal::Kind::send : goal::Kind::receive;
-    message.size = static_cast<std::uint64_t>(e.amount);
-    message.peer = e.peer >= rank_ ? e.peer - rank_ : e.peer - rank_ + source_.ranks();
-    message.tag = tags_.of_message(e);
+    const trace::Message& m = e.message();
+    message.size = static_cast<std::uint64_t>(m.bytes);
+    message.peer = m.peer >= rank_ ? m.peer - rank_ : m.peer - rank_ + source_.ranks();
+    message.tag = tags_.of_message(m);
     return append(message);
   }
 
   Status add_collective(const Event& e) {
-    const std::size_t n = sequence_[e.communicator]++;
-    const std::uint32_t call = source_.call_of(e.communicator, n);
+    const std::uint32_t communicator = e.collective().communicator;
+    const std::size_t n = sequence_[communicator]++;
+    const std::uint32_t call = source_.call_of(communicator, n);
     const Fragment& fragment = *TRY(collectives_.of(call, rank_));
     if (static_cast<std::int64_t>(builder_.size() + fragment.graph.operations.size()) > options_.most)
       return too_large(options_, fmt::format("more with {} number {} of communicator {} of rank {}",
-                                             name_of(source_, source_.calls()[call]), n, e.communicator, rank_));
-    const std::uint32_t behind = tags_.behind(e.communicator, n);
+                                             name_of(source_, source_.calls()[call]), n, communicator, rank_));
+    const std::uint32_t behind = tags_.behind(communicator, n);
     const auto base = static_cast<std::uint32_t>(builder_.size());
     for (Operation operation : fragment.graph.operations) {
       if (operation.kind == goal::Kind::send || operation.kind == goal::Kind::receive) operation.tag += behind;
@@ -281,8 +285,8 @@ class RankGraph {
   Point point_, next_; // before the current call, and what it leaves after
   bool waits_ = false; // the current call ends requests
   std::uint32_t site_ = Mark::no_site;
-  std::unordered_map<std::int64_t, std::vector<std::uint32_t>> requests_; // the operations that complete them
-  std::vector<std::size_t> sequence_;                                     // collectives so far, by communicator
+  std::unordered_map<std::uint32_t, std::vector<std::uint32_t>> requests_; // the operations that complete them
+  std::vector<std::size_t> sequence_;                                      // collectives so far, by communicator
 };
 
 } // namespace
@@ -351,12 +355,14 @@ std::vector<double> shares_of(std::vector<double> computing) {
   return computing;
 }
 
-std::vector<double> balancing_shares(const Source& source) {
+Result<std::vector<double>> balancing_shares(const Source& source) {
   std::vector<double> computing;
+  std::vector<Event> events;
   for (std::int32_t rank = 0; rank < source.ranks(); ++rank) {
+    if (Status s = source.read(rank, events); !s) return s.error();
     computing.push_back(0);
-    for (const Event& e : source.events(rank))
-      if (e.kind == Kind::compute) computing.back() += static_cast<double>(e.amount);
+    for (const Event& e : events)
+      if (e.kind == Kind::compute) computing.back() += static_cast<double>(e.compute().ns);
   }
   return shares_of(std::move(computing));
 }
@@ -379,7 +385,8 @@ Result<Program> program_of(const Source& source, std::span<const Choice> choices
   Collectives collectives(source, choices, options, tags.first_block());
   Program program;
   program.graphs = goal::Graphs(source.ranks());
-  const std::vector<double> shares = options.balanced ? balancing_shares(source) : std::vector<double>{};
+  std::vector<double> shares;
+  if (options.balanced) shares = TRY(balancing_shares(source));
   std::unordered_multimap<std::int32_t, std::uint32_t> marks_of_graph;
   std::int64_t kept = 0;
   for (std::int32_t rank = 0; rank < source.ranks(); ++rank) {

@@ -187,9 +187,9 @@ struct ThreadRecord {
   std::int64_t recorder_ns = 0, hooked_ns = 0;
   // Tests in a row that completed nothing: programs poll millions of times, and a trace needs to know how long only.
   struct Polls {
-    std::int64_t calls = 0, ns = 0;                 // and in them
-    std::int64_t processor_ns = 0, recorder_ns = 0; // between them: of a processor; of the recorder
-    Event enter, leave;                             // of the last one
+    std::int64_t calls = 0, ns = 0; // and in them
+    trace::Elapsed since_leave;     // between them
+    Event enter, leave;             // of the last one
   };
   Polls polls;
   Found<KnownHandle> handles;

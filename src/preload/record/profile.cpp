@@ -262,8 +262,7 @@ std::string Recorder::part(bool whole) {
 void Recorder::ends() {
   const ThreadRecord& mine = thread();
   const std::int64_t ended_ns = Clock::now_ns();
-  const Event end{ended_ns, recorder_time(mine, ended_ns), Event::Kind::end_program, 0, 0, -1, 0,
-                  -1,       processor_time(mine)};
+  const Event end(ended_ns, trace::Kind::end_program, elapsed(mine, ended_ns));
   wait_time_.split(communicators_.sampled());
   wait_time_.split_rest();
   // A private communicator, so that no receive of the program matches; MPI_Comm_dup would call its attribute functions.
@@ -279,7 +278,7 @@ void Recorder::write_events(const Event& end) {
   if (!trace_) return;
   each_at_rest([this](ThreadRecord& thread) { add_polls(thread); });
   const std::string path = fmt::format("{}/rank{}.events", settings_.trace, rank());
-  report(trace_.write(path, clock_, begun_ns_, end));
+  report(trace_.write(path, clock_, {rank(), ranks(), {begun_ns_, trace::Kind::begin_program}, end}));
 }
 
 // To the command that waits for the files, or to the user if the command is on another node.

@@ -373,31 +373,32 @@ void Recorder::control(const Call& call) {
   if (level >= 0) recording_ = level != 0;
   if (name && level == 1) regions_.begin(*name, "", thread().mpi_ns, false);
   if (name && level == -1) regions_.end(*name, thread().mpi_ns);
-  if (name) trace_region(level == 1 ? Event::Kind::begin_region : Event::Kind::end_region, *name);
+  if (name) trace_region(level == 1 ? trace::Kind::begin_region : trace::Kind::end_region, *name);
 }
 
 void Recorder::begin_region(const char* name, const char* expectation) {
   if (!name) return;
   regions_.begin(name, expectation ? expectation : "", thread().mpi_ns);
-  trace_region(Event::Kind::begin_region, name);
+  trace_region(trace::Kind::begin_region, name);
 }
 
 void Recorder::end_region(const char* name) {
   if (!name) return;
   regions_.end(name, thread().mpi_ns);
-  trace_region(Event::Kind::end_region, name);
+  trace_region(trace::Kind::end_region, name);
 }
 
 void Recorder::trace(const Call& call, const Communicator* communicator, const Row* row, int code,
                      std::int64_t exit_ns) {
   const auto entry_ns = static_cast<std::int64_t>(call.notes[begun]);
-  Event event{entry_ns, 0, Event::Kind::enter, static_cast<std::uint8_t>(call.name), thread().number};
-  event.communicator = static_cast<std::uint32_t>(call.notes[kind_number]);
-  std::vector<Event> events{event};
   ThreadRecord& mine = thread();
-  events.front().more = processor_time(mine);
-  events.front().bytes = recorder_time(mine, settings_.sync ? mine.hooked_ns : entry_ns); // a barrier lies between
-  if (row) events.front().partner = trace_.number_of(Trace::Site{row->key.site, row->key.python});
+  Event event(entry_ns, trace::Kind::leave);
+  static_assert(mpi_hooks::names <= 256);
+  event.call = static_cast<std::uint8_t>(call.name), event.thread = mine.number;
+  trace::Enter enter{elapsed(mine, settings_.sync ? mine.hooked_ns : entry_ns)}; // a barrier lies between
+  if (row) enter.site = static_cast<std::uint32_t>(trace_.number_of(Trace::Site{row->key.site, row->key.python}));
+  std::vector<Event> events{event};
+  events.front().become(trace::Kind::enter, enter);
   if (code == 0 && communicator) note_messages(call, *communicator, event, exit_ns, events);
   if (code == 0 && call.kind() == Kind::start) note_starts(call, event, events);
   if (code == 0 && completes(call))
@@ -405,11 +406,12 @@ void Recorder::trace(const Call& call, const Communicator* communicator, const R
       ended.at_ns = exit_ns, ended.thread = event.thread;
       events.push_back(ended);
     }
-  event.kind = Event::Kind::leave, event.at_ns = exit_ns;
+  event.at_ns = exit_ns;
   if (call.kind() == Kind::test && events.size() == 1) {
     ThreadRecord::Polls& polls = mine.polls;
-    ++polls.calls, polls.ns += exit_ns - entry_ns, polls.processor_ns += events.front().more;
-    polls.recorder_ns += events.front().bytes;
+    ++polls.calls, polls.ns += exit_ns - entry_ns;
+    polls.since_leave.processor_ns += enter.since_leave.processor_ns;
+    polls.since_leave.recorder_ns += enter.since_leave.recorder_ns;
     polls.enter = events.front(), polls.leave = event;
   } else {
     add_polls(mine);
@@ -427,13 +429,12 @@ void Recorder::note_hooked() {
   if (notes_processor_time_) mine.entry_processor_ns = processor_time_ns();
 }
 
-// As Event has them for a call that was entered at this time.
-std::int64_t Recorder::recorder_time(const ThreadRecord& mine, std::int64_t entry_ns) const {
-  return mine.recorder_ns + std::max<std::int64_t>(0, entry_ns - mine.hooked_ns);
-}
-std::int64_t Recorder::processor_time(const ThreadRecord& mine) const { // at least 1: 0 stands for unknown
-  if (!notes_processor_time_) return 0;
-  return std::max<std::int64_t>(1, mine.entry_processor_ns - mine.exit_processor_ns);
+// Of a call that was entered at this time.
+trace::Elapsed Recorder::elapsed(const ThreadRecord& mine, std::int64_t entry_ns) const {
+  trace::Elapsed since{mine.recorder_ns + std::max<std::int64_t>(0, entry_ns - mine.hooked_ns)};
+  if (notes_processor_time_) // at least 1: 0 stands for unknown
+    since.processor_ns = std::max<std::int64_t>(1, mine.entry_processor_ns - mine.exit_processor_ns);
+  return since;
 }
 
 // As one call that took as long as all of them, at the end of the last one: all other time is the program's own.
@@ -441,18 +442,18 @@ void Recorder::add_polls(ThreadRecord& mine) {
   if (mine.polls.calls == 0) return;
   ThreadRecord::Polls polls = std::exchange(mine.polls, {});
   if (polls.calls > 1) polls.enter.at_ns = polls.leave.at_ns - polls.ns;
-  polls.enter.more = polls.processor_ns, polls.enter.bytes = polls.recorder_ns;
+  polls.enter.enter().since_leave = polls.since_leave;
   trace_.add({polls.enter, polls.leave});
 }
 
-void Recorder::trace_region(Event::Kind kind, const std::string& name) {
+void Recorder::trace_region(trace::Kind kind, const std::string& name) {
   if (!trace_) return;
   ThreadRecord& mine = thread();
   const CountingFlag::Scope counting(mine.counting, over_);
   if (!counting) return;
   add_polls(mine);
-  Event event{Clock::now_ns(), 0, kind, 0, mine.number};
-  event.partner = trace_.number_of(name);
+  Event event(Clock::now_ns(), kind, trace::Region{static_cast<std::uint32_t>(trace_.number_of(name))});
+  event.thread = mine.number;
   trace_.add({event});
 }
 
@@ -460,66 +461,59 @@ void Recorder::note_starts(const Call& call, const Event& entry, std::vector<Eve
   const bool several = call.has(Role::requests);
   const std::int64_t n = several ? call.integer(Role::request_count) : 1;
   for (std::int64_t i = 0; i < n; ++i)
-    for (Event event : trace_.start(call.handle(several ? Role::requests : Role::request, i))) {
-      event.at_ns = entry.at_ns, event.thread = entry.thread;
-      events.push_back(event);
+    if (auto event = trace_.start(call.handle(several ? Role::requests : Role::request, i))) {
+      event->at_ns = entry.at_ns, event->thread = entry.thread;
+      events.push_back(*event);
     }
 }
 
-// `event`: with the call, its time of entry and its communicator.
+// `event`: with the call and its time of entry.
 void Recorder::note_messages(const Call& call, const Communicator& communicator, Event event, std::int64_t exit_ns,
                              std::vector<Event>& events) {
   const bool persistent = call.kind() == Kind::persistent_point_to_point || call.kind() == Kind::persistent_collective;
   const bool blocking = is_blocking_collective(call) || call.kind() == Kind::point_to_point;
-  std::vector<Event> parts; // of a persistent collective
-  const auto begin = [&](Event::Kind kind, Trace::InWorld in_world = {}) {
-    event.kind = kind;
-    if (persistent) return trace_.keep(call.handle_at(Role::request), event, std::move(in_world), std::move(parts));
+  const auto number = static_cast<std::uint32_t>(call.notes[kind_number]);
+  const auto begin = [&](trace::Kind kind, const auto& what, Trace::InWorld in_world = {}) {
+    event.become(kind, what);
+    if (persistent) return trace_.keep(call.handle_at(Role::request), event, std::move(in_world));
     trace_.begin(call.handle_at(Role::request), event, std::move(in_world));
     events.push_back(event);
   };
+  const auto add = [&](trace::Kind kind, const auto& what, std::int64_t at_ns) {
+    event.become(kind, what);
+    events.push_back(event);
+    events.back().at_ns = at_ns;
+  };
+  const std::int64_t entry_ns = event.at_ns;
   if (traits_of(call.name).is_collective) {
-    event.bytes = call_traffic_.of(call, communicator.rank_of_root()).bytes;
-    if (call.has(Role::root)) event.partner = static_cast<int>(call.integer(Role::root));
-    note_parts(call, event, persistent ? parts : events);
-    if (!blocking) return begin(Event::Kind::start_collective);
-    event.kind = Event::Kind::collective;
-    event.more = event.at_ns, event.at_ns = exit_ns;
-    return events.push_back(event);
+    trace::Collective what{call_traffic_.of(call, communicator.rank_of_root()).bytes};
+    if (call.has(Role::root)) what.root = static_cast<std::int32_t>(call.integer(Role::root));
+    what.communicator = number;
+    what.parts = trace_.parts(call_traffic_.parts_of(call));
+    what.row = static_cast<std::uint8_t>(mpi_hooks::collective_of(call.name).row->index);
+    return blocking ? add(trace::Kind::collective, what, exit_ns) : begin(trace::Kind::start_collective, what);
   }
   if (!blocking && !persistent && call.kind() != Kind::nonblocking_point_to_point) return;
   const auto in_world = [&](int rank) { return rank < 0 ? -1 : communicators_.world_rank(communicator, rank); };
   if (call.has(Role::destination)) {
-    event.bytes = call_traffic_.of(call, communicator.rank_of_root()).bytes;
-    event.partner = in_world(static_cast<int>(call.integer(Role::destination)));
-    event.tag = static_cast<int>(call.integer(Role::send_tag));
-    if (event.partner >= 0 && !blocking) begin(Event::Kind::start_send);
-    event.kind = Event::Kind::send;
-    if (event.partner >= 0 && blocking) events.push_back(event);
+    trace::Message what{call_traffic_.of(call, communicator.rank_of_root()).bytes,
+                        in_world(static_cast<int>(call.integer(Role::destination))),
+                        static_cast<std::int32_t>(call.integer(Role::send_tag)), number};
+    if (what.peer >= 0) blocking ? add(trace::Kind::send, what, entry_ns) : begin(trace::Kind::start_send, what);
   } else if (call.has(Role::source) && call.integer(Role::source) == library_.constants.proc_null) {
     return; // MPICH's MPI_Waitall tells rank 0 as the source
   } else if (!blocking && call.has(Role::request)) {
-    begin(Event::Kind::start_receive, [this, handle = communicator.handle](int source) {
-      const Communicator* const c = source < 0 ? nullptr : communicators_.of(handle);
-      return c ? communicators_.world_rank(*c, source) : -1;
-    });
+    begin(trace::Kind::start_receive, trace::Message{.communicator = number},
+          [this, handle = communicator.handle](int source) {
+            const Communicator* const c = source < 0 ? nullptr : communicators_.of(handle);
+            return c ? communicators_.world_rank(*c, source) : -1;
+          });
   }
   if (!blocking || !traits_of(call.name).receives_with_status) return;
   const auto& status = *static_cast<const mpi::StatusWords*>(call.pointer(Role::status));
-  event.kind = Event::Kind::receive, event.at_ns = exit_ns;
   const Trace::Ended ended = trace_.ended(status);
-  event.partner = in_world(ended.source), event.tag = ended.tag, event.bytes = ended.bytes;
-  if (event.partner >= 0) events.push_back(event);
-}
-
-// What goes to each rank, where the sum of all does not tell it.
-void Recorder::note_parts(const Call& call, Event event, std::vector<Event>& events) {
-  event.kind = Event::Kind::part;
-  for (const std::int64_t bytes : call_traffic_.parts_of(call)) {
-    ++event.partner;
-    event.bytes = bytes;
-    events.push_back(event);
-  }
+  const trace::Message what{ended.bytes, in_world(ended.source), ended.tag, number};
+  if (what.peer >= 0) add(trace::Kind::receive, what, exit_ns);
 }
 
 } // namespace kumihimo::record

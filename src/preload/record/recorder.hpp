@@ -154,16 +154,14 @@ class Recorder : public mpi_hooks::MpiLifetime<Recorder> {
   void start(mpi::Handle request, Row& row, ThreadRecord& thread);
   void note_handles(const mpi_hooks::Call& call, const Communicator* communicator, const Row* row);
   void note_hooked();
-  std::int64_t recorder_time(const ThreadRecord& mine, std::int64_t entry_ns) const;
-  std::int64_t processor_time(const ThreadRecord& mine) const;
+  trace::Elapsed elapsed(const ThreadRecord& mine, std::int64_t entry_ns) const;
   void add_polls(ThreadRecord& mine);
   void trace(const mpi_hooks::Call& call, const Communicator* communicator, const Row* row, int code,
              std::int64_t exit_ns);
-  void trace_region(Event::Kind kind, const std::string& name);
+  void trace_region(trace::Kind kind, const std::string& name);
   void note_starts(const mpi_hooks::Call& call, const Event& entry, std::vector<Event>& events);
   void note_messages(const mpi_hooks::Call& call, const Communicator& communicator, Event event, std::int64_t exit_ns,
                      std::vector<Event>& events);
-  void note_parts(const mpi_hooks::Call& call, Event event, std::vector<Event>& events);
   void before_end(const mpi_hooks::Call& call);
   void control(const mpi_hooks::Call& call);
   void write_alone();

@@ -4,6 +4,7 @@
 #include "record/clock.hpp"
 #include "record/completions.hpp"
 #include "record/per_thread.hpp"
+#include "trace/file.hpp"
 
 namespace kumihimo::record {
 namespace {
@@ -18,16 +19,11 @@ struct Statuses {
 
 constexpr std::size_t status_words(bool open_mpi) { return open_mpi ? 6 : 5; }
 
-constexpr Event::Kind end_of(Event::Kind start) {
-  if (start == Event::Kind::start_send) return Event::Kind::end_send;
-  return start == Event::Kind::start_receive ? Event::Kind::end_receive : Event::Kind::end_collective;
-}
-
 } // namespace
 
 void Trace::add(const std::vector<Event>& events) {
   const std::lock_guard lock(mutex_);
-  if (left_out_ == 0 && events_.size() + events.size() <= most_)
+  if (left_out_ == 0 && events_.size() + sizes_in_parts_ + events.size() <= most_)
     events_.insert(events_.end(), events.begin(), events.end());
   else // and the later ones with it: the trace ends here, and has no holes
     left_out_ += static_cast<std::int64_t>(events.size());
@@ -40,23 +36,29 @@ Trace::Counts Trace::counts() const {
 
 void Trace::begin(mpi::Handle request, Event& event, InWorld in_world) {
   const std::lock_guard lock(mutex_);
-  event.more = ++requests_begun_;
+  event.request = ++requests_begun_;
   requests_[request] = {event, std::move(in_world)};
 }
 
-void Trace::keep(mpi::Handle request, const Event& event, InWorld in_world, std::vector<Event> parts) {
+void Trace::keep(mpi::Handle request, const Event& event, InWorld in_world) {
   const std::lock_guard lock(mutex_);
-  requests_[request] = {event, std::move(in_world), true, std::move(parts)};
+  requests_[request] = {event, std::move(in_world), true};
 }
 
-std::vector<Event> Trace::start(mpi::Handle request) {
+std::optional<Event> Trace::start(mpi::Handle request) {
   const std::lock_guard lock(mutex_);
   const auto it = requests_.find(request);
-  if (it == requests_.end()) return {};
-  it->second.start.more = ++requests_begun_;
-  std::vector<Event> events = it->second.parts;
-  events.push_back(it->second.start);
-  return events;
+  if (it == requests_.end()) return std::nullopt;
+  it->second.start.request = ++requests_begun_;
+  return it->second.start;
+}
+
+std::uint32_t Trace::parts(const std::vector<std::int64_t>& bytes) {
+  if (bytes.empty()) return 0;
+  const std::lock_guard lock(mutex_);
+  const auto [it, is_new] = parts_.try_emplace(bytes, static_cast<std::int32_t>(parts_.size()));
+  if (is_new) sizes_in_parts_ += bytes.size();
+  return 1 + static_cast<std::uint32_t>(it->second);
 }
 
 void Trace::forget(mpi::Handle request) {
@@ -92,36 +94,46 @@ std::vector<Event> Trace::after_completion(const mpi_hooks::Call& call) {
     const int place = places[i];
     if (place < 0 || static_cast<std::size_t>(place) >= requests.size()) continue;
     const auto it = requests_.find(requests[static_cast<std::size_t>(place)]);
-    if (it == requests_.end() || it->second.start.more == 0) continue;
+    if (it == requests_.end() || it->second.start.request == 0) continue;
     Event event = it->second.start;
     event.kind = end_of(event.kind);
-    if (event.kind == Event::Kind::end_receive) {
+    bool known = true;
+    if (event.kind == trace::Kind::end_receive) {
       // MPI_Waitsome's statuses stand one behind the other, MPI_Waitall's beside their requests: here the same.
       mpi::StatusWords status;
       for (std::size_t w = 0; w < words; ++w) status.words[w] = given[i * words + w];
       const Ended found = ended(status);
-      event.partner = it->second.in_world(found.source), event.tag = found.tag, event.bytes = found.bytes;
+      const std::int32_t peer = it->second.in_world(found.source);
+      known = peer >= 0;
+      event.become(event.kind, trace::Message{found.bytes, peer, found.tag, event.message().communicator});
     }
-    if (event.kind != Event::Kind::end_receive || event.partner >= 0) all.push_back(event);
+    if (known) all.push_back(event);
     if (it->second.persistent)
-      it->second.start.more = 0;
+      it->second.start.request = 0;
     else
       requests_.erase(it);
   }
   return all;
 }
 
-Status Trace::write(const std::string& path, const Clock& clock, std::int64_t begun_ns, const Event& end) {
+Status Trace::write(const std::string& path, const Clock& clock, const Whole& whole) {
+  const std::vector<std::vector<std::int64_t>> lists = in_order(parts_);
   const std::lock_guard lock(mutex_);
   WholeFile file(path);
-  const auto put = [&](Event event) {
+  const auto put = [&](const auto& value) { file.write({reinterpret_cast<const char*>(&value), sizeof value}); };
+  const auto put_event = [&](Event event) {
     event.at_ns = clock.on_rank_0(event.at_ns);
-    if (event.kind == Event::Kind::collective) event.more = clock.on_rank_0(event.more);
-    file.write({reinterpret_cast<const char*>(&event), sizeof event});
+    put(event);
   };
-  put({begun_ns, 0, Event::Kind::begin_program});
-  for (const Event& event : events_) put(event);
-  put(end);
+  file.write(trace::header_of({whole.rank, whole.ranks, events_.size() + 2, lists.size(), sizes_in_parts_,
+                               static_cast<std::uint64_t>(left_out_)}));
+  put_event(whole.begin);
+  for (const Event& event : events_) put_event(event);
+  put_event(whole.end);
+  std::uint64_t end = 0;
+  for (const auto& list : lists) put(end += list.size());
+  for (const auto& list : lists)
+    for (const std::int64_t bytes : list) put(bytes);
   return file.finish();
 }
 

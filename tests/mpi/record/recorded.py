@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
+from dataclasses import dataclass
 from pathlib import Path
 
 from profiles import DOUBLE, INT, WORD, Profile, check, compare, equal, has_threads, launch, recorded
@@ -23,7 +24,10 @@ from waiting import begun, gathered, late, many, rooted
 
 EVENTS = ("enter", "leave", "send", "receive", "collective")
 EVENTS += tuple(f"{when}_{what}" for when in ("start", "end") for what in ("send", "receive", "collective"))
-EVENTS += ("part", "begin_region", "end_region", "begin_program", "end_program")
+EVENTS += ("begin_region", "end_region", "begin_program", "end_program")
+MESSAGES = {kind for kind in EVENTS if "send" in kind or "receive" in kind}
+COLLECTIVES = {kind for kind in EVENTS if "collective" in kind}
+NO_SITE = 0xFFFFFFFF
 
 
 def expected_of_c(rank, ranks):
@@ -320,17 +324,45 @@ def composed(arguments):
     check(ours >= 200 * ranks, f"the interposer ran the calls of MPI_Allreduce, {ours} of them")
 
 
-def events_of(folder, rank):
-    """The raw events of a rank, as record/trace.hpp has them: what, call, partner, bytes, and what else there is.
-    The first and the last are those of the program."""
-    form = struct.Struct("<qqBBHiIiq")
+@dataclass
+class Event:
+    """As docs/profile-format.md has it; None: its kind has no such value."""
+
+    kind: str
+    call: int
+    request: int
+    bytes: int = None
+    partner: int = None  # of a collective the root
+    site: int = None
+    parts: list = None
+
+
+def events_of(folder, rank, ranks):
+    """The events of a rank. The first and the last are those of the program."""
+    content = (folder / f"rank{rank}.events").read_bytes()
+    magic, version, size, of_rank, of_ranks, count, lists, sizes, _, _ = struct.unpack_from("<8sIIIIQQQQQ", content)
+    equal((magic, version, size, of_rank, of_ranks), (b"\x89KUMITR\n", 1, 40, rank, ranks), "what the file begins with")
+    list_ends = struct.unpack_from(f"<{lists}Q", content, 64 + 40 * count)
+    list_sizes = struct.unpack_from(f"<{sizes}q", content, 64 + 40 * count + 8 * lists)
+    equal(len(content), 64 + 40 * count + 8 * (lists + sizes), "bytes of the file")
+    all_parts = [None, *(list(list_sizes[begin:end]) for begin, end in zip((0, *list_ends), list_ends))]
     events = []
-    for at, size, what, call, _, partner, _, _, more in form.iter_unpack((folder / f"rank{rank}.events").read_bytes()):
-        check(at > 0, "a time")
-        events.append((EVENTS[what], call, partner, size, more))
+    for at in range(64, 64 + 40 * count, 40):
+        time, what, call, _, request = struct.unpack_from("<qBBHI", content, at)
+        check(time > 0, "a time")
+        event = Event(EVENTS[what], call, request)
+        if event.kind in MESSAGES:
+            event.bytes, event.partner = struct.unpack_from("<qi", content, at + 16)
+        elif event.kind in COLLECTIVES:
+            event.bytes, event.partner, _, parts = struct.unpack_from("<qiII", content, at + 16)
+            event.parts = all_parts[parts]
+        elif event.kind == "enter":
+            event.site = struct.unpack_from("<I", content, at + 32)[0]
+        events.append(event)
     ends = events.pop(0), events.pop()
-    equal([event[0] for event in ends], ["begin_program", "end_program"], "first and last")
-    check(ends[1][3] > 0, "the recorder's time before MPI_Finalize")
+    equal([event.kind for event in ends], ["begin_program", "end_program"], "first and last")
+    recorder_ns = struct.unpack_from("<q", content, 64 + 40 * (count - 1) + 16)[0]
+    check(recorder_ns > 0, "the recorder's time before MPI_Finalize")
     return events
 
 
@@ -339,10 +371,10 @@ def traced(arguments):
     with tempfile.TemporaryDirectory() as name:
         recorded(arguments, {"KUMIHIMO_RECORD_TRACE": name})
         for rank in range(arguments[2]):
-            events = list(events_of(Path(name), rank))
+            events = events_of(Path(name), rank, arguments[2])
             for what in ("send", "receive"):
                 ends = (what, f"start_{what}" if what == "send" else f"end_{what}")
-                found = [(partner, size) for kind, _, partner, size, _ in events if kind in ends]
+                found = [(e.partner, e.bytes) for e in events if e.kind in ends]
                 equal(found, [(1 - rank, INT)], f"{what} events of rank {rank}")
 
 
@@ -352,20 +384,23 @@ def requests(arguments):
         profile, _ = recorded(arguments, {"KUMIHIMO_RECORD_TRACE": name})
         ranks = arguments[2]
         for rank in range(ranks):
-            events = events_of(Path(name), rank)
+            events = events_of(Path(name), rank, ranks)
             after, before = (rank + 1) % ranks, (rank - 1) % ranks
             sent, got = [(rank + 1) * INT, 4 * INT, *[9 * INT] * 3], [4 * INT, *[9 * INT] * 3]
-            bytes_of = {what: [(e[2], e[3]) for e in events if e[0] == what] for what in EVENTS}
+            bytes_of = {what: [(e.partner, e.bytes) for e in events if e.kind == what] for what in EVENTS}
             equal(bytes_of["start_send"], [(after, size) for size in sent], "what begins to be sent")
             equal(bytes_of["end_receive"], [(before, size) for size in got], "what has been received")
             equal(bytes_of["end_collective"], [(-1, 8 * DOUBLE), (-1, 0)], "non-blocking collectives")
             for what in ("send", "receive", "collective"):
-                begun = [more for kind, *_, more in events if kind == f"start_{what}"]
-                equal(begun, [more for kind, *_, more in events if kind == f"end_{what}"], f"requests of {what}s")
-            parts = [(i, (i + 1) * size) for size in (INT, DOUBLE) for i in range(ranks)]
-            equal(bytes_of["part"], parts, "what MPI_Alltoallv and MPI_Alltoallw send to each rank")
+                begun = [e.request for e in events if e.kind == f"start_{what}"]
+                equal(begun, [e.request for e in events if e.kind == f"end_{what}"], f"requests of {what}s")
+                check(all(begun), "numbers from 1 on")
+            check(not any(e.request for e in events if "_" not in e.kind), "blocking calls have no request")
+            parts = [[(i + 1) * size for i in range(ranks)] for size in (INT, DOUBLE)]
+            found = [e.parts for e in events if e.parts]
+            equal(found, parts, "what MPI_Alltoallv and MPI_Alltoallw send to each rank")
             trace, sites = profile.ranks[rank]["trace"], profile.ranks[rank]["sites"]
-            places = [trace["sites"][e[2]] for e in events if e[0] == "enter" and e[2] >= 0]
+            places = [trace["sites"][e.site] for e in events if e.kind == "enter" and e.site != NO_SITE]
             check(all(place is not None and place < len(sites) for place in places), "call sites of the profile")
             check(len(set(places)) > 20, "call sites of their own")
 
@@ -376,7 +411,8 @@ def polled(arguments):
         profile, ended = recorded(arguments, {"KUMIHIMO_RECORD_TRACE": name})
         for rank in range(arguments[2] if has_threads(ended) else 0):
             number = next(n for n, call in profile.header["trace"]["calls"].items() if call == "MPI_Test")
-            found = [kind for kind, call, *_ in events_of(Path(name), rank) if call == int(number)]
+            events = events_of(Path(name), rank, arguments[2])
+            found = [event.kind for event in events if event.call == int(number)]
             equal(found, ["enter", "leave"], "events of MPI_Test")
             equal(profile.calls(rank, "MPI_Test"), 1000, "calls of MPI_Test")
 
@@ -387,7 +423,7 @@ def full(arguments):
         with tempfile.TemporaryDirectory() as name:
             profile, _ = recorded(arguments, {"KUMIHIMO_RECORD_TRACE": name, "KUMIHIMO_RECORD_EVENTS": str(most)})
             for rank in range(arguments[2]):
-                kinds = [kind for kind, *_ in events_of(Path(name), rank)]
+                kinds = [event.kind for event in events_of(Path(name), rank, arguments[2])]
                 trace = profile.ranks[rank]["trace"]
                 check(len(kinds) <= most and len(kinds) == trace["events"], f"at most {most} events, {len(kinds)}")
                 check(trace["left_out"] > 0, "that there were more")
@@ -467,7 +503,7 @@ def spawned(arguments):
         equal(sorted(profile.ranks), list(range(ranks)), "ranks of the program")
         for rank in range(ranks):
             equal(profile.calls(rank, "MPI_Barrier"), 6, "calls of MPI_Barrier")
-            check(list(events_of(Path(name), rank)), "their events")
+            check(events_of(Path(name), rank, arguments[2]), "their events")
         (path,) = Path(name).glob("profile.spawned-*")
         lines = [json.loads(line) for line in path.read_text().splitlines()]
         equal([line["rank"] for line in lines[1:]], [0, 1], "ranks that were spawned")

@@ -1,20 +1,14 @@
+#include "recorded.hpp"
 #include "replay/extrapolate.hpp"
 #include "replay/graphs.hpp"
 
 #include <gtest/gtest.h>
 
 #include <random>
+#include <utility>
 
 namespace kumihimo::replay {
 namespace {
-
-using Program1 = std::vector<Event>;
-
-Event of_kind(Kind kind) {
-  Event e;
-  e.kind = kind;
-  return e;
-}
 
 std::int32_t ranks_of(const Grid& grid) {
   std::int32_t n = 1;
@@ -57,43 +51,26 @@ struct Halo {
       lines.push_back(made.add_communicator(members));
     }
     for (std::int32_t rank = 0; rank < made.ranks(); ++rank) {
-      Program1 events;
-      Event compute;
-      compute.amount = work;
-      events.push_back(compute);
-      events.push_back(of_kind(Kind::enter));
+      Events events{compute(work), enter()};
       for (std::size_t a = 0; a < grid.size(); ++a)
         for (const std::int32_t side : {-1, 1}) {
           std::vector<std::int32_t> by(grid.size(), 0);
           by[a] = side;
           add(events, rank, by, static_cast<std::int32_t>(2 * a + (side > 0)), face[a]);
         }
-      events.push_back(of_kind(Kind::leave));
-      events.push_back(of_kind(Kind::enter));
-      Event all = of_kind(Kind::collective);
-      all.collective = static_cast<std::uint8_t>(CollectiveKind::allreduce.index());
-      all.amount = 16;
-      events.push_back(all);
-      events.push_back(of_kind(Kind::leave));
-      events.push_back(of_kind(Kind::enter));
-      Event line = all;
-      line.communicator = lines[static_cast<std::size_t>(rank / grid.back())];
-      events.push_back(line);
-      events.push_back(of_kind(Kind::leave));
+      const Event all = collective(CollectiveKind::allreduce, 16);
+      const Event line = on(lines[static_cast<std::size_t>(rank / grid.back())], all);
+      events.insert(events.end(), {leave(), enter(), all, leave(), enter(), line, leave()});
       made.set(rank, events);
     }
     const Status complete = made.complete();
     EXPECT_TRUE(complete) << complete.error().problem;
     return made;
   }
-  void add(Program1& events, std::int32_t rank, std::vector<std::int32_t> by, std::int32_t tag,
+  void add(Events& events, std::int32_t rank, std::vector<std::int32_t> by, std::int32_t tag,
            std::int64_t bytes) const {
     for (const Kind kind : {Kind::send, Kind::receive}) {
-      if (const std::int32_t peer = neighbour(rank, by); peer >= 0) {
-        Event e = of_kind(kind);
-        e.peer = peer, e.tag = tag, e.amount = bytes;
-        events.push_back(e);
-      }
+      if (const std::int32_t peer = neighbour(rank, by); peer >= 0) events.push_back(event(kind, peer, bytes, tag));
       for (std::int32_t& each : by) each = -each; // what goes one way comes from the other
     }
   }
@@ -125,17 +102,19 @@ TEST(Extrapolate, AHaloExchangeOfALargerGridIsThatOfTheSmallerOne) {
     const Recording golden = large.recording(strong ? std::llround(1000 * volume) : 1000, faces);
     ASSERT_EQ(extrapolated->ranks(), golden.ranks());
     for (std::int32_t rank = 0; rank < golden.ranks(); ++rank) {
-      auto events = extrapolated->events(rank), wanted = golden.of(rank);
+      const Events events = events_of(*extrapolated, rank);
+      Events wanted = events_of(golden, rank);
       ASSERT_EQ(events.size(), wanted.size()) << "rank " << rank;
       for (std::size_t i = 0; i < events.size(); ++i) {
-        const std::uint32_t mine = events[i].communicator, theirs = wanted[i].communicator;
-        if (is_collective(events[i].kind)) { // the numbers may differ, the members not
+        if (is_collective(wanted[i].kind)) { // the numbers may differ, the members not
+          ASSERT_EQ(events[i].kind, wanted[i].kind);
+          const std::uint32_t mine = events[i].collective().communicator;
+          const std::uint32_t theirs = std::exchange(wanted[i].collective().communicator, mine);
           ASSERT_EQ(extrapolated->size_of(mine), golden.size_of(theirs));
           for (std::int32_t r = 0; r < golden.size_of(theirs); ++r)
             ASSERT_EQ(extrapolated->member(mine, r), golden.member(theirs, r));
           ASSERT_EQ(extrapolated->rank_in(mine, rank), golden.rank_in(theirs, rank));
         }
-        wanted[i].communicator = mine;
         ASSERT_EQ(events[i], wanted[i]) << "rank " << rank << ", event " << i;
       }
     }
@@ -167,16 +146,9 @@ TEST(Extrapolate, RanksThatDoTheSameShareAGraphAndItsMarks) {
   EXPECT_LE(program->different_marks.size(), 8u);
 }
 
-Event collective_of_kind(CollectiveKind kind, std::int64_t bytes, std::int32_t root = -1) {
-  Event e = of_kind(Kind::collective);
-  e.collective = static_cast<std::uint8_t>(kind.index()), e.amount = bytes, e.peer = root;
-  return e;
-}
-
 Recording of_collective(std::int32_t ranks, CollectiveKind kind, std::int64_t bytes, std::int32_t root = -1) {
   Recording made(ranks);
-  for (std::int32_t rank = 0; rank < ranks; ++rank)
-    made.set(rank, {of_kind(Kind::enter), collective_of_kind(kind, bytes, root), of_kind(Kind::leave)});
+  for (std::int32_t rank = 0; rank < ranks; ++rank) made.set(rank, {enter(), collective(kind, bytes, root), leave()});
   EXPECT_TRUE(made.complete());
   return made;
 }
@@ -206,19 +178,16 @@ Recording rings(bool all_lines) {
   for (std::int32_t line = 0; line < 3; ++line)
     for (int copy = 0; copy < 2; ++copy) made.add_communicator({3 * line, 3 * line + 1, 3 * line + 2});
   for (std::int32_t rank = 0; rank < 9; ++rank) {
-    Program1 events{of_kind(Kind::enter)};
-    for (const std::uint32_t on : {0U, dup})
+    Events events{enter()};
+    for (const std::uint32_t communicator : {0U, dup})
       for (const Kind kind : {Kind::send, Kind::receive}) {
-        Event e = of_kind(kind);
-        e.peer = rank / 3 * 3 + (rank + (kind == Kind::send ? 1 : 2)) % 3, e.communicator = on;
-        e.amount = on == dup ? 100 : 8;
-        events.push_back(e);
+        const std::int32_t peer = rank / 3 * 3 + (rank + (kind == Kind::send ? 1 : 2)) % 3;
+        events.push_back(on(communicator, event(kind, peer, communicator == dup ? 100 : 8)));
       }
-    events.push_back(of_kind(Kind::leave));
+    events.push_back(leave());
     for (std::uint32_t copy = 0; copy < 2 && (all_lines || rank < 3); ++copy) {
-      Event e = collective_of_kind(CollectiveKind::allreduce, 16);
-      e.communicator = dup + 1 + 2 * static_cast<std::uint32_t>(rank / 3) + copy;
-      events.insert(events.end(), {of_kind(Kind::enter), e, of_kind(Kind::leave)});
+      const std::uint32_t line = dup + 1 + 2 * static_cast<std::uint32_t>(rank / 3) + copy;
+      events.insert(events.end(), {enter(), on(line, collective(CollectiveKind::allreduce, 16)), leave()});
     }
     made.set(rank, events);
   }
@@ -232,15 +201,16 @@ TEST(Extrapolate, ADuplicateOfACommunicatorStaysAnother) {
   const auto many = Extrapolation::make(recorded, {3, 3}, {4, 5}, false);
   ASSERT_TRUE(many) << many.error().problem;
   EXPECT_EQ(many->communicators(), 2u + 2 * 4);
-  const auto events = many->events(19);
-  const Event &first = events[1], second = events[3], line = events[7], copy = events[10];
-  EXPECT_EQ(many->size_of(first.communicator), 20);
-  EXPECT_EQ(many->size_of(second.communicator), 20);
-  EXPECT_NE(first.communicator, second.communicator);
-  EXPECT_EQ(many->size_of(line.communicator), 5);
-  EXPECT_EQ(many->member(line.communicator, 4), 19);
-  EXPECT_EQ(many->member(copy.communicator, 4), 19);
-  EXPECT_NE(line.communicator, copy.communicator);
+  const Events events = events_of(*many, 19);
+  const std::uint32_t first = events[1].message().communicator, second = events[3].message().communicator;
+  const std::uint32_t line = events[7].collective().communicator, copy = events[10].collective().communicator;
+  EXPECT_EQ(many->size_of(first), 20);
+  EXPECT_EQ(many->size_of(second), 20);
+  EXPECT_NE(first, second);
+  EXPECT_EQ(many->size_of(line), 5);
+  EXPECT_EQ(many->member(line, 4), 19);
+  EXPECT_EQ(many->member(copy, 4), 19);
+  EXPECT_NE(line, copy);
   std::vector<Choice> choices;
   for (std::size_t i = 0; i < many->calls().size(); ++i)
     choices.push_back({*Registry::standard().find(CollectiveKind::allreduce, "ring"), {}});
@@ -264,10 +234,9 @@ TEST(Extrapolate, PatternsDifferByCommunicatorToo) {
   Recording made(5);
   const std::uint32_t dup = made.add_communicator({0, 1, 2, 3, 4});
   for (std::int32_t rank = 0; rank < 5; ++rank) {
-    Event send = of_kind(Kind::send), receive = of_kind(Kind::receive);
-    send.peer = (rank + 1) % 5, receive.peer = (rank + 4) % 5;
-    send.communicator = rank == 1 ? dup : 0, receive.communicator = rank == 2 ? dup : 0;
-    made.set(rank, {of_kind(Kind::enter), send, receive, of_kind(Kind::leave)});
+    const Event send = on(rank == 1 ? dup : 0, event(Kind::send, (rank + 1) % 5));
+    const Event receive = on(rank == 2 ? dup : 0, event(Kind::receive, (rank + 4) % 5));
+    made.set(rank, {enter(), send, receive, leave()});
   }
   ASSERT_TRUE(made.complete());
   const auto many = Extrapolation::make(made, {5}, {9}, false);
@@ -279,15 +248,13 @@ std::string refused(const Result<Extrapolation>& made) { return made ? "" : made
 
 TEST(Extrapolate, WhatIsNotRegularIsRefusedWithTheReason) {
   Recording master(4); // sends to all others
-  Program1 sends;
-  sends.push_back(of_kind(Kind::enter));
+  Events sends;
+  sends.push_back(enter());
   for (std::int32_t rank = 1; rank < 4; ++rank) {
-    Event e = of_kind(Kind::send), got = of_kind(Kind::receive);
-    e.peer = rank, got.peer = 0;
-    sends.push_back(e);
-    master.set(rank, {of_kind(Kind::enter), got, of_kind(Kind::leave)});
+    sends.push_back(event(Kind::send, rank));
+    master.set(rank, {enter(), event(Kind::receive, 0), leave()});
   }
-  sends.push_back(of_kind(Kind::leave));
+  sends.push_back(leave());
   master.set(0, sends);
   ASSERT_TRUE(master.complete());
   EXPECT_NE(
@@ -299,11 +266,8 @@ TEST(Extrapolate, WhatIsNotRegularIsRefusedWithTheReason) {
             std::string::npos);
 
   Recording across(4); // half of the axis
-  for (std::int32_t rank = 0; rank < 4; ++rank) {
-    Event e = of_kind(Kind::send), got = of_kind(Kind::receive);
-    e.peer = got.peer = (rank + 2) % 4;
-    across.set(rank, {of_kind(Kind::enter), e, got, of_kind(Kind::leave)});
-  }
+  for (std::int32_t rank = 0; rank < 4; ++rank)
+    across.set(rank, {enter(), event(Kind::send, (rank + 2) % 4), event(Kind::receive, (rank + 2) % 4), leave()});
   ASSERT_TRUE(across.complete());
   EXPECT_NE(refused(Extrapolation::make(across, {4}, {8}, false)), "");
 
@@ -314,19 +278,15 @@ TEST(Extrapolate, WhatIsNotRegularIsRefusedWithTheReason) {
 
   Recording some(4); // a communicator of three of four
   const std::uint32_t three = some.add_communicator({0, 1, 3});
-  for (const std::int32_t rank : {0, 1, 3}) {
-    Event e = collective_of_kind(CollectiveKind::barrier, 0);
-    e.communicator = three;
-    some.set(rank, {of_kind(Kind::enter), e, of_kind(Kind::leave)});
-  }
+  for (const std::int32_t rank : {0, 1, 3})
+    some.set(rank, {enter(), on(three, collective(CollectiveKind::barrier, 0)), leave()});
   ASSERT_TRUE(some.complete());
   EXPECT_NE(refused(Extrapolation::make(some, {4}, {8}, false)).find("communicator 1 must be all ranks along"),
             std::string::npos);
 
   Recording unequal(3);
   for (std::int32_t rank = 0; rank < 3; ++rank)
-    unequal.set(rank,
-                {of_kind(Kind::enter), collective_of_kind(CollectiveKind::allgather, 8 * rank), of_kind(Kind::leave)});
+    unequal.set(rank, {enter(), collective(CollectiveKind::allgather, 8 * rank), leave()});
   ASSERT_TRUE(unequal.complete());
   EXPECT_NE(refused(Extrapolation::make(unequal, {3}, {6}, false)).find("blocks of different lengths"),
             std::string::npos);

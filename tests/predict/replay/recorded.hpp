@@ -3,6 +3,8 @@
 
 #include "replay/recording.hpp"
 
+#include <gtest/gtest.h>
+
 #include <string>
 #include <vector>
 
@@ -11,32 +13,35 @@ namespace kumihimo::replay {
 using Events = std::vector<Event>;
 
 inline Event compute(std::int64_t ns, std::uint32_t region = 0) {
-  Event e;
-  e.amount = ns, e.place = region;
-  return e;
+  return {0, Kind::compute, trace::Compute{ns, region}};
 }
 inline Event event(Kind kind, std::int32_t peer = -1, std::int64_t bytes = 0, std::int32_t tag = 0,
-                   std::int64_t request = 0) {
-  Event e;
-  e.kind = kind, e.peer = peer, e.amount = bytes, e.tag = tag, e.request = request;
+                   std::uint32_t request = 0) {
+  Event e(0, kind, trace::Message{bytes, peer, tag});
+  e.request = request;
   return e;
 }
-inline Event enter(std::uint32_t site = 0) {
-  Event e = event(Kind::enter);
-  e.place = site;
-  return e;
-}
-inline Event leave() { return event(Kind::leave); }
+inline Event enter(std::uint32_t site = 0) { return {0, Kind::enter, trace::Enter{{}, site}}; }
+inline Event leave() { return {0, Kind::leave}; }
 inline Event collective(CollectiveKind kind, std::int64_t bytes, std::int32_t root = -1, Kind as = Kind::collective,
-                        std::int64_t request = 0) {
-  Event e = event(as, root, bytes, 0, request);
-  e.collective = static_cast<std::uint8_t>(kind.index());
+                        std::uint32_t request = 0) {
+  Event e(0, as, trace::Collective{bytes, root, 0, 0, static_cast<std::uint8_t>(kind.index())});
+  e.request = request;
   return e;
 }
 
 inline Event on(std::uint32_t communicator, Event e) {
-  e.communicator = communicator;
+  if (has_message(e.kind))
+    e.message().communicator = communicator;
+  else
+    e.collective().communicator = communicator;
   return e;
+}
+
+inline std::vector<Event> events_of(const Source& source, std::int32_t rank) {
+  std::vector<Event> events;
+  EXPECT_TRUE(source.read(rank, events));
+  return events;
 }
 
 inline Recording recording_of(const std::vector<Events>& ranks) {

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <random>
 #include <set>
 #include <tuple>
 
@@ -188,8 +189,7 @@ TEST(Replay, ANonBlockingCollectiveOverlapsWithComputing) {
 TEST(Replay, CollectivesOfACommunicatorGoToItsMembers) {
   Recording recording = recording_of(std::vector<Events>(4));
   const std::uint32_t odd = recording.add_communicator({3, 1});
-  Event bcast = collective(CollectiveKind::bcast, 8, 0);
-  bcast.communicator = odd;
+  const Event bcast = on(odd, collective(CollectiveKind::bcast, 8, 0));
   recording.set(3, {compute(700), enter(), bcast, leave()});
   recording.set(1, {enter(), bcast, leave()});
   ASSERT_TRUE(recording.complete());
@@ -204,7 +204,7 @@ TEST(Replay, BlocksOfDifferentLengthsMakeTheIrregularForm) {
   Recording recording(2);
   const std::uint32_t to_first = recording.add_parts({3, 5}), to_second = recording.add_parts({7, 0});
   Event mine = collective(CollectiveKind::alltoall, 8), yours = collective(CollectiveKind::alltoall, 7);
-  mine.parts = to_first, yours.parts = to_second;
+  mine.collective().parts = to_first, yours.collective().parts = to_second;
   recording.set(0, {enter(), mine, leave(), enter(), collective(CollectiveKind::allgather, 4), leave(), enter(),
                     collective(CollectiveKind::scatter, 30, 0), leave()});
   recording.set(1, {enter(), yours, leave(), enter(), collective(CollectiveKind::allgather, 6), leave(), enter(),
@@ -329,6 +329,34 @@ TEST(Replay, ErrorsNameTheRankAndItsEvent) {
             "barrier where rank 0 calls allreduce");
   EXPECT_EQ(problem_of({reduces, {}}), "rank 0, event 1 of site 2: rank 1 lacks the allreduce that is number 0 of "
                                        "communicator 0: its trace ends before");
+}
+
+// Whatever differs between the two ends of one message of many, it is found.
+TEST(Replay, AMessageWithOneEndIsFoundAmongMany) {
+  std::mt19937 chance(11);
+  for (int n = 0; n < 60; ++n) {
+    const auto ranks = static_cast<std::int32_t>(2 + chance() % 6);
+    std::vector<Events> events(static_cast<std::size_t>(ranks));
+    for (int message = 0; message < 50; ++message) {
+      const auto from = static_cast<std::int32_t>(chance()) & 0x7FFFFFFF, to = from / 8;
+      const auto tag = static_cast<std::int32_t>(chance() % 4);
+      const auto call = [&](std::int32_t rank, const Event& e) {
+        Events& of = events[static_cast<std::size_t>(rank)];
+        of.insert(of.end(), {enter(), e, leave()});
+      };
+      call(from % ranks, event(Kind::send, to % ranks, 8, tag));
+      call(to % ranks, event(Kind::receive, from % ranks, 8, tag));
+    }
+    EXPECT_EQ(problem_of(events), "");
+    Events& changed = events[chance() % events.size()];
+    if (changed.empty()) continue;
+    trace::Message& m = changed[1 + 3 * (chance() % (changed.size() / 3))].message();
+    if (n % 2 == 0)
+      ++m.tag;
+    else
+      m.peer = (m.peer + 1) % ranks;
+    EXPECT_NE(problem_of(events).find("in all 2 messages have one end alone"), std::string::npos);
+  }
 }
 
 TEST(Replay, CommunicatorsAndSizesThatCannotBeAreRefused) {

@@ -1,33 +1,72 @@
+#include "record/clock.hpp"
 #include "record/trace.hpp"
+#include "trace/file.hpp"
 
 #include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
 
 namespace kumihimo::record {
 namespace {
 
-// Of MPI_Alltoallv_init: what goes to each rank is told at the start that it belongs to, not where the request is made.
+using trace::Kind;
+
+// Of MPI_Alltoallv_init: each start has the list of what goes to each rank, and a number of its own.
 TEST(Trace, EachStartOfAPersistentRequestHasItsParts) {
   const mpi::Library library{};
   Trace trace(library, true, 100);
-  Event start, part;
-  start.kind = Event::Kind::start_collective, start.bytes = 12;
-  part.kind = Event::Kind::part;
-  std::vector<Event> parts;
-  for (const std::int64_t bytes : {8, 4}) {
-    ++part.partner, part.bytes = bytes;
-    parts.push_back(part);
+  EXPECT_EQ(trace.parts({}), 0u);
+  const std::uint32_t parts = trace.parts({8, 4});
+  EXPECT_EQ(parts, 1u);
+  EXPECT_EQ(trace.parts({8, 4}), 1u) << "the same list again";
+  EXPECT_EQ(trace.parts({4, 8}), 2u);
+  trace.keep(7, Event(5, Kind::start_collective, trace::Collective{12, -1, 0, parts}));
+  for (const std::uint32_t number : {1u, 2u}) {
+    const auto event = trace.start(7);
+    ASSERT_TRUE(event);
+    EXPECT_EQ(event->kind, Kind::start_collective);
+    EXPECT_EQ(event->collective().parts, parts);
+    EXPECT_EQ(event->request, number);
   }
-  trace.keep(7, start, {}, parts);
-  for (const std::int64_t number : {1, 2}) {
-    const auto events = trace.start(7);
-    ASSERT_EQ(events.size(), 3u);
-    EXPECT_EQ(events[0].kind, Event::Kind::part);
-    EXPECT_EQ(events[0].bytes, 8);
-    EXPECT_EQ(events[1].partner, 1);
-    EXPECT_EQ(events[2].kind, Event::Kind::start_collective);
-    EXPECT_EQ(events[2].more, number);
-  }
-  EXPECT_TRUE(trace.start(8).empty());
+  EXPECT_FALSE(trace.start(8));
+}
+
+TEST(Trace, ListsOfPartsCountAsEvents) {
+  const mpi::Library library{};
+  Trace trace(library, true, 4);
+  trace.add({Event(1, Kind::leave)});
+  trace.parts({8, 4, 2});
+  trace.add({Event(2, Kind::leave)});
+  EXPECT_EQ(trace.counts().events, 1u);
+  EXPECT_EQ(trace.counts().left_out, 1);
+}
+
+TEST(Trace, IsWrittenBetweenTheEventsOfTheProgram) {
+  const mpi::Library library{};
+  Trace trace(library, true, 2);
+  const Event call(20, Kind::enter, trace::Enter{{3, 4}, 5});
+  trace.parts({8, 4});
+  trace.parts({1});
+  trace.add({call});
+  const std::string path = testing::TempDir() + "kumihimo_trace_of_a_rank";
+  const Event begin(10, Kind::begin_program), end(30, Kind::end_program, trace::Elapsed{1, 2});
+  ASSERT_TRUE(trace.write(path, Clock(library, 0), {2, 3, begin, end}));
+  std::ifstream file(path, std::ios::binary);
+  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+  std::filesystem::remove(path);
+  std::vector<std::uint64_t> aligned(bytes.size() / 8);
+  std::memcpy(aligned.data(), bytes.data(), bytes.size());
+  const auto read = trace::file_in(std::as_bytes(std::span(aligned)));
+  ASSERT_TRUE(read) << read.error().sentence();
+  EXPECT_EQ(read->rank, 2);
+  EXPECT_EQ(read->ranks, 3);
+  EXPECT_EQ(read->left_out, 1u) << "two lists with three numbers are more than the buffer takes";
+  ASSERT_EQ(read->events.size(), 2u);
+  EXPECT_EQ(read->events[0], begin);
+  EXPECT_EQ(read->events[1], end);
+  EXPECT_EQ(read->parts(1).size(), 2u);
+  EXPECT_EQ(read->parts(2)[0], 1);
 }
 
 } // namespace

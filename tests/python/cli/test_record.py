@@ -7,12 +7,14 @@ import sys
 from pathlib import Path
 
 import pytest
+import rank_files
 from by_c_names import BEGINNING
 from by_sessions import PROGRAM as SESSIONS
 
 from kumihimo import mpi, preload
+from kumihimo._trace import Kind
 from kumihimo.cli import record as cli
-from kumihimo.errors import BadInput
+from kumihimo.errors import BadInput, NotApplicable
 from kumihimo.profile import otf2_writing
 
 COMMAND = Path(sys.executable).parent / "kumihimo"
@@ -114,7 +116,7 @@ class TestRecord:
             pytest.skip("no python3-otf2 on this machine")
         ran = launch(installation, tmp_path, "--trace", "trace")
         assert ran.returncode == 0
-        assert "the trace is" in ran.stderr, ran.stderr
+        assert "the trace is trace, " in ran.stderr and "for other tools it is" in ran.stderr, ran.stderr
         if (printer := shutil.which("otf2-print")) is None:
             pytest.skip("no otf2-print on this machine")
         text = subprocess.run(
@@ -189,6 +191,7 @@ class TestWithoutMPI:
             (["--show", "a", "-o", "b"], "--show runs no command and takes no --output (got b); leave it out"),
             (["--show", "a", "--sync"], "--show runs no command and takes no --sync; leave it out"),
             (["--show", "a", "--trace", "b"], "--show runs no command and takes no --trace (got b); leave it out"),
+            (["--no-otf2", "--", "true"], "--no-otf2 must stand beside --trace; leave it out"),
             (["--output", "no/such/folder", "--", "true"], "No such file"),
             (["--trace", ".", "--", "true"], "a new or empty folder"),
             (["--trace", "file/trace", "--", "true"], "--trace must name a folder that can be made"),
@@ -264,10 +267,10 @@ class TestWithoutMPI:
 
             monkeypatch.setattr(preload, "run", run)
             (tmp_path / "new").unlink(missing_ok=True)
-            assert cli.recorded(["true"], tmp_path / "new", False, None, None, None) == (of_program or status)
+            assert cli.recorded(["true"], tmp_path / "new", False, None, True, None, None) == (of_program or status)
             assert (tmp_path / "new").read_text(encoding="utf-8") == text
 
-    @pytest.mark.parametrize("step", ["report", "trace"])
+    @pytest.mark.parametrize("step", ["report", "OTF2"])
     def test_whatever_our_own_work_comes_to_is_one_sentence(
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture, step: str
     ) -> None:
@@ -276,20 +279,64 @@ class TestWithoutMPI:
         def fails(*_: object, **__: object) -> None:
             raise RuntimeError("no\nsense")
 
-        def ran(*_: object) -> preload.ProgramRun:
-            lines = "".join(json.dumps(line) + "\n" for line in (HEADER, RANK))
-            (tmp_path / "profile").write_text(lines, encoding="utf-8")
-            return preload.ProgramRun(7, None)
-
-        monkeypatch.setattr(preload, "run", ran)
-        if step == "trace":
+        if step == "OTF2":
+            monkeypatch.setattr(otf2_writing, "library", lambda: None)
             monkeypatch.setattr(otf2_writing, "write", fails)
         else:
             monkeypatch.setattr(cli, "summed", fails)
-        words = [shutil.which("sh") or "/bin/sh", "-c", "exit 7"]
-        assert cli.recorded(words, tmp_path / "profile", False, tmp_path / "trace", None, None) == 7
+        assert self.recorded(tmp_path, monkeypatch) == 7
         told = capsys.readouterr().err.splitlines()
         assert sum("could not be written: no" in line for line in told) == 1, told
+        assert (tmp_path / "trace" / "profile.jsonl").exists(), "the trace itself is there"
+
+    @staticmethod
+    def recorded(folder: Path, monkeypatch: pytest.MonkeyPatch, ranks: int = 1, otf2: bool = True) -> int:
+        """Of a program that ends with 7, and writes a profile and the events of so many ranks."""
+
+        def ran(*_: object) -> preload.ProgramRun:
+            if ranks:
+                lines = "".join(json.dumps(line) + "\n" for line in (HEADER, RANK))
+                (folder / "profile").write_text(lines, encoding="utf-8")
+            for rank in range(ranks):
+                events = rank_files.event(1, Kind.begin_program) + rank_files.event(2, Kind.end_program)
+                (folder / "trace" / "events" / f"rank{rank}.events").write_bytes(rank_files.file(rank, ranks, events))
+            return preload.ProgramRun(7, None)
+
+        monkeypatch.setattr(preload, "run", ran)
+        words = [shutil.which("sh") or "/bin/sh", "-c", "exit 7"]
+        return cli.recorded(words, folder / "profile", False, folder / "trace", otf2, None, None)
+
+    def test_a_trace_needs_no_package_of_debian(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+    ) -> None:
+        def lacks() -> None:
+            raise NotApplicable("OTF2 needs its Python package", "install python3-otf2")
+
+        monkeypatch.setattr(otf2_writing, "library", lacks)
+        assert self.recorded(tmp_path, monkeypatch) == 7
+        told = capsys.readouterr().err.splitlines()
+        assert f"kumihimo: the trace is {tmp_path / 'trace'}, 2 events" in told
+        assert [line for line in told if "OTF2" in line] == [
+            "kumihimo: the trace is not written in OTF2 for other tools; if they need it, install python3-otf2"
+        ]
+        kept = {str(path.relative_to(tmp_path / "trace")) for path in (tmp_path / "trace").rglob("*") if path.is_file()}
+        assert kept == {"profile.jsonl", "events/rank0.events"}
+
+    def test_otf2_may_be_left_out(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+    ) -> None:
+        monkeypatch.setattr(otf2_writing, "write", None)
+        assert self.recorded(tmp_path, monkeypatch, otf2=False) == 7
+        assert "OTF2" not in capsys.readouterr().err
+        assert (tmp_path / "trace" / "profile.jsonl").is_file()
+
+    def test_a_trace_never_has_the_profile_of_an_earlier_run(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
+    ) -> None:
+        (tmp_path / "profile").write_text("of an earlier run", encoding="utf-8")
+        assert self.recorded(tmp_path, monkeypatch, ranks=0) == 7
+        assert "no trace was written: no rank called MPI_Finalize" in capsys.readouterr().err
+        assert not (tmp_path / "trace" / "profile.jsonl").exists()
 
     def test_both_objects_are_loaded_the_recorder_first(self) -> None:
         text = preload.preloaded((preload.RECORDER, preload.INTERPOSER))

@@ -18,7 +18,8 @@ from formats.reading import COMMAND
 from replay.conftest import Rank, write_trace
 
 from kumihimo import experiment, package_files
-from kumihimo.profile import otf2_writing as otf2
+from kumihimo._trace import Kind
+from kumihimo.profile import otf2_writing
 
 SEEDS = Path(__file__).parent / "seeds"
 LOGGOPS = "--loggops L=2500,o=1500,g=1000,G=6,O=0,S=65535"
@@ -78,13 +79,21 @@ def cpp_reader(folder: Path) -> None:
     (folder / "cpp-kernel-wisdom.json").write_text(text)
 
 
-def archive(folder: Path) -> None:
-    """OTF2, of two ranks with messages of all kinds, a collective and a region."""
+def trace(folder: Path) -> None:
+    """Of the recorder: two ranks with messages of all kinds, collectives and a region."""
     first, second = Rank(), Rank()
     first.compute(500).send(1, 64).region(begins=True).allreduce(8).region(begins=False)
-    first.call("MPI_Isend", (otf2.START_SEND, 8, 1, 3, 1)).compute(100).call("MPI_Wait", (otf2.END_SEND, 8, 1, 3, 1))
+    first.call("MPI_Isend", (Kind.start_send, 8, 1, 3, 1)).compute(100).call("MPI_Wait", (Kind.end_send, 8, 1, 3, 1))
     second.receive(0, 64).compute(300).allreduce(8).receive(0, 8, tag=3)
+    for rank, parts in ((first, (3, 5)), (second, (7, 0))):
+        ends = [(kind, sum(parts), -1, -1, 3) for kind in (Kind.start_collective, Kind.end_collective)]
+        rank.call("MPI_Ialltoallv", *ends, parts=parts)
     write_trace(folder / "trace", [first, second])
+
+
+def archive(folder: Path) -> None:
+    trace(folder)
+    otf2_writing.write(folder / "trace")
 
 
 def binary_goal(folder: Path) -> None:
@@ -148,11 +157,13 @@ ROWS: tuple[Row, ...] = (
         "detours.noise",
         f"simulate barrier -a dissemination -p 8 --model loggp {LOGGOPS} --noise trace:{{file}}",
     ),
-    Row("OTF2 anchor", "trace/otf2/traces.otf2", "replay trace -m slow.toml", archive),
-    Row("OTF2 definitions", "trace/otf2/traces.def", "replay trace -m slow.toml", archive),
-    Row("OTF2 definitions of a rank", "trace/otf2/traces/0.def", "replay trace -m slow.toml", archive),
-    Row("OTF2 events", "trace/otf2/traces/0.evt", "replay trace -m slow.toml", archive),
-    Row("wisdom of a replay", "wisdom.json", "replay trace -m slow.toml --wisdom {file}", archive),
+    Row("trace", "trace/events/rank0.events", "replay trace -m slow.toml", trace),
+    Row("names of a trace", "trace/profile.jsonl", "replay trace -m slow.toml", trace),
+    Row("OTF2 anchor", "trace/otf2/traces.otf2", "replay trace/otf2 -m slow.toml", archive),
+    Row("OTF2 definitions", "trace/otf2/traces.def", "replay trace/otf2 -m slow.toml", archive),
+    Row("OTF2 definitions of a rank", "trace/otf2/traces/0.def", "replay trace/otf2 -m slow.toml", archive),
+    Row("OTF2 events", "trace/otf2/traces/0.evt", "replay trace/otf2 -m slow.toml", archive),
+    Row("wisdom of a replay", "wisdom.json", "replay trace -m slow.toml --wisdom {file}", trace),
     Row("times of a campaign", "times.csv", "campaign campaign.toml -j 1 --out new.sqlite"),
     Row("prediction", "prediction.json", "checkpoint {file} --times 1000000 --node-mtbf 5y --checkpoint 90s"),
     Row("profile shown", "profile.jsonl", "record --show {file}"),

@@ -1,13 +1,15 @@
 """Traces of made-up events, read back by OTF2's own package."""
 
 import importlib
-import json
 from pathlib import Path
 
 import pytest
+import rank_files
+from rank_files import event, region
 
+from kumihimo._trace import Kind
 from kumihimo.profile import otf2_writing
-from kumihimo.profile.otf2_writing import COLLECTIVE, ENTER, LEAVE, NO_ROOT, PARTS, ROW, SEND, SITE
+from kumihimo.profile.otf2_writing import NO_ROOT, PARTS, SITE
 
 try:
     otf2 = otf2_writing.library()
@@ -16,7 +18,7 @@ except Exception:
     pytest.skip("no python3-otf2 on this machine", allow_module_level=True)
 
 NAMES = {"1": "MPI_Allreduce", "2": "MPI_Bcast", "3": "MPI_Send", "4": "MPI_Ialltoallv", "5": "MPI_Waitall"}
-ALLREDUCE, BCAST, SENDING = 1, 2, 3
+ALLREDUCE, BCAST, SENDING, STARTED, WAITED = 1, 2, 3, 4, 5
 
 
 def world(rank: int, ranks: int) -> dict:
@@ -28,26 +30,32 @@ def line(rank: int, ranks: int, *communicators: dict) -> dict:
     return {"rank": rank, "host": "h", "finalized": True, "communicators": [world(rank, ranks), *communicators], **more}
 
 
-def event(at: int, what: int, call: int, communicator: int = 1, partner: int = -1, thread: int = 0, size: int = 0):
-    return ROW.pack(at, size, what, call, thread, partner, communicator, 0, at - 10 if what == COLLECTIVE else 0)
+def enter(at: int, call: int, site: int = rank_files.NO_SITE, thread: int = 0) -> bytes:
+    return event(at, Kind.enter, rank_files.entered(site=site), call, thread)
 
 
-def made(folder: Path, ranks: int, lines: list[dict], events: dict[int, bytes]) -> tuple[Path, Path]:
-    raw = folder / "trace" / otf2_writing.RAW
-    raw.mkdir(parents=True)
-    for rank, rows in events.items():
-        (raw / f"rank{rank}.events").write_bytes(rows)
-    profile = folder / "profile"
+def leave(at: int, call: int) -> bytes:
+    return event(at, Kind.leave, call=call)
+
+
+def sent(at: int, to: int, communicator: int = 1, size: int = 0) -> bytes:
+    return event(at, Kind.send, rank_files.message(size, to, 0, communicator), SENDING)
+
+
+def made(folder: Path, ranks: int, lines: list[dict], files: dict[int, bytes]) -> Path:
+    """`files`: the events of each rank, or a whole file."""
     header = {"kumihimo_profile": 1, "mpi": "a library", "ranks": ranks, "sync": False, "trace": {"calls": NAMES}}
-    profile.write_text("".join(json.dumps(x) + "\n" for x in (header, *lines)), encoding="utf-8")
-    return folder / "trace", profile
+    whole = {
+        rank: content if content.startswith(rank_files.MAGIC) else rank_files.file(rank, ranks, content)
+        for rank, content in files.items()
+    }
+    rank_files.write(folder / "trace", whole, [header, *lines])
+    return folder / "trace"
 
 
 def read(folder: Path, ranks: int, lines: list[dict], events: dict[int, bytes]) -> tuple[dict, list]:
     """Members of each communicator, and (rank, event) in order of time."""
-    trace, profile = made(folder, ranks, lines, events)
-    otf2_writing.write(trace, profile)
-    with reader.open(str(trace / "otf2" / "traces.otf2")) as found:
+    with reader.open(str(otf2_writing.write(made(folder, ranks, lines, events)))) as found:
         members = {c.name: [m.group.name for m in c.group.members] for c in found.definitions.comms}
         return members, [(int(where.group.name.split()[-1]), what) for where, what in found.events]
 
@@ -57,11 +65,8 @@ def kind(what: object) -> str:
 
 
 def bcast(communicator: int, root: int) -> bytes:
-    return (
-        event(10, ENTER, BCAST, communicator)
-        + event(20, COLLECTIVE, BCAST, communicator, root, size=8)
-        + event(20, LEAVE, BCAST, communicator)
-    )
+    told = rank_files.collective("bcast", 8, root, communicator)
+    return enter(10, BCAST) + event(20, Kind.collective, told, BCAST) + leave(20, BCAST)
 
 
 def test_a_root_is_a_rank_in_the_order_of_its_communicator(tmp_path: Path) -> None:
@@ -96,10 +101,7 @@ def test_messages_are_told_on_their_communicator(tmp_path: Path) -> None:
     lines = [line(0, 3, again[0])] + [line(rank, 3, turned[rank], again[rank]) for rank in (1, 2)]
 
     def send(communicator: int, to: int) -> bytes:
-        called = [
-            event(at, what, SENDING, communicator, to, size=8) for at, what in ((5, ENTER), (6, SEND), (7, LEAVE))
-        ]
-        return b"".join(called)
+        return enter(5, SENDING) + sent(6, to, communicator, 8) + leave(7, SENDING)
 
     _, events = read(tmp_path, 3, lines, {0: send(2, 1) + send(1, 2), 2: send(2, 1) + send(3, 0)})
     sends = [(rank, e.communicator.name, e.receiver) for rank, e in events if kind(e) == "MpiSend"]
@@ -113,13 +115,13 @@ def test_messages_are_told_on_their_communicator(tmp_path: Path) -> None:
 
 def test_what_a_full_buffer_left_open_is_closed(tmp_path: Path) -> None:
     rows = (
-        event(5, ENTER, SENDING)
-        + event(6, LEAVE, SENDING)
-        + event(7, LEAVE, SENDING)  # of what was left out
-        + event(8, ENTER, SENDING, thread=1)
-        + event(10, ENTER, BCAST)
-        + event(11, ENTER, SENDING)
-        + event(12, SEND, SENDING, partner=0, size=4)
+        enter(5, SENDING)
+        + leave(6, SENDING)
+        + leave(7, SENDING)  # of what was left out
+        + enter(8, SENDING, thread=1)
+        + enter(10, BCAST)
+        + enter(11, SENDING)
+        + sent(12, 0, size=4)
     )
     _, events = read(tmp_path, 1, [line(0, 1)], {0: rows})
     assert [(kind(e), e.time) for _, e in events if kind(e) == "Leave"] == [
@@ -133,8 +135,8 @@ def test_what_a_full_buffer_left_open_is_closed(tmp_path: Path) -> None:
 
 
 def test_ranks_without_a_line_are_in_the_world(tmp_path: Path) -> None:
-    rows = event(10, ENTER, SENDING) + event(11, SEND, SENDING, partner=2) + event(12, LEAVE, SENDING)
-    outside = event(30, ENTER, SENDING) + event(31, SEND, SENDING, partner=7) + event(29, LEAVE, SENDING)
+    rows = enter(10, SENDING) + sent(11, 2) + leave(12, SENDING)
+    outside = enter(30, SENDING) + sent(31, 7) + leave(29, SENDING)
     members, events = read(tmp_path, 3, [line(0, 3)], {0: rows, 1: bcast(1, 2) + outside})
     assert len(members["MPI_COMM_WORLD"]) == 3
     assert [(rank, e.receiver) for rank, e in events if kind(e) == "MpiSend"] == [(0, 2)]
@@ -144,9 +146,7 @@ def test_ranks_without_a_line_are_in_the_world(tmp_path: Path) -> None:
 def test_nodes_have_the_processors_that_their_ranks_could_run_on(tmp_path: Path) -> None:
     """Bound ranks have some each; of ranks without a line, and older recorders, nothing is known."""
     lines = [line(0, 4) | {"processors": "0-1,8"}, line(1, 4) | {"processors": "1,9"}, line(2, 4) | {"host": "old"}]
-    trace, profile = made(tmp_path, 4, lines, {0: b"", 3: b""})
-    otf2_writing.write(trace, profile)
-    with reader.open(str(trace / "otf2" / "traces.otf2")) as found:
+    with reader.open(str(otf2_writing.write(made(tmp_path, 4, lines, {0: b"", 3: b""})))) as found:
         nodes = {node.name: node for node in found.definitions.system_tree_nodes}
         assert nodes["h"][otf2_writing.PROCESSORS] == 4
         assert sorted(nodes) == ["h", "node", "old"]
@@ -175,9 +175,8 @@ def test_few_locations_are_open_at_once(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_a_region_may_be_named_as_a_call(tmp_path: Path) -> None:
-    rows = ROW.pack(2, 0, otf2_writing.BEGIN_REGION, 0, 0, 0, 0, -1, 0)
-    rows += event(3, ENTER, SENDING) + event(4, LEAVE, SENDING)
-    rows += ROW.pack(5, 0, otf2_writing.END_REGION, 0, 0, 0, 0, -1, 0)
+    rows = event(2, Kind.begin_region, region(0)) + enter(3, SENDING) + leave(4, SENDING)
+    rows += event(5, Kind.end_region, region(0))
     trace = {"events": 4, "left_out": 0, "sites": [], "regions": ["MPI_Send"]}
     _, events = read(tmp_path, 1, [line(0, 1) | {"trace": trace}], {0: rows})
     told = [(kind(e), str(e.region.paradigm).split(".")[-1]) for _, e in events]
@@ -186,26 +185,23 @@ def test_a_region_may_be_named_as_a_call(tmp_path: Path) -> None:
 
 def test_requests_sites_parts_and_regions_are_told(tmp_path: Path) -> None:
     """What a replay needs beside messages and blocking collectives."""
-    started, waited, at_once = 4, 5, otf2_writing.START_COLLECTIVE
-    rows = ROW.pack(1, 0, otf2_writing.BEGIN_PROGRAM, 0, 0, -1, 0, -1, 0)
-    rows += ROW.pack(2, 0, otf2_writing.BEGIN_REGION, 0, 0, 0, 0, -1, 0)
-    rows += ROW.pack(3, 0, ENTER, started, 0, 1, 1, -1, 0)
-    rows += ROW.pack(3, 8, otf2_writing.PART, started, 0, 0, 1, -1, 0)
-    rows += ROW.pack(3, 8, at_once, started, 0, -1, 1, -1, 17)
-    rows += ROW.pack(4, 0, LEAVE, started, 0, -1, 1, -1, 0)
-    rows += ROW.pack(5, 0, ENTER, waited, 0, 0, 0, -1, 0)
-    rows += ROW.pack(5, 0, otf2_writing.START_RECEIVE, waited, 0, -1, 1, -1, 18)
-    rows += ROW.pack(5, 4, otf2_writing.START_SEND, waited, 0, 0, 1, 6, 19)
-    rows += ROW.pack(6, 8, otf2_writing.END_COLLECTIVE, started, 0, -1, 1, -1, 17)
-    rows += ROW.pack(6, 4, otf2_writing.END_RECEIVE, waited, 0, 0, 1, 6, 18)
-    rows += ROW.pack(6, 4, otf2_writing.END_SEND, waited, 0, 0, 1, 6, 19)
-    rows += ROW.pack(6, 0, LEAVE, waited, 0, -1, 0, -1, 0)
-    rows += ROW.pack(7, 0, otf2_writing.END_REGION, 0, 0, 0, 0, -1, 0)
-    rows += ROW.pack(9, 0, otf2_writing.END_PROGRAM, 0, 0, -1, 0, -1, 0)
+    reduced = rank_files.collective("alltoall", 8, parts=1)
+    rows = event(1, Kind.begin_program) + event(2, Kind.begin_region, region(0))
+    rows += enter(3, STARTED, site=1)
+    rows += event(3, Kind.start_collective, reduced, STARTED, request=17)
+    rows += leave(4, STARTED) + enter(5, WAITED, site=0)
+    rows += event(5, Kind.start_receive, rank_files.message(), WAITED, request=18)
+    rows += event(5, Kind.start_send, rank_files.message(4, 0, 6), WAITED, request=19)
+    rows += event(6, Kind.end_collective, reduced, STARTED, request=17)
+    rows += event(6, Kind.end_receive, rank_files.message(4, 0, 6), WAITED, request=18)
+    rows += event(6, Kind.end_send, rank_files.message(4, 0, 6), WAITED, request=19)
+    rows += leave(6, WAITED) + event(7, Kind.end_region, region(0))
+    rows += event(9, Kind.end_program, rank_files.elapsed())
     python = {"file": "/home/step.py", "line": 12, "function": "run"}
     binary = {"object": "/bin/lmp", "offset": 26, "function": None}
-    trace = {"events": 15, "left_out": 0, "sites": [1, 0], "regions": ["solve"]}
-    _, events = read(tmp_path, 1, [line(0, 1) | {"sites": [python, binary], "trace": trace}], {0: rows})
+    trace = {"events": 12, "left_out": 0, "sites": [1, 0], "regions": ["solve"]}
+    file = rank_files.file(0, 1, rows, lists=[[8]])
+    _, events = read(tmp_path, 1, [line(0, 1) | {"sites": [python, binary], "trace": trace}], {0: file})
     told = [e for _, e in events]
     assert [(kind(e), e.time) for e in told] == [
         ("ProgramBegin", 1),

@@ -12,15 +12,22 @@ from pathlib import Path
 import pytest
 
 from kumihimo import _collectives, _goal, _replay
+from kumihimo._trace import Kind
 from kumihimo.errors import BadInput
 from kumihimo.processes import is_running
-from kumihimo.replay import otf2_events, otf2_reading
+from kumihimo.replay import otf2_events, otf2_reading, rows
 
+from .conftest import need_otf2
 from .foreign_traces import NOBODY, Archive, Location
 
 LETTERS = ("--loggops", "L=2000,o=100,g=0,G=0,O=0,S=65536")
 NS = 1e-9
 MESSAGE = 2200 * NS
+
+
+@pytest.fixture(autouse=True)
+def _otf2() -> None:
+    need_otf2()
 
 
 def send(to: int, comm: int = 0, tag: int = 7, size: int = 64) -> tuple:
@@ -523,7 +530,7 @@ def test_numbers_from_python_are_checked(tmp_path: Path) -> None:
         (lambda: _replay.Recording(-1), "(got -1)"),
         (lambda: recording.set(2, b""), "rows of a rank of the recording (got 2)"),
         (lambda: recording.set(0, b"x"), "whole rows"),
-        (lambda: recording.set(0, bytes([0] * 36 + [12] + [0] * 3)), "of a known kind"),
+        (lambda: recording.set(0, bytes([0] * 8 + [16] + [0] * 31)), "of a known kind"),
         (lambda: recording.count_of(0), "a call must be from 0 to -1 (got 0)"),
         (lambda: recording.count_of(-1), "(got -1)"),
         (lambda: along.model_of(2), "a rank must be from 0 to 1 (got 2)"),
@@ -545,7 +552,7 @@ def test_numbers_from_python_are_checked(tmp_path: Path) -> None:
         with pytest.raises(BadInput):
             made.complete()
     reduced = _replay.Recording(1)
-    reduced.set(0, otf2_events.row(otf2_events.ENTER) + otf2_events.row(otf2_events.COLLECTIVE) + otf2_events.LEFT)
+    reduced.set(0, rows.enter(0) + rows.collective(Kind.collective) + rows.LEAVE)
     reduced.complete()
     with pytest.raises(BadInput):
         _replay.program_of(reduced, [(None, _collectives.Parameters())], _goal.WorkRates())

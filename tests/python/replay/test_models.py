@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from kumihimo import cli
-from kumihimo.profile import otf2_writing as o
+from kumihimo._trace import Kind
 
 from .conftest import Rank
 from .test_replay import LETTERS, NS, ring
@@ -133,8 +133,8 @@ def test_the_call_that_waits_for_a_receive_is_named_beside_the_one_that_began_it
     traced: Callable, replay: Callable, packets: tuple
 ) -> None:
     first = Rank().compute(1000).send(1, 8)
-    second = Rank().compute(10).call("MPI_Irecv", (o.START_RECEIVE, 0, -1, -1, 3)).compute(5)
-    second.call("MPI_Wait", (o.END_RECEIVE, 8, 0, 1, 3)).compute(5)
+    second = Rank().compute(10).call("MPI_Irecv", (Kind.start_receive, 0, -1, -1, 3)).compute(5)
+    second.call("MPI_Wait", (Kind.end_receive, 8, 0, 1, 3)).compute(5)
     words = (*packets[:3], "loggp", "--shape", "2mx1", "--dies", "0@500ns", "--json")
     (only,) = replay(traced([first, second]), *words)["faults"]["chain"]
     assert ", begun in MPI_Irecv at step.py:" in only and ", in MPI_Wait at step.py:" in only, only

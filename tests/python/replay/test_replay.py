@@ -10,11 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from kumihimo._trace import Kind
+from kumihimo.cli.replay import trace_of
 from kumihimo.errors import BadInput
-from kumihimo.profile import otf2_writing as o
+from kumihimo.profile import otf2_writing
 from kumihimo.replay import choices, otf2_events, otf2_reading, study
 
-from .conftest import DUPLICATE, Rank
+from .conftest import DUPLICATE, OTF2, Rank
 
 LETTERS = ("--loggops", "L=2000,o=100,g=0,G=0,O=0,S=65536")
 NS = 1e-9
@@ -147,7 +149,7 @@ def test_a_described_machine_gives_the_parameters(traced: Callable, replay: Call
 
 
 def test_what_would_change_it_is_found_by_running_it(traced: Callable, replay: Callable) -> None:
-    trace = traced([Rank().compute(100).call("MPI_Allreduce", (o.COLLECTIVE, 8, -1, -1, 0)) for _ in range(4)])
+    trace = traced([Rank().compute(100).call("MPI_Allreduce", (Kind.collective, 8, -1, -1, 0)) for _ in range(4)])
     result = replay(trace, *LETTERS, "--algorithm", "allreduce=binomial", "--what-if", "--json")
     changes = {change["name"]: change["seconds"] for change in result["changes"]}
     assert changes["processors twice as fast"] == pytest.approx((50 + 4 * 2200) * NS)
@@ -159,8 +161,8 @@ def test_what_would_change_it_is_found_by_running_it(traced: Callable, replay: C
 
 
 def test_requests_overlap_and_polls_are_left_out(traced: Callable, replay: Callable) -> None:
-    sends = Rank().call("MPI_Isend", (o.START_SEND, 8, 1, 4, 9)).compute(5000)
-    sends = sends.call("MPI_Test").compute(1).call("MPI_Wait", (o.END_SEND, 8, 1, 4, 9)).compute(10)
+    sends = Rank().call("MPI_Isend", (Kind.start_send, 8, 1, 4, 9)).compute(5000)
+    sends = sends.call("MPI_Test").compute(1).call("MPI_Wait", (Kind.end_send, 8, 1, 4, 9)).compute(10)
     result = replay(traced([sends, Rank().receive(0, tag=4)]), *LETTERS, "--json")
     assert result["seconds"] == pytest.approx((100 + 5000 + 1 + 10) * NS)
     assert result["left_out"] == {"MPI_Test": 1}
@@ -168,16 +170,16 @@ def test_requests_overlap_and_polls_are_left_out(traced: Callable, replay: Calla
 
 def test_a_duplicate_of_the_world_is_another_communicator(traced: Callable, replay: Callable) -> None:
     """Ranks begin collectives on both, and receive from both, in other orders, as MPI allows."""
-    reduces, others = (o.START_COLLECTIVE, 8, -1, -1, 1), (o.START_COLLECTIVE, 4, -1, -1, 2)
+    reduces, others = (Kind.start_collective, 8, -1, -1, 1), (Kind.start_collective, 4, -1, -1, 2)
     first = Rank().call("MPI_Allreduce", reduces).call("MPI_Bcast", others, on=DUPLICATE)
     second = Rank().call("MPI_Bcast", others, on=DUPLICATE).call("MPI_Allreduce", reduces)
     for rank in (first, second):
-        rank.call("MPI_Allreduce", (o.END_COLLECTIVE, 8, -1, -1, 1))
-        rank.call("MPI_Bcast", (o.END_COLLECTIVE, 4, 0, -1, 2), on=DUPLICATE)
-    first.call("MPI_Send", (o.SEND, 1000, 1, 0, 0), on=DUPLICATE).receive(1, tag=5).send(1, tag=0)
-    second.call("MPI_Irecv", (o.START_RECEIVE, 0, -1, -1, 3)).call("MPI_Irecv", (o.START_RECEIVE, 0, -1, -1, 4))
-    second.call("MPI_Wait", (o.END_RECEIVE, 1000, 0, 0, 4), on=DUPLICATE).send(0, tag=5)
-    second.call("MPI_Wait", (o.END_RECEIVE, 8, 0, 0, 3))
+        rank.call("MPI_Allreduce", (Kind.end_collective, 8, -1, -1, 1))
+        rank.call("MPI_Bcast", (Kind.end_collective, 4, 0, -1, 2), on=DUPLICATE)
+    first.call("MPI_Send", (Kind.send, 1000, 1, 0, 0), on=DUPLICATE).receive(1, tag=5).send(1, tag=0)
+    second.call("MPI_Irecv", (Kind.start_receive, 0, -1, -1, 3)).call("MPI_Irecv", (Kind.start_receive, 0, -1, -1, 4))
+    second.call("MPI_Wait", (Kind.end_receive, 1000, 0, 0, 4), on=DUPLICATE).send(0, tag=5)
+    second.call("MPI_Wait", (Kind.end_receive, 8, 0, 0, 3))
     result = replay(traced([first, second]), *LETTERS, "--json")
     assert {(c["collective"], c["bytes"]) for c in result["collectives"]} == {("allreduce", 8), ("bcast", 4)}
     assert result["messages"] == 2 + 1 + 3
@@ -185,16 +187,10 @@ def test_a_duplicate_of_the_world_is_another_communicator(traced: Callable, repl
 
 def test_blocks_of_an_irregular_alltoall_are_read(traced: Callable) -> None:
     def rank(*parts: int) -> Rank:
-        made = Rank()
-        told = [(o.PART, size, to, -1, 0) for to, size in enumerate(parts)]
-        return made.call(
-            "MPI_Ialltoallv",
-            *told,
-            (o.START_COLLECTIVE, sum(parts), -1, -1, 3),
-            (o.END_COLLECTIVE, sum(parts), -1, -1, 3),
-        )
+        ends = [(kind, sum(parts), -1, -1, 3) for kind in (Kind.start_collective, Kind.end_collective)]
+        return Rank().call("MPI_Ialltoallv", *ends, parts=parts)
 
-    read = otf2_reading.read(traced([rank(1, 2), rank(30, 4)]))
+    read = trace_of(str(traced([rank(1, 2), rank(30, 4)])))
     assert read.recording.calls == [("alltoall", 2, 10, True, True)]
 
 
@@ -255,6 +251,7 @@ def test_ranks_that_lack_a_collective_are_named(traced: Callable, replay: Callab
     assert "rank 1 lacks the allreduce that is number 0 of communicator 0: its trace ends before" in told
 
 
+@OTF2
 def test_a_part_of_a_trace_is_one_sentence(traced: Callable, kumihimo: Callable, tmp_path: Path) -> None:
     """OTF2 itself writes a line for each function on its way."""
     trace = traced([Rank().compute(5).send(1), Rank().receive(0)])
@@ -267,6 +264,7 @@ def test_a_part_of_a_trace_is_one_sentence(traced: Callable, kumihimo: Callable,
     assert len(ended.err.splitlines()) == 1
 
 
+@OTF2
 @pytest.mark.parametrize(("name", "kept"), [("traces.otf2", 0), ("traces.otf2", 10), ("traces.def", 200)])
 def test_a_file_that_is_not_whole_is_named(traced: Callable, kumihimo: Callable, name: str, kept: int) -> None:
     file = next(Path(traced([Rank().compute(5).send(1), Rank().receive(0)])).rglob(name))
@@ -276,6 +274,7 @@ def test_a_file_that_is_not_whole_is_named(traced: Callable, kumihimo: Callable,
     assert ended.code == 2 and ended.err.startswith(said) and ended.err.count("\n") == 1, ended.err
 
 
+@OTF2
 @pytest.mark.parametrize("kept", [0.5, None])
 def test_the_rank_whose_events_are_not_whole_is_named(traced: Callable, replay: Callable, kept: float | None) -> None:
     trace = traced([Rank().compute(5).send(1), Rank().receive(0), Rank().compute(9)])
@@ -288,18 +287,19 @@ def test_the_rank_whose_events_are_not_whole_is_named(traced: Callable, replay: 
     assert "the events of each rank must be whole in" in told and "(got those of rank 1); record" in told, told
 
 
+@OTF2
 def test_a_trace_that_contradicts_itself_is_one_sentence(
     traced: Callable, replay: Callable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A message to the seventh of two ranks, for one."""
-    where = o.Writing.where
+    where = otf2_writing.Writing.where
 
-    def seventh(self: o.Writing, *words: int) -> tuple:
+    def seventh(self: otf2_writing.Writing, *words: int) -> tuple:
         self.own[()] = {0: 7, 1: 7}
         return where(self, *words)
 
     with monkeypatch.context() as patch:
-        patch.setattr(o.Writing, "where", seventh)
+        patch.setattr(otf2_writing.Writing, "where", seventh)
         trace = traced([Rank().compute(5).send(1), Rank().receive(0)])
     told = replay(trace, *LETTERS).splitlines()
     assert len(told) == 1 and "could not read" in told[0] and "record the program again" in told[0], told
@@ -329,7 +329,7 @@ def test_a_buffered_send_ends_before_it_is_received(traced: Callable, replay: Ca
 
     def both(name: str) -> Path:
         size = 100_000
-        return traced([Rank().call(name, (o.SEND, size, to, 1, 0)).receive(to, size) for to in (1, 0)])
+        return traced([Rank().call(name, (Kind.send, size, to, 1, 0)).receive(to, size) for to in (1, 0)])
 
     assert replay(both("MPI_Bsend"), *LETTERS, "--json")["messages"] == 2
     told = replay(both("MPI_Send"), *LETTERS)
@@ -341,7 +341,7 @@ def test_no_trace_and_a_damaged_one(traced: Callable, replay: Callable, tmp_path
     assert "a trace must be a folder of kumihimo record --trace" in replay(tmp_path, *LETTERS)
     assert replay("", *LETTERS) == "kumihimo: the trace is missing; name a folder of kumihimo record --trace\n"
     trace = traced(ring(3, steps=50))
-    events = next((trace / "otf2" / "traces").glob("*.evt"))
+    events = next(path for path in trace.rglob("*") if path.suffix in (".evt", ".events"))
     events.write_bytes(events.read_bytes()[:90])
     told = replay(trace, *LETTERS)
     assert told.splitlines()[-1].startswith("kumihimo: "), told
