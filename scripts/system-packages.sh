@@ -60,6 +60,7 @@ packages_of_build() {
   has_library libmetis.so.5 || want libmetis5
   # Imported by record --trace and replay.
   [ -d /usr/lib/python3/dist-packages/otf2 ] || want python3-otf2
+  [ -f /usr/lib/python3/dist-packages/six.py ] || want python3-six # which Debian's python3-otf2 imports, and does not name
 }
 
 # By its file name, where the system's linker looks.
@@ -140,7 +141,7 @@ names() {
     [libeigen3-dev]="libeigen3-dev (Eigen 3.4, linear algebra)"
     [libhypre-dev]="libhypre-dev (a program of the placement benchmark)"
     [hpcc]="hpcc (a suite with residuals)" [libblas-dev]="libblas-dev (to build hpcc on MPICH)"
-    [lammps]="lammps (the unmodified program of the demo and the placement benchmark)" [libopenblas0]="libopenblas0 (DGEMM of bench node)" [scotch]="scotch (gmap, a peer of the placement benchmark)" [libscotch-7.0]="libscotch-7.0 (cuts graphs for place)" [libmetis5]="libmetis5 (cuts graphs for place)" [python3-otf2]="python3-otf2 (traces of record and replay)"
+    [lammps]="lammps (the unmodified program of the demo and the placement benchmark)" [libopenblas0]="libopenblas0 (DGEMM of bench node)" [scotch]="scotch (gmap, a peer of the placement benchmark)" [libscotch-7.0]="libscotch-7.0 (cuts graphs for place)" [libmetis5]="libmetis5 (cuts graphs for place)" [python3-otf2]="python3-otf2 (traces in OTF2)" [python3-six]="python3-six (for python3-otf2)"
     [mpich]="mpich (an MPI library)" [openmpi-bin]="openmpi-bin (an MPI library)")
   local joined=''
   for package in "$@"; do joined+="${joined:+, }${what[$package]:-$package}"; done

@@ -145,7 +145,9 @@ def finish_trace(own: OwnWork, folder: Path, profile: Path | None, with_otf2: bo
             if otf2_writing.is_possible():
                 message(f"for other tools it is {otf2_writing.write(folder)}")
             else:
-                message("the trace is not written in OTF2 for other tools; if they need it, install python3-otf2")
+                message(
+                    "the trace is not written in OTF2 for other tools; if they need it, install python3-otf2 and python3-six"
+                )
 
 
 def spans_nodes(profile: Path) -> bool:

@@ -38,7 +38,8 @@ def library() -> ModuleType:
     try:
         return importlib.import_module("otf2")
     except (ImportError, OSError):
-        raise not_applicable("traces in OTF2 need its Python package", None, "install python3-otf2") from None
+        advice = "install python3-otf2 and python3-six"
+        raise not_applicable("traces in OTF2 need its Python package", None, advice) from None
     finally:
         sys.path.remove(str(DEBIAN))
 

@@ -310,14 +310,14 @@ class TestWithoutMPI:
         self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture
     ) -> None:
         def lacks() -> None:
-            raise NotApplicable("OTF2 needs its Python package", "install python3-otf2")
+            raise NotApplicable("OTF2 needs its Python package", "install python3-otf2 and python3-six")
 
         monkeypatch.setattr(otf2_writing, "library", lacks)
         assert self.recorded(tmp_path, monkeypatch) == 7
         told = capsys.readouterr().err.splitlines()
         assert f"kumihimo: the trace is {tmp_path / 'trace'}, 2 events" in told
         assert [line for line in told if "OTF2" in line] == [
-            "kumihimo: the trace is not written in OTF2 for other tools; if they need it, install python3-otf2"
+            "kumihimo: the trace is not written in OTF2 for other tools; if they need it, install python3-otf2 and python3-six"
         ]
         kept = {str(path.relative_to(tmp_path / "trace")) for path in (tmp_path / "trace").rglob("*") if path.is_file()}
         assert kept == {"profile.jsonl", "events/rank0.events"}

@@ -139,7 +139,8 @@ def test_a_program_without_collectives_worth_tuning_is_told_so(kumihimo, tmp_pat
     (tmp_path / "profile").write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     ended = kumihimo("tune", "--profile", "profile")
     assert ended.code == 0, ended.err
-    assert ended.err.splitlines() == [
+    told = [line for line in ended.err.splitlines() if "share 1 processor" not in line]  # as on a machine with one
+    assert told == [
         "kumihimo: the program took 10 s on 2 ranks; 0.1 % of it in collectives: 0.1 % waiting for other "
         "ranks, 0.0 % transferring",
         "kumihimo: other algorithms can save at most 0.0 % of the program's time",
