@@ -146,7 +146,7 @@ def finish_trace(own: OwnWork, folder: Path, profile: Path | None, with_otf2: bo
                 message(f"for other tools it is {otf2_writing.write(folder)}")
             else:
                 message(
-                    "the trace is not written in OTF2 for other tools; if they need it, install python3-otf2 and python3-six"
+                    "the trace is not written as OTF2, which other tools read: install python3-otf2 and python3-six"
                 )
 
 

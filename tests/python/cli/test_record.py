@@ -317,7 +317,7 @@ class TestWithoutMPI:
         told = capsys.readouterr().err.splitlines()
         assert f"kumihimo: the trace is {tmp_path / 'trace'}, 2 events" in told
         assert [line for line in told if "OTF2" in line] == [
-            "kumihimo: the trace is not written in OTF2 for other tools; if they need it, install python3-otf2 and python3-six"
+            "kumihimo: the trace is not written as OTF2, which other tools read: install python3-otf2 and python3-six"
         ]
         kept = {str(path.relative_to(tmp_path / "trace")) for path in (tmp_path / "trace").rglob("*") if path.is_file()}
         assert kept == {"profile.jsonl", "events/rank0.events"}
