@@ -126,11 +126,11 @@ NB_MODULE(_packet, m) {
             return options;
           },
           "noise"_a.none(), "The same with noise on the ranks of the job watched.");
-  nb::class_<packet::ClassUse>(m, "ClassUse",
-                               "Links of a class, and the share of them that is busy in each bin of time.")
-      .def_ro("name", &packet::ClassUse::name)
-      .def_ro("links", &packet::ClassUse::links)
-      .def_ro("utilisation", &packet::ClassUse::utilisation);
+  nb::class_<packet::LinkClassUse>(m, "ClassUse",
+                                   "Links of a class, and the share of them that is busy in each bin of time.")
+      .def_ro("name", &packet::LinkClassUse::name)
+      .def_ro("links", &packet::LinkClassUse::links)
+      .def_ro("utilisation", &packet::LinkClassUse::utilisation);
   bind_background(m);
   nb::class_<packet::GraphOutcome>(m, "Outcome", "The time of programs, and what their packets met.")
       .def_prop_ro("seconds", [](const packet::GraphOutcome& o) { return static_cast<double>(o.last) / second; })

@@ -4,7 +4,7 @@ MPI library's own, and chosen by measurement."""
 from kumihimo.lazy_names import lazily
 
 OF_MODULES = {
-    "Case": "cases",
+    "BenchCase": "cases",
     "OtherNodes": "nodes",
     "RealNodes": "nodes",
     "Run": "job",

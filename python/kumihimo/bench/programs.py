@@ -9,7 +9,7 @@ from pathlib import Path
 from kumihimo import programs
 from kumihimo.arguments import Ranks
 from kumihimo.bench import tuned
-from kumihimo.bench.cases import MOST_BYTES, NODE, NONE, Case, check_ranks
+from kumihimo.bench.cases import MOST_BYTES, NODE, NONE, BenchCase, check_ranks
 from kumihimo.bench.job import Launcher, Run, order_of, run_task
 from kumihimo.errors import failed, wrong_value
 from kumihimo.placement import Wanted
@@ -98,5 +98,5 @@ def _refuse_wrong(named: programs.Programs) -> None:
 def _order(case: ProgramCase) -> list[int] | None:
     """The process of each rank; None: the same."""
     shape = case.shape if case.ranks_per_node is None else NODE
-    placed = Case("barrier", "", shape=shape, ranks_per_node=case.ranks_per_node, placement=case.placement)
+    placed = BenchCase("barrier", "", shape=shape, ranks_per_node=case.ranks_per_node, placement=case.placement)
     return order_of([placed], case.ranks)

@@ -77,7 +77,7 @@ def write(folder: Path, profile: Path) -> str:
 
 
 @dataclass
-class Job:
+class TraceJob:
     """What the trace takes from the profile, which is read line by line."""
 
     names: dict[int, str]  # of calls, by their numbers in the events
@@ -131,12 +131,12 @@ def site_text(site: dict) -> str:
     return f"{Path(site['object']).name}+{site['offset']:#x}{function}"
 
 
-def job_of(profile: Path, least: int) -> Job:
+def job_of(profile: Path, least: int) -> TraceJob:
     """Of all ranks of the program, whether they wrote a line or not."""
     lines = reading.lines(profile)
     header = next(lines)
     names = (header.get("trace") or {}).get("calls", {})
-    job = Job({int(number): name for number, name in names.items()}, ["node"] * max(header.get("ranks", 0), least))
+    job = TraceJob({int(number): name for number, name in names.items()}, ["node"] * max(header.get("ranks", 0), least))
     for rank in lines:
         job.add(rank)
     return job
@@ -181,7 +181,7 @@ class Writing:
     """Definitions and events of one trace. What goes by a communicator whose members are not all known is told on a
     duplicate of the world that stands for all made by the same line: never by that of other messages."""
 
-    def __init__(self, otf2: ModuleType, trace: object, job: Job) -> None:
+    def __init__(self, otf2: ModuleType, trace: object, job: TraceJob) -> None:
         self.otf2, self.trace, self.job = otf2, trace, job
         self.definitions = trace.definitions
         self.locations, self.regions, self.parts = {}, {}, {}

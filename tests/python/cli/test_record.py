@@ -258,9 +258,9 @@ class TestWithoutMPI:
 
         for of_program in (0, 7):
 
-            def run(*_: object, code: int = of_program) -> preload.ProgramRun:
+            def run(*_: object, code: int = of_program) -> preload.EndedProgram:
                 (tmp_path / "new").write_text(text, encoding="utf-8")
-                return preload.ProgramRun(code, None)
+                return preload.EndedProgram(code, None)
 
             monkeypatch.setattr(preload, "run", run)
             (tmp_path / "new").unlink(missing_ok=True)
@@ -276,10 +276,10 @@ class TestWithoutMPI:
         def fails(*_: object, **__: object) -> None:
             raise RuntimeError("no\nsense")
 
-        def ran(*_: object) -> preload.ProgramRun:
+        def ran(*_: object) -> preload.EndedProgram:
             lines = "".join(json.dumps(line) + "\n" for line in (HEADER, RANK))
             (tmp_path / "profile").write_text(lines, encoding="utf-8")
-            return preload.ProgramRun(7, None)
+            return preload.EndedProgram(7, None)
 
         monkeypatch.setattr(preload, "run", ran)
         if step == "trace":

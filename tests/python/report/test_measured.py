@@ -46,7 +46,9 @@ def test_every_beginning_of_the_sizes_spans_them(count):
 
 def test_no_time_gives_fewer_cases_and_says_so(monkeypatch):
     monkeypatch.setattr(real_runs, "LEAST_SECONDS", 1.5)
-    late = real_runs.Effort([2**e for e in range(3, 23)], [1 << 16], 5.0, real_runs.QUICK.chosen, (0.0, 0.0, 0.0))
+    late = real_runs.ExperimentEffort(
+        [2**e for e in range(3, 23)], [1 << 16], 5.0, real_runs.QUICK.chosen, (0.0, 0.0, 0.0)
+    )
     try:
         installation = mpi.choose()
         run = real_runs.timings(installation, effort=late, progress=lambda *_: None, end=0.0)
