@@ -1,6 +1,5 @@
 // kumihimo._goal: graphs of sends, receives and computations.
 #include "border.hpp"
-#include "goal/aftermath.hpp"
 #include "goal/binary.hpp"
 #include "goal/noise.hpp"
 #include "goal/programs.hpp"
@@ -12,52 +11,15 @@
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
-#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <array>
-#include <tuple>
 
 namespace nb = nanobind;
 using namespace nb::literals;
 
 namespace kumihimo {
 namespace {
-
-double seconds(goal::Time time) { return static_cast<double>(time) * 1e-12; }
-
-using RankRow = std::tuple<const char*, std::int32_t, double>;
-std::vector<RankRow> rows_of(const goal::Aftermath& aftermath) {
-  std::vector<RankRow> rows;
-  for (const auto& [state, waits, last] : aftermath.ranks)
-    rows.emplace_back(state == goal::Aftermath::State::complete ? "complete"
-                      : state == goal::Aftermath::State::died   ? "died"
-                                                                : "waits",
-                      waits, seconds(last));
-  return rows;
-}
-
-void bind_aftermath(nb::module_& m) {
-  using goal::Aftermath;
-  nb::class_<Aftermath>(m, "Aftermath", "What becomes of a program in which ranks die.")
-      .def_prop_ro("ranks", &rows_of, "State, waits up to a rank that died (0: none), end of the last operation.")
-      .def_ro("complete", &Aftermath::complete)
-      .def_ro("died", &Aftermath::died)
-      .def_ro("waiting_directly", &Aftermath::waiting_directly)
-      .def_ro("waiting_indirectly", &Aftermath::waiting_indirectly)
-      .def_prop_ro("complete_until", [](const Aftermath& a) { return seconds(a.complete_until); })
-      .def_prop_ro("stuck_from", [](const Aftermath& a) { return seconds(a.stuck_from); })
-      .def_prop_ro("last_progress", [](const Aftermath& a) { return seconds(a.last_progress); })
-      .def_ro("operations", &Aftermath::operations)
-      .def_ro("operations_done", &Aftermath::operations_done)
-      .def_ro("operations_lost", &Aftermath::operations_lost)
-      .def_prop_ro("computing", [](const Aftermath& a) { return seconds(a.computing); })
-      .def_prop_ro("computing_done", [](const Aftermath& a) { return seconds(a.computing_done); })
-      .def_prop_ro("computing_lost", [](const Aftermath& a) { return seconds(a.computing_lost); })
-      .def_ro("chain", &Aftermath::chain)
-      .def_ro("chain_at", &Aftermath::chain_at)
-      .def_ro("chain_end", &Aftermath::chain_end);
-}
 
 Result<goal::NoiseModel::Kind> parse_kind(std::string_view name) {
   constexpr std::array<std::string_view, 3> names{"periodic", "exponential", "trace"};
@@ -117,7 +79,6 @@ NB_MODULE(_goal, m) {
       .def_prop_ro("cpus", &goal::Graphs::cpus)
       .def_prop_ro("nics", &goal::Graphs::nics)
       .def("to_text", [](const goal::Graphs& graphs) { return unlocked([&] { return goal::text_of(graphs); }); });
-  bind_aftermath(m);
   bind_noise(m);
   m.def(
       "read",

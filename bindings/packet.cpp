@@ -1,4 +1,4 @@
-// kumihimo._packet: programs on a machine's network, packet by packet.
+// kumihimo._packet: options of the packet model, and jobs beside the one watched.
 #include "border.hpp"
 #include "hosts/software.hpp"
 #include "packet/fabric.hpp"
@@ -21,19 +21,6 @@ namespace kumihimo {
 namespace {
 
 constexpr double second = 1e12; // picoseconds
-
-template <class Programs>
-packet::GraphOutcome simulate(const Programs& programs, const Job& job, const std::optional<Placement>& placement,
-                              const packet::Options& options, bool scalar_reduction,
-                              const packet::Background& background) {
-  return unwrap(unlocked([&] { return packet::run(job, programs, placement, options, scalar_reduction, background); }));
-}
-
-packet::GraphOutcome simulate_named(const NamedPrograms& programs, const Job& job,
-                                    const std::optional<Placement>& placement, const packet::Options& options,
-                                    const packet::Background& background) {
-  return simulate(programs.set, job, placement, options, false, background);
-}
 
 void bind_background(nb::module_& m) {
   nb::class_<packet::Background>(m, "Background", "Other jobs on nodes of their own, beside the job watched.")
@@ -71,18 +58,12 @@ void bind_background(nb::module_& m) {
       .def_ro("runs", &packet::BackgroundUse::runs);
 }
 
-packet::GraphOutcome simulate_graphs(const goal::Graphs& graphs, const Job& job,
-                                     const std::optional<Placement>& placement, const packet::Options& options,
-                                     const packet::Background& background) {
-  return unwrap(unlocked([&] { return packet::run(job, graphs, placement, background, options); }));
-}
-
 } // namespace
 } // namespace kumihimo
 
 NB_MODULE(_packet, m) {
   using namespace kumihimo;
-  m.doc() = "Programs on a machine's network, packet by packet.";
+  m.doc() = "Options of the packet model, and jobs beside the one watched.";
   nb::module_::import_("kumihimo._goal");
   nb::module_::import_("kumihimo._schedule");
   nb::module_::import_("kumihimo._machine");
@@ -110,67 +91,10 @@ NB_MODULE(_packet, m) {
             of.seed = seed;
             return of;
           },
-          "seed"_a, "The same with another seed.")
-      .def(
-          "with_deaths",
-          [](packet::Options options, const std::vector<std::pair<std::int32_t, packet::Time>>& deaths) {
-            options.deaths.clear();
-            for (const auto& [node, time] : deaths) options.deaths.push_back({node, time});
-            return options;
-          },
-          "deaths"_a, "The same where nodes die: node, picoseconds.")
-      .def(
-          "with_noise",
-          [](packet::Options options, const std::optional<goal::NoiseModel>& noise) {
-            options.noise = noise;
-            return options;
-          },
-          "noise"_a.none(), "The same with noise on the ranks of the job watched.");
-  nb::class_<packet::LinkClassUse>(m, "ClassUse",
-                                   "Links of a class, and the share of them that is busy in each bin of time.")
-      .def_ro("name", &packet::LinkClassUse::name)
-      .def_ro("links", &packet::LinkClassUse::links)
-      .def_ro("utilisation", &packet::LinkClassUse::utilisation);
+          "seed"_a, "The same with another seed.");
   bind_background(m);
-  nb::class_<packet::GraphOutcome>(m, "Outcome", "The time of programs, and what their packets met.")
-      .def_prop_ro("seconds", [](const packet::GraphOutcome& o) { return static_cast<double>(o.last) / second; })
-      .def_ro("last_rank", &packet::GraphOutcome::last_rank)
-      .def_ro("operations", &packet::GraphOutcome::operations)
-      .def_prop_ro("messages", [](const packet::GraphOutcome& o) { return o.traffic.messages; })
-      .def_prop_ro("packets", [](const packet::GraphOutcome& o) { return o.traffic.packets; })
-      .def_prop_ro("packet_hops", [](const packet::GraphOutcome& o) { return o.traffic.packet_hops; })
-      .def_prop_ro("links", [](const packet::GraphOutcome& o) { return o.traffic.links; })
-      .def_prop_ro("links_waiting_share", [](const packet::GraphOutcome& o) { return o.traffic.links_waiting_share(); })
-      .def_prop_ro("packets_waiting_share",
-                   [](const packet::GraphOutcome& o) { return o.traffic.packets_waiting_share(); })
-      .def_prop_ro("own_packets_waiting_share",
-                   [](const packet::GraphOutcome& o) { return o.traffic.own_packets_waiting_share(); })
-      .def_prop_ro("start_seconds", [](const packet::GraphOutcome& o) { return static_cast<double>(o.start) / second; })
-      .def_ro("background", &packet::GraphOutcome::background)
-      .def_prop_ro("link_bytes", [](const packet::GraphOutcome& o) { return o.traffic.link_bytes; })
-      .def_prop_ro("link_utilisation", // by link: by bin
-                   [](const packet::GraphOutcome& o) {
-                     const std::vector<float>& of = o.traffic.link_utilisation;
-                     const std::size_t links = o.traffic.link_bytes.size(), bins = links == 0 ? 0 : of.size() / links;
-                     std::vector<std::vector<float>> rows;
-                     for (std::size_t link = 0; link < links && bins > 0; ++link)
-                       rows.emplace_back(of.begin() + static_cast<std::ptrdiff_t>(link * bins),
-                                         of.begin() + static_cast<std::ptrdiff_t>((link + 1) * bins));
-                     return rows;
-                   })
-      .def_prop_ro("bin_seconds",
-                   [](const packet::GraphOutcome& o) { return static_cast<double>(o.traffic.bin) / second; })
-      .def_ro("aftermath", &packet::GraphOutcome::aftermath)
-      .def_prop_ro("classes", [](const packet::GraphOutcome& o) { return o.traffic.classes; });
   m.def(
       "buffer_packets_of",
       [](const Job& job, const packet::Options& options) { return packet::buffer_packets_of(job.machine, options); },
       "job"_a, "options"_a, "Packets in the buffer of each virtual channel.");
-  m.def("rates_of", &hosts::rates_of, "job"_a, "scalar_reduction"_a = false, "What a rank's own work takes.");
-  m.def("simulate", &simulate<Schedule>, "schedule"_a, "job"_a, "placement"_a = nb::none(),
-        "options"_a = packet::Options{}, "scalar_reduction"_a = false, "background"_a = packet::Background{});
-  m.def("simulate", &simulate_named, "programs"_a, "job"_a, "placement"_a = nb::none(), "options"_a = packet::Options{},
-        "background"_a = packet::Background{});
-  m.def("simulate", &simulate_graphs, "graphs"_a, "job"_a, "placement"_a = nb::none(), "options"_a = packet::Options{},
-        "background"_a = packet::Background{});
 }

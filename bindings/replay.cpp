@@ -1,7 +1,6 @@
 // kumihimo._replay: recorded programs, run again in a model.
 #include "border.hpp"
 #include "goal/text.hpp"
-#include "loggp/observed.hpp"
 #include "replay/extrapolate.hpp"
 #include "replay/graphs.hpp"
 #include "replay/recording.hpp"
@@ -102,52 +101,6 @@ Program program_of_goal(const goal::Graphs& graphs, double speed, bool balanced)
   return unwrap(unlocked([&] { return program_of(graphs, options); }));
 }
 
-TimesOptions options_of(std::int64_t most_intervals, std::int32_t every, double least_interval) {
-  TimesOptions options;
-  options.most_intervals = most_intervals, options.every = std::max(1, every);
-  options.least_interval = static_cast<Time>(least_interval * second);
-  return options;
-}
-
-Times times(const Program& program, const std::optional<loggp::Parameters>& parameters,
-            const std::optional<goal::NoiseModel>& noise, std::int64_t most_intervals, std::int32_t every,
-            double least_interval) {
-  TimesOptions options = options_of(most_intervals, every, least_interval);
-  options.engine.noise = noise;
-  return unwrap(unlocked([&] { return times_of(program, parameters.value_or(ideal_network()), options); }));
-}
-
-goal::Aftermath aftermath(const Program& program, const loggp::Parameters& parameters,
-                          const std::optional<goal::NoiseModel>& noise, goal::Deaths deaths) {
-  loggp::EngineOptions options;
-  options.noise = noise, options.deaths = std::move(deaths);
-  return unwrap(unlocked([&] { return loggp::run_observed(program.graphs, parameters, options); })).aftermath.value();
-}
-
-Times packet_times(const Program& program, const Job& job, const std::optional<Placement>& placement,
-                   const packet::Options& packets, const NetworkFactors& factors, std::int64_t most_intervals,
-                   std::int32_t every, double least_interval) {
-  PacketNetwork network{job, placement, packets};
-  network.job.machine = scaled(std::move(network.job.machine), factors);
-  const TimesOptions options = options_of(most_intervals, every, least_interval);
-  return unwrap(unlocked([&] { return times_of(program, network, options); }));
-}
-
-Times flow_times(const Program& program, const Job& job, const std::optional<Placement>& placement,
-                 const NetworkFactors& factors, const std::optional<goal::NoiseModel>& noise,
-                 std::int64_t most_intervals, std::int32_t every, double least_interval) {
-  FluidNetwork network{job, placement, noise};
-  network.job.machine = scaled(std::move(network.job.machine), factors);
-  const TimesOptions options = options_of(most_intervals, every, least_interval);
-  return unwrap(unlocked([&] { return times_of(program, network, options); }));
-}
-
-Times ideal_times(const Program& program, const Job& job, const std::optional<Placement>& placement,
-                  const std::optional<goal::NoiseModel>& noise) {
-  const FluidNetwork on{job, placement, noise};
-  return unwrap(unlocked([&] { return ideal_network_times(program, on); }));
-}
-
 using Row = std::tuple<std::int64_t, double, double, std::int32_t, std::int32_t>;
 std::vector<Row> rows_of(const std::vector<PlaceTimes>& places) {
   std::vector<Row> rows;
@@ -222,8 +175,6 @@ void bind_times(nb::module_& m) {
       .def_ro("operations", &Times::operations)
       .def_ro("messages", &Times::messages)
       .def_ro("bytes", &Times::bytes)
-      .def_ro("packets", &Times::packets, "What packets met; None in other models.")
-      .def_ro("link_classes", &Times::link_classes, "How busy links are in the model flow.")
       .def_prop_ro(
           "sites", [](const Times& t) { return rows_of(t.sites); },
           "By call site: calls, time of all ranks, of the rank with most, this rank, ranks.")
@@ -245,9 +196,7 @@ void bind_times(nb::module_& m) {
 NB_MODULE(_replay, m) {
   using namespace kumihimo::replay;
   m.doc() = "Recorded programs, run again in a model.";
-  for (const char* const module :
-       {"kumihimo._collectives", "kumihimo._goal", "kumihimo._loggp", "kumihimo._packet", "kumihimo._fluid"})
-    nb::module_::import_(module);
+  for (const char* const module : {"kumihimo._collectives", "kumihimo._goal"}) nb::module_::import_(module);
   bind_recording(m);
   bind_times(m);
   nb::class_<NetworkFactors>(m, "NetworkFactors", "Of latency of a hop, cost of a message, and bandwidth.")
@@ -260,17 +209,6 @@ NB_MODULE(_replay, m) {
   nb::class_<Program>(m, "Program", "A recording as graphs of operations.")
       .def_prop_ro(
           "different", [](const Program& p) { return p.graphs.different(); }, "Graphs that ranks share.")
-      .def("times", &times, "parameters"_a.none(), "noise"_a = nb::none(), "most_intervals"_a = 0, "every"_a = 1,
-           "least_interval"_a = 0.0, "Of LogGOPS with these parameters; None: on an ideal network.")
-      .def("aftermath", &aftermath, "parameters"_a, "noise"_a.none(), "deaths"_a,
-           "Where ranks die, at these times in picoseconds.")
-      .def("packet_times", &packet_times, "job"_a, "placement"_a.none(), "options"_a, "factors"_a = NetworkFactors{},
-           "most_intervals"_a = 0, "every"_a = 1, "least_interval"_a = 0.0, "Of the model packet.")
-      .def("flow_times", &flow_times, "job"_a, "placement"_a.none(), "factors"_a = NetworkFactors{},
-           "noise"_a = nb::none(), "most_intervals"_a = 0, "every"_a = 1, "least_interval"_a = 0.0,
-           "Of the model flow.")
-      .def("ideal_network_times", &ideal_times, "job"_a, "placement"_a.none(), "noise"_a = nb::none(),
-           "Of the models flow and packet on an ideal network.")
       .def("site_of_wait", &site<&Program::site_of_wait>, "rank"_a, "operation"_a,
            "Of the first call that leaves when the operation ends; None: of none.")
       .def("site_of", &site<&Program::site_of>, "rank"_a, "operation"_a,

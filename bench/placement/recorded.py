@@ -21,7 +21,7 @@ import sys
 import time
 from pathlib import Path
 
-from kumihimo import _machine, _placement, _simulate, _topology, _traffic
+from kumihimo import _machine, _placement, _predict, _topology, _traffic
 from kumihimo.place import sources
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -118,7 +118,7 @@ def predicted(programs, machine: _machine.Machine, order: list[int], model: str)
     job = _machine.Job(machine)
     text = "".join(f"{slot}\n" for slot in order)
     placement = _placement.read_map("permutation", text, "the map", job.slots, [], machine.shape)
-    return _simulate.simulate(programs, job, placement, model)
+    return _predict.predict(model, programs, _predict.Place(job, placement))
 
 
 def gain_of(before: float, after: float) -> str:

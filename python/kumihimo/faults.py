@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from kumihimo import _goal, _loggp, _machine, placement
+from kumihimo import _machine
 from kumihimo.durations import parse_duration
 from kumihimo.errors import wrong_value
 
@@ -25,50 +25,12 @@ class Death:
     share: float | None = None
 
 
-@dataclass(frozen=True)
-class Dying:
-    """Which nodes die, and on which node each rank is: `nodes` by rank; none: `each` ranks on a node."""
-
-    deaths: tuple[Death, ...]
-    nodes: tuple[int, ...] | None = None
-    each: int = 1
-
-    def times(self, ranks: int, undisturbed: float) -> list[tuple[int, int]]:
-        """Nodes, and when they die in picoseconds. `undisturbed`: the time of the program without faults."""
-        used = set(self.node_of_rank(ranks))
-        for death in self.deaths:
-            if death.node not in used:
-                rule = f"--dies must name a node that has ranks, one of {min(used)} to {max(used)}"
-                raise wrong_value(rule, death.node)
-        return [(d.node, round((d.seconds if d.share is None else d.share * undisturbed) * 1e12)) for d in self.deaths]
-
-    def node_of_rank(self, ranks: int) -> list[int]:
-        if self.nodes is None:
-            return [rank // self.each for rank in range(ranks)]
-        return list(self.nodes[:ranks])
-
-    def of_ranks(self, ranks: int, times: Sequence[tuple[int, int]]) -> list[int]:
-        """When each rank dies, in picoseconds."""
-        of_node: dict[int, int] = {}
-        for node, time in times:
-            of_node[node] = min(time, of_node.get(node, time))
-        return [of_node.get(node, _loggp.never) for node in self.node_of_rank(ranks)]
-
-
-def dying(
-    texts: Sequence[str], job: _machine.Job | None, placed: placement.Placed | None = None, each: int = 1
-) -> Dying | None:
-    """What --dies asks for; none: nothing dies. `each`: ranks of a node without a machine."""
-    if not texts:
-        return None
-    deaths = tuple(_death(text, job and job.machine) for text in texts)
-    if len({death.node for death in deaths}) < len(deaths):
+def deaths(texts: Sequence[str] | None, machine: _machine.Machine | None) -> tuple[Death, ...]:
+    """What --dies asks for."""
+    found = tuple(_death(text, machine) for text in texts or [])
+    if len({death.node for death in found}) < len(found):
         raise wrong_value("--dies must name a node once", ", ".join(texts), "leave one of them out")
-    if job is None:
-        return Dying(deaths, None, each)
-    if placed is not None:
-        return Dying(deaths, tuple(placed.placement.node_of_rank))
-    return Dying(deaths, tuple(node for node, size in enumerate(job.slots.sizes) for _ in range(size)))
+    return found
 
 
 def _death(text: str, machine: _machine.Machine | None) -> Death:
@@ -117,33 +79,3 @@ def with_slow(machine: _machine.Machine, texts: Sequence[str]) -> _machine.Machi
         else:
             links.append((ends[0], ends[1], factor))
     return machine.with_slow(nodes, links) if nodes or links else machine
-
-
-def about(of: _goal.Aftermath, dying: Dying, times: Sequence[tuple[int, int]]) -> dict:
-    """The member `faults` of a result."""
-    shares = {death.node: death.share for death in dying.deaths}
-    dies = [
-        {"node": node, "seconds": time * 1e-12, **({} if shares[node] is None else {"share": shares[node]})}
-        for node, time in times
-    ]
-    return {
-        "dies": dies,
-        "ranks_complete": of.complete,
-        "ranks_died": of.died,
-        "ranks_waiting": of.waiting_directly + of.waiting_indirectly,
-        "waiting_directly": of.waiting_directly,
-        "waiting_indirectly": of.waiting_indirectly,
-        "complete_seconds": of.complete_until,
-        "stuck_seconds": of.stuck_from,
-        "last_progress_seconds": of.last_progress,
-        "operations": of.operations,
-        "operations_done": of.operations_done,
-        "operations_lost": of.operations_lost,
-        "computing_seconds": of.computing,
-        "computing_done_seconds": of.computing_done,
-        "computing_lost_seconds": of.computing_lost,
-        "chain": of.chain,
-        "chain_at": [{"rank": rank, "operation": operation} for rank, operation in of.chain_at],
-        "chain_ends_at_rank": of.chain_end if of.chain else None,
-        "by_rank": [{"state": state, "waits": waits, "seconds": last} for state, waits, last in of.ranks],
-    }

@@ -1,13 +1,14 @@
-"""The models of predictions: which subjects each accepts, and which options it understands for each.
+"""The models of predictions: which subjects each accepts, and which options it understands for each (the rows of
+src/predict/models).
 
-The commands refuse everything else from this table. So no option is ignored, and each message names the right models.
+The commands refuse everything else. So no option is ignored, and each message names the right models.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
 
+from kumihimo import _predict
 from kumihimo.errors import KumihimoError, wrong_value
 
 SUBJECTS = {
@@ -21,96 +22,40 @@ SUBJECTS = {
 }
 
 
-@dataclass(frozen=True)
-class Model:
-    """`options`: by subject, names of arguments of the commands. A subject that is missing is not accepted."""
-
-    name: str
-    summary: str
-    options: Mapping[str, frozenset[str]]
-
-
-def _options(*groups: str) -> frozenset[str]:
-    return frozenset(name for group in groups for name in group.split())
-
-
-PLACES = "given order placement"
-PACKETS = "packet_bytes buffer_packets packet_seed"
-BESIDE = "background spread repeats warm_up"
-LOGGP = "loggops by_rank timeline"
-SERVERS = "cpus nics"
-OS = "noise dies"
-OUTPUT = "page by_rank timeline"  # of a replay
-
-MODELS = (
-    Model(
-        "flow",
-        "messages share links; long programs by levels",
-        {
-            "collective": _options(PLACES, "links every_round slow no_simd"),
-            "programs": _options(PLACES, "links slow"),
-            "goal": _options(PLACES, OS, "slow"),
-            "recording": _options(PLACES, OS, OUTPUT, "slow"),
-            "solver": _options(),
-            "stencil": _options(),
-            "hartree_fock": _options(),
-        },
-    ),
-    Model(
-        "exact",
-        "messages share links, event by event, to 512 ranks",
-        {
-            "collective": _options(PLACES, "links slow no_simd"),
-            "programs": _options(PLACES, "links slow"),
-            "solver": _options("noise seed iterations_of_noise"),
-            "stencil": _options(),
-        },
-    ),
-    Model(
-        "packet",
-        "packet by packet through buffers and arbiters",
-        {
-            "collective": _options(PLACES, PACKETS, BESIDE, OS, "links slow page no_simd"),
-            "programs": _options(PLACES, PACKETS, BESIDE, OS, "links slow page"),
-            "goal": _options(PLACES, PACKETS, BESIDE, OS, "links slow page"),
-            "recording": _options(PLACES, PACKETS, OS, OUTPUT, "slow"),
-        },
-    ),
-    Model(
-        "loggp",
-        "LogGOPS: no links, and no machine if all parameters are given",
-        {
-            "collective": _options(PLACES, LOGGP, SERVERS, OS, "page no_simd"),
-            "programs": _options(PLACES, LOGGP, SERVERS, OS, "page"),
-            "goal": _options(LOGGP, OS, "page"),
-            "recording": _options(PLACES, OS, OUTPUT, "loggops"),
-            "hartree_fock": _options(),
-        },
-    ),
-    Model("cost", "the closed form of the algorithm", {"collective": _options(PLACES, "no_simd")}),
-    Model("bound", "a lower bound of all algorithms", {"collective": _options(PLACES, "no_simd")}),
-)
+MODELS = tuple(_predict.models())
+_OPTIONS = {model.name: {each.subject: frozenset(each.options) for each in model.accepts} for model in MODELS}
 # What flow is for graphs, whose only solution in time it is: who asks for `exact` there is told so.
 GRAPHS = ("goal", "recording")
 
 
-def named(name: str) -> Model | None:
-    return next((model for model in MODELS if model.name == name), None)
+def check_name(name: str) -> None:
+    if name not in _OPTIONS:
+        raise wrong_value(f"--model must be one of {', '.join(_OPTIONS)}", f"'{name}'")
+
+
+def described() -> str:
+    """ "flow (messages share links ...); exact (...)"."""
+    return "; ".join(f"{model.name} ({model.summary})" for model in MODELS)
 
 
 def of(subject: str) -> list[str]:
     """The models that accept a subject."""
-    return [model.name for model in MODELS if subject in model.options]
+    return [name for name, accepted in _OPTIONS.items() if subject in accepted]
 
 
 def with_option(option: str, subject: str) -> list[str]:
     """The models that understand an option for a subject."""
-    return [model.name for model in MODELS if option in model.options.get(subject, ())]
+    return [name for name, accepted in _OPTIONS.items() if option in accepted.get(subject, ())]
+
+
+def options_of(model: str, subject: str) -> frozenset[str]:
+    """The options that a model understands for a subject that it accepts."""
+    return _OPTIONS[model][subject]
 
 
 def understood(subject: str) -> frozenset[str]:
     """The options that some model understands for a subject."""
-    return frozenset().union(*(model.options.get(subject, ()) for model in MODELS))
+    return frozenset().union(*(accepted.get(subject, ()) for accepted in _OPTIONS.values()))
 
 
 def either(names: Iterable[str]) -> str:
@@ -134,7 +79,7 @@ def check(model: str, subject: str) -> None:
 def not_understood(model: str, subject: str, option: str, flag: str, got: object) -> KumihimoError | None:
     """Why an option that was given means nothing here; None: it does, or it is none of a model. `flag`: as the command
     line has it."""
-    if option in named(model).options[subject] or not any(option in understood(each) for each in SUBJECTS):
+    if option in options_of(model, subject) or not any(option in understood(each) for each in SUBJECTS):
         return None
     names = with_option(option, subject)
     if not names:

@@ -20,16 +20,6 @@ class Noise:
     model: _goal.Noise
 
 
-def model_of(noise: Noise | None) -> _goal.Noise | None:
-    return noise and noise.model
-
-
-def members_of(noise: Noise, seconds: float, without: float) -> dict:
-    """Of a result that took `seconds`, and `without` noise so many."""
-    slowdown = seconds / without if without else 1.0
-    return {"noise": noise.text, "noise_free_seconds": without, "slowdown": slowdown}
-
-
 @dataclass(frozen=True)
 class Parsed:
     """The parts of --noise. Times of `trace` are in its file, `what`."""

@@ -7,14 +7,12 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from kumihimo import _machine, _programs, _simulate, _topology, _verify, arguments, placement
+from kumihimo import _programs, _topology, _verify, arguments, placement
 from kumihimo.arguments import FILE, HALO, Ranks
 from kumihimo.errors import BadInput, Failed, KumihimoError, wrong_value
 from kumihimo.placement import Wanted
 from kumihimo.quantities import counted
 from kumihimo.verification import check_ranks, coverage_of
-
-SETS = _programs.NamedPrograms
 
 
 @dataclass
@@ -99,11 +97,3 @@ def verified(programs: Programs) -> dict:
     covered = coverage_of(report.coverage)
     members = {"ok": report.ok, "findings": findings, "coverage": covered, "wall_seconds": took}
     return {**programs.result(), **members, "steps": covered["steps"], "exact": covered["exact"]}
-
-
-def predicted(programs: Programs, job: _machine.Job, placed: object, model: str, links: bool) -> dict:
-    """The prediction of the programs on a job, as an object."""
-    with unchanged(programs.sets):
-        found = _simulate.simulate(programs.sets, job, placed, model, links)
-    members = {"seconds": found.seconds, "limiting": found.limiting, "accuracy": found.accuracy, "model": model}
-    return {**programs.result(), **members, **({"link_bytes": list(found.link_bytes)} if links else {})}

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
-import time
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from kumihimo import _collectives, _machine, _placement, _schedule, _simulate, _topology, allocation, arguments, faults
+from kumihimo import _collectives, _machine, _placement, _predict, _schedule, _topology, allocation, arguments, faults
 from kumihimo.allocation import Allocation
 from kumihimo.arguments import ALL, CollectiveArguments, Ranks, variants
-from kumihimo.errors import NotApplicable, wrong_value
+from kumihimo.errors import wrong_value
 from kumihimo.placement import Placed, Wanted, check_places_all
+from kumihimo.prediction import Prediction, Setting
 
 MOST_RANKS = 2**20  # a prediction holds about 10 kB a rank
 MOST_RANKS_OF_A_NODE = 4096  # of one with fewer cores
@@ -20,33 +19,32 @@ MOST_RANKS_OF_A_NODE = 4096  # of one with fewer cores
 
 @dataclass
 class Asked:
-    """What to predict. `parameters` are those of arguments.parameters."""
+    """A collective in a model. `parameters` are those of arguments.parameters."""
 
-    job: _machine.Job
+    setting: Setting
     arguments: CollectiveArguments
     algorithm: str
     parameters: dict
-    model: str = "flow"
-    simd: bool = True
-    links: bool = False
-    every_round: bool = False  # none of a long loop by a sample
-    placed: Placed | None = None  # None: in block order
 
     @property
-    def machine(self) -> _machine.Machine:
-        return self.job.machine
+    def job(self) -> _machine.Job | None:
+        return self.setting.job
 
     @property
-    def placement(self) -> _placement.Placement | None:
-        return self.placed and self.placed.placement
+    def machine(self) -> _machine.Machine | None:
+        return self.setting.machine
 
     @property
     def space(self) -> _topology.RankSpace:
-        return space_of(self.job, self.placed)
+        return self.setting.ranks
 
-    def predict(self, case: Case) -> dict:
-        """The result of one case. Raises NotApplicable where the algorithm does not fit."""
-        return predict(self, case)
+    @property
+    def needs_algorithm(self) -> bool:
+        return self.setting.model != "bound" or self.algorithm != ALL
+
+    def cases(self, sizes: Sequence[int | None]) -> list[Case]:
+        variants_ = variants(self.arguments.collective, self.algorithm) if self.needs_algorithm else [None]
+        return [Case(variant, size) for size in sizes for variant in variants_]
 
 
 def space_of(job: _machine.Job, placed: Placed | None) -> _topology.RankSpace:
@@ -67,9 +65,9 @@ class Part:
 
 @dataclass
 class Case:
-    """One schedule to predict, or why there is none."""
+    """One schedule to predict."""
 
-    variant: _collectives.Variant
+    variant: _collectives.Variant | None  # None: any, of models that need none
     bytes: int | None  # None: the blocks' counts are listed
 
 
@@ -215,79 +213,35 @@ def _on_node(machine: _machine.Machine, asked: Ranks) -> _machine.Job:
     return _machine.Job.with_ranks_per_node(machine, space.ranks)
 
 
-def built(asked: Asked, case: Case) -> tuple[_schedule.Collective, _collectives.Parameters, _schedule.Schedule]:
-    """What is predicted. Raises NotApplicable where the algorithm does not fit."""
+def subject(asked: Asked, case: Case) -> tuple[_schedule.Collective, _collectives.Parameters, _predict.CollectiveCase]:
     collective = arguments.collective(replace(asked.arguments, bytes=case.bytes), asked.space)
     parameters = arguments.parameters(**parameters_of(asked, collective))
-    return collective, parameters, case.variant.build(collective, asked.space, parameters)
+    return collective, parameters, _predict.CollectiveCase(collective, case.variant, parameters)
 
 
-def result_of(
-    asked: Asked, case: Case, collective: _schedule.Collective, schedule: _schedule.Schedule, members: dict
-) -> dict:
-    """`members`: what the model says, with its `seconds`."""
-    return {
-        **about(asked, collective, schedule.algorithm, schedule.parameters),
-        "extension": case.variant.extension,
-        "segments": schedule.segments,
-        **members,
-        "bytes_per_second": bandwidth(collective, members["seconds"]),
+def schedule(asked: Asked, case: Case) -> _schedule.Schedule:
+    """Raises NotApplicable where the algorithm does not fit."""
+    collective, parameters, _ = subject(asked, case)
+    return case.variant.build(collective, asked.space, parameters)
+
+
+def prediction(asked: Asked, case: Case) -> tuple[Prediction, dict]:
+    """What the model says, and the result of the case. Raises NotApplicable where the algorithm does not fit."""
+    collective, _, of_case = subject(asked, case)
+    found = asked.setting.predict(of_case)
+    by = "any" if case.variant is None else found.native.algorithm
+    result = {
+        **about(asked, collective, by, found.native.parameters),
+        "extension": case.variant is not None and case.variant.extension,
+        "segments": found.native.segments,
+        **found.members,
+        "bytes_per_second": bandwidth(collective, found.seconds),
     }
+    return found, result
 
 
 def predict(asked: Asked, case: Case) -> dict:
-    """By the models that need a machine alone: flow, exact, cost, bound."""
-    collective, parameters, schedule = built(asked, case)
-    started = time.perf_counter()
-    outside = {}
-    if asked.model == "cost":
-        prediction, outside = _by_closed_form(asked, case.variant, collective, parameters, schedule.segments)
-    else:
-        prediction = _simulate.simulate(
-            schedule, asked.job, asked.placement, asked.model, not asked.simd, asked.links, asked.every_round
-        )
-    wall = time.perf_counter() - started
-    members = {**json.loads(prediction.to_json()), **outside, "wall_seconds": wall}
-    return result_of(asked, case, collective, schedule, members)
-
-
-def _by_closed_form(
-    asked: Asked,
-    variant: _collectives.Variant,
-    collective: _schedule.Collective,
-    parameters: _collectives.Parameters,
-    segments: int,
-) -> tuple[_simulate.Prediction, dict]:
-    """The prediction, and what its accuracy is where the form does not hold."""
-    rates = _simulate.cost_rates(asked.machine, not asked.simd)
-    seconds, holds = variant.cost_seconds(collective, asked.space, parameters, segments, rates)
-    prediction = _simulate.simulate_cost(seconds, collective, asked.job, asked.placement, not asked.simd)
-    return prediction, {} if holds else {"accuracy": f"its closed form ({variant.cost}) does not hold for this case"}
-
-
-def bound(asked: Asked, size: int) -> dict:
-    """The result of no algorithm at all: what none can beat."""
-    collective = arguments.collective(replace(asked.arguments, bytes=size), asked.space)
-    _collectives.check_collective(collective, asked.space)
-    started = time.perf_counter()
-    result = json.loads(_simulate.simulate_bound(collective, asked.job, asked.placement, not asked.simd).to_json())
-    wall = time.perf_counter() - started
-    rate = bandwidth(collective, result["seconds"])
-    members = {**about(asked, collective, "any", ""), "extension": False, "segments": 1}
-    return {**members, **result, "bytes_per_second": rate, "wall_seconds": wall}
-
-
-def predict_all(asked: Asked, sizes: list[int]) -> Iterator[tuple[Case, dict | NotApplicable]]:
-    """Every case with its result, or with the reason why there is none."""
-    for size in sizes:
-        for variant in variants(asked.arguments.collective, asked.algorithm):
-            case = Case(variant, size)
-            try:
-                yield case, asked.predict(case)
-            except NotApplicable as reason:
-                if asked.algorithm != ALL:
-                    raise
-                yield case, reason
+    return prediction(asked, case)[1]
 
 
 def shape_of(machine: _machine.Machine) -> str:
@@ -323,13 +277,13 @@ def about(asked: Asked, collective: _schedule.Collective, algorithm: str, parame
         "ranks": collective.ranks,
         "bytes": collective.bytes,
         "type": collective.type,
-        "simd": asked.simd,
+        "simd": asked.setting.simd,
         **arguments.about_collective(collective),
     }
     if asked.machine is not None:
         members |= _about_machine(asked.job)
-    if asked.placed is not None:
-        members["placement"] = asked.placed.name
+    if asked.setting.placed is not None:
+        members["placement"] = asked.setting.placed.name
     return members
 
 

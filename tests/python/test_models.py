@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from kumihimo import cli, models, noise
+from kumihimo import _predict, cli, models, noise, schema
 from kumihimo.errors import BadInput
 
 GOAL = "num_ranks 4\n" + "".join(
@@ -82,7 +82,7 @@ def test_each_option_matters_or_is_refused(simulate, tmp_path, model, subject):
         assert code == 2 and f"--model of {models.SUBJECTS[subject]} must be {accepted} (got '{model}')" in error
         return
     assert code == 0, error
-    understood = models.named(model).options[subject]
+    understood = models.options_of(model, subject)
     for option, words in OPTIONS.items():
         words = words.replace("{free}", FREE.get(subject, "--ranks 2"))
         code, out, error = simulate(f"{line} {words}")
@@ -101,14 +101,33 @@ def test_each_option_matters_or_is_refused(simulate, tmp_path, model, subject):
                 assert not same or (option in ("page", "timeline") and written), option
 
 
+def test_the_schema_is_made_from_the_models():
+    path = schema.FOLDER / "prediction.schema.json"
+    assert path.read_text(encoding="utf-8") == _predict.prediction_schema() + "\n", "run scripts/document"
+
+
+@pytest.mark.parametrize("subject", SUBJECTS)
+@pytest.mark.parametrize("model", [each.name for each in models.MODELS])
+def test_results_follow_the_schema(simulate, model, subject):
+    if model not in models.of(subject):
+        return
+    noise = " --noise periodic:10us/1ms" if "noise" in models.options_of(model, subject) else ""
+    code, out, error = simulate(f"{SUBJECTS[subject]} {MACHINE} --model {model}{noise}")
+    assert (code, error) == (0, "")
+    for result in json.loads(out)["results"]:
+        assert schema.fault(result, "prediction") == ""
+        assert schema.fault({**result, "seconds": "fast"}, "prediction").startswith("seconds is 'fast'")
+
+
 def test_every_option_is_tried():
     every = frozenset().union(*map(models.understood, SUBJECTS))
     assert every - set(OPTIONS) == {"given", "placement"}, "tried beside --order in tests/python/cli"
 
 
 def test_a_model_that_no_subject_has_is_no_row():
-    assert all(model.options for model in models.MODELS)
-    assert set().union(*(model.options for model in models.MODELS)) == set(models.SUBJECTS)
+    accepted = {model.name: {each.subject for each in model.accepts} for model in models.MODELS}
+    assert all(accepted.values())
+    assert set().union(*accepted.values()) == set(models.SUBJECTS)
 
 
 @pytest.mark.parametrize("subject", ["goal", "recording"])

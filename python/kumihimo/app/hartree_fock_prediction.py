@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from kumihimo import _goal, _loggp, _machine, _packet, arguments, fluid, loggp, simulation
+from kumihimo import _goal, _machine, _predict, arguments, simulation
 from kumihimo.app import catalogue, launches
 from kumihimo.app.dealing import Deal
 from kumihimo.app.prediction import HARTREE_FOCK
 from kumihimo.errors import not_applicable, wrong_value
 from kumihimo.kernel import identity
+from kumihimo.prediction import Setting
 
 VARIANT = "shells"
 ROUNDS = "3"  # builds in which each unit is timed
@@ -98,19 +99,16 @@ def predicted(units: Units, job: _machine.Job, algorithm: str, model: str, speed
     """A build on the ranks of a job: its time, and what the ranks computed of it. `speed`: of a core of the machine,
     relative to one here."""
     ranks = job.rank_space.ranks
-    of_machine = _loggp.parameters_of(job, False)
-    under_way = (of_machine.parameters.L + 2 * of_machine.parameters.o) * 1e-12
+    setting = Setting(model, job)
+    parameters = _predict.loggops(setting.place).parameters
+    under_way = (parameters.L + 2 * parameters.o) * 1e-12
     seconds = [each / speed for each in units.seconds]
     deal = Deal(units.costs, seconds, ranks, units.static_share, under_way)
     if ranks > 1:
-        rates = of_machine.rates if model == "loggp" else _packet.rates_of(job)
+        rates = _predict.rates(model, setting.place)
         deal.then(_goal.graphs_of(allreduce(units.sum_bytes, job, algorithm), rates).to_text())
     graphs = _goal.read(deal.goal().encode(), HARTREE_FOCK)
-    ran = (
-        loggp.run(graphs, loggp.settings(job, None))
-        if model == "loggp"
-        else fluid.Setting(job, None).of_goal(HARTREE_FOCK, graphs)
-    )
+    ran = setting.predict(graphs).members
     each = [rank.computing_ns * 1e-9 for rank in deal.ranks]
     work, longest = sum(each), max(each)
     return {
@@ -133,9 +131,9 @@ def predicted(units: Units, job: _machine.Job, algorithm: str, model: str, speed
 
 def allreduce(size: int, job: _machine.Job, algorithm: str):
     collective = arguments.CollectiveArguments("allreduce", bytes=size)
-    asked = simulation.Asked(job, collective, algorithm, {})
+    asked = simulation.Asked(Setting(job=job), collective, algorithm, {})
     variant = arguments.variants("allreduce", algorithm)[0]
-    return simulation.built(asked, simulation.Case(variant, size))[2]
+    return simulation.schedule(asked, simulation.Case(variant, size))
 
 
 def assumed(units: Units, machine: str, speed: float) -> list[str]:

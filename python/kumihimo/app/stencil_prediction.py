@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil, prod
 
-from kumihimo import _machine, _programs, _simulate, simulation
+from kumihimo import _machine, _predict, _programs, simulation
 from kumihimo.app.prediction import Asked, cells_for_each, grid_of
 from kumihimo.arguments import ALL
 from kumihimo.errors import BadInput, not_applicable, wrong_value
@@ -70,10 +70,10 @@ def predicted(asked: Asked, job: _machine.Job) -> dict:
     computing = prod(cells) * on_node * max(stencil.bytes / memory, stencil.flops / flops if flops else 0.0)
     box = "x".join(map(str, cells))
 
-    def seconds(compute: float) -> _simulate.Prediction:
+    def seconds(compute: float) -> _predict.Prediction:
         text = f"{box},points={stencil.points},type=float32,mesh,compute={compute!r}"
         programs = _programs.halo(text, list(grid), [False] * len(grid))
-        return _simulate.simulate(programs, job, None, asked.model, False)
+        return _predict.predict(asked.model, programs, _predict.Place(job))
 
     total, halo = seconds(computing), seconds(0.0).seconds
     return {

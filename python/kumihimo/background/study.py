@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from kumihimo import _measure, _packet, launcher_environment, mpi
+from kumihimo import _measure, _packet, _predict, launcher_environment, mpi
 from kumihimo.background import allocation
 from kumihimo.background.allocation import Allocator
 
@@ -23,6 +23,14 @@ MOST_REPEATS = 100_000
 
 Task = TypeVar("Task")
 Value = TypeVar("Value")
+
+
+Simulate = Callable[[object, str, int], tuple[dict, dict]]  # a case, spread and seed: a repeat, and about the case
+
+
+def beside(found: _predict.Prediction) -> dict:
+    """What a prediction beside other jobs tells of them."""
+    return {"start_seconds": found.start_seconds, "background": found.background}
 
 
 @dataclass(frozen=True)
@@ -38,20 +46,20 @@ class Study:
     def seeds(self) -> range:
         return range(self.packets.seed, self.packets.seed + self.repeats)
 
-    def repeat(self, spread: str, seed: int, simulate: Callable[..., _packet.Outcome]) -> dict:
-        """simulate(placed, options, background): the job watched."""
+    def repeat(self, spread: str, seed: int, simulate: Callable[..., dict]) -> dict:
+        """simulate(placed, options, background): the job watched, with what beside() tells."""
         placed, others = self.allocator.made(spread, seed)
         options = self.packets.with_seed(seed)
         quiet = simulate(placed, options, _packet.Background())
         found = simulate(placed, options, allocation.background_of(others, seed, self.warm_up))
         return {
             "seed": seed,
-            "seconds": found.seconds,
-            "quiet_seconds": quiet.seconds,
-            "packets_waiting_share": found.own_packets_waiting_share,
-            "quiet_packets_waiting_share": quiet.packets_waiting_share,
-            "links_waiting_share": found.links_waiting_share,
-            "start_seconds": found.start_seconds,
+            "seconds": found["seconds"],
+            "quiet_seconds": quiet["seconds"],
+            "packets_waiting_share": found["own_packets_waiting_share"],
+            "quiet_packets_waiting_share": quiet["packets_waiting_share"],
+            "links_waiting_share": found["links_waiting_share"],
+            "start_seconds": found["start_seconds"],
             "background": [
                 {
                     "offered_bytes": use.offered,
@@ -59,7 +67,7 @@ class Study:
                     "runs": use.runs,
                     "message_bytes": None if other.graphs is not None else other.spec.bytes,
                 }
-                for use, other in zip(found.background, others)
+                for use, other in zip(found["background"], others)
             ],
         }
 

@@ -7,7 +7,7 @@ OF_MODULES = {
     "BenchCase": "cases",
     "OtherNodes": "nodes",
     "RealNodes": "nodes",
-    "Run": "job",
+    "LaunchResults": "job",
     "cases_of_all": "cases",
     "real_nodes": "nodes",
     "run_check": "job",

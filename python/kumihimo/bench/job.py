@@ -21,7 +21,7 @@ OnResult = Callable[[dict], None]
 
 
 @dataclass
-class Run:
+class LaunchResults:
     """What one launch found: `about` says on what and how, `notes` what the user should know, `results` are by case."""
 
     about: dict = field(default_factory=dict)
@@ -68,7 +68,7 @@ def run_measure(
     seconds: float = 150,
     partial: bool = False,
     **options,
-) -> Run:
+) -> LaunchResults:
     """Measure each case, and the library's own call beside it. Consecutive cases that differ in the algorithm alone
     share the library's calls."""
     task = {"task": "measure", "case_seconds": case_seconds, "compare": library, **options}
@@ -84,7 +84,7 @@ def run_rehearsal(
     case_seconds: float,
     on_result: OnResult | None = None,
     seconds: float = 150,
-) -> Run:
+) -> LaunchResults:
     """Each case as a program calls it, by the MPI library's names: results with `back_to_back_seconds` and
     `between_seconds` (bench_driver/tasks.hpp). What `of_processes` loads before the library takes part."""
     task = {"task": "rehearse", "case_seconds": case_seconds}
@@ -92,12 +92,14 @@ def run_rehearsal(
     return run_task(task, cases, launcher, on_result)
 
 
-def run_task(task: dict, cases: Sequence[BenchCase], launcher: Launcher, on_result: OnResult | None = None) -> Run:
+def run_task(
+    task: dict, cases: Sequence[BenchCase], launcher: Launcher, on_result: OnResult | None = None
+) -> LaunchResults:
     """One launch. Raises Failed or BadInput with one sentence, OtherNodes where the ranks are not on the nodes that the
     cases are for, and leaves nothing running."""
     described = [as_task(case, launcher.ranks) for case in cases]
     installation = launcher.installation or mpi.choose()
-    run = Run(about={"launcher": str(installation.launcher)})
+    run = LaunchResults(about={"launcher": str(installation.launcher)})
 
     def take(found: dict) -> None:
         if "about" in found:

@@ -17,7 +17,7 @@ from statistics import median
 from kumihimo import _collectives, _measure, mpi
 from kumihimo.bench import variations
 from kumihimo.bench.cases import BenchCase, applies, cases_of_all, sizes_of
-from kumihimo.bench.job import Run, run_measure
+from kumihimo.bench.job import LaunchResults, run_measure
 from kumihimo.errors import not_applicable
 
 LARGEST_SURVEYED = 4 * 2**20  # larger sizes take the candidates of this one
@@ -234,7 +234,7 @@ def case_of(tuning: CaseTuning, size: int, choice: Choice) -> BenchCase:
 # --- measuring
 
 
-def measure(tuning: CaseTuning, cases: list[BenchCase], seconds: float, **options) -> Run:
+def measure(tuning: CaseTuning, cases: list[BenchCase], seconds: float, **options) -> LaunchResults:
     return run_measure(
         cases,
         ranks=tuning.ranks,
@@ -244,7 +244,7 @@ def measure(tuning: CaseTuning, cases: list[BenchCase], seconds: float, **option
     )
 
 
-def joined(cases: Sequence[BenchCase], runs: Sequence[Run]) -> dict:
+def joined(cases: Sequence[BenchCase], runs: Sequence[LaunchResults]) -> dict:
     """One result for each case, of one launch or of several; without the cases that do not apply. `asked_bytes` is the
     length as the case has it: of irregular blocks `bytes` is the mean."""
     of_cases = zip(cases, zip(*(run.results for run in runs)))
@@ -256,7 +256,7 @@ def joined(cases: Sequence[BenchCase], runs: Sequence[Run]) -> dict:
     return of_launches(results, runs)
 
 
-def of_launches(results: list[dict], runs: Sequence[Run]) -> dict:
+def of_launches(results: list[dict], runs: Sequence[LaunchResults]) -> dict:
     """Results that launches were joined to, with what is true of all."""
     ratios = [r["ratio"] for r in results if "ratio" in r]
     return {

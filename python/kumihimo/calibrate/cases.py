@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from kumihimo import _collectives, _machine, _simulate, arguments, files, simulation
+from kumihimo import _collectives, _machine, _predict, arguments, files, simulation
 from kumihimo.arguments import CollectiveArguments, Ranks
 from kumihimo.campaign import measured
 from kumihimo.campaign.database import MEASURED, OK
@@ -139,7 +139,9 @@ class Predictor:
         found = []
         for case in cases:
             job = job_of(case, machine, jobs)
-            found.append(_simulate.simulate(self._schedules[id(case)], job, None, self._model).seconds)
+            schedule = self._schedules[id(case)]
+            subject = _predict.CollectiveCase(schedule.collective, schedule=schedule)
+            found.append(_predict.predict(self._model, subject, _predict.Place(job)).seconds)
         return found
 
 

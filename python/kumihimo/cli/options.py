@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import inspect
 from collections.abc import Callable, Iterator
@@ -12,7 +13,7 @@ import click
 import typer
 from click.core import ParameterSource
 
-from kumihimo import _collectives, _schedule, arguments, models
+from kumihimo import _collectives, _schedule, arguments
 from kumihimo.cli import paths
 from kumihimo.durations import parse_duration
 from kumihimo.errors import wrong_value
@@ -151,6 +152,8 @@ def refuse_beside(reason: str, *refused: str) -> None:
 
 def refuse_beside_model(model: str, subject: str) -> None:
     """Refuses a model that does not accept the subject, and what the command line gives and it does not understand."""
+    from kumihimo import models  # with all models: not at the start of each verb
+
     models.check(model, subject)
     for option, got in _given_on_command_line():
         if refused := models.not_understood(model, subject, option.name, max(option.opts, key=len), got):
@@ -189,23 +192,42 @@ def with_parameters(*, hints: bool = False) -> Callable[[Callable], Callable]:
     of those that are given. `hints`: with those that only an execution heeds."""
 
     def decorated(command: Callable) -> Callable:
-        options = [_option(each) for each in _collectives.declared_parameters() if hints or each.kind != "hint"]
-        types = get_type_hints(command, include_extras=True)
-        written = inspect.signature(command)
-        signature = []
-        for each in written.parameters.values():
-            signature += options if each.name == "parameters" else [each.replace(annotation=types[each.name])]
-
-        @functools.wraps(command)
-        def called(**given: object) -> object:
-            asked = {option.name: given.pop(option.name) for option in options}
-            return command(**given, parameters=_given(asked))
-
-        called.__signature__ = written.replace(parameters=signature)
-        called.__annotations__ = {each.name: each.annotation for each in signature}
-        return called
+        declared = [_option(each) for each in _collectives.declared_parameters() if hints or each.kind != "hint"]
+        return _expanded(command, "parameters", declared, _given)
 
     return decorated
+
+
+def gathered(command: Callable) -> Callable:
+    """Gives a command the fields of a dataclass as options, in place of its argument of that type."""
+    name, of = next((name, of) for name, of in get_type_hints(command).items() if dataclasses.is_dataclass(of))
+    types = get_type_hints(of, include_extras=True)
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    fields = [
+        inspect.Parameter(each.name, kind, default=each.default, annotation=types[each.name])
+        for each in dataclasses.fields(of)
+    ]
+    return _expanded(command, name, fields, lambda given: of(**given))
+
+
+def _expanded(
+    command: Callable, name: str, into: list[inspect.Parameter], gather: Callable[[dict], object]
+) -> Callable:
+    """A command with several arguments in place of one, which `gather` makes of them."""
+    written = inspect.signature(command)
+    types = get_type_hints(command, include_extras=True)
+    signature = []
+    for each in written.parameters.values():
+        signature += into if each.name == name else [each.replace(annotation=types[each.name])]
+
+    @functools.wraps(command)
+    def called(**given: object) -> object:
+        asked = {each.name: given.pop(each.name) for each in into}
+        return command(**given, **{name: gather(asked)})
+
+    called.__signature__ = written.replace(parameters=signature)
+    called.__annotations__ = {each.name: each.annotation for each in signature}
+    return called
 
 
 def _option(declared: _collectives.ParameterDeclaration) -> inspect.Parameter:

@@ -12,7 +12,7 @@ from kumihimo.cli import verbs
 
 COLUMNS = 100  # of a line of prose
 KERNELS = "tune kernel"
-SIMULATE = "simulate"
+SIMULATE, REPLAY = "simulate", "replay"
 MARK = "<!-- Made by scripts/document from here on. -->\n"
 
 
@@ -35,14 +35,16 @@ def variants() -> str:
 
 def models_table() -> str:
     """Which models accept which subjects, and understand which options for them."""
-    subjects = ("collective", "programs", "goal")
-    flags = {each.name: max(each.opts, key=len) for each in verbs.load(SIMULATE).params}
+    subjects = ("collective", "programs", "goal", "recording")
+    flags = {each.name: max(each.opts, key=len) for verb in (REPLAY, SIMULATE) for each in verbs.load(verb).params}
 
     def cells(models_of: Callable[[str], list[str]]) -> str:
         return " | ".join(", ".join(models_of(subject)) or "none" for subject in subjects)
 
     head = " | ".join(models.SUBJECTS[subject].partition(" ")[2] for subject in subjects)
-    lines = ["", "## Models and their options", "", f"| | {head} |", "|---|---|---|---|"]
+    lines = ["", "## Models", "", "| Model | What it knows |", "|---|---|"]
+    lines += [f"| `{each.name}` | {each.fidelity} |" for each in models.MODELS]
+    lines += ["", "## Models and their options", "", f"| | {head} |", f"|{'---|' * (len(subjects) + 1)}"]
     lines += [f"| `--model` | {cells(models.of)} |"]
     names = set().union(*map(models.understood, subjects))
     lines += [

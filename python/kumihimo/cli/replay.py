@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kumihimo import _replay
     from kumihimo.replay.models import Model
     from kumihimo.replay.otf2_reading import Trace
-    from kumihimo.replay.study import Change, Prediction
+    from kumihimo.replay.study import Change, Replay
 
 MOST_SITES = 12  # rows of the table
 MOST_RANKS = 2**20
@@ -164,7 +164,7 @@ def speeds(words: list[str], read: Trace) -> tuple[float, dict[str, float]]:
     return general, of_regions
 
 
-def as_object(prediction: Prediction, changes: list[Change], name: str) -> dict:
+def as_object(prediction: Replay, changes: list[Change], name: str) -> dict:
     question, times = prediction.question, prediction.times
     trace = question.trace
     of = prediction.efficiencies
@@ -181,7 +181,7 @@ def as_object(prediction: Prediction, changes: list[Change], name: str) -> dict:
     return {
         "model": question.model.name,
         "machine": question.model.machine,
-        **question.model.about(times),
+        **question.model.about(prediction.prediction),
         "ranks": question.ranks,
         **({} if question.model.job is None else {"nodes": question.model.job.slots.nodes}),
         **origin,
@@ -208,7 +208,7 @@ def as_object(prediction: Prediction, changes: list[Change], name: str) -> dict:
     }
 
 
-def lines(result: dict, prediction: Prediction) -> list[str]:
+def lines(result: dict, prediction: Replay) -> list[str]:
     """The answer, and where the time goes."""
     total, of = result["seconds"], prediction.efficiencies
     share = quantities.share_text
@@ -296,7 +296,7 @@ def ratio_of(part: float, whole: float) -> float:
 SITE_COLUMNS = ("call site", "calls>", "time>", "of all>", "waiting>", "transferring>", "imbalance>")
 
 
-def print_sites(prediction: Prediction) -> None:
+def print_sites(prediction: Replay) -> None:
     whole = prediction.seconds * prediction.question.ranks
     rows = [
         (
@@ -326,12 +326,12 @@ def print_links(result: dict) -> None:
         output.print_table("Links", ("class", "links>", "busy>", "at most>"), rows)
 
 
-def ranks_of(prediction: Prediction) -> dict:
+def ranks_of(prediction: Replay) -> dict:
     rows = zip(prediction.times.end, prediction.times.computing)
     return {"by_rank": [{"end_seconds": end, "computing_seconds": computing} for end, computing in rows]}
 
 
-def print_ranks(prediction: Prediction) -> None:
+def print_ranks(prediction: Replay) -> None:
     ends, computing = prediction.times.end, prediction.times.computing
     latest = sorted(range(len(ends)), key=lambda rank: -ends[rank])[:LATEST]
     rows = [(str(r), *map(quantities.seconds_text, (ends[r], computing[r], ends[r] - computing[r]))) for r in latest]
@@ -339,7 +339,7 @@ def print_ranks(prediction: Prediction) -> None:
     output.print_table("Ranks that end last", ("rank>", "end>", "computing>", "in calls>"), rows)
 
 
-def print_changes(prediction: Prediction, changes: list[Change]) -> None:
+def print_changes(prediction: Replay, changes: list[Change]) -> None:
     if not changes:
         return
     times = [(c.name, c.seconds) for c in changes] + [("nothing changed", prediction.seconds)]

@@ -53,34 +53,21 @@ class Asked:
 
     def on(self, ranks: int) -> Model:
         """The model, with so many ranks on the machine."""
-        from kumihimo.replay.models import Flow, Packets
-
-        if self.model == "loggp":
-            return self.loggp(ranks)
         from kumihimo import faults, noise, packet, placement
+        from kumihimo.prediction import Setting
+        from kumihimo.replay.models import Model
 
-        wanted, hosts = placement.wanted(self.order, self.placement), self.hosts()
         of_packets = self.routing if self.model == "packet" and self.routing in packet.ROUTINGS else None
-        job, name, placed = self.job(ranks, None if of_packets else self.routing, hosts, wanted)
-        on = (job, name, placed, hosts is None)
-        both = {"dying": faults.dying(self.dies, job, placed), "noise": noise.named(self.noise)}
-        if self.model == "flow":
-            return Flow(*on, **both)
-        asked = packet.options(of_packets, self.packet_bytes, self.buffer_packets, self.packet_seed)
-        return Packets(*on, **both, options=asked)
-
-    def loggp(self, ranks: int) -> Model:
-        from kumihimo import faults, loggp, noise, placement
-        from kumihimo.replay.models import LogGops
-
-        job, name, placed = None, "a machine", None
+        options = {"loggops": self.loggops}
+        if self.model == "packet":
+            options["packets"] = packet.options(of_packets, self.packet_bytes, self.buffer_packets, self.packet_seed)
+        job, name, placed, hosts = None, "a machine", None, None
         if self.machine is not None:
-            wanted = placement.wanted(self.order, self.placement)
-            job, name, placed = self.job(ranks, self.routing, self.hosts(), wanted)
-        settings = loggp.settings(job, self.loggops)
-        settings.noise = noise.named(self.noise)
-        settings.dying = faults.dying(self.dies, job, placed)
-        return LogGops(settings, name, job, placed)
+            wanted, hosts = placement.wanted(self.order, self.placement), self.hosts()
+            job, name, placed = self.job(ranks, None if of_packets else self.routing, hosts, wanted)
+        deaths = faults.deaths(self.dies, job and job.machine)
+        setting = Setting(self.model, job, placed, True, noise.named(self.noise), deaths, options=options)
+        return Model(setting, name, hosts is None)
 
     def hosts(self) -> Allocation | None:
         from kumihimo import allocation

@@ -3,144 +3,108 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-from kumihimo import _goal, _machine, _packet, arguments, programs, quantities, simulation
-from kumihimo.arguments import Ranks
+from kumihimo import _machine, _packet, quantities, simulation
 from kumihimo.background import spec, study
 from kumihimo.background.allocation import Allocator
-from kumihimo.cli import options, output, progress
+from kumihimo.cli import machines, options, output, progress
+from kumihimo.cli.simulate_request import Request
 from kumihimo.errors import NotApplicable, missing, not_applicable, wrong_value
+from kumihimo.prediction import Setting
 from kumihimo.sizes import text_of
+from kumihimo.subjects import Subject
 
 BOTH = "both"
 DEFAULT_REPEATS = 20
 MOST_WARM_UP = 1.0  # seconds of simulated time
+OF_SUBJECT = (
+    *("programs", "space", "collective", "algorithm", "parameters", "ranks", "bytes", "type", "simd", "operation"),
+    *("root", "neighbours", "machine", "shape", "network", "losses", "ranks_per_node", "node_sizes", "placement"),
+    *("extension", "segments", "bytes_per_second"),
+)
 REFUSED = ("given", "placement", "links", "every_round", "dies", "noise")
-Simulate = Callable[..., _packet.Outcome]
+
+
+def run(name: str, request: Request) -> None:
+    """The subject beside other jobs. --ranks are those of the job watched alone."""
+    Beside(request).run(name)
 
 
 @dataclass
 class Beside:
-    """The options, as they were given."""
-
-    background: Sequence[str]
-    spread: str | None
-    repeats: int | None
-    warm_up: float | None
-    page: Path | None
-    order: str | None
-    packets: _packet.Options
-    as_json: bool
+    request: Request
 
     def __post_init__(self) -> None:
         options.refuse_beside("simulate --background", *REFUSED)
-        self.specs = [spec.parsed(text) for text in self.background]
-        if self.spread not in (None, *spec.SPREADS, BOTH):
-            raise wrong_value(f"--spread must be {', '.join(spec.SPREADS)} or {BOTH}", f"'{self.spread}'")
-        if self.repeats is not None and not 1 <= self.repeats <= study.MOST_REPEATS:
-            raise wrong_value(f"--repeats must be 1 to {study.MOST_REPEATS}", self.repeats)
-        if self.warm_up is not None and self.warm_up > MOST_WARM_UP:
-            raise wrong_value(f"--warm-up must be at most {MOST_WARM_UP:g} s", f"{self.warm_up:g} s", "as in 500us")
+        request = self.request
+        self.packets = request.packets
+        self.specs = [spec.parsed(text) for text in request.background]
+        if request.spread not in (None, *spec.SPREADS, BOTH):
+            raise wrong_value(f"--spread must be {', '.join(spec.SPREADS)} or {BOTH}", f"'{request.spread}'")
+        if request.repeats is not None and not 1 <= request.repeats <= study.MOST_REPEATS:
+            raise wrong_value(f"--repeats must be 1 to {study.MOST_REPEATS}", request.repeats)
+        if request.warm_up is not None and request.warm_up > MOST_WARM_UP:
+            raise wrong_value(f"--warm-up must be at most {MOST_WARM_UP:g} s", f"{request.warm_up:g} s", "as in 500us")
 
     @property
     def spreads(self) -> list[str]:
-        return list(spec.SPREADS) if self.spread == BOTH else [self.spread or spec.SPREADS[0]]
+        spread = self.request.spread
+        return list(spec.SPREADS) if spread == BOTH else [spread or spec.SPREADS[0]]
+
+    def run(self, name: str) -> None:
+        request = self.request
+        subject = request.subject(name)
+        machine = machines.load(request.machine)
+        asked = subject.ranks(request.asked_ranks)
+        job = simulation.on(machine, replace(asked, ranks=None), request.part)
+        made = self.study(job, self.ranks_of(subject, asked.ranks))
+        setting = Setting("packet", job, simd=not request.no_simd)
+        cases = subject.cases(setting)
+
+        def simulate(case: object, spread: str, seed: int) -> tuple[dict, dict]:
+            about: dict = {}
+
+            def job_watched(placed: object, packets: object, background: object) -> dict:
+                on_it = replace(setting, placed=placed, background=background, options={"packets": packets})
+                found, result = subject.predict(on_it, case)
+                about.update(result)
+                return {**found.members, **study.beside(found.native)}
+
+            return made.repeat(spread, seed, job_watched), about
+
+        found, errors = progress.run_interruptible(lambda: self.repeated(made, cases, simulate))
+        if not found and not subject.may_not_fit:
+            raise next(error for error in errors if error is not None)
+        passed_over = [
+            {"algorithm": case.variant.name, "bytes": case.bytes, "reason": str(error)}
+            for case, error in zip(cases, errors)
+            if error is not None
+        ]
+        if not found:
+            raise not_applicable("no algorithm fits these ranks", "; ".join(output.reasons(passed_over)))
+        self.show(found, passed_over, job, made)
 
     @staticmethod
-    def all_nodes(asked: Ranks) -> Ranks:
-        """The machine's part that all jobs share: --ranks are those of the job watched alone."""
-        return replace(asked, ranks=None)
+    def ranks_of(subject: Subject, asked: int | None) -> int | None:
+        """Of the job watched."""
+        if subject.kind != "goal":
+            return asked
+        if asked not in (None, subject.graphs.ranks):
+            rule = f"--ranks must be the {subject.graphs.ranks} of the GOAL file"
+            raise wrong_value(rule, asked, "leave it out")
+        return subject.graphs.ranks
 
     def study(self, job: _machine.Job, ranks: int | None) -> study.Study:
         if ranks is None:
             advice = "add --ranks, fewer than the shape has slots for"
             raise missing("the number of ranks of the job watched", advice)
-        allocator = Allocator(job, ranks, self.order, self.specs)
-        return study.Study(allocator, self.packets, self.repeats or DEFAULT_REPEATS, self.warm_up)
-
-    def simulate_collective(self, asked: simulation.Asked, sizes: list[int | None], ranks: int | None) -> None:
-        made = self.study(asked.job, ranks)
-        variants = arguments.variants(asked.arguments.collective, asked.algorithm)
-        cases = [simulation.Case(variant, size) for size in sizes for variant in variants]
-
-        def simulate(case: simulation.Case, spread: str, seed: int) -> tuple[dict, dict]:
-            about: dict = {}
-
-            def job_watched(placed: object, packets: object, background: object) -> _packet.Outcome:
-                placed_asked = replace(asked, placed=placed)
-                collective, _, schedule = simulation.built(placed_asked, case)
-                if not about:  # the rate of one second
-                    about.update(simulation.result_of(placed_asked, case, collective, schedule, {"seconds": 1.0}))
-                rest = (asked.job, placed.placement, packets, not asked.simd, background)
-                return _packet.simulate(schedule, *rest)
-
-            return made.repeat(spread, seed, job_watched), about
-
-        found, passed_over = progress.run_interruptible(lambda: self.repeated(made, cases, simulate))
-        if not found and asked.algorithm != arguments.ALL:
-            raise next(error for error in passed_over if error is not None)
-        reasons = [
-            {"algorithm": case.variant.name, "bytes": case.bytes, "reason": str(error)}
-            for case, error in zip(cases, passed_over)
-            if error is not None
-        ]
-        if not found:
-            raise not_applicable("no algorithm fits these ranks", "; ".join(output.reasons(reasons)))
-        for result in found:
-            result["bytes_per_second"] = result["bytes_per_second"] / result["seconds"] if result["seconds"] else None
-        self.show(found, reasons, asked.job, made)
-
-    def simulate_programs(
-        self, named: programs.Named, machine: _machine.Machine, ranks: Ranks, part: simulation.Part
-    ) -> None:
-        job = simulation.on(machine, self.all_nodes(ranks), part)
-
-        def run(placed: object, packets: object, background: object) -> tuple[dict, _packet.Outcome]:
-            those = named.on(simulation.space_of(job, placed))
-            about = {**those.result(), "machine": job.machine.name, "shape": simulation.shape_of(job.machine)}
-            with programs.unchanged(those.sets):
-                return about, _packet.simulate(those.sets, job, placed.placement, packets, background)
-
-        self.simulate_one(job, ranks.ranks, run)
-
-    def simulate_goal(
-        self, name: str, graphs: _goal.Graphs, machine: _machine.Machine, ranks: Ranks, part: simulation.Part
-    ) -> None:
-        if ranks.ranks not in (None, graphs.ranks):
-            raise wrong_value(f"--ranks must be the {graphs.ranks} of the GOAL file", ranks.ranks, "leave it out")
-        job = simulation.on(machine, self.all_nodes(ranks), part)
-        about = {"programs": name, "ranks": graphs.ranks}
-        about |= {"machine": job.machine.name, "shape": simulation.shape_of(job.machine)}
-
-        def run(placed: object, packets: object, background: object) -> tuple[dict, _packet.Outcome]:
-            return about, _packet.simulate(graphs, job, placed.placement, packets, background)
-
-        self.simulate_one(job, graphs.ranks, run)
-
-    def simulate_one(self, job: _machine.Job, ranks: int | None, run: Callable[..., tuple]) -> None:
-        """run(placed, options, background): what tells of the program, and its outcome."""
-        made = self.study(job, ranks)
-
-        def simulate(_: None, spread: str, seed: int) -> tuple[dict, dict]:
-            about: dict = {}
-
-            def job_watched(*where: object) -> _packet.Outcome:
-                told, outcome = run(*where)
-                about.update(told)
-                return outcome
-
-            return made.repeat(spread, seed, job_watched), about
-
-        found, passed_over = progress.run_interruptible(lambda: self.repeated(made, [None], simulate))
-        if not found:
-            raise passed_over[0]
-        self.show(found, [], job, made)
+        allocator = Allocator(job, ranks, self.request.order, self.specs)
+        return study.Study(allocator, self.packets, self.request.repeats or DEFAULT_REPEATS, self.request.warm_up)
 
     def repeated(
-        self, made: study.Study, cases: Sequence[object], simulate: Callable[..., tuple[dict, dict]]
+        self, made: study.Study, cases: Sequence[object], simulate: study.Simulate
     ) -> tuple[list[dict], list[NotApplicable | None]]:
         """A result for each case and spread; for each case why there is none."""
         numbers = range(len(cases))
@@ -167,7 +131,8 @@ class Beside:
             for spread in self.spreads if passed_over[number] is None else []:
                 each = [of_task[number, spread, seed] for seed in made.seeds]
                 members = self.members(made, spread)
-                found.append({**each[0][1], **members, **study.summary([repeat for repeat, _ in each])})
+                summary = study.summary([repeat for repeat, _ in each])
+                found.append({**about(each[0][1], summary["seconds"]), **members, **summary})
         return found, passed_over
 
     def members(self, made: study.Study, spread: str) -> dict:
@@ -185,15 +150,23 @@ class Beside:
         }
 
     def show(self, results: list[dict], passed_over: list[dict], job: _machine.Job, made: study.Study) -> None:
-        if self.page is not None:
+        if self.request.page is not None:
             from kumihimo.background import page
 
-            output.write(self.page, page.render(results))
-        if self.as_json:
+            output.write(self.request.page, page.render(results))
+        if self.request.as_json:
             return output.print_results_json(results, passed_over)
         print_results(results, job, made, self.specs)
         output.print_list("Not applicable:", output.reasons(passed_over))
         return None
+
+
+def about(result: dict, seconds: float) -> dict:
+    """What a single result tells of its subject and place; the rate at the median of all repeats."""
+    told = {name: value for name, value in result.items() if name in OF_SUBJECT}
+    if result.get("bytes_per_second"):
+        told["bytes_per_second"] = result["bytes_per_second"] * result["seconds"] / seconds if seconds else None
+    return told
 
 
 def print_results(results: list[dict], job: _machine.Job, made: study.Study, specs: Sequence[spec.Spec]) -> None:

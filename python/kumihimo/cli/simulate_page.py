@@ -6,13 +6,10 @@ from pathlib import Path
 
 from kumihimo import over_time, quantities
 from kumihimo.cli import output
-from kumihimo.errors import wrong_value
 from kumihimo.sizes import text_of
 
 
-def write(path: Path, result: dict, maps: list[over_time.Map], network: str = "") -> None:
-    if len(maps) != 1:
-        raise wrong_value("--page must be of one run", len(maps), "name one --algorithm and one size")
+def write(path: Path, result: dict, shown: over_time.Map, network: str) -> None:
     what = result.get("programs") or f"{result['collective']} by {result['algorithm']}"
     size = f" of {text_of(result['bytes'])}" if result.get("bytes") else ""
     parts = [quantities.counted(result["ranks"], "rank") + (f" on {network}" if network else "")]
@@ -22,7 +19,7 @@ def write(path: Path, result: dict, maps: list[over_time.Map], network: str = ""
     parts += [f"routing {result['routing']}"] if "routing" in result else []
     about = ", ".join(parts) + "."
     chart = over_time.of_classes(result["utilisation"]) if "utilisation" in result else None
-    page = over_time.render(f"{what}{size}", about, over_time.facts_of(result), maps[0], chart)
+    page = over_time.render(f"{what}{size}", about, over_time.facts_of(result), shown, chart)
     output.write(path, page)
     result["page"] = str(path)
 

@@ -10,6 +10,7 @@ from kumihimo import _machine, simulation
 from kumihimo.arguments import CollectiveArguments
 from kumihimo.errors import NotApplicable
 from kumihimo.mpi import available_processors
+from kumihimo.prediction import Setting
 
 Progress = Callable[[str, int, int], None]  # what is being done, done, of
 
@@ -39,12 +40,10 @@ def algorithms(collective: str = "allreduce") -> list[str]:
 def predict(wanted: WantedPrediction) -> dict | None:
     """The result, or None where the algorithm does not fit."""
     asked = simulation.Asked(
-        job=_machine.Job(wanted.machine),
+        Setting(job=_machine.Job(wanted.machine), simd=wanted.simd, options={"link_bytes": wanted.links}),
         arguments=CollectiveArguments(wanted.collective),
         algorithm=simulation.ALL,  # so that a segment size is declared, not demanded
         parameters={} if wanted.segment_bytes is None else {"segment_bytes": wanted.segment_bytes},
-        simd=wanted.simd,
-        links=wanted.links,
     )
     variant = simulation.variants(wanted.collective, wanted.algorithm)[0]
     try:

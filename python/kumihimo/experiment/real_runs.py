@@ -38,7 +38,7 @@ FEWEST_LAUNCHES = 6  # of which an interval of 95 % can be made
 LEAST_SECONDS = 5.0  # for a stage, however late it is
 FIRST_SECONDS = 600.0  # for its first length, however busy the machine is
 
-Stage = Callable[[Sequence[bench.BenchCase], float], bench.Run]  # these cases, within so many seconds
+Stage = Callable[[Sequence[bench.BenchCase], float], bench.LaunchResults]  # these cases, within so many seconds
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def checks_of(effort: ExperimentEffort) -> list[bench.BenchCase]:
     return [case for type_ in TYPES for case in cases(short, type_)] + cases(long, TIMED_TYPE)
 
 
-def at_least_one(run: Stage, wanted: list[bench.BenchCase], end: float) -> bench.Run:
+def at_least_one(run: Stage, wanted: list[bench.BenchCase], end: float) -> bench.LaunchResults:
     """As many of the cases as there is time for; the first length at least."""
     try:
         return run(wanted, left(end))
@@ -143,24 +143,26 @@ def at_least_one(run: Stage, wanted: list[bench.BenchCase], end: float) -> bench
     return found
 
 
-def check(installation: Installation, progress: Progress, effort: ExperimentEffort, end: float) -> bench.Run:
+def check(installation: Installation, progress: Progress, effort: ExperimentEffort, end: float) -> bench.LaunchResults:
     """Against the golden copy: results with `right`."""
     wanted = checks_of(effort)
     count = ProgressCounter("comparing with the golden copy", len(wanted), progress)
 
-    def run(cases: Sequence[bench.BenchCase], seconds: float) -> bench.Run:
+    def run(cases: Sequence[bench.BenchCase], seconds: float) -> bench.LaunchResults:
         launcher = job.Launcher(RANKS, installation, seconds, partial=True)
         return job.run_task({"task": "check", "repeats": REPEATS}, cases, launcher, count)
 
     return at_least_one(run, wanted, end)
 
 
-def timings(installation: Installation, progress: Progress, effort: ExperimentEffort, end: float) -> bench.Run:
+def timings(
+    installation: Installation, progress: Progress, effort: ExperimentEffort, end: float
+) -> bench.LaunchResults:
     """Every case beside the library's own call."""
     wanted = cases(in_order(effort.sizes), TIMED_TYPE)
     count = ProgressCounter("timing beside the library", len(wanted), progress)
 
-    def run(cases: Sequence[bench.BenchCase], seconds: float) -> bench.Run:
+    def run(cases: Sequence[bench.BenchCase], seconds: float) -> bench.LaunchResults:
         return bench.run_measure(
             cases,
             ranks=RANKS,
@@ -187,7 +189,7 @@ def chosen(installation: Installation, progress: Progress, effort: ExperimentEff
         tuning.options["seconds"] = left(end)
 
     tuning.step = step
-    runs: list[bench.Run] = []
+    runs: list[bench.LaunchResults] = []
     with contextlib.suppress(OutOfTime):
         choice = tuned.choose(tuning)
         while len(runs) < effort.chosen.launches:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import re
 
-from kumihimo import _mapping, _placement, _simulate, _traffic, placement
+from kumihimo import _mapping, _placement, _predict, _traffic, placement
 from kumihimo.errors import KumihimoError
 from kumihimo.place.request import PlaceRequest
 
@@ -121,8 +120,8 @@ def predicted(request: PlaceRequest, chosen: _placement.Placement) -> dict | Non
     both = {}
     for name, of in (("before", request.usual().placement), ("after", chosen)):
         try:
-            prediction = json.loads(_simulate.simulate(programs, request.network.job, of, "flow").to_json())
+            prediction = _predict.predict("flow", programs, _predict.Place(request.network.job, of))
         except KumihimoError:
             return None
-        both[name] = {"seconds": prediction["seconds"], "accuracy": prediction.get("accuracy") or ""}
+        both[name] = {"seconds": prediction.seconds, "accuracy": prediction.accuracy}
     return both

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from kumihimo.odd_bytes import to_json
-from kumihimo.replay.study import Prediction
+from kumihimo.replay.study import Replay
 
 UNIT = 1e6  # microseconds
 
 
-def text(prediction: Prediction) -> str:
+def text(prediction: Replay) -> str:
     trace = prediction.question.trace
     events = [{"ph": "M", "name": "process_name", "pid": 0, "args": {"name": "predicted by kumihimo replay"}}]
     for rank in range(0, prediction.question.ranks, prediction.question.every):

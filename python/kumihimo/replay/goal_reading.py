@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from kumihimo import files, loggp
+from kumihimo import files, subjects
 from kumihimo.replay.otf2_reading import Trace
 
 SITE, REGION = "sends and receives", "computing"
@@ -22,4 +22,4 @@ def is_goal(path: Path) -> bool:
 
 def read(name: str) -> Trace:
     """Of `goal:FILE`, text or binary."""
-    return Trace(None, [SITE], [REGION], 0.0, [], {}, graphs=loggp.read_goal(name))
+    return Trace(None, [SITE], [REGION], 0.0, [], {}, graphs=subjects.read_goal(name).graphs)

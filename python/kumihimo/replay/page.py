@@ -6,7 +6,7 @@ from collections import defaultdict
 from pathlib import Path
 
 from kumihimo.quantities import counted, seconds_text, share_text
-from kumihimo.replay.study import Prediction
+from kumihimo.replay.study import Replay
 from kumihimo.report import one_file
 
 TICKS = 1_000_000  # of the timeline, in the whole time
@@ -19,7 +19,7 @@ TERMS = {
 }
 
 
-def render(prediction: Prediction, result: dict) -> str:
+def render(prediction: Replay, result: dict) -> str:
     return one_file.page(
         Path(__file__).parent,
         timeline(prediction),
@@ -51,7 +51,7 @@ def busy_shares(result: dict, shares: list[float]) -> tuple[float, float]:
     return min(mean, 1.0), max(shares, default=0.0)
 
 
-def timeline(prediction: Prediction) -> dict:
+def timeline(prediction: Replay) -> dict:
     """Of each rank alternately a place and how many ticks it lasts. Places are regions, then call sites."""
     trace, total = prediction.question.trace, prediction.times.total or 1.0
     tracks: dict[int, list[int]] = defaultdict(list)

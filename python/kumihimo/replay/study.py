@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from kumihimo import _collectives, _replay
 from kumihimo.errors import NotApplicable
+from kumihimo.prediction import Prediction
 from kumihimo.replay.choices import Call, Wished, alternatives
 from kumihimo.replay.models import Model
 from kumihimo.replay.otf2_reading import Trace
@@ -52,7 +53,7 @@ class Question:
         return -(-self.ranks // MOST_ROWS)
 
     def seconds(self) -> float:
-        return self.model.times(self.program()).total
+        return self.model.predict(self.program()).seconds
 
 
 @dataclass
@@ -101,29 +102,35 @@ class Site:
 
 
 @dataclass
-class Prediction:
+class Replay:
+    """`prediction`: what the model says, with the faults of the program if nodes die."""
+
     question: Question
-    times: _replay.Times
+    prediction: Prediction
     ideal: _replay.Times
     sites: list[Site]
     efficiencies: Efficiencies
     graphs: int  # different ones; ranks that do the same share one
 
     @property
+    def times(self) -> _replay.Times:
+        return self.prediction.native.times
+
+    @property
     def seconds(self) -> float:
         return self.times.total
 
 
-def predict(question: Question, with_intervals: bool = False) -> Prediction:
+def predict(question: Question, with_intervals: bool = False) -> Replay:
     """`with_intervals`: what ranks do when, of at most MOST_ROWS of them, in pieces as short as there is room for."""
     program, model = question.program(), question.model
-    times = model.times(program, MOST_INTERVALS if with_intervals else 0, question.every)
-    if with_intervals and not times.intervals:
-        least = times.total * MOST_ROWS / MOST_INTERVALS
-        times = model.times(program, 2 * MOST_INTERVALS, question.every, least)
-    ideal = model.ideal(program)
+    found = model.predict(program, MOST_INTERVALS if with_intervals else 0, question.every)
+    if with_intervals and not found.native.times.intervals:
+        least = found.seconds * MOST_ROWS / MOST_INTERVALS
+        found = model.predict(program, 2 * MOST_INTERVALS, question.every, least)
+    ideal, times = model.ideal(program), found.native.times
     efficiencies = Efficiencies.of(times.computing, times.total, ideal.total)
-    return Prediction(question, times, ideal, sites_of(question, times, ideal), efficiencies, program.different)
+    return Replay(question, found, ideal, sites_of(question, times, ideal), efficiencies, program.different)
 
 
 def sites_of(question: Question, times: _replay.Times, ideal: _replay.Times) -> list[Site]:
@@ -137,10 +144,10 @@ def sites_of(question: Question, times: _replay.Times, ideal: _replay.Times) -> 
     return sorted(sites, key=lambda site: -site.seconds)
 
 
-def with_faults(prediction: Prediction) -> dict | None:
+def with_faults(replayed: Replay) -> dict | None:
     """What becomes of the program if nodes die; none: none does."""
-    question = prediction.question
-    found = question.model.faults(question.program, question.ranks, prediction.seconds)
+    question = replayed.question
+    found = replayed.prediction.members.get("faults")
     if found is None or question.source is None:
         return found
     program, sites = question.program(), question.trace.sites
@@ -164,15 +171,15 @@ class Change:
     seconds: float
 
 
-def changes(prediction: Prediction) -> list[Change]:
+def changes(replayed: Replay) -> list[Change]:
     """The program again with one thing changed, the best first."""
-    question = prediction.question
+    question = replace(replayed.question, model=replayed.question.model.undisturbed)
     faster = {name: 2 * speed for name, speed in question.region_speed.items()}
     tried = [
         Change("processors twice as fast", replace(question, speed=2 * question.speed, region_speed=faster).seconds()),
         Change("the same computing on all ranks", replace(question, balanced=True).seconds()),
         *(Change(name, replace(question, model=model).seconds()) for name, model in question.model.changes()),
-        Change("an ideal network", prediction.ideal.total),
+        Change("an ideal network", replayed.ideal.total),
     ]
     if question.wished.is_given() and question.calls():
         usual = replace(question, wished=Wished({}, []), tried={})

@@ -12,6 +12,7 @@ from kumihimo.bench import variations
 from kumihimo.bench.cases import sizes_of
 from kumihimo.bench.tuned import Choice
 from kumihimo.errors import NotApplicable, OutOfTime, not_applicable
+from kumihimo.prediction import Setting
 from kumihimo.ranges import ranges
 from kumihimo.tune import search
 from kumihimo.tune.journal import Journal
@@ -102,7 +103,7 @@ class Simulated:
         """None where the algorithm does not fit."""
         key = {"collective": collective, "bytes": size, "algorithm": name, "parameters": parameters}
         key |= {"ranks": self.asked.space.ranks, "node_sizes": self.node_sizes}
-        known = self.journal.recall(self.asked.model, key)
+        known = self.journal.recall(self.asked.setting.model, key)
         if known is None:
             if self.clock.left <= 0 and self.reached:
                 raise OutOfTime("no time for a prediction")
@@ -112,7 +113,7 @@ class Simulated:
                 known = {"seconds": self.predict(asked, size)["seconds"]}
             except NotApplicable as reason:
                 known = {"seconds": None, "reason": str(reason)}
-            self.journal.keep(self.asked.model, [(key, known)])
+            self.journal.keep(self.asked.setting.model, [(key, known)])
         return known["seconds"]
 
     def row(self, collective: str, each, found: dict) -> dict:
@@ -137,4 +138,4 @@ class Simulated:
 
 
 def asked_of(job: _machine.Job, model: str = "flow") -> simulation.Asked:
-    return simulation.Asked(job, CollectiveArguments("allreduce"), "", {}, model)
+    return simulation.Asked(Setting(model, job), CollectiveArguments("allreduce"), "", {})

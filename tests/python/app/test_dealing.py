@@ -7,9 +7,10 @@ import re
 
 import pytest
 
-from kumihimo import _goal, _loggp
+from kumihimo import _goal
 from kumihimo._base import UnitDeal
 from kumihimo.app.dealing import Deal
+from kumihimo.prediction import Setting
 
 FREE = "L=0,o=0,g=0,G=0,O=0,S=65535"
 
@@ -22,9 +23,8 @@ def units(count: int) -> tuple[list[float], list[float]]:
 
 
 def seconds_of(goal: str, parameters: str = FREE) -> float:
-    return _loggp.run(
-        _goal.read(goal.encode(), "dealt"), _loggp.parse_parameters(parameters, _loggp.Parameters())
-    ).seconds
+    setting = Setting("loggp", options={"loggops": parameters})
+    return setting.predict(_goal.read(goal.encode(), "dealt")).seconds
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 8, 40])

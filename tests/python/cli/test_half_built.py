@@ -25,7 +25,7 @@ sys.exit(cli.carry_out(sys.argv[2:]))
     ("module", "arguments"),
     [
         ("kumihimo._base", ("--version",)),
-        ("kumihimo._simulate", ("simulate", "allreduce", "--machine", "k-computer", "--bytes", "8")),
+        ("kumihimo._predict", ("simulate", "allreduce", "--machine", "k-computer", "--bytes", "8")),
         ("kumihimo._verify", ("verify",)),
         ("kumihimo._schedule", ("show", "--help")),
     ],

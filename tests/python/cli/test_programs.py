@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from kumihimo import programs, simulation
+from kumihimo import arguments, programs, simulation, subjects
 from kumihimo.arguments import Ranks
 from kumihimo.cli import machines
 from kumihimo.errors import Failed
+from kumihimo.prediction import Setting
 
 PAIR = "ranks 2\nbuffer 2\nrank 0\nsend 1 0 1\nrank 1\nreceive 0 1 1\nexpect 1 1 from 0 0\n"
 
@@ -116,7 +117,7 @@ def test_simulate(kumihimo, pair):
         (("verify", "file:/nowhere", "--ranks", "4"), "/nowhere"),
         (
             ("simulate", "halo:4x4x4", "-m", "k-computer", "--shape", "2x2", "--model", "bound"),
-            "exact, packet or loggp",
+            "exact, packet, loggp or logp",
         ),
         (("show", "allreduce", "--ranks", "4"), "--algorithm"),
         (("show", "ring", "--ranks", "4"), "unknown collective (got 'ring'); use one of"),
@@ -243,14 +244,15 @@ def test_a_file_that_changes_while_it_is_read_is_no_proof(pair):
 @pytest.mark.parametrize("verb", ["verify", "simulate"])
 def test_a_change_of_a_file_explains_what_is_wrong_with_its_programs(pair, verb):
     """Otherwise a file that is being written would be said to deadlock."""
-    found = programs.on(pair(), Ranks("2"))
-    job = simulation.on(machines.load("k-computer"), Ranks("2"))
+    named = programs.named(pair())
+    found = named.on(arguments.rank_space(named.ranks(Ranks("2"))))
+    setting = Setting(job=simulation.on(machines.load("k-computer"), Ranks("2")))
     pair("receive 0 1 1\n", "")
     with pytest.raises(Failed, match="changed while it was read"):
         if verb == "verify":
             programs.verified(found)
         else:
-            programs.predicted(found, job, None, "flow", False)
+            subjects.ProgramSets(named).predict(setting, None)
 
 
 @pytest.mark.parametrize("more", [(), ("--json",), ("--json", "--expand")])

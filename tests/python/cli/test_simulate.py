@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 from waiting import threads_of, until
 
-from kumihimo import _collectives, _schedule, _topology, arguments, loggp, models, packet, simulation
+from kumihimo import _collectives, _schedule, _topology, arguments, models, simulation, subjects
 from kumihimo.cli import machines
-from kumihimo.cli.simulate import doubts, work
+from kumihimo.cli.simulate import work
+from kumihimo.cli.simulate_results import doubts
 from kumihimo.errors import NotApplicable
+from kumihimo.prediction import Setting
 
 SMALL = ("simulate", "allreduce", "--machine", "k-computer", "--shape", "4x3x4")
 
@@ -273,12 +275,8 @@ def test_every_algorithm_of_few_ranks_has_a_finite_time_or_says_why_not(model, r
         for kind in _schedule.collectives():
             neighbours = f"cart:{ranks}" if _schedule.meaning(kind).of_neighbours else None
             wanted = arguments.CollectiveArguments(kind, neighbours=neighbours)
-            asked = simulation.Asked(job, wanted, arguments.ALL, {}, model)
-            if model == "loggp":
-                asked = loggp.Asked(**vars(asked), settings=loggp.settings(job, None))
-            elif model == "packet":
-                asked = packet.Asked(**vars(asked))
-            found, _ = work(asked, [2**20 if arguments.moves_data(kind) else 0])
+            sizes = [2**20 if arguments.moves_data(kind) else 0]
+            _, found, _ = work(subjects.Collective(wanted, arguments.ALL, {}, sizes), Setting(model, job))
             assert found, kind
             for r in found:
                 assert 0 <= r["seconds"] < 1, (kind, r["algorithm"])

@@ -105,7 +105,7 @@ def test_a_page_in_a_browser(kumihimo, browser, tmp_path, words, width, dark):
     [
         (
             (*PACKETS[:8], "--page", "p.html"),
-            "--page needs --model packet or loggp (got --model flow)",
+            "--page needs --model packet, loggp or logp (got --model flow)",
         ),
         ((*NOISE, *LETTERS[:2], "--page", "p.html"), "--noise is missing"),
         ((*PACKETS, "-b", "1KiB,2KiB", "--page", "p.html"), "--page must be of one run (got 2)"),

@@ -66,7 +66,9 @@ def test_every_launch_of_the_choice_is_a_step_of_its_progress(monkeypatch):
 
     def measure(_tuning, cases, _seconds, **_):
         found = {"seconds": 1.0, "ratio": 1.0}
-        return bench.Run(results=[{"algorithm": case.algorithm, "bytes": case.bytes, **found} for case in cases])
+        return bench.LaunchResults(
+            results=[{"algorithm": case.algorithm, "bytes": case.bytes, **found} for case in cases]
+        )
 
     monkeypatch.setattr(tuned, "measure", measure)
     monkeypatch.setattr(tuned, "joined", lambda choice, runs: len(runs))

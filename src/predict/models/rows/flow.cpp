@@ -1,0 +1,40 @@
+// Messages share links, engines and memories max-min fairly: schedules by levels (simulate/flow), graphs as fluids.
+#include "models/rows/fluid_graphs.hpp"
+#include "models/rows/on_schedules.hpp"
+
+#include <limits>
+
+namespace kumihimo::models {
+
+namespace {
+
+Result<Ran> run_flow(const Question& question, const Run& run) {
+  if (kind_of(question.subject) >= SubjectKind::graphs) return run_fluid("flow", question, run);
+  SimulateOptions options;
+  options.scalar_reduction = question.place.scalar_reduction;
+  options.keep_link_bytes = question.options.link_bytes;
+  if (question.options.every_round) options.most_steps = std::numeric_limits<double>::infinity();
+  return run_simulate(question, options);
+}
+
+} // namespace
+
+Model flow_model() {
+  return {
+      .name = "flow",
+      .summary = "messages share links; long programs by levels",
+      .fidelity = "max-min fair shares of links, engines and memories; of schedules round by round, with a range that "
+                  "holds the exact time",
+      .accepts = {{"collective", {"given", "order", "placement", "links", "every_round", "slow", "no_simd"}},
+                  {"programs", {"given", "order", "placement", "links", "slow"}},
+                  {"goal", {"given", "order", "placement", "noise", "dies", "slow"}},
+                  {"recording",
+                   {"given", "order", "placement", "noise", "dies", "page", "by_rank", "timeline", "slow"}},
+                  {"solver"},
+                  {"stencil"},
+                  {"hartree_fock"}},
+      .run = run_flow,
+  };
+}
+
+} // namespace kumihimo::models
