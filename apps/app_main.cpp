@@ -40,7 +40,7 @@ int print_shares(const char* name, const char* size) {
   if (!found) return complain(found.error());
   nlohmann::json shares = nlohmann::json::array();
   if ((*found)->shares)
-    for (const Share& each : (*found)->shares(size))
+    for (const ProblemShare& each : (*found)->shares(size))
       shares.push_back({{"size", each.size}, {"work", each.work}, {"iterations", each.iterations}});
   mpi_job::write_line({{"shares", std::move(shares)}});
   return 0;
@@ -56,7 +56,7 @@ Result<std::string> use_threads(int asked, const mpi_job::LocalRank& local) {
 
 // An error here is known to all ranks.
 Status work(const std::string& text, Processes& processes, const mpi_job::LocalRank& local) {
-  const Result<Task> task = parse_task(text, applications());
+  const Result<ApplicationTask> task = parse_task(text, applications());
   if (Status s = processes.agree_on(task); !s) return s;
   const Result<std::string> bound = use_threads(task->threads, local);
   if (Status s = processes.agree_on(bound); !s) return s;
@@ -69,13 +69,13 @@ int run_alone(const std::string& text) {
   return 0;
 }
 
-int run(const char* path, std::unique_ptr<mpi_job::Job>& job) {
+int run(const char* path, std::unique_ptr<mpi_job::MpiJob>& job) {
   const Result<std::string> text = mpi_job::read_task(path);
   if (!text) return complain(text.error());
   const Result<std::string> library = library_of_task(*text);
   if (!library) return complain(library.error());
   if (library->empty()) return run_alone(*text);
-  Result<std::unique_ptr<mpi_job::Job>> started = mpi_job::Job::start(*library);
+  Result<std::unique_ptr<mpi_job::MpiJob>> started = mpi_job::MpiJob::start(*library);
   if (!started) return complain(started.error());
   job = std::move(*started);
   JobProcesses processes(*job);
@@ -91,7 +91,7 @@ int main(int argc, char** argv) {
     return std::fputs("usage: kumihimo-app list | shares NAME SIZE | TASK, for several ranks under mpirun\n", stderr),
            2;
   if (std::string(argv[1]) == "list") return list();
-  std::unique_ptr<mpi_job::Job> job;
+  std::unique_ptr<mpi_job::MpiJob> job;
   try {
     return run(argv[1], job);
   } catch (const std::bad_alloc&) {

@@ -15,7 +15,7 @@ import sys
 from statistics import median
 
 from kumihimo.app import brief_choice, catalogue, choice, launches
-from kumihimo.app.catalogue import Candidate
+from kumihimo.app.catalogue import AppCandidate
 from kumihimo.app.figures import key_of
 
 
@@ -33,12 +33,12 @@ def main() -> int:
     settings = catalogue.options_in(application, catalogue.settings_of(asked.set))
     every = catalogue.every_candidate(application, catalogue.candidates(application, catalogue.AUTO, {}), {}, 1)
     size, method = asked.size or application.default_size, next(iter(application.methods), "")
-    problem = launches.Problem(application, size, settings, method, most_iterations=application.most_iterations)
+    problem = launches.AppProblem(application, size, settings, method, most_iterations=application.most_iterations)
     resources = launches.Resources(1, asked.threads, None, seconds=7200)
     shares = catalogue.shares(application, size)
 
     in_order = brief_choice.in_order(every, application)
-    brief = brief_choice.Search(problem, in_order, resources, shares).choose()
+    brief = brief_choice.BriefSearch(problem, in_order, resources, shares).choose()
     run_seconds = launches.run(problem, [brief.chosen], resources, rates=True).seconds
     if asked.beside:
         whole, whole_seconds = candidate_of(asked.beside, application), None
@@ -60,13 +60,15 @@ def main() -> int:
     return 0
 
 
-def candidate_of(text: str, application: catalogue.Application) -> Candidate:
+def candidate_of(text: str, application: catalogue.ApplicationRow) -> AppCandidate:
     name, *words = text.split()
     given = {key: int(value) for key, _, value in (word.partition("=") for word in words)}
-    return Candidate(name, tuple(sorted({**application.defaults(name), **given}.items())))
+    return AppCandidate(name, tuple(sorted({**application.defaults(name), **given}.items())))
 
 
-def ratio_text(problem: launches.Problem, pair: list[Candidate], resources: launches.Resources, turns: int) -> str:
+def ratio_text(
+    problem: launches.AppProblem, pair: list[AppCandidate], resources: launches.Resources, turns: int
+) -> str:
     """Time of the first / of the second, by turns."""
     if pair[0] == pair[1]:
         return "1, the same"

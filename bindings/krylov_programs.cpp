@@ -38,9 +38,9 @@ NB_MODULE(_krylov_programs, m) {
       "applications",
       [] {
         nb::dict all;
-        for (const Application& each : applications()) {
+        for (const ModelledApplication& each : applications()) {
           nb::list preconditioners;
-          for (const Preconditioner& p : each.preconditioners)
+          for (const ModelledPreconditioner& p : each.preconditioners)
             preconditioners.append(nb::str(p.name.data(), p.name.size()));
           all[nb::str(each.name.data(), each.name.size())] = preconditioners;
         }

@@ -24,7 +24,7 @@ using mapping_run::MappingRun;
 using mapping_run::RunRequest;
 using mapping_run::RunResult;
 
-mapping::Host host_of(const Job& job) {
+mapping::MappingHost host_of(const Job& job) {
   return unwrap(mapping_run::host_of(job.machine.topology, job.slots, job.levels()));
 }
 
@@ -46,25 +46,25 @@ std::function<std::optional<double>(const Placement&)> seconds_of(const Traffic&
 }
 
 void bind_values(nb::module_& m) {
-  nb::class_<mapping::Progress>(m, "Progress", "How far a search is, and the best placement so far.")
-      .def_ro("phase", &mapping::Progress::phase)
-      .def_ro("done", &mapping::Progress::done, "Share of the phase.")
-      .def_ro("average_hops", &mapping::Progress::average_hops)
-      .def_ro("link_bytes_max", &mapping::Progress::link_bytes_max)
-      .def_ro("least_hops", &mapping::Progress::least_hops, "The best proved bound.");
+  nb::class_<mapping::SearchProgress>(m, "Progress", "How far a search is, and the best placement so far.")
+      .def_ro("phase", &mapping::SearchProgress::phase)
+      .def_ro("done", &mapping::SearchProgress::done, "Share of the phase.")
+      .def_ro("average_hops", &mapping::SearchProgress::average_hops)
+      .def_ro("link_bytes_max", &mapping::SearchProgress::link_bytes_max)
+      .def_ro("least_hops", &mapping::SearchProgress::least_hops, "The best proved bound.");
   nb::class_<mapping::Measures>(m, "Measures", "What a placement is judged by.")
       .def_ro("average_hops", &mapping::Measures::average_hops, "Of a byte.")
       .def_ro("hop_bytes", &mapping::Measures::hop_bytes)
       .def_ro("link_bytes_max", &mapping::Measures::link_bytes_max, "Of the busiest directed link.")
       .def_ro("off_node_bytes", &mapping::Measures::off_node_bytes);
-  nb::class_<mapping::Candidate>(m, "Candidate", "A placement that was looked at.")
-      .def_ro("name", &mapping::Candidate::name)
-      .def_prop_ro("average_hops", [](const mapping::Candidate& c) { return c.measures.average_hops; })
-      .def_prop_ro("hop_bytes", [](const mapping::Candidate& c) { return c.measures.hop_bytes; })
-      .def_prop_ro("link_bytes_max", [](const mapping::Candidate& c) { return c.measures.link_bytes_max; })
-      .def_prop_ro("off_node_bytes", [](const mapping::Candidate& c) { return c.measures.off_node_bytes; })
-      .def_ro("seconds", &mapping::Candidate::seconds, "Predicted, for the objective time.")
-      .def_ro("within_cap", &mapping::Candidate::is_within_cap,
+  nb::class_<mapping::CandidateMap>(m, "Candidate", "A placement that was looked at.")
+      .def_ro("name", &mapping::CandidateMap::name)
+      .def_prop_ro("average_hops", [](const mapping::CandidateMap& c) { return c.measures.average_hops; })
+      .def_prop_ro("hop_bytes", [](const mapping::CandidateMap& c) { return c.measures.hop_bytes; })
+      .def_prop_ro("link_bytes_max", [](const mapping::CandidateMap& c) { return c.measures.link_bytes_max; })
+      .def_prop_ro("off_node_bytes", [](const mapping::CandidateMap& c) { return c.measures.off_node_bytes; })
+      .def_ro("seconds", &mapping::CandidateMap::seconds, "Predicted, for the objective time.")
+      .def_ro("within_cap", &mapping::CandidateMap::is_within_cap,
               "Whether its busiest link carries no more than it may.");
 }
 

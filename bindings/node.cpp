@@ -44,12 +44,12 @@ auto on_threads(int threads, Work work) {
 
 void bind_hpcg(nb::module_& m) {
   using hpcg::Benchmark;
-  nb::class_<hpcg::Seconds>(m, "HpcgSeconds", "Of one solution, by kind of loop.")
-      .def_ro("total", &hpcg::Seconds::total)
-      .def_ro("dot", &hpcg::Seconds::dot)
-      .def_ro("update", &hpcg::Seconds::update)
-      .def_ro("product", &hpcg::Seconds::product)
-      .def_ro("preconditioner", &hpcg::Seconds::preconditioner);
+  nb::class_<hpcg::CgSeconds>(m, "HpcgSeconds", "Of one solution, by kind of loop.")
+      .def_ro("total", &hpcg::CgSeconds::total)
+      .def_ro("dot", &hpcg::CgSeconds::dot)
+      .def_ro("update", &hpcg::CgSeconds::update)
+      .def_ro("product", &hpcg::CgSeconds::product)
+      .def_ro("preconditioner", &hpcg::CgSeconds::preconditioner);
   nb::class_<hpcg::CgResult>(m, "CgResult")
       .def_ro("iterations", &hpcg::CgResult::iterations)
       .def_prop_ro("reduction", &hpcg::CgResult::reduction)
@@ -98,7 +98,7 @@ void bind_hpcg(nb::module_& m) {
       .def(
           "rating",
           [](const Benchmark& b, double sets, double seconds) {
-            hpcg::Times times = b.times();
+            hpcg::HpcgTimes times = b.times();
             times.sets = seconds;
             return hpcg::rating(b.grid(), sets, b.iterations(), times);
           },
@@ -106,7 +106,7 @@ void bind_hpcg(nb::module_& m) {
   m.def(
       "hpcg_bytes",
       [](std::int64_t nx, std::int64_t ny, std::int64_t nz) {
-        const hpcg::Grid grid{nx, ny, nz};
+        const hpcg::HpcgGrid grid{nx, ny, nz};
         unwrap(hpcg::check(grid));
         return hpcg::bytes_of_run(grid);
       },

@@ -36,7 +36,7 @@ std::tuple<std::int32_t, std::int32_t, std::int32_t> counts_of(const std::vector
 class KernelTuner {
  public:
   std::string decide(const problem::Key& key, std::int64_t bytes, double seconds) {
-    problem::Effort effort;
+    problem::TuningEffort effort;
     effort.seconds = seconds;
     auto [tuner, is_new] = tuners_.try_emplace(key[0].second, *find_kernel(key[0].second));
     return unwrap(unlocked([&] {
@@ -93,7 +93,7 @@ NB_MODULE(_plan, m) {
       .def("__eq__", [](const Fingerprint& a, const Fingerprint& b) { return a == b; })
       .def("__str__", &Fingerprint::text);
   m.attr("WISDOM_VERSION") = wisdom_version;
-  m.attr("SMALLEST_TAG_UPPER_BOUND") = kumihimo::mpi_transport::Tags::smallest_upper_bound;
+  m.attr("SMALLEST_TAG_UPPER_BOUND") = kumihimo::mpi_transport::TagLayout::smallest_upper_bound;
   m.def("this_machine", &this_machine, "Of the machine that this process runs on.");
   m.def("wisdom_file_name", &wisdom_file_name, "machine"_a, "subject"_a,
         "Of wisdom for this machine and an MPI library, by the first line of its version, or for 'kernels'.");

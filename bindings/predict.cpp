@@ -141,7 +141,7 @@ void bind_models(nb::module_& m) {
 nb::object rows_of_links(const Prediction& p) {
   nb::list rows;
   if (!p.packets) return std::move(rows);
-  const packet::Traffic& traffic = p.packets->traffic;
+  const packet::DeliveredTraffic& traffic = p.packets->traffic;
   const std::size_t links = traffic.link_bytes.size(), bins = links == 0 ? 0 : traffic.link_utilisation.size() / links;
   for (std::size_t link = 0; link < links && bins > 0; ++link) {
     const auto first = traffic.link_utilisation.begin() + static_cast<std::ptrdiff_t>(link * bins);

@@ -64,12 +64,12 @@ NB_MODULE(_verify, m) {
   m.def(
       "check",
       [](const Schedule& schedule, const RankSpace& space, std::int32_t samples, std::uint64_t seed) {
-        verify::Options options;
+        verify::VerifyOptions options;
         options.samples = samples;
         options.seed = seed;
         return unlocked([&] { return verify::check(schedule, space, options); });
       },
-      "schedule"_a, "space"_a, "samples"_a = verify::Options{}.samples, "seed"_a = verify::Options{}.seed);
+      "schedule"_a, "space"_a, "samples"_a = verify::VerifyOptions{}.samples, "seed"_a = verify::VerifyOptions{}.seed);
   m.def(
       "check",
       [](const NamedPrograms& programs) { return unlocked([&] { return verify::check(verify::Subject(programs)); }); },

@@ -122,7 +122,7 @@ function(kumihimo_tests name)
   list(TRANSFORM ARG_DEPENDS PREPEND kumihimo_)
   target_link_libraries(${name}_tests PRIVATE kumihimo_options ${ARG_DEPENDS} ${ARG_LIBRARIES} kumihimo_error_list
     GTest::gtest GTest::gtest_main)
-  target_include_directories(${name}_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+  target_include_directories(${name}_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/..)
   if(ARG_THREADS OR NOT KUMIHIMO_SANITIZE STREQUAL thread)
     add_dependencies(kumihimo_sanitized ${name}_tests)
   else()

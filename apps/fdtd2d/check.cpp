@@ -13,14 +13,14 @@ namespace kumihimo::fdtd2d {
 namespace {
 
 // Of the standing wave, by the dispersion relation of the grid.
-double amplitude_of(const Problem& problem) {
+double amplitude_of(const WaveProblem& problem) {
   return std::cos(frequencies_of(problem.whole, problem.mode).of_grid * problem.whole.courant *
                   static_cast<double>(problem.steps));
 }
 
 template <class T>
-double deviation_from_mode(const Problem& problem, const Fields<T>& f) {
-  const Shape& s = f.shape();
+double deviation_from_mode(const WaveProblem& problem, const Fields<T>& f) {
+  const FieldShape& s = f.shape();
   const double amplitude = amplitude_of(problem), kx = M_PI * problem.mode.p / static_cast<double>(s.points[0]),
                ky = M_PI * problem.mode.q / static_cast<double>(s.points[1]);
   double largest = 0;
@@ -35,7 +35,7 @@ double deviation_from_mode(const Problem& problem, const Fields<T>& f) {
 
 } // namespace
 
-double mode_bound(const Problem& problem) {
+double mode_bound(const WaveProblem& problem) {
   const double epsilon =
       problem.is_float32 ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
   const double w = frequencies_of(problem.whole, problem.mode).of_grid * problem.whole.courant;
@@ -43,10 +43,10 @@ double mode_bound(const Problem& problem) {
 }
 
 template <class T>
-Result<Expected<T>> expected_of(const Problem& problem) {
+Result<ExpectedFields<T>> expected_of(const WaveProblem& problem) {
   Fields<T> f = TRY(Fields<T>::make(problem.whole));
   if (problem.is_mode) set_mode(f, problem.mode);
-  const Box e = nodes_of_e(problem.whole), h = places_of_h(e);
+  const NodeBox e = nodes_of_e(problem.whole), h = places_of_h(e);
   for (std::int64_t s = 0; s < problem.steps; ++s) {
     golden::update_h(f, h);
     golden::update_e(f, e);
@@ -54,20 +54,20 @@ Result<Expected<T>> expected_of(const Problem& problem) {
       f.ez[f.at(problem.source.node[0], problem.source.node[1])] +=
           static_cast<T>(problem.source.added(s, problem.whole.courant));
   }
-  Expected<T> expected;
+  ExpectedFields<T> expected;
   for (std::int64_t y = 0; y < problem.whole.points[1]; ++y)
     expected.ez.insert(expected.ez.end(), f.ez + f.at(0, y), f.ez + f.at(problem.whole.points[0], y));
   if (problem.is_mode) return expected;
-  const Shape& whole = problem.whole;
+  const FieldShape& whole = problem.whole;
   expected.analytic_error = TRY(analytic_error(std::clamp<std::int64_t>(whole.layer, 10, 20), whole.courant));
   expected.reflection = TRY(reflection(std::min<std::int64_t>(whole.layer, 40), whole.courant));
   return expected;
 }
 
 template <class T>
-nlohmann::json check(const Problem& problem, const Fields<T>& f, const Expected<T>& expected,
+nlohmann::json check(const WaveProblem& problem, const Fields<T>& f, const ExpectedFields<T>& expected,
                      application::Runtime& runtime) {
-  const Shape& s = f.shape();
+  const FieldShape& s = f.shape();
   double different = 0;
   for (std::int64_t y = 0; y < s.cells[1]; ++y)
     for (std::int64_t x = 0; x < s.cells[0]; ++x)
@@ -106,9 +106,11 @@ nlohmann::json check(const Problem& problem, const Fields<T>& f, const Expected<
   return found;
 }
 
-template Result<Expected<float>> expected_of(const Problem&);
-template Result<Expected<double>> expected_of(const Problem&);
-template nlohmann::json check(const Problem&, const Fields<float>&, const Expected<float>&, application::Runtime&);
-template nlohmann::json check(const Problem&, const Fields<double>&, const Expected<double>&, application::Runtime&);
+template Result<ExpectedFields<float>> expected_of(const WaveProblem&);
+template Result<ExpectedFields<double>> expected_of(const WaveProblem&);
+template nlohmann::json check(const WaveProblem&, const Fields<float>&, const ExpectedFields<float>&,
+                              application::Runtime&);
+template nlohmann::json check(const WaveProblem&, const Fields<double>&, const ExpectedFields<double>&,
+                              application::Runtime&);
 
 } // namespace kumihimo::fdtd2d

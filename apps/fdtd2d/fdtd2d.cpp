@@ -12,16 +12,16 @@
 namespace kumihimo::fdtd2d {
 namespace {
 
-using application::Request, application::Runtime;
+using application::ApplicationRequest, application::Runtime;
 using nlohmann::json;
 
 // In parts that end where a picture is taken; pictures, and copies from an accelerator for them, are not in the time.
 template <class T>
-Result<double> run_steps(const Problem& problem, LocalFields<T>& local, Frames& frames, Runtime& runtime) {
+Result<double> run_steps(const WaveProblem& problem, LocalFields<T>& local, Frames& frames, Runtime& runtime) {
   const std::int64_t parts = std::clamp<std::int64_t>(problem.frames, 1, problem.steps);
   double seconds = 0;
   for (std::int64_t part = 0; part < parts; ++part) {
-    const threads::Range steps = threads::part(problem.steps, part, parts);
+    const threads::IndexRange steps = threads::part(problem.steps, part, parts);
     runtime.processes().barrier();
     const std::int64_t start = measure::now_ns();
     const Status status = local.run(steps.size());
@@ -34,8 +34,8 @@ Result<double> run_steps(const Problem& problem, LocalFields<T>& local, Frames& 
 }
 
 template <class T>
-Result<json> run_with(const Problem& problem, const Request& request, Runtime& runtime) {
-  const Variant& variant = application::variant_of(request.candidate, variants());
+Result<json> run_with(const WaveProblem& problem, const ApplicationRequest& request, Runtime& runtime) {
+  const FdtdVariant& variant = application::variant_of(request.candidate, variants());
   const std::int64_t begin = measure::now_ns();
   Result<std::unique_ptr<LocalFields<T>>> made =
       LocalFields<T>::make(problem, variant, request.candidate.parameters, runtime);
@@ -75,15 +75,15 @@ Result<json> run_with(const Problem& problem, const Request& request, Runtime& r
                 {"kernels", to_json(local.times(), runtime.processes())}};
   if (problem.frames > 0) found["pictures"] = frames.json();
   if (request.checks) {
-    const std::shared_ptr<Expected<T>> expected =
-        TRY(runtime.shared<Expected<T>>([&] { return expected_of<T>(problem); }));
+    const std::shared_ptr<ExpectedFields<T>> expected =
+        TRY(runtime.shared<ExpectedFields<T>>([&] { return expected_of<T>(problem); }));
     found["checked"] = check(problem, local.fields(), *expected, runtime);
   }
   return found;
 }
 
-Result<json> run(const Request& request, Runtime& runtime) {
-  const Problem problem = TRY(problem_of(request));
+Result<json> run(const ApplicationRequest& request, Runtime& runtime) {
+  const WaveProblem problem = TRY(problem_of(request));
   return problem.is_float32 ? run_with<float>(problem, request, runtime) : run_with<double>(problem, request, runtime);
 }
 constexpr std::string_view usual[] = {"wavefront", "simd"};

@@ -32,7 +32,7 @@ Frames::Frames(const Pair& points) : points_(points) {
 
 template <class T>
 void Frames::add(const Fields<T>& f, std::int64_t step, application::Runtime& runtime) {
-  const Shape& s = f.shape();
+  const FieldShape& s = f.shape();
   std::vector<double> mine(static_cast<std::size_t>(size_[0] * size_[1]));
   for (std::int64_t v = 0; v < size_[1]; ++v)
     for (std::int64_t u = 0; u < size_[0]; ++u) {

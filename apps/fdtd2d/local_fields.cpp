@@ -11,8 +11,8 @@ using application::RankGrid, application::Runtime;
 
 namespace {
 
-Shape shape_of(const Problem& problem, const RankGrid& ranks, std::int32_t rank, std::int64_t ghosts) {
-  Shape shape = problem.whole;
+FieldShape shape_of(const WaveProblem& problem, const RankGrid& ranks, std::int32_t rank, std::int64_t ghosts) {
+  FieldShape shape = problem.whole;
   const auto part = ranks.part({shape.points[0], shape.points[1], 1}, rank);
   for (std::size_t a = 0; a < 2; ++a) {
     shape.first[a] = part[a].begin;
@@ -24,7 +24,7 @@ Shape shape_of(const Problem& problem, const RankGrid& ranks, std::int32_t rank,
 
 template <class T>
 Halo halo_of(const Fields<T>& fields, std::int64_t count) {
-  const Shape& shape = fields.shape();
+  const FieldShape& shape = fields.shape();
   Halo halo;
   halo.cells = {shape.cells[0], shape.cells[1], 1};
   halo.layers = {shape.ghosts, shape.ghosts, 0};
@@ -39,7 +39,7 @@ Halo halo_of(const Fields<T>& fields, std::int64_t count) {
 } // namespace
 
 template <class T>
-Result<std::unique_ptr<LocalFields<T>>> LocalFields<T>::make(const Problem& problem, const Variant& variant,
+Result<std::unique_ptr<LocalFields<T>>> LocalFields<T>::make(const WaveProblem& problem, const FdtdVariant& variant,
                                                              const ParameterValues& parameters, Runtime& runtime) {
   std::unique_ptr<LocalFields> made(new LocalFields(problem, variant, runtime));
   made->ranks_ = TRY(runtime.grid({problem.whole.points[0], problem.whole.points[1], 1}));
@@ -51,7 +51,7 @@ Result<std::unique_ptr<LocalFields<T>>> LocalFields<T>::make(const Problem& prob
     made->wavefront_.columns = parameters.at("columns");
   }
   const std::int64_t ghosts = several ? made->wavefront_.levels : 1;
-  const Shape shape = shape_of(problem, made->ranks_, runtime.rank(), ghosts);
+  const FieldShape shape = shape_of(problem, made->ranks_, runtime.rank(), ghosts);
   const std::array<std::int32_t, 3> at = made->ranks_.coordinates(runtime.rank());
   Status fits = Nothing{};
   for (std::size_t a = 0; a < 2; ++a) {
@@ -110,9 +110,9 @@ void LocalFields<T>::timed(std::size_t row, std::int64_t calls, Call call) {
 
 template <class T>
 void LocalFields<T>::add_source() {
-  const Source& source = problem_.source;
+  const WaveSource& source = problem_.source;
   if (source.node[0] < 0) return;
-  const Shape& shape = fields_.shape();
+  const FieldShape& shape = fields_.shape();
   const std::int64_t x = source.node[0] - shape.first[0], y = source.node[1] - shape.first[1];
   if (x >= 0 && x < shape.cells[0] && y >= 0 && y < shape.cells[1])
     fields_.ez[fields_.at(x, y)] += static_cast<T>(source.added(done_, shape.courant));
@@ -121,9 +121,9 @@ void LocalFields<T>::add_source() {
 // A rank also updates the H before its node 0 that its neighbour has, so that Ez alone is exchanged.
 template <class T>
 Status LocalFields<T>::step() {
-  const Kernels<T>& kernels = variant_.template kernels<T>();
-  const Box e = nodes_of_e(fields_.shape()), h = places_of_h(e);
-  Box inner = h;
+  const FieldKernels<T>& kernels = variant_.template kernels<T>();
+  const NodeBox e = nodes_of_e(fields_.shape()), h = places_of_h(e);
+  NodeBox inner = h;
   if (runtime_.ranks() > 1) {
     if (Status s = halo_->start(fields_.ez); !s) return s;
     for (std::size_t a = 0; a < 2; ++a) {
@@ -133,8 +133,8 @@ Status LocalFields<T>::step() {
     if (inner.is_empty()) inner = {h.begin, h.begin};
   }
   const std::int64_t rows = inner.end[1] - inner.begin[1];
-  const auto update_rows = [&](const threads::Range& range) {
-    Box piece = inner;
+  const auto update_rows = [&](const threads::IndexRange& range) {
+    NodeBox piece = inner;
     piece.begin[1] = inner.begin[1] + range.begin;
     piece.end[1] = inner.begin[1] + range.end;
     timed(h_row_, 0, [&] { kernels.update_h(fields_, piece); });
@@ -145,11 +145,11 @@ Status LocalFields<T>::step() {
   } else {
     if (Status s = runtime_.beside_messages(rows, update_rows); !s) return s;
     if (Status s = times_.timed(ghosts_row_, [&] { return halo_->wait(); }); !s) return s;
-    const std::array<Box, 4> outer{{{{h.begin[0], h.begin[1]}, {h.end[0], inner.begin[1]}},
-                                    {{h.begin[0], inner.end[1]}, {h.end[0], h.end[1]}},
-                                    {{h.begin[0], inner.begin[1]}, {inner.begin[0], inner.end[1]}},
-                                    {{inner.end[0], inner.begin[1]}, {h.end[0], inner.end[1]}}}};
-    for (const Box& box : outer)
+    const std::array<NodeBox, 4> outer{{{{h.begin[0], h.begin[1]}, {h.end[0], inner.begin[1]}},
+                                        {{h.begin[0], inner.end[1]}, {h.end[0], h.end[1]}},
+                                        {{h.begin[0], inner.begin[1]}, {inner.begin[0], inner.end[1]}},
+                                        {{inner.end[0], inner.begin[1]}, {h.end[0], inner.end[1]}}}};
+    for (const NodeBox& box : outer)
       if (!box.is_empty()) timed(h_row_, 0, [&] { kernels.update_h(fields_, box); });
   }
   timed(e_row_, 1, [&] { kernels.update_e(fields_, e); });
@@ -162,7 +162,7 @@ template <class T>
 Status LocalFields<T>::pass(int levels) {
   if (runtime_.ranks() > 1)
     if (Status s = times_.timed(ghosts_row_, [&] { return halo_->run(fields_.memory()); }); !s) return s;
-  Wavefront how = wavefront_;
+  FieldWavefront how = wavefront_;
   how.levels = levels;
   timed(h_row_, levels, [&] { run_wavefront(fields_, how, problem_.source, done_); });
   done_ += levels;
@@ -189,7 +189,7 @@ Status LocalFields<T>::run(std::int64_t steps) {
 
 template <class T>
 void set_mode(const Fields<T>& f, const Mode& mode) {
-  const Shape& s = f.shape();
+  const FieldShape& s = f.shape();
   const double kx = M_PI * mode.p / static_cast<double>(s.points[0]),
                ky = M_PI * mode.q / static_cast<double>(s.points[1]);
   const auto value = [&](std::int64_t x, std::int64_t y) { // 0 on and beyond the walls, as the fields have it

@@ -16,7 +16,7 @@ class LocalFields {
  public:
   // Collective. Errors: a grid of ranks that does not fit; memory; a wavefront of more levels than a rank has nodes
   // along an axis; a variant for one rank on several; those of the accelerator while the fields are copied to it.
-  static Result<std::unique_ptr<LocalFields>> make(const Problem& problem, const Variant& variant,
+  static Result<std::unique_ptr<LocalFields>> make(const WaveProblem& problem, const FdtdVariant& variant,
                                                    const ParameterValues& parameters, application::Runtime& runtime);
 
   // Goes on for so many steps. Collective.
@@ -29,7 +29,7 @@ class LocalFields {
   const application::KernelTimes& times() const { return times_; }
 
  private:
-  LocalFields(const Problem& problem, const Variant& variant, application::Runtime& runtime)
+  LocalFields(const WaveProblem& problem, const FdtdVariant& variant, application::Runtime& runtime)
       : problem_(problem), variant_(variant), runtime_(runtime) {}
   Status step();           // H beside the exchange of Ez, then Ez
   Status pass(int levels); // of a wavefront
@@ -39,13 +39,13 @@ class LocalFields {
   template <class Call>
   void timed(std::size_t row, std::int64_t calls, Call call);
 
-  const Problem& problem_;
-  const Variant& variant_;
+  const WaveProblem& problem_;
+  const FdtdVariant& variant_;
   application::Runtime& runtime_;
   application::RankGrid ranks_;
   Fields<T> fields_;
   std::unique_ptr<DeviceFields> device_; // of fields_
-  Wavefront wavefront_;
+  FieldWavefront wavefront_;
   std::unique_ptr<application::BoxHalo> halo_;
   application::KernelTimes times_;
   std::size_t h_row_ = 0, e_row_ = 0, ghosts_row_ = 0, upload_row_ = 0, download_row_ = 0;

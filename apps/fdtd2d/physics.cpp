@@ -9,17 +9,17 @@ namespace kumihimo::fdtd2d {
 namespace {
 
 // The golden copy on one grid.
-class Golden {
+class GoldenGrid {
  public:
-  static Result<Golden> make(std::int64_t points, std::int64_t layer, double courant, double wavelength) {
-    Golden made;
+  static Result<GoldenGrid> make(std::int64_t points, std::int64_t layer, double courant, double wavelength) {
+    GoldenGrid made;
     made.shape_ = {{points, points}, {0, 0}, {points, points}, 1, layer, courant};
     made.fields_ = TRY(Fields<double>::make(made.shape_));
     made.source_ = {{points / 2, points / 2}, wavelength};
     return made;
   }
   void run(std::int64_t steps) {
-    const Box e = nodes_of_e(shape_), h = places_of_h(e);
+    const NodeBox e = nodes_of_e(shape_), h = places_of_h(e);
     for (std::int64_t s = 0; s < steps; ++s, ++done_) {
       golden::update_h(fields_, h);
       golden::update_e(fields_, e);
@@ -31,18 +31,18 @@ class Golden {
     return fields_.ez[fields_.at(source_.node[0] + x, source_.node[1] + y)];
   }
   double time() const { return static_cast<double>(done_) * shape_.courant; }
-  const Source& source() const { return source_; }
+  const WaveSource& source() const { return source_; }
 
  private:
-  Shape shape_;
+  FieldShape shape_;
   Fields<double> fields_;
-  Source source_;
+  WaveSource source_;
   std::int64_t done_ = 0;
 };
 
 } // namespace
 
-double field_in_free_space(const Source& source, double r, double time) {
+double field_in_free_space(const WaveSource& source, double r, double time) {
   if (time <= r) return 0;
   // With tau = time - r cosh(u) the singularity at tau = time - r is gone: the integral of -J'(tau) / (2 pi) over u.
   constexpr int intervals = 2000; // Simpson's rule; J' is smooth
@@ -55,14 +55,14 @@ double field_in_free_space(const Source& source, double r, double time) {
   return -sum * step / 3 / (2 * M_PI);
 }
 
-Frequencies frequencies_of(const Shape& whole, const Mode& mode) {
+Frequencies frequencies_of(const FieldShape& whole, const Mode& mode) {
   const double kx = M_PI * mode.p / static_cast<double>(whole.points[0]),
                ky = M_PI * mode.q / static_cast<double>(whole.points[1]), S = whole.courant;
   return {2 / S * std::asin(S * std::hypot(std::sin(kx / 2), std::sin(ky / 2))), std::hypot(kx, ky)};
 }
 
 Result<double> analytic_error(std::int64_t layer, double courant, int finer) {
-  Golden grid = TRY(Golden::make(240 * finer, layer * finer, courant, 40 * finer));
+  GoldenGrid grid = TRY(GoldenGrid::make(240 * finer, layer * finer, courant, 40 * finer));
   grid.run(std::llround(160 * finer / courant)); // the pulse's middle has left 80 cells ago
   double largest = 0, difference = 0;
   const auto compare = [&](std::int64_t x, std::int64_t y) {
@@ -81,8 +81,8 @@ Result<double> reflection(std::int64_t layer, double courant) {
   // no wave has come back from the walls of the large one: they are 120 + 71 cells from the source to the small grid.
   constexpr int parts = 36;
   const std::int64_t steps = std::llround(5 / courant);
-  Golden small = TRY(Golden::make(inside + 2 * layer, layer, courant, 20)),
-         large = TRY(Golden::make(240, 0, courant, 20));
+  GoldenGrid small = TRY(GoldenGrid::make(inside + 2 * layer, layer, courant, 20)),
+             large = TRY(GoldenGrid::make(240, 0, courant, 20));
   double difference = 0, largest = 0;
   for (int i = 0; i < parts; ++i) {
     small.run(steps);

@@ -10,14 +10,14 @@
 
 namespace kumihimo::fdtd2d {
 
-using application::Option, application::Request;
+using application::ApplicationOption, application::ApplicationRequest;
 
 namespace {
 
 constexpr std::int64_t longest = 1 << 16, most_steps = 10'000'000, most_frames = 100;
 constexpr std::string_view problems[] = {"source", "mode"};
 constexpr std::string_view types[] = {"float32", "float64"};
-constexpr Option rows[] = {
+constexpr ApplicationOption rows[] = {
     {"steps", "number of time steps", "N", "400"},
     {"type", "numbers of the fields", "TYPE", "float32", types},
     {"problem", "source: a pulse in a layer that absorbs; mode: a standing wave between metal walls", "PROBLEM",
@@ -47,7 +47,8 @@ Result<Pair> points_of(const std::string& size) {
   return *found;
 }
 
-Result<std::int64_t> count_of(const Request& request, std::string_view name, std::int64_t least, std::int64_t most) {
+Result<std::int64_t> count_of(const ApplicationRequest& request, std::string_view name, std::int64_t least,
+                              std::int64_t most) {
   const std::string& word = request.option(name);
   std::int64_t value = 0;
   if (!read_number(word, value) || value < least || value > most)
@@ -55,7 +56,7 @@ Result<std::int64_t> count_of(const Request& request, std::string_view name, std
   return value;
 }
 
-Result<double> number_of(const Request& request, std::string_view name, double least, double below) {
+Result<double> number_of(const ApplicationRequest& request, std::string_view name, double least, double below) {
   const std::string& word = request.option(name);
   double value = 0;
   if (!read_number(word, value) || !(value >= least && value < below))
@@ -65,8 +66,8 @@ Result<double> number_of(const Request& request, std::string_view name, double l
 }
 
 // Of the source problem.
-Status read_source(const Request& request, Problem& problem) {
-  Shape& whole = problem.whole;
+Status read_source(const ApplicationRequest& request, WaveProblem& problem) {
+  FieldShape& whole = problem.whole;
   whole.layer = TRY(count_of(request, "layer", 0, longest));
   problem.source.wavelength = TRY(number_of(request, "wavelength", 4, 1e5));
   problem.source.node = {whole.points[0] / 2, whole.points[1] / 2};
@@ -92,16 +93,16 @@ Status read_source(const Request& request, Problem& problem) {
 
 } // namespace
 
-std::span<const Option> option_rows() { return rows; }
+std::span<const ApplicationOption> option_rows() { return rows; }
 
-std::vector<application::Share> shares(std::string_view size) {
+std::vector<application::ProblemShare> shares(std::string_view size) {
   const Result<Pair> points = points_of(std::string(size));
   if (!points || (*points)[0] < 256 || (*points)[1] < 256) return {};
   return {{fmt::format("{}x{}", (*points)[0] / 2, (*points)[1] / 2), 4, 1}};
 }
 
-Result<Problem> problem_of(const Request& request) {
-  Problem problem;
+Result<WaveProblem> problem_of(const ApplicationRequest& request) {
+  WaveProblem problem;
   problem.whole.points = problem.whole.cells = TRY(points_of(request.size));
   problem.planned_steps = TRY(count_of(request, "steps", 1, most_steps));
   problem.steps = std::min(problem.planned_steps, request.most_iterations);

@@ -16,9 +16,9 @@ struct Mode {
   int p = 3, q = 2;
 };
 
-struct Problem {
-  Shape whole; // all points, on one rank
-  Source source;
+struct WaveProblem {
+  FieldShape whole; // all points, on one rank
+  WaveSource source;
   bool is_mode = false; // a standing wave, no source and no absorbing layer
   Mode mode;
   std::int64_t steps = 0, planned_steps = 0; // planned: without the limit of iterations, which a sample has
@@ -26,10 +26,10 @@ struct Problem {
   std::int64_t frames = 0; // pictures of Ez
 };
 
-std::span<const application::Option> option_rows();
+std::span<const application::ApplicationOption> option_rows();
 // Half along each axis; none: the size is none, or small.
-std::vector<application::Share> shares(std::string_view size);
+std::vector<application::ProblemShare> shares(std::string_view size);
 // Errors: a size, number or word that is none; a Courant number that is unstable; layers or a source that do not fit.
-Result<Problem> problem_of(const application::Request& request);
+Result<WaveProblem> problem_of(const application::ApplicationRequest& request);
 
 } // namespace kumihimo::fdtd2d

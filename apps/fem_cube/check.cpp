@@ -26,9 +26,9 @@ double square_sum(std::span<const double> values) {
 using AddElements = void (*)(const fem::Mesh&, const fem::Materials&, std::span<const std::int32_t>, const double*,
                              double*);
 // Over all elements. Threads share those of a colour, which have no node in common.
-std::vector<double> over_elements(const Problem& problem, AddElements add, std::span<const double> x) {
+std::vector<double> over_elements(const FemProblem& problem, AddElements add, std::span<const double> x) {
   std::vector<double> y(static_cast<std::size_t>(problem.owned_displacements()));
-  fem::for_each_colour(problem.mesh, [&](int, threads::Range mine) {
+  fem::for_each_colour(problem.mesh, [&](int, threads::IndexRange mine) {
     add(problem.mesh, problem.materials,
         {problem.mesh.by_colour.data() + mine.begin, static_cast<std::size_t>(mine.size())}, x.data(), y.data());
   });
@@ -40,7 +40,7 @@ std::vector<double> over_elements(const Problem& problem, AddElements add, std::
 struct Squares {
   double residual = 0, rounding = 0;
 };
-Squares residual_squares(const Problem& problem, std::span<const double> x) {
+Squares residual_squares(const FemProblem& problem, std::span<const double> x) {
   const fem::Constraints& constraints = problem.load_case.constraints;
   const std::vector<double> product = over_elements(problem, &golden::add_product, x),
                             rounding = over_elements(problem, &golden::add_rounding, x),
@@ -56,7 +56,7 @@ Squares residual_squares(const Problem& problem, std::span<const double> x) {
   return squares;
 }
 
-std::vector<double> exact_displacements(const Problem& problem) {
+std::vector<double> exact_displacements(const FemProblem& problem) {
   std::vector<double> found;
   for (std::int64_t n = 0; n < problem.mesh.node_count(); ++n) {
     const fem::Vector3 value = problem.load_case.exact(problem.mesh.node(n));
@@ -67,7 +67,7 @@ std::vector<double> exact_displacements(const Problem& problem) {
 
 } // namespace
 
-Result<json> check_solution(const Problem& problem, std::span<const double> load, std::span<const double> x,
+Result<json> check_solution(const FemProblem& problem, std::span<const double> load, std::span<const double> x,
                             double tolerance, Runtime& runtime) {
   std::vector<double> all(x.begin(), x.end());
   all.resize(static_cast<std::size_t>(problem.displacements()));
@@ -104,8 +104,8 @@ Result<json> check_solution(const Problem& problem, std::span<const double> load
   return checked;
 }
 
-Result<json> check_matrix(const Problem& problem, const fem::Matrix& matrix, Runtime& runtime) {
-  Result<fem::Matrix> golden = fem::make_matrix(problem.mesh);
+Result<json> check_matrix(const FemProblem& problem, const fem::BlockMatrix& matrix, Runtime& runtime) {
+  Result<fem::BlockMatrix> golden = fem::make_matrix(problem.mesh);
   if (Status s = runtime.agree_on(golden); !s) return s.error();
   fem::assemble_golden(problem.mesh, problem.materials, *golden);
   const double share =

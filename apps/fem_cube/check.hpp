@@ -18,11 +18,12 @@ namespace kumihimo::fem_cube {
 // Where the exact displacement u is known: "discretisation_error", |x - u| / |u|. Of the patch test u is that of the
 // discrete system too, so A u must be the forces within the rounding of the product: "patch_residual",
 // "patch_bound". Where the exact energy is known: "energy_error", (a(u, u) - x b) / a(u, u).
-Result<nlohmann::json> check_solution(const Problem& problem, std::span<const double> load, std::span<const double> x,
-                                      double tolerance, application::Runtime& runtime);
+Result<nlohmann::json> check_solution(const FemProblem& problem, std::span<const double> load,
+                                      std::span<const double> x, double tolerance, application::Runtime& runtime);
 
 // {"what", "right", "error", "bound"}: the largest difference from the golden copy's matrix, as a share of the bound of
 // rounding (fem/error_bound.hpp), is at most 1. Collective.
-Result<nlohmann::json> check_matrix(const Problem& problem, const fem::Matrix& matrix, application::Runtime& runtime);
+Result<nlohmann::json> check_matrix(const FemProblem& problem, const fem::BlockMatrix& matrix,
+                                    application::Runtime& runtime);
 
 } // namespace kumihimo::fem_cube

@@ -7,13 +7,13 @@
 
 namespace kumihimo::fem_cube {
 
-using application::Runtime, application::Work;
+using application::Runtime, application::KernelWork;
 
 namespace {
 
 class MatrixProduct final : public Discrete {
  public:
-  MatrixProduct(fem::Matrix matrix, bool golden) : matrix_(std::move(matrix)), golden_(golden) {}
+  MatrixProduct(fem::BlockMatrix matrix, bool golden) : matrix_(std::move(matrix)), golden_(golden) {}
   Status multiply(const double* x, double* y) override {
     if (golden_)
       fem::multiply_golden(matrix_, x, y);
@@ -21,29 +21,29 @@ class MatrixProduct final : public Discrete {
       fem::multiply(matrix_, x, y);
     return Nothing{};
   }
-  Work work_of_product() const override {
+  KernelWork work_of_product() const override {
     return {fem::product_bytes(matrix_), 18 * static_cast<double>(matrix_.row_begin[matrix_.owned])};
   }
-  const fem::Matrix* matrix() const override { return &matrix_; }
+  const fem::BlockMatrix* matrix() const override { return &matrix_; }
   std::vector<double> diagonal_blocks() const override { return fem::diagonal_blocks(matrix_); }
 
  private:
-  fem::Matrix matrix_;
+  fem::BlockMatrix matrix_;
   bool golden_;
 };
 
 class ElementProduct final : public Discrete {
  public:
-  ElementProduct(fem::MatrixFreeProduct product, Work work, std::vector<double> blocks)
+  ElementProduct(fem::MatrixFreeProduct product, KernelWork work, std::vector<double> blocks)
       : product_(std::move(product)), work_(work), blocks_(std::move(blocks)) {}
   Status multiply(const double* x, double* y) override { return product_.multiply(x, y); }
-  Work work_of_product() const override { return work_; }
-  const fem::Matrix* matrix() const override { return nullptr; }
+  KernelWork work_of_product() const override { return work_; }
+  const fem::BlockMatrix* matrix() const override { return nullptr; }
   std::vector<double> diagonal_blocks() const override { return blocks_; }
 
  private:
   fem::MatrixFreeProduct product_;
-  Work work_;
+  KernelWork work_;
   std::vector<double> blocks_;
 };
 
@@ -54,12 +54,13 @@ double element_bytes(const fem::Mesh& mesh) {
 }
 
 // Values are written once and columns read once; no pencil or colour comes back to a row that has left a cache.
-Work work_of_assembly(const fem::AssemblyVariant& variant, const fem::Mesh& mesh, const fem::Matrix& matrix) {
+KernelWork work_of_assembly(const fem::AssemblyVariant& variant, const fem::Mesh& mesh,
+                            const fem::BlockMatrix& matrix) {
   return {element_bytes(mesh) + static_cast<double>(matrix.blocks()) * (9 * 8 + 4),
           variant.flops * static_cast<double>(mesh.element_count())};
 }
 
-Work work_of_elements(const fem::OperatorVariant& variant, const fem::Mesh& mesh) {
+KernelWork work_of_elements(const fem::OperatorVariant& variant, const fem::Mesh& mesh) {
   return {element_bytes(mesh) + static_cast<double>(mesh.node_count() + mesh.owned) * 24,
           variant.flops * static_cast<double>(mesh.element_count())};
 }
@@ -74,7 +75,7 @@ void eliminate_in_blocks(const fem::Constraints& constraints, std::vector<double
 }
 
 // b of a product without a matrix: forces less A u of the prescribed displacements; d u in their own rows.
-Result<std::vector<double>> load_of(const Problem& problem, const fem::OperatorVariant& variant,
+Result<std::vector<double>> load_of(const FemProblem& problem, const fem::OperatorVariant& variant,
                                     const std::vector<double>& diagonal) {
   const fem::Constraints& constraints = problem.load_case.constraints;
   fem::MatrixFreeProduct all = TRY(fem::MatrixFreeProduct::make(variant, problem.mesh, problem.materials,
@@ -86,7 +87,7 @@ Result<std::vector<double>> load_of(const Problem& problem, const fem::OperatorV
   return load;
 }
 
-Result<std::unique_ptr<Discrete>> without_matrix(const Problem& problem, const fem::OperatorVariant& variant) {
+Result<std::unique_ptr<Discrete>> without_matrix(const FemProblem& problem, const fem::OperatorVariant& variant) {
   std::vector<double> blocks = fem::diagonal_blocks(problem.mesh, problem.materials), diagonal;
   for (std::size_t i = 0; i < blocks.size(); i += 9)
     for (std::size_t a = 0; a < 3; ++a) diagonal.push_back(blocks[i + 4 * a]);
@@ -103,9 +104,9 @@ Result<std::unique_ptr<Discrete>> without_matrix(const Problem& problem, const f
 
 } // namespace
 
-Result<Assembled> assemble(const Problem& problem, const Variant& variant, const ParameterValues& parameters,
+Result<Assembled> assemble(const FemProblem& problem, const FemVariant& variant, const ParameterValues& parameters,
                            std::int64_t assemblies, Runtime& runtime) {
-  Result<fem::Matrix> matrix = fem::make_matrix(problem.mesh);
+  Result<fem::BlockMatrix> matrix = fem::make_matrix(problem.mesh);
   if (Status s = runtime.agree_on(matrix); !s) return s.error();
   std::vector<double> seconds;
   for (std::int64_t i = 0; i < assemblies; ++i) {
@@ -117,11 +118,11 @@ Result<Assembled> assemble(const Problem& problem, const Variant& variant, const
   std::sort(seconds.begin(), seconds.end());
   const std::size_t middle = seconds.size() / 2;
   const double median = seconds.size() % 2 ? seconds[middle] : (seconds[middle - 1] + seconds[middle]) / 2;
-  const Work work = work_of_assembly(*variant.assembly, problem.mesh, *matrix);
+  const KernelWork work = work_of_assembly(*variant.assembly, problem.mesh, *matrix);
   return Assembled{std::move(*matrix), {median, work}};
 }
 
-Result<Discretised> discretise(const Problem& problem, const Variant& variant, const ParameterValues& parameters,
+Result<Discretised> discretise(const FemProblem& problem, const FemVariant& variant, const ParameterValues& parameters,
                                std::int64_t assemblies, Runtime& runtime) {
   if (!variant.assembly) {
     Result<std::unique_ptr<Discrete>> made = without_matrix(problem, *variant.operation);

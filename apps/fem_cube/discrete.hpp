@@ -18,9 +18,9 @@ class Discrete {
   virtual ~Discrete() = default;
   // y = A x of the owned rows; the ghosts of x are up to date.
   virtual Status multiply(const double* x, double* y) = 0;
-  virtual application::Work work_of_product() const = 0;   // of one call
-  virtual const fem::Matrix* matrix() const = 0;           // null: there is none
-  virtual std::vector<double> diagonal_blocks() const = 0; // 9 of each owned node
+  virtual application::KernelWork work_of_product() const = 0; // of one call
+  virtual const fem::BlockMatrix* matrix() const = 0;          // null: there is none
+  virtual std::vector<double> diagonal_blocks() const = 0;     // 9 of each owned node
 
   std::vector<double> load; // b, 3 of each owned node
 };
@@ -28,7 +28,7 @@ class Discrete {
 // The time of an assembly: the median of several, and what one moves and computes. All zero without a matrix.
 struct AssemblyTime {
   double seconds = 0;
-  application::Work work;
+  application::KernelWork work;
 };
 
 struct Discretised {
@@ -36,15 +36,15 @@ struct Discretised {
   AssemblyTime assembly;
 };
 // Refers to `problem`. Collective. Errors: those of the variant and of memory; all ranks get the same.
-Result<Discretised> discretise(const Problem& problem, const Variant& variant, const ParameterValues& parameters,
+Result<Discretised> discretise(const FemProblem& problem, const FemVariant& variant, const ParameterValues& parameters,
                                std::int64_t assemblies, application::Runtime& runtime);
 
 // The matrix before elimination, assembled several times. Collective.
 struct Assembled {
-  fem::Matrix matrix;
+  fem::BlockMatrix matrix;
   AssemblyTime time;
 };
-Result<Assembled> assemble(const Problem& problem, const Variant& variant, const ParameterValues& parameters,
+Result<Assembled> assemble(const FemProblem& problem, const FemVariant& variant, const ParameterValues& parameters,
                            std::int64_t assemblies, application::Runtime& runtime);
 
 } // namespace kumihimo::fem_cube

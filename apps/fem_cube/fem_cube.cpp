@@ -15,7 +15,7 @@
 namespace kumihimo::fem_cube {
 namespace {
 
-using application::Request, application::Runtime;
+using application::ApplicationRequest, application::Runtime;
 using nlohmann::json;
 
 constexpr std::int64_t longest_axis = 4096;
@@ -34,7 +34,7 @@ json assembly_row(const AssemblyTime& assembly, bool of_setup, Runtime& runtime)
   return to_json(times, runtime.processes())[0];
 }
 
-json assembly_figures(const json& row, const Problem& problem) {
+json assembly_figures(const json& row, const FemProblem& problem) {
   const double seconds = row["seconds"], elements = problem.elements_of_cube();
   if (seconds <= 0) return {{"elements", elements}};
   return {{"elements", elements},
@@ -43,20 +43,21 @@ json assembly_figures(const json& row, const Problem& problem) {
           {"assembly_flops_per_second", row["flops"].get<double>() / seconds}};
 }
 
-json facts_of(const Problem& problem) {
+json facts_of(const FemProblem& problem) {
   json facts = json::object();
   if (problem.mesh.grid.ghosts() > 0) facts["halo"] = problem.halo->of_equal_boxes() ? "equal boxes" : "lists of nodes";
   return facts;
 }
 
-struct Setting {
-  Options options;
-  Variant variant;
+struct FemSetting {
+  FemOptions options;
+  FemVariant variant;
   application::RankGrid ranks;
   double problem_seconds = 0;
 };
 
-Result<json> run_assembly(const Request& request, const Setting& setting, const Problem& problem, Runtime& runtime) {
+Result<json> run_assembly(const ApplicationRequest& request, const FemSetting& setting, const FemProblem& problem,
+                          Runtime& runtime) {
   const Assembled assembled =
       TRY(assemble(problem, setting.variant, request.candidate.parameters, setting.options.assemblies, runtime));
   json row = assembly_row(assembled.time, false, runtime);
@@ -70,22 +71,23 @@ Result<json> run_assembly(const Request& request, const Setting& setting, const 
 }
 
 // The prescribed displacements, 0 elsewhere: the residual begins, and stays, 0 in their rows.
-Result<threads::Array<double>> first_guess(const Problem& problem) {
-  threads::Array<double> x = TRY(threads::Array<double>::zeros(problem.owned_displacements()));
+Result<threads::ThreadedArray<double>> first_guess(const FemProblem& problem) {
+  threads::ThreadedArray<double> x = TRY(threads::ThreadedArray<double>::zeros(problem.owned_displacements()));
   std::copy_n(problem.load_case.constraints.values.begin(), x.size(), x.begin());
   return x;
 }
 
-Result<json> run_solve(const Request& request, const Setting& setting, const Problem& problem, Runtime& runtime) {
+Result<json> run_solve(const ApplicationRequest& request, const FemSetting& setting, const FemProblem& problem,
+                       Runtime& runtime) {
   const std::int64_t begin = measure::now_ns();
   Discretised discretised =
       TRY(discretise(problem, setting.variant, request.candidate.parameters, setting.options.assemblies, runtime));
   Result<std::unique_ptr<Preconditioner>> preconditioner =
       make_preconditioner(setting.options, *discretised.discrete, setting.variant.is_golden());
   if (Status s = runtime.agree_on(preconditioner); !s) return s.error();
-  LocalSystem system(problem, std::move(discretised.discrete), std::move(*preconditioner));
+  FemSystem system(problem, std::move(discretised.discrete), std::move(*preconditioner));
   application::TimedSums sums(runtime.sums(), system.times());
-  Result<threads::Array<double>> x = first_guess(problem);
+  Result<threads::ThreadedArray<double>> x = first_guess(problem);
   if (Status s = runtime.agree_on(x); !s) return s.error();
   const double setup = measure::seconds_since(begin);
 
@@ -114,8 +116,8 @@ Result<json> run_solve(const Request& request, const Setting& setting, const Pro
   return found;
 }
 
-Result<json> run(const Request& request, Runtime& runtime) {
-  Setting setting;
+Result<json> run(const ApplicationRequest& request, Runtime& runtime) {
+  FemSetting setting;
   setting.options = TRY(options_of(request));
   setting.variant = application::variant_of(request.candidate, variants());
   if (Status s = setting.variant.check_applicable(setting.options); !s) return s.error();
@@ -126,7 +128,7 @@ Result<json> run(const Request& request, Runtime& runtime) {
   const double nodes_of_rank = static_cast<double>(nodes[0]) * nodes[1] * nodes[2] / runtime.ranks();
   if (Status s = runtime.agree(runtime.check_memory(least_bytes_of_a_node * nodes_of_rank)); !s) return s.error();
   const std::int64_t begin = measure::now_ns();
-  const Problem problem = TRY(make_problem(setting.options, nodes, setting.ranks, runtime));
+  const FemProblem problem = TRY(make_problem(setting.options, nodes, setting.ranks, runtime));
   setting.problem_seconds = runtime.processes().largest({measure::seconds_since(begin)})[0];
   json found = TRY(setting.options.assembly_only ? run_assembly(request, setting, problem, runtime)
                                                  : run_solve(request, setting, problem, runtime));
@@ -136,7 +138,7 @@ Result<json> run(const Request& request, Runtime& runtime) {
   return found;
 }
 
-std::vector<application::Share> shares(std::string_view size) {
+std::vector<application::ProblemShare> shares(std::string_view size) {
   return application::shares_of_box(size, longest_axis, 4'000);
 }
 

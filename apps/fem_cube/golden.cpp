@@ -24,8 +24,8 @@ void add_block(const double* block, const double* x, double factor, double* y) {
 
 } // namespace
 
-Result<BlockDiagonal> BlockDiagonal::make(std::span<const double> blocks) {
-  BlockDiagonal made;
+Result<GoldenBlockDiagonal> GoldenBlockDiagonal::make(std::span<const double> blocks) {
+  GoldenBlockDiagonal made;
   made.inverses_.resize(blocks.size());
   for (std::size_t n = 0; n < blocks.size() / 9; ++n)
     if (!fem::invert_block(blocks.data() + 9 * n, made.inverses_.data() + 9 * n))
@@ -34,7 +34,7 @@ Result<BlockDiagonal> BlockDiagonal::make(std::span<const double> blocks) {
   return made;
 }
 
-void BlockDiagonal::apply(const double* r, double* z) const {
+void GoldenBlockDiagonal::apply(const double* r, double* z) const {
   for (std::size_t n = 0; n < inverses_.size() / 9; ++n) {
     double result[3] = {};
     add_block(inverses_.data() + 9 * n, r + 3 * n, 1, result);
@@ -42,14 +42,14 @@ void BlockDiagonal::apply(const double* r, double* z) const {
   }
 }
 
-Result<Schwarz> Schwarz::make(const fem::Matrix& matrix, std::int64_t parts, int overlap) {
+Result<Schwarz> Schwarz::make(const fem::BlockMatrix& matrix, std::int64_t parts, int overlap) {
   if (parts < 1 || parts > matrix.owned)
     return wrong_value(fmt::format("the number of parts must be 1 to {}", matrix.owned), parts);
   Schwarz made;
   made.matrix_ = &matrix;
-  made.diagonal_ = TRY(BlockDiagonal::make(fem::diagonal_blocks(matrix)));
+  made.diagonal_ = TRY(GoldenBlockDiagonal::make(fem::diagonal_blocks(matrix)));
   for (std::int64_t i = 0; i < parts; ++i) {
-    const threads::Range own = threads::part(matrix.owned, i, parts);
+    const threads::IndexRange own = threads::part(matrix.owned, i, parts);
     std::vector<std::uint8_t> is_in(at(matrix.owned));
     for (std::int64_t n = own.begin; n < own.end; ++n) {
       is_in[at(n)] = 1;

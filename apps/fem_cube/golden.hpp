@@ -13,10 +13,10 @@
 namespace kumihimo::fem_cube::golden {
 
 // z = M^-1 r by the 3 x 3 blocks on the diagonal.
-class BlockDiagonal {
+class GoldenBlockDiagonal {
  public:
   // Error: a block is not positive definite.
-  static Result<BlockDiagonal> make(std::span<const double> blocks);
+  static Result<GoldenBlockDiagonal> make(std::span<const double> blocks);
   void apply(const double* r, double* z) const;
   const double* inverse(std::int64_t node) const { return inverses_.data() + 9 * node; }
 
@@ -29,12 +29,12 @@ class BlockDiagonal {
 class Schwarz {
  public:
   // Refers to `matrix`. Errors: parts is not 1 to the number of owned nodes; a block is not positive definite.
-  static Result<Schwarz> make(const fem::Matrix& matrix, std::int64_t parts, int overlap);
+  static Result<Schwarz> make(const fem::BlockMatrix& matrix, std::int64_t parts, int overlap);
   void apply(const double* r, double* z) const;
 
  private:
-  const fem::Matrix* matrix_ = nullptr;
-  BlockDiagonal diagonal_;
+  const fem::BlockMatrix* matrix_ = nullptr;
+  GoldenBlockDiagonal diagonal_;
   std::vector<std::vector<std::int32_t>> parts_; // nodes, ascending
 };
 

@@ -11,10 +11,10 @@
 
 namespace kumihimo::fem_cube {
 
-class LocalSystem final : public krylov::LinearSystem {
+class FemSystem final : public krylov::LinearSystem {
  public:
-  LocalSystem(const Problem& problem, std::unique_ptr<Discrete> discrete,
-              std::unique_ptr<Preconditioner> preconditioner);
+  FemSystem(const FemProblem& problem, std::unique_ptr<Discrete> discrete,
+            std::unique_ptr<Preconditioner> preconditioner);
 
   std::int64_t rows() const override { return problem_.owned_displacements(); }
   std::int64_t length() const override { return problem_.displacements(); }
@@ -26,7 +26,7 @@ class LocalSystem final : public krylov::LinearSystem {
   application::KernelTimes& times() { return times_; }
 
  private:
-  const Problem& problem_;
+  const FemProblem& problem_;
   std::unique_ptr<Discrete> discrete_;
   std::unique_ptr<Preconditioner> preconditioner_;
   application::KernelTimes times_;

@@ -12,7 +12,7 @@ constexpr std::size_t few = 4096; // nodes that one thread copies in less time t
 
 // The layer of a rank's local nodes that lies in a direction: its own, or the ghosts beyond them. In the order of their
 // places, x fastest, which the neighbour has too.
-std::vector<std::int32_t> layer(const fem::Grid& grid, const std::vector<std::int32_t>& numbers,
+std::vector<std::int32_t> layer(const fem::NodeGrid& grid, const std::vector<std::int32_t>& numbers,
                                 const std::array<int, 3>& direction, bool ghosts) {
   fem::Triple first{}, last{};
   for (std::size_t a = 0; a < 3; ++a) {
@@ -30,7 +30,7 @@ std::vector<std::int32_t> layer(const fem::Grid& grid, const std::vector<std::in
 
 } // namespace
 
-NodeLists node_lists(const fem::Grid& grid, const RankGrid& ranks, std::int32_t rank) {
+NodeLists node_lists(const fem::NodeGrid& grid, const RankGrid& ranks, std::int32_t rank) {
   NodeLists lists;
   const std::vector<std::int32_t> numbers = fem::local_numbers(grid);
   const std::array<std::int32_t, 3> here = ranks.coordinates(rank);
@@ -47,7 +47,7 @@ NodeLists node_lists(const fem::Grid& grid, const RankGrid& ranks, std::int32_t 
   return lists;
 }
 
-Result<std::unique_ptr<NodeHalo>> NodeHalo::make(const fem::Grid& grid, const RankGrid& ranks, Runtime& runtime) {
+Result<std::unique_ptr<NodeHalo>> NodeHalo::make(const fem::NodeGrid& grid, const RankGrid& ranks, Runtime& runtime) {
   auto made = std::make_unique<NodeHalo>();
   bool equal = true;
   for (std::size_t a = 0; a < 3; ++a) equal = equal && grid.nodes[a] % ranks.ranks[a] == 0;
@@ -57,7 +57,7 @@ Result<std::unique_ptr<NodeHalo>> NodeHalo::make(const fem::Grid& grid, const Ra
   return made;
 }
 
-Status NodeHalo::make_boxes(const fem::Grid& grid, const RankGrid& ranks, Runtime& runtime) {
+Status NodeHalo::make_boxes(const fem::NodeGrid& grid, const RankGrid& ranks, Runtime& runtime) {
   Halo halo;
   halo.cells = grid.box;
   halo.periodic.fill(false);
@@ -67,7 +67,7 @@ Status NodeHalo::make_boxes(const fem::Grid& grid, const RankGrid& ranks, Runtim
   const fem::HaloCells cells = fem::halo_cells(grid);
   for (const fem::HaloCell& each : cells.sent) sent_.push_back({each.node, each.cell});
   for (const fem::HaloCell& each : cells.received) received_.push_back({each.node, each.cell});
-  Result<threads::Array<double>> staging = threads::Array<double>::zeros(3 * stride_);
+  Result<threads::ThreadedArray<double>> staging = threads::ThreadedArray<double>::zeros(3 * stride_);
   if (Status s = runtime.agree_on(staging); !s) return s;
   staging_ = std::move(*staging);
   boxes_ = TRY(runtime.halo(std::move(halo), ranks));
@@ -75,7 +75,7 @@ Status NodeHalo::make_boxes(const fem::Grid& grid, const RankGrid& ranks, Runtim
 }
 
 // The staging buffer: the values to be sent, neighbour by neighbour, then those received.
-Status NodeHalo::make_lists(const fem::Grid& grid, const RankGrid& ranks, Runtime& runtime) {
+Status NodeHalo::make_lists(const fem::NodeGrid& grid, const RankGrid& ranks, Runtime& runtime) {
   const NodeLists lists = node_lists(grid, ranks, runtime.rank());
   Ghosts ghosts;
   std::int32_t next = 0;
@@ -92,7 +92,7 @@ Status NodeHalo::make_lists(const fem::Grid& grid, const RankGrid& ranks, Runtim
   std::int64_t at = next;
   for (const NodeLists::Neighbour& each : lists.neighbours)
     for (const std::int32_t node : each.received) received_.push_back({node, std::exchange(at, at + 3)});
-  Result<threads::Array<double>> staging = threads::Array<double>::zeros(at);
+  Result<threads::ThreadedArray<double>> staging = threads::ThreadedArray<double>::zeros(at);
   if (Status s = runtime.agree_on(staging); !s) return s;
   staging_ = std::move(*staging);
   lists_ = TRY(runtime.exchange(std::move(ghosts)));

@@ -22,21 +22,21 @@ struct NodeLists {
   };
   std::vector<Neighbour> neighbours; // ascending by rank
 };
-NodeLists node_lists(const fem::Grid& grid, const application::RankGrid& ranks, std::int32_t rank);
+NodeLists node_lists(const fem::NodeGrid& grid, const application::RankGrid& ranks, std::int32_t rank);
 
 class NodeHalo {
  public:
   // Collective. `grid`: the part of this rank, as `ranks` divides the nodes. Errors: memory, transport; all ranks get
   // the same.
-  static Result<std::unique_ptr<NodeHalo>> make(const fem::Grid& grid, const application::RankGrid& ranks,
+  static Result<std::unique_ptr<NodeHalo>> make(const fem::NodeGrid& grid, const application::RankGrid& ranks,
                                                 application::Runtime& runtime);
   // Brings the ghosts of `vector`, 3 values of each node, up to date.
   Status run(double* vector);
   bool of_equal_boxes() const { return boxes_ != nullptr; }
 
  private:
-  Status make_boxes(const fem::Grid& grid, const application::RankGrid& ranks, application::Runtime& runtime);
-  Status make_lists(const fem::Grid& grid, const application::RankGrid& ranks, application::Runtime& runtime);
+  Status make_boxes(const fem::NodeGrid& grid, const application::RankGrid& ranks, application::Runtime& runtime);
+  Status make_lists(const fem::NodeGrid& grid, const application::RankGrid& ranks, application::Runtime& runtime);
 
   // A node, and the place of its first value in the staging buffer; the others follow at `stride_`.
   struct Place {
@@ -45,7 +45,7 @@ class NodeHalo {
   };
   std::vector<Place> sent_, received_;
   std::int64_t stride_ = 1;
-  threads::Array<double> staging_;
+  threads::ThreadedArray<double> staging_;
   std::unique_ptr<application::BoxHalo> boxes_;
   std::unique_ptr<application::GhostExchange> lists_;
 };

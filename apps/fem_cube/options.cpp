@@ -8,7 +8,7 @@
 
 namespace kumihimo::fem_cube {
 
-using application::Option, application::Request;
+using application::ApplicationOption, application::ApplicationRequest;
 
 namespace {
 
@@ -17,7 +17,7 @@ constexpr std::string_view preconditioners[] = {"block_diagonal", "gauss_seidel"
 constexpr std::string_view overlaps[] = {"0", "1"};
 constexpr std::string_view no_or_yes[] = {"no", "yes"};
 constexpr std::int64_t most_parts = 1 << 20, most_assemblies = 1000;
-constexpr Option rows[] = {
+constexpr ApplicationOption rows[] = {
     {"load", "load case: stretch (face x = 1 moved), body_force, patch (linear displacement), manufactured", "CASE",
      "stretch", loads},
     {"preconditioner", "preconditioner of a rank's nodes", "NAME", "block_diagonal", preconditioners},
@@ -37,7 +37,7 @@ std::size_t place_in(const std::string_view (&words)[n], std::string_view word) 
   return 0; // unreachable: the frame checks choices
 }
 
-Result<double> number_of(const Request& request, std::string_view name) {
+Result<double> number_of(const ApplicationRequest& request, std::string_view name) {
   const std::string& word = request.option(name);
   double value = 0;
   if (!read_number(word, value) || !std::isfinite(value))
@@ -45,7 +45,7 @@ Result<double> number_of(const Request& request, std::string_view name) {
   return value;
 }
 
-Result<std::int64_t> count_of(const Request& request, std::string_view name, std::int64_t most) {
+Result<std::int64_t> count_of(const ApplicationRequest& request, std::string_view name, std::int64_t most) {
   const std::string& word = request.option(name);
   std::int64_t value = 0;
   if (!read_number(word, value) || value < 1 || value > most)
@@ -55,10 +55,10 @@ Result<std::int64_t> count_of(const Request& request, std::string_view name, std
 
 } // namespace
 
-std::span<const Option> option_rows() { return rows; }
+std::span<const ApplicationOption> option_rows() { return rows; }
 
-Result<Options> options_of(const Request& request) {
-  Options found;
+Result<FemOptions> options_of(const ApplicationRequest& request) {
+  FemOptions found;
   found.load = static_cast<Load>(place_in(loads, request.option("load")));
   found.preconditioning = static_cast<Preconditioning>(place_in(preconditioners, request.option("preconditioner")));
   found.distortion = TRY(number_of(request, "distortion"));

@@ -18,7 +18,7 @@ enum class Load {
 };
 enum class Preconditioning { block_diagonal, gauss_seidel, additive_schwarz };
 
-struct Options {
+struct FemOptions {
   Load load = Load::stretch;
   double distortion = 0; // of the mesh, as a share of the distance of nodes
   double spread = 0;     // of Young's modulus between elements
@@ -30,8 +30,8 @@ struct Options {
   std::int64_t assemblies = 1; // of a run; its time is their median
 };
 
-std::span<const application::Option> option_rows();
+std::span<const application::ApplicationOption> option_rows();
 // Errors: a word that is no number, a value out of range, a load that needs one modulus with several.
-Result<Options> options_of(const application::Request& request);
+Result<FemOptions> options_of(const application::ApplicationRequest& request);
 
 } // namespace kumihimo::fem_cube

@@ -16,13 +16,13 @@ class Preconditioner {
   virtual ~Preconditioner() = default;
   virtual void apply(const double* r, double* z) = 0;
 
-  application::Work work; // of one call
+  application::KernelWork work; // of one call
   JsonMember facts;
 };
 
 // Refers to the matrix of `discrete`. `golden`: by the plain loops of the golden copy. Errors: parts that do not fit; a
 // block on the diagonal that is not positive definite; memory.
-Result<std::unique_ptr<Preconditioner>> make_preconditioner(const Options& options, const Discrete& discrete,
+Result<std::unique_ptr<Preconditioner>> make_preconditioner(const FemOptions& options, const Discrete& discrete,
                                                             bool golden);
 
 } // namespace kumihimo::fem_cube

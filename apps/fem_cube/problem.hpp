@@ -10,7 +10,7 @@
 
 namespace kumihimo::fem_cube {
 
-struct Problem {
+struct FemProblem {
   fem::Mesh mesh;
   fem::Materials materials;
   LoadCase load_case;
@@ -23,7 +23,7 @@ struct Problem {
 
 // Collective. `nodes`: of the whole cube. Errors: fewer than 2 nodes an axis, those of the mesh, of materials, memory
 // and transport; all ranks get the same.
-Result<Problem> make_problem(const Options& options, const fem::Triple& nodes, const application::RankGrid& ranks,
-                             application::Runtime& runtime);
+Result<FemProblem> make_problem(const FemOptions& options, const fem::Triple& nodes, const application::RankGrid& ranks,
+                                application::Runtime& runtime);
 
 } // namespace kumihimo::fem_cube

@@ -9,16 +9,16 @@
 
 namespace kumihimo::fem_cube {
 
-struct Variant : VariantDescription {
+struct FemVariant : VariantDescription {
   const fem::AssemblyVariant* assembly = nullptr; // one of the two
   const fem::OperatorVariant* operation = nullptr;
 
   bool is_golden() const;
   // Errors (not applicable): the processor does not have its instructions; options that need a matrix.
-  Status check_applicable(const Options& options) const;
+  Status check_applicable(const FemOptions& options) const;
 };
 
 // The golden copy first, then the other assemblies, then the products without a matrix.
-std::span<const Variant> variants();
+std::span<const FemVariant> variants();
 
 } // namespace kumihimo::fem_cube

@@ -6,9 +6,9 @@
 
 namespace kumihimo::fem_cube {
 
-std::span<const Variant> variants() {
-  static const std::vector<Variant> all = [] {
-    std::vector<Variant> found;
+std::span<const FemVariant> variants() {
+  static const std::vector<FemVariant> all = [] {
+    std::vector<FemVariant> found;
     for (const fem::AssemblyVariant& each : fem::assembly_variants()) found.push_back({each, &each, nullptr});
     for (const fem::OperatorVariant& each : fem::operator_variants()) found.push_back({each, nullptr, &each});
     return found;
@@ -16,9 +16,9 @@ std::span<const Variant> variants() {
   return all;
 }
 
-bool Variant::is_golden() const { return assembly == &fem::assembly_variants().front(); }
+bool FemVariant::is_golden() const { return assembly == &fem::assembly_variants().front(); }
 
-Status Variant::check_applicable(const Options& options) const {
+Status FemVariant::check_applicable(const FemOptions& options) const {
   if (!(assembly ? assembly->runs_here : operation->runs_here))
     return not_applicable(fmt::format("{} needs instructions that this processor does not have", name));
   if (assembly) return Nothing{};

@@ -38,7 +38,7 @@ double primitives_of(const Basis& basis) {
   return found;
 }
 
-struct Pair {
+struct PairOfShells {
   const Shell *a, *b;
   std::size_t products() const { return a->exponents.size() * b->exponents.size(); }
   std::size_t work() const { return products() * a->functions() * b->functions(); }
@@ -46,19 +46,19 @@ struct Pair {
 
 // All pairs in an order in which any beginning of it is spread over the matrix: by turns a diagonal block of a heaviest
 // atom, where G is large, those of least work first, and one of the others.
-std::vector<Pair> ordered_pairs(const Problem& problem) {
+std::vector<PairOfShells> ordered_pairs(const MoleculeProblem& problem) {
   const std::vector<Shell>& shells = problem.basis.shells;
   const std::vector<Atom>& atoms = problem.molecule.atoms;
   const int heaviest = std::ranges::max_element(atoms, {}, &Atom::number)->number;
   const std::size_t pairs = shells.size() * shells.size(), step = step_of(pairs);
-  std::vector<Pair> diagonal, others, found;
+  std::vector<PairOfShells> diagonal, others, found;
   for (std::size_t i = 1; i <= pairs; ++i) {
     const std::size_t at = i * step % pairs;
-    const Pair pair{&shells[at / shells.size()], &shells[at % shells.size()]};
+    const PairOfShells pair{&shells[at / shells.size()], &shells[at % shells.size()]};
     const bool is_heavy = pair.a == pair.b && atoms[pair.a->atom].number == heaviest;
     (is_heavy ? diagonal : others).push_back(pair);
   }
-  std::ranges::stable_sort(diagonal, {}, &Pair::work);
+  std::ranges::stable_sort(diagonal, {}, &PairOfShells::work);
   for (std::size_t i = 0; i < std::max(diagonal.size(), others.size()); ++i) {
     if (i < diagonal.size()) found.push_back(diagonal[i]);
     if (i < others.size()) found.push_back(others[i]);
@@ -66,11 +66,11 @@ std::vector<Pair> ordered_pairs(const Problem& problem) {
   return found;
 }
 
-std::vector<Pair> sampled_pairs(const Problem& problem, double most_primitives) {
+std::vector<PairOfShells> sampled_pairs(const MoleculeProblem& problem, double most_primitives) {
   const double of_all = primitives_of(problem.basis);
-  std::vector<Pair> found;
+  std::vector<PairOfShells> found;
   double work = 0;
-  for (const Pair& pair : ordered_pairs(problem)) {
+  for (const PairOfShells& pair : ordered_pairs(problem)) {
     work += 2 * of_all * of_all * static_cast<double>(pair.products());
     if (work > most_primitives && !found.empty()) break;
     found.push_back(pair);
@@ -80,10 +80,10 @@ std::vector<Pair> sampled_pairs(const Problem& problem, double most_primitives) 
 
 } // namespace
 
-nlohmann::json check_g_matrix(const Problem& problem, const Scf& scf, double scf_primitives,
+nlohmann::json check_g_matrix(const MoleculeProblem& problem, const Scf& scf, double scf_primitives,
                               application::Runtime& runtime) {
   const Basis& basis = problem.basis;
-  const std::vector<Pair> pairs =
+  const std::vector<PairOfShells> pairs =
       sampled_pairs(problem, runtime.ranks() * std::max(least_budget, of_scf * scf_primitives));
   double error = 0, largest = 0;
   for (std::size_t i = runtime.rank(); i < pairs.size(); i += runtime.ranks()) {

@@ -13,7 +13,7 @@ namespace kumihimo::hartree_fock_app {
 // large, and blocks spread over the matrix, at least one. They have 2e6 quartets of primitives for each rank, or a
 // thousandth of `scf_primitives`, those of a rank in the SCF, if that is more. A sample without large entries is wrong.
 // Returns the "checked" of a result. Collective; the ranks share the blocks.
-nlohmann::json check_g_matrix(const Problem& problem, const hartree_fock::Scf& scf, double scf_primitives,
+nlohmann::json check_g_matrix(const MoleculeProblem& problem, const hartree_fock::Scf& scf, double scf_primitives,
                               application::Runtime& runtime);
 
 } // namespace kumihimo::hartree_fock_app

@@ -5,9 +5,9 @@
 namespace kumihimo::hartree_fock_app {
 namespace {
 
-class Golden final : public hartree_fock::TwoElectron {
+class GoldenRepulsion final : public hartree_fock::TwoElectron {
  public:
-  explicit Golden(const hartree_fock::Basis& basis) : basis_(basis) {}
+  explicit GoldenRepulsion(const hartree_fock::Basis& basis) : basis_(basis) {}
   Result<hartree_fock::CoulombExchange> build(const hartree_fock::Matrix& density, double) override {
     return hartree_fock::coulomb_exchange_golden(basis_, density);
   }
@@ -18,9 +18,9 @@ class Golden final : public hartree_fock::TwoElectron {
 
 } // namespace
 
-Result<std::unique_ptr<hartree_fock::TwoElectron>> make_golden(const Setting& setting, const ParameterValues&,
+Result<std::unique_ptr<hartree_fock::TwoElectron>> make_golden(const VariantSetting& setting, const ParameterValues&,
                                                                application::Runtime&) {
-  return std::unique_ptr<hartree_fock::TwoElectron>(std::make_unique<Golden>(setting.basis));
+  return std::unique_ptr<hartree_fock::TwoElectron>(std::make_unique<GoldenRepulsion>(setting.basis));
 }
 
 } // namespace kumihimo::hartree_fock_app

@@ -7,6 +7,6 @@ namespace kumihimo::hartree_fock_app {
 
 // Every rank builds all of G. Error: never.
 Result<std::unique_ptr<hartree_fock::TwoElectron>>
-make_golden(const Setting& setting, const ParameterValues& parameters, application::Runtime& runtime);
+make_golden(const VariantSetting& setting, const ParameterValues& parameters, application::Runtime& runtime);
 
 } // namespace kumihimo::hartree_fock_app

@@ -19,7 +19,7 @@ int rank_on_node(const application::Processes& processes) {
   return static_cast<int>(std::count(nodes.begin(), mine, *mine));
 }
 
-Sharing sharing_of(application::Runtime& runtime, const Ranks& collectives) {
+Sharing sharing_of(application::Runtime& runtime, const BuildRanks& collectives) {
   if (runtime.ranks() == 1) return {};
   return {.rank = runtime.rank(),
           .ranks = runtime.ranks(),
@@ -28,13 +28,13 @@ Sharing sharing_of(application::Runtime& runtime, const Ranks& collectives) {
 }
 
 template <GpuWay Way, bool Alone>
-Result<std::unique_ptr<TwoElectron>> make(const Setting& setting, const ParameterValues&,
+Result<std::unique_ptr<TwoElectron>> make(const VariantSetting& setting, const ParameterValues&,
                                           application::Runtime& runtime) {
-  const Ranks collectives = collectives_of(runtime);
-  const Settings settings{.instructions = common_instructions(runtime.processes(), instruction_sets()),
-                          .whole = false,
-                          .reproducible = setting.reproducible};
-  std::unique_ptr<Builder> builder = TRY(Builder::make(setting.basis, settings, collectives));
+  const BuildRanks collectives = collectives_of(runtime);
+  const BuildSettings settings{.instructions = common_instructions(runtime.processes(), instruction_sets()),
+                               .whole = false,
+                               .reproducible = setting.reproducible};
+  std::unique_ptr<TwoElectronBuilder> builder = TRY(TwoElectronBuilder::make(setting.basis, settings, collectives));
   Result<std::unique_ptr<Device>> device = make_cuda_device(*builder, Way, rank_on_node(runtime.processes()));
   if (Status s = runtime.agree_on(device); !s) return s.error();
   return std::unique_ptr<TwoElectron>(
@@ -43,7 +43,7 @@ Result<std::unique_ptr<TwoElectron>> make(const Setting& setting, const Paramete
 
 } // namespace
 
-std::vector<Variant> gpu_variants() {
+std::vector<ScfVariant> gpu_variants() {
   return {
       {{"gpu_atomics", "GPU: a thread for each quartet, which adds to J and K by atomic operations"},
        &make<GpuWay::atomics, true>},

@@ -7,6 +7,6 @@
 
 namespace kumihimo::hartree_fock_app {
 
-std::vector<Variant> gpu_variants();
+std::vector<ScfVariant> gpu_variants();
 
 } // namespace kumihimo::hartree_fock_app

@@ -23,13 +23,13 @@
 namespace kumihimo::hartree_fock_app {
 namespace {
 
-using application::KernelTimes, application::Request, application::Runtime;
+using application::KernelTimes, application::ApplicationRequest, application::Runtime;
 using namespace hartree_fock;
 using nlohmann::json;
 
-class Timed final : public TwoElectron {
+class TimedTwoElectron final : public TwoElectron {
  public:
-  Timed(TwoElectron& inner, KernelTimes& times)
+  TimedTwoElectron(TwoElectron& inner, KernelTimes& times)
       : inner_(inner), times_(times), kernel_(times.declare("G matrix", {})) {}
   Result<CoulombExchange> build(const Matrix& density, double threshold) override {
     return times_.timed(kernel_, [&] { return inner_.build(density, threshold); });
@@ -56,7 +56,7 @@ std::vector<ClassWork> classes_of(const TwoElectron& two_electron, Runtime& runt
   return classes;
 }
 
-Result<ScfProblem> start_of(const Problem& problem, Runtime& runtime) {
+Result<ScfProblem> start_of(const MoleculeProblem& problem, Runtime& runtime) {
   const double n = problem.basis.functions, matrices = 30; // eight pairs of DIIS, and those of an iteration
   // Pairs of shells hold their products of primitives: 1.2 kB (6-31G) to 1.8 kB (STO-3G) each, measured.
   const auto shells = static_cast<double>(problem.basis.shells.size());
@@ -67,7 +67,7 @@ Result<ScfProblem> start_of(const Problem& problem, Runtime& runtime) {
   return start;
 }
 
-ScfOptions options_of(const Request& request, const Options& options, Runtime& runtime) {
+ScfOptions options_of(const ApplicationRequest& request, const HartreeFockOptions& options, Runtime& runtime) {
   ScfOptions found;
   found.tolerance = request.tolerance;
   found.most_iterations = static_cast<int>(std::min<std::int64_t>(request.most_iterations, 1 << 30));
@@ -100,20 +100,20 @@ json to_json(const std::vector<UnitTime>& units, const std::vector<ClassWork>& c
   return found;
 }
 
-Result<json> run(const Request& request, Runtime& runtime) {
+Result<json> run(const ApplicationRequest& request, Runtime& runtime) {
   const std::int64_t begin = measure::now_ns();
-  const Result<Problem> read = make_problem(request);
+  const Result<MoleculeProblem> read = make_problem(request);
   if (Status s = runtime.agree_on(read); !s) return s.error();
-  const Problem& problem = *read;
+  const MoleculeProblem& problem = *read;
   if (problem.options.timed_rounds > 0 && (runtime.ranks() > 1 || threads::count() > 1))
     return wrong_value("units of work are timed on one rank with one thread",
                        fmt::format("{} × {}", runtime.ranks(), threads::count()), "use --ranks 1 --threads 1");
   const ScfProblem start = TRY(start_of(problem, runtime));
-  const Variant& variant = application::variant_of(request.candidate, variants());
+  const ScfVariant& variant = application::variant_of(request.candidate, variants());
   const std::unique_ptr<TwoElectron> two_electron =
       TRY(variant.make({problem.basis, problem.options.reproducible}, request.candidate.parameters, runtime));
   KernelTimes times;
-  Timed timed(*two_electron, times);
+  TimedTwoElectron timed(*two_electron, times);
   const double setup = measure::seconds_since(begin);
 
   runtime.processes().barrier();
@@ -166,7 +166,7 @@ Result<json> run(const Request& request, Runtime& runtime) {
 }
 
 // Of screened quartets: between the fourth power of the size of small molecules and the square of large ones.
-std::vector<application::Share> shares(std::string_view size) {
+std::vector<application::ProblemShare> shares(std::string_view size) {
   const std::string less = smaller_molecule(size);
   if (less.empty()) return {};
   const Result<Molecule> whole = built_in_molecule(size), small = built_in_molecule(less);

@@ -23,13 +23,13 @@ class QueueDealer final : public Dealer {
 };
 
 // Collective, if there are several ranks.
-Result<Ranks> ranks_of(Runtime& runtime, double static_share) {
-  if (runtime.ranks() == 1) return Ranks{};
+Result<BuildRanks> ranks_of(Runtime& runtime, double static_share) {
+  if (runtime.ranks() == 1) return BuildRanks{};
   transport::Transport* const transport = TRY(runtime.processes().transport());
   Result<std::unique_ptr<UnitQueue>> made = UnitQueue::make(transport, runtime.rank(), runtime.ranks());
   if (Status s = runtime.agree_on(made); !s) return s.error();
   const std::shared_ptr<UnitQueue> queue = std::move(*made);
-  Ranks ranks = collectives_of(runtime);
+  BuildRanks ranks = collectives_of(runtime);
   ranks.deal = [queue, static_share](std::span<const double> costs) -> Result<std::unique_ptr<Dealer>> {
     queue->begin(costs, static_share);
     return std::unique_ptr<Dealer>(std::make_unique<QueueDealer>(*queue));
@@ -47,13 +47,14 @@ constexpr Parameter static_share{.name = "static_share",
 constexpr TakenParameter taken[] = {{&static_share, 50}};
 
 template <bool Whole, Threads Mode>
-Result<std::unique_ptr<TwoElectron>> make(const Setting& setting, const ParameterValues& parameters, Runtime& runtime) {
+Result<std::unique_ptr<TwoElectron>> make(const VariantSetting& setting, const ParameterValues& parameters,
+                                          Runtime& runtime) {
   const auto percent = parameters.find(static_share.name);
   const double share = percent == parameters.end() ? 0.5 : 0.01 * static_cast<double>(percent->second);
   if (Mode == Threads::class_tasks && runtime.ranks() > 1)
     return not_applicable("tasks by class need one rank", std::to_string(runtime.ranks()),
                           "use the variant `shells` with several ranks");
-  const Ranks ranks = TRY(ranks_of(runtime, share));
+  const BuildRanks ranks = TRY(ranks_of(runtime, share));
   const std::string instructions = common_instructions(runtime.processes(), instruction_sets());
   return make_two_electron(
       setting.basis,
@@ -62,7 +63,7 @@ Result<std::unique_ptr<TwoElectron>> make(const Setting& setting, const Paramete
 
 } // namespace
 
-Ranks collectives_of(Runtime& runtime) {
+BuildRanks collectives_of(Runtime& runtime) {
   if (runtime.ranks() == 1) return {};
   return {.sum = [&runtime](std::span<double> values) { return runtime.sums().sum(values); },
           .broadcast = [&runtime](std::span<double> values) { return runtime.broadcast(values); }};
@@ -73,7 +74,7 @@ std::string common_instructions(application::Processes& processes, const std::ve
   return std::string(mine[static_cast<std::size_t>(most) - 1]);
 }
 
-std::vector<Variant> lanes_variants() {
+std::vector<ScfVariant> lanes_variants() {
   return {
       {{"classes", "six classes of s and p shells, a quartet in each lane, a matrix for each thread", taken},
        &make<false, Threads::private_matrices>},

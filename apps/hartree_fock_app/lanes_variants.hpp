@@ -10,13 +10,13 @@
 
 namespace kumihimo::hartree_fock_app {
 
-std::vector<Variant> lanes_variants();
+std::vector<ScfVariant> lanes_variants();
 
 // The widest set that all ranks have, of the lists of instruction_sets(), each of which begins another: units of work
 // depend on the number of lanes, so ranks that deal them must have the same. Collective.
 std::string common_instructions(application::Processes& processes, const std::vector<std::string_view>& mine);
 
 // By which ranks add J and K and number the same units: nothing for one rank. They deal no units.
-hartree_fock::two_electron::Ranks collectives_of(application::Runtime& runtime);
+hartree_fock::two_electron::BuildRanks collectives_of(application::Runtime& runtime);
 
 } // namespace kumihimo::hartree_fock_app

@@ -13,12 +13,12 @@
 
 namespace kumihimo::hartree_fock_app {
 
-using application::Option, application::Request;
+using application::ApplicationOption, application::ApplicationRequest;
 
 namespace {
 
 constexpr std::string_view no_or_yes[] = {"no", "yes"};
-constexpr Option rows[] = {
+constexpr ApplicationOption rows[] = {
     {"molecule", "XYZ file, in angstrom, in place of a size", "FILE", "", {}, true},
     {"basis", "basis set: sto-3g or 6-31g (H, C, N, O), or a .gbs file", "NAME", "sto-3g"},
     {"charge", "charge of the molecule", "N", "0"},
@@ -34,7 +34,7 @@ constexpr double most_screening = 1e-10;
 constexpr int most_rounds = 1000;
 constexpr std::int64_t most_bytes = 64 << 20;
 
-Result<std::int64_t> charge_of(const Request& request) {
+Result<std::int64_t> charge_of(const ApplicationRequest& request) {
   std::string_view word = request.option("charge");
   take(word, "+");
   std::int64_t charge = 0;
@@ -44,7 +44,7 @@ Result<std::int64_t> charge_of(const Request& request) {
   return charge;
 }
 
-Result<int> rounds_of(const Request& request) {
+Result<int> rounds_of(const ApplicationRequest& request) {
   int rounds = 0;
   if (!read_number(request.option("units"), rounds) || rounds < 0 || rounds > most_rounds)
     return wrong_value(fmt::format("units must be a number of builds from 0 to {}", most_rounds),
@@ -52,7 +52,7 @@ Result<int> rounds_of(const Request& request) {
   return rounds;
 }
 
-Result<hartree_fock::Molecule> molecule_of(const Request& request) {
+Result<hartree_fock::Molecule> molecule_of(const ApplicationRequest& request) {
   if (const std::string& given = request.option("multiplicity"); !given.empty() && given != "1")
     return wrong_value("restricted Hartree-Fock needs closed shells, so a multiplicity of 1",
                        fmt::format("'{}'", given), "take a program for open shells");
@@ -70,7 +70,7 @@ Result<hartree_fock::Molecule> molecule_of(const Request& request) {
   return molecule;
 }
 
-Result<hartree_fock::BasisSet> basis_set_of(const Request& request, const hartree_fock::Molecule& molecule) {
+Result<hartree_fock::BasisSet> basis_set_of(const ApplicationRequest& request, const hartree_fock::Molecule& molecule) {
   const std::string& name = request.option("basis");
   if (const hartree_fock::BasisSet* found = hartree_fock::built_in_basis_set(name)) return *found;
   if (!name.ends_with(".gbs") && !name.ends_with(".g94")) // as the Basis Set Exchange and libint name them
@@ -83,7 +83,7 @@ Result<hartree_fock::BasisSet> basis_set_of(const Request& request, const hartre
   return hartree_fock::parse_basis_set(name, text, elements);
 }
 
-Result<double> threshold_of(const Request& request) {
+Result<double> threshold_of(const ApplicationRequest& request) {
   const std::string& word = request.option("screening");
   double threshold = 0;
   if (!read_number(word, threshold) || !(threshold >= 0 && threshold <= most_screening))
@@ -94,10 +94,10 @@ Result<double> threshold_of(const Request& request) {
 
 } // namespace
 
-std::span<const Option> option_rows() { return rows; }
+std::span<const ApplicationOption> option_rows() { return rows; }
 
-Result<Problem> make_problem(const Request& request) {
-  Problem problem;
+Result<MoleculeProblem> make_problem(const ApplicationRequest& request) {
+  MoleculeProblem problem;
   problem.options.threshold = TRY(threshold_of(request));
   problem.options.timed_rounds = TRY(rounds_of(request));
   problem.options.incremental = request.option("incremental") == "yes";

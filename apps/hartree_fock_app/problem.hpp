@@ -9,7 +9,7 @@
 
 namespace kumihimo::hartree_fock_app {
 
-struct Options {
+struct HartreeFockOptions {
   double threshold = 1e-12; // of screening
   bool incremental = true;
   bool reproducible = false;
@@ -17,16 +17,16 @@ struct Options {
   bool may_have_lower_triplet = false; // multiplicity=1 is stated
 };
 
-struct Problem {
+struct MoleculeProblem {
   hartree_fock::Molecule molecule;
   hartree_fock::BasisSet set;
   hartree_fock::Basis basis;
-  Options options;
+  HartreeFockOptions options;
 };
 
-std::span<const application::Option> option_rows();
+std::span<const application::ApplicationOption> option_rows();
 // Local: reads the files that the request names. Errors: those of the files; of the molecule (hartree_fock::check());
 // of the words of options.
-Result<Problem> make_problem(const application::Request& request);
+Result<MoleculeProblem> make_problem(const application::ApplicationRequest& request);
 
 } // namespace kumihimo::hartree_fock_app

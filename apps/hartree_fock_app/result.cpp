@@ -64,7 +64,7 @@ json energy_chart(const Scf& scf) {
           {"series", {{{"name", "energy"}, {"points", std::move(points)}}}}};
 }
 
-json answer_of(const Problem& problem, const ScfProblem& start, const Scf& scf, const Point& dipole) {
+json answer_of(const MoleculeProblem& problem, const ScfProblem& start, const Scf& scf, const Point& dipole) {
   const std::vector<double>& levels = scf.orbital_energies;
   const auto occupied = static_cast<std::size_t>(start.occupied);
   json rows = json::array();
@@ -83,7 +83,8 @@ json answer_of(const Problem& problem, const ScfProblem& start, const Scf& scf, 
 
 } // namespace
 
-json to_json(const Problem& problem, const ScfProblem& start, const Scf& scf, const std::vector<ClassWork>& classes) {
+json to_json(const MoleculeProblem& problem, const ScfProblem& start, const Scf& scf,
+             const std::vector<ClassWork>& classes) {
   const Point mu = dipole(problem.molecule, problem.basis, scf.density);
   json atoms = json::array(); // positions in bohr
   for (const Atom& atom : problem.molecule.atoms) atoms.push_back({symbol_of(atom.number), atom.position});

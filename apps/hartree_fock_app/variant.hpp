@@ -11,18 +11,19 @@
 
 namespace kumihimo::hartree_fock_app {
 
-struct Setting {
+struct VariantSetting {
   const hartree_fock::Basis& basis; // lives as long as what is made
   bool reproducible;                // the same bits on any threads and ranks
 };
 
-struct Variant : VariantDescription {
+struct ScfVariant : VariantDescription {
   // Collective. Errors (not applicable): what the variant needs is not here.
-  Result<std::unique_ptr<hartree_fock::TwoElectron>> (*make)(const Setting& setting, const ParameterValues& parameters,
+  Result<std::unique_ptr<hartree_fock::TwoElectron>> (*make)(const VariantSetting& setting,
+                                                             const ParameterValues& parameters,
                                                              application::Runtime& runtime) = nullptr;
 };
 
 // The golden copy first.
-std::span<const Variant> variants();
+std::span<const ScfVariant> variants();
 
 } // namespace kumihimo::hartree_fock_app

@@ -7,13 +7,13 @@
 
 namespace kumihimo::hartree_fock_app {
 
-std::span<const Variant> variants() {
-  static const std::vector<Variant> all = [] {
-    std::vector<Variant> made{
+std::span<const ScfVariant> variants() {
+  static const std::vector<ScfVariant> all = [] {
+    std::vector<ScfVariant> made{
         {{"golden", "every integral over primitives, no symmetry, no screening"}, &make_golden},
     };
-    for (const Variant& each : lanes_variants()) made.push_back(each);
-    for (const Variant& each : gpu_variants()) made.push_back(each);
+    for (const ScfVariant& each : lanes_variants()) made.push_back(each);
+    for (const ScfVariant& each : gpu_variants()) made.push_back(each);
     return made;
   }();
   return all;

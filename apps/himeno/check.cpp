@@ -21,8 +21,8 @@ void for_each_cell(const Triple& cells, Visit visit) {
 }
 
 // The cells that the rank's depend on; `before`: how many of them stand before the rank's.
-Shape cone_of(const Shape& shape, std::int64_t sweeps, Triple& before) {
-  Shape wide = shape;
+GridShape cone_of(const GridShape& shape, std::int64_t sweeps, Triple& before) {
+  GridShape wide = shape;
   wide.layers = 1;
   for (std::size_t a = 0; a < 3; ++a) {
     before[a] = std::min(sweeps, shape.first[a]);
@@ -35,19 +35,19 @@ Shape cone_of(const Shape& shape, std::int64_t sweeps, Triple& before) {
 
 } // namespace
 
-double bytes_of_expected(const Shape& shape, std::int64_t sweeps) {
+double bytes_of_expected(const GridShape& shape, std::int64_t sweeps) {
   Triple before{};
   const Triple& cells = shape.cells;
-  return Grid::bytes(cone_of(shape, sweeps, before)) + 4.0 * static_cast<double>(cells[0] * cells[1] * cells[2]);
+  return HimenoGrid::bytes(cone_of(shape, sweeps, before)) + 4.0 * static_cast<double>(cells[0] * cells[1] * cells[2]);
 }
 
-Result<Expected> expected_of(const Shape& shape, std::int64_t sweeps) {
+Result<ExpectedPressure> expected_of(const GridShape& shape, std::int64_t sweeps) {
   Triple before{};
-  const Shape wide = cone_of(shape, sweeps, before);
-  Grid grid = TRY(Grid::make(wide));
+  const GridShape wide = cone_of(shape, sweeps, before);
+  HimenoGrid grid = TRY(HimenoGrid::make(wide));
   std::vector<double> rows(static_cast<std::size_t>(grid.rows()));
-  const Box own{before, {before[0] + shape.cells[0], before[1] + shape.cells[1], before[2] + shape.cells[2]}};
-  Expected expected;
+  const HimenoBox own{before, {before[0] + shape.cells[0], before[1] + shape.cells[1], before[2] + shape.cells[2]}};
+  ExpectedPressure expected;
   for (std::int64_t s = 0; s < sweeps; ++s) {
     if (s + 1 == sweeps) { // the last sweep needs the rank's cells alone, and gosa is theirs
       golden::sweep(grid, own, rows.data());
@@ -65,7 +65,8 @@ Result<Expected> expected_of(const Shape& shape, std::int64_t sweeps) {
   return expected;
 }
 
-nlohmann::json check(const Grid& grid, double gosa, const Expected& expected, application::Runtime& runtime) {
+nlohmann::json check(const HimenoGrid& grid, double gosa, const ExpectedPressure& expected,
+                     application::Runtime& runtime) {
   double different = 0;
   auto next = expected.p.begin();
   for_each_cell(grid.shape().cells, [&](std::int64_t i, std::int64_t j, std::int64_t k) {

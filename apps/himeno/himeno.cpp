@@ -14,12 +14,12 @@
 namespace kumihimo::himeno {
 namespace {
 
-using application::Request, application::Runtime;
+using application::ApplicationRequest, application::Runtime;
 using nlohmann::json;
 
 constexpr std::int64_t most_sweeps = 1'000'000;
 
-Result<std::int64_t> sweeps_asked(const Request& request) {
+Result<std::int64_t> sweeps_asked(const ApplicationRequest& request) {
   const std::string& word = request.option("sweeps");
   std::int64_t sweeps = 0;
   if (!read_number(word, sweeps) || sweeps < 1 || sweeps > most_sweeps)
@@ -27,10 +27,10 @@ Result<std::int64_t> sweeps_asked(const Request& request) {
   return sweeps;
 }
 
-Result<json> run(const Request& request, Runtime& runtime) {
+Result<json> run(const ApplicationRequest& request, Runtime& runtime) {
   const Triple points = TRY(parse_size(request.size));
   const std::int64_t sweeps = std::min(TRY(sweeps_asked(request)), request.most_iterations);
-  const Variant& variant = application::variant_of(request.candidate, variants());
+  const HimenoVariant& variant = application::variant_of(request.candidate, variants());
   const std::int64_t begin = measure::now_ns();
   Result<std::unique_ptr<LocalGrid>> made =
       LocalGrid::make(points, request.option("values") == "varied", variant, request.candidate.parameters, runtime);
@@ -70,20 +70,20 @@ Result<json> run(const Request& request, Runtime& runtime) {
                 {"facts", {{"gosa", gosa->back()}}},
                 {"kernels", to_json(local.times(), runtime.processes())}};
   if (request.checks) {
-    const std::shared_ptr<Expected> expected =
-        TRY(runtime.shared<Expected>([&] { return expected_of(local.grid().shape(), sweeps); }));
+    const std::shared_ptr<ExpectedPressure> expected =
+        TRY(runtime.shared<ExpectedPressure>([&] { return expected_of(local.grid().shape(), sweeps); }));
     found["checked"] = check(local.grid(), gosa->back(), *expected, runtime);
   }
   return found;
 }
 
 constexpr std::string_view kinds_of_values[] = {"benchmark", "varied"};
-constexpr application::Option options[] = {
+constexpr application::ApplicationOption options[] = {
     {"sweeps", "number of sweeps", "N", "20"},
     {"values", "initial values: the benchmark's, or varied ones that show a wrong neighbour", "VALUES", "benchmark",
      kinds_of_values}};
 // Fewer planes along i, of whole rows and planes.
-std::vector<application::Share> shares(std::string_view size) {
+std::vector<application::ProblemShare> shares(std::string_view size) {
   const Result<Triple> points = parse_size(std::string(size));
   if (!points || (*points)[0] < 64) return {};
   return {{fmt::format("{}x{}x{}", (*points)[0] / 4, (*points)[1], (*points)[2]), 4, 1}};

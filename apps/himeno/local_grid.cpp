@@ -9,13 +9,13 @@ namespace {
 
 using application::RankGrid, application::Runtime;
 
-bool is_wavefront(const Variant& variant) { return !variant.sweep && !variant.upload; }
+bool is_wavefront(const HimenoVariant& variant) { return !variant.sweep && !variant.upload; }
 
 // The frame's axes x, y, z are k, j, i.
 Triple reversed(const Triple& t) { return {t[2], t[1], t[0]}; }
 
-Shape shape_of(const Triple& points, const RankGrid& ranks, std::int32_t rank, std::int64_t layers) {
-  Shape shape{points, {}, {}, layers};
+GridShape shape_of(const Triple& points, const RankGrid& ranks, std::int32_t rank, std::int64_t layers) {
+  GridShape shape{points, {}, {}, layers};
   const Triple inside = reversed({points[0] - 2, points[1] - 2, points[2] - 2});
   const auto part = ranks.part(inside, rank);
   for (std::size_t a = 0; a < 3; ++a) {
@@ -27,7 +27,7 @@ Shape shape_of(const Triple& points, const RankGrid& ranks, std::int32_t rank, s
 
 } // namespace
 
-Result<std::unique_ptr<LocalGrid>> LocalGrid::make(const Triple& points, bool varied, const Variant& variant,
+Result<std::unique_ptr<LocalGrid>> LocalGrid::make(const Triple& points, bool varied, const HimenoVariant& variant,
                                                    const ParameterValues& parameters, Runtime& runtime) {
   std::unique_ptr<LocalGrid> made(new LocalGrid(variant, runtime));
   made->ranks_ = TRY(runtime.grid(reversed({points[0] - 2, points[1] - 2, points[2] - 2})));
@@ -39,7 +39,7 @@ Result<std::unique_ptr<LocalGrid>> LocalGrid::make(const Triple& points, bool va
     made->wavefront_.rows = parameters.at("rows");
     if (runtime.ranks() > 1) layers = made->wavefront_.levels;
   }
-  Shape shape = shape_of(points, made->ranks_, runtime.rank(), layers);
+  GridShape shape = shape_of(points, made->ranks_, runtime.rank(), layers);
   shape.varied = varied;
   const std::array<std::int32_t, 3> at = made->ranks_.coordinates(runtime.rank());
   Status fits = Nothing{};
@@ -51,9 +51,9 @@ Result<std::unique_ptr<LocalGrid>> LocalGrid::make(const Triple& points, bool va
       fits = not_applicable(fmt::format("{} levels need as many cells of a rank along each axis", layers),
                             shape.cells[a], "use fewer levels or ranks");
   }
-  if (fits) fits = runtime.check_memory(Grid::bytes(shape));
+  if (fits) fits = runtime.check_memory(HimenoGrid::bytes(shape));
   if (Status s = runtime.agree(fits); !s) return s.error();
-  Result<Grid> grid = Grid::make(shape);
+  Result<HimenoGrid> grid = HimenoGrid::make(shape);
   if (Status s = runtime.agree_on(grid); !s) return s.error();
   made->grid_ = std::move(*grid);
   Halo halo;
@@ -82,8 +82,8 @@ void LocalGrid::declare_kernels() {
   download_row_ = times_.declare("copy from the device", {}, true);
 }
 
-Box LocalGrid::inner_box() const {
-  Box inner = grid_.all();
+HimenoBox LocalGrid::inner_box() const {
+  HimenoBox inner = grid_.all();
   for (std::size_t a = 0; a < 3; ++a) {
     inner.begin[a] += wavefront_.has_neighbour[2 * a];
     inner.end[a] -= wavefront_.has_neighbour[2 * a + 1];
@@ -92,21 +92,21 @@ Box LocalGrid::inner_box() const {
 }
 
 // All cells that are not in the inner box, each in one box.
-std::vector<Box> LocalGrid::outer_boxes(const Box& inner) const {
-  std::vector<Box> boxes;
-  Box rest = grid_.all();
+std::vector<HimenoBox> LocalGrid::outer_boxes(const HimenoBox& inner) const {
+  std::vector<HimenoBox> boxes;
+  HimenoBox rest = grid_.all();
   if (inner.is_empty()) return {rest};
   for (std::size_t a = 0; a < 3; ++a) {
-    Box low = rest, high = rest;
+    HimenoBox low = rest, high = rest;
     low.end[a] = rest.begin[a] = inner.begin[a];
     high.begin[a] = rest.end[a] = inner.end[a];
-    for (const Box& each : {low, high})
+    for (const HimenoBox& each : {low, high})
       if (!each.is_empty()) boxes.push_back(each);
   }
   return boxes;
 }
 
-void LocalGrid::sweep_timed(const Box& box) {
+void LocalGrid::sweep_timed(const HimenoBox& box) {
   const std::int64_t begin = measure::now_ns();
   variant_.sweep(grid_, box, gosa_.data());
   times_.add(sweep_row_, 0, measure::seconds_since(begin));
@@ -118,16 +118,16 @@ Status LocalGrid::sweep(double* gosa) {
     sweep_timed(grid_.all());
   } else {
     if (Status s = halo_->start(grid_.p); !s) return s;
-    const Box inner = inner_box();
-    const auto sweep_planes = [&](const threads::Range& planes) {
-      Box piece = inner;
+    const HimenoBox inner = inner_box();
+    const auto sweep_planes = [&](const threads::IndexRange& planes) {
+      HimenoBox piece = inner;
       piece.begin[0] = inner.begin[0] + planes.begin;
       piece.end[0] = inner.begin[0] + planes.end;
       sweep_timed(piece);
     };
     if (Status s = runtime_.beside_messages(inner.is_empty() ? 0 : inner.length(0), sweep_planes); !s) return s;
     if (Status s = times_.timed(ghosts_row_, [&] { return halo_->wait(); }); !s) return s;
-    for (const Box& box : outer_boxes(inner)) sweep_timed(box);
+    for (const HimenoBox& box : outer_boxes(inner)) sweep_timed(box);
   }
   times_.add(sweep_row_, 1, 0);
   const std::int64_t begin = measure::now_ns();

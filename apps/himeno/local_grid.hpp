@@ -16,7 +16,7 @@ class LocalGrid {
  public:
   // Collective. Errors: a grid of ranks that does not fit; memory; a wavefront of more levels than a rank has cells
   // along an axis; a variant for one rank on several; those of the accelerator while the grid is copied to it.
-  static Result<std::unique_ptr<LocalGrid>> make(const Triple& points, bool varied, const Variant& variant,
+  static Result<std::unique_ptr<LocalGrid>> make(const Triple& points, bool varied, const HimenoVariant& variant,
                                                  const ParameterValues& parameters, application::Runtime& runtime);
 
   // All sweeps. Returns gosa of each over all ranks. Collective.
@@ -24,23 +24,23 @@ class LocalGrid {
   // After them, of a variant on an accelerator: copies p to grid(). Error: the device's.
   Status download();
 
-  const Grid& grid() const { return grid_; }
+  const HimenoGrid& grid() const { return grid_; }
   const application::RankGrid& ranks() const { return ranks_; }
   const application::KernelTimes& times() const { return times_; }
 
  private:
-  LocalGrid(const Variant& variant, application::Runtime& runtime) : variant_(variant), runtime_(runtime) {}
+  LocalGrid(const HimenoVariant& variant, application::Runtime& runtime) : variant_(variant), runtime_(runtime) {}
   void declare_kernels();
   Status sweep(double* gosa);            // one, beside the exchange
   Status pass(int levels, double* gosa); // of a wavefront
-  void sweep_timed(const Box& box);
-  std::vector<Box> outer_boxes(const Box& inner) const;
-  Box inner_box() const;
+  void sweep_timed(const HimenoBox& box);
+  std::vector<HimenoBox> outer_boxes(const HimenoBox& inner) const;
+  HimenoBox inner_box() const;
 
-  const Variant& variant_;
+  const HimenoVariant& variant_;
   application::Runtime& runtime_;
   application::RankGrid ranks_;
-  Grid grid_;
+  HimenoGrid grid_;
   std::unique_ptr<DeviceGrid> device_; // of grid_
   Wavefront wavefront_;
   std::unique_ptr<application::BoxHalo> halo_;

@@ -15,8 +15,8 @@ namespace {
 
 // Entries [from[i], to[i]) of rows i: their sum becomes y[i], or is added to it.
 template <bool adds>
-void multiply_entries(const sparse::CrsMatrix& a, const std::int64_t* from, const std::int64_t* to, threads::Range rows,
-                      const double* x, double* y) {
+void multiply_entries(const sparse::CrsMatrix& a, const std::int64_t* from, const std::int64_t* to,
+                      threads::IndexRange rows, const double* x, double* y) {
   for (std::int64_t i = rows.begin; i < rows.end; ++i) {
     double sum = 0;
     for (std::int64_t k = from[i]; k < to[i]; ++k)
@@ -77,12 +77,14 @@ class AmgSolver final : public LocalSolver {
     return Nothing{};
   }
 
-  application::Work work_of_product() const override {
+  application::KernelWork work_of_product() const override {
     const auto entries = static_cast<double>(matrix_.entries()), rows = static_cast<double>(matrix_.rows);
     return {12 * entries + 8 * rows + 8 * (static_cast<double>(matrix_.columns) + rows), 2 * entries};
   }
   // AMGCL does not count its operations.
-  application::Work work_of_preconditioner() const override { return {static_cast<double>(hierarchy_->bytes()), 0}; }
+  application::KernelWork work_of_preconditioner() const override {
+    return {static_cast<double>(hierarchy_->bytes()), 0};
+  }
   nlohmann::json facts() const override { return {{"library", "AMGCL"}}; }
 
  private:
@@ -93,8 +95,8 @@ class AmgSolver final : public LocalSolver {
 
 } // namespace
 
-Result<std::unique_ptr<LocalSolver>> make_amg(const Variant&, const sparse::CrsMatrix& matrix, const ParameterValues&,
-                                              sparse::Factorisations&) {
+Result<std::unique_ptr<LocalSolver>> make_amg(const PoissonVariant&, const sparse::CrsMatrix& matrix,
+                                              const ParameterValues&, sparse::Factorisations&) {
   TRY(sparse::check_symmetric_positive(matrix));
   const bool has_ghosts = matrix.columns > matrix.rows;
   const sparse::CrsMatrix square = has_ghosts ? square_part(matrix) : sparse::CrsMatrix{};

@@ -12,16 +12,16 @@ using Cell = std::array<std::int64_t, 3>;
 using std::numbers::pi;
 
 // A side of a cell: -1 or +1 along an axis.
-struct Side {
+struct CellSide {
   std::size_t axis = 0;
   int direction = -1;
 };
 // In ascending order of the neighbour's number within a part.
-constexpr std::array<Side, 6> sides{{{2, -1}, {1, -1}, {0, -1}, {0, 1}, {1, 1}, {2, 1}}};
+constexpr std::array<CellSide, 6> sides{{{2, -1}, {1, -1}, {0, -1}, {0, 1}, {1, 1}, {2, 1}}};
 
 class Maker {
  public:
-  Maker(const Grid& grid, const application::RankGrid& ranks, std::int32_t rank)
+  Maker(const CellGrid& grid, const application::RankGrid& ranks, std::int32_t rank)
       : grid_(grid), ranks_(ranks), rank_(rank), part_(ranks.part(grid.cells, rank)) {
     const double volume = grid.edge(0) * grid.edge(1) * grid.edge(2);
     for (std::size_t a = 0; a < 3; ++a) across_[a] = volume / (grid.edge(a) * grid.edge(a));
@@ -55,7 +55,7 @@ class Maker {
   }
 
  private:
-  using Box = std::array<threads::Range, 3>;
+  using Box = std::array<threads::IndexRange, 3>;
   struct Beyond { // a neighbour
     std::int32_t rank = 0;
     std::size_t side = 0;
@@ -96,7 +96,7 @@ class Maker {
     made_.ghosts.rows = rows();
     std::int64_t next = rows();
     for (const Beyond& beyond : neighbours) {
-      const Side side = sides[beyond.side];
+      const CellSide side = sides[beyond.side];
       application::Ghosts::Neighbour neighbour;
       neighbour.rank = beyond.rank;
       Box face = part_;
@@ -151,7 +151,7 @@ class Maker {
     m.begin.push_back(static_cast<std::int64_t>(m.column.size()));
   }
 
-  const Grid& grid_;
+  const CellGrid& grid_;
   const application::RankGrid& ranks_;
   std::int32_t rank_;
   Box part_;
@@ -162,11 +162,11 @@ class Maker {
 
 } // namespace
 
-double Grid::edge(std::size_t axis) const {
+double CellGrid::edge(std::size_t axis) const {
   return 1.0 / static_cast<double>(boundary == Boundary::all ? cells[axis] + 1 : cells[axis]);
 }
 
-double Grid::exact(const Cell& cell) const {
+double CellGrid::exact(const Cell& cell) const {
   double u = 1;
   for (std::size_t a = 0; a < 3; ++a) {
     const double at = static_cast<double>(cell[a]);
@@ -178,9 +178,9 @@ double Grid::exact(const Cell& cell) const {
   return u;
 }
 
-double Grid::factor() const { return boundary == Boundary::all ? 3 * pi * pi : 2.25 * pi * pi; }
+double CellGrid::factor() const { return boundary == Boundary::all ? 3 * pi * pi : 2.25 * pi * pi; }
 
-Result<LocalProblem> make_problem(const Grid& grid, const application::RankGrid& ranks, std::int32_t rank,
+Result<LocalProblem> make_problem(const CellGrid& grid, const application::RankGrid& ranks, std::int32_t rank,
                                   RightSide right_side) {
   return Maker(grid, ranks, rank).make(right_side);
 }

@@ -23,7 +23,7 @@ enum class RightSide {
   manufactured // f of exact()
 };
 
-struct Grid {
+struct CellGrid {
   std::array<std::int64_t, 3> cells{1, 1, 1}; // of all ranks, along x, y and z
   Boundary boundary = Boundary::zmax;
 
@@ -43,7 +43,7 @@ struct LocalProblem {
 
 // Row: sum over faces of area / distance * (u_cell - u_neighbour) = volume * f. Throws std::bad_alloc. Error: a rank
 // has more than 2^31 - 1 cells with ghosts.
-Result<LocalProblem> make_problem(const Grid& grid, const application::RankGrid& ranks, std::int32_t rank,
+Result<LocalProblem> make_problem(const CellGrid& grid, const application::RankGrid& ranks, std::int32_t rank,
                                   RightSide right_side);
 
 } // namespace kumihimo::poisson3d

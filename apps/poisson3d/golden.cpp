@@ -51,13 +51,13 @@ Error not_positive(const char* what, double value) {
 
 } // namespace
 
-Result<Solved> solve(krylov::LinearSystem& system, krylov::Sums& over_ranks, std::span<const double> b,
-                     std::span<double> x, const Options& options) {
+Result<GoldenCgSolved> solve(krylov::LinearSystem& system, krylov::Sums& over_ranks, std::span<const double> b,
+                             std::span<double> x, const GoldenCgOptions& options) {
   const std::int64_t n = system.rows(), length = std::max<std::int64_t>(1, system.length());
   CheckedSums sums(over_ranks);
-  std::array<threads::Array<double>, 4> memory;
-  for (threads::Array<double>& each : memory) {
-    Result<threads::Array<double>> made = threads::Array<double>::zeros(length);
+  std::array<threads::ThreadedArray<double>, 4> memory;
+  for (threads::ThreadedArray<double>& each : memory) {
+    Result<threads::ThreadedArray<double>> made = threads::ThreadedArray<double>::zeros(length);
     if (made)
       each = *std::move(made);
     else
@@ -65,7 +65,7 @@ Result<Solved> solve(krylov::LinearSystem& system, krylov::Sums& over_ranks, std
   }
   double *const r = memory[0].data(), *const z = memory[1].data(), *const p = memory[2].data(),
                 *const q = memory[3].data();
-  Solved solved;
+  GoldenCgSolved solved;
   double rr = 0, rz_before = 0, nonzeros = 0;
   if (!sums.has_failed()) {
     std::copy(b.begin(), b.end(), r);

@@ -12,13 +12,13 @@
 
 namespace kumihimo::poisson3d::golden {
 
-struct Options {
+struct GoldenCgOptions {
   double tolerance = 1e-8; // of |r| / |b|
   std::int64_t most_iterations = 100000;
   bool may_stop_early = false; // at most_iterations: no error
   std::function<void(std::int64_t iteration, double residual)> progress = {};
 };
-struct Solved {
+struct GoldenCgSolved {
   std::int64_t iterations = 0;
   std::vector<double> history; // |r| / |b| of the recurrence, before the first iteration and after each
   double norm_b = 0;
@@ -28,7 +28,7 @@ struct Solved {
 // Conjugate gradients from x = 0. Errors: b is tiny or huge (krylov::norm_of_right_side()); a curvature or product of
 // residuals that is not positive, not finite; more than most_iterations; those of the system and the sums. All ranks
 // end together: where one rank alone fails, the next sum tells the others, whose error is that another rank failed.
-Result<Solved> solve(krylov::LinearSystem& system, krylov::Sums& sums, std::span<const double> b, std::span<double> x,
-                     const Options& options);
+Result<GoldenCgSolved> solve(krylov::LinearSystem& system, krylov::Sums& sums, std::span<const double> b,
+                             std::span<double> x, const GoldenCgOptions& options);
 
 } // namespace kumihimo::poisson3d::golden

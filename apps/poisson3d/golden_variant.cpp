@@ -11,7 +11,7 @@ namespace {
 
 class GoldenSolver final : public LocalSolver {
  public:
-  GoldenSolver(const sparse::CrsMatrix& matrix, sparse::golden::Factor factor)
+  GoldenSolver(const sparse::CrsMatrix& matrix, sparse::golden::GoldenFactor factor)
       : matrix_(matrix), factor_(std::move(factor)) {
     for (const std::int32_t column : matrix.column) to_ghosts_ += column >= matrix.rows;
   }
@@ -37,12 +37,12 @@ class GoldenSolver final : public LocalSolver {
   }
 
   // Entries with their columns and the begins of rows; x and y once.
-  application::Work work_of_product() const override {
+  application::KernelWork work_of_product() const override {
     const auto entries = static_cast<double>(matrix_.entries()), rows = static_cast<double>(matrix_.rows);
     return {12 * entries + 8 * rows + 8 * (static_cast<double>(matrix_.columns) + rows), 2 * entries};
   }
   // Both sweeps read the lower half; each vector once: r, z and the pivots.
-  application::Work work_of_preconditioner() const override {
+  application::KernelWork work_of_preconditioner() const override {
     const auto rows = static_cast<double>(matrix_.rows);
     const double lower = (static_cast<double>(matrix_.entries() - to_ghosts_) - rows) / 2;
     return {2 * (12 * lower + 8 * rows) + 3 * 8 * rows, 4 * lower + rows};
@@ -54,16 +54,16 @@ class GoldenSolver final : public LocalSolver {
   std::int32_t column(std::int64_t k) const { return matrix_.column[static_cast<std::size_t>(k)]; }
 
   const sparse::CrsMatrix& matrix_;
-  sparse::golden::Factor factor_;
+  sparse::golden::GoldenFactor factor_;
   std::int64_t to_ghosts_ = 0;
 };
 
 } // namespace
 
-Result<std::unique_ptr<LocalSolver>> make_golden(const Variant&, const sparse::CrsMatrix& matrix,
+Result<std::unique_ptr<LocalSolver>> make_golden(const PoissonVariant&, const sparse::CrsMatrix& matrix,
                                                  const ParameterValues&, sparse::Factorisations&) {
   TRY(sparse::check_symmetric_positive(matrix));
-  sparse::golden::Factor factor = TRY(sparse::golden::factorise(matrix));
+  sparse::golden::GoldenFactor factor = TRY(sparse::golden::factorise(matrix));
   return std::unique_ptr<LocalSolver>(std::make_unique<GoldenSolver>(matrix, std::move(factor)));
 }
 

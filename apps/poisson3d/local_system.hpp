@@ -14,14 +14,14 @@
 
 namespace kumihimo::poisson3d {
 
-class LocalSystem final : public krylov::LinearSystem {
+class PoissonSystem final : public krylov::LinearSystem {
  public:
   // Collective: makes the exchange in the variant's numbering. Errors: those of the variant, of memory and transport;
   // all ranks get the same.
-  static Result<std::unique_ptr<LocalSystem>> make(const LocalProblem& problem, const Variant& variant,
-                                                   const ParameterValues& parameters,
-                                                   sparse::Factorisations& factorisations,
-                                                   application::Runtime& runtime);
+  static Result<std::unique_ptr<PoissonSystem>> make(const LocalProblem& problem, const PoissonVariant& variant,
+                                                     const ParameterValues& parameters,
+                                                     sparse::Factorisations& factorisations,
+                                                     application::Runtime& runtime);
 
   std::int64_t rows() const override { return problem_.matrix.rows; }
   std::int64_t length() const override { return problem_.matrix.columns; }
@@ -34,11 +34,11 @@ class LocalSystem final : public krylov::LinearSystem {
   application::KernelTimes& times() { return times_; }
 
   // From the matrix's numbering to the variant's, and back.
-  Result<threads::Array<double>> renumbered(std::span<const double> natural) const;
+  Result<threads::ThreadedArray<double>> renumbered(std::span<const double> natural) const;
   std::vector<double> natural(std::span<const double> renumbered) const;
 
  private:
-  LocalSystem(const LocalProblem& problem, std::unique_ptr<LocalSolver> solver, application::Runtime& runtime);
+  PoissonSystem(const LocalProblem& problem, std::unique_ptr<LocalSolver> solver, application::Runtime& runtime);
   const LocalProblem& problem_;
   application::Runtime& runtime_;
   std::unique_ptr<LocalSolver> solver_;

@@ -13,8 +13,8 @@ namespace kumihimo::poisson3d {
 Result<LocalProblem> part_of(const sparse::CrsMatrix& whole, std::int32_t rank, std::int32_t ranks) {
   if (whole.rows < ranks)
     return wrong_value("a matrix must have at least one row for each rank", whole.rows, "use fewer ranks");
-  const threads::Range mine = threads::part(whole.rows, rank, ranks);
-  const auto each_foreign = [&](threads::Range rows, const auto& visit) {
+  const threads::IndexRange mine = threads::part(whole.rows, rank, ranks);
+  const auto each_foreign = [&](threads::IndexRange rows, const auto& visit) {
     for (std::int64_t i = rows.begin; i < rows.end; ++i)
       for (std::int64_t k = whole.begin[static_cast<std::size_t>(i)]; k < whole.begin[static_cast<std::size_t>(i) + 1];
            ++k) {
@@ -29,7 +29,7 @@ Result<LocalProblem> part_of(const sparse::CrsMatrix& whole, std::int32_t rank, 
 
   made.ghosts.rows = mine.size();
   for (std::int32_t other = 0; other < ranks; ++other) {
-    const threads::Range theirs = threads::part(whole.rows, other, ranks);
+    const threads::IndexRange theirs = threads::part(whole.rows, other, ranks);
     const auto first = std::lower_bound(ghosts.begin(), ghosts.end(), theirs.begin);
     const auto last = std::lower_bound(ghosts.begin(), ghosts.end(), theirs.end);
     if (other == rank || first == last) continue;

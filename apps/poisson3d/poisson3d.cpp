@@ -19,15 +19,15 @@
 namespace kumihimo::poisson3d {
 namespace {
 
-using application::Request, application::Runtime;
+using application::ApplicationRequest, application::Runtime;
 using nlohmann::json;
 
 constexpr std::int64_t longest_axis = 4096;
 // The matrix with 7 entries a row (100), a factor of half as many (92), and vectors (48).
 constexpr double least_bytes_of_a_row = 240;
 
-Result<LocalProblem> problem_of(const Request& request, const Grid& grid, const application::RankGrid& ranks,
-                                Runtime& runtime) {
+Result<LocalProblem> problem_of(const ApplicationRequest& request, const CellGrid& grid,
+                                const application::RankGrid& ranks, Runtime& runtime) {
   if (const std::string& path = request.option("matrix"); !path.empty())
     return read_problem(path, runtime.rank(), runtime.ranks());
   const RightSide right_side = request.option("rhs") == "manufactured" ? RightSide::manufactured : RightSide::ones;
@@ -37,24 +37,24 @@ Result<LocalProblem> problem_of(const Request& request, const Grid& grid, const 
 }
 
 // What all candidates of a task share.
-struct Shared {
+struct SharedByCandidates {
   LocalProblem problem;
   double problem_seconds = 0;
   sparse::Factorisations factorisations;
 };
 
-Result<Shared> shared_of(const Request& request, const Grid& grid, const application::RankGrid& ranks,
-                         Runtime& runtime) {
+Result<SharedByCandidates> shared_of(const ApplicationRequest& request, const CellGrid& grid,
+                                     const application::RankGrid& ranks, Runtime& runtime) {
   const std::int64_t begin = measure::now_ns();
-  Shared made;
+  SharedByCandidates made;
   made.problem = TRY(problem_of(request, grid, ranks, runtime));
   made.problem_seconds = measure::seconds_since(begin);
   return made;
 }
 
-Result<json> run(const Request& request, Runtime& runtime) {
+Result<json> run(const ApplicationRequest& request, Runtime& runtime) {
   const bool of_file = !request.option("matrix").empty();
-  Grid grid;
+  CellGrid grid;
   grid.boundary = request.option("boundary") == "all" ? Boundary::all : Boundary::zmax;
   application::RankGrid ranks{{1, 1, runtime.ranks()}};
   if (!of_file) {
@@ -68,16 +68,16 @@ Result<json> run(const Request& request, Runtime& runtime) {
     return wrong_value("rhs=manufactured needs the box; beside a matrix file b = 1", "manufactured",
                        "leave out rhs or matrix");
 
-  const std::shared_ptr<Shared> shared =
-      TRY(runtime.shared<Shared>([&] { return shared_of(request, grid, ranks, runtime); }));
+  const std::shared_ptr<SharedByCandidates> shared =
+      TRY(runtime.shared<SharedByCandidates>([&] { return shared_of(request, grid, ranks, runtime); }));
   const LocalProblem& problem = shared->problem;
   const std::int64_t begin = measure::now_ns();
-  std::unique_ptr<LocalSystem> system =
-      TRY(LocalSystem::make(problem, application::variant_of(request.candidate, variants()),
-                            request.candidate.parameters, shared->factorisations, runtime));
+  std::unique_ptr<PoissonSystem> system =
+      TRY(PoissonSystem::make(problem, application::variant_of(request.candidate, variants()),
+                              request.candidate.parameters, shared->factorisations, runtime));
   application::TimedSums sums(runtime.sums(), system->times());
-  Result<threads::Array<double>> b = system->renumbered(problem.right_side),
-                                 x = threads::Array<double>::zeros(system->rows());
+  Result<threads::ThreadedArray<double>> b = system->renumbered(problem.right_side),
+                                         x = threads::ThreadedArray<double>::zeros(system->rows());
   if (Status s = runtime.agree_on(b); !s) return s.error();
   if (Status s = runtime.agree_on(x); !s) return s.error();
   const MatrixNorms norms = norms_of(problem.matrix, runtime);
@@ -108,8 +108,8 @@ Result<json> run(const Request& request, Runtime& runtime) {
   return found;
 }
 
-std::string shared_set_up(const application::Candidate& candidate) {
-  const Variant& variant = application::variant_of(candidate, variants());
+std::string shared_set_up(const application::RequestedVariant& candidate) {
+  const PoissonVariant& variant = application::variant_of(candidate, variants());
   if (!variant.prepared) return {};
   const sparse::FactorChoice choice =
       sparse::factor_choice(*variant.prepared, with_defaults(variant.parameters, candidate.parameters));
@@ -117,7 +117,7 @@ std::string shared_set_up(const application::Candidate& candidate) {
                      static_cast<int>(choice.off_diagonals));
 }
 
-std::vector<application::Share> shares(std::string_view size) {
+std::vector<application::ProblemShare> shares(std::string_view size) {
   return application::shares_of_box(size, longest_axis, 20'000);
 }
 
@@ -126,7 +126,7 @@ constexpr std::string_view usual[] = {"eisenstat-rows",      "eisenstat", "eisen
 
 constexpr std::string_view boundaries[] = {"zmax", "all"};
 constexpr std::string_view right_sides[] = {"ones", "manufactured"};
-constexpr application::Option options[] = {
+constexpr application::ApplicationOption options[] = {
     {"boundary", "faces where u = 0: zmax (the others without flux) or all", "FACES", "zmax", boundaries},
     {"matrix", "Matrix Market file of a symmetric positive definite matrix, instead of the box", "FILE", {}, {}, true},
     {"rhs", "right-hand side: f = 1, or that of a known solution", "RHS", "ones", right_sides},

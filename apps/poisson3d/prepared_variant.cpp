@@ -30,10 +30,10 @@ class PreparedSolver final : public LocalSolver {
   }
   const sparse::PreparedSystem* transformed() const override { return system_.is_transformed() ? &system_ : nullptr; }
 
-  application::Work work_of_product() const override {
+  application::KernelWork work_of_product() const override {
     return {static_cast<double>(system_.bytes_of_product()), 2 * entries_};
   }
-  application::Work work_of_preconditioner() const override {
+  application::KernelWork work_of_preconditioner() const override {
     return {static_cast<double>(system_.bytes_of_preconditioner()),
             2 * (entries_ - static_cast<double>(to_ghosts_)) + static_cast<double>(system_.rows())};
   }
@@ -50,7 +50,7 @@ class PreparedSolver final : public LocalSolver {
 
 } // namespace
 
-Result<std::unique_ptr<LocalSolver>> make_prepared(const Variant& variant, const sparse::CrsMatrix& matrix,
+Result<std::unique_ptr<LocalSolver>> make_prepared(const PoissonVariant& variant, const sparse::CrsMatrix& matrix,
                                                    const ParameterValues& parameters,
                                                    sparse::Factorisations& factorisations) {
   sparse::PreparedSystem system =

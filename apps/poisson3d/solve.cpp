@@ -16,16 +16,16 @@
 namespace kumihimo::poisson3d {
 namespace {
 
-using application::Request, application::Runtime;
+using application::ApplicationRequest, application::Runtime;
 
-Error limit_reached(const Request& request, std::int64_t iterations, double residual) {
+Error limit_reached(const ApplicationRequest& request, std::int64_t iterations, double residual) {
   return failed(fmt::format("the residual is {:.3g} after {} iterations, above the tolerance {:g}", residual,
                             iterations, request.tolerance),
                 {}, "raise --max-iterations or the tolerance");
 }
 
 // |b - A x| / |b| over all ranks, by the system's product.
-Result<double> residual_of(LocalSystem& system, krylov::Sums& sums, std::span<const double> b,
+Result<double> residual_of(PoissonSystem& system, krylov::Sums& sums, std::span<const double> b,
                            std::span<const double> x) {
   std::vector<double> with_ghosts(static_cast<std::size_t>(system.length())), product(b.size());
   std::copy(x.begin(), x.end(), with_ghosts.begin());
@@ -47,13 +47,14 @@ Error stagnation(double residual, double tolerance) {
 // The recurrence for r stops the loops of the textbooks; what it may deviate from b - A x after k iterations is
 // eps (k + n) |A| max |x_k| / |b| with n the most entries of a row (A. Greenbaum, "Estimating the attainable accuracy
 // of recursively computed residual methods", SIAM J. Matrix Anal. Appl. 18, 1997).
-Result<Solved> solve_golden(const Request& request, LocalSystem& system, krylov::Sums& sums, std::span<const double> b,
-                            std::span<double> x, const MatrixNorms& norms, Runtime& runtime) {
-  golden::Options options{request.tolerance, request.most_iterations, request.may_stop_early, {}};
+Result<Solved> solve_golden(const ApplicationRequest& request, PoissonSystem& system, krylov::Sums& sums,
+                            std::span<const double> b, std::span<double> x, const MatrixNorms& norms,
+                            Runtime& runtime) {
+  golden::GoldenCgOptions options{request.tolerance, request.most_iterations, request.may_stop_early, {}};
   options.progress = [&](std::int64_t iteration, double residual) {
     runtime.progress(iteration, residual, request.tolerance);
   };
-  golden::Solved found = TRY(golden::solve(system, sums, b, x, options));
+  golden::GoldenCgSolved found = TRY(golden::solve(system, sums, b, x, options));
   Solved solved{found.iterations, found.history.back() <= request.tolerance, std::move(found.history)};
   if (!solved.converged) return solved; // a sample
   solved.history.back() = TRY(residual_of(system, sums, b, x));
@@ -72,7 +73,7 @@ double norm(std::span<const double> x) {
 
 // |b - A x| / |b| by the system's product.
 double residual_of(const sparse::PreparedSystem& system, std::span<const double> b, std::span<const double> x,
-                   threads::Array<double>& product) {
+                   threads::ThreadedArray<double>& product) {
   system.multiply(x.data(), product.data());
   for (std::size_t i = 0; i < b.size(); ++i)
     product[static_cast<std::int64_t>(i)] = b[i] - product[static_cast<std::int64_t>(i)];
@@ -81,14 +82,14 @@ double residual_of(const sparse::PreparedSystem& system, std::span<const double>
 }
 
 // Goes on from x where the true residual misses what the recurrence says, as long as that gains a factor of two.
-Result<Solved> solve_transformed(const Request& request, LocalSystem& system, std::span<const double> b,
+Result<Solved> solve_transformed(const ApplicationRequest& request, PoissonSystem& system, std::span<const double> b,
                                  std::span<double> x, Runtime& runtime) {
   const sparse::PreparedSystem& prepared = *system.solver().transformed();
   // The two sweeps take as many operations as a product less the diagonal; the fused updates and dots 14 a row.
   const double rows = prepared.rows(), flops = system.solver().work_of_product().flops - 2 * rows + 14 * rows;
   const std::size_t row = system.times().declare(
       "transformed iteration", {static_cast<double>(prepared.bytes_of_transformed_iteration()), flops});
-  threads::Array<double> product = TRY(threads::Array<double>::zeros(prepared.rows()));
+  threads::ThreadedArray<double> product = TRY(threads::ThreadedArray<double>::zeros(prepared.rows()));
   Solved solved;
   double before = std::numeric_limits<double>::infinity();
   for (;;) {
@@ -118,16 +119,16 @@ Result<Solved> solve_transformed(const Request& request, LocalSystem& system, st
   }
 }
 
-Result<Solved> solve_krylov(const Request& request, LocalSystem& system, krylov::Sums& sums, std::span<const double> b,
-                            std::span<double> x, Runtime& runtime) {
+Result<Solved> solve_krylov(const ApplicationRequest& request, PoissonSystem& system, krylov::Sums& sums,
+                            std::span<const double> b, std::span<double> x, Runtime& runtime) {
   application::KrylovRun found = TRY(application::run_krylov(request, system, system.times(), sums, b, x, runtime));
   return Solved{found.iterations, found.converged, std::move(found.history), 0, std::move(found.facts)};
 }
 
 } // namespace
 
-Result<Solved> solve(const Request& request, LocalSystem& system, krylov::Sums& sums, std::span<const double> b,
-                     std::span<double> x, const MatrixNorms& norms, Runtime& runtime) {
+Result<Solved> solve(const ApplicationRequest& request, PoissonSystem& system, krylov::Sums& sums,
+                     std::span<const double> b, std::span<double> x, const MatrixNorms& norms, Runtime& runtime) {
   if (request.method == "cg") {
     if (request.candidate.variant->name == "golden") return solve_golden(request, system, sums, b, x, norms, runtime);
     // A rank without ghosts among others must take part in their sums.

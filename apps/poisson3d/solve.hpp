@@ -28,7 +28,7 @@ struct MatrixNorms {
 // From x = 0, in the variant's numbering. The golden copy with the method cg runs the loops of the textbooks; a
 // variant of a transformed system, with cg on one rank, solves that. All others run the methods of src/krylov.
 // Collective. Errors: those of the methods; all ranks get the same.
-Result<Solved> solve(const application::Request& request, LocalSystem& system, krylov::Sums& sums,
+Result<Solved> solve(const application::ApplicationRequest& request, PoissonSystem& system, krylov::Sums& sums,
                      std::span<const double> b, std::span<double> x, const MatrixNorms& norms,
                      application::Runtime& runtime);
 

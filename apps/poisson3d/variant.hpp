@@ -30,23 +30,23 @@ class LocalSolver {
   virtual const sparse::PreparedSystem* transformed() const { return nullptr; }
 
   // Of one call.
-  virtual application::Work work_of_product() const = 0;
-  virtual application::Work work_of_preconditioner() const = 0;
+  virtual application::KernelWork work_of_product() const = 0;
+  virtual application::KernelWork work_of_preconditioner() const = 0;
   // Words and numbers for the user, such as the number of colours: {"colours": 40}.
   virtual nlohmann::json facts() const = 0;
   // What the set-up took less because steps of another variant served.
   virtual double kept_seconds() const { return 0; }
 };
 
-struct Variant : VariantDescription {
+struct PoissonVariant : VariantDescription {
   // Factorises. The matrix outlives the solver; `factorisations` are of the matrix. Errors: parameters that do not fit
   // the matrix (not applicable); a pivot.
-  Result<std::unique_ptr<LocalSolver>> (*make)(const Variant&, const sparse::CrsMatrix&, const ParameterValues&,
+  Result<std::unique_ptr<LocalSolver>> (*make)(const PoissonVariant&, const sparse::CrsMatrix&, const ParameterValues&,
                                                sparse::Factorisations& factorisations);
-  const sparse::Variant* prepared = nullptr; // of the registry of src/numerics/sparse
+  const sparse::SparseVariant* prepared = nullptr; // of the registry of src/numerics/sparse
 };
 
 // The golden copy is the first. Then come all variants of src/numerics/sparse, and multigrid.
-std::span<const Variant> variants();
+std::span<const PoissonVariant> variants();
 
 } // namespace kumihimo::poisson3d

@@ -18,12 +18,12 @@ from pathlib import Path
 
 from kumihimo.calibrate import cases as measured
 from kumihimo.calibrate import report
-from kumihimo.campaign.expressions import Expression
+from kumihimo.campaign.expressions import CampaignExpression
 from kumihimo.cli import machine as machines
 from kumihimo.quantities import bytes_text
 
 
-def read(mapping: Path, times: Path) -> list[measured.Case]:
+def read(mapping: Path, times: Path) -> list[measured.TimedCase]:
     """The mapping names a CSV file beside itself; here it is the one given."""
     with tempfile.TemporaryDirectory() as folder:
         there = Path(folder)
@@ -40,7 +40,7 @@ def table(title: str, rows: list[list[str]], columns: tuple[str, ...]) -> None:
         print("| " + " | ".join(row) + " |")
 
 
-def by_length(cases: list[measured.Case], seconds: list[float]) -> tuple[list[list[str]], tuple[str, ...]]:
+def by_length(cases: list[measured.TimedCase], seconds: list[float]) -> tuple[list[list[str]], tuple[str, ...]]:
     """100 x log(predicted / measured), by vector length as the campaign tells it, or by block."""
     found: dict[tuple, dict[int, int]] = collections.defaultdict(dict)
     for case, each in zip(cases, seconds):
@@ -69,10 +69,10 @@ def main() -> int:
     for case, reason in predictor.left_out:
         print(f"left out: {report.algorithm_of(case)} on {case.values.get('shape')}: {reason}")
 
-    def title(case: measured.Case) -> str:
+    def title(case: measured.TimedCase) -> str:
         if asked.fitted_to is None:
             return f"{case.cells['nodes']} nodes"
-        fitted = Expression(asked.fitted_to, "--fitted-to").value(case.cells)
+        fitted = CampaignExpression(asked.fitted_to, "--fitted-to").value(case.cells)
         return "fitted to" if fitted else "held out"
 
     groups = report.by(cases, seconds, title)

@@ -145,7 +145,7 @@ def measure(arguments: argparse.Namespace, part: Part, row: Row, installation: m
         ranks=ranks,
         sizes=parse_sizes(arguments.bytes or part.bytes),
         installation=installation,
-        effort=tuned.Effort(launches=arguments.launches),
+        effort=tuned.CaseEffort(launches=arguments.launches),
         step=tell,
         **row.asked_of(ranks),
     )

@@ -39,7 +39,7 @@ double median_of(std::vector<double> values) {
 struct Problem {
   fem::Mesh mesh;
   fem::Materials materials;
-  fem::Matrix matrix;
+  fem::BlockMatrix matrix;
 };
 
 void add_assemblies(Problem& problem, std::vector<Kernel>& kernels) {
@@ -118,7 +118,7 @@ Status measure_on(int team, std::int64_t nodes, int rounds) {
   fmt::print("\n{}; {}^3 nodes, {} rounds\n", threads::bind(), nodes, rounds);
   Problem assembled, solved;
   for (Problem* problem : {&assembled, &solved}) {
-    const fem::Grid grid = TRY(fem::whole_cube(nodes));
+    const fem::NodeGrid grid = TRY(fem::whole_cube(nodes));
     problem->mesh = TRY(fem::make_mesh(grid, 0.2));
     problem->materials = TRY(fem::varied_materials(problem->mesh, 1, 0.3, 1));
     problem->matrix = TRY(fem::make_matrix(problem->mesh));

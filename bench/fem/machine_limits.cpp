@@ -68,7 +68,7 @@ double peak_flops() {
 }
 
 struct Triad::Arrays {
-  threads::Array<double> a, b, c;
+  threads::ThreadedArray<double> a, b, c;
 };
 
 Triad::Triad(Arrays* arrays) : arrays_(arrays) {}
@@ -77,9 +77,9 @@ Triad::~Triad() { delete arrays_; }
 
 Result<Triad> Triad::make(long numbers) {
   Arrays arrays;
-  arrays.a = TRY(threads::Array<double>::zeros(numbers));
-  arrays.b = TRY(threads::Array<double>::zeros(numbers));
-  arrays.c = TRY(threads::Array<double>::zeros(numbers));
+  arrays.a = TRY(threads::ThreadedArray<double>::zeros(numbers));
+  arrays.b = TRY(threads::ThreadedArray<double>::zeros(numbers));
+  arrays.c = TRY(threads::ThreadedArray<double>::zeros(numbers));
   return Triad(new Arrays(std::move(arrays)));
 }
 
@@ -90,7 +90,7 @@ double Triad::bytes_per_second() {
   const std::int64_t start = measure::now_ns();
 #pragma omp parallel for schedule(static) num_threads(team)
   for (int i = 0; i < team; ++i) {
-    const threads::Range mine = threads::part(numbers, i, team);
+    const threads::IndexRange mine = threads::part(numbers, i, team);
     triad(a, b, c, mine.begin, mine.end);
   }
   return 24.0 * static_cast<double>(numbers) / measure::seconds_since(start);

@@ -53,7 +53,7 @@ class Bench {
         density_(basis_.functions), threshold_(std::stod(given["threshold"])) {
     const std::int64_t begin = measure::now_ns();
     const double processor = processor_seconds();
-    builder_ = value_of(Builder::make(basis_, settings(given)));
+    builder_ = value_of(TwoElectronBuilder::make(basis_, settings(given)));
     const double wall = 1e-9 * static_cast<double>(measure::now_ns() - begin), own = processor_seconds() - processor;
     for (const Atom& atom : molecule.atoms)
       fmt::print("{} {} {} {}\n", symbol_of(atom.number), atom.position[0], atom.position[1], atom.position[2]);
@@ -91,7 +91,7 @@ class Bench {
   }
 
  private:
-  static Settings settings(std::map<std::string, std::string>& given) {
+  static BuildSettings settings(std::map<std::string, std::string>& given) {
     return {.instructions = given["instructions"],
             .whole = given["whole"] != "0",
             .threads = static_cast<Threads>(std::atoi(given["mode"].c_str())),
@@ -109,7 +109,7 @@ class Bench {
   Basis basis_;
   Matrix density_;
   double threshold_;
-  std::unique_ptr<Builder> builder_;
+  std::unique_ptr<TwoElectronBuilder> builder_;
   CoulombExchange sums_;
 };
 

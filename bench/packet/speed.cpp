@@ -29,7 +29,7 @@ void measure(const Machine& machine, packet::Routing routing, std::int32_t each,
   const std::clock_t start = std::clock();
   const auto outcome = packet::run(machine, messages, options);
   const double took = static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
-  const packet::Traffic& traffic = outcome->traffic;
+  const packet::DeliveredTraffic& traffic = outcome->traffic;
   const auto hops = static_cast<double>(traffic.packet_hops);
   fmt::print(
       "{:15} load {:4.2f}: {:5.2f} s, {:.1f} million packet-hops, {:.2f} million/s, {:.2f} events a hop; simulated "

@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 from kumihimo import _measure
-from kumihimo.optimise.program_runs import Program, run
+from kumihimo.optimise.program_runs import OptimisedProgram, run
 from kumihimo.profile import collectives
 
 PAIRS = 15
@@ -36,7 +36,7 @@ def main() -> None:
 def compared(name: str, command: list[str], pairs: int) -> str:
     inside, whole = [], []
     with tempfile.TemporaryDirectory(prefix="kumihimo-bench-") as place:
-        program, profile = Program(tuple(command), Path(place)), Path(place) / "profile.jsonl"
+        program, profile = OptimisedProgram(tuple(command), Path(place)), Path(place) / "profile.jsonl"
         timed(program, "warming", None)
         for pair in range(pairs):
             turns = {}
@@ -49,7 +49,7 @@ def compared(name: str, command: list[str], pairs: int) -> str:
     return f"| {name} | {ranks} | {seconds:.1f} | {ratio(inside)} | {ratio(whole)} | {pairs} |"
 
 
-def timed(program: Program, name: str, profile: Path | None) -> tuple[float, float]:
+def timed(program: OptimisedProgram, name: str, profile: Path | None) -> tuple[float, float]:
     if profile is not None:
         profile.unlink(missing_ok=True)
     began = time.monotonic()

@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from kumihimo.experiment.unmodified import INPUT
-from kumihimo.optimise.program_runs import Program, run
+from kumihimo.optimise.program_runs import OptimisedProgram, run
 
 HERE = Path(__file__).parent
 COMMAND = Path(sys.executable).parent / "kumihimo"
@@ -107,7 +107,7 @@ def launched(case: Case, ranks: int, family: str) -> tuple[str, ...]:
 
 def once(case: Case, ranks: int, family: str, folder: Path) -> float:
     """Seconds from MPI_Init to MPI_Finalize."""
-    return run(Program(launched(case, ranks, family), folder), "plain").cost
+    return run(OptimisedProgram(launched(case, ranks, family), folder), "plain").cost
 
 
 def recorded(case: Case, ranks: int, family: str, folder: Path) -> Path:

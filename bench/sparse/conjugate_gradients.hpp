@@ -33,7 +33,7 @@ double sum_over_blocks(std::int64_t n, std::vector<double>& partial, Of of) {
 inline CgResult conjugate_gradients(const PreparedSystem& system, const double* b, double* x, double tolerance,
                                     int most) {
   const std::int64_t n = system.rows();
-  using Vector = threads::Array<double>;
+  using Vector = threads::ThreadedArray<double>;
   Vector rv = *Vector::zeros(n), zv = *Vector::zeros(n), pv = *Vector::zeros(n), qv = *Vector::zeros(n);
   double *const r = rv.data(), *const z = zv.data(), *const p = pv.data(), *const q = qv.data();
   std::vector<double> partial;

@@ -67,8 +67,9 @@ class Triad {
 
  private:
   static constexpr std::int64_t length = std::int64_t{1} << 24;
-  threads::Array<double> a_ = *threads::Array<double>::zeros(length), b_ = *threads::Array<double>::zeros(length),
-                         c_ = *threads::Array<double>::zeros(length);
+  threads::ThreadedArray<double> a_ = *threads::ThreadedArray<double>::zeros(length),
+                                 b_ = *threads::ThreadedArray<double>::zeros(length),
+                                 c_ = *threads::ThreadedArray<double>::zeros(length);
 };
 
 double triad_median(Triad& triad, int rounds) {
@@ -77,7 +78,7 @@ double triad_median(Triad& triad, int rounds) {
   return median(rates);
 }
 
-void measure_variant(const CrsMatrix& matrix, const Variant& variant, const Options& options, Triad& triad) {
+void measure_variant(const CrsMatrix& matrix, const SparseVariant& variant, const Options& options, Triad& triad) {
   PrepareOptions how;
   if (options.colours > 0) how.parameters["colours"] = options.colours;
   const Result<PreparedSystem> made = prepare(matrix, variant, how);
@@ -88,8 +89,10 @@ void measure_variant(const CrsMatrix& matrix, const Variant& variant, const Opti
   }
   const PreparedSystem& system = *made;
   const std::int64_t n = system.rows();
-  threads::Array<double> b = *threads::Array<double>::zeros(n), x = *threads::Array<double>::zeros(n),
-                         y = *threads::Array<double>::zeros(n), w = *threads::Array<double>::zeros(n);
+  threads::ThreadedArray<double> b = *threads::ThreadedArray<double>::zeros(n),
+                                 x = *threads::ThreadedArray<double>::zeros(n),
+                                 y = *threads::ThreadedArray<double>::zeros(n),
+                                 w = *threads::ThreadedArray<double>::zeros(n);
   std::fill(b.begin(), b.end(), 1.0);
   for (const int team : options.threads) {
     if (!threads::use(team)) continue;
@@ -148,7 +151,7 @@ void measure_golden(const CrsMatrix& matrix, Triad& triad) {
   (void)threads::use(1);
   std::vector<double> b(static_cast<std::size_t>(matrix.rows), 1.0), x(b.size(), 0.0);
   const double limit = triad_median(triad, 5);
-  Result<golden::Solved> solved = golden::Solved{};
+  Result<golden::GoldenSolved> solved = golden::GoldenSolved{};
   const double t = seconds([&] { solved = golden::solve(matrix, b, x, 1e-8, 3000); });
   if (!solved) return;
   std::printf(
@@ -199,7 +202,7 @@ int main(int argc, char** argv) {
   }
   if (options.golden) measure_golden(*matrix, triad);
   (void)threads::use(*std::max_element(options.threads.begin(), options.threads.end()));
-  for (const Variant& variant : variants())
+  for (const SparseVariant& variant : variants())
     if (options.variants == "all" ||
         ("," + options.variants + ",").find("," + std::string(variant.description.name) + ",") != std::string::npos)
       measure_variant(*matrix, variant, options, triad);

@@ -49,10 +49,11 @@ int print_rates(double work, Call call) {
 
 int himeno_rates(const std::string& size, int sweeps, const std::string& name, int levels, int rows) {
   const himeno::Triple points = *himeno::parse_size(size);
-  himeno::Grid grid = std::move(*himeno::Grid::make({points, {}, {points[0] - 2, points[1] - 2, points[2] - 2}, 1}));
+  himeno::HimenoGrid grid =
+      std::move(*himeno::HimenoGrid::make({points, {}, {points[0] - 2, points[1] - 2, points[2] - 2}, 1}));
   std::vector<double> gosa(static_cast<std::size_t>(grid.rows() * levels));
   const double work = 1e-9 * static_cast<double>(grid.all().cells() * himeno::flops_of_cell) * sweeps;
-  for (const himeno::Variant& variant : himeno::variants()) {
+  for (const himeno::HimenoVariant& variant : himeno::variants()) {
     if (variant.name != name) continue;
     return print_rates(work, [&] {
       for (int s = 0; s < sweeps; s += variant.sweep ? 1 : levels) {
@@ -79,12 +80,12 @@ int plain_rates(long points, int steps) {
 
 int fdtd2d_rates(long points, int steps, const std::string& name, int levels, int columns) {
   if (name == "plain") return plain_rates(points, steps);
-  fdtd2d::Shape shape;
+  fdtd2d::FieldShape shape;
   shape.points = shape.cells = {points, points};
   const auto fields = std::move(*fdtd2d::Fields<float>::make(shape));
-  const fdtd2d::Source source{{points / 2, points / 2}, 20};
-  const fdtd2d::Box e = nodes_of_e(shape), h = places_of_h(e);
-  for (const fdtd2d::Variant& variant : fdtd2d::variants()) {
+  const fdtd2d::WaveSource source{{points / 2, points / 2}, 20};
+  const fdtd2d::NodeBox e = nodes_of_e(shape), h = places_of_h(e);
+  for (const fdtd2d::FdtdVariant& variant : fdtd2d::variants()) {
     if (variant.name != name) continue;
     std::int64_t done = 0;
     return print_rates(1e-6 * static_cast<double>(points * points) * steps, [&] {
@@ -106,16 +107,16 @@ int fdtd2d_rates(long points, int steps, const std::string& name, int levels, in
 
 int triad_rates(std::int64_t mebibytes, int repeats) {
   const std::int64_t lines = (mebibytes << 20) / 64;
-  auto a = std::move(*threads::Array<double>::zeros(8 * lines)),
-       b = std::move(*threads::Array<double>::zeros(8 * lines)),
-       c = std::move(*threads::Array<double>::zeros(8 * lines));
+  auto a = std::move(*threads::ThreadedArray<double>::zeros(8 * lines)),
+       b = std::move(*threads::ThreadedArray<double>::zeros(8 * lines)),
+       c = std::move(*threads::ThreadedArray<double>::zeros(8 * lines));
   const node_bench::StreamArrays arrays{a.data(), b.data(), c.data()};
   const int team = threads::count();
   return print_rates(24e-9 * static_cast<double>(8 * lines) * repeats, [&] {
     for (int r = 0; r < repeats; ++r) {
 #pragma omp parallel for schedule(static, 1) num_threads(team)
       for (int i = 0; i < team; ++i) {
-        const threads::Range mine = threads::part(lines, i, team);
+        const threads::IndexRange mine = threads::part(lines, i, team);
         node_bench::run_stream(3, node_bench::Stores::cached, arrays, 3.0, 8 * mine.begin, 8 * mine.end);
       }
     }

@@ -66,7 +66,7 @@ def bytes_in(pipe: int) -> int:
     return struct.unpack("i", fcntl.ioctl(pipe, termios.FIONREAD, bytes(4)))[0]
 
 
-class Lines:
+class StreamLines:
     """Cuts the chunks of one stream into lines."""
 
     def __init__(self) -> None:
@@ -93,7 +93,7 @@ def text_of(line: bytes) -> str:
 
 def lines(process: subprocess.Popen, deadline: float, silence: float = SILENCE) -> Iterator[tuple[IO | None, str]]:
     """As chunks(), line by line, also the last one without an end."""
-    of_stream = {process.stdout: Lines(), process.stderr: Lines()}
+    of_stream = {process.stdout: StreamLines(), process.stderr: StreamLines()}
     for stream, chunk in chunks(process, deadline, silence):
         if stream is None:
             yield None, ""

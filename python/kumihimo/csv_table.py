@@ -32,7 +32,7 @@ class Record:
     cells: list[str]
 
 
-class Table:
+class CsvTable:
     """`names` of the columns, without blanks at their ends; empty for a column without one."""
 
     def __init__(self, path: Path, what: str) -> None:

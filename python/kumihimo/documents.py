@@ -78,13 +78,13 @@ class Value:
 
 
 @dataclass
-class Element:
+class XmlElement:
     """Of XML. Its attributes are the fields of `value`."""
 
     __slots__ = ("children", "tag", "value")
     tag: str
     value: Value
-    children: list[Element]
+    children: list[XmlElement]
 
     @property
     def where(self) -> str:
@@ -94,7 +94,7 @@ class Element:
         value = self.value.content.get(key)
         return otherwise if value is None else value.content
 
-    def iter(self, tag: str = "") -> Iterator[Element]:
+    def iter(self, tag: str = "") -> Iterator[XmlElement]:
         """This element and all below it in the order of the file, of this tag or of any."""
         if tag in ("", self.tag):
             yield self
@@ -107,7 +107,7 @@ def is_xml(data: bytes) -> bool:
     return re.match(rb"(?:\xef\xbb\xbf|\xff\xfe|\xfe\xff)?[\s\x00]*<", data) is not None
 
 
-def read_xml(data: bytes, source: str) -> Element:
+def read_xml(data: bytes, source: str) -> XmlElement:
     """In any encoding that the file declares. Entities are refused: a few lines of them make gigabytes. Empty lines may
     stand before the declaration, as SimGrid lets them."""
     from xml.parsers import expat
@@ -136,9 +136,9 @@ def read_xml(data: bytes, source: str) -> Element:
 class _Tree:
     source: str
     lines_before: int = 0
-    open: list[Element] = field(default_factory=list)
+    open: list[XmlElement] = field(default_factory=list)
     count: int = 0
-    top: Element | None = None
+    top: XmlElement | None = None
 
     def begin(self, tag: str, attributes: dict[str, str], line: int) -> None:
         where = f"{self.source}:{self.lines_before + line}"
@@ -149,7 +149,7 @@ class _Tree:
                 if self.count <= MOST_ELEMENTS
                 else wrong_value(f"{where}: the file must have at most {MOST_ELEMENTS} elements", "more")
             )
-        element = Element(tag, Value({key: Value(text, where) for key, text in attributes.items()}, where), [])
+        element = XmlElement(tag, Value({key: Value(text, where) for key, text in attributes.items()}, where), [])
         if self.open:
             self.open[-1].children.append(element)
         else:

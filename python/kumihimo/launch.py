@@ -68,7 +68,7 @@ def run(
     name = Path(program[0]).name
     try:
         with ending_by_signal():
-            watch = Watch(job, name)
+            watch = JobWatch(job, name)
             output = Output(process, watch)
             objects = output.read(time.monotonic() + seconds, on_object)
             if watch.lost:
@@ -129,7 +129,7 @@ PATIENCE = 2.0  # seconds without a word, after which the launcher is looked aft
 ALL_DEAD, SOME_DEAD = 2, 15  # looks in a row that must find it so; ranks that end well may end one after another
 
 
-class Watch:
+class JobWatch:
     """Notices that processes of the job have died and that the launcher waits for ever: Open MPI 4.1 does when one
     dies inside MPI_Init. It is asked every PATIENCE seconds of silence."""
 
@@ -155,7 +155,7 @@ class Watch:
 class Output:
     """Of a process: the objects on its stdout, and its other lines. `watch` looks after the others of its job."""
 
-    def __init__(self, process: subprocess.Popen, watch: Watch | None = None) -> None:
+    def __init__(self, process: subprocess.Popen, watch: JobWatch | None = None) -> None:
         self._process, self._watch = process, watch
         self.errors: list[str] = []
         self.other: list[str] = []  # of stdout, what is no object

@@ -83,7 +83,7 @@ SRUN_PLACES = names_in(
 
 
 @dataclass(frozen=True)
-class Program:
+class LaunchedProgram:
     """`options` of the launcher before it; `words`: the program with its arguments, or none where the line names none;
     `ranks`: 0 where the line does not say how many."""
 
@@ -97,7 +97,7 @@ class LaunchLine:
     """`launcher`: the name of its file, or empty where the line starts a program or a script itself."""
 
     launcher: str
-    programs: tuple[Program, ...]
+    programs: tuple[LaunchedProgram, ...]
 
     @property
     def is_of_mpi(self) -> bool:
@@ -155,7 +155,7 @@ def read(command: Sequence[str]) -> LaunchLine:
             if name == SRUN and "--multi-prog" in found[0].options and found[0].words:
                 found = tuple(multiple_programs(found[0])) or found
             return LaunchLine(name, found)
-    return LaunchLine("", (Program((), tuple(command)),))
+    return LaunchLine("", (LaunchedProgram((), tuple(command)),))
 
 
 def is_launcher(name: str) -> bool:
@@ -181,7 +181,7 @@ def between_colons(words: Iterable[str]) -> Iterator[list[str]]:
     yield part
 
 
-def program_in(words: list[str], is_srun: bool) -> Program:
+def program_in(words: list[str], is_srun: bool) -> LaunchedProgram:
     """Of the words between two colons."""
     ranks, place = 0, 0
     while place < len(words) and words[place].startswith("-") and words[place] != "--":
@@ -191,7 +191,7 @@ def program_in(words: list[str], is_srun: bool) -> Program:
             ranks = int(value)
         place += 1 + values
     start = place + 1 if words[place : place + 1] == ["--"] else place
-    return Program(tuple(words[:place]), tuple(words[start:]), ranks)
+    return LaunchedProgram(tuple(words[:place]), tuple(words[start:]), ranks)
 
 
 def option_at(words: list[str], place: int, is_srun: bool) -> tuple[str, str | None, int]:
@@ -221,7 +221,7 @@ def takes_next(words: list[str]) -> bool:
     return bool(words) and not words[0].startswith("-") and not ("/" in words[0] and shutil.which(words[0]))
 
 
-def multiple_programs(asked: Program) -> Iterator[Program]:
+def multiple_programs(asked: LaunchedProgram) -> Iterator[LaunchedProgram]:
     """Of the file of `srun --multi-prog`, by their first ranks."""
     path = Path(asked.words[0])
     try:
@@ -236,7 +236,9 @@ def multiple_programs(asked: Program) -> Iterator[Program]:
         ranks, *words = line or [""]
         if words:
             numbers = list(numbers_of(ranks))
-            found.append((min(numbers, default=asked.ranks), Program(asked.options, tuple(words), len(numbers))))
+            found.append(
+                (min(numbers, default=asked.ranks), LaunchedProgram(asked.options, tuple(words), len(numbers)))
+            )
     rest = max(0, asked.ranks - sum(program.ranks for _, program in found))
     for _, program in sorted(found, key=lambda each: each[0]):
         yield program if program.ranks else replace(program, ranks=rest)

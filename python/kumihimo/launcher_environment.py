@@ -18,7 +18,7 @@ LAUNCHED = (
 
 
 @dataclass(frozen=True)
-class Place:
+class LaunchPlace:
     """This process among those of its launch."""
 
     rank: int
@@ -26,13 +26,13 @@ class Place:
     family: str | None
 
 
-def place() -> Place | None:
+def place() -> LaunchPlace | None:
     """Where this process stands, or None if it was started alone. The shell of `srun --pty` or of an interactive step
     of `salloc` is a step of one task, in which users start programs as anywhere."""
     for rank, size, family in LAUNCHED:
         if rank in os.environ and size in os.environ:
             with contextlib.suppress(ValueError):  # not what a launcher writes
-                found = Place(int(os.environ[rank]), int(os.environ[size]), family)
+                found = LaunchPlace(int(os.environ[rank]), int(os.environ[size]), family)
                 is_shell = found.ranks == 1 and size.startswith(("SLURM", "PMI")) and "SLURM_STEP_ID" in os.environ
                 return None if is_shell else found
     return None

@@ -49,7 +49,7 @@ SLURM_EXPORT = "SLURM_EXPORT_ENV"  # --export of the srun lines of a job; sbatch
 SAYS = {"openmpi": ("Open MPI", "OpenRTE", "PRTE", "prte"), "mpich": ("HYDRA", "MPICH", "Intel(R) MPI", "MVAPICH")}
 
 
-class ProgramRun(NamedTuple):
+class EndedProgram(NamedTuple):
     code: int  # the exit status
     summary: dict | None  # that the program wrote, if it did
     signals: tuple[str, ...] = ()  # the names of those that came while it ran
@@ -62,7 +62,7 @@ def run(
     folder: Path | None = None,
     streams: Mapping[str, object] | None = None,
     whole: bool = False,
-) -> ProgramRun:
+) -> EndedProgram:
     """Run `command`, in `folder` if one is given, with `settings` (their names in the environment without KUMIHIMO_)
     and our `objects`, of which the first sees a call first. `streams`: stdin, stdout and stderr in place of ours, as
     of subprocess.Popen. `whole`: a signal ends all, as of signals.run."""
@@ -94,7 +94,7 @@ def run(
         finally:
             if mark:
                 forget_lists(mark)
-        return ProgramRun(code, run_summary.read(summary), came)
+        return EndedProgram(code, run_summary.read(summary), came)
 
 
 def handed_on() -> dict[str, str]:

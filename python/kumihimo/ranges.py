@@ -16,7 +16,7 @@ ELEMENT_BYTES = 8  # of what is measured; no shorter message takes longer
 
 
 @dataclass(frozen=True)
-class Range(Generic[Chosen]):
+class ChosenRange(Generic[Chosen]):
     """From and to, both included; `sizes` are those in it that were measured."""
 
     from_bytes: int
@@ -25,18 +25,18 @@ class Range(Generic[Chosen]):
     sizes: tuple[int, ...]
 
 
-def ranges(points: Sequence[tuple[int, Chosen]], library: Chosen) -> list[Range[Chosen]]:
+def ranges(points: Sequence[tuple[int, Chosen]], library: Chosen) -> list[ChosenRange[Chosen]]:
     """Ranges in ascending order, no byte in two of them; those that meet differ. Sizes of the points ascend."""
-    found: list[Range[Chosen]] = []
+    found: list[ChosenRange[Chosen]] = []
 
     def add(low: int, high: int, chosen: Chosen, *sizes: int) -> None:
         if low > high:
             return
         last = found[-1] if found else None
         if last is not None and last.chosen == chosen and last.to_bytes == low - 1:
-            found[-1] = Range(last.from_bytes, high, chosen, last.sizes + sizes)
+            found[-1] = ChosenRange(last.from_bytes, high, chosen, last.sizes + sizes)
         else:
-            found.append(Range(low, high, chosen, sizes))
+            found.append(ChosenRange(low, high, chosen, sizes))
 
     for index, (size, chosen) in enumerate(points):
         add(first_byte(size) if index == 0 else size, size, chosen, size)

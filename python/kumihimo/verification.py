@@ -44,7 +44,7 @@ SMALL_COUNTS = (0, 1, 29, 1000)
 
 
 @dataclass
-class Asked:
+class ProofRequest:
     """What to prove: `algorithm` of `collectives` on each of `places` for each of `counts` elements. The `question`
     says all else of the collective."""
 
@@ -60,7 +60,7 @@ class Asked:
 
 
 @dataclass
-class Case:
+class ProofCase:
     variant: _collectives.Variant
     ranks: Ranks
     count: int | None
@@ -80,10 +80,10 @@ def collectives(algorithm: str = arguments.ALL, irregular: bool = False, of_neig
     return found
 
 
-def cases(asked: Asked) -> list[Case]:
+def cases(asked: ProofRequest) -> list[ProofCase]:
     """Every case, applicable or not."""
     chosen = [v for kind in asked.collectives for v in arguments.variants(kind, asked.algorithm)]
-    return [Case(v, ranks, count) for v in chosen for ranks in asked.places for count in asked.counts]
+    return [ProofCase(v, ranks, count) for v in chosen for ranks in asked.places for count in asked.counts]
 
 
 def check_ranks(space: _topology.RankSpace) -> None:
@@ -92,7 +92,7 @@ def check_ranks(space: _topology.RankSpace) -> None:
         raise wrong_value(f"a proof has at most {MOST_RANKS} ranks", space, "take a smaller shape")
 
 
-def prove(asked: Asked, case: Case) -> dict:
+def prove(asked: ProofRequest, case: ProofCase) -> dict:
     """The result of one case. Raises NotApplicable where the algorithm does not fit."""
     space = arguments.rank_space(case.ranks)
     check_ranks(space)
@@ -114,7 +114,7 @@ def prove(asked: Asked, case: Case) -> dict:
     }
 
 
-def prove_all(asked: Asked) -> Iterator[tuple[Case, dict | NotApplicable]]:
+def prove_all(asked: ProofRequest) -> Iterator[tuple[ProofCase, dict | NotApplicable]]:
     """Every case with its result, or with the reason why there is none."""
     for case in cases(asked):
         try:
@@ -123,7 +123,7 @@ def prove_all(asked: Asked) -> Iterator[tuple[Case, dict | NotApplicable]]:
             yield case, reason
 
 
-def _about(schedule: _schedule.Schedule, space, case: Case) -> dict:
+def _about(schedule: _schedule.Schedule, space, case: ProofCase) -> dict:
     collective = schedule.collective
     return {
         "collective": collective.kind,

@@ -74,7 +74,7 @@ inline constexpr std::array declared_parameters = {
 // The declarations by name, for rows and code that ask for one of them.
 namespace parameter {
 
-enum Index : std::size_t {
+enum ParameterIndex : std::size_t {
 #define PARAMETER(name) at_##name,
 #include "collectives/parameters.def"
 };

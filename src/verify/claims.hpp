@@ -2,7 +2,7 @@
 #pragma once
 
 #include "topology/rank_space.hpp"
-#include "verify/goal.hpp"
+#include "verify/post_condition.hpp"
 #include "verify/report.hpp"
 
 #include <cstdint>

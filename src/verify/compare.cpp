@@ -1,4 +1,4 @@
-// The comparison of two flows: see matching.hpp.
+// The comparison of two streams: see matching.hpp.
 #include "verify/enumerate.hpp"
 #include "verify/matching.hpp"
 
@@ -12,22 +12,22 @@ namespace {
 constexpr std::int64_t values_tried = 20'000; // where lengths differ as symbols
 constexpr std::int64_t most_splits = 100'000;
 
-class Comparison {
+class EndComparison {
  public:
-  explicit Comparison(const Ends& ends) : ends_(ends) {}
+  explicit EndComparison(const EndBindings& ends) : ends_(ends) {}
 
-  std::optional<Difference> run(const Flow& a, const Flow& b) {
+  std::optional<Difference> run(const MessageStream& a, const MessageStream& b) {
     trips_.clear();
-    return flows(a, b);
+    return streams(a, b);
   }
 
  private:
-  // Both flows consumed from the front; stacks hold them reversed.
-  std::optional<Difference> flows(const Flow& a, const Flow& b) {
-    Flow x(a.rbegin(), a.rend()), y(b.rbegin(), b.rend());
+  // Both streams consumed from the front; stacks hold them reversed.
+  std::optional<Difference> streams(const MessageStream& a, const MessageStream& b) {
+    MessageStream x(a.rbegin(), a.rend()), y(b.rbegin(), b.rend());
     while (!x.empty() && !y.empty()) {
-      Item& p = x.back();
-      Item& q = y.back();
+      StreamItem& p = x.back();
+      StreamItem& q = y.back();
       if (!p.is_loop() && !q.is_loop()) {
         if (auto d = messages(p.message, q.message)) return d;
         x.pop_back();
@@ -37,7 +37,7 @@ class Comparison {
       if (p.is_loop() && q.is_loop() && same_shape(p, q)) {
         const std::int64_t common = std::min(p.trip, q.trip);
         trips_.push_back(common);
-        const auto d = flows(p.body, q.body);
+        const auto d = streams(p.body, q.body);
         trips_.pop_back();
         if (d) return d; // both sides have the same number of messages in an iteration: no other pairing
         skip(x, common);
@@ -54,19 +54,19 @@ class Comparison {
   }
 
   // Whether both bodies have the same number of items and of messages.
-  static bool same_shape(const Item& p, const Item& q) {
+  static bool same_shape(const StreamItem& p, const StreamItem& q) {
     return p.body.size() == q.body.size() && messages_in(p.body) == messages_in(q.body);
   }
-  static std::int64_t messages_in(const Flow& flow) {
+  static std::int64_t messages_in(const MessageStream& stream) {
     std::int64_t n = 0;
-    for (const Item& i : flow) n += i.is_loop() ? i.trip * messages_in(i.body) : 1;
+    for (const StreamItem& i : stream) n += i.is_loop() ? i.trip * messages_in(i.body) : 1;
     return n;
   }
 
   std::int32_t depth() const { return static_cast<std::int32_t>(trips_.size()); }
 
-  static void rewrite(Item& item, std::span<const Expression> by) {
-    for (Item& i : item.body) rewrite(i, by);
+  static void rewrite(StreamItem& item, std::span<const Expression> by) {
+    for (StreamItem& i : item.body) rewrite(i, by);
     if (item.is_loop()) return;
     item.message.length = replaced(item.message.length, by);
     item.message.segment = replaced(item.message.segment, by);
@@ -80,34 +80,34 @@ class Comparison {
   }
 
   // The loop on top without its first `n` iterations.
-  void skip(Flow& stack, std::int64_t n) {
-    Item& loop = stack.back();
+  void skip(MessageStream& stack, std::int64_t n) {
+    StreamItem& loop = stack.back();
     if (loop.trip == n) {
       stack.pop_back();
       return;
     }
     auto by = identity();
     by[depth()] = Variable{depth()} + n;
-    for (Item& i : loop.body) rewrite(i, by);
+    for (StreamItem& i : loop.body) rewrite(i, by);
     loop.trip -= n;
   }
 
   // The first iteration of the loop on top, written apart.
-  void split(Flow& stack) {
+  void split(MessageStream& stack) {
     if (stack.back().trip == 0) {
       stack.pop_back();
       return;
     }
-    Flow first = stack.back().body;
+    MessageStream first = stack.back().body;
     auto by = identity();
     by[depth()] = 0;
     for (std::int32_t d = depth() + 1; d < max_depth; ++d) by[d] = Variable{d - 1};
-    for (Item& i : first) rewrite(i, by);
+    for (StreamItem& i : first) rewrite(i, by);
     skip(stack, 1);
     stack.insert(stack.end(), std::make_move_iterator(first.rbegin()), std::make_move_iterator(first.rend()));
   }
 
-  std::optional<Difference> messages(const Message& a, const Message& b) {
+  std::optional<Difference> messages(const StreamMessage& a, const StreamMessage& b) {
     const bool signal = a.kind == StepKind::signal;
     if (a.segment == b.segment && (signal || a.length == b.length)) return std::nullopt;
     std::vector<std::int64_t> found;
@@ -131,14 +131,14 @@ class Comparison {
                                   a.round, a.step, sent)};
   }
 
-  static std::int64_t length(const Binding& binding, const Message& m, Values values) {
+  static std::int64_t length(const Binding& binding, const StreamMessage& m, Values values) {
     // A length's extent is not always one of the binding's own buffers: see symbolic_length.hpp.
     std::vector<std::int64_t> at(values.begin(), values.end());
     at.resize(max_depth, 0);
     return elements_of(m.length, binding, m.segment.evaluate(at), at);
   }
 
-  static StepLocation place(const Message& m, Values values) {
+  static StepLocation place(const StreamMessage& m, Values values) {
     StepLocation p;
     std::vector<std::int64_t> at(values.begin(), values.end());
     at.resize(max_depth, 0);
@@ -148,12 +148,12 @@ class Comparison {
     return p;
   }
 
-  static Difference alone_at(const Message& m, bool sent, Values values) {
+  static Difference alone_at(const StreamMessage& m, bool sent, Values values) {
     return {sent, place(m, values), sent ? "is sent and never received" : "is received and never sent"};
   }
 
-  std::optional<Difference> alone(const Item& item, bool sent) const {
-    const Item* first = &item;
+  std::optional<Difference> alone(const StreamItem& item, bool sent) const {
+    const StreamItem* first = &item;
     while (first->is_loop()) {
       if (first->trip == 0 || first->body.empty()) return std::nullopt;
       first = &first->body.front();
@@ -161,21 +161,21 @@ class Comparison {
     return alone_at(first->message, sent, {});
   }
 
-  std::optional<Difference> unsettled(const Item& item) const {
+  std::optional<Difference> unsettled(const StreamItem& item) const {
     auto d = alone(item, true);
     if (d) d->what = "its loops cannot be matched with the partner's loops";
     return d;
   }
 
-  const Ends& ends_;
+  const EndBindings& ends_;
   std::vector<std::int64_t> trips_; // of the loops compared at once
   std::int64_t splits_ = 0;
 };
 
 } // namespace
 
-std::optional<Difference> compare(const Flow& sends, const Flow& receives, const Ends& ends) {
-  return Comparison(ends).run(sends, receives);
+std::optional<Difference> compare(const MessageStream& sends, const MessageStream& receives, const EndBindings& ends) {
+  return EndComparison(ends).run(sends, receives);
 }
 
 } // namespace kumihimo::verify

@@ -55,7 +55,7 @@ bool share(const Runs& sorted, const ElementRun& run) {
 }
 
 // What the elements of a target are to hold, if all are wanted of one rank.
-bool add_wanted(const std::vector<Wanted>& wanted, const Runs& target, std::int32_t from, Places& places) {
+bool add_wanted(const std::vector<ExpectedElements>& wanted, const Runs& target, std::int32_t from, Places& places) {
   for (const ElementRun& run : target)
     for (std::int64_t at = run.first; at < run.first + run.count;) {
       const auto w = first_behind(wanted, at);
@@ -101,9 +101,10 @@ bool pair_off(const std::vector<std::int32_t>& a, const std::vector<std::int32_t
 } // namespace
 
 std::optional<Deliveries::Pattern> Deliveries::pattern_of(const Program& program, std::int32_t me,
-                                                          const std::vector<Wanted>& wanted, const Rows& rows) const {
+                                                          const std::vector<ExpectedElements>& wanted,
+                                                          const Rows& rows) const {
   Pattern pattern{peers_of(program, me), wanted, {}, rows, {}, {}};
-  for (const Wanted& w : wanted) {
+  for (const ExpectedElements& w : wanted) {
     pattern.owner.push_back(place_of(pattern.peers, w.low));
     if (w.high != w.low + 1 || pattern.owner.back() == pattern.peers.size()) return std::nullopt;
   }
@@ -113,21 +114,23 @@ std::optional<Deliveries::Pattern> Deliveries::pattern_of(const Program& program
 }
 
 bool Deliveries::fits(const Pattern& pattern, const std::vector<std::int32_t>& peers,
-                      const std::vector<Wanted>& wanted) {
+                      const std::vector<ExpectedElements>& wanted) {
   if (wanted.size() != pattern.wanted.size() || !pair_off(pattern.peers, peers)) return false;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const Wanted &mine = wanted[i], &known = pattern.wanted[i];
+    const ExpectedElements &mine = wanted[i], &known = pattern.wanted[i];
     if (mine.first != known.first || mine.count != known.count || mine.position != known.position) return false;
     if (mine.low != peers[pattern.owner[i]] || mine.high != mine.low + 1) return false;
   }
   return true;
 }
 
-Deliveries::Rows Deliveries::rows_of(const Program& program, const Binding& binding, std::vector<Wanted> wanted) const {
+Deliveries::Rows Deliveries::rows_of(const Program& program, const Binding& binding,
+                                     std::vector<ExpectedElements> wanted) const {
   Rows rows;
   rows.fits = subject_.segments.count == 1 && program.scratch.empty();
   const std::int32_t me = binding.rank().value;
-  std::sort(wanted.begin(), wanted.end(), [](const Wanted& a, const Wanted& b) { return a.first < b.first; });
+  std::sort(wanted.begin(), wanted.end(),
+            [](const ExpectedElements& a, const ExpectedElements& b) { return a.first < b.first; });
   Runs written, read, runs;
   std::map<std::tuple<std::int32_t, std::int32_t, bool>, std::uint64_t> ordinals; // by lane, peer and side
   const auto runs_of = [&](const Chunk& chunk, Values values, Runs& all) -> const Runs& {
@@ -169,7 +172,7 @@ Deliveries::Rows Deliveries::rows_of(const Program& program, const Binding& bind
   }
   if (!rows.right) return rows;
   for (const ElementRun& run : read) rows.right &= !share(written, run);
-  for (const Wanted& w : wanted) {
+  for (const ExpectedElements& w : wanted) {
     const bool lies_there = w.low == me && w.high == me + 1 && w.position == w.first;
     if (lies_there && !share(written, {w.first, w.count})) continue;
     delivered -= w.count;
@@ -181,7 +184,7 @@ Deliveries::Rows Deliveries::rows_of(const Program& program, const Binding& bind
 void Deliveries::add(const Program& program, const Binding& binding, std::int32_t kind) {
   if (!applies_) return;
   const std::int32_t me = binding.rank().value;
-  const std::vector<Wanted> wanted = subject_.goal.wanted(binding.rank());
+  const std::vector<ExpectedElements> wanted = subject_.post_condition.wanted(binding.rank());
   Rows rows;
   const auto known = patterns_.find(kind);
   const std::vector<std::int32_t> peers =
@@ -213,7 +216,8 @@ std::vector<std::int32_t> Deliveries::ranks_to_check() const {
   // By the receiving rank: what its senders' messages are less what it wants.
   std::unordered_map<std::int32_t, std::uint64_t> of_receiver;
   for (std::int32_t r = 0; r < subject_.ranks(); ++r) {
-    const Rows rows = rows_of(subject_.program(Rank{r}), Binding(subject_, Rank{r}), subject_.goal.wanted(Rank{r}));
+    const Rows rows =
+        rows_of(subject_.program(Rank{r}), Binding(subject_, Rank{r}), subject_.post_condition.wanted(Rank{r}));
     for (const Message& m : rows.sent)
       of_receiver[m.to] += mixed(mixed(static_cast<std::uint64_t>(m.from), m.key), m.places);
     for (const Message& m : rows.received)

@@ -1,11 +1,12 @@
-// Whether every rank gets what it wants where that comes in one message, or is there already (Goal::direct): looked at
-// rank by rank, so that no rank is left out. Each element that a rank wants must be received once, in a message of the
-// rank that has it, or be copied there, or lie there; and what is sent or copied must never be written. Then the places
-// that a message's sender takes must be those that its receiver wants: their hashes, of all messages, cancel out.
+// Whether every rank gets what it wants where that comes in one message, or is there already (PostCondition::direct):
+// looked at rank by rank, so that no rank is left out. Each element that a rank wants must be received once, in a
+// message of the rank that has it, or be copied there, or lie there; and what is sent or copied must never be written.
+// Then the places that a message's sender takes must be those that its receiver wants: their hashes, of all messages,
+// cancel out.
 #pragma once
 
 #include "program/binding.hpp"
-#include "verify/goal.hpp"
+#include "verify/post_condition.hpp"
 #include "verify/rank_kinds.hpp"
 
 #include <cstdint>
@@ -18,7 +19,7 @@ namespace kumihimo::verify {
 class Deliveries {
  public:
   explicit Deliveries(const Subject& subject)
-      : subject_(subject), applies_(subject.goal.direct && subject.data->one_buffer) {}
+      : subject_(subject), applies_(subject.post_condition.direct && subject.data->one_buffer) {}
 
   // Every rank once. `kind`: its number among ranks that use their memory alike.
   void add(const Program& program, const Binding& binding, std::int32_t kind);
@@ -41,15 +42,16 @@ class Deliveries {
   // same of them, and if two peers are one rank where they were one.
   struct Pattern {
     std::vector<std::int32_t> peers; // of all messages, in the order of the program; the rank itself first
-    std::vector<Wanted> wanted;
+    std::vector<ExpectedElements> wanted;
     std::vector<std::size_t> owner; // place in `peers` of the rank that has what is wanted
     Rows rows;
     std::vector<std::size_t> senders, receivers; // places of the peers of rows.received and rows.sent
   };
-  Rows rows_of(const Program& program, const Binding& binding, std::vector<Wanted> wanted) const;
-  std::optional<Pattern> pattern_of(const Program& program, std::int32_t me, const std::vector<Wanted>& wanted,
-                                    const Rows& rows) const;
-  static bool fits(const Pattern& pattern, const std::vector<std::int32_t>& peers, const std::vector<Wanted>& wanted);
+  Rows rows_of(const Program& program, const Binding& binding, std::vector<ExpectedElements> wanted) const;
+  std::optional<Pattern> pattern_of(const Program& program, std::int32_t me,
+                                    const std::vector<ExpectedElements>& wanted, const Rows& rows) const;
+  static bool fits(const Pattern& pattern, const std::vector<std::int32_t>& peers,
+                   const std::vector<ExpectedElements>& wanted);
 
   const Subject& subject_;
   bool applies_;

@@ -1,11 +1,11 @@
 #include "verify/execution.hpp"
 
 #include "base/hash.hpp"
-#include "verify/goal.hpp"
 #include "verify/happens_before.hpp"
 #include "verify/local_order.hpp"
 #include "verify/memory.hpp"
 #include "verify/memory_checks.hpp"
+#include "verify/post_condition.hpp"
 #include "verify/rank_state.hpp"
 #include "verify/waiting.hpp"
 
@@ -20,12 +20,12 @@
 namespace kumihimo::verify {
 namespace {
 
-class Execution {
+class SymbolicExecution {
  public:
-  Execution(const Subject& schedule, const ExecutionScope& scope, std::size_t most)
+  SymbolicExecution(const Subject& schedule, const ExecutionScope& scope, std::size_t most)
       : schedule_(schedule), scope_(scope), most_(most), happens_before_(schedule, scope.entries_from) {}
 
-  Outcome run() {
+  ExecutionOutcome run() {
     if (scope_.sampled_elements.empty()) {
       prepare({});
       go();
@@ -58,7 +58,7 @@ class Execution {
       if (!executes(r)) continue;
       ranks_[r] = std::make_unique<RankState>(schedule_, Rank{r}, scope_, orders);
       RankState& state = *ranks_[r];
-      for (const LaneState& lane : state.lanes) participants_[lane.id].push_back(r);
+      for (const SymbolicLaneState& lane : state.lanes) participants_[lane.id].push_back(r);
       if (!sampled_elements.empty())
         state.expand(sampled_elements, out_.findings);
       else if (scope_.memory)
@@ -112,7 +112,8 @@ class Execution {
     const bool aliased = state.binding.one_memory();
     const bool together = state.one_memory();
     if (together) state.memory.alias(state.binding.input_within_output());
-    const std::int64_t n = schedule_.goal.contributed(state.rank), shift = state.binding.input_within_output();
+    const std::int64_t n = schedule_.post_condition.contributed(state.rank),
+                       shift = state.binding.input_within_output();
     if (element_) {
       if (n == 0) return;
       const ValueId one = store_.leaf(state.rank.value, element_->element, 1);
@@ -236,7 +237,7 @@ class Execution {
   void post(const End& end) {
     const StepInstance& s = end.instance();
     if (!executes(s.peer)) return meet_nobody(end);
-    const MessageKey key = message_key(end);
+    const StepMessageKey key = message_key(end);
     auto [it, alone] = posted_.try_emplace(key);
     End& other = s.sends() ? it->second.receive : it->second.send;
     End& mine = s.sends() ? it->second.send : it->second.receive;
@@ -384,24 +385,24 @@ class Execution {
     for (std::int32_t r = 0; r < schedule_.ranks(); ++r) signatures[r + 1] = signatures[r] + ValueStore::signature(r);
     for (auto& state : ranks_) {
       if (!state || (!scope_.ranks.empty() && state->rank.value != scope_.ranks[0])) continue;
-      for (const Wanted& w : schedule_.goal.wanted(state->rank)) {
+      for (const ExpectedElements& w : schedule_.post_condition.wanted(state->rank)) {
         if (full()) return;
         check_wanted(*state, of_element(w), signatures);
       }
     }
   }
 
-  Wanted of_element(Wanted w) const {
+  ExpectedElements of_element(ExpectedElements w) const {
     if (!element_) return w;
     const std::int64_t e = element_->element;
-    if (e < w.first || e >= w.first + w.count) return Wanted{};
+    if (e < w.first || e >= w.first + w.count) return ExpectedElements{};
     w.position += e - w.first;
     w.first = e;
     w.count = 1;
     return w;
   }
 
-  void check_wanted(RankState& state, const Wanted& w, const std::vector<std::uint64_t>& signatures) {
+  void check_wanted(RankState& state, const ExpectedElements& w, const std::vector<std::uint64_t>& signatures) {
     if (w.count == 0) return;
     StepLocation place;
     place.rank = state.rank.value;
@@ -425,7 +426,7 @@ class Execution {
       at += store_.count(v);
     }
     if (!element_) note_order(have);
-    if (schedule_.goal.same_bits) compare_with_first(state, w, std::move(have), place);
+    if (schedule_.post_condition.same_bits) compare_with_first(state, w, std::move(have), place);
   }
 
   // However the result is cut in values: neighbours in one order count as one.
@@ -438,7 +439,7 @@ class Execution {
     }
   }
 
-  std::string_view difference(const Facts& f, const Wanted& w, std::int64_t at,
+  std::string_view difference(const Facts& f, const ExpectedElements& w, std::int64_t at,
                               const std::vector<std::uint64_t>& signatures) const {
     if (f.contributions < w.high - w.low) return "incomplete";
     if (f.contributions > w.high - w.low) return "counted twice";
@@ -450,7 +451,7 @@ class Execution {
   }
 
   // As claimed, all ranks hold the same tree of operations, so the same bits.
-  void compare_with_first(RankState& state, const Wanted& w, Sequence have, StepLocation place) {
+  void compare_with_first(RankState& state, const ExpectedElements& w, Sequence have, StepLocation place) {
     if (reference_.empty()) {
       reference_ = std::move(have);
       return;
@@ -477,7 +478,7 @@ class Execution {
 
   // Where an element that was never written had its last chance: the lane that brought it to another rank, or else the
   // last one, and there the last step of its segment that writes anything.
-  void name_missing(RankState& state, std::int64_t element, const Wanted& w, StepLocation& place) const {
+  void name_missing(RankState& state, std::int64_t element, const ExpectedElements& w, StepLocation& place) const {
     const std::int64_t count = schedule_.segments.count;
     place.segment = element_
                         ? element_->segment
@@ -486,7 +487,7 @@ class Execution {
     std::int32_t lane = static_cast<std::int32_t>(state.lanes.size()) - 1;
     for (const auto& other : ranks_)
       if (const auto user = other ? other->memory.writer(1, element) : std::nullopt;
-          user && schedule_.goal.by_element) {
+          user && schedule_.post_condition.by_element) {
         const std::int32_t same = state.lane_index(other->lanes[user->lane].id);
         if (same >= 0) lane = same;
         break;
@@ -503,7 +504,7 @@ class Execution {
   const Subject& schedule_;
   const ExecutionScope& scope_;
   std::size_t most_;
-  Outcome out_;
+  ExecutionOutcome out_;
   std::optional<SampledElement> element_; // followed now
   ValueStore store_;
   HappensBefore happens_before_;
@@ -518,8 +519,8 @@ class Execution {
 
 } // namespace
 
-Outcome execute(const Subject& schedule, const ExecutionScope& scope, std::size_t most_findings) {
-  return Execution(schedule, scope, most_findings).run();
+ExecutionOutcome execute(const Subject& schedule, const ExecutionScope& scope, std::size_t most_findings) {
+  return SymbolicExecution(schedule, scope, most_findings).run();
 }
 
 } // namespace kumihimo::verify

@@ -9,6 +9,6 @@
 
 namespace kumihimo::verify {
 
-Outcome execute(const Subject& schedule, const ExecutionScope& scope, std::size_t most_findings);
+ExecutionOutcome execute(const Subject& schedule, const ExecutionScope& scope, std::size_t most_findings);
 
 } // namespace kumihimo::verify

@@ -1,7 +1,7 @@
 // What an abstract execution (execution.hpp) looks at, and what it finds.
 #pragma once
 
-#include "verify/goal.hpp"
+#include "verify/post_condition.hpp"
 #include "verify/report.hpp"
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct ExecutionScope {
   bool memory = true;              // follow the data, not only who waits for whom
 };
 
-struct Outcome {
+struct ExecutionOutcome {
   std::vector<Finding> findings;
   std::int64_t executed = 0;
   bool some_empty = false; // steps without data, which relay nothing

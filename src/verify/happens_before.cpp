@@ -4,7 +4,7 @@
 
 namespace kumihimo::verify {
 HappensBefore::HappensBefore(const Subject& subject, std::int32_t from)
-    : barrier_(subject.goal.barrier), ranks_(subject.ranks()) {
+    : barrier_(subject.post_condition.barrier), ranks_(subject.ranks()) {
   if (!barrier_) return;
   const std::int32_t tracked = std::min(ranks_ - std::max(from, 0), most_entries);
   bit_.assign(ranks_, -1);

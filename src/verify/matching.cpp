@@ -18,7 +18,7 @@ const Lane* find_lane(const Program& program, std::int32_t id) {
 
 } // namespace
 
-Matching::Matching(const Subject& schedule, const Options& options)
+Matching::Matching(const Subject& schedule, const VerifyOptions& options)
     : schedule_(schedule), options_(options), left_(options.most_pairs) {}
 
 void Matching::add(const Program& program, const Binding& binding) {
@@ -31,9 +31,9 @@ void Matching::add(const Program& program, const Binding& binding) {
       continue;
     }
     left_ -= static_cast<std::int64_t>(list->size());
-    for (const Summary& s : *list) {
-      const Channel& c = s.channel;
-      if (c.side == Side::sends)
+    for (const StreamSummary& s : *list) {
+      const StreamChannel& c = s.channel;
+      if (c.side == StreamSide::sends)
         sends_.push_back({rank, c.peer, lane.id.value, c.signal, s.hash, s.positions});
       else
         receives_.push_back({c.peer, rank, lane.id.value, c.signal, s.hash, s.positions});
@@ -67,13 +67,14 @@ void Matching::check(std::vector<Finding>& findings) {
   for (const std::int32_t lane : sampled_lanes_) check_sampled(lane, findings);
 }
 
-// The slow way, for one pair: its flows in full, from programs made again.
+// The slow way, for one pair: its streams in full, from programs made again.
 void Matching::compare_pair(const Entry& e, std::vector<Finding>& findings) {
   const Program from = schedule_.program(Rank{e.from}), to = schedule_.program(Rank{e.to});
   const Binding sender(schedule_, Rank{e.from}), receiver(schedule_, Rank{e.to});
   const Lane *a = find_lane(from, e.lane), *b = find_lane(to, e.lane);
-  const Flow sends = a ? flow_of(*a, sender, {e.to, Side::sends, e.signal}) : Flow{};
-  const Flow receives = b ? flow_of(*b, receiver, {e.from, Side::receives, e.signal}) : Flow{};
+  const MessageStream sends = a ? stream_of(*a, sender, {e.to, StreamSide::sends, e.signal}) : MessageStream{};
+  const MessageStream receives =
+      b ? stream_of(*b, receiver, {e.from, StreamSide::receives, e.signal}) : MessageStream{};
   const auto d = compare(sends, receives, {sender, receiver});
   if (!d) return;
   StepLocation place = d->at;

@@ -3,14 +3,14 @@
 // iteration outside its loop, it is split off the other side's loop. No loop is iterated to compare it.
 #pragma once
 
-#include "verify/flow.hpp"
-#include "verify/goal.hpp"
+#include "verify/message_stream.hpp"
+#include "verify/post_condition.hpp"
 
 #include <functional>
 
 namespace kumihimo::verify {
 
-// The first message of two flows that has no partner, or a partner of another length.
+// The first message of two streams that has no partner, or a partner of another length.
 struct Difference {
   bool on_sending_side = true; // whose message `at` is
   StepLocation at;             // without rank and lane
@@ -18,16 +18,16 @@ struct Difference {
 };
 
 // The bindings of both ends, to compare lengths whose symbols differ.
-struct Ends {
+struct EndBindings {
   const Binding& sender;
   const Binding& receiver;
 };
-std::optional<Difference> compare(const Flow& sends, const Flow& receives, const Ends& ends);
+std::optional<Difference> compare(const MessageStream& sends, const MessageStream& receives, const EndBindings& ends);
 
 // Collects the channels of all ranks, then compares.
 class Matching {
  public:
-  Matching(const Subject& schedule, const Options& options);
+  Matching(const Subject& schedule, const VerifyOptions& options);
 
   void add(const Program& program, const Binding& binding); // every rank once
   void check(std::vector<Finding>& findings);
@@ -47,7 +47,7 @@ class Matching {
   void check_sampled(std::int32_t lane, std::vector<Finding>& findings);
 
   const Subject& schedule_;
-  const Options& options_;
+  const VerifyOptions& options_;
   std::vector<Entry> sends_, receives_;
   std::int64_t left_; // pairs that may still be listed
   std::vector<std::int32_t> sampled_lanes_;

@@ -4,18 +4,18 @@
 
 namespace kumihimo::verify {
 
-void Memory::alias(std::int64_t shift) {
+void SymbolicMemory::alias(std::int64_t shift) {
   aliased_ = true;
   input_shift_ = std::max<std::int64_t>(shift, 0);
   output_shift_ = std::max<std::int64_t>(-shift, 0);
 }
 
-Memory::Key Memory::address(std::int32_t buffer, std::int64_t first) const {
+SymbolicMemory::Key SymbolicMemory::address(std::int32_t buffer, std::int64_t first) const {
   if (!aliased_ || buffer > 1) return {buffer, first};
   return {1, first + (buffer == 0 ? input_shift_ : output_shift_)};
 }
 
-void Memory::put(std::int32_t buffer, std::int64_t first, ValueId value, ValueStore& store) {
+void SymbolicMemory::put(std::int32_t buffer, std::int64_t first, ValueId value, ValueStore& store) {
   const std::int64_t count = store.count(value);
   if (count == 0) return;
   Sequence one{value};
@@ -23,7 +23,7 @@ void Memory::put(std::int32_t buffer, std::int64_t first, ValueId value, ValueSt
   write(buffer, {first, count}, one, at, store);
 }
 
-void Memory::cut(Key at, ValueStore& store) {
+void SymbolicMemory::cut(Key at, ValueStore& store) {
   auto it = pieces_.upper_bound(at);
   if (it == pieces_.begin()) return;
   --it;
@@ -40,7 +40,7 @@ void Memory::cut(Key at, ValueStore& store) {
   pieces_.emplace_hint(std::next(it), at, std::move(second));
 }
 
-void Memory::cover(Key first, std::int64_t count, ValueStore& store) {
+void SymbolicMemory::cover(Key first, std::int64_t count, ValueStore& store) {
   const Key end{first.buffer, first.first + count};
   cut(first, store);
   cut(end, store);
@@ -60,8 +60,9 @@ void Memory::cover(Key first, std::int64_t count, ValueStore& store) {
   }
 }
 
-std::optional<Memory::Conflict> Memory::use(std::int32_t buffer, ElementRun run, bool writes, const User& user,
-                                            const Ordered& ordered, ValueStore& store) {
+std::optional<SymbolicMemory::Conflict> SymbolicMemory::use(std::int32_t buffer, ElementRun run, bool writes,
+                                                            const User& user, const Ordered& ordered,
+                                                            ValueStore& store) {
   const Key first = address(buffer, run.first);
   cover(first, run.count, store);
   std::optional<Conflict> conflict;
@@ -86,7 +87,7 @@ std::optional<Memory::Conflict> Memory::use(std::int32_t buffer, ElementRun run,
   return conflict;
 }
 
-std::optional<Memory::Conflict> Memory::overwritten_input(ElementRun run) const {
+std::optional<SymbolicMemory::Conflict> SymbolicMemory::overwritten_input(ElementRun run) const {
   if (!aliased_) return std::nullopt;
   const Key first = address(0, run.first);
   auto it = pieces_.upper_bound(first);
@@ -99,7 +100,7 @@ std::optional<Memory::Conflict> Memory::overwritten_input(ElementRun run) const 
   return std::nullopt;
 }
 
-std::optional<User> Memory::writer(std::int32_t buffer, std::int64_t element) const {
+std::optional<User> SymbolicMemory::writer(std::int32_t buffer, std::int64_t element) const {
   const Key at = address(buffer, element);
   auto it = pieces_.upper_bound(at);
   if (it == pieces_.begin()) return std::nullopt;
@@ -109,7 +110,8 @@ std::optional<User> Memory::writer(std::int32_t buffer, std::int64_t element) co
   return it->second.writer;
 }
 
-std::optional<std::int64_t> Memory::read(std::int32_t buffer, ElementRun run, Sequence& out, ValueStore& store) const {
+std::optional<std::int64_t> SymbolicMemory::read(std::int32_t buffer, ElementRun run, Sequence& out,
+                                                 ValueStore& store) const {
   const Key first = address(buffer, run.first);
   const std::int64_t end = first.first + run.count;
   auto it = pieces_.upper_bound(first);
@@ -129,7 +131,7 @@ std::optional<std::int64_t> Memory::read(std::int32_t buffer, ElementRun run, Se
   return std::nullopt;
 }
 
-void Memory::write(std::int32_t buffer, ElementRun run, Sequence& in, std::size_t& at, ValueStore& store) {
+void SymbolicMemory::write(std::int32_t buffer, ElementRun run, Sequence& in, std::size_t& at, ValueStore& store) {
   Key here = address(buffer, run.first);
   cover(here, run.count, store);
   const std::int64_t end = here.first + run.count;

@@ -23,7 +23,7 @@ struct User {
 
 using Sequence = std::vector<ValueId>; // of consecutive values
 
-class Memory {
+class SymbolicMemory {
  public:
   // Input and output are one memory: input element i is output element i + shift.
   void alias(std::int64_t shift);

@@ -10,7 +10,7 @@ std::string user_text(const RankState& state, const User& u) {
 }
 
 std::optional<Finding> use_run(RankState& state, std::int32_t buffer, ElementRun run, bool writes, const User& user,
-                               const Activation& a, const Memory::Ordered& ordered, ValueStore& store) {
+                               const Activation& a, const SymbolicMemory::Ordered& ordered, ValueStore& store) {
   const auto place = [&] { return a.place(user.node, user.step); };
   const std::int64_t all = state.elements[buffer];
   if (run.first < 0 || run.first + run.count > all)
@@ -41,7 +41,7 @@ std::optional<Finding> use_memory(RankState& state, const Activation& a, std::in
                                   ValueStore& store) {
   const StepInstance& s = a.steps[step];
   const User user{a.lane, a.segment, node, a.nodes[node].round, step};
-  const Memory::Ordered ordered = [&](const User& x, const User& y) {
+  const SymbolicMemory::Ordered ordered = [&](const User& x, const User& y) {
     if (x.lane == y.lane && x.segment == y.segment) return a.ordered(x.node, y.node);
     return state.order->is_complete(x.lane, x.segment, y.lane, y.segment);
   };

@@ -25,17 +25,17 @@ auto at(auto& active, std::int64_t segment) {
 }
 } // namespace
 
-Activation* LaneState::find(std::int64_t segment) const {
+Activation* SymbolicLaneState::find(std::int64_t segment) const {
   const auto it = at(active, segment);
   return it != active.end() && (*it)->segment == segment ? it->get() : nullptr;
 }
 
-Activation* LaneState::keep(Activation activation) {
+Activation* SymbolicLaneState::keep(Activation activation) {
   const auto it = at(active, activation.segment);
   return active.insert(it, std::make_unique<Activation>(std::move(activation)))->get();
 }
 
-void LaneState::drop(std::int64_t segment) {
+void SymbolicLaneState::drop(std::int64_t segment) {
   const auto it = at(active, segment);
   if (it != active.end() && (*it)->segment == segment) active.erase(it);
 }
@@ -44,7 +44,7 @@ RankState::RankState(const Subject& of, Rank r, const ExecutionScope& scope, Ord
     : schedule(of), rank(r), program(of.program(r)), binding(of, r),
       segments(scope.sampled_elements.empty() ? scope.segments : 1) {
   auto waits = waits_of(program, of.segments);
-  if (scope.memory || of.goal.barrier) order = orders.of(program, waits, of.segments.count);
+  if (scope.memory || of.post_condition.barrier) order = orders.of(program, waits, of.segments.count);
   if (scope.memory) {
     elements = {binding.input_elements(), binding.output_elements()};
     if (of.data->one_buffer) elements.assign(2, std::max(elements[0], elements[1]));
@@ -52,18 +52,18 @@ RankState::RankState(const Subject& of, Rank r, const ExecutionScope& scope, Ord
       elements.push_back(binding.scratch_elements(s, scratch_window(program, s, of.segments)));
   }
   for (std::size_t l = 0; l < program.lanes.size(); ++l) {
-    LaneState lane;
+    SymbolicLaneState lane;
     lane.id = program.lanes[l].id.value;
     lane.window = program.lanes[l].window;
     lane.waits = std::move(waits[l]);
     lane.complete.assign(segments, false);
-    if (of.goal.barrier) lane.left_with.assign(segments, -1);
+    if (of.post_condition.barrier) lane.left_with.assign(segments, -1);
     lanes.push_back(std::move(lane));
   }
 }
 
 bool RankState::may_begin(std::int32_t l) const {
-  const LaneState& lane = lanes[l];
+  const SymbolicLaneState& lane = lanes[l];
   return may_start(
       {lane.begun, lane.first_incomplete, lane.window}, segments, lane.waits,
       [&](std::int32_t other) { return lanes[other].first_incomplete == segments; },
@@ -71,7 +71,7 @@ bool RankState::may_begin(std::int32_t l) const {
 }
 
 Activation* RankState::begin(std::int32_t l) {
-  LaneState& lane = lanes[l];
+  SymbolicLaneState& lane = lanes[l];
   const std::int64_t s = segment_number(lane.begun++);
   if (Activation* const known = lane.find(s)) return known;
   if (element_) {
@@ -82,14 +82,15 @@ Activation* RankState::begin(std::int32_t l) {
 }
 
 void RankState::finish(std::int32_t l, std::int64_t segment) {
-  LaneState& lane = lanes[l];
+  SymbolicLaneState& lane = lanes[l];
   lane.complete[slot(segment)] = true;
   while (lane.first_incomplete < segments && lane.complete[lane.first_incomplete]) ++lane.first_incomplete;
   lane.drop(segment);
 }
 
 bool RankState::over() const {
-  return std::all_of(lanes.begin(), lanes.end(), [&](const LaneState& l) { return l.first_incomplete == segments; });
+  return std::all_of(lanes.begin(), lanes.end(),
+                     [&](const SymbolicLaneState& l) { return l.first_incomplete == segments; });
 }
 
 std::int64_t RankState::surely_complete(std::int32_t lane, std::int32_t other) const {
@@ -119,7 +120,7 @@ void RankState::expand(std::span<const SampledElement> sampled_elements, std::ve
 void RankState::follow(std::size_t f) {
   element_ = sampled_[f];
   memory = {};
-  for (LaneState& lane : lanes) {
+  for (SymbolicLaneState& lane : lanes) {
     lane.begun = lane.first_incomplete = 0;
     lane.complete.assign(1, false);
     lane.active.clear();

@@ -29,7 +29,7 @@ class OrderCache {
   std::vector<Entry> entries_;
 };
 
-struct LaneState {
+struct SymbolicLaneState {
   std::int32_t id = 0;
   std::int64_t window = 1;
   std::vector<SegmentWait> waits;
@@ -83,9 +83,9 @@ struct RankState {
   Binding binding;
   std::int64_t segments;              // to execute
   std::vector<std::int64_t> elements; // of each buffer: input, output, scratch 0, ...
-  std::vector<LaneState> lanes;
+  std::vector<SymbolicLaneState> lanes;
   std::shared_ptr<const LocalOrder> order;
-  Memory memory;
+  SymbolicMemory memory;
 
  private:
   struct Touched {

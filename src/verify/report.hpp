@@ -63,7 +63,7 @@ struct Report {
   std::string text() const; // one line, or one for each finding
 };
 
-struct Options {
+struct VerifyOptions {
   std::int64_t most_exact_steps = 2'000'000;   // up to which every step is executed
   std::int64_t most_exact_pieces = 400'000;    // of data, as all ranks cut them: and up to how many of those
   std::int64_t most_control_steps = 6'000'000; // beyond: steps executed without their data

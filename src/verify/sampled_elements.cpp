@@ -1,7 +1,7 @@
 #include "verify/sampled_elements.hpp"
 
 #include "program/cursor.hpp"
-#include "verify/goal.hpp"
+#include "verify/post_condition.hpp"
 
 #include <algorithm>
 #include <random>
@@ -15,9 +15,9 @@ constexpr std::int32_t some_ranks = 16; // looked at beside the first that has a
 
 } // namespace
 
-SampledElements::SampledElements(const Subject& schedule, const Options& options)
+SampledElements::SampledElements(const Subject& schedule, const VerifyOptions& options)
     : schedule_(schedule), stride_(std::max(1, schedule.ranks() / some_ranks)) {
-  if (!schedule.goal.by_element || schedule.data->elements == 0) return;
+  if (!schedule.post_condition.by_element || schedule.data->elements == 0) return;
   const std::int64_t count = schedule.segments.count;
   segments_ = {0, count / 2, count - 1};
   segments_.erase(std::unique(segments_.begin(), segments_.end()), segments_.end());
@@ -33,7 +33,7 @@ void SampledElements::add_ends() {
   }
 }
 
-void SampledElements::add_random(const Options& options) {
+void SampledElements::add_random(const VerifyOptions& options) {
   const std::int64_t n = schedule_.data->elements, count = schedule_.segments.count;
   std::mt19937_64 random(options.seed);
   for (std::int32_t i = 0; i < options.samples; ++i) {

@@ -9,11 +9,11 @@
 //   - up to 4 in a segment: the first extent's, whatever its length, then those of extents of at least a 16th of the
 //     segment that hold none chosen yet.
 // A fault in the data of a part that only other ranks or later iterations name, or that is smaller, is met by chance
-// alone (Options::samples); matching and deadlock do not depend on the choice.
+// alone (VerifyOptions::samples); matching and deadlock do not depend on the choice.
 #pragma once
 
 #include "verify/activation.hpp"
-#include "verify/goal.hpp"
+#include "verify/post_condition.hpp"
 
 #include <map>
 #include <set>
@@ -22,14 +22,14 @@ namespace kumihimo::verify {
 
 class SampledElements {
  public:
-  SampledElements(const Subject& schedule, const Options& options);
+  SampledElements(const Subject& schedule, const VerifyOptions& options);
 
   void add(const Program& program, const Binding& binding); // every rank once
   std::vector<SampledElement> list() const { return {chosen_.begin(), chosen_.end()}; }
 
  private:
   void add_ends();
-  void add_random(const Options& options);
+  void add_random(const VerifyOptions& options);
   void look_at(const Lane& lane, const Binding& binding);
   void look_at(std::int32_t lane, const Extent& extent, const Binding& binding, Values values);
 

@@ -3,8 +3,8 @@
 #include "program/binding.hpp"
 #include "program/cursor.hpp"
 #include "verify/enumerate.hpp"
-#include "verify/goal.hpp"
 #include "verify/local_order.hpp"
+#include "verify/post_condition.hpp"
 #include "verify/symbolic_length.hpp"
 
 #include <fmt/format.h>

@@ -2,7 +2,7 @@
 // loop.
 #pragma once
 
-#include "verify/goal.hpp"
+#include "verify/post_condition.hpp"
 #include "verify/report.hpp"
 
 namespace kumihimo::verify {

@@ -27,9 +27,9 @@ std::int64_t most_blocks_of(const DataLayout& data) { // of the buffers
   return most;
 }
 
-class Checker {
+class ScheduleChecker {
  public:
-  Checker(const Subject& schedule, const RankSpace* space, const Options& options)
+  ScheduleChecker(const Subject& schedule, const RankSpace* space, const VerifyOptions& options)
       : schedule_(schedule), space_(space), options_(options), matching_(schedule, options),
         deadlock_freedom_(schedule), sampled_(schedule, options), deliveries_(schedule), rank_kinds_(*schedule.data) {}
 
@@ -49,7 +49,7 @@ class Checker {
   void find(std::string what) { report_.findings.push_back({Check::claim, {}, std::move(what)}); }
 
   void visit_programs() {
-    if (schedule_.goal.rank_order && !schedule_.claims.keeps_rank_order)
+    if (schedule_.post_condition.rank_order && !schedule_.claims.keeps_rank_order)
       return find("the operation does not commute, and the schedule does not claim to keep rank order");
     std::optional<LinkClaims> links;
     if (space_) links.emplace(schedule_, *space_, options_.most_findings);
@@ -90,7 +90,7 @@ class Checker {
   // Time goes with the steps, and memory with the pieces that every rank's data are cut in.
   bool few_enough() const {
     const Wide pieces = static_cast<Wide>(schedule_.ranks()) * finest_cut_;
-    const bool barrier = schedule_.goal.barrier;
+    const bool barrier = schedule_.post_condition.barrier;
     const Wide times = barrier ? (schedule_.ranks() + most_entries - 1) / most_entries : 1; // executed
     return report_.coverage.steps * times <= options_.most_exact_steps &&
            pieces * schedule_.segments.count <= options_.most_exact_pieces;
@@ -99,7 +99,7 @@ class Checker {
   void execute_all() {
     ExecutionScope scope;
     scope.segments = schedule_.segments.count;
-    const bool barrier = schedule_.goal.barrier;
+    const bool barrier = schedule_.post_condition.barrier;
     report_.coverage.exact = few_enough();
     scope.entries_from = report_.coverage.exact ? 0 : -1;
     if (report_.coverage.exact) {
@@ -115,7 +115,7 @@ class Checker {
     }
     show_no_deadlock();
     if (report_.findings.empty()) follow_ranks();
-    if (report_.findings.empty() && schedule_.goal.direct) follow_deliveries();
+    if (report_.findings.empty() && schedule_.post_condition.direct) follow_deliveries();
     if (!report_.findings.empty()) return;
     scope.sampled_elements = sampled_.list();
     if (scope.sampled_elements.empty()) return;
@@ -143,7 +143,7 @@ class Checker {
   }
 
   void run(const Subject& schedule, const ExecutionScope& scope) {
-    Outcome outcome = execute(schedule, scope, options_.most_findings);
+    ExecutionOutcome outcome = execute(schedule, scope, options_.most_findings);
     report_.findings = std::move(outcome.findings);
     some_empty_ |= outcome.some_empty;
     report_.coverage.executed += outcome.executed;
@@ -173,7 +173,7 @@ class Checker {
     if (matching_.aligned() && deadlock_freedom_.lanes_in_turn()) {
       covered.deadlock_shown = true;
       covered.deadlock = "every message has the same position in both programs";
-      if (!schedule_.goal.barrier) return;
+      if (!schedule_.post_condition.barrier) return;
     }
     const bool affordable = each <= options_.most_control_steps;
     if (affordable && deadlock_freedom_.one_segment_stands_for_all()) {
@@ -194,7 +194,7 @@ class Checker {
   }
 
   bool shown_by(const ExecutionScope& scope, std::string how) {
-    Outcome outcome = execute(schedule_, scope, options_.most_findings);
+    ExecutionOutcome outcome = execute(schedule_, scope, options_.most_findings);
     if (!outcome.findings.empty()) return false;
     report_.coverage.executed += outcome.executed;
     report_.coverage.height = std::max(report_.coverage.height, outcome.height);
@@ -275,7 +275,7 @@ class Checker {
   static constexpr std::int64_t most_deliveries = 32; // ranks whose result is looked at where not all are
   const Subject& schedule_;
   const RankSpace* space_;
-  const Options& options_;
+  const VerifyOptions& options_;
   Matching matching_;
   DeadlockFreedom deadlock_freedom_;
   SampledElements sampled_;
@@ -291,12 +291,14 @@ class Checker {
 
 } // namespace
 
-Report check(const Subject& subject, const RankSpace* space, const Options& options) {
-  return Checker(subject, space, options).run();
+Report check(const Subject& subject, const RankSpace* space, const VerifyOptions& options) {
+  return ScheduleChecker(subject, space, options).run();
 }
-Report check(const Schedule& schedule, const RankSpace& space, const Options& options) {
+Report check(const Schedule& schedule, const RankSpace& space, const VerifyOptions& options) {
   return check(Subject(schedule), &space, options);
 }
-Report check(const Schedule& schedule, const Options& options) { return check(Subject(schedule), nullptr, options); }
+Report check(const Schedule& schedule, const VerifyOptions& options) {
+  return check(Subject(schedule), nullptr, options);
+}
 
 } // namespace kumihimo::verify

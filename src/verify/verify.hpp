@@ -14,15 +14,15 @@
 #pragma once
 
 #include "topology/rank_space.hpp"
-#include "verify/goal.hpp"
+#include "verify/post_condition.hpp"
 #include "verify/report.hpp"
 
 namespace kumihimo::verify {
 
-Report check(const Subject& subject, const RankSpace* space = nullptr, const Options& options = {});
+Report check(const Subject& subject, const RankSpace* space = nullptr, const VerifyOptions& options = {});
 
 // Without a space, claims about neighbours and links are not tested.
-Report check(const Schedule& schedule, const RankSpace& space, const Options& options = {});
-Report check(const Schedule& schedule, const Options& options = {});
+Report check(const Schedule& schedule, const RankSpace& space, const VerifyOptions& options = {});
+Report check(const Schedule& schedule, const VerifyOptions& options = {});
 
 } // namespace kumihimo::verify

@@ -11,20 +11,20 @@
 
 namespace kumihimo::verify {
 
-std::size_t MessageKeyHash::operator()(const MessageKey& k) const noexcept {
+std::size_t MessageKeyHash::operator()(const StepMessageKey& k) const noexcept {
   const auto ends = static_cast<std::uint64_t>(k.from) << 32 | static_cast<std::uint32_t>(k.to);
   const auto which = static_cast<std::uint64_t>(k.lane) << 33 | static_cast<std::uint64_t>(k.ordinal) << 1 |
                      static_cast<std::uint64_t>(k.signal);
   return mixed(mixed(ends, which), static_cast<std::uint64_t>(k.segment));
 }
 
-MessageKey message_key(const End& end) {
+StepMessageKey message_key(const End& end) {
   const Activation& a = *end.activation;
   const StepInstance& s = end.instance();
   const std::int32_t from = s.sends() ? a.rank : s.peer, to = s.sends() ? s.peer : a.rank;
   return {from, to, a.lane_id, s.ordinal, a.segment, s.is_signal()};
 }
-MessageKey offload_key(const End& end) {
+StepMessageKey offload_key(const End& end) {
   const Activation& a = *end.activation;
   return {-1, -1, a.lane_id, end.instance().ordinal, a.segment, false};
 }
@@ -38,15 +38,15 @@ struct SegmentPosition {
   auto operator<=>(const SegmentPosition&) const = default;
 };
 
-struct Link {
+struct WaitLink {
   StepLocation place;
   std::string why;
   std::optional<SegmentPosition> next; // what it waits for; nothing: it never comes
 };
 
-class Chain {
+class WaitChain {
  public:
-  Chain(const std::vector<std::unique_ptr<RankState>>& ranks, const Posted& posted, const Offloaded& offloads)
+  WaitChain(const std::vector<std::unique_ptr<RankState>>& ranks, const Posted& posted, const Offloaded& offloads)
       : ranks_(ranks) {
     for (const auto& [key, meeting] : posted)
       for (const End* end : {&meeting.send, &meeting.receive})
@@ -57,7 +57,7 @@ class Chain {
 
   Finding from(SegmentPosition spot) const {
     std::map<SegmentPosition, std::size_t> seen;
-    std::vector<Link> links;
+    std::vector<WaitLink> links;
     for (;;) {
       const auto [it, fresh] = seen.emplace(spot, links.size());
       if (!fresh) return cycle(links, it->second);
@@ -68,21 +68,21 @@ class Chain {
   }
 
  private:
-  Link link(const SegmentPosition& spot) const {
+  WaitLink link(const SegmentPosition& spot) const {
     const RankState& state = *ranks_[spot.rank];
-    const LaneState& lane = state.lanes[spot.lane];
+    const SymbolicLaneState& lane = state.lanes[spot.lane];
     const Activation* active = lane.find(spot.segment);
     if (active && !active->states.empty()) return at_step(spot, *active);
     StepLocation place;
     place.rank = spot.rank, place.lane = lane.id, place.segment = spot.segment;
     const auto held_by = [&](std::int32_t other, std::int64_t segment, std::string why) {
-      return Link{place, std::move(why), SegmentPosition{spot.rank, other, segment}};
+      return WaitLink{place, std::move(why), SegmentPosition{spot.rank, other, segment}};
     };
     if (lane.first_incomplete < lane.begun && lane.begun - lane.first_incomplete >= lane.window)
       return held_by(spot.lane, state.segment_number(lane.first_incomplete),
                      fmt::format("has not started: its window of {} is full", lane.window));
     for (const SegmentWait& w : lane.waits) {
-      const LaneState& other = state.lanes[w.lane];
+      const SymbolicLaneState& other = state.lanes[w.lane];
       const std::int64_t s = lane.begun - w.behind;
       if (w.all && other.first_incomplete < state.segments)
         return held_by(w.lane, state.segment_number(other.first_incomplete),
@@ -90,30 +90,30 @@ class Chain {
       if (!w.all && s >= 0 && !other.complete[s])
         return held_by(w.lane, state.segment_number(s), fmt::format("has not started: it waits for lane {}", other.id));
     }
-    return Link{place, "has ended without a matching step", std::nullopt};
+    return WaitLink{place, "has ended without a matching step", std::nullopt};
   }
 
-  Link at_step(const SegmentPosition& spot, const Activation& a) const {
+  WaitLink at_step(const SegmentPosition& spot, const Activation& a) const {
     const auto it = waiting_.find(&a);
-    if (it == waiting_.end()) return Link{a.place(0, -1), "does not end", std::nullopt};
+    if (it == waiting_.end()) return WaitLink{a.place(0, -1), "does not end", std::nullopt};
     const End& end = it->second;
     const StepInstance& s = end.instance();
-    if (s.kind == StepKind::offload) return Link{end.place(), "waits for the other ranks' offload", std::nullopt};
+    if (s.kind == StepKind::offload) return WaitLink{end.place(), "waits for the other ranks' offload", std::nullopt};
     if (s.peer < 0 || s.peer >= static_cast<std::int32_t>(ranks_.size()))
-      return Link{end.place(), "no such rank", std::nullopt};
+      return WaitLink{end.place(), "no such rank", std::nullopt};
     const std::int32_t lane = ranks_[s.peer]->lane_index(a.lane_id);
-    if (lane < 0) return Link{end.place(), fmt::format("rank {} has no lane {}", s.peer, a.lane_id), std::nullopt};
-    const LaneState& partner = ranks_[s.peer]->lanes[lane];
+    if (lane < 0) return WaitLink{end.place(), fmt::format("rank {} has no lane {}", s.peer, a.lane_id), std::nullopt};
+    const SymbolicLaneState& partner = ranks_[s.peer]->lanes[lane];
     const bool over = partner.complete[partner.complete.size() == 1 ? 0 : spot.segment];
     if (over)
-      return Link{end.place(), fmt::format("rank {} has no {} for it", s.peer, s.sends() ? "receive" : "send"),
-                  std::nullopt};
-    return Link{end.place(), "waits", SegmentPosition{s.peer, lane, spot.segment}};
+      return WaitLink{end.place(), fmt::format("rank {} has no {} for it", s.peer, s.sends() ? "receive" : "send"),
+                      std::nullopt};
+    return WaitLink{end.place(), "waits", SegmentPosition{s.peer, lane, spot.segment}};
   }
 
-  static std::string text(const Link& l) { return fmt::format("{} {}", l.place.text(), l.why); }
+  static std::string text(const WaitLink& l) { return fmt::format("{} {}", l.place.text(), l.why); }
 
-  Finding cycle(const std::vector<Link>& links, std::size_t first) const {
+  Finding cycle(const std::vector<WaitLink>& links, std::size_t first) const {
     std::string s = fmt::format("a cycle of {} waits", links.size() - first);
     for (std::size_t i = first; i < links.size() && i < first + 6; ++i) s += "; " + text(links[i]);
     if (links.size() - first > 6) s += "; ...";
@@ -126,8 +126,8 @@ class Chain {
     return {Check::deadlock, std::move(place), s};
   }
 
-  Finding lonely(const std::vector<Link>& links) const {
-    const Link& last = links.back();
+  Finding lonely(const std::vector<WaitLink>& links) const {
+    const WaitLink& last = links.back();
     return {Check::matching, last.place, "its partner never starts: " + last.why};
   }
 
@@ -139,10 +139,10 @@ class Chain {
 
 std::vector<Finding> stuck_findings(const std::vector<std::unique_ptr<RankState>>& ranks, const Posted& posted,
                                     const Offloaded& offloads) {
-  const Chain chain(ranks, posted, offloads);
+  const WaitChain chain(ranks, posted, offloads);
   for (const auto& state : ranks)
     for (std::size_t l = 0; state && l < state->lanes.size(); ++l) { // null: a rank that is not executed
-      const LaneState& lane = state->lanes[l];
+      const SymbolicLaneState& lane = state->lanes[l];
       if (lane.first_incomplete == state->segments) continue;
       const std::int64_t s = state->segment_number(lane.first_incomplete);
       return {chain.from({state->rank.value, static_cast<std::int32_t>(l), s})};

@@ -20,24 +20,24 @@ struct End {
 };
 
 // The k-th send of segment s on lane l from a to b meets the k-th receive there; signals are counted apart.
-struct MessageKey {
+struct StepMessageKey {
   std::int32_t from = 0, to = 0, lane = 0, ordinal = 0;
   std::int64_t segment = 0;
   bool signal = false;
-  bool operator==(const MessageKey&) const = default;
+  bool operator==(const StepMessageKey&) const = default;
 };
 struct MessageKeyHash {
-  std::size_t operator()(const MessageKey& k) const noexcept;
+  std::size_t operator()(const StepMessageKey& k) const noexcept;
 };
-MessageKey message_key(const End& end);
-MessageKey offload_key(const End& end);
+StepMessageKey message_key(const End& end);
+StepMessageKey offload_key(const End& end);
 
 struct Meeting {
   End send, receive;
 };
-using Posted = std::unordered_map<MessageKey, Meeting, MessageKeyHash>;
+using Posted = std::unordered_map<StepMessageKey, Meeting, MessageKeyHash>;
 // Of each call of a network's engine, the ranks that have come.
-using Offloaded = std::unordered_map<MessageKey, std::vector<End>, MessageKeyHash>;
+using Offloaded = std::unordered_map<StepMessageKey, std::vector<End>, MessageKeyHash>;
 
 // The cycle of a deadlock, or the step whose partner never comes.
 std::vector<Finding> stuck_findings(const std::vector<std::unique_ptr<RankState>>& ranks, const Posted& posted,

@@ -18,7 +18,7 @@ struct LoopbackRun : transport::LoopbackOptions {
 };
 
 struct LoopbackReport {
-  std::vector<Totals> totals;                  // by rank
+  std::vector<StartedTotals> totals;           // by rank
   std::vector<std::vector<TraceEvent>> traces; // by rank; empty without LoopbackRun::trace
 };
 

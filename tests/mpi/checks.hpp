@@ -16,16 +16,16 @@ bool check_mixed_transport(const Library& library, int rank, int ranks);
 bool check_progress_of_the_library(const Library& library, int rank, int ranks);
 // Every algorithm on several shapes, `draws` cases each, against the golden copy; 0: one case on one shape, of
 // nodes of several ranks where the algorithm takes them.
-bool check_collectives(mpi_job::Job& job, int draws);
-bool check_three_trees(mpi_job::Job& job);
-bool check_that_wrong_results_are_found(mpi_job::Job& job);
+bool check_collectives(mpi_job::MpiJob& job, int draws);
+bool check_three_trees(mpi_job::MpiJob& job);
+bool check_that_wrong_results_are_found(mpi_job::MpiJob& job);
 // Halo exchanges, by the engine and by hand, on every grid of the ranks; wrong ghost cells are found.
-bool check_halos(mpi_job::Job& job);
-bool check_that_wrong_ghosts_are_found(mpi_job::Job& job);
+bool check_halos(mpi_job::MpiJob& job);
+bool check_that_wrong_ghosts_are_found(mpi_job::MpiJob& job);
 // An algorithm of a network's engine is not applicable, on all ranks alike.
-bool check_that_offloads_are_refused(mpi_job::Job& job);
+bool check_that_offloads_are_refused(mpi_job::MpiJob& job);
 
 // One rank's vectors are longer than the others': does not return, since the rank that finds it tells it and ends all.
-void measure_unequal_counts(mpi_job::Job& job);
+void measure_unequal_counts(mpi_job::MpiJob& job);
 
 } // namespace kumihimo::mpi

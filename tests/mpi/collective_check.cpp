@@ -27,7 +27,7 @@ namespace {
 
 using bench_driver::Arithmetic;
 using bench_driver::Vector;
-using mpi_job::Job;
+using mpi_job::MpiJob;
 using mpi_transport::LibraryReduction;
 
 struct Place {
@@ -267,7 +267,7 @@ std::optional<Tried> draw(Sampler& sampler, const std::optional<Tried>& plain, c
 }
 
 // True if it is right.
-bool check_one(Job& job, const Matrices& matrices, const Tried& tried, std::int32_t repeats = 2) {
+bool check_one(MpiJob& job, const Matrices& matrices, const Tried& tried, std::int32_t repeats = 2) {
   const Result<Schedule> schedule = schedule_of(tried);
   const auto complain = [&](const std::string& what) {
     if (job.prints()) std::fprintf(stderr, "%s: %s\n", tried.name().c_str(), what.c_str());
@@ -303,7 +303,7 @@ struct Coverage {
   }
   // Every algorithm that MPI can run takes a plain case somewhere among the places of 8 ranks: one that no longer
   // does has changed.
-  bool is_full(const Job& job) const {
+  bool is_full(const MpiJob& job) const {
     std::set<std::string> all;
     for (const Variant& variant : Registry::standard().variants())
       if (!variant.offloads) all.insert(full_name(variant));
@@ -319,7 +319,7 @@ struct Coverage {
 
 } // namespace
 
-bool check_collectives(Job& job, int draws) {
+bool check_collectives(MpiJob& job, int draws) {
   const Matrices matrices(job.library());
   const std::vector<Place> places = draws == 0 ? places_for_one_try(job.ranks()) : places_of(job.ranks());
   Coverage coverage;
@@ -346,7 +346,7 @@ bool check_collectives(Job& job, int draws) {
 }
 
 // The case of the papers: an allreduce over the three trees of a 2x2x2 torus, every rank a node.
-bool check_three_trees(Job& job) {
+bool check_three_trees(MpiJob& job) {
   if (job.ranks() != 8) return true;
   const Matrices matrices(job.library());
   const Place nodes{RankSpace::box(*Shape::parse("2x2x2")), 1};
@@ -362,7 +362,7 @@ bool check_three_trees(Job& job) {
 namespace {
 
 // True if the check finds something wrong with the schedule.
-bool is_found(Job& job, const Result<Schedule>& schedule, const Arithmetic& arithmetic) {
+bool is_found(MpiJob& job, const Result<Schedule>& schedule, const Arithmetic& arithmetic) {
   const Result<transport::Transport*> transport = job.transport({});
   if (!schedule || !transport) return false;
   const Result<bench_driver::CheckOutcome> outcome =
@@ -371,14 +371,14 @@ bool is_found(Job& job, const Result<Schedule>& schedule, const Arithmetic& arit
 }
 
 // Of every collective: a schedule by which nobody does anything.
-bool idleness_is_found(Job& job, CollectiveKind kind) {
+bool idleness_is_found(MpiJob& job, CollectiveKind kind) {
   Schedule idle(make_collective(kind, job.ranks(), 100));
   idle.program = [](Rank) { return Program{}; };
   return is_found(job, idle, bench_driver::builtin_arithmetic(idle.collective()));
 }
 
 // Of every one that reduces: the engine does another operation than was asked for.
-bool wrong_operation_is_found(Job& job, const Variant& variant) {
+bool wrong_operation_is_found(MpiJob& job, const Variant& variant) {
   const Collective c = make_collective(variant.kind, job.ranks(), 1000);
   Arithmetic wrong = bench_driver::builtin_arithmetic(c);
   wrong.reduction.kernel = kernels::reduce_plan(DataType::float64, Operation::max);
@@ -387,7 +387,7 @@ bool wrong_operation_is_found(Job& job, const Variant& variant) {
 
 } // namespace
 
-bool check_that_offloads_are_refused(Job& job) {
+bool check_that_offloads_are_refused(MpiJob& job) {
   bool good = true;
   for (const Variant& variant : Registry::standard().variants()) {
     if (!variant.offloads || job.ranks() < 2) continue;
@@ -406,7 +406,7 @@ bool check_that_offloads_are_refused(Job& job) {
 }
 
 // The check must not accept everything.
-bool check_that_wrong_results_are_found(Job& job) {
+bool check_that_wrong_results_are_found(MpiJob& job) {
   if (job.ranks() < 2) return true;
   bool good = true;
   const auto expect = [&](bool found, CollectiveKind kind, const char* what) {

@@ -9,11 +9,11 @@
 
 namespace kumihimo::mpi {
 
-void measure_unequal_counts(mpi_job::Job& job) {
+void measure_unequal_counts(mpi_job::MpiJob& job) {
   const nlohmann::json one = {{"algorithm", "binomial"}, {"count", job.rank() == 3 ? 200 : 100}};
   const nlohmann::json task = {
       {"task", "measure"}, {"bound", false}, {"compare", false}, {"cases", nlohmann::json::array({one})}};
-  const Result<bench_driver::Task> read = bench_driver::parse_task(task.dump(), job.ranks());
+  const Result<bench_driver::BenchTask> read = bench_driver::parse_task(task.dump(), job.ranks());
   const Status status = read ? bench_driver::run_measure(job, *read) : Status(read.error());
   std::fprintf(stderr, "rank %d went on: %s\n", job.rank(), status ? "no error" : status.error().sentence().c_str());
 }

@@ -15,7 +15,7 @@ namespace {
 // Cases for each algorithm on each shape; of many ranks, which share the processors, fewer.
 int draws(int ranks) { return ranks > 4 ? 1 : 3; }
 
-bool check_all(mpi_job::Job& job) {
+bool check_all(mpi_job::MpiJob& job) {
   const Library& library = job.library();
   bool good = check_abi(library, job.rank(), job.ranks());
   good = check_transport(library, job.rank(), job.ranks()) && good;
@@ -28,7 +28,7 @@ bool check_all(mpi_job::Job& job) {
   return check_that_wrong_results_are_found(job) && good;
 }
 
-bool check_briefly(mpi_job::Job& job) {
+bool check_briefly(mpi_job::MpiJob& job) {
   const bool good = check_mixed_transport(job.library(), job.rank(), job.ranks());
   return check_collectives(job, 0) && good;
 }
@@ -39,9 +39,9 @@ int main(int argc, char** argv) {
   const std::string extent = argc == 3 ? argv[2] : "";
   if (argc != 2 && extent != "brief" && extent != "unequal")
     return std::fputs("usage: mpi_check LIBMPI [brief | unequal]\n", stderr), 2;
-  const Result<std::unique_ptr<mpi_job::Job>> started = mpi_job::Job::start(argv[1]);
+  const Result<std::unique_ptr<mpi_job::MpiJob>> started = mpi_job::MpiJob::start(argv[1]);
   if (!started) return std::fprintf(stderr, "%s\n", started.error().sentence().c_str()), 2;
-  mpi_job::Job& job = **started;
+  mpi_job::MpiJob& job = **started;
   if (extent == "unequal") return measure_unequal_counts(job), 1;
   const bool good = job.all(extent == "brief" ? check_briefly(job) : check_all(job));
   if (job.prints())

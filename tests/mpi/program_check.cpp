@@ -14,7 +14,7 @@ namespace kumihimo::mpi {
 namespace {
 
 using bench_driver::NamedCandidate;
-using mpi_job::Job;
+using mpi_job::MpiJob;
 
 std::vector<std::array<std::int32_t, 3>> grids_of(std::int32_t ranks) {
   std::vector<std::array<std::int32_t, 3>> grids;
@@ -26,7 +26,7 @@ std::vector<std::array<std::int32_t, 3>> grids_of(std::int32_t ranks) {
 
 // What is wrong with the engine's run of one set and, beside it, with those by hand; compared with the golden copy of
 // another.
-std::string wrong_with(Job& job, const NamedPrograms& run, const NamedPrograms& golden, const Halo& halo,
+std::string wrong_with(MpiJob& job, const NamedPrograms& run, const NamedPrograms& golden, const Halo& halo,
                        std::int32_t ranks_per_node) {
   mpi_transport::TransportOptions options;
   if (ranks_per_node > 0) options.node_of_rank = mpi_transport::nodes_of(job.ranks(), ranks_per_node);
@@ -54,14 +54,14 @@ NamedPrograms sabotaged(const Halo& halo) {
   return programs;
 }
 
-bool complain(const Job& job, const Halo& halo, const std::string& what) {
+bool complain(const MpiJob& job, const Halo& halo, const std::string& what) {
   if (job.prints()) std::fprintf(stderr, "halo:%s: %s\n", halo.text().c_str(), what.c_str());
   return false;
 }
 
 } // namespace
 
-bool check_halos(Job& job) {
+bool check_halos(MpiJob& job) {
   std::mt19937 random(11);
   const auto draw = [&](int most) { return static_cast<int>(random() % static_cast<unsigned>(most)) + 1; };
   bool good = true;
@@ -80,7 +80,7 @@ bool check_halos(Job& job) {
   return good;
 }
 
-bool check_that_wrong_ghosts_are_found(Job& job) {
+bool check_that_wrong_ghosts_are_found(MpiJob& job) {
   Halo halo = *Halo::parse("3x3x3,points=27,fields=2");
   halo.ranks = {1, job.ranks(), 1};
   const NamedPrograms right = programs_of(halo), wrong = sabotaged(halo);

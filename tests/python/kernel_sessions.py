@@ -27,9 +27,9 @@ class InProcess:
         pass
 
 
-def decision_of(found: programs.Found, size: int) -> dict:
+def decision_of(found: programs.TunedKernels, size: int) -> dict:
     return next(each for each in found.decisions if each["size"] == size)
 
 
-def refused_of(found: programs.Found) -> dict[str, str]:
+def refused_of(found: programs.TunedKernels) -> dict[str, str]:
     return {row["variant"]: row["refused"] for each in found.decisions for row in each["tried"] if "refused" in row}

@@ -72,7 +72,7 @@ def test_many_bytes_of_both_streams_arrive_though_the_reader_is_slow() -> None:
 
 
 def test_lines_are_cut_wherever_chunks_end() -> None:
-    lines = child_output.Lines()
+    lines = child_output.StreamLines()
     chunks = [b"a", b"", b"b\nc\r\n\xc3", b"\xa4d", b"\n\nend"]
     assert [line for chunk in chunks for line in lines.take(chunk)] == ["ab", "c", "äd", ""]
     assert lines.last() == ["end"] and lines.last() == []

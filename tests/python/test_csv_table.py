@@ -7,14 +7,14 @@ import re
 
 import pytest
 
-from kumihimo.csv_table import Table
+from kumihimo.csv_table import CsvTable
 from kumihimo.errors import BadInput
 
 
 def rows(folder, data: str | bytes) -> list[tuple[int, dict]]:
     path = folder / "t.csv"
     path.write_bytes(data if isinstance(data, bytes) else data.encode())
-    return list(Table(path, "the table").rows())
+    return list(CsvTable(path, "the table").rows())
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kumihimo.ranges import FARTHEST, Range, ranges
+from kumihimo.ranges import FARTHEST, ChosenRange, ranges
 
 LIBRARY = "library"
 points = st.lists(
@@ -54,19 +54,19 @@ def test_between_two_sizes_only_what_one_of_them_took(given_points):
 
 
 def test_the_same_neighbours_are_one_range():
-    assert ranges([(8, "ring"), (64, "ring"), (512, "ring")], LIBRARY) == [Range(1, 512, "ring", (8, 64, 512))]
+    assert ranges([(8, "ring"), (64, "ring"), (512, "ring")], LIBRARY) == [ChosenRange(1, 512, "ring", (8, 64, 512))]
 
 
 def test_two_of_ours_meet_in_the_middle():
     assert ranges([(64, "ring"), (256, "chain")], LIBRARY) == [
-        Range(64, 128, "ring", (64,)),
-        Range(129, 256, "chain", (256,)),
+        ChosenRange(64, 128, "ring", (64,)),
+        ChosenRange(129, 256, "chain", (256,)),
     ]
 
 
 def test_sizes_too_far_apart_say_nothing_of_those_between():
     for name in ("ring", LIBRARY):
         assert ranges([(64, name), (4096, name)], LIBRARY) == [
-            Range(64, 64, name, (64,)),
-            Range(4096, 4096, name, (4096,)),
+            ChosenRange(64, 64, name, (64,)),
+            ChosenRange(4096, 4096, name, (4096,)),
         ]

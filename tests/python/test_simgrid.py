@@ -10,13 +10,13 @@ import pytest
 
 from kumihimo import documents
 from kumihimo.errors import BadInput
-from kumihimo.imports import Network, simgrid
+from kumihimo.imports import ImportedNetwork, simgrid
 
 
 class Routes:
     """The table of a machine file, read plainly."""
 
-    def __init__(self, network: Network) -> None:
+    def __init__(self, network: ImportedNetwork) -> None:
         self.numbers = network.numbers
         text = "\n".join(network.topology)
         assert 'family = "routes"' in text
@@ -71,7 +71,7 @@ def read(text: str) -> Routes:
     return Routes(imported(text))
 
 
-def imported(text: str) -> Network:
+def imported(text: str) -> ImportedNetwork:
     return simgrid.read(documents.read_xml(text.encode(), "p.xml"))
 
 
@@ -423,7 +423,7 @@ def test_shared_links_slow_messages_down(kumihimo, tmp_path):
     assert shared == pytest.approx(2 * alone, rel=0.01)
 
 
-def of_cluster(latency: str) -> Network:
+def of_cluster(latency: str) -> ImportedNetwork:
     cluster = f'<cluster id="c" radical="0-7" speed="1Gf" bw="1GBps" lat="{latency}"/>'
     return simgrid.read(documents.read_xml(f'<platform version="4.1">{cluster}</platform>'.encode(), "p.xml"))
 

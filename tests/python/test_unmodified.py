@@ -24,11 +24,11 @@ def runs(monkeypatch):
     """Logs of the runs, one after another; the last one goes on."""
     logs: list[str] = [LOG]
 
-    def run(line, settings, objects, folder: Path) -> preload.ProgramRun:
+    def run(line, settings, objects, folder: Path) -> preload.EndedProgram:
         lines = (HEADER, {"rank": 0, **RANK}, {"rank": 1, **RANK})
         Path(settings["RECORD"]).write_text("".join(json.dumps(each) + "\n" for each in lines), encoding="utf-8")
         (folder / "log.liquid").write_text(logs.pop(0) if len(logs) > 1 else logs[0], encoding="utf-8")
-        return preload.ProgramRun(0, {"calls": []} if "WISDOM" in settings else None)
+        return preload.EndedProgram(0, {"calls": []} if "WISDOM" in settings else None)
 
     monkeypatch.setattr(unmodified.preload, "run", run)
     monkeypatch.setattr(unmodified, "tune", lambda longest, budget, wisdom: {"results": []})

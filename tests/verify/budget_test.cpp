@@ -34,7 +34,7 @@ TEST(Budget, AMillionEmptyIterations) {
     if (rank > 0) lane.step(receive(0, out[whole()]));
   });
   s.claims.in_place_safe = false;
-  Options whole;
+  VerifyOptions whole;
   whole.most_exact_steps = 100'000'000;
   const Report report = check(s, whole);
   EXPECT_TRUE(report.ok()) << report.text();
@@ -47,7 +47,7 @@ TEST(Budget, ManyPiecesAreNotExecutedWhole) {
   const Report report = check(registered("rabenseifner", space, 1'000'003), space);
   EXPECT_TRUE(report.ok()) << report.text();
   EXPECT_FALSE(report.coverage.exact);
-  EXPECT_LT(report.coverage.steps, Options{}.most_exact_steps);
+  EXPECT_LT(report.coverage.steps, VerifyOptions{}.most_exact_steps);
 }
 
 } // namespace

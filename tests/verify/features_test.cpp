@@ -36,9 +36,9 @@ TEST(SharedScratch, LateReadersOfReusedSlotsAreADeadlock) {
       const auto wrong = s.apply(feature.schedule);
       if (!wrong) continue;
       ++tried;
-      Options sampled;
+      VerifyOptions sampled;
       sampled.most_exact_steps = 0;
-      for (const Options& options : {Options{}, sampled}) {
+      for (const VerifyOptions& options : {VerifyOptions{}, sampled}) {
         const Report report = check(*wrong, options);
         ASSERT_FALSE(report.ok()) << feature.name;
         const Finding& finding = report.findings.front();

@@ -344,7 +344,7 @@ TEST(Dataflow, ABarrierOfManyRanksThatLetsOneOutEarly) {
   const Report wrong = check(schedule(true));
   EXPECT_EQ(first(wrong).place.rank, 1);
   EXPECT_NE(first(wrong).what.find("before rank 1029"), std::string::npos) << wrong.text();
-  Options few;
+  VerifyOptions few;
   few.most_exact_steps = 5'000; // one execution, and not the three that follow every entry
   EXPECT_FALSE(check(schedule(false), few).coverage.exact);
 }

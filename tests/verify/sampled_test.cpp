@@ -9,7 +9,7 @@ namespace {
 
 TEST(Sampled, DeadlockIsShownOfLoopsAndSegmentsThatAreNotExecuted) {
   const RankSpace space = RankSpace::box(*Shape::parse("12x10x8"));
-  Options few = sampled();
+  VerifyOptions few = sampled();
   few.most_control_steps = 3 * 2 * 2 * 960; // one segment of trinaryx3, a few rounds of the ring
   for (const std::string_view name : {"ring", "bucket", "trinaryx3"}) {
     const Report report = check(registered(name, space, 1'000'003, 50), space, few);
@@ -24,7 +24,7 @@ TEST(Sampled, DeadlockThatIsNotShownIsNotPassedOver) {
   const Schedule ring = registered("ring", space, 1'000'003);
   const auto wrong = sabotage_named("sequential_exchange").apply(ring);
   ASSERT_TRUE(wrong);
-  Options few = sampled();
+  VerifyOptions few = sampled();
   few.most_control_steps = 10;
   const Report unknown = check(*wrong, space, few);
   EXPECT_FALSE(unknown.coverage.deadlock_shown);
@@ -99,7 +99,7 @@ NamedPrograms ring_of_halves(std::int32_t wrong) {
 }
 
 TEST(Sampled, MemoryOfAnyRankIsFollowedWhereFewKindsOfRanksAre) {
-  Options few = sampled();
+  VerifyOptions few = sampled();
   few.most_footprint_steps = 100; // of 25 ranks
   const Report right = check(verify::Subject(ring_of_halves(-1)), nullptr, few);
   EXPECT_TRUE(right.ok()) << right.text();
@@ -110,7 +110,7 @@ TEST(Sampled, MemoryOfAnyRankIsFollowedWhereFewKindsOfRanksAre) {
 
 TEST(Sampled, PairsBeyondTheBudgetAreMarkedAsASample) {
   const std::int32_t ranks = 40;
-  Options few;
+  VerifyOptions few;
   few.most_pairs = 10;
   const Report report = check(schedule_of(bcast(ranks),
                                           [=](LaneBuilder& lane, std::int64_t rank) {
@@ -133,7 +133,8 @@ TEST(Sampled, AWindowLargerThanAnyNumberOfSegments) {
   const auto row = Registry::standard().find(CollectiveKind::allreduce, "trinaryx3");
   const auto s = (*row)->build(allreduce(36, 1000), space, p);
   ASSERT_TRUE(s);
-  for (const Options& o : {Options{}, sampled()}) EXPECT_TRUE(check(*s, space, o).ok()) << check(*s, space, o).text();
+  for (const VerifyOptions& o : {VerifyOptions{}, sampled()})
+    EXPECT_TRUE(check(*s, space, o).ok()) << check(*s, space, o).text();
 }
 
 TEST(Sampled, FindsWhatMatchingAndEverySampleShow) {
@@ -210,7 +211,7 @@ TEST(Sampled, EveryPartOfALaneIsFollowed) {
       }
     });
     s.claims.in_place_safe = false;
-    Options o = sampled();
+    VerifyOptions o = sampled();
     o.samples = 0;
     EXPECT_EQ(check(s, space, o).ok(), wrong < 0) << wrong << ": " << check(s, space, o).text();
   }

@@ -10,8 +10,8 @@
 
 namespace kumihimo::verify {
 
-inline Options sampled() {
-  Options o;
+inline VerifyOptions sampled() {
+  VerifyOptions o;
   o.most_exact_steps = 0;
   return o;
 }

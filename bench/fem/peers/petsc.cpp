@@ -26,7 +26,7 @@ struct Problem {
 
 Result<Problem> make_problem(std::int64_t nodes) {
   Problem made;
-  const fem::Grid grid = TRY(fem::whole_cube(nodes));
+  const fem::NodeGrid grid = TRY(fem::whole_cube(nodes));
   made.mesh = TRY(fem::make_mesh(grid, 0.2));
   made.materials = TRY(fem::varied_materials(made.mesh, 1, 0.3, 1));
   return made;
@@ -39,7 +39,7 @@ double median(std::vector<double> of) {
 
 double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-PetscErrorCode assemble(const Problem& problem, threads::Range elements, Mat matrix) {
+PetscErrorCode assemble(const Problem& problem, threads::IndexRange elements, Mat matrix) {
   PetscFunctionBeginUser;
   PetscCall(MatZeroEntries(matrix));
   fem::Stiffness stiffness;
@@ -60,9 +60,9 @@ PetscErrorCode measure(const Problem& problem, std::int64_t nodes, int assemblie
   MPI_Comm_rank(PETSC_COMM_WORLD, &rank);
   MPI_Comm_size(PETSC_COMM_WORLD, &ranks);
   // Whole layers, so that only the elements between two slabs add to rows of another rank.
-  const threads::Range layers = threads::part(nodes, rank, ranks);
+  const threads::IndexRange layers = threads::part(nodes, rank, ranks);
   const std::int64_t plane = nodes * nodes, in_layer = (nodes - 1) * (nodes - 1);
-  const threads::Range elements{layers.begin * in_layer, std::min(layers.end, nodes - 1) * in_layer};
+  const threads::IndexRange elements{layers.begin * in_layer, std::min(layers.end, nodes - 1) * in_layer};
   const auto rows = static_cast<PetscInt>(3 * plane * layers.size());
   PetscCall(MatCreateBAIJ(PETSC_COMM_WORLD, 3, rows, rows, PETSC_DETERMINE, PETSC_DETERMINE, 27, nullptr, 18, nullptr,
                           &matrix));

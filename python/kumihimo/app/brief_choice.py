@@ -21,9 +21,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from kumihimo.app import launches
-from kumihimo.app.catalogue import Application, Candidate, Share
+from kumihimo.app.catalogue import AppCandidate, ApplicationRow, Share
 from kumihimo.app.figures import key_of
-from kumihimo.app.launches import Problem, Resources
+from kumihimo.app.launches import AppProblem, Resources
 from kumihimo.errors import BadInput, Failed, NotApplicable, OutOfTime, failed
 
 PART_OF_RUN = 0.25
@@ -42,8 +42,8 @@ class Enough(Exception):
 
 
 @dataclass
-class Choice:
-    chosen: Candidate
+class BriefChoice:
+    chosen: AppCandidate
     rows: list[dict] = field(default_factory=list)  # of the candidates that were tried
     candidates: int = 0
     seconds: float = 0.0
@@ -51,7 +51,7 @@ class Choice:
 
 
 @dataclass
-class Stage:
+class ShareStage:
     """Runs on one share. `ends`: at this part of the budget; `sample`: iterations, None to the end."""
 
     share: Share
@@ -59,25 +59,27 @@ class Stage:
     ends: float
 
 
-def in_order(every: Sequence[Candidate], application: Application, known: Sequence[Candidate] = ()) -> list[Candidate]:
+def in_order(
+    every: Sequence[AppCandidate], application: ApplicationRow, known: Sequence[AppCandidate] = ()
+) -> list[AppCandidate]:
     """The most promising first: `known` from other cases on this machine, then the usual variants with their default
     parameters, then the other parameters of each; the golden copy last."""
     usual = [*application.usual, *(row["name"] for row in application.variants[1:]), application.golden]
 
-    def place(each: Candidate) -> tuple:
+    def place(each: AppCandidate) -> tuple:
         at = known.index(each) if each in known else len(known)
         return at, dict(each.parameters) != application.defaults(each.variant), usual.index(each.variant)
 
     return sorted(every, key=place)
 
 
-class Search:
+class BriefSearch:
     """`every`: in order. `on_budget` is called with the budget, as the first candidate tells it, and the time spent."""
 
     def __init__(
         self,
-        problem: Problem,
-        every: Sequence[Candidate],
+        problem: AppProblem,
+        every: Sequence[AppCandidate],
         resources: Resources,
         shares: Sequence[Share] = (),
         on_object: Callable[[dict], None] = lambda found: None,
@@ -92,7 +94,7 @@ class Search:
         self.run_seconds, self.beside = 0.0, beside
         self._begin, self._overhead = clock(), 0.0
 
-    def choose(self) -> Choice:
+    def choose(self) -> BriefChoice:
         whole = Share(self.problem.size, 1.0, 1.0)
         ran: list[dict] = []
         if self.shares:
@@ -117,7 +119,7 @@ class Search:
         if self.measure(best[:REPEATED], self.stage(last, ENDS[2])):  # other programs only add time
             decided = self.best_of(best[:REPEATED], last)
         tried = [row for row in self.rows if row["predicted"] or "not_applicable" in row]
-        return Choice(decided["candidate"], tried, len(self.rows), self.spent(), self.run_seconds)
+        return BriefChoice(decided["candidate"], tried, len(self.rows), self.spent(), self.run_seconds)
 
     def compare_all(self, share: Share, ends: Sequence[float]) -> tuple[dict, list[dict]]:
         """The best one, and those that ran: the first candidate of each variant, then others of the best variants."""
@@ -131,10 +133,10 @@ class Search:
         ran += self.measure(others, replace(stage, ends=ends[1]))
         return self.best_of(ran, share), ran
 
-    def stage(self, share: Share, ends: float) -> Stage:
+    def stage(self, share: Share, ends: float) -> ShareStage:
         is_smallest = bool(self.shares) and share is self.shares[0]
         is_solved = is_smallest and share.work * share.iterations >= WORTH_SOLVING
-        return Stage(share, None if is_solved else self.problem.application.sample, ends)
+        return ShareStage(share, None if is_solved else self.problem.application.sample, ends)
 
     @staticmethod
     def best_first(rows: Sequence[dict], share: Share) -> list[dict]:
@@ -147,7 +149,7 @@ class Search:
         """Seconds of a part of the budget; as many as it takes, before anything has told the length of the run."""
         return math.inf if self.run_seconds == 0 else ends * PART_OF_RUN * self.run_seconds - self.spent()
 
-    def measure(self, rows: Sequence[dict], stage: Stage) -> list[dict]:
+    def measure(self, rows: Sequence[dict], stage: ShareStage) -> list[dict]:
         """The rows that ran, in order."""
         rows = [row for row in rows if "not_applicable" not in row]
         left = self.left(stage.ends)
@@ -195,7 +197,7 @@ class Search:
                 raise
         return ran
 
-    def note(self, row: dict, stage: Stage, result: dict) -> None:
+    def note(self, row: dict, stage: ShareStage, result: dict) -> None:
         """The seconds of the whole solve, as this run predicts them."""
         iterations = max(1, result["iterations"])
         if stage.sample is None:
@@ -217,7 +219,7 @@ class Search:
             return min(max(of_history, FEWEST), MOST)
         return FEWEST if self.problem.application.sample == 1 else USUAL_ITERATIONS
 
-    def predict_run(self, row: dict, stage: Stage, result: dict) -> None:
+    def predict_run(self, row: dict, stage: ShareStage, result: dict) -> None:
         """Of the fastest candidate on this share."""
         row["setup_seconds"] = (result["setup_seconds"] + result.get("problem_seconds", 0.0)) * stage.share.work
         size = stage.share.size

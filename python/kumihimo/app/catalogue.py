@@ -19,7 +19,7 @@ RELATIVE = "relative residual"  # of a linear solver
 
 
 @dataclass(frozen=True)
-class Candidate:
+class AppCandidate:
     """A variant with values for some of its parameters; the others have their defaults."""
 
     variant: str
@@ -44,7 +44,7 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Application:
+class ApplicationRow:
     """A row of `kumihimo app`."""
 
     name: str
@@ -96,16 +96,16 @@ def told(*words: str) -> dict:
     return json.loads(done.stdout)
 
 
-def shares(application: Application, size: str) -> list[Share]:
+def shares(application: ApplicationRow, size: str) -> list[Share]:
     """Smaller problems that tell which variants are fast, the smallest first; none for a small size."""
     return [Share(**each) for each in told("shares", application.name, size)["shares"]]
 
 
 @functools.cache
-def applications() -> tuple[Application, ...]:
+def applications() -> tuple[ApplicationRow, ...]:
     rows = told("list")["applications"]
     return tuple(
-        Application(
+        ApplicationRow(
             **{
                 **row,
                 **{
@@ -118,7 +118,7 @@ def applications() -> tuple[Application, ...]:
     )
 
 
-def find(name: str) -> Application:
+def find(name: str) -> ApplicationRow:
     for each in applications():
         if each.name == name:
             return each
@@ -140,7 +140,7 @@ def settings_of(words: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def options_in(application: Application, settings: dict[str, str]) -> dict[str, str]:
+def options_in(application: ApplicationRow, settings: dict[str, str]) -> dict[str, str]:
     """Those of the settings that are options of the application; all values are checked."""
     found = {}
     for option in application.options:
@@ -153,7 +153,7 @@ def options_in(application: Application, settings: dict[str, str]) -> dict[str, 
     return found
 
 
-def reproducible(application: Application, settings: dict[str, str]) -> str:
+def reproducible(application: ApplicationRow, settings: dict[str, str]) -> str:
     """The value of the option `reproducible` that --reproducible asks for."""
     if not any(option["name"] == "reproducible" for option in application.options):
         rule = f"{application.name} has no option reproducible"
@@ -165,7 +165,7 @@ def reproducible(application: Application, settings: dict[str, str]) -> str:
     return "yes"
 
 
-def candidates(application: Application, wanted: str, settings: dict[str, str]) -> list[Candidate]:
+def candidates(application: ApplicationRow, wanted: str, settings: dict[str, str]) -> list[AppCandidate]:
     """The variants named, or all with their default parameters. What the settings give beside the application's
     options are parameters that every named variant, or of all of them one at least, must take."""
     names = [row["name"] for row in application.variants] if wanted in (ALL, AUTO) else wanted.split(",")
@@ -185,7 +185,7 @@ def candidates(application: Application, wanted: str, settings: dict[str, str]) 
         for key, value in mine.items():
             check_range(rows[key], value)
         taken |= set(mine)
-        found.append(Candidate(name, tuple(sorted({**application.defaults(name), **mine}.items()))))
+        found.append(AppCandidate(name, tuple(sorted({**application.defaults(name), **mine}.items()))))
     if unknown := next((key for key in given if key not in taken), None):
         known = {each["name"] for row in application.variants for each in row["parameters"]} | set(options)
         advice = did_you_mean(unknown, known, f"it takes {', '.join(sorted(known))}" if known else "leave it out")
@@ -193,7 +193,7 @@ def candidates(application: Application, wanted: str, settings: dict[str, str]) 
     return found
 
 
-def takes(application: Application, name: str, rows: dict) -> str:
+def takes(application: ApplicationRow, name: str, rows: dict) -> str:
     """The advice where a variant does not take a parameter."""
     known = sorted({*rows, *(option["name"] for option in application.options)})
     return f"it takes {', '.join(known)}" if known else "leave it out"
@@ -212,8 +212,8 @@ def number_of(name: str, value: str) -> int:
 
 
 def every_candidate(
-    application: Application, among: Sequence[Candidate], settings: dict[str, str], ranks: int
-) -> list[Candidate]:
+    application: ApplicationRow, among: Sequence[AppCandidate], settings: dict[str, str], ranks: int
+) -> list[AppCandidate]:
     """The candidates with all combinations of the values that tuning tries on so many ranks; a parameter that is set
     keeps its value."""
 
@@ -227,7 +227,7 @@ def every_candidate(
         rows = application.variant(each.variant)["parameters"]
         values = [values_of(row) for row in rows]
         names = [row["name"] for row in rows]
-        found += [Candidate(each.variant, tuple(sorted(zip(names, taken)))) for taken in product(*values)]
+        found += [AppCandidate(each.variant, tuple(sorted(zip(names, taken)))) for taken in product(*values)]
     if not found:
         raise missing("a variant to choose from", "leave --set out")
     return found

@@ -22,9 +22,9 @@ from dataclasses import dataclass, field, replace
 from statistics import mean, median
 
 from kumihimo.app import launches
-from kumihimo.app.catalogue import Candidate
+from kumihimo.app.catalogue import AppCandidate
 from kumihimo.app.figures import key_of
-from kumihimo.app.launches import Problem, Resources
+from kumihimo.app.launches import AppProblem, Resources
 from kumihimo.errors import BadInput, failed
 
 SAMPLE = 6  # iterations
@@ -43,41 +43,41 @@ FINALISTS, FINALISTS_UNCOUNTED = 3, 6  # without a smaller problem nobody knows 
 
 
 @dataclass
-class Search:
+class SearchResult:
     """What was found: rows of all candidates, the chosen one, and what it cost."""
 
-    chosen: Candidate
+    chosen: AppCandidate
     rows: list[dict] = field(default_factory=list)
     seconds: float = 0.0
     exhaustive_seconds: float = 0.0  # predicted, of TURNS_OF_WHOLE whole solves with every candidate, at least
 
 
 @dataclass
-class Launcher:
+class ProblemLauncher:
     """One launch on the problem after another."""
 
-    problem: Problem
+    problem: AppProblem
     resources: Resources
     on_object: Callable[[dict], None]
     run: Callable
 
-    def __call__(self, rows: Sequence[dict], size: str | None = None, **options) -> launches.Run:
+    def __call__(self, rows: Sequence[dict], size: str | None = None, **options) -> launches.AppRun:
         problem = self.problem if size is None else replace(self.problem, size=size)
         candidates = [row["candidate"] for row in rows]
         return self.run(problem, candidates, self.resources, on_object=self.on_object, **options)
 
 
 def search(
-    problem: Problem,
-    candidates: Sequence[Candidate],
+    problem: AppProblem,
+    candidates: Sequence[AppCandidate],
     resources: Resources,
     smaller: str | None = None,
     on_object: Callable[[dict], None] = lambda found: None,
     run: Callable = launches.run,
-) -> Search:
+) -> SearchResult:
     """`smaller`: a size that tells of iterations (catalogue.shares)."""
     begin = time.monotonic()
-    launch = Launcher(problem, resources, on_object, run)
+    launch = ProblemLauncher(problem, resources, on_object, run)
     rows = [{"candidate": each, **each.as_task()} for each in candidates]
     running = solve_smaller(launch, rows, smaller) if smaller else rows
     sample(launch, running)
@@ -104,14 +104,14 @@ def search(
         wrong = ", ".join(row["candidate"].text for row in solved)
         raise failed("the fastest variants give wrong solutions", wrong, "name another --variant")
     chosen = min(right, key=lambda row: row["seconds"])
-    return Search(chosen["candidate"], rows, time.monotonic() - begin, exhaustive(rows))
+    return SearchResult(chosen["candidate"], rows, time.monotonic() - begin, exhaustive(rows))
 
 
 def may_be_chosen(row: dict) -> bool:
     return "not_applicable" not in row and row.get("right", True)
 
 
-def solve(launch: Launcher, rows: Sequence[dict]) -> None:
+def solve(launch: ProblemLauncher, rows: Sequence[dict]) -> None:
     """Once to the end. The least time of a row's solves counts, and one wrong solution."""
     for row, (run,) in runs_by_row(rows, launch(rows)) if rows else ():
         row["solves"] = row.get("solves", 0) + 1
@@ -120,7 +120,7 @@ def solve(launch: Launcher, rows: Sequence[dict]) -> None:
         row["seconds"], row["iterations"] = min(run["seconds"], row.get("seconds", run["seconds"])), run["iterations"]
 
 
-def runs_by_row(rows: Sequence[dict], run: launches.Run) -> list[tuple[dict, list[dict]]]:
+def runs_by_row(rows: Sequence[dict], run: launches.AppRun) -> list[tuple[dict, list[dict]]]:
     """Each row with its runs; one that does not fit is marked."""
     by_key: dict[tuple, list[dict]] = {}
     for result in run.results:
@@ -135,7 +135,7 @@ def runs_by_row(rows: Sequence[dict], run: launches.Run) -> list[tuple[dict, lis
     return found
 
 
-def solve_smaller(launch: Launcher, rows: list[dict], size: str) -> list[dict]:
+def solve_smaller(launch: ProblemLauncher, rows: list[dict], size: str) -> list[dict]:
     """The rows that are worth a look at the problem itself. One that does not fit the smaller problem may fit it; all
     are worth it where the smaller problem is too small for the ranks."""
     try:
@@ -156,7 +156,7 @@ def within_small(rows: Sequence[dict], times: float) -> list[dict]:
     return [row for row in rows if row.get("small_seconds", 0.0) <= times * least]
 
 
-def sample(launch: Launcher, rows: Sequence[dict]) -> None:
+def sample(launch: ProblemLauncher, rows: Sequence[dict]) -> None:
     for row, runs in runs_by_row(rows, launch(rows, sample=SAMPLE)):
         for run in runs:
             seconds = run["seconds"] / max(1, run["iterations"])

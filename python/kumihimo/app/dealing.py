@@ -16,7 +16,7 @@ SUM = "s"  # begins the labels of a sum, whose tags are 0; those of chunks begin
 
 
 @dataclass
-class Rank:
+class DealtRank:
     """Operations so far, and the state while units are dealt."""
 
     lines: list[str] = field(default_factory=list)
@@ -53,7 +53,7 @@ class Deal:
     ):
         self.seconds, self.message_seconds = seconds, max(message_seconds, SHORTEST)
         self.rule = UnitDeal(costs, ranks, static_share)
-        self.ranks = [Rank() for _ in range(ranks)]
+        self.ranks = [DealtRank() for _ in range(ranks)]
         self.questions: dict[int, tuple[float, str]] = {}  # by rank: when it comes, and its label at rank 0
         for unit in range(self.rule.beforehand):
             self.ranks[self.rule.rank_of(unit)].units.append(unit)

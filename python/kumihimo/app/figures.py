@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from statistics import median
 
-from kumihimo.app.catalogue import Application
+from kumihimo.app.catalogue import ApplicationRow
 from kumihimo.errors import failed
 
 
@@ -66,7 +66,7 @@ def without_empty(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> tupl
     return [columns[i] for i in kept], [[row[i] for i in kept] for row in rows]
 
 
-def with_ratios(rows: list[dict], application: Application) -> list[dict]:
+def with_ratios(rows: list[dict], application: ApplicationRow) -> list[dict]:
     """Each with its speed-up over the golden copy on the same ranks and threads, where that ran, and over itself on the
     least of them."""
     golden = {(r["ranks"], r["threads"]): r["seconds"] for r in rows if is_golden(r, application) and "seconds" in r}
@@ -85,7 +85,7 @@ def with_ratios(rows: list[dict], application: Application) -> list[dict]:
     return rows
 
 
-def is_golden(row: dict, application: Application) -> bool:
+def is_golden(row: dict, application: ApplicationRow) -> bool:
     return row["variant"] == application.golden
 
 

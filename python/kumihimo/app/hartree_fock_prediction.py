@@ -68,7 +68,7 @@ def measure(size: str | None, variant: str, settings: list[str], seconds: float)
     options = catalogue.options_in(application, {"units": ROUNDS, **given})
     if options["units"] == "0":
         raise wrong_value("units must be 1 build or more", 0, f"write --set units={ROUNDS}")
-    problem = launches.Problem(application, size or application.default_size, options, "")
+    problem = launches.AppProblem(application, size or application.default_size, options, "")
     if problem.file and size is not None:
         raise wrong_value("--size has no effect beside a file", size, "leave one of them out")
     alone = launches.Resources(1, 1, None, seconds=seconds)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kumihimo import child_output, children, launch, launcher_environment, mpi
-from kumihimo.app.catalogue import PROGRAM, Application, Candidate
+from kumihimo.app.catalogue import PROGRAM, AppCandidate, ApplicationRow
 from kumihimo.bench import under_mpirun
 from kumihimo.errors import OutOfTime, failed, wrong_value
 from kumihimo.interrupts import ending_by_signal, ignoring_signals
@@ -24,10 +24,10 @@ LAUNCHERS = ("mpirun", "srun")
 
 
 @dataclass(frozen=True)
-class Problem:
+class AppProblem:
     """What is solved, however many ranks and whichever variant solve it."""
 
-    application: Application
+    application: ApplicationRow
     size: str
     options: dict[str, str]
     method: str
@@ -59,7 +59,7 @@ class Resources:
 
 
 @dataclass
-class Run:
+class AppRun:
     """What a launch said."""
 
     about: dict = field(default_factory=dict)
@@ -84,8 +84,8 @@ def installation_of(launcher: str | None, wanted: str | None, ranks: Sequence[in
 
 
 def run(
-    problem: Problem,
-    candidates: Sequence[Candidate],
+    problem: AppProblem,
+    candidates: Sequence[AppCandidate],
     resources: Resources,
     *,
     turns: int = 1,
@@ -94,7 +94,7 @@ def run(
     in_order: bool = False,
     rates: bool = False,
     on_object: OnObject = lambda found: None,
-) -> Run:
+) -> AppRun:
     """All candidates by turns in one launch. `in_order`: as they are given, not by what their set-ups share. `sample`:
     stop each run after so many iterations. Raises what the program says: one sentence."""
     task = {
@@ -117,7 +117,7 @@ def run(
     }
     if problem.method == "":
         del task["method"]
-    found = Run()
+    found = AppRun()
 
     def take(line: dict) -> None:
         if "about" in line:

@@ -12,9 +12,9 @@ from statistics import fmean, stdev
 
 from kumihimo import node
 from kumihimo.app import launches
-from kumihimo.app.catalogue import Candidate
+from kumihimo.app.catalogue import AppCandidate
 from kumihimo.app.figures import key_of
-from kumihimo.app.launches import Problem, Resources
+from kumihimo.app.launches import AppProblem, Resources
 from kumihimo.errors import missing, wrong_value
 
 RUNS = 8  # as in the published comparison
@@ -35,14 +35,14 @@ def names_of(text: str) -> list[str]:
 
 
 def compare(
-    problem: Problem,
-    candidates: Sequence[Candidate],
+    problem: AppProblem,
+    candidates: Sequence[AppCandidate],
     on: Mapping[str, Resources],
     *,
     runs: int = RUNS,
     sample: int | None = None,
     check: bool = True,
-    run: Callable[..., launches.Run] = launches.run,
+    run: Callable[..., launches.AppRun] = launches.run,
     on_object: launches.OnObject = lambda found: None,
 ) -> list[dict]:
     """One row a library and candidate. `on`: what each library runs on, by the name that the user gave it. `sample`:

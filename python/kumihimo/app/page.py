@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kumihimo import files
 from kumihimo.app import figures, stepping
-from kumihimo.app.catalogue import RELATIVE, Application
+from kumihimo.app.catalogue import RELATIVE, ApplicationRow
 from kumihimo.quantities import rate_text, seconds_text, share_text
 from kumihimo.report import one_file
 
@@ -17,11 +17,11 @@ OF_RECURRENCE = "The residual of the recurrence, divided by the norm of the righ
 ROOF = {"colour": "bound", "marker": 0, "bare": True, "dash": "2 4"}
 
 
-def write(path: Path, found: dict, application: Application) -> None:
+def write(path: Path, found: dict, application: ApplicationRow) -> None:
     files.write_whole(path, render(found, application))
 
 
-def render(found: dict, application: Application) -> str:
+def render(found: dict, application: ApplicationRow) -> str:
     rows = [row for row in found["results"] if "seconds" in row]
     looks = looks_of(rows)
     solves = [row for row in rows if row["history"]]
@@ -132,7 +132,7 @@ def convergence(rows: Sequence[dict], looks: dict[str, dict], residual: str) -> 
     }
 
 
-def shown(rows: Sequence[dict], application: Application) -> list[dict]:
+def shown(rows: Sequence[dict], application: ApplicationRow) -> list[dict]:
     """The fastest, and the golden copy on the same ranks and threads."""
     best = figures.best(rows)
     golden = [
@@ -143,7 +143,7 @@ def shown(rows: Sequence[dict], application: Application) -> list[dict]:
     return [best, *(row for row in golden if row is not best)]
 
 
-def kernels(rows: Sequence[dict], rates: dict | None, application: Application) -> list[dict]:
+def kernels(rows: Sequence[dict], rates: dict | None, application: ApplicationRow) -> list[dict]:
     found = []
     for number, row in enumerate(shown(rows, application)):
         of_solve = [kernel for kernel in row["kernels"] if kernel["calls"] > 0 and not kernel.get("setup")]

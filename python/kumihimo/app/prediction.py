@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from math import ceil, prod
 from statistics import median
 
-from kumihimo import _krylov_programs, _machine, _simulate, arguments, simulation
+from kumihimo import _collectives, _krylov_programs, _machine, _simulate, arguments, simulation
 from kumihimo import noise as noises
 from kumihimo.arguments import ALL, Ranks
 from kumihimo.errors import BadInput, KumihimoError, wrong_value
@@ -25,7 +25,7 @@ SEEDS = 3  # of noise; the median counts
 
 
 @dataclass(frozen=True)
-class Noise:
+class AppNoise:
     """Events that take the processor from a rank, and how many iterations in a row meet them."""
 
     events_per_second: float
@@ -50,7 +50,7 @@ class Asked:
     algorithm: str = "recursive_doubling"
     s: int = 4
     model: str = "flow"
-    noise: Noise | None = None
+    noise: AppNoise | None = None
 
 
 def application_named(text: str, others: Sequence[str] = ()) -> str:
@@ -92,7 +92,7 @@ def grid_of(ranks: int) -> Box:
     return best
 
 
-def noise(text: str, seed: int | None, iterations: int | None) -> Noise:
+def noise(text: str, seed: int | None, iterations: int | None) -> AppNoise:
     """ "periodic:100us/1ms" or "1000:100e-6", events per second and the seconds of one; then ,seed=7."""
     made = noises.parsed(text)
     seeds = [word.removeprefix("seed=") for word in made.words]
@@ -106,7 +106,7 @@ def noise(text: str, seed: int | None, iterations: int | None) -> Noise:
         raise wrong_value(f"--iterations must be 1 to {MOST_ITERATIONS}", iterations)
     if seed is not None and not 0 <= seed < 2**63:
         raise wrong_value("--seed must be 0 or more", seed)
-    made = Noise(
+    made = AppNoise(
         made.events_per_second, made.seconds, 1 if seed is None else seed, 50 if iterations is None else iterations
     )
     made.seeded(0)  # checks the numbers
@@ -178,7 +178,7 @@ def predicted(asked: Asked, method: str, job: _machine.Job) -> dict:
 
 
 def with_noise(
-    noise: Noise, it: _krylov_programs.Iteration, allreduce: _krylov_programs.Variant, job: _machine.Job
+    noise: AppNoise, it: _krylov_programs.Iteration, allreduce: _collectives.Variant, job: _machine.Job
 ) -> dict:
     """The mean time of one of many iterations in a row: without noise, and with noise of several seeds."""
     it.steps = 1

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from kumihimo.app.launches import Problem
+from kumihimo.app.launches import AppProblem
 from kumihimo.quantities import seconds_text, share_text
 
 PAGE_COLUMNS = ("variant", "p×t", "lines changed", "step", "rate", "of one pass", "of hand-written")
@@ -20,7 +20,7 @@ def makes_steps(row: dict) -> bool:
     return "seconds_per_step" in row
 
 
-def with_pictures(problem: Problem) -> Problem:
+def with_pictures(problem: AppProblem) -> AppProblem:
     """The same problem with pictures for the page, where the application takes them and the user says no number."""
     takes_them = any(option["name"] == "frames" for option in problem.application.options)
     if not takes_them or "frames" in problem.options:

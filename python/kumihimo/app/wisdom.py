@@ -14,8 +14,8 @@ from math import floor, log2, prod
 from pathlib import Path
 
 from kumihimo import _plan, files, mpi
-from kumihimo.app.catalogue import Application, Candidate
-from kumihimo.app.launches import Problem, Resources
+from kumihimo.app.catalogue import AppCandidate, ApplicationRow
+from kumihimo.app.launches import AppProblem, Resources
 from kumihimo.errors import BadInput, wrong_value
 from kumihimo.kernel.wisdom import existing, locked
 from kumihimo.odd_bytes import to_json
@@ -33,7 +33,7 @@ def path() -> Path:
     return usual_path(SUBJECT)
 
 
-def size_class(problem: Problem) -> str:
+def size_class(problem: AppProblem) -> str:
     """Sizes within a factor of two in unknowns share choices: "2^21". A file is a class of its own: its path, length
     and time of modification."""
     if problem.file is not None:
@@ -56,7 +56,7 @@ def threads_of(resources: Resources) -> int:
     return resources.threads or max(1, len(os.sched_getaffinity(0)) // resources.ranks)
 
 
-def key_of(problem: Problem, resources: Resources) -> dict:
+def key_of(problem: AppProblem, resources: Resources) -> dict:
     """A file that replaces the size is part of the class of sizes, and no option: its path may be written in several
     ways."""
     files_of = {row["name"] for row in problem.application.options if row.get("replaces_size")}
@@ -109,7 +109,7 @@ def read(where: Path) -> list[dict]:
     return [choice for choice in (file or {}).get("choices", []) if all(name in choice for name in KEY)]
 
 
-def choice_for(problem: Problem, resources: Resources, where: Path | None = None) -> dict | None:
+def choice_for(problem: AppProblem, resources: Resources, where: Path | None = None) -> dict | None:
     """The choice of this case, if it was made for the golden copy that is built, and its variant is built, too."""
     key = key_of(problem, resources)
     for choice in read(where or path()):
@@ -120,7 +120,7 @@ def choice_for(problem: Problem, resources: Resources, where: Path | None = None
     return None
 
 
-def known_candidates(problem: Problem, resources: Resources, where: Path | None = None) -> list[Candidate]:
+def known_candidates(problem: AppProblem, resources: Resources, where: Path | None = None) -> list[AppCandidate]:
     """What was chosen on the same ranks and threads in other cases of the application, the likest first. Not the golden
     copy, which only tiny problems choose."""
     key, application = key_of(problem, resources), problem.application
@@ -136,7 +136,7 @@ def known_candidates(problem: Problem, resources: Resources, where: Path | None 
     return list(dict.fromkeys(map(candidate_of, alike)))
 
 
-def is_known(choice: dict, application: Application) -> bool:
+def is_known(choice: dict, application: ApplicationRow) -> bool:
     """Whether the application has this variant with these parameters."""
     variant = next((row for row in application.variants if row["name"] == choice.get("variant")), None)
     parameters = choice.get("parameters")
@@ -173,5 +173,5 @@ def keep(choice: dict, where: Path | None = None) -> Path:
     return where
 
 
-def candidate_of(choice: dict) -> Candidate:
-    return Candidate(choice["variant"], tuple(sorted(choice["parameters"].items())))
+def candidate_of(choice: dict) -> AppCandidate:
+    return AppCandidate(choice["variant"], tuple(sorted(choice["parameters"].items())))

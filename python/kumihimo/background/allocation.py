@@ -17,7 +17,7 @@ from kumihimo.placement import Placed
 
 
 @dataclass(frozen=True)
-class Other:
+class OtherJob:
     """A background job and its nodes. Of a recorded one: a node for each rank."""
 
     spec: Spec
@@ -81,7 +81,7 @@ class Allocator:
             room += sizes[node]
         return taken
 
-    def made(self, spread: str, seed: int) -> tuple[Placed, list[Other]]:
+    def made(self, spread: str, seed: int) -> tuple[Placed, list[OtherJob]]:
         """`seed`: of what is scattered."""
         drawn, random_ = list(self.nodes), random.Random(f"{seed} watched")
         begin = 0  # of the others' order
@@ -107,7 +107,7 @@ class Allocator:
                 taken = [node for node in left if node in of_job]
             gone = set(taken)
             left = [node for node in left if node not in gone]
-            others += [Other(spec, graphs, nodes) for nodes in parts_of(taken, graphs)]
+            others += [OtherJob(spec, graphs, nodes) for nodes in parts_of(taken, graphs)]
         return placed, others
 
 
@@ -118,7 +118,7 @@ def parts_of(nodes: list[int], graphs: object) -> list[list[int]]:
     return [nodes[at : at + graphs.ranks] for at in range(0, len(nodes) - graphs.ranks + 1, graphs.ranks)]
 
 
-def background_of(others: Sequence[Other], seed: int, warm_up: float | None) -> _packet.Background:
+def background_of(others: Sequence[OtherJob], seed: int, warm_up: float | None) -> _packet.Background:
     made = _packet.Background()
     made.warm_up = warm_up
     for other in others:

@@ -4,10 +4,10 @@ MPI library's own, and chosen by measurement."""
 from kumihimo.lazy_names import lazily
 
 OF_MODULES = {
-    "Case": "cases",
+    "BenchCase": "cases",
     "OtherNodes": "nodes",
     "RealNodes": "nodes",
-    "Run": "job",
+    "LaunchResults": "job",
     "cases_of_all": "cases",
     "real_nodes": "nodes",
     "run_check": "job",

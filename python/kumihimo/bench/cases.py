@@ -22,7 +22,7 @@ Start = Callable[[str, str, int, int], dict]  # parameters by collective, algori
 
 
 @dataclass(frozen=True)
-class Case:
+class BenchCase:
     """`bytes` is what MPI's count says: the vector, or one block where the collective is about blocks. `shape` is that
     of the nodes (2x2), `node` or `none`; `ranks_per_node` emulates nodes, of so many ranks each or of each in its turn:
     ranks of different ones talk by point-to-point messages alone. `counts`: of irregular blocks, as in
@@ -80,7 +80,7 @@ class Case:
         )
 
 
-def rank_space(case: Case, ranks: int) -> _topology.RankSpace:
+def rank_space(case: BenchCase, ranks: int) -> _topology.RankSpace:
     """The ranks as algorithms see them. Raises BadInput where the shape is not ranks / ranks per node."""
     space = _space_in_block_order(case, ranks)
     order = process_of_rank(case, ranks)
@@ -97,7 +97,7 @@ def check_ranks(ranks: int) -> None:
         raise wrong_value(f"the number of ranks must be from 1 to {MOST_RANKS}", ranks)
 
 
-def _space_in_block_order(case: Case, ranks: int) -> _topology.RankSpace:
+def _space_in_block_order(case: BenchCase, ranks: int) -> _topology.RankSpace:
     check_ranks(ranks)
     each = case.ranks_per_node
     sizes = [ranks] if each is None else arguments.node_sizes(Ranks(None, ranks, each))  # which looks at them
@@ -111,7 +111,7 @@ def _space_in_block_order(case: Case, ranks: int) -> _topology.RankSpace:
     return arguments.rank_space(Ranks(shape, ranks, each or 1))
 
 
-def process_of_rank(case: Case, ranks: int) -> list[int] | None:
+def process_of_rank(case: BenchCase, ranks: int) -> list[int] | None:
     """Which process each rank is, by their numbers as they are started, node by node; None: the same."""
     if case.placement is None:
         return None
@@ -124,12 +124,12 @@ def process_of_rank(case: Case, ranks: int) -> list[int] | None:
     return [first[node] + slot for node, slot in zip(placed.node_of_rank, placed.slot_of_rank)]
 
 
-def _placed(case: Case, ranks: int) -> _placement.Placement:
+def _placed(case: BenchCase, ranks: int) -> _placement.Placement:
     sizes = _sizes(case, ranks)
     return case.placement.place(_placement.Slots.of_nodes(sizes), _shape_of_nodes(case, sizes))
 
 
-def _sizes(case: Case, ranks: int) -> list[int]:
+def _sizes(case: BenchCase, ranks: int) -> list[int]:
     """Of the nodes that ranks are placed on: emulated, real, or one a rank where a shape is laid over them."""
     if case.ranks_per_node is not None:
         return arguments.node_sizes(Ranks(None, ranks, case.ranks_per_node))
@@ -138,13 +138,13 @@ def _sizes(case: Case, ranks: int) -> list[int]:
     return [1] * ranks
 
 
-def _shape_of_nodes(case: Case, sizes: Sequence[int]) -> _topology.Shape:
+def _shape_of_nodes(case: BenchCase, sizes: Sequence[int]) -> _topology.Shape:
     if (case.shape or NODE) in (NODE, NONE):  # nodes without a shape stand in a row
         return _topology.Shape.parse(f"{len(sizes)}m")
     return _topology.Shape.parse(case.shape)
 
 
-def as_task(case: Case, ranks: int) -> dict:
+def as_task(case: BenchCase, ranks: int) -> dict:
     """The case as the bench driver reads it. All that can be wrong with it is found here, before anything is
     started."""
     space = rank_space(case, ranks)
@@ -165,7 +165,7 @@ def as_task(case: Case, ranks: int) -> dict:
     return {**task, "count": collective.count, "counts": collective.counts, "shape": shape, "neighbours": neighbours}
 
 
-def applies(case: Case, ranks: int) -> bool:
+def applies(case: BenchCase, ranks: int) -> bool:
     """Whether the algorithm fits the case, and needs no engine of the network, which no MPI library gives."""
     space = rank_space(case, ranks)
     collective = arguments.collective(case.arguments, space)
@@ -185,17 +185,19 @@ def sizes_of(collective: str, asked: Sequence[int]) -> list[int]:
 
 def cases_of_all(
     collective: str, *, ranks: int, sizes: Sequence[int], start: Start | None = None, **rest
-) -> list[Case]:
+) -> list[BenchCase]:
     """Every algorithm that applies at every size in bytes, grouped by size. `rest` are other members of Case; where
     `start` is given, it says the parameters."""
     return list(_cases_of_all(collective, ranks, sizes, start, rest))
 
 
-def _cases_of_all(collective: str, ranks: int, sizes: Sequence[int], start: Start | None, rest: dict) -> Iterator[Case]:
+def _cases_of_all(
+    collective: str, ranks: int, sizes: Sequence[int], start: Start | None, rest: dict
+) -> Iterator[BenchCase]:
     variants = arguments.variants(collective)
     for size in sizes_of(collective, sizes):
         for variant in variants:
-            case = Case(collective, variant.name, bytes=size, **rest)
+            case = BenchCase(collective, variant.name, bytes=size, **rest)
             if start is not None:
                 given = start(collective, variant.name, case.ranks_of_a_node(ranks), ranks)
                 case = replace(case, parameters=given)

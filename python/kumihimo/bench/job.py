@@ -11,7 +11,7 @@ from pathlib import Path
 
 from kumihimo import arguments, launch, launcher_environment, mpi, odd_bytes
 from kumihimo.bench import under_mpirun
-from kumihimo.bench.cases import Case, as_task, process_of_rank
+from kumihimo.bench.cases import BenchCase, as_task, process_of_rank
 from kumihimo.bench.nodes import OtherNodes, real_nodes
 from kumihimo.errors import OutOfTime, failed, not_applicable, wrong_value
 from kumihimo.package_files import program
@@ -21,7 +21,7 @@ OnResult = Callable[[dict], None]
 
 
 @dataclass
-class Run:
+class LaunchResults:
     """What one launch found: `about` says on what and how, `notes` what the user should know, `results` are by case."""
 
     about: dict = field(default_factory=dict)
@@ -43,7 +43,7 @@ class Launcher:
 
 
 def run_check(
-    cases: Sequence[Case],
+    cases: Sequence[BenchCase],
     *,
     ranks: int,
     installation: mpi.Installation | None = None,
@@ -58,7 +58,7 @@ def run_check(
 
 
 def run_measure(
-    cases: Sequence[Case],
+    cases: Sequence[BenchCase],
     *,
     ranks: int,
     installation: mpi.Installation | None = None,
@@ -68,7 +68,7 @@ def run_measure(
     seconds: float = 150,
     partial: bool = False,
     **options,
-) -> Run:
+) -> LaunchResults:
     """Measure each case, and the library's own call beside it. Consecutive cases that differ in the algorithm alone
     share the library's calls."""
     task = {"task": "measure", "case_seconds": case_seconds, "compare": library, **options}
@@ -76,7 +76,7 @@ def run_measure(
 
 
 def run_rehearsal(
-    cases: Sequence[Case],
+    cases: Sequence[BenchCase],
     *,
     ranks: int,
     installation: mpi.Installation,
@@ -84,7 +84,7 @@ def run_rehearsal(
     case_seconds: float,
     on_result: OnResult | None = None,
     seconds: float = 150,
-) -> Run:
+) -> LaunchResults:
     """Each case as a program calls it, by the MPI library's names: results with `back_to_back_seconds` and
     `between_seconds` (bench_driver/tasks.hpp). What `of_processes` loads before the library takes part."""
     task = {"task": "rehearse", "case_seconds": case_seconds}
@@ -92,12 +92,14 @@ def run_rehearsal(
     return run_task(task, cases, launcher, on_result)
 
 
-def run_task(task: dict, cases: Sequence[Case], launcher: Launcher, on_result: OnResult | None = None) -> Run:
+def run_task(
+    task: dict, cases: Sequence[BenchCase], launcher: Launcher, on_result: OnResult | None = None
+) -> LaunchResults:
     """One launch. Raises Failed or BadInput with one sentence, OtherNodes where the ranks are not on the nodes that the
     cases are for, and leaves nothing running."""
     described = [as_task(case, launcher.ranks) for case in cases]
     installation = launcher.installation or mpi.choose()
-    run = Run(about={"launcher": str(installation.launcher)})
+    run = LaunchResults(about={"launcher": str(installation.launcher)})
 
     def take(found: dict) -> None:
         if "about" in found:
@@ -127,7 +129,7 @@ def run_task(task: dict, cases: Sequence[Case], launcher: Launcher, on_result: O
     return run
 
 
-def order_of(cases: Sequence[Case], ranks: int) -> list[int] | None:
+def order_of(cases: Sequence[BenchCase], ranks: int) -> list[int] | None:
     """The process of each rank, the same in all cases; None: they are in the order of the processes."""
     if not cases or cases[0].placement is None:
         return None
@@ -136,7 +138,7 @@ def order_of(cases: Sequence[Case], ranks: int) -> list[int] | None:
     return process_of_rank(cases[0], ranks)
 
 
-def check_nodes(cases: Sequence[Case], about: dict) -> None:
+def check_nodes(cases: Sequence[BenchCase], about: dict) -> None:
     """Not where mpirun started us: each rank has made its task before any knew, and the bench driver says what fits."""
     found = real_nodes(about)
     for case in cases:

@@ -9,8 +9,8 @@ from pathlib import Path
 from kumihimo import programs
 from kumihimo.arguments import Ranks
 from kumihimo.bench import tuned
-from kumihimo.bench.cases import MOST_BYTES, NODE, NONE, Case, check_ranks
-from kumihimo.bench.job import Launcher, Run, order_of, run_task
+from kumihimo.bench.cases import MOST_BYTES, NODE, NONE, BenchCase, check_ranks
+from kumihimo.bench.job import Launcher, LaunchResults, order_of, run_task
 from kumihimo.errors import failed, wrong_value
 from kumihimo.placement import Wanted
 
@@ -48,7 +48,9 @@ def measure(
     runs = []
     for _ in range(launches):
         run = _launched(case, launcher, {"task": "measure", "bound": False, **options})
-        runs.append(Run(run.about, [_beside(run.results[0], other) for other in run.results[0]["beside"]], run.notes))
+        runs.append(
+            LaunchResults(run.about, [_beside(run.results[0], other) for other in run.results[0]["beside"]], run.notes)
+        )
         step()
     results = [tuned.joined_results(launches) for launches in zip(*(run.results for run in runs))]
     return tuned.of_launches(results, runs)
@@ -59,7 +61,7 @@ def _beside(ours: dict, other: dict) -> dict:
     return {**shared, "library": other, "ratio": ours["seconds"] / other["seconds"]}
 
 
-def _launched(case: ProgramCase, launcher: Launcher, task: dict) -> Run:
+def _launched(case: ProgramCase, launcher: Launcher, task: dict) -> LaunchResults:
     check_ranks(case.ranks)
     named = case.programs
     if named.sets.buffer_bytes > MOST_BYTES:
@@ -98,5 +100,5 @@ def _refuse_wrong(named: programs.Programs) -> None:
 def _order(case: ProgramCase) -> list[int] | None:
     """The process of each rank; None: the same."""
     shape = case.shape if case.ranks_per_node is None else NODE
-    placed = Case("barrier", "", shape=shape, ranks_per_node=case.ranks_per_node, placement=case.placement)
+    placed = BenchCase("barrier", "", shape=shape, ranks_per_node=case.ranks_per_node, placement=case.placement)
     return order_of([placed], case.ranks)

@@ -16,8 +16,8 @@ from statistics import median
 
 from kumihimo import _collectives, _measure, mpi
 from kumihimo.bench import variations
-from kumihimo.bench.cases import Case, applies, cases_of_all, sizes_of
-from kumihimo.bench.job import Run, run_measure
+from kumihimo.bench.cases import BenchCase, applies, cases_of_all, sizes_of
+from kumihimo.bench.job import LaunchResults, run_measure
 from kumihimo.errors import not_applicable
 
 LARGEST_SURVEYED = 4 * 2**20  # larger sizes take the candidates of this one
@@ -33,7 +33,7 @@ Choices = Mapping[int, Sequence[Choice]]  # by size, the best first
 
 
 @dataclass
-class Effort:
+class CaseEffort:
     """How long the parts take, for one case in one launch."""
 
     survey_seconds: float = 0.01
@@ -45,16 +45,16 @@ class Effort:
 
 
 @dataclass
-class Tuning:
-    case: Case  # its algorithm and bytes are replaced
+class CaseTuning:
+    case: BenchCase  # its algorithm and bytes are replaced
     ranks: int
     sizes: Sequence[int]
     installation: mpi.Installation | None = None
-    effort: Effort = field(default_factory=Effort)
+    effort: CaseEffort = field(default_factory=CaseEffort)
     step: Step = lambda what: None  # told what is done next
     options: dict = field(default_factory=dict)
     # One launch of training: results in the order of the cases, under a name that no other launch of it has.
-    launch: Callable[[Tuning, str, list[Case], float], list[dict]] | None = None
+    launch: Callable[[CaseTuning, str, list[BenchCase], float], list[dict]] | None = None
     allowed: Callable[[str], bool] = lambda algorithm: True
 
 
@@ -64,14 +64,14 @@ def run_tuned(
     ranks: int,
     sizes: Sequence[int],
     installation: mpi.Installation | None = None,
-    effort: Effort | None = None,
+    effort: CaseEffort | None = None,
     step: Step | None = None,
     options: dict | None = None,
     **rest,
 ) -> dict:
     """Choose for every size, then measure the choices: {results, geometric_mean, launches, about, notes}. Each result
     has its asked_bytes: of irregular blocks `bytes` is the mean."""
-    tuning = Tuning(Case(collective, "", **rest), ranks, sizes_of(collective, sizes), installation)
+    tuning = CaseTuning(BenchCase(collective, "", **rest), ranks, sizes_of(collective, sizes), installation)
     tuning.effort = effort or tuning.effort
     tuning.step = step or tuning.step
     tuning.options = options or {}
@@ -86,7 +86,7 @@ def run_tuned(
 # --- training
 
 
-def choose(tuning: Tuning) -> list[Case]:
+def choose(tuning: CaseTuning) -> list[BenchCase]:
     """The best case for every size, by launches that serve nothing else."""
     *_, final = narrowed(tuning, surveyed_sizes(tuning.sizes))
     lost = next((size for size in tuning.sizes if not final.get(size)), None)
@@ -95,7 +95,7 @@ def choose(tuning: Tuning) -> list[Case]:
     return [case_of(tuning, size, final[size][0]) for size in tuning.sizes]
 
 
-def narrowed(tuning: Tuning, surveyed_at: Sequence[int]) -> Iterator[Choices]:
+def narrowed(tuning: CaseTuning, surveyed_at: Sequence[int]) -> Iterator[Choices]:
     """Choices for every size, better founded after each part of training; those of the last part are the ones. All
     algorithms are tried at `surveyed_at`."""
     tuning.step("trying all algorithms")
@@ -116,7 +116,7 @@ def narrowed(tuning: Tuning, surveyed_at: Sequence[int]) -> Iterator[Choices]:
     yield finals(tuning, refined)
 
 
-def finals(tuning: Tuning, choices: Choices, name: str = "finals") -> Choices:
+def finals(tuning: CaseTuning, choices: Choices, name: str = "finals") -> Choices:
     """The best of few, by several launches."""
     # Cases of one size that follow one another would share their turns; here each meets the library alone, as it will.
     ranked = zip_longest(*([case_of(tuning, size, choice) for choice in choices[size]] for size in sorted(choices)))
@@ -129,7 +129,7 @@ def finals(tuning: Tuning, choices: Choices, name: str = "finals") -> Choices:
     return best(together(launches), 1)
 
 
-def survey(tuning: Tuning, sizes: Sequence[int]) -> list[dict]:
+def survey(tuning: CaseTuning, sizes: Sequence[int]) -> list[dict]:
     shared = tuning.case.shared
     cases = cases_of_all(tuning.case.collective, ranks=tuning.ranks, sizes=sizes, start=variations.start, **shared)
     cases = [case for case in cases if tuning.allowed(case.algorithm)]
@@ -156,10 +156,10 @@ def neighbours(surveyed: Choices, size: int) -> list[Choice]:
     return list(dict.fromkeys(choice for pair in both for choice in pair if choice))[:MOST_REFINED]
 
 
-def varied(tuning: Tuning, choices: Choices, vary: variations.Vary) -> list[Case]:
+def varied(tuning: CaseTuning, choices: Choices, vary: variations.Vary) -> list[BenchCase]:
     """For every size its choices, each with other parameters too, where the algorithm takes them."""
     cases = []
-    on = variations.Place(tuning.ranks, tuning.case.ranks_of_a_node(tuning.ranks))
+    on = variations.NodeFill(tuning.ranks, tuning.case.ranks_of_a_node(tuning.ranks))
     for size, found in choices.items():
         for name, parameters in found:
             for given in vary(tuning.case.collective, name, size, on, dict(parameters)):
@@ -169,7 +169,7 @@ def varied(tuning: Tuning, choices: Choices, vary: variations.Vary) -> list[Case
     return cases
 
 
-def launched(tuning: Tuning, name: str, cases: list[Case], seconds: float) -> list[dict]:
+def launched(tuning: CaseTuning, name: str, cases: list[BenchCase], seconds: float) -> list[dict]:
     """Their results, each with what was asked for: a schedule tells its segments, not how they were asked for."""
     if not cases:
         return []
@@ -183,7 +183,7 @@ def launched(tuning: Tuning, name: str, cases: list[Case], seconds: float) -> li
     ]
 
 
-def asked_bytes(case: Case, result: dict) -> int:
+def asked_bytes(case: BenchCase, result: dict) -> int:
     """Of irregular blocks a result tells the mean."""
     return case.bytes if case.counts else result.get("bytes")
 
@@ -210,7 +210,7 @@ def best(results: list[dict], number: int) -> dict[int, list[Choice]]:
     }
 
 
-def finalists(tuning: Tuning, results: list[dict]) -> dict[int, list[Choice]]:
+def finalists(tuning: CaseTuning, results: list[dict]) -> dict[int, list[Choice]]:
     """The fastest by size. Where results are copied to stay, also the fastest of each other way to copy: beside many
     others, whose data lie in the caches where the library's will, a launch does not tell these apart well."""
     found = best(results, FINALISTS)
@@ -227,14 +227,14 @@ def way_to_copy(choice: Choice) -> set[str]:
     return hints & {name for name, _ in choice[1]}
 
 
-def case_of(tuning: Tuning, size: int, choice: Choice) -> Case:
+def case_of(tuning: CaseTuning, size: int, choice: Choice) -> BenchCase:
     return replace(tuning.case, bytes=size, algorithm=choice[0], parameters=dict(choice[1]))
 
 
 # --- measuring
 
 
-def measure(tuning: Tuning, cases: list[Case], seconds: float, **options) -> Run:
+def measure(tuning: CaseTuning, cases: list[BenchCase], seconds: float, **options) -> LaunchResults:
     return run_measure(
         cases,
         ranks=tuning.ranks,
@@ -244,7 +244,7 @@ def measure(tuning: Tuning, cases: list[Case], seconds: float, **options) -> Run
     )
 
 
-def joined(cases: Sequence[Case], runs: Sequence[Run]) -> dict:
+def joined(cases: Sequence[BenchCase], runs: Sequence[LaunchResults]) -> dict:
     """One result for each case, of one launch or of several; without the cases that do not apply. `asked_bytes` is the
     length as the case has it: of irregular blocks `bytes` is the mean."""
     of_cases = zip(cases, zip(*(run.results for run in runs)))
@@ -256,7 +256,7 @@ def joined(cases: Sequence[Case], runs: Sequence[Run]) -> dict:
     return of_launches(results, runs)
 
 
-def of_launches(results: list[dict], runs: Sequence[Run]) -> dict:
+def of_launches(results: list[dict], runs: Sequence[LaunchResults]) -> dict:
     """Results that launches were joined to, with what is true of all."""
     ratios = [r["ratio"] for r in results if "ratio" in r]
     return {

@@ -14,10 +14,10 @@ from pathlib import Path
 
 from kumihimo import child_output, children, launch
 from kumihimo.errors import OutOfTime, failed
-from kumihimo.launcher_environment import Place
+from kumihimo.launcher_environment import LaunchPlace
 
 
-def run(place: Place, worker: Path, task: str, seconds: float, on_object: Callable[[dict], None]) -> None:
+def run(place: LaunchPlace, worker: Path, task: str, seconds: float, on_object: Callable[[dict], None]) -> None:
     """The bench driver on this rank. Does not return on ranks other than 0."""
     memory = os.memfd_create("task", 0)  # a file that goes with the last process that has it open
     os.write(memory, task.encode())

@@ -29,7 +29,7 @@ def groups(each: int) -> list[int]:
 
 
 @dataclass(frozen=True)
-class Place:
+class NodeFill:
     """So many ranks, and how many of them share a node, at most."""
 
     ranks: int
@@ -37,10 +37,10 @@ class Place:
 
 
 # The collective, the algorithm, the size in bytes, the ranks and what is given already.
-Vary = Callable[[str, str, int, Place, dict], Iterator[dict]]
+Vary = Callable[[str, str, int, NodeFill, dict], Iterator[dict]]
 
 
-def segments(collective: str, name: str, size: int, on: Place, given: dict) -> Iterator[dict]:
+def segments(collective: str, name: str, size: int, on: NodeFill, given: dict) -> Iterator[dict]:
     """As given, and in segments of several sizes."""
     yield given
     if not any(parameter.name == "segment_bytes" for parameter in declared(collective, name)):
@@ -50,14 +50,14 @@ def segments(collective: str, name: str, size: int, on: Place, given: dict) -> I
             yield {**given, "segment_bytes": segment}
 
 
-def segments_and_copies(collective: str, name: str, size: int, on: Place, given: dict) -> Iterator[dict]:
+def segments_and_copies(collective: str, name: str, size: int, on: NodeFill, given: dict) -> Iterator[dict]:
     """segments(), and as given with each hint that may pay: other copies of long messages, a matter of real nodes. Not
     each of the segments with them, which would take the time of other questions."""
     yield from segments(collective, name, size, on, given)
     yield from hinted(collective, size, on, given)
 
 
-def hinted(collective: str, size: int, on: Place, given: dict) -> Iterator[dict]:
+def hinted(collective: str, size: int, on: NodeFill, given: dict) -> Iterator[dict]:
     for parameter in _collectives.declared_parameters():
         ungiven = parameter.kind == "hint" and parameter.name not in given
         if ungiven and IN_SCOPE[parameter.tuning_scope](collective, size, on, given):
@@ -70,7 +70,7 @@ def is_copied(collective: str) -> bool:
     return not meaning.reduces and meaning.output[1] in ("block", "each")
 
 
-def copies_long(collective: str, size: int, on: Place) -> bool:
+def copies_long(collective: str, size: int, on: NodeFill) -> bool:
     """Whether ranks copy what comes to stay, as much as LEAST_STREAMED each. What comes from other nodes the MPI
     library puts in its place. Of neighbours there are two, at least on axes."""
     if on.each == 1 or not is_copied(collective):
@@ -91,7 +91,7 @@ IN_SCOPE = {
 }
 
 
-def others(collective: str, name: str, size: int, on: Place, given: dict) -> Iterator[dict]:
+def others(collective: str, name: str, size: int, on: NodeFill, given: dict) -> Iterator[dict]:
     """As given, and with each other parameter that the algorithm takes, at the values of parameters.def, where it may
     pay; with what is not read from its sender's memory written with non-temporal stores."""
     yield given
@@ -103,7 +103,7 @@ def others(collective: str, name: str, size: int, on: Place, given: dict) -> Ite
         yield from hinted(collective, size, on, given)
 
 
-def values(parameter: _collectives.ParameterDeclaration, on: Place) -> list[int | bool]:
+def values(parameter: _collectives.ParameterDeclaration, on: NodeFill) -> list[int | bool]:
     """What is tried beside the default."""
     if parameter.symbol == RANKS:
         return groups(on.each)

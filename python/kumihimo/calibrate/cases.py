@@ -12,7 +12,7 @@ from kumihimo.arguments import CollectiveArguments, Ranks
 from kumihimo.campaign import measured
 from kumihimo.campaign.database import MEASURED, OK
 from kumihimo.campaign.description import check_keys, table_of, toml
-from kumihimo.csv_table import Table
+from kumihimo.csv_table import CsvTable
 from kumihimo.errors import BadInput, NotApplicable, did_you_mean, missing, wrong_value
 from kumihimo.sizes import parse_size
 
@@ -23,7 +23,7 @@ OF_COLLECTIVE = ("type", "operation", "root")
 
 
 @dataclass
-class Case:
+class TimedCase:
     """One measured time. `at`: where it is written. `values`: options of `simulate` by name. `cells`: all that the file
     says of it, and nodes and ranks."""
 
@@ -55,7 +55,7 @@ def parameters_of_cases() -> dict[str, str]:
     return {**dict.fromkeys((*NEEDED, *OF_RANKS, *OF_PART, *OF_COLLECTIVE), ""), **kinds}
 
 
-def read(path: Path) -> list[Case]:
+def read(path: Path) -> list[TimedCase]:
     """From a CSV file whose columns have the names of `simulate`'s options, or from a TOML file with a table
     [measured] as campaigns have it."""
     known = parameters_of_cases()
@@ -68,7 +68,7 @@ def read(path: Path) -> list[Case]:
         lacking = next((name for name in NEEDED if name not in values and name != "bytes"), None)
         if lacking is not None:
             raise missing(f"{at}: the {lacking}", f"add a column {lacking}")
-        cases.append(Case(at, checked(at, values), row["seconds"], {**cells, **values}))
+        cases.append(TimedCase(at, checked(at, values), row["seconds"], {**cells, **values}))
     if not cases:
         raise wrong_value("the measured times must have a row", f"none is taken from {path}")
     return cases
@@ -82,7 +82,7 @@ def mapping(path: Path) -> dict:
 
 def by_header(path: Path, known: Mapping[str, str]) -> dict:
     """[measured] for a file in our names; columns of other names are for conditions alone."""
-    header = Table(path, measured.FILE)
+    header = CsvTable(path, measured.FILE)
     names = {name.replace("-", "_"): name for name in header.names if name}
     for needed in (*NEEDED, "seconds"):
         if needed not in names:
@@ -116,10 +116,10 @@ def checked(at: str, values: dict) -> dict:
 class Predictor:
     """Predicts the same cases on machines that differ in their numbers alone. Programs are built once."""
 
-    def __init__(self, cases: Sequence[Case], machine: _machine.Machine, model: str = "flow") -> None:
+    def __init__(self, cases: Sequence[TimedCase], machine: _machine.Machine, model: str = "flow") -> None:
         """Leaves out the cases whose algorithm does not fit: see `left_out`."""
-        self.cases: list[Case] = []
-        self.left_out: list[tuple[Case, str]] = []
+        self.cases: list[TimedCase] = []
+        self.left_out: list[tuple[TimedCase, str]] = []
         self._model = model
         self._schedules: dict[int, object] = {}
         jobs: dict[tuple, _machine.Job] = {}
@@ -134,7 +134,7 @@ class Predictor:
             except BadInput as error:
                 raise BadInput(f"{case.at}: {error.problem}", error.advice) from None
 
-    def seconds(self, machine: _machine.Machine, cases: Sequence[Case]) -> list[float]:
+    def seconds(self, machine: _machine.Machine, cases: Sequence[TimedCase]) -> list[float]:
         jobs: dict[tuple, _machine.Job] = {}
         found = []
         for case in cases:
@@ -145,7 +145,7 @@ class Predictor:
         return found
 
 
-def job_of(case: Case, machine: _machine.Machine, jobs: dict) -> _machine.Job:
+def job_of(case: TimedCase, machine: _machine.Machine, jobs: dict) -> _machine.Job:
     key = tuple(case.values.get(name) for name in (*OF_RANKS, *OF_PART))
     if key not in jobs:
         shape, ranks, each, box, routing = key
@@ -154,7 +154,7 @@ def job_of(case: Case, machine: _machine.Machine, jobs: dict) -> _machine.Job:
     return jobs[key]
 
 
-def schedule_of(case: Case, machine: _machine.Machine, jobs: dict) -> object:
+def schedule_of(case: TimedCase, machine: _machine.Machine, jobs: dict) -> object:
     values = case.values
     space = job_of(case, machine, jobs).rank_space
     told = {name: values[name] for name in OF_COLLECTIVE if name in values}
@@ -167,5 +167,5 @@ def schedule_of(case: Case, machine: _machine.Machine, jobs: dict) -> object:
     return variant.build(collective, space, parameters)
 
 
-def log_ratios(seconds: Sequence[float], cases: Sequence[Case]) -> list[float]:
+def log_ratios(seconds: Sequence[float], cases: Sequence[TimedCase]) -> list[float]:
     return [math.log(predicted / case.seconds) for predicted, case in zip(seconds, cases)]

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from kumihimo import _machine
 from kumihimo.calibrate import least_squares, numbers, profiles
-from kumihimo.calibrate.cases import Case, Predictor, log_ratios
-from kumihimo.calibrate.numbers import FREE, Number
-from kumihimo.campaign.expressions import Expression
+from kumihimo.calibrate.cases import Predictor, TimedCase, log_ratios
+from kumihimo.calibrate.numbers import FREE, FittedNumber
+from kumihimo.campaign.expressions import CampaignExpression
 from kumihimo.errors import BadInput, KumihimoError, missing, wrong_value
 
 CONFIDENCE = 0.95
@@ -25,14 +25,14 @@ TRIAL_DIGITS = 12
 
 @dataclass(frozen=True)
 class Fitted:
-    number: Number
+    number: FittedNumber
     value: float
     low: float
     high: float
 
 
 @dataclass
-class Calibration:
+class FittedMachine:
     text: str  # of the machine file
     before: list[float]  # predicted seconds of all cases by the file as it was
     after: list[float]
@@ -40,7 +40,7 @@ class Calibration:
     warnings: list[str] = field(default_factory=list)
 
 
-def split(cases: Sequence[Case], condition: str | None) -> tuple[list[Case], list[Case], str]:
+def split(cases: Sequence[TimedCase], condition: str | None) -> tuple[list[TimedCase], list[TimedCase], str]:
     """Cases to fit, cases to validate, and the condition of the latter: by default the largest job."""
     if condition is None:
         sizes = sorted({case.cells["nodes"] for case in cases})
@@ -50,7 +50,7 @@ def split(cases: Sequence[Case], condition: str | None) -> tuple[list[Case], lis
                 "add --validate-on with a condition such as 'bytes > 64KiB'",
             )
         condition = f"nodes >= {sizes[-1]}"
-    expression = Expression(condition, "--validate-on")
+    expression = CampaignExpression(condition, "--validate-on")
     held = [bool(expression.value(case.cells)) for case in cases]
     fit = [case for case, is_held in zip(cases, held) if not is_held]
     validation = [case for case, is_held in zip(cases, held) if is_held]
@@ -65,7 +65,7 @@ def split(cases: Sequence[Case], condition: str | None) -> tuple[list[Case], lis
     return fit, validation, condition
 
 
-def key_of(case: Case) -> tuple:
+def key_of(case: TimedCase) -> tuple:
     return tuple(sorted((name, str(value)) for name, value in case.values.items()))
 
 
@@ -73,10 +73,10 @@ def calibrate(
     path: Path,
     text: str,
     predictor: Predictor,
-    fit: Sequence[Case],
+    fit: Sequence[TimedCase],
     wanted: Sequence[str] | None,
     advance: Callable[[], None] = lambda: None,
-) -> Calibration:
+) -> FittedMachine:
     """Fits the wanted numbers of the machine file `text`, or all that no source has and that the cases tell. Nothing
     but `fit` has an influence."""
     known = numbers.read(parsed(text, path))
@@ -84,12 +84,12 @@ def calibrate(
     if not chosen:
         raise missing("a number to fit", "mark numbers of the machine file as assumed, or name some with --fit")
 
-    def predicted(values: dict[Number, float], cases: Sequence[Case]) -> list[float]:
+    def predicted(values: dict[FittedNumber, float], cases: Sequence[TimedCase]) -> list[float]:
         texts = {number: number.text(value, TRIAL_DIGITS) for number, value in values.items()}
         machine = _machine.parse(numbers.with_values(text, texts), str(path))
         return predictor.seconds(machine, cases)
 
-    def residuals_of(those: Sequence[Number]) -> Callable:
+    def residuals_of(those: Sequence[FittedNumber]) -> Callable:
         def residuals(logs: Sequence[float]) -> list[float] | None:
             if any(abs(log) > FARTHEST for log in logs):
                 return None
@@ -128,7 +128,7 @@ def calibrate(
     warnings += of_intervals
     values = {each.number: each.value for each in fitted}
     every = predictor.cases
-    return Calibration(text, predicted({}, every), predicted(values, every), fitted, warnings)
+    return FittedMachine(text, predicted({}, every), predicted(values, every), fitted, warnings)
 
 
 class Untold(Exception):
@@ -153,14 +153,17 @@ def parsed(text: str, path: Path) -> dict:
     return toml(text, path)
 
 
-def untold_text(number: Number, others: Sequence[Number]) -> str:
+def untold_text(number: FittedNumber, others: Sequence[FittedNumber]) -> str:
     if not others:
         return f"the data do not depend on {number.key}"
     return f"the data cannot tell {number.key} from {' and '.join(other.key for other in others)}"
 
 
 def intervals(
-    chosen: Sequence[Number], solution: least_squares.Solution, fit: Sequence[Case], residuals: Callable
+    chosen: Sequence[FittedNumber],
+    solution: least_squares.LeastSquaresSolution,
+    fit: Sequence[TimedCase],
+    residuals: Callable,
 ) -> tuple[list[Fitted], list[str]]:
     """Of CONFIDENCE, by the derivatives at the minimum, and by profiles where the numbers are hardly told apart there.
     The residuals of a curve may have a common cause. Raises Untold."""
@@ -168,7 +171,7 @@ def intervals(
     if untold:
         raise Untold(untold)
 
-    def told_apart(found: least_squares.Solution) -> None:
+    def told_apart(found: least_squares.LeastSquaresSolution) -> None:
         """At a point as good as the minimum. A number that is almost 0 there may have no effect."""
         mixed = {i: others for i, others in least_squares.dependent(found.jacobian, NO_EFFECT).items() if others}
         if mixed:
@@ -197,7 +200,7 @@ def intervals(
     return fitted, warnings
 
 
-def machine_file(calibration: Calibration, source: str, remarks: Sequence[str]) -> str:
+def machine_file(calibration: FittedMachine, source: str, remarks: Sequence[str]) -> str:
     """The machine file with the fitted numbers, and at its end where they come from."""
     values = {each.number: each.number.text(each.value) for each in calibration.fitted}
     sources = {

@@ -20,7 +20,7 @@ SINGULAR = 1e-4  # share of a column that is not a combination of others, below 
 
 
 @dataclass(frozen=True)
-class Solution:
+class LeastSquaresSolution:
     parameters: Vector
     residuals: Vector
     jacobian: Matrix  # a row for each residual
@@ -28,7 +28,7 @@ class Solution:
 
 def minimum(
     residuals: Callable[[Vector], Vector | None], start: Sequence[float], advance: Callable[[], None] = lambda: None
-) -> Solution:
+) -> LeastSquaresSolution:
     """The nearest minimum of the sum of squares. `residuals` may refuse parameters by None, but not `start`. `advance`
     is called in each round."""
     at = list(start)
@@ -52,7 +52,7 @@ def minimum(
         rows = jacobian(residuals, at, now)
         if before - sum_of_squares(now) < ENOUGH * before:
             break
-    return Solution(at, now, rows)
+    return LeastSquaresSolution(at, now, rows)
 
 
 def jacobian(residuals: Callable[[Vector], Vector | None], at: Vector, now: Vector) -> Matrix:
@@ -128,7 +128,7 @@ def dependent(rows: Matrix, least: float) -> dict[int, list[int]]:
     return found
 
 
-def deviations(solution: Solution, groups: Sequence[object]) -> Vector:
+def deviations(solution: LeastSquaresSolution, groups: Sequence[object]) -> Vector:
     """The standard deviation of each parameter. Residuals of a group may have a common cause: Liang and Zeger's
     estimate (Biometrika 73, 1986), with the usual factor for few groups."""
     n, p = len(solution.residuals), len(solution.parameters)

@@ -23,7 +23,7 @@ WRITTEN = {"s": ("ns", "us", "ms", "s"), "B/s": ("B/s", "kB/s", "MB/s", "GB/s", 
 
 
 @dataclass(frozen=True)
-class Number:
+class FittedNumber:
     """A time in seconds or a rate in bytes per second: what can be fitted. Counts and sizes are whole numbers."""
 
     section: str
@@ -44,7 +44,7 @@ def _decimal(value: float, digits: int) -> str:
     return text if "e" not in text else f"{value:.{digits}f}"
 
 
-def read(told: Mapping) -> dict[str, Number]:
+def read(told: Mapping) -> dict[str, FittedNumber]:
     """By key, of the parsed machine file."""
     found = {}
     for section in SECTIONS:
@@ -53,11 +53,11 @@ def read(told: Mapping) -> dict[str, Number]:
             if match and match[2] in UNITS:
                 unit = "B/s" if match[2].endswith("/s") else "s"
                 provenance = next(name for name in PROVENANCES if name in entry)
-                found[key] = Number(section, key, float(match[1]) * UNITS[match[2]], unit, provenance)
+                found[key] = FittedNumber(section, key, float(match[1]) * UNITS[match[2]], unit, provenance)
     return found
 
 
-def named(numbers: Mapping[str, Number], wanted: Iterable[str]) -> list[Number]:
+def named(numbers: Mapping[str, FittedNumber], wanted: Iterable[str]) -> list[FittedNumber]:
     """Those that the user names, `message_cost` or `software.message_cost`, each once."""
     found = {}
     for word in wanted:
@@ -71,7 +71,7 @@ def named(numbers: Mapping[str, Number], wanted: Iterable[str]) -> list[Number]:
     return list(found.values())
 
 
-def with_values(text: str, values: Mapping[Number, str], source: Mapping[Number, str] | None = None) -> str:
+def with_values(text: str, values: Mapping[FittedNumber, str], source: Mapping[FittedNumber, str] | None = None) -> str:
     """The machine file with these values instead, all other lines as they are. `source`: what they are fitted to."""
     for number, value in values.items():
         start = re.search(rf"^\[{number.section}\]", text, re.MULTILINE)

@@ -11,13 +11,13 @@ import math
 from collections.abc import Callable, Sequence
 
 from kumihimo.calibrate import least_squares
-from kumihimo.calibrate.least_squares import Solution, Vector
+from kumihimo.calibrate.least_squares import LeastSquaresSolution, Vector
 
 WEAK = 0.1  # share of a column that is no combination of the others, below which its profile is followed
 WIDER = 1.5  # each step of a profile
 
 
-def weak(solution: Solution) -> list[int]:
+def weak(solution: LeastSquaresSolution) -> list[int]:
     """The parameters that are hardly told from the others."""
     normal, _ = least_squares.normal_equations(solution.jacobian, solution.residuals)
     bread = least_squares.inverse(normal)
@@ -26,12 +26,12 @@ def weak(solution: Solution) -> list[int]:
 
 def spread(
     residuals: Callable[[Vector], Vector | None],
-    solution: Solution,
+    solution: LeastSquaresSolution,
     i: int,
     wide: float,
     deviation: float,
     farthest: float,
-    visit: Callable[[Solution], None],
+    visit: Callable[[LeastSquaresSolution], None],
 ) -> float:
     """How far parameter i may be from its value, `farthest` at most: up to where the sum of squares, with the others
     fitted again, rises by as much as `wide` deviations raise it beside the minimum. The deviation is that of
@@ -62,7 +62,7 @@ def spread(
 
 def others_fitted(
     residuals: Callable[[Vector], Vector | None], i: int, fixed: float, others: Sequence[float]
-) -> Solution | None:
+) -> LeastSquaresSolution | None:
     """With parameter i at `fixed`. None where that is out of range."""
 
     def all_of(those: Sequence[float]) -> Vector:
@@ -75,4 +75,4 @@ def others_fitted(
         return None
     at = all_of(least_squares.minimum(of_others, others).parameters)
     now = residuals(at)
-    return Solution(at, now, least_squares.jacobian(residuals, at, now))
+    return LeastSquaresSolution(at, now, least_squares.jacobian(residuals, at, now))

@@ -6,8 +6,8 @@ import math
 import statistics
 from collections.abc import Callable, Sequence
 
-from kumihimo.calibrate.cases import Case
-from kumihimo.calibrate.fitting import CONFIDENCE, Calibration
+from kumihimo.calibrate.cases import TimedCase
+from kumihimo.calibrate.fitting import CONFIDENCE, FittedMachine
 from kumihimo.campaign import comparison
 from kumihimo.quantities import bytes_text, seconds_text, share_text
 
@@ -15,7 +15,7 @@ NEAR, FAR = math.log(1.2), math.log(1.35)
 COLUMNS = ("cases", "times>", "median>", "nine of ten>", "within 20 %>", "beyond 35 %>", "worst>", "pairs in order>")
 
 
-def agreement(cases: Sequence[Case], seconds: Sequence[float]) -> dict:
+def agreement(cases: Sequence[TimedCase], seconds: Sequence[float]) -> dict:
     """Errors are logarithms of predicted / measured."""
     points = [case.as_point(each) for case, each in zip(cases, seconds)]
     logs = [math.log(comparison.ratio(point)) for point in points]
@@ -51,7 +51,7 @@ def row(title: str, found: dict) -> list[str]:
     ]
 
 
-def by(cases: Sequence[Case], seconds: Sequence[float], title: Callable[[Case], str]) -> dict[str, dict]:
+def by(cases: Sequence[TimedCase], seconds: Sequence[float], title: Callable[[TimedCase], str]) -> dict[str, dict]:
     groups: dict[str, tuple[list, list]] = {}
     for case, each in zip(cases, seconds):
         group = groups.setdefault(title(case), ([], []))
@@ -60,17 +60,17 @@ def by(cases: Sequence[Case], seconds: Sequence[float], title: Callable[[Case], 
     return {name: agreement(*group) for name, group in groups.items()}
 
 
-def algorithm_of(case: Case) -> str:
+def algorithm_of(case: TimedCase) -> str:
     return f"{case.values['collective']} {case.values['algorithm']}"
 
 
-def size_of(case: Case) -> str:
+def size_of(case: TimedCase) -> str:
     """Decades, as sizes of files are seldom equal."""
     size = case.values.get("bytes", 0)
     return f"below {bytes_text(16 ** (math.floor(math.log(size, 16) + 1e-9) + 1))}" if size else "no bytes"
 
 
-def span(cases: Sequence[Case]) -> str:
+def span(cases: Sequence[TimedCase]) -> str:
     """The range in which the fit is valid: jobs and sizes."""
     nodes = [case.cells["nodes"] for case in cases]
     ranks = [case.cells["ranks"] for case in cases]
@@ -79,10 +79,12 @@ def span(cases: Sequence[Case]) -> str:
     return f"{of_ranks}, {bytes_text(min(sizes))} to {bytes_text(max(sizes))}"
 
 
-class Report:
+class CalibrationReport:
     """Of a calibration; `kept` are the cases of validation."""
 
-    def __init__(self, found: Calibration, cases: Sequence[Case], kept: Sequence[Case], condition: str) -> None:
+    def __init__(
+        self, found: FittedMachine, cases: Sequence[TimedCase], kept: Sequence[TimedCase], condition: str
+    ) -> None:
         self.found, self.cases, self.condition = found, cases, condition
         ids = {id(case) for case in kept}
         self.held = [id(case) in ids for case in cases]
@@ -93,14 +95,14 @@ class Report:
             "validation, before": self._part(True, found.before),
         }
 
-    def _part(self, held: bool, seconds: Sequence[float]) -> tuple[list[Case], list[float]]:
+    def _part(self, held: bool, seconds: Sequence[float]) -> tuple[list[TimedCase], list[float]]:
         chosen = [i for i, each in enumerate(self.held) if each == held]
         return [self.cases[i] for i in chosen], [seconds[i] for i in chosen]
 
     def rows(self) -> list[list[str]]:
         return [row(title, agreement(*part)) for title, part in self.parts.items()]
 
-    def rows_by(self, title: Callable[[Case], str]) -> list[list[str]]:
+    def rows_by(self, title: Callable[[TimedCase], str]) -> list[list[str]]:
         """Of the validation."""
         return [row(name, found) for name, found in by(*self.parts["validation"], title).items()]
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kumihimo import arguments, files
-from kumihimo.campaign.expressions import FUNCTIONS, Expression
+from kumihimo.campaign.expressions import FUNCTIONS, CampaignExpression
 from kumihimo.documents import read_toml
 from kumihimo.errors import did_you_mean, errors_at, missing, wrong_value
 from kumihimo.sizes import parse_size, parse_sizes
@@ -32,7 +32,7 @@ RANGE = re.compile(r"[0-9.]+[A-Za-z]*\.\.[0-9.]+[A-Za-z]*")
 
 
 @dataclass(frozen=True)
-class Option:
+class SimulateOption:
     """An option of `kumihimo simulate`. `kind`: flag, integer, size or text. `repeats`: takes several values."""
 
     name: str
@@ -54,10 +54,10 @@ class Point:
 
 
 @dataclass
-class Rule:
+class CampaignRule:
     """`when` None: always."""
 
-    when: Expression | None
+    when: CampaignExpression | None
     values: dict[str, object]
 
 
@@ -69,11 +69,11 @@ class Campaign:
     summary: str
     text: str
     folder: Path
-    options: dict[str, Option]
+    options: dict[str, SimulateOption]
     sweeps: list[dict[str, list]] = field(default_factory=list)
-    derived: dict[str, Expression] = field(default_factory=dict)  # each after those that it uses
-    rules: list[Rule] = field(default_factory=list)
-    skip: list[Expression] = field(default_factory=list)
+    derived: dict[str, CampaignExpression] = field(default_factory=dict)  # each after those that it uses
+    rules: list[CampaignRule] = field(default_factory=list)
+    skip: list[CampaignExpression] = field(default_factory=list)
     labels: list[str] = field(default_factory=list)  # variables that no expression needs to use
     measured: dict | None = None
 
@@ -125,12 +125,12 @@ class Campaign:
         return own_value(name, value)
 
 
-def read(path: Path, options: Mapping[str, Option]) -> Campaign:
+def read(path: Path, options: Mapping[str, SimulateOption]) -> Campaign:
     text = files.read_text(path, "the campaign file", LARGEST_FILE)
     return parsed(text, path, options)
 
 
-def parsed(text: str, path: Path, options: Mapping[str, Option]) -> Campaign:
+def parsed(text: str, path: Path, options: Mapping[str, SimulateOption]) -> Campaign:
     told = toml(text, path)
     check_keys(told, KEYS, f"a campaign file ({path.name})")
     named = told.get("name", path.stem)
@@ -144,7 +144,7 @@ def parsed(text: str, path: Path, options: Mapping[str, Option]) -> Campaign:
     campaign.sweeps = [sweep_of(campaign, {**common, **each}) for each in listed]
     campaign.derived = derived_of(table_of(told, "derived"))
     campaign.rules = rules_of(campaign, told.get("choose", []))
-    campaign.skip = [Expression(each, "skip") for each in as_list(told.get("skip", []))]
+    campaign.skip = [CampaignExpression(each, "skip") for each in as_list(told.get("skip", []))]
     campaign.labels = [str(each).replace("-", "_") for each in as_list(told.get("labels", []))]
     campaign.measured = table_of(told, "measured") or None
     check_names(campaign)
@@ -190,7 +190,7 @@ def sweep_of(campaign: Campaign, table: dict) -> dict[str, list]:
     return sweep
 
 
-def values_of(option: Option | None, name: str, value: object) -> list:
+def values_of(option: SimulateOption | None, name: str, value: object) -> list:
     """All that is swept. A range A..B is A doubled as long as it is at most B."""
     found = []
     for each in as_list(value):
@@ -202,7 +202,7 @@ def values_of(option: Option | None, name: str, value: object) -> list:
     return list(dict.fromkeys(one_value(option, each, name) if option else own_value(name, each) for each in found))
 
 
-def takes_ranges(option: Option | None) -> bool:
+def takes_ranges(option: SimulateOption | None) -> bool:
     return option is None or option.kind in ("integer", "size")
 
 
@@ -220,7 +220,7 @@ def is_value(value: object) -> bool:
     return is_number or isinstance(value, str)
 
 
-def one_value(option: Option, value: object, where: str) -> object:
+def one_value(option: SimulateOption, value: object, where: str) -> object:
     """As this option takes it."""
     name = option.name
     if option.kind == "flag":
@@ -248,8 +248,8 @@ def one_value(option: Option, value: object, where: str) -> object:
 KINDS = {"flag": "true or false", "integer": "a whole number", "size": "a size such as 64KiB", "text": "a text"}
 
 
-def derived_of(table: dict) -> dict[str, Expression]:
-    found = {name: Expression(text, name) for name, text in table.items()}
+def derived_of(table: dict) -> dict[str, CampaignExpression]:
+    found = {name: CampaignExpression(text, name) for name, text in table.items()}
     uses = {name: [each for each in expression.names if each in found] for name, expression in found.items()}
     try:
         order = list(graphlib.TopologicalSorter(uses).static_order())
@@ -259,7 +259,7 @@ def derived_of(table: dict) -> dict[str, Expression]:
     return {name: found[name] for name in order}
 
 
-def rules_of(campaign: Campaign, listed: object) -> list[Rule]:
+def rules_of(campaign: Campaign, listed: object) -> list[CampaignRule]:
     if not isinstance(listed, list) or not all(isinstance(each, dict) for each in listed):
         raise wrong_value("rules must be tables, each under [[choose]]", repr(listed)[:80])
     rules = []
@@ -274,7 +274,9 @@ def rules_of(campaign: Campaign, listed: object) -> list[Rule]:
             values[name] = one_value(option, value, where) if option else own_value(name, value)
         if not values:
             raise wrong_value(f"{where} must set a value", "none", 'add for example algorithm = "ring"')
-        rules.append(Rule(Expression(table["when"], f"when of {where}") if "when" in table else None, values))
+        rules.append(
+            CampaignRule(CampaignExpression(table["when"], f"when of {where}") if "when" in table else None, values)
+        )
     return rules
 
 
@@ -309,7 +311,7 @@ def check_names(campaign: Campaign) -> None:
             raise missing(f"the parameter {needed} of campaign {campaign.name}", "add it under [parameters]")
 
 
-def words_of(options: Mapping[str, Option], point: Point) -> list[str]:
+def words_of(options: Mapping[str, SimulateOption], point: Point) -> list[str]:
     """The command line of `kumihimo simulate` that is this point."""
     words = []
     for name, value in point.options:

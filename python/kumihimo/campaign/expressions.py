@@ -47,7 +47,7 @@ NODES = (
 WORDS = re.compile(r"'[^']*'|\"[^\"]*\"|\b[0-9][0-9.]*(?:[kKMGTPE]i?)?B\b")
 
 
-class Expression:
+class CampaignExpression:
     """One expression of the file, checked; `where`: its key, for errors."""
 
     def __init__(self, text: object, where: str) -> None:

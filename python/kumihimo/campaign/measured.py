@@ -12,8 +12,8 @@ from pathlib import Path
 
 from kumihimo.campaign.database import MEASURED
 from kumihimo.campaign.description import Campaign, check_keys, is_value, table_of
-from kumihimo.campaign.expressions import Expression
-from kumihimo.csv_table import Table
+from kumihimo.campaign.expressions import CampaignExpression
+from kumihimo.csv_table import CsvTable
 from kumihimo.errors import BadInput, did_you_mean, missing, wrong_value
 
 FILE = "the file of measured times"
@@ -49,7 +49,7 @@ def rows_of(told: Mapping, folder: Path, known: Collection[str], what: str) -> I
     listed = table_of(told, "columns", "measured.")
     if "seconds" not in listed:
         raise missing("seconds under [measured.columns]", 'add for example seconds = "median_us * 1e-6"')
-    columns = {name: Expression(text, f"measured.columns.{name}") for name, text in listed.items()}
+    columns = {name: CampaignExpression(text, f"measured.columns.{name}") for name, text in listed.items()}
     for name in columns:
         if name not in known and name not in MEASURED:
             advice = did_you_mean(name, [*known, *MEASURED], "leave it out")
@@ -61,8 +61,8 @@ def rows_of(told: Mapping, folder: Path, known: Collection[str], what: str) -> I
         if name not in columns:
             rule = "a table of [measured.names] must have the name of a column of [measured.columns]"
             raise wrong_value(rule, f"'{name}'", did_you_mean(name, columns, "leave it out"))
-    where = Expression(told["where"], "where of [measured]") if "where" in told else None
-    for line, cells in Table(path, FILE).rows():
+    where = CampaignExpression(told["where"], "where of [measured]") if "where" in told else None
+    for line, cells in CsvTable(path, FILE).rows():
         try:
             row = row_of(cells, columns, names, where)
         except BadInput as error:
@@ -71,7 +71,7 @@ def rows_of(told: Mapping, folder: Path, known: Collection[str], what: str) -> I
             yield line, cells, row
 
 
-def row_of(cells: Mapping, columns: Mapping, names: Mapping, where: Expression | None) -> dict | None:
+def row_of(cells: Mapping, columns: Mapping, names: Mapping, where: CampaignExpression | None) -> dict | None:
     """None where it is not taken: `where` does not hold, or a text has no name in `names`."""
     if where is not None and not where.value(cells):
         return None

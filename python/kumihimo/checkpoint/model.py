@@ -19,7 +19,7 @@ NEVER = math.inf  # what a float cannot hold, some 10^300 years
 
 
 @dataclass(frozen=True)
-class Case:
+class CheckpointCase:
     work: float  # of the program without checkpoints and failures
     mtbf: float  # mean time between failures of the job: that of a node, divided by the nodes
     checkpoint: float  # of one
@@ -27,7 +27,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class ExpectedRun:
     """Expected values with one interval. `lost`: work and checkpoints that failures undid."""
 
     interval: float
@@ -51,7 +51,7 @@ def pieces_of(work: float, interval: float) -> tuple[int, float]:
     return whole, rest if rest > 1e-9 * work else 0.0
 
 
-def expected(case: Case, interval: float) -> Outcome:
+def expected(case: CheckpointCase, interval: float) -> ExpectedRun:
     """`interval`: work between two checkpoints."""
     whole, rest = pieces_of(case.work, interval)
     retries = 0.0  # expected failures outside restarts
@@ -64,7 +64,7 @@ def expected(case: Case, interval: float) -> Outcome:
     restarts = retries * case.mtbf * _expm1(case.restart / case.mtbf) if case.restart else 0.0
     seconds = undone + restarts
     lost = max(0.0, undone - case.work - checkpoints) if math.isfinite(undone) else NEVER
-    return Outcome(interval, seconds, seconds / case.mtbf, pieces, case.work, checkpoints, lost, restarts)
+    return ExpectedRun(interval, seconds, seconds / case.mtbf, pieces, case.work, checkpoints, lost, restarts)
 
 
 def _expm1(exponent: float) -> float:
@@ -114,7 +114,7 @@ def daly(mtbf: float, checkpoint: float) -> float:
     return math.sqrt(2 * checkpoint * mtbf) * (1 + math.sqrt(ratio) / 3 + ratio / 9) - checkpoint
 
 
-def best_for(case: Case) -> float:
+def best_for(case: CheckpointCase) -> float:
     """The best interval of this program: equal pieces, whose number is next to that of best_interval. Their time is a
     convex function of their number, so that one of the two neighbours is the minimum."""
     most = case.work / best_interval(case.mtbf, case.checkpoint)

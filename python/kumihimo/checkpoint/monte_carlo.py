@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from kumihimo.calibrate.least_squares import quantile_of_t
-from kumihimo.checkpoint.model import Case, pieces_of
+from kumihimo.checkpoint.model import CheckpointCase, pieces_of
 
 FEWEST_FOR_QUANTILES = 20  # runs
 
@@ -19,13 +19,13 @@ class TooManyFailuresError(Exception):
 
 
 @dataclass(frozen=True)
-class Run:
+class CheckpointRun:
     seconds: float
     failures: int
 
 
 @dataclass(frozen=True)
-class Simulated:
+class SimulatedRuns:
     """The mean time of many runs with its 95 % interval (Student's t), and the times within which 9 of 10 runs ended;
     None: of fewer than 20 runs."""
 
@@ -38,7 +38,7 @@ class Simulated:
     quantile_95: float | None
 
 
-def run(case: Case, interval: float, gap: Callable[[], float], most: float = math.inf) -> Run:
+def run(case: CheckpointCase, interval: float, gap: Callable[[], float], most: float = math.inf) -> CheckpointRun:
     """One program. `gap`: draws the time from the start, or a failure, to the next failure. `most`: failures; beyond it
     raises TooManyFailuresError."""
     whole, rest = pieces_of(case.work, interval)
@@ -51,7 +51,7 @@ def run(case: Case, interval: float, gap: Callable[[], float], most: float = mat
             fit = min(whole, int(left / length))
             end = fit * length + (rest + case.checkpoint if rest else 0.0)
             if fit == whole and end <= left:
-                return Run(seconds + restart + end, failures)
+                return CheckpointRun(seconds + restart + end, failures)
             whole -= fit
         seconds += until
         failures += 1
@@ -70,11 +70,11 @@ def gaps(mtbf: float, seed: int, shape: float | None = None) -> Callable[[], flo
 
 
 def simulate(
-    case: Case, interval: float, runs: int, seed: int, shape: float | None = None, most: float = math.inf
-) -> Simulated:
+    case: CheckpointCase, interval: float, runs: int, seed: int, shape: float | None = None, most: float = math.inf
+) -> SimulatedRuns:
     """`runs`: 2 or more. `most`: failures of all runs."""
     gap = gaps(case.mtbf, seed, shape)
-    ended: list[Run] = []
+    ended: list[CheckpointRun] = []
     for _ in range(runs):
         ended.append(run(case, interval, gap, most))
         most -= ended[-1].failures
@@ -84,6 +84,6 @@ def simulate(
     wide = quantile_of_t(0.975, runs - 1) * error
     failures = sum(each.failures for each in ended) / runs
     quantiles = times[int(0.05 * (runs - 1))], times[math.ceil(0.95 * (runs - 1))]
-    return Simulated(
+    return SimulatedRuns(
         runs, mean, mean - wide, mean + wide, failures, *(quantiles if runs >= FEWEST_FOR_QUANTILES else (None, None))
     )

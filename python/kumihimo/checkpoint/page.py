@@ -18,7 +18,7 @@ CURVES = (
 )
 
 
-def shares(of: model.Outcome) -> dict[str, float]:
+def shares(of: model.ExpectedRun) -> dict[str, float]:
     """Of the expected time."""
     return {
         "efficiency": of.efficiency,
@@ -28,7 +28,7 @@ def shares(of: model.Outcome) -> dict[str, float]:
     }
 
 
-def data_of(case: model.Case, marks: dict[str, float]) -> dict:
+def data_of(case: model.CheckpointCase, marks: dict[str, float]) -> dict:
     """`marks`: intervals that the picture names."""
     best = marks["best"]
     low, high = min(best / SPAN, *marks.values()), max(best * SPAN, *marks.values())
@@ -65,5 +65,5 @@ def data_of(case: model.Case, marks: dict[str, float]) -> dict:
     }
 
 
-def render(case: model.Case, marks: dict[str, float], **values: object) -> str:
+def render(case: model.CheckpointCase, marks: dict[str, float], **values: object) -> str:
     return one_file.page(Path(__file__).parent, data_of(case, marks), ("charts.js",), **values)

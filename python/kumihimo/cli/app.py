@@ -13,8 +13,8 @@ from typing import Optional
 
 from kumihimo import launcher_environment
 from kumihimo.app import brief_choice, catalogue, choice, figures, launches, libraries, page, parts, stepping, wisdom
-from kumihimo.app.catalogue import AUTO, Candidate
-from kumihimo.app.launches import Problem, Resources
+from kumihimo.app.catalogue import AUTO, AppCandidate
+from kumihimo.app.launches import AppProblem, Resources
 from kumihimo.cli import app_libraries, options, output, terminal
 from kumihimo.cli.options import argument, option
 from kumihimo.cli.paths import WrittenWhole
@@ -77,8 +77,8 @@ def command(
     given = catalogue.settings_of(settings or [])
     if reproducible:
         given["reproducible"] = catalogue.reproducible(application, given)
-    asked = Asked(
-        Problem(
+    asked = AppCommand(
+        AppProblem(
             application,
             size or application.default_size,
             catalogue.options_in(application, given),
@@ -121,12 +121,12 @@ def command(
 
 
 @dataclass
-class Asked:
+class AppCommand:
     """The command line, understood."""
 
-    problem: Problem
+    problem: AppProblem
     variant: str
-    candidates: list[Candidate]
+    candidates: list[AppCandidate]
     settings: dict[str, str]
     runs: int
     checks: bool
@@ -163,7 +163,7 @@ def search_of(variant: str, given: dict[str, bool]) -> str:
     return asked[0] if asked else BRIEF
 
 
-def method_of(application: catalogue.Application, name: str | None) -> str:
+def method_of(application: catalogue.ApplicationRow, name: str | None) -> str:
     if name is None:
         return application.methods[0] if application.methods else ""
     if not application.methods:
@@ -235,7 +235,7 @@ def resources_of(
     ]
 
 
-def run(asked: Asked, on: list[Resources]) -> dict:
+def run(asked: AppCommand, on: list[Resources]) -> dict:
     """Every combination of ranks and threads, one launch each."""
     rows: list[dict] = []
     abouts: list[dict] = []
@@ -286,7 +286,7 @@ def run(asked: Asked, on: list[Resources]) -> dict:
     }
 
 
-def residual_of(row: dict, application: catalogue.Application) -> float | None:
+def residual_of(row: dict, application: catalogue.ApplicationRow) -> float | None:
     """Of a linear solver that was checked: the residual by the golden copy."""
     if "checked" in row and row["history"] and application.residual == catalogue.RELATIVE:
         return row["checked"]["error"]
@@ -305,7 +305,7 @@ def facts_of(about: dict) -> dict:
     return {text: about[name] for name, text in names.items() if about.get(name) is not None}
 
 
-def chosen_for(asked: Asked, resources: Resources) -> tuple[Candidate, dict]:
+def chosen_for(asked: AppCommand, resources: Resources) -> tuple[AppCandidate, dict]:
     """From wisdom, or by a search that is kept there; with --no-tune the first one that fits, unmeasured."""
     problem = asked.problem
     of_variants = {k: v for k, v in asked.settings.items() if k not in problem.options}
@@ -337,7 +337,9 @@ def chosen_for(asked: Asked, resources: Resources) -> tuple[Candidate, dict]:
     return chosen, made
 
 
-def first_that_fits(problem: Problem, every: Sequence[Candidate], resources: Resources) -> tuple[Candidate, dict]:
+def first_that_fits(
+    problem: AppProblem, every: Sequence[AppCandidate], resources: Resources
+) -> tuple[AppCandidate, dict]:
     """By an iteration of the smallest share, as some need instructions or devices that others lack. Without a share the
     first one: those of files and of small problems fit everywhere."""
     place = launcher_environment.place()
@@ -354,11 +356,11 @@ def first_that_fits(problem: Problem, every: Sequence[Candidate], resources: Res
     return every[0], {**every[0].as_task(), "from": "--no-tune: not measured"}
 
 
-def shares_of(problem: Problem) -> list[catalogue.Share]:
+def shares_of(problem: AppProblem) -> list[catalogue.Share]:
     return [] if problem.file else catalogue.shares(problem.application, problem.size)
 
 
-def brief_search(problem: Problem, every: Sequence[Candidate], resources: Resources) -> tuple[Candidate, dict]:
+def brief_search(problem: AppProblem, every: Sequence[AppCandidate], resources: Resources) -> tuple[AppCandidate, dict]:
     def say(budget: float, spent: float) -> None:
         if budget > spent:
             cost = f"about {seconds_text(budget)}, a quarter of the run's time"
@@ -371,7 +373,7 @@ def brief_search(problem: Problem, every: Sequence[Candidate], resources: Resour
         cost = "a short launch, and then at most a quarter of the run's time"
         output.message(f"choosing among {len(every)} candidates takes {cost} (--no-tune: nothing is measured)")
     with display(problem, len(every)) as on_object:
-        search = brief_choice.Search(problem, every, resources, shares_of(problem), on_object, say)
+        search = brief_choice.BriefSearch(problem, every, resources, shares_of(problem), on_object, say)
         found = search.choose()
     return found.chosen, {
         "search_seconds": found.seconds,
@@ -381,7 +383,7 @@ def brief_search(problem: Problem, every: Sequence[Candidate], resources: Resour
     }
 
 
-def whole_search(problem: Problem, every: Sequence[Candidate], resources: Resources) -> tuple[Candidate, dict]:
+def whole_search(problem: AppProblem, every: Sequence[AppCandidate], resources: Resources) -> tuple[AppCandidate, dict]:
     smaller = next((share.size for share in shares_of(problem)), None)
     output.message(
         f"--tune: {len(every)} candidates run a few iterations, the fastest ones solve the problem; about "
@@ -397,7 +399,7 @@ def whole_search(problem: Problem, every: Sequence[Candidate], resources: Resour
 
 
 def compare_libraries(
-    asked: Asked, on: dict[str, Resources], runs: int | None, sample: int | None, as_json: bool
+    asked: AppCommand, on: dict[str, Resources], runs: int | None, sample: int | None, as_json: bool
 ) -> int:
     """A variant that must be chosen is chosen with the first library. `sample`: the user's limit of iterations."""
     candidates = asked.candidates
@@ -415,7 +417,7 @@ def compare_libraries(
 
 
 @contextmanager
-def display(problem: Problem, runs: int) -> Iterator[Callable[[dict], None]]:
+def display(problem: AppProblem, runs: int) -> Iterator[Callable[[dict], None]]:
     """A bar on stderr, if that is a terminal: how far the residual of the present run has come, and which run it is."""
     if not sys.stderr.isatty():
         yield lambda found: None
@@ -456,7 +458,7 @@ LONGEST_NAME = 30  # with its parameters, in a table of 80 characters
 
 
 def cells_of(row: dict) -> list[str]:
-    name, on = Candidate(row["variant"], tuple(row["parameters"].items())).text, f"{row['ranks']}×{row['threads']}"
+    name, on = AppCandidate(row["variant"], tuple(row["parameters"].items())).text, f"{row['ranks']}×{row['threads']}"
     if "not_applicable" in row:
         return [name, on, "", "", "", "", "failed" if row.get("failed") else "n/a"]
     share, ratio = row.get("share_of_bound"), row.get("times_golden")
@@ -485,7 +487,7 @@ def show(found: dict) -> None:
     lacking = [f"{row['variant']}: {row['not_applicable']}" for row in found["results"] if "not_applicable" in row]
     output.print_list("Without a result:", list(dict.fromkeys(lacking)))
     for made in found.get("choices", []):
-        text = Candidate(made["variant"], tuple(made["parameters"].items())).text
+        text = AppCandidate(made["variant"], tuple(made["parameters"].items())).text
         if "search_seconds" in made:
             cost = f"{seconds_text(made['search_seconds'])}, {100 * made['search_seconds'] / made['run_seconds']:.0f} "
             cost += "% of the time of the run"

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from kumihimo import launcher_environment
 from kumihimo.app import libraries
-from kumihimo.app.catalogue import Candidate
-from kumihimo.app.launches import Problem, Resources
+from kumihimo.app.catalogue import AppCandidate
+from kumihimo.app.launches import AppProblem, Resources
 from kumihimo.cli import output
 from kumihimo.errors import not_applicable, wrong_value
 from kumihimo.quantities import seconds_text
@@ -32,8 +32,8 @@ def refuse_what_needs_one(library: str, page: object, resources: Sequence[Resour
 
 
 def run(
-    problem: Problem,
-    candidates: Sequence[Candidate],
+    problem: AppProblem,
+    candidates: Sequence[AppCandidate],
     on: Mapping[str, Resources],
     *,
     runs: int,
@@ -71,7 +71,7 @@ def versions_of(rows: Sequence[dict]) -> str:
 
 
 def name_of(row: dict) -> str:
-    return Candidate(row["variant"], tuple(row["parameters"].items())).text
+    return AppCandidate(row["variant"], tuple(row["parameters"].items())).text
 
 
 def cells_of(row: dict) -> list[str]:

@@ -121,8 +121,8 @@ def command(
         )
         launcher = Launcher(case.ranks, mpi.choose(library or (place.family if place else None)), seconds=600)
         return bench_programs(case, launcher, launches or 1, check, "json" if as_json else format_, run)
-    asked = Asked(
-        case=bench.Case(
+    asked = BenchCommand(
+        case=bench.BenchCase(
             collective,
             algorithm,
             type=type_,
@@ -189,10 +189,10 @@ def bench_programs(case: ProgramCase, launcher: Launcher, launches: int, check: 
 
 
 @dataclass
-class Asked:
+class BenchCommand:
     """The command line, understood. `case` is what all cases have in common."""
 
-    case: bench.Case
+    case: bench.BenchCase
     sizes: list[int]
     ranks: int
     installation: mpi.Installation
@@ -213,7 +213,7 @@ def sizes_asked(collective: str, sizes: str | None, counts: str | None = None) -
 
 def ranks_of(
     asked: int | None,
-    place: launcher_environment.Place | None,
+    place: launcher_environment.LaunchPlace | None,
     on_nodes: int | tuple[int, ...] | None = None,
     grid: str = NODE,
 ) -> int:
@@ -227,7 +227,7 @@ def ranks_of(
     return sum(on_nodes) if isinstance(on_nodes, tuple) else 4
 
 
-def on_real_nodes(work: Callable[[Asked], T], asked: Asked) -> T:
+def on_real_nodes(work: Callable[[BenchCommand], T], asked: BenchCommand) -> T:
     """The work; where its first launch comes to several nodes, all of it on these."""
     try:
         return work(asked)
@@ -237,7 +237,7 @@ def on_real_nodes(work: Callable[[Asked], T], asked: Asked) -> T:
         return work(replace(asked, case=replace(asked.case, nodes=other.nodes)))
 
 
-def cases(asked: Asked) -> list[bench.Case]:
+def cases(asked: BenchCommand) -> list[bench.BenchCase]:
     """One algorithm, or all that apply, at every size. Where mpirun started this nobody knows yet on which nodes, so
     that the bench driver says which do, if any does on one node or on as many as ranks."""
     if asked.case.algorithm != ALL:
@@ -251,7 +251,7 @@ def cases(asked: Asked) -> list[bench.Case]:
     return found
 
 
-def fitting(asked: Asked, **other: object) -> list[bench.Case]:
+def fitting(asked: BenchCommand, **other: object) -> list[bench.BenchCase]:
     return bench.cases_of_all(
         asked.case.collective,
         ranks=asked.ranks,
@@ -261,7 +261,7 @@ def fitting(asked: Asked, **other: object) -> list[bench.Case]:
     )
 
 
-def checked(asked: Asked) -> list[dict]:
+def checked(asked: BenchCommand) -> list[dict]:
     """The results of all cases, also of those that did not fit, unless one that was named had to."""
     wanted = cases(asked)
     with progress.bar("checking", len(wanted)) as advance:
@@ -278,7 +278,7 @@ def checked(asked: Asked) -> list[dict]:
     return results
 
 
-def measured(asked: Asked) -> dict:
+def measured(asked: BenchCommand) -> dict:
     """In one launch, or joined over several."""
     wanted = cases(asked)
     launches = asked.launches or 1
@@ -316,10 +316,10 @@ def applicable(results: list[dict], algorithm: str) -> None:
         raise NotApplicable(reasons[0])
 
 
-def chosen_and_measured(asked: Asked) -> dict:
+def chosen_and_measured(asked: BenchCommand) -> dict:
     if launcher_environment.place():
         raise wrong_value("under mpirun --algorithm must be all or a name", AUTO, "run without mpirun")
-    effort = tuned.Effort(launches=asked.launches or 9)
+    effort = tuned.CaseEffort(launches=asked.launches or 9)
     with progress.bar("measuring", tuned.TRAINING + effort.launches) as advance:
         return bench.run_tuned(
             asked.case.collective,

@@ -59,7 +59,7 @@ def command(
     array_bytes = parse_size(array, 64) if array else measurements.usual_array()
     steps = len(numbers) * (("stream" in wanted) + ("dgemm" in wanted)) + 3 * ("hpcg" in wanted)
     with progress.bar("measuring", steps, lines=True) as advance:
-        asked = measurements.Asked(numbers, rounds, progress.run_interruptible, advance)
+        asked = measurements.NodeMeasurement(numbers, rounds, progress.run_interruptible, advance)
         checked = {}
         if "stream" in wanted:
             checked["stream"] = measurements.stream(asked, array_bytes, memory)

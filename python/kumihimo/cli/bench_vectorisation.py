@@ -67,7 +67,7 @@ def checked_sizes(text: str) -> list[str]:
 
 
 def measured(
-    cc: compiler.Compiler, loops: list[str], sizes: list[str], rounds: int, sources: Path = vectorisation.LOOPS
+    cc: compiler.ReportingCompiler, loops: list[str], sizes: list[str], rounds: int, sources: Path = vectorisation.LOOPS
 ) -> dict:
     """All loops with one compiler."""
     memory = measurement.bytes_of_sizes(host_memory.caches(), host_memory.free_memory())
@@ -78,7 +78,7 @@ def measured(
         with progress.bar("measuring", len(loops) * len(sizes)) as advance:
             for loop in described:
                 for form in loop["forms"]:
-                    report = built.reports.get((loop["loop"], form["form"]), compiler.Report())
+                    report = built.reports.get((loop["loop"], form["form"]), compiler.VectorisationReport())
                     form.update({"vectorised": report.vectorised, "reason": report.reason})
                 results = []
                 for size in sizes:

@@ -52,7 +52,7 @@ def command(
     if dry_run:
         return show_points(campaign, points, as_json)
     out = out or Path(f"{campaign.name}.sqlite")
-    asked = Request(campaign, points, measured.read(campaign), out, fresh, workers or running.default_workers())
+    asked = CampaignRequest(campaign, points, measured.read(campaign), out, fresh, workers or running.default_workers())
     if running.is_under_launcher():
         with running.ranks() as executor:
             return 0 if executor is None else run(replace(asked, ranks=executor), as_json)
@@ -97,7 +97,7 @@ def show_points(campaign: Campaign, points: Sequence[tuple[str, Point]], as_json
 
 
 @dataclass(frozen=True)
-class Request:
+class CampaignRequest:
     """The points of a campaign with their keys, their database, and the processes that compute them: those of `ranks`
     if that is given. `fresh`: finished points too."""
 
@@ -110,7 +110,7 @@ class Request:
     ranks: Executor | None = None
 
 
-def run(asked: Request, as_json: bool) -> int:
+def run(asked: CampaignRequest, as_json: bool) -> int:
     campaign = asked.campaign
     with Database(asked.out, new=True) as database:
         database.check_is_of(campaign)
@@ -134,7 +134,9 @@ def run(asked: Request, as_json: bool) -> int:
         return told(campaign, database, len(words), as_json)
 
 
-def compute(asked: Request, words: Sequence[tuple[str, list[str]]], database: Database, advance: Callable) -> None:
+def compute(
+    asked: CampaignRequest, words: Sequence[tuple[str, list[str]]], database: Database, advance: Callable
+) -> None:
     done = 0
 
     def store(ended: list[tuple[str, dict]]) -> None:

@@ -11,10 +11,9 @@ from collections.abc import Sequence
 
 import click
 
-from kumihimo import cli
 from kumihimo.campaign.database import FAILED, NOT_APPLICABLE, OK
-from kumihimo.campaign.description import Option
-from kumihimo.cli import verbs
+from kumihimo.campaign.description import SimulateOption
+from kumihimo.cli import click_errors, verbs
 from kumihimo.errors import KumihimoError, NotApplicable, wrong_value
 
 NOT_OF_POINTS = ("json", "links", "page", "help")  # how results are shown
@@ -25,7 +24,7 @@ def simulate() -> click.Command:
     return verbs.load("simulate")
 
 
-def options() -> dict[str, Option]:
+def options() -> dict[str, SimulateOption]:
     """All that a point may have, by name."""
     found = {}
     for each in simulate().params:
@@ -33,7 +32,7 @@ def options() -> dict[str, Option]:
         word = max(each.opts, key=len) if is_option else ""
         name = word.removeprefix("--").replace("-", "_") or each.name
         if name not in NOT_OF_POINTS:
-            found[name] = Option(name, word, kind_of(each, name), each.multiple if is_option else False)
+            found[name] = SimulateOption(name, word, kind_of(each, name), each.multiple if is_option else False)
     return found
 
 
@@ -64,7 +63,7 @@ def predict(words: Sequence[str], folder: str) -> dict:
     except KumihimoError as error:
         return {"status": FAILED, "error": str(error)}
     except click.UsageError as error:
-        return {"status": FAILED, "error": cli.usage(error)}
+        return {"status": FAILED, "error": click_errors.usage(error)}
     except MemoryError:
         return {"status": FAILED, "error": "there is not enough memory for this case; take fewer --workers"}
     except Exception as error:

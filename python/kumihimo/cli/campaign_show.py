@@ -7,7 +7,7 @@ from pathlib import Path
 from kumihimo import odd_bytes
 from kumihimo.campaign import comparison, page
 from kumihimo.campaign.database import OK, Database
-from kumihimo.campaign.expressions import Expression
+from kumihimo.campaign.expressions import CampaignExpression
 from kumihimo.cli import options, output
 from kumihimo.cli.options import argument, option
 from kumihimo.errors import wrong_value
@@ -26,7 +26,7 @@ def command(
     Example:
     kumihimo campaign show blue-waters.sqlite --where "collective == 'bcast'" --page bcast.html
     """
-    condition = None if where is None else Expression(where, "--where")
+    condition = None if where is None else CampaignExpression(where, "--where")
     with Database(database, new=False) as opened:
         about, found, measured = opened.about(), opened.rows(), opened.rows("measured")
     if not about or not found:

@@ -18,7 +18,7 @@ from kumihimo.quantities import counted, share_text
 from kumihimo.sizes import parse_rate, parse_size
 
 if TYPE_CHECKING:
-    from kumihimo.checkpoint.monte_carlo import Simulated
+    from kumihimo.checkpoint.monte_carlo import SimulatedRuns
 
 AUTO = "auto"
 LARGEST_FILE = 1 << 30
@@ -62,7 +62,9 @@ def command(
     seconds = cost(asked.nodes, checkpoint, checkpoint_bytes, storage_bandwidth)
     if node_mtbf is None:
         raise missing("the mean time between failures of a node", "add --node-mtbf 5y")
-    case = model.Case(asked.seconds, node_mtbf / asked.nodes, seconds, seconds if restart is None else restart)
+    case = model.CheckpointCase(
+        asked.seconds, node_mtbf / asked.nodes, seconds, seconds if restart is None else restart
+    )
     if asked.seconds / case.mtbf > 1e12:
         rule = "--node-mtbf must be so long that so much work meets at most 1e12 failures"
         raise wrong_value(rule, duration_text(node_mtbf))
@@ -82,12 +84,12 @@ def command(
 
 
 @dataclass(frozen=True)
-class Question:
+class CheckpointQuestion:
     seconds: float  # of work
     nodes: int
 
 
-def question(work: str, times: Optional[int], nodes: Optional[int]) -> Question:
+def question(work: str, times: Optional[int], nodes: Optional[int]) -> CheckpointQuestion:
     """The work and the nodes, from the command line or a prediction."""
     path = Path(work)
     predicted = None
@@ -107,7 +109,7 @@ def question(work: str, times: Optional[int], nodes: Optional[int]) -> Question:
         raise missing("the number of nodes", "add --nodes 1024")
     if not 1 <= nodes <= MOST_NODES:
         raise wrong_value(f"--nodes must be from 1 to {MOST_NODES}", nodes)
-    return Question(seconds, nodes)
+    return CheckpointQuestion(seconds, nodes)
 
 
 def prediction(path: Path) -> dict:
@@ -150,7 +152,7 @@ def cost(nodes: int, seconds: Optional[float], size: Optional[str], bandwidth: O
     return parse_size(size) * nodes / parse_rate(bandwidth, "--storage-bandwidth")
 
 
-def intervals_of(case: model.Case, text: str) -> dict[str, float]:
+def intervals_of(case: model.CheckpointCase, text: str) -> dict[str, float]:
     """By name; `asked` first."""
     best = model.best_for(case)
     asked = best if text == AUTO else parse_duration(text, "--interval")
@@ -170,8 +172,12 @@ def intervals_of(case: model.Case, text: str) -> dict[str, float]:
 
 
 def drawn(
-    case: model.Case, asked: model.Outcome, runs: Optional[int], seed: Optional[int], shape: Optional[float]
-) -> Optional[Simulated]:
+    case: model.CheckpointCase,
+    asked: model.ExpectedRun,
+    runs: Optional[int],
+    seed: Optional[int],
+    shape: Optional[float],
+) -> Optional[SimulatedRuns]:
     if runs is None:
         for name, value in (("--seed", seed), ("--weibull", shape)):
             if value is not None:
@@ -204,7 +210,7 @@ def time_text(seconds: float) -> str:
     return duration_text(seconds, DIGITS) if seconds < 1e15 else "never"
 
 
-def row(name: str, of: model.Outcome) -> tuple[str, ...]:
+def row(name: str, of: model.ExpectedRun) -> tuple[str, ...]:
     if of.seconds >= 1e15:
         return (name, duration_text(of.interval), "never", share_text(0), "", "", "", "")
     parts = (of.checkpoints, of.lost, of.restarts)
@@ -218,7 +224,7 @@ def row(name: str, of: model.Outcome) -> tuple[str, ...]:
     )
 
 
-def rows(found: dict[str, model.Outcome]) -> list[tuple[str, ...]]:
+def rows(found: dict[str, model.ExpectedRun]) -> list[tuple[str, ...]]:
     """By the interval, each once. The one that was asked for has a name of its own if it is another one."""
     named: dict[float, list[str]] = {}
     for name, of in found.items():
@@ -232,23 +238,23 @@ def rows(found: dict[str, model.Outcome]) -> list[tuple[str, ...]]:
     return lines
 
 
-def title_of(asked: Question, node_mtbf: float, case: model.Case) -> str:
+def title_of(asked: CheckpointQuestion, node_mtbf: float, case: model.CheckpointCase) -> str:
     return (
         f"{duration_text(case.work)} of work on {counted(asked.nodes, 'node')}, a failure every "
         f"{duration_text(case.mtbf)} ({duration_text(node_mtbf)} a node)"
     )
 
 
-def costs_of(case: model.Case) -> str:
+def costs_of(case: model.CheckpointCase) -> str:
     return f"a checkpoint takes {duration_text(case.checkpoint)}, a restart {duration_text(case.restart)}"
 
 
 def lines(
-    asked: Question,
+    asked: CheckpointQuestion,
     node_mtbf: float,
-    case: model.Case,
-    found: dict[str, model.Outcome],
-    simulated: Optional[Simulated],
+    case: model.CheckpointCase,
+    found: dict[str, model.ExpectedRun],
+    simulated: Optional[SimulatedRuns],
     shape: Optional[float],
 ) -> list[str]:
     of, best = found["asked"], found["best"]
@@ -276,14 +282,14 @@ def lines(
 
 
 def as_object(
-    asked: Question,
+    asked: CheckpointQuestion,
     node_mtbf: float,
-    case: model.Case,
-    found: dict[str, model.Outcome],
-    simulated: Optional[Simulated],
+    case: model.CheckpointCase,
+    found: dict[str, model.ExpectedRun],
+    simulated: Optional[SimulatedRuns],
     shape: Optional[float],
 ) -> dict:
-    def members(of: model.Outcome) -> dict:
+    def members(of: model.ExpectedRun) -> dict:
         finite = math.isfinite(of.seconds)
         told = {
             "interval_seconds": of.interval,
@@ -318,7 +324,9 @@ def as_object(
     return result
 
 
-def page_of(asked: Question, node_mtbf: float, case: model.Case, found: dict[str, model.Outcome]) -> str:
+def page_of(
+    asked: CheckpointQuestion, node_mtbf: float, case: model.CheckpointCase, found: dict[str, model.ExpectedRun]
+) -> str:
     from kumihimo.checkpoint import page
 
     of = found["asked"]

@@ -14,7 +14,7 @@ from kumihimo.quantities import counted
 
 if TYPE_CHECKING:
     from kumihimo.calibrate.cases import Predictor
-    from kumihimo.calibrate.report import Report
+    from kumihimo.calibrate.report import CalibrationReport
 
 MODELS = ("flow", "exact")
 MOST_WORST = 10
@@ -54,7 +54,7 @@ def command(
         found = progress.run_interruptible(
             lambda: fitting.calibrate(path, text, predictor, to_fit, wanted, lambda: advance(""))
         )
-    told = report.Report(found, predictor.cases, kept, condition)
+    told = report.CalibrationReport(found, predictor.cases, kept, condition)
     if out is not None:
         source = f"kumihimo machine calibrate: {counted(len(to_fit), 'time')} of {measured.name}, {report.span(to_fit)}"
         output.write(out, fitting.machine_file(found, source, remarks(told, measured)))
@@ -79,7 +79,7 @@ def path_of(name: str) -> Path:
     return path
 
 
-def remarks(told: Report, measured: Path) -> list[str]:
+def remarks(told: CalibrationReport, measured: Path) -> list[str]:
     """What the machine file says of its validation."""
     from kumihimo.calibrate import report
 
@@ -90,7 +90,7 @@ def remarks(told: Report, measured: Path) -> list[str]:
     return lines
 
 
-def show(told: Report, predictor: Predictor) -> None:
+def show(told: CalibrationReport, predictor: Predictor) -> None:
     from kumihimo.calibrate import report
 
     fit, kept = told.parts["fit"][0], told.parts["validation"][0]

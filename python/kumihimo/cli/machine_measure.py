@@ -105,7 +105,7 @@ def checked_name(name: str | None) -> str:
     return name
 
 
-def checked_ranks(asked: int | None, place: launcher_environment.Place | None) -> int:
+def checked_ranks(asked: int | None, place: launcher_environment.LaunchPlace | None) -> int:
     from kumihimo import mpi
 
     if place and asked not in (None, place.ranks):
@@ -143,7 +143,7 @@ def stream() -> dict:
     from kumihimo.node.theory import Peak
 
     threads = measurements.processors()
-    asked = measurements.Asked([threads], 5, do=progress.run_interruptible)
+    asked = measurements.NodeMeasurement([threads], 5, do=progress.run_interruptible)
     rows = measurements.stream(asked, measurements.usual_array(), Peak())()["results"]
     triads = [row for row in rows if row["kernel"] == "triad"]
     best = max(triads, key=lambda row: row["bytes_per_second"]["median"])

@@ -23,7 +23,7 @@ from kumihimo.cli.options import argument, option
 from kumihimo.cli.paths import WrittenFolder
 from kumihimo.errors import Failed, OutOfTime, failed, wrong_value
 from kumihimo.optimise import advice, page
-from kumihimo.optimise.program_runs import Program, Run, check_repeats, difference, run, state_of
+from kumihimo.optimise.program_runs import JudgedRun, OptimisedProgram, check_repeats, difference, run, state_of
 from kumihimo.optimise.turns import LOOKS, Choices, Search, Turns, in_order
 from kumihimo.profile import collectives
 from kumihimo.profile.collectives import Collectives
@@ -33,7 +33,7 @@ from kumihimo.sizes import with_unit
 from kumihimo.tune import program as tuning_of
 from kumihimo.tune import wisdom
 from kumihimo.tune.journal import Journal
-from kumihimo.tune.launches import Clock
+from kumihimo.tune.launches import BudgetClock
 from kumihimo.tune.targets import UNEQUAL
 
 TUNING_SHARE = 0.4  # of the budget, at most; the rest is for whole runs
@@ -82,8 +82,8 @@ def command(
         )
     files.check_folder(out, "--output must name a folder that can be written")
     out = files.real(out)  # the program may change the folder
-    work = Work(
-        Program(
+    work = OptimiseWork(
+        OptimisedProgram(
             tuple(words),
             out,
             kept_input(out),
@@ -92,7 +92,7 @@ def command(
             tuple(check or ()),
             tolerance_of(tolerance),
         ),
-        Clock(budget),
+        BudgetClock(budget),
         library,
     )
     head = {"command": words, "metric": metric, "kumihimo": __version__, "check": [str(path) for path in check or ()]}
@@ -165,11 +165,11 @@ def span_of(choice: dict) -> str:
 
 
 @dataclass
-class Work:
+class OptimiseWork:
     """One program, from its recording to the choices that are kept."""
 
-    program: Program
-    clock: Clock
+    program: OptimisedProgram
+    clock: BudgetClock
     library: str | None = None
     journal: Journal | None = None
     profile: Collectives | None = None
@@ -179,7 +179,7 @@ class Work:
     kept: Turns | None = None
     wisdom_path: Path | None = None  # where the kept choices are
     why_nothing: str = ""
-    plain: Run | None = None  # the first plain run, which the others must agree with
+    plain: JudgedRun | None = None  # the first plain run, which the others must agree with
     pair_seconds: float = 0.0
     step: Callable[[str], None] = lambda what: None
 
@@ -226,7 +226,7 @@ class Work:
         from kumihimo.cli import tune  # takes as long to import as all else
 
         seconds = min(TUNING_SHARE * self.clock.seconds, self.clock.left - least)
-        asked = tune.Asked(list(tune.COLLECTIVES), [], Clock(max(1.0, seconds)))
+        asked = tune.TuneCommand(list(tune.COLLECTIVES), [], BudgetClock(max(1.0, seconds)))
         path = self.program.logs / "profile.jsonl"
         places = launch_lines.places(launch_lines.read(self.program.command))
         found = tune.of_program(asked, path, None, self.library, self.program.logs / "wisdom.json", places)
@@ -245,7 +245,7 @@ class Work:
         gains = [tuning_of.predicted_gain(self.profile, [choice]).share for choice in choices]
         return in_order(choices, gains)
 
-    def why_no_candidates(self, plan: tuning_of.Plan, found: dict) -> str:
+    def why_no_candidates(self, plan: tuning_of.TuningPlan, found: dict) -> str:
         if not plan.targets:
             return "; ".join(self.told["not_tuned"]) or "the program calls no collectives"
         if found["left_to_the_library"]:
@@ -283,7 +283,7 @@ class Work:
         trial = self.program.logs / "trial.json"
         wisdom.write(trial, self.document(choices))
         began = time.monotonic()
-        runs: dict[bool, Run] = {}
+        runs: dict[bool, JudgedRun] = {}
         for tuned in (number % 2 == 0, number % 2 == 1):
             name = "run with choices" if tuned else "run without"
             runs[tuned] = run(self.program, name.replace(" ", "-"), trial.resolve() if tuned else None)
@@ -293,7 +293,7 @@ class Work:
         self.journal.keep(f"pair {number}", [(case, found)])
         return found["tuned"], found["plain"]
 
-    def check(self, plain: Run, tuned: Run) -> None:
+    def check(self, plain: JudgedRun, tuned: JudgedRun) -> None:
         """Results with choices agree with those without; those without among themselves."""
         self.plain = self.plain or replace(plain, name="the first run without choices")
         check_repeats(self.program, [self.plain, plain])

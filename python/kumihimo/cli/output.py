@@ -38,7 +38,7 @@ def message(line: str) -> None:
     with contextlib.suppress(OSError):  # nobody listens
         if sys.stderr.isatty():
             first, *rest = wrapped(line, shutil.get_terminal_size().columns) or [line]
-            more = wrapped(" ".join(rest), shutil.get_terminal_size().columns, Table.INDENT)
+            more = wrapped(" ".join(rest), shutil.get_terminal_size().columns, PrintedTable.INDENT)
             line = "\n".join([first, *more])
         print(line, file=sys.stderr)
 
@@ -83,7 +83,7 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]
     """A table; columns whose name ends in '>' are aligned right. On a terminal too narrow for all of them, the last
     ones follow below each row with their names, so that nothing is ever cut. `fold`: of a longer first cell all but
     its first word follows below the row, in a pipe too."""
-    table = Table(columns, rows, fold)
+    table = PrintedTable(columns, rows, fold)
     terminal = sys.stdout.isatty()
     width = shutil.get_terminal_size().columns if terminal else None
     beside = table.columns_within(width)
@@ -95,12 +95,12 @@ def print_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]
     for row, rest in zip(table.rows, table.folded):
         print(table.line(row, beside))
         if rest:
-            print(Table.INDENT + rest)
+            print(PrintedTable.INDENT + rest)
         for line in table.below(row, beside, width):
             print(line)
 
 
-class Table:
+class PrintedTable:
     GAP = "  "
     INDENT = 4 * " "
 

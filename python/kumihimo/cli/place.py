@@ -15,7 +15,7 @@ from kumihimo.cli import machines, options, output, progress, terminal
 from kumihimo.cli.options import option
 from kumihimo.errors import KumihimoError, wrong_value
 from kumihimo.place import outcome, outputs, page, request
-from kumihimo.place.request import Request
+from kumihimo.place.request import PlaceRequest
 from kumihimo.placement import Placed
 
 NETWORK, SEARCH, OUTPUT = "Traffic and network", "Search", "Output"
@@ -135,7 +135,7 @@ def command(
     starts = [] if order is None else [(order, request.in_order(order, on, ranks, of_ranks))]
     if placement is not None:
         starts.append((odd_bytes.printable(str(placement)), request.from_file(placement, on, ranks)))
-    wanted = Request(
+    wanted = PlaceRequest(
         source,
         on,
         objective,
@@ -158,7 +158,7 @@ def command(
     return finish(wanted, result, found.placement, asked, page_file, as_json, print_search, code)
 
 
-def searched(wanted: Request, limit: float | None) -> tuple[int, _mapping.Mapping, dict]:
+def searched(wanted: PlaceRequest, limit: float | None) -> tuple[int, _mapping.Mapping, dict]:
     """The exit code, what was found, and how long it took."""
     began, cpu = time.perf_counter(), time.process_time()
     run = wanted.start()
@@ -199,10 +199,10 @@ def phase_text(seen: _mapping.Progress) -> str:
 
 
 def finish(
-    wanted: Request,
+    wanted: PlaceRequest,
     result: dict,
     chosen: _placement.Placement,
-    asked: list[outputs.Wanted],
+    asked: list[outputs.WantedFile],
     page_file: Path | None,
     as_json: bool,
     printed: Callable[[dict], None],
@@ -238,7 +238,7 @@ def finish(
 
 
 def show_evaluation(
-    wanted: Request, given: Placed, asked: list[outputs.Wanted], page_file: Path | None, as_json: bool
+    wanted: PlaceRequest, given: Placed, asked: list[outputs.WantedFile], page_file: Path | None, as_json: bool
 ) -> int:
     result = outcome.of_evaluation(wanted, given)
     return finish(wanted, result, given.placement, asked, page_file, as_json, print_evaluation)

@@ -75,7 +75,7 @@ def bars(title: str, transient: bool = False) -> Progress:
     return Progress(*columns, console=terminal.console(), transient=transient)
 
 
-class Lines:
+class ProgressLines:
     """Prints a line on stderr for each case, so that a log shows what a long command does."""
 
     def __init__(self, title: str) -> None:
@@ -93,7 +93,7 @@ def bar(title: str, total: int, *, lines: bool = False) -> Iterator[Callable[[st
     """advance(what is next) for each of `total` steps; a bar on stderr if that is a terminal and there is more than one
     step. `lines`: elsewhere print a line whenever the part of `what` before its colon changes."""
     if not sys.stderr.isatty() or total < 2:
-        yield Lines(title) if lines and not sys.stderr.isatty() else lambda what: None
+        yield ProgressLines(title) if lines and not sys.stderr.isatty() else lambda what: None
         return
     with bars("{task.description}", transient=True) as shown:
         task = shown.add_task(odd_bytes.on_one_line(title), total=total)

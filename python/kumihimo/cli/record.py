@@ -94,7 +94,7 @@ def recorded(
     settings = {"RECORD": str(output), "RECORD_SYNC": "1" if sync else ""}
     if trace is not None:
         settings["RECORD_TRACE"] = str(trace_folder.prepared(trace))
-    recording, own = reading.Recording(output) if first else None, OwnWork()
+    recording, own = reading.ProfileRecording(output) if first else None, OwnWork()
     with tempfile.NamedTemporaryFile("r", prefix="kumihimo-", encoding="utf-8", errors="surrogateescape") as faults:
         settings["RECORD_FAULT"] = faults.name
         code, _, signals = preload.run(program, settings, (preload.RECORDER,))

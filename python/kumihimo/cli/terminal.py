@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
-class Stream(io.TextIOWrapper):
+class VisibleStream(io.TextIOWrapper):
     """What would command a terminal, or is not UTF-8, is shown instead."""
 
     def write(self, text: str) -> int:
@@ -33,7 +33,7 @@ def open_streams() -> None:
             "line_buffering": stream.line_buffering,
             "write_through": stream.write_through,
         }
-        setattr(sys, name, Stream(stream.detach(), errors=odd_bytes.ESCAPES, **kept))
+        setattr(sys, name, VisibleStream(stream.detach(), errors=odd_bytes.ESCAPES, **kept))
 
 
 def console() -> Console:

@@ -24,7 +24,7 @@ from kumihimo.profile.collectives import Collectives
 from kumihimo.sizes import parse_sizes
 from kumihimo.tune import library_report, program, rehearsal, targets, time_shares, tuner, wisdom
 from kumihimo.tune.journal import Journal
-from kumihimo.tune.launches import Clock, Launches, on_this_machine
+from kumihimo.tune.launches import BudgetClock, Launches, on_this_machine
 from kumihimo.tune.other_cases import USUAL
 from kumihimo.tune.targets import ANY, COLLECTIVES, FIXED_ORDER, REDUCTIONS, Target
 
@@ -82,10 +82,10 @@ def command(
                 "--reproducible": reproducible or None,
             }
         )
-    asked = Asked(
+    asked = TuneCommand(
         checked_collectives(collectives, reproducible),
         even(parse_sizes(sizes or "8..16MiB")),
-        Clock(budget),
+        BudgetClock(budget),
         fresh=fresh,
     )
     if export is not None and not set(asked.collectives) & set(EXPORTED):
@@ -132,17 +132,17 @@ NOTHING_TO_TUNE = {
 
 
 @dataclass
-class Asked:
+class TuneCommand:
     """What holds for machines here and described ones."""
 
     collectives: list[str]
     sizes: list[int]
-    clock: Clock
+    clock: BudgetClock
     fresh: bool = False
-    outcomes: list[tuner.Outcome] = field(default_factory=list)
+    outcomes: list[tuner.TargetOutcome] = field(default_factory=list)
     interruption: progress.Interruption = field(default_factory=progress.Interruption)
 
-    def take(self, outcome: tuner.Outcome) -> None:
+    def take(self, outcome: tuner.TargetOutcome) -> None:
         """In place of an earlier one of the same target, unless that has more."""
         place = next((i for i, earlier in enumerate(self.outcomes) if earlier.target == outcome.target), None)
         if place is None:
@@ -219,7 +219,7 @@ def refuse_beside_machine(library: str | None, reproducible: bool, export: Path 
 
 
 def of_ranks(
-    asked: Asked,
+    asked: TuneCommand,
     library: str | None,
     ranks: list[int] | None,
     ranks_per_node: int | tuple[int, ...] | None,
@@ -246,7 +246,7 @@ def of_ranks(
 
 
 def of_program(
-    asked: Asked,
+    asked: TuneCommand,
     path: Path,
     collectives: list[str] | None,
     library: str | None,
@@ -312,7 +312,7 @@ def check_same_place(profile: Collectives, here: tuner.Probe, path: Path) -> Non
 
 
 def measure(
-    asked: Asked,
+    asked: TuneCommand,
     installation: mpi.Installation,
     here: tuner.Probe,
     wanted: Sequence[Target],
@@ -349,7 +349,7 @@ def measure(
             exported = [] if profile else [name for name in asked.collectives if name in EXPORTED]
             study = library_report.LibraryStudy(installation, asked.sizes, asked.clock, journal, advance, exported)
             study.launch_seconds, study.nodes = lambda: launches.overhead, here.nodes
-            work = tuner.Tuner(launches, tuner.by_golden_copy(installation), journal, advance, stage)
+            work = tuner.CollectiveTuner(launches, tuner.by_golden_copy(installation), journal, advance, stage)
             whole = time_shares.outcomes(work, study, wanted, export, report)
             for outcome in whole if profile is None else work.tune(wanted, ()):
                 asked.take(outcome)
@@ -404,7 +404,7 @@ def stage_on(installation: mpi.Installation) -> tuple[rehearsal.Stage | None, li
         return None, [f"the choices were not tested in a program (rehearsal): {reason}"]
 
 
-def simulate(asked: Asked, name: str, ranks: Ranks, out: Path | None) -> dict:
+def simulate(asked: TuneCommand, name: str, ranks: Ranks, out: Path | None) -> dict:
     from kumihimo import simulation
     from kumihimo.cli import machines
     from kumihimo.tune.simulated import Simulated, asked_of, predict
@@ -461,13 +461,13 @@ def notes_of(journal: Journal) -> list[str]:
     return [note for note in (journal.replaced, journal.unlocked) if note]
 
 
-def collectives_without_rules(asked: Asked, export: Path | None) -> list[str]:
+def collectives_without_rules(asked: TuneCommand, export: Path | None) -> list[str]:
     """What the files do not speak of."""
     left = [name for name in asked.collectives if name not in EXPORTED]
     return [f"--export writes no rules for {', '.join(left)}"] if export is not None and left else []
 
 
-def notes_on(asked: Asked, launches: Launches) -> list[str]:
+def notes_on(asked: TuneCommand, launches: Launches) -> list[str]:
     """What else people should know of a tuning."""
     notes = []
     if any(choice.get("emulated") for outcome in asked.outcomes for choice in outcome.choices):

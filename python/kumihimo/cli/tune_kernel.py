@@ -17,7 +17,7 @@ from kumihimo.errors import wrong_value
 from kumihimo.sizes import parse_sizes, text_of
 from kumihimo.tune import kernels, wisdom
 from kumihimo.tune.kernels import Key
-from kumihimo.tune.launches import Clock
+from kumihimo.tune.launches import BudgetClock
 
 USUAL_SIZES = "256,1KiB,4KiB,16KiB,64KiB,256KiB,1MiB,4MiB,16MiB,64MiB"
 MOST_BYTES = 2**32  # three arrays of a size are in memory at once
@@ -87,7 +87,7 @@ def command(
     options.refuse_beside("a kernel of this project", "only", "trips", "strategy")
     wanted = kernels.keys(names or [], operation or "", kind or "")
     lengths = checked_sizes(sizes)
-    clock = Clock(budget)
+    clock = BudgetClock(budget)
     path = out or wisdom.kernel_path()
     wisdom.check_writable(path)
     old = wisdom.existing(path, None)
@@ -121,7 +121,7 @@ def checked_sizes(text: str) -> list[int]:
 def report(
     path: Path,
     old: dict | None,
-    clock: Clock,
+    clock: BudgetClock,
     wanted: list[Key],
     sizes: list[int],
     measured: list[tuple[Key, int, dict]],

@@ -13,7 +13,7 @@ from kumihimo.errors import missing, wrong_value
 from kumihimo.kernel import choices, programs, search, session
 from kumihimo.tune import wisdom
 from kumihimo.tune.kernels import candidate_text, is_row_of, reason, row_of
-from kumihimo.tune.launches import Clock
+from kumihimo.tune.launches import BudgetClock
 
 WORDS = "kumihimo.tune_program.words"  # of the command line after --
 INSTALL = "install it by pip install -r requirements/search.txt"
@@ -76,11 +76,11 @@ def tune(
     options.refuse_beside("a program with kernels", "operation", "kind", "sizes", "out")
     search.strategy_for(strategy or "", 1)
     sizes = parsed_sizes(trips)
-    clock = Clock(budget)
+    clock = BudgetClock(budget)
     program, wanted = started(names, only, budget)
     folder = choices.folder()
     files.check_folder(folder, "the folder of kernel wisdom must be writable", "set XDG_DATA_HOME")
-    found = programs.Found()
+    found = programs.TunedKernels()
     interruption = progress.Interruption()
     with program, interruption:
         listing, kernels, steps = programs.steps(program, wanted, sizes)

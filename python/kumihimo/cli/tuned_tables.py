@@ -11,7 +11,7 @@ from kumihimo.profile.collectives import Collectives, Late, Use
 from kumihimo.profile.summary import class_text
 from kumihimo.quantities import counted, seconds_text, share_text
 from kumihimo.sizes import text_of
-from kumihimo.tune.program import Gain, Plan, forwarded, stood_in_for
+from kumihimo.tune.program import Gain, TuningPlan, forwarded, stood_in_for
 from kumihimo.tune.targets import UNEQUAL
 
 OF_COMMUNICATOR = ("collective", "ranks", "nodes", "ranks_per_node", "emulated", "blocks", "start")
@@ -54,7 +54,7 @@ MOST_WAITING = 3  # call sites
 LEAST_FORWARDED = 0.001  # of the time in collectives, that is told of
 
 
-def tell_of(profile: Collectives, plan: Plan) -> None:
+def tell_of(profile: Collectives, plan: TuningPlan) -> None:
     """Before tuning: where the time goes, and how much of it an algorithm may change at most."""
     mean = profile.seconds / max(1, profile.ranks)
     if profile.ranks < profile.expected:
@@ -80,7 +80,7 @@ def tell_of(profile: Collectives, plan: Plan) -> None:
         output.message("there is nothing to tune: " + "; ".join(not_tuned(profile, plan) or ["no collectives"]))
 
 
-def tell_budget(plan: Plan, needed: float, budget: float) -> None:
+def tell_budget(plan: TuningPlan, needed: float, budget: float) -> None:
     found = f"tuning {counted(len(plan.targets), 'collective')} takes about {seconds_text(needed)}"
     short = "; what takes the most time comes first" if needed > budget else ""
     output.message(f"{found}, the budget is {seconds_text(budget)}{short}")
@@ -140,7 +140,7 @@ def uses_text(uses: Sequence[Use]) -> str:
     return f"{kind}{use.collective} of {counted(use.ranks, 'rank')}, {sizes}"
 
 
-def not_tuned(profile: Collectives, plan: Plan) -> list[str]:
+def not_tuned(profile: Collectives, plan: TuningPlan) -> list[str]:
     """A line for each collective, number of ranks and reason, the most time first."""
     groups: dict[tuple, list[Use]] = {}
     for use, why in plan.left:
@@ -160,7 +160,7 @@ def gain_text(gain: dict) -> str:
     return f"{share_text(gain['share'])} ({low} to {high}) of the program's time"
 
 
-def profile_object(profile: Collectives, plan: Plan, gain: Gain) -> dict:
+def profile_object(profile: Collectives, plan: TuningPlan, gain: Gain) -> dict:
     """What --json has of a profile; shares are of the program's time."""
     return {
         "program": profile.program,

@@ -78,7 +78,7 @@ def command(
         counts,
         arguments.neighbours_named(neighbours),
     )
-    asked = verification.Asked(
+    asked = verification.ProofRequest(
         verification.collectives(algorithm, counts is not None, neighbours is not None)
         if collective is None
         else [collective],
@@ -133,7 +133,7 @@ def lengths(placed: bool, wanted: CollectiveArguments) -> tuple[int | None, ...]
     return (arguments.elements(wanted),)
 
 
-def work(asked: verification.Asked) -> tuple[list[dict], list[dict]]:
+def work(asked: verification.ProofRequest) -> tuple[list[dict], list[dict]]:
     results: list[dict] = []
     passed_over: list[dict] = []
     with progress.bar("proving", len(verification.cases(asked))) as advance:

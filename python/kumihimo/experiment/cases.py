@@ -20,7 +20,7 @@ def silent(_what: str, _done: int, _of: int) -> None:
 
 
 @dataclass
-class Wanted:
+class WantedPrediction:
     """One prediction. `segment_bytes` is declared as the machine's: algorithms that do not pipeline ignore it."""
 
     machine: _machine.Machine
@@ -37,7 +37,7 @@ def algorithms(collective: str = "allreduce") -> list[str]:
     return [variant.name for variant in simulation.variants(collective, simulation.ALL)]
 
 
-def predict(wanted: Wanted) -> dict | None:
+def predict(wanted: WantedPrediction) -> dict | None:
     """The result, or None where the algorithm does not fit."""
     asked = simulation.Asked(
         Setting(job=_machine.Job(wanted.machine), simd=wanted.simd, options={"link_bytes": wanted.links}),
@@ -53,10 +53,10 @@ def predict(wanted: Wanted) -> dict | None:
     return {**result, "declared_segment_bytes": wanted.segment_bytes or wanted.machine.segment_bytes_of(wanted.bytes)}
 
 
-def predict_all(what: str, wanted: Iterable[Wanted], progress: Progress = silent) -> list[dict]:
+def predict_all(what: str, wanted: Iterable[WantedPrediction], progress: Progress = silent) -> list[dict]:
     """The results of all cases that fit, in the order of `wanted`. The native simulation leaves Python's lock free, so
     threads are enough; they are daemons, so that Ctrl-C need not wait for them."""
-    work = Work(what, list(wanted), progress)
+    work = SharedWork(what, list(wanted), progress)
     threads = [threading.Thread(target=work.do, daemon=True) for _ in range(available_processors())]
     for thread in threads:
         thread.start()
@@ -67,10 +67,10 @@ def predict_all(what: str, wanted: Iterable[Wanted], progress: Progress = silent
     return [result for result in work.results if result is not None]
 
 
-class Work:
+class SharedWork:
     """Cases that several threads take one after another."""
 
-    def __init__(self, what: str, cases: list[Wanted], progress: Progress) -> None:
+    def __init__(self, what: str, cases: list[WantedPrediction], progress: Progress) -> None:
         self.results: list[dict | None] = [None] * len(cases)
         self.error: Exception | None = None
         self._what, self._cases, self._progress = what, cases, progress

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 
 from kumihimo import _machine, _topology
-from kumihimo.experiment.cases import Progress, Wanted, algorithms, predict_all
+from kumihimo.experiment.cases import Progress, WantedPrediction, algorithms, predict_all
 
 SHAPE = "8x4x6"  # small, so that single cables can be seen
 BYTES = 2**26
@@ -15,7 +15,7 @@ def loads(machine: _machine.Machine, progress: Progress) -> list[dict]:
     """One object an algorithm: cables as (node, axis) with the bytes of their busier direction."""
     job = machine.as_torus(_topology.Shape.parse(SHAPE))  # whose links the picture shows
     torus = _topology.Torus(job.shape)
-    wanted = [Wanted(job, name, BYTES, links=True) for name in algorithms()]
+    wanted = [WantedPrediction(job, name, BYTES, links=True) for name in algorithms()]
     return [_load(result, torus) for result in predict_all(f"link load on {SHAPE}", wanted, progress)]
 
 

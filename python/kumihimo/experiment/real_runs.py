@@ -38,36 +38,36 @@ FEWEST_LAUNCHES = 6  # of which an interval of 95 % can be made
 LEAST_SECONDS = 5.0  # for a stage, however late it is
 FIRST_SECONDS = 600.0  # for its first length, however busy the machine is
 
-Stage = Callable[[Sequence[bench.Case], float], bench.Run]  # these cases, within so many seconds
+Stage = Callable[[Sequence[bench.BenchCase], float], bench.LaunchResults]  # these cases, within so many seconds
 
 
 @dataclass(frozen=True)
-class Effort:
+class ExperimentEffort:
     """How much is done: the lengths, the seconds for the turns of one case, the launches that judge the choice, and the
     seconds of the clock after which the checks, the timing and all of it end at the latest."""
 
     sizes: Sequence[int]
     chosen_sizes: Sequence[int]
     case_seconds: float
-    chosen: tuned.Effort
+    chosen: tuned.CaseEffort
     ends: tuple[float, float, float] = (30.0, 65.0, 95.0)
 
 
-FULL = Effort(
+FULL = ExperimentEffort(
     [2**exponent for exponent in (*range(3, 21), 22, 24)],
     [2**exponent for exponent in range(4, 25, 2)],
     0.015,
-    tuned.Effort(survey_seconds=0.005, refine_seconds=0.01, final_seconds=0.02, case_seconds=0.04),
+    tuned.CaseEffort(survey_seconds=0.005, refine_seconds=0.01, final_seconds=0.02, case_seconds=0.04),
 )
-QUICK = Effort(
+QUICK = ExperimentEffort(
     [2**exponent for exponent in range(3, 21, 4)],
     [2**16, 2**20],
     0.005,
-    tuned.Effort(survey_seconds=0.002, refine_seconds=0.002, final_seconds=0.002, case_seconds=0.01),
+    tuned.CaseEffort(survey_seconds=0.002, refine_seconds=0.002, final_seconds=0.002, case_seconds=0.01),
 )
 
 
-def measure(installation: Installation, progress: Progress = silent, *, effort: Effort = FULL) -> dict:
+def measure(installation: Installation, progress: Progress = silent, *, effort: ExperimentEffort = FULL) -> dict:
     started = time.monotonic()
     ends = [started + seconds for seconds in effort.ends]
     checked = check(installation, progress, effort, ends[0])
@@ -109,7 +109,7 @@ def in_order(sizes: Sequence[int]) -> list[int]:
     return sorted(spanning(sizes), key=lambda size: size > LONGEST_IN_ALL_TYPES)
 
 
-def cases(sizes: Sequence[int], type_: str) -> list[bench.Case]:
+def cases(sizes: Sequence[int], type_: str) -> list[bench.BenchCase]:
     """Every algorithm that fits, in every space, a length after the other; those of one question stand together, as
     they are timed by turns."""
     return [
@@ -124,7 +124,7 @@ def left(end: float) -> float:
     return max(LEAST_SECONDS, end - time.monotonic())
 
 
-def checks_of(effort: Effort) -> list[bench.Case]:
+def checks_of(effort: ExperimentEffort) -> list[bench.BenchCase]:
     """What is compared with the golden copy, in this order: one type at every length, the other at those up to 1 MiB,
     since the golden copy adds element by element and takes its time."""
     sizes = in_order(effort.sizes)
@@ -133,7 +133,7 @@ def checks_of(effort: Effort) -> list[bench.Case]:
     return [case for type_ in TYPES for case in cases(short, type_)] + cases(long, TIMED_TYPE)
 
 
-def at_least_one(run: Stage, wanted: list[bench.Case], end: float) -> bench.Run:
+def at_least_one(run: Stage, wanted: list[bench.BenchCase], end: float) -> bench.LaunchResults:
     """As many of the cases as there is time for; the first length at least."""
     try:
         return run(wanted, left(end))
@@ -143,24 +143,26 @@ def at_least_one(run: Stage, wanted: list[bench.Case], end: float) -> bench.Run:
     return found
 
 
-def check(installation: Installation, progress: Progress, effort: Effort, end: float) -> bench.Run:
+def check(installation: Installation, progress: Progress, effort: ExperimentEffort, end: float) -> bench.LaunchResults:
     """Against the golden copy: results with `right`."""
     wanted = checks_of(effort)
-    count = Counter("comparing with the golden copy", len(wanted), progress)
+    count = ProgressCounter("comparing with the golden copy", len(wanted), progress)
 
-    def run(cases: Sequence[bench.Case], seconds: float) -> bench.Run:
+    def run(cases: Sequence[bench.BenchCase], seconds: float) -> bench.LaunchResults:
         launcher = job.Launcher(RANKS, installation, seconds, partial=True)
         return job.run_task({"task": "check", "repeats": REPEATS}, cases, launcher, count)
 
     return at_least_one(run, wanted, end)
 
 
-def timings(installation: Installation, progress: Progress, effort: Effort, end: float) -> bench.Run:
+def timings(
+    installation: Installation, progress: Progress, effort: ExperimentEffort, end: float
+) -> bench.LaunchResults:
     """Every case beside the library's own call."""
     wanted = cases(in_order(effort.sizes), TIMED_TYPE)
-    count = Counter("timing beside the library", len(wanted), progress)
+    count = ProgressCounter("timing beside the library", len(wanted), progress)
 
-    def run(cases: Sequence[bench.Case], seconds: float) -> bench.Run:
+    def run(cases: Sequence[bench.BenchCase], seconds: float) -> bench.LaunchResults:
         return bench.run_measure(
             cases,
             ranks=RANKS,
@@ -174,11 +176,11 @@ def timings(installation: Installation, progress: Progress, effort: Effort, end:
     return at_least_one(run, wanted, end)
 
 
-def chosen(installation: Installation, progress: Progress, effort: Effort, end: float) -> dict | None:
+def chosen(installation: Installation, progress: Progress, effort: ExperimentEffort, end: float) -> dict | None:
     """An algorithm for each length, chosen on launches of their own, and how it does on up to nine fresh ones; None
     where the time is not enough for a choice and a judgement."""
-    count = Counter("choosing, and judging the choice", tuned.TRAINING + effort.chosen.launches, progress)
-    tuning = tuned.Tuning(bench.Case(COLLECTIVE, ""), RANKS, effort.chosen_sizes, installation, effort.chosen)
+    count = ProgressCounter("choosing, and judging the choice", tuned.TRAINING + effort.chosen.launches, progress)
+    tuning = tuned.CaseTuning(bench.BenchCase(COLLECTIVE, ""), RANKS, effort.chosen_sizes, installation, effort.chosen)
 
     def step(what: str) -> None:
         if time.monotonic() > end:
@@ -187,7 +189,7 @@ def chosen(installation: Installation, progress: Progress, effort: Effort, end: 
         tuning.options["seconds"] = left(end)
 
     tuning.step = step
-    runs: list[bench.Run] = []
+    runs: list[bench.LaunchResults] = []
     with contextlib.suppress(OutOfTime):
         choice = tuned.choose(tuning)
         while len(runs) < effort.chosen.launches:
@@ -196,7 +198,7 @@ def chosen(installation: Installation, progress: Progress, effort: Effort, end: 
     return tuned.joined(choice, runs) if len(runs) >= FEWEST_LAUNCHES else None
 
 
-class Counter:
+class ProgressCounter:
     """Counts what it is told of, and passes the number on."""
 
     def __init__(self, what: str, total: int, progress: Progress) -> None:

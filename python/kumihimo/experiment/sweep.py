@@ -9,7 +9,7 @@ sizes at every length. Both take from the curves what was predicted there alread
 from __future__ import annotations
 
 from kumihimo import _machine, simulation
-from kumihimo.experiment.cases import Progress, Wanted, predict_all
+from kumihimo.experiment.cases import Progress, WantedPrediction, predict_all
 from kumihimo.experiment.published import SUBJECT
 
 SMALLEST, LARGEST = 16, 2**30
@@ -33,7 +33,7 @@ def curves(machine: _machine.Machine, progress: Progress, factor: int, factor_of
     """Allreduce with every algorithm that fits, at its defaults; without our own extensions where these have no
     factor."""
     wanted = [
-        Wanted(machine, variant.name, size)
+        WantedPrediction(machine, variant.name, size)
         for variant in simulation.variants("allreduce", simulation.ALL)
         if (each := factor_of_extensions if variant.extension else factor) is not None
         for size in sizes(each)
@@ -44,7 +44,7 @@ def curves(machine: _machine.Machine, progress: Progress, factor: int, factor_of
 def parts(machine: _machine.Machine, progress: Progress) -> list[dict]:
     """Six predictions, each with its phases and computing shares."""
     wanted = [
-        Wanted(machine, SUBJECT, LARGEST, collective=collective, simd=simd)
+        WantedPrediction(machine, SUBJECT, LARGEST, collective=collective, simd=simd)
         for collective in ("bcast", "reduce", "allreduce")
         for simd in (True, False)
     ]
@@ -81,5 +81,5 @@ def tuned(machine: _machine.Machine, curves: list[dict], by_segment: list[dict],
 def _predict(
     what: str, machine: _machine.Machine, names: list[str], length: int, segments: list[int], progress: Progress
 ) -> list[dict]:
-    wanted = [Wanted(machine, name, length, segment_bytes=segment) for segment in segments for name in names]
+    wanted = [WantedPrediction(machine, name, length, segment_bytes=segment) for segment in segments for name in names]
     return predict_all(what, wanted, progress)

@@ -18,7 +18,7 @@ WHAT = "the file to import"
 
 
 @dataclass
-class Network:
+class ImportedNetwork:
     """What a file says: the lines of [topology], and numbers by section and key, as a machine file writes values."""
 
     topology: list[str]
@@ -29,7 +29,7 @@ class Network:
     levels: list[str] = field(default_factory=list)  # of the node's cores
 
 
-def read(path: Path) -> Network:
+def read(path: Path) -> ImportedNetwork:
     """By the kind of file, which its name or its first element tells."""
     from kumihimo.imports import hwloc, simgrid, slurm, slurm_yaml
 
@@ -58,7 +58,7 @@ def toml_text(text: str) -> str:
     return '"' + "".join(c if c.isprintable() else f"\\U{ord(c):08x}" for c in escaped) + '"'
 
 
-def machine_file(network: Network, like: _machine.Machine, name: str, source: str) -> str:
+def machine_file(network: ImportedNetwork, like: _machine.Machine, name: str, source: str) -> str:
     """The whole machine file, which is read once, so that what is wrong with it is said now."""
     if like.family == "single_node" and not network.one_node:
         raise wrong_value(
@@ -89,7 +89,7 @@ def _one_line(text: str) -> str:
     return "".join(c if c.isprintable() else "?" for c in text)
 
 
-def _numbers(network: Network, like: _machine.Machine, source: str) -> str:
+def _numbers(network: ImportedNetwork, like: _machine.Machine, source: str) -> str:
     """What the file does not give is the other machine's, and so assumed; but for the engine of another network."""
     of_like = r'\b(?:published|measured|fitted|assumed) = "'
     begin = f"assumed = {toml_text(f'as {like.name}: ')[:-1]}"

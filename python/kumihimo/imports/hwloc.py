@@ -10,9 +10,9 @@ import re
 from dataclasses import dataclass, field
 
 from kumihimo import _machine
-from kumihimo.documents import Element
+from kumihimo.documents import XmlElement
 from kumihimo.errors import missing
-from kumihimo.imports import Network
+from kumihimo.imports import ImportedNetwork
 from kumihimo.quantities import counted
 
 KINDS = {
@@ -42,7 +42,7 @@ ADVICE = "write one with lstopo --of xml"
 
 
 @dataclass
-class Node:
+class HwlocNode:
     """What the file says of one node."""
 
     version: str
@@ -60,7 +60,7 @@ class Node:
         return _machine.host_of(self.processor, self.memory, self.parts)
 
 
-def read_node(root: Element) -> Node:
+def read_node(root: XmlElement) -> HwlocNode:
     """Of the element <topology>."""
     if root.tag != "topology":
         raise root.value.wrong("the file must be a <topology> of hwloc", f"<{root.tag}>", ADVICE)
@@ -74,7 +74,7 @@ def read_node(root: Element) -> Node:
     machines = [child for child in root.children if child.tag == "object"]
     if len(machines) != 1:
         raise root.value.wrong("a topology of hwloc must have one outer <object>", len(machines), ADVICE)
-    node, machine = Node(version), machines[0]
+    node, machine = HwlocNode(version), machines[0]
     for key in ("allowed_cpuset", "online_cpuset"):  # the latter of hwloc 1
         usable = _set(machine, key)
         if usable is not None:
@@ -92,7 +92,7 @@ def read_node(root: Element) -> Node:
     return node
 
 
-def _read(element: Element, node: Node) -> list[int]:
+def _read(element: XmlElement, node: HwlocNode) -> list[int]:
     """Adds the objects, outer ones first; the result are the units in this one."""
     kind, name = _kind(element, node), element.get("type")
     place = len(node.parts)
@@ -122,7 +122,7 @@ def _read(element: Element, node: Node) -> list[int]:
     return units
 
 
-def _kind(element: Element, node: Node) -> str:
+def _kind(element: XmlElement, node: HwlocNode) -> str:
     """Empty for objects that hold no cores of their own, caches of instructions, and forbidden NUMA nodes."""
     name = element.get("type")
     if name == "NUMANode" and node.usable_memory is not None and "os_index" in element.value.content:
@@ -134,7 +134,7 @@ def _kind(element: Element, node: Node) -> str:
     return KINDS.get(name, "")
 
 
-def _unit(element: Element, node: Node) -> list[int]:
+def _unit(element: XmlElement, node: HwlocNode) -> list[int]:
     if "os_index" not in element.value.content:
         raise missing(f"{element.where}: os_index= of an object of type PU", ADVICE)
     unit = element.value.content["os_index"].count("os_index", 0)
@@ -147,20 +147,20 @@ def _unit(element: Element, node: Node) -> list[int]:
     return [unit] if usable else []
 
 
-def _bytes(element: Element, key: str) -> int:
+def _bytes(element: XmlElement, key: str) -> int:
     text = element.get(key, "0")
     if re.fullmatch("[0-9]{1,15}", text) is None:
         raise element.value.wrong(f"{key} must be a number of bytes", f"'{text}'", ADVICE)
     return int(text)
 
 
-def _info(element: Element, name: str) -> str:
+def _info(element: XmlElement, name: str) -> str:
     return next(
         (child.get("value") for child in element.children if child.tag == "info" and child.get("name") == name), ""
     )
 
 
-def _set(element: Element, key: str) -> set[int] | None:
+def _set(element: XmlElement, key: str) -> set[int] | None:
     """0x00000001,0xffffffff: words of 32 bits, the last one has the lowest numbers. None: not said, or without end."""
     text = element.get(key)
     if not text or text.startswith("0xf...f"):
@@ -175,7 +175,7 @@ def _set(element: Element, key: str) -> set[int] | None:
     return found
 
 
-def read(root: Element) -> Network:
+def read(root: XmlElement) -> ImportedNetwork:
     node = read_node(root)
     host = node.host
     levels = ", ".join(f'"{name} {cores}"' for name, cores in host.levels)
@@ -187,10 +187,10 @@ def read(root: Element) -> Network:
     lines = ['family = "single_node"', *([f"levels = [{levels}]"] if levels else [])]
     summary = f"{node.processor or 'one node'}, {counted(host.cores, 'core')}"
     names = [name for name, _ in host.levels]
-    return Network(lines, summary, numbers, _remarks(node, host), one_node=True, levels=names)
+    return ImportedNetwork(lines, summary, numbers, _remarks(node, host), one_node=True, levels=names)
 
 
-def _remarks(node: Node, host: _machine.Host) -> list[str]:
+def _remarks(node: HwlocNode, host: _machine.Host) -> list[str]:
     remarks = []
     if host.levels:
         remarks.append(

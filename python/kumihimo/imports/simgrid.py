@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import combinations
 from math import comb, prod
 
-from kumihimo.documents import Element
-from kumihimo.imports import Network, simgrid_zones
+from kumihimo.documents import XmlElement
+from kumihimo.imports import ImportedNetwork, simgrid_zones
 from kumihimo.imports import simgrid_units as units
 from kumihimo.imports.simgrid_platform import check_plain, has_routes_of_links, modern
 from kumihimo.imports.slurm import MOST_SWITCHES, graph_lines, times
@@ -16,7 +16,7 @@ TOPOLOGY = "topo_parameters"
 MOST_EDGES = 2**20  # of routers, 100 bytes each
 
 
-def read(root: Element) -> Network:
+def read(root: XmlElement) -> ImportedNetwork:
     modern(root)
     units.check_attributes(root)
     clusters = list(root.iter("cluster"))
@@ -28,7 +28,7 @@ def read(root: Element) -> Network:
     return network
 
 
-def _cluster(cluster: Element) -> Network:
+def _cluster(cluster: XmlElement) -> ImportedNetwork:
     nodes = len(units.radical(cluster))
     kind, words = cluster.get("topology", "FLAT").upper(), cluster.get("topo_parameters")
     check_plain(cluster)
@@ -42,15 +42,15 @@ def _cluster(cluster: Element) -> Network:
     if places != nodes:
         raise cluster.value.wrong(f"radical= must have {places} nodes, as {kind} {words} has", nodes)
     remarks = units.remarks_on([units.latency(cluster, "lat")])
-    return Network(lines, f"SimGrid {kind.lower()} of {counted(nodes, 'node')}", numbers, remarks)
+    return ImportedNetwork(lines, f"SimGrid {kind.lower()} of {counted(nodes, 'node')}", numbers, remarks)
 
 
-def _torus(words: str, nodes: int, cluster: Element) -> tuple[list[str], int]:
+def _torus(words: str, nodes: int, cluster: XmlElement) -> tuple[list[str], int]:
     lengths = list(reversed(units.counts(cluster, TOPOLOGY, words)))  # the first runs fastest there, the last here
     return ['family = "torus"', f'shape = "{times(lengths)}"'], prod(lengths)
 
 
-def _fat_tree(words: str, nodes: int, cluster: Element) -> tuple[list[str], int]:
+def _fat_tree(words: str, nodes: int, cluster: XmlElement) -> tuple[list[str], int]:
     levels, *lists = [units.counts(cluster, TOPOLOGY, part) for part in words.split(";")]
     if len(levels) != 1 or len(lists) != 3 or any(len(counts) != levels[0] for counts in lists):
         raise cluster.value.wrong(
@@ -62,7 +62,7 @@ def _fat_tree(words: str, nodes: int, cluster: Element) -> tuple[list[str], int]
     return ['family = "fat_tree"', *keys], prod(children)
 
 
-def _dragonfly(words: str, nodes: int, cluster: Element) -> tuple[list[str], int]:
+def _dragonfly(words: str, nodes: int, cluster: XmlElement) -> tuple[list[str], int]:
     """Cray's: routers of a chassis are joined by green links, those at the same place of a group's chassis by black
     ones, router j of group i and router i of group j by blue ones."""
     parts = [units.counts(cluster, TOPOLOGY, part) for part in words.split(";")]
@@ -104,11 +104,11 @@ def _dragonfly(words: str, nodes: int, cluster: Element) -> tuple[list[str], int
     return graph_lines(count, groups * of_group, edges), count
 
 
-def _flat(words: str, nodes: int, cluster: Element) -> tuple[list[str], int]:
+def _flat(words: str, nodes: int, cluster: XmlElement) -> tuple[list[str], int]:
     return graph_lines(nodes, 1, [f"0..{nodes - 1}-{nodes}"]), nodes
 
 
-def _link_numbers(cluster: Element) -> dict[tuple[str, str], str]:
+def _link_numbers(cluster: XmlElement) -> dict[tuple[str, str], str]:
     rate = f'"{units.written(units.rate(cluster, "bw"))} B/s"'
     numbers = {("network", "link_bandwidth"): rate, ("network", "link_peak"): rate}
     latency = max(units.SMALLEST, units.latency(cluster, "lat"))

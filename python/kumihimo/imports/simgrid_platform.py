@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from kumihimo.documents import Element
+from kumihimo.documents import XmlElement
 from kumihimo.errors import missing, wrong_value
 from kumihimo.imports import simgrid_units as units
 
@@ -80,7 +80,7 @@ class Cluster:
         return [Crossed(self.down + place, moves), *limit]
 
 
-def has_routes_of_links(cluster: Element) -> bool:
+def has_routes_of_links(cluster: XmlElement) -> bool:
     """Whether a flat cluster has more than a cable up and one down for each host."""
     if cluster.get("topology", "FLAT").upper() != "FLAT":
         return False
@@ -88,7 +88,7 @@ def has_routes_of_links(cluster: Element) -> bool:
     return more or cluster.get("sharing_policy", "SPLITDUPLEX").upper() not in _SPLIT
 
 
-def check_plain(cluster: Element) -> None:
+def check_plain(cluster: XmlElement) -> None:
     """Limiters and shared cables have no family here, and where there is a topology there is no backbone."""
     kind = cluster.get("topology", "FLAT")
     for key in ("bb_bw", "limiter_link"):
@@ -103,14 +103,14 @@ def _amount(text: str | None) -> bool:
     return bool(text) and re.fullmatch(r"[0.]+\s*[A-Za-z]*", text.strip()) is None
 
 
-def modern(root: Element) -> None:
+def modern(root: XmlElement) -> None:
     """Gives the elements of SimGrid 3.15 and before their names of today."""
     for element in root.iter():
         element.tag = _OLD_NAMES.get(element.tag, element.tag)
 
 
 class Platform:
-    def __init__(self, root: Element) -> None:
+    def __init__(self, root: XmlElement) -> None:
         self.links: list[Link] = []
         self.named: dict[str, Link] = {}
         self.split: set[str] = set()  # those that are two, which may be named NAME_UP and NAME_DOWN, too
@@ -143,7 +143,7 @@ class Platform:
 
     # What there is.
 
-    def _add_link(self, element: Element) -> None:
+    def _add_link(self, element: XmlElement) -> None:
         name = units.needed(element, "id")
         policy = element.get("sharing_policy", "SHARED").upper()
         for key in ("bandwidth_file", "latency_file", "state_file"):
@@ -166,7 +166,7 @@ class Platform:
         self.links += [link] * count
         return len(self.links) - count
 
-    def _add(self, element: Element, parent: Zone | None) -> Zone | Cluster:
+    def _add(self, element: XmlElement, parent: Zone | None) -> Zone | Cluster:
         name = units.needed(element, "id")
         if name in self.zones or name in self.places:
             self.wrong(element.where, "names must differ", f"'{name}' twice")
@@ -176,7 +176,7 @@ class Platform:
         zone.parent = parent
         return zone
 
-    def _zone(self, name: str, element: Element) -> Zone:
+    def _zone(self, name: str, element: XmlElement) -> Zone:
         routing = element.get("routing", "Full")
         zone = self.zones[name] = Zone(name, routing.upper(), element.where)
         if zone.routing not in ("FULL", *SHORTEST):
@@ -201,7 +201,7 @@ class Platform:
                 )
         return zone
 
-    def _add_point(self, name: str, zone: Zone | Cluster, element: Element, host: bool) -> None:
+    def _add_point(self, name: str, zone: Zone | Cluster, element: XmlElement, host: bool) -> None:
         if name in self.places or (name in self.zones and self.zones[name] is not zone):
             self.wrong(element.where, "names must differ", f"'{name}' twice")
         self.places[name] = zone
@@ -212,7 +212,7 @@ class Platform:
             self.hosts.append(name)
             self.cores.add(element.value.content["core"].count("core=") if element.get("core") else 1)
 
-    def _cluster(self, name: str, element: Element) -> Cluster:
+    def _cluster(self, name: str, element: XmlElement) -> Cluster:
         kind = element.get("topology", "FLAT").upper()
         if kind != "FLAT":
             self.wrong(
@@ -250,10 +250,10 @@ class Platform:
         self._add_point(router, cluster, element, False)
         return cluster
 
-    def _listed_cluster(self, name: str, element: Element) -> Cluster:
+    def _listed_cluster(self, name: str, element: XmlElement) -> Cluster:
         """A zone with the routing Cluster, which lists its hosts, the links of each, and maybe a backbone."""
-        parts: dict[str, list[Element]] = {tag: [] for tag in ("host_link", "router", "backbone")}
-        hosts: list[tuple[str, Element]] = []
+        parts: dict[str, list[XmlElement]] = {tag: [] for tag in ("host_link", "router", "backbone")}
+        hosts: list[tuple[str, XmlElement]] = []
         for child in element.children:
             if child.tag == "host":
                 hosts.append((units.needed(child, "id"), child))
@@ -291,7 +291,9 @@ class Platform:
             self._add_point(router, cluster, each, False)
         return cluster
 
-    def _own_link(self, zone: str, host: str, of: Element, of_host: dict[str, Element], key: str) -> tuple[str, Link]:
+    def _own_link(
+        self, zone: str, host: str, of: XmlElement, of_host: dict[str, XmlElement], key: str
+    ) -> tuple[str, Link]:
         """The link and its name."""
         if of.tag == "cabinet":
             return f"{key} {host}", Link(units.rate(of, "bw"), units.latency(of, "lat"))
@@ -310,7 +312,7 @@ class Platform:
             return self.named[whole]
         return None if name in self.split else self.named.get(name)
 
-    def _backbone(self, name: str, element: Element) -> Link:
+    def _backbone(self, name: str, element: XmlElement) -> Link:
         policy = element.get("bb_sharing_policy", "SHARED").upper()
         if policy not in ("SHARED", "FATPIPE"):
             self.wrong(
@@ -318,7 +320,7 @@ class Platform:
             )
         return Link(units.rate(element, "bb_bw"), units.latency(element, "bb_lat", "0"), policy == "FATPIPE")
 
-    def _add_route(self, name: str, element: Element) -> None:
+    def _add_route(self, name: str, element: XmlElement) -> None:
         zone = self.zones[name]
         src, dst = (units.needed(element, key) for key in ("src", "dst"))
         said = f"from '{src}' to '{dst}'"
@@ -361,7 +363,7 @@ class Platform:
                 )
             routes[key] = route
 
-    def _link(self, element: Element, said: str) -> tuple[int, int]:
+    def _link(self, element: XmlElement, said: str) -> tuple[int, int]:
         """The link as it is crossed, and as it is on the way back."""
         name, direction = units.needed(element, "id"), element.get("direction", "NONE").upper()
         if direction not in ("UP", "DOWN", "NONE"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from kumihimo.documents import Element
+from kumihimo.documents import XmlElement
 from kumihimo.errors import missing
 
 MOST_NODES = 2**20
@@ -43,14 +43,14 @@ ATTRIBUTES = {
 }
 
 
-def check_attributes(root: Element) -> None:
+def check_attributes(root: XmlElement) -> None:
     """Of all elements that are read."""
     for element in root.iter():
         if element.tag in ATTRIBUTES:
             element.value.fields(f"<{element.tag}>", ATTRIBUTES[element.tag])
 
 
-def needed(element: Element, key: str) -> str:
+def needed(element: XmlElement, key: str) -> str:
     value = element.get(key)
     if not value:
         raise missing(f"{element.where}: {key}= in <{element.tag}>", "add it")
@@ -62,7 +62,7 @@ def written(value: float) -> str:
     return f"{value:.6f}".rstrip("0").rstrip(".")
 
 
-def rate(element: Element, key: str) -> float:
+def rate(element: XmlElement, key: str) -> float:
     """Bytes per second."""
     text = needed(element, key)
     match = re.fullmatch(_NUMBER + r"(?:([kMGTPEZY]|[KMGTPEZY]i)?([Bb]ps))?", text.strip())
@@ -72,7 +72,7 @@ def rate(element: Element, key: str) -> float:
     return value
 
 
-def latency(element: Element, key: str, otherwise: str = "") -> float:
+def latency(element: XmlElement, key: str, otherwise: str = "") -> float:
     """Nanoseconds."""
     text = element.get(key) or otherwise or needed(element, key)
     match = re.fullmatch(_NUMBER + "(w|d|h|m|s|ms|us|ns|ps|)", text.strip())
@@ -87,7 +87,7 @@ def remarks_on(latencies: Iterable[float]) -> list[str]:
     return [] if all(each >= SMALLEST for each in latencies) else ["A latency of 0 is written as 0.000001 ns."]
 
 
-def counts(element: Element, key: str, text: str) -> list[int]:
+def counts(element: XmlElement, key: str, text: str) -> list[int]:
     """Of a part of an attribute."""
     found = []
     for word in text.split(","):
@@ -97,7 +97,7 @@ def counts(element: Element, key: str, text: str) -> list[int]:
     return found
 
 
-def radical(element: Element) -> list[int]:
+def radical(element: XmlElement) -> list[int]:
     """The numbers as written, which is the order in which SimGrid makes the hosts."""
     text = needed(element, "radical")
     numbers: dict[int, None] = {}

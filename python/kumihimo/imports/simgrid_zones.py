@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kumihimo.documents import Element
-from kumihimo.imports import Network
+from kumihimo.documents import XmlElement
+from kumihimo.imports import ImportedNetwork
 from kumihimo.imports import simgrid_units as units
 from kumihimo.imports.simgrid_platform import SHORTEST, Cluster, Crossed, Link, Platform, Route, Zone
 from kumihimo.quantities import counted
@@ -27,12 +27,12 @@ class Way:
     links: list[Crossed]
 
 
-def read(root: Element) -> Network:
+def read(root: XmlElement) -> ImportedNetwork:
     platform = Platform(root)
-    return _network(platform, Rows(platform).of(platform.top))
+    return _network(platform, TopologyRows(platform).of(platform.top))
 
 
-class Rows:
+class TopologyRows:
     """The rows of the machine file's table."""
 
     def __init__(self, platform: Platform) -> None:
@@ -207,7 +207,7 @@ class Rows:
         return f"{range_of(src)}-{range_of(dst)}: {' '.join(c.text() for c in links)}"
 
 
-def _network(platform: Platform, rows: list[str]) -> Network:
+def _network(platform: Platform, rows: list[str]) -> ImportedNetwork:
     kinds = list(dict.fromkeys((link.bandwidth, link.latency) for link in platform.links))
     names = {kind: f"class{i}" for i, kind in enumerate(kinds, 1)}
     texts: list[str] = []
@@ -223,7 +223,7 @@ def _network(platform: Platform, rows: list[str]) -> Network:
     hosts, links = counted(len(platform.hosts), "host"), counted(len(platform.links), "link")
     summary = f"SimGrid platform of {hosts} and {links}"
     remarks = units.remarks_on([latency for _, latency in kinds])
-    return Network(lines, summary, _numbers(platform, kinds, names), remarks)
+    return ImportedNetwork(lines, summary, _numbers(platform, kinds, names), remarks)
 
 
 def _numbers(

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from kumihimo import _machine
 from kumihimo.errors import BadInput, wrong_value
-from kumihimo.imports import Network, toml_text
+from kumihimo.imports import ImportedNetwork, toml_text
 from kumihimo.quantities import counted
 
 MOST_NODES = 2**20
@@ -34,7 +34,7 @@ class Switch:
         return wrong_value(f"{self.where}: {rule}", found, advice)
 
 
-def read_conf(text: str, source: str, folder: Path | None = None) -> Network:
+def read_conf(text: str, source: str, folder: Path | None = None) -> ImportedNetwork:
     """topology.conf. `folder`: of the files that it includes."""
     from kumihimo.imports.slurm_conf import ConfReader
 
@@ -83,19 +83,19 @@ def times(lengths: Iterable[int]) -> str:
     return "x".join(map(str, lengths))
 
 
-def ring(rings: list[Switch], source: str) -> Network:
+def ring(rings: list[Switch], source: str) -> ImportedNetwork:
     if not rings:
         raise wrong_value(f"{source}: the file must have one ring, as a machine does", "none", "add it")
     if len(rings) > 1:
         raise rings[1].wrong("the file must have one ring, as a machine does", len(rings), "keep one of them")
     _check_nodes(rings, rings[0].where)
     nodes = rings[0].nodes
-    return Network(
+    return ImportedNetwork(
         ['family = "torus"', f'shape = "{len(nodes)}"', *named(nodes)], f"Slurm ring of {counted(len(nodes), 'node')}"
     )
 
 
-def torus(dims: tuple[int, int, int], node_in: dict[int, str]) -> Network:
+def torus(dims: tuple[int, int, int], node_in: dict[int, str]) -> ImportedNetwork:
     """`node_in`: the names by cell, x fastest; none: the nodes have no names."""
     shape = times(reversed(dims))  # nodes run along x first, as they do along our last axis
     cells = math.prod(dims)
@@ -103,7 +103,7 @@ def torus(dims: tuple[int, int, int], node_in: dict[int, str]) -> Network:
     if len(set(names)) != len(names):
         raise wrong_value("each node must be at one place of the torus", f"'{_twice(names)}' twice")
     if len(names) in (0, cells):
-        return Network(['family = "torus"', f'shape = "{shape}"', *named(names)], f"Slurm torus {shape}")
+        return ImportedNetwork(['family = "torus"', f'shape = "{shape}"', *named(names)], f"Slurm torus {shape}")
     if cells > MOST_SWITCHES:
         raise wrong_value(f"a torus with places without nodes must have at most {MOST_SWITCHES} places", cells)
     router = len(names)
@@ -120,7 +120,7 @@ def torus(dims: tuple[int, int, int], node_in: dict[int, str]) -> Network:
         "router, each node has a cable to its own, and messages take a shortest way."
     )
     lines = graph_lines(len(names), cells, edges) + named(names)
-    return Network(lines, f"Slurm torus {shape} with {counted(len(names), 'node')}", remarks=[remark])
+    return ImportedNetwork(lines, f"Slurm torus {shape} with {counted(len(names), 'node')}", remarks=[remark])
 
 
 def graph_lines(nodes: int, switches: int, edges: list[str]) -> list[str]:
@@ -128,7 +128,7 @@ def graph_lines(nodes: int, switches: int, edges: list[str]) -> list[str]:
     return [*head, *[f'    "{edge}",' for edge in edges], "]"]
 
 
-def network(switches: list[Switch], blocks: list[Switch], source: str) -> Network:
+def network(switches: list[Switch], blocks: list[Switch], source: str) -> ImportedNetwork:
     remarks = ["Assumed: a switch has as many uplinks as nodes below it (the file does not say)."]
     if switches and blocks:
         remarks.append("The file has switches and blocks, two views of the same network; the blocks are left out.")
@@ -170,7 +170,9 @@ def network(switches: list[Switch], blocks: list[Switch], source: str) -> Networ
                 edges.append(f"{place[child]}-{place[s.name]} uplink x{-(-below[child] // ways)}")
     tree = counted(len(blocks), "block") if kind == "blocks" else f"a tree of {counted(len(switches), 'switch')}"
     summary = f"Slurm cluster of {counted(len(number_of), 'node')}, {tree}"
-    return Network(graph_lines(len(number_of), len(order), edges) + named(list(number_of)), summary, remarks=remarks)
+    return ImportedNetwork(
+        graph_lines(len(number_of), len(order), edges) + named(list(number_of)), summary, remarks=remarks
+    )
 
 
 def _by_name(switches: list[Switch]) -> dict[str, Switch]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from kumihimo import documents
 from kumihimo.documents import Value
 from kumihimo.errors import wrong_value
-from kumihimo.imports import Network, slurm
+from kumihimo.imports import ImportedNetwork, slurm
 from kumihimo.imports.slurm import HostLists, Switch
 
 KINDS = ("tree", "block", "ring", "torus3d", "flat")
@@ -16,7 +16,7 @@ AXES = ("x", "y", "z")
 LONGEST_AXIS = 65535
 
 
-def read(text: str, source: str) -> Network:
+def read(text: str, source: str) -> ImportedNetwork:
     """The topology that is the cluster's default, or the first."""
     document = documents.read_yaml(text, source, "the file must be YAML, as Slurm's topology.yaml is")
     topologies = document.items("the file, which lists topologies,")
@@ -67,7 +67,7 @@ def _switch(value: Value, lists: HostLists) -> Switch:
     return Switch(fields["switch"].text("switch"), value.where, nodes, children)
 
 
-def _blocks(value: Value, source: str, lists: HostLists) -> Network:
+def _blocks(value: Value, source: str, lists: HostLists) -> ImportedNetwork:
     of_block = value.fields("block", ("block_sizes", "blocks"), ["blocks"])
     if "block_sizes" in of_block:
         for size in of_block["block_sizes"].items("block_sizes"):
@@ -79,7 +79,7 @@ def _blocks(value: Value, source: str, lists: HostLists) -> Network:
     return slurm.network([], blocks, source)
 
 
-def _ring(value: Value, source: str, lists: HostLists) -> Network:
+def _ring(value: Value, source: str, lists: HostLists) -> ImportedNetwork:
     rings = list(_listed(value.fields("ring", ["rings"], ["rings"])["rings"], "rings"))
     fields = [each.fields("a ring", ("ring", "nodes"), ("ring", "nodes")) for each in rings]
     switches = [Switch(f["ring"].text("ring"), f["ring"].where, _names(f, "nodes", lists)) for f in fields]
@@ -94,7 +94,7 @@ def _axes(value: Value, what: str, least: int) -> tuple[int, int, int]:
     return lengths
 
 
-def _torus(value: Value, lists: HostLists) -> Network:
+def _torus(value: Value, lists: HostLists) -> ImportedNetwork:
     tori = list(_listed(value.fields("torus3d", ["toruses"], ["toruses"])["toruses"], "toruses"))
     if len(tori) != 1:
         raise value.wrong("the topology must have one torus, as a machine does", len(tori), "keep one of them")

@@ -9,7 +9,7 @@ from math import inf, log
 from random import Random
 
 from kumihimo.errors import failed
-from kumihimo.kernel.candidates import Candidate, Family, space
+from kumihimo.kernel.candidates import CandidateFamily, KernelCandidate, space
 
 WORST = 1e3  # times the slowest candidate: what a refused one counts as
 START = 8  # proposals before the first neighbour
@@ -19,7 +19,9 @@ STALE = 2  # proposals in a row that were made before, after which one is drawn 
 ADVICE = "install it (pip install -r requirements/search.txt), or use --search random or exhaustive"
 
 
-def proposals(families: Sequence[Family], seed: int) -> Iterator[tuple[Candidate, Callable[[float], None]]]:
+def proposals(
+    families: Sequence[CandidateFamily], seed: int
+) -> Iterator[tuple[KernelCandidate, Callable[[float], None]]]:
     """Without end while candidates are left; the default of each variant first."""
     optuna = library()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -60,7 +62,9 @@ def library() -> object:
     return optuna
 
 
-def ask(study: object, families: Sequence[Family], left: dict, drawn: Random) -> tuple[object, Candidate]:
+def ask(
+    study: object, families: Sequence[CandidateFamily], left: dict, drawn: Random
+) -> tuple[object, KernelCandidate]:
     """One that is left: where the model repeats itself, a random one, of which it learns."""
     for _ in range(STALE):
         trial = study.ask()
@@ -74,7 +78,7 @@ def ask(study: object, families: Sequence[Family], left: dict, drawn: Random) ->
     return trial, suggested(trial, families)
 
 
-def neighbours(candidate: Candidate | None, families: Sequence[Family]) -> Iterator[Candidate]:
+def neighbours(candidate: KernelCandidate | None, families: Sequence[CandidateFamily]) -> Iterator[KernelCandidate]:
     for family in families:
         if candidate is None or family.variant != candidate.variant:
             continue
@@ -85,7 +89,7 @@ def neighbours(candidate: Candidate | None, families: Sequence[Family]) -> Itera
                 if 0 <= near < len(tried) and near != place:
                     values = list(candidate.values)
                     values[at] = name, tried[near]
-                    yield Candidate(family.variant, tuple(values))
+                    yield KernelCandidate(family.variant, tuple(values))
 
 
 def failed_state() -> object:
@@ -94,7 +98,7 @@ def failed_state() -> object:
     return TrialState.FAIL
 
 
-def suggested(trial: object, families: Sequence[Family]) -> Candidate:
+def suggested(trial: object, families: Sequence[CandidateFamily]) -> KernelCandidate:
     """Values are proposed by their places: numbers have an order, which the model uses."""
     name = trial.suggest_categorical("variant", [family.variant for family in families])
     family = next(family for family in families if family.variant == name)
@@ -102,10 +106,10 @@ def suggested(trial: object, families: Sequence[Family]) -> Candidate:
     for parameter, tried in family.parameters:
         place = trial.suggest_int(f"{name} {parameter}", 0, len(tried) - 1) if len(tried) > 1 else 0
         values.append((parameter, tried[place]))
-    return Candidate(name, tuple(values))
+    return KernelCandidate(name, tuple(values))
 
 
-def as_trial(candidate: Candidate, families: Sequence[Family]) -> dict:
+def as_trial(candidate: KernelCandidate, families: Sequence[CandidateFamily]) -> dict:
     family = next(family for family in families if family.variant == candidate.variant)
     chosen = candidate.parameters
     places = {

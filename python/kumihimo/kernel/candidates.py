@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Candidate:
+class KernelCandidate:
     variant: str
     values: tuple[tuple[str, object], ...] = ()
 
@@ -18,17 +18,17 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Family:
+class CandidateFamily:
     """A variant with the values of its parameters that are tried, the default first."""
 
     variant: str
     parameters: tuple[tuple[str, tuple], ...] = ()
 
-    def candidates(self) -> Iterator[Candidate]:
+    def candidates(self) -> Iterator[KernelCandidate]:
         names = [name for name, _ in self.parameters]
         for values in itertools.product(*(values for _, values in self.parameters)):
-            yield Candidate(self.variant, tuple(zip(names, values)))
+            yield KernelCandidate(self.variant, tuple(zip(names, values)))
 
 
-def space(families: Sequence[Family]) -> list[Candidate]:
+def space(families: Sequence[CandidateFamily]) -> list[KernelCandidate]:
     return [candidate for family in families for candidate in family.candidates()]

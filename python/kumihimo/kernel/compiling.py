@@ -12,7 +12,7 @@ from pathlib import Path
 from kumihimo import child_output
 from kumihimo.errors import Failed, failed, wrong_value
 from kumihimo.kernel import identity
-from kumihimo.vectorisation.compiler import Processes
+from kumihimo.vectorisation.compiler import CompilerProcesses
 
 FLAGS = ("-O3", "-march=native", "-fopenmp-simd", "-fPIC", "-shared", "-w")
 LANGUAGES = {
@@ -41,7 +41,7 @@ class Compiler:
         source.write_text(text, encoding="utf-8")
         words = [self.command, *self.flags, str(source), "-o", str(new), "-lm"]
         try:
-            done = Processes().run(words, seconds=SECONDS)
+            done = CompilerProcesses().run(words, seconds=SECONDS)
         except Failed:
             raise failed("the generated source does not compile", f"{self.command} takes over {SECONDS} s") from None
         if done.returncode:

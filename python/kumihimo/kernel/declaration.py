@@ -11,11 +11,11 @@ from kumihimo.errors import KumihimoError, wrong_value
 from kumihimo.kernel import choices, hints, identity, loops
 from kumihimo.kernel.variants import (
     CommandVariant,
+    KernelVariant,
     LibraryVariant,
     LoopVariant,
     PythonVariant,
     SourceVariant,
-    Variant,
 )
 
 TUNING = "KUMIHIMO_KERNEL_TUNING"  # descriptors of two pipes: the program is under `kumihimo tune kernel`
@@ -78,7 +78,7 @@ class Kernel:
         self.hint = hint
         self.outputs, self.edges, self.precision = tuple(outputs), tuple(edges), PRECISIONS[precision]
         self.operations, self.magnitude = operations, magnitude
-        self.variants: dict[str, Variant] = {}
+        self.variants: dict[str, KernelVariant] = {}
         self._plan: list[tuple[dict, Callable]] | None = None
         functools.update_wrapper(self, golden)
         if TUNING in os.environ:
@@ -135,7 +135,7 @@ class Kernel:
         """A loop that is generated as the hint says: unrolled, aligned, with SIMD directives."""
         self._add(LoopVariant(name, loops.parameters(self.hints), loop, call))
 
-    def _add(self, variant: Variant) -> None:
+    def _add(self, variant: KernelVariant) -> None:
         check_name("a variant", variant.name)
         if variant.name == choices.GOLDEN or variant.name in self.variants:
             raise wrong_value("a variant needs a name of its own", f"'{variant.name}' of {self.name}", "give name=")

@@ -31,7 +31,7 @@ def guarding() -> Iterator[None]:
         Guarding.active = False
 
 
-class Zone:
+class GuardZone:
     """A copy of `size` bytes between two zones. `shift` bytes beyond the boundary of a cache line: an array of a
     program need not be aligned."""
 
@@ -65,12 +65,12 @@ def changed(zone: bytes, side: str) -> int:
     return len(zone) - places[-1] if side == "before" else places[0] + 1
 
 
-class Arrays:
+class GuardedArrays:
     """NumPy arrays of one call, each moved between zones: a variant in Python may hand them to native code."""
 
     def __init__(self, shift: bool) -> None:
         self.shift = shift
-        self.zones: list[tuple[str, Zone]] = []
+        self.zones: list[tuple[str, GuardZone]] = []
 
     def moved(self, name: str, value: object) -> object:
         numpy = sys.modules.get("numpy")
@@ -81,7 +81,7 @@ class Arrays:
             or value.dtype.hasobject
         ):
             return value
-        zone = Zone(value.tobytes(), value.itemsize if self.shift else 0)
+        zone = GuardZone(value.tobytes(), value.itemsize if self.shift else 0)
         self.zones.append((name, zone))
         view = (ctypes.c_ubyte * max(zone.size, 1)).from_buffer(zone.buffer, zone.offset)
         return numpy.frombuffer(view, dtype=value.dtype, count=value.size).reshape(value.shape)

@@ -23,7 +23,7 @@ KNOWN += (*TRANSFORMATIONS, "tune", "unroll by 4", "align to 64", "simd by 8")
 
 
 @dataclass(frozen=True)
-class Hints:
+class KernelHints:
     trips: tuple[int, int] | None = None  # least and most, both included
     multiple: int = 1  # of which the number of trips is one
     odd: bool = False
@@ -61,7 +61,7 @@ class Hints:
         return {name: value for name, value in given.items() if value is not None}
 
 
-def parse(text: str) -> Hints:
+def parse(text: str) -> KernelHints:
     without_separators = re.sub(r"(?<=\d),(?=\d{3}(?!\d))", "", text)
     found: dict = {"multiple": 1, "transformations": (), "fixed": {}}
     for clause in re.split(r"[,;]|\band\b", without_separators):
@@ -69,7 +69,7 @@ def parse(text: str) -> Hints:
         if words:
             read(words, found)
     found["fixed"] = tuple(found["fixed"].items())
-    hints = Hints(**found)
+    hints = KernelHints(**found)
     check(hints, text)
     return hints
 
@@ -113,7 +113,7 @@ def read(words: str, found: dict) -> None:
         raise wrong_value(rule, f"'{words}'", did_you_mean(words, KNOWN, forms))
 
 
-def check(hints: Hints, text: str) -> None:
+def check(hints: KernelHints, text: str) -> None:
     if hints.odd and hints.multiple % 2 == 0:
         raise wrong_value("a number of trips cannot be odd and a multiple of an even number", f"'{text}'")
     if hints.power_of_two and hints.multiple & (hints.multiple - 1):
@@ -124,7 +124,7 @@ def check(hints: Hints, text: str) -> None:
         raise wrong_value("the range of trips in a hint must hold a number with the other properties", f"'{text}'")
 
 
-def any_fits(hints: Hints) -> bool:
+def any_fits(hints: KernelHints) -> bool:
     """From one fitting number to the next but one there are at most 4 multiples, so the search is short."""
     low, high = hints.trips
     if hints.power_of_two or high - low > 8 * hints.multiple:

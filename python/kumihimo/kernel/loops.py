@@ -13,7 +13,7 @@ import re
 from dataclasses import asdict, dataclass
 
 from kumihimo.kernel import prototypes
-from kumihimo.kernel.hints import TRANSFORMATIONS, Hints
+from kumihimo.kernel.hints import TRANSFORMATIONS, KernelHints
 
 NEUTRAL = {"unroll": 1, "align": 0, "simd": 0}
 USUAL = {"unroll": 4, "align": 64, "simd": 1}  # of a transformation that is asked for and not tuned
@@ -39,7 +39,7 @@ class Loop:
         return repr(asdict(self))
 
 
-def parameters(hints: Hints) -> dict[str, tuple[int, ...]]:
+def parameters(hints: KernelHints) -> dict[str, tuple[int, ...]]:
     """The values that are tried: of the middle level all or the usual one, of the expert level the one that is given,
     otherwise none but the neutral one."""
     fixed = dict(hints.fixed)
@@ -95,7 +95,7 @@ def with_own_sums(loop: Loop, copy: int) -> str:
     return text
 
 
-def aligned(pointers: list[prototypes.Parameter], align: int, looped: list[str]) -> list[str]:
+def aligned(pointers: list[prototypes.CParameter], align: int, looped: list[str]) -> list[str]:
     """The loop twice: where all arrays are aligned, and elsewhere."""
     bits = " | ".join(f"(uintptr_t){each.name}" for each in pointers)
     kinds = {each.name: f"{'const ' if each.is_const else ''}{each.type} *" for each in pointers}

@@ -8,8 +8,8 @@ import ctypes.util
 from collections.abc import Callable
 
 from kumihimo.errors import failed, wrong_value
-from kumihimo.kernel.guards import Guarding, Zone
-from kumihimo.kernel.prototypes import Parameter, Prototype, parse
+from kumihimo.kernel.guards import Guarding, GuardZone
+from kumihimo.kernel.prototypes import CParameter, Prototype, parse
 
 TYPES: dict[str, type | None] = {
     "void": None,
@@ -66,7 +66,7 @@ def function_of(library: str, prototype_text: str) -> Callable:
     def call(*arguments: object) -> object:
         if len(arguments) != len(kinds):
             raise TypeError(f"{prototype.name} takes {len(kinds)} arguments (got {len(arguments)})")
-        zones: list[tuple[Parameter, Zone, memoryview]] = []
+        zones: list[tuple[CParameter, GuardZone, memoryview]] = []
         passed = [
             pointer(p, size, value, zones) if p.is_pointer else value
             for p, size, value in zip(prototype.parameters, sizes, arguments)
@@ -81,7 +81,7 @@ def function_of(library: str, prototype_text: str) -> Callable:
     return call
 
 
-def pointer(parameter: Parameter, element: int, value: object, zones: list) -> object:
+def pointer(parameter: CParameter, element: int, value: object, zones: list) -> object:
     """The address of the bytes; in a check that of a copy between guard zones."""
     try:
         view = memoryview(value)
@@ -93,7 +93,7 @@ def pointer(parameter: Parameter, element: int, value: object, zones: list) -> o
     if view.itemsize != element and parameter.type != "void":
         raise TypeError(f"{parameter.name} must have elements of {element} bytes (got {view.itemsize})")
     if Guarding.active:
-        zone = Zone(view.tobytes(), element)
+        zone = GuardZone(view.tobytes(), element)
         zones.append((parameter, zone, view if view.readonly or not view.nbytes else view.cast("B")))
         return zone.address
     if view.readonly:

@@ -9,18 +9,18 @@ from pathlib import Path
 
 from kumihimo.errors import Failed, KumihimoError, did_you_mean, missing, wrong_value
 from kumihimo.kernel import choices, search, wisdom
-from kumihimo.kernel.candidates import Candidate
+from kumihimo.kernel.candidates import KernelCandidate
 from kumihimo.kernel.declaration import check_name
 from kumihimo.kernel.hints import parse
 from kumihimo.kernel.session import Session
-from kumihimo.kernel.tuning import PRECIOUS, Step, Tuning, sizes_of
-from kumihimo.tune.launches import Clock
+from kumihimo.kernel.tuning import PRECIOUS, KernelTuning, Step, sizes_of
+from kumihimo.tune.launches import BudgetClock
 
 SUFFIX = ".py"
 
 
 @dataclass
-class Found:
+class TunedKernels:
     """Of all kernels; grows while they are tuned, so that Ctrl-C leaves what there is."""
 
     decisions: list[dict] = field(default_factory=list)
@@ -75,10 +75,10 @@ def tune(
     wanted: Sequence[dict],
     sizes: Sequence[int],
     strategy: str,
-    clock: Clock,
+    clock: BudgetClock,
     made: Callable[[], dict],
     step: Step,
-    found: Found,
+    found: TunedKernels,
 ) -> None:
     """Each kernel has a part of the time by its effort. `made`: the head of the wisdom file."""
     weights = {kernel["name"]: PRECIOUS if parse(kernel["hint"]).precious else 1 for kernel in wanted}
@@ -86,7 +86,7 @@ def tune(
         for kernel in wanted:
             share = weights.pop(kernel["name"])
             seconds = clock.left * share / (share + sum(weights.values()))
-            tuning = Tuning(session, listing, kernel, Path(folder))
+            tuning = KernelTuning(session, listing, kernel, Path(folder))
             if reason := why_not(kernel):
                 found.left.append({"kernel": kernel["name"], "sizes": [], "reason": reason})
                 continue
@@ -127,7 +127,7 @@ def tune_one(tuning, listing, sizes, strategy, clock, seconds, made, step, found
         found.left.append({"kernel": kernel["name"], "sizes": left, "reason": "no time"})
 
 
-def is_wrong(tuning: Tuning, decision: dict) -> bool:
+def is_wrong(tuning: KernelTuning, decision: dict) -> bool:
     """Whether the chosen candidate was found to be wrong later, at another size."""
     chosen = decision["chosen"]
-    return bool(tuning.faults.get(Candidate(chosen["variant"], tuple(chosen["parameters"].items()))))
+    return bool(tuning.faults.get(KernelCandidate(chosen["variant"], tuple(chosen["parameters"].items()))))

@@ -12,7 +12,7 @@ TYPE_WORDS = ("char", "short", "int", "long", "float", "double", "unsigned", "si
 
 
 @dataclass(frozen=True)
-class Parameter:
+class CParameter:
     type: str  # without const, one space between words: "unsigned long", "double"
     name: str
     is_pointer: bool = False
@@ -23,11 +23,11 @@ class Parameter:
 class Prototype:
     result: str  # "void", "double"
     name: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[CParameter, ...]
     text: str
 
     @property
-    def pointers(self) -> list[Parameter]:
+    def pointers(self) -> list[CParameter]:
         return [each for each in self.parameters if each.is_pointer]
 
 
@@ -41,7 +41,7 @@ def parse(text: str) -> Prototype:
     return Prototype(match[1].strip(), match[2], tuple(parameters), plain)
 
 
-def parameter(text: str, whole: str) -> Parameter:
+def parameter(text: str, whole: str) -> CParameter:
     match = re.fullmatch(r"\s*([\w:\s]+?)(\s*\*\s*(?:const\s+)?|\s+)(\w+)\s*(\[\s*\])?\s*", text)
     words = match[1].split() if match else []
     bare = [word for word in words if word != "const"]
@@ -50,4 +50,4 @@ def parameter(text: str, whole: str) -> Parameter:
             "a parameter of a prototype must have a type and a name", f"'{text.strip()}' in '{whole}'", FORM
         )
     is_pointer = bool(match[2].strip() or match[4])
-    return Parameter(" ".join(bare), match[3], is_pointer, is_pointer and "const" in words)
+    return CParameter(" ".join(bare), match[3], is_pointer, is_pointer and "const" in words)

@@ -9,7 +9,7 @@ from math import inf
 from statistics import median
 
 from kumihimo import _measure
-from kumihimo.kernel.candidates import Candidate
+from kumihimo.kernel.candidates import KernelCandidate
 
 FAR_SLOWER = 1.5
 ROUNDS_BEFORE_DROPPING = 3
@@ -17,7 +17,7 @@ ROUNDS_OF_AN_INTERVAL = 6  # from which on the interval of the median has 95 %
 
 
 @dataclass(frozen=True)
-class Effort:
+class RoundEffort:
     seconds: float = 0.5  # of the rounds, about; the least number of them comes first
     sample_seconds: float = 2e-3  # of one sample: runs are repeated until it takes as long
     least_rounds: int = 7
@@ -26,7 +26,7 @@ class Effort:
 
 @dataclass
 class Runner:
-    candidate: Candidate
+    candidate: KernelCandidate
     times: int
     samples: list[float] = field(default_factory=list)
     dropped: str = ""  # why it was not measured to the end
@@ -50,13 +50,13 @@ class QuickLook:
     SAMPLES = 3
     FAR = 3.0  # times the fastest so far
 
-    def __init__(self, golden: Candidate, golden_seconds: float, effort: Effort) -> None:
+    def __init__(self, golden: KernelCandidate, golden_seconds: float, effort: RoundEffort) -> None:
         self.effort = effort
         self.fastest = Runner(golden, times_of(golden_seconds, effort))
         self.fastest_seconds = golden_seconds
-        self.dropped: dict[Candidate, str] = {}
+        self.dropped: dict[KernelCandidate, str] = {}
 
-    def seconds(self, candidate: Candidate, sample: Callable[[Runner], float | str]) -> float | str:
+    def seconds(self, candidate: KernelCandidate, sample: Callable[[Runner], float | str]) -> float | str:
         """Of one call, or why the candidate is refused."""
         runner = Runner(candidate, 1)
         for _ in range(2):  # the first run touches memory and code
@@ -81,12 +81,12 @@ class QuickLook:
         return seconds
 
 
-def times_of(seconds: float, effort: Effort) -> int:
+def times_of(seconds: float, effort: RoundEffort) -> int:
     return max(1, min(1_000_000, round(effort.sample_seconds / max(seconds, 1e-9))))
 
 
 def by_turns(
-    runners: Sequence[Runner], sample: Callable[[Runner], float | str], effort: Effort, spent: Callable[[], float]
+    runners: Sequence[Runner], sample: Callable[[Runner], float | str], effort: RoundEffort, spent: Callable[[], float]
 ) -> None:
     """The first runner is the golden copy, which stays. `sample` gives seconds of one call, or why the candidate is
     refused."""

@@ -8,13 +8,13 @@ from math import ceil, inf
 from random import Random
 
 from kumihimo.errors import wrong_value
-from kumihimo.kernel.candidates import Candidate, Family, space
+from kumihimo.kernel.candidates import CandidateFamily, KernelCandidate, space
 
 STRATEGIES = ("exhaustive", "random", "bayesian")
 SHARE = 0.1  # of the candidates that random and bayesian measure
 LEAST = 12  # of them
 MOST_EXHAUSTIVE = 64  # candidates; without --search larger spaces are sampled
-Cost = Callable[[Candidate], float]  # seconds; inf where it is refused
+Cost = Callable[[KernelCandidate], float]  # seconds; inf where it is refused
 
 
 def strategy_for(wanted: str, candidates: int) -> str:
@@ -42,14 +42,14 @@ def evaluations_of(strategy: str, candidates: int, times: int = 1) -> int:
 
 def run(
     strategy: str,
-    families: Sequence[Family],
+    families: Sequence[CandidateFamily],
     cost: Cost,
     evaluations: int,
     seed: int = 0,
     is_over: Callable[[], bool] = lambda: False,
-) -> dict[Candidate, float]:
+) -> dict[KernelCandidate, float]:
     """The cost of each candidate that was measured, in that order. It ends with `evaluations`, or when `is_over`."""
-    found: dict[Candidate, float] = {}
+    found: dict[KernelCandidate, float] = {}
     for candidate, tell in proposals(strategy, families, seed):
         if len(found) >= evaluations or is_over():
             break
@@ -60,8 +60,8 @@ def run(
 
 
 def proposals(
-    strategy: str, families: Sequence[Family], seed: int
-) -> Iterator[tuple[Candidate, Callable[[float], None]]]:
+    strategy: str, families: Sequence[CandidateFamily], seed: int
+) -> Iterator[tuple[KernelCandidate, Callable[[float], None]]]:
     if strategy == "bayesian":
         from kumihimo.kernel import bayesian
 
@@ -78,6 +78,6 @@ def ignore(cost: float) -> None:
     pass
 
 
-def best(found: dict[Candidate, float], count: int) -> list[Candidate]:
+def best(found: dict[KernelCandidate, float], count: int) -> list[KernelCandidate]:
     """The fastest ones, none that was refused."""
     return sorted((each for each in found if found[each] < inf), key=found.__getitem__)[:count]

@@ -25,7 +25,7 @@ from kumihimo.errors import BadInput, Failed, KumihimoError
 from kumihimo.kernel import cases, choices, identity
 from kumihimo.kernel.compare import UNIT_OF_FORMAT, Bound, Overflowed, difference, shown, view_of
 from kumihimo.kernel.declaration import TUNING, Kernel
-from kumihimo.kernel.guards import Arrays, WroteOutside, guarding
+from kumihimo.kernel.guards import GuardedArrays, WroteOutside, guarding
 
 MOST_KEPT = 2**20  # trips of golden results
 NOTHING = "nothing can be compared: the golden copy returns None and has no outputs; return a result or declare outputs"
@@ -125,7 +125,7 @@ class Server:
             except Exception as error:
                 return {"misdeclared": f"operations({size}) raises {raised(error)}"}
         function = self.function(kernel, asked)
-        arrays = Arrays(shift=seed % 2 == 1)
+        arrays = GuardedArrays(shift=seed % 2 == 1)
         arguments = [arrays.moved(name, copy.deepcopy(value)) for name, value in zip(names, given)]
         try:
             with guarding():

@@ -12,10 +12,10 @@ from pathlib import Path
 
 from kumihimo.errors import Failed, failed, wrong_value
 from kumihimo.kernel import compiling, loops, rounds, search
-from kumihimo.kernel.candidates import Candidate, Family, space
+from kumihimo.kernel.candidates import CandidateFamily, KernelCandidate, space
 from kumihimo.kernel.choices import GOLDEN
-from kumihimo.kernel.hints import Hints, parse
-from kumihimo.kernel.rounds import Effort, QuickLook, Runner
+from kumihimo.kernel.hints import KernelHints, parse
+from kumihimo.kernel.rounds import QuickLook, RoundEffort, Runner
 from kumihimo.kernel.session import Changed, Crashed, Ended, Session
 from kumihimo.ranges import FARTHEST
 
@@ -36,7 +36,7 @@ class Misdeclared(Failed):
 
 
 @dataclass
-class Report:
+class KernelReport:
     """Of one kernel."""
 
     name: str
@@ -44,7 +44,7 @@ class Report:
     left: list[int] = field(default_factory=list)  # sizes that there was no time for
 
 
-def sizes_of(kernel: dict, hints: Hints, asked: Sequence[int] = ()) -> list[int]:
+def sizes_of(kernel: dict, hints: KernelHints, asked: Sequence[int] = ()) -> list[int]:
     """That are tuned: those named, those of the program, or some over the range of trips; each with the properties
     of the hint."""
     given = list(asked) or list(kernel["sizes"])
@@ -62,24 +62,24 @@ def sizes_of(kernel: dict, hints: Hints, asked: Sequence[int] = ()) -> list[int]
     return sorted(found | set(largest(hints)))
 
 
-def largest(hints: Hints) -> list[int]:
+def largest(hints: KernelHints) -> list[int]:
     """The largest size that fits, if it is near the end of the range."""
     low, high = hints.trips
     near = range(high, max(low, high - 4 * hints.multiple) - 1, -1)
     return [next(size for size in near if hints.fits(size))] if any(map(hints.fits, near)) else []
 
 
-def families_of(kernel: dict, hints: Hints) -> list[Family]:
+def families_of(kernel: dict, hints: KernelHints) -> list[CandidateFamily]:
     fixed = dict(hints.fixed)
     families = []
     for each in kernel["variants"]:
         tried = loops.parameters(hints) if each["kind"] == "loop" else dict(each["parameters"])
         values = ((name, (fixed[name],) if name in fixed else tuple(of)) for name, of in tried.items())
-        families.append(Family(each["name"], tuple(values)))
+        families.append(CandidateFamily(each["name"], tuple(values)))
     return families
 
 
-class Tuning:
+class KernelTuning:
     """Of one kernel of the program in `session`. `folder`: for compiled sources."""
 
     def __init__(self, session: Session, listing: dict, kernel: dict, folder: Path, seed: int = 0) -> None:
@@ -88,19 +88,19 @@ class Tuning:
         self.language = "c++" if listing["language"] == "c++" else "c"
         self.families = families_of(kernel, self.hints)
         self.kinds = {each["name"]: each for each in kernel["variants"]}
-        self.faults: dict[Candidate, str] = {}
-        self.unavailable: set[Candidate] = set()  # of the faults: no library, command or compiler here
-        self.objects: dict[Candidate, str] = {}
-        self.hashes: dict[Candidate, str] = {}  # of generated sources
+        self.faults: dict[KernelCandidate, str] = {}
+        self.unavailable: set[KernelCandidate] = set()  # of the faults: no library, command or compiler here
+        self.objects: dict[KernelCandidate, str] = {}
+        self.hashes: dict[KernelCandidate, str] = {}  # of generated sources
         self.golden_seconds: dict[int, float] = {}
         self.gamma: dict[int, float] = {}
-        self.checked_empty: set[Candidate] = set()  # compared with the golden copy on size 0
+        self.checked_empty: set[KernelCandidate] = set()  # compared with the golden copy on size 0
         self.sizes: list[int] = []
         self._compiler: compiling.Compiler | None = None
 
     @property
-    def golden(self) -> Candidate:
-        return Candidate(GOLDEN)
+    def golden(self) -> KernelCandidate:
+        return KernelCandidate(GOLDEN)
 
     @property
     def builder(self) -> str:
@@ -148,11 +148,11 @@ class Tuning:
         began = time.monotonic()
         spent = lambda: time.monotonic() - began  # noqa: E731
         of_rounds = (1 - SHARE_OF_SEARCH) / 2 * seconds  # first all finalists, then the winner alone
-        effort = Effort(seconds=min(0.5, of_rounds))
+        effort = RoundEffort(seconds=min(0.5, of_rounds))
         times = 1
         if self.hints.precious:
             times = 2
-            effort = Effort(min(2.0, of_rounds), 5e-3, least_rounds=15, most_rounds=60)
+            effort = RoundEffort(min(2.0, of_rounds), 5e-3, least_rounds=15, most_rounds=60)
         every = len(space(self.families))
         chosen_strategy = search.strategy_for(strategy, every)
         quick = QuickLook(self.golden, self.golden_seconds[size], effort)
@@ -171,7 +171,7 @@ class Tuning:
         rows = self.confirmed(size, runners, self.measured(size, runners, effort), effort)
         return self.decision(size, runners, rows, quick, found, chosen_strategy, every)
 
-    def measured(self, size: int, runners: list[Runner], effort: Effort) -> list[dict]:
+    def measured(self, size: int, runners: list[Runner], effort: RoundEffort) -> list[dict]:
         """A row for each runner, after rounds beside the golden copy, the first one."""
         began = time.monotonic()
         by_runner = lambda runner: self.sample(runner, size)  # noqa: E731
@@ -184,7 +184,7 @@ class Tuning:
                 self.faults[runner.candidate] = f"size {size}: {runner.refused}"
         return [rounds.row_of(runner, golden) for runner in runners]
 
-    def confirmed(self, size: int, runners: list[Runner], rows: list[dict], effort: Effort) -> list[dict]:
+    def confirmed(self, size: int, runners: list[Runner], rows: list[dict], effort: RoundEffort) -> list[dict]:
         """The rows, with new figures of the winner and the golden copy: the best of several intervals of 95 % is faster
         by chance too often, so rounds of these two alone decide."""
         faster = [place for place, row in enumerate(rows) if row.get("is_faster")]
@@ -223,7 +223,7 @@ class Tuning:
         value = f" = {gamma:.3g}" if gamma is not None else ""
         return f"within 2 gamma_n M, gamma_n{value}"
 
-    def cost(self, candidate: Candidate, size: int, quick: QuickLook) -> float:
+    def cost(self, candidate: KernelCandidate, size: int, quick: QuickLook) -> float:
         """Seconds of one call, inf where it is refused."""
         if self.fault(candidate):
             return inf
@@ -243,13 +243,13 @@ class Tuning:
         known = min((each for each in self.golden_seconds if each >= size), default=max(self.golden_seconds))
         return LIMIT_SECONDS + LIMIT_TIMES * self.golden_seconds[known]
 
-    def fault(self, candidate: Candidate) -> str:
+    def fault(self, candidate: KernelCandidate) -> str:
         """Why it may not be chosen: the input on which it is wrong. Checked once."""
         if candidate not in self.faults:
             self.faults[candidate] = self.found_fault(candidate)
         return self.faults[candidate]
 
-    def found_fault(self, candidate: Candidate) -> str:
+    def found_fault(self, candidate: KernelCandidate) -> str:
         try:
             self.objects[candidate] = self.compiled(candidate)
         except (Changed, Misdeclared):
@@ -304,12 +304,12 @@ class Tuning:
         except Ended as error:
             return {"refused": str(error)}
 
-    def request(self, do: str, candidate: Candidate, **more: object) -> dict:
+    def request(self, do: str, candidate: KernelCandidate, **more: object) -> dict:
         asked = {"do": do, "kernel": self.kernel["name"], "variant": candidate.variant}
         asked["parameters"] = candidate.parameters
         return {**asked, "object": self.objects.get(candidate, ""), **more}
 
-    def compiled(self, candidate: Candidate) -> str:
+    def compiled(self, candidate: KernelCandidate) -> str:
         """The path of the shared library of a generated source; empty for other variants."""
         row = self.kinds.get(candidate.variant, {})
         if row.get("kind") == "loop":
@@ -327,7 +327,7 @@ class Tuning:
             self._compiler = compiling.find(self.language)
         return str(self._compiler.compile(text, self.folder))
 
-    def hash_of(self, candidate: Candidate) -> str:
+    def hash_of(self, candidate: KernelCandidate) -> str:
         """Of what was checked, though the program may be edited since."""
         return self.hashes.get(candidate) or self.kinds[candidate.variant]["hash"]
 

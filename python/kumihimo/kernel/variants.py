@@ -21,7 +21,7 @@ Values = Mapping[str, object]
 
 
 @dataclass
-class Variant(ABC):
+class KernelVariant(ABC):
     name: str
     parameters: dict[str, tuple] = field(default_factory=dict)  # values that are tried, the default first
     kind = "function"
@@ -44,7 +44,7 @@ class Variant(ABC):
 
 
 @dataclass
-class PythonVariant(Variant):
+class PythonVariant(KernelVariant):
     function: Callable = None
 
     def hash(self, values: Values) -> str:
@@ -60,7 +60,7 @@ def adapted(function: Callable, call: Callable | None, values: Values) -> Callab
 
 
 @dataclass
-class LibraryVariant(Variant):
+class LibraryVariant(KernelVariant):
     library: str = ""
     prototype: str = ""
     call: Callable | None = None
@@ -76,7 +76,7 @@ class LibraryVariant(Variant):
 
 
 @dataclass
-class SourceVariant(Variant):
+class SourceVariant(KernelVariant):
     """`generate(**values)` gives C text with the function of the prototype."""
 
     generate: Callable = None
@@ -97,7 +97,7 @@ class SourceVariant(Variant):
 
 
 @dataclass
-class LoopVariant(Variant):
+class LoopVariant(KernelVariant):
     loop: Loop = None
     call: Callable | None = None
     kind = "loop"
@@ -111,7 +111,7 @@ class LoopVariant(Variant):
 
 
 @dataclass
-class CommandVariant(Variant):
+class CommandVariant(KernelVariant):
     """An external command. Without `encode` and `decode` it reads one JSON object, {"arguments": [...], "parameters":
     {...}}, and writes {"result": ..., "arguments": {"0": [...]}}: the arguments by place that it changed. It reads
     standard input and writes standard output, or the files whose paths replace {input} and {output} in its words."""

@@ -14,18 +14,18 @@ from kumihimo import files
 from kumihimo.documents import read_json
 from kumihimo.errors import wrong_value
 from kumihimo.kernel import choices
-from kumihimo.kernel.candidates import Candidate
+from kumihimo.kernel.candidates import KernelCandidate
 from kumihimo.ranges import FARTHEST, ranges
 from kumihimo.tune.wisdom import as_text, rounded
 
 if TYPE_CHECKING:
-    from kumihimo.kernel.tuning import Tuning
+    from kumihimo.kernel.tuning import KernelTuning
 
 NEAR = 2  # times a size that ends the range: so far it speaks for others
 ADVICE = "correct or remove it"
 
 
-def rows(tuning: Tuning, listing: dict, decisions: Sequence[dict]) -> list[dict]:
+def rows(tuning: KernelTuning, listing: dict, decisions: Sequence[dict]) -> list[dict]:
     """A choice for each range of sizes; objects of compiled sources are kept beside the wisdom."""
     by_size = {each["size"]: each for each in decisions}
     points = [(size, by_size[size]["chosen"]) for size in sorted(by_size)]
@@ -34,7 +34,7 @@ def rows(tuning: Tuning, listing: dict, decisions: Sequence[dict]) -> list[dict]
     key = choices.key_of(tuning.kernel["golden"], tuning.kernel["compiler"], listing["language"], listing["machine"])
     found = []
     for each in ranges(points, None):
-        candidate = Candidate(each.chosen["variant"], tuple(each.chosen["parameters"].items()))
+        candidate = KernelCandidate(each.chosen["variant"], tuple(each.chosen["parameters"].items()))
         row = {"kernel": tuning.kernel["name"], **key, **each.chosen, **source_of(tuning, candidate)}
         row |= {"from_size": each.from_bytes, "to_size": each.to_bytes, **tuning.hints.conditions()}
         row["check"] = by_size[each.sizes[0]]["check"]
@@ -47,13 +47,13 @@ def rows(tuning: Tuning, listing: dict, decisions: Sequence[dict]) -> list[dict]
     return found
 
 
-def is_right_when_empty(tuning: Tuning, chosen: dict) -> bool:
+def is_right_when_empty(tuning: KernelTuning, chosen: dict) -> bool:
     """Whether calls of size 0 may run the choice."""
-    candidate = Candidate(chosen["variant"], tuple(chosen["parameters"].items()))
+    candidate = KernelCandidate(chosen["variant"], tuple(chosen["parameters"].items()))
     return candidate == tuning.golden or candidate in tuning.checked_empty
 
 
-def source_of(tuning: Tuning, candidate: Candidate) -> dict:
+def source_of(tuning: KernelTuning, candidate: KernelCandidate) -> dict:
     if candidate.variant == choices.GOLDEN:
         return {}
     found = {"source": tuning.hash_of(candidate)}

@@ -39,7 +39,7 @@ class Proof:
 
 
 @dataclass
-class Check:
+class LibraryCheck:
     form: str
     proofs: list[Proof] = field(default_factory=list)
     ended: str = ""  # where the library ended the job: its words
@@ -83,16 +83,16 @@ class Baseline:
     reference: Reference
 
 
-def check(baseline: Baseline, rules: Rules, export: Export, path: Path) -> Check:
+def check(baseline: Baseline, rules: Rules, export: Export, path: Path) -> LibraryCheck:
     """Runs the library under the file at `path`, as the export's settings say, and compares."""
     settings = {name: value.replace(FILE, str(path)) for name, value in export.settings}
     try:
         found = fingerprints_of(baseline.setup, settings, tuple(baseline.catalogue.candidates))
     except OutOfTime as error:
-        return Check(export.form, unchecked=str(error))
+        return LibraryCheck(export.form, unchecked=str(error))
     except Failed as error:
-        return Check(export.form, ended=str(error))
-    return Check(export.form, list(compared(baseline.catalogue.family, rules, baseline.reference, found)))
+        return LibraryCheck(export.form, ended=str(error))
+    return LibraryCheck(export.form, list(compared(baseline.catalogue.family, rules, baseline.reference, found)))
 
 
 def compared(family: str, rules: Rules, reference: Reference, found: Fingerprints):

@@ -33,7 +33,7 @@ class Pace:
         return sum(self.made) / len(self.made) if self.made else self.guess
 
 
-class Memory(Protocol):
+class EarlierLaunches(Protocol):
     """What earlier launches showed (tune.journal)."""
 
     def finished(self, target: dict) -> dict | None: ...
@@ -54,7 +54,7 @@ class Setup:
     seconds: float = 300  # at most, for one launch
     step: Step = field(default=lambda what: None)
     left: Callable[[], float] = field(default=lambda: inf)
-    memory: Memory | None = None
+    memory: EarlierLaunches | None = None
     launch_seconds: float = 0.3
     pace: Pace = field(default_factory=Pace)
 

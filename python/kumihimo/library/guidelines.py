@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from kumihimo import _measure
 from kumihimo.library.algorithms import COLLECTIVES
-from kumihimo.library.measure import HALVES, Row, Table
+from kumihimo.library.measure import HALVES, LibraryRow, LibraryTable
 
 SMALLEST_HALVED = 16  # bytes: an element in each half
 
@@ -56,13 +56,13 @@ class Violation:
         return f"{left} takes {ratio} {right.replace('+', ' + ')}: {times}"
 
 
-def violations(table: Table) -> list[Violation]:
+def violations(table: LibraryTable) -> list[Violation]:
     """Of the library's default, the worst first."""
     found = [violation(left, right) for left, right in comparisons(table)]
     return sorted((v for v in found if v is not None), key=lambda v: -v.low)
 
 
-def comparisons(table: Table) -> Iterator[tuple[Row, Row]]:
+def comparisons(table: LibraryTable) -> Iterator[tuple[LibraryRow, LibraryRow]]:
     """(what should be no slower, than what)"""
     sizes = table.sizes
     for size in sizes:
@@ -75,13 +75,13 @@ def comparisons(table: Table) -> Iterator[tuple[Row, Row]]:
             yield from both(table, (collective, smaller), (collective, larger))
 
 
-def both(table: Table, left: tuple[str, int], right: tuple[str, int]) -> Iterator[tuple[Row, Row]]:
+def both(table: LibraryTable, left: tuple[str, int], right: tuple[str, int]) -> Iterator[tuple[LibraryRow, LibraryRow]]:
     rows = [table.row(call, "default", size) for call, size in (left, right)]
     if rows[0] is not None and rows[1] is not None:
         yield rows[0], rows[1]
 
 
-def violation(left: Row, right: Row) -> Violation | None:
+def violation(left: LibraryRow, right: LibraryRow) -> Violation | None:
     ratio = _measure.compare(list(zip(left.launches, right.launches)))
     if ratio.ratio_low <= 1 or left.low <= right.high:
         return None

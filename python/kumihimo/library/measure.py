@@ -30,7 +30,7 @@ CALLS = (*COLLECTIVES, "reduce+bcast", *HALVES, *BLOCK_CALLS)
 
 
 @dataclass(frozen=True)
-class Row:
+class LibraryRow:
     """One call of the library's at one size. `launches`: each one's median."""
 
     call: str
@@ -54,24 +54,24 @@ class Row:
     def _statistics(self) -> _measure.Comparison:
         return _measure.compare([(seconds, 1.0) for seconds in self.launches])
 
-    def beats(self, other: Row) -> bool:
+    def beats(self, other: LibraryRow) -> bool:
         """Beyond both intervals."""
         return self.high < other.low
 
 
 @dataclass
-class Table:
+class LibraryTable:
     """All that was measured on one library and number of ranks."""
 
     ranks: int
-    rows: list[Row] = field(default_factory=list)
+    rows: list[LibraryRow] = field(default_factory=list)
     about: dict = field(default_factory=dict)
 
-    def row(self, call: str, algorithm: str, size: int) -> Row | None:
+    def row(self, call: str, algorithm: str, size: int) -> LibraryRow | None:
         wanted = (call, algorithm, size)
         return next((r for r in self.rows if (r.call, r.algorithm, r.bytes) == wanted), None)
 
-    def of(self, call: str, size: int) -> list[Row]:
+    def of(self, call: str, size: int) -> list[LibraryRow]:
         return [r for r in self.rows if r.call == call and r.bytes == size]
 
     @property
@@ -92,13 +92,13 @@ class Effort:
 Samples = dict[tuple[str, str, int], list[float]]  # by call, algorithm, bytes: each launch's median
 
 
-def measure(setup: Setup, catalogue: Catalogue, reference: Reference, effort: Effort | None = None) -> Table:
+def measure(setup: Setup, catalogue: Catalogue, reference: Reference, effort: Effort | None = None) -> LibraryTable:
     """Every algorithm at every size where it has a fingerprint, which is where the library does not refuse it; and of
     the default what the guidelines need. Of fewer sizes than were asked for where the time is short."""
     effort = effort or Effort()
     shuffle = random.Random(effort.seed).shuffle
     samples: Samples = {}
-    table = Table(setup.ranks)
+    table = LibraryTable(setup.ranks)
     tried = rounds(catalogue)
     began, last, short = time.monotonic(), 0.0, False
     for number in range(effort.launches):
@@ -128,7 +128,7 @@ def measure(setup: Setup, catalogue: Catalogue, reference: Reference, effort: Ef
                     key = (result["call"], algorithm, result["bytes"])
                     samples.setdefault(key, []).append(result["seconds"])
         last = time.monotonic() - last
-    table.rows = [Row(*key, tuple(seconds)) for key, seconds in samples.items() if key[2] in setup.sizes]
+    table.rows = [LibraryRow(*key, tuple(seconds)) for key, seconds in samples.items() if key[2] in setup.sizes]
     return table
 
 
@@ -189,19 +189,19 @@ def spread_over(sizes: Sequence[int], number: int) -> tuple[int, ...]:
 # --- the best
 
 
-def best(table: Table, family: str) -> dict[str, dict[int, str]]:
+def best(table: LibraryTable, family: str) -> dict[str, dict[int, str]]:
     """The algorithm by collective and size: the default unless another beats it beyond both intervals."""
     return {collective: best_of(table, collective, family) for collective in COLLECTIVES}
 
 
-def best_of(table: Table, collective: str, family: str) -> dict[int, str]:
+def best_of(table: LibraryTable, collective: str, family: str) -> dict[int, str]:
     chosen = {size: winner(table.of(collective, size), DEFAULT) for size in table.sizes}
     if family != "mpich" or set(chosen.values()) == {DEFAULT}:
         return chosen
     return without_device(table, collective) or dict.fromkeys(table.sizes, DEFAULT)
 
 
-def winner(rows: Iterable[Row], baseline: str) -> str:
+def winner(rows: Iterable[LibraryRow], baseline: str) -> str:
     rows = [row for row in rows if len(row.launches) >= LEAST_LAUNCHES]
     base = next((r for r in rows if r.algorithm == baseline), None)
     if base is None:
@@ -210,7 +210,7 @@ def winner(rows: Iterable[Row], baseline: str) -> str:
     return min(better, key=lambda r: r.seconds).algorithm if better else baseline
 
 
-def without_device(table: Table, collective: str) -> dict[int, str] | None:
+def without_device(table: LibraryTable, collective: str) -> dict[int, str] | None:
     """MPICH's device is put aside for all sizes of a collective or for none: what is best then, unless it loses against
     the default at some size."""
     chosen = {}

@@ -10,12 +10,12 @@ from pathlib import Path
 from kumihimo import files
 from kumihimo.errors import OutOfTime
 from kumihimo.library.algorithms import Catalogue, catalogue
-from kumihimo.library.check import Baseline, Check, Verdict, check
+from kumihimo.library.check import Baseline, LibraryCheck, Verdict, check
 from kumihimo.library.exports import fujitsu, mpich_json, openmpi_json, openmpi_rules, ucc
 from kumihimo.library.exports.rules import Export, Rules, rules_of
 from kumihimo.library.fingerprints import Reference, Setup, references
 from kumihimo.library.guidelines import Violation, violations
-from kumihimo.library.measure import Effort, Table, affordable, best, least_seconds, measure
+from kumihimo.library.measure import Effort, LibraryTable, affordable, best, least_seconds, measure
 
 UNPROVEN = ".unproven"  # at the end of the name of a file that the library was not seen to obey
 
@@ -27,7 +27,7 @@ class Results:
     setup: Setup
     catalogue: Catalogue
     reference: Reference
-    table: Table
+    table: LibraryTable
     chosen: dict[str, dict[int, str]] = field(default_factory=dict)
     violations: list[Violation] = field(default_factory=list)
 
@@ -42,7 +42,7 @@ class WrittenFile:
 
     export: Export
     path: Path
-    check: Check | None = None
+    check: LibraryCheck | None = None
 
     @property
     def disobeyed(self) -> bool:
@@ -120,7 +120,7 @@ def write(results: Results, export_: Export, folder: Path) -> WrittenFile:
             results.setup.step(f"does the library obey {export_.file_name}?")
             found = check(Baseline(results.setup, results.catalogue, results.reference), results.rules, export_, tried)
         except OutOfTime as error:
-            found = Check(export_.form, unchecked=str(error))
+            found = LibraryCheck(export_.form, unchecked=str(error))
         if found.verdict in (Verdict.NOT_OBEYED, Verdict.NOT_CHECKED):
             return WrittenFile(export_, tried, found)
         tried.unlink(missing_ok=True)

@@ -25,7 +25,7 @@ LONG_SECONDS, LONG_SHARE = 1800, 0.25  # of an official run of HPCG: time, and s
 
 
 @dataclass
-class Asked:
+class NodeMeasurement:
     threads: list[int]
     rounds: int
     do: Do = field(default=lambda work: work())
@@ -57,12 +57,12 @@ def usual_array() -> int:
     return _node.usual_array_bytes()
 
 
-def stream(asked: Asked, array_bytes: int, peak: Peak) -> Measurement:
+def stream(asked: NodeMeasurement, array_bytes: int, peak: Peak) -> Measurement:
     check_memory(3 * array_bytes, "the three arrays of STREAM", "give a smaller --array")
     return lambda: measured_stream(asked, array_bytes, peak)
 
 
-def measured_stream(asked: Asked, array_bytes: int, peak: Peak) -> dict:
+def measured_stream(asked: NodeMeasurement, array_bytes: int, peak: Peak) -> dict:
     rows = []
     for threads in asked.threads:
         asked.advance(f"stream, {quantities.counted(threads, 'thread')}")
@@ -93,7 +93,7 @@ def measured_stream(asked: Asked, array_bytes: int, peak: Peak) -> dict:
 # --- DGEMM
 
 
-def dgemm(asked: Asked, rows: int, library: str, core: Peak) -> Measurement:
+def dgemm(asked: NodeMeasurement, rows: int, library: str, core: Peak) -> Measurement:
     """Without a BLAS library: the peak of arithmetic, and why there is no DGEMM."""
     gemm, missing = None, ""
     try:
@@ -109,7 +109,7 @@ def dgemm(asked: Asked, rows: int, library: str, core: Peak) -> Measurement:
     return lambda: measured_dgemm(asked, rows, gemm, missing, core)
 
 
-def measured_dgemm(asked: Asked, rows: int, gemm: _node.Gemm | None, missing: str, core: Peak) -> dict:
+def measured_dgemm(asked: NodeMeasurement, rows: int, gemm: _node.Gemm | None, missing: str, core: Peak) -> dict:
     results = []
     for threads in asked.threads:
         asked.advance(f"dgemm, {quantities.counted(threads, 'thread')}")
@@ -133,13 +133,13 @@ def measured_dgemm(asked: Asked, rows: int, gemm: _node.Gemm | None, missing: st
 # --- HPCG
 
 
-def hpcg(asked: Asked, grid: tuple[int, int, int], ordering: str, seconds: float) -> Measurement:
+def hpcg(asked: NodeMeasurement, grid: tuple[int, int, int], ordering: str, seconds: float) -> Measurement:
     """`seconds`: of the sets of each number of threads."""
     check_memory(_node.hpcg_bytes(*grid), "the run of HPCG", "give a smaller --size")
     return lambda: measured_hpcg(asked, grid, ordering, seconds)
 
 
-def measured_hpcg(asked: Asked, grid: tuple[int, int, int], ordering: str, seconds: float) -> dict:
+def measured_hpcg(asked: NodeMeasurement, grid: tuple[int, int, int], ordering: str, seconds: float) -> dict:
     """By the rules: the reference says how far to reduce the residual; then sets of iterations, by turns on the numbers
     of threads."""
     most = max(asked.threads)

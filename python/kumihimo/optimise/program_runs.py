@@ -20,7 +20,7 @@ NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eEdD][-+]?\d+)?")
 
 
 @dataclass(frozen=True)
-class Program:
+class OptimisedProgram:
     """`command` starts it; `logs` is the folder of what it prints; `given`: what it reads from standard input.
     `metric` finds its own figure in what it prints, of which more is better if `more_is_better`. `checked`: files that
     it writes and that must be equal, numbers in them to the relative `tolerance`."""
@@ -35,7 +35,7 @@ class Program:
 
 
 @dataclass(frozen=True)
-class Run:
+class JudgedRun:
     """`cost` is less for a better run: seconds, or the metric or its reciprocal. `results`: the checked files."""
 
     name: str
@@ -50,7 +50,7 @@ class Run:
         return hashlib.sha256(b"\0".join(self.results)).hexdigest()
 
 
-def run(program: Program, name: str, wisdom: Path | None = None, profile: Path | None = None) -> Run:
+def run(program: OptimisedProgram, name: str, wisdom: Path | None = None, profile: Path | None = None) -> JudgedRun:
     """With the choices of `wisdom`, or without, or recorded as `profile`. Raises Failed where the program fails or does
     not tell its time."""
     log, times = program.logs / f"{name}.log", program.logs / f"{name}.times"
@@ -71,7 +71,7 @@ def run(program: Program, name: str, wisdom: Path | None = None, profile: Path |
         when = "while it was recorded" if profile else f"in the run {name}"
         raise failed(f"the program failed {when}", f"exit code {code}{said_by_srun(log)}", f"see {log}")
     results = tuple(result_of(path, earlier) for path, earlier in zip(program.checked, before))
-    return Run(name, log, code, signals, cost_of(program, log, times), results)
+    return JudgedRun(name, log, code, signals, cost_of(program, log, times), results)
 
 
 def said_by_srun(log: Path) -> str:
@@ -80,7 +80,7 @@ def said_by_srun(log: Path) -> str:
     return f" (srun: {found[1]})" if found else ""
 
 
-def cost_of(program: Program, log: Path, times: Path) -> float:
+def cost_of(program: OptimisedProgram, log: Path, times: Path) -> float:
     if program.metric is None:
         try:
             return max(float(line) for line in times.read_text(encoding="ascii").split())
@@ -120,7 +120,7 @@ def result_of(path: Path, before: tuple | None = None) -> bytes:
     return found
 
 
-def difference(program: Program, one: Run, other: Run) -> str:
+def difference(program: OptimisedProgram, one: JudgedRun, other: JudgedRun) -> str:
     """The first of the checked files that differs; empty if all agree."""
     for path, mine, theirs in zip(program.checked, one.results, other.results):
         if not agree(mine, theirs, program.tolerance):
@@ -138,7 +138,7 @@ def agree(mine: bytes, theirs: bytes, tolerance: float) -> bool:
     return all(math.isclose(a, b, rel_tol=tolerance, abs_tol=0) for a, b in zip(*numbers))
 
 
-def check_repeats(program: Program, runs: Sequence[Run]) -> None:
+def check_repeats(program: OptimisedProgram, runs: Sequence[JudgedRun]) -> None:
     """Whether plain runs agree with each other: else the files say nothing of the choices."""
     for run_ in runs[1:]:
         if found := difference(program, runs[0], run_):

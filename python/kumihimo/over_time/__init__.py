@@ -14,7 +14,7 @@ BINS = 192  # at most, of the time
 
 
 @dataclass
-class Row:
+class MapRow:
     label: str
     values: list[float]  # by bin
 
@@ -29,7 +29,7 @@ class Map:
     row: str  # what a row is
     time: str  # what runs along x
     bin_seconds: float
-    rows: list[Row]
+    rows: list[MapRow]
     groups: list[tuple[str, int]]  # of rows one below the other: name, and how many
 
     @property
@@ -52,7 +52,7 @@ def of_links(machine: _machine.Machine, utilisation: Sequence[Sequence[float]], 
         groups.append((name, len(parts)))
         for part in parts:
             label = part[0][0] if len(part) == 1 else f"{part[0][0]} and the next {len(part) - 1}"
-            rows.append(Row(label, [round(max(values), 4) for values in zip(*(of for _, of in part))]))
+            rows.append(MapRow(label, [round(max(values), 4) for values in zip(*(of for _, of in part))]))
     row = "a link" if each == 1 else f"the busiest of {each} links"
     return Map(
         "Links over time", "share of the time in which a link is busy", "share", row, "time", bin_seconds, rows, groups
@@ -74,7 +74,7 @@ def of_noise(seconds: Sequence[Sequence[float]], ranks_of_group: int, ranks: int
     for at, values in enumerate(seconds):
         first, last = at * ranks_of_group, min(ranks, (at + 1) * ranks_of_group) - 1
         label = f"rank {first}" if first == last else f"ranks {first} to {last}"
-        rows.append(Row(label, [float(f"{value:.4g}") for value in values]))
+        rows.append(MapRow(label, [float(f"{value:.4g}") for value in values]))
     row = "a rank" if ranks_of_group == 1 else f"the latest of {ranks_of_group} ranks"
     unit = "how much later than without noise"
     return Map("How noise spreads", unit, "seconds", row, "time of the run without noise", bin_seconds, rows, [])

@@ -6,7 +6,7 @@ import re
 
 from kumihimo import _mapping, _placement, _predict, _traffic, placement
 from kumihimo.errors import KumihimoError
-from kumihimo.place.request import Request
+from kumihimo.place.request import PlaceRequest
 
 MOST_PREDICTED = 4096  # ranks: the flow model takes seconds beyond
 
@@ -25,7 +25,7 @@ def candidate(of: _mapping.Candidate) -> dict:
     return {"name": of.name, **measures(of), "seconds": of.seconds, "within_cap": of.within_cap}
 
 
-def about(request: Request) -> dict:
+def about(request: PlaceRequest) -> dict:
     """What was asked for."""
     traffic, job = request.source.traffic, request.network.job
     return {
@@ -47,14 +47,14 @@ def placed(chosen: _placement.Placement) -> dict:
     return {"node_of_rank": chosen.node_of_rank, "slot_of_rank": chosen.slot_of_rank}
 
 
-def usual_of(request: Request) -> dict:
+def usual_of(request: PlaceRequest) -> dict:
     """The placement without any map."""
     usual = request.usual()
     of = _mapping.measure(request.source.traffic, request.network.job, usual.placement)
     return {"name": usual.name, **measures(of), "seconds": None, "within_cap": True}
 
 
-def of_search(request: Request, found: _mapping.Mapping) -> dict:
+def of_search(request: PlaceRequest, found: _mapping.Mapping) -> dict:
     chosen = found.candidates[found.chosen]
     before = usual_of(request)
     return {
@@ -78,7 +78,7 @@ def of_search(request: Request, found: _mapping.Mapping) -> dict:
     }
 
 
-def recognised(request: Request, found: _mapping.Mapping) -> list[str]:
+def recognised(request: PlaceRequest, found: _mapping.Mapping) -> list[str]:
     """Of a grid that the user gave, only itself: 4x4x4 points are also a mesh of six axes of two."""
     if request.grid is None:
         return list(found.lattices)
@@ -99,7 +99,7 @@ def is_same_grid(given: list[int], found: list[int]) -> bool:
     )
 
 
-def of_evaluation(request: Request, given: placement.Placed) -> dict:
+def of_evaluation(request: PlaceRequest, given: placement.Placed) -> dict:
     of = _mapping.measure(request.source.traffic, request.network.job, given.placement)
     return {
         **about(request),
@@ -111,7 +111,7 @@ def of_evaluation(request: Request, given: placement.Placed) -> dict:
     }
 
 
-def predicted(request: Request, chosen: _placement.Placement) -> dict | None:
+def predicted(request: PlaceRequest, chosen: _placement.Placement) -> dict | None:
     """The time of one exchange of all traffic by the flow model, before and after; None: not on this network, or too
     many ranks."""
     if not request.network.is_described or request.source.traffic.ranks > MOST_PREDICTED:

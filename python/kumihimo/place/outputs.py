@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kumihimo import _placement, files, mpi
 from kumihimo.errors import BadInput, did_you_mean, failed, wrong_value
-from kumihimo.place.request import Network
+from kumihimo.place.request import JobNetwork
 
 FILES = {  # by format, without another name
     "openmpi4": "rankfile",
@@ -24,12 +24,12 @@ ALIASES = ("rankfile", "hostfile")
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedFile:
     format: str
     file: Path
 
 
-def wanted(texts: list[str]) -> list[Wanted]:
+def wanted(texts: list[str]) -> list[WantedFile]:
     """From FORMAT or FORMAT:FILE."""
     found = []
     for text in texts:
@@ -41,7 +41,7 @@ def wanted(texts: list[str]) -> list[Wanted]:
         if colon and not file:
             raise wrong_value("--output must name a file after the colon", f"'{text}'", "leave the colon out")
         format_ = name if name not in ALIASES else "hydra" if name == "hostfile" else rankfile_format()
-        found.append(Wanted(format_, Path(file or FILES.get(format_, format_))))
+        found.append(WantedFile(format_, Path(file or FILES.get(format_, format_))))
     return found
 
 
@@ -51,11 +51,11 @@ def rankfile_format() -> str:
     return "openmpi5" if version.startswith("5") else "openmpi4"
 
 
-def text_of(format_: str, placement: _placement.Placement, on: Network, alike: bool) -> str:
+def text_of(format_: str, placement: _placement.Placement, on: JobNetwork, alike: bool) -> str:
     return _placement.write_map(format_, placement, list(on.names), on.shape, on.cores_per_node(), alike)
 
 
-def check_files(asked: list[Wanted], page: Path | None) -> None:
+def check_files(asked: list[WantedFile], page: Path | None) -> None:
     """Before the search: map files are read again, so they are no devices. No two files are the same."""
     for each in asked:
         files.check_regular_or_new(each.file, "--output")
@@ -70,7 +70,7 @@ def check_files(asked: list[Wanted], page: Path | None) -> None:
         raise wrong_value("--page needs a file of its own", f"{page}, as for --output", "name another file")
 
 
-def check(asked: list[Wanted], usual: _placement.Placement, on: Network, alike: bool) -> None:
+def check(asked: list[WantedFile], usual: _placement.Placement, on: JobNetwork, alike: bool) -> None:
     """Before the search: whether these formats can name the nodes of the job."""
     for each in asked:
         try:
@@ -79,7 +79,7 @@ def check(asked: list[Wanted], usual: _placement.Placement, on: Network, alike: 
             raise wrong_value(f"--output {each.format}: {error.problem}", None, error.advice) from None
 
 
-def written(each: Wanted, placement: _placement.Placement, on: Network, alike: bool) -> dict:
+def written(each: WantedFile, placement: _placement.Placement, on: JobNetwork, alike: bool) -> dict:
     """The file, read back and compared."""
     text = text_of(each.format, placement, on, alike)
     files.write_whole(each.file, text)

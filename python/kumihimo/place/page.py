@@ -6,7 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 from kumihimo import _machine, _mapping, _placement, _topology
-from kumihimo.place.request import Request
+from kumihimo.place.request import PlaceRequest
 from kumihimo.quantities import bytes_text, counted, seconds_text, share_text
 from kumihimo.report import one_file
 
@@ -18,7 +18,7 @@ CURVE = (560, 220)  # of the picture of sorted loads, in pixels
 POINTS = 280  # of one of its curves
 
 
-def render(request: Request, result: dict, chosen: _placement.Placement) -> str:
+def render(request: PlaceRequest, result: dict, chosen: _placement.Placement) -> str:
     job, traffic = request.network.job, request.source.traffic
     placements = {"before": request.usual().placement, "after": chosen}
     links = job.machine.links

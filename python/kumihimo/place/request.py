@@ -61,7 +61,7 @@ segment_bytes = {{ value = "1 MiB", assumed = "not used" }}
 
 
 @dataclass(frozen=True)
-class Network:
+class JobNetwork:
     """The job, as --machine, --shape and --allocation describe it."""
 
     job: _machine.Job
@@ -87,11 +87,11 @@ class Network:
 
 
 @dataclass(frozen=True)
-class Request:
+class PlaceRequest:
     """All that a search depends on."""
 
-    source: sources.Source
-    network: Network
+    source: sources.TrafficSource
+    network: JobNetwork
     objective: str = "hop-bytes"
     effort: str = "standard"
     seed: int = 1
@@ -130,7 +130,7 @@ def network(
     part: simulation.Part,
     each: int | tuple[int, ...] | None,
     given: allocation.Allocation | None,
-) -> Network:
+) -> JobNetwork:
     """`machine`: None where only a shape is asked for."""
     described = machine is not None
     if machine is None:
@@ -151,7 +151,7 @@ def network(
         job = _machine.Job.with_node_sizes(job.machine, sizes_without(holes, job))
     order = None if given is None else allocation.placement_on(job, given)
     names = job.machine.node_names or (given.hosts if given else ())
-    return Network(job, described, tuple(names), order and placements.Placed("--allocation", order))
+    return JobNetwork(job, described, tuple(names), order and placements.Placed("--allocation", order))
 
 
 def with_slots(given: allocation.Allocation, each: int | tuple[int, ...]) -> allocation.Allocation:
@@ -186,7 +186,7 @@ def zeros(lengths: list[int]) -> str:
     return ",".join("0" for _ in lengths)
 
 
-def traffic_on(text: str, on: Network) -> sources.Source:
+def traffic_on(text: str, on: JobNetwork) -> sources.TrafficSource:
     """What --traffic names; a collective is that of as many ranks as there are slots."""
     kind, colon, _ = text.partition(":")
     slots = on.job.slots.size
@@ -201,11 +201,11 @@ def traffic_on(text: str, on: Network) -> sources.Source:
     return source
 
 
-def in_order(order: str, on: Network, ranks: int, grid: _topology.Shape | None = None) -> _placement.Placement:
+def in_order(order: str, on: JobNetwork, ranks: int, grid: _topology.Shape | None = None) -> _placement.Placement:
     return _placement.Placement.in_order(order, on.job.slots, on.shape, grid, ranks)
 
 
-def from_file(path: Path, on: Network, ranks: int) -> _placement.Placement:
+def from_file(path: Path, on: JobNetwork, ranks: int) -> _placement.Placement:
     """FILE or FORMAT:FILE, of any format of maps."""
     wanted = placements.wanted(None, path)
     placement = wanted.place(on.job.slots, on.shape, list(on.names), on.cores_per_node())
@@ -214,7 +214,7 @@ def from_file(path: Path, on: Network, ranks: int) -> _placement.Placement:
     return placement
 
 
-def evaluated(text: str, on: Network, ranks: int, grid: _topology.Shape | None) -> placements.Placed:
+def evaluated(text: str, on: JobNetwork, ranks: int, grid: _topology.Shape | None) -> placements.Placed:
     """What --evaluate names: a map file, or an order."""
     if placements.format_and_file(text)[0] or Path(text).exists() or "/" in text:
         return placements.Placed(text, from_file(Path(text), on, ranks))
@@ -225,7 +225,7 @@ def evaluated(text: str, on: Network, ranks: int, grid: _topology.Shape | None) 
         raise wrong_value(rule, f"'{text}'", error.advice or error.problem.partition(" (got")[0]) from None
 
 
-def grid_of(text: str | None, source: sources.Source) -> _topology.Shape | None:
+def grid_of(text: str | None, source: sources.TrafficSource) -> _topology.Shape | None:
     if text is None:
         return source.grid
     grid = _topology.Shape.parse(text)
@@ -235,7 +235,7 @@ def grid_of(text: str | None, source: sources.Source) -> _topology.Shape | None:
     return grid
 
 
-def levels_of(path: Path | None, on: Network) -> list[tuple[str, int]]:
+def levels_of(path: Path | None, on: JobNetwork) -> list[tuple[str, int]]:
     """Levels of the slots of a node, outermost first, from hwloc's XML or a machine file. Sizes are in slots."""
     if path is None:
         return []
@@ -264,7 +264,7 @@ def environment_hosts(given: str | None, environment: Mapping[str, str]) -> allo
     return None if given is None else allocation.read(given, environment)
 
 
-def check_choices(objective: str, effort: str, on: Network) -> None:
+def check_choices(objective: str, effort: str, on: JobNetwork) -> None:
     for name, value, known in (("--objective", objective, OBJECTIVES), ("--effort", effort, EFFORTS)):
         if value not in known:
             raise wrong_value(f"{name} must be one of {', '.join(known)}", f"'{value}'")

@@ -26,7 +26,7 @@ MOST_OF_A_LINE = 60  # that an error shows
 
 
 @dataclass(frozen=True)
-class Source:
+class TrafficSource:
     """Traffic, and what a user should know of it."""
 
     traffic: _traffic.Traffic
@@ -36,7 +36,7 @@ class Source:
     programs: _programs.NamedPrograms | _schedule.Schedule | None = None  # that cause the traffic
 
 
-def traffic_from(text: str, ranks: int | None = None) -> Source:
+def traffic_from(text: str, ranks: int | None = None) -> TrafficSource:
     """What --traffic names. `ranks`: how many were asked for; a collective needs them."""
     source = _named(text, ranks)
     if ranks not in (None, source.traffic.ranks):
@@ -45,10 +45,10 @@ def traffic_from(text: str, ranks: int | None = None) -> Source:
     if not source.traffic.self_bytes:
         return source
     own = f"ranks send {bytes_text(source.traffic.self_bytes)} to themselves, which no placement changes"
-    return Source(source.traffic, source.description, (*source.notes, own), source.grid, source.programs)
+    return TrafficSource(source.traffic, source.description, (*source.notes, own), source.grid, source.programs)
 
 
-def _named(text: str, ranks: int | None) -> Source:
+def _named(text: str, ranks: int | None) -> TrafficSource:
     first, colon, rest = text.partition(":")
     if text.startswith(HALO):
         return _of_pattern(rest)
@@ -65,20 +65,20 @@ def _named(text: str, ranks: int | None) -> Source:
     return _of_file(path, SUFFIXES.get(path.suffix.lower()))
 
 
-def _of_pattern(text: str) -> Source:
+def _of_pattern(text: str) -> TrafficSource:
     grid = _topology.Shape.parse(text.partition(":")[0])
     traffic = _traffic.of_pattern(text)
-    return Source(traffic, f"halo exchange of {counted(traffic.ranks, 'rank')}, {text}", grid=grid)
+    return TrafficSource(traffic, f"halo exchange of {counted(traffic.ranks, 'rank')}, {text}", grid=grid)
 
 
-def _of_programs(path: str) -> Source:
+def _of_programs(path: str) -> TrafficSource:
     sets = _programs.open_file(path)
     with programs.unchanged(sets):
         traffic = _traffic.of_programs(sets)
-    return Source(traffic, f"programs of {counted(sets.ranks, 'rank')} in {path}", programs=sets)
+    return TrafficSource(traffic, f"programs of {counted(sets.ranks, 'rank')} in {path}", programs=sets)
 
 
-def _of_collective(text: str, ranks: int | None) -> Source:
+def _of_collective(text: str, ranks: int | None) -> TrafficSource:
     kind, _, rest = text.partition(":")
     algorithm, _, size = rest.partition(":")
     if not algorithm or bool(size) != arguments.moves_data(kind):
@@ -91,17 +91,17 @@ def _of_collective(text: str, ranks: int | None) -> Source:
     space = arguments.rank_space(Ranks(ranks=ranks))
     collective = arguments.collective(CollectiveArguments(kind, bytes=length, type=element), space)
     schedule = _collectives.find(kind, algorithm).build(collective, space, arguments.parameters())
-    return Source(_traffic.of_programs(schedule), f"{text} on {counted(ranks, 'rank')}", programs=schedule)
+    return TrafficSource(_traffic.of_programs(schedule), f"{text} on {counted(ranks, 'rank')}", programs=schedule)
 
 
-def _of_file(path: Path, kind: str | None) -> Source:
+def _of_file(path: Path, kind: str | None) -> TrafficSource:
     if kind == "profile" or (kind is None and _begins_as_profile(path)):
         return _of_profile(path)
     text = files.read_text(path, "the traffic")
     kind = kind or _kind_of(text, path)
     traffic = READERS[kind](text, str(path))
     name = "traffic" if kind == "text" else KINDS[kind].removeprefix("a ")
-    return Source(traffic, f"{name} of {counted(traffic.ranks, 'rank')} in {path}")
+    return TrafficSource(traffic, f"{name} of {counted(traffic.ranks, 'rank')} in {path}")
 
 
 def _begins_as_profile(path: Path) -> bool:
@@ -152,7 +152,7 @@ def _is_metis(text: str, head: list[str]) -> bool:
     return ends and words == 2 * edges * (1 + weighted_edges)
 
 
-def _of_profile(path: Path) -> Source:
+def _of_profile(path: Path) -> TrafficSource:
     lines = reading.lines(path)
     header = next(lines)
     builder = _traffic.Builder(header["ranks"])
@@ -176,7 +176,7 @@ def _of_profile(path: Path) -> Source:
         traffic = builder.build()
     except BadInput as error:
         raise BadInput(f"{path}: {error.problem}", error.advice) from None
-    return Source(traffic, f"profile of {counted(traffic.ranks, 'rank')} in {path}", tuple(notes))
+    return TrafficSource(traffic, f"profile of {counted(traffic.ranks, 'rank')} in {path}", tuple(notes))
 
 
 def _add_rank(builder: _traffic.Builder, rank: dict, seen: set[int], path: Path) -> int:

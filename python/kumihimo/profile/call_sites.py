@@ -14,7 +14,7 @@ TIME_S = 60  # of addr2line, for all sites of one object
 
 
 @dataclass(frozen=True)
-class Place:
+class CallPlace:
     """Where a call is made: in a source file, or else at an offset in an object."""
 
     file: str = ""
@@ -28,19 +28,19 @@ class Place:
         return f"{where} ({self.function})" if self.function else where
 
 
-NOWHERE = Place(object="an unknown place")
+NOWHERE = CallPlace(object="an unknown place")
 
 
-def as_recorded(site: dict | None) -> Place:
+def as_recorded(site: dict | None) -> CallPlace:
     """Before any look at debug information."""
     if site is None:
         return NOWHERE
     if "file" in site:
-        return Place(file=site["file"], line=site["line"], function=site["function"])
-    return Place(object=site["object"], offset=site["offset"], function=site.get("function") or "")
+        return CallPlace(file=site["file"], line=site["line"], function=site["function"])
+    return CallPlace(object=site["object"], offset=site["offset"], function=site.get("function") or "")
 
 
-def resolved(places: Iterable[Place]) -> dict[Place, Place]:
+def resolved(places: Iterable[CallPlace]) -> dict[CallPlace, CallPlace]:
     """Each place as far as it can be told more precisely."""
     found = {place: place for place in places}
     tool = shutil.which("addr2line")
@@ -54,7 +54,7 @@ def resolved(places: Iterable[Place]) -> dict[Place, Place]:
     return found
 
 
-def ask(tool: str, name: str, places: list[Place]) -> list[Place]:
+def ask(tool: str, name: str, places: list[CallPlace]) -> list[CallPlace]:
     """An address is that to which the call returns: one byte before it, the line is the call's."""
     addresses = [hex(place.offset - 1) for place in places]
     try:
@@ -66,12 +66,12 @@ def ask(tool: str, name: str, places: list[Place]) -> list[Place]:
     return [with_location(place, answer[2 * i], answer[2 * i + 1]) for i, place in enumerate(places)]
 
 
-def with_location(place: Place, function: str, where: str) -> Place:
+def with_location(place: CallPlace, function: str, where: str) -> CallPlace:
     """addr2line's `main` and `/home/a/solver.c:41 (discriminator 2)`, or `??` and `??:0`."""
     file, _, line = where.partition(" (")[0].rpartition(":")
     name = function if function != "??" else place.function
     known = file not in ("", "??") and line.isdigit() and line != "0"
-    return Place(
+    return CallPlace(
         file=file if known else "",
         line=int(line) if known else 0,
         function=name,

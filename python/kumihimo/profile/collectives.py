@@ -11,7 +11,7 @@ from pathlib import Path
 from kumihimo import _schedule
 from kumihimo.errors import not_applicable
 from kumihimo.profile import call_sites, reading
-from kumihimo.profile.call_sites import Place
+from kumihimo.profile.call_sites import CallPlace
 
 BLOCKING, NON_BLOCKING, PERSISTENT = "blocking", "non-blocking", "persistent"
 INTER, ALONE = "intercommunicators", "communicators of one rank"
@@ -105,7 +105,7 @@ class Late:
 
     collective: str
     call: str
-    place: Place
+    place: CallPlace
     seconds: float = 0.0  # of all ranks
     waiting_seconds: float = 0.0
     ranks: int = 0

@@ -101,7 +101,7 @@ class Writing:
     """Definitions and events of one trace. What goes by a communicator whose members are not all known is told on a
     duplicate of the world that stands for all made by the same line: never by that of other messages."""
 
-    def __init__(self, otf2: ModuleType, trace: object, job: trace_folder.Job) -> None:
+    def __init__(self, otf2: ModuleType, trace: object, job: trace_folder.TraceJob) -> None:
         self.otf2, self.trace, self.job = otf2, trace, job
         self.definitions = trace.definitions
         self.locations, self.regions = {}, {}

@@ -61,7 +61,7 @@ def explained(path: Path) -> Iterator[None]:
         raise wrong_value(RULE, f"{path}, in which a key is missing or has a value of the wrong type") from error
 
 
-class Recording:
+class ProfileRecording:
     """The profiles that one run writes, in place of those of an earlier run. These stay until the new ones are whole,
     and if the run writes none."""
 

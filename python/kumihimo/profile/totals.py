@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kumihimo.profile import call_sites, reading
-from kumihimo.profile.call_sites import Place
+from kumihimo.profile.call_sites import CallPlace
 from kumihimo.quantities import counted
 
 MOST_PAIRS = 1000
@@ -24,7 +24,7 @@ class Calls:
     """The calls of one function, from one place, on like communicators."""
 
     call: str
-    place: Place
+    place: CallPlace
     communicator: str
     calls: int = 0
     bytes: int = 0
@@ -143,7 +143,7 @@ class Totals:
 def of(path: Path) -> Totals:
     lines = reading.lines(path)
     totals = Totals(next(lines))
-    seen: set[Place] = set()
+    seen: set[CallPlace] = set()
     with reading.explained(path):
         for rank in lines:
             add_rank(totals, rank, seen)
@@ -153,7 +153,7 @@ def of(path: Path) -> Totals:
     return totals
 
 
-def add_rank(totals: Totals, rank: dict, seen: set[Place]) -> None:
+def add_rank(totals: Totals, rank: dict, seen: set[CallPlace]) -> None:
     number = rank["rank"]
     totals.tasks.append((number, rank.get("host", ""), rank["seconds"], rank["mpi_seconds"]))
     totals.most_threads = max(totals.most_threads, rank.get("threads", 1))
@@ -181,7 +181,7 @@ def add_rank(totals: Totals, rank: dict, seen: set[Place]) -> None:
     totals.events_left_out += (rank.get("trace") or {}).get("left_out", 0)
 
 
-def communicator_of(communicators: list[dict], number: int | None, sites: list[Place]) -> tuple | None:
+def communicator_of(communicators: list[dict], number: int | None, sites: list[CallPlace]) -> tuple | None:
     """What tells it from others on all ranks: how it was made, and its size."""
     if number is None:
         return None
@@ -214,7 +214,7 @@ def add_region(totals: Totals, number: int, row: dict) -> None:
         region.max_seconds, region.max_rank = row["max_seconds"], number
 
 
-def resolve(totals: Totals, seen: set[Place]) -> None:
+def resolve(totals: Totals, seen: set[CallPlace]) -> None:
     """Places by file and line, where they can be told so; communicators by their names."""
     better = call_sites.resolved(seen)
     for (_, place, communicator), calls in totals.calls.items():
@@ -222,7 +222,7 @@ def resolve(totals: Totals, seen: set[Place]) -> None:
         calls.communicator = name_of(communicator, better)
 
 
-def name_of(communicator: tuple | None, better: dict[Place, Place]) -> str:
+def name_of(communicator: tuple | None, better: dict[CallPlace, CallPlace]) -> str:
     if communicator is None:
         return ""
     name, place, size, inter = communicator

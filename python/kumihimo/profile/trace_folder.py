@@ -54,7 +54,7 @@ def events_of(file: _trace.File) -> Iterator[_trace.Event]:
 
 
 @dataclass
-class Job:
+class TraceJob:
     """What the trace takes from the profile, which is read line by line."""
 
     names: dict[int, str]  # of calls, by their numbers in the events
@@ -119,14 +119,14 @@ def site_text(site: dict) -> str:
     return f"{Path(site['object']).name}+{site['offset']:#x}{function}"
 
 
-def job_of(folder: Path, least: int) -> Job:
+def job_of(folder: Path, least: int) -> TraceJob:
     """Of all ranks of the program, whether they wrote a line or not."""
     lines = reading.lines(real(folder) / PROFILE)
     header = next(lines)
     names = (header.get("trace") or {}).get("calls", {})
     if header["ranks"] > MOST_RANKS:
         raise wrong_value(f"a program must have at most {MOST_RANKS} ranks", header["ranks"])
-    job = Job({int(number): name for number, name in names.items()}, ["node"] * max(header["ranks"], least))
+    job = TraceJob({int(number): name for number, name in names.items()}, ["node"] * max(header["ranks"], least))
     for rank in lines:
         job.add(rank)
     return job

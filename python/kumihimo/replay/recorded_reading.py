@@ -41,7 +41,7 @@ def read(folder: Path) -> Trace:
 def numbers(job: Job) -> tuple[list, ...]:
     """What the numbers in the events stand for, as _replay.read_recorded takes it."""
     calls = [(number, name, name in INITIALISING, name in otf2_calls.LOCAL_SENDS) for number, name in job.names.items()]
-    sites, regions = Places([""]), Places([])
+    sites, regions = PlaceNumbers([""]), PlaceNumbers([])
     communicators: list[list[int] | None] = [None]
     places = {}
     for key, members in job.whole().items():
@@ -69,7 +69,7 @@ def numbers(job: Job) -> tuple[list, ...]:
     return calls, list(sites), list(regions), communicators, ranks
 
 
-class Places(dict):
+class PlaceNumbers(dict):
     """The place of each name in the order in which they were met."""
 
     def __init__(self, names: list[str]) -> None:

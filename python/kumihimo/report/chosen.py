@@ -10,7 +10,7 @@ LONG_BYTES = 64 * 1024  # from here on bandwidth counts
 
 
 @dataclass(frozen=True)
-class Row:
+class ChosenRow:
     bytes: str
     choice: str
     seconds: str
@@ -20,7 +20,7 @@ class Row:
     faster: bool
 
 
-def rows(measured: dict) -> list[Row]:
+def rows(measured: dict) -> list[ChosenRow]:
     """By length; empty where nothing was chosen."""
     return [_row(r) for r in sorted(_results(measured), key=lambda r: r["bytes"])]
 
@@ -34,11 +34,11 @@ def _results(measured: dict) -> list[dict]:
     return (measured.get("chosen") or {}).get("results", [])
 
 
-def _row(r: dict) -> Row:
+def _row(r: dict) -> ChosenRow:
     parameters = " ".join(
         k if v is True else f"{k.replace('_', ' ')} {v}" for k, v in (r.get("parameters") or {}).items()
     )
-    return Row(
+    return ChosenRow(
         display.bytes_(r["bytes"]),
         " ".join(filter(None, [display.label(r["algorithm"]), f"({parameters})" if parameters else ""])),
         display.seconds(r["seconds"]),

@@ -10,7 +10,7 @@ from kumihimo.report.style import LIBRARY, Styles
 
 
 @dataclass(frozen=True)
-class Row:
+class GoldenRow:
     """An algorithm; per space how many comparisons found the same bits, and of how many; None where the algorithm does
     not apply."""
 
@@ -21,14 +21,14 @@ class Row:
 @dataclass(frozen=True)
 class Checks:
     spaces: list[str]
-    rows: list[Row]
+    rows: list[GoldenRow]
 
 
 def rows(measured: dict, styles: Styles) -> Checks:
     """By algorithm and space: how many comparisons there were, by length and type, and how many found the same bits."""
     checks = measured.get("checks", [])
     places = spaces(measured)
-    table: list[Row] = []
+    table: list[GoldenRow] = []
     if not totals(measured)[1]:
         return Checks([], table)
     ran = {_case(r)[:2] for r in measured["results"] if r["algorithm"] != LIBRARY}
@@ -38,7 +38,7 @@ def rows(measured: dict, styles: Styles) -> Checks:
         for place in places:
             mine = [c["right"] for c in checks if c["algorithm"] == name and space_of(c) == place and "right" in c]
             cells.append((sum(mine), len(mine)) if (place, name) in ran else None)
-        table.append(Row(display.label(name), cells))
+        table.append(GoldenRow(display.label(name), cells))
     return Checks([words_of(place, measured["results"]) for place in places], table)
 
 

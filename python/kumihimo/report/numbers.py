@@ -17,7 +17,7 @@ MOST = 5
 
 
 @dataclass(frozen=True)
-class Number:
+class KeyFigure:
     """One figure: `value` as it is shown, `meaning` in a few words, `how` it was found."""
 
     value: str
@@ -25,9 +25,9 @@ class Number:
     how: str
 
 
-def numbers(material: Material) -> list[Number]:
+def numbers(material: Material) -> list[KeyFigure]:
     """At most five, fewer where a part of the report is missing."""
-    found: list[Number] = []
+    found: list[KeyFigure] = []
     if material.simulated:
         found += [_bandwidth(material.simulated), _ahead(material.simulated)]
     if material.measured:
@@ -37,38 +37,38 @@ def numbers(material: Material) -> list[Number]:
     return found[:MOST]
 
 
-def as_dicts(found: Iterable[Number]) -> list[dict]:
+def as_dicts(found: Iterable[KeyFigure]) -> list[dict]:
     return [asdict(number) for number in found]
 
 
-def _bandwidth(simulated: dict) -> Number:
+def _bandwidth(simulated: dict) -> KeyFigure:
     subject = subject_of(simulated)
     bandwidth = 2 * subject["bytes"] / subject["seconds"]
     how = "simulated from hardware figures and two assumed costs"
     if simulated["as_published"]:
         published = simulated["published"]["bytes_per_second"]["value"]
         how += f"; published {published / 1e9:g} GB/s ({100 * (bandwidth / published - 1):+.0f} %)"
-    return Number(
+    return KeyFigure(
         display.rate(bandwidth),
         f"{display.label(subject['algorithm'])}, {display.bytes_(subject['bytes'])} on {_place(subject, simulated)}",
         how,
     )
 
 
-def _ahead(simulated: dict) -> Number:
+def _ahead(simulated: dict) -> KeyFigure:
     subject, best = subject_of(simulated), blind(simulated)[0]
     how = "simulated, same length and nodes"
     if simulated["as_published"]:
         published = simulated["published"]["ratio_to_blind"]["value"]
         how += f"; published about {published:g}× against the library's algorithms, see below"
-    return Number(
+    return KeyFigure(
         display.ratio(best["seconds"] / subject["seconds"]),
         f"ahead of the best topology-blind algorithm, {display.label(best['algorithm'])}",
         how,
     )
 
 
-def _ratio(measured: dict) -> list[Number]:
+def _ratio(measured: dict) -> list[KeyFigure]:
     results = chosen.long_results(measured)
     if not results:
         return []
@@ -76,7 +76,7 @@ def _ratio(measured: dict) -> list[Number]:
     sizes = [r["bytes"] for r in results]
     launches = measured["chosen"]["launches"]
     return [
-        Number(
+        KeyFigure(
             display.ratio(mean),
             f"the time of {library_name(measured)}'s own allreduce, {display.bytes_(min(sizes))} to "
             f"{display.bytes_(max(sizes))}",
@@ -86,13 +86,13 @@ def _ratio(measured: dict) -> list[Number]:
     ]
 
 
-def _bitwise(measured: dict) -> list[Number]:
+def _bitwise(measured: dict) -> list[KeyFigure]:
     right, of = golden.totals(measured)
     if not of:
         return []
     ranks = max((r.get("ranks") or 0) for r in measured["results"])
     return [
-        Number(
+        KeyFigure(
             f"{right} of {of}",
             "real runs gave the bits of the golden copy, twice" + _undone(measured),
             f"measured here on {ranks} MPI processes, in {' and '.join(golden.types(measured))}, values whose sum "
@@ -115,14 +115,14 @@ def _place(result: dict, simulated: dict) -> str:
     return f"{result['ranks']:,} nodes of K, a small torus of {display.shape(result['shape'])}"
 
 
-def _full_machine(simulated: dict) -> list[Number]:
+def _full_machine(simulated: dict) -> list[KeyFigure]:
     results = results_on(simulated, simulated["full_shape"])
     mine = [r for r in results if r["algorithm"] == simulated["subject"]]
     if not mine:
         return []
     r = max(mine, key=lambda r: r["bytes"])
     return [
-        Number(
+        KeyFigure(
             display.seconds(r["seconds"]),
             f"for {display.bytes_(r['bytes'])} on {_place(r, simulated)}",
             f"simulated in {display.seconds(r['wall_seconds'])}; {display.rate(2 * r['bytes'] / r['seconds'])}",
@@ -130,7 +130,7 @@ def _full_machine(simulated: dict) -> list[Number]:
     ]
 
 
-def _crossing(simulated: dict) -> list[Number]:
+def _crossing(simulated: dict) -> list[KeyFigure]:
     """The length from which on the paper's algorithm is the fastest of the comparison."""
     results = [r for r in results_on(simulated, simulated["paper_shape"]) if not r["extension"]]
     winners = {}
@@ -145,7 +145,7 @@ def _crossing(simulated: dict) -> list[Number]:
     if lost:
         how += f"; below, {display.label(winners[max(lost)]['algorithm'])} is fastest"
     return [
-        Number(
+        KeyFigure(
             display.bytes_(min(won)),
             f"is the length from which {display.label(simulated['subject'])} is fastest",
             how,

@@ -10,7 +10,7 @@ from math import inf, isqrt
 from kumihimo import _plan
 from kumihimo.errors import BadInput, NotApplicable, not_applicable, wrong_value
 from kumihimo.ranges import FARTHEST, ranges
-from kumihimo.tune.launches import Clock
+from kumihimo.tune.launches import BudgetClock
 from kumihimo.tune.wisdom import rounded
 
 KERNELS = tuple(_plan.kernels())
@@ -85,7 +85,7 @@ def candidate_text(candidate: dict) -> str:
 def decisions(
     wanted: Sequence[Key],
     sizes: Sequence[int],
-    clock: Clock,
+    clock: BudgetClock,
     decide: Callable[[Key, int, float], str],
     step: Callable[[str], None] = lambda what: None,
 ) -> Iterator[tuple[Key, int, dict]]:

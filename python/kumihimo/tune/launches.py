@@ -10,20 +10,20 @@ from itertools import takewhile
 from random import Random
 
 from kumihimo import bench, mpi
-from kumihimo.bench import Case
+from kumihimo.bench import BenchCase
 from kumihimo.errors import Failed, OutOfTime
 from kumihimo.tune.journal import Journal
 
 LEAST_SECONDS = 1.0  # that a launch needs: one is not begun with less
 MOST_FAILURES = 4  # where no launch ever ended well: then it is not for the cases that they fail
-Batch = list[tuple[int, Case]]  # cases of a launch, each with its place among those that were asked for
+Batch = list[tuple[int, BenchCase]]  # cases of a launch, each with its place among those that were asked for
 
 # Results in the order of the cases; fewer where the time was over.
-Measure = Callable[[Sequence[Case], int, float, float, Callable[[dict], None]], None]
+Measure = Callable[[Sequence[BenchCase], int, float, float, Callable[[dict], None]], None]
 
 
 @dataclass
-class Clock:
+class BudgetClock:
     seconds: float
     now: Callable[[], float] = time.monotonic
 
@@ -42,7 +42,7 @@ class Clock:
 class Launches:
     """`measure` runs cases on so many ranks, each so long, all within a limit, and tells results as they come."""
 
-    def __init__(self, measure: Measure, journal: Journal, clock: Clock) -> None:
+    def __init__(self, measure: Measure, journal: Journal, clock: BudgetClock) -> None:
         self._measure, self._journal, self.clock = measure, journal, clock
         self.deadline: float | None = None  # of the part that is under way, by the clock's `spent`
         self.made = 0
@@ -58,7 +58,7 @@ class Launches:
     def __call__(
         self,
         name: str,
-        cases: Sequence[Case],
+        cases: Sequence[BenchCase],
         ranks: int,
         seconds: float,
         part: float = 1.0,
@@ -103,7 +103,7 @@ class Launches:
         return found
 
     def _launch(
-        self, by: Measure, cases: list[Case], ranks: int, seconds: float, end: float, results: list[dict]
+        self, by: Measure, cases: list[BenchCase], ranks: int, seconds: float, end: float, results: list[dict]
     ) -> Failed | None:
         self.made += 1
         began = self.clock.spent
@@ -121,7 +121,7 @@ class Launches:
                 self.overhead = min(self.overhead, self.clock.spent - began)
         return None
 
-    def _blame(self, case: Case, failure: Failed) -> dict:
+    def _blame(self, case: BenchCase, failure: Failed) -> dict:
         """A result in place of one: the launch ends well without this case, or another is blamed next."""
         self.failures.append(f"{case.collective} by {case.algorithm} of {case.bytes} bytes: {failure}")
         if not self._works and len(self.failures) == MOST_FAILURES:
@@ -145,13 +145,13 @@ def halves(remaining: Batch) -> list[Batch]:
     return [each for each in (group[:half], group[half:] + rest if half else rest) if each]
 
 
-def key_of(case: Case, ranks: int) -> dict:
+def key_of(case: BenchCase, ranks: int) -> dict:
     key = {**asdict(case), "ranks": ranks}
     del key["nodes"]
     return {**key, "nodes": case.nodes.key} if case.nodes else key
 
 
-def shuffled(cases: list[tuple[int, Case]], name: str) -> list[tuple[int, Case]]:
+def shuffled(cases: list[tuple[int, BenchCase]], name: str) -> list[tuple[int, BenchCase]]:
     """Sizes in an order of this launch's own; cases of one size stay together, since they take turns."""
     sizes = sorted({case.bytes for _, case in cases})
     Random(name).shuffle(sizes)
@@ -170,7 +170,7 @@ def short(result: dict) -> dict:
 
 def on_this_machine(installation: mpi.Installation) -> Measure:
     def measure(
-        cases: Sequence[Case], ranks: int, seconds: float, limit: float, on_result: Callable[[dict], None]
+        cases: Sequence[BenchCase], ranks: int, seconds: float, limit: float, on_result: Callable[[dict], None]
     ) -> None:
         bench.run_measure(
             cases,

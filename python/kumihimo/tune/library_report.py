@@ -15,12 +15,12 @@ from kumihimo.errors import Failed, NotApplicable, OutOfTime
 from kumihimo.library.algorithms import COLLECTIVES, DEFAULT, Algorithm, Catalogue
 from kumihimo.library.fingerprints import Setup
 from kumihimo.library.guidelines import Violation, violations
-from kumihimo.library.measure import Effort, Row, Table, measure
+from kumihimo.library.measure import Effort, LibraryRow, LibraryTable, measure
 from kumihimo.sizes import text_of
 from kumihimo.tune import search
 from kumihimo.tune.final_comparison import LEAST_LAUNCHES
 from kumihimo.tune.journal import Journal
-from kumihimo.tune.launches import LEAST_SECONDS, Clock
+from kumihimo.tune.launches import LEAST_SECONDS, BudgetClock
 
 GUIDELINES_SHARE = 0.1  # of the budget
 OWN_SHARE = 0.5  # beside --export, which has what our own search leaves: at most, of the time of a number of ranks
@@ -66,7 +66,7 @@ class LibraryStudy:
 
     installation: mpi.Installation
     sizes: Sequence[int]
-    clock: Clock
+    clock: BudgetClock
     journal: Journal
     step: Callable[[str], None]
     collectives: Sequence[str] = COLLECTIVES  # whose algorithms are exported
@@ -143,7 +143,7 @@ class LibraryStudy:
             setup.memory.finish(key, known)
         return [Violation(**violation) for violation in known["violations"]]
 
-    def default_table(self, setup: Setup, number: int) -> Table:
+    def default_table(self, setup: Setup, number: int) -> LibraryTable:
         """One launch of what the library does by itself, with all that the guidelines compare."""
         own = Catalogue(setup.installation.family, "", {name: (Algorithm(name, DEFAULT),) for name in COLLECTIVES})
         numbered = replace(setup, step=lambda what: setup.step(f"performance guidelines: launch {number + 1}"))
@@ -167,7 +167,7 @@ class MemoryOfNodes:
         self.journal.finish({**target, "on": self.nodes.key}, outcome)
 
 
-def joined(launches: Iterable[Table]) -> Table:
+def joined(launches: Iterable[LibraryTable]) -> LibraryTable:
     """Tables of one launch each as one of several."""
     samples: dict[tuple[str, str, int], tuple[float, ...]] = {}
     ranks = 0
@@ -176,4 +176,4 @@ def joined(launches: Iterable[Table]) -> Table:
         for row in table.rows:
             key = (row.call, row.algorithm, row.bytes)
             samples[key] = (*samples.get(key, ()), *row.launches)
-    return Table(ranks, [Row(*key, seconds) for key, seconds in samples.items()])
+    return LibraryTable(ranks, [LibraryRow(*key, seconds) for key, seconds in samples.items()])

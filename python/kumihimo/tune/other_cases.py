@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from kumihimo import _schedule
-from kumihimo.bench.cases import Case, applies
+from kumihimo.bench.cases import BenchCase, applies
 from kumihimo.bench.tuned import Choice
 from kumihimo.profile.collectives import Form
 from kumihimo.ranges import times_apart
@@ -20,15 +20,15 @@ USUAL = {"type": "float64", "operation": "sum", "root": 0, "in_place": False}  #
 
 
 @dataclass(frozen=True)
-class Other:
+class OtherCase:
     """`label` says how the case differs."""
 
     label: str
     choice: Choice
-    case: Case
+    case: BenchCase
 
 
-def others_of(case: Case, choice: Choice, ranks: int, forms: Sequence[Form] | None = None) -> list[Other]:
+def others_of(case: BenchCase, choice: Choice, ranks: int, forms: Sequence[Form] | None = None) -> list[OtherCase]:
     """Those questions that the algorithm answers: what it does not fit is the library's in any case. `forms`: those of
     a program, in place of the usual ones."""
     changed = {}
@@ -41,7 +41,7 @@ def others_of(case: Case, choice: Choice, ranks: int, forms: Sequence[Form] | No
         changed["int8 max"] = replace(case, type="int8", operation="max")
     if meaning.has_root:
         changed[f"root {ranks - 1}"] = replace(case, root=ranks - 1)
-    return [Other(label, choice, each) for label, each in changed.items() if applies(each, ranks)]
+    return [OtherCase(label, choice, each) for label, each in changed.items() if applies(each, ranks)]
 
 
 def label_of(form: Form) -> str:
@@ -49,7 +49,7 @@ def label_of(form: Form) -> str:
     return ", ".join([*words, "in place" if form.in_place else "not in place"])
 
 
-def refuse(judged: Iterable[Judged], asked: Sequence[tuple[Other, Judged]]) -> None:
+def refuse(judged: Iterable[Judged], asked: Sequence[tuple[OtherCase, Judged]]) -> None:
     """Each judged size takes the answers of the nearest size at which its choice was asked for more."""
     for each in judged:
         own = [(other, found) for other, found in asked if other.choice == each.choice]

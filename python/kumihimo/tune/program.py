@@ -9,12 +9,12 @@ from dataclasses import dataclass, field, replace
 from math import inf, lcm
 
 from kumihimo import _schedule, arguments
-from kumihimo.bench.cases import MOST_BYTES, Case, applies
+from kumihimo.bench.cases import MOST_BYTES, BenchCase, applies
 from kumihimo.errors import KumihimoError
 from kumihimo.profile.collectives import BLOCKING, NON_BLOCKING, PERSISTENT, Collectives, Form, Use
 from kumihimo.tune.rehearsal import BACK_TO_BACK, BETWEEN, OVER_COMPUTATION
 from kumihimo.tune.search import ELEMENT
-from kumihimo.tune.targets import COLLECTIVES, MEASURED_COUNTS, UNEQUAL, Asked, Target
+from kumihimo.tune.targets import COLLECTIVES, MEASURED_COUNTS, UNEQUAL, ProgramDemand, Target
 
 LEFT_SHARE = 0.005  # of the program's time, in collectives that are not tuned: whole runs differ by more
 LAUNCHES = 40  # of a target, about: search, check, comparison with the library, rehearsal, other forms
@@ -26,7 +26,7 @@ STAND_IN = Form("float64", "sum", False)  # of a user-defined operation, for as 
 
 
 @dataclass
-class Plan:
+class TuningPlan:
     """`targets`: the most time first. `left`: uses that are not tuned, with the reason. `savable_seconds`: what other
     algorithms can save at most, also in what takes too little time to be measured."""
 
@@ -38,9 +38,9 @@ class Plan:
         return len(self.targets) * LAUNCHES * WORK * launch_seconds
 
 
-def plan(profile: Collectives, collectives: Sequence[str] | None = None) -> Plan:
+def plan(profile: Collectives, collectives: Sequence[str] | None = None) -> TuningPlan:
     """`collectives`: only these."""
-    found = Plan()
+    found = TuningPlan()
     groups: dict[tuple[str, int, bool, str], list[Use]] = {}
     for use in profile.uses:
         why = why_not(use, collectives)
@@ -56,7 +56,7 @@ def plan(profile: Collectives, collectives: Sequence[str] | None = None) -> Plan
         rest -= seconds_of(uses)
         form, others = forms_of(uses)
         overlap = overlap_of(uses) if start == NON_BLOCKING else None
-        asked = Asked(
+        asked = ProgramDemand(
             sizes_of(uses, form),
             seconds_of(uses),
             form,
@@ -139,7 +139,7 @@ def fits(use: Use, form: Form, algorithm: str) -> bool:
     try:
         size = lcm(ELEMENT, _schedule.type_bytes(form.type)) * use.ranks
         counts = MEASURED_COUNTS if use.irregular else None
-        case = Case(use.collective, algorithm, bytes=size, type=form.type, in_place=form.in_place, counts=counts)
+        case = BenchCase(use.collective, algorithm, bytes=size, type=form.type, in_place=form.in_place, counts=counts)
         return applies(case if form.operation is None else replace(case, operation=form.operation), use.ranks)
     except KumihimoError:
         return False

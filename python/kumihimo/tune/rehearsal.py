@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import median
 
 from kumihimo import mpi, preload
-from kumihimo.bench import Case
+from kumihimo.bench import BenchCase
 from kumihimo.bench.job import run_rehearsal
 from kumihimo.bench.tuned import Choice
 from kumihimo.errors import OutOfTime
@@ -143,7 +143,7 @@ def on_this_machine(installation: mpi.Installation) -> Stage:
 
 def measured_by(installation: mpi.Installation, of_processes: dict[str, str]) -> Measure:
     def measure(
-        cases: Sequence[Case], ranks: int, seconds: float, limit: float, on_result: Callable[[dict], None]
+        cases: Sequence[BenchCase], ranks: int, seconds: float, limit: float, on_result: Callable[[dict], None]
     ) -> None:
         run_rehearsal(
             cases,
@@ -162,7 +162,7 @@ def seen(measure: Measure, summary: Path) -> Measure:
     """Reports only what really ran by our algorithm, as the interposer's summary says: else nothing was compared."""
 
     def measured(
-        cases: Sequence[Case], ranks: int, seconds: float, limit: float, on_result: Callable[[dict], None]
+        cases: Sequence[BenchCase], ranks: int, seconds: float, limit: float, on_result: Callable[[dict], None]
     ) -> None:
         results: list[dict] = []
         summary.unlink(missing_ok=True)

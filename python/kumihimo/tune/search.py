@@ -10,8 +10,8 @@ from math import log
 
 from kumihimo import _collectives
 from kumihimo.bench import tuned, variations
-from kumihimo.bench.cases import Case, cases_of_all
-from kumihimo.bench.tuned import Choice, Tuning
+from kumihimo.bench.cases import BenchCase, cases_of_all
+from kumihimo.bench.tuned import CaseTuning, Choice
 from kumihimo.errors import NotApplicable, OutOfTime
 from kumihimo.ranges import times_apart
 
@@ -36,7 +36,7 @@ class Proposals:
     whole: bool
 
 
-def proposals(tuning: Tuning, thorough: bool, first_look: Sequence[int] | None = None) -> Proposals:
+def proposals(tuning: CaseTuning, thorough: bool, first_look: Sequence[int] | None = None) -> Proposals:
     """For each of tuning.sizes; as good as time allows. `first_look`: those at which all algorithms are tried [default:
     coarse()]. tuning.launch gives None for a case that it did not reach."""
     cut: list[str] = []
@@ -63,7 +63,7 @@ def proposals(tuning: Tuning, thorough: bool, first_look: Sequence[int] | None =
     return Proposals(spread(winners, tuning.sizes), whole and not cut)
 
 
-def one_for_all(tuning: Tuning) -> Proposals:
+def one_for_all(tuning: CaseTuning) -> Proposals:
     """The algorithm with the least time over all sizes together, in one segment: where each rank knows the lengths of
     its own blocks alone, one plan runs all lengths (ADR 19)."""
     cut: list[str] = []
@@ -91,11 +91,11 @@ def in_one_segment(collective: str, name: str, each: int, ranks: int) -> dict:
     return {**variations.start(collective, name, each, ranks), **({"segments": 1} if "segments" in declared else {})}
 
 
-def noting_cut(tuning: Tuning, cut: list[str]) -> Tuning:
+def noting_cut(tuning: CaseTuning, cut: list[str]) -> CaseTuning:
     """The same, which adds to `cut` the names of launches that do not reach all."""
     reach = tuning.launch
 
-    def launch(asked: Tuning, name: str, cases: list[Case], seconds: float) -> list[dict]:
+    def launch(asked: CaseTuning, name: str, cases: list[BenchCase], seconds: float) -> list[dict]:
         results = reach(asked, name, cases, seconds)
         cut.extend(name for result in results if result is None)
         return [NOT_REACHED if result is None else result for result in results]

@@ -16,7 +16,7 @@ from kumihimo.prediction import Setting
 from kumihimo.ranges import ranges
 from kumihimo.tune import search
 from kumihimo.tune.journal import Journal
-from kumihimo.tune.launches import Clock
+from kumihimo.tune.launches import BudgetClock
 from kumihimo.tune.targets import ANY
 from kumihimo.tune.wisdom import LIBRARY, rounded
 
@@ -44,7 +44,7 @@ class Simulated:
 
     asked: simulation.Asked
     journal: Journal
-    clock: Clock
+    clock: BudgetClock
     predict: Predict = predict
     step: Callable[[str], None] = lambda what: None
     reached: bool = False  # whether a size has its choice: a budget always allows one
@@ -81,7 +81,7 @@ class Simulated:
         names = [variant.name for variant in simulation.variants(collective)]
         every = [(name, variations.start(collective, name, of_a_node, ranks)) for name in names]
         name, parameters, seconds = self.best(collective, size, every)
-        on = variations.Place(ranks, of_a_node)
+        on = variations.NodeFill(ranks, of_a_node)
         for vary in (variations.segments, variations.others):
             given = dict(parameters)
             tried = [(name, with_more) for with_more in vary(collective, name, size, on, given)]

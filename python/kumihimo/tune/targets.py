@@ -10,7 +10,7 @@ from functools import cache
 from kumihimo import _collectives, _export, _schedule, arguments, mpi
 from kumihimo.arguments import Ranks
 from kumihimo.bench import RealNodes
-from kumihimo.bench.cases import NODE, NONE, Case, rank_space, sizes_of
+from kumihimo.bench.cases import NODE, NONE, BenchCase, rank_space, sizes_of
 from kumihimo.errors import KumihimoError
 from kumihimo.profile.collectives import NON_BLOCKING, Form
 
@@ -27,7 +27,7 @@ MEASURED_COUNTS = "ramp"  # of unequal blocks
 
 
 @dataclass(frozen=True)
-class Asked:
+class ProgramDemand:
     """What a program asks: the sizes of its calls, the seconds that an algorithm may change, the form that takes most
     of them and the others, and how calls follow one another (rehearsal.WAYS). `unequal`: its blocks differ in size.
     `one_element`: its vectors may be one element, which no algorithm can cut. `overlap_seconds`: its calls do not
@@ -54,7 +54,7 @@ class Target:
     ranks_per_node: int | tuple[int, ...] | None = None
     determinism: str = ANY
     on: RealNodes | None = None
-    program: Asked | None = None  # what it asks; None: the usual question, at the sizes that are asked for
+    program: ProgramDemand | None = None  # what it asks; None: the usual question, at the sizes that are asked for
 
     def sizes(self, asked: Sequence[int]) -> list[int]:
         """Those that there are: a barrier has none."""
@@ -82,10 +82,10 @@ class Target:
         return self.determinism == FIXED_ORDER
 
     @property
-    def case(self) -> Case:
+    def case(self) -> BenchCase:
         """Of what is measured. What must keep its order is asked of ranks of which only their numbers are known."""
         shape = NONE if self.fixed_order else NODE
-        case = Case(self.collective, "", shape=shape, ranks_per_node=self.ranks_per_node, nodes=self.on)
+        case = BenchCase(self.collective, "", shape=shape, ranks_per_node=self.ranks_per_node, nodes=self.on)
         case = in_form(case, self.program.form) if self.program else case
         case = replace(case, overlap_seconds=self.program.overlap_seconds) if self.program else case
         return replace(case, counts=MEASURED_COUNTS) if self.unequal else case
@@ -144,7 +144,7 @@ def sends_whole_vectors(
     """Whether each message is a whole vector, or whole blocks where the collective has blocks. Other algorithms gain
     by cutting them: with one element they send it as a whole, one rank after another."""
     count = 8 * ranks  # that all algorithms can cut
-    case = Case(collective, algorithm, count=count, ranks_per_node=ranks_per_node)
+    case = BenchCase(collective, algorithm, count=count, ranks_per_node=ranks_per_node)
     try:
         space = rank_space(case, ranks)
         schedule = _collectives.find(collective, algorithm).build(arguments.collective(case.arguments, space), space)
@@ -157,7 +157,7 @@ def sends_whole_vectors(
     return all(first % count == 0 and length % count == 0 for first, length in sent)
 
 
-def in_form(case: Case, form: Form) -> Case:
+def in_form(case: BenchCase, form: Form) -> BenchCase:
     return replace(case, type=form.type, operation=form.operation or case.operation, in_place=form.in_place)
 
 

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from kumihimo.tune.library_report import OWN_SHARE, LibraryReport, LibraryStudy
 from kumihimo.tune.targets import Target
-from kumihimo.tune.tuner import Outcome, Tuner
+from kumihimo.tune.tuner import CollectiveTuner, TargetOutcome
 
 
 def outcomes(
-    work: Tuner, study: LibraryStudy, targets: Sequence[Target], export: Path | None, report: LibraryReport
-) -> Iterator[Outcome]:
+    work: CollectiveTuner, study: LibraryStudy, targets: Sequence[Target], export: Path | None, report: LibraryReport
+) -> Iterator[TargetOutcome]:
     """Of the targets, one after another, a later one of the same target in place of the earlier; fills the report."""
     ranks = list(dict.fromkeys(target.ranks for target in targets))
     if export is None:

@@ -9,14 +9,14 @@ from dataclasses import asdict, dataclass, field, replace
 from math import inf, sqrt
 
 from kumihimo import _collectives, mpi
-from kumihimo.bench import Case, RealNodes, real_nodes, run_check, run_measure
+from kumihimo.bench import BenchCase, RealNodes, real_nodes, run_check, run_measure
 from kumihimo.bench.cases import rank_space
-from kumihimo.bench.tuned import Choice, Effort, Tuning
+from kumihimo.bench.tuned import CaseEffort, CaseTuning, Choice
 from kumihimo.errors import Failed, OutOfTime
 from kumihimo.tune import rehearsal, search, wisdom
 from kumihimo.tune.final_comparison import CONFIRMING, LEAST_LAUNCHES, MOST_LAUNCHES, Judged, judge, part_of
 from kumihimo.tune.journal import Journal
-from kumihimo.tune.launches import Clock, Launches, key_of
+from kumihimo.tune.launches import BudgetClock, Launches, key_of
 from kumihimo.tune.other_cases import others_of, refuse
 from kumihimo.tune.targets import Target
 
@@ -31,12 +31,12 @@ CHEAP_BYTES = 2**20  # longer vectors take most of the time, so they come last
 BEYOND = 600.0  # seconds, at most, for the one size that a budget always allows
 
 # Wrong ones of the cases, with what was found; the golden copy decides.
-Check = Callable[[Sequence[Case], int, float], dict[int, str]]
+Check = Callable[[Sequence[BenchCase], int, float], dict[int, str]]
 Step = Callable[[str], None]
 
 
 @dataclass
-class Outcome:
+class TargetOutcome:
     """Of one target: `choices` as wisdom has them; `left` sizes that there was no time for; `wrong` results."""
 
     target: Target
@@ -53,21 +53,21 @@ class Outcome:
 
 
 @dataclass
-class Tuner:
+class CollectiveTuner:
     launches: Launches
     check: Check
     journal: Journal
     step: Step = lambda what: None
     stage: rehearsal.Stage | None = None  # where choices are rehearsed, if they can be
 
-    def tune(self, targets: Sequence[Target], sizes: Sequence[int], seconds: float = inf) -> Iterator[Outcome]:
+    def tune(self, targets: Sequence[Target], sizes: Sequence[int], seconds: float = inf) -> Iterator[TargetOutcome]:
         """One outcome after another, all within so many seconds."""
         end = self.launches.clock.spent + seconds
         for number, target in enumerate(targets):
             ascending = sorted(set(target.sizes(sizes)))
             known = self.journal.finished(finished_key(target, ascending))
             if known is not None:
-                yield Outcome(target, known["choices"], wrong=known["wrong"], again=True)
+                yield TargetOutcome(target, known["choices"], wrong=known["wrong"], again=True)
                 continue
             clock = self.launches.clock
             part = weight(target) / sum(map(weight, targets[number:]))
@@ -78,16 +78,16 @@ class Tuner:
                 self.journal.finish(finished_key(target, ascending), found)
             yield outcome
 
-    def one_size(self, target: Target, sizes: Sequence[int]) -> Outcome:
+    def one_size(self, target: Target, sizes: Sequence[int]) -> TargetOutcome:
         """The shortest message of a target, whatever the budget: on a busy machine a few launches may take longer than
         any budget that somebody gives. Where one choice serves all lengths, all of them."""
         ascending = sorted(set(target.sizes(sizes)))
         asked = ascending if target.unequal else ascending[:1]
-        self.launches.clock = Clock(BEYOND, self.launches.clock.now)
+        self.launches.clock = BudgetClock(BEYOND, self.launches.clock.now)
         outcome = self.tune_one(target, asked, BEYOND, survey_only=True)
         return replace(outcome, left=[size for size in ascending if size not in asked or size in outcome.left])
 
-    def tune_one(self, target: Target, sizes: list[int], share: float, survey_only: bool = False) -> Outcome:
+    def tune_one(self, target: Target, sizes: list[int], share: float, survey_only: bool = False) -> TargetOutcome:
         """Within `share` seconds, but for what the journal knows. `survey_only`: the search ends after its first
         launch, with all algorithms."""
         began = self.launches.clock.spent
@@ -107,7 +107,7 @@ class Tuner:
         try:
             wrong = self.checked(target, wanted)
         except OutOfTime:
-            return Outcome(target, [], list(sizes), thorough=False)
+            return TargetOutcome(target, [], list(sizes), thorough=False)
         seconds = within(self.judging_seconds(judging_share, began, len(wanted)), LEAST_JUDGING, 0.05)
 
         def launch(number: int, proposals: Sequence[tuple[int, Choice]]) -> list:
@@ -127,7 +127,7 @@ class Tuner:
         left = [size for size in sizes if size not in {j.bytes for j in decided}]
         if target.unequal and left:  # the choice is for all sizes
             decided = []
-        return Outcome(
+        return TargetOutcome(
             target, wisdom.choices_of(target, decided), left, [f"{target}: {w}" for w in wrong.values()], thorough
         )
 
@@ -198,14 +198,14 @@ class Tuner:
         refuse(judged, list(zip(asked, found)))
         return all(each.clear for each in found)
 
-    def tuning(self, target: Target, sizes: Sequence[int], seconds: float) -> Tuning:
+    def tuning(self, target: Target, sizes: Sequence[int], seconds: float) -> CaseTuning:
         """How the search measures, each launch with its part of the time. A case takes twice its seconds, since the
         library's own call takes turns with it."""
         first = len(first_look(target, sizes))
         algorithms = len(_collectives.variants(target.collective))
         spare = max(0.0, seconds - THOROUGH_LAUNCHES * self.launches.overhead) / 4
-        tuning = Tuning(target.case, target.ranks, sizes)
-        tuning.effort = Effort(
+        tuning = CaseTuning(target.case, target.ranks, sizes)
+        tuning.effort = CaseEffort(
             survey_seconds=within(spare / (2 * first * algorithms), 0.001, 0.01),
             refine_seconds=within(spare / (2 * first * 8), 0.001, 0.02),
             final_seconds=within(spare / (2 * first * 3 * FINALS), 0.001, 0.06),
@@ -214,7 +214,7 @@ class Tuner:
         tuning.step = lambda what: self.step(f"{target}: {what}")
         tuning.allowed = target.allows
 
-        def launch(_: Tuning, name: str, cases: list[Case], each: float) -> list[dict | None]:
+        def launch(_: CaseTuning, name: str, cases: list[BenchCase], each: float) -> list[dict | None]:
             return self.launches(f"{target}: {name}", cases, target.ranks, each, PART, in_order=True)
 
         tuning.launch = launch
@@ -239,7 +239,7 @@ class Tuner:
         found = [(choice, self.journal.recall(name, key)["wrong"]) for (choice, _), key in zip(asked, keys)]
         return {choice: what for choice, what in found if what}
 
-    def checked_by_parts(self, cases: Sequence[Case], ranks: int) -> dict[int, str]:
+    def checked_by_parts(self, cases: Sequence[BenchCase], ranks: int) -> dict[int, str]:
         """What is wrong, by place; where the launch itself fails, its halves, down to the case that does not end."""
         if self.launches.left < self.launches.overhead:
             raise OutOfTime("no time for the check")
@@ -255,7 +255,7 @@ class Tuner:
         return {**self.checked_by_parts(cases[:half], ranks), **{half + place: what for place, what in second.items()}}
 
     @staticmethod
-    def case(target: Target, size: int, choice: Choice, in_place: bool | None = None) -> Case:
+    def case(target: Target, size: int, choice: Choice, in_place: bool | None = None) -> BenchCase:
         """`in_place`: None for what the target asks."""
         algorithm, parameters = choice
         case = target.case if in_place is None else replace(target.case, in_place=in_place)
@@ -342,7 +342,7 @@ def probe(installation: mpi.Installation, numbers: Sequence[int]) -> Probe:
 
 
 def by_golden_copy(installation: mpi.Installation) -> Check:
-    def check(cases: Sequence[Case], ranks: int, seconds: float) -> dict[int, str]:
+    def check(cases: Sequence[BenchCase], ranks: int, seconds: float) -> dict[int, str]:
         results = run_check(cases, ranks=ranks, installation=installation, repeats=2, seconds=seconds)
         return {i: f"{r['algorithm']}: {r['found']}" for i, r in enumerate(results) if not r.get("right", True)}
 

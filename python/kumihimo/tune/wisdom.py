@@ -17,7 +17,7 @@ from kumihimo.errors import BadInput, wrong_value
 from kumihimo.odd_bytes import to_json
 from kumihimo.ranges import ranges
 from kumihimo.tune.final_comparison import Judged
-from kumihimo.tune.launches import Clock
+from kumihimo.tune.launches import BudgetClock
 from kumihimo.tune.targets import Target
 from kumihimo.wisdom_reading import folder, usual_path
 
@@ -243,7 +243,7 @@ def rounded(row: dict) -> dict:
     return {name: float(f"{value:.5g}") if isinstance(value, float) else value for name, value in row.items()}
 
 
-def made_by(clock: Clock) -> dict:
+def made_by(clock: BudgetClock) -> dict:
     return {
         "command": shlex.join(["kumihimo", *sys.argv[1:]]),
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),

@@ -25,7 +25,7 @@ NO_VECTORS = {"gcc": ("-fno-tree-vectorize",), "clang": ("-fno-vectorize", "-fno
 LIMIT_SECONDS = 300  # of one source
 
 
-class Processes:
+class CompilerProcesses:
     """Compilers that run in threads, so that an interrupted build ends them: each with what it started itself, as a
     compiler's driver starts others."""
 
@@ -72,7 +72,7 @@ def kill(process: subprocess.Popen) -> None:
 
 
 @dataclass
-class Compiler:
+class ReportingCompiler:
     command: list[str]
     kind: str  # gcc or clang: how it reports vectorisation
     version: str
@@ -84,7 +84,7 @@ class Compiler:
 
 
 @dataclass
-class Report:
+class VectorisationReport:
     """What the compiler says of one form. `reason`: of the first loop that it did not vectorise."""
 
     vectorised: bool = False
@@ -94,19 +94,19 @@ class Report:
 @dataclass
 class Built:
     driver: Path
-    reports: dict[tuple[str, str], Report] = field(default_factory=dict)  # of (loop, form)
+    reports: dict[tuple[str, str], VectorisationReport] = field(default_factory=dict)  # of (loop, form)
 
 
-def find(command: str, flags: str) -> Compiler:
+def find(command: str, flags: str) -> ReportingCompiler:
     """Errors: it is not there, or it compiles no empty program with these flags."""
     words, flag_words = split("--cc", command), split("--flags", flags)
     if not words or shutil.which(words[0]) is None:
         raise wrong_value("--cc must name C compilers that are here", f"'{command}'", "install it, or name another")
-    said = Processes().run([*words, "--version"])
+    said = CompilerProcesses().run([*words, "--version"])
     version = said.stdout.splitlines()[0].strip() if said.stdout.strip() else words[0]
-    compiler = Compiler(words, "clang" if "clang" in said.stdout else "gcc", version, flag_words)
+    compiler = ReportingCompiler(words, "clang" if "clang" in said.stdout else "gcc", version, flag_words)
     empty = [*words, *flag_words, *PRAGMAS, "-x", "c", "-c", "-", "-o", os.devnull]
-    tried = Processes().run(empty, "int x;\n")
+    tried = CompilerProcesses().run(empty, "int x;\n")
     if tried.returncode != 0:
         raise wrong_value(
             f"{words[0]} must accept the --flags", f"'{flags}': {first_error(tried.stderr)}", "change them"
@@ -127,7 +127,7 @@ def first_error(text: str) -> str:
 
 
 def build(
-    compiler: Compiler, loops: list[str], folder: Path, advance: Callable[[str], None], sources: Path = LOOPS
+    compiler: ReportingCompiler, loops: list[str], folder: Path, advance: Callable[[str], None], sources: Path = LOOPS
 ) -> Built:
     """The driver with these loops of `sources`, in `folder`. Each loop twice: by the flags, and as the golden copy."""
     table = folder / "table.c"
@@ -138,7 +138,7 @@ def build(
     jobs += [([*compiler.command, "-O1"], HERE / "driver.c", folder / "driver.o")]
     jobs += [([*compiler.command, "-O1"], table, folder / "table.o")]
     plain = [*compiler.command, *compiler.flags, *PRAGMAS]
-    processes = Processes()
+    processes = CompilerProcesses()
     from concurrent.futures import ThreadPoolExecutor  # takes as long to import as this whole module
 
     pool = ThreadPoolExecutor(len(os.sched_getaffinity(0)))
@@ -157,7 +157,7 @@ def build(
             processes.end()
             pool.shutdown(cancel_futures=True)
     objects = [folder / f"{loop}{kind}.o" for loop in loops for kind in ("", ".golden")]
-    run(Processes(), [*plain, *objects, folder / "driver.o", folder / "table.o", "-o", built.driver, "-lm"])
+    run(CompilerProcesses(), [*plain, *objects, folder / "driver.o", folder / "table.o", "-o", built.driver, "-lm"])
     return built
 
 
@@ -170,12 +170,17 @@ def table_of(loops: list[str]) -> str:
     )
 
 
-def compile_one(processes: Processes, command: list[str], source: Path, target: Path) -> str:
+def compile_one(processes: CompilerProcesses, command: list[str], source: Path, target: Path) -> str:
     return run(processes, [*command, f"-I{LOOPS}", "-w", "-c", source, "-o", target])
 
 
 def compile_reported(
-    processes: Processes, compiler: Compiler, command: list[str], sources: Path, loop: str, folder: Path
+    processes: CompilerProcesses,
+    compiler: ReportingCompiler,
+    command: list[str],
+    sources: Path,
+    loop: str,
+    folder: Path,
 ) -> dict:
     """By form, what the compiler says."""
     source, target = sources / f"{loop}.c", folder / f"{loop}.o"
@@ -189,7 +194,7 @@ def compile_reported(
     return reports_of(source.read_text(encoding="utf-8"), said, source.name)
 
 
-def run(processes: Processes, command: list) -> str:
+def run(processes: CompilerProcesses, command: list) -> str:
     words = [str(word) for word in command]
     done = processes.run(words)
     if done.returncode != 0:
@@ -201,10 +206,10 @@ def run(processes: Processes, command: list) -> str:
 # --- the report
 
 
-def reports_of(source: str, said: str, name: str) -> dict[str, Report]:
+def reports_of(source: str, said: str, name: str) -> dict[str, VectorisationReport]:
     """`said`: lines FILE:LINE:COLUMN: message, of GCC or Clang."""
     lines = form_lines(source)
-    found = {form: Report() for form in lines}
+    found = {form: VectorisationReport() for form in lines}
     for match in re.finditer(rf"{re.escape(name)}:(\d+):\d+: (.*)", said):
         form = next((form for form, (first, last) in lines.items() if first <= int(match[1]) <= last), None)
         if form is None:

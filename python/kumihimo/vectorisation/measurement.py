@@ -11,7 +11,7 @@ from kumihimo import _measure, child_output, children
 from kumihimo.errors import failed
 from kumihimo.node import statistics
 from kumihimo.vectorisation import SIZES
-from kumihimo.vectorisation.compiler import Built, Compiler
+from kumihimo.vectorisation.compiler import Built, ReportingCompiler
 
 SAMPLE_SECONDS = 0.001
 LIMIT_SECONDS = 300  # of one loop of one size
@@ -33,18 +33,18 @@ def list_loops(built: Built) -> list[dict]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def measure(compiler: Compiler, built: Built, loop: str, size: str, size_bytes: int, rounds: int) -> dict:
+def measure(compiler: ReportingCompiler, built: Built, loop: str, size: str, size_bytes: int, rounds: int) -> dict:
     """One loop of one size: its forms, each with its samples or the reason why it is refused."""
     words = ["measure", str(rounds), str(SAMPLE_SECONDS), loop, str(SIZES.index(size)), str(size_bytes)]
     return without_crashes(compiler, built, loop, words)
 
 
-def check(compiler: Compiler, built: Built, loop: str) -> dict:
+def check(compiler: ReportingCompiler, built: Built, loop: str) -> dict:
     """One loop: its forms, without times."""
     return without_crashes(compiler, built, loop, ["check", loop])
 
 
-class Crashed(Exception):
+class FormCrashed(Exception):
     """A form, or the driver before the first of them, and how its process ended."""
 
     def __init__(self, at: str, how: str) -> None:
@@ -52,13 +52,13 @@ class Crashed(Exception):
         self.at, self.how = at, how
 
 
-def without_crashes(compiler: Compiler, built: Built, loop: str, words: list[str]) -> dict:
+def without_crashes(compiler: ReportingCompiler, built: Built, loop: str, words: list[str]) -> dict:
     """A form that crashes is refused, and the others run again without it."""
     crashed: dict[str, str] = {}
     while True:
         try:
             result = run(compiler, built, loop, [*words, *crashed])
-        except Crashed as crash:
+        except FormCrashed as crash:
             form = crash.at.partition(", form ")[2]
             if not form or form in crashed:
                 text = f"{compiler.text}: {crash.how}"
@@ -71,7 +71,7 @@ def without_crashes(compiler: Compiler, built: Built, loop: str, words: list[str
         return result
 
 
-def run(compiler: Compiler, built: Built, loop: str, words: list[str]) -> dict:
+def run(compiler: ReportingCompiler, built: Built, loop: str, words: list[str]) -> dict:
     """What the driver says of one loop. Crashed: its process did not end well."""
     at, result = f"loop {loop}", None
     deadline = time.monotonic() + LIMIT_SECONDS
@@ -90,7 +90,7 @@ def run(compiler: Compiler, built: Built, loop: str, words: list[str]) -> dict:
         process.wait()
         child_output.close(process)
     if code != 0 or result is None:
-        raise Crashed(at, ended(code))
+        raise FormCrashed(at, ended(code))
     return result
 
 

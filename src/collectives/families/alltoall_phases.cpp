@@ -29,21 +29,21 @@
 namespace kumihimo {
 namespace {
 
-struct Phase {
+struct AxisPhase {
   std::int64_t length = 1, stride = 1; // of the axis, or of several beside each other
   bool both_ways = false;              // a lane for either direction
 
   bool has_opposite() const { return both_ways && length % 2 == 0; } // a place as far one way as the other
 };
 
-struct Plan {
-  std::vector<Phase> phases; // of the first rotation
+struct PhasePlan {
+  std::vector<AxisPhase> phases; // of the first rotation
   std::int64_t rotations = 1;
   std::int64_t at_once = 1; // distances
   std::optional<std::int64_t> gap;
   bool paced = false;
 
-  const Phase& phase(std::int64_t rotation, std::size_t j) const {
+  const AxisPhase& phase(std::int64_t rotation, std::size_t j) const {
     return phases[(static_cast<std::size_t>(rotation) + j) % phases.size()];
   }
   LaneId lane(std::int64_t rotation, std::size_t j, int direction) const {
@@ -52,9 +52,9 @@ struct Plan {
   }
 };
 
-class Writer {
+class PhaseWriter {
  public:
-  Writer(const Plan& plan, const Collective& c, std::int64_t rank) : plan_(plan), c_(c), rank_(rank) {}
+  PhaseWriter(const PhasePlan& plan, const Collective& c, std::int64_t rank) : plan_(plan), c_(c), rank_(rank) {}
 
   Program write() {
     // Slots lie in the input, then in scratch, in turn, and at last in the output.
@@ -94,7 +94,7 @@ class Writer {
   };
 
   // The slots whose coordinate is x.
-  Chunk slab(const Slots& slots, const Phase& phase, const Expression& x, const Share& share) const {
+  Chunk slab(const Slots& slots, const AxisPhase& phase, const Expression& x, const Share& share) const {
     const std::int64_t period = phase.stride * phase.length;
     Extent e = blocks(slots.layout, x * phase.stride, phase.stride);
     e.runs[0].inner = {period, c_.ranks / period};
@@ -104,13 +104,13 @@ class Writer {
   // Room for what is on its way to opposite places. All lanes share it: those of one time hold other shares of blocks.
   void add_relay() {
     std::int64_t most = 0;
-    for (const Phase& phase : plan_.phases)
+    for (const AxisPhase& phase : plan_.phases)
       if (phase.has_opposite()) most = std::max(most, c_.ranks / phase.length);
     if (most > 0) relay_ = program_.scratch(Scratch{LaneId{0}, true, Layout::output_blocks, 1, most, 1, true, 0});
   }
 
   void add_lane(std::int64_t rotation, std::size_t j, int direction, const Slots& before, const Slots& after) {
-    const Phase& phase = plan_.phase(rotation, j);
+    const AxisPhase& phase = plan_.phase(rotation, j);
     const std::int64_t L = phase.length, x = rank_ / phase.stride % L, rest = rank_ - x * phase.stride;
     const std::int64_t way = direction == 0 ? 1 : -1;
     const std::int64_t farthest = phase.both_ways ? (L - 1) / 2 : direction == 0 ? L - 1 : 0;
@@ -148,45 +148,45 @@ class Writer {
 
   // Adds a pause after the round: `messages` times the time of one of its messages, or the gap that was asked for.
   // paced() bounds the product.
-  Round with_gap(Round round, const Expression& messages, const Phase& phase, const Share& share) const {
+  Round with_gap(Round round, const Expression& messages, const AxisPhase& phase, const Share& share) const {
     const std::int64_t bytes = c_.ranks / phase.length * c_.bytes().value / share.parts;
     if (plan_.paced) round.gap = plan_.gap ? Expression(*plan_.gap * bytes) : messages * bytes;
     return round;
   }
 
-  const Plan& plan_;
+  const PhasePlan& plan_;
   const Collective& c_;
   std::int64_t rank_;
   ProgramBuilder program_;
   Array relay_;
 };
 
-Schedule schedule_of(const Collective& c, Plan plan, std::string parameters) {
+Schedule schedule_of(const Collective& c, PhasePlan plan, std::string parameters) {
   Schedule s(c);
   s.parameters = std::move(parameters);
   s.claims.neighbours_only = false;
   s.claims.in_place_safe = plan.phases.size() > 1 || c.in_place;
-  s.program = [c, plan = std::move(plan)](Rank r) { return Writer(plan, c, r.value).write(); };
+  s.program = [c, plan = std::move(plan)](Rank r) { return PhaseWriter(plan, c, r.value).write(); };
   return s;
 }
 
-Result<std::vector<Phase>> phases_of_axes(const RankSpace& space) {
+Result<std::vector<AxisPhase>> phases_of_axes(const RankSpace& space) {
   const RingAxes rings = TRY(ring_axes(space, RankOrder::row_major));
   const Shape& shape = space.shape();
-  std::vector<Phase> phases;
+  std::vector<AxisPhase> phases;
   for (const std::int32_t a : rings.axes)
     phases.push_back({shape.length(a), shape.stride(a), shape.axes()[static_cast<std::size_t>(a)].is_ring()});
   return phases;
 }
 
 Result<Schedule> paced(const Collective& c, const RankSpace& space, const Parameters& p) {
-  std::vector<Phase> phases = TRY(phases_of_axes(space));
-  Plan plan{std::move(phases), 1, 1, p.gap, true};
+  std::vector<AxisPhase> phases = TRY(phases_of_axes(space));
+  PhasePlan plan{std::move(phases), 1, 1, p.gap, true};
   const auto most = static_cast<std::int64_t>(plan.phases.size());
   plan.rotations = p.trees.value_or(most);
   if (plan.rotations > most)
     return not_applicable(fmt::format("trees must be at most {} on these axes", most), plan.rotations);
-  for (const Phase& phase : plan.phases) {
+  for (const AxisPhase& phase : plan.phases) {
     const Wide bytes = Wide{c.ranks / phase.length} * c.bytes().value, messages = p.gap.value_or(phase.length - 1);
     if (std::max<Wide>(1, messages) * bytes > std::numeric_limits<std::int64_t>::max())
       return not_applicable("the idle time after a message must be less than 2^63 bytes",
@@ -206,7 +206,7 @@ std::int64_t middle_divisor(std::int64_t n, int root) {
 }
 
 // Axes of a torus put together from the last on, where they are more than the phases; factors of P elsewhere.
-Result<std::vector<Phase>> groups_of(const RankSpace& space, std::int64_t P, int phases) {
+Result<std::vector<AxisPhase>> groups_of(const RankSpace& space, std::int64_t P, int phases) {
   std::vector<std::int64_t> lengths;
   if (space.has_shape() && space.row_major())
     for (const Axis& axis : space.shape().axes())
@@ -225,7 +225,7 @@ Result<std::vector<Phase>> groups_of(const RankSpace& space, std::int64_t P, int
           fmt::format("the algorithm needs a number of ranks that is the product of {} factors", phases), P);
   }
   for (; lengths.size() > wanted; lengths.pop_back()) lengths[lengths.size() - 2] *= lengths.back();
-  std::vector<Phase> groups;
+  std::vector<AxisPhase> groups;
   std::int64_t stride = 1;
   for (auto length = lengths.rbegin(); length != lengths.rend(); stride *= *length++)
     groups.push_back({*length, stride, false});
@@ -241,10 +241,10 @@ Variant grouped_phases(int phases, Cost cost) {
           .parameters = {{parameter::throttle, DerivedDefault{"all of them"}}},
           .equal_counts = equal_blocks,
           .recipe = [phases](const Collective& c, const RankSpace& space, const Parameters& p) -> Result<Schedule> {
-            std::vector<Phase> groups = TRY(groups_of(space, c.ranks, phases));
+            std::vector<AxisPhase> groups = TRY(groups_of(space, c.ranks, phases));
             std::vector<std::int64_t> lengths;
-            for (const Phase& g : groups) lengths.push_back(g.length);
-            Plan plan{std::move(groups), 1, p.throttle.value_or(c.ranks), {}, false};
+            for (const AxisPhase& g : groups) lengths.push_back(g.length);
+            PhasePlan plan{std::move(groups), 1, p.throttle.value_or(c.ranks), {}, false};
             return schedule_of(c, std::move(plan), fmt::format("groups={}", fmt::join(lengths, "x")));
           }};
 }

@@ -31,7 +31,7 @@ TreePlace bine_tree_place(std::int32_t ranks, Rank root, Rank rank) {
   return place;
 }
 
-Result<Schedule> bine_recipe(const Collective& c, const Parameters& p, Sends sends) {
+Result<Schedule> bine_recipe(const Collective& c, const Parameters& p, SendOrder sends) {
   if (!std::has_single_bit(static_cast<std::uint32_t>(c.ranks)))
     return not_applicable("the algorithm needs a number of ranks that is a power of two", c.ranks);
   const Segments segments = TRY(choose_segments(c, p, 1, Pipelining::whole_message));
@@ -41,10 +41,11 @@ Result<Schedule> bine_recipe(const Collective& c, const Parameters& p, Sends sen
                        o);
 }
 
-Variant bine_row(const std::string& sends_to, Cost cost, Sends sends) {
+Variant bine_row(const std::string& sends_to, Cost cost, SendOrder sends) {
   return {.summary = "a binomial tree over distances ..., 11, 5, 3, 1, 1, to alternate sides" + sends_to,
           .cost = std::move(cost),
-          .reference = sends == Sends::in_turn ? "De Sensi et al., SC 2025" : "the tree of De Sensi et al., SC 2025",
+          .reference =
+              sends == SendOrder::in_turn ? "De Sensi et al., SC 2025" : "the tree of De Sensi et al., SC 2025",
           .parameters = tree_parameters("the whole message"),
           .rounding = by_rank_numbers,
           .recipe = [sends](const Collective& c, const RankSpace&, const Parameters& p) {
@@ -58,16 +59,16 @@ Variant bcast_bine::row() {
   using namespace cost;
   return bine_row("; to all children at once",
                   {log_P * alpha + log_P * (log_P + 1) / 2 * n * beta, powers_of_two && whole_messages},
-                  Sends::at_once);
+                  SendOrder::at_once);
 }
 Variant bcast_bine_in_turn::row() {
   using namespace cost;
   return bine_row("; to one child after the other", {log_P * (alpha + n * beta), powers_of_two && whole_messages},
-                  Sends::in_turn);
+                  SendOrder::in_turn);
 }
 Variant reduce_bine::row() {
   using namespace cost;
-  return bine_row("", {log_P * (alpha + n * beta + n * gamma), whole_messages}, Sends::in_turn);
+  return bine_row("", {log_P * (alpha + n * beta + n * gamma), whole_messages}, SendOrder::in_turn);
 }
 
 } // namespace kumihimo

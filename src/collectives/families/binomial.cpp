@@ -32,7 +32,7 @@ TreePlace binomial_place(std::int32_t ranks, Rank root, Rank rank) {
   return place;
 }
 
-Result<Schedule> binomial_recipe(const Collective& c, const Parameters& p, Sends sends) {
+Result<Schedule> binomial_recipe(const Collective& c, const Parameters& p, SendOrder sends) {
   const Rank root = c.kind == CollectiveKind::allreduce ? Rank{0} : c.root;
   const Segments segments = TRY(choose_segments(c, p, 1, Pipelining::whole_message));
   TreeOptions o{p.overlap.value_or(false), p.window.value(), segments, {}, sends};
@@ -43,11 +43,11 @@ Result<Schedule> binomial_recipe(const Collective& c, const Parameters& p, Sends
                        o);
 }
 
-Variant binomial_row(std::string summary, Formula time, Sends sends) {
+Variant binomial_row(std::string summary, Formula time, SendOrder sends) {
   return {.summary = std::move(summary),
           .cost = {std::move(time), cost::powers_of_two && cost::whole_messages},
-          .reference = sends == Sends::in_turn ? "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005"
-                                               : "Open MPI 5, coll_base_bcast.c",
+          .reference = sends == SendOrder::in_turn ? "Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005"
+                                                   : "Open MPI 5, coll_base_bcast.c",
           .parameters = tree_parameters("the whole message"),
           .rounding = by_rank_numbers,
           .recipe = [sends](const Collective& c, const RankSpace&, const Parameters& p) {
@@ -55,11 +55,12 @@ Variant binomial_row(std::string summary, Formula time, Sends sends) {
           }};
 }
 Variant at_once(Formula time) {
-  return binomial_row("one binomial tree, the whole message to all children at once", std::move(time), Sends::at_once);
+  return binomial_row("one binomial tree, the whole message to all children at once", std::move(time),
+                      SendOrder::at_once);
 }
 Variant in_turn(Formula time) {
   return binomial_row("one binomial tree, the whole message to one child after the other", std::move(time),
-                      Sends::in_turn);
+                      SendOrder::in_turn);
 }
 
 } // namespace
@@ -75,7 +76,7 @@ Variant bcast_binomial_in_turn::row() {
 Variant reduce_binomial::row() { // children are received one after the other: there is one form
   using namespace cost;
   Variant v = binomial_row("one binomial tree, the whole message at once", log_P * (alpha + n * beta + n * gamma),
-                           Sends::in_turn);
+                           SendOrder::in_turn);
   v.reproducible = short_messages;
   return v;
 }

@@ -20,7 +20,7 @@
 namespace kumihimo {
 namespace {
 
-struct Hop {
+struct SwingHop {
   std::int64_t length, stride; // of the axis
   int step;
 };
@@ -36,27 +36,27 @@ std::int64_t bit_of(std::int64_t x, std::int64_t length, int step) {
 
 // Mirrored, every coordinate is read backwards.
 NestedExchange nest_of(const Shape& shape, std::int32_t first_axis, bool mirrored) {
-  std::vector<Hop> hops;
+  std::vector<SwingHop> hops;
   for (int step = 0; step < 31; ++step)
     for (std::int32_t j = 0; j < shape.dimensions(); ++j) {
       const std::int32_t a = (first_axis + j) % shape.dimensions();
       if (std::int64_t{1} << step < shape.length(a)) hops.push_back({shape.length(a), shape.stride(a), step});
     }
-  const auto coordinate = [mirrored](std::int64_t r, const Hop& h) {
+  const auto coordinate = [mirrored](std::int64_t r, const SwingHop& h) {
     const std::int64_t x = r / h.stride % h.length;
     return mirrored ? (h.length - x) % h.length : x;
   };
   NestedExchange nest;
   nest.exchanges = static_cast<int>(hops.size());
   nest.partner = [=](std::int64_t r, int exchange) {
-    const Hop& h = hops[static_cast<std::size_t>(exchange)];
+    const SwingHop& h = hops[static_cast<std::size_t>(exchange)];
     const std::int64_t x = coordinate(r, h), there = floor_mod(swing_partner(x, h.step), h.length);
     const std::int64_t moved = mirrored ? x - there : there - x;
     return r + (floor_mod(r / h.stride + moved, h.length) - r / h.stride % h.length) * h.stride;
   };
   nest.place = [=](std::int64_t r) {
     std::int64_t place = 0;
-    for (const Hop& h : hops) place = 2 * place + bit_of(coordinate(r, h), h.length, h.step);
+    for (const SwingHop& h : hops) place = 2 * place + bit_of(coordinate(r, h), h.length, h.step);
     return place;
   };
   std::vector<std::int64_t> ranks(static_cast<std::size_t>(shape.places()));

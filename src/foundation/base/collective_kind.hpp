@@ -87,7 +87,7 @@ class CollectiveKind {
 
 namespace collective_rows {
 
-enum Index : std::size_t {
+enum CollectiveIndex : std::size_t {
 #define COLLECTIVE(name, ...) at_##name,
 #define MPI_CALL(...)
 #include "base/collectives.def"

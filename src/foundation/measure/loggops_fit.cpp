@@ -7,10 +7,10 @@
 namespace kumihimo::measure {
 namespace {
 
-struct Point {
+struct FitPoint {
   double x = 0, y = 0;
 };
-struct Line {
+struct FittedLine {
   double at_zero = 0, slope = 0;
 };
 
@@ -19,7 +19,7 @@ constexpr double clock_tick = 1e-9; // seconds
 // Least squares of (line - y) / y. Neither of its numbers is below 0. A value below the clock's tick is the difference
 // of two times of which other programs made the first too long: it is left out, since it would weigh more than all
 // others.
-Line fitted(const std::vector<Point>& points) {
+FittedLine fitted(const std::vector<FitPoint>& points) {
   double w = 0, wx = 0, wy = 0, wxx = 0, wxy = 0;
   for (const auto& [x, y] : points) {
     if (y < clock_tick) continue;
@@ -38,13 +38,13 @@ Line fitted(const std::vector<Point>& points) {
 } // namespace
 
 LogGops fit_loggops(std::span<const Trains> trains, std::int32_t messages, std::int64_t eager) {
-  std::vector<Point> gaps, longer, overheads;
+  std::vector<FitPoint> gaps, longer, overheads;
   for (const Trains& each : trains) {
     const double x = static_cast<double>(each.bytes - 1);
     (gaps.empty() || each.bytes <= eager ? gaps : longer).push_back({x, each.gap(messages)});
     if (overheads.empty() || each.bytes <= eager) overheads.push_back({x, each.overhead(messages)});
   }
-  const Line gap = fitted(gaps), overhead = fitted(overheads);
+  const FittedLine gap = fitted(gaps), overhead = fitted(overheads);
   LogGops found{.L = 0, .o = overhead.at_zero, .g = gap.at_zero, .G = gap.slope, .O = 0};
   if (const double slope = fitted(longer).slope; slope > 0) found.G = slope;
   found.O = std::min(overhead.slope, found.G); // of short messages alone, whose steps can make it steeper

@@ -15,7 +15,7 @@ constexpr std::int64_t rounds_before_dropping = 3;
 constexpr double far_slower = 1.5;
 
 // One of those that run by turns: a candidate, or the bound.
-struct Runner {
+struct TurnRunner {
   std::size_t place = 0; // in Decision::tried; of the bound, behind all of them
   std::int64_t times = 1;
   bool stays = false;
@@ -24,7 +24,7 @@ struct Runner {
 
 class Rounds {
  public:
-  Rounds(Trial& trial, Decision& decision, const Effort& effort)
+  Rounds(Trial& trial, Decision& decision, const TuningEffort& effort)
       : trial_(trial), decision_(decision), effort_(effort), bound_(decision.tried.size()) {}
 
   void measure() {
@@ -36,7 +36,7 @@ class Rounds {
       if (round >= effort_.least_rounds && measure::seconds_since(start) >= effort_.seconds) break;
       // Another one begins each round, so that none always follows the same one.
       for (std::size_t i = 0; i < runners_.size(); ++i) {
-        Runner& runner = runners_[(i + static_cast<std::size_t>(round)) % runners_.size()];
+        TurnRunner& runner = runners_[(i + static_cast<std::size_t>(round)) % runners_.size()];
         runner.samples.push_back(once(runner));
       }
       if (round + 1 == rounds_before_dropping) drop();
@@ -46,14 +46,14 @@ class Rounds {
 
  private:
   // The first run touches the memory and the code; the second tells how many make a sample.
-  void add(Runner runner) {
+  void add(TurnRunner runner) {
     once(runner);
     const double seconds = std::max(once(runner) * static_cast<double>(trial_.calls()), 1e-9);
     runner.times = std::clamp<std::int64_t>(std::llround(effort_.sample_seconds / seconds), 1, 1'000'000);
     runners_.push_back(std::move(runner));
   }
 
-  double once(const Runner& runner) {
+  double once(const TurnRunner& runner) {
     const std::int64_t start = measure::now_ns();
     if (runner.place == bound_)
       trial_.run_bound(runner.times);
@@ -63,11 +63,11 @@ class Rounds {
   }
 
   void drop() {
-    const auto least = [](const Runner& r) { return *std::min_element(r.samples.begin(), r.samples.end()); };
+    const auto least = [](const TurnRunner& r) { return *std::min_element(r.samples.begin(), r.samples.end()); };
     double fastest = INFINITY;
-    for (const Runner& r : runners_)
+    for (const TurnRunner& r : runners_)
       if (r.place != bound_) fastest = std::min(fastest, *std::max_element(r.samples.begin(), r.samples.end()));
-    std::erase_if(runners_, [&](const Runner& r) {
+    std::erase_if(runners_, [&](const TurnRunner& r) {
       if (r.stays || least(r) <= far_slower * fastest) return false;
       decision_.tried[r.place].dropped = true;
       decision_.tried[r.place].seconds = measure::summarise(r.samples);
@@ -76,12 +76,12 @@ class Rounds {
   }
 
   void report() {
-    const auto of = [&](std::size_t place) -> const Runner& {
-      return *std::find_if(runners_.begin(), runners_.end(), [&](const Runner& r) { return r.place == place; });
+    const auto of = [&](std::size_t place) -> const TurnRunner& {
+      return *std::find_if(runners_.begin(), runners_.end(), [&](const TurnRunner& r) { return r.place == place; });
     };
     decision_.bound_seconds = measure::summarise(of(bound_).samples).median;
     const std::vector<double>& untuned = of(decision_.untuned).samples;
-    for (const Runner& r : runners_) {
+    for (const TurnRunner& r : runners_) {
       if (r.place == bound_) continue;
       std::vector<measure::LaunchMedians> pairs;
       for (std::size_t i = 0; i < r.samples.size(); ++i) pairs.push_back({r.samples[i], untuned[i]});
@@ -92,9 +92,9 @@ class Rounds {
 
   Trial& trial_;
   Decision& decision_;
-  const Effort& effort_;
+  const TuningEffort& effort_;
   std::size_t bound_;
-  std::vector<Runner> runners_;
+  std::vector<TurnRunner> runners_;
 };
 
 // The fastest of those that are faster than what runs untuned by their whole interval; else the latter.
@@ -166,7 +166,7 @@ const std::string& Tuner::fault(const Key& key, const Candidate& candidate) {
   return at->second;
 }
 
-Result<Decision> Tuner::decide(const Key& key, std::int64_t size, const Effort& effort) {
+Result<Decision> Tuner::decide(const Key& key, std::int64_t size, const TuningEffort& effort) {
   Decision decision;
   for (const VariantDescription& variant : problem_.variants(key))
     for (Candidate& candidate : candidates_of(variant)) {

@@ -9,7 +9,7 @@
 
 namespace kumihimo::problem {
 
-struct Effort {
+struct TuningEffort {
   double seconds = 0.5;          // of measuring, about; the least number of rounds comes first
   double sample_seconds = 2e-4;  // of one sample: runs are repeated until it takes as long
   std::int64_t least_rounds = 7; // from 6 on the interval of the median has 95 %
@@ -38,7 +38,7 @@ class Tuner {
   explicit Tuner(const Problem& problem) : problem_(problem) {}
 
   // Errors: those of Problem::trial; `failed` where the golden copy itself or what runs untuned is wrong.
-  Result<Decision> decide(const Key& key, std::int64_t size, const Effort& effort = {});
+  Result<Decision> decide(const Key& key, std::int64_t size, const TuningEffort& effort = {});
 
  private:
   // What check() says, asked once for each key and candidate.

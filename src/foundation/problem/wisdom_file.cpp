@@ -47,7 +47,7 @@ Status check_version(const Entry& head) {
 }
 
 // Choices made elsewhere may be slow here, or wrong to trust.
-Status check_place(const Json& file, const Place& here) {
+Status check_place(const Json& file, const WisdomPlace& here) {
   if (const auto machine = file.find("machine"); machine != file.end() && !machine->is_null()) {
     if (!machine->is_object()) return wrong_value("machine in the wisdom file must be an object", machine->dump());
     const Entry fields(*machine, "the machine of the wisdom file");
@@ -60,7 +60,7 @@ Status check_place(const Json& file, const Place& here) {
       return wrong_value(fmt::format("the wisdom is not of this machine, {}", here.machine.text()), of.text(),
                          "run kumihimo tune here");
   }
-  for (const Place::Software& each : here.software) {
+  for (const WisdomPlace::Software& each : here.software) {
     const auto given = file.find(each.field);
     if (given == file.end() || given->is_null()) continue;
     const std::string version = TRY(Entry(file, "the wisdom file").word(each.field.c_str()));
@@ -137,7 +137,7 @@ Result<WisdomText> find_wisdom(const std::string& path, const Fingerprint& machi
   std::error_code none;
   WisdomText wisdom;
   if (std::filesystem::is_directory(named, none)) {
-    wisdom.found = Found::by_itself;
+    wisdom.found = WisdomOrigin::by_itself;
     const std::string name = wisdom_file_name(machine, subject);
     const std::filesystem::path of_program = named / "programs" / program / name;
     named = !program.empty() && std::filesystem::exists(of_program, none) ? of_program : named / name;
@@ -148,7 +148,7 @@ Result<WisdomText> find_wisdom(const std::string& path, const Fingerprint& machi
   return wisdom;
 }
 
-Result<WisdomFile> WisdomFile::parse(std::string_view text, const Place& here, Found found) {
+Result<WisdomFile> WisdomFile::parse(std::string_view text, const WisdomPlace& here, WisdomOrigin found) {
   Result<Json> file = object_of(text);
   if (!file) return file.error();
   if (Status s = check_version(Entry(*file, "the wisdom file")); !s) return s.error();
@@ -163,7 +163,7 @@ Result<WisdomFile> WisdomFile::parse(std::string_view text, const Place& here, F
     std::string where = fmt::format("choice {}", i + 1);
     if (!fields.is_object()) return wrong_value(where + " must be an object", fields.dump());
     Entry entry(std::move(fields), std::move(where));
-    if (found == Found::named || entry.is_measured()) wisdom.entries_.push_back(std::move(entry));
+    if (found == WisdomOrigin::named || entry.is_measured()) wisdom.entries_.push_back(std::move(entry));
   }
   return wisdom;
 }

@@ -47,7 +47,7 @@ class Entry {
 struct WisdomText {
   std::string path; // empty: the folder holds no wisdom for this machine
   std::string text;
-  Found found = Found::named;
+  WisdomOrigin found = WisdomOrigin::named;
 };
 // The text of the file `path`, or of the file for this machine and `subject` in the folder `path` (wisdom_file_name).
 // `program`: if not empty, a file in the folder `programs/<program>` in `path` is preferred. Error: it is no regular
@@ -58,7 +58,8 @@ Result<WisdomText> find_wisdom(const std::string& path, const Fingerprint& machi
 class WisdomFile {
  public:
   // The error is one sentence for the user: not JSON, not an object, another version, machine or library, no choices.
-  static Result<WisdomFile> parse(std::string_view text, const Place& here, Found found = Found::named);
+  static Result<WisdomFile> parse(std::string_view text, const WisdomPlace& here,
+                                  WisdomOrigin found = WisdomOrigin::named);
 
   // The choices of all problems, in the order of the file; of a file found by itself only measured ones. Each problem
   // knows its own by their first field ("collective", "kernel").

@@ -30,7 +30,7 @@ void* allocate_zeros(std::int64_t bytes) {
   const int team = count();
 #pragma omp parallel for schedule(static) num_threads(team)
   for (int i = 0; i < team; ++i) {
-    const Range mine = part(pages, i, team);
+    const IndexRange mine = part(pages, i, team);
     std::memset(memory + mine.begin * page, 0, static_cast<std::size_t>(mine.size() * page));
   }
   return memory;

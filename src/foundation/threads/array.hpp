@@ -22,15 +22,15 @@ void free_array(void* memory);
 void advise_huge_pages(void* memory, std::int64_t bytes);
 
 template <class T>
-class Array {
+class ThreadedArray {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
-  Array() = default;
+  ThreadedArray() = default;
   // Zeros. Error: there is not enough memory.
-  static Result<Array> zeros(std::int64_t size) { return from(&allocate_zeros, size); }
+  static Result<ThreadedArray> zeros(std::int64_t size) { return from(&allocate_zeros, size); }
   // For whoever writes every element, each by the thread that uses it later.
-  static Result<Array> unwritten(std::int64_t size) { return from(&allocate, size); }
+  static Result<ThreadedArray> unwritten(std::int64_t size) { return from(&allocate, size); }
 
   std::int64_t size() const { return size_; }
   T* data() { return data_.get(); }
@@ -48,8 +48,8 @@ class Array {
   struct Free {
     void operator()(T* p) const { free_array(p); }
   };
-  static Result<Array> from(void* (*memory)(std::int64_t), std::int64_t size) {
-    Array made;
+  static Result<ThreadedArray> from(void* (*memory)(std::int64_t), std::int64_t size) {
+    ThreadedArray made;
     if (size == 0) return made;
     made.data_.reset(static_cast<T*>(memory(size * static_cast<std::int64_t>(sizeof(T)))));
     if (!made.data_)

@@ -6,13 +6,13 @@
 
 namespace kumihimo::threads {
 
-struct Range {
+struct IndexRange {
   std::int64_t begin = 0, end = 0;
   std::int64_t size() const { return end - begin; }
-  bool operator==(const Range&) const = default;
+  bool operator==(const IndexRange&) const = default;
 };
 
 // 0 <= i < m. n m must fit 63 bits.
-constexpr Range part(std::int64_t n, std::int64_t i, std::int64_t m) { return {n * i / m, n * (i + 1) / m}; }
+constexpr IndexRange part(std::int64_t n, std::int64_t i, std::int64_t m) { return {n * i / m, n * (i + 1) / m}; }
 
 } // namespace kumihimo::threads

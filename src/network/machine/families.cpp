@@ -19,7 +19,7 @@ using Kind = FamilyRow::Kind;
 
 // With the routing that the file asks for.
 template <class Network>
-Made with_routing(const Result<Network>& made, const Description& d) {
+Made with_routing(const Result<Network>& made, const TopologyDescription& d) {
   if (!made) return made.error();
   std::shared_ptr<const Switched> network = std::make_shared<Network>(*made);
   const std::string routing = d.word("routing");
@@ -31,7 +31,7 @@ Made with_routing(const Result<Network>& made, const Description& d) {
   return network->routed(routing);
 }
 
-Made make_fat_tree(const Description& d) {
+Made make_fat_tree(const TopologyDescription& d) {
   const auto children = d.counts("arity"), parents = d.counts("parents"), cables = d.counts("cables");
   if (parents.size() != children.size() || (!cables.empty() && cables.size() != children.size()))
     return wrong_value("arity, parents and cables must have as many numbers as the tree has levels",
@@ -46,28 +46,28 @@ Made make_fat_tree(const Description& d) {
   return with_routing(FatTree::make(std::move(tiers), d.count("nodes", places)), d);
 }
 
-Made make_dragonfly(const Description& d, const Dragonfly::Counts& counts) {
+Made make_dragonfly(const TopologyDescription& d, const Dragonfly::Counts& counts) {
   const double places = double(counts.groups) * counts.routers * counts.nodes_per_router;
   const double most = std::numeric_limits<std::int32_t>::max();
   return with_routing(Dragonfly::make(counts, d.count("nodes", static_cast<std::int64_t>(std::min(places, most)))), d);
 }
 
-Made make_plain_dragonfly(const Description& d) {
+Made make_plain_dragonfly(const TopologyDescription& d) {
   return make_dragonfly(d, {d.count("groups"), d.count("routers_per_group"), 0, d.count("nodes_per_router"),
                             d.count("node_cables"), d.count("global_cables")});
 }
 
-Made make_dragonfly_plus(const Description& d) {
+Made make_dragonfly_plus(const TopologyDescription& d) {
   return make_dragonfly(d, {d.count("groups"), d.count("leaves_per_group"), d.count("spines_per_group"),
                             d.count("nodes_per_leaf"), d.count("node_cables"), d.count("global_cables")});
 }
 
-Made make_graph(const Description& d) {
+Made make_graph(const TopologyDescription& d) {
   const auto edges = TRY(Graph::parse(d.words("edges")));
   return with_routing(Graph::make(d.count("nodes"), d.count("switches", 0), edges), d);
 }
 
-Made make_routes(const Description& d) {
+Made make_routes(const TopologyDescription& d) {
   const auto links = d.words("links"), routes = d.words("routes");
   return with_routing(RouteTable::make(d.count("nodes"), links, routes), d);
 }

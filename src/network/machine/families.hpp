@@ -11,7 +11,7 @@
 namespace kumihimo {
 
 // What a machine file says of its topology, by key.
-class Description {
+class TopologyDescription {
  public:
   using Value = std::variant<std::int64_t, std::vector<std::int32_t>, std::string, std::vector<std::string>>;
 
@@ -43,7 +43,7 @@ struct FamilyRow {
   };
   Family family;
   std::vector<Key> keys;
-  Result<std::shared_ptr<const Switched>> (*make)(const Description&);
+  Result<std::shared_ptr<const Switched>> (*make)(const TopologyDescription&);
 };
 
 // None: another family.

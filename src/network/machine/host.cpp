@@ -28,9 +28,9 @@ std::string name_of(Kind kind) {
   return std::string(row->first);
 }
 
-class Node {
+class HostNode {
  public:
-  explicit Node(std::span<const NodePart> parts) : parts_(parts) {
+  explicit HostNode(std::span<const NodePart> parts) : parts_(parts) {
     for (const Kind kind : {Kind::core, Kind::unit})
       for (const NodePart& part : parts_) {
         if (part.kind != kind) continue;
@@ -94,7 +94,7 @@ std::set<std::int32_t> sizes_of(const std::set<std::set<std::int32_t>>& parts) {
 
 // Levels whose parts all have the same number of cores, more than one and not all. If a cache serves only some cores
 // of a package, its level may not nest in the others, as a machine's levels must.
-void find_levels(const Node& node, Host& host) {
+void find_levels(const HostNode& node, Host& host) {
   for (const Kind kind : {Kind::package, Kind::numa, Kind::l3, Kind::l2}) {
     const auto parts = node.cores_by_part(kind);
     const auto sizes = sizes_of(parts);
@@ -111,7 +111,7 @@ void find_levels(const Node& node, Host& host) {
 }
 
 // What else joins some of the cores and would be lost without a word.
-void find_unnamed(const Node& node, Host& host) {
+void find_unnamed(const HostNode& node, Host& host) {
   for (const Kind kind : {Kind::die, Kind::group})
     for (const std::int32_t size : sizes_of(node.cores_by_part(kind))) {
       const auto same = [&](const Level& level) { return level.size == size; };
@@ -128,7 +128,7 @@ std::optional<Kind> node_part_of(std::string_view name) {
 }
 
 Host host_of(std::string processor, Bytes memory, std::span<const NodePart> parts) {
-  const Node node(parts);
+  const HostNode node(parts);
   Host host;
   host.processor = std::move(processor);
   host.cores = node.cores();

@@ -70,11 +70,11 @@ Status add_names(std::string_view part, std::vector<std::string>& names) {
 }
 
 // A name as what its number follows, and that number; no number: not to be joined.
-struct Split {
+struct NameSplit {
   std::string_view start, number;
 };
 
-Split split(std::string_view name) {
+NameSplit split(std::string_view name) {
   const std::size_t last = name.find_last_not_of(digits);
   const std::size_t at = last == std::string_view::npos ? 0 : last + 1;
   if (name.size() - at > most_digits) return {name, ""};

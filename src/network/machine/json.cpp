@@ -28,7 +28,7 @@ Json bare(T number) {
     return number.value;
 }
 
-struct Writer {
+struct JsonWriter {
   Json& json;
   template <class T>
   void operator()(std::string_view section, std::string_view key, const Quantity<T>& number) {
@@ -81,7 +81,7 @@ std::string to_json(const Machine& machine) {
     json["topology"]["levels"].push_back({{"name", level.name}, {"cores", level.size}});
   if (machine.tofu) add_tofu(machine, json["topology"]);
   if (const Switched* network = machine.switched()) add_switches(*network, json["topology"]);
-  visit_numbers(machine, Writer{json});
+  visit_numbers(machine, JsonWriter{json});
   json["slow_nodes"] = json["slow_links"] = Json::array();
   for (const SlowNode& slow : machine.slow_nodes)
     json["slow_nodes"].push_back({{"node", slow.node.value}, {"factor", slow.factor}});

@@ -76,9 +76,9 @@ constexpr std::string_view example_of(FlopsPerSecond) { return "\"16 Gflop/s\"";
 constexpr std::string_view example_of(std::int64_t) { return "4"; }
 constexpr std::string_view example_of(OperationSet) { return "\"sum max\""; }
 
-class Reader {
+class MachineReader {
  public:
-  Reader(const toml::table& root, std::string_view file) : root_(root), file_(file) {}
+  MachineReader(const toml::table& root, std::string_view file) : root_(root), file_(file) {}
 
   Result<Machine> machine() {
     read_head();
@@ -236,7 +236,7 @@ class Reader {
   }
 
   void read_row(const toml::table& topology, const FamilyRow& row) {
-    Description description;
+    TopologyDescription description;
     for (const FamilyRow::Key& key : row.keys)
       if (!error_ && (key.needed || topology.contains(key.name))) read_key(topology, key, description);
     if (error_) return;
@@ -245,7 +245,7 @@ class Reader {
     machine_.set_topology(*made);
   }
 
-  void read_key(const toml::table& topology, const FamilyRow::Key& key, Description& description) {
+  void read_key(const toml::table& topology, const FamilyRow::Key& key, TopologyDescription& description) {
     const std::string what = fmt::format("topology.{}", key.name);
     if (key.kind == FamilyRow::Kind::word)
       return description.add(key.name, text(topology, key.name, what, key.example));
@@ -579,7 +579,7 @@ class Reader {
 
 Result<Machine> parse_machine(std::string_view toml_text, std::string_view file_name) {
   const auto root = TRY(parse_toml(toml_text, file_name));
-  return Reader(root, file_name).machine();
+  return MachineReader(root, file_name).machine();
 }
 
 } // namespace kumihimo

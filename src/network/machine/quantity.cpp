@@ -14,28 +14,28 @@ namespace {
 
 // A unit is a power of ten or of two times the base unit. Powers of ten are applied to the decimal text and powers of
 // two are exact, so that "6.58 GB/s" is the double nearest to 6.58e9 and printing reads back to the same bits.
-struct Unit {
+struct UnitName {
   std::string_view name;
   int power_of_ten = 0;
   int power_of_two = 0;
 };
 
-constexpr std::array bytes_units = {Unit{"B"},          Unit{"kB", 3},      Unit{"MB", 6},
-                                    Unit{"GB", 9},      Unit{"TB", 12},     Unit{"KiB", 0, 10},
-                                    Unit{"MiB", 0, 20}, Unit{"GiB", 0, 30}, Unit{"TiB", 0, 40}};
-constexpr std::array rate_units = {Unit{"B/s"},          Unit{"kB/s", 3},      Unit{"MB/s", 6},
-                                   Unit{"GB/s", 9},      Unit{"TB/s", 12},     Unit{"KiB/s", 0, 10},
-                                   Unit{"MiB/s", 0, 20}, Unit{"GiB/s", 0, 30}, Unit{"TiB/s", 0, 40}};
-constexpr std::array flop_units = {Unit{"flop/s"}, Unit{"kflop/s", 3}, Unit{"Mflop/s", 6}, Unit{"Gflop/s", 9},
-                                   Unit{"Tflop/s", 12}};
-constexpr std::array seconds_units = {Unit{"ns", -9},      Unit{"us", -6}, Unit{"\u00b5s", -6},
-                                      Unit{"\u03bcs", -6}, Unit{"ms", -3}, Unit{"s"}};
+constexpr std::array bytes_units = {UnitName{"B"},          UnitName{"kB", 3},      UnitName{"MB", 6},
+                                    UnitName{"GB", 9},      UnitName{"TB", 12},     UnitName{"KiB", 0, 10},
+                                    UnitName{"MiB", 0, 20}, UnitName{"GiB", 0, 30}, UnitName{"TiB", 0, 40}};
+constexpr std::array rate_units = {UnitName{"B/s"},          UnitName{"kB/s", 3},      UnitName{"MB/s", 6},
+                                   UnitName{"GB/s", 9},      UnitName{"TB/s", 12},     UnitName{"KiB/s", 0, 10},
+                                   UnitName{"MiB/s", 0, 20}, UnitName{"GiB/s", 0, 30}, UnitName{"TiB/s", 0, 40}};
+constexpr std::array flop_units = {UnitName{"flop/s"}, UnitName{"kflop/s", 3}, UnitName{"Mflop/s", 6},
+                                   UnitName{"Gflop/s", 9}, UnitName{"Tflop/s", 12}};
+constexpr std::array seconds_units = {UnitName{"ns", -9},      UnitName{"us", -6}, UnitName{"\u00b5s", -6},
+                                      UnitName{"\u03bcs", -6}, UnitName{"ms", -3}, UnitName{"s"}};
 
 constexpr double size_limit = 9007199254740992; // 2^53: below it doubles hold every whole number
 
-std::string joined(std::span<const Unit> units) {
+std::string joined(std::span<const UnitName> units) {
   std::string s;
-  for (const Unit& unit : units) (s += s.empty() ? "" : ", ") += unit.name;
+  for (const UnitName& unit : units) (s += s.empty() ? "" : ", ") += unit.name;
   return s;
 }
 
@@ -50,12 +50,12 @@ std::size_t number_length(std::string_view text) {
   return n;
 }
 
-struct Kind {
+struct QuantityKind {
   std::string_view what; // "a rate such as \"5 GB/s\""
-  std::span<const Unit> units;
+  std::span<const UnitName> units;
 };
 
-Result<double> parse(std::string_view text, const Kind& kind) {
+Result<double> parse(std::string_view text, const QuantityKind& kind) {
   const auto wrong = [&](std::string_view why) {
     return wrong_value(fmt::format("\"{}\" is not {}", text, kind.what), {},
                        fmt::format("{}write a positive number and one unit of {}", why, joined(kind.units)));
@@ -64,7 +64,7 @@ Result<double> parse(std::string_view text, const Kind& kind) {
   if (length == 0) return wrong("");
   std::string_view name = text.substr(length);
   if (name.starts_with(' ')) name.remove_prefix(1);
-  for (const Unit& unit : kind.units) {
+  for (const UnitName& unit : kind.units) {
     if (unit.name != name) continue;
     const std::string decimal = fmt::format("{}e{}", text.substr(0, length), unit.power_of_ten);
     double value = 0;
@@ -95,9 +95,9 @@ std::string shifted_decimal(double value, int power) {
   return digits.insert(point, ".");
 }
 
-std::string in_largest_unit(double value, std::span<const Unit> units) {
-  const Unit* best = &units.front();
-  for (const Unit& unit : units)
+std::string in_largest_unit(double value, std::span<const UnitName> units) {
+  const UnitName* best = &units.front();
+  for (const UnitName& unit : units)
     if (unit.power_of_two == 0 && unit.power_of_ten > best->power_of_ten && value >= std::pow(10.0, unit.power_of_ten))
       best = &unit;
   return fmt::format("{} {}", shifted_decimal(value, best->power_of_ten), best->name);
@@ -137,7 +137,7 @@ Result<BytesPerSecond> parse_rate(std::string_view text) {
 std::string text_of(Bytes bytes) {
   std::int64_t best = bytes.value;
   std::string_view name = "B";
-  for (const Unit& unit : bytes_units) {
+  for (const UnitName& unit : bytes_units) {
     const auto size = static_cast<std::int64_t>(std::ldexp(std::pow(10.0, unit.power_of_ten), unit.power_of_two));
     if (bytes.value % size != 0 || bytes.value / size >= best) continue;
     best = bytes.value / size;

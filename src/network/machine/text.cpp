@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t columns = 80;
 
 // A number and how it is known; its source below it.
-struct Writer {
+struct TextWriter {
   Page& page;
   std::size_t width; // of the keys
   template <class T>
@@ -98,7 +98,7 @@ std::string to_text(const Machine& machine) {
     if (const std::string losses = machine.losses(); !losses.empty())
       page.line(2, fmt::format("{:<{}} {}", "dead parts", width, losses), width + 3);
   }
-  visit_numbers(machine, Writer{page, width});
+  visit_numbers(machine, TextWriter{page, width});
   for (const SlowNode& slow : machine.slow_nodes)
     page.line(2, fmt::format("slow node {}: {} of full speed", slow.node.value, slow.factor));
   for (const SlowLink& slow : machine.slow_links)

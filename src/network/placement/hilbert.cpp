@@ -7,7 +7,7 @@ namespace kumihimo {
 namespace {
 
 // A part of the box, the corner where the curve enters it, and the axis along which the curve leaves it.
-struct Part {
+struct CurvePart {
   Coordinates low, lengths;
   std::vector<bool> enters_high; // by axis: the corner is at the high end
   std::int32_t leaves_along = 0;
@@ -19,7 +19,7 @@ class Curve {
  public:
   explicit Curve(const Shape& box) : box_(box) {
     const auto axes = static_cast<std::size_t>(box.dimensions());
-    Part whole{Coordinates(axes), Coordinates(axes), std::vector<bool>(axes), 0};
+    CurvePart whole{Coordinates(axes), Coordinates(axes), std::vector<bool>(axes), 0};
     for (std::size_t axis = 0; axis < axes; ++axis) whole.lengths[axis] = box.axes()[axis].length;
     places_.reserve(static_cast<std::size_t>(box.places()));
     walk(whole);
@@ -27,7 +27,7 @@ class Curve {
   std::vector<std::int32_t> places() && { return std::move(places_); }
 
  private:
-  void walk(const Part& part) {
+  void walk(const CurvePart& part) {
     const std::vector<std::int32_t> halved = axes_to_halve(part);
     if (halved.empty()) {
       places_.push_back(box_.place(part.low));
@@ -41,7 +41,7 @@ class Curve {
     for (std::uint32_t i = 0; i < 1U << k; ++i) {
       const std::uint32_t entry = i == 0 ? 0 : gray_code((i - 1) / 2 * 2);
       const std::uint32_t exit_bit = i == 0 ? 0 : static_cast<std::uint32_t>(std::countr_one(i % 2 == 0 ? i - 1 : i));
-      Part half = part;
+      CurvePart half = part;
       for (std::uint32_t bit = 0; bit < k; ++bit) {
         const std::int32_t axis = axis_of_bit(bit);
         const std::int32_t low_half = part.lengths[axis] / 2;
@@ -55,7 +55,7 @@ class Curve {
     }
   }
 
-  static std::vector<std::int32_t> axes_to_halve(const Part& part) {
+  static std::vector<std::int32_t> axes_to_halve(const CurvePart& part) {
     const std::int32_t longest = part.lengths.empty() ? 1 : *std::max_element(part.lengths.begin(), part.lengths.end());
     std::vector<std::int32_t> axes;
     if (longest == 1) return axes;

@@ -13,14 +13,14 @@ namespace kumihimo {
 namespace {
 
 // One line: a rank, and the node and slot as they are written.
-struct Line {
+struct RankfileLine {
   std::int32_t rank = 0, slot = 0;
   std::string_view node;
 };
 
-class Reader {
+class PlacementReader {
  public:
-  Reader(std::string_view file, const Slots& slots, std::span<const std::string> names)
+  PlacementReader(std::string_view file, const Slots& slots, std::span<const std::string> names)
       : slots_(slots), ranks_(file, slots) {
     for (std::size_t node = 0; node < names.size(); ++node)
       by_name_.emplace(names[node], NodeId{static_cast<std::int32_t>(node)});
@@ -38,7 +38,7 @@ class Reader {
   Result<Placement> placement() const { return ranks_.placement(); }
 
  private:
-  Result<Line> line_of(std::string_view content) const {
+  Result<RankfileLine> line_of(std::string_view content) const {
     auto plain = words_of(content);
     // A line of a rankfile, "rank 5=2 slot=0", may stand between the others.
     if (const auto bound = words_of(content, " \t\r="); bound.size() == 5 && bound[0] == "rank" && bound[3] == "slot")
@@ -46,10 +46,10 @@ class Reader {
     const auto rank = count_in(plain.front()), slot = count_in(plain.back());
     if (plain.size() != 3 || !rank || !slot)
       return ranks_.wrong("a line has rank, node and slot, such as '5 2 0'", fmt::format("'{}'", content));
-    return Line{*rank, *slot, plain[1]};
+    return RankfileLine{*rank, *slot, plain[1]};
   }
 
-  Result<NodeId> node_of(const Line& line) const {
+  Result<NodeId> node_of(const RankfileLine& line) const {
     const auto named = by_name_.find(line.node);
     if (named != by_name_.end() && named->second.value < slots_.nodes()) return named->second;
     const auto node = count_in(line.node);
@@ -63,7 +63,7 @@ class Reader {
                                            : "");
   }
 
-  Status add(const Line& line, Slot slot) {
+  Status add(const RankfileLine& line, Slot slot) {
     const std::int32_t held = slots_.on(slot.node);
     if (held == 0) return ranks_.wrong("the node must have slots of the job", line.node);
     if (slot.number >= held)
@@ -82,7 +82,7 @@ class Reader {
 Result<Placement> parse_placement(std::string_view text, std::string_view file_name, const Slots& slots,
                                   std::span<const std::string> names) {
   if (is_rankfile(text)) return read_rankfile(text, file_name, {slots, names, {}, 0, true});
-  Reader reader(file_name, slots, names);
+  PlacementReader reader(file_name, slots, names);
   while (!text.empty()) {
     if (const Status read = reader.read(take_until(text, '\n')); !read) return read.error();
   }

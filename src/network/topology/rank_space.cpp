@@ -12,20 +12,20 @@ namespace {
 
 // The smallest run of consecutive coordinates (round the ring where the axis wraps) that holds all used ones; only a
 // run without gaps makes a box.
-struct Span {
+struct AxisSpan {
   std::int32_t first = 0, length = 1;
 };
 
-std::optional<Span> span_of(const std::vector<bool>& used, const Axis& axis) {
+std::optional<AxisSpan> span_of(const std::vector<bool>& used, const Axis& axis) {
   const std::int64_t n = axis.length; // sums of two coordinates may pass 2^31
   const auto count = static_cast<std::int32_t>(std::count(used.begin(), used.end(), true));
-  if (count == n) return Span{0, count};
+  if (count == n) return AxisSpan{0, count};
   for (std::int32_t first = 0; first < n; ++first) {
     if (!used[first] || used[(first + n - 1) % n]) continue; // not where a run begins
     if (!axis.wraps && first > n - count) continue;
     for (std::int32_t i = 0; i < count; ++i)
       if (!used[(first + i) % n]) return std::nullopt;
-    return Span{first, count};
+    return AxisSpan{first, count};
   }
   return std::nullopt;
 }
@@ -112,7 +112,7 @@ RankSpace RankSpace::recognise(const Shape& machine, std::span<const NodeId> nod
   const std::int32_t each = fallback.ranks_per_node_;
   if (ranks_on.size() == 1) return node(ranks);
 
-  std::vector<Span> spans;
+  std::vector<AxisSpan> spans;
   std::vector<Axis> axes;
   std::int64_t box = 1;
   for (std::int32_t a = 0; a < machine.dimensions(); ++a) {

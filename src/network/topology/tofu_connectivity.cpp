@@ -18,9 +18,9 @@ bool same(const TofuPlace& s, const TofuPlace& t, std::int32_t first, std::int32
   return true;
 }
 
-class Proof {
+class ConnectivityProof {
  public:
-  Proof(const Tofu& tofu, const std::function<bool(const TofuPlace&)>& wanted)
+  ConnectivityProof(const Tofu& tofu, const std::function<bool(const TofuPlace&)>& wanted)
       : tofu_(tofu), wanted_(wanted), ways_(tofu.ways()) {}
 
   bool holds() {
@@ -110,7 +110,7 @@ Status pair_by_pair(const Tofu& tofu, const std::function<bool(const TofuPlace&)
 } // namespace
 
 Status check_connected(const Tofu& tofu, const std::function<bool(const TofuPlace&)>& wanted) {
-  if (tofu.whole() || Proof(tofu, wanted).holds()) return Nothing{};
+  if (tofu.whole() || ConnectivityProof(tofu, wanted).holds()) return Nothing{};
   if (std::int64_t{tofu.nodes()} * tofu.nodes() <= most_pairs) return pair_by_pair(tofu, wanted);
   return wrong_value(
       fmt::format("too many parts are dead to prove that all nodes of {} still reach each other", tofu.name()),

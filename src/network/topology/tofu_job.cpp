@@ -22,14 +22,14 @@ const std::vector<std::vector<Axes>>& pairings() {
 }
 
 // How much of the machine something takes: less is better.
-struct Size {
+struct JobExtent {
   std::int64_t groups = 0;
   std::int32_t longest = 0;
-  auto operator<=>(const Size&) const = default;
+  auto operator<=>(const JobExtent&) const = default;
 };
 
-Size size_of(const std::vector<TofuRing>& rings) {
-  Size size{1, 1};
+JobExtent size_of(const std::vector<TofuRing>& rings) {
+  JobExtent size{1, 1};
   for (const TofuRing& ring : rings)
     for (const auto& level : ring.levels())
       if (level.axis <= z) {
@@ -46,9 +46,9 @@ struct UsableAxes {
 };
 
 // The smallest ring over these axes.
-class Search {
+class RingSearch {
  public:
-  Search(const UsableAxes& usable, const Axes& axes, std::int32_t length)
+  RingSearch(const UsableAxes& usable, const Axes& axes, std::int32_t length)
       : usable_(usable), axes_(axes), length_(length) {}
 
   std::optional<TofuRing> run() {
@@ -74,7 +74,7 @@ class Search {
   void consider(const std::vector<TofuRing::Level>& levels) {
     const auto ring = TofuRing::make(levels, length_);
     if (!ring) return;
-    const Size size = size_of({*ring});
+    const JobExtent size = size_of({*ring});
     if (best_ && !(size < size_)) return;
     best_ = ring;
     size_ = size;
@@ -84,13 +84,13 @@ class Search {
   const Axes& axes_;
   std::int32_t length_;
   std::optional<TofuRing> best_;
-  Size size_;
+  JobExtent size_;
 };
 
 std::optional<TofuRing> find_ring(const UsableAxes& usable, const Axes& axes, const Axis& wanted) {
-  auto ring = Search(usable, axes, wanted.length).run();
+  auto ring = RingSearch(usable, axes, wanted.length).run();
   // Off a ring of one more node a mesh takes all but one.
-  if (!ring && !wanted.wraps) ring = Search(usable, axes, wanted.length + 1).run();
+  if (!ring && !wanted.wraps) ring = RingSearch(usable, axes, wanted.length + 1).run();
   return ring;
 }
 

@@ -32,18 +32,18 @@ using Hierarchy = amgcl::amg<Backend, amgcl::coarsening::smoothed_aggregation, a
 constexpr int most_threads_of_set_up = 4;
 
 // AMGCL's row and column numbers are of pointer size.
-struct Copy {
+struct MatrixCopy {
   std::vector<std::ptrdiff_t> begins, columns;
   std::vector<double> values;
 
-  explicit Copy(const Rows& matrix)
+  explicit MatrixCopy(const CompressedRows& matrix)
       : begins(matrix.begins.begin(), matrix.begins.end()), columns(matrix.columns.begin(), matrix.columns.end()),
         values(matrix.values.begin(), matrix.values.end()) {}
 };
 
 class OfAmgcl final : public SmoothedAggregation {
  public:
-  OfAmgcl(std::int64_t rows, const Copy& copy)
+  OfAmgcl(std::int64_t rows, const MatrixCopy& copy)
       : rows_(rows), hierarchy_(boost::tie(rows_, copy.begins, copy.columns, copy.values)),
         // Levels shrink by 10 to 30, so the first one and its grid transfers dominate: a smoothing before and one
         // after, the residual between, and the prolongation there and back.
@@ -65,11 +65,11 @@ class OfAmgcl final : public SmoothedAggregation {
 
 bool is_available() { return true; }
 
-Result<std::unique_ptr<SmoothedAggregation>> SmoothedAggregation::make(const Rows& matrix) {
+Result<std::unique_ptr<SmoothedAggregation>> SmoothedAggregation::make(const CompressedRows& matrix) {
   try {
     std::unique_ptr<SmoothedAggregation> made;
     threads::run_apart(std::min(threads::count(), most_threads_of_set_up),
-                       [&] { made = std::make_unique<OfAmgcl>(matrix.count(), Copy(matrix)); });
+                       [&] { made = std::make_unique<OfAmgcl>(matrix.count(), MatrixCopy(matrix)); });
     return made;
   } catch (const std::bad_alloc&) {
     return failed("there is not enough memory for algebraic multigrid", {}, "choose another preconditioner");
@@ -82,7 +82,7 @@ Result<std::unique_ptr<SmoothedAggregation>> SmoothedAggregation::make(const Row
 
 bool is_available() { return false; }
 
-Result<std::unique_ptr<SmoothedAggregation>> SmoothedAggregation::make(const Rows&) {
+Result<std::unique_ptr<SmoothedAggregation>> SmoothedAggregation::make(const CompressedRows&) {
   return not_applicable("the variant amg needs AMGCL, which this build lacks", {},
                         "install libboost-dev, and run make build where PyPI can be reached");
 }

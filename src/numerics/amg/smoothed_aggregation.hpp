@@ -15,7 +15,7 @@ namespace kumihimo::amg {
 bool is_available();
 
 // A square matrix in compressed rows, symmetric positive definite, as a rank has it: columns are local.
-struct Rows {
+struct CompressedRows {
   std::span<const std::int64_t> begins; // rows + 1
   std::span<const std::int32_t> columns;
   std::span<const double> values;
@@ -27,7 +27,7 @@ class SmoothedAggregation {
   virtual ~SmoothedAggregation() = default;
   // Errors: no AMGCL in this build; not enough memory; AMGCL refuses the matrix. Copies the matrix. Not caught: AMGCL
   // allocates in parallel regions too, which no exception can leave; lack of memory there ends the program.
-  static Result<std::unique_ptr<SmoothedAggregation>> make(const Rows& matrix);
+  static Result<std::unique_ptr<SmoothedAggregation>> make(const CompressedRows& matrix);
   // z = M^-1 r, both of all rows.
   virtual void apply(const double* r, double* z) const = 0;
   virtual std::int64_t bytes() const = 0; // read by one apply(), estimated from the sizes of the levels

@@ -49,7 +49,7 @@ json to_json(const VariantDescription& variant) {
 json to_json(const Application& application) {
   json variants = json::array(), options = json::array();
   for (const VariantDescription& variant : application.variants) variants.push_back(to_json(variant));
-  for (const Option& option : application.options)
+  for (const ApplicationOption& option : application.options)
     options.push_back({{"name", option.name},
                        {"meaning", option.meaning},
                        {"symbol", option.symbol},

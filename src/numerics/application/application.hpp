@@ -14,12 +14,12 @@
 
 namespace kumihimo::application {
 
-struct Candidate;
-struct Request;
+struct RequestedVariant;
+struct ApplicationRequest;
 class Runtime;
 
 // An option of one application. Its values are words; the application reads numbers from them itself.
-struct Option {
+struct ApplicationOption {
   std::string_view name, meaning, symbol;
   std::string_view default_value = {};
   std::span<const std::string_view> choices = {}; // none: any word
@@ -27,7 +27,7 @@ struct Option {
 };
 
 // A smaller problem of the same kind, and how much larger the whole one is.
-struct Share {
+struct ProblemShare {
   std::string size;
   double work = 1;       // of an iteration
   double iterations = 1; // about
@@ -41,18 +41,18 @@ struct Application {
   std::string_view golden_hash; // of the source of the golden copy: tuned choices hold for this one alone
   std::span<const VariantDescription> variants; // the golden copy is the first
   std::span<const std::string_view> methods;    // of the solver, the default first
-  std::span<const Option> options;
+  std::span<const ApplicationOption> options;
   // Problems that tell which variants are fast at a fraction of the cost, the smallest first. That one also tells how
   // many iterations variants need relative to each other. Null, or empty for a size: a few iterations of the problem
   // itself tell.
-  std::vector<Share> (*shares)(std::string_view size) = nullptr;
+  std::vector<ProblemShare> (*shares)(std::string_view size) = nullptr;
   // Iterations of a run that tells the time of an iteration.
   int sample = 6;
   // Variants by how fast they were elsewhere: the first that fits runs where nothing was measured. The others follow.
   std::span<const std::string_view> usual = {};
   // Candidates with the same words share steps of the set-up through Runtime::shared(): they run one after another in
   // each turn. Null: none share any.
-  std::string (*shared_set_up)(const Candidate& candidate) = nullptr;
+  std::string (*shared_set_up)(const RequestedVariant& candidate) = nullptr;
   // Where the solver stops if the user names no limit, and what its residual is.
   std::int64_t most_iterations = 100000;
   std::string_view residual = "relative residual";
@@ -63,7 +63,7 @@ struct Application {
   std::span<const std::string_view> reproducible_variants = {};
   // One run with one variant, on all ranks. The result has the fields of docs/applications.md. Errors: those of the
   // request's values; of the run.
-  Result<nlohmann::json> (*run)(const Request& request, Runtime& runtime);
+  Result<nlohmann::json> (*run)(const ApplicationRequest& request, Runtime& runtime);
 };
 
 // The descriptions of an application's variants, made once for each type of rows. The type's base is the description.

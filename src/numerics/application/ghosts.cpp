@@ -90,7 +90,7 @@ Result<std::unique_ptr<GhostExchange>> GhostExchange::make(Ghosts ghosts, Rank r
   made->ghosts_ = std::make_shared<const Ghosts>(std::move(ghosts));
   for (const Ghosts::Neighbour& n : made->ghosts_->neighbours)
     made->rows_.insert(made->rows_.end(), n.sent.begin(), n.sent.end());
-  made->packed_ = TRY(threads::Array<double>::zeros(made->ghosts_->sent()));
+  made->packed_ = TRY(threads::ThreadedArray<double>::zeros(made->ghosts_->sent()));
   const ProgramSet set = programs_of(ranks, [own = made->ghosts_](Rank) { return own; });
   made->run_ = TRY(ProgramRun::make(set, rank, under_way));
   return made;

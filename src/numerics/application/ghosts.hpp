@@ -56,7 +56,7 @@ class GhostExchange {
  private:
   std::shared_ptr<const Ghosts> ghosts_;
   std::vector<std::int32_t> rows_; // of all messages
-  threads::Array<double> packed_;
+  threads::ThreadedArray<double> packed_;
   std::unique_ptr<ProgramRun> run_; // null: no neighbours
 };
 

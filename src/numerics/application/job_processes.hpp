@@ -8,7 +8,7 @@ namespace kumihimo::application {
 
 class JobProcesses final : public Processes {
  public:
-  explicit JobProcesses(mpi_job::Job& job) : job_(job) {}
+  explicit JobProcesses(mpi_job::MpiJob& job) : job_(job) {}
   std::int32_t rank() const override { return job_.rank(); }
   std::int32_t ranks() const override { return job_.ranks(); }
   std::vector<std::int64_t> node_of_rank() const override { return job_.nodes().node_of_rank; }
@@ -21,7 +21,7 @@ class JobProcesses final : public Processes {
   void print(const nlohmann::json& line) override { job_.print(line); }
 
  private:
-  mpi_job::Job& job_;
+  mpi_job::MpiJob& job_;
 };
 
 } // namespace kumihimo::application

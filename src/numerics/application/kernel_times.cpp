@@ -6,7 +6,7 @@
 
 namespace kumihimo::application {
 
-std::size_t KernelTimes::declare(std::string name, Work of_a_call, bool is_setup) {
+std::size_t KernelTimes::declare(std::string name, KernelWork of_a_call, bool is_setup) {
   rows_.push_back({std::move(name), of_a_call, is_setup});
   return rows_.size() - 1;
 }

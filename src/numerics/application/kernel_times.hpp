@@ -13,14 +13,14 @@ namespace kumihimo::application {
 
 // Of one call on this rank: the bytes that it must move between memory and processor (an array that several loops of
 // the call read counts once), and its floating-point operations.
-struct Work {
+struct KernelWork {
   double bytes = 0, flops = 0;
 };
 
 class KernelTimes {
  public:
   // A number by which add() finds the kernel. `is_setup`: its time is not in the seconds of the run.
-  std::size_t declare(std::string name, Work of_a_call, bool is_setup = false);
+  std::size_t declare(std::string name, KernelWork of_a_call, bool is_setup = false);
   void add(std::size_t kernel, std::int64_t nanoseconds) {
     rows_[kernel].nanoseconds += nanoseconds;
     ++rows_[kernel].calls;
@@ -40,7 +40,7 @@ class KernelTimes {
 
   struct Row {
     std::string name;
-    Work work; // of a call
+    KernelWork work; // of a call
     bool is_setup = false;
     std::int64_t calls = 0, nanoseconds = 0;
   };

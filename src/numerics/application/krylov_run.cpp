@@ -15,13 +15,13 @@ std::span<const std::string_view> krylov_methods() {
   return all;
 }
 
-Result<KrylovRun> run_krylov(const Request& request, krylov::LinearSystem& system, KernelTimes& times,
+Result<KrylovRun> run_krylov(const ApplicationRequest& request, krylov::LinearSystem& system, KernelTimes& times,
                              krylov::Sums& sums, std::span<const double> b, std::span<double> x, Runtime& runtime) {
   const krylov::Method& method = *TRY(krylov::find_method(request.method));
-  krylov::Options options;
+  krylov::SolverOptions options;
   options.tolerance = request.tolerance;
   options.max_iterations = request.most_iterations;
-  options.progress = [&](const krylov::Progress& now) {
+  options.progress = [&](const krylov::SolverProgress& now) {
     runtime.progress(now.iteration, now.residual, request.tolerance);
     return true;
   };

@@ -26,7 +26,7 @@ struct KrylovRun {
 
 // From the x that is given. Adds the loops over vectors to `times`. With may_stop_early the limit of iterations is no
 // error. Collective. Errors: those of the method; all ranks get the same.
-Result<KrylovRun> run_krylov(const Request& request, krylov::LinearSystem& system, KernelTimes& times,
+Result<KrylovRun> run_krylov(const ApplicationRequest& request, krylov::LinearSystem& system, KernelTimes& times,
                              krylov::Sums& sums, std::span<const double> b, std::span<double> x, Runtime& runtime);
 
 } // namespace kumihimo::application

@@ -73,7 +73,8 @@ Result<MachineRates> measure_rates(Processes& processes, std::int64_t bytes) {
   const std::int64_t of_node = bytes > 0 ? bytes : node_bench::usual_array_bytes();
   const std::int64_t lines = std::max<std::int64_t>(1, array_bytes_of_rank(processes, of_node) / (8 * line));
   const std::int64_t n = lines * line;
-  auto a = threads::Array<double>::zeros(n), b = threads::Array<double>::zeros(n), c = threads::Array<double>::zeros(n);
+  auto a = threads::ThreadedArray<double>::zeros(n), b = threads::ThreadedArray<double>::zeros(n),
+       c = threads::ThreadedArray<double>::zeros(n);
   for (const auto* array : {&a, &b, &c})
     if (Status s = processes.agree_on(*array); !s) return s.error();
   const node_bench::StreamArrays arrays{a->data(), b->data(), c->data()};
@@ -81,7 +82,7 @@ Result<MachineRates> measure_rates(Processes& processes, std::int64_t bytes) {
   const double seconds = best_seconds(processes, [&] {
 #pragma omp parallel for schedule(static, 1) num_threads(team)
     for (int i = 0; i < team; ++i) {
-      const threads::Range mine = threads::part(lines, i, team);
+      const threads::IndexRange mine = threads::part(lines, i, team);
       node_bench::run_stream(triad, node_bench::Stores::cached, arrays, 3.0, mine.begin * line, mine.end * line);
     }
   });

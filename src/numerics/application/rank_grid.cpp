@@ -39,9 +39,9 @@ std::int32_t RankGrid::rank_at(const std::array<std::int32_t, 3>& at) const {
   return (at[0] * ranks[1] + at[1]) * ranks[2] + at[2];
 }
 
-std::array<threads::Range, 3> RankGrid::part(const std::array<std::int64_t, 3>& cells, std::int32_t rank) const {
+std::array<threads::IndexRange, 3> RankGrid::part(const std::array<std::int64_t, 3>& cells, std::int32_t rank) const {
   const std::array<std::int32_t, 3> at = coordinates(rank);
-  std::array<threads::Range, 3> mine;
+  std::array<threads::IndexRange, 3> mine;
   for (std::size_t a = 0; a < 3; ++a) mine[a] = threads::part(cells[a], at[a], ranks[a]);
   return mine;
 }
@@ -85,10 +85,10 @@ Result<std::array<std::int64_t, 3>> parse_box(std::string_view text, std::int64_
   return *found;
 }
 
-std::vector<Share> shares_of_box(std::string_view box, std::int64_t most, double fewest_cells) {
+std::vector<ProblemShare> shares_of_box(std::string_view box, std::int64_t most, double fewest_cells) {
   const Result<std::array<std::int64_t, 3>> whole = parse_box(box, most);
   if (!whole) return {};
-  std::vector<Share> found;
+  std::vector<ProblemShare> found;
   for (const std::int64_t divisor : {4, 2}) {
     std::array<std::int64_t, 3> less{};
     double work = 1;

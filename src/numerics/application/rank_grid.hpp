@@ -20,7 +20,7 @@ struct RankGrid {
   std::array<std::int32_t, 3> coordinates(std::int32_t rank) const;
   std::int32_t rank_at(const std::array<std::int32_t, 3>& at) const; // -1: outside
   // The cells of a rank along each axis.
-  std::array<threads::Range, 3> part(const std::array<std::int64_t, 3>& cells, std::int32_t rank) const;
+  std::array<threads::IndexRange, 3> part(const std::array<std::int64_t, 3>& cells, std::int32_t rank) const;
 };
 
 // The grid whose largest face between ranks is smallest, z cut first where it makes no difference, as whole layers of
@@ -32,7 +32,7 @@ Result<RankGrid> parse_grid(std::string_view text, std::int32_t ranks);
 Result<std::array<std::int64_t, 3>> parse_box(std::string_view text, std::int64_t most);
 // A quarter and a half of such a box along each axis, for solvers whose iterations grow with the length of the box.
 // Those with fewer cells are left out: threads that wait for each other take most of their time. None for other words.
-std::vector<Share> shares_of_box(std::string_view box, std::int64_t most, double fewest_cells);
+std::vector<ProblemShare> shares_of_box(std::string_view box, std::int64_t most, double fewest_cells);
 Status check_fits(const RankGrid& grid, const std::array<std::int64_t, 3>& cells);
 
 } // namespace kumihimo::application

@@ -23,8 +23,8 @@ std::string names_of(const Rows& rows) {
   return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
 }
 
-Result<Candidate> candidate_of(const Application& application, const json& given) {
-  Candidate candidate;
+Result<RequestedVariant> candidate_of(const Application& application, const json& given) {
+  RequestedVariant candidate;
   const auto name = given.at("variant").get<std::string>();
   for (const VariantDescription& row : application.variants)
     if (row.name == name) candidate.variant = &row;
@@ -46,13 +46,15 @@ Result<Candidate> candidate_of(const Application& application, const json& given
   return candidate;
 }
 
-Status read_options(const Application& application, const json& given, Request& request) {
-  for (const Option& option : application.options) request.options.emplace(option.name, option.default_value);
+Status read_options(const Application& application, const json& given, ApplicationRequest& request) {
+  for (const ApplicationOption& option : application.options)
+    request.options.emplace(option.name, option.default_value);
   const auto it = given.find("options");
   if (it == given.end()) return Nothing{};
   for (const auto& [name, value] : it->items()) {
-    const auto found = std::find_if(application.options.begin(), application.options.end(),
-                                    [&, n = std::string_view(name)](const Option& o) { return o.name == n; });
+    const auto found =
+        std::find_if(application.options.begin(), application.options.end(),
+                     [&, n = std::string_view(name)](const ApplicationOption& o) { return o.name == n; });
     if (found == application.options.end())
       return not_applicable(fmt::format("{} has no option {}", application.name, name), {},
                             fmt::format("its options: {}", names_of(application.options)));
@@ -66,7 +68,7 @@ Status read_options(const Application& application, const json& given, Request& 
   return Nothing{};
 }
 
-Status read_method(const Application& application, const json& given, Request& request) {
+Status read_method(const Application& application, const json& given, ApplicationRequest& request) {
   if (application.methods.empty()) return Nothing{};
   request.method = application.methods.front();
   read(given, "method", request.method);
@@ -77,8 +79,8 @@ Status read_method(const Application& application, const json& given, Request& r
   return Nothing{};
 }
 
-Status check_ranges(const Task& task) {
-  const Request& r = task.request;
+Status check_ranges(const ApplicationTask& task) {
+  const ApplicationRequest& r = task.request;
   if (!(r.tolerance > 0 && r.tolerance < 1))
     return wrong_value("the tolerance must be between 0 and 1", fmt::format("{}", r.tolerance));
   if (r.most_iterations < 1) return wrong_value("the limit of iterations must be at least 1", r.most_iterations);
@@ -88,11 +90,11 @@ Status check_ranges(const Task& task) {
   return Nothing{};
 }
 
-Result<Task> task_of(const json& given, std::span<const Application> applications) {
-  Task task;
+Result<ApplicationTask> task_of(const json& given, std::span<const Application> applications) {
+  ApplicationTask task;
   const Application* const application =
       TRY(find_application(applications, given.at("application").get<std::string>()));
-  Request& request = task.request;
+  ApplicationRequest& request = task.request;
   request.application = application;
   request.size = application->default_size;
   request.most_iterations = application->most_iterations;
@@ -111,7 +113,7 @@ Result<Task> task_of(const json& given, std::span<const Application> application
   if (Status s = read_options(*application, given, request); !s) return s.error();
   if (Status s = read_method(*application, given, request); !s) return s.error();
   for (const json& each : given.at("candidates")) {
-    Candidate candidate = TRY(candidate_of(*application, each));
+    RequestedVariant candidate = TRY(candidate_of(*application, each));
     task.candidates.push_back(std::move(candidate));
   }
   if (Status s = check_ranges(task); !s) return s.error();
@@ -134,7 +136,7 @@ Result<std::string> library_of_task(const std::string& text) {
   }
 }
 
-Result<Task> parse_task(const std::string& text, std::span<const Application> applications) {
+Result<ApplicationTask> parse_task(const std::string& text, std::span<const Application> applications) {
   try {
     return task_of(json::parse(text), applications);
   } catch (const json::exception& error) {

@@ -14,21 +14,21 @@
 namespace kumihimo::application {
 
 // A variant with its parameters, as wanted.
-struct Candidate {
+struct RequestedVariant {
   const VariantDescription* variant = nullptr;
   ParameterValues parameters; // all that the variant takes
 };
 
 // Its row among those whose descriptions() the application has.
 template <class Variant>
-const Variant& variant_of(const Candidate& candidate, std::span<const Variant> rows) {
+const Variant& variant_of(const RequestedVariant& candidate, std::span<const Variant> rows) {
   return *std::ranges::find(rows, candidate.variant->name, &Variant::name);
 }
 
-struct Request {
+struct ApplicationRequest {
   const Application* application = nullptr;
   std::string size;
-  Candidate candidate; // of the present run
+  RequestedVariant candidate; // of the present run
   std::string method;
   std::map<std::string, std::string, std::less<>> options; // of the application, with their defaults
   double tolerance = 1e-8;
@@ -39,9 +39,9 @@ struct Request {
   const std::string& option(std::string_view name) const { return options.find(name)->second; }
 };
 
-struct Task {
-  Request request;                   // without a candidate
-  std::vector<Candidate> candidates; // by turns
+struct ApplicationTask {
+  ApplicationRequest request;               // without a candidate
+  std::vector<RequestedVariant> candidates; // by turns
   int turns = 1;
   bool in_order = false;                   // as given, not by what they share
   int threads = 0;                         // 0: as many as the processors that this rank has for itself
@@ -52,7 +52,7 @@ struct Task {
 };
 
 // Errors: not JSON, an unknown word or name, a value out of range.
-Result<Task> parse_task(const std::string& text, std::span<const Application> applications);
+Result<ApplicationTask> parse_task(const std::string& text, std::span<const Application> applications);
 // The path of the MPI library that the task names, before MPI is started; empty: one process. Error: not JSON.
 Result<std::string> library_of_task(const std::string& text);
 

@@ -16,13 +16,13 @@ namespace {
 
 using nlohmann::json;
 
-std::string label_of(const Candidate& candidate) {
+std::string label_of(const RequestedVariant& candidate) {
   std::string text(candidate.variant->name);
   for (const auto& [name, value] : candidate.parameters) text += fmt::format(", {} {}", name, value);
   return text;
 }
 
-Result<json> about(const Task& task, Processes& processes, const std::string& threads_text) {
+Result<json> about(const ApplicationTask& task, Processes& processes, const std::string& threads_text) {
   const std::vector<std::int64_t> nodes = processes.node_of_rank();
   json found = {{"application", task.request.application->name},
                 {"size", task.request.size},
@@ -39,16 +39,16 @@ Result<json> about(const Task& task, Processes& processes, const std::string& th
   return found;
 }
 
-std::vector<const Candidate*> in_order_of_set_up(const Task& task) {
-  std::vector<const Candidate*> order;
-  for (const Candidate& candidate : task.candidates) order.push_back(&candidate);
+std::vector<const RequestedVariant*> in_order_of_set_up(const ApplicationTask& task) {
+  std::vector<const RequestedVariant*> order;
+  for (const RequestedVariant& candidate : task.candidates) order.push_back(&candidate);
   if (const auto shared = task.request.application->shared_set_up; shared && !task.in_order)
     std::stable_sort(order.begin(), order.end(),
-                     [&](const Candidate* x, const Candidate* y) { return shared(*x) < shared(*y); });
+                     [&](const RequestedVariant* x, const RequestedVariant* y) { return shared(*x) < shared(*y); });
   return order;
 }
 
-Result<json> run_one(const Request& request, Runtime& runtime) {
+Result<json> run_one(const ApplicationRequest& request, Runtime& runtime) {
   try {
     return request.application->run(request, runtime);
   } catch (const std::bad_alloc&) {
@@ -59,17 +59,17 @@ Result<json> run_one(const Request& request, Runtime& runtime) {
 
 } // namespace
 
-Status run_task(const Task& task, Processes& processes, const std::string& threads_text) {
+Status run_task(const ApplicationTask& task, Processes& processes, const std::string& threads_text) {
   std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {task.sums, task.grid}));
   json head = TRY(about(task, processes, threads_text));
   processes.print({{"about", std::move(head)}});
-  std::set<const Candidate*> unfit;
-  const std::vector<const Candidate*> order = in_order_of_set_up(task);
+  std::set<const RequestedVariant*> unfit;
+  const std::vector<const RequestedVariant*> order = in_order_of_set_up(task);
   for (int turn = 0; turn < task.turns; ++turn)
-    for (const Candidate* const each : order) {
-      const Candidate& candidate = *each;
+    for (const RequestedVariant* const each : order) {
+      const RequestedVariant& candidate = *each;
       if (unfit.contains(each)) continue;
-      Request request = task.request;
+      ApplicationRequest request = task.request;
       request.candidate = candidate;
       runtime->set_label(label_of(candidate));
       Result<json> found = run_one(request, *runtime);

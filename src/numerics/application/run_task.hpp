@@ -11,6 +11,6 @@ namespace kumihimo::application {
 // Prints, by rank 0, one line each: {"about": ...}, {"progress": ...} while a run goes on, and {"result": ...} of each
 // run in turn. Errors on which all ranks agree are returned; of several candidates, one that does not fit or fails is a
 // result with the sentence as "not_applicable", and "failed". `threads_text`: where the threads run. Collective.
-Status run_task(const Task& task, Processes& processes, const std::string& threads_text);
+Status run_task(const ApplicationTask& task, Processes& processes, const std::string& threads_text);
 
 } // namespace kumihimo::application

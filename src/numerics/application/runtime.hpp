@@ -50,7 +50,7 @@ class Runtime {
   Status beside_messages(std::int64_t length, Work work) {
     constexpr std::int64_t pieces = 8;
     for (std::int64_t n = 0; n < pieces; ++n) {
-      if (const threads::Range piece = threads::part(length, n, pieces); piece.size() > 0) work(piece);
+      if (const threads::IndexRange piece = threads::part(length, n, pieces); piece.size() > 0) work(piece);
       if (Status s = poll(); !s) return s;
     }
     return Nothing{};

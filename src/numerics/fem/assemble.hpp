@@ -25,7 +25,7 @@ inline ElementTask element_task(const Mesh& mesh, const Materials& materials) {
           nullptr,
           nullptr};
 }
-inline ElementTask element_task(const Mesh& mesh, const Materials& materials, Matrix& matrix) {
+inline ElementTask element_task(const Mesh& mesh, const Materials& materials, BlockMatrix& matrix) {
   ElementTask task = element_task(mesh, materials);
   task.row_begin = matrix.row_begin.data();
   task.columns = matrix.columns.data();
@@ -42,8 +42,8 @@ void for_each_colour(const Mesh& mesh, Work work) {
     const std::int64_t begin = mesh.colour_begin[c], size = mesh.colour_begin[c + 1] - begin;
 #pragma omp for schedule(static)
     for (int i = 0; i < team; ++i) {
-      const threads::Range mine = threads::part(size, i, team);
-      work(i, threads::Range{begin + mine.begin, begin + mine.end});
+      const threads::IndexRange mine = threads::part(size, i, team);
+      work(i, threads::IndexRange{begin + mine.begin, begin + mine.end});
     }
   }
 }
@@ -82,7 +82,7 @@ Status for_each_pencil(const Mesh& mesh, std::int64_t layers, Work work) {
   const Pencils pencils = pencils_of(mesh, layers);
   const std::int64_t most = across * std::min(pencils.lines, wide) * std::min(layers, deep);
   const int team = threads::count();
-  threads::Array<std::int32_t> lists = TRY(threads::Array<std::int32_t>::zeros(most * team));
+  threads::ThreadedArray<std::int32_t> lists = TRY(threads::ThreadedArray<std::int32_t>::zeros(most * team));
   const auto list_pencil = [&](std::int64_t y_pencil, std::int64_t z_pencil, std::int32_t* list) {
     const std::int64_t low_y = y_pencil * pencils.lines, low_z = z_pencil * layers;
     std::int64_t count = 0;
@@ -99,7 +99,7 @@ Status for_each_pencil(const Mesh& mesh, std::int64_t layers, Work work) {
     for (int i = 0; i < team; ++i) {
       std::int32_t* const list = lists.data() + most * i;
       const std::int64_t in_layer = (pencils.along_y + 1 - odd_y) / 2;
-      const threads::Range mine = threads::part(pencils.of_parity(odd_y, odd_z), i, team);
+      const threads::IndexRange mine = threads::part(pencils.of_parity(odd_y, odd_z), i, team);
       for (std::int64_t pencil = mine.begin; pencil < mine.end; ++pencil)
         work(i, list, list_pencil(2 * (pencil % in_layer) + odd_y, 2 * (pencil / in_layer) + odd_z, list));
     }

@@ -46,9 +46,9 @@ KUMIHIMO_PROCESSOR_CLONES void add_elements(const ElementTask& task, std::int64_
 
 } // namespace
 
-Status assemble_original(const Mesh& mesh, const Materials& materials, Matrix& matrix, const ParameterValues&) {
+Status assemble_original(const Mesh& mesh, const Materials& materials, BlockMatrix& matrix, const ParameterValues&) {
   const ElementTask task = element_task(mesh, materials, matrix);
-  for_each_colour(mesh, [&](int, threads::Range mine) { add_elements(task, mine.begin, mine.end); });
+  for_each_colour(mesh, [&](int, threads::IndexRange mine) { add_elements(task, mine.begin, mine.end); });
   return Nothing{};
 }
 

@@ -72,11 +72,13 @@ KUMIHIMO_PROCESSOR_CLONES void add(const ElementTask& task, std::int64_t count, 
 
 } // namespace
 
-Status assemble_type_a(const Mesh& mesh, const Materials& materials, Matrix& matrix, const ParameterValues& values) {
+Status assemble_type_a(const Mesh& mesh, const Materials& materials, BlockMatrix& matrix,
+                       const ParameterValues& values) {
   const std::int64_t block = TRY(block_size(values));
   const ElementTask task = element_task(mesh, materials, matrix);
-  threads::Array<ElementBuffer> buffers = TRY(threads::Array<ElementBuffer>::zeros(block * threads::count()));
-  for_each_colour(mesh, [&](int thread, threads::Range mine) {
+  threads::ThreadedArray<ElementBuffer> buffers =
+      TRY(threads::ThreadedArray<ElementBuffer>::zeros(block * threads::count()));
+  for_each_colour(mesh, [&](int thread, threads::IndexRange mine) {
     ElementBuffer* const own = buffers.data() + block * thread;
     for (std::int64_t first = mine.begin; first < mine.end; first += block) {
       const std::int64_t count = std::min(block, mine.end - first);

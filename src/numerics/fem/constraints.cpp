@@ -11,7 +11,7 @@ Constraints no_constraints(const Mesh& mesh) {
 
 void fix(Constraints& constraints, const Mesh& mesh, const std::function<bool(const Triple&)>& where,
          const std::function<Vector3(const double*)>& displacement) {
-  const Grid& grid = mesh.grid;
+  const NodeGrid& grid = mesh.grid;
   const std::vector<std::int32_t> numbers = local_numbers(grid);
   std::size_t i = 0;
   for (std::int64_t z = 0; z < grid.extent[2]; ++z)
@@ -42,7 +42,7 @@ Constraints stretched_cube(const Mesh& mesh, const Vector3& displacement) {
   return made;
 }
 
-Status eliminate(const Constraints& constraints, Matrix& matrix, std::span<double> load) {
+Status eliminate(const Constraints& constraints, BlockMatrix& matrix, std::span<double> load) {
   if (static_cast<std::int64_t>(constraints.is_fixed.size()) != 3 * matrix.rows())
     return wrong_value(fmt::format("the constraints must have {} displacements", 3 * matrix.rows()),
                        constraints.is_fixed.size());

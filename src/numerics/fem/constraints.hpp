@@ -35,6 +35,6 @@ Constraints fixed_face(const Mesh& mesh);
 
 // Eliminates in the owned rows of the matrix and of `load` (3 of each owned node). Error: a size is wrong, or an
 // entry on the diagonal is not positive (no element touches the node): names the node.
-Status eliminate(const Constraints& constraints, Matrix& matrix, std::span<double> load);
+Status eliminate(const Constraints& constraints, BlockMatrix& matrix, std::span<double> load);
 
 } // namespace kumihimo::fem

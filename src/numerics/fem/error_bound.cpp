@@ -54,7 +54,7 @@ ElementBound element_error_bound(const Mesh& mesh, const Materials& materials, s
   return bound;
 }
 
-std::vector<double> assembly_error_bound(const Mesh& mesh, const Materials& materials, const Matrix& structure) {
+std::vector<double> assembly_error_bound(const Mesh& mesh, const Materials& materials, const BlockMatrix& structure) {
   std::vector<double> bound(static_cast<std::size_t>(structure.blocks()));
   for (std::int64_t e = 0; e < mesh.element_count(); ++e) {
     const ElementBound of_element = element_error_bound(mesh, materials, e);
@@ -66,7 +66,7 @@ std::vector<double> assembly_error_bound(const Mesh& mesh, const Materials& mate
   return bound;
 }
 
-double share_of_bound(const Matrix& matrix, const Matrix& golden, const std::vector<double>& bound) {
+double share_of_bound(const BlockMatrix& matrix, const BlockMatrix& golden, const std::vector<double>& bound) {
   double worst = 0;
   for (std::int64_t b = 0; b < golden.blocks(); ++b)
     for (int i = 0; i < 9; ++i) {

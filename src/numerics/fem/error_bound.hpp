@@ -28,10 +28,10 @@ struct ElementBound {
 ElementBound element_error_bound(const Mesh& mesh, const Materials& materials, std::int64_t element);
 
 // Of each block of `structure`, the bound of its entries.
-std::vector<double> assembly_error_bound(const Mesh& mesh, const Materials& materials, const Matrix& structure);
+std::vector<double> assembly_error_bound(const Mesh& mesh, const Materials& materials, const BlockMatrix& structure);
 
 // The largest difference of an entry, as a share of its bound; NaN if an entry is NaN. At most 1: the assembly is
 // right.
-double share_of_bound(const Matrix& matrix, const Matrix& golden, const std::vector<double>& bound);
+double share_of_bound(const BlockMatrix& matrix, const BlockMatrix& golden, const std::vector<double>& bound);
 
 } // namespace kumihimo::fem

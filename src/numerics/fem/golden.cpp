@@ -56,7 +56,7 @@ void stiffness_golden(const Mesh& mesh, const Materials& materials, std::int64_t
   }
 }
 
-void assemble_golden(const Mesh& mesh, const Materials& materials, Matrix& matrix) {
+void assemble_golden(const Mesh& mesh, const Materials& materials, BlockMatrix& matrix) {
   for (std::int64_t e = 0; e < mesh.element_count(); ++e) {
     Stiffness k;
     stiffness_golden(mesh, materials, e, k);

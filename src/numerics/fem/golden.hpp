@@ -15,6 +15,6 @@ using Stiffness = double[24][24];
 void stiffness_golden(const Mesh& mesh, const Materials& materials, std::int64_t element, Stiffness& stiffness);
 
 // Adds the stiffness of all elements to `matrix`, which make_matrix(mesh) made.
-void assemble_golden(const Mesh& mesh, const Materials& materials, Matrix& matrix);
+void assemble_golden(const Mesh& mesh, const Materials& materials, BlockMatrix& matrix);
 
 } // namespace kumihimo::fem

@@ -11,7 +11,7 @@ namespace {
 constexpr std::int64_t most_nodes = std::numeric_limits<std::int32_t>::max() / 27;
 
 template <class Visit>
-void for_each_local(const Grid& grid, Visit visit) {
+void for_each_local(const NodeGrid& grid, Visit visit) {
   for (std::int64_t z = 0; z < grid.extent[2]; ++z)
     for (std::int64_t y = 0; y < grid.extent[1]; ++y)
       for (std::int64_t x = 0; x < grid.extent[0]; ++x)
@@ -20,14 +20,14 @@ void for_each_local(const Grid& grid, Visit visit) {
 
 } // namespace
 
-bool Grid::owns(const Triple& at) const {
+bool NodeGrid::owns(const Triple& at) const {
   for (std::size_t a = 0; a < 3; ++a)
     if (at[a] < low[a] || at[a] >= low[a] + box[a]) return false;
   return true;
 }
 
-Result<Grid> part_of_cube(const Triple& nodes, const Triple& low, const Triple& box) {
-  Grid grid{nodes, low, box, {}, {}};
+Result<NodeGrid> part_of_cube(const Triple& nodes, const Triple& low, const Triple& box) {
+  NodeGrid grid{nodes, low, box, {}, {}};
   double total = 1;
   for (std::size_t a = 0; a < 3; ++a) {
     if (nodes[a] < 2) return wrong_value("the cube needs at least 2 nodes on each axis", nodes[a]);
@@ -44,7 +44,7 @@ Result<Grid> part_of_cube(const Triple& nodes, const Triple& low, const Triple& 
   return grid;
 }
 
-Result<Grid> box_of_cube(const Triple& box, const Triple& processes, const Triple& at) {
+Result<NodeGrid> box_of_cube(const Triple& box, const Triple& processes, const Triple& at) {
   Triple nodes{}, low{};
   for (std::size_t a = 0; a < 3; ++a) {
     if (processes[a] < 1) return wrong_value("the number of processes on an axis must be at least 1", processes[a]);
@@ -58,9 +58,9 @@ Result<Grid> box_of_cube(const Triple& box, const Triple& processes, const Tripl
   return part_of_cube(nodes, low, box);
 }
 
-Result<Grid> whole_cube(std::int64_t n) { return box_of_cube({n, n, n}, {1, 1, 1}, {0, 0, 0}); }
+Result<NodeGrid> whole_cube(std::int64_t n) { return box_of_cube({n, n, n}, {1, 1, 1}, {0, 0, 0}); }
 
-std::vector<std::int32_t> local_numbers(const Grid& grid) {
+std::vector<std::int32_t> local_numbers(const NodeGrid& grid) {
   std::vector<std::int32_t> numbers;
   numbers.reserve(static_cast<std::size_t>(grid.local()));
   std::int32_t owned = 0;
@@ -69,7 +69,7 @@ std::vector<std::int32_t> local_numbers(const Grid& grid) {
   return numbers;
 }
 
-HaloCells halo_cells(const Grid& grid) {
+HaloCells halo_cells(const NodeGrid& grid) {
   HaloCells cells;
   const std::vector<std::int32_t> numbers = local_numbers(grid);
   std::size_t i = 0;

@@ -16,7 +16,7 @@ namespace kumihimo::fem {
 
 using Triple = std::array<std::int64_t, 3>; // x, y, z
 
-struct Grid {
+struct NodeGrid {
   Triple nodes{};  // of the whole cube, on each axis
   Triple low{};    // first node of the box
   Triple box{};    // nodes of the box, on each axis
@@ -34,12 +34,12 @@ struct Grid {
 };
 
 // One process: n x n x n nodes. Error: fewer than 2 nodes an axis, or more elements than 32-bit numbers count.
-Result<Grid> whole_cube(std::int64_t n);
+Result<NodeGrid> whole_cube(std::int64_t n);
 // The box of `box` nodes from node `low` on of a cube of `nodes`. Error: fewer than 2 nodes an axis of the cube, a box
 // that is empty or outside, or more nodes with ghosts than 32-bit numbers count.
-Result<Grid> part_of_cube(const Triple& nodes, const Triple& low, const Triple& box);
+Result<NodeGrid> part_of_cube(const Triple& nodes, const Triple& low, const Triple& box);
 // Process `at` of a grid of `processes`, each with `box` nodes.
-Result<Grid> box_of_cube(const Triple& box, const Triple& processes, const Triple& at);
+Result<NodeGrid> box_of_cube(const Triple& box, const Triple& processes, const Triple& at);
 
 // A local node and its cell in the box that a halo exchange of one layer moves: (x + 2)(y + 2)(z + 2) cells, x fastest,
 // of which the outer ones are ghosts.
@@ -51,9 +51,9 @@ struct HaloCells {
   std::vector<HaloCell> sent;     // nodes of the box beside a ghost
   std::vector<HaloCell> received; // ghosts
 };
-HaloCells halo_cells(const Grid& grid);
+HaloCells halo_cells(const NodeGrid& grid);
 
 // Local numbers of the nodes of begin + extent, x fastest.
-std::vector<std::int32_t> local_numbers(const Grid& grid);
+std::vector<std::int32_t> local_numbers(const NodeGrid& grid);
 
 } // namespace kumihimo::fem

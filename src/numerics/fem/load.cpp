@@ -28,7 +28,7 @@ void add_body_force(const Mesh& mesh, const std::function<Vector3(const double*)
 }
 
 void add_traction(const Mesh& mesh, const Vector3& traction, std::span<double> load) {
-  const Grid& grid = mesh.grid;
+  const NodeGrid& grid = mesh.grid;
   const std::int64_t across = grid.extent[0] - 1;
   if (grid.begin[0] + grid.extent[0] != grid.nodes[0]) return;
   for (std::int64_t e = across - 1; e < mesh.element_count(); e += across) {

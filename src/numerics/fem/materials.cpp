@@ -12,8 +12,8 @@ Result<Materials> make_materials(std::span<const double> young, std::span<const 
     return wrong_value(fmt::format("{} moduli need as many Poisson ratios", young.size()), poisson.size());
   Materials made;
   const auto count = static_cast<std::int64_t>(young.size());
-  made.lambda = TRY(threads::Array<double>::zeros(count));
-  made.mu = TRY(threads::Array<double>::zeros(count));
+  made.lambda = TRY(threads::ThreadedArray<double>::zeros(count));
+  made.mu = TRY(threads::ThreadedArray<double>::zeros(count));
   for (std::int64_t e = 0; e < count; ++e) {
     const double modulus = young[static_cast<std::size_t>(e)], ratio = poisson[static_cast<std::size_t>(e)];
     if (!(modulus > 0) || !std::isfinite(modulus))

@@ -11,7 +11,7 @@
 namespace kumihimo::fem {
 
 struct Materials {
-  threads::Array<double> lambda, mu;
+  threads::ThreadedArray<double> lambda, mu;
 };
 
 // Of each element Young's modulus, positive and finite, and Poisson's ratio, above -1 and below 0.5. Errors name the

@@ -31,12 +31,12 @@ ElementsOfNodes elements_of_nodes(const Mesh& mesh) {
 
 } // namespace
 
-Result<Matrix> make_matrix(const Mesh& mesh) {
+Result<BlockMatrix> make_matrix(const Mesh& mesh) {
   const ElementsOfNodes around = elements_of_nodes(mesh);
   const std::int64_t rows = mesh.node_count();
-  Matrix made;
+  BlockMatrix made;
   made.owned = mesh.owned;
-  made.row_begin = TRY(threads::Array<std::int32_t>::zeros(rows + 1));
+  made.row_begin = TRY(threads::ThreadedArray<std::int32_t>::zeros(rows + 1));
   std::vector<std::int32_t> columns, row;
   columns.reserve(static_cast<std::size_t>(27 * rows));
   for (std::int64_t n = 0; n < rows; ++n) {
@@ -50,17 +50,17 @@ Result<Matrix> make_matrix(const Mesh& mesh) {
     columns.insert(columns.end(), row.begin(), std::unique(row.begin(), row.end()));
     made.row_begin[n + 1] = static_cast<std::int32_t>(columns.size());
   }
-  made.columns = TRY(threads::Array<std::int32_t>::zeros(static_cast<std::int64_t>(columns.size())));
+  made.columns = TRY(threads::ThreadedArray<std::int32_t>::zeros(static_cast<std::int64_t>(columns.size())));
   std::copy(columns.begin(), columns.end(), made.columns.begin());
-  made.values = TRY(threads::Array<double>::zeros(9 * made.blocks() + 3));
+  made.values = TRY(threads::ThreadedArray<double>::zeros(9 * made.blocks() + 3));
   return made;
 }
 
-void set_zero(Matrix& matrix) {
+void set_zero(BlockMatrix& matrix) {
   const int team = threads::count();
 #pragma omp parallel for schedule(static) num_threads(team)
   for (int i = 0; i < team; ++i) {
-    const threads::Range mine = threads::part(matrix.values.size(), i, team);
+    const threads::IndexRange mine = threads::part(matrix.values.size(), i, team);
     std::memset(matrix.values.data() + mine.begin, 0, static_cast<std::size_t>(mine.size()) * sizeof(double));
   }
 }

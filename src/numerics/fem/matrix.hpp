@@ -9,12 +9,12 @@
 
 namespace kumihimo::fem {
 
-struct Matrix {
-  std::int64_t owned = 0;                 // complete rows; those of ghosts follow, with this process's elements only
-  threads::Array<std::int32_t> row_begin; // of each node, and the end
-  threads::Array<std::int32_t> columns;
+struct BlockMatrix {
+  std::int64_t owned = 0; // complete rows; those of ghosts follow, with this process's elements only
+  threads::ThreadedArray<std::int32_t> row_begin; // of each node, and the end
+  threads::ThreadedArray<std::int32_t> columns;
   // 9 of each block, and 3 more: vector loads of a block's last row may read beyond it.
-  threads::Array<double> values;
+  threads::ThreadedArray<double> values;
 
   std::int64_t rows() const { return row_begin.size() - 1; }
   std::int64_t blocks() const { return columns.size(); }
@@ -29,8 +29,8 @@ struct Matrix {
 };
 
 // The structure: a block for each two nodes that share an element; values are zero. Error: there is not enough memory.
-Result<Matrix> make_matrix(const Mesh& mesh);
+Result<BlockMatrix> make_matrix(const Mesh& mesh);
 
-void set_zero(Matrix& matrix);
+void set_zero(BlockMatrix& matrix);
 
 } // namespace kumihimo::fem

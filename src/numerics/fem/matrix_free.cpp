@@ -22,8 +22,8 @@ Result<MatrixFreeProduct> MatrixFreeProduct::make(const OperatorVariant& variant
   made.diagonal_ = std::move(diagonal);
   for (std::size_t i = 0; i < constraints.is_fixed.size(); ++i)
     if (constraints.is_fixed[i]) made.fixed_.push_back(static_cast<std::int32_t>(i));
-  made.x_ = TRY(threads::Array<double>::zeros(3 * mesh.node_count()));
-  made.y_ = TRY(threads::Array<double>::zeros(3 * mesh.node_count()));
+  made.x_ = TRY(threads::ThreadedArray<double>::zeros(3 * mesh.node_count()));
+  made.y_ = TRY(threads::ThreadedArray<double>::zeros(3 * mesh.node_count()));
   return made;
 }
 
@@ -33,7 +33,7 @@ Status MatrixFreeProduct::multiply(const double* x, double* y) {
   double* const sums = mesh_->owned == mesh_->node_count() ? y : y_.data();
 #pragma omp parallel for schedule(static) num_threads(team)
   for (int i = 0; i < team; ++i) {
-    const threads::Range mine = threads::part(x_.size(), i, team);
+    const threads::IndexRange mine = threads::part(x_.size(), i, team);
     const auto bytes = static_cast<std::size_t>(mine.size()) * sizeof(double);
     if (!fixed_.empty()) std::memcpy(x_.data() + mine.begin, x + mine.begin, bytes);
     std::memset(sums + mine.begin, 0, bytes);
@@ -53,7 +53,7 @@ Status MatrixFreeProduct::multiply(const double* x, double* y) {
   return Nothing{};
 }
 
-std::vector<double> diagonal_blocks(const Matrix& matrix) {
+std::vector<double> diagonal_blocks(const BlockMatrix& matrix) {
   std::vector<double> blocks;
   blocks.reserve(static_cast<std::size_t>(9 * matrix.owned));
   for (std::int32_t n = 0; n < matrix.owned; ++n) {

@@ -12,7 +12,7 @@ namespace {
 double hashed(std::uint64_t key) { return static_cast<double>(mixed(0, key) >> 11) * 0x1p-52 - 1; }
 
 void place_nodes(Mesh& mesh, double distortion, const std::vector<std::int32_t>& numbers) {
-  const Grid& grid = mesh.grid;
+  const NodeGrid& grid = mesh.grid;
   std::size_t i = 0;
   for (std::int64_t z = 0; z < grid.extent[2]; ++z)
     for (std::int64_t y = 0; y < grid.extent[1]; ++y)
@@ -30,7 +30,7 @@ void place_nodes(Mesh& mesh, double distortion, const std::vector<std::int32_t>&
 }
 
 void connect(Mesh& mesh, const std::vector<std::int32_t>& numbers) {
-  const Grid& grid = mesh.grid;
+  const NodeGrid& grid = mesh.grid;
   std::array<std::vector<std::int32_t>, colours> of_colour;
   std::int32_t e = 0;
   for (std::int64_t z = 0; z + 1 < grid.extent[2]; ++z)
@@ -70,15 +70,15 @@ Status check_jacobians(const Mesh& mesh) {
   return Nothing{};
 }
 
-Result<Mesh> make_mesh(const Grid& grid, double distortion) {
+Result<Mesh> make_mesh(const NodeGrid& grid, double distortion) {
   if (!(distortion >= 0 && distortion <= 0.25))
     return wrong_value("the distortion must be 0 to 0.25", fmt::format("{}", distortion));
   Mesh mesh;
   mesh.grid = grid;
   mesh.owned = grid.owned();
-  mesh.coordinates = TRY(threads::Array<double>::zeros(3 * grid.local()));
-  mesh.nodes = TRY(threads::Array<std::int32_t>::zeros(corners * grid.elements()));
-  mesh.by_colour = TRY(threads::Array<std::int32_t>::zeros(grid.elements()));
+  mesh.coordinates = TRY(threads::ThreadedArray<double>::zeros(3 * grid.local()));
+  mesh.nodes = TRY(threads::ThreadedArray<std::int32_t>::zeros(corners * grid.elements()));
+  mesh.by_colour = TRY(threads::ThreadedArray<std::int32_t>::zeros(grid.elements()));
   mesh.global_elements.reserve(static_cast<std::size_t>(grid.elements()));
   const std::vector<std::int32_t> numbers = local_numbers(grid);
   place_nodes(mesh, distortion, numbers);

@@ -18,11 +18,11 @@ namespace kumihimo::fem {
 inline constexpr int corners = 8, colours = 8;
 
 struct Mesh {
-  Grid grid;
-  std::int64_t owned = 0;                 // nodes whose rows this process has; ghosts follow
-  threads::Array<double> coordinates;     // 3 of each node, ghosts too
-  threads::Array<std::int32_t> nodes;     // 8 of each element; elements in natural order, x fastest
-  threads::Array<std::int32_t> by_colour; // elements, colour by colour
+  NodeGrid grid;
+  std::int64_t owned = 0;                         // nodes whose rows this process has; ghosts follow
+  threads::ThreadedArray<double> coordinates;     // 3 of each node, ghosts too
+  threads::ThreadedArray<std::int32_t> nodes;     // 8 of each element; elements in natural order, x fastest
+  threads::ThreadedArray<std::int32_t> by_colour; // elements, colour by colour
   std::array<std::int64_t, colours + 1> colour_begin{};
   std::vector<std::int64_t> global_elements; // number of an element in the whole cube
 
@@ -35,7 +35,7 @@ struct Mesh {
 // The unit cube. Inner nodes move on each axis by at most `distortion` of the distance of nodes, by a hash of their
 // global number: the same nodes wherever boxes end. 0 to 0.25. Errors: the distortion is out of range; an element is
 // turned inside out; there is not enough memory.
-Result<Mesh> make_mesh(const Grid& grid, double distortion = 0);
+Result<Mesh> make_mesh(const NodeGrid& grid, double distortion = 0);
 
 // Error: an element's Jacobian is not positive at a Gauss point: says which.
 Status check_jacobians(const Mesh& mesh);

@@ -8,7 +8,7 @@ namespace {
 constexpr std::int32_t unseen = -2;
 
 // Breadth first from `root` among unseen nodes: sets their levels, appends them to `found`.
-void breadth_first(const Matrix& matrix, std::int32_t root, RowNumbers& level, std::vector<std::int32_t>& found) {
+void breadth_first(const BlockMatrix& matrix, std::int32_t root, RowNumbers& level, std::vector<std::int32_t>& found) {
   const auto degree = [&](std::int32_t n) { return matrix.row_begin[n + 1] - matrix.row_begin[n]; };
   std::size_t at = found.size();
   found.push_back(root);
@@ -29,12 +29,12 @@ void breadth_first(const Matrix& matrix, std::int32_t root, RowNumbers& level, s
 
 } // namespace
 
-std::vector<std::int32_t> reverse_cuthill_mckee(const Matrix& matrix, const std::vector<std::int32_t>& nodes) {
+std::vector<std::int32_t> reverse_cuthill_mckee(const BlockMatrix& matrix, const std::vector<std::int32_t>& nodes) {
   RowNumbers work(matrix);
   return reverse_cuthill_mckee(matrix, nodes, work);
 }
 
-std::vector<std::int32_t> reverse_cuthill_mckee(const Matrix& matrix, const std::vector<std::int32_t>& nodes,
+std::vector<std::int32_t> reverse_cuthill_mckee(const BlockMatrix& matrix, const std::vector<std::int32_t>& nodes,
                                                 RowNumbers& level) {
   std::vector<std::int32_t> found, trial;
   for (const std::int32_t n : nodes) level[n] = unseen;
@@ -54,7 +54,7 @@ std::vector<std::int32_t> reverse_cuthill_mckee(const Matrix& matrix, const std:
   return found;
 }
 
-Order coloured(const Matrix& matrix, const std::vector<std::int32_t>& order) {
+NodeOrder coloured(const BlockMatrix& matrix, const std::vector<std::int32_t>& order) {
   std::vector<std::int32_t> colour(static_cast<std::size_t>(matrix.rows()), -1);
   std::vector<std::int64_t> taken_by; // of a colour: the last node with a neighbour of it
   std::vector<std::int64_t> count;
@@ -72,7 +72,7 @@ Order coloured(const Matrix& matrix, const std::vector<std::int32_t>& order) {
     colour[static_cast<std::size_t>(n)] = static_cast<std::int32_t>(c);
     ++count[c];
   }
-  Order made;
+  NodeOrder made;
   made.colour_begin.assign(1, 0);
   for (const std::int64_t size : count) made.colour_begin.push_back(made.colour_begin.back() + size);
   std::vector<std::int64_t> next(made.colour_begin.begin(), made.colour_begin.end() - 1);

@@ -10,7 +10,7 @@ namespace kumihimo::fem {
 
 // Nodes in the order of the sweep. Nodes of one colour, positions colour_begin[c] to colour_begin[c + 1], share no
 // block, so threads sweep them at the same time.
-struct Order {
+struct NodeOrder {
   std::vector<std::int32_t> nodes;
   std::vector<std::int64_t> colour_begin;
 };
@@ -20,7 +20,7 @@ struct Order {
 class RowNumbers {
  public:
   static constexpr std::int32_t outside = -1;
-  explicit RowNumbers(const Matrix& matrix) : of_row_(static_cast<std::size_t>(matrix.rows()), outside) {}
+  explicit RowNumbers(const BlockMatrix& matrix) : of_row_(static_cast<std::size_t>(matrix.rows()), outside) {}
   std::int32_t& operator[](std::int32_t row) { return of_row_[static_cast<std::size_t>(row)]; }
   void reset(const std::vector<std::int32_t>& rows) {
     for (const std::int32_t row : rows) (*this)[row] = outside;
@@ -32,12 +32,12 @@ class RowNumbers {
 
 // Reverse Cuthill-McKee (George and Liu 1981): breadth first from a node of least degree at the end of a longest path,
 // neighbours by degree, reversed. `nodes`: ascending, owned; couplings with others are left out.
-std::vector<std::int32_t> reverse_cuthill_mckee(const Matrix& matrix, const std::vector<std::int32_t>& nodes,
+std::vector<std::int32_t> reverse_cuthill_mckee(const BlockMatrix& matrix, const std::vector<std::int32_t>& nodes,
                                                 RowNumbers& work);
-std::vector<std::int32_t> reverse_cuthill_mckee(const Matrix& matrix, const std::vector<std::int32_t>& nodes);
+std::vector<std::int32_t> reverse_cuthill_mckee(const BlockMatrix& matrix, const std::vector<std::int32_t>& nodes);
 
 // Each node, in the given order, gets the first colour that none of its neighbours has. Within a colour the order
 // stays. 27-point graphs have neighbours within a level of Cuthill-McKee, so levels are no colours there.
-Order coloured(const Matrix& matrix, const std::vector<std::int32_t>& order);
+NodeOrder coloured(const BlockMatrix& matrix, const std::vector<std::int32_t>& order);
 
 } // namespace kumihimo::fem

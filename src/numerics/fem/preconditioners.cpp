@@ -13,7 +13,7 @@ namespace kumihimo::fem {
 Result<BlockDiagonal> BlockDiagonal::make(std::span<const double> blocks) {
   BlockDiagonal made;
   const auto count = static_cast<std::int64_t>(blocks.size() / 9);
-  made.inverses_ = TRY(threads::Array<double>::zeros(9 * count));
+  made.inverses_ = TRY(threads::ThreadedArray<double>::zeros(9 * count));
   for (std::int64_t n = 0; n < count; ++n)
     if (!invert_block(blocks.data() + 9 * n, made.inverses_.data() + 9 * n))
       return wrong_value("the diagonal block of node " + std::to_string(n) + " must be positive definite", {},
@@ -26,7 +26,7 @@ void BlockDiagonal::apply(const double* r, double* z) const {
   const std::int64_t count = inverses_.size() / 9;
 #pragma omp parallel for schedule(static) num_threads(team)
   for (int i = 0; i < team; ++i) {
-    const threads::Range mine = threads::part(count, i, team);
+    const threads::IndexRange mine = threads::part(count, i, team);
     for (std::int64_t n = mine.begin; n < mine.end; ++n) {
       const double *const block = inverses_.data() + 9 * n, *const from = r + 3 * n;
       for (int a = 0; a < 3; ++a)
@@ -35,18 +35,18 @@ void BlockDiagonal::apply(const double* r, double* z) const {
   }
 }
 
-Result<GaussSeidel> GaussSeidel::make(const Matrix& matrix) {
+Result<GaussSeidel> GaussSeidel::make(const BlockMatrix& matrix) {
   std::vector<std::int32_t> owned(static_cast<std::size_t>(matrix.owned));
   std::iota(owned.begin(), owned.end(), 0);
   // The natural order of a grid needs 8 colours, reverse Cuthill-McKee about 15; of other numberings it needs fewer.
-  Order order = coloured(matrix, owned);
-  if (Order other = coloured(matrix, reverse_cuthill_mckee(matrix, owned));
+  NodeOrder order = coloured(matrix, owned);
+  if (NodeOrder other = coloured(matrix, reverse_cuthill_mckee(matrix, owned));
       other.colour_begin.size() < order.colour_begin.size())
     order = std::move(other);
   GaussSeidel made;
   made.sweeps_ = TRY(Sweeps::make(matrix, order.nodes));
   made.colour_begin_ = std::move(order.colour_begin);
-  made.work_ = TRY(threads::Array<double>::zeros(3 * matrix.owned));
+  made.work_ = TRY(threads::ThreadedArray<double>::zeros(3 * matrix.owned));
   return made;
 }
 
@@ -58,19 +58,19 @@ void GaussSeidel::apply(const double* r, double* z) {
   {
     const auto of_colour = [&](std::size_t c, int i) {
       const std::int64_t begin = colour_begin_[c];
-      const threads::Range mine = threads::part(colour_begin_[c + 1] - begin, i, team);
-      return threads::Range{begin + mine.begin, begin + mine.end};
+      const threads::IndexRange mine = threads::part(colour_begin_[c + 1] - begin, i, team);
+      return threads::IndexRange{begin + mine.begin, begin + mine.end};
     };
     for (std::size_t c = 0; c < colours; ++c)
 #pragma omp for schedule(static)
       for (int i = 0; i < team; ++i) {
-        const threads::Range mine = of_colour(c, i);
+        const threads::IndexRange mine = of_colour(c, i);
         sweeps_.forward(mine.begin, mine.end, r, work);
       }
     for (std::size_t c = colours; c-- > 0;)
 #pragma omp for schedule(static)
       for (int i = 0; i < team; ++i) {
-        const threads::Range mine = of_colour(c, i);
+        const threads::IndexRange mine = of_colour(c, i);
         sweeps_.backward(mine.begin, mine.end, work);
         for (std::int64_t n = mine.begin; n < mine.end; ++n)
           std::copy_n(work + 3 * n, 3, z + 3 * static_cast<std::int64_t>(sweeps_.nodes()[static_cast<std::size_t>(n)]));
@@ -78,7 +78,7 @@ void GaussSeidel::apply(const double* r, double* z) {
   }
 }
 
-Result<AdditiveSchwarz> AdditiveSchwarz::make(const Matrix& matrix, std::int64_t parts, int overlap) {
+Result<AdditiveSchwarz> AdditiveSchwarz::make(const BlockMatrix& matrix, std::int64_t parts, int overlap) {
   if (parts < 1 || parts > matrix.owned)
     return wrong_value("the number of parts must be 1 to " + std::to_string(matrix.owned), parts);
   if (overlap != 0 && overlap != 1) return wrong_value("the overlap must be 0 or 1", overlap);
@@ -87,7 +87,7 @@ Result<AdditiveSchwarz> AdditiveSchwarz::make(const Matrix& matrix, std::int64_t
   std::vector<std::int64_t> count(static_cast<std::size_t>(matrix.owned) + 1);
   RowNumbers work(matrix);
   for (std::int64_t i = 0; i < parts; ++i) {
-    const threads::Range own = threads::part(matrix.owned, i, parts);
+    const threads::IndexRange own = threads::part(matrix.owned, i, parts);
     std::vector<std::int32_t> nodes;
     for (std::int64_t n = own.begin; n < own.end; ++n) {
       nodes.push_back(static_cast<std::int32_t>(n));
@@ -109,7 +109,7 @@ Result<AdditiveSchwarz> AdditiveSchwarz::make(const Matrix& matrix, std::int64_t
       const std::int32_t n = made.parts_[i].nodes()[static_cast<std::size_t>(p)];
       made.results_[static_cast<std::size_t>(count[static_cast<std::size_t>(n)]++)] = made.part_begin_[i] + p;
     }
-  made.work_ = TRY(threads::Array<double>::zeros(3 * places));
+  made.work_ = TRY(threads::ThreadedArray<double>::zeros(3 * places));
   return made;
 }
 

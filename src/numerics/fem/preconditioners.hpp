@@ -20,14 +20,14 @@ class BlockDiagonal {
   void apply(const double* r, double* z) const;
 
  private:
-  threads::Array<double> inverses_;
+  threads::ThreadedArray<double> inverses_;
 };
 
 // Symmetric Gauss-Seidel over all owned nodes, coloured in their own order or in that of reverse Cuthill-McKee,
 // whichever needs fewer colours.
 class GaussSeidel {
  public:
-  static Result<GaussSeidel> make(const Matrix& matrix);
+  static Result<GaussSeidel> make(const BlockMatrix& matrix);
   void apply(const double* r, double* z);
   std::int64_t colour_count() const { return static_cast<std::int64_t>(colour_begin_.size()) - 1; }
   double bytes() const { return sweeps_.bytes() + static_cast<double>(sweeps_.size()) * 2 * 24; }
@@ -36,7 +36,7 @@ class GaussSeidel {
  private:
   std::vector<std::int64_t> colour_begin_;
   Sweeps sweeps_;
-  threads::Array<double> work_;
+  threads::ThreadedArray<double> work_;
 };
 
 // Additive Schwarz: the owned nodes in `parts` of consecutive numbers, each with the `overlap` (0 or 1) layers of nodes
@@ -46,7 +46,7 @@ class GaussSeidel {
 class AdditiveSchwarz {
  public:
   // Errors: parts is not 1 to the number of owned nodes; overlap is not 0 or 1; as of Sweeps.
-  static Result<AdditiveSchwarz> make(const Matrix& matrix, std::int64_t parts, int overlap);
+  static Result<AdditiveSchwarz> make(const BlockMatrix& matrix, std::int64_t parts, int overlap);
   void apply(const double* r, double* z);
   double bytes() const; // that apply() moves at least
   double flops() const;
@@ -56,7 +56,7 @@ class AdditiveSchwarz {
   std::vector<std::int64_t> part_begin_;   // of each part's numbers in work_
   std::vector<std::int64_t> result_begin_; // of each owned node, in results_
   std::vector<std::int64_t> results_;      // places in work_, in the order of parts
-  threads::Array<double> work_;
+  threads::ThreadedArray<double> work_;
 };
 
 } // namespace kumihimo::fem

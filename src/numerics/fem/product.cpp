@@ -27,16 +27,16 @@ KUMIHIMO_PROCESSOR_CLONES void multiply_rows(const std::int32_t* row_begin, cons
 
 } // namespace
 
-void multiply(const Matrix& matrix, const double* x, double* y) {
+void multiply(const BlockMatrix& matrix, const double* x, double* y) {
   const int team = threads::count();
 #pragma omp parallel for schedule(static) num_threads(team)
   for (int i = 0; i < team; ++i) {
-    const threads::Range mine = threads::part(matrix.owned, i, team);
+    const threads::IndexRange mine = threads::part(matrix.owned, i, team);
     multiply_rows(matrix.row_begin.data(), matrix.columns.data(), matrix.values.data(), x, y, mine.begin, mine.end);
   }
 }
 
-void multiply_golden(const Matrix& matrix, const double* x, double* y) {
+void multiply_golden(const BlockMatrix& matrix, const double* x, double* y) {
   for (std::int64_t n = 0; n < matrix.owned; ++n)
     for (std::int64_t a = 0; a < 3; ++a) {
       double sum = 0;
@@ -47,7 +47,7 @@ void multiply_golden(const Matrix& matrix, const double* x, double* y) {
     }
 }
 
-double product_bytes(const Matrix& matrix) {
+double product_bytes(const BlockMatrix& matrix) {
   const double blocks = matrix.row_begin[matrix.owned];
   return blocks * (9 * 8 + 4) + static_cast<double>(matrix.owned) * (4 + 24) + static_cast<double>(matrix.rows()) * 24;
 }

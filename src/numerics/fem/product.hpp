@@ -14,12 +14,12 @@
 namespace kumihimo::fem {
 
 // By an assembled matrix, three rows of a block in one vector each.
-void multiply(const Matrix& matrix, const double* x, double* y);
+void multiply(const BlockMatrix& matrix, const double* x, double* y);
 // The golden copy: plain loops.
-void multiply_golden(const Matrix& matrix, const double* x, double* y);
+void multiply_golden(const BlockMatrix& matrix, const double* x, double* y);
 
 // Bytes that a product moves at least: blocks, their columns, rows, x and y once each.
-double product_bytes(const Matrix& matrix);
+double product_bytes(const BlockMatrix& matrix);
 
 // By integration, without a matrix; displacements may be prescribed. Holds references to `mesh` and `materials`.
 class MatrixFreeProduct {
@@ -37,11 +37,11 @@ class MatrixFreeProduct {
   const Materials* materials_ = nullptr;
   std::vector<std::int32_t> fixed_; // displacements, ascending
   std::vector<double> diagonal_;
-  threads::Array<double> x_, y_; // with prescribed displacements zero; with the rows of ghosts
+  threads::ThreadedArray<double> x_, y_; // with prescribed displacements zero; with the rows of ghosts
 };
 
 // The blocks on the diagonal of A, without the matrix: 9 of each owned node.
 std::vector<double> diagonal_blocks(const Mesh& mesh, const Materials& materials);
-std::vector<double> diagonal_blocks(const Matrix& matrix);
+std::vector<double> diagonal_blocks(const BlockMatrix& matrix);
 
 } // namespace kumihimo::fem

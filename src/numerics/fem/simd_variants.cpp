@@ -8,13 +8,13 @@
 namespace kumihimo::fem {
 namespace {
 
-Status assemble_in_lanes(const LaneLoops& loops, const Mesh& mesh, const Materials& materials, Matrix& matrix,
+Status assemble_in_lanes(const LaneLoops& loops, const Mesh& mesh, const Materials& materials, BlockMatrix& matrix,
                          const ParameterValues& values) {
   const std::int64_t block = TRY(block_size(values));
   const std::int64_t groups = (block + loops.lanes - 1) / loops.lanes, numbers = 9 * 36 * groups * loops.lanes;
   const int team = threads::count();
-  threads::Array<double> stiffness = TRY(threads::Array<double>::zeros(numbers * team));
-  threads::Array<Addresses> addresses = TRY(threads::Array<Addresses>::zeros(block * team));
+  threads::ThreadedArray<double> stiffness = TRY(threads::ThreadedArray<double>::zeros(numbers * team));
+  threads::ThreadedArray<Addresses> addresses = TRY(threads::ThreadedArray<Addresses>::zeros(block * team));
   const ElementTask task = element_task(mesh, materials, matrix);
   const std::int64_t layers = TRY(pencil_layers(values));
   if (layers > 0)
@@ -24,7 +24,7 @@ Status assemble_in_lanes(const LaneLoops& loops, const Mesh& mesh, const Materia
       loops.assemble(of_pencil, 0, count, block, stiffness.data() + numbers * thread,
                      addresses.data() + block * thread);
     });
-  for_each_colour(mesh, [&](int thread, threads::Range mine) {
+  for_each_colour(mesh, [&](int thread, threads::IndexRange mine) {
     loops.assemble(task, mine.begin, mine.end, block, stiffness.data() + numbers * thread,
                    addresses.data() + block * thread);
   });
@@ -34,7 +34,7 @@ Status assemble_in_lanes(const LaneLoops& loops, const Mesh& mesh, const Materia
 } // namespace
 
 #define IN_LANES(set)                                                                                                  \
-  Status assemble_simd_##set(const Mesh& mesh, const Materials& materials, Matrix& matrix,                             \
+  Status assemble_simd_##set(const Mesh& mesh, const Materials& materials, BlockMatrix& matrix,                        \
                              const ParameterValues& values) {                                                          \
     return assemble_in_lanes(loops_##set, mesh, materials, matrix, values);                                            \
   }                                                                                                                    \

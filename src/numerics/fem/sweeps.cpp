@@ -52,11 +52,11 @@ bool invert_block(const double* block, double* inverse) {
   return true;
 }
 
-Result<Sweeps::Triangle> Sweeps::triangle(const Matrix& matrix, const std::vector<std::int32_t>& nodes,
+Result<Sweeps::Triangle> Sweeps::triangle(const BlockMatrix& matrix, const std::vector<std::int32_t>& nodes,
                                           RowNumbers& position, bool lower) {
   Triangle made;
   const auto rows = static_cast<std::int64_t>(nodes.size());
-  made.begin = TRY(threads::Array<std::int32_t>::zeros(rows + 1));
+  made.begin = TRY(threads::ThreadedArray<std::int32_t>::zeros(rows + 1));
   // Blocks of a row by their position: neighbours in the sweep are neighbours in memory.
   std::vector<std::pair<std::int32_t, std::int32_t>> row; // position, address
   const auto collect = [&](std::int64_t i) {
@@ -72,8 +72,8 @@ Result<Sweeps::Triangle> Sweeps::triangle(const Matrix& matrix, const std::vecto
     collect(i);
     made.begin[i + 1] = made.begin[i] + static_cast<std::int32_t>(row.size());
   }
-  made.columns = TRY(threads::Array<std::int32_t>::zeros(made.begin[rows]));
-  made.values = TRY(threads::Array<double>::zeros(9 * static_cast<std::int64_t>(made.begin[rows]) + 3));
+  made.columns = TRY(threads::ThreadedArray<std::int32_t>::zeros(made.begin[rows]));
+  made.values = TRY(threads::ThreadedArray<double>::zeros(9 * static_cast<std::int64_t>(made.begin[rows]) + 3));
   for (std::int64_t i = 0; i < rows; ++i) {
     collect(i);
     std::int64_t to = made.begin[i];
@@ -85,12 +85,12 @@ Result<Sweeps::Triangle> Sweeps::triangle(const Matrix& matrix, const std::vecto
   return made;
 }
 
-Result<Sweeps> Sweeps::make(const Matrix& matrix, const std::vector<std::int32_t>& nodes) {
+Result<Sweeps> Sweeps::make(const BlockMatrix& matrix, const std::vector<std::int32_t>& nodes) {
   RowNumbers work(matrix);
   return make(matrix, nodes, work);
 }
 
-Result<Sweeps> Sweeps::make(const Matrix& matrix, const std::vector<std::int32_t>& nodes, RowNumbers& position) {
+Result<Sweeps> Sweeps::make(const BlockMatrix& matrix, const std::vector<std::int32_t>& nodes, RowNumbers& position) {
   Sweeps made;
   for (std::size_t i = 0; i < nodes.size(); ++i) position[nodes[i]] = static_cast<std::int32_t>(i);
   made.nodes_ = nodes;
@@ -98,7 +98,7 @@ Result<Sweeps> Sweeps::make(const Matrix& matrix, const std::vector<std::int32_t
   position.reset(nodes);
   made.lower_ = TRY(std::move(lower));
   made.upper_ = TRY(std::move(upper));
-  made.inverse_diagonal_ = TRY(threads::Array<double>::zeros(9 * made.size() + 3));
+  made.inverse_diagonal_ = TRY(threads::ThreadedArray<double>::zeros(9 * made.size() + 3));
   for (std::int64_t i = 0; i < made.size(); ++i) {
     const std::int32_t n = nodes[static_cast<std::size_t>(i)];
     if (!invert_block(matrix.block(matrix.find(n, n)), made.inverse_diagonal_.data() + 9 * i))

@@ -20,8 +20,8 @@ class Sweeps {
  public:
   // Couplings with nodes that are not in `nodes` are left out. Errors: a block on the diagonal is not positive
   // definite; there is not enough memory.
-  static Result<Sweeps> make(const Matrix& matrix, const std::vector<std::int32_t>& nodes, RowNumbers& work);
-  static Result<Sweeps> make(const Matrix& matrix, const std::vector<std::int32_t>& nodes);
+  static Result<Sweeps> make(const BlockMatrix& matrix, const std::vector<std::int32_t>& nodes, RowNumbers& work);
+  static Result<Sweeps> make(const BlockMatrix& matrix, const std::vector<std::int32_t>& nodes);
 
   std::int64_t size() const { return static_cast<std::int64_t>(nodes_.size()); }
   const std::vector<std::int32_t>& nodes() const { return nodes_; }
@@ -35,14 +35,14 @@ class Sweeps {
 
  private:
   struct Triangle {
-    threads::Array<std::int32_t> begin, columns; // columns are positions
-    threads::Array<double> values;
+    threads::ThreadedArray<std::int32_t> begin, columns; // columns are positions
+    threads::ThreadedArray<double> values;
   };
-  static Result<Triangle> triangle(const Matrix& matrix, const std::vector<std::int32_t>& nodes, RowNumbers& position,
-                                   bool lower);
+  static Result<Triangle> triangle(const BlockMatrix& matrix, const std::vector<std::int32_t>& nodes,
+                                   RowNumbers& position, bool lower);
   std::vector<std::int32_t> nodes_;
   Triangle lower_, upper_;
-  threads::Array<double> inverse_diagonal_;
+  threads::ThreadedArray<double> inverse_diagonal_;
 };
 
 } // namespace kumihimo::fem

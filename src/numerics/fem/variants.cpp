@@ -9,7 +9,7 @@
 
 namespace kumihimo::fem {
 
-#define ASSEMBLE(name, ...) Status assemble_##name(const Mesh&, const Materials&, Matrix&, const ParameterValues&);
+#define ASSEMBLE(name, ...) Status assemble_##name(const Mesh&, const Materials&, BlockMatrix&, const ParameterValues&);
 #define OPERATE(name, ...)                                                                                             \
   void operate_##name(const Mesh&, const Materials&, std::span<const std::int32_t>, const double*, double*);
 #include "fem/variants.def"
@@ -53,7 +53,7 @@ std::span<const TakenParameter> simd_parameters() { return simd_taken; }
 Result<std::int64_t> block_size(const ParameterValues& values) { return value_of(block, values); }
 Result<std::int64_t> pencil_layers(const ParameterValues& values) { return value_of(layers, values); }
 
-Status assemble_golden(const Mesh& mesh, const Materials& materials, Matrix& matrix, const ParameterValues&) {
+Status assemble_golden(const Mesh& mesh, const Materials& materials, BlockMatrix& matrix, const ParameterValues&) {
   assemble_golden(mesh, materials, matrix);
   return Nothing{};
 }
@@ -89,7 +89,7 @@ const OperatorVariant& fastest_operator() {
   return *std::find_if(rows.rbegin(), rows.rend(), [](const OperatorVariant& row) { return row.runs_here; });
 }
 
-Status assemble(const AssemblyVariant& variant, const Mesh& mesh, const Materials& materials, Matrix& matrix,
+Status assemble(const AssemblyVariant& variant, const Mesh& mesh, const Materials& materials, BlockMatrix& matrix,
                 const ParameterValues& given) {
   set_zero(matrix);
   return variant.assemble(mesh, materials, matrix, with_defaults(variant.parameters, given));

@@ -17,7 +17,7 @@ struct AssemblyVariant : VariantDescription {
   double flops; // of an element; an addition, multiplication, division or root counts as one
   // Adds the stiffness of all elements to a matrix of make_matrix(mesh). Error: there is not enough memory, or a value
   // of a parameter is out of range.
-  Status (*assemble)(const Mesh& mesh, const Materials& materials, Matrix& matrix, const ParameterValues& values);
+  Status (*assemble)(const Mesh& mesh, const Materials& materials, BlockMatrix& matrix, const ParameterValues& values);
 };
 
 struct OperatorVariant : VariantDescription {
@@ -42,7 +42,7 @@ std::span<const TakenParameter> simd_parameters();
 
 // Values set to zero, then the assembly: what a measurement of the assembly times. The structure of the matrix is
 // known.
-Status assemble(const AssemblyVariant& variant, const Mesh& mesh, const Materials& materials, Matrix& matrix,
+Status assemble(const AssemblyVariant& variant, const Mesh& mesh, const Materials& materials, BlockMatrix& matrix,
                 const ParameterValues& given = {});
 
 } // namespace kumihimo::fem

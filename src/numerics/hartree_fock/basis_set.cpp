@@ -17,9 +17,9 @@ namespace {
 using Words = std::vector<std::string_view>;
 
 // Lines without comments and empty ones.
-class Lines {
+class BasisLines {
  public:
-  explicit Lines(std::string_view text) : lines_(text) {}
+  explicit BasisLines(std::string_view text) : lines_(text) {}
 
   // Empty: the text has ended.
   Words next() {
@@ -46,7 +46,7 @@ std::string upper(std::string_view word) {
 }
 
 // The lines of primitives of a shell that `head` begins: "SP 3 1.00".
-Result<ElementShell> read_shell(const Words& head, Lines& lines) {
+Result<ElementShell> read_shell(const Words& head, BasisLines& lines) {
   ElementShell shell;
   const std::string type = upper(head[0]);
   if (type != "S" && type != "P" && type != "SP" && type != "L")
@@ -83,7 +83,7 @@ bool is_zero(const std::vector<double>& coefficients) {
 
 // Of an effective core potential of one element, behind "NA-ECP 2 10": for each angular momentum up to 2 a title, a
 // number of terms, and a line for each of them.
-Status skip_potential(const Words& head, Lines& lines) {
+Status skip_potential(const Words& head, BasisLines& lines) {
   constexpr int most_momentum = 20, most_terms = 1000;
   int momentum = 0;
   const auto cut = [] { return wrong_value("the effective core potential must be whole, but the file ends in it"); };
@@ -185,7 +185,7 @@ class Parser {
   }
 
   BasisSet set_;
-  Lines lines_;
+  BasisLines lines_;
   const std::set<int>& needed_;
 };
 

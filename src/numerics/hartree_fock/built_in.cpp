@@ -46,19 +46,19 @@ Molecule benzene() {
 }
 
 // "w", "gly" or "ala" with their number.
-struct Family {
+struct MoleculeFamily {
   std::string_view prefix;
   int most;
 };
-constexpr Family families[] = {{"w", most_waters}, {"gly", most_residues}, {"ala", most_residues}};
+constexpr MoleculeFamily families[] = {{"w", most_waters}, {"gly", most_residues}, {"ala", most_residues}};
 
 struct Member {
-  const Family* family;
+  const MoleculeFamily* family;
   int count;
 };
 
 std::optional<Member> member(std::string_view name) {
-  for (const Family& family : families) {
+  for (const MoleculeFamily& family : families) {
     std::string_view rest = name;
     std::int32_t count = 0;
     if (take(rest, family.prefix) && read_number(rest, count) && count >= 1 && count <= family.most)

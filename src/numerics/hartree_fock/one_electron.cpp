@@ -34,7 +34,7 @@ Matrix integrals(const Basis& basis, const AtPair& at_pair) {
 }
 
 // Integrals along one axis of x_A^i x_B^j, times the two Gaussians.
-struct Axis {
+struct AxisIntegrals {
   const HermitePair& ab;
   double overlap(int axis, int i, int j) const {
     return j < 0 ? 0 : ab.e[axis][i][j][0] * std::sqrt(std::numbers::pi / ab.exponent);
@@ -52,7 +52,7 @@ struct Axis {
 
 Matrix overlap(const Basis& basis) {
   return integrals(basis, [](const HermitePair& ab, double) {
-    return [axis = Axis{ab}](const Powers& i, const Powers& j) {
+    return [axis = AxisIntegrals{ab}](const Powers& i, const Powers& j) {
       return axis.overlap(0, i[0], j[0]) * axis.overlap(1, i[1], j[1]) * axis.overlap(2, i[2], j[2]);
     };
   });
@@ -60,7 +60,7 @@ Matrix overlap(const Basis& basis) {
 
 Matrix kinetic(const Basis& basis) {
   return integrals(basis, [](const HermitePair& ab, double b) {
-    return [axis = Axis{ab}, b](const Powers& i, const Powers& j) {
+    return [axis = AxisIntegrals{ab}, b](const Powers& i, const Powers& j) {
       double sum = 0;
       for (int k = 0; k < 3; ++k) {
         const int u = (k + 1) % 3, v = (k + 2) % 3;
@@ -75,7 +75,7 @@ std::array<Matrix, 3> position(const Basis& basis) {
   std::array<Matrix, 3> found;
   for (int k = 0; k < 3; ++k)
     found[k] = integrals(basis, [k](const HermitePair& ab, double) {
-      return [axis = Axis{ab}, k](const Powers& i, const Powers& j) {
+      return [axis = AxisIntegrals{ab}, k](const Powers& i, const Powers& j) {
         const int u = (k + 1) % 3, v = (k + 2) % 3;
         return axis.position(k, i[k], j[k]) * axis.overlap(u, i[u], j[u]) * axis.overlap(v, i[v], j[v]);
       };

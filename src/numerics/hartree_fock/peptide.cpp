@@ -7,7 +7,7 @@ namespace kumihimo::hartree_fock {
 namespace {
 
 constexpr double phi = -139, psi = 135, omega = 180; // degrees
-enum Element { hydrogen = 1, carbon = 6, nitrogen = 7, oxygen = 8 };
+enum AtomicNumber { hydrogen = 1, carbon = 6, nitrogen = 7, oxygen = 8 };
 
 Point minus(const Point& a, const Point& b) { return {a[0] - b[0], a[1] - b[1], a[2] - b[2]}; }
 Point cross(const Point& a, const Point& b) {
@@ -33,7 +33,7 @@ Point place(const Point& a, const Point& b, const Point& c, const Internal& at) 
   return found;
 }
 
-class Chain {
+class ResidueChain {
  public:
   Molecule build(int residues, SideChain side_chain) {
     Point n{0, 0, 0}, ca{1.458, 0, 0}, c = place({0, 1, 0}, n, ca, {1.525, 111, 180});
@@ -73,6 +73,6 @@ class Chain {
 
 } // namespace
 
-Molecule peptide(int residues, SideChain side_chain) { return Chain().build(residues, side_chain); }
+Molecule peptide(int residues, SideChain side_chain) { return ResidueChain().build(residues, side_chain); }
 
 } // namespace kumihimo::hartree_fock

@@ -6,12 +6,12 @@
 #include <cmath>
 
 namespace kumihimo::hpcg {
-Result<std::unique_ptr<Benchmark>> Benchmark::make(const Grid& grid) {
+Result<std::unique_ptr<Benchmark>> Benchmark::make(const HpcgGrid& grid) {
   const std::int64_t start = measure::now_ns();
   std::unique_ptr<Benchmark> made(new Benchmark(grid));
   made->matrices_ = TRY(make_levels(grid));
-  made->natural_b_ = TRY(threads::Array<double>::zeros(grid.rows()));
-  made->x_ = TRY(threads::Array<double>::zeros(grid.rows()));
+  made->natural_b_ = TRY(threads::ThreadedArray<double>::zeros(grid.rows()));
+  made->x_ = TRY(threads::ThreadedArray<double>::zeros(grid.rows()));
   right_hand_side(made->matrices_.front(), made->natural_b_.data());
   made->times_.set_up = measure::seconds_since(start);
   return made;
@@ -45,7 +45,7 @@ Status Benchmark::optimise(OrderingKind kind) {
   system_.reset();
   system_.emplace(TRY(System::make(matrices_, kind)));
   cg_.emplace(TRY(Cg::make(*system_, sums_)));
-  b_ = TRY(threads::Array<double>::zeros(grid_.rows()));
+  b_ = TRY(threads::ThreadedArray<double>::zeros(grid_.rows()));
   system_->to_system(natural_b_.data(), b_.data());
   times_.optimisation += measure::seconds_since(start);
   return Nothing{};

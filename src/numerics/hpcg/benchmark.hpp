@@ -15,7 +15,7 @@ namespace kumihimo::hpcg {
 class Benchmark {
  public:
   // Errors: the grid; not enough memory.
-  static Result<std::unique_ptr<Benchmark>> make(const Grid& grid);
+  static Result<std::unique_ptr<Benchmark>> make(const HpcgGrid& grid);
 
   // 50 iterations of the golden copy: how far the residual must be reduced.
   Result<CgResult> run_reference();
@@ -24,7 +24,7 @@ class Benchmark {
   // Frees the matrices of the golden copy: what was optimised last stays.
   void free_reference() { matrices_.clear(); }
   struct Validation {
-    Symmetry symmetry;
+    SymmetryCheck symmetry;
     Convergence convergence;
   };
   Result<Validation> validate();
@@ -34,8 +34,8 @@ class Benchmark {
   // So many iterations from zero.
   Result<CgResult> run_set();
 
-  const Grid& grid() const { return grid_; }
-  const Times& times() const { return times_; } // of set-up and optimisation
+  const HpcgGrid& grid() const { return grid_; }
+  const HpcgTimes& times() const { return times_; } // of set-up and optimisation
   int iterations() const { return iterations_; }
   // The largest |x - 1| of the last solution.
   double error() const;
@@ -44,17 +44,17 @@ class Benchmark {
   Result<double> bytes_per_iteration() const;
 
  private:
-  explicit Benchmark(const Grid& grid) : grid_(grid) {}
+  explicit Benchmark(const HpcgGrid& grid) : grid_(grid) {}
   Status check_reference() const;
   Status check_optimised() const;
 
-  Grid grid_;
+  HpcgGrid grid_;
   krylov::SumsOfOne sums_;
-  std::vector<Matrix> matrices_;
+  std::vector<HpcgMatrix> matrices_;
   std::optional<System> system_;
   std::optional<Cg> cg_;
-  threads::Array<double> natural_b_, b_, x_; // b_, x_: in the order of the system
-  Times times_;
+  threads::ThreadedArray<double> natural_b_, b_, x_; // b_, x_: in the order of the system
+  HpcgTimes times_;
   std::optional<double> wanted_reduction_;
   int iterations_ = reference_iterations;
 };

@@ -7,12 +7,12 @@
 namespace kumihimo::hpcg {
 namespace {
 
-class Timed {
+class CgTimer {
  public:
-  explicit Timed(double& seconds) : seconds_(seconds), start_(measure::now_ns()) {}
-  ~Timed() { seconds_ += measure::seconds_since(start_); }
-  Timed(const Timed&) = delete;
-  Timed& operator=(const Timed&) = delete;
+  explicit CgTimer(double& seconds) : seconds_(seconds), start_(measure::now_ns()) {}
+  ~CgTimer() { seconds_ += measure::seconds_since(start_); }
+  CgTimer(const CgTimer&) = delete;
+  CgTimer& operator=(const CgTimer&) = delete;
 
  private:
   double& seconds_;
@@ -23,39 +23,39 @@ class Timed {
 
 Result<Cg> Cg::make(krylov::LinearSystem& system, krylov::Sums& sums) {
   Cg made(system, sums);
-  for (threads::Array<double>* each : {&made.r_, &made.z_, &made.p_, &made.product_})
-    *each = TRY(threads::Array<double>::zeros(system.length()));
+  for (threads::ThreadedArray<double>* each : {&made.r_, &made.z_, &made.p_, &made.product_})
+    *each = TRY(threads::ThreadedArray<double>::zeros(system.length()));
   return made;
 }
 
 Result<CgResult> Cg::solve(const double* b, double* x, int most_iterations, double tolerance, bool preconditioned) {
   CgResult done;
-  Seconds& seconds = done.seconds;
+  CgSeconds& seconds = done.seconds;
   double* const r = r_.data();
   double* const z = z_.data();
   double* const p = p_.data();
   double* const q = product_.data();
   const std::int64_t start = measure::now_ns();
   {
-    Timed timed(seconds.update);
+    CgTimer timed(seconds.update);
     vectors_.copy(x, p);
   }
   {
-    Timed timed(seconds.product);
+    CgTimer timed(seconds.product);
     (void)TRY(system_->multiply(p, q));
   }
   {
-    Timed timed(seconds.update);
+    CgTimer timed(seconds.update);
     vectors_.subtract(b, q, r);
   }
   {
-    Timed timed(seconds.dot);
+    CgTimer timed(seconds.dot);
     done.norm = done.first_norm = std::sqrt(TRY(vectors_.dot(r, r)));
   }
   double rho = 0;
   while (done.iterations < most_iterations && done.norm / done.first_norm > tolerance) {
     {
-      Timed timed(seconds.preconditioner);
+      CgTimer timed(seconds.preconditioner);
       if (preconditioned)
         (void)TRY(system_->precondition(r, z));
       else
@@ -63,31 +63,31 @@ Result<CgResult> Cg::solve(const double* b, double* x, int most_iterations, doub
     }
     const double before = rho;
     {
-      Timed timed(seconds.dot);
+      CgTimer timed(seconds.dot);
       rho = TRY(vectors_.dot(r, z));
     }
     if (!(rho > 0) || !std::isfinite(rho))
       return failed("the preconditioner must be symmetric positive definite", "r M^-1 r is " + std::to_string(rho));
     {
-      Timed timed(seconds.update);
+      CgTimer timed(seconds.update);
       if (done.iterations == 0)
         vectors_.copy(z, p);
       else
         vectors_.scaled_sum(rho / before, z, p);
     }
     {
-      Timed timed(seconds.product);
+      CgTimer timed(seconds.product);
       (void)TRY(system_->multiply(p, q));
     }
     double curvature = 0;
     {
-      Timed timed(seconds.dot);
+      CgTimer timed(seconds.dot);
       curvature = TRY(vectors_.dot(p, q));
     }
     if (!(curvature > 0) || !std::isfinite(curvature))
       return failed("the matrix must be symmetric positive definite", "p A p is " + std::to_string(curvature));
     {
-      Timed timed(seconds.update);
+      CgTimer timed(seconds.update);
       done.norm = std::sqrt(TRY(vectors_.advance(rho / curvature, p, q, x, r)));
     }
     ++done.iterations;

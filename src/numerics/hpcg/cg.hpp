@@ -9,14 +9,14 @@
 
 namespace kumihimo::hpcg {
 
-struct Seconds {
+struct CgSeconds {
   double total = 0, dot = 0, update = 0, product = 0, preconditioner = 0;
 };
 
 struct CgResult {
   int iterations = 0;
   double first_norm = 0, norm = 0;
-  Seconds seconds;
+  CgSeconds seconds;
   double reduction() const { return first_norm > 0 ? norm / first_norm : 0; }
 };
 
@@ -31,8 +31,8 @@ class Cg {
   Cg(krylov::LinearSystem& system, krylov::Sums& sums) : system_(&system), vectors_(system.rows(), sums) {}
 
   krylov::LinearSystem* system_;
-  Vectors vectors_;
-  threads::Array<double> r_, z_, p_, product_;
+  HpcgVectors vectors_;
+  threads::ThreadedArray<double> r_, z_, p_, product_;
 };
 
 } // namespace kumihimo::hpcg

@@ -4,7 +4,7 @@
 
 namespace kumihimo::hpcg {
 
-Status check(const Grid& grid) {
+Status check(const HpcgGrid& grid) {
   for (const std::int64_t side : {grid.nx, grid.ny, grid.nz})
     if (side % 8 != 0 || side < 16 || side > 1024)
       return wrong_value("each side of the grid must be a multiple of 8 from 16 to 1024", side,
@@ -12,9 +12,9 @@ Status check(const Grid& grid) {
   return Nothing{};
 }
 
-std::int64_t bytes_of_run(const Grid& grid) {
+std::int64_t bytes_of_run(const HpcgGrid& grid) {
   std::int64_t bytes = 0;
-  Grid level = grid;
+  HpcgGrid level = grid;
   for (int i = 0; i < level_count; ++i, level = level.coarse()) {
     const std::int64_t rows = level.rows();
     const std::int64_t reference = 27 * 12 + 16, optimised = 26 * 12 * 107 / 100 + 16 + 12,

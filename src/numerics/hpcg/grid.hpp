@@ -10,7 +10,7 @@ namespace kumihimo::hpcg {
 
 inline constexpr int level_count = 4; // of multigrid, the finest included
 
-struct Grid {
+struct HpcgGrid {
   std::int64_t nx = 0, ny = 0, nz = 0;
 
   std::int64_t rows() const { return nx * ny * nz; }
@@ -18,13 +18,13 @@ struct Grid {
   std::int64_t nonzeros() const { return (3 * nx - 2) * (3 * ny - 2) * (3 * nz - 2); }
   std::int64_t point(std::int64_t x, std::int64_t y, std::int64_t z) const { return (z * ny + y) * nx + x; }
   // Every second point in each direction.
-  Grid coarse() const { return {nx / 2, ny / 2, nz / 2}; }
+  HpcgGrid coarse() const { return {nx / 2, ny / 2, nz / 2}; }
 };
 
 // Errors: a side that is no multiple of 8, less than 16 or more than 1024.
-Status check(const Grid& grid);
+Status check(const HpcgGrid& grid);
 
 // Bytes of a whole run: the reference matrices, the optimised ones, and the vectors.
-std::int64_t bytes_of_run(const Grid& grid);
+std::int64_t bytes_of_run(const HpcgGrid& grid);
 
 } // namespace kumihimo::hpcg

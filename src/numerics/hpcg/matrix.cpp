@@ -5,14 +5,16 @@
 namespace kumihimo::hpcg {
 namespace {
 
-struct Span {
+struct NeighbourSpan {
   std::int64_t first, last;
 };
-Span around(std::int64_t i, std::int64_t n) { return {std::max<std::int64_t>(i - 1, 0), std::min(i + 1, n - 1)}; }
+NeighbourSpan around(std::int64_t i, std::int64_t n) {
+  return {std::max<std::int64_t>(i - 1, 0), std::min(i + 1, n - 1)};
+}
 
-void fill_row(const Grid& g, std::int64_t x, std::int64_t y, std::int64_t z, Matrix& a, std::int64_t at) {
+void fill_row(const HpcgGrid& g, std::int64_t x, std::int64_t y, std::int64_t z, HpcgMatrix& a, std::int64_t at) {
   const std::int64_t row = g.point(x, y, z);
-  const Span xs = around(x, g.nx), ys = around(y, g.ny), zs = around(z, g.nz);
+  const NeighbourSpan xs = around(x, g.nx), ys = around(y, g.ny), zs = around(z, g.nz);
   for (std::int64_t k = zs.first; k <= zs.last; ++k)
     for (std::int64_t j = ys.first; j <= ys.last; ++j)
       for (std::int64_t i = xs.first; i <= xs.last; ++i, ++at) {
@@ -25,12 +27,12 @@ void fill_row(const Grid& g, std::int64_t x, std::int64_t y, std::int64_t z, Mat
 
 } // namespace
 
-Result<Matrix> make_matrix(const Grid& grid) {
-  Matrix a{.grid = grid};
-  a.row_begin = TRY(threads::Array<std::int64_t>::zeros(grid.rows() + 1));
-  a.columns = TRY(threads::Array<std::int32_t>::zeros(grid.nonzeros()));
-  a.values = TRY(threads::Array<double>::zeros(grid.nonzeros()));
-  a.diagonal = TRY(threads::Array<std::int64_t>::zeros(grid.rows()));
+Result<HpcgMatrix> make_matrix(const HpcgGrid& grid) {
+  HpcgMatrix a{.grid = grid};
+  a.row_begin = TRY(threads::ThreadedArray<std::int64_t>::zeros(grid.rows() + 1));
+  a.columns = TRY(threads::ThreadedArray<std::int32_t>::zeros(grid.nonzeros()));
+  a.values = TRY(threads::ThreadedArray<double>::zeros(grid.nonzeros()));
+  a.diagonal = TRY(threads::ThreadedArray<std::int64_t>::zeros(grid.rows()));
   const auto degree = [](std::int64_t i, std::int64_t n) { return 1 + (i > 0) + (i < n - 1); };
   std::int64_t at = 0, row = 0;
   for (std::int64_t z = 0; z < grid.nz; ++z)
@@ -49,7 +51,7 @@ Result<Matrix> make_matrix(const Grid& grid) {
   return a;
 }
 
-void right_hand_side(const Matrix& a, double* b) {
+void right_hand_side(const HpcgMatrix& a, double* b) {
 #pragma omp parallel for schedule(static)
   for (std::int64_t i = 0; i < a.rows(); ++i) {
     double sum = 0;

@@ -10,21 +10,21 @@
 
 namespace kumihimo::hpcg {
 
-struct Matrix {
-  Grid grid;
-  threads::Array<std::int64_t> row_begin; // rows + 1
-  threads::Array<std::int32_t> columns;   // ascending within a row
-  threads::Array<double> values;
-  threads::Array<std::int64_t> diagonal; // place of each row's diagonal in `values`
+struct HpcgMatrix {
+  HpcgGrid grid;
+  threads::ThreadedArray<std::int64_t> row_begin; // rows + 1
+  threads::ThreadedArray<std::int32_t> columns;   // ascending within a row
+  threads::ThreadedArray<double> values;
+  threads::ThreadedArray<std::int64_t> diagonal; // place of each row's diagonal in `values`
 
   std::int64_t rows() const { return grid.rows(); }
   std::int64_t nonzeros() const { return grid.nonzeros(); }
 };
 
 // Errors: there is not enough memory.
-Result<Matrix> make_matrix(const Grid& grid);
+Result<HpcgMatrix> make_matrix(const HpcgGrid& grid);
 
 // b = A 1, so that the solution is 1 everywhere.
-void right_hand_side(const Matrix& a, double* b);
+void right_hand_side(const HpcgMatrix& a, double* b);
 
 } // namespace kumihimo::hpcg

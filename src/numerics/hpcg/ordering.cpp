@@ -6,7 +6,7 @@
 namespace kumihimo::hpcg {
 namespace {
 
-std::vector<std::int32_t> groups_by_level(const Matrix& a) {
+std::vector<std::int32_t> groups_by_level(const HpcgMatrix& a) {
   std::vector<std::int32_t> group(static_cast<std::size_t>(a.rows()));
   for (std::int64_t i = 0; i < a.rows(); ++i) {
     std::int32_t level = 0;
@@ -17,7 +17,7 @@ std::vector<std::int32_t> groups_by_level(const Matrix& a) {
   return group;
 }
 
-std::vector<std::int32_t> groups_by_colour(const Matrix& a, const std::vector<std::int32_t>& coarse) {
+std::vector<std::int32_t> groups_by_colour(const HpcgMatrix& a, const std::vector<std::int32_t>& coarse) {
   std::vector<std::int32_t> group(static_cast<std::size_t>(a.rows()));
   std::int32_t colours = 0;
   for (std::int64_t i = 0; i < a.rows(); ++i) {
@@ -43,7 +43,7 @@ Result<OrderingKind> ordering_named(std::string_view name) {
   return wrong_value("the ordering must be levels or colours", std::string(name));
 }
 
-Ordering make_ordering(const Matrix& a, OrderingKind kind, const std::vector<std::int32_t>& coarse) {
+Ordering make_ordering(const HpcgMatrix& a, OrderingKind kind, const std::vector<std::int32_t>& coarse) {
   const std::vector<std::int32_t> group =
       kind == OrderingKind::levels ? groups_by_level(a) : groups_by_colour(a, coarse);
   const std::int64_t groups = 1 + *std::max_element(group.begin(), group.end());
@@ -62,8 +62,8 @@ Ordering make_ordering(const Matrix& a, OrderingKind kind, const std::vector<std
   return made;
 }
 
-std::vector<std::int32_t> coarse_points(const Grid& fine) {
-  const Grid coarse = fine.coarse();
+std::vector<std::int32_t> coarse_points(const HpcgGrid& fine) {
+  const HpcgGrid coarse = fine.coarse();
   std::vector<std::int32_t> points(static_cast<std::size_t>(coarse.rows()));
   for (std::int64_t z = 0; z < coarse.nz; ++z)
     for (std::int64_t y = 0; y < coarse.ny; ++y)

@@ -27,9 +27,9 @@ struct Ordering {
 // `coarse`: of the points that the next level has, or empty. Their colour comes last: the backward sweep that ends the
 // smoother begins with it. If it came first, it would end the sweep, the residual that the coarse level gets would be
 // zero, and multigrid would do nothing.
-Ordering make_ordering(const Matrix& a, OrderingKind kind, const std::vector<std::int32_t>& coarse);
+Ordering make_ordering(const HpcgMatrix& a, OrderingKind kind, const std::vector<std::int32_t>& coarse);
 
 // The point of this level of each point of the next.
-std::vector<std::int32_t> coarse_points(const Grid& fine);
+std::vector<std::int32_t> coarse_points(const HpcgGrid& fine);
 
 } // namespace kumihimo::hpcg

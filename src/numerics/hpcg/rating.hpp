@@ -17,14 +17,14 @@ struct Operations {
 };
 
 // Of `sets` solutions of `iterations` iterations each.
-Operations operations(const Grid& grid, double sets, double iterations);
+Operations operations(const HpcgGrid& grid, double sets, double iterations);
 
-struct Times {
+struct HpcgTimes {
   double sets = 0;         // seconds of all sets together
   double set_up = 0;       // of making the matrices
   double optimisation = 0; // of making the optimised system
 };
 // GFLOPS: the rating. `iterations`: of each set, at least 50.
-double rating(const Grid& grid, double sets, double iterations, const Times& times);
+double rating(const HpcgGrid& grid, double sets, double iterations, const HpcgTimes& times);
 
 } // namespace kumihimo::hpcg

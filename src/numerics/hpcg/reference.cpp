@@ -7,7 +7,7 @@
 namespace kumihimo::hpcg {
 namespace {
 
-void product(const Matrix& a, const double* x, double* y) {
+void product(const HpcgMatrix& a, const double* x, double* y) {
   for (std::int64_t i = 0; i < a.rows(); ++i) {
     double sum = 0;
     for (std::int64_t k = a.row_begin[i]; k < a.row_begin[i + 1]; ++k) sum += a.values[k] * x[a.columns[k]];
@@ -15,36 +15,36 @@ void product(const Matrix& a, const double* x, double* y) {
   }
 }
 
-void relax(const Matrix& a, std::int64_t i, const double* r, double* x) {
+void relax(const HpcgMatrix& a, std::int64_t i, const double* r, double* x) {
   double sum = r[i];
   for (std::int64_t k = a.row_begin[i]; k < a.row_begin[i + 1]; ++k) sum -= a.values[k] * x[a.columns[k]];
   const double diagonal = a.values[a.diagonal[i]];
   x[i] = (sum + diagonal * x[i]) / diagonal;
 }
 
-void symmetric_gauss_seidel(const Matrix& a, const double* r, double* x) {
+void symmetric_gauss_seidel(const HpcgMatrix& a, const double* r, double* x) {
   for (std::int64_t i = 0; i < a.rows(); ++i) relax(a, i, r, x);
   for (std::int64_t i = a.rows() - 1; i >= 0; --i) relax(a, i, r, x);
 }
 
 } // namespace
 
-Result<std::vector<Matrix>> make_levels(const Grid& grid) {
+Result<std::vector<HpcgMatrix>> make_levels(const HpcgGrid& grid) {
   (void)TRY(check(grid));
-  std::vector<Matrix> made;
-  Grid at = grid;
+  std::vector<HpcgMatrix> made;
+  HpcgGrid at = grid;
   for (int level = 0; level < level_count; ++level, at = at.coarse()) made.push_back(TRY(make_matrix(at)));
   return made;
 }
 
-Result<Reference> Reference::make(const std::vector<Matrix>& matrices) {
+Result<Reference> Reference::make(const std::vector<HpcgMatrix>& matrices) {
   Reference made;
   made.matrices_ = &matrices;
-  for (const Matrix& each : matrices) {
+  for (const HpcgMatrix& each : matrices) {
     made.points_.push_back(coarse_points(each.grid));
-    made.product_.push_back(TRY(threads::Array<double>::zeros(each.rows())));
-    made.r_.push_back(TRY(threads::Array<double>::zeros(each.rows())));
-    made.x_.push_back(TRY(threads::Array<double>::zeros(each.rows())));
+    made.product_.push_back(TRY(threads::ThreadedArray<double>::zeros(each.rows())));
+    made.r_.push_back(TRY(threads::ThreadedArray<double>::zeros(each.rows())));
+    made.x_.push_back(TRY(threads::ThreadedArray<double>::zeros(each.rows())));
   }
   return made;
 }
@@ -60,7 +60,7 @@ Status Reference::precondition(const double* r, double* z) {
 }
 
 void Reference::cycle(std::size_t level, const double* r, double* x) {
-  const Matrix& a = (*matrices_)[level];
+  const HpcgMatrix& a = (*matrices_)[level];
   std::fill(x, x + a.rows(), 0.0);
   symmetric_gauss_seidel(a, r, x);
   if (level + 1 == matrices_->size()) return;

@@ -11,12 +11,12 @@
 namespace kumihimo::hpcg {
 
 // The matrices of all levels. Errors: the grid; not enough memory.
-Result<std::vector<Matrix>> make_levels(const Grid& grid);
+Result<std::vector<HpcgMatrix>> make_levels(const HpcgGrid& grid);
 
 class Reference final : public krylov::LinearSystem {
  public:
   // Keeps a reference to the matrices.
-  static Result<Reference> make(const std::vector<Matrix>& matrices);
+  static Result<Reference> make(const std::vector<HpcgMatrix>& matrices);
 
   std::int64_t rows() const override { return matrices_->front().rows(); }
   std::int64_t length() const override { return rows(); }
@@ -26,9 +26,9 @@ class Reference final : public krylov::LinearSystem {
  private:
   void cycle(std::size_t level, const double* r, double* x);
 
-  const std::vector<Matrix>* matrices_ = nullptr;
+  const std::vector<HpcgMatrix>* matrices_ = nullptr;
   std::vector<std::vector<std::int32_t>> points_;
-  std::vector<threads::Array<double>> product_, r_, x_; // of each level
+  std::vector<threads::ThreadedArray<double>> product_, r_, x_; // of each level
 };
 
 } // namespace kumihimo::hpcg

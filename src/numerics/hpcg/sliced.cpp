@@ -6,18 +6,19 @@
 namespace kumihimo::hpcg {
 namespace {
 
-enum class Part { lower, upper, both };
+enum class TrianglePart { lower, upper, both };
 
 // Columns of an off-diagonal entry in the new order, if it belongs to the part.
-bool belongs(Part part, std::int32_t row, std::int32_t column) {
-  return part == Part::both ? column != row : part == Part::lower ? column < row : column > row;
+bool belongs(TrianglePart part, std::int32_t row, std::int32_t column) {
+  return part == TrianglePart::both ? column != row : part == TrianglePart::lower ? column < row : column > row;
 }
 
 // `row_of(slice, lane)`: the new number of a row, -1 for none.
 template <class RowOf>
-Result<Sliced> make_sliced(const Matrix& a, const Ordering& o, Part part, std::int64_t slices, RowOf row_of) {
+Result<Sliced> make_sliced(const HpcgMatrix& a, const Ordering& o, TrianglePart part, std::int64_t slices,
+                           RowOf row_of) {
   Sliced made;
-  made.begin = TRY(threads::Array<std::int64_t>::zeros(slices + 1));
+  made.begin = TRY(threads::ThreadedArray<std::int64_t>::zeros(slices + 1));
   const auto each_entry = [&](std::int32_t row, auto&& take) {
     const std::int32_t old = o.old_of_new[static_cast<std::size_t>(row)];
     for (std::int64_t k = a.row_begin[old]; k < a.row_begin[old + 1]; ++k) {
@@ -37,8 +38,8 @@ Result<Sliced> make_sliced(const Matrix& a, const Ordering& o, Part part, std::i
     made.begin[s + 1] = widest;
   }
   for (std::int64_t s = 0; s < slices; ++s) made.begin[s + 1] += made.begin[s];
-  made.columns = TRY(threads::Array<std::int32_t>::zeros(made.begin[slices] * lanes));
-  made.values = TRY(threads::Array<double>::zeros(made.begin[slices] * lanes));
+  made.columns = TRY(threads::ThreadedArray<std::int32_t>::zeros(made.begin[slices] * lanes));
+  made.values = TRY(threads::ThreadedArray<double>::zeros(made.begin[slices] * lanes));
 #pragma omp parallel for schedule(static)
   for (std::int64_t s = 0; s < slices; ++s)
     for (int i = 0; i < lanes; ++i) {
@@ -58,7 +59,7 @@ Result<Sliced> make_sliced(const Matrix& a, const Ordering& o, Part part, std::i
 
 } // namespace
 
-Result<SlicedMatrix> SlicedMatrix::make(const Matrix& a, const Ordering& o) {
+Result<SlicedMatrix> SlicedMatrix::make(const HpcgMatrix& a, const Ordering& o) {
   SlicedMatrix made;
   made.rows_ = a.rows();
   made.group_slices_ = {0};
@@ -68,7 +69,7 @@ Result<SlicedMatrix> SlicedMatrix::make(const Matrix& a, const Ordering& o) {
     made.group_slices_.push_back(made.group_slices_.back() + (rows + lanes - 1) / lanes);
   }
   const std::int64_t slices = made.slices();
-  made.first_row_ = TRY(threads::Array<std::int64_t>::zeros(slices + 1));
+  made.first_row_ = TRY(threads::ThreadedArray<std::int64_t>::zeros(slices + 1));
   for (std::int64_t g = 0, s = 0; g < o.groups(); ++g)
     for (std::int64_t row = o.group_begin[static_cast<std::size_t>(g)];
          row < o.group_begin[static_cast<std::size_t>(g) + 1]; row += lanes)
@@ -77,11 +78,11 @@ Result<SlicedMatrix> SlicedMatrix::make(const Matrix& a, const Ordering& o) {
   const auto row_of = [&first = made.first_row_](std::int64_t s, int i) {
     return first[s] + i < first[s + 1] ? static_cast<std::int32_t>(first[s] + i) : -1;
   };
-  made.lower_ = TRY(make_sliced(a, o, Part::lower, slices, row_of));
-  made.upper_ = TRY(make_sliced(a, o, Part::upper, slices, row_of));
-  made.diagonal_ = TRY(threads::Array<double>::zeros(made.rows_));
-  made.reciprocal_ = TRY(threads::Array<double>::zeros(made.rows_));
-  threads::Array<double> diagonal = TRY(threads::Array<double>::zeros(made.rows_));
+  made.lower_ = TRY(make_sliced(a, o, TrianglePart::lower, slices, row_of));
+  made.upper_ = TRY(make_sliced(a, o, TrianglePart::upper, slices, row_of));
+  made.diagonal_ = TRY(threads::ThreadedArray<double>::zeros(made.rows_));
+  made.reciprocal_ = TRY(threads::ThreadedArray<double>::zeros(made.rows_));
+  threads::ThreadedArray<double> diagonal = TRY(threads::ThreadedArray<double>::zeros(made.rows_));
   for (std::int64_t i = 0; i < made.rows_; ++i)
     diagonal[i] = a.values[a.diagonal[o.old_of_new[static_cast<std::size_t>(i)]]];
   made.set_diagonal(diagonal.data());
@@ -97,17 +98,17 @@ void SlicedMatrix::set_diagonal(const double* diagonal) {
   }
 }
 
-Result<Restriction> Restriction::make(const Matrix& fine, const Ordering& of_fine, const Ordering& of_coarse,
+Result<Restriction> Restriction::make(const HpcgMatrix& fine, const Ordering& of_fine, const Ordering& of_coarse,
                                       const std::vector<std::int32_t>& points) {
   Restriction made;
   made.rows_ = static_cast<std::int64_t>(points.size());
-  made.fine_ = TRY(threads::Array<std::int32_t>::zeros(made.rows_));
+  made.fine_ = TRY(threads::ThreadedArray<std::int32_t>::zeros(made.rows_));
   for (std::size_t i = 0; i < points.size(); ++i)
     made.fine_[of_coarse.new_of_old[i]] = of_fine.new_of_old[static_cast<std::size_t>(points[i])];
   const auto row_of = [&made](std::int64_t s, int i) {
     return s * lanes + i < made.rows_ ? made.fine_[s * lanes + i] : -1;
   };
-  made.entries_ = TRY(make_sliced(fine, of_fine, Part::both, made.slices(), row_of));
+  made.entries_ = TRY(make_sliced(fine, of_fine, TrianglePart::both, made.slices(), row_of));
   return made;
 }
 

@@ -11,16 +11,16 @@ namespace kumihimo::hpcg {
 
 // Owns the entries of slices.
 struct Sliced {
-  threads::Array<std::int64_t> begin;
-  threads::Array<std::int32_t> columns;
-  threads::Array<double> values;
+  threads::ThreadedArray<std::int64_t> begin;
+  threads::ThreadedArray<std::int32_t> columns;
+  threads::ThreadedArray<double> values;
   SlicedView view() const { return {begin.data(), columns.data(), values.data()}; }
 };
 
 class SlicedMatrix {
  public:
   // Errors: there is not enough memory.
-  static Result<SlicedMatrix> make(const Matrix& a, const Ordering& ordering);
+  static Result<SlicedMatrix> make(const HpcgMatrix& a, const Ordering& ordering);
 
   std::int64_t rows() const { return rows_; }
   const MatrixView& view() const { return view_; }
@@ -33,9 +33,9 @@ class SlicedMatrix {
 
  private:
   std::int64_t rows_ = 0;
-  threads::Array<std::int64_t> first_row_;
+  threads::ThreadedArray<std::int64_t> first_row_;
   Sliced lower_, upper_;
-  threads::Array<double> diagonal_, reciprocal_;
+  threads::ThreadedArray<double> diagonal_, reciprocal_;
   std::vector<std::int64_t> group_slices_;
   MatrixView view_;
 };
@@ -43,7 +43,7 @@ class SlicedMatrix {
 // The rows of `fine` that the next level has: the residual of these alone is needed.
 class Restriction {
  public:
-  static Result<Restriction> make(const Matrix& fine, const Ordering& of_fine, const Ordering& of_coarse,
+  static Result<Restriction> make(const HpcgMatrix& fine, const Ordering& of_fine, const Ordering& of_coarse,
                                   const std::vector<std::int32_t>& points);
   RestrictionView view() const { return {rows_, entries_.view(), fine_.data()}; }
   std::int64_t slices() const { return (rows_ + lanes - 1) / lanes; }
@@ -51,7 +51,7 @@ class Restriction {
  private:
   std::int64_t rows_ = 0;
   Sliced entries_;
-  threads::Array<std::int32_t> fine_;
+  threads::ThreadedArray<std::int32_t> fine_;
 };
 
 } // namespace kumihimo::hpcg

@@ -11,7 +11,7 @@ namespace kumihimo::hpcg {
 namespace {
 
 // This thread's part of `n`, in a parallel region.
-threads::Range own_part(std::int64_t n) { return threads::part(n, omp_get_thread_num(), omp_get_num_threads()); }
+threads::IndexRange own_part(std::int64_t n) { return threads::part(n, omp_get_thread_num(), omp_get_num_threads()); }
 
 // Runs the loop over the slices of all groups in their order, or in reverse; the threads wait for each other between
 // groups. In a parallel region.
@@ -20,7 +20,7 @@ void sweep(const std::vector<std::int64_t>& groups, bool reversed, Loop loop) {
   const std::size_t many = groups.size() - 1;
   for (std::size_t i = 0; i < many; ++i) {
     const std::size_t g = reversed ? many - 1 - i : i;
-    const threads::Range mine = own_part(groups[g + 1] - groups[g]);
+    const threads::IndexRange mine = own_part(groups[g + 1] - groups[g]);
     if (mine.size() > 0) loop(groups[g] + mine.begin, groups[g] + mine.end);
 #pragma omp barrier
   }
@@ -28,7 +28,7 @@ void sweep(const std::vector<std::int64_t>& groups, bool reversed, Loop loop) {
 
 } // namespace
 
-Result<System> System::make(std::span<const Matrix> reference, OrderingKind kind) {
+Result<System> System::make(std::span<const HpcgMatrix> reference, OrderingKind kind) {
   System made;
   std::vector<std::vector<std::int32_t>> points;
   std::vector<Ordering> orderings;
@@ -40,10 +40,10 @@ Result<System> System::make(std::span<const Matrix> reference, OrderingKind kind
   for (std::size_t i = 0; i < reference.size(); ++i) {
     const std::int64_t rows = reference[i].rows();
     Level level{.matrix = TRY(SlicedMatrix::make(reference[i], orderings[i]))};
-    level.kept = TRY(threads::Array<double>::zeros(rows));
+    level.kept = TRY(threads::ThreadedArray<double>::zeros(rows));
     if (i > 0) {
-      level.r = TRY(threads::Array<double>::zeros(rows));
-      level.x = TRY(threads::Array<double>::zeros(rows));
+      level.r = TRY(threads::ThreadedArray<double>::zeros(rows));
+      level.x = TRY(threads::ThreadedArray<double>::zeros(rows));
     }
     if (i + 1 < reference.size())
       level.restriction = TRY(Restriction::make(reference[i], orderings[i], orderings[i + 1], points[i]));
@@ -57,7 +57,7 @@ Status System::multiply(double* x, double* y) {
   const SlicedMatrix& matrix = levels_.front().matrix;
 #pragma omp parallel
   {
-    const threads::Range mine = own_part(matrix.slices());
+    const threads::IndexRange mine = own_part(matrix.slices());
     hpcg::multiply(matrix.view(), mine.begin, mine.end, x, y);
   }
   return Nothing{};
@@ -79,11 +79,11 @@ void System::cycle(std::size_t at, const double* r, double* x) {
   if (at + 1 == levels_.size()) return;
   Level& coarser = levels_[at + 1];
   const RestrictionView restriction = level.restriction.view();
-  const threads::Range slices = own_part(level.restriction.slices());
+  const threads::IndexRange slices = own_part(level.restriction.slices());
   restrict_residual(restriction, slices.begin, slices.end, a.diagonal, r, x, coarser.r.data());
 #pragma omp barrier
   cycle(at + 1, coarser.r.data(), coarser.x.data());
-  const threads::Range mine = own_part(restriction.rows);
+  const threads::IndexRange mine = own_part(restriction.rows);
   prolong(restriction.fine, mine.begin, mine.end, coarser.x.data(), x);
 #pragma omp barrier
   double* const kept = level.kept.data();

@@ -18,7 +18,7 @@ namespace kumihimo::hpcg {
 class System final : public krylov::LinearSystem {
  public:
   // `reference`: the matrices of all levels in natural order; not needed afterwards. Errors: not enough memory.
-  static Result<System> make(std::span<const Matrix> reference, OrderingKind kind);
+  static Result<System> make(std::span<const HpcgMatrix> reference, OrderingKind kind);
 
   std::int64_t rows() const override { return levels_.front().matrix.rows(); }
   std::int64_t length() const override { return rows(); }
@@ -40,8 +40,9 @@ class System final : public krylov::LinearSystem {
  private:
   struct Level {
     SlicedMatrix matrix;
-    Restriction restriction;           // empty on the coarsest
-    threads::Array<double> kept, r, x; // r - L x of the forward sweep; right-hand side and solution of coarser levels
+    Restriction restriction; // empty on the coarsest
+    threads::ThreadedArray<double> kept, r,
+        x; // r - L x of the forward sweep; right-hand side and solution of coarser levels
   };
   void cycle(std::size_t level, const double* r, double* x);
 

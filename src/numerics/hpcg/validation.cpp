@@ -10,7 +10,7 @@
 namespace kumihimo::hpcg {
 namespace {
 
-void fill_random(threads::Array<double>& x, std::uint64_t state) {
+void fill_random(threads::ThreadedArray<double>& x, std::uint64_t state) {
   for (double& each : x) { // splitmix64
     state += 0x9E3779B97F4A7C15u;
     std::uint64_t word = state;
@@ -22,11 +22,11 @@ void fill_random(threads::Array<double>& x, std::uint64_t state) {
 
 } // namespace
 
-Result<Symmetry> test_symmetry(krylov::LinearSystem& system, krylov::Sums& sums) {
-  Vectors vectors(system.rows(), sums);
-  threads::Array<double> x = TRY(threads::Array<double>::zeros(system.length()));
-  threads::Array<double> y = TRY(threads::Array<double>::zeros(system.length()));
-  threads::Array<double> z = TRY(threads::Array<double>::zeros(system.length()));
+Result<SymmetryCheck> test_symmetry(krylov::LinearSystem& system, krylov::Sums& sums) {
+  HpcgVectors vectors(system.rows(), sums);
+  threads::ThreadedArray<double> x = TRY(threads::ThreadedArray<double>::zeros(system.length()));
+  threads::ThreadedArray<double> y = TRY(threads::ThreadedArray<double>::zeros(system.length()));
+  threads::ThreadedArray<double> z = TRY(threads::ThreadedArray<double>::zeros(system.length()));
   fill_random(x, 1);
   fill_random(y, 2);
   const double xx = TRY(vectors.dot(x.data(), x.data())), yy = TRY(vectors.dot(y.data(), y.data()));
@@ -38,7 +38,7 @@ Result<Symmetry> test_symmetry(krylov::LinearSystem& system, krylov::Sums& sums)
     const double other = TRY(vectors.dot(y.data(), z.data()));
     return std::fabs(one - other) / scale;
   };
-  Symmetry found;
+  SymmetryCheck found;
   found.matrix = TRY(departure([&](double* in, double* out) { return system.multiply(in, out); }));
   found.preconditioner = TRY(departure([&](double* in, double* out) { return system.precondition(in, out); }));
   return found;
@@ -53,7 +53,8 @@ Result<Convergence> test_convergence(System& system, krylov::Sums& sums, const d
   SlicedMatrix& matrix = system.finest();
   const std::vector<double> original(matrix.diagonal(), matrix.diagonal() + rows);
   std::vector<double> diagonal(original);
-  threads::Array<double> b = TRY(threads::Array<double>::zeros(rows)), x = TRY(threads::Array<double>::zeros(rows));
+  threads::ThreadedArray<double> b = TRY(threads::ThreadedArray<double>::zeros(rows)),
+                                 x = TRY(threads::ThreadedArray<double>::zeros(rows));
   for (std::int64_t i = 0; i < rows; ++i) {
     diagonal[static_cast<std::size_t>(i)] *= ordered[static_cast<std::size_t>(i)];
     b[i] = right_hand_side[i] * ordered[static_cast<std::size_t>(i)];

@@ -9,11 +9,11 @@
 namespace kumihimo::hpcg {
 
 // Both are |x (M y) - y (M x)| / (2 (x, x) (y, y) 52 eps) for random x, y; at most 1.
-struct Symmetry {
+struct SymmetryCheck {
   double matrix = 0, preconditioner = 0;
   bool passed() const { return matrix <= 1 && preconditioner <= 1; }
 };
-Result<Symmetry> test_symmetry(krylov::LinearSystem& system, krylov::Sums& sums);
+Result<SymmetryCheck> test_symmetry(krylov::LinearSystem& system, krylov::Sums& sums);
 
 // With a diagonal times 10^6, and times 2, 3 .. 10 more in the first nine rows, conjugate gradients must converge to
 // 1e-12 in 12 iterations without preconditioner and in 2 with it. The diagonal is restored.

@@ -11,17 +11,17 @@ constexpr std::int64_t block = 4096;
 
 } // namespace
 
-Vectors::Vectors(std::int64_t rows, krylov::Sums& sums)
+HpcgVectors::HpcgVectors(std::int64_t rows, krylov::Sums& sums)
     : rows_(rows), sums_(&sums), blocks_(static_cast<std::size_t>((rows + block - 1) / block)) {}
 
-Result<double> Vectors::total() {
+Result<double> HpcgVectors::total() {
   double sum = 0;
   for (const double each : blocks_) sum += each;
   (void)TRY(sums_->sum({&sum, 1}));
   return sum;
 }
 
-Result<double> Vectors::dot(const double* x, const double* y) {
+Result<double> HpcgVectors::dot(const double* x, const double* y) {
 #pragma omp parallel for schedule(static)
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
     const std::int64_t begin = static_cast<std::int64_t>(i) * block;
@@ -30,13 +30,13 @@ Result<double> Vectors::dot(const double* x, const double* y) {
   return total();
 }
 
-void Vectors::scaled_sum(double factor, const double* x, double* y) {
+void HpcgVectors::scaled_sum(double factor, const double* x, double* y) {
 #pragma omp parallel for schedule(static)
   for (std::int64_t begin = 0; begin < rows_; begin += block)
     hpcg::scaled_sum(factor, x, y, begin, std::min(begin + block, rows_));
 }
 
-Result<double> Vectors::advance(double step, const double* p, const double* q, double* x, double* r) {
+Result<double> HpcgVectors::advance(double step, const double* p, const double* q, double* x, double* r) {
 #pragma omp parallel for schedule(static)
   for (std::size_t i = 0; i < blocks_.size(); ++i) {
     const std::int64_t begin = static_cast<std::int64_t>(i) * block;
@@ -45,13 +45,13 @@ Result<double> Vectors::advance(double step, const double* p, const double* q, d
   return total();
 }
 
-void Vectors::copy(const double* x, double* y) {
+void HpcgVectors::copy(const double* x, double* y) {
 #pragma omp parallel for schedule(static)
   for (std::int64_t begin = 0; begin < rows_; begin += block)
     std::copy(x + begin, x + std::min(begin + block, rows_), y + begin);
 }
 
-void Vectors::subtract(const double* x, const double* y, double* r) {
+void HpcgVectors::subtract(const double* x, const double* y, double* r) {
 #pragma omp parallel for schedule(static)
   for (std::int64_t i = 0; i < rows_; ++i) r[i] = x[i] - y[i];
 }

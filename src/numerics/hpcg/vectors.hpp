@@ -10,9 +10,9 @@
 
 namespace kumihimo::hpcg {
 
-class Vectors {
+class HpcgVectors {
  public:
-  Vectors(std::int64_t rows, krylov::Sums& sums);
+  HpcgVectors(std::int64_t rows, krylov::Sums& sums);
   Result<double> dot(const double* x, const double* y);
   void scaled_sum(double factor, const double* x, double* y);                                  // y = x + factor y
   Result<double> advance(double step, const double* p, const double* q, double* x, double* r); // (r, r) afterwards

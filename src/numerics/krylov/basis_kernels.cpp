@@ -32,7 +32,7 @@ KUMIHIMO_PROCESSOR_CLONES void recur_range(std::int64_t n, double* __restrict y,
   for (std::int64_t i = 0; i < n; ++i) y[i] = (y[i] - c * u[i]) / h - g * w[i];
 }
 
-void gram_of_block(std::int64_t n, std::int64_t first, const Basis& basis, double* sums) {
+void gram_of_block(std::int64_t n, std::int64_t first, const KrylovBasis& basis, double* sums) {
   const std::size_t m = basis.columns();
   for (const std::vector<double*>& left : {basis.v, basis.u})
     for (std::size_t i = 0; i < m; ++i)
@@ -44,7 +44,7 @@ void gram_of_block(std::int64_t n, std::int64_t first, const Basis& basis, doubl
 
 std::int64_t gram_blocks(std::int64_t rows) { return (rows + block_rows - 1) / block_rows; }
 
-void gram(std::int64_t rows, const Basis& basis, threads::Array<double>& blocks, std::span<double> sums) {
+void gram(std::int64_t rows, const KrylovBasis& basis, threads::ThreadedArray<double>& blocks, std::span<double> sums) {
   const auto count = static_cast<std::int64_t>(sums.size()), all = gram_blocks(rows);
 #pragma omp parallel for schedule(static)
   for (std::int64_t b = 0; b < all; ++b)
@@ -55,7 +55,7 @@ void gram(std::int64_t rows, const Basis& basis, threads::Array<double>& blocks,
   for (std::int64_t k = 0; k < count; ++k) sums[static_cast<std::size_t>(k)] = all > 0 ? blocks[k] : 0;
 }
 
-void gram_plain(std::int64_t rows, const Basis& basis, std::span<double> sums) {
+void gram_plain(std::int64_t rows, const KrylovBasis& basis, std::span<double> sums) {
   std::size_t k = 0;
   for (const std::vector<double*>& left : {basis.v, basis.u})
     for (std::size_t i = 0; i < basis.columns(); ++i)
@@ -65,7 +65,7 @@ void gram_plain(std::int64_t rows, const Basis& basis, std::span<double> sums) {
       }
 }
 
-void combine(std::int64_t rows, const Basis& basis, const Combination& at, const CombinationTargets& to) {
+void combine(std::int64_t rows, const KrylovBasis& basis, const Combination& at, const CombinationTargets& to) {
 #pragma omp parallel for schedule(static)
   for (std::int64_t first = 0; first < rows; first += tile) {
     const std::int64_t n = std::min(tile, rows - first);
@@ -86,7 +86,7 @@ void combine(std::int64_t rows, const Basis& basis, const Combination& at, const
   }
 }
 
-void combine_plain(std::int64_t rows, const Basis& basis, const Combination& at, const CombinationTargets& to) {
+void combine_plain(std::int64_t rows, const KrylovBasis& basis, const Combination& at, const CombinationTargets& to) {
   for (std::int64_t i = 0; i < rows; ++i) {
     double x = 0, r = 0, z = 0, q = 0, p = 0;
     for (std::size_t j = 0; j < basis.columns(); ++j) {

@@ -12,14 +12,14 @@
 
 namespace kumihimo::krylov {
 
-struct Basis {
+struct KrylovBasis {
   std::vector<double*> v, u; // m columns each
   std::size_t columns() const { return v.size(); }
 };
 
 // v_i.u_j, then u_i.u_j, of all i <= j: m (m + 1) sums. `blocks`: memory for those of each block.
-void gram(std::int64_t rows, const Basis& basis, threads::Array<double>& blocks, std::span<double> sums);
-void gram_plain(std::int64_t rows, const Basis& basis, std::span<double> sums); // golden
+void gram(std::int64_t rows, const KrylovBasis& basis, threads::ThreadedArray<double>& blocks, std::span<double> sums);
+void gram_plain(std::int64_t rows, const KrylovBasis& basis, std::span<double> sums); // golden
 std::int64_t gram_blocks(std::int64_t rows);
 
 // Coordinates of the vectors of the next step in the basis: x += V dx, r = U r', z = V r', q = U p', p = V p'. The
@@ -30,8 +30,9 @@ struct Combination {
 struct CombinationTargets {
   double *x, *r, *z, *q, *p;
 };
-void combine(std::int64_t rows, const Basis& basis, const Combination& coordinates, const CombinationTargets& targets);
-void combine_plain(std::int64_t rows, const Basis& basis, const Combination& coordinates,
+void combine(std::int64_t rows, const KrylovBasis& basis, const Combination& coordinates,
+             const CombinationTargets& targets);
+void combine_plain(std::int64_t rows, const KrylovBasis& basis, const Combination& coordinates,
                    const CombinationTargets& targets); // golden
 
 // y = (y - c u) / h - g w.

@@ -5,7 +5,7 @@
 
 namespace kumihimo::krylov {
 
-void cg(Run& run) {
+void cg(SolverRun& run) {
   const auto [r, z, p, s] = run.vectors<4>();
   double* const x = run.x();
   double gamma = 0;

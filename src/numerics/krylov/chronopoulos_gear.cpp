@@ -5,7 +5,7 @@
 
 namespace kumihimo::krylov {
 
-void chronopoulos_gear(Run& run) {
+void chronopoulos_gear(SolverRun& run) {
   const auto [r, u, w, p, s] = run.vectors<5>();
   double* const x = run.x();
   double gamma = 0, alpha = 0, beta = 0, curvature = 0; // of the last iteration; curvature: p.A p

@@ -5,7 +5,7 @@
 
 namespace kumihimo::krylov {
 
-void gropp(Run& run) {
+void gropp(SolverRun& run) {
   const auto [r, z, p, s, q, w] = run.vectors<6>();
   double* const x = run.x();
   double gamma = 0, alpha = 0, beta = 0, pp = 0, ss = 0;

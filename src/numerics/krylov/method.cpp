@@ -5,7 +5,7 @@
 
 namespace kumihimo::krylov {
 
-#define METHOD(name, ...) void name(Run&);
+#define METHOD(name, ...) void name(SolverRun&);
 #include "krylov/methods.def"
 #undef METHOD
 double s_step_bytes(const ParameterValues& values);

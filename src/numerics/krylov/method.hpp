@@ -11,11 +11,11 @@
 
 namespace kumihimo::krylov {
 
-class Run;
+class SolverRun;
 
 struct Method : VariantDescription {
   std::string_view reference;
-  void (*iterate)(Run&);
+  void (*iterate)(SolverRun&);
   int reductions, overlapped;                  // sums over ranks in a step, and how many of them run behind other work
   int vectors;                                 // that the method allocates beside x and b, with default parameters
   std::vector<VectorKernel> kernels;           // of an iteration

@@ -5,7 +5,7 @@
 
 namespace kumihimo::krylov {
 
-void pipelined(Run& run) {
+void pipelined(SolverRun& run) {
   const auto [r, u, w, p, s, q, z, m, n] = run.vectors<9>();
   double* const x = run.x();
   double gamma = 0, alpha = 0, beta = 0, curvature = 0;

@@ -21,10 +21,10 @@ constexpr double progress_of_attempt = 0.9;
 constexpr std::int64_t least_between = 5;
 constexpr double least_gain = 1000;
 
-class Timed {
+class SolverTimer {
  public:
-  explicit Timed(double& seconds) : seconds_(seconds) {}
-  ~Timed() { seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
+  explicit SolverTimer(double& seconds) : seconds_(seconds) {}
+  ~SolverTimer() { seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count(); }
 
  private:
   double& seconds_;
@@ -41,13 +41,14 @@ void copy_rows(std::int64_t rows, const double* from, double* to) {
 
 } // namespace
 
-Run::Run(LinearSystem& system, Sums& sums, std::span<const double> b, std::span<double> x, const Options& options,
-         Solution& solution)
+SolverRun::SolverRun(LinearSystem& system, Sums& sums, std::span<const double> b, std::span<double> x,
+                     const SolverOptions& options, Solution& solution)
     : system_(system), sums_(sums), options_(options), solution_(solution), given_b_(b), given_x_(x) {}
 
-double* Run::vector() {
+double* SolverRun::vector() {
   if (failure_) return nullptr;
-  Result<threads::Array<double>> made = threads::Array<double>::zeros(std::max<std::int64_t>(1, system_.length()));
+  Result<threads::ThreadedArray<double>> made =
+      threads::ThreadedArray<double>::zeros(std::max<std::int64_t>(1, system_.length()));
   if (!made) {
     failure_ = made.error();
     return nullptr;
@@ -56,26 +57,26 @@ double* Run::vector() {
   return memory_.back().data();
 }
 
-void Run::end(Ending ending, Error error) {
+void SolverRun::end(Ending ending, Error error) {
   if (ended_) return;
   ended_ = true;
   solution_.ending = ending;
   error_ = std::move(error);
 }
 
-void Run::product(double* in, double* out) {
-  const Timed timed(solution_.seconds.product);
+void SolverRun::product(double* in, double* out) {
+  const SolverTimer timed(solution_.seconds.product);
   if (Status s = system_.multiply(in, out); !s && !failure_) failure_ = s.error();
 }
 
-void Run::precondition(const double* in, double* out) {
-  const Timed timed(solution_.seconds.preconditioner);
+void SolverRun::precondition(const double* in, double* out) {
+  const SolverTimer timed(solution_.seconds.preconditioner);
   if (Status s = system_.precondition(in, out); !s && !failure_) failure_ = s.error();
 }
 
-SumArray Run::run(VectorKernel kernel, std::initializer_list<double*> vectors, double alpha, double beta) {
+SumArray SolverRun::run(VectorKernel kernel, std::initializer_list<double*> vectors, double alpha, double beta) {
   const bool only_reads = description_of(kernel).bytes_per_row == 8 * description_of(kernel).vectors;
-  const Timed timed(only_reads ? solution_.seconds.dots : solution_.seconds.updates);
+  const SolverTimer timed(only_reads ? solution_.seconds.dots : solution_.seconds.updates);
   Operands operands;
   std::copy(vectors.begin(), vectors.end(), operands.vectors.begin());
   operands.alpha = alpha;
@@ -83,16 +84,16 @@ SumArray Run::run(VectorKernel kernel, std::initializer_list<double*> vectors, d
   return loops_.run(kernel, operands);
 }
 
-void Run::copy(const double* from, double* to) {
-  const Timed timed(solution_.seconds.updates);
+void SolverRun::copy(const double* from, double* to) {
+  const SolverTimer timed(solution_.seconds.updates);
   copy_rows(system_.rows(), from, to);
 }
 
-void Run::gram(const Basis& basis, std::span<double> sums) {
-  const Timed timed(solution_.seconds.dots);
+void SolverRun::gram(const KrylovBasis& basis, std::span<double> sums) {
+  const SolverTimer timed(solution_.seconds.dots);
   const std::int64_t needed = krylov::gram_blocks(system_.rows()) * static_cast<std::int64_t>(sums.size());
   if (gram_blocks_.size() < needed) {
-    Result<threads::Array<double>> made = threads::Array<double>::zeros(needed);
+    Result<threads::ThreadedArray<double>> made = threads::ThreadedArray<double>::zeros(needed);
     if (!made) {
       if (!failure_) failure_ = made.error();
       return;
@@ -102,48 +103,48 @@ void Run::gram(const Basis& basis, std::span<double> sums) {
   krylov::gram(system_.rows(), basis, gram_blocks_, sums);
 }
 
-void Run::combine(const Basis& basis, const Combination& coordinates, const CombinationTargets& targets) {
-  const Timed timed(solution_.seconds.updates);
+void SolverRun::combine(const KrylovBasis& basis, const Combination& coordinates, const CombinationTargets& targets) {
+  const SolverTimer timed(solution_.seconds.updates);
   krylov::combine(system_.rows(), basis, coordinates, targets);
 }
 
-void Run::recur(double* y, double c, const double* u, double h, double g, const double* w) {
-  const Timed timed(solution_.seconds.updates);
+void SolverRun::recur(double* y, double c, const double* u, double h, double g, const double* w) {
+  const SolverTimer timed(solution_.seconds.updates);
   krylov::recur(system_.rows(), y, c, u, h, g, w);
 }
 
-void Run::send(std::span<const double> local) {
+void SolverRun::send(std::span<const double> local) {
   payload_ = local.size();
   message_.assign(local.begin(), local.end());
   message_.push_back(failure_ ? 1 : 0);
   message_.push_back(wants_stop_ ? 1 : 0);
 }
 
-void Run::start(std::span<const double> local) {
+void SolverRun::start(std::span<const double> local) {
   if (ended_) return;
-  const Timed timed(solution_.seconds.waiting);
+  const SolverTimer timed(solution_.seconds.waiting);
   send(local);
   if (Status s = sums_.start(message_); !s) end(Ending::system_failed, s.error());
 }
 
-std::span<const double> Run::wait() {
+std::span<const double> SolverRun::wait() {
   if (!ended_) {
-    const Timed timed(solution_.seconds.waiting);
+    const SolverTimer timed(solution_.seconds.waiting);
     if (Status s = sums_.wait(); !s) end(Ending::system_failed, s.error());
   }
   return received();
 }
 
-std::span<const double> Run::sum(std::span<const double> local) {
+std::span<const double> SolverRun::sum(std::span<const double> local) {
   if (!ended_) {
-    const Timed timed(solution_.seconds.waiting);
+    const SolverTimer timed(solution_.seconds.waiting);
     send(local);
     if (Status s = sums_.sum(message_); !s) end(Ending::system_failed, s.error());
   }
   return received();
 }
 
-std::span<const double> Run::received() {
+std::span<const double> SolverRun::received() {
   if (!ended_ && message_[payload_] > 0)
     end(Ending::system_failed, failure_ ? *failure_ : failed("the solve ends because another rank failed"));
   if (!ended_ && message_[payload_ + 1] > 0)
@@ -151,7 +152,7 @@ std::span<const double> Run::received() {
   return std::span<const double>(message_).first(payload_);
 }
 
-bool Run::begin(const Status& arguments) {
+bool SolverRun::begin(const Status& arguments) {
   const std::int64_t rows = system_.rows();
   if (!arguments) failure_ = arguments.error();
   Result<VectorLoops> loops = VectorLoops::of(rows);
@@ -187,12 +188,12 @@ bool Run::begin(const Status& arguments) {
   return true;
 }
 
-Error Run::not_finite(std::string_view what) const {
+Error SolverRun::not_finite(std::string_view what) const {
   return failed(fmt::format("{} in iteration {} is not a finite number", what, solution_.iterations), {},
                 "check that the matrix, the preconditioner and the initial guess are finite");
 }
 
-bool Run::verify(double true_rr) {
+bool SolverRun::verify(double true_rr) {
   const double residual = std::sqrt(true_rr);
   solution_.residual = residual / norm_b_;
   if (residual <= tolerance_) {
@@ -213,7 +214,7 @@ bool Run::verify(double true_rr) {
   return false;
 }
 
-bool Run::replace(double* r, double* scratch) {
+bool SolverRun::replace(double* r, double* scratch) {
   if (ended_) return false;
   const bool is_first = judged_ < 0;
   if (is_first && (sum({}), ended_)) return false; // a rank had no memory for its vectors
@@ -255,7 +256,7 @@ bool Run::replace(double* r, double* scratch) {
   return !ended_;
 }
 
-Next Run::judge(double rr, double rz, bool by_definition) {
+Next SolverRun::judge(double rr, double rz, bool by_definition) {
   if (ended_) return Next::end;
   if (!std::isfinite(rr) || !std::isfinite(rz)) {
     end(Ending::not_finite, not_finite("the residual"));
@@ -292,7 +293,7 @@ Next Run::judge(double rr, double rz, bool by_definition) {
   return Next::go_on;
 }
 
-bool Run::is_positive(double curvature) {
+bool SolverRun::is_positive(double curvature) {
   if (ended_) return false;
   if (curvature > 0 && std::isfinite(curvature)) return true;
   if (!std::isfinite(curvature))
@@ -304,7 +305,7 @@ bool Run::is_positive(double curvature) {
   return false;
 }
 
-Status Run::finish() {
+Status SolverRun::finish() {
   if (x_ && solution_.iterations > 0) copy_rows(system_.rows(), x_, given_x_.data());
   if (error_) return *error_;
   return Nothing{};

@@ -22,10 +22,10 @@ enum class Next {
   end
 };
 
-class Run {
+class SolverRun {
  public:
-  Run(LinearSystem& system, Sums& sums, std::span<const double> b, std::span<double> x, const Options& options,
-      Solution& solution);
+  SolverRun(LinearSystem& system, Sums& sums, std::span<const double> b, std::span<double> x,
+            const SolverOptions& options, Solution& solution);
   // Reads b and x; false: there is nothing to iterate. `arguments`: whether those of this rank are right; an error ends
   // the solve on all ranks.
   bool begin(const Status& arguments);
@@ -46,8 +46,8 @@ class Run {
   SumArray run(VectorKernel kernel, std::initializer_list<double*> vectors, double alpha = 0, double beta = 0);
   void copy(const double* from, double* to);
   // Of the s-step method.
-  void gram(const Basis& basis, std::span<double> sums);
-  void combine(const Basis& basis, const Combination& coordinates, const CombinationTargets& targets);
+  void gram(const KrylovBasis& basis, std::span<double> sums);
+  void combine(const KrylovBasis& basis, const Combination& coordinates, const CombinationTargets& targets);
   void recur(double* y, double c, const double* u, double h, double g, const double* w);
 
   // Sums over ranks.
@@ -77,14 +77,14 @@ class Run {
 
   LinearSystem& system_;
   Sums& sums_;
-  const Options& options_;
+  const SolverOptions& options_;
   Solution& solution_;
   std::span<const double> given_b_;
   std::span<double> given_x_;
   double *b_ = nullptr, *x_ = nullptr;
   VectorLoops loops_;
-  std::vector<threads::Array<double>> memory_;
-  threads::Array<double> gram_blocks_;
+  std::vector<threads::ThreadedArray<double>> memory_;
+  threads::ThreadedArray<double> gram_blocks_;
   std::vector<double> message_;
   std::size_t payload_ = 0;
   std::optional<Error> failure_; // of this rank, not yet told

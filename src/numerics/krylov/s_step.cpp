@@ -20,20 +20,20 @@ constexpr std::size_t warm_up = 20; // iterations with s = 1, whose Ritz values 
 constexpr double margin = 1.1;      // of the greatest Ritz value, which is below the greatest eigenvalue
 
 // T_0 = 1, T_1 = (A - c) / d, T_{j+1} = 2 (A - c) / d T_j - T_{j-1}.
-struct Interval {
+struct ChebyshevInterval {
   double c = 0, d = 1;
 };
 
 using Coordinates = std::vector<double>;
 
-class Step {
+class BasisStep {
  public:
-  Step(Run& run, const Basis& all, int s, Interval interval)
+  BasisStep(SolverRun& run, const KrylovBasis& all, int s, ChebyshevInterval interval)
       : run_(run), s_(s), m_(2 * index(s) + 1), interval_(interval) {
     basis_.v.assign(all.v.begin(), all.v.begin() + static_cast<std::ptrdiff_t>(m_));
     basis_.u.assign(all.u.begin(), all.u.begin() + static_cast<std::ptrdiff_t>(m_));
   }
-  const Basis& basis() const { return basis_; }
+  const KrylovBasis& basis() const { return basis_; }
   std::size_t columns() const { return m_; }
 
   // Column 0 is p, column 1 is z at first; the order of columns is p, z, then T_1.. of p, then T_1.. of z.
@@ -67,11 +67,11 @@ class Step {
     run_.precondition(basis_.u[next], basis_.v[next]);
   }
 
-  Run& run_;
+  SolverRun& run_;
   int s_;
   std::size_t m_;
-  Interval interval_;
-  Basis basis_;
+  ChebyshevInterval interval_;
+  KrylovBasis basis_;
 };
 
 // x^T G y of the packed upper triangle of a symmetric matrix.
@@ -99,9 +99,9 @@ double s_step_bytes(const ParameterValues& values) {
   return 8 * ((2 * s - 1) * 4 + 2 * m + 2 * m + 6) / s; // recurrence, Gram matrices, combinations; read and written
 }
 
-void s_step(Run& run) {
+void s_step(SolverRun& run) {
   const int most = static_cast<int>(run.parameter("s"));
-  Basis all;
+  KrylovBasis all;
   for (int j = 0; j < 2 * most + 1; ++j) {
     all.v.push_back(run.vectors<1>()[0]);
     all.u.push_back(run.vectors<1>()[0]);
@@ -110,7 +110,7 @@ void s_step(Run& run) {
   int s = 1;
   bool restart = true; // p = z
   bool has_interval = false;
-  Interval interval;
+  ChebyshevInterval interval;
   std::vector<double> alphas, betas, sums;
   if (!run.replace(r, all.v[2])) return;
   run.precondition(r, z);
@@ -119,7 +119,7 @@ void s_step(Run& run) {
       run.copy(r, q);
       run.copy(z, p);
     }
-    Step step(run, all, s, interval);
+    BasisStep step(run, all, s, interval);
     const std::size_t m = step.columns();
     step.make_basis();
     sums.resize(m * (m + 1));

@@ -9,12 +9,12 @@
 
 namespace kumihimo::krylov {
 
-struct Progress {
+struct SolverProgress {
   std::int64_t iteration = 0;
   double residual = 0; // recursive, relative to ||b||
 };
 
-struct Options {
+struct SolverOptions {
   double tolerance = 1e-8; // of ||b - A x|| / ||b||, 2-norms
   std::int64_t max_iterations = 100000;
   // Residual replacement: r and what is updated from it are computed by their definitions again. Either after so many
@@ -24,11 +24,11 @@ struct Options {
   std::int64_t patience = 10000; // iterations without a new least residual until the solve is said to stagnate
   ParameterValues parameters;    // of the method
   // Called after each iteration; false stops the solve on all ranks, also if only one rank says so.
-  std::function<bool(const Progress&)> progress;
+  std::function<bool(const SolverProgress&)> progress;
 };
 
 // Of this rank.
-struct Seconds {
+struct SolverSeconds {
   double product = 0, preconditioner = 0, dots = 0, updates = 0, waiting = 0; // waiting: for sums
   double total = 0;
 };
@@ -52,7 +52,7 @@ struct Solution {
   double largest_deviation = 0;   // ||(b - A x) - r|| before a replacement or at the end
   double estimated_deviation = 0; // at that place, by the method's estimate
   std::vector<double> history;    // ||r||, recursive, before the first iteration and after each
-  Seconds seconds;
+  SolverSeconds seconds;
 };
 
 } // namespace kumihimo::krylov

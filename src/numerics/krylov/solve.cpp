@@ -11,7 +11,7 @@ namespace kumihimo::krylov {
 namespace {
 
 Status check(const Method& method, std::int64_t rows, std::span<const double> b, std::span<double> x,
-             const Options& options) {
+             const SolverOptions& options) {
   const auto size = static_cast<std::size_t>(rows);
   if (b.size() != size || x.size() != size)
     return wrong_value(fmt::format("the right-hand side and the solution must have {} rows", rows),
@@ -38,12 +38,12 @@ Status check(const Method& method, std::int64_t rows, std::span<const double> b,
 } // namespace
 
 Status solve(const Method& method, LinearSystem& system, Sums& sums, std::span<const double> b, std::span<double> x,
-             const Options& options, Solution& solution) {
-  Options complete = options;
+             const SolverOptions& options, Solution& solution) {
+  SolverOptions complete = options;
   complete.parameters = with_defaults(method.parameters, options.parameters);
   solution = {};
   const auto begin = std::chrono::steady_clock::now();
-  Run run(system, sums, b, x, complete, solution);
+  SolverRun run(system, sums, b, x, complete, solution);
   if (run.begin(check(method, system.rows(), b, x, options))) method.iterate(run);
   Status status = run.finish();
   solution.seconds.total = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -18,6 +18,6 @@ namespace kumihimo::krylov {
 // the tolerance is always an error. Collective over the ranks of `sums`. All get the same ending, also if one rank
 // alone fails; then the others' sentence is that another rank failed.
 Status solve(const Method& method, LinearSystem& system, Sums& sums, std::span<const double> b, std::span<double> x,
-             const Options& options, Solution& solution);
+             const SolverOptions& options, Solution& solution);
 
 } // namespace kumihimo::krylov

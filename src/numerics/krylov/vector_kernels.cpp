@@ -49,7 +49,7 @@ std::int64_t rounding_steps(std::int64_t rows) {
 Result<VectorLoops> VectorLoops::of(std::int64_t rows) {
   VectorLoops made;
   made.rows_ = rows;
-  made.blocks_ = TRY(threads::Array<SumArray>::zeros((rows + block_rows - 1) / block_rows));
+  made.blocks_ = TRY(threads::ThreadedArray<SumArray>::zeros((rows + block_rows - 1) / block_rows));
   return made;
 }
 

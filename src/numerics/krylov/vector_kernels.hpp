@@ -56,7 +56,7 @@ class VectorLoops {
 
  private:
   std::int64_t rows_ = 0;
-  threads::Array<SumArray> blocks_;
+  threads::ThreadedArray<SumArray> blocks_;
 };
 
 // The golden copies: plain loops, one thread.

@@ -32,9 +32,10 @@ Status check_body(const Body& body, std::int64_t length) {
   return Nothing{};
 }
 
-class Embedding {
+class VectorEmbedding {
  public:
-  Embedding(const Place& place, std::int32_t first_scratch) : place_(place), first_scratch_(first_scratch) {}
+  VectorEmbedding(const VectorPlace& place, std::int32_t first_scratch)
+      : place_(place), first_scratch_(first_scratch) {}
 
   void chunk(Chunk& c) const {
     if (!c.exists()) return;
@@ -60,7 +61,7 @@ class Embedding {
   }
 
  private:
-  const Place& place_;
+  const VectorPlace& place_;
   std::int32_t first_scratch_;
 };
 
@@ -76,10 +77,10 @@ Status check_embeddable(const Program& part, std::int64_t length) {
   return Nothing{};
 }
 
-std::vector<LaneId> embed(Program& whole, const Program& part, const Place& place, std::int32_t first_lane,
+std::vector<LaneId> embed(Program& whole, const Program& part, const VectorPlace& place, std::int32_t first_lane,
                           const std::vector<LaneId>& after) {
   const auto first_scratch = static_cast<std::int32_t>(whole.scratch.size());
-  const Embedding embedding(place, first_scratch);
+  const VectorEmbedding embedding(place, first_scratch);
   const auto moved = [&](LaneId id) { return LaneId{id.value + first_lane}; };
   for (Scratch scratch : part.scratch) {
     scratch.lane = moved(scratch.lane);

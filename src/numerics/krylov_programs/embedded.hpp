@@ -10,7 +10,7 @@
 
 namespace kumihimo::krylov_programs {
 
-struct Place {
+struct VectorPlace {
   std::int64_t elements = 0; // of the larger buffer
   std::int64_t first = 0;    // where the vector begins in it
   std::int64_t length = 0;   // of the vector
@@ -20,7 +20,7 @@ struct Place {
 Status check_embeddable(const Program& part, std::int64_t length);
 
 // Lanes [first_lane, ...), all after `after`. Returns their ids. `part` is embeddable.
-std::vector<LaneId> embed(Program& whole, const Program& part, const Place& place, std::int32_t first_lane,
+std::vector<LaneId> embed(Program& whole, const Program& part, const VectorPlace& place, std::int32_t first_lane,
                           const std::vector<LaneId>& after);
 
 } // namespace kumihimo::krylov_programs

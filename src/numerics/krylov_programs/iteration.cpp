@@ -58,14 +58,14 @@ Result<ProgramSet> reduction(std::int64_t values, const Variant& allreduce, cons
 
 } // namespace
 
-std::span<const Application> applications() {
+std::span<const ModelledApplication> applications() {
 #define PRECONDITIONER(...)                                                                                            \
   { __VA_ARGS__ }
 #define PRECONDITIONERS(...)                                                                                           \
   { __VA_ARGS__ }
 #define APPLICATION(name, points, fields, bytes, flops, preconditioners, summary)                                      \
   {#name, points, fields, bytes, flops, PRECONDITIONERS preconditioners, summary},
-  static const std::vector<Application> all{
+  static const std::vector<ModelledApplication> all{
 #include "krylov_programs/applications.def"
   };
 #undef APPLICATION
@@ -74,7 +74,9 @@ std::span<const Application> applications() {
   return all;
 }
 
-Result<const Application*> find_application(std::string_view name) { return find(applications(), name, "application"); }
+Result<const ModelledApplication*> find_application(std::string_view name) {
+  return find(applications(), name, "application");
+}
 
 std::span<const std::string_view> methods() {
   static const std::vector<std::string_view> all = [] {
@@ -104,7 +106,7 @@ Result<NamedPrograms> programs_of(const Iteration& it, const Variant& allreduce,
   setting->reductions = it.reductions;
   setting->computing = it.computing;
   setting->application = *TRY(find_application(it.application));
-  const Application& application = setting->application;
+  const ModelledApplication& application = setting->application;
   setting->preconditioner = it.preconditioner.empty()
                                 ? application.preconditioners[0]
                                 : *TRY(find(application.preconditioners, it.preconditioner, "preconditioner"));

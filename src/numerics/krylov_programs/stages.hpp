@@ -25,8 +25,8 @@ class Stages {
     std::int64_t s = 1;                                     // of s_step
     bool halos = true, reductions = true, computing = true; // false: without this part
     Halo halo;
-    Application application;
-    Preconditioner preconditioner;
+    ModelledApplication application;
+    ModelledPreconditioner preconditioner;
     Reductions sums;
     std::int64_t cells = 0, elements = 0; // of a rank; of its buffer
     ProgramSet exchange;

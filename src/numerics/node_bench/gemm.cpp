@@ -19,7 +19,7 @@ using Dgemm = void (*)(const char*, const char*, const int*, const int*, const i
                        const int*, const double*, const int*, const double*, double*, const int*);
 
 struct Matrices {
-  threads::Array<double> a, b, c;
+  threads::ThreadedArray<double> a, b, c;
 };
 
 // y = M x, and of the absolute values; by columns.
@@ -80,9 +80,9 @@ class Opened final : public Gemm {
     if (mkl_) mkl_(threads);
     const std::int64_t size = static_cast<std::int64_t>(n) * n;
     Matrices m;
-    m.a = TRY(threads::Array<double>::zeros(size));
-    m.b = TRY(threads::Array<double>::zeros(size));
-    m.c = TRY(threads::Array<double>::zeros(size));
+    m.a = TRY(threads::ThreadedArray<double>::zeros(size));
+    m.b = TRY(threads::ThreadedArray<double>::zeros(size));
+    m.c = TRY(threads::ThreadedArray<double>::zeros(size));
     std::uint64_t state = 1;
     for (std::int64_t i = 0; i < size; ++i) {
       m.a[i] = next(state);

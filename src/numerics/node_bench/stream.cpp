@@ -26,7 +26,7 @@ double seconds_of(int kernel, Stores stores, const StreamArrays& arrays, std::in
   const std::int64_t start = measure::now_ns();
 #pragma omp parallel
   {
-    const threads::Range mine = threads::part(lines, omp_get_thread_num(), omp_get_num_threads());
+    const threads::IndexRange mine = threads::part(lines, omp_get_thread_num(), omp_get_num_threads());
     run_stream(kernel, stores, arrays, q, mine.begin * line, mine.end * line);
   }
   return measure::seconds_since(start);
@@ -35,7 +35,7 @@ double seconds_of(int kernel, Stores stores, const StreamArrays& arrays, std::in
 void fill(double* x, double value, std::int64_t lines) {
 #pragma omp parallel
   {
-    const threads::Range mine = threads::part(lines, omp_get_thread_num(), omp_get_num_threads());
+    const threads::IndexRange mine = threads::part(lines, omp_get_thread_num(), omp_get_num_threads());
     for (std::int64_t i = mine.begin * line; i < mine.end * line; ++i) x[i] = value;
   }
 }
@@ -83,9 +83,9 @@ Result<StreamSamples> measure_stream(std::int64_t bytes_per_array, int threads, 
   if (rounds < 1) return wrong_value("STREAM must have at least 1 round", rounds);
   (void)TRY(threads::use(threads));
   StreamSamples made{.bound = threads::bind(), .bytes_per_array = lines * line * 8, .cached = {}, .streamed = {}};
-  threads::Array<double> a = TRY(threads::Array<double>::zeros(lines * line));
-  threads::Array<double> b = TRY(threads::Array<double>::zeros(lines * line));
-  threads::Array<double> c = TRY(threads::Array<double>::zeros(lines * line));
+  threads::ThreadedArray<double> a = TRY(threads::ThreadedArray<double>::zeros(lines * line));
+  threads::ThreadedArray<double> b = TRY(threads::ThreadedArray<double>::zeros(lines * line));
+  threads::ThreadedArray<double> c = TRY(threads::ThreadedArray<double>::zeros(lines * line));
   const StreamArrays arrays{a.data(), b.data(), c.data()};
   volatile double one_a = 1, one_b = 2, one_c = 0; // volatile: each operation rounded by itself
   fill(a.data(), one_a, lines);

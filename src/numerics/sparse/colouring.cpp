@@ -27,9 +27,9 @@ std::int32_t degree(const CrsMatrix& a, std::int32_t row) {
 }
 
 // The graph of a matrix in memory that a walk in any order reads: huge pages, and what is known of a row side by side.
-class Graph {
+class MatrixGraph {
  public:
-  explicit Graph(const CrsMatrix& a) {
+  explicit MatrixGraph(const CrsMatrix& a) {
     const auto n = static_cast<std::size_t>(a.rows);
     resize_in_huge_pages(row_, n + 1);
     const int team = threads::count();
@@ -87,7 +87,7 @@ class Graph {
 // with a number of its own below 0.
 class EndOfPart {
  public:
-  explicit EndOfPart(Graph& graph) : graph_(graph) {}
+  explicit EndOfPart(MatrixGraph& graph) : graph_(graph) {}
 
   std::int32_t from(std::int32_t start) {
     auto [depth, last] = search(start);
@@ -127,7 +127,7 @@ class EndOfPart {
     }
   }
 
-  Graph& graph_;
+  MatrixGraph& graph_;
   std::vector<std::int32_t> level_, next_;
   std::int32_t searches_ = 0;
 };
@@ -137,7 +137,7 @@ class EndOfPart {
 // of a row is the last level that holds a neighbour of it; below 0 the row is no candidate yet.
 class LevelsOfPart {
  public:
-  explicit LevelsOfPart(Graph& graph) : graph_(graph) {}
+  explicit LevelsOfPart(MatrixGraph& graph) : graph_(graph) {}
 
   bool has(std::int32_t row) const { return graph_.mark(row) >= 0; } // between calls of add()
 
@@ -188,7 +188,7 @@ class LevelsOfPart {
       for (auto at = next; at != first && is_less(*at, at[-1]); --at) std::iter_swap(at, at - 1);
   }
 
-  Graph& graph_;
+  MatrixGraph& graph_;
   std::vector<std::int32_t> candidates_, waiting_, found_;
 };
 
@@ -211,7 +211,7 @@ std::vector<char> level_differences(const CrsMatrix& a, const std::vector<std::i
   std::vector<std::vector<char>> of_thread(static_cast<std::size_t>(team), any);
 #pragma omp parallel for schedule(static) num_threads(team)
   for (int t = 0; t < team; ++t) {
-    const threads::Range rows = threads::part(a.rows, t, team);
+    const threads::IndexRange rows = threads::part(a.rows, t, team);
     for (auto i = static_cast<std::int32_t>(rows.begin); i < rows.end; ++i)
       for_neighbours(a, i, [&, mine = of_thread[t].data()](std::int32_t j) {
         if (j < i) mine[std::abs(level[i] - level[j])] = 1; // the pattern is symmetric
@@ -281,7 +281,7 @@ Status check_colouring(const CrsMatrix& a, const Colouring& colouring) {
 
 Colouring level_sets(const CrsMatrix& a) {
   std::vector<std::vector<std::int32_t>> levels;
-  Graph graph(a);
+  MatrixGraph graph(a);
   LevelsOfPart part(graph);
   EndOfPart end(graph);
   for (const std::int32_t row : by_degree(a))

@@ -13,14 +13,14 @@ namespace kumihimo::sparse {
 // What numbering and factor depend on.
 struct FactorChoice {
   std::int64_t colours = 0; // m of CM-RCM(m); 0: greedy colouring
-  Order order = Order::coalesced;
+  RowOrder order = RowOrder::coalesced;
   int sigma = 1;
   OffDiagonals off_diagonals = OffDiagonals::own;
   bool operator==(const FactorChoice&) const = default;
 };
 
 struct FactoredMatrix {
-  Numbering numbering;
+  RowNumbering numbering;
   SplitMatrix parts;
   Factor factor;
 };

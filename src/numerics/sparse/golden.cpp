@@ -17,8 +17,8 @@ void multiply(const CrsMatrix& a, std::span<const double> x, std::span<double> y
   }
 }
 
-Result<Factor> factorise(const CrsMatrix& a, bool own_lower) {
-  Factor f{a.value, std::vector<double>(static_cast<std::size_t>(a.rows))};
+Result<GoldenFactor> factorise(const CrsMatrix& a, bool own_lower) {
+  GoldenFactor f{a.value, std::vector<double>(static_cast<std::size_t>(a.rows))};
   for (std::int32_t i = 0; i < a.rows; ++i) {
     double pivot = entry(a, i, i);
     for (std::int64_t k = a.begin[i]; k < a.begin[i + 1] && a.column[k] < i; ++k) {
@@ -40,7 +40,7 @@ Result<Factor> factorise(const CrsMatrix& a, bool own_lower) {
   return f;
 }
 
-void precondition(const CrsMatrix& a, const Factor& f, std::span<const double> r, std::span<double> z) {
+void precondition(const CrsMatrix& a, const GoldenFactor& f, std::span<const double> r, std::span<double> z) {
   for (std::int32_t i = 0; i < a.rows; ++i) {
     double sum = r[i];
     for (std::int64_t k = a.begin[i]; a.column[k] < i; ++k) sum -= f.lower[k] * z[a.column[k]];
@@ -57,16 +57,16 @@ static double dot(std::span<const double> x, std::span<const double> y) {
   return sum;
 }
 
-Result<Solved> solve(const CrsMatrix& a, std::span<const double> b, std::span<double> x, double tolerance,
-                     int most_iterations) {
+Result<GoldenSolved> solve(const CrsMatrix& a, std::span<const double> b, std::span<double> x, double tolerance,
+                           int most_iterations) {
   const bool has_nonzero = std::any_of(b.begin(), b.end(), [](double each) { return each != 0; });
   const double norm = TRY(krylov::norm_of_right_side(dot(b, b), has_nonzero));
-  const Factor factor = TRY(factorise(a));
+  const GoldenFactor factor = TRY(factorise(a));
   const std::size_t n = x.size();
   std::vector<double> r(n), z(n), p(n), q(n);
   multiply(a, x, q);
   for (std::size_t i = 0; i < n; ++i) r[i] = b[i] - q[i];
-  Solved solved;
+  GoldenSolved solved;
   if (norm == 0) {
     std::fill(x.begin(), x.end(), 0.0);
     solved.converged = true;

@@ -11,12 +11,12 @@
 namespace kumihimo::sparse {
 namespace {
 
-struct Place {
+struct EliminationPlace {
   std::int32_t rank, number; // in the order of elimination, and the new number
 };
 
 struct RankedEntry {
-  Place place;
+  EliminationPlace place;
   double value;
 };
 
@@ -32,7 +32,7 @@ void sort_by_rank(std::vector<RankedEntry>& row) {
 // in the new order.
 class Splitting {
  public:
-  Splitting(const CrsMatrix& a, const Numbering& numbering) : a_(a), numbering_(numbering) {}
+  Splitting(const CrsMatrix& a, const RowNumbering& numbering) : a_(a), numbering_(numbering) {}
 
   SplitMatrix run() {
     resize_in_huge_pages(place_of_old_, static_cast<std::size_t>(a_.rows));
@@ -114,21 +114,21 @@ class Splitting {
   }
 
   const CrsMatrix& a_;
-  const Numbering& numbering_;
-  UnwrittenVector<Place> place_of_old_;
+  const RowNumbering& numbering_;
+  UnwrittenVector<EliminationPlace> place_of_old_;
   SplitMatrix made_;
   Triangle* const triangles_[3] = {&made_.lower, &made_.upper, &made_.ghosts};
 };
 
 } // namespace
 
-SplitMatrix split(const CrsMatrix& a, const Numbering& numbering) { return Splitting(a, numbering).run(); }
+SplitMatrix split(const CrsMatrix& a, const RowNumbering& numbering) { return Splitting(a, numbering).run(); }
 
 namespace {
 
 class Factorisation {
  public:
-  Factorisation(const SplitMatrix& a, const Numbering& numbering, OffDiagonals kind)
+  Factorisation(const SplitMatrix& a, const RowNumbering& numbering, OffDiagonals kind)
       : a_(a), numbering_(numbering), own_(kind == OffDiagonals::own) {
     factor_.pivot = a.diagonal;
     if (own_) factor_.lower = a.lower.value;
@@ -141,7 +141,7 @@ class Factorisation {
     for (int c = 0; c < numbering_.colours; ++c) {
 #pragma omp for schedule(static)
       for (int p = 0; p < numbering_.parts; ++p) {
-        const threads::Range rows = numbering_.at(c, p);
+        const threads::IndexRange rows = numbering_.at(c, p);
         for (std::int64_t i = rows.begin; i < rows.end; ++i) eliminate(static_cast<std::int32_t>(i));
       }
     }
@@ -213,7 +213,7 @@ class Factorisation {
 
   static constexpr std::int64_t few_pairs = 32;
   const SplitMatrix& a_;
-  const Numbering& numbering_;
+  const RowNumbering& numbering_;
   bool own_;
   Factor factor_;
   const double* lower_ = nullptr;
@@ -221,7 +221,7 @@ class Factorisation {
 
 } // namespace
 
-Result<Factor> factorise(const SplitMatrix& a, const Numbering& numbering, OffDiagonals kind) {
+Result<Factor> factorise(const SplitMatrix& a, const RowNumbering& numbering, OffDiagonals kind) {
   return Factorisation(a, numbering, kind).run();
 }
 

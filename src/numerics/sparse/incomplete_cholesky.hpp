@@ -26,7 +26,7 @@ struct SplitMatrix {
   std::int32_t rows() const { return static_cast<std::int32_t>(diagonal.size()); }
 };
 
-SplitMatrix split(const CrsMatrix& matrix, const Numbering& numbering);
+SplitMatrix split(const CrsMatrix& matrix, const RowNumbering& numbering);
 
 struct Factor {
   UnwrittenVector<double> lower, upper; // at the places of the triangles' entries; empty: those of the matrix
@@ -41,6 +41,6 @@ enum class OffDiagonals { own, of_matrix };
 
 // Threads share the rows of each colour. Error: a pivot is not positive, or is rounding of its diagonal entry
 // (least_pivot()), with its row (of the matrix that was split).
-Result<Factor> factorise(const SplitMatrix& matrix, const Numbering& numbering, OffDiagonals off_diagonals);
+Result<Factor> factorise(const SplitMatrix& matrix, const RowNumbering& numbering, OffDiagonals off_diagonals);
 
 } // namespace kumihimo::sparse

@@ -22,7 +22,7 @@ enum class Finish {
 };
 inline constexpr int finishes = 7;
 
-struct Vectors {
+struct RowVectors {
   const double* gathered = nullptr;
   const double* diagonal = nullptr;
   const double* in = nullptr;
@@ -34,7 +34,8 @@ struct Vectors {
 
 // Returns the dot product over the block's rows, or 0.
 template <class Value>
-using Loop = double (*)(const StoredRows<Value>& rows, std::int64_t block, threads::Range of, const Vectors& vectors);
+using Loop = double (*)(const StoredRows<Value>& rows, std::int64_t block, threads::IndexRange of,
+                        const RowVectors& vectors);
 
 struct InstructionSet {
   std::string_view name;
@@ -42,10 +43,10 @@ struct InstructionSet {
   Loop<double> doubles[layouts][finishes];
   Loop<float> floats[layouts][finishes]; // null but for forward and backward
   // x += alpha t, r -= alpha (t + u); returns r.r of the range.
-  double (*update)(threads::Range of, double alpha, const double* t, const double* u, double* r, double* x);
+  double (*update)(threads::IndexRange of, double alpha, const double* t, const double* u, double* r, double* x);
 
   template <class Value>
-  Loop<Value> loop(Layout layout, Finish finish) const {
+  Loop<Value> loop(RowLayout layout, Finish finish) const {
     if constexpr (sizeof(Value) == 8)
       return doubles[static_cast<int>(layout)][static_cast<int>(finish)];
     else

@@ -32,9 +32,9 @@ struct Header {
   bool is_array = false, is_pattern = false, is_symmetric = false;
 };
 
-class Lines {
+class MatrixMarketLines {
  public:
-  explicit Lines(std::string_view text) : lines_(text) {}
+  explicit MatrixMarketLines(std::string_view text) : lines_(text) {}
   // The next line that is neither empty nor a comment.
   std::optional<std::string_view> next() {
     while (lines_.are_left()) {
@@ -79,12 +79,12 @@ Result<Header> read_header(std::string_view line) {
   return header;
 }
 
-struct Size {
+struct MatrixSize {
   std::int32_t rows;
   std::int64_t entries;
 };
 
-Result<Size> read_size(std::string_view line, const Header& header) {
+Result<MatrixSize> read_size(std::string_view line, const Header& header) {
   const std::vector<std::string_view> words = words_of(line);
   std::int64_t rows = 0, columns = 0, entries = 0;
   if (words.size() != (header.is_array ? 2U : 3U) || !read_number(words[0], rows) || !read_number(words[1], columns) ||
@@ -100,7 +100,7 @@ Result<Size> read_size(std::string_view line, const Header& header) {
   if (entries < rows) // else a short file could ask for the memory of 2147483647 rows
     return wrong_value("each row must have a diagonal entry, so there must be at least as many entries as rows",
                        fmt::format("{} entries, {} rows", entries, rows));
-  return Size{static_cast<std::int32_t>(rows), entries};
+  return MatrixSize{static_cast<std::int32_t>(rows), entries};
 }
 
 Result<double> read_value(std::string_view word) {
@@ -141,7 +141,7 @@ class ArrayPlaces {
   std::int32_t rows_, row_ = 0, column_ = 0;
 };
 
-Result<std::vector<FileEntry>> read_entries(Lines& lines, const Header& header, const Size& size,
+Result<std::vector<FileEntry>> read_entries(MatrixMarketLines& lines, const Header& header, const MatrixSize& size,
                                             std::size_t text_bytes) {
   std::vector<FileEntry> entries;
   // No more than the text can hold: the number of entries is the user's.
@@ -220,12 +220,12 @@ Result<CrsMatrix> matrix_of(std::vector<FileEntry> entries, const Header& header
 
 Result<CrsMatrix> parse(std::string_view text) {
   if (!TextLines(text).has_words()) return wrong_value("the file is empty", {}, form);
-  Lines lines(text);
+  MatrixMarketLines lines(text);
   const Result<Header> header = read_header(lines.raw());
   if (!header) return lines.at(header.error());
   const std::optional<std::string_view> line = lines.next();
   if (!line) return lines.at(missing("the line of sizes", "write rows, columns and entries"));
-  const Result<Size> size = read_size(*line, *header);
+  const Result<MatrixSize> size = read_size(*line, *header);
   if (!size) return lines.at(size.error());
   std::vector<FileEntry> entries = TRY(read_entries(lines, *header, *size, text.size()));
   return matrix_of(std::move(entries), *header, size->rows);

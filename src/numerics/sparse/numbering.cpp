@@ -8,9 +8,9 @@ namespace {
 // Parts begin at multiples of this many rows of their colour, so that whole vectors fill them.
 constexpr std::int64_t rows_of_a_vector = 8;
 
-threads::Range rows_of_part(const Colouring& colouring, int c, int part, int parts) {
+threads::IndexRange rows_of_part(const Colouring& colouring, int c, int part, int parts) {
   const std::int64_t first = colouring.begin[c], rows = colouring.begin[c + 1] - first;
-  const threads::Range units = threads::part((rows + rows_of_a_vector - 1) / rows_of_a_vector, part, parts);
+  const threads::IndexRange units = threads::part((rows + rows_of_a_vector - 1) / rows_of_a_vector, part, parts);
   return {first + std::min(rows, units.begin * rows_of_a_vector), first + std::min(rows, units.end * rows_of_a_vector)};
 }
 
@@ -20,8 +20,8 @@ int parts_for(std::int64_t rows, int colours) {
   return rows / colours >= std::int64_t{most_parts} * rows_of_a_large_part ? most_parts : fewest_parts;
 }
 
-Numbering number(const CrsMatrix& a, const Colouring& colouring, Order order, int parts, int sigma) {
-  Numbering made;
+RowNumbering number(const CrsMatrix& a, const Colouring& colouring, RowOrder order, int parts, int sigma) {
+  RowNumbering made;
   made.order = order;
   made.colours = colouring.colours();
   made.parts = parts;
@@ -36,7 +36,7 @@ Numbering number(const CrsMatrix& a, const Colouring& colouring, Order order, in
   std::vector<std::int32_t> rows;
   std::int64_t next = 0;
   const auto place = [&](int c, int part) {
-    const threads::Range from = rows_of_part(colouring, c, part, parts);
+    const threads::IndexRange from = rows_of_part(colouring, c, part, parts);
     rows.assign(colouring.row.begin() + from.begin, colouring.row.begin() + from.end);
     for (std::int64_t i = 0; sigma > 1 && i < from.size(); i += sigma)
       std::stable_sort(rows.begin() + i, rows.begin() + std::min(from.size(), i + sigma),

@@ -19,7 +19,7 @@
 
 namespace kumihimo::sparse {
 
-enum class Order { coalesced, sequential };
+enum class RowOrder { coalesced, sequential };
 
 // The parts of a colour, for any number of threads; threads beyond it have no rows. Both numbers are divisible by most
 // numbers of threads. A matrix whose mean colour has less than 64 rows for each of 192 parts takes 48: in each sweep, a
@@ -28,26 +28,26 @@ inline constexpr int fewest_parts = 48, most_parts = 192, rows_of_a_large_part =
 int parts_for(std::int64_t rows, int colours);
 inline constexpr int most_groups = 8;
 
-struct Numbering {
-  Order order = Order::coalesced;
+struct RowNumbering {
+  RowOrder order = RowOrder::coalesced;
   int colours = 0, parts = 0, groups = 0;
   std::vector<std::int32_t> old_of_new, new_of_old;
-  std::vector<threads::Range> block; // of new numbers; of (colour, part) at block_of()
-  std::vector<std::int32_t> rank;    // of a new number in the order of elimination
-  std::vector<std::int32_t> colour;  // of a new number
+  std::vector<threads::IndexRange> block; // of new numbers; of (colour, part) at block_of()
+  std::vector<std::int32_t> rank;         // of a new number in the order of elimination
+  std::vector<std::int32_t> colour;       // of a new number
 
   std::int32_t rows() const { return static_cast<std::int32_t>(old_of_new.size()); }
   std::int64_t block_of(int c, int part) const { return std::int64_t{c} * parts + part; } // may exceed 31 bits
-  const threads::Range& at(int c, int part) const { return block[block_of(c, part)]; }
+  const threads::IndexRange& at(int c, int part) const { return block[block_of(c, part)]; }
 
   int group_of(int part) const { return static_cast<int>((std::int64_t{part} * groups + groups - 1) / parts); }
 
   // use(colour, part) for each block of the parts `of`, in the order of their numbers.
   template <class Use>
-  void in_order(threads::Range of, Use use) const {
-    const int outer = order == Order::coalesced ? 1 : groups;
+  void in_order(threads::IndexRange of, Use use) const {
+    const int outer = order == RowOrder::coalesced ? 1 : groups;
     for (int g = 0; g < outer; ++g) {
-      const threads::Range group = threads::part(parts, g, outer);
+      const threads::IndexRange group = threads::part(parts, g, outer);
       const auto begin = static_cast<int>(std::max(of.begin, group.begin));
       const auto end = static_cast<int>(std::min(of.end, group.end));
       for (int c = 0; begin < end && c < colours; ++c)
@@ -72,6 +72,6 @@ struct Numbering {
 };
 
 // `sigma` 2 or more: in each block, windows of so many rows are sorted by descending length, as SELL-C-sigma does.
-Numbering number(const CrsMatrix& matrix, const Colouring& colouring, Order order, int parts, int sigma = 1);
+RowNumbering number(const CrsMatrix& matrix, const Colouring& colouring, RowOrder order, int parts, int sigma = 1);
 
 } // namespace kumihimo::sparse

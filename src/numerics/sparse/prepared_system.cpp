@@ -17,8 +17,8 @@ namespace {
 constexpr std::int64_t few_rows_with_ghosts = 1024; // a parallel region takes longer than so many rows
 
 template <class Use>
-void for_parts(const Numbering& numbering, int thread, int team, Use use) {
-  const threads::Range mine = threads::part(numbering.parts, thread, team);
+void for_parts(const RowNumbering& numbering, int thread, int team, Use use) {
+  const threads::IndexRange mine = threads::part(numbering.parts, thread, team);
   for (std::int64_t p = mine.begin; p < mine.end; ++p) use(static_cast<int>(p));
 }
 
@@ -39,8 +39,8 @@ void PreparedSystem::for_own_blocks(Work work) const {
 
 // One parallel region; work(block, range, scratch) colour by colour, with a barrier after each.
 template <class Work>
-static void sweep_colours(const Numbering& numbering, int team, double* all_scratch, std::int64_t longest, bool forward,
-                          Work work) {
+static void sweep_colours(const RowNumbering& numbering, int team, double* all_scratch, std::int64_t longest,
+                          bool forward, Work work) {
 #pragma omp parallel num_threads(team)
   {
     const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
@@ -69,13 +69,13 @@ void PreparedSystem::from_system(const double* from, double* to) const {
 }
 
 void PreparedSystem::multiply_rows(const double* x, double* y) const {
-  Vectors v{.gathered = x, .diagonal = diagonal_.data(), .out = y};
-  const Layout layout = variant_->layout;
+  RowVectors v{.gathered = x, .diagonal = diagonal_.data(), .out = y};
+  const RowLayout layout = variant_->layout;
   const Loop<double> product = set_->loop<double>(layout, Finish::product),
                      add = set_->loop<double>(layout, Finish::add);
   const bool two = variant_->copies == Copies::two;
-  for_own_blocks([&](std::int64_t block, threads::Range of, double* scratch) {
-    Vectors mine = v;
+  for_own_blocks([&](std::int64_t block, threads::IndexRange of, double* scratch) {
+    RowVectors mine = v;
     mine.scratch = scratch;
     product(two ? both_ : halves_.lower, block, of, mine);
     if (!two) add(halves_.upper, block, of, mine);
@@ -96,12 +96,12 @@ void PreparedSystem::sweep(const StoredRows<Value>& lower, const StoredRows<Valu
                            double* z) const {
   const Loop<Value> forward = set_->loop<Value>(variant_->layout, Finish::forward);
   const Loop<Value> backward = set_->loop<Value>(variant_->layout, Finish::backward);
-  const Vectors v{.gathered = z, .diagonal = inverse_pivots_.data(), .in = r, .out = z};
+  const RowVectors v{.gathered = z, .diagonal = inverse_pivots_.data(), .in = r, .out = z};
   const int team = std::min(threads::count(), scratch_threads_);
 #pragma omp parallel num_threads(team)
   {
     const int thread = omp_get_thread_num(), threads = omp_get_num_threads();
-    Vectors mine = v;
+    RowVectors mine = v;
     mine.scratch = const_cast<double*>(scratch_.data()) + thread * longest_block_;
     for (int c = 0; c < numbering_.colours; ++c) {
       for_parts(numbering_, thread, threads,
@@ -134,7 +134,7 @@ double PreparedSystem::sum_of_blocks() const {
 void PreparedSystem::search_direction(double beta, const double* r, double* p, double* t) const {
   const Loop<double> loop = set_->loop<double>(variant_->layout, Finish::transformed_backward);
   sweep_colours(numbering_, std::min(threads::count(), scratch_threads_), const_cast<double*>(scratch_.data()),
-                longest_block_, false, [&](std::int64_t block, threads::Range of, double* scratch) {
+                longest_block_, false, [&](std::int64_t block, threads::IndexRange of, double* scratch) {
                   loop(scaled_.upper, block, of,
                        {.gathered = t, .in = r, .out = t, .also = p, .beta = beta, .scratch = scratch});
                 });
@@ -144,7 +144,7 @@ double PreparedSystem::curvature(const double* p, double* t, double* u) const {
   const Loop<double> loop = set_->loop<double>(variant_->layout, Finish::transformed_forward);
   double* const partial = const_cast<double*>(partial_.data());
   sweep_colours(numbering_, std::min(threads::count(), scratch_threads_), const_cast<double*>(scratch_.data()),
-                longest_block_, true, [&](std::int64_t block, threads::Range of, double* scratch) {
+                longest_block_, true, [&](std::int64_t block, threads::IndexRange of, double* scratch) {
                   partial[block] = loop(
                       scaled_.lower, block, of,
                       {.gathered = u, .diagonal = excess_.data(), .in = p, .out = u, .also = t, .scratch = scratch});
@@ -154,8 +154,9 @@ double PreparedSystem::curvature(const double* p, double* t, double* u) const {
 
 double PreparedSystem::advance(double alpha, const double* t, const double* u, double* r, double* x) const {
   double* const partial = const_cast<double*>(partial_.data());
-  for_own_blocks(
-      [&](std::int64_t block, threads::Range of, double*) { partial[block] = set_->update(of, alpha, t, u, r, x); });
+  for_own_blocks([&](std::int64_t block, threads::IndexRange of, double*) {
+    partial[block] = set_->update(of, alpha, t, u, r, x);
+  });
   return sum_of_blocks();
 }
 
@@ -163,7 +164,7 @@ void PreparedSystem::transform_residual(const double* r, double* transformed) co
   const Loop<double> forward = set_->loop<double>(variant_->layout, Finish::forward);
   // (D + L) y = r; then S y, since S^-1 (D + L) S^-1 is the scaled I + L.
   sweep_colours(numbering_, std::min(threads::count(), scratch_threads_), const_cast<double*>(scratch_.data()),
-                longest_block_, true, [&](std::int64_t block, threads::Range of, double* scratch) {
+                longest_block_, true, [&](std::int64_t block, threads::IndexRange of, double* scratch) {
                   forward(halves_.lower, block, of,
                           {.gathered = transformed,
                            .diagonal = inverse_pivots_.data(),
@@ -171,7 +172,7 @@ void PreparedSystem::transform_residual(const double* r, double* transformed) co
                            .out = transformed,
                            .scratch = scratch});
                 });
-  for_own_blocks([&](std::int64_t, threads::Range of, double*) {
+  for_own_blocks([&](std::int64_t, threads::IndexRange of, double*) {
     for (std::int64_t i = of.begin; i < of.end; ++i) transformed[i] *= scale_[i];
   });
 }
@@ -179,7 +180,7 @@ void PreparedSystem::transform_residual(const double* r, double* transformed) co
 double PreparedSystem::residual_norm(const double* transformed) const {
   const Loop<double> loop = set_->loop<double>(variant_->layout, Finish::residual);
   double* const partial = const_cast<double*>(partial_.data());
-  for_own_blocks([&](std::int64_t block, threads::Range of, double* scratch) {
+  for_own_blocks([&](std::int64_t block, threads::IndexRange of, double* scratch) {
     partial[block] = loop(scaled_.lower, block, of,
                           {.gathered = transformed, .diagonal = scale_.data(), .in = transformed, .scratch = scratch});
   });
@@ -187,7 +188,7 @@ double PreparedSystem::residual_norm(const double* transformed) const {
 }
 
 void PreparedSystem::add_solution(const double* transformed, double* x) const {
-  for_own_blocks([&](std::int64_t, threads::Range of, double*) {
+  for_own_blocks([&](std::int64_t, threads::IndexRange of, double*) {
     for (std::int64_t i = of.begin; i < of.end; ++i) x[i] += transformed[i] / scale_[i];
   });
 }
@@ -213,31 +214,31 @@ std::int64_t PreparedSystem::bytes_of_transformed_iteration() const {
   return scaled_.bytes() + std::int64_t{rows()} * 8 * 6; // r, p, t, u, e, x
 }
 
-FactorChoice factor_choice(const Variant& variant, const ParameterValues& parameters) {
+FactorChoice factor_choice(const SparseVariant& variant, const ParameterValues& parameters) {
   return {.colours = parameters.at("colours"),
           .order = variant.order,
-          .sigma = variant.layout == Layout::sell ? static_cast<int>(parameters.at("sigma")) : 1,
+          .sigma = variant.layout == RowLayout::sell ? static_cast<int>(parameters.at("sigma")) : 1,
           .off_diagonals = variant.copies == Copies::two ? OffDiagonals::own : OffDiagonals::of_matrix};
 }
 
 class Preparation {
  public:
-  Preparation(const CrsMatrix& matrix, const Variant& variant, const PrepareOptions& options)
+  Preparation(const CrsMatrix& matrix, const SparseVariant& variant, const PrepareOptions& options)
       : a_(matrix), variant_(variant), options_(options) {}
 
   Result<PreparedSystem> run() {
     const auto start = std::chrono::steady_clock::now();
     TRY(check());
-    const std::int64_t chunk = variant_.layout == Layout::sell      ? value_["chunk"]
-                               : variant_.layout == Layout::streams ? value_["streams"]
-                                                                    : 1;
+    const std::int64_t chunk = variant_.layout == RowLayout::sell      ? value_["chunk"]
+                               : variant_.layout == RowLayout::streams ? value_["streams"]
+                                                                       : 1;
     chunk_ = static_cast<int>(chunk);
     Factorisations own, &factorisations = options_.factorisations ? *options_.factorisations : own;
     const std::shared_ptr<const FactoredMatrix> factored =
         TRY(factorisations.of(a_, factor_choice(variant_, value_), options_.colouring));
     made_.kept_seconds_ = factorisations.saved_seconds();
     made_.numbering_ = factored->numbering;
-    for (const threads::Range& block : made_.numbering_.block)
+    for (const threads::IndexRange& block : made_.numbering_.block)
       made_.longest_block_ = std::max(made_.longest_block_, (block.size() + 7) / 8 * 8);
     TRY(store_matrix(factored->parts, factored->factor));
     if (made_.is_transformed()) TRY(store_scaled(factored->parts, factored->factor));
@@ -275,23 +276,23 @@ class Preparation {
   }
 
   template <class Value>
-  Status store_side(StoredRows<Value>& to, const SplitMatrix& parts, Side side, const Factor* factor) {
+  Status store_side(StoredRows<Value>& to, const SplitMatrix& parts, TriangleSide side, const Factor* factor) {
     to = TRY(store<Value>(parts, made_.numbering_, side, variant_.layout, chunk_, factor));
     return Nothing{};
   }
 
   Status store_matrix(const SplitMatrix& parts, const Factor& factor) {
-    if (variant_.copies == Copies::two) TRY(store_side(made_.both_, parts, Side::both, nullptr));
+    if (variant_.copies == Copies::two) TRY(store_side(made_.both_, parts, TriangleSide::both, nullptr));
     if (variant_.factor_type == FactorType::float32) {
       TRY(check_single_precision(factor));
-      TRY(store_side(made_.float_lower_, parts, Side::lower, &factor));
-      TRY(store_side(made_.float_upper_, parts, Side::upper, &factor));
+      TRY(store_side(made_.float_lower_, parts, TriangleSide::lower, &factor));
+      TRY(store_side(made_.float_upper_, parts, TriangleSide::upper, &factor));
     } else {
-      TRY(store_side(made_.halves_.lower, parts, Side::lower, &factor));
-      TRY(store_side(made_.halves_.upper, parts, Side::upper, &factor));
+      TRY(store_side(made_.halves_.lower, parts, TriangleSide::lower, &factor));
+      TRY(store_side(made_.halves_.upper, parts, TriangleSide::upper, &factor));
     }
-    made_.diagonal_ = TRY(threads::Array<double>::unwritten(a_.rows));
-    made_.inverse_pivots_ = TRY(threads::Array<double>::unwritten(a_.rows));
+    made_.diagonal_ = TRY(threads::ThreadedArray<double>::unwritten(a_.rows));
+    made_.inverse_pivots_ = TRY(threads::ThreadedArray<double>::unwritten(a_.rows));
     made_.numbering_.for_rows([&](std::int32_t i) {
       made_.diagonal_[i] = parts.diagonal[i];
       made_.inverse_pivots_[i] = 1 / factor.pivot[i];
@@ -300,8 +301,8 @@ class Preparation {
   }
 
   Status store_scaled(const SplitMatrix& parts, const Factor& factor) {
-    made_.scale_ = TRY(threads::Array<double>::unwritten(a_.rows));
-    made_.excess_ = TRY(threads::Array<double>::unwritten(a_.rows));
+    made_.scale_ = TRY(threads::ThreadedArray<double>::unwritten(a_.rows));
+    made_.excess_ = TRY(threads::ThreadedArray<double>::unwritten(a_.rows));
     made_.numbering_.for_rows([&](std::int32_t i) {
       made_.scale_[i] = std::sqrt(factor.pivot[i]);
       made_.excess_[i] = parts.diagonal[i] / factor.pivot[i] - 2;
@@ -316,8 +317,8 @@ class Preparation {
     };
     scale(parts.lower, scaled.lower);
     scale(parts.upper, scaled.upper);
-    TRY(store_side(made_.scaled_.lower, parts, Side::lower, &scaled));
-    TRY(store_side(made_.scaled_.upper, parts, Side::upper, &scaled));
+    TRY(store_side(made_.scaled_.lower, parts, TriangleSide::lower, &scaled));
+    TRY(store_side(made_.scaled_.upper, parts, TriangleSide::upper, &scaled));
     return Nothing{};
   }
 
@@ -331,20 +332,21 @@ class Preparation {
       to.value.insert(to.value.end(), parts.ghosts.value.begin() + first, parts.ghosts.value.begin() + end);
       to.begin.push_back(static_cast<std::int64_t>(to.column.size()));
     }
-    made_.partial_ = TRY(threads::Array<double>::zeros(static_cast<std::int64_t>(made_.numbering_.block.size())));
-    made_.scratch_ = TRY(threads::Array<double>::zeros(made_.scratch_threads_ * made_.longest_block_));
+    made_.partial_ =
+        TRY(threads::ThreadedArray<double>::zeros(static_cast<std::int64_t>(made_.numbering_.block.size())));
+    made_.scratch_ = TRY(threads::ThreadedArray<double>::zeros(made_.scratch_threads_ * made_.longest_block_));
     return Nothing{};
   }
 
   const CrsMatrix& a_;
-  const Variant& variant_;
+  const SparseVariant& variant_;
   const PrepareOptions& options_;
   ParameterValues value_;
   int chunk_ = 1;
   PreparedSystem made_;
 };
 
-Result<PreparedSystem> prepare(const CrsMatrix& matrix, const Variant& variant, const PrepareOptions& options) {
+Result<PreparedSystem> prepare(const CrsMatrix& matrix, const SparseVariant& variant, const PrepareOptions& options) {
   return within_memory("the prepared system", [&] { return Preparation(matrix, variant, options).run(); });
 }
 

@@ -17,8 +17,8 @@ class PreparedSystem {
  public:
   std::int32_t rows() const { return numbering_.rows(); }
   std::int32_t ghosts() const { return ghosts_count_; }
-  const Variant& variant() const { return *variant_; }
-  const Numbering& numbering() const { return numbering_; }
+  const SparseVariant& variant() const { return *variant_; }
+  const RowNumbering& numbering() const { return numbering_; }
   int colours() const { return numbering_.colours; } // the final m
   // As if no step had been kept from another variant; those took kept_seconds().
   double set_up_seconds() const { return set_up_seconds_; }
@@ -77,9 +77,9 @@ class PreparedSystem {
   void for_own_blocks(Work work) const;
   double sum_of_blocks() const;
 
-  const Variant* variant_ = nullptr;
+  const SparseVariant* variant_ = nullptr;
   const InstructionSet* set_ = nullptr;
-  Numbering numbering_;
+  RowNumbering numbering_;
   std::int32_t ghosts_count_ = 0;
   double set_up_seconds_ = 0, kept_seconds_ = 0;
   std::int64_t longest_block_ = 0;
@@ -88,18 +88,18 @@ class PreparedSystem {
   Halves halves_;           // the factor in double precision; with one copy, the matrix too
   StoredRows<float> float_lower_, float_upper_;
   Halves scaled_; // S^-1 (L, L^T) S^-1
-  threads::Array<double> diagonal_, inverse_pivots_;
-  threads::Array<double> excess_; // e: the scaled diagonal less 2
-  threads::Array<double> scale_;  // S
+  threads::ThreadedArray<double> diagonal_, inverse_pivots_;
+  threads::ThreadedArray<double> excess_; // e: the scaled diagonal less 2
+  threads::ThreadedArray<double> scale_;  // S
   std::vector<std::int32_t> ghost_rows_;
-  Triangle ghost_entries_;         // of those rows
-  threads::Array<double> partial_; // dot products of blocks
-  threads::Array<double> scratch_; // per thread
+  Triangle ghost_entries_;                 // of those rows
+  threads::ThreadedArray<double> partial_; // dot products of blocks
+  threads::ThreadedArray<double> scratch_; // per thread
   int scratch_threads_ = 0;
 };
 
 // The steps of the set-up that variants may share. `parameters`: all that the variant takes.
-FactorChoice factor_choice(const Variant& variant, const ParameterValues& parameters);
+FactorChoice factor_choice(const SparseVariant& variant, const ParameterValues& parameters);
 
 struct PrepareOptions {
   ParameterValues parameters = {};              // of the variant; others take their defaults
@@ -111,6 +111,7 @@ struct PrepareOptions {
 // Checks the matrix, colours, numbers, factorises and stores it for threads::count() threads; later calls may use
 // fewer. Error: check_symmetric_positive(), check_colouring(), a parameter that the variant does not take or that is
 // out of range, a factorisation that breaks down, or not enough memory.
-Result<PreparedSystem> prepare(const CrsMatrix& matrix, const Variant& variant, const PrepareOptions& options = {});
+Result<PreparedSystem> prepare(const CrsMatrix& matrix, const SparseVariant& variant,
+                               const PrepareOptions& options = {});
 
 } // namespace kumihimo::sparse

@@ -11,15 +11,16 @@ namespace {
 // The entries of a row on one side, lower ones first.
 class RowsOfSide {
  public:
-  RowsOfSide(const SplitMatrix& matrix, const Numbering& numbering, Side side, const Factor* factor) : side_(side) {
+  RowsOfSide(const SplitMatrix& matrix, const RowNumbering& numbering, TriangleSide side, const Factor* factor)
+      : side_(side) {
     const bool own = factor && !factor->lower.empty();
-    if (side != Side::upper) use(matrix.lower, own ? factor->lower : matrix.lower.value);
-    if (side != Side::lower) use(matrix.upper, own ? factor->upper : matrix.upper.value);
+    if (side != TriangleSide::upper) use(matrix.lower, own ? factor->lower : matrix.lower.value);
+    if (side != TriangleSide::lower) use(matrix.upper, own ? factor->upper : matrix.upper.value);
     for (int p = 0; p < numbering.parts; ++p)
-      if (const threads::Range& rows = numbering.at(numbering.colours - 1, p); rows.size() > 0)
+      if (const threads::IndexRange& rows = numbering.at(numbering.colours - 1, p); rows.size() > 0)
         last_ = static_cast<std::int32_t>(rows.end - 1);
     for (int p = numbering.parts; p-- > 0;)
-      if (const threads::Range& rows = numbering.at(0, p); rows.size() > 0)
+      if (const threads::IndexRange& rows = numbering.at(0, p); rows.size() > 0)
         first_ = static_cast<std::int32_t>(rows.begin);
   }
 
@@ -39,7 +40,9 @@ class RowsOfSide {
   template <class Put>
   void each(std::int64_t row, std::int64_t width, Put put) const {
     // Before a sweep reaches a row that is short of entries, the rows of the first (last) colour are done.
-    std::int32_t column = side_ == Side::both ? static_cast<std::int32_t>(row) : side_ == Side::lower ? first_ : last_;
+    std::int32_t column = side_ == TriangleSide::both    ? static_cast<std::int32_t>(row)
+                          : side_ == TriangleSide::lower ? first_
+                                                         : last_;
     std::int64_t k = 0;
     for (int h = 0; h < halves_; ++h)
       for (std::int64_t from = half_[h].rows->begin[row]; from < half_[h].rows->begin[row + 1]; ++from)
@@ -54,7 +57,7 @@ class RowsOfSide {
   };
   void use(const Triangle& rows, const UnwrittenVector<double>& values) { half_[halves_++] = {&rows, values.data()}; }
 
-  Side side_;
+  TriangleSide side_;
   Half half_[2] = {};
   int halves_ = 0;
   std::int32_t first_ = 0, last_ = 0;
@@ -64,13 +67,13 @@ constexpr std::int64_t rounded_up(std::int64_t n, std::int64_t unit) { return (n
 constexpr std::int64_t vector_rows = 8; // columns of blocks begin at multiples, for aligned loads
 
 template <class Value>
-class Builder {
-  using Columns = threads::Array<std::int32_t>;
-  using Values = threads::Array<Value>;
+class RowBuilder {
+  using Columns = threads::ThreadedArray<std::int32_t>;
+  using Values = threads::ThreadedArray<Value>;
 
  public:
-  Builder(const SplitMatrix& matrix, const Numbering& numbering, Side side, Layout layout, int chunk,
-          const Factor* factor)
+  RowBuilder(const SplitMatrix& matrix, const RowNumbering& numbering, TriangleSide side, RowLayout layout, int chunk,
+             const Factor* factor)
       : rows_(matrix, numbering, side, factor), numbering_(numbering), n_(matrix.rows()) {
     made_.layout = layout;
     made_.chunk = chunk;
@@ -79,18 +82,18 @@ class Builder {
 
   Result<StoredRows<Value>> build() {
     switch (made_.layout) {
-    case Layout::crs: place_crs(); break;
-    case Layout::ell_rows: place_rows(); break;
-    case Layout::ell_columns:
-    case Layout::ell_blocks:
-    case Layout::ell_strips: place_columns(); break;
-    case Layout::sell: place_chunks(); break;
-    case Layout::streams: place_streams(); break;
+    case RowLayout::crs: place_crs(); break;
+    case RowLayout::ell_rows: place_rows(); break;
+    case RowLayout::ell_columns:
+    case RowLayout::ell_blocks:
+    case RowLayout::ell_strips: place_columns(); break;
+    case RowLayout::sell: place_chunks(); break;
+    case RowLayout::streams: place_streams(); break;
     }
     // Written by the thread that reads it. Where blocks share columns, places that no block reads stay unwritten.
     made_.column = TRY(Columns::unwritten(entries_));
     made_.value = TRY(Values::unwritten(entries_));
-    made_.begin = TRY(threads::Array<std::int64_t>::zeros(static_cast<std::int64_t>(begin_.size())));
+    made_.begin = TRY(threads::ThreadedArray<std::int64_t>::zeros(static_cast<std::int64_t>(begin_.size())));
     std::copy(begin_.begin(), begin_.end(), made_.begin.begin());
     fill();
     made_.nonzeros = rows_.entries();
@@ -98,7 +101,7 @@ class Builder {
   }
 
  private:
-  std::int64_t widest(const threads::Range& rows) const {
+  std::int64_t widest(const threads::IndexRange& rows) const {
     std::int64_t width = 0;
     for (std::int64_t i = rows.begin; i < rows.end; ++i) width = std::max(width, rows_.length(i));
     return width;
@@ -126,7 +129,7 @@ class Builder {
 
   void place_rows() {
     find_widths();
-    each_block([&](const threads::Range& rows, BlockPlace& place) {
+    each_block([&](const threads::IndexRange& rows, BlockPlace& place) {
       place.base = entries_;
       place.stride = place.width;
       entries_ += rows.size() * place.width;
@@ -149,12 +152,13 @@ class Builder {
       run.clear();
       width = needed = 0;
     };
-    const bool is_blocked = made_.layout != Layout::ell_columns, is_coalesced = numbering_.order == Order::coalesced;
+    const bool is_blocked = made_.layout != RowLayout::ell_columns,
+               is_coalesced = numbering_.order == RowOrder::coalesced;
     std::pair<int, int> before{-1, -1};
     numbering_.in_order({0, numbering_.parts}, [&](int c, int p) {
       const std::pair<int, int> of{is_blocked || is_coalesced ? c : 0,
                                    is_blocked || !is_coalesced ? numbering_.group_of(p) : 0};
-      const threads::Range& rows = numbering_.at(c, p);
+      const threads::IndexRange& rows = numbering_.at(c, p);
       BlockPlace& place = made_.place[static_cast<std::size_t>(numbering_.block_of(c, p))];
       const std::int64_t entries = place.width * rows.size();
       if (of != before ||
@@ -174,13 +178,13 @@ class Builder {
 
   void place_chunks() {
     std::int64_t chunks = 0;
-    each_block([&](const threads::Range& rows, BlockPlace& place) {
+    each_block([&](const threads::IndexRange& rows, BlockPlace& place) {
       place.base = chunks;
       chunks += (rows.size() + made_.chunk - 1) / made_.chunk;
     });
     begin_.assign(static_cast<std::size_t>(chunks) + 1, 0);
     numbering_.for_blocks([&](std::size_t b) {
-      const threads::Range& rows = numbering_.block[b];
+      const threads::IndexRange& rows = numbering_.block[b];
       std::int64_t chunk = made_.place[b].base;
       for (std::int64_t i = rows.begin; i < rows.end; i += made_.chunk)
         begin_[++chunk] = widest({i, std::min(rows.end, i + made_.chunk)}) * made_.chunk;
@@ -191,13 +195,13 @@ class Builder {
 
   void place_streams() {
     std::int64_t positions = 0;
-    each_block([&](const threads::Range& rows, BlockPlace& place) {
+    each_block([&](const threads::IndexRange& rows, BlockPlace& place) {
       place.base = positions;
       positions += length_of_stream(rows) + 1;
     });
     begin_.assign(static_cast<std::size_t>(positions), 0);
     numbering_.for_blocks([&](std::size_t b) {
-      const threads::Range& rows = numbering_.block[b];
+      const threads::IndexRange& rows = numbering_.block[b];
       const std::int64_t length = length_of_stream(rows);
       std::int64_t at = made_.place[b].base, sum = 0;
       for (std::int64_t j = 0; j < length; ++j) {
@@ -207,13 +211,13 @@ class Builder {
       }
       made_.place[b].stride = sum;
     });
-    each_block([&](const threads::Range&, BlockPlace& place) {
+    each_block([&](const threads::IndexRange&, BlockPlace& place) {
       place.first = entries_;
       entries_ += place.stride * made_.chunk;
     });
   }
 
-  std::int64_t length_of_stream(const threads::Range& rows) const {
+  std::int64_t length_of_stream(const threads::IndexRange& rows) const {
     return (rows.size() + made_.chunk - 1) / made_.chunk;
   }
 
@@ -230,18 +234,18 @@ class Builder {
   }
 
   // Zeros, where a block has padding.
-  void clear(const BlockPlace& place, const threads::Range& rows) {
+  void clear(const BlockPlace& place, const threads::IndexRange& rows) {
     switch (made_.layout) {
-    case Layout::crs:
-    case Layout::ell_rows:
-    case Layout::ell_columns:
-    case Layout::ell_blocks:
-    case Layout::ell_strips: return;
-    case Layout::sell: {
+    case RowLayout::crs:
+    case RowLayout::ell_rows:
+    case RowLayout::ell_columns:
+    case RowLayout::ell_blocks:
+    case RowLayout::ell_strips: return;
+    case RowLayout::sell: {
       const std::int64_t first = begin_[place.base], chunks = length_of_stream(rows);
       return clear(first, begin_[place.base + chunks] - first);
     }
-    case Layout::streams: return clear(place.first, place.stride * made_.chunk);
+    case RowLayout::streams: return clear(place.first, place.stride * made_.chunk);
     }
   }
   void clear(std::int64_t first, std::int64_t entries) {
@@ -249,7 +253,7 @@ class Builder {
     std::fill_n(made_.value.data() + first, entries, Value{});
   }
 
-  void fill(const BlockPlace& place, const threads::Range& rows) {
+  void fill(const BlockPlace& place, const threads::IndexRange& rows) {
     const int chunk = made_.chunk;
     const std::int64_t length = rounded_up(rows.size(), chunk) / chunk;
     const auto row = [&](std::int64_t i, std::int64_t base, std::int64_t step, std::int64_t width) {
@@ -258,17 +262,17 @@ class Builder {
     for (std::int64_t i = rows.begin; i < rows.end; ++i) {
       const std::int64_t local = i - rows.begin;
       switch (made_.layout) {
-      case Layout::crs: row(i, begin_[i], 1, 0); break;
-      case Layout::ell_rows: row(i, place.base + local * place.width, 1, place.width); break;
-      case Layout::ell_columns:
-      case Layout::ell_blocks:
-      case Layout::ell_strips: row(i, place.base + local, place.stride, place.width); break;
-      case Layout::sell: {
+      case RowLayout::crs: row(i, begin_[i], 1, 0); break;
+      case RowLayout::ell_rows: row(i, place.base + local * place.width, 1, place.width); break;
+      case RowLayout::ell_columns:
+      case RowLayout::ell_blocks:
+      case RowLayout::ell_strips: row(i, place.base + local, place.stride, place.width); break;
+      case RowLayout::sell: {
         const std::int64_t c = place.base + local / chunk;
         row(i, begin_[c] + local % chunk, chunk, (begin_[c + 1] - begin_[c]) / chunk);
         break;
       }
-      case Layout::streams: {
+      case RowLayout::streams: {
         const std::int64_t position = place.base + local % length;
         row(i, place.first + local / length * place.stride + begin_[position], 1,
             begin_[position + 1] - begin_[position]);
@@ -279,7 +283,7 @@ class Builder {
   }
 
   RowsOfSide rows_;
-  const Numbering& numbering_;
+  const RowNumbering& numbering_;
   std::int64_t n_, entries_ = 0;
   std::vector<std::int64_t> begin_;
   StoredRows<Value> made_;
@@ -287,27 +291,28 @@ class Builder {
 
 } // namespace
 
-std::string_view name_of(Layout layout) {
+std::string_view name_of(RowLayout layout) {
   switch (layout) {
-  case Layout::crs: return "CRS";
-  case Layout::ell_rows: return "Sliced-ELL, row-wise";
-  case Layout::ell_columns: return "Sliced-ELL, column-wise";
-  case Layout::ell_blocks: return "Sliced-ELL, column-wise, blocked";
-  case Layout::ell_strips: return "Sliced-ELL, blocked and vectorised";
-  case Layout::sell: return "SELL-C-sigma";
-  case Layout::streams: return "streamed CRS";
+  case RowLayout::crs: return "CRS";
+  case RowLayout::ell_rows: return "Sliced-ELL, row-wise";
+  case RowLayout::ell_columns: return "Sliced-ELL, column-wise";
+  case RowLayout::ell_blocks: return "Sliced-ELL, column-wise, blocked";
+  case RowLayout::ell_strips: return "Sliced-ELL, blocked and vectorised";
+  case RowLayout::sell: return "SELL-C-sigma";
+  case RowLayout::streams: return "streamed CRS";
   }
   return "";
 }
 
 template <class Value>
-Result<StoredRows<Value>> store(const SplitMatrix& matrix, const Numbering& numbering, Side side, Layout layout,
-                                int chunk, const Factor* factor) {
-  return Builder<Value>(matrix, numbering, side, layout, chunk, factor).build();
+Result<StoredRows<Value>> store(const SplitMatrix& matrix, const RowNumbering& numbering, TriangleSide side,
+                                RowLayout layout, int chunk, const Factor* factor) {
+  return RowBuilder<Value>(matrix, numbering, side, layout, chunk, factor).build();
 }
 
-template Result<StoredRows<double>> store<double>(const SplitMatrix&, const Numbering&, Side, Layout, int,
+template Result<StoredRows<double>> store<double>(const SplitMatrix&, const RowNumbering&, TriangleSide, RowLayout, int,
                                                   const Factor*);
-template Result<StoredRows<float>> store<float>(const SplitMatrix&, const Numbering&, Side, Layout, int, const Factor*);
+template Result<StoredRows<float>> store<float>(const SplitMatrix&, const RowNumbering&, TriangleSide, RowLayout, int,
+                                                const Factor*);
 
 } // namespace kumihimo::sparse

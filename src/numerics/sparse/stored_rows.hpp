@@ -12,7 +12,7 @@
 namespace kumihimo::sparse {
 
 // Width: entries of the longest row of a block (colour, part), so slices of ELL differ in width.
-enum class Layout {
+enum class RowLayout {
   crs,         // compressed rows
   ell_rows,    // Sliced-ELL, row-wise: entries of a row side by side
   ell_columns, // Sliced-ELL, column-wise: column k of a colour (coalesced) or of a group (sequential) is contiguous
@@ -24,7 +24,7 @@ enum class Layout {
                // length (D. Guo, W. Gropp, "Optimizing sparse data structures for matrix-vector multiply", 2011)
 };
 inline constexpr int layouts = 7;
-std::string_view name_of(Layout layout);
+std::string_view name_of(RowLayout layout);
 
 struct BlockPlace {
   std::int64_t base = 0;   // of its first entry; of the first chunk or position in `begin` for sell and streams
@@ -35,12 +35,12 @@ struct BlockPlace {
 
 template <class Value>
 struct StoredRows {
-  Layout layout = Layout::crs;
+  RowLayout layout = RowLayout::crs;
   int chunk = 1; // C of sell, S of streams
-  threads::Array<std::int32_t> column;
-  threads::Array<Value> value;
-  threads::Array<std::int64_t> begin; // crs: of a row; sell: of a chunk; streams: of a position within a stream
-  std::vector<BlockPlace> place;      // of a block
+  threads::ThreadedArray<std::int32_t> column;
+  threads::ThreadedArray<Value> value;
+  threads::ThreadedArray<std::int64_t> begin; // crs: of a row; sell: of a chunk; streams: of a position within a stream
+  std::vector<BlockPlace> place;              // of a block
 
   std::int64_t nonzeros = 0; // entries without padding
 
@@ -51,17 +51,17 @@ struct StoredRows {
 };
 
 // Which rows to store. `values`: at the places of the triangle's entries, or those of the triangle.
-enum class Side { lower, upper, both };
+enum class TriangleSide { lower, upper, both };
 
 // `chunk`: C of sell (1 to 256) or S of streams (1 to 16). Error: not enough memory.
 template <class Value>
-Result<StoredRows<Value>> store(const SplitMatrix& matrix, const Numbering& numbering, Side side, Layout layout,
-                                int chunk, const Factor* factor = nullptr);
+Result<StoredRows<Value>> store(const SplitMatrix& matrix, const RowNumbering& numbering, TriangleSide side,
+                                RowLayout layout, int chunk, const Factor* factor = nullptr);
 
-extern template Result<StoredRows<double>> store<double>(const SplitMatrix&, const Numbering&, Side, Layout, int,
-                                                         const Factor*);
-extern template Result<StoredRows<float>> store<float>(const SplitMatrix&, const Numbering&, Side, Layout, int,
-                                                       const Factor*);
+extern template Result<StoredRows<double>> store<double>(const SplitMatrix&, const RowNumbering&, TriangleSide,
+                                                         RowLayout, int, const Factor*);
+extern template Result<StoredRows<float>> store<float>(const SplitMatrix&, const RowNumbering&, TriangleSide, RowLayout,
+                                                       int, const Factor*);
 
 inline constexpr int largest_chunk = 256, most_streams = 16;
 

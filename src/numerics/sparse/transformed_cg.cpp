@@ -48,7 +48,7 @@ Result<TransformedSolution> solve_transformed(const PreparedSystem& system, cons
     solved.history.push_back(0);
     return solved;
   }
-  using Vector = threads::Array<double>;
+  using Vector = threads::ThreadedArray<double>;
   Vector p = TRY(Vector::zeros(n)), t = TRY(Vector::zeros(n)), u = TRY(Vector::zeros(n)), r = TRY(Vector::zeros(n)),
          step = TRY(Vector::zeros(n));
   system.multiply(x, u.data());

@@ -13,10 +13,10 @@ namespace kumihimo::sparse {
 enum class Copies { two, one, transformed };
 enum class FactorType { float64, float32 };
 
-struct Variant {
+struct SparseVariant {
   VariantDescription description; // name, summary, parameters with defaults
-  Order order;
-  Layout layout;
+  RowOrder order;
+  RowLayout layout;
   Copies copies;
   FactorType factor_type;
 };
@@ -24,8 +24,8 @@ struct Variant {
 // Parameters, by name:
 //   colours  m of CM-RCM(m); 0: greedy colouring
 //   chunk    C of SELL-C-sigma     sigma  rows that SELL-C-sigma sorts     streams  S of the streamed format
-std::span<const Variant> variants();
+std::span<const SparseVariant> variants();
 // Error: there is no such variant; the sentence lists all.
-Result<const Variant*> find_variant(std::string_view name);
+Result<const SparseVariant*> find_variant(std::string_view name);
 
 } // namespace kumihimo::sparse

@@ -11,16 +11,16 @@ static Error no_cuda() {
 }
 
 namespace himeno::cuda {
-Result<std::unique_ptr<DeviceGrid>> upload(Grid&) { return no_cuda(); }
+Result<std::unique_ptr<DeviceGrid>> upload(HimenoGrid&) { return no_cuda(); }
 } // namespace himeno::cuda
 
 namespace fdtd2d::cuda {
 template <class T>
-Result<std::unique_ptr<DeviceFields>> upload(const Fields<T>&, const Source&) {
+Result<std::unique_ptr<DeviceFields>> upload(const Fields<T>&, const WaveSource&) {
   return no_cuda();
 }
-template Result<std::unique_ptr<DeviceFields>> upload(const Fields<float>&, const Source&);
-template Result<std::unique_ptr<DeviceFields>> upload(const Fields<double>&, const Source&);
+template Result<std::unique_ptr<DeviceFields>> upload(const Fields<float>&, const WaveSource&);
+template Result<std::unique_ptr<DeviceFields>> upload(const Fields<double>&, const WaveSource&);
 } // namespace fdtd2d::cuda
 
 } // namespace kumihimo

@@ -7,11 +7,11 @@
 
 namespace kumihimo::mapping_run {
 
-class Library {
+class PartitioningLibrary {
  public:
   // The first of the names that can be loaded. It stays loaded.
-  static Library open(std::initializer_list<const char*> names, int flags = RTLD_NOW | RTLD_LOCAL) {
-    Library library;
+  static PartitioningLibrary open(std::initializer_list<const char*> names, int flags = RTLD_NOW | RTLD_LOCAL) {
+    PartitioningLibrary library;
     for (const char* const name : names)
       if (!library.handle_) library.handle_ = dlopen(name, flags);
     return library;

@@ -26,8 +26,8 @@ class Metis final : public mapping::Partitioner {
   explicit Metis(const MetisFunctions& functions) : metis_(functions) {}
   std::string_view name() const override { return "METIS"; }
 
-  Result<std::vector<char>> halve(const mapping::Graph& graph, std::int32_t first, std::span<const std::int64_t> pull,
-                                  std::uint64_t seed) override {
+  Result<std::vector<char>> halve(const mapping::TrafficGraph& graph, std::int32_t first,
+                                  std::span<const std::int64_t> pull, std::uint64_t seed) override {
     if (first == 0 || first == graph.ranks())
       return std::vector<char>(static_cast<std::size_t>(graph.ranks()), first == 0 ? 1 : 0);
     ScaledGraph scaled(graph, std::int64_t{1} << 29);
@@ -69,7 +69,7 @@ class Metis final : public mapping::Partitioner {
 } // namespace
 
 std::unique_ptr<mapping::Partitioner> open_metis() {
-  const Library library = Library::open({"libmetis.so.5"});
+  const PartitioningLibrary library = PartitioningLibrary::open({"libmetis.so.5"});
   MetisFunctions metis{};
   if (!library || !library.find("METIS_SetDefaultOptions", metis.set_default_options) ||
       !library.find("METIS_PartGraphRecursive", metis.part_graph_recursive))

@@ -17,9 +17,9 @@ Error other_slots(const std::string& name) {
 
 } // namespace
 
-Result<mapping::Host> host_of(const TopologyPtr& network, const Slots& slots, std::span<const Level> cores) {
-  if (slots.nodes() == 1) return mapping::Host::of_cores(slots.size(), cores);
-  return mapping::Host::make(network, slots);
+Result<mapping::MappingHost> host_of(const TopologyPtr& network, const Slots& slots, std::span<const Level> cores) {
+  if (slots.nodes() == 1) return mapping::MappingHost::of_cores(slots.size(), cores);
+  return mapping::MappingHost::make(network, slots);
 }
 
 MappingRun::MappingRun(RunRequest request) : request_(std::move(request)) {
@@ -48,7 +48,7 @@ bool MappingRun::wait(double seconds) {
   return has_ended_.wait_for(lock, std::chrono::duration<double>(seconds), [&] { return result_.has_value(); });
 }
 
-mapping::Progress MappingRun::progress() const {
+mapping::SearchProgress MappingRun::progress() const {
   const std::lock_guard lock(mutex_);
   return progress_;
 }
@@ -63,9 +63,9 @@ Result<RunResult> MappingRun::result() {
 
 Result<RunResult> MappingRun::work() {
   const RunRequest& request = request_;
-  Result<mapping::Host> made = host_of(request.network, request.slots, request.cores);
+  Result<mapping::MappingHost> made = host_of(request.network, request.slots, request.cores);
   if (!made) return made.error();
-  const mapping::Host& host = *made;
+  const mapping::MappingHost& host = *made;
 
   std::vector<std::unique_ptr<mapping::Partitioner>> libraries;
   if (request.uses_libraries) libraries = open_partitioners();
@@ -75,7 +75,7 @@ Result<RunResult> MappingRun::work() {
   mapping::Tools tools;
   tools.parallel = parallel_on(request.threads > 0 ? request.threads : allowed_processors());
   tools.stop = [this] { return stop_.load(std::memory_order_relaxed); };
-  tools.report = [this](const mapping::Progress& progress) {
+  tools.report = [this](const mapping::SearchProgress& progress) {
     const std::lock_guard lock(mutex_);
     progress_ = progress;
   };
@@ -106,10 +106,10 @@ Result<RunResult> MappingRun::work() {
   Result<mapping::Mapping> mapping = map_ranks(search, tools);
   if (!mapping) return mapping.error();
 
-  mapping::Candidate& chosen = mapping->candidates[mapping->chosen];
+  mapping::CandidateMap& chosen = mapping->candidates[mapping->chosen];
   std::vector<LevelBytes> levels;
   if (!request.within_node.empty() && request.slots.nodes() > 1) {
-    const mapping::Graph graph = mapping::Graph::of(*request.traffic);
+    const mapping::TrafficGraph graph = mapping::TrafficGraph::of(*request.traffic);
     const mapping::Assignment usual = mapping->candidates.front().map;
     const std::vector<std::int64_t> before = bytes_across(graph, host, usual, request.within_node);
     chosen.map = place_within_nodes(weigh(graph, host).graph, host, std::move(chosen.map), request.within_node,
@@ -119,7 +119,7 @@ Result<RunResult> MappingRun::work() {
       levels.push_back({request.within_node[at].name, before[at], after[at]});
   }
   if (request.slots.nodes() == 1) // the nodes of that host are cores
-    for (mapping::Candidate& candidate : mapping->candidates) candidate.measures.off_node_bytes = 0;
+    for (mapping::CandidateMap& candidate : mapping->candidates) candidate.measures.off_node_bytes = 0;
   std::vector<std::string> names;
   for (const auto& library : libraries) names.emplace_back(library->name());
   Placement placement = of_job(chosen.map);

@@ -23,7 +23,7 @@ struct RunRequest {
   std::vector<Level> cores;       // of a single node: the levels of its cores; ranks are placed on these
   std::vector<Level> within_node; // of several nodes: levels of their slots
   mapping::Objective objective = mapping::Objective::hop_bytes;
-  mapping::Effort effort = mapping::Effort::standard;
+  mapping::SearchEffort effort = mapping::SearchEffort::standard;
   std::uint64_t seed = 1;
   std::optional<Shape> grid;
   bool caps_links = true;
@@ -54,7 +54,7 @@ class MappingRun {
   MappingRun& operator=(const MappingRun&) = delete;
 
   bool wait(double seconds); // at most so long; true: it has ended
-  mapping::Progress progress() const;
+  mapping::SearchProgress progress() const;
   void stop() { stop_ = true; } // it ends soon, with the best placement so far
   // Waits for the end. Errors: as map_ranks(); placements of other slots; asked for again.
   Result<RunResult> result();
@@ -65,12 +65,12 @@ class MappingRun {
   std::atomic<bool> stop_ = false;
   mutable std::mutex mutex_;
   std::condition_variable has_ended_;
-  mapping::Progress progress_; // under mutex_, as are the following
+  mapping::SearchProgress progress_; // under mutex_, as are the following
   std::optional<Result<RunResult>> result_;
   std::thread thread_;
 };
 
 // The host that a job's ranks are placed on.
-Result<mapping::Host> host_of(const TopologyPtr& network, const Slots& slots, std::span<const Level> cores);
+Result<mapping::MappingHost> host_of(const TopologyPtr& network, const Slots& slots, std::span<const Level> cores);
 
 } // namespace kumihimo::mapping_run

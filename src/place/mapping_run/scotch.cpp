@@ -22,16 +22,16 @@ constexpr std::array all_strategies = {Strategy{0, 1e-4}, Strategy{quality | saf
                                        Strategy{quality | safety, 0.01}};
 
 // The graph with a heavy vertex for each half, to which pulls are edges.
-mapping::Graph with_terminals(const mapping::Graph& graph, std::span<const std::int64_t> pull) {
-  std::vector<std::pair<std::int32_t, mapping::Graph::Edge>> pairs;
+mapping::TrafficGraph with_terminals(const mapping::TrafficGraph& graph, std::span<const std::int64_t> pull) {
+  std::vector<std::pair<std::int32_t, mapping::TrafficGraph::Edge>> pairs;
   for (std::int32_t vertex = 0; vertex < graph.ranks(); ++vertex) {
-    for (const mapping::Graph::Edge& edge : graph.of(vertex))
+    for (const mapping::TrafficGraph::Edge& edge : graph.of(vertex))
       if (edge.to > vertex) pairs.push_back({vertex, edge});
     const std::int64_t bytes = pull[static_cast<std::size_t>(vertex)];
     if (bytes > 0) pairs.push_back({vertex, {graph.ranks(), bytes}});
     if (bytes < 0) pairs.push_back({vertex, {graph.ranks() + 1, -bytes}});
   }
-  return mapping::Graph::of_pairs(graph.ranks() + 2, pairs);
+  return mapping::TrafficGraph::of_pairs(graph.ranks() + 2, pairs);
 }
 
 class Scotch final : public mapping::Partitioner {
@@ -39,8 +39,8 @@ class Scotch final : public mapping::Partitioner {
   explicit Scotch(const ScotchFunctions& functions) : scotch_(functions) {}
   std::string_view name() const override { return "Scotch"; }
 
-  Result<std::vector<char>> halve(const mapping::Graph& graph, std::int32_t first, std::span<const std::int64_t> pull,
-                                  std::uint64_t seed) override {
+  Result<std::vector<char>> halve(const mapping::TrafficGraph& graph, std::int32_t first,
+                                  std::span<const std::int64_t> pull, std::uint64_t seed) override {
     if (first == 0 || first == graph.ranks())
       return std::vector<char>(static_cast<std::size_t>(graph.ranks()), first == 0 ? 1 : 0);
     const ScaledGraph scaled(with_terminals(graph, pull), std::int64_t{1} << 29);
@@ -66,8 +66,8 @@ class Scotch final : public mapping::Partitioner {
 
   int strategies() const override { return static_cast<int>(all_strategies.size()); }
 
-  std::optional<mapping::Assignment> whole_map(const mapping::Graph& graph, const mapping::Host& host, int strategy,
-                                               std::uint64_t seed) override {
+  std::optional<mapping::Assignment> whole_map(const mapping::TrafficGraph& graph, const mapping::MappingHost& host,
+                                               int strategy, std::uint64_t seed) override {
     if (strategy < 0 || strategy >= strategies()) return {};
     if (std::max(graph.ranks(), host.metric.nodes()) > most_nodes_of_map) return {};
     const ScaledGraph scaled(graph, (std::int64_t{1} << 30) / (2 + host.network->diameter()));

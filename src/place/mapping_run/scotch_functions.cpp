@@ -6,8 +6,9 @@ namespace kumihimo::mapping_run {
 
 std::optional<ScotchFunctions> ScotchFunctions::open() {
   // The first one says what is done on errors; without it the second cannot be loaded.
-  const Library errors = Library::open({"libscotcherr-7.0.so", "libscotcherr.so"}, RTLD_NOW | RTLD_GLOBAL);
-  const Library library = Library::open({"libscotch-7.0.so", "libscotch.so"});
+  const PartitioningLibrary errors =
+      PartitioningLibrary::open({"libscotcherr-7.0.so", "libscotcherr.so"}, RTLD_NOW | RTLD_GLOBAL);
+  const PartitioningLibrary library = PartitioningLibrary::open({"libscotch-7.0.so", "libscotch.so"});
   ScotchFunctions f{};
   if (!errors || !library || !library.find("SCOTCH_numSizeof", f.num_sizeof) ||
       !library.find("SCOTCH_graphSizeof", f.graph_sizeof) || !library.find("SCOTCH_archSizeof", f.arch_sizeof) ||

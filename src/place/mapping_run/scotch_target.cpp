@@ -71,7 +71,7 @@ std::vector<std::int32_t> nested_groups(const std::vector<Level>& levels) {
 
 // Halves the nodes, and the halves, down to single ones. Numbers as Scotch gives to domains: 1 is the whole, 2d and
 // 2d + 1 are the halves of d. Halves differ by at most one node, so that numbers stay below 4 times the nodes.
-void halve(const mapping::Host& host, std::vector<std::int32_t> slots, Number domain, mapping::Random& random,
+void halve(const mapping::MappingHost& host, std::vector<std::int32_t> slots, Number domain, mapping::Random& random,
            std::vector<Number>& domain_of_slot) {
   if (slots.size() == 1) {
     domain_of_slot[static_cast<std::size_t>(slots.front())] = domain;
@@ -85,7 +85,7 @@ void halve(const mapping::Host& host, std::vector<std::int32_t> slots, Number do
 
 } // namespace
 
-ScotchTarget::ScotchTarget(const ScotchFunctions& scotch, const mapping::Host& host)
+ScotchTarget::ScotchTarget(const ScotchFunctions& scotch, const mapping::MappingHost& host)
     : scotch_(scotch), all_(scotch.arch_init, scotch.arch_exit), some_(scotch.arch_init, scotch.arch_exit) {
   bool are_even = true;
   for (std::int32_t node = 0; node < host.metric.nodes(); ++node)
@@ -101,7 +101,7 @@ ScotchTarget::ScotchTarget(const ScotchFunctions& scotch, const mapping::Host& h
                (fits_table ? build_table(host) : !host.metric.has_axes() && build_tree(host));
 }
 
-bool ScotchTarget::build_box(const mapping::Host& host) {
+bool ScotchTarget::build_box(const mapping::MappingHost& host) {
   const std::vector<JoinedAxis> axes = joined_axes(host.metric.axes());
   if (axes.size() > most_axes) return false;
   std::vector<Number> lengths, places;
@@ -119,7 +119,7 @@ bool ScotchTarget::build_box(const mapping::Host& host) {
 }
 
 // Links of a level are as long as its groups are further apart, on average from the first node, than those below.
-bool ScotchTarget::build_tree(const mapping::Host& host) {
+bool ScotchTarget::build_tree(const mapping::MappingHost& host) {
   const auto* const network = dynamic_cast<const Switched*>(host.network.get());
   if (network == nullptr) return false;
   const std::vector<std::int32_t> groups = nested_groups(network->levels());
@@ -146,7 +146,7 @@ bool ScotchTarget::build_tree(const mapping::Host& host) {
 
 // Scotch 7.0.3 numbers the nodes of SCOTCH_archBuild0 otherwise than its manual says if some vertices are switches, and
 // SCOTCH_archBuild2 found maps of 1.6 times the hop-bytes of a table's on tori. So the table is written as a file.
-bool ScotchTarget::build_table(const mapping::Host& host) {
+bool ScotchTarget::build_table(const mapping::MappingHost& host) {
   std::vector<std::int32_t> first_slots;
   std::vector<Number> domain_of_slot(static_cast<std::size_t>(host.size()), 0);
   for (std::int32_t slot = 0; slot < host.size(); ++slot)

@@ -14,7 +14,7 @@ namespace kumihimo::mapping_run {
 class ScotchTarget {
  public:
   using Number = ScotchFunctions::Number;
-  ScotchTarget(const ScotchFunctions& scotch, const mapping::Host& host);
+  ScotchTarget(const ScotchFunctions& scotch, const mapping::MappingHost& host);
 
   bool is_usable() const { return is_usable_; } // false: fewer than two nodes, or nothing of the above
   const void* arch() { return is_part_ ? some_.get() : all_.get(); }
@@ -25,9 +25,9 @@ class ScotchTarget {
   }
 
  private:
-  bool build_box(const mapping::Host& host);
-  bool build_tree(const mapping::Host& host);
-  bool build_table(const mapping::Host& host);
+  bool build_box(const mapping::MappingHost& host);
+  bool build_tree(const mapping::MappingHost& host);
+  bool build_table(const mapping::MappingHost& host);
   bool keep_nodes(std::vector<Number> place_of_node, Number places);
 
   const ScotchFunctions& scotch_;

@@ -8,7 +8,7 @@
 namespace kumihimo {
 namespace {
 
-struct Head {
+struct MetisHead {
   std::int32_t vertices = 0;
   std::int64_t edges = 0;
   bool edge_weights = false;
@@ -19,12 +19,12 @@ constexpr std::int64_t most_weights = 1'000'000; // of a vertex
 constexpr std::string_view head_rule =
     "the head must be vertices, edges, format and weights of a vertex, such as '4096 53248 001'";
 
-Result<Head> head_of(std::string_view line) {
+Result<MetisHead> head_of(std::string_view line) {
   const std::vector<std::string_view> words = words_of(line);
   const auto wrong = [&] {
     return wrong_value(std::string(head_rule), fmt::format("'{}'", on_one_line(trimmed(line))));
   };
-  Head head;
+  MetisHead head;
   if (words.size() < 2 || words.size() > 4) return wrong();
   const auto vertices = count_in(words[0]);
   if (!vertices || !read_number(words[1], head.edges) || head.edges < 0) return wrong();
@@ -47,7 +47,7 @@ Result<Head> head_of(std::string_view line) {
   return head;
 }
 
-Status read_vertex(std::string_view line, std::int32_t vertex, const Head& head, UndirectedGraph& graph) {
+Status read_vertex(std::string_view line, std::int32_t vertex, const MetisHead& head, UndirectedGraph& graph) {
   std::vector<std::int64_t> numbers;
   for (const std::string_view word : words_of(line)) {
     const auto number = number_in<std::int64_t>(word);
@@ -106,7 +106,7 @@ class MetisReader {
     return false;
   }
   std::string place() const { return fmt::format("{}:{}", file_, line_); }
-  Result<Head> here(Result<Head> head) const { return head ? head : located(place(), head.error()); }
+  Result<MetisHead> here(Result<MetisHead> head) const { return head ? head : located(place(), head.error()); }
 
   std::string_view text_, file_, content_;
   std::int64_t line_ = 0;

@@ -21,9 +21,9 @@ struct Amount {
 };
 
 // What one rank sends, by receiver.
-class Sends {
+class RankSends {
  public:
-  Sends(const ProgramSet& set, Rank rank) : set_(set), binding_(set, rank) {}
+  RankSends(const ProgramSet& set, Rank rank) : set_(set), binding_(set, rank) {}
 
   Status add(const Program& program) {
     for (const Lane& lane : program.lanes)
@@ -207,7 +207,7 @@ Result<Traffic> traffic_of(const ProgramSet& set) {
     return not_applicable("traffic needs the blocks of all ranks", {}, "take programs that know those of every rank");
   auto builder = TRY(TrafficBuilder::make(set.ranks()));
   for (std::int32_t r = 0; r < set.ranks(); ++r) {
-    Sends sends(set, Rank{r});
+    RankSends sends(set, Rank{r});
     if (Status s = set.reader ? sends.add(*set.reader) : sends.add(set.program(Rank{r})); !s) return s.error();
     if (Status s = sends.hand_over(builder); !s) return s.error();
   }

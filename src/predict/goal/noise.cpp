@@ -17,9 +17,9 @@ namespace {
 // In (0, 1).
 double uniform(std::uint64_t word) { return (static_cast<double>(word >> 11) + 0.5) * 0x1p-53; }
 
-Time length_of(const std::vector<Detour>& detours) {
+Time length_of(const std::vector<NoiseDetour>& detours) {
   Time sum = 0;
-  for (const Detour& each : detours) sum += each.length;
+  for (const NoiseDetour& each : detours) sum += each.length;
   return sum;
 }
 
@@ -41,7 +41,7 @@ Status check(const NoiseModel& model) {
       return wrong_value("ranks with noise must be from a first to a last one",
                          fmt::format("{}-{}", of.first, of.last));
   Time end = 0;
-  for (const Detour& each : model.detours) {
+  for (const NoiseDetour& each : model.detours) {
     if (each.start < end) return wrong_value("each detour must begin after the end of the one before");
     end = each.start + each.length;
   }
@@ -81,7 +81,7 @@ Result<NoiseModel> parse_noise_trace(std::string_view text, std::string_view fil
       return located(place(), wrong_value("a line must be the start and the length of a detour in nanoseconds",
                                           fmt::format("'{}'", on_one_line(line))));
     const auto scaled = [&](double time) { return static_cast<Time>(std::llround(time * unit)); };
-    const Detour detour{scaled(*start), scaled(*length)};
+    const NoiseDetour detour{scaled(*start), scaled(*length)};
     if (detour.start < model.interval)
       return located(place(), wrong_value("each detour must begin after the end of the one before",
                                           fmt::format("'{}'", on_one_line(line))));
@@ -125,7 +125,7 @@ Time Noise::lost_to_trace(std::int32_t rank, Time start, Time work) const {
   Time lost = left / for_work * sum;
   left %= for_work;
   auto next = std::upper_bound(detours.begin(), detours.end(), at,
-                               [](Time time, const Detour& each) { return time < each.start + each.length; });
+                               [](Time time, const NoiseDetour& each) { return time < each.start + each.length; });
   while (true) {
     if (next == detours.end()) {
       const Time here = model_.interval - at;
@@ -148,14 +148,14 @@ void Noise::draw(std::int32_t rank, Drawn& drawn) const {
   const auto own = static_cast<std::uint64_t>(model_.cosched ? 0 : rank + 1);
   const double interval = -std::log(uniform(mixed(mixed(mixed(0, model_.seed), own), ++drawn.count))) *
                           static_cast<double>(model_.interval);
-  const Detour last = drawn.detours.empty() ? Detour{} : drawn.detours.back();
+  const NoiseDetour last = drawn.detours.empty() ? NoiseDetour{} : drawn.detours.back();
   const Time begin = std::max(last.start + static_cast<Time>(interval), last.start + last.length);
   drawn.detours.push_back({begin, model_.length}); // one after the other
 }
 
 Time Noise::lost_to_drawn(std::int32_t rank, Time start, Time work) {
   Drawn& drawn = drawn_[static_cast<std::size_t>(rank)];
-  const auto is_over = [&](const Detour& each) { return each.start + each.length <= start; };
+  const auto is_over = [&](const NoiseDetour& each) { return each.start + each.length <= start; };
   const auto begin = drawn.detours.begin(), last = drawn.detours.end() - 1;
   drawn.detours.erase(begin, std::find_if_not(begin, last, is_over));
   while (is_over(drawn.detours.front())) {
@@ -165,7 +165,7 @@ Time Noise::lost_to_drawn(std::int32_t rank, Time start, Time work) {
   Time end = start + work;
   for (std::size_t i = 0;; ++i) {
     if (i == drawn.detours.size()) draw(rank, drawn);
-    const Detour at = drawn.detours[i];
+    const NoiseDetour at = drawn.detours[i];
     if (at.start >= end) return end - start - work;
     end += at.start + at.length - std::max(at.start, start);
   }

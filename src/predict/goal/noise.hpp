@@ -12,9 +12,9 @@
 
 namespace kumihimo::goal {
 
-struct Detour {
+struct NoiseDetour {
   Time start = 0, length = 0;
-  bool operator==(const Detour&) const = default;
+  bool operator==(const NoiseDetour&) const = default;
 };
 
 struct NoiseModel {
@@ -23,9 +23,10 @@ struct NoiseModel {
   enum class Kind : std::uint8_t { periodic, exponential, trace };
   Kind kind = Kind::periodic;
   Time interval = 0, length = 0;
-  std::vector<Detour> detours; // by start; none begins before the end of the one before, or ends after the interval
-  bool cosched = false;        // all ranks have their detours at the same times; otherwise each begins at another phase
-  std::int32_t every = 1;      // only ranks 0, every, 2 every ... have noise
+  std::vector<NoiseDetour>
+      detours;            // by start; none begins before the end of the one before, or ends after the interval
+  bool cosched = false;   // all ranks have their detours at the same times; otherwise each begins at another phase
+  std::int32_t every = 1; // only ranks 0, every, 2 every ... have noise
   std::uint64_t seed = 1;
   struct Ranks {
     std::int32_t first = 0, last = 0;
@@ -51,7 +52,7 @@ class Noise {
 
  private:
   struct Drawn { // exponential: the detours that are not over at the latest start, as works of a rank may overlap
-    std::vector<Detour> detours; // one, mostly
+    std::vector<NoiseDetour> detours; // one, mostly
     std::uint64_t count = 0;
   };
   Time phase(std::int32_t rank) const;

@@ -9,9 +9,9 @@ namespace kumihimo::loggp {
 namespace {
 
 // When each piece of work ends: of each operation, and of the arrival of each message at its receiver.
-class Ends : public Observer {
+class WorkEnds : public Observer {
  public:
-  explicit Ends(const goal::Graphs& graphs) {
+  explicit WorkEnds(const goal::Graphs& graphs) {
     for (std::int32_t rank = 0; rank < graphs.ranks(); ++rank) of_rank_.emplace_back(graphs.of(rank).operations.size());
   }
   void busy(const Work& work) override { of(work) = work.end; }
@@ -30,7 +30,7 @@ class Ends : public Observer {
 
 class Delays : public Observer {
  public:
-  Delays(Ends& quiet, std::int32_t ranks) : quiet_(quiet), of_rank_(static_cast<std::size_t>(ranks)) {}
+  Delays(WorkEnds& quiet, std::int32_t ranks) : quiet_(quiet), of_rank_(static_cast<std::size_t>(ranks)) {}
 
   void busy(const Work& work) override {
     of_rank_[static_cast<std::size_t>(work.rank)].push_back({quiet_.of(work), work.end});
@@ -58,7 +58,7 @@ class Delays : public Observer {
   struct Piece {
     Time quiet = 0, end = 0;
   };
-  Ends& quiet_;
+  WorkEnds& quiet_;
   std::vector<std::vector<Piece>> of_rank_;
 };
 
@@ -76,11 +76,11 @@ Result<DelayMap> delays(const goal::Graphs& graphs, const Parameters& parameters
   if (const std::uint64_t work = work_of(graphs); work > most_observed)
     return not_applicable(fmt::format("--page may show at most {} operations", most_observed), work,
                           "take fewer ranks");
-  Ends quiet(graphs);
+  WorkEnds quiet(graphs);
   EngineOptions without = options;
   without.noise.reset();
   without.observers.push_back(&quiet);
-  const Outcome free = TRY(run(graphs, parameters, without));
+  const LogGopsOutcome free = TRY(run(graphs, parameters, without));
   DelayMap map;
   const auto ranks = static_cast<std::size_t>(graphs.ranks());
   const std::size_t group = (ranks + groups - 1) / groups;

@@ -38,7 +38,7 @@ class Engine {
     shared_.resize(static_cast<std::size_t>(std::max(0, parameters.processors)));
   }
 
-  Result<Outcome> run() {
+  Result<LogGopsOutcome> run() {
     for (std::int32_t rank = 0; rank < graphs_.ranks(); ++rank) {
       const Graph& graph = graphs_.of(rank);
       for (std::uint32_t i = 0; i < graph.operations.size(); ++i) {
@@ -48,16 +48,16 @@ class Engine {
       start_first();
     }
     std::uint64_t events = 0;
-    while (const Event* next = queue_.take()) {
+    while (const LogGopsEvent* next = queue_.take()) {
       if (many_graphs_) {
-        if (const Event* later = queue_.ahead(32)) prefetch_graph(*later);
-        if (const Event* later = queue_.ahead(22)) prefetch_operation(*later);
-        if (const Event* later = queue_.ahead(12)) prefetch_lists(*later);
-        if (const Event* later = queue_.ahead(5)) prefetch_dependents(*later);
-      } else if (const Event* later = queue_.ahead(8)) {
+        if (const LogGopsEvent* later = queue_.ahead(32)) prefetch_graph(*later);
+        if (const LogGopsEvent* later = queue_.ahead(22)) prefetch_operation(*later);
+        if (const LogGopsEvent* later = queue_.ahead(12)) prefetch_lists(*later);
+        if (const LogGopsEvent* later = queue_.ahead(5)) prefetch_dependents(*later);
+      } else if (const LogGopsEvent* later = queue_.ahead(8)) {
         prefetch_rank(*later);
       }
-      const Event event = *next;
+      const LogGopsEvent event = *next;
       now_ = event.time;
       if (now_ > goal::longest_run) return goal::run_too_long();
       if (is_dead(event.rank, now_)) continue;
@@ -74,43 +74,43 @@ class Engine {
   }
 
  private:
-  void happen(const Event& event) {
+  void happen(const LogGopsEvent& event) {
     switch (event.kind) {
-    case EventKind::arrival: return arrive(event);
-    case EventKind::wake: return wake(event);
+    case LogGopsEventKind::arrival: return arrive(event);
+    case LogGopsEventKind::wake: return wake(event);
     default: return start(event);
     }
   }
 
   // Into the cache, step by step, what an event will touch. Always inline: GCC drops calls of what only prefetches.
-  static std::int32_t owner_of(const Event& event) { // of its operation
-    return event.kind == EventKind::arrival ? event.sender : event.rank;
+  static std::int32_t owner_of(const LogGopsEvent& event) { // of its operation
+    return event.kind == LogGopsEventKind::arrival ? event.sender : event.rank;
   }
-  [[gnu::always_inline]] void prefetch_rank(const Event& later) const {
+  [[gnu::always_inline]] void prefetch_rank(const LogGopsEvent& later) const {
     __builtin_prefetch(&free_[stride_ * static_cast<std::size_t>(later.rank)]);
     matching_.prefetch(later.rank);
   }
-  [[gnu::always_inline]] void prefetch_graph(const Event& later) const {
+  [[gnu::always_inline]] void prefetch_graph(const LogGopsEvent& later) const {
     __builtin_prefetch(&graphs_.of(later.rank));
-    if (later.kind == EventKind::arrival) __builtin_prefetch(&graphs_.of(later.sender));
+    if (later.kind == LogGopsEventKind::arrival) __builtin_prefetch(&graphs_.of(later.sender));
     prefetch_rank(later);
   }
-  [[gnu::always_inline]] void prefetch_operation(const Event& later) const {
-    if (later.kind == EventKind::wake) return;
+  [[gnu::always_inline]] void prefetch_operation(const LogGopsEvent& later) const {
+    if (later.kind == LogGopsEventKind::wake) return;
     __builtin_prefetch(&operation(owner_of(later), later.operation));
     waits_.prefetch(later.rank);
   }
-  [[gnu::always_inline]] void prefetch_lists(const Event& later) const {
-    if (later.kind == EventKind::wake) return;
+  [[gnu::always_inline]] void prefetch_lists(const LogGopsEvent& later) const {
+    if (later.kind == LogGopsEventKind::wake) return;
     const Operation& of = operation(owner_of(later), later.operation);
-    if (later.kind == EventKind::start) __builtin_prefetch(graphs_.of(later.rank).dependents.data() + of.first);
+    if (later.kind == LogGopsEventKind::start) __builtin_prefetch(graphs_.of(later.rank).dependents.data() + of.first);
     matching_.prefetch_first(later.rank);
     waits_.prefetch_first(later.rank);
   }
-  [[gnu::always_inline]] void prefetch_dependents(const Event& later) const {
-    if (later.kind == EventKind::wake) return;
+  [[gnu::always_inline]] void prefetch_dependents(const LogGopsEvent& later) const {
+    if (later.kind == LogGopsEventKind::wake) return;
     const Graph& graph = graphs_.of(later.rank);
-    if (later.kind == EventKind::arrival) {
+    if (later.kind == LogGopsEventKind::arrival) {
       if (const auto receive = matching_.first(later.rank)) __builtin_prefetch(&graph.operations[*receive]);
       return;
     }
@@ -241,7 +241,7 @@ class Engine {
       const Operation& of = operation(each.rank, each.operation);
       Time time = std::max({now_, each.ready, processor_free(each.rank, of.cpu)});
       if (of.kind == Kind::send) time = std::max(time, sending(each.rank, of.nic));
-      queue_.push({time, order_++, each.rank, 0, each.operation, EventKind::start});
+      queue_.push({time, order_++, each.rank, 0, each.operation, LogGopsEventKind::start});
     }
     released_.clear();
   }
@@ -252,13 +252,13 @@ class Engine {
     first_.swap(released_);
     for (const Released& each : first_) {
       if (is_dead(each.rank, 0)) continue;
-      start({0, first_order_++, each.rank, 0, each.operation, EventKind::start});
+      start({0, first_order_++, each.rank, 0, each.operation, LogGopsEventKind::start});
       start_released();
     }
     first_.clear();
   }
 
-  void start(const Event& event) {
+  void start(const LogGopsEvent& event) {
     const Operation& of = operation(event.rank, event.operation);
     switch (of.kind) {
     case Kind::calc: return calc(event, of);
@@ -267,7 +267,7 @@ class Engine {
     }
   }
 
-  void calc(const Event& event, const Operation& of) {
+  void calc(const LogGopsEvent& event, const Operation& of) {
     if (const Time free = processor_free(event.rank, of.cpu); free > event.time) return later(event, free);
     const Time begin = event.time + turn(event.rank);
     const Time noise = lost(event.rank, begin, of.size);
@@ -278,7 +278,7 @@ class Engine {
     end(event.rank, event.operation, free);
   }
 
-  void send(const Event& event, const Operation& of) {
+  void send(const LogGopsEvent& event, const Operation& of) {
     Time& interface = sending(event.rank, of.nic);
     if (const Time at = std::max(processor_free(event.rank, of.cpu), interface); at > event.time)
       return later(event, at);
@@ -294,7 +294,7 @@ class Engine {
     if (is_dead(event.rank, has_left(begin, of.size))) cut_.emplace(event.rank, event.operation);
     if (!is_dead(event.rank, begin + p_.o))
       queue_.push({begin + p_.o + p_.L + (of.size > p_.S ? p_.R : 0), order_++, receiver, event.rank, event.operation,
-                   EventKind::arrival});
+                   LogGopsEventKind::arrival});
     if (of.size <= p_.S) end(event.rank, event.operation, free);
   }
 
@@ -308,7 +308,7 @@ class Engine {
   // A message of which only the first bytes have left: it meets its receive, which never ends.
   bool is_cut(std::int32_t sender, std::uint32_t send) const { return mortal_ && cut_.count({sender, send}) > 0; }
 
-  void receive(const Event& event, const Operation& of) {
+  void receive(const LogGopsEvent& event, const Operation& of) {
     started(event.rank, event.operation, event.time);
     const Envelope envelope{event.rank, graphs_.peer(event.rank, of.peer), of.tag};
     if (const auto found = matching_.match(envelope, event.operation, false)) {
@@ -320,7 +320,7 @@ class Engine {
     }
   }
 
-  void arrive(const Event& event) {
+  void arrive(const LogGopsEvent& event) {
     const Operation& of = operation(event.sender, event.operation);
     Time& interface = receiving(event.rank, of.nic);
     if (const Time at = std::max(processor_free(event.rank, of.cpu), interface); at > event.time)
@@ -359,7 +359,7 @@ class Engine {
 
   // An operation whose processor or interface is busy until `time` tries again then, in its order. Where it fails
   // again, many may wait: they are in a list of their own, which wakes the first of them.
-  void later(Event event, Time time) {
+  void later(LogGopsEvent event, Time time) {
     event.time = time;
     if (!event.has_waited || options_.lists) {
       event.has_waited = true;
@@ -380,14 +380,14 @@ class Engine {
     std::uint64_t key() const { return static_cast<std::uint64_t>(static_cast<std::uint32_t>(rank)) << 32 | number(); }
   };
   struct Behind {
-    bool operator()(const Event& a, const Event& b) const { return a.order > b.order; }
+    bool operator()(const LogGopsEvent& a, const LogGopsEvent& b) const { return a.order > b.order; }
   };
   struct WaitingList {
-    std::priority_queue<Event, std::vector<Event>, Behind> events;
+    std::priority_queue<LogGopsEvent, std::vector<LogGopsEvent>, Behind> events;
     Time time = 0; // of the wake that counts, with the order of the first event; others are of no use
   };
-  Place place_of(const Event& event) const {
-    const bool arrives = event.kind == EventKind::arrival;
+  Place place_of(const LogGopsEvent& event) const {
+    const bool arrives = event.kind == LogGopsEventKind::arrival;
     const Operation& of = operation(arrives ? event.sender : event.rank, event.operation);
     return {event.rank, arrives ? Kind::receive : of.kind, of.cpu, of.kind == Kind::calc ? std::uint8_t{0} : of.nic};
   }
@@ -399,16 +399,16 @@ class Engine {
   }
   void wake_at(Time time, const Place& place, WaitingList& list) {
     list.time = time;
-    const Event wake{time, list.events.top().order, place.rank, 0, place.number(), EventKind::wake};
+    const LogGopsEvent wake{time, list.events.top().order, place.rank, 0, place.number(), LogGopsEventKind::wake};
     time == now_ ? queue_.insert(wake) : queue_.push(wake);
   }
-  void wake(const Event& event) {
+  void wake(const LogGopsEvent& event) {
     const Place place{event.rank, static_cast<Kind>(event.operation >> 16),
                       static_cast<std::uint8_t>(event.operation >> 8), static_cast<std::uint8_t>(event.operation)};
     const auto at = waiting_.find(place.key());
     if (at == waiting_.end()) return;
     WaitingList& list = at->second;
-    Event first = list.events.top();
+    LogGopsEvent first = list.events.top();
     if (first.order != event.order || list.time != event.time) return;
     if (const Time free = free_at(place); free > now_) return wake_at(free, place, list);
     list.events.pop();
@@ -448,12 +448,12 @@ class Engine {
   std::uint64_t first_order_ = 0, order_ = std::uint64_t{1} << 63; // of operations that wait for none, of all others
   std::uint64_t wanted_ = 0;
   std::vector<Released> released_, first_;
-  Outcome outcome_;
+  LogGopsOutcome outcome_;
 };
 
 } // namespace
 
-Result<Outcome> run(const goal::Graphs& graphs, const Parameters& parameters, const EngineOptions& options) {
+Result<LogGopsOutcome> run(const goal::Graphs& graphs, const Parameters& parameters, const EngineOptions& options) {
   if (options.noise)
     if (Status s = check(*options.noise, graphs.ranks()); !s) return s.error();
   if (!options.deaths.empty() && options.deaths.size() != static_cast<std::size_t>(graphs.ranks()))

@@ -39,7 +39,7 @@ using goal::NoiseModel;
 using goal::Observer;
 using goal::Work;
 
-struct Outcome {
+struct LogGopsOutcome {
   std::vector<Time> end; // of each rank: when its processors are free for good
   Time last = 0;
   std::int32_t last_rank = 0;
@@ -63,6 +63,6 @@ struct EngineOptions {
 // Errors, which name the rank and the operation: a send that nothing receives, a receive to which nothing is sent, and
 // what waits for it. Where ranks die, this is no error; goal/aftermath.hpp says what came of it. Noise on ranks that
 // there are not.
-Result<Outcome> run(const goal::Graphs& graphs, const Parameters& parameters, const EngineOptions& options = {});
+Result<LogGopsOutcome> run(const goal::Graphs& graphs, const Parameters& parameters, const EngineOptions& options = {});
 
 } // namespace kumihimo::loggp

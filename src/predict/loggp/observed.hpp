@@ -15,7 +15,7 @@ struct RankSeconds { // computing, overhead and noise of all its processors; wai
 };
 
 struct ObservedRun {
-  Outcome outcome;
+  LogGopsOutcome outcome;
   std::vector<RankTimes> times;
   std::string timeline;
   std::uint64_t left_out = 0;               // pieces of work that the timeline lacks

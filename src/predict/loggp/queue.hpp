@@ -14,14 +14,14 @@
 
 namespace kumihimo::loggp {
 
-enum class EventKind : std::uint8_t { start, arrival, wake }; // wake: of operations that wait for a processor
+enum class LogGopsEventKind : std::uint8_t { start, arrival, wake }; // wake: of operations that wait for a processor
 
-struct Event {
+struct LogGopsEvent {
   std::uint64_t time = 0;
   std::uint64_t order = 0; // of equal times the lower one is first
   std::int32_t rank = 0, sender = 0;
   std::uint32_t operation = 0; // of `rank`; of an arrival: the send of `sender`
-  EventKind kind = EventKind::start;
+  LogGopsEventKind kind = LogGopsEventKind::start;
   bool has_waited = false; // found its processor or interface busy
 };
 
@@ -29,14 +29,14 @@ struct Event {
 class EventBucket {
  public:
   static constexpr std::size_t in_piece = 2048;
-  using Piece = std::array<Event, in_piece>;
+  using Piece = std::array<LogGopsEvent, in_piece>;
   using Pieces = std::vector<std::unique_ptr<Piece>>;
 
   std::size_t size() const { return size_; }
-  Event& operator[](std::size_t i) { return (*pieces_[i / in_piece])[i % in_piece]; }
-  const Event& operator[](std::size_t i) const { return (*pieces_[i / in_piece])[i % in_piece]; }
+  LogGopsEvent& operator[](std::size_t i) { return (*pieces_[i / in_piece])[i % in_piece]; }
+  const LogGopsEvent& operator[](std::size_t i) const { return (*pieces_[i / in_piece])[i % in_piece]; }
 
-  void push(const Event& event, Pieces& spare) {
+  void push(const LogGopsEvent& event, Pieces& spare) {
     if (size_ == pieces_.size() * in_piece) {
       if (spare.empty()) spare.push_back(std::make_unique<Piece>());
       pieces_.push_back(std::move(spare.back()));
@@ -65,19 +65,19 @@ class EventBucket {
 class EventQueue {
  public:
   // An event at the time of the one taken last must have a higher order than all there are.
-  void push(const Event& event) {
+  void push(const LogGopsEvent& event) {
     assert(event.time >= now_);
     buckets_[bucket_of(event.time)].push(event, spare_);
   }
 
   // An event at the time of the one taken last, whatever its order.
-  void insert(const Event& event) {
+  void insert(const LogGopsEvent& event) {
     assert(event.time == now_);
     inserted_.push(event);
   }
 
   // The next one, which stays valid until the next push or take; null: there is none.
-  const Event* take() {
+  const LogGopsEvent* take() {
     const bool has_due = next_ < buckets_[0].size();
     if (!inserted_.empty() && (!has_due || inserted_.top().order < buckets_[0][next_].order)) {
       taken_ = inserted_.top();
@@ -89,7 +89,9 @@ class EventQueue {
     return &buckets_[0][next_++];
   }
   // The n-th after the one taken last, if it is at the same time.
-  const Event* ahead(std::size_t n) const { return next_ + n < buckets_[0].size() ? &buckets_[0][next_ + n] : nullptr; }
+  const LogGopsEvent* ahead(std::size_t n) const {
+    return next_ + n < buckets_[0].size() ? &buckets_[0][next_ + n] : nullptr;
+  }
 
  private:
   std::size_t bucket_of(std::uint64_t time) const {
@@ -112,7 +114,7 @@ class EventQueue {
     } else {
       for (std::size_t i = 0; i < found->size(); ++i) {
         found->release(i, spare_);
-        const Event& event = (*found)[i];
+        const LogGopsEvent& event = (*found)[i];
         buckets_[bucket_of(event.time)].push(event, spare_);
       }
       found->clear(spare_);
@@ -125,20 +127,21 @@ class EventQueue {
     bool sorted = true;
     for (std::size_t i = 1; i < due.size() && sorted; ++i) sorted = due[i - 1].order < due[i].order;
     if (sorted) return;
-    std::vector<Event> events;
+    std::vector<LogGopsEvent> events;
     events.reserve(due.size());
     for (std::size_t i = 0; i < due.size(); ++i) events.push_back(due[i]);
-    std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) { return a.order < b.order; });
+    std::sort(events.begin(), events.end(),
+              [](const LogGopsEvent& a, const LogGopsEvent& b) { return a.order < b.order; });
     for (std::size_t i = 0; i < due.size(); ++i) due[i] = events[i];
   }
 
   std::uint64_t now_ = 0;
   std::size_t next_ = 0; // in the first bucket, whose events are now
   struct Behind {
-    bool operator()(const Event& a, const Event& b) const { return a.order > b.order; }
+    bool operator()(const LogGopsEvent& a, const LogGopsEvent& b) const { return a.order > b.order; }
   };
-  std::priority_queue<Event, std::vector<Event>, Behind> inserted_; // are now, too
-  Event taken_;
+  std::priority_queue<LogGopsEvent, std::vector<LogGopsEvent>, Behind> inserted_; // are now, too
+  LogGopsEvent taken_;
   std::array<EventBucket, 65> buckets_;
   EventBucket::Pieces spare_;
 };

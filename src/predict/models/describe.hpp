@@ -151,7 +151,7 @@ void describe(V visit, const RankTimes& r) {
 template <class V>
 void describe(V visit, const PacketRun& p) {
   Utilisation utilisation{seconds_of(p.traffic.bin), {}};
-  for (const packet::ClassUse& each : p.traffic.classes)
+  for (const packet::LinkClassUse& each : p.traffic.classes)
     utilisation.by_class[each.name] = {each.links, each.utilisation};
   visit("packets", p.traffic.packets, "packets of all messages");
   visit("packet_hops", p.traffic.packet_hops, "links that packets passed");

@@ -36,7 +36,7 @@ struct RankTimes {
 
 // Of packets.
 struct PacketRun {
-  packet::Traffic traffic;
+  packet::DeliveredTraffic traffic;
   packet::Options options; // with the buffers that the machine has
   double start_seconds = 0;
   std::vector<packet::BackgroundUse> background;

@@ -10,7 +10,7 @@ namespace kumihimo::packet {
 inline constexpr std::size_t at_hand = 24;
 
 template <class Routes, std::size_t words>
-void Network<Routes, words>::ask_all() {
+void PacketSwitches<Routes, words>::ask_all() {
   const std::size_t size = fresh_.size();
   const bool many = prefetches_ && size > at_hand;
   for (std::size_t i = 0; i < size; ++i) {
@@ -21,11 +21,11 @@ void Network<Routes, words>::ask_all() {
 }
 
 template <class Routes, std::size_t words>
-void Network<Routes, words>::ask(std::uint32_t q) {
+void PacketSwitches<Routes, words>::ask(std::uint32_t q) {
   Slot& packet = first_of(q);
   const std::int32_t v = vertex_of(q);
   const std::uint32_t local = local_of(q);
-  std::array<Hop, Routes::most_hops> hops;
+  std::array<RouteHop, Routes::most_hops> hops;
   const std::size_t count = routes_.hops(packet.route, packet.bits & axes_bits, v, hops.data());
   if (count == 0) {
     set(node_of(v).asking, local);
@@ -46,7 +46,8 @@ void Network<Routes, words>::ask(std::uint32_t q) {
 
 // A link that is faster than the one that the packet came by must wait, or would run out of bytes.
 template <class Routes, std::size_t words>
-bool Network<Routes, words>::comes_late(std::uint32_t q, const Slot& packet, const Hop* hops, std::size_t count) {
+bool PacketSwitches<Routes, words>::comes_late(std::uint32_t q, const Slot& packet, const RouteHop* hops,
+                                               std::size_t count) {
   if (is_engine(q)) return false;
   const std::uint64_t bytes = bytes_of(packet);
   Time least = never;
@@ -54,17 +55,17 @@ bool Network<Routes, words>::comes_late(std::uint32_t q, const Slot& packet, con
   const Time came = link_time(link_of(q).speed, bytes), start = time_of_slot(packet) + came - std::min(came, least);
   if (start <= now_) return false;
   channel_of(q).asking = false;
-  events_.push(EventKind::ready, {start, 0, q});
+  events_.push(PacketEventKind::ready, {start, 0, q});
   return true;
 }
 
 template <class Routes, std::size_t words>
-void Network<Routes, words>::may_choose(std::uint32_t o) {
+void PacketSwitches<Routes, words>::may_choose(std::uint32_t o) {
   if (any(all_asking(links_[o]))) mark(o);
 }
 
 template <class Routes, std::size_t words>
-void Network<Routes, words>::choose_all() {
+void PacketSwitches<Routes, words>::choose_all() {
   const std::size_t size = choosing_.size();
   const bool many = prefetches_ && size > at_hand;
   if constexpr (Routes::adaptive) {
@@ -96,7 +97,7 @@ void Network<Routes, words>::choose_all() {
 }
 
 template <class Routes, std::size_t words>
-void Network<Routes, words>::choose_link(std::uint32_t o) {
+void PacketSwitches<Routes, words>::choose_link(std::uint32_t o) {
   Link& link = links_[o];
   link.chooses = false;
   if (link.busy) return;
@@ -121,13 +122,13 @@ void Network<Routes, words>::choose_link(std::uint32_t o) {
 }
 
 template <class Routes, std::size_t words>
-void Network<Routes, words>::choose_delivery(std::int32_t v) {
+void PacketSwitches<Routes, words>::choose_delivery(std::int32_t v) {
   Node& node = node_of(v);
   node.chooses = false;
   while (node.busy < fabric_.engines && any(node.asking)) {
     if (node.delivery > now_) {
       if (node.wakes != node.delivery)
-        events_.push(EventKind::choose,
+        events_.push(PacketEventKind::choose,
                      {node.delivery, static_cast<std::uint32_t>(links_.size()) + static_cast<std::uint32_t>(v), 0});
       node.wakes = node.delivery;
       return;
@@ -141,7 +142,7 @@ void Network<Routes, words>::choose_delivery(std::int32_t v) {
 
 // Whether a slot of the channel is free behind the link. If not, the link chooses again when one is.
 template <class Routes, std::size_t words>
-bool Network<Routes, words>::has_room(std::uint32_t o, std::uint32_t c) {
+bool PacketSwitches<Routes, words>::has_room(std::uint32_t o, std::uint32_t c) {
   Channel& channel = links_[o].channel[c];
   const std::uint32_t q = o << channel_bits | c;
   if (channel.count == capacity_) {
@@ -150,19 +151,19 @@ bool Network<Routes, words>::has_room(std::uint32_t o, std::uint32_t c) {
   }
   const Slot& free = slot(q, channel.head + channel.count);
   if (is_past(free)) return true;
-  events_.push(EventKind::choose, {time_of_slot(free), o, q});
+  events_.push(PacketEventKind::choose, {time_of_slot(free), o, q});
   return false;
 }
 
 template <class Routes, std::size_t words>
-void Network<Routes, words>::stop_asking(std::uint32_t q, const Slot& packet, std::uint32_t o) {
+void PacketSwitches<Routes, words>::stop_asking(std::uint32_t q, const Slot& packet, std::uint32_t o) {
   const std::uint32_t local = local_of(q);
   const auto stop = [&](Link& link) {
     for (Mask& mask : link.asking) clear(mask, local);
     clear(link.waited, local);
   };
   if constexpr (Routes::adaptive) {
-    std::array<Hop, Routes::most_hops> hops;
+    std::array<RouteHop, Routes::most_hops> hops;
     const std::size_t count = routes_.hops(packet.route, packet.bits & axes_bits, links_[o].from, hops.data());
     for (std::size_t i = 0; i < count; ++i) stop(links_[hops[i].output]);
   } else {
@@ -171,7 +172,7 @@ void Network<Routes, words>::stop_asking(std::uint32_t q, const Slot& packet, st
 }
 
 template <class Routes, std::size_t words>
-void Network<Routes, words>::cross(std::uint32_t o, std::uint32_t q, std::uint32_t c) {
+void PacketSwitches<Routes, words>::cross(std::uint32_t o, std::uint32_t q, std::uint32_t c) {
   Link& link = links_[o];
   const Slot& packet = first_of(q);
   stop_asking(q, packet, o);
@@ -202,23 +203,23 @@ void Network<Routes, words>::cross(std::uint32_t o, std::uint32_t q, std::uint32
   set_time(moved, now_ + pace.latency);
   // A packet before it that has not started to leave is still there when it comes.
   const bool is_behind = full_outlasts_hop_ && behind.last_is_full && behind.count > behind.leaving;
-  if (!is_behind) events_.push(pace.ready, EventKind::ready, {now_ + pace.latency, o, next});
+  if (!is_behind) events_.push(pace.ready, PacketEventKind::ready, {now_ + pace.latency, o, next});
   ++behind.count;
   behind.last_is_full = full;
   if (full) {
     link.full_packets += 1;
     if (link.full_packets == 0) [[unlikely]] // all 2^32 of them
       bytes_[o] += static_cast<std::uint64_t>(options_.packet_bytes) << 32;
-    events_.push(pace.done, EventKind::done, {now_ + time, o, q});
+    events_.push(pace.done, PacketEventKind::done, {now_ + time, o, q});
   } else {
     bytes_[o] += bytes - static_cast<std::uint64_t>(options_.header_bytes);
-    events_.push(EventKind::done, {now_ + time, o, q});
+    events_.push(PacketEventKind::done, {now_ + time, o, q});
   }
 }
 
 // The packet stays first in its queue until it is delivered.
 template <class Routes, std::size_t words>
-void Network<Routes, words>::start_delivery(std::int32_t v, std::uint32_t q) {
+void PacketSwitches<Routes, words>::start_delivery(std::int32_t v, std::uint32_t q) {
   channel_of(q).asking = false, channel_of(q).leaving = true;
   Node& node = node_of(v);
   ++node.busy;
@@ -228,15 +229,15 @@ void Network<Routes, words>::start_delivery(std::int32_t v, std::uint32_t q) {
   const Time time =
       usual ? paces_[speed].delivery : std::max(time_of(bytes, node.engine_rate), link_time(speed, bytes));
   if (node.injection_rate > 0) node.delivery = now_ + time_of(bytes, node.injection_rate);
-  events_.push(usual ? paces_[speed].delivered : Events::none, EventKind::delivered,
+  events_.push(usual ? paces_[speed].delivered : PacketEvents::none, PacketEventKind::delivered,
                {now_ + time, static_cast<std::uint32_t>(v), q});
 }
 
 // E2: a packet that became ready now at links that are taken.
 template <class Routes, std::size_t words>
-void Network<Routes, words>::find_waiting(std::uint32_t q) {
+void PacketSwitches<Routes, words>::find_waiting(std::uint32_t q) {
   Slot& packet = first_of(q);
-  std::array<Hop, Routes::most_hops> hops;
+  std::array<RouteHop, Routes::most_hops> hops;
   const std::size_t count = routes_.hops(packet.route, packet.bits & axes_bits, vertex_of(q), hops.data());
   for (std::size_t i = 0; i < count; ++i)
     if (Link& link = links_[hops[i].output]; link.busy) find_taken(link, local_of(q), packet);
@@ -244,14 +245,14 @@ void Network<Routes, words>::find_waiting(std::uint32_t q) {
 
 // And packets that wait at a link that has been taken now.
 template <class Routes, std::size_t words>
-void Network<Routes, words>::find_waiting(Link& link) {
+void PacketSwitches<Routes, words>::find_waiting(Link& link) {
   Mask left = all_asking(link);
   for (std::size_t word = 0; word < words; ++word) left[word] &= ~link.waited[word];
   for_each(left, [&](std::uint32_t local) { find_taken(link, local, first_of(queue_at(link.from, local))); });
 }
 
 template <class Routes, std::size_t words>
-void Network<Routes, words>::find_taken(Link& link, std::uint32_t local, Slot& packet) {
+void PacketSwitches<Routes, words>::find_taken(Link& link, std::uint32_t local, Slot& packet) {
   if (packet.message == link.message) return;
   set(link.waited, local);
   link.ever_waited = true;

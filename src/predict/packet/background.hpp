@@ -76,7 +76,7 @@ class Sources {
   Sources(const BackgroundJob& job, std::uint32_t number, const Fabric& fabric);
 
   struct Offer {
-    Message message;
+    RawMessage message;
     std::uint32_t place = 0; // of the sender in the job
   };
   Time next() const { return due_.empty() ? never_offered : due_.top().time; }

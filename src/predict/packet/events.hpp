@@ -17,21 +17,21 @@ inline constexpr Time never = std::numeric_limits<Time>::max();
 
 // done: a packet's tail has left its queue, by a link. delivered: to the node. ready: its head is at the arbiter.
 // engine: it is free. choose: a link or a node may choose again.
-enum class EventKind : std::uint8_t { done, delivered, ready, engine, choose };
+enum class PacketEventKind : std::uint8_t { done, delivered, ready, engine, choose };
 
-struct Event {
+struct PacketEvent {
   Time time = 0;
   std::uint32_t output = 0; // done, choose: the link
   std::uint32_t queue = 0;  // choose of a node, delivered: `output` is the vertex
 };
 
-class Events {
+class PacketEvents {
  public:
   static constexpr std::size_t most_lanes = 16;
 
   // The lane of events that are pushed this delay ahead; `none` where there are too many.
   static constexpr std::uint8_t none = 0xFF;
-  std::uint8_t lane_of(Time delay, EventKind kind) {
+  std::uint8_t lane_of(Time delay, PacketEventKind kind) {
     for (std::size_t lane = 0; lane < count_; ++lane)
       if (lanes_[lane].delay == delay && lanes_[lane].kind == kind) return static_cast<std::uint8_t>(lane);
     if (count_ == most_lanes) return none;
@@ -41,7 +41,7 @@ class Events {
   }
 
   // event.time: now and the lane's delay.
-  void push(std::uint8_t lane, EventKind kind, const Event& event) {
+  void push(std::uint8_t lane, PacketEventKind kind, const PacketEvent& event) {
     if (lane == none) [[unlikely]]
       return push(kind, event);
     Lane& to = lanes_[lane];
@@ -50,7 +50,7 @@ class Events {
       to.grow();
     to.ring[to.tail++ & to.mask] = event;
   }
-  [[gnu::noinline]] void push(EventKind kind, const Event& event) { others_.push({event, kind}); }
+  [[gnu::noinline]] void push(PacketEventKind kind, const PacketEvent& event) { others_.push({event, kind}); }
 
   Time next() const {
     Time least = others_.empty() ? never : others_.top().event.time;
@@ -66,11 +66,11 @@ class Events {
     for (std::size_t lane = 0; lane < count_; ++lane) {
       if (first_[lane] != now) continue;
       switch (lanes_[lane].kind) {
-      case EventKind::done: count += drain<EventKind::done>(lane, now, by); break;
-      case EventKind::delivered: count += drain<EventKind::delivered>(lane, now, by); break;
-      case EventKind::ready: count += drain<EventKind::ready>(lane, now, by); break;
-      case EventKind::engine: count += drain<EventKind::engine>(lane, now, by); break;
-      case EventKind::choose: count += drain<EventKind::choose>(lane, now, by); break;
+      case PacketEventKind::done: count += drain<PacketEventKind::done>(lane, now, by); break;
+      case PacketEventKind::delivered: count += drain<PacketEventKind::delivered>(lane, now, by); break;
+      case PacketEventKind::ready: count += drain<PacketEventKind::ready>(lane, now, by); break;
+      case PacketEventKind::engine: count += drain<PacketEventKind::engine>(lane, now, by); break;
+      case PacketEventKind::choose: count += drain<PacketEventKind::choose>(lane, now, by); break;
       }
     }
     if (!others_.empty() && others_.top().event.time == now) [[unlikely]]
@@ -82,19 +82,19 @@ class Events {
   static constexpr std::size_t far_ahead = 20, mid_ahead = 14, soon_ahead = 9, next_ahead = 4;
   struct Lane {
     Time delay = 0;
-    EventKind kind = EventKind::done;
-    std::vector<Event> ring = std::vector<Event>(64); // a power of two
+    PacketEventKind kind = PacketEventKind::done;
+    std::vector<PacketEvent> ring = std::vector<PacketEvent>(64); // a power of two
     std::size_t mask = ring.size() - 1, head = 0, tail = 0;
     [[gnu::noinline]] void grow() {
-      std::vector<Event> larger(2 * ring.size());
+      std::vector<PacketEvent> larger(2 * ring.size());
       for (std::size_t i = head; i < tail; ++i) larger[i & (larger.size() - 1)] = ring[i & mask];
       ring.swap(larger);
       mask = ring.size() - 1;
     }
   };
   struct Other {
-    Event event;
-    EventKind kind = EventKind::done;
+    PacketEvent event;
+    PacketEventKind kind = PacketEventKind::done;
   };
   struct Later {
     bool operator()(const Other& a, const Other& b) const { return a.event.time > b.event.time; }
@@ -107,23 +107,23 @@ class Events {
       const auto [event, kind] = others_.top();
       others_.pop();
       switch (kind) {
-      case EventKind::done: by.template happen<EventKind::done>(event); break;
-      case EventKind::delivered: by.template happen<EventKind::delivered>(event); break;
-      case EventKind::ready: by.template happen<EventKind::ready>(event); break;
-      case EventKind::engine: by.template happen<EventKind::engine>(event); break;
-      case EventKind::choose: by.template happen<EventKind::choose>(event); break;
+      case PacketEventKind::done: by.template happen<PacketEventKind::done>(event); break;
+      case PacketEventKind::delivered: by.template happen<PacketEventKind::delivered>(event); break;
+      case PacketEventKind::ready: by.template happen<PacketEventKind::ready>(event); break;
+      case PacketEventKind::engine: by.template happen<PacketEventKind::engine>(event); break;
+      case PacketEventKind::choose: by.template happen<PacketEventKind::choose>(event); break;
       }
       ++count;
     }
     return count;
   }
 
-  template <EventKind kind, class By>
+  template <PacketEventKind kind, class By>
   std::uint64_t drain(std::size_t lane, Time now, By& by) {
     Lane& from = lanes_[lane];
     std::uint64_t count = 0;
     do {
-      const Event event = from.ring[from.head++ & from.mask];
+      const PacketEvent event = from.ring[from.head++ & from.mask];
       if (by.prefetches()) {
         if (from.head + far_ahead < from.tail)
           by.template prefetch_far<kind>(from.ring[(from.head + far_ahead) & from.mask]);

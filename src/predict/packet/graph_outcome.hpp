@@ -8,7 +8,7 @@
 namespace kumihimo::packet {
 
 struct GraphOutcome : hosts::Outcome {
-  Traffic traffic;
+  DeliveredTraffic traffic;
   std::vector<BackgroundUse> background; // of each background job: what it did until the end
 };
 

@@ -10,15 +10,15 @@
 namespace kumihimo::packet {
 namespace {
 
-struct NoNetwork {
+struct NoPackets {
   static constexpr bool only_copies = true;
   Time next() const { return never; }
   void advance() {}
-  std::uint32_t submit(Time, const Message&) { return 0; }
+  std::uint32_t submit(Time, const RawMessage&) { return 0; }
   void stop(Time, std::int32_t) {}
   std::span<const std::uint32_t> sent() const { return {}; }
   std::span<const std::uint32_t> delivered() const { return {}; }
-  Traffic traffic() const { return {}; }
+  DeliveredTraffic traffic() const { return {}; }
 };
 
 template <class Net>
@@ -74,7 +74,7 @@ Result<GraphOutcome> run(const Machine& machine, const goal::Graphs& graphs, std
 
 Result<GraphOutcome> run_ideal(const Job& job, const goal::Graphs& graphs, const std::optional<Placement>& placement,
                                const std::optional<goal::NoiseModel>& noise, Observers observers) {
-  NoNetwork network;
+  NoPackets network;
   Options options;
   options.noise = noise;
   if (Status s = hosts::check(options, job.machine, graphs.ranks()); !s) return s.error();

@@ -31,13 +31,13 @@
 namespace kumihimo::packet {
 
 template <class Routes, std::size_t words> // `words` of 64 queues at a vertex
-class Network {
+class PacketSwitches {
  public:
-  Network(const Fabric& fabric, const Options& options);
+  PacketSwitches(const Fabric& fabric, const Options& options);
 
   // A message that an engine may take from `now` on, which is not before the last time; the answer names it until the
   // advance after the one that delivered it. `from` and `to`: different nodes of the job.
-  std::uint32_t submit(Time now, const Message& message);
+  std::uint32_t submit(Time now, const RawMessage& message);
 
   // From `now` on, which is as in submit(), the node's engines start no further packet: their messages, and those that
   // no engine has taken, are neither sent nor delivered.
@@ -49,7 +49,7 @@ class Network {
   // Of the last advance, in the order of their submission: messages whose last byte has left its node, or arrived.
   const std::vector<std::uint32_t>& sent() const { return sent_; }
   const std::vector<std::uint32_t>& delivered() const { return delivered_; }
-  Traffic traffic() const;
+  DeliveredTraffic traffic() const;
 
  private:
   using State = NetworkState<Routes, words>;
@@ -62,23 +62,23 @@ class Network {
   using Node = typename State::Node;
   using Flow = typename State::Flow;
   using Pace = typename State::Pace;
-  friend Events;
+  friend PacketEvents;
   static constexpr std::uint32_t channels = Routes::channels;
   static constexpr unsigned channel_bits = std::bit_width(channels - 1);
   static constexpr std::uint64_t stopped = std::uint64_t{1} << 63; // in Flow::undelivered
 
-  // For Events::take(). What is far ahead is fetched into the cache before what depends on it, soon ahead.
-  template <EventKind kind>
-  void happen(const Event& event);
+  // For PacketEvents::take(). What is far ahead is fetched into the cache before what depends on it, soon ahead.
+  template <PacketEventKind kind>
+  void happen(const PacketEvent& event);
   bool prefetches() const { return prefetches_; }
-  template <EventKind kind>
-  void prefetch_far(const Event& event) const;
-  template <EventKind kind>
-  void prefetch_mid(const Event& event) const;
-  template <EventKind kind>
-  void prefetch_soon(const Event& event) const;
-  template <EventKind kind>
-  void prefetch_next(const Event& event) const;
+  template <PacketEventKind kind>
+  void prefetch_far(const PacketEvent& event) const;
+  template <PacketEventKind kind>
+  void prefetch_mid(const PacketEvent& event) const;
+  template <PacketEventKind kind>
+  void prefetch_soon(const PacketEvent& event) const;
+  template <PacketEventKind kind>
+  void prefetch_next(const PacketEvent& event) const;
   void prefetch_queue(std::uint32_t q) const;
   void prefetch_hops(std::uint32_t q, std::uint32_t place) const;
   // In long lists of links that choose.
@@ -95,7 +95,7 @@ class Network {
   void start_packet(std::int32_t v, std::uint32_t q);
   void ask_all();
   void ask(std::uint32_t q);
-  bool comes_late(std::uint32_t q, const Slot& packet, const Hop* hops, std::size_t count);
+  bool comes_late(std::uint32_t q, const Slot& packet, const RouteHop* hops, std::size_t count);
   void may_choose(std::uint32_t o);
   void choose_all();
   [[gnu::noinline]] void sort_keys() { keys_.sort(); }
@@ -179,7 +179,7 @@ class Network {
   Routes routes_;
   const std::uint64_t full_; // bytes of a full packet with its header
   const std::uint32_t capacity_, first_engine_;
-  Events events_;
+  PacketEvents events_;
   LineVector<Link> links_;
   LineVector<Slot> slots_;
   LineVector<Engine> engines_;
@@ -188,7 +188,7 @@ class Network {
   std::vector<std::uint64_t> bytes_; // by link: of short packets
   LinkPool<Flow> flows_;
   Utilisation use_;
-  Traffic traffic_;
+  DeliveredTraffic traffic_;
   bool mixed_ = false, full_outlasts_hop_ = true; // links of several rates; a packet takes longer than a hop's latency
   bool prefetches_ = false;                       // the network does not fit into the cache
   Time now_ = 0, next_ = never, refreshed_ = 0;
@@ -202,7 +202,7 @@ class Network {
 };
 
 template <class Routes, std::size_t words>
-Network<Routes, words>::Network(const Fabric& fabric, const Options& options)
+PacketSwitches<Routes, words>::PacketSwitches(const Fabric& fabric, const Options& options)
     : fabric_(fabric), options_(options), routes_(fabric),
       full_(static_cast<std::uint64_t>(options.packet_bytes + options.header_bytes)),
       capacity_(static_cast<std::uint32_t>(fabric.buffer_packets)), first_engine_(fabric.links << channel_bits),
@@ -215,9 +215,10 @@ Network<Routes, words>::Network(const Fabric& fabric, const Options& options)
   for (const Speed& speed : fabric.speeds) {
     const Time full = time_of(full_, speed.femtoseconds),
                delivery = std::max(full, time_of(full_, fabric.usual_engine));
-    paces_.push_back({full, speed.latency, delivery, events_.lane_of(full, EventKind::done),
-                      events_.lane_of(speed.latency, EventKind::ready), events_.lane_of(delivery, EventKind::delivered),
-                      events_.lane_of(speed.latency, EventKind::choose), static_cast<std::uint32_t>(speed.link_class)});
+    paces_.push_back(
+        {full, speed.latency, delivery, events_.lane_of(full, PacketEventKind::done),
+         events_.lane_of(speed.latency, PacketEventKind::ready), events_.lane_of(delivery, PacketEventKind::delivered),
+         events_.lane_of(speed.latency, PacketEventKind::choose), static_cast<std::uint32_t>(speed.link_class)});
     mixed_ = mixed_ || speed.femtoseconds != fabric.speeds.front().femtoseconds;
     full_outlasts_hop_ = full_outlasts_hop_ && !mixed_ && full >= speed.latency;
   }
@@ -248,7 +249,7 @@ Network<Routes, words>::Network(const Fabric& fabric, const Options& options)
 }
 
 template <class Routes, std::size_t words>
-std::uint32_t Network<Routes, words>::submit(Time now, const Message& message) {
+std::uint32_t PacketSwitches<Routes, words>::submit(Time now, const RawMessage& message) {
   assert(now >= now_ && now <= next());
   if (now > now_) refresh(now);
   now_ = now;
@@ -277,7 +278,7 @@ std::uint32_t Network<Routes, words>::submit(Time now, const Message& message) {
 }
 
 template <class Routes, std::size_t words>
-void Network<Routes, words>::stop(Time now, std::int32_t number) {
+void PacketSwitches<Routes, words>::stop(Time now, std::int32_t number) {
   assert(now >= now_ && now <= next());
   if (now > now_) refresh(now);
   now_ = now;
@@ -296,7 +297,7 @@ void Network<Routes, words>::stop(Time now, std::int32_t number) {
 }
 
 template <class Routes, std::size_t words>
-[[gnu::flatten]] void Network<Routes, words>::advance() {
+[[gnu::flatten]] void PacketSwitches<Routes, words>::advance() {
   if (next_ > now_) refresh(next_);
   now_ = next_;
   for (const std::uint32_t m : delivered_) routes_.finish(flows_[m].route), flows_.give_back(m);
@@ -312,14 +313,14 @@ template <class Routes, std::size_t words>
 }
 
 template <class Routes, std::size_t words>
-void Network<Routes, words>::sort(std::vector<std::uint32_t>& messages) {
+void PacketSwitches<Routes, words>::sort(std::vector<std::uint32_t>& messages) {
   std::sort(messages.begin(), messages.end(),
             [this](std::uint32_t a, std::uint32_t b) { return flows_[a].number < flows_[b].number; });
 }
 
 // Before the time goes on to `next`: times of slots that would be too long ago become `next`.
 template <class Routes, std::size_t words>
-void Network<Routes, words>::refresh(Time next) {
+void PacketSwitches<Routes, words>::refresh(Time next) {
   if (next - refreshed_ < Time{1} << (time_bits - 2)) return;
   refreshed_ = next;
   for (Slot& each : slots_)
@@ -327,21 +328,21 @@ void Network<Routes, words>::refresh(Time next) {
 }
 
 template <class Routes, std::size_t words>
-template <EventKind kind>
-void Network<Routes, words>::happen(const Event& event) {
+template <PacketEventKind kind>
+void PacketSwitches<Routes, words>::happen(const PacketEvent& event) {
   const std::uint32_t q = event.queue, o = event.output;
-  if constexpr (kind == EventKind::done) {
+  if constexpr (kind == PacketEventKind::done) {
     links_[o].busy = false;
     may_choose(o);
     if (is_engine(q))
       leave_engine(q);
     else
       leave_link(q, false);
-  } else if constexpr (kind == EventKind::delivered) {
+  } else if constexpr (kind == PacketEventKind::delivered) {
     --nodes_[o].busy;
     mark_node(static_cast<std::int32_t>(o));
     leave_link(q, true);
-  } else if constexpr (kind == EventKind::ready) {
+  } else if constexpr (kind == PacketEventKind::ready) {
     if (is_engine(q)) {
       engine_of(q).asking = true;
       return fresh_.add(q);
@@ -350,7 +351,7 @@ void Network<Routes, words>::happen(const Event& event) {
     if (channel.asking || channel.leaving || channel.count == 0 || !is_past(slot(q, channel.head))) return;
     channel.asking = true;
     fresh_.add(q);
-  } else if constexpr (kind == EventKind::engine) {
+  } else if constexpr (kind == PacketEventKind::engine) {
     engine_of(q).busy = false;
     due_.push_back(q);
   } else if (o < links_.size()) {
@@ -362,7 +363,7 @@ void Network<Routes, words>::happen(const Event& event) {
 
 // The tail of a packet has left the queue behind a link.
 template <class Routes, std::size_t words>
-void Network<Routes, words>::leave_link(std::uint32_t q, bool delivered) {
+void PacketSwitches<Routes, words>::leave_link(std::uint32_t q, bool delivered) {
   Link& link = link_of(q);
   Channel& channel = channel_of(q);
   Slot& first = slot(q, channel.head);
@@ -374,7 +375,7 @@ void Network<Routes, words>::leave_link(std::uint32_t q, bool delivered) {
   --channel.count;
   channel.head = static_cast<std::uint8_t>(channel.head + 1U == capacity_ ? 0 : channel.head + 1U);
   if (channel.lacks_room) {
-    events_.push(pace.choose, EventKind::choose, {back, q >> channel_bits, q});
+    events_.push(pace.choose, PacketEventKind::choose, {back, q >> channel_bits, q});
     channel.lacks_room = false;
   }
   if (channel.count == 0 || !is_past(slot(q, channel.head))) return;
@@ -383,19 +384,19 @@ void Network<Routes, words>::leave_link(std::uint32_t q, bool delivered) {
 }
 
 template <class Routes, std::size_t words>
-void Network<Routes, words>::leave_engine(std::uint32_t q) {
+void PacketSwitches<Routes, words>::leave_engine(std::uint32_t q) {
   Engine& sender = engine_of(q);
   if (const Flow& flow = flows_[sender.message]; flow.left == 0) {
     if ((flow.undelivered & stopped) == 0) sent_.push_back(sender.message);
     sender.message = nothing;
   }
-  if (sender.free > now_) return events_.push(EventKind::engine, {sender.free, 0, q});
+  if (sender.free > now_) return events_.push(PacketEventKind::engine, {sender.free, 0, q});
   sender.busy = false;
   due_.push_back(q);
 }
 
 template <class Routes, std::size_t words>
-void Network<Routes, words>::deliver(const Slot& packet) {
+void PacketSwitches<Routes, words>::deliver(const Slot& packet) {
   Flow& flow = flows_[packet.message];
   if (--flow.undelivered == 0 && flow.left == 0) delivered_.push_back(packet.message);
   const bool waited = (packet.bits & has_waited) != 0;
@@ -406,7 +407,7 @@ void Network<Routes, words>::deliver(const Slot& packet) {
 
 // Engines that are free start the next packet of their message, or the first one of the next message.
 template <class Routes, std::size_t words>
-void Network<Routes, words>::serve_engines() {
+void PacketSwitches<Routes, words>::serve_engines() {
   if (due_.size() > 1) std::sort(due_.begin(), due_.end());
   for (const std::uint32_t q : due_) {
     Engine& sender = engine_of(q);
@@ -424,7 +425,7 @@ void Network<Routes, words>::serve_engines() {
 }
 
 template <class Routes, std::size_t words>
-void Network<Routes, words>::start_packet(std::int32_t v, std::uint32_t q) {
+void PacketSwitches<Routes, words>::start_packet(std::int32_t v, std::uint32_t q) {
   Engine& sender = engine_of(q);
   Flow& flow = flows_[sender.message];
   const bool full = flow.left >= static_cast<std::uint64_t>(options_.packet_bytes);
@@ -437,15 +438,15 @@ void Network<Routes, words>::start_packet(std::int32_t v, std::uint32_t q) {
   if (Node& node = node_of(v); node.injection_rate > 0) {
     const Time start = std::max(now_, node.injection);
     node.injection = start + time_of(bytes_of(sender.packet), node.injection_rate);
-    if (start > now_) return events_.push(EventKind::ready, {start, 0, q});
+    if (start > now_) return events_.push(PacketEventKind::ready, {start, 0, q});
   }
   sender.asking = true;
   fresh_.add(q);
 }
 
 template <class Routes, std::size_t words>
-Traffic Network<Routes, words>::traffic() const {
-  Traffic traffic = traffic_;
+DeliveredTraffic PacketSwitches<Routes, words>::traffic() const {
+  DeliveredTraffic traffic = traffic_;
   traffic.link_bytes = bytes_;
   for (std::uint32_t o = 0; o < fabric_.links; ++o)
     traffic.link_bytes[o] += links_[o].full_packets * static_cast<std::uint64_t>(options_.packet_bytes);
@@ -462,8 +463,8 @@ Traffic Network<Routes, words>::traffic() const {
                     bins = std::min(last, use_.bins());
   const auto width = static_cast<double>(traffic.bin);
   if (options_.links_over_time) traffic.link_utilisation.resize(fabric_.links * bins);
-  for (ClassUse& of : traffic.classes) of.utilisation.resize(bins);
-  const auto add = [&](std::size_t group, ClassUse& to) {
+  for (LinkClassUse& of : traffic.classes) of.utilisation.resize(bins);
+  const auto add = [&](std::size_t group, LinkClassUse& to) {
     for (std::size_t bin = 0; bin < bins; ++bin)
       to.utilisation[bin] += static_cast<double>(use_.busy(group, bin)) / (width * static_cast<double>(to.links));
   };

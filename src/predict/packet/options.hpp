@@ -30,7 +30,7 @@ struct Options : hosts::Options {
 };
 
 // A message of raw traffic, from one node to another.
-struct Message {
+struct RawMessage {
   std::int32_t from = 0, to = 0;
   std::uint64_t bytes = 0;
   Time start = 0; // when an engine may take it
@@ -44,13 +44,13 @@ struct BackgroundTraffic {
 };
 
 // Links that the topology gives one class.
-struct ClassUse {
+struct LinkClassUse {
   std::string name;
   std::int64_t links = 0;
   std::vector<double> utilisation; // by bin: busy time over all
 };
 
-struct Traffic {
+struct DeliveredTraffic {
   Time last = 0; // when the last packet was delivered
   std::uint64_t messages = 0, packets = 0, packet_hops = 0, bytes = 0;
   // E2: a packet waits if it is ready at a link's arbiter and finds the link taken by another message.
@@ -58,7 +58,7 @@ struct Traffic {
   std::int64_t links = 0, links_waited = 0; // on which any packet waited
   std::vector<std::uint64_t> link_bytes;    // payload, by LinkId
   Time bin = 0;                             // width
-  std::vector<ClassUse> classes;
+  std::vector<LinkClassUse> classes;
   std::vector<float> link_utilisation; // by LinkId and bin, where Options asks for links over time
   std::uint64_t events = 0;
   BackgroundTraffic background;

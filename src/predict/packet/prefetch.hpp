@@ -7,25 +7,25 @@
 namespace kumihimo::packet {
 
 template <class Routes, std::size_t words>
-[[gnu::always_inline]] inline void Network<Routes, words>::prefetch_queue(std::uint32_t q) const {
+[[gnu::always_inline]] inline void PacketSwitches<Routes, words>::prefetch_queue(std::uint32_t q) const {
   if (is_engine(q)) return __builtin_prefetch(&engines_[q - first_engine_]);
   __builtin_prefetch(&link_of(q));
   __builtin_prefetch(&slots_[static_cast<std::size_t>(q) * capacity_]);
 }
 
 template <class Routes, std::size_t words>
-template <EventKind kind>
-[[gnu::always_inline]] inline void Network<Routes, words>::prefetch_far(const Event& event) const {
-  if constexpr (kind == EventKind::done || kind == EventKind::choose)
+template <PacketEventKind kind>
+[[gnu::always_inline]] inline void PacketSwitches<Routes, words>::prefetch_far(const PacketEvent& event) const {
+  if constexpr (kind == PacketEventKind::done || kind == PacketEventKind::choose)
     if (event.output < links_.size()) __builtin_prefetch(&links_[event.output]);
-  if constexpr (kind == EventKind::delivered) __builtin_prefetch(&nodes_[event.output]);
-  if constexpr (kind != EventKind::choose) prefetch_queue(event.queue);
+  if constexpr (kind == PacketEventKind::delivered) __builtin_prefetch(&nodes_[event.output]);
+  if constexpr (kind != PacketEventKind::choose) prefetch_queue(event.queue);
 }
 
 template <class Routes, std::size_t words>
-template <EventKind kind>
-[[gnu::always_inline]] inline void Network<Routes, words>::prefetch_mid(const Event& event) const {
-  if constexpr (kind == EventKind::done || kind == EventKind::choose) {
+template <PacketEventKind kind>
+[[gnu::always_inline]] inline void PacketSwitches<Routes, words>::prefetch_mid(const PacketEvent& event) const {
+  if constexpr (kind == PacketEventKind::done || kind == PacketEventKind::choose) {
     if (event.output >= links_.size()) return;
     const Link& link = links_[event.output];
     __builtin_prefetch(
@@ -36,14 +36,14 @@ template <EventKind kind>
 // What depends on an event's link and queue, which are at hand now: its queue's next packet asks for a link and may
 // cross it; a link that is free takes another packet.
 template <class Routes, std::size_t words>
-template <EventKind kind>
-[[gnu::always_inline]] inline void Network<Routes, words>::prefetch_soon(const Event& event) const {
+template <PacketEventKind kind>
+[[gnu::always_inline]] inline void PacketSwitches<Routes, words>::prefetch_soon(const PacketEvent& event) const {
   const std::uint32_t q = event.queue;
-  constexpr bool leaves = kind == EventKind::done || kind == EventKind::delivered;
+  constexpr bool leaves = kind == PacketEventKind::done || kind == PacketEventKind::delivered;
   const auto behind = [&](std::uint32_t o, std::uint32_t channel) {
     return &slots_[static_cast<std::size_t>(o << channel_bits | channel) * capacity_];
   };
-  if constexpr (kind == EventKind::done || kind == EventKind::choose) {
+  if constexpr (kind == PacketEventKind::done || kind == PacketEventKind::choose) {
     if (event.output >= links_.size()) return;
     const Link& link = links_[event.output];
     const std::uint32_t local = next_turn(all_asking(link), link.turn);
@@ -54,24 +54,25 @@ template <EventKind kind>
         if (any(link.asking[c])) __builtin_prefetch(behind(event.output, c));
     }
   }
-  if constexpr (kind == EventKind::choose) return;
+  if constexpr (kind == PacketEventKind::choose) return;
   if (is_engine(q)) {
     const Engine& sender = engines_[q - first_engine_];
     if (sender.message != nothing) __builtin_prefetch(&flows_[sender.message]);
     return __builtin_prefetch(&nodes_[static_cast<std::size_t>(sender.vertex)]);
   }
   const Channel& channel = channel_of(q);
-  if constexpr (kind == EventKind::delivered) __builtin_prefetch(&flows_[slot(q, channel.head).message]);
+  if constexpr (kind == PacketEventKind::delivered) __builtin_prefetch(&flows_[slot(q, channel.head).message]);
   if (leaves && channel.count < 2) return;
   prefetch_hops(q, leaves ? 1 : 0);
 }
 
 // Of a packet in the queue behind a link.
 template <class Routes, std::size_t words>
-[[gnu::always_inline]] inline void Network<Routes, words>::prefetch_hops(std::uint32_t q, std::uint32_t place) const {
+[[gnu::always_inline]] inline void PacketSwitches<Routes, words>::prefetch_hops(std::uint32_t q,
+                                                                                std::uint32_t place) const {
   const Slot& packet = slot(q, channel_of(q).head + place);
   const std::int32_t v = link_of(q).to;
-  std::array<Hop, Routes::most_hops> hops;
+  std::array<RouteHop, Routes::most_hops> hops;
   const std::size_t count = routes_.hops(packet.route, packet.bits & axes_bits, v, hops.data());
   if (count == 0) return __builtin_prefetch(&nodes_[static_cast<std::size_t>(v)]);
   for (std::size_t i = 0; i < count; ++i) {
@@ -82,19 +83,19 @@ template <class Routes, std::size_t words>
 }
 
 template <class Routes, std::size_t words>
-void Network<Routes, words>::prefetch_choices(std::size_t i, std::size_t size) const {
+void PacketSwitches<Routes, words>::prefetch_choices(std::size_t i, std::size_t size) const {
   asm volatile(""); // keeps calls
-  if (i + 20 < size) prefetch_far<EventKind::choose>({0, choice(i + 20), 0});
-  if (i + 14 < size) prefetch_mid<EventKind::choose>({0, choice(i + 14), 0});
-  if (i + 8 < size) prefetch_soon<EventKind::choose>({0, choice(i + 8), 0});
-  if (i + 4 < size) prefetch_next<EventKind::choose>({0, choice(i + 4), 0});
+  if (i + 20 < size) prefetch_far<PacketEventKind::choose>({0, choice(i + 20), 0});
+  if (i + 14 < size) prefetch_mid<PacketEventKind::choose>({0, choice(i + 14), 0});
+  if (i + 8 < size) prefetch_soon<PacketEventKind::choose>({0, choice(i + 8), 0});
+  if (i + 4 < size) prefetch_next<PacketEventKind::choose>({0, choice(i + 4), 0});
 }
 
 // With adaptive routing the packet that a free link takes asks other links, too.
 template <class Routes, std::size_t words>
-template <EventKind kind>
-[[gnu::always_inline]] inline void Network<Routes, words>::prefetch_next(const Event& event) const {
-  if constexpr (!Routes::adaptive || (kind != EventKind::done && kind != EventKind::choose)) return;
+template <PacketEventKind kind>
+[[gnu::always_inline]] inline void PacketSwitches<Routes, words>::prefetch_next(const PacketEvent& event) const {
+  if constexpr (!Routes::adaptive || (kind != PacketEventKind::done && kind != PacketEventKind::choose)) return;
   if (event.output >= links_.size()) return;
   const Link& link = links_[event.output];
   const std::uint32_t local = next_turn(all_asking(link), link.turn);
@@ -102,7 +103,7 @@ template <EventKind kind>
   const std::uint32_t q = queue_at(link.from, local);
   if (is_engine(q)) return;
   const Slot& packet = slot(q, channel_of(q).head);
-  std::array<Hop, Routes::most_hops> hops;
+  std::array<RouteHop, Routes::most_hops> hops;
   const std::size_t count = routes_.hops(packet.route, packet.bits & axes_bits, link.from, hops.data());
   for (std::size_t i = 0; i < count; ++i) __builtin_prefetch(&links_[hops[i].output]);
 }

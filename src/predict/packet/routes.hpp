@@ -11,7 +11,7 @@
 
 namespace kumihimo::packet {
 
-struct Hop {
+struct RouteHop {
   std::uint32_t output = 0;
   std::uint8_t channel = 0; // unless the link is its ring's last; with adaptive routing that of the escape
 };
@@ -70,7 +70,7 @@ class TorusRoutes {
   void finish(const State&) {}
 
   // The hops to choose from, the axes' order first; none: the packet has arrived.
-  std::size_t hops(const State& state, std::uint8_t channels_of_axes, std::int32_t vertex, Hop* hops) const {
+  std::size_t hops(const State& state, std::uint8_t channels_of_axes, std::int32_t vertex, RouteHop* hops) const {
     static_assert(std::endian::native == std::endian::little);
     std::uint32_t four = 0; // a byte for each axis; in one piece they would go through the stack
     std::uint16_t two = 0;
@@ -157,7 +157,7 @@ class TableRoutes {
     free_[length].push_back(state.at());
   }
 
-  std::size_t hops(const State& state, std::uint8_t, std::int32_t, Hop* hops) const {
+  std::size_t hops(const State& state, std::uint8_t, std::int32_t, RouteHop* hops) const {
     *hops = hops_[state.at()];
     return hops->output == end ? 0 : 1;
   }
@@ -170,7 +170,7 @@ class TableRoutes {
   static constexpr std::uint32_t end = 0xFFFFFFFFU;
   const Fabric& fabric_;
   std::vector<std::int32_t> node_; // by vertex
-  std::vector<Hop> hops_;
+  std::vector<RouteHop> hops_;
   std::vector<std::vector<std::size_t>> free_; // places in hops_, by length
   std::vector<LinkId> route_;
 };

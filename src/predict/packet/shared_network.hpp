@@ -28,7 +28,7 @@ class SharedNetwork {
   class Port {
    public:
     Port(SharedNetwork& shared, std::uint32_t client) : shared_(&shared), client_(client) {}
-    std::uint32_t submit(Time now, const Message& message) { return shared_->submit(client_, now, message); }
+    std::uint32_t submit(Time now, const RawMessage& message) { return shared_->submit(client_, now, message); }
     void stop(Time now, std::int32_t node) { shared_->network_.stop(now, node); }
     BackgroundUse& use() { return shared_->uses_[client_]; }
 
@@ -107,7 +107,7 @@ class SharedNetwork {
     std::uint64_t bytes = 0;
   };
 
-  std::uint32_t submit(std::uint32_t client, Time now, Message message) {
+  std::uint32_t submit(std::uint32_t client, Time now, RawMessage message) {
     message.background = client > 0;
     const std::uint32_t id = network_.submit(now, message);
     if (owner_.size() <= id) owner_.resize(id + 1);

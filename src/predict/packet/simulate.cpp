@@ -13,21 +13,21 @@ namespace kumihimo::packet {
 
 std::string_view name_of(Routing routing) { return routing == Routing::adaptive ? "adaptive" : "dimension_order"; }
 
-double Traffic::links_waiting_share() const {
+double DeliveredTraffic::links_waiting_share() const {
   return links == 0 ? 0 : static_cast<double>(links_waited) / static_cast<double>(links);
 }
-double Traffic::packets_waiting_share() const {
+double DeliveredTraffic::packets_waiting_share() const {
   return packets == 0 ? 0 : static_cast<double>(packets_waited) / static_cast<double>(packets);
 }
-double Traffic::own_packets_waiting_share() const {
+double DeliveredTraffic::own_packets_waiting_share() const {
   const std::uint64_t own = packets - background.packets, waited = packets_waited - background.packets_waited;
   return own == 0 ? 0 : static_cast<double>(waited) / static_cast<double>(own);
 }
 
 namespace {
 
-Status check(std::span<const Message> messages, std::int32_t nodes) {
-  for (const Message& message : messages)
+Status check(std::span<const RawMessage> messages, std::int32_t nodes) {
+  for (const RawMessage& message : messages)
     for (const std::int32_t node : {message.from, message.to})
       if (node < 0 || node >= nodes)
         return wrong_value(fmt::format("the ends of a message must be nodes 0 to {}", nodes - 1), node);
@@ -36,7 +36,7 @@ Status check(std::span<const Message> messages, std::int32_t nodes) {
 
 } // namespace
 
-Result<RawOutcome> run(const Machine& machine, std::span<const Message> messages, const Options& options) {
+Result<RawOutcome> run(const Machine& machine, std::span<const RawMessage> messages, const Options& options) {
   const Fabric fabric = TRY(Fabric::make(machine, options));
   if (Status s = check(messages, machine.topology->nodes()); !s) return s.error();
   std::vector<std::uint32_t> order(messages.size());
@@ -69,8 +69,8 @@ Result<RawOutcome> run(const Machine& machine, std::span<const Message> messages
   });
 }
 
-std::vector<Message> uniform_random(std::int32_t nodes, std::int32_t each, std::uint64_t bytes, std::uint64_t seed) {
-  std::vector<Message> messages;
+std::vector<RawMessage> uniform_random(std::int32_t nodes, std::int32_t each, std::uint64_t bytes, std::uint64_t seed) {
+  std::vector<RawMessage> messages;
   messages.reserve(static_cast<std::size_t>(nodes) * static_cast<std::size_t>(each));
   for (std::int32_t i = 0; i < each; ++i)
     for (std::int32_t node = 0; node < nodes; ++node) {

@@ -12,13 +12,13 @@ namespace kumihimo::packet {
 // When each message has arrived; between ranks of one node by the machine's shared memory.
 struct RawOutcome {
   std::vector<Time> delivered;
-  Traffic traffic;
+  DeliveredTraffic traffic;
 };
 
 // No software takes part. Errors: those of Fabric::make; a node that does not exist.
-Result<RawOutcome> run(const Machine& machine, std::span<const Message> messages, const Options& options = {});
+Result<RawOutcome> run(const Machine& machine, std::span<const RawMessage> messages, const Options& options = {});
 
 // Messages of `bytes` from every node to nodes that are drawn at random, `each` one behind the other from time 0.
-std::vector<Message> uniform_random(std::int32_t nodes, std::int32_t each, std::uint64_t bytes, std::uint64_t seed);
+std::vector<RawMessage> uniform_random(std::int32_t nodes, std::int32_t each, std::uint64_t bytes, std::uint64_t seed);
 
 } // namespace kumihimo::packet

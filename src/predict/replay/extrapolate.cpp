@@ -54,20 +54,20 @@ std::int32_t class_of(const Grid& grid, std::int32_t rank) {
 }
 
 // Whom a rank sends to, or receives from, on which communicator and with which tag, and how often.
-struct Exchange {
+struct RecordedExchange {
   std::int32_t peer = 0, tag = 0;
   std::uint32_t communicator = 0;
   bool sends = false;
-  auto operator<=>(const Exchange&) const = default;
+  auto operator<=>(const RecordedExchange&) const = default;
 };
-using Exchanges = std::vector<std::pair<Exchange, std::int64_t>>;
+using Exchanges = std::vector<std::pair<RecordedExchange, std::int64_t>>;
 
 Result<std::vector<Exchanges>> exchanges_of(const Recording& recording) {
   std::vector<Exchanges> all;
   std::vector<Event> events;
   for (std::int32_t rank = 0; rank < recording.ranks(); ++rank) {
     if (Status s = recording.read(rank, events); !s) return s.error();
-    std::map<Exchange, std::int64_t> counts;
+    std::map<RecordedExchange, std::int64_t> counts;
     for (const Event& e : events) {
       if (!is_message(e)) continue;
       const trace::Message& m = e.message();

@@ -55,7 +55,7 @@ bool refuses_same_buffer(const Interposer& interposer, CollectiveKind kind, std:
   return answer == yes;
 }
 
-bool has_negative(const Numbers& counts, std::int32_t ranks) {
+bool has_negative(const RankNumbers& counts, std::int32_t ranks) {
   for (std::int32_t r = 0; r < ranks; ++r)
     if (counts[r] < 0) return true;
   return false;
@@ -63,7 +63,7 @@ bool has_negative(const Numbers& counts, std::int32_t ranks) {
 
 // Asks the library to pack no elements.
 bool is_committed(Interposer& interposer, mpi::Handle type) {
-  if (layout_of(interposer.library(), type) != Layout::derived) return true;
+  if (layout_of(interposer.library(), type) != TypeLayout::derived) return true;
   const mpi::Handle alone = interposer.alone();
   if (alone == interposer.library().constants.comm_self) return true; // it does not return errors
   std::byte nothing{};
@@ -72,7 +72,7 @@ bool is_committed(Interposer& interposer, mpi::Handle type) {
 }
 
 // `counts`: of the call, in own of the side's own count.
-bool is_wrong_side(Interposer& interposer, CollectiveKind kind, const Side& side, const Numbers& counts,
+bool is_wrong_side(Interposer& interposer, CollectiveKind kind, const BufferSide& side, const RankNumbers& counts,
                    std::int32_t ranks) {
   std::int64_t count = side.count;
   if (side.types) {
@@ -82,7 +82,7 @@ bool is_wrong_side(Interposer& interposer, CollectiveKind kind, const Side& side
         return true;
     return false;
   }
-  for (const Numbers* const each : {&side.counts, &counts}) {
+  for (const RankNumbers* const each : {&side.counts, &counts}) {
     if (!*each) continue;
     if (has_negative(*each, ranks)) return true;
     for (std::int32_t r = 0; r < ranks; ++r) count = std::max(count, (*each)[r]);
@@ -118,7 +118,7 @@ bool is_one_buffer(const Interposer& interposer, CollectiveKind kind, const Rank
          interposer.types().find(interposer.plain(view.received->type));
 }
 
-bool is_refused(Interposer& interposer, CollectiveKind kind, const Call& call) {
+bool is_refused(Interposer& interposer, CollectiveKind kind, const BufferArguments& call) {
   if (!kind->moves_data() || kind->of_neighbours()) return false; // how many blocks is not known yet
   const mpi::Handle communicator = interposer.plain(call.communicator);
   const bool rooted = kind->has_root();
@@ -133,7 +133,7 @@ bool is_refused(Interposer& interposer, CollectiveKind kind, const Call& call) {
   }
   RankBuffers view = view_of(kind, call, own.rank == call.root, interposer.library().constants.in_place);
   if (first_gets_nothing && own.exists && own.rank == 0) view.received = nullptr; // it may be anything there
-  for (const Side* const side : {view.sent, view.received, view.both})
+  for (const BufferSide* const side : {view.sent, view.received, view.both})
     if (side && is_wrong_side(interposer, kind, *side, call.counts, own.ranks)) return true;
   if (!view.sent || !view.received) return false;
   if (!rooted) own = rank_in(interposer, communicator);

@@ -10,7 +10,7 @@
 
 namespace kumihimo::interpose {
 
-bool is_refused(Interposer& interposer, CollectiveKind kind, const Call& call);
+bool is_refused(Interposer& interposer, CollectiveKind kind, const BufferArguments& call);
 
 // Whether this rank's send buffer is where its own part of the result belongs. MPI forbids that; if the library accepts
 // it, the call is in place.

@@ -12,7 +12,7 @@
 namespace kumihimo::interpose {
 
 // One number for each rank, as the call passes them.
-struct Numbers {
+struct RankNumbers {
   const void* first = nullptr;
   bool wide = false;
   explicit operator bool() const { return first; }
@@ -31,18 +31,18 @@ struct BlockTypes {
 
 // The send or the receive side of a call: the length of a block, and the address of the first one. Or blocks of
 // different lengths, with their displacements from the buffer.
-struct Side {
+struct BufferSide {
   void* buffer = nullptr;
   std::int64_t count = 0;
   mpi::Handle type = 0;
-  Numbers counts = {}, displacements = {}; // in place of `count`
-  BlockTypes types = {};                   // in place of `type`; then displacements are in bytes
+  RankNumbers counts = {}, displacements = {}; // in place of `count`
+  BlockTypes types = {};                       // in place of `type`; then displacements are in bytes
 };
 
 // The arguments of a call as C passes them. A buffer, count or type of both sides is in both.
-struct Call {
-  Side send, receive;
-  Numbers counts;            // block lengths of a reduce_scatter, in place of a count
+struct BufferArguments {
+  BufferSide send, receive;
+  RankNumbers counts;        // block lengths of a reduce_scatter, in place of a count
   bool local_counts = false; // each rank knows the lengths of its own blocks only, so no decision depends on lengths
   mpi::Handle operation = 0;
   int root = 0;
@@ -54,15 +54,15 @@ struct Call {
 
 // The significant sides on one rank. Null: nothing is sent or received, or the call is in place.
 struct RankBuffers {
-  const Side *sent = nullptr, *received = nullptr;
-  bool in_place = false;      // the call passes MPI_IN_PLACE
-  const Side* both = nullptr; // in place: the side with the data
+  const BufferSide *sent = nullptr, *received = nullptr;
+  bool in_place = false;            // the call passes MPI_IN_PLACE
+  const BufferSide* both = nullptr; // in place: the side with the data
 
   // The side that tells the length of a block, if there is one.
-  const Side* length() const { return both ? both : received ? received : sent; }
+  const BufferSide* length() const { return both ? both : received ? received : sent; }
 };
 
-inline RankBuffers view_of(CollectiveKind kind, const Call& call, bool is_root, const void* in_place) {
+inline RankBuffers view_of(CollectiveKind kind, const BufferArguments& call, bool is_root, const void* in_place) {
   const auto counts = [&](Ranks whose) { return whose == Ranks::all || (whose == Ranks::root && is_root); };
   // The one buffer of a broadcast is sent by the root and received by the others.
   const bool receives = counts(kind->output.whose) && !(kind->has_one_buffer() && is_root);

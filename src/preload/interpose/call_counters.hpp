@@ -46,10 +46,10 @@ struct ReasonText {
 const ReasonText& text_of(Reason reason);
 
 // Blocking and non-blocking calls are counted apart.
-enum class Form : std::uint8_t { blocking, nonblocking };
+enum class CallForm : std::uint8_t { blocking, nonblocking };
 inline constexpr std::size_t counted_calls = 2 * collective_kinds;
-inline std::size_t counted_as(CollectiveKind kind, Form form) {
-  return kind.index() + (form == Form::nonblocking ? collective_kinds : 0);
+inline std::size_t counted_as(CollectiveKind kind, CallForm form) {
+  return kind.index() + (form == CallForm::nonblocking ? collective_kinds : 0);
 }
 
 // Topologies for which the program lets ranks be reordered, by call.

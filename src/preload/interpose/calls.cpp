@@ -31,7 +31,7 @@ namespace {
 struct RequestedCall {
   Interposer& interposer;
   CollectiveKind kind;
-  Form form;
+  CallForm form;
   mpi_hooks::Counter*& fast_path;
 
   std::nullopt_t hand_on(std::int64_t bytes, Reason reason) const {
@@ -39,9 +39,9 @@ struct RequestedCall {
     return std::nullopt;
   }
   // The same, if the next call with these arguments, other than buffers, is forwarded for the same reason.
-  std::nullopt_t hand_on_for_good(std::int64_t bytes, Reason reason, const Call& call) const;
+  std::nullopt_t hand_on_for_good(std::int64_t bytes, Reason reason, const BufferArguments& call) const;
   // Whether the decision on a call holds for the next one with the same arguments.
-  bool will_hold(const Call& call) const;
+  bool will_hold(const BufferArguments& call) const;
 };
 
 // A call with a plan.
@@ -59,12 +59,12 @@ struct SupportedCall {
 };
 
 // False for a type that the program may free: another one may get its handle.
-bool RequestedCall::will_hold(const Call& call) const {
+bool RequestedCall::will_hold(const BufferArguments& call) const {
   if (!interposer.lets_pass() || call.has_counts()) return false;
   return !kind->moves_data() || (interposer.types().find(call.send.type) && interposer.types().find(call.receive.type));
 }
 
-std::nullopt_t RequestedCall::hand_on_for_good(std::int64_t bytes, Reason reason, const Call& call) const {
+std::nullopt_t RequestedCall::hand_on_for_good(std::int64_t bytes, Reason reason, const BufferArguments& call) const {
   mpi_hooks::Counter& counter = interposer.counters().forwarded(counted_as(kind, form), bytes, reason);
   if (will_hold(call)) fast_path = &counter;
   return std::nullopt;
@@ -72,14 +72,14 @@ std::nullopt_t RequestedCall::hand_on_for_good(std::int64_t bytes, Reason reason
 
 // The communicator of a call; null: the call is forwarded. A non-blocking call on a new one of several ranks asks for
 // its set-up.
-Communicator* communicator_of(const RequestedCall& asked, const Call& call) {
+Communicator* communicator_of(const RequestedCall& asked, const BufferArguments& call) {
   Interposer& interposer = asked.interposer;
   const auto may_set_up = [&] {
     std::int32_t ranks = 0;
-    return asked.form == Form::blocking ||
+    return asked.form == CallForm::blocking ||
            (interposer.library().call.Comm_size(call.communicator, &ranks) == 0 && ranks == 1);
   };
-  if (asked.form == Form::blocking) interposer.meet(call.communicator);
+  if (asked.form == CallForm::blocking) interposer.meet(call.communicator);
   bool between = false;
   Communicator* found = interposer.known(call.communicator, between);
   if (!found && mpi_hooks::ProgramSessions::made_communicator(call.communicator))
@@ -95,7 +95,7 @@ Communicator* communicator_of(const RequestedCall& asked, const Call& call) {
 }
 
 // The address of a side's first block.
-void* first_address(const Interposer& interposer, const Side& side) {
+void* first_address(const Interposer& interposer, const BufferSide& side) {
   if (!side.counts || !side.displacements || side.types) return side.buffer;
   return part(interposer.library(), {side.buffer, 0, interposer.plain(side.type)}, side.displacements[0], 0).first;
 }
@@ -104,8 +104,9 @@ bool is_on_device(const Interposer& interposer, const RankBuffers& view) {
   if (!DeviceMemory::is_possible()) [[likely]]
     return false;
   const std::array sides{view.sent, view.received, view.both};
-  return std::any_of(sides.begin(), sides.end(),
-                     [&](const Side* side) { return side && DeviceMemory::holds(first_address(interposer, *side)); });
+  return std::any_of(sides.begin(), sides.end(), [&](const BufferSide* side) {
+    return side && DeviceMemory::holds(first_address(interposer, *side));
+  });
 }
 
 // The plan of a call, counted; or nothing, and it has been handed on, or has failed with an error of ours.
@@ -115,11 +116,11 @@ struct Planned {
   mpi_hooks::Counter* counter = nullptr;
   std::optional<Error> error = {};
 };
-Planned plan_of(const RequestedCall& asked, Communicator& communicator, const Call& call, const Collective& collective,
-                bool on_device) {
+Planned plan_of(const RequestedCall& asked, Communicator& communicator, const BufferArguments& call,
+                const Collective& collective, bool on_device) {
   const std::int64_t bytes = collective.bytes().value;
   Communicator::Answer answer =
-      asked.form == Form::blocking ? communicator.plan(collective, on_device) : communicator.plan_alone(collective);
+      asked.form == CallForm::blocking ? communicator.plan(collective, on_device) : communicator.plan_alone(collective);
   if (const Error* error = std::get_if<Error>(&answer)) return {.error = *error};
   if (const Reason* reason = std::get_if<Reason>(&answer)) {
     if (*reason == Reason::not_connected) asked.interposer.want(call.communicator);
@@ -139,10 +140,10 @@ Planned plan_of(const RequestedCall& asked, Communicator& communicator, const Ca
 using Answer = std::optional<Result<SupportedCall>>; // nothing: handed on
 
 // The bytes of a block for the counters; of the first one if they differ.
-std::int64_t bytes_of(const RequestedCall& asked, const Call& call, const RankBuffers& view) {
-  const Side* const side = view.length();
+std::int64_t bytes_of(const RequestedCall& asked, const BufferArguments& call, const RankBuffers& view) {
+  const BufferSide* const side = view.length();
   if (!side) return 0;
-  const Numbers& counts = call.counts ? call.counts : side->counts;
+  const RankNumbers& counts = call.counts ? call.counts : side->counts;
   if (counts && asked.kind->of_neighbours()) return 0; // of which there may be none
   const std::int64_t count = counts ? counts[0] : side->count;
   if (count <= 0) return 0;
@@ -162,7 +163,7 @@ struct Dense {
 Dense dense_sides(const SupportedCall& taken, const RankBuffers& view, const Collective& collective) {
   const Interposer& interposer = *taken.interposer;
   const CollectiveRow& m = *collective.kind;
-  const auto is = [&](const Side* side, bool of_each) {
+  const auto is = [&](const BufferSide* side, bool of_each) {
     if (side && DeviceMemory::holds(first_address(interposer, *side))) return false;
     if (side && m.reduces()) return !taken.packs_elements(); // a pair with holes is one element
     if (!side || interposer.types().find_dense(side->type)) return true;
@@ -174,7 +175,7 @@ Dense dense_sides(const SupportedCall& taken, const RankBuffers& view, const Col
 
 // Whether blocks of different lengths are contiguous and in order.
 bool lies_in_order(const RankBuffers& view, std::int32_t ranks) {
-  const Side* const side = view.length();
+  const BufferSide* const side = view.length();
   if (!side || !side->counts) return true;
   for (std::int32_t r = 1; r < ranks; ++r)
     if (side->displacements[r] != side->displacements[r - 1] + side->counts[r - 1]) return false;
@@ -182,7 +183,7 @@ bool lies_in_order(const RankBuffers& view, std::int32_t ranks) {
 }
 
 void move_to_first_block(SupportedCall& taken, const RankBuffers& view) {
-  const Side& side = *view.length();
+  const BufferSide& side = *view.length();
   const Elements all{side.buffer, 0, side.type};
   taken.buffers.output = part(taken.interposer->library(), all, side.displacements[0], 0).first;
   if (view.both) taken.buffers.input = taken.buffers.output;
@@ -192,7 +193,7 @@ void move_to_first_block(SupportedCall& taken, const RankBuffers& view) {
 Status set_packed_blocks(SupportedCall& taken, const RankBuffers& view, const Dense& dense,
                          const Collective& collective) {
   const mpi::Library& library = taken.interposer->library();
-  const Side& side = *view.length();
+  const BufferSide& side = *view.length();
   const std::int32_t rank = taken.communicator->rank();
   const auto length = [&](std::int32_t r) {
     return collective.counts.irregular() ? (*collective.counts.table)[static_cast<std::size_t>(r)]
@@ -233,7 +234,7 @@ Status set_packed_vectors(SupportedCall& taken, const RankBuffers& view, const D
                  : block * collective.ranks;
     if (table) received = (*table)[own] * collective.type_bytes;
   }
-  const auto elements = [&](const Side& side, std::int64_t bytes) {
+  const auto elements = [&](const BufferSide& side, std::int64_t bytes) {
     if (taken.packs_elements()) return Elements{side.buffer, bytes / collective.type_bytes, side.type};
     return Elements{side.buffer, bytes, taken.interposer->library().constants.byte};
   };
@@ -263,7 +264,7 @@ Status set_packed(SupportedCall& taken, const RankBuffers& view, const Dense& de
   const std::int64_t rank = taken.communicator->rank(), block = collective.bytes().value;
   const std::int64_t sent = m.sends_to_each() ? collective.ranks : 1,
                      received = m.receives_from_each() ? collective.ranks : 1;
-  const auto elements = [](const Side& side, std::int64_t blocks) {
+  const auto elements = [](const BufferSide& side, std::int64_t blocks) {
     return Elements{side.buffer, side.count * blocks, side.type};
   };
   taken.packed = std::make_shared<Packed>(library, taken.interposer->alone());
@@ -292,7 +293,8 @@ Status set_packed(SupportedCall& taken, const RankBuffers& view, const Dense& de
   return Nothing{};
 }
 
-Status set_buffers(SupportedCall& taken, RankBuffers view, bool one_buffer, const Collective& collective, Form form) {
+Status set_buffers(SupportedCall& taken, RankBuffers view, bool one_buffer, const Collective& collective,
+                   CallForm form) {
   const bool of_sender = collective.kind->is_in_place_by_receiver(); // what is in place
   if (one_buffer) view = {nullptr, nullptr, true, of_sender ? view.sent : view.received};
   if (view.both)
@@ -306,13 +308,13 @@ Status set_buffers(SupportedCall& taken, RankBuffers view, bool one_buffer, cons
   }
   try {
     Status packed = set_packed(taken, view, dense, collective);
-    return packed && form == Form::nonblocking ? taken.packed->keep_types() : packed;
+    return packed && form == CallForm::nonblocking ? taken.packed->keep_types() : packed;
   } catch (const std::bad_alloc&) {
     return failed("out of memory", fmt::format("{} bytes to pack a block", collective.bytes().value));
   }
 }
 
-Call plain(const Interposer& interposer, Call call) {
+BufferArguments plain(const Interposer& interposer, BufferArguments call) {
   for (mpi::Handle* const each : {&call.send.type, &call.receive.type, &call.operation, &call.communicator})
     *each = interposer.plain(*each);
   return call;
@@ -325,7 +327,7 @@ Answer give_up(const RequestedCall& asked, Communicator& communicator, const Err
 }
 
 // A call in which this rank knows the lengths of its own blocks only.
-Answer take_own(const RequestedCall& asked, const Call& call) {
+Answer take_own(const RequestedCall& asked, const BufferArguments& call) {
   Interposer& interposer = asked.interposer;
   Communicator* const communicator = communicator_of(asked, call);
   if (!communicator) return std::nullopt;
@@ -352,14 +354,14 @@ Answer take_own(const RequestedCall& asked, const Call& call) {
 }
 
 // Of the input as the library packs it, whatever its type; 0: not known.
-std::int64_t packed_bytes(const mpi::Library& library, const Call& call) {
+std::int64_t packed_bytes(const mpi::Library& library, const BufferArguments& call) {
   int size = 0;
   if (call.counts || library.call.Type_size(call.send.type, &size) != 0) return 0;
   return call.send.count * std::int64_t{size};
 }
 
 // Why the library runs a reduction, whatever was chosen. All ranks find the same, before anything is set up.
-std::optional<Reason> obstacle_of_reduction(const RequestedCall& asked, const Call& call) {
+std::optional<Reason> obstacle_of_reduction(const RequestedCall& asked, const BufferArguments& call) {
   const Interposer& interposer = asked.interposer;
   if (interposer.types().operation(call.operation))
     return interposer.types().find(call.send.type) ? std::nullopt : std::optional(Reason::other_type);
@@ -367,7 +369,7 @@ std::optional<Reason> obstacle_of_reduction(const RequestedCall& asked, const Ca
   const auto& on_windows = constants.operations_on_windows;
   const bool is_no_reduction = std::find(on_windows.begin(), on_windows.end(), call.operation) != on_windows.end();
   if (is_no_reduction || call.operation == constants.op_null) return Reason::other_op; // the library tells the error
-  if (asked.form == Form::nonblocking) return Reason::op_nonblocking;
+  if (asked.form == CallForm::nonblocking) return Reason::op_nonblocking;
   if (interposer.reproducible() != Reproducible::off) return Reason::op_reproducible;
   int commutes = 0;
   const int code = interposer.library().call.Op_commutative(call.operation, &commutes);
@@ -376,7 +378,7 @@ std::optional<Reason> obstacle_of_reduction(const RequestedCall& asked, const Ca
 }
 
 // Of a user-defined operation, by the layout that its type has on this rank.
-mpi_transport::LibraryReduction::Operands operands_of(Interposer& interposer, const Call& call,
+mpi_transport::LibraryReduction::Operands operands_of(Interposer& interposer, const BufferArguments& call,
                                                       const Collective& collective) {
   const mpi::Handle type = call.send.type;
   const bool is_packed =
@@ -389,7 +391,7 @@ mpi_transport::LibraryReduction::Operands operands_of(Interposer& interposer, co
           .alone = is_packed ? interposer.alone() : 0};
 }
 
-Answer take(const RequestedCall& asked, const Call& call) {
+Answer take(const RequestedCall& asked, const BufferArguments& call) {
   if (call.local_counts) return take_own(asked, call);
   Interposer& interposer = asked.interposer;
   if (asked.kind->reduces()) { // nothing is set up for what is never ours
@@ -421,16 +423,16 @@ Answer take(const RequestedCall& asked, const Call& call) {
 }
 
 // Whether no algorithm is chosen for this length. Checks only what needs no communication.
-bool is_left_to_library(const RequestedCall& asked, const Communicator& communicator, const Call& call,
+bool is_left_to_library(const RequestedCall& asked, const Communicator& communicator, const BufferArguments& call,
                         std::int64_t bytes) {
-  if (asked.form == Form::nonblocking || call.has_counts() || bytes == 0) return false;
+  if (asked.form == CallForm::nonblocking || call.has_counts() || bytes == 0) return false;
   if (asked.kind->reduces() && !asked.interposer.types().operation(call.operation)) return false;
   return communicator.leaves(asked.kind, bytes);
 }
 
 // Forwards calls of a collective without an algorithm, or without one for this length, on a known communicator: most
 // calls of most programs.
-bool is_forwarded_at_once(const RequestedCall& asked, const Call& call) {
+bool is_forwarded_at_once(const RequestedCall& asked, const BufferArguments& call) {
   Interposer& interposer = asked.interposer;
   if (interposer.wants() || interposer.reproducible() == Reproducible::exact) return false;
   bool between = false;
@@ -447,18 +449,18 @@ bool is_forwarded_at_once(const RequestedCall& asked, const Call& call) {
 
 // Handles a lack of memory, which only this rank finds. A non-blocking call without a transport is forwarded. In a
 // blocking one the others may already be in an agreement, which would match the library's messages of this rank.
-Answer take_or_fail(const RequestedCall& asked, const Call& call) {
+Answer take_or_fail(const RequestedCall& asked, const BufferArguments& call) {
   return attempted([&] { return take(asked, call); },
                    [&]() -> Answer {
                      bool between = false;
                      Communicator* const known = asked.interposer.known(call.communicator, between);
                      if (known && known->transport()) return give_up(asked, *known, out_of_memory());
-                     if (asked.form == Form::nonblocking) return asked.hand_on(0, Reason::no_plan);
+                     if (asked.form == CallForm::nonblocking) return asked.hand_on(0, Reason::no_plan);
                      return Answer(out_of_memory());
                    });
 }
 
-Work work_of(const SupportedCall& taken, mpi::Handle communicator) {
+PlannedWork work_of(const SupportedCall& taken, mpi::Handle communicator) {
   return {taken.plan, taken.communicator->transport(), &taken.communicator->queue(), taken.buffers, communicator};
 }
 
@@ -482,7 +484,7 @@ Status run(const SupportedCall& taken, mpi::Handle communicator) {
   return taken.packed->unpack();
 }
 
-std::optional<int> run_allowed(const RequestedCall& asked, const Call& call) {
+std::optional<int> run_allowed(const RequestedCall& asked, const BufferArguments& call) {
   Interposer* const interposer = &asked.interposer;
   if (interposer->reproducible() == Reproducible::exact)
     if (const ExactAnswer exact = run_exact(*interposer, asked.kind, call); exact.is_sum) return exact.code;
@@ -502,23 +504,23 @@ std::optional<int> run_allowed(const RequestedCall& asked, const Call& call) {
 
 } // namespace
 
-std::optional<int> run_call(CollectiveKind kind, const Call& given, mpi_hooks::Counter*& fast_path) {
+std::optional<int> run_call(CollectiveKind kind, const BufferArguments& given, mpi_hooks::Counter*& fast_path) {
   Interposer* const interposer = Interposer::current();
   if (!interposer) return std::nullopt;
-  const RequestedCall asked{*interposer, kind, Form::blocking, fast_path};
-  const Call call = plain(*interposer, given);
+  const RequestedCall asked{*interposer, kind, CallForm::blocking, fast_path};
+  const BufferArguments call = plain(*interposer, given);
   if (const std::optional<int> code = RepeatedCall::of(kind).run(*interposer, call)) return code;
   if (is_forwarded_at_once(asked, call)) return std::nullopt;
   if (is_refused(*interposer, kind, call)) return asked.hand_on(0, Reason::refused);
   return run_allowed(asked, call);
 }
 
-std::optional<int> start_call(CollectiveKind kind, const Call& given, mpi::Handle& request,
+std::optional<int> start_call(CollectiveKind kind, const BufferArguments& given, mpi::Handle& request,
                               mpi_hooks::Counter*& fast_path) {
   Interposer* const interposer = Interposer::current();
   if (!interposer) return std::nullopt;
-  const RequestedCall asked{*interposer, kind, Form::nonblocking, fast_path};
-  const Call call = plain(*interposer, given);
+  const RequestedCall asked{*interposer, kind, CallForm::nonblocking, fast_path};
+  const BufferArguments call = plain(*interposer, given);
   interposer->starts_nonblocking();
   if (is_forwarded_at_once(asked, call)) return std::nullopt;
   if (is_refused(*interposer, kind, call)) return asked.hand_on(0, Reason::refused);
@@ -527,7 +529,7 @@ std::optional<int> start_call(CollectiveKind kind, const Call& given, mpi::Handl
   const Answer taken = take_or_fail(asked, call);
   if (!taken) return std::nullopt;
   if (!*taken) return interposer->raise(taken->error(), call.communicator);
-  Work work = work_of(**taken, call.communicator);
+  PlannedWork work = work_of(**taken, call.communicator);
   const auto packed = (*taken)->packed;
   const auto held = (*taken)->held;
   const auto fail = [&]() -> Result<mpi::Handle> {

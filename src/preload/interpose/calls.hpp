@@ -14,8 +14,8 @@
 namespace kumihimo::interpose {
 
 // `fast_path`: of mpi_hooks::Call.
-std::optional<int> run_call(CollectiveKind kind, const Call& call, mpi_hooks::Counter*& fast_path);
-std::optional<int> start_call(CollectiveKind kind, const Call& call, mpi::Handle& request, // non-blocking
+std::optional<int> run_call(CollectiveKind kind, const BufferArguments& call, mpi_hooks::Counter*& fast_path);
+std::optional<int> start_call(CollectiveKind kind, const BufferArguments& call, mpi::Handle& request, // non-blocking
                               mpi_hooks::Counter*& fast_path);
 
 // Counts a collective that never runs by a plan.

@@ -13,10 +13,10 @@ using CollectiveOrReason = std::variant<Collective, Reason>;
 // The length of a vector or of the longest block, in elements; of blocks of different lengths they stay the call's.
 struct Length {
   std::int64_t count = 0;
-  Numbers counts = {}; // where they differ
+  RankNumbers counts = {}; // where they differ
 };
-Length length_of(const Call& call, const Side& side, std::int32_t ranks) {
-  const Numbers& counts = call.counts ? call.counts : side.counts;
+Length length_of(const BufferArguments& call, const BufferSide& side, std::int32_t ranks) {
+  const RankNumbers& counts = call.counts ? call.counts : side.counts;
   if (!counts) return {side.count};
   Length length{counts[0]};
   for (std::int32_t r = 1; r < ranks; ++r) {
@@ -44,9 +44,9 @@ std::int64_t limited_bytes(std::int64_t count, std::int64_t each) {
 }
 
 CollectiveOrReason collective_of_call(const mpi::Library& library, const mpi::Types& types, CollectiveKind kind,
-                                      const Call& call, const RankBuffers& view, std::int32_t ranks) {
+                                      const BufferArguments& call, const RankBuffers& view, std::int32_t ranks) {
   const Rank root{kind->has_root() ? call.root : 0};
-  const Side* const side = view.length();
+  const BufferSide* const side = view.length();
   if (!side) return make_collective(kind, ranks, 0, DataType::uint8);
   const Length length = length_of(call, *side, ranks);
   const auto is_too_long = [&](std::int64_t each) {

@@ -18,8 +18,8 @@ inline constexpr std::int64_t most_bytes = std::int64_t{1} << 47;
 
 // The collective, or why the library runs the call. Blocks longer than memory (by large counts) are the library's, too.
 std::variant<Collective, Reason> collective_of_call(const mpi::Library& library, const mpi::Types& types,
-                                                    CollectiveKind kind, const Call& call, const RankBuffers& view,
-                                                    std::int32_t ranks);
+                                                    CollectiveKind kind, const BufferArguments& call,
+                                                    const RankBuffers& view, std::int32_t ranks);
 
 // The bytes of `count` elements of `each` bytes, at most `most_bytes`.
 std::int64_t limited_bytes(std::int64_t count, std::int64_t each);

@@ -123,21 +123,22 @@ plan::RankCounts Communicator::recognise(const Agreed& agreed) {
   return counts;
 }
 
-const Choice* Communicator::choice(const Collective& collective) const {
+const WisdomChoice* Communicator::choice(const Collective& collective) const {
   const bool fixed = is_fixed(reproducible_, collective);
   const CommunicatorChoices::OfCollective& chosen = (*choices_)[collective.kind];
   const bool by_user = is_user_operation(collective);
-  const auto for_these = [&](const Choice* found) {
+  const auto for_these = [&](const WisdomChoice* found) {
     return found && found->variant && (!by_user || found->is_for_user_operations()) ? found : nullptr;
   };
   if (!fixed && collective.counts.irregular())
-    if (const Choice* const unequal = plan::choice_of_longest(chosen.unequal, collective)) return for_these(unequal);
+    if (const WisdomChoice* const unequal = plan::choice_of_longest(chosen.unequal, collective))
+      return for_these(unequal);
   return for_these(plan::choice_for(fixed ? chosen.fixed : chosen.any, collective, fixed));
 }
 
-const Choice* Communicator::choice_alone(const Collective& collective) const {
+const WisdomChoice* Communicator::choice_alone(const Collective& collective) const {
   if (!is_fixed(reproducible_, collective) && !collective.counts.irregular())
-    if (const Choice* const own = (*choices_)[collective.kind].non_blocking.at(collective.bytes().value).get())
+    if (const WisdomChoice* const own = (*choices_)[collective.kind].non_blocking.at(collective.bytes().value).get())
       return own->variant ? own : nullptr;
   return choice(collective);
 }
@@ -145,7 +146,7 @@ const Choice* Communicator::choice_alone(const Collective& collective) const {
 Communicator::Answer Communicator::plan(const Collective& collective, bool on_device) {
   if (!agrees_) return why_not();
   const plan::CallKey key = plan::key_of(collective);
-  const Choice* chosen = choice(collective);
+  const WisdomChoice* chosen = choice(collective);
   if (!chosen) return is_user_operation(collective) ? Reason::op_not_chosen : Reason::not_chosen;
   if (plan::Plan* known = resources_->plans.find(key); known && known->is_agreed())
     return Ready{known, chosen->place, {}};
@@ -155,7 +156,7 @@ Communicator::Answer Communicator::plan(const Collective& collective, bool on_de
 namespace {
 
 // Of the plan by a choice.
-plan::CallKey key_by(const Collective& collective, const Choice& choice) {
+plan::CallKey key_by(const Collective& collective, const WisdomChoice& choice) {
   plan::CallKey key = plan::key_of(collective);
   key.non_blocking = choice.of_non_blocking;
   return key;
@@ -165,7 +166,7 @@ plan::CallKey key_by(const Collective& collective, const Choice& choice) {
 
 Communicator::Answer Communicator::plan_alone(const Collective& collective) {
   if (!agrees_) return why_not();
-  const Choice* chosen = choice_alone(collective);
+  const WisdomChoice* chosen = choice_alone(collective);
   if (!chosen) return Reason::not_chosen;
   const plan::CallKey key = key_by(collective, *chosen);
   if (const auto reason = declines_nonblocking(is_fixed(reproducible_, collective))) return *reason;
@@ -222,7 +223,7 @@ std::optional<Reason> Communicator::decide(const plan::CallKey& key, const std::
 }
 
 Communicator::Answer Communicator::make_plan(const Collective& collective, const plan::CallKey& key,
-                                             const Choice& choice, bool on_device) {
+                                             const WisdomChoice& choice, bool on_device) {
   if (const auto reason = obstacle(key)) return *reason;
   const bool fixed = is_fixed(reproducible_, collective), is_full = resources_->by_all.is_full(key);
   if (is_full && resources_->transport->is_single_node()) return recent_plan(collective, key, choice);
@@ -247,7 +248,7 @@ Communicator::Answer Communicator::make_plan(const Collective& collective, const
   return Ready{resources_->plans.find(key), choice.place, {}};
 }
 
-void Communicator::keep(Collective collective, const Choice& choice, Both made) {
+void Communicator::keep(Collective collective, const WisdomChoice& choice, Both made) {
   for (const bool in_place : {false, true}) {
     if (!made[in_place]) continue;
     collective.in_place = in_place || collective.kind->has_one_buffer();
@@ -258,7 +259,7 @@ void Communicator::keep(Collective collective, const Choice& choice, Both made) 
 // An algorithm that does not fit is refused on all ranks alike; what is left is a lack of memory, which nobody else can
 // be told of here.
 Communicator::Answer Communicator::make_plan_alone(const Collective& collective, const plan::CallKey& key,
-                                                   const Choice& choice) {
+                                                   const WisdomChoice& choice) {
   const auto refused = resources_->refused.find(apart(key));
   if (refused != resources_->refused.end() && refused->second != Reason::device) return refused->second;
   if (resources_->by_this_rank.is_full(key)) return recent_plan(collective, key, choice);
@@ -273,7 +274,7 @@ Communicator::Answer Communicator::make_plan_alone(const Collective& collective,
 
 // Beyond those that are kept, by this rank alone.
 Communicator::Answer Communicator::recent_plan(const Collective& collective, const plan::CallKey& key,
-                                               const Choice& choice) {
+                                               const WisdomChoice& choice) {
   if (plan::Plan* const known = resources_->plans.find(key)) return Ready{known, choice.place, {}};
   auto& recent = resources_->recent;
   auto found = std::find_if(recent.begin(), recent.end(), [&](const auto& each) { return each.first == key; });
@@ -345,7 +346,7 @@ bool Communicator::open_transport() {
 
 // What must keep its order is asked of ranks of which nothing is known but their numbers. Segments were chosen for
 // small elements: here they have one element at least.
-Result<Schedule> Communicator::schedule_of(const Collective& collective, const Choice& choice) const {
+Result<Schedule> Communicator::schedule_of(const Collective& collective, const WisdomChoice& choice) const {
   const RankSpace space = is_fixed(reproducible_, collective) ? RankSpace::row(ranks()) : space_;
   Parameters parameters = choice.parameters;
   if (parameters.segment_bytes) parameters.segment_bytes = std::max(*parameters.segment_bytes, collective.type_bytes);
@@ -354,7 +355,7 @@ Result<Schedule> Communicator::schedule_of(const Collective& collective, const C
 
 // Where `asks`, as collective as the transport's prepare(): a rank that runs out of memory before takes part in it,
 // too.
-Result<std::unique_ptr<plan::Plan>> Communicator::make_one(const Collective& collective, const Choice& choice,
+Result<std::unique_ptr<plan::Plan>> Communicator::make_one(const Collective& collective, const WisdomChoice& choice,
                                                            bool asks) {
   const auto asked = [&] { return std::pair(schedule_of(collective, choice), reduction_of(collective)); };
   const auto refused = [&] {
@@ -370,7 +371,7 @@ Result<std::unique_ptr<plan::Plan>> Communicator::make_one(const Collective& col
 
 // In place and not at once, since each is as collective as the other, and the next call may be either on any rank.
 // Those that a non-blocking call has made are not made again.
-Communicator::Both Communicator::make_both(Collective collective, const Choice& choice, bool asks,
+Communicator::Both Communicator::make_both(Collective collective, const WisdomChoice& choice, bool asks,
                                            std::optional<Error>& error) {
   Both both;
   for (const bool in_place : {false, true}) {

@@ -29,8 +29,8 @@
 
 namespace kumihimo::interpose {
 
-using plan::Choice;
 using plan::Wisdom;
+using plan::WisdomChoice;
 
 // What the ranks of a communicator must agree on before any of them runs a call by a plan.
 struct Agreed {
@@ -74,7 +74,7 @@ class Communicator {
   }
   // Whether the library runs calls of this length, in blocks of one length.
   bool leaves(CollectiveKind kind, std::int64_t bytes) const {
-    const plan::Choice* const chosen = (*choices_)[kind].any.at(bytes).get();
+    const plan::WisdomChoice* const chosen = (*choices_)[kind].any.at(bytes).get();
     return reproducible_ == Reproducible::off && !(chosen && chosen->variant);
   }
   bool takes_any() const {
@@ -102,7 +102,7 @@ class Communicator {
     std::shared_ptr<plan::Plan> plan;
     std::size_t variant;
   };
-  std::variant<BorrowedPlan, Reason, Error> borrow_plan(const Collective& collective, Form form, bool on_device);
+  std::variant<BorrowedPlan, Reason, Error> borrow_plan(const Collective& collective, CallForm form, bool on_device);
   // Makes the transport that non-blocking calls need, in a call that may wait. Collective.
   void connect();
 
@@ -112,24 +112,24 @@ class Communicator {
   void keep_resources_for_reuse();
 
   transport::Transport* transport() { return resources_->transport.get(); }
-  Queue& queue() { return queue_; } // of what goes over the transport
+  PendingQueue& queue() { return queue_; } // of what goes over the transport
 
  private:
   using Both = std::array<std::unique_ptr<plan::Plan>, 2>; // in place or not
-  const Choice* choice(const Collective& collective) const;
-  const Choice* choice_alone(const Collective& collective) const; // of a non-blocking call
-  Result<Schedule> schedule_of(const Collective& collective, const Choice& choice) const;
+  const WisdomChoice* choice(const Collective& collective) const;
+  const WisdomChoice* choice_alone(const Collective& collective) const; // of a non-blocking call
+  Result<Schedule> schedule_of(const Collective& collective, const WisdomChoice& choice) const;
   std::optional<Reason> declines_nonblocking(bool must) const; // why no such call is ours
   std::optional<Reason> obstacle(const plan::CallKey& key);
   std::optional<Reason> decide(const plan::CallKey& key, const std::optional<Error>& error, bool on_device);
-  std::variant<PlanPool*, Reason, Error> pool_for(const Collective& collective, const plan::CallKey& key, Form form,
+  std::variant<PlanPool*, Reason, Error> pool_for(const Collective& collective, const plan::CallKey& key, CallForm form,
                                                   bool on_device);
-  Answer make_plan(const Collective& collective, const plan::CallKey& key, const Choice& choice, bool on_device);
-  Answer make_plan_alone(const Collective& collective, const plan::CallKey& key, const Choice& choice);
-  Answer recent_plan(const Collective& collective, const plan::CallKey& key, const Choice& choice);
-  Result<std::unique_ptr<plan::Plan>> make_one(const Collective& collective, const Choice& choice, bool asks);
-  Both make_both(Collective collective, const Choice& choice, bool asks, std::optional<Error>& error);
-  void keep(Collective collective, const Choice& choice, Both made);
+  Answer make_plan(const Collective& collective, const plan::CallKey& key, const WisdomChoice& choice, bool on_device);
+  Answer make_plan_alone(const Collective& collective, const plan::CallKey& key, const WisdomChoice& choice);
+  Answer recent_plan(const Collective& collective, const plan::CallKey& key, const WisdomChoice& choice);
+  Result<std::unique_ptr<plan::Plan>> make_one(const Collective& collective, const WisdomChoice& choice, bool asks);
+  Both make_both(Collective collective, const WisdomChoice& choice, bool asks, std::optional<Error>& error);
+  void keep(Collective collective, const WisdomChoice& choice, Both made);
   Reason why_not() const { return ranks() == 1 ? Reason::empty : lost_ ? Reason::lost : Reason::disagreement; }
   std::int32_t least(std::int32_t mine) const; // of all ranks'; 0 on failure
   bool agree(const Agreed& agreed);
@@ -146,7 +146,7 @@ class Communicator {
   bool agrees_ = false, lost_ = false, completes_requests_ = false, has_device_driver_ = false;
   bool transport_failed_ = false, over_memory_budget_ = false;
   bool decides_no_more_ = false; // since some rank had no memory to keep what was decided
-  Queue queue_;
+  PendingQueue queue_;
   std::string note_;
   Reproducible reproducible_ = Reproducible::off;
   std::shared_ptr<const CommunicatorChoices> choices_; // where the ranks agree

@@ -16,15 +16,15 @@ constexpr std::array<std::string_view, 3> words = {"", "order", "exact"};
 std::shared_ptr<const CommunicatorChoices> made_for(const plan::RankCounts& on, const plan::Wisdom& wisdom,
                                                     Reproducible reproducible) {
   auto choices = std::make_shared<CommunicatorChoices>();
-  const auto hints = [](const plan::Choice& choice) { return choice.parameters.single_copy; };
+  const auto hints = [](const plan::WisdomChoice& choice) { return choice.parameters.single_copy; };
   for (const CollectiveKind kind : all_collectives) {
     CommunicatorChoices::OfCollective& of = choices->of[kind.index()];
-    std::vector<plan::Choice> any = wisdom.choices(kind, on), fixed;
+    std::vector<plan::WisdomChoice> any = wisdom.choices(kind, on), fixed;
     if (reproducible != Reproducible::off && kind->reduces()) fixed = fixed_choices(wisdom, kind, on.ranks);
     choices->hint_single_copies |= std::ranges::any_of(any, hints) || std::ranges::any_of(fixed, hints);
     of.none = any.empty() && fixed.empty();
     of.non_blocking = plan::by_size(plan::take_choices_of_non_blocking(any));
-    std::vector<plan::Choice> unequal = plan::take_choices_of_unequal_blocks(any);
+    std::vector<plan::WisdomChoice> unequal = plan::take_choices_of_unequal_blocks(any);
     of.for_local_counts = plan::choice_for_local_counts(unequal.empty() ? any : unequal);
     of.unequal = plan::by_size(std::move(unequal));
     of.any = plan::by_size(std::move(any));
@@ -43,10 +43,10 @@ Result<Reproducible> parse_reproducible(std::string_view word) {
   return wrong_value("KUMIHIMO_REPRODUCIBLE must be order or exact", fmt::format("'{}'", word));
 }
 
-std::vector<plan::Choice> fixed_choices(const plan::Wisdom& wisdom, CollectiveKind kind, std::int32_t ranks) {
-  std::vector<plan::Choice> choices = wisdom.choices(kind, {ranks, 0, 0}, plan::Determinism::fixed_order);
-  std::erase_if(choices,
-                [](const plan::Choice& c) { return !c.variant || !c.variant->rounding.independent_of_placement; });
+std::vector<plan::WisdomChoice> fixed_choices(const plan::Wisdom& wisdom, CollectiveKind kind, std::int32_t ranks) {
+  std::vector<plan::WisdomChoice> choices = wisdom.choices(kind, {ranks, 0, 0}, plan::Determinism::fixed_order);
+  std::erase_if(
+      choices, [](const plan::WisdomChoice& c) { return !c.variant || !c.variant->rounding.independent_of_placement; });
   const auto all = Registry::standard().variants(kind);
   for (std::size_t place = 0; place < all.size(); ++place)
     if (const auto& bytes = all[place]->reproducible)

@@ -41,14 +41,14 @@ constexpr bool stays_reproducible(CollectiveKind kind, Reason reason) {
 
 // The algorithms for fixed orders: the choices of wisdom with a fixed order and no nodes, then algorithms chosen by
 // length only. Each keeps one order on all placements of the ranks.
-std::vector<plan::Choice> fixed_choices(const plan::Wisdom& wisdom, CollectiveKind kind, std::int32_t ranks);
+std::vector<plan::WisdomChoice> fixed_choices(const plan::Wisdom& wisdom, CollectiveKind kind, std::int32_t ranks);
 
 struct CommunicatorChoices {
   struct OfCollective {
     plan::ChoiceMap any, fixed;   // by length; `fixed` for fixed orders
     plan::ChoiceMap unequal;      // by the length of the longest block; `any` where it has none
     plan::ChoiceMap non_blocking; // of non-blocking calls; `any` where it has none
-    std::shared_ptr<const plan::Choice> for_local_counts;
+    std::shared_ptr<const plan::WisdomChoice> for_local_counts;
     bool none = true;
   };
   std::array<OfCollective, collective_kinds> of;

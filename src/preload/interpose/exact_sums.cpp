@@ -35,7 +35,7 @@ struct Sum {
   Communicator* communicator = nullptr;
   mpi::Handle handle = 0; // of the communicator
   CollectiveKind kind = CollectiveKind::allreduce;
-  Form form = Form::blocking;
+  CallForm form = CallForm::blocking;
   DataType type = DataType::float64;
   const kernels::ExactKernels* kernels = nullptr;
   Rank root{0};
@@ -79,7 +79,7 @@ struct Sum {
   }
 };
 
-std::optional<Sum> sum_of(Interposer& interposer, CollectiveKind kind, const Call& call, Form form) {
+std::optional<Sum> sum_of(Interposer& interposer, CollectiveKind kind, const BufferArguments& call, CallForm form) {
   if (!kind->reduces() || !kind->is_vector() || kind->of_prefixes()) return std::nullopt;
   const mpi::NamedType* const type = interposer.types().find(interposer.plain(call.send.type));
   if (call.send.count <= 0 || !type || !is_floating(type->type)) return std::nullopt;
@@ -89,9 +89,9 @@ std::optional<Sum> sum_of(Interposer& interposer, CollectiveKind kind, const Cal
   if (interposer.types().operation(interposer.plain(call.operation)) != Operation::sum) return std::nullopt;
   Sum sum{&interposer, nullptr, interposer.plain(call.communicator), kind, form, type->type};
   bool between = false;
-  if (form == Form::blocking) interposer.meet(sum.handle);
+  if (form == CallForm::blocking) interposer.meet(sum.handle);
   sum.communicator =
-      form == Form::blocking ? interposer.communicator(sum.handle) : interposer.known(sum.handle, between);
+      form == CallForm::blocking ? interposer.communicator(sum.handle) : interposer.known(sum.handle, between);
   const bool rooted = kind->has_root();
   if (!sum.communicator || (rooted && (call.root < 0 || call.root >= sum.communicator->ranks()))) return std::nullopt;
   if (rooted) sum.root = Rank{call.root};
@@ -183,15 +183,15 @@ Result<bool> start(Sum& sum, mpi::Handle& request) {
   if (Status s = sum.leave_device(); !s) return s.error();
   const std::shared_ptr<std::byte[]> sums(new std::byte[static_cast<std::size_t>(bytes)]);
   sum.expand(0, sum.count, sums.get());
-  Work work{plan,
-            sum.communicator->transport(),
-            &sum.communicator->queue(),
-            {sums.get(), sums.get()},
-            sum.handle,
-            [sums, sum, kept = std::get<Communicator::Ready>(answer).kept]() -> Status {
-              sum.round(0, sum.count, sums.get());
-              return sum.return_to_device();
-            }};
+  PlannedWork work{plan,
+                   sum.communicator->transport(),
+                   &sum.communicator->queue(),
+                   {sums.get(), sums.get()},
+                   sum.handle,
+                   [sums, sum, kept = std::get<Communicator::Ready>(answer).kept]() -> Status {
+                     sum.round(0, sum.count, sums.get());
+                     return sum.return_to_device();
+                   }};
   request = TRY(sum.interposer->nonblocking().start(std::move(work)));
   return true;
 }
@@ -206,16 +206,17 @@ ExactAnswer answer_of(const Sum& sum, F&& carry_out) {
 
 } // namespace
 
-ExactAnswer run_exact(Interposer& interposer, CollectiveKind kind, const Call& call) {
-  std::optional<Sum> sum =
-      attempted([&] { return sum_of(interposer, kind, call, Form::blocking); }, [] { return std::optional<Sum>(); });
+ExactAnswer run_exact(Interposer& interposer, CollectiveKind kind, const BufferArguments& call) {
+  std::optional<Sum> sum = attempted([&] { return sum_of(interposer, kind, call, CallForm::blocking); },
+                                     [] { return std::optional<Sum>(); });
   if (!sum) return {};
   return answer_of(*sum, [&] { return run(*sum); });
 }
 
-ExactAnswer start_exact(Interposer& interposer, CollectiveKind kind, const Call& call, mpi::Handle& request) {
-  std::optional<Sum> sum =
-      attempted([&] { return sum_of(interposer, kind, call, Form::nonblocking); }, [] { return std::optional<Sum>(); });
+ExactAnswer start_exact(Interposer& interposer, CollectiveKind kind, const BufferArguments& call,
+                        mpi::Handle& request) {
+  std::optional<Sum> sum = attempted([&] { return sum_of(interposer, kind, call, CallForm::nonblocking); },
+                                     [] { return std::optional<Sum>(); });
   if (!sum || sum->communicator->ranks() == 1) return {}; // alone: a copy
   return answer_of(*sum, [&] { return start(*sum, request); });
 }

@@ -18,8 +18,8 @@ struct ExactAnswer {
   std::optional<int> code; // nothing: forwarded
 };
 // Run and start a call of any collective, in a run with exact sums.
-ExactAnswer run_exact(Interposer& interposer, CollectiveKind kind, const Call& call);
-ExactAnswer start_exact(Interposer& interposer, CollectiveKind kind, const Call& call,
+ExactAnswer run_exact(Interposer& interposer, CollectiveKind kind, const BufferArguments& call);
+ExactAnswer start_exact(Interposer& interposer, CollectiveKind kind, const BufferArguments& call,
                         mpi::Handle& request); // non-blocking
 
 } // namespace kumihimo::interpose

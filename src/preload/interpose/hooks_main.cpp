@@ -26,7 +26,7 @@ namespace {
 using namespace interpose;
 
 // The arguments as C passes them, special addresses included. An argument for both sides is in both.
-interpose::Call arguments_of(const Call& call) {
+interpose::BufferArguments arguments_of(const Call& call) {
   const auto number = [&](Role one, Role both) {
     return call.has(one) ? call.integer(one) : call.has(both) ? call.integer(both) : 0;
   };
@@ -36,11 +36,11 @@ interpose::Call arguments_of(const Call& call) {
   const auto buffer = [&](Role one) {
     return call.has(one) ? call.buffer(one) : call.has(Role::buffer) ? call.buffer(Role::buffer) : nullptr;
   };
-  interpose::Call c;
+  interpose::BufferArguments c;
   c.send = {buffer(Role::send_buffer), number(Role::send_count, Role::count), handle(Role::send_type, Role::type)};
   c.receive = {buffer(Role::receive_buffer), number(Role::receive_count, Role::count),
                handle(Role::receive_type, Role::type)};
-  const auto numbers = [&](Role role) -> Numbers {
+  const auto numbers = [&](Role role) -> RankNumbers {
     if (!call.has(role)) return {};
     return {call.pointer(role), is_always_wide(role) || (call.large && is_wide_if_large(role))};
   };
@@ -62,9 +62,9 @@ interpose::Call arguments_of(const Call& call) {
   return c;
 }
 
-std::optional<int> collective(Call& call, Form form) {
+std::optional<int> collective(Call& call, CallForm form) {
   const CollectiveKind kind(*collective_of(call.name).row);
-  if (form == Form::blocking) return run_call(kind, arguments_of(call), call.fast_path);
+  if (form == CallForm::blocking) return run_call(kind, arguments_of(call), call.fast_path);
   Handle request = 0;
   const std::optional<int> code = start_call(kind, arguments_of(call), request, call.fast_path);
   if (code == 0) call.give(Role::request, request);
@@ -95,14 +95,14 @@ void* test_of(const Call& call) {
 }
 
 // A wait for requests of which some are ours.
-struct Waiting {
+struct RequestWait {
   Nonblocking& all;
   const Requests& requests;
 };
 
 // Calls the test in place of the wait, for requests of which some are ours. In Fortran the error code comes last.
 template <class... Words>
-int ask(const Call& call, const Waiting& waiting, void* test, Words... words) {
+int ask(const Call& call, const RequestWait& waiting, void* test, Words... words) {
   std::optional<SilentErrorHandlers> silent;
   if (waiting.all.has_failed(waiting.requests)) silent.emplace(waiting.all.library());
   if (call.language == Language::c) return reinterpret_cast<int (*)(Words...)>(test)(words...);
@@ -111,14 +111,14 @@ int ask(const Call& call, const Waiting& waiting, void* test, Words... words) {
   return error;
 }
 
-int wait_any(const Call& call, const Waiting& waiting) {
+int wait_any(const Call& call, const RequestWait& waiting) {
   void* const test = test_of(call);
   const Word* const w = call.words(); // count, requests, index, status
   for (int done = 0;; waiting.all.turn())
     if (const int code = ask(call, waiting, test, w[0], w[1], w[2], &done, w[3]); code != 0 || done) return code;
 }
 
-int wait_some(const Call& call, const Waiting& waiting) {
+int wait_some(const Call& call, const RequestWait& waiting) {
   void* const test = test_of(call);
   const Word* const w = call.words(); // count, requests, number, indices, statuses
   for (;; waiting.all.turn())
@@ -138,7 +138,7 @@ std::optional<int> wait(Call& call, Nonblocking& under_way) {
   const bool for_all = call.name == Name::Wait || call.name == Name::Waitall;
   if (for_all) under_way.finish(requests);
   if (for_all || !under_way.holds_any(requests)) return expect_failure(call, under_way, requests), std::nullopt;
-  const Waiting waiting{under_way, requests};
+  const RequestWait waiting{under_way, requests};
   return call.name == Name::Waitany ? wait_any(call, waiting) : wait_some(call, waiting);
 }
 
@@ -152,8 +152,8 @@ void end_expecting(const Call& call) { delete reinterpret_cast<SilentErrorHandle
 
 std::optional<int> handle_by_kind(Call& call) {
   switch (call.kind()) {
-  case Kind::collective: return collective(call, Form::blocking);
-  case Kind::nonblocking_collective: return collective(call, Form::nonblocking);
+  case Kind::collective: return collective(call, CallForm::blocking);
+  case Kind::nonblocking_collective: return collective(call, CallForm::nonblocking);
   case Kind::persistent_collective: count_other(call.name); return std::nullopt;
   case Kind::window: expect_one_sided(); return std::nullopt;
   case Kind::wait:

@@ -36,7 +36,7 @@ constexpr std::string_view version = KUMIHIMO_VERSION;
 
 // The wisdom that the settings name; in a folder, the file of this machine and library, if it exists. Sets `path` to
 // the file that was read.
-Result<Wisdom> wisdom_of(const Settings& settings, const mpi::Library& library, std::string& path) {
+Result<Wisdom> wisdom_of(const RunSettings& settings, const mpi::Library& library, std::string& path) {
   const Registry& registry = Registry::standard();
   if (!settings.algorithm.empty()) return Wisdom::of_algorithm(settings.algorithm, registry);
   if (settings.wisdom.empty()) return Wisdom{};
@@ -60,7 +60,7 @@ void guard_summary(int rank, Write&& write) {
 
 } // namespace
 
-Settings settings_of_environment() {
+RunSettings settings_of_environment() {
   return {variable("KUMIHIMO_WISDOM"),
           variable("KUMIHIMO_PROGRAM"),
           variable("KUMIHIMO_KERNELS"),

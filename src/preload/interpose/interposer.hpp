@@ -26,7 +26,7 @@
 namespace kumihimo::interpose {
 
 // The settings of a run. `kumihimo run` passes them in the environment, because the program has arguments of its own.
-struct Settings {
+struct RunSettings {
   std::string wisdom;    // KUMIHIMO_WISDOM: the file of choices, or a folder of files; none: the library runs all calls
   std::string program;   // KUMIHIMO_PROGRAM: its own choices in that folder are preferred
   std::string kernels;   // KUMIHIMO_KERNELS: likewise for kernels; none: they run untuned
@@ -40,7 +40,7 @@ struct Settings {
   std::string reorder;
 };
 
-Settings settings_of_environment();
+RunSettings settings_of_environment();
 
 inline constexpr std::string_view object_name = "interposer"; // for mpi_hooks::PreloadCheck
 
@@ -128,7 +128,7 @@ class Interposer : public mpi_hooks::MpiLifetime<Interposer> {
   void write_unfinished(Counted counted = Counted::rank_0);
   bool adds_up(); // whether the ranks can sum up their counters
 
-  Settings settings_;
+  RunSettings settings_;
   mpi::Types types_;
   Reproducible reproducible_ = Reproducible::off;
   Wisdom wisdom_;

@@ -37,11 +37,11 @@ enum Combiner : std::uint8_t {
   large // not one of MPI's: made with large counts, by any constructor
 };
 
-struct Envelope {
+struct TypeEnvelope {
   int combiner = named, integers = 0, addresses = 0, types = 0;
 };
 // A library with large counts ends the program if a type made with them is queried without.
-bool ask(const mpi::Library& library, mpi::Handle type, Envelope& e) {
+bool ask(const mpi::Library& library, mpi::Handle type, TypeEnvelope& e) {
   using Wide = int (*)(mpi::Handle, long long*, long long*, long long*, long long*, int*);
   static const auto wide = reinterpret_cast<Wide>(mpi::loaded_symbol("PMPI_Type_get_envelope_c"));
   if (wide) {
@@ -53,14 +53,14 @@ bool ask(const mpi::Library& library, mpi::Handle type, Envelope& e) {
   e.combiner -= library.constants.combiner_named;
   return true;
 }
-bool is_derived(const Envelope& e) {
+bool is_derived(const TypeEnvelope& e) {
   return e.combiner != named && e.combiner != f90_real && e.combiner != f90_complex && e.combiner != f90_integer;
 }
 
 // The arguments of a derived type's constructor.
 class Contents {
  public:
-  Contents(const mpi::Library& library, mpi::Handle type, const Envelope& e)
+  Contents(const mpi::Library& library, mpi::Handle type, const TypeEnvelope& e)
       : integers(static_cast<std::size_t>(e.integers)), addresses(static_cast<std::size_t>(e.addresses)),
         types(static_cast<std::size_t>(e.types)), library_(library) {
     std::vector<std::int32_t> narrow(types.size());
@@ -73,7 +73,7 @@ class Contents {
   ~Contents() {
     if (!known_) return;
     for (mpi::Handle& type : types)
-      if (Envelope e; ask(library_, type, e) && is_derived(e)) library_.call.Type_free(&type);
+      if (TypeEnvelope e; ask(library_, type, e) && is_derived(e)) library_.call.Type_free(&type);
   }
   Contents(const Contents&) = delete;
   Contents& operator=(const Contents&) = delete;
@@ -101,7 +101,7 @@ std::int64_t bytes_without_gaps(const mpi::Library& library, mpi::Handle type) {
 // Whether elements whose bytes fill their extent also are in order. They may overlap beside a hole.
 bool is_in_order(const mpi::Library& library, mpi::Handle type, int depth) {
   const std::int64_t bytes = bytes_without_gaps(library, type);
-  Envelope e;
+  TypeEnvelope e;
   if (bytes == 0 || !ask(library, type, e)) return false;
   if (!is_derived(e)) return true;
   if (e.combiner == large || depth == most_depth || e.integers + e.addresses + e.types > most_numbers) return false;
@@ -144,22 +144,22 @@ bool is_in_order(const mpi::Library& library, mpi::Handle type, int depth) {
 } // namespace
 
 // The last predefined type is remembered: it never changes, and programs use the same one again and again.
-Layout layout_of(const mpi::Library& library, mpi::Handle type) {
+TypeLayout layout_of(const mpi::Library& library, mpi::Handle type) {
   struct Last {
     mpi::Handle type = 0;
-    Layout layout = Layout::derived;
+    TypeLayout layout = TypeLayout::derived;
   };
   thread_local Last last;
-  if (last.type == type && last.layout != Layout::derived) return last.layout;
-  Envelope e;
-  if (!ask(library, type, e) || e.combiner != named) return Layout::derived;
-  last = {type, bytes_without_gaps(library, type) > 0 ? Layout::dense : Layout::holes};
+  if (last.type == type && last.layout != TypeLayout::derived) return last.layout;
+  TypeEnvelope e;
+  if (!ask(library, type, e) || e.combiner != named) return TypeLayout::derived;
+  last = {type, bytes_without_gaps(library, type) > 0 ? TypeLayout::dense : TypeLayout::holes};
   return last.layout;
 }
 
 bool is_dense(const mpi::Library& library, mpi::Handle type, std::int64_t bytes) {
-  const Layout layout = layout_of(library, type);
-  if (layout != Layout::derived) return layout == Layout::dense;
+  const TypeLayout layout = layout_of(library, type);
+  if (layout != TypeLayout::derived) return layout == TypeLayout::dense;
   return bytes >= worth_a_look_bytes && is_in_order(library, type, 0);
 }
 

@@ -7,9 +7,9 @@
 
 namespace kumihimo::interpose {
 
-enum class Layout : std::uint8_t { dense, holes, derived };
+enum class TypeLayout : std::uint8_t { dense, holes, derived };
 // `dense` or `holes` for a predefined type, `derived` for all others.
-Layout layout_of(const mpi::Library& library, mpi::Handle type);
+TypeLayout layout_of(const mpi::Library& library, mpi::Handle type);
 
 // Whether elements of the type are contiguous and in packing order, so that they need no packing. For few bytes a
 // derived type is not analysed, which takes longer than packing.

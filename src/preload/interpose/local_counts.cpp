@@ -29,7 +29,7 @@ using Ends = std::span<const Neighbourhood::End>; // of a side's blocks, among n
 // The blocks of one side of a call. Blocks of MPI_PROC_NULL are neither read nor written.
 class BlocksOfSide {
  public:
-  BlocksOfSide(const Interposer& interposer, const Side& side, std::int64_t blocks, Ends ends)
+  BlocksOfSide(const Interposer& interposer, const BufferSide& side, std::int64_t blocks, Ends ends)
       : library_(interposer.library()), types_(interposer.types()), side_(side), blocks_(blocks), ends_(ends) {
     if (!side.types) facts_ = facts_of(interposer.plain(side.type));
   }
@@ -82,14 +82,14 @@ class BlocksOfSide {
 
   const mpi::Library& library_;
   const mpi::Types& types_;
-  const Side& side_;
+  const BufferSide& side_;
   std::int64_t blocks_;
   Ends ends_;
   TypeFacts facts_;
 };
 
 // Reads or packs the blocks of a side.
-enum class Use : std::uint8_t { sent, received, both };
+enum class SideUse : std::uint8_t { sent, received, both };
 
 class Layer {
  public:
@@ -97,7 +97,7 @@ class Layer {
       : interposer_(interposer), data_(data), own_(own_block) {}
 
   // `names`: of the blocks, in the order of the call. Returns their first address.
-  Result<void*> lay(const BlocksOfSide& side, std::vector<OwnBlocks::Block>& names, Use use, std::int64_t first) {
+  Result<void*> lay(const BlocksOfSide& side, std::vector<OwnBlocks::Block>& names, SideUse use, std::int64_t first) {
     for (std::int64_t b = 0; b < side.blocks(); ++b)
       if (side.count(b) < 0) return failed("a count must be at least 0", fmt::format("{}", side.count(b)));
     const std::int64_t bytes = side.bytes();
@@ -117,7 +117,7 @@ class Layer {
     return moved(side.buffer(), least);
   }
 
-  Result<void*> packed(const BlocksOfSide& side, std::vector<OwnBlocks::Block>& names, Use use, std::int64_t first,
+  Result<void*> packed(const BlocksOfSide& side, std::vector<OwnBlocks::Block>& names, SideUse use, std::int64_t first,
                        std::int64_t bytes) {
     if (!data_.packed) data_.packed = std::make_shared<Packed>(interposer_.library(), interposer_.alone());
     std::byte* const data = data_.packed->make(bytes);
@@ -127,9 +127,9 @@ class Layer {
       if (length == 0) continue;
       names[static_cast<std::size_t>(first + b)] = {at, length};
       const Elements elements{moved(side.buffer(), side.offset(b)), side.count(b), side.type(b).type};
-      if (use != Use::received && first + b != own_)
+      if (use != SideUse::received && first + b != own_)
         if (Status s = data_.packed->pack(elements, data + at); !s) return s.error();
-      if (use != Use::sent && first + b != own_) data_.packed->unpack_to(elements, data + at);
+      if (use != SideUse::sent && first + b != own_) data_.packed->unpack_to(elements, data + at);
       at += length;
     }
     return static_cast<void*>(data);
@@ -152,19 +152,19 @@ Names names_of(const std::vector<OwnBlocks::Block>& all, bool of_each, std::int3
 Status lay_sides(Interposer& interposer, OwnData& data, OwnBlocks& blocks, const Collective& collective,
                  std::int32_t rank, const RankBuffers& view) {
   const CollectiveRow& m = *collective.kind;
-  const auto lay = [&](const Side& side, std::vector<OwnBlocks::Block>& names, bool of_each, Use use,
+  const auto lay = [&](const BufferSide& side, std::vector<OwnBlocks::Block>& names, bool of_each, SideUse use,
                        std::int64_t own) -> Result<void*> {
     const Names named = names_of(names, of_each, rank);
     Ends ends;
     if (collective.neighbours && of_each)
-      ends = use == Use::sent ? collective.neighbours->destinations(Rank{rank})
-                              : collective.neighbours->sources(Rank{rank});
+      ends = use == SideUse::sent ? collective.neighbours->destinations(Rank{rank})
+                                  : collective.neighbours->sources(Rank{rank});
     return Layer(interposer, data, own).lay({interposer, side, named.blocks, ends}, names, use, named.first);
   };
   if (view.both) { // of a gather or scatter the root's, whose own block stays where it is
     const bool all_to_all = m.sends_to_each() && m.receives_from_each();
     auto& names = m.receives_from_each() ? blocks.output : blocks.input;
-    const Use use = all_to_all ? Use::both : m.receives_from_each() ? Use::received : Use::sent;
+    const SideUse use = all_to_all ? SideUse::both : m.receives_from_each() ? SideUse::received : SideUse::sent;
     void* const begin = TRY(lay(*view.both, names, true, use, all_to_all ? -1 : rank));
     data.buffers = {begin, begin};
     auto& other = m.receives_from_each() ? blocks.input : blocks.output;
@@ -175,18 +175,18 @@ Status lay_sides(Interposer& interposer, OwnData& data, OwnBlocks& blocks, const
     return Nothing{};
   }
   if (view.sent) {
-    data.buffers.input = TRY(lay(*view.sent, blocks.input, m.sends_to_each(), Use::sent, -1));
+    data.buffers.input = TRY(lay(*view.sent, blocks.input, m.sends_to_each(), SideUse::sent, -1));
   }
   if (view.received) {
-    data.buffers.output = TRY(lay(*view.received, blocks.output, m.receives_from_each(), Use::received, -1));
+    data.buffers.output = TRY(lay(*view.received, blocks.output, m.receives_from_each(), SideUse::received, -1));
   }
   return Nothing{};
 }
 
 } // namespace
 
-Collective collective_of_local_counts(CollectiveKind kind, const Communicator& communicator, const Call& call,
-                                      const RankBuffers& view) {
+Collective collective_of_local_counts(CollectiveKind kind, const Communicator& communicator,
+                                      const BufferArguments& call, const RankBuffers& view) {
   const Rank root{kind->has_root() ? call.root : 0}, rank{communicator.rank()};
   Collective c = make_collective(CollectiveKind::alltoall, communicator.ranks(), 0, DataType::uint8, Operation::sum,
                                  root, view.in_place);
@@ -196,14 +196,14 @@ Collective collective_of_local_counts(CollectiveKind kind, const Communicator& c
 }
 
 Result<OwnData> lay_out(Interposer& interposer, const Collective& collective, std::int32_t rank,
-                        const RankBuffers& view, Form form) {
+                        const RankBuffers& view, CallForm form) {
   OwnData data;
   try {
     OwnBlocks blocks;
     blocks.input.resize(collective.counts.own->input.size());
     blocks.output.resize(collective.counts.own->output.size());
     if (Status s = lay_sides(interposer, data, blocks, collective, rank, view); !s) return s.error();
-    if (data.packed && form == Form::nonblocking)
+    if (data.packed && form == CallForm::nonblocking)
       if (Status s = data.packed->keep_types(); !s) return s.error();
     data.blocks = std::make_shared<const OwnBlocks>(std::move(blocks));
   } catch (const std::bad_alloc&) {

@@ -12,8 +12,8 @@
 namespace kumihimo::interpose {
 
 // The collective of such a call, without its lengths.
-Collective collective_of_local_counts(CollectiveKind kind, const Communicator& communicator, const Call& call,
-                                      const RankBuffers& view);
+Collective collective_of_local_counts(CollectiveKind kind, const Communicator& communicator,
+                                      const BufferArguments& call, const RankBuffers& view);
 
 // The blocks of one call, in bytes, and the memory that they are packed in if their types have gaps.
 struct OwnData {
@@ -23,6 +23,6 @@ struct OwnData {
 };
 // Errors, of this rank only: no memory to pack in; blocks longer than memory.
 Result<OwnData> lay_out(Interposer& interposer, const Collective& collective, std::int32_t rank,
-                        const RankBuffers& view, Form form);
+                        const RankBuffers& view, CallForm form);
 
 } // namespace kumihimo::interpose

@@ -118,9 +118,9 @@ std::optional<OwnEdges> own_edges(mpi::Handle communicator) {
 std::shared_ptr<const Neighbourhood> neighbours_of(const mpi::Library& library, mpi::Handle communicator) {
   const auto found = [&]() -> Result<Neighbourhood> {
     switch (mpi_hooks::topology_of(communicator)) {
-    case mpi_hooks::Topology::cartesian: return of_axes(library, communicator);
-    case mpi_hooks::Topology::graph: return of_graph(library, communicator);
-    case mpi_hooks::Topology::distributed: return of_distributed_graph(library, communicator);
+    case mpi_hooks::TopologyKind::cartesian: return of_axes(library, communicator);
+    case mpi_hooks::TopologyKind::graph: return of_graph(library, communicator);
+    case mpi_hooks::TopologyKind::distributed: return of_distributed_graph(library, communicator);
     default: return failed("the communicator has no neighbours", "it has no topology");
     }
   }();

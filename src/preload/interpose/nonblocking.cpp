@@ -16,7 +16,7 @@
 namespace kumihimo::interpose {
 
 struct Started {
-  Work work;
+  PlannedWork work;
   execute::Execution* execution = nullptr;
   Nonblocking* all = nullptr;
   mpi::Handle request = 0; // 0: a blocking call
@@ -80,7 +80,7 @@ Status Nonblocking::begin_now(Started& operation, StartedList& one) {
   return Nothing{};
 }
 
-void Nonblocking::begin_next(Queue& queue) {
+void Nonblocking::begin_next(PendingQueue& queue) {
   while (!queue.waiting.empty()) {
     Started& next = *queue.waiting.front();
     const bool has_room =
@@ -100,7 +100,7 @@ void Nonblocking::begin_next(Queue& queue) {
 
 void Nonblocking::make_room(const Started& ended) {
   if (ended.is_blocking()) return; // was not counted
-  Queue& queue = *ended.work.queue;
+  PendingQueue& queue = *ended.work.queue;
   queue.under_way -= 1;
   queue.under_way_bytes -= ended.bytes;
 }
@@ -108,13 +108,13 @@ void Nonblocking::make_room(const Started& ended) {
 // The last access to its queue and transport: a thread that finds no calls may use them without the lock.
 void Nonblocking::end(StartedList& one) {
   Started& operation = *one.front();
-  Queue& queue = *operation.work.queue;
+  PendingQueue& queue = *operation.work.queue;
   operation.done = true;
   if (!operation.is_blocking()) done_.splice(done_.end(), one); // else it is a variable of run()
   queue.calls.fetch_sub(1, std::memory_order_release);
 }
 
-Result<mpi::Handle> Nonblocking::start(Work work) {
+Result<mpi::Handle> Nonblocking::start(PlannedWork work) {
   auto operation = std::make_unique<Started>();
   operation->work = std::move(work), operation->all = this;
   operation->bytes = operation->work.plan->bytes();
@@ -133,7 +133,7 @@ Result<mpi::Handle> Nonblocking::start(Work work) {
   if (extensions_.register_progress && !registered_.load(std::memory_order_relaxed) && !registered_.exchange(this))
     extensions_.register_progress(&progress);
   const Lock lock(mutex_);
-  Queue& queue = *started->work.queue;
+  PendingQueue& queue = *started->work.queue;
   node.key() = request;
   by_request_.insert(std::move(node));
   queue.waiting.splice(queue.waiting.end(), one);
@@ -146,7 +146,7 @@ Result<mpi::Handle> Nonblocking::start(Work work) {
   return request;
 }
 
-Status Nonblocking::run(Work work) {
+Status Nonblocking::run(PlannedWork work) {
   Started operation{std::move(work)};
   StartedList one;
   {
@@ -169,7 +169,7 @@ void Nonblocking::abandon(transport::Transport& transport, const Error& error) {
   transport.abandon(error);
 }
 
-void Nonblocking::drain(const Queue& queue) {
+void Nonblocking::drain(const PendingQueue& queue) {
   while (queue.calls.load(std::memory_order_acquire) > 0) turn();
   complete(Completer::program); // while its communicator can still be told of an error
 }

@@ -68,7 +68,7 @@ class Requests {
 using StartedList = std::list<Started*>;
 
 // The collectives of one communicator that are not complete.
-struct Queue {
+struct PendingQueue {
   std::atomic<std::int32_t> calls = 0; // blocking ones included
   // The non-blocking ones, under the lock of Nonblocking.
   StartedList waiting; // in the order of the calls, after those that are under way; mostly empty
@@ -77,10 +77,10 @@ struct Queue {
 };
 
 // A plan to run, with its transport and buffers.
-struct Work {
+struct PlannedWork {
   plan::Plan* plan = nullptr;
   transport::Transport* transport = nullptr;
-  Queue* queue = nullptr; // the transport's
+  PendingQueue* queue = nullptr; // the transport's
   execute::Buffers buffers;
   mpi::Handle communicator = 0;        // the program's, whose error handler is called on failure
   std::function<Status()> at_end = {}; // called by a thread of the program, on success
@@ -100,13 +100,13 @@ class Nonblocking {
   bool is_possible() const { return extensions_.any(); }
   // Starts a call and returns the library's request for the program. Error: no memory for one more; nothing was
   // started.
-  Result<mpi::Handle> start(Work work);
+  Result<mpi::Handle> start(PlannedWork work);
   // Runs a blocking call after the calls that are under way on its communicator.
-  Status run(Work work);
+  Status run(PlannedWork work);
   // For a failure of this rank before its part of a call: the transport tells the others, which stop waiting.
   void abandon(transport::Transport& transport, const Error& error);
   // Waits until all its calls have ended, before its transport is freed.
-  void drain(const Queue& queue);
+  void drain(const PendingQueue& queue);
 
   // Whether any is incomplete, or has failed and not been freed.
   bool any() const { return requests_.load(std::memory_order_acquire) > 0; }
@@ -144,7 +144,7 @@ class Nonblocking {
   enum class Completer : std::uint8_t { program, library };
 
   // With the lock:
-  void begin_next(Queue& queue);                      // starts those that may be under way now
+  void begin_next(PendingQueue& queue);               // starts those that may be under way now
   Status begin(Started& operation, StartedList& one); // left empty if it is under way
   Status begin_now(Started& operation, StartedList& one);
   static void make_room(const Started& ended);

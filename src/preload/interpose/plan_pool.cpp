@@ -27,11 +27,11 @@ std::shared_ptr<plan::Plan> idle_of(std::vector<std::shared_ptr<plan::Plan>>& pl
 } // namespace
 
 std::variant<Communicator::BorrowedPlan, Reason, Error> Communicator::borrow_plan(const Collective& collective,
-                                                                                  Form form, bool on_device) {
+                                                                                  CallForm form, bool on_device) {
   if (!agrees_) return why_not();
-  const Choice* const chosen = (*choices_)[collective.kind].for_local_counts.get();
+  const WisdomChoice* const chosen = (*choices_)[collective.kind].for_local_counts.get();
   if (!chosen) return Reason::not_chosen;
-  if (form == Form::nonblocking)
+  if (form == CallForm::nonblocking)
     if (const auto reason = declines_nonblocking(false)) return *reason;
   plan::CallKey key = plan::key_of(collective);
   key.in_place = false; // both are made
@@ -47,8 +47,8 @@ std::variant<Communicator::BorrowedPlan, Reason, Error> Communicator::borrow_pla
 
 // Of blocks without data: what is asked of the transport, and so the answer, knows no lengths.
 std::variant<PlanPool*, Reason, Error> Communicator::pool_for(const Collective& collective, const plan::CallKey& key,
-                                                              Form form, bool on_device) {
-  const bool waits = form == Form::blocking;
+                                                              CallForm form, bool on_device) {
+  const bool waits = form == CallForm::blocking;
   const auto known = resources_->pools.find(key);
   if (known != resources_->pools.end() && (known->second.agreed || !waits)) return &known->second;
   if (waits) {
@@ -60,7 +60,7 @@ std::variant<PlanPool*, Reason, Error> Communicator::pool_for(const Collective& 
   std::optional<Error> error;
   if (known == resources_->pools.end()) {
     const bool asks = waits && !resources_->transport->is_single_node();
-    const Choice& chosen = *(*choices_)[collective.kind].for_local_counts;
+    const WisdomChoice& chosen = *(*choices_)[collective.kind].for_local_counts;
     Both made = make_both(collective, chosen, asks, error);
     const auto keep = [&] {
       for (const bool in_place : {false, true})

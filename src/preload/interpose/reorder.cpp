@@ -26,12 +26,12 @@ using mpi::Handle;
 using mpi_hooks::Name;
 using mpi_hooks::Role;
 
-// In Call::notes: whether this rank takes part, and whether its program asks for a new order.
-enum Part : mpi_hooks::Word { none, agrees_only, asks };
+// In BufferArguments::notes: whether this rank takes part, and whether its program asks for a new order.
+enum Participation : mpi_hooks::Word { none, agrees_only, asks };
 constexpr std::size_t part_note = 1, parent_note = 2; // the other: a copy of the old communicator in Fortran
 
 // A row for each rank, gathered by rank 0 and answered by it.
-struct Row {
+struct ReorderRow {
   std::int64_t node = 0;
   std::int32_t sources = 0, destinations = 0, weighted = 0;
   std::int32_t package = -1; // of its node; -1: not known
@@ -65,7 +65,7 @@ Result<Traffic> traffic_of(const Shape& grid) {
 
 // What rank 0 needs to look for an order. Made before the ranks agree, because it may fail.
 struct Root {
-  std::vector<Row> rows;
+  std::vector<ReorderRow> rows;
   std::vector<Answer> answers;
   std::vector<int> counts, places; // of the edges that follow: destination and weight
   std::vector<std::int32_t> edges;
@@ -218,8 +218,9 @@ class Reorderer {
 
   Result<NewRanks> best() const {
     const Traffic all = TRY(traffic());
-    Processes processes;
-    for (const Row& row : root_.rows) processes.node.push_back(row.node), processes.package.push_back(row.package);
+    ReorderedProcesses processes;
+    for (const ReorderRow& row : root_.rows)
+      processes.node.push_back(row.node), processes.package.push_back(row.package);
     if (const Shape* const machine = interposer_.machine()) processes.network = *machine;
     if (!is_reverse()) return choose_ranks(all, processes, is_grid() ? std::optional(grid_) : std::nullopt);
     return judge_ranks(all, processes, reversed());
@@ -240,7 +241,8 @@ class Reorderer {
       const std::int32_t new_rank = found->of_process[p];
       root_.answers[static_cast<std::size_t>(new_rank)].taker = static_cast<std::int32_t>(p);
       Answer& answer = root_.answers[p];
-      const Row& row = root_.rows[static_cast<std::size_t>(new_rank)]; // of the node of the graph that it will be
+      const ReorderRow& row =
+          root_.rows[static_cast<std::size_t>(new_rank)]; // of the node of the graph that it will be
       answer.new_rank = new_rank;
       answer.sources = row.sources, answer.destinations = row.destinations, answer.weighted = row.weighted;
     }
@@ -319,7 +321,7 @@ class Reorderer {
   std::vector<int> lengths_, periods_; // of the grid
   OwnEdges edges_, new_edges_;
   std::vector<std::int32_t> sent_;
-  Row row_;
+  ReorderRow row_;
   Answer answer_;
   Root root_;
   NewRanks::Costs nodes_, packages_;

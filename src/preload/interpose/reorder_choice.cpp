@@ -17,8 +17,8 @@ namespace kumihimo::interpose {
 namespace {
 
 using mapping::Assignment;
-using mapping::Graph;
-using mapping::Host;
+using mapping::MappingHost;
+using mapping::TrafficGraph;
 
 // Pairs of ranks that exchange bytes, and 16 for each rank: about two seconds.
 constexpr std::size_t most_work = 500'000, work_of_rank = 16;
@@ -27,7 +27,7 @@ constexpr double cold = 1e-3;                                               // s
 constexpr std::uint64_t seed = 1;
 
 // The nodes numbered from 0 in the order of their first process; places of a network stay.
-std::vector<std::int32_t> node_numbers(const Processes& processes, std::int32_t& nodes) {
+std::vector<std::int32_t> node_numbers(const ReorderedProcesses& processes, std::int32_t& nodes) {
   std::vector<std::int32_t> number(processes.node.begin(), processes.node.end());
   if (processes.network) return nodes = processes.network->places(), number;
   std::vector<std::pair<std::int64_t, std::int32_t>> first; // name and process
@@ -53,12 +53,12 @@ std::vector<std::int32_t> node_numbers(const Processes& processes, std::int32_t&
 }
 
 // A slot for each process, in block order: the processes of a node in their own order.
-struct Job {
-  Host host;
+struct ReorderedJob {
+  MappingHost host;
   std::vector<std::int32_t> slot_of_process;
 };
 
-Result<Job> job_of(const Processes& processes) {
+Result<ReorderedJob> job_of(const ReorderedProcesses& processes) {
   std::int32_t nodes = 0;
   const std::vector<std::int32_t> node = node_numbers(processes, nodes);
   std::vector<std::int32_t> sizes(static_cast<std::size_t>(nodes), 0);
@@ -72,16 +72,16 @@ Result<Job> job_of(const Processes& processes) {
     network = std::make_shared<const Torus>(*processes.network);
   else
     network = std::make_shared<const FatTree>(TRY(FatTree::make({{nodes, 1, 1}}, nodes)));
-  return Job{TRY(Host::make(std::move(network), std::move(slots))), std::move(slot_of_process)};
+  return ReorderedJob{TRY(MappingHost::make(std::move(network), std::move(slots))), std::move(slot_of_process)};
 }
 
-std::vector<std::int32_t> new_ranks_of(const Assignment& map, const Job& job) {
+std::vector<std::int32_t> new_ranks_of(const Assignment& map, const ReorderedJob& job) {
   std::vector<std::int32_t> new_rank;
   for (const std::int32_t slot : job.slot_of_process) new_rank.push_back(map.rank_in(slot));
   return new_rank;
 }
 
-Assignment with_ranks(const std::vector<std::int32_t>& of_process, const Job& job) {
+Assignment with_ranks(const std::vector<std::int32_t>& of_process, const ReorderedJob& job) {
   std::vector<std::int32_t> slot_of_rank(of_process.size());
   for (std::size_t p = 0; p < of_process.size(); ++p)
     slot_of_rank[static_cast<std::size_t>(of_process[p])] = job.slot_of_process[p];
@@ -89,7 +89,7 @@ Assignment with_ranks(const std::vector<std::int32_t>& of_process, const Job& jo
 }
 
 // Ranks that stay on their node keep their process.
-Assignment with_fewest_moves(const Assignment& found, const Assignment& current, const Host& host) {
+Assignment with_fewest_moves(const Assignment& found, const Assignment& current, const MappingHost& host) {
   const std::int32_t ranks = found.ranks();
   std::vector<std::int32_t> slot_of_rank(static_cast<std::size_t>(ranks), -1);
   std::vector<bool> taken(static_cast<std::size_t>(host.size()), false);
@@ -110,30 +110,31 @@ Assignment with_fewest_moves(const Assignment& found, const Assignment& current,
   return Assignment::of_slots(std::move(slot_of_rank), host.size());
 }
 
-std::int64_t cost(const Graph& graph, const Job& job, const Processes& processes, const Assignment& map) {
+std::int64_t cost(const TrafficGraph& graph, const ReorderedJob& job, const ReorderedProcesses& processes,
+                  const Assignment& map) {
   return processes.network ? mapping::hop_bytes(graph, job.host, map) : mapping::off_node_bytes(graph, job.host, map);
 }
 
-bool is_too_large_to_search(const Graph& graph) {
+bool is_too_large_to_search(const TrafficGraph& graph) {
   return graph.edges.size() / 2 + work_of_rank * static_cast<std::size_t>(graph.ranks()) > most_work;
 }
 
 // What is to be reordered, and how it is seen.
-struct Asked {
+struct ReorderRequest {
   const Traffic& traffic;
-  const Graph& graph; // of the traffic, weighed for the job
-  const Job& job;
-  const Processes& processes;
+  const TrafficGraph& graph; // of the traffic, weighed for the job
+  const ReorderedJob& job;
+  const ReorderedProcesses& processes;
   const std::optional<Shape>& grid;
 };
 
 // The search of `place` at its fast effort. Exchanges of single ranks follow, which seldom go uphill: on nodes of
 // few ranks a bisection leaves some percent.
-Result<Assignment> search(const Asked& asked, const Assignment& current) {
+Result<Assignment> search(const ReorderRequest& asked, const Assignment& current) {
   const auto& [traffic, graph, job, processes, grid] = asked;
   const mapping::MappingRequest request{.traffic = traffic,
                                         .host = job.host,
-                                        .effort = mapping::Effort::fast,
+                                        .effort = mapping::SearchEffort::fast,
                                         .seed = seed,
                                         .nodes = processes.network.value_or(Shape{}),
                                         .grid = grid,
@@ -157,7 +158,7 @@ std::vector<std::int32_t> as_they_are(std::int32_t ranks) {
 
 // The packages of each node as groups of as many slots, some of which nobody has: a level for place_within_nodes().
 struct Packages {
-  Host host;
+  MappingHost host;
   Level package;
   std::vector<std::int32_t> of_slot; // the slot there of each slot of the job
 
@@ -172,13 +173,13 @@ struct Packages {
       slot_of_rank[static_cast<std::size_t>(map.rank_in(of_slot[slot]))] = static_cast<std::int32_t>(slot);
     return Assignment::of_slots(std::move(slot_of_rank), static_cast<std::int32_t>(of_slot.size()));
   }
-  std::int64_t bytes_between(const Graph& graph, const Assignment& map) const {
+  std::int64_t bytes_between(const TrafficGraph& graph, const Assignment& map) const {
     return mapping::bytes_across(graph, host, on_packages(map), {&package, 1}).front();
   }
 };
 
 // Nothing if no node is known to have two.
-std::optional<Packages> packages_of(const Processes& processes, const Job& job) {
+std::optional<Packages> packages_of(const ReorderedProcesses& processes, const ReorderedJob& job) {
   if (processes.package.empty()) return {};
   const auto nodes = static_cast<std::size_t>(job.host.slots.nodes());
   std::vector<std::int32_t> package_in(processes.node.size()); // by slot
@@ -215,8 +216,8 @@ std::optional<Packages> packages_of(const Processes& processes, const Job& job) 
   return packages;
 }
 
-NewRanks judged(const Graph& graph, const Processes& processes, const Job& job, const std::optional<Packages>& packages,
-                const Assignment& current, const Assignment& map) {
+NewRanks judged(const TrafficGraph& graph, const ReorderedProcesses& processes, const ReorderedJob& job,
+                const std::optional<Packages>& packages, const Assignment& current, const Assignment& map) {
   NewRanks ranks{new_ranks_of(map, job), {cost(graph, job, processes, current), cost(graph, job, processes, map)}, {}};
   if (packages) ranks.packages = {packages->bytes_between(graph, current), packages->bytes_between(graph, map)};
   return ranks;
@@ -224,9 +225,10 @@ NewRanks judged(const Graph& graph, const Processes& processes, const Job& job, 
 
 } // namespace
 
-Result<NewRanks> choose_ranks(const Traffic& traffic, const Processes& processes, const std::optional<Shape>& grid) {
-  const Job job = TRY(job_of(processes));
-  const Graph graph = mapping::weigh(Graph::of(traffic), job.host).graph;
+Result<NewRanks> choose_ranks(const Traffic& traffic, const ReorderedProcesses& processes,
+                              const std::optional<Shape>& grid) {
+  const ReorderedJob job = TRY(job_of(processes));
+  const TrafficGraph graph = mapping::weigh(TrafficGraph::of(traffic), job.host).graph;
   const Assignment current = with_ranks(as_they_are(traffic.ranks()), job);
   const Assignment searched = TRY(search({traffic, graph, job, processes, grid}, current));
   Assignment found = with_fewest_moves(searched, current, job.host);
@@ -239,9 +241,10 @@ Result<NewRanks> choose_ranks(const Traffic& traffic, const Processes& processes
   return judged(graph, processes, job, packages, current, found);
 }
 
-Result<NewRanks> judge_ranks(const Traffic& traffic, const Processes& processes, std::vector<std::int32_t> of_process) {
-  const Job job = TRY(job_of(processes));
-  const Graph graph = mapping::weigh(Graph::of(traffic), job.host).graph;
+Result<NewRanks> judge_ranks(const Traffic& traffic, const ReorderedProcesses& processes,
+                             std::vector<std::int32_t> of_process) {
+  const ReorderedJob job = TRY(job_of(processes));
+  const TrafficGraph graph = mapping::weigh(TrafficGraph::of(traffic), job.host).graph;
   return judged(graph, processes, job, packages_of(processes, job), with_ranks(as_they_are(traffic.ranks()), job),
                 with_ranks(of_process, job));
 }

@@ -13,7 +13,7 @@
 namespace kumihimo::interpose {
 
 // The processes that are to be reordered.
-struct Processes {
+struct ReorderedProcesses {
   std::vector<std::int64_t> node;    // of each: a place of `network`, or without one any number, the same on one node
   std::optional<Shape> network;      // the torus or mesh that the nodes are joined by
   std::vector<std::int32_t> package; // of each, any number; -1: not known, then the node counts as one. Empty: of none
@@ -36,9 +36,11 @@ struct NewRanks {
 // any. Bytes between nodes fall, or the order stays; of packages likewise, where those between nodes stay. The search
 // of mapping/choice, or the usual orders alone where pairs of partners and 16 times the ranks are more than 500,000.
 // Errors: a host that cannot be made.
-Result<NewRanks> choose_ranks(const Traffic& traffic, const Processes& processes, const std::optional<Shape>& grid);
+Result<NewRanks> choose_ranks(const Traffic& traffic, const ReorderedProcesses& processes,
+                              const std::optional<Shape>& grid);
 
 // What these ranks cost: for orders that come from elsewhere.
-Result<NewRanks> judge_ranks(const Traffic& traffic, const Processes& processes, std::vector<std::int32_t> of_process);
+Result<NewRanks> judge_ranks(const Traffic& traffic, const ReorderedProcesses& processes,
+                             std::vector<std::int32_t> of_process);
 
 } // namespace kumihimo::interpose

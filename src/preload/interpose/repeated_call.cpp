@@ -15,16 +15,16 @@ constinit thread_local std::array<RepeatedCall, collective_kinds> last;
 
 RepeatedCall& RepeatedCall::of(CollectiveKind kind) { return last[kind.index()]; }
 
-RepeatedCall::ComparedArguments RepeatedCall::arguments_of(const Call& c) {
+RepeatedCall::ComparedArguments RepeatedCall::arguments_of(const BufferArguments& c) {
   return {c.communicator, c.send.count, c.receive.count, c.send.type, c.receive.type, c.operation, c.root};
 }
 
-RankBuffers RepeatedCall::view_in(const Interposer& interposer, const Call& call) const {
+RankBuffers RepeatedCall::view_in(const Interposer& interposer, const BufferArguments& call) const {
   return view_of(kind_, call, found_.communicator->rank() == call.root, interposer.library().constants.in_place);
 }
 
-void RepeatedCall::remember(const Interposer& interposer, CollectiveKind kind, const Call& call, const Found& found,
-                            std::uint64_t era) {
+void RepeatedCall::remember(const Interposer& interposer, CollectiveKind kind, const BufferArguments& call,
+                            const Found& found, std::uint64_t era) {
   // In a reproducible run a plan may be made for one call and end with it. Buffers that may be on a device are checked
   // in each call.
   if (interposer.reproducible() != Reproducible::off || call.has_counts() || DeviceMemory::is_possible()) return;
@@ -36,14 +36,14 @@ void RepeatedCall::remember(const Interposer& interposer, CollectiveKind kind, c
   era_ = is_one_buffer(interposer, kind_, view, found.communicator->rank()) ? 0 : era; // that one is as in place
 }
 
-std::optional<int> RepeatedCall::run(Interposer& interposer, const Call& call) const {
+std::optional<int> RepeatedCall::run(Interposer& interposer, const BufferArguments& call) const {
   if (era_ != mpi_hooks::FastPath::era() || call.has_counts() || said_ != arguments_of(call)) return std::nullopt;
   const RankBuffers view = view_in(interposer, call);
   if (view.in_place != in_place_ || is_one_buffer(interposer, kind_, view, found_.communicator->rank()))
     return std::nullopt;
-  const Side* const input = view.both ? view.both : view.sent;
-  const Side* const output = view.both ? view.both : view.received;
-  for (const Side* const side : {input, output})
+  const BufferSide* const input = view.both ? view.both : view.sent;
+  const BufferSide* const output = view.both ? view.both : view.received;
+  for (const BufferSide* const side : {input, output})
     if (side && (!side->buffer || side->buffer == interposer.library().constants.in_place)) return std::nullopt;
   found_.counter->count();
   const execute::Buffers buffers{input ? input->buffer : nullptr, output ? output->buffer : nullptr};

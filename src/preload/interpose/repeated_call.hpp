@@ -19,10 +19,10 @@ class RepeatedCall {
 
   // Remembers a call that needs no packing and whose plan stays the same until FastPath::forget(). `era`: its value
   // before the call was looked at.
-  void remember(const Interposer& interposer, CollectiveKind kind, const Call& call, const Found& found,
+  void remember(const Interposer& interposer, CollectiveKind kind, const BufferArguments& call, const Found& found,
                 std::uint64_t era);
   // Runs the call if it is the same, and returns its error code; nothing: it may be another one.
-  std::optional<int> run(Interposer& interposer, const Call& call) const;
+  std::optional<int> run(Interposer& interposer, const BufferArguments& call) const;
 
  private:
   struct ComparedArguments {
@@ -32,8 +32,8 @@ class RepeatedCall {
     int root = 0;
     bool operator==(const ComparedArguments&) const = default;
   };
-  static ComparedArguments arguments_of(const Call& call);
-  RankBuffers view_in(const Interposer& interposer, const Call& call) const;
+  static ComparedArguments arguments_of(const BufferArguments& call);
+  RankBuffers view_in(const Interposer& interposer, const BufferArguments& call) const;
 
   std::uint64_t era_ = 0;
   ComparedArguments said_;

@@ -26,24 +26,26 @@ ArrayLengths neighbours(Handle communicator) {
   static const auto count_of_graph = function<int(Handle, int, int*)>("PMPI_Graph_neighbors_count");
   static const auto counts_of_dist = function<int(Handle, int*, int*, int*)>("PMPI_Dist_graph_neighbors_count");
   int n = 0, in = 0, out = 0, rank = 0, weighted = 0;
-  const Topology topology = topology_of(communicator);
-  if (topology == Topology::cartesian)
+  const TopologyKind topology = topology_of(communicator);
+  if (topology == TopologyKind::cartesian)
     return dimensions_of(communicator, &n) == 0 ? ArrayLengths{2 * n, 2 * n} : ArrayLengths{};
-  if (topology == Topology::graph && rank_in(communicator, &rank) == 0 && count_of_graph(communicator, rank, &n) == 0)
+  if (topology == TopologyKind::graph && rank_in(communicator, &rank) == 0 &&
+      count_of_graph(communicator, rank, &n) == 0)
     return {n, n};
-  if (topology == Topology::distributed && counts_of_dist(communicator, &in, &out, &weighted) == 0) return {out, in};
+  if (topology == TopologyKind::distributed && counts_of_dist(communicator, &in, &out, &weighted) == 0)
+    return {out, in};
   return {};
 }
 
 } // namespace
 
-Topology topology_of(Handle communicator) {
+TopologyKind topology_of(Handle communicator) {
   static const auto test = function<int(Handle, int*)>("PMPI_Topo_test");
   int status = 0;
-  if (!test || test(communicator, &status) != 0) return Topology::none;
-  if (status == (is_open_mpi() ? 1 : 2)) return Topology::cartesian;
-  if (status == (is_open_mpi() ? 2 : 1)) return Topology::graph;
-  return status == 3 ? Topology::distributed : Topology::none;
+  if (!test || test(communicator, &status) != 0) return TopologyKind::none;
+  if (status == (is_open_mpi() ? 1 : 2)) return TopologyKind::cartesian;
+  if (status == (is_open_mpi() ? 2 : 1)) return TopologyKind::graph;
+  return status == 3 ? TopologyKind::distributed : TopologyKind::none;
 }
 
 ArrayLengths array_lengths_of(const Call& call) {

@@ -8,8 +8,8 @@
 namespace kumihimo::mpi_hooks {
 
 // The topology of a communicator; MPI_Topo_test's numbers for them differ among libraries.
-enum class Topology : std::uint8_t { none, cartesian, graph, distributed };
-Topology topology_of(Handle communicator);
+enum class TopologyKind : std::uint8_t { none, cartesian, graph, distributed };
+TopologyKind topology_of(Handle communicator);
 
 // The number of destination and of source ranks of a call: the size of its communicator (of the other group, on an
 // intercommunicator), or the numbers of neighbours for neighbour collectives. `own`: the ranks of this rank's group.

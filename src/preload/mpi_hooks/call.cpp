@@ -11,9 +11,9 @@ namespace {
 constexpr std::uint8_t skipped_plain = 0, skipped_large = 0, skipped_text = 0, skipped_one_text = 0,
                        skipped_varying = 0, skipped_argv = 2;
 
-constexpr Description described(std::string_view name, Kind kind, std::uint8_t only_in_c,
-                                std::initializer_list<Role> roles) {
-  Description description{name, kind, static_cast<std::uint8_t>(roles.size()), only_in_c, {}};
+constexpr CallDescription described(std::string_view name, Kind kind, std::uint8_t only_in_c,
+                                    std::initializer_list<Role> roles) {
+  CallDescription description{name, kind, static_cast<std::uint8_t>(roles.size()), only_in_c, {}};
   std::size_t at = 0;
   for (const Role role : roles) description.roles[at++] = role;
   return description;
@@ -42,11 +42,11 @@ HandleKind kind_of(Role role) {
 } // namespace
 
 // Seen outside by their declarations.
-constexpr std::array<Description, names> descriptions = [] {
+constexpr std::array<CallDescription, names> descriptions = [] {
   using enum Role;
 #define KUMIHIMO_CALL(name, lower, upper, kind, form, ...)                                                             \
   described("MPI_" #name, Kind::kind, skipped_##form, {__VA_ARGS__}),
-  return std::array<Description, names>{{
+  return std::array<CallDescription, names>{{
 #include "mpi_hooks/calls.def"
   }};
 }();

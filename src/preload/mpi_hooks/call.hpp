@@ -115,15 +115,15 @@ enum class Role : std::uint8_t {
 };
 inline constexpr std::size_t roles = static_cast<std::size_t>(Role::other) + 1;
 
-struct Description {
+struct CallDescription {
   std::string_view name; // "MPI_Send"
   Kind kind;
   std::uint8_t arguments;
   std::uint8_t only_in_c; // leading arguments that Fortran's form lacks
   std::array<Role, 13> roles;
 };
-extern const std::array<Description, names> descriptions;
-inline const Description& describe(Name name) { return descriptions[static_cast<std::size_t>(name)]; }
+extern const std::array<CallDescription, names> descriptions;
+inline const CallDescription& describe(Name name) { return descriptions[static_cast<std::size_t>(name)]; }
 // The place of a role among the arguments in C (the first, if several have it), or -1.
 extern const std::array<std::array<std::int8_t, roles>, names> places;
 inline int place_of(Name name, Role role) {
@@ -163,7 +163,7 @@ class Call {
   // arguments, other than buffers, are only counted here and go on, until FastPath::forget().
   Counter* fast_path = nullptr;
 
-  const Description& description() const { return describe(name); }
+  const CallDescription& description() const { return describe(name); }
   Kind kind() const { return describe(name).kind; }
   bool has(Role role) const { return place_of(name, role) >= 0; }
 

@@ -228,7 +228,7 @@ NamedPrograms programs_of(const Halo& h) {
   return {"halo:" + h.text(), std::move(set), [h](Rank rank) { return origins_of(h, rank); }, true};
 }
 
-std::vector<Origin> origins_of(const Halo& h, Rank rank) {
+std::vector<ElementOrigin> origins_of(const Halo& h, Rank rank) {
   const Coordinates here = coordinates_of(h, rank.value);
   // Along an axis: the ghost before the rank's cells, these, and the ghost behind them; whose each is, and where there.
   struct Stretch {
@@ -251,14 +251,14 @@ std::vector<Origin> origins_of(const Halo& h, Rank rank) {
     axes[a] = {stretch(a, 0, h.layers[a]), stretch(a, h.layers[a], h.cells[a]),
                stretch(a, h.layers[a] + h.cells[a], h.layers[a])};
   const std::int64_t volume = h.cells_with_ghosts();
-  std::vector<Origin> origins;
+  std::vector<ElementOrigin> origins;
   const auto add = [&](std::int64_t field, const Stretch& x, const Stretch& y, std::int64_t j, const Stretch& z,
                        std::int64_t k) {
     if (!x.exists || (h.points == 7 && x.ghost + y.ghost + z.ghost > 1)) return;
     const std::int64_t first = field * volume + x.first + h.row() * (y.first + j) + h.plane() * (z.first + k),
                        position = field * volume + x.there + h.row() * (y.there + j) + h.plane() * (z.there + k);
     const std::int32_t from = rank_at(h, {x.owner, y.owner, z.owner});
-    Origin* const last = origins.empty() ? nullptr : &origins.back();
+    ElementOrigin* const last = origins.empty() ? nullptr : &origins.back();
     if (last && last->rank == from && last->first + last->count == first && last->position + last->count == position)
       last->count += x.count;
     else

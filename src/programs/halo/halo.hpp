@@ -70,6 +70,6 @@ Result<Halo> on_ranks(Halo halo, const std::vector<std::int32_t>& lengths, const
 // Their origins follow from the definition of the grid alone: all cells of a rank's box, and all ghosts that the points
 // reach.
 NamedPrograms programs_of(const Halo& halo);
-std::vector<Origin> origins_of(const Halo& halo, Rank rank);
+std::vector<ElementOrigin> origins_of(const Halo& halo, Rank rank);
 
 } // namespace kumihimo

@@ -59,9 +59,9 @@ using Written = std::vector<Extent>;
 
 constexpr std::int32_t first_free = 16; // variables of iterations that are over, beyond those of loops
 
-class Resolver {
+class AccumulatorResolver {
  public:
-  explicit Resolver(Segments segments) : trips_{segments.count} {}
+  explicit AccumulatorResolver(Segments segments) : trips_{segments.count} {}
 
   void resolve(Body& body) {
     Body resolved;
@@ -230,7 +230,7 @@ Body instantiate(const Body& body, std::int32_t depth, std::int64_t value) {
 }
 
 void resolve_accumulators(Lane& lane, Segments segments) {
-  if (has_accumulators(lane.body)) Resolver(segments).resolve(lane.body);
+  if (has_accumulators(lane.body)) AccumulatorResolver(segments).resolve(lane.body);
 }
 
 } // namespace kumihimo

@@ -11,11 +11,11 @@ namespace kumihimo {
 
 // What a rank must hold at the end: elements [first, first + count) of its output are those that the input of `rank`
 // held from `position` on at first.
-struct Origin {
+struct ElementOrigin {
   std::int64_t first = 0, count = 0;
   std::int32_t rank = 0;
   std::int64_t position = 0;
-  bool operator==(const Origin&) const = default;
+  bool operator==(const ElementOrigin&) const = default;
 };
 
 // The data of programs that work in one buffer a rank, of `elements` elements.
@@ -36,8 +36,8 @@ inline std::shared_ptr<const DataLayout> one_buffer(std::int32_t ranks, std::int
 struct NamedPrograms {
   std::string name; // "halo:16x16x16,points=7,fields=1"
   ProgramSet set;
-  std::function<std::vector<Origin>(Rank)> origins; // none: nothing is said of the result
-  bool direct = false;                              // origins are the rank itself and those it receives from
+  std::function<std::vector<ElementOrigin>(Rank)> origins; // none: nothing is said of the result
+  bool direct = false;                                     // origins are the rank itself and those it receives from
   std::function<Status()> unchanged = [] { return Status(Nothing{}); }; // an error: programs came from two contents
 };
 

@@ -7,9 +7,9 @@ namespace {
 
 constexpr std::int32_t nothing = -1; // to wait for
 
-class GraphBuilder {
+class RoundGraphBuilder {
  public:
-  explicit GraphBuilder(std::int64_t most) : most_(most) {}
+  explicit RoundGraphBuilder(std::int64_t most) : most_(most) {}
 
   std::optional<RoundGraph> run(const Lane& lane) {
     add(lane.body, 1, nothing);
@@ -70,6 +70,6 @@ class GraphBuilder {
 
 } // namespace
 
-std::optional<RoundGraph> round_graph(const Lane& lane, std::int64_t most) { return GraphBuilder(most).run(lane); }
+std::optional<RoundGraph> round_graph(const Lane& lane, std::int64_t most) { return RoundGraphBuilder(most).run(lane); }
 
 } // namespace kumihimo

@@ -20,7 +20,7 @@ namespace kumihimo {
 namespace fs = std::filesystem;
 namespace {
 
-struct Head {
+struct ProgramFileHead {
   std::int32_t ranks = 0;
   std::int64_t elements = 0; // of each rank's buffer
   bool is_whole() const { return ranks > 0 && elements > 0; }
@@ -34,7 +34,7 @@ constexpr LaneMask mask_of(std::int32_t lane) { return LaneMask{1} << lane; }
 // One rank's section, or a part of it, as it is read line by line.
 struct Section {
   // Keeps the steps of some lanes, and only checks those of others. `lane`: of the first step.
-  explicit Section(const Head& head, LaneMask kept = all_lanes, std::int32_t lane = 0)
+  explicit Section(const ProgramFileHead& head, LaneMask kept = all_lanes, std::int32_t lane = 0)
       : head_(head), kept_(kept), lane_(lane) {}
 
   // What is wrong with a line, if anything.
@@ -70,7 +70,7 @@ struct Section {
   std::int64_t steps() const { return steps_; } // that were added, kept or not; a round without steps counts as one
   bool is_between_rounds() const { return !open_; }
 
-  std::vector<Origin> expected;
+  std::vector<ElementOrigin> expected;
 
  private:
   using Words = std::vector<std::string_view>;
@@ -107,7 +107,7 @@ struct Section {
     return std::nullopt;
   }
   std::optional<std::string> expect(const Words& rest) {
-    Origin e;
+    ElementOrigin e;
     const bool shaped = rest.size() == 5 && rest[2] == "from";
     if (!shaped || !read_rank(rest[3], e.rank) || !read_number(rest[4], e.position))
       return fmt::format("an expectation is FIRST COUNT from RANK POSITION, the rank below {}", head_.ranks);
@@ -155,7 +155,7 @@ struct Section {
     ++steps_;
   }
 
-  const Head& head_;
+  const ProgramFileHead& head_;
   LaneMask kept_;
   std::int32_t lane_;
   std::int64_t steps_ = 0, before_group_ = 0;
@@ -179,10 +179,10 @@ std::optional<FileIdentity> stamp_of(const std::string& path) {
   return code ? std::nullopt : std::optional(stamp);
 }
 
-struct Index {
+struct FileIndex {
   std::string path;
   std::optional<FileIdentity> stamp; // when it was opened
-  Head head;
+  ProgramFileHead head;
   struct LanePlace {
     std::int32_t lane = 0;
     std::int64_t begin = 0, end = 0; // of its first step, behind its last; lines of other lanes may be between
@@ -214,9 +214,9 @@ std::string_view first_word(std::string_view line) {
 }
 
 // Lines of a section from `position` to `end`, until at least `steps` steps were added. Answers where the next line
-// begins, or nothing at the end. A file that was changed since may give other steps: Index::stamp tells.
-std::optional<std::int64_t> read_section(const Index& index, std::int64_t position, std::int64_t end, Section& section,
-                                         std::int64_t steps) {
+// begins, or nothing at the end. A file that was changed since may give other steps: FileIndex::stamp tells.
+std::optional<std::int64_t> read_section(const FileIndex& index, std::int64_t position, std::int64_t end,
+                                         Section& section, std::int64_t steps) {
   std::ifstream file(index.path);
   if (!file.seekg(position)) return std::nullopt;
   for (std::string line; position < end && std::getline(file, line);) {
@@ -232,25 +232,26 @@ std::optional<std::int64_t> read_section(const Index& index, std::int64_t positi
   return std::nullopt;
 }
 
-Section section_of(const Index& index, Rank rank) {
+Section section_of(const FileIndex& index, Rank rank) {
   Section section(index.head);
-  if (const Index::Place* place = index.place_of(rank)) read_section(index, place->begin, no_limit, section, no_limit);
+  if (const FileIndex::Place* place = index.place_of(rank))
+    read_section(index, place->begin, no_limit, section, no_limit);
   return section;
 }
 
-Program outline_of(const Index& index, Rank rank) {
+Program outline_of(const FileIndex& index, Rank rank) {
   Program program;
-  if (const Index::Place* place = index.place_of(rank))
-    for (const Index::LanePlace& lane : place->lanes) program.lanes.push_back({.id = LaneId{lane.lane}});
+  if (const FileIndex::Place* place = index.place_of(rank))
+    for (const FileIndex::LanePlace& lane : place->lanes) program.lanes.push_back({.id = LaneId{lane.lane}});
   return program;
 }
 
 // Positions are at lines of this lane, or behind one.
-RoundPiece piece_of(const Index& index, Rank rank, LaneId id, std::int64_t position, std::int64_t steps) {
+RoundPiece piece_of(const FileIndex& index, Rank rank, LaneId id, std::int64_t position, std::int64_t steps) {
   RoundPiece piece;
-  const Index::Place* place = index.place_of(rank);
+  const FileIndex::Place* place = index.place_of(rank);
   if (!place) return piece;
-  for (const Index::LanePlace& lane : place->lanes) {
+  for (const FileIndex::LanePlace& lane : place->lanes) {
     if (lane.lane != id.value) continue;
     Section section(index.head, mask_of(id.value), id.value);
     piece.next = read_section(index, position == 0 ? lane.begin : position, lane.end, section, steps);
@@ -323,7 +324,7 @@ class Scanner {
     if (!section_) return "steps must follow a line 'rank R'";
     if (auto what = section_->add(word, words)) return what;
     if (word != "lane" && word != "expect") {
-      Index::LanePlace& lane = place_->of(section_->current_lane());
+      FileIndex::LanePlace& lane = place_->of(section_->current_lane());
       if (lane.begin < 0) lane.begin = at;
       lane.end = next;
     }
@@ -331,7 +332,7 @@ class Scanner {
   }
 
   std::optional<std::string> head(std::string_view word, const std::vector<std::string_view>& rest) {
-    Head& h = index_->head;
+    ProgramFileHead& h = index_->head;
     const bool ranks = word == "ranks";
     if (ranks ? h.ranks > 0 : h.elements > 0) return fmt::format("'{}' must come once, before the first rank", word);
     std::int64_t number = 0;
@@ -347,7 +348,7 @@ class Scanner {
     std::int32_t rank = 0;
     if (rest.size() != 1 || !read_number(rest[0], rank) || rank < 0 || rank >= index_->head.ranks)
       return fmt::format("a rank is a number below {}", index_->head.ranks);
-    const auto [place, fresh] = index_->places.emplace(rank, Index::Place{next});
+    const auto [place, fresh] = index_->places.emplace(rank, FileIndex::Place{next});
     if (!fresh) return fmt::format("rank {} has a section already", rank);
     place_ = &place->second;
     section_.emplace(index_->head, LaneMask{0});
@@ -370,7 +371,7 @@ class Scanner {
                                   std::int64_t steps) { return piece_of(*index, rank, lane, position, steps); },
         .steps =
             [index = index_](Rank rank) {
-              const Index::Place* place = index->place_of(rank);
+              const FileIndex::Place* place = index->place_of(rank);
               return place ? place->steps : 0;
             },
     };
@@ -386,9 +387,9 @@ class Scanner {
     return file;
   }
 
-  std::shared_ptr<Index> index_ = std::make_shared<Index>();
-  std::optional<Section> section_; // the one that is read
-  Index::Place* place_ = nullptr;  // of it
+  std::shared_ptr<FileIndex> index_ = std::make_shared<FileIndex>();
+  std::optional<Section> section_;    // the one that is read
+  FileIndex::Place* place_ = nullptr; // of it
   std::int64_t number_ = 0;
 };
 

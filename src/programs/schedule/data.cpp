@@ -94,10 +94,10 @@ std::vector<Contribution> of_sources(const Collective& c, Rank rank) {
   return all;
 }
 
-struct Span { // of ranks
+struct RankSpan { // of ranks
   std::int32_t low = 0, high = 0;
 };
-Span contributors(const Collective& c, Rank rank) {
+RankSpan contributors(const Collective& c, Rank rank) {
   switch (c.kind->from) {
   case Contributors::root: return {c.root.value, c.root.value + 1};
   case Contributors::all: return {0, c.ranks};

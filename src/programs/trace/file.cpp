@@ -12,13 +12,13 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little);
 
-struct Header {
+struct FileHeader {
   std::array<unsigned char, 8> magic{0x89, 'K', 'U', 'M', 'I', 'T', 'R', '\n'}; // no text begins with it
   std::uint32_t version = trace::version, event_bytes = sizeof(Event);
   std::uint32_t rank = 0, ranks = 0;
   std::uint64_t events = 0, lists = 0, sizes = 0, left_out = 0, zero = 0;
 };
-static_assert(sizeof(Header) == 64);
+static_assert(sizeof(FileHeader) == 64);
 
 constexpr const char* again = "record the program again";
 
@@ -28,10 +28,10 @@ Result<File> file_in(std::span<const std::byte> bytes) {
   const auto no_file = [](const std::string& why) {
     return wrong_value("the events of a rank must be a file of kumihimo record --trace", why, again);
   };
-  if (bytes.size() < sizeof(Header)) return no_file(fmt::format("one of {} bytes", bytes.size()));
-  Header header;
+  if (bytes.size() < sizeof(FileHeader)) return no_file(fmt::format("one of {} bytes", bytes.size()));
+  FileHeader header;
   std::memcpy(&header, bytes.data(), sizeof header);
-  if (header.magic != Header{}.magic) return no_file("another format");
+  if (header.magic != FileHeader{}.magic) return no_file("another format");
   if (header.version != version || header.event_bytes != sizeof(Event))
     return wrong_value(fmt::format("the events of a rank must be of version {}", version), header.version,
                        "record the program with this version of kumihimo");
@@ -61,8 +61,8 @@ Result<File> file_in(std::span<const std::byte> bytes) {
   return file;
 }
 
-std::string header_of(const Contents& contents) {
-  Header header;
+std::string header_of(const FileContents& contents) {
+  FileHeader header;
   header.rank = static_cast<std::uint32_t>(contents.rank), header.ranks = static_cast<std::uint32_t>(contents.ranks);
   header.events = contents.events, header.lists = contents.lists, header.sizes = contents.sizes;
   header.left_out = contents.left_out;

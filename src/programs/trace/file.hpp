@@ -34,10 +34,10 @@ struct File {
 Result<File> file_in(std::span<const std::byte> bytes);
 
 // What a file begins with. The bytes of so many events, list_ends and list_sizes follow.
-struct Contents {
+struct FileContents {
   std::int32_t rank = 0, ranks = 0;
   std::uint64_t events = 0, lists = 0, sizes = 0, left_out = 0;
 };
-std::string header_of(const Contents& contents);
+std::string header_of(const FileContents& contents);
 
 } // namespace kumihimo::trace

@@ -26,7 +26,7 @@ int complain(const Error& error) {
   return 1;
 }
 
-nlohmann::json describe(const Job& job, const Task& task) {
+nlohmann::json describe(const MpiJob& job, const BenchTask& task) {
   nlohmann::json about = {{"mpi", job.library().version},  {"family", mpi::name_of(job.library().family)},
                           {"library", job.library().path}, {"ranks", job.ranks()},
                           {"pinning", job.pinning()},      {"processors", job.processors()}};
@@ -35,28 +35,28 @@ nlohmann::json describe(const Job& job, const Task& task) {
   return {{"about", std::move(about)}};
 }
 
-Status do_task(Job& job, const Task& task) {
+Status do_task(MpiJob& job, const BenchTask& task) {
   switch (task.kind) {
-  case Task::Kind::check:
+  case BenchTask::Kind::check:
     if (Status s = run_check(job, task); !s) return s;
     return run_program_checks(job, task);
-  case Task::Kind::measure:
+  case BenchTask::Kind::measure:
     if (Status s = run_measure(job, task); !s) return s;
     return measure_programs(job, task);
-  case Task::Kind::rehearse: return run_rehearsal(job, task);
-  case Task::Kind::calibrate: return run_calibration(job, task);
-  case Task::Kind::library: return run_library(job, task);
+  case BenchTask::Kind::rehearse: return run_rehearsal(job, task);
+  case BenchTask::Kind::calibrate: return run_calibration(job, task);
+  case BenchTask::Kind::library: return run_library(job, task);
   }
   return Nothing{};
 }
 
 // An error here is known to all ranks.
-Status work(Job& job, const std::string& text) {
+Status work(MpiJob& job, const std::string& text) {
   const Result<std::vector<std::int32_t>> order = order_of_task(text, job.ranks());
   if (Status s = job.agree(order); !s) return s;
   if (!order->empty())
     if (Status s = job.agree(job.reorder(*order)); !s) return s;
-  const Result<Task> task = parse_task(text, job.ranks(), job.nodes());
+  const Result<BenchTask> task = parse_task(text, job.ranks(), job.nodes());
   if (Status s = job.agree(task); !s) return s;
   if (task->pins) job.pin();
   // Kernels as programs run them; a file that is not for this node leaves them untuned.
@@ -68,12 +68,12 @@ Status work(Job& job, const std::string& text) {
   return status;
 }
 
-int run(const char* path, std::unique_ptr<Job>& job) {
+int run(const char* path, std::unique_ptr<MpiJob>& job) {
   const Result<std::string> text = mpi_job::read_task(path);
   if (!text) return complain(text.error());
   const Result<std::string> library = library_of_task(*text);
   if (!library) return complain(library.error());
-  Result<std::unique_ptr<Job>> started = Job::start(*library);
+  Result<std::unique_ptr<MpiJob>> started = MpiJob::start(*library);
   if (!started) return complain(started.error());
   job = std::move(*started);
   const Status status = work(*job, *text);
@@ -85,7 +85,7 @@ int run(const char* path, std::unique_ptr<Job>& job) {
 
 int main(int argc, char** argv) {
   if (argc != 2) return std::fputs("usage: kumihimo-bench-driver TASK, under mpirun\n", stderr), 2;
-  std::unique_ptr<Job> job;
+  std::unique_ptr<MpiJob> job;
   try {
     return run(argv[1], job);
   } catch (const std::bad_alloc&) { // where nobody has foreseen it

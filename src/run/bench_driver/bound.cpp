@@ -15,24 +15,24 @@ constexpr std::int64_t smallest_bytes = 4096;
 constexpr int repeats = 5;
 constexpr double long_enough = 10e-3; // seconds, beside which two barriers are nothing
 
-struct Arrays {
+struct CopyArrays {
   std::vector<std::byte> from, to;
 };
 
 // Seconds until all ranks have copied `times` times, from before the first one begins to after the last one ends: where
 // ranks outnumber processors they take turns, and no rank's own seconds are those of all.
-double seconds_of_all(const Job& job, Arrays& arrays, std::int64_t bytes, std::int64_t times) {
+double seconds_of_all(const MpiJob& job, CopyArrays& arrays, std::int64_t bytes, std::int64_t times) {
   job.barrier(); // so that the next one does not wait for what was before
   const std::int64_t start = measure::now_ns();
   job.barrier();
-  const kernels::CopyPlan& copy = kernels::copy_plan(kernels::Reader::same_core);
+  const kernels::CopyPlan& copy = kernels::copy_plan(kernels::CopyReader::same_core);
   for (std::int64_t i = 0; i < times; ++i) copy(arrays.from.data(), arrays.to.data(), bytes);
   job.barrier();
   return job.largest({measure::seconds_since(start)})[0];
 }
 
 // The best of the repeats, as what else runs here is no figure of the machine.
-CopyRate rate_of(const Job& job, Arrays& arrays, std::int64_t bytes) {
+CopyRate rate_of(const MpiJob& job, CopyArrays& arrays, std::int64_t bytes) {
   std::int64_t times = 1;
   while (seconds_of_all(job, arrays, bytes, times) < long_enough) times *= 2;
   double seconds = seconds_of_all(job, arrays, bytes, times);
@@ -91,10 +91,11 @@ std::vector<std::int64_t> copied_sizes(std::int64_t longest_bytes) {
   return sizes;
 }
 
-Result<std::vector<CopyRate>> measure_copy_rates(const Job& job, std::int64_t longest_bytes, std::string_view advice) {
+Result<std::vector<CopyRate>> measure_copy_rates(const MpiJob& job, std::int64_t longest_bytes,
+                                                 std::string_view advice) {
   const std::vector<std::int64_t> sizes = copied_sizes(longest_bytes);
   if (sizes.empty()) return std::vector<CopyRate>();
-  Arrays arrays;
+  CopyArrays arrays;
   const Need need{2 * sizes.back(), "the arrays that the rate of copying is measured with", advice};
   const Status has_memory = with_memory(need, [&] {
     arrays.from.assign(static_cast<std::size_t>(sizes.back()), std::byte{1});

@@ -19,7 +19,7 @@
 
 namespace kumihimo::bench_driver {
 
-using mpi_job::Job;
+using mpi_job::MpiJob;
 
 // Bytes read and written per second by all ranks together, while each copies its own array of that size. Ranks that
 // outnumber the processors take turns.
@@ -32,7 +32,7 @@ inline constexpr std::int64_t longest_copied_bytes = std::int64_t{64} << 20;
 // The sizes, ascending, that bounds of vectors of up to `longest_bytes` use.
 std::vector<std::int64_t> copied_sizes(std::int64_t longest_bytes);
 // The rates of these sizes. Collective. Error, with `advice`: no memory on some rank for two arrays of the largest.
-Result<std::vector<CopyRate>> measure_copy_rates(const Job& job, std::int64_t longest_bytes,
+Result<std::vector<CopyRate>> measure_copy_rates(const MpiJob& job, std::int64_t longest_bytes,
                                                  std::string_view advice = smaller_case);
 
 // The bound, by the rate of arrays as long as the longest buffer. Nothing below the smallest size measured, where

@@ -91,9 +91,9 @@ std::optional<RankPair> pair_within(const Nodes& nodes) {
   return std::nullopt;
 }
 
-class Calibration {
+class CalibrationRun {
  public:
-  Calibration(Job& job, transport::Transport& transport) : job_(job), transport_(transport) {}
+  CalibrationRun(MpiJob& job, transport::Transport& transport) : job_(job), transport_(transport) {}
 
   // The slowest rank's time, in seconds; the best of the repeats, as what else runs here is no figure of the machine.
   Result<double> seconds_of(const ProgramSet& programs) {
@@ -138,7 +138,7 @@ class Calibration {
     return job_.largest(mine);
   }
 
-  Job& job_;
+  MpiJob& job_;
   transport::Transport& transport_;
 };
 
@@ -170,7 +170,7 @@ struct MessageCosts {
 };
 constexpr double least = 1e-9; // seconds; below what the clock can tell
 
-Result<MessageCosts> message_costs(Calibration& calibration, std::int32_t ranks, RankPair pair) {
+Result<MessageCosts> message_costs(CalibrationRun& calibration, std::int32_t ranks, RankPair pair) {
   const auto messages = [&](std::int64_t n, std::int64_t count) {
     return programs_of(ranks, count, [=](LaneBuilder& lane, Rank rank) { one_way(lane, rank.value, pair, n); });
   };
@@ -192,7 +192,7 @@ constexpr std::int64_t KiB = 1 << 10, MiB = 1 << 20;
 
 class PairCosts {
  public:
-  PairCosts(Calibration& calibration, std::int32_t ranks, RankPair pair)
+  PairCosts(CalibrationRun& calibration, std::int32_t ranks, RankPair pair)
       : calibration_(calibration), ranks_(ranks), pair_(pair) {}
 
   static constexpr std::int64_t most_of_rounds = 4 * KiB; // of which a call has several rounds
@@ -226,17 +226,17 @@ class PairCosts {
 
  private:
   static constexpr double least_byte = 1e-12; // a thousand GB/s: below what the clock can tell
-  Calibration& calibration_;
+  CalibrationRun& calibration_;
   std::int32_t ranks_;
   RankPair pair_;
 };
 
 // Rates as NodeCopies has them (machine/machine.hpp). Buffers of a rank are twice as long as its message.
-Status measure_copies(Job& job, const Task& task) {
+Status measure_copies(MpiJob& job, const BenchTask& task) {
   const std::optional<RankPair> pair = pair_within(job.nodes());
   if (!pair) return wrong_value("a calibration needs a node with 2 ranks", {}, "start at least 2 ranks on each node");
   transport::Transport* transport = TRY(job.transport(task.transport));
-  Calibration calibration(job, *transport);
+  CalibrationRun calibration(job, *transport);
   PairCosts costs(calibration, job.ranks(), *pair);
   constexpr auto streamed = kernels::smallest_streamed_bytes;
   const std::int64_t slot = shared_memory::RingShape{}.slot_bytes;
@@ -271,9 +271,9 @@ Status measure_copies(Job& job, const Task& task) {
 }
 
 // More ranks than processors: every rank sends the next one a message in each round.
-Status measure_switch(Job& job, const Task& task) {
+Status measure_switch(MpiJob& job, const BenchTask& task) {
   transport::Transport* transport = TRY(job.transport(task.transport));
-  Calibration calibration(job, *transport);
+  CalibrationRun calibration(job, *transport);
   const std::int32_t P = job.ranks();
   const double all = TRY(calibration.seconds_in_use(programs_of(P, 1, [P](LaneBuilder& lane, Rank rank) {
     for (std::int64_t i = 0; i < legs; ++i)
@@ -283,11 +283,11 @@ Status measure_switch(Job& job, const Task& task) {
   return Nothing{};
 }
 
-Status measure_engine(Job& job, const Task& task) {
+Status measure_engine(MpiJob& job, const BenchTask& task) {
   const std::optional<RankPair> near = pair_within(job.nodes());
   if (!near) return wrong_value("a calibration needs a node with 2 ranks", {}, "start at least 2 ranks on each node");
   transport::Transport* transport = TRY(job.transport(task.transport));
-  Calibration calibration(job, *transport);
+  CalibrationRun calibration(job, *transport);
   const std::int32_t P = job.ranks();
   const MessageCosts within = TRY(message_costs(calibration, P, *near));
   const double local = TRY(calibration.seconds_of(programs_of(P, 1, [](LaneBuilder& lane, Rank) {
@@ -323,7 +323,7 @@ Status measure_engine(Job& job, const Task& task) {
 
 } // namespace
 
-Status run_calibration(Job& job, const Task& task) {
+Status run_calibration(MpiJob& job, const BenchTask& task) {
   if (job.ranks() < 2) return wrong_value("a calibration needs 2 ranks", job.ranks());
   for (const std::string& part : task.parts) {
     job.print(nlohmann::json{{"part", part}});

@@ -7,14 +7,14 @@
 namespace kumihimo::bench_driver {
 namespace {
 
-Candidate::Bytes result_in(const CallMemory& memory, const Vectors::Set& set) {
+BenchCandidate::Bytes result_in(const CallMemory& memory, const BenchVectors::Set& set) {
   if (memory.result_bytes == 0) return {};
   return {static_cast<const std::byte*>(set.output) + memory.output_at, memory.result_bytes};
 }
 
-class ScheduleCandidate final : public Candidate {
+class ScheduleCandidate final : public BenchCandidate {
  public:
-  ScheduleCandidate(const Case& c, Schedule schedule, Rank rank, transport::Transport& transport,
+  ScheduleCandidate(const TaskCase& c, Schedule schedule, Rank rank, transport::Transport& transport,
                     plan::PlanCache& cache)
       : collective_(c.collective), hints_(c.parameters.hints()), memory_(memory_of(collective_, rank)),
         schedule_(std::move(schedule)), rank_(rank), transport_(transport), cache_(cache) {}
@@ -27,11 +27,11 @@ class ScheduleCandidate final : public Candidate {
     return Nothing{};
   }
 
-  Status call(const Vectors::Set& set) override {
+  Status call(const BenchVectors::Set& set) override {
     plan::Plan* plan = cache_.find(plan::key_of(collective_)); // as an interposer does: from the arguments of the call
     return plan->run({set.input, set.output});
   }
-  Bytes result(const Vectors::Set& set) const override { return result_in(memory_, set); }
+  Bytes result(const BenchVectors::Set& set) const override { return result_in(memory_, set); }
   bool gives_all_the_same() const override { return collective_.kind->gives_all_the_same(); }
 
  private:
@@ -44,23 +44,23 @@ class ScheduleCandidate final : public Candidate {
   plan::PlanCache& cache_;
 };
 
-class LibraryCallCandidate final : public Candidate {
+class LibraryCallCandidate final : public BenchCandidate {
  public:
   LibraryCallCandidate(const mpi::Library& library, mpi::Handle world, const Collective& c, Rank rank,
                        bool is_non_blocking)
       : kind_(c.kind), memory_(memory_of(c, rank)), own_(library, world, c, rank), is_non_blocking_(is_non_blocking) {}
 
-  Status call(const Vectors::Set& set) override {
+  Status call(const BenchVectors::Set& set) override {
     if (!is_non_blocking_) return own_.call(set.input, set.output);
     const Status begun = own_.begin(set.input, set.output);
     return begun ? own_.wait() : begun;
   }
-  Status call_over(const Vectors::Set& set, const std::function<void()>& work) override {
+  Status call_over(const BenchVectors::Set& set, const std::function<void()>& work) override {
     const Status begun = own_.begin(set.input, set.output);
     work();
     return begun ? own_.wait() : begun;
   }
-  Bytes result(const Vectors::Set& set) const override { return result_in(memory_, set); }
+  Bytes result(const BenchVectors::Set& set) const override { return result_in(memory_, set); }
   bool gives_all_the_same() const override { return kind_->gives_all_the_same(); }
 
  private:
@@ -72,13 +72,13 @@ class LibraryCallCandidate final : public Candidate {
 
 } // namespace
 
-std::unique_ptr<Candidate> our_candidate(const Case& c, Schedule schedule, Rank rank, transport::Transport& transport,
-                                         plan::PlanCache& cache) {
+std::unique_ptr<BenchCandidate> our_candidate(const TaskCase& c, Schedule schedule, Rank rank,
+                                              transport::Transport& transport, plan::PlanCache& cache) {
   return std::make_unique<ScheduleCandidate>(c, std::move(schedule), rank, transport, cache);
 }
 
-std::unique_ptr<Candidate> library_candidate(const mpi::Library& library, mpi::Handle world,
-                                             const Collective& collective, Rank rank, bool is_non_blocking) {
+std::unique_ptr<BenchCandidate> library_candidate(const mpi::Library& library, mpi::Handle world,
+                                                  const Collective& collective, Rank rank, bool is_non_blocking) {
   return std::make_unique<LibraryCallCandidate>(library, world, collective, rank, is_non_blocking);
 }
 

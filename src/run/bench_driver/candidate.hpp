@@ -15,14 +15,14 @@
 
 namespace kumihimo::bench_driver {
 
-class Candidate {
+class BenchCandidate {
  public:
-  virtual ~Candidate() = default;
+  virtual ~BenchCandidate() = default;
   // Does everything that counts as part of the first call.
   virtual Status make_ready() { return Nothing{}; }
-  virtual Status call(const Vectors::Set& set) = 0;
+  virtual Status call(const BenchVectors::Set& set) = 0;
   // Of a non-blocking call: the work is done between its beginning and the wait for its end.
-  virtual Status call_over(const Vectors::Set& set, const std::function<void()>& work) {
+  virtual Status call_over(const BenchVectors::Set& set, const std::function<void()>& work) {
     work();
     return call(set);
   }
@@ -32,7 +32,7 @@ class Candidate {
     std::int64_t bytes = 0;
   };
   // The result of the call on this rank; no data if it has none.
-  virtual Bytes result(const Vectors::Set& set) const = 0;
+  virtual Bytes result(const BenchVectors::Set& set) const = 0;
   // Whether all ranks that have a result must have the same.
   virtual bool gives_all_the_same() const = 0;
 
@@ -45,9 +45,10 @@ class Candidate {
 };
 
 // A candidate that looks its plan up in a cache in each call.
-std::unique_ptr<Candidate> our_candidate(const Case& c, Schedule schedule, Rank rank, transport::Transport& transport,
-                                         plan::PlanCache& cache);
-std::unique_ptr<Candidate> library_candidate(const mpi::Library& library, mpi::Handle world,
-                                             const Collective& collective, Rank rank, bool is_non_blocking = false);
+std::unique_ptr<BenchCandidate> our_candidate(const TaskCase& c, Schedule schedule, Rank rank,
+                                              transport::Transport& transport, plan::PlanCache& cache);
+std::unique_ptr<BenchCandidate> library_candidate(const mpi::Library& library, mpi::Handle world,
+                                                  const Collective& collective, Rank rank,
+                                                  bool is_non_blocking = false);
 
 } // namespace kumihimo::bench_driver

@@ -23,7 +23,7 @@
 namespace kumihimo::bench_driver {
 namespace {
 
-struct Buffers {
+struct GuardedBuffers {
   GuardedBuffer input, output; // the latter alone where the two are one
 };
 
@@ -73,12 +73,12 @@ std::string say(std::int64_t code, const std::string& where, std::string_view ri
   return fmt::format("{}: element {} is not {}", where, code, right);
 }
 
-class Checker {
+class ResultChecker {
  public:
   // Error: not enough memory.
-  static Result<Checker> make(const Job& job, const Collective& c, const Arithmetic& arithmetic) {
+  static Result<ResultChecker> make(const MpiJob& job, const Collective& c, const Arithmetic& arithmetic) {
     const Need need{memory_of(c, Rank{job.rank()}).input_bytes, "a rank's input"};
-    return with_memory(need, [&] { return Checker(job, c, input_of(c, arithmetic, job.rank())); });
+    return with_memory(need, [&] { return ResultChecker(job, c, input_of(c, arithmetic, job.rank())); });
   }
 
   // By definition, of this rank's result. Error: not enough memory.
@@ -92,30 +92,30 @@ class Checker {
   std::int64_t compare(const Definition& definition, const std::byte* result) const {
     return memory_.result_bytes == 0 ? all_right : definition.first_wrong(result);
   }
-  std::int64_t compare(const Definition& definition, const Buffers& buffers) const {
+  std::int64_t compare(const Definition& definition, const GuardedBuffers& buffers) const {
     return compare(definition, buffers.output.data() + memory_.output_at);
   }
 
   // Fresh ones for each run, so that no result can be left over from the one before, with the input in its place.
   // Error: not enough memory.
-  Result<Buffers> buffers() const {
+  Result<GuardedBuffers> buffers() const {
     return with_memory({memory_.all_bytes(), "the vectors of a rank"}, [&] {
       const std::int64_t input = memory_.aliased ? 0 : memory_.input_bytes;
-      Buffers made{GuardedBuffer(static_cast<std::size_t>(input)),
-                   GuardedBuffer(static_cast<std::size_t>(memory_.all_bytes() - input))};
+      GuardedBuffers made{GuardedBuffer(static_cast<std::size_t>(input)),
+                          GuardedBuffer(static_cast<std::size_t>(memory_.all_bytes() - input))};
       if (!mine_.empty()) std::memcpy(start_of_input(made) + memory_.input_at, mine_.data(), mine_.size());
       return made;
     });
   }
-  std::byte* start_of_input(const Buffers& buffers) const {
+  std::byte* start_of_input(const GuardedBuffers& buffers) const {
     return memory_.aliased ? buffers.output.data() : buffers.input.data();
   }
-  std::byte* start_of_output(const Buffers& buffers) const {
+  std::byte* start_of_output(const GuardedBuffers& buffers) const {
     return memory_.all_bytes() > 0 && (memory_.aliased || memory_.output_bytes > 0) ? buffers.output.data() : nullptr;
   }
 
   // What is wrong, as a number. A run that fails leaves the others waiting, so it ends the job.
-  std::int64_t run(plan::Plan& plan, const Buffers& buffers, const Vector& expected) const {
+  std::int64_t run(plan::Plan& plan, const GuardedBuffers& buffers, const Vector& expected) const {
     const Status status = plan.run({start_of_input(buffers), start_of_output(buffers)});
     if (!status) job_.give_up(status.error());
     const auto& [input, output] = buffers;
@@ -143,9 +143,9 @@ class Checker {
  private:
   static constexpr std::chrono::milliseconds lateness{2};
 
-  Checker(const Job& job, const Collective& c, Vector mine)
+  ResultChecker(const MpiJob& job, const Collective& c, Vector mine)
       : job_(job), c_(c), me_{job.rank()}, memory_(memory_of(c, me_)), mine_(std::move(mine)) {}
-  const Job& job_;
+  const MpiJob& job_;
   const Collective& c_;
   Rank me_;
   CallMemory memory_;
@@ -153,10 +153,10 @@ class Checker {
 };
 
 // What is wrong with the runs of a plan, against the golden copy; empty where nothing is. Error: not enough memory.
-Result<std::string> wrong_in_runs(const Job& job, const Checker& checker, plan::Plan& plan, const Vector& golden,
-                                  std::int32_t repeats) {
+Result<std::string> wrong_in_runs(const MpiJob& job, const ResultChecker& checker, plan::Plan& plan,
+                                  const Vector& golden, std::int32_t repeats) {
   for (std::int32_t repeat = 0; repeat < repeats; ++repeat) {
-    const Result<Buffers> buffers = checker.buffers();
+    const Result<GuardedBuffers> buffers = checker.buffers();
     if (Status s = job.agree(buffers); !s) return s.error();
     const std::string what = fmt::format("run {}", repeat + 1);
     if (std::string wrong = first_of_all(job, checker.run(plan, *buffers, golden), what); !wrong.empty()) return wrong;
@@ -164,7 +164,7 @@ Result<std::string> wrong_in_runs(const Job& job, const Checker& checker, plan::
   return std::string();
 }
 
-std::string wrong_in_barriers(const Job& job, const Checker& checker, plan::Plan& plan, std::int32_t repeats) {
+std::string wrong_in_barriers(const MpiJob& job, const ResultChecker& checker, plan::Plan& plan, std::int32_t repeats) {
   constexpr std::int32_t most_late = 64;
   if (!job.has_one_clock()) return {};
   for (std::int32_t run = 0; run < std::max(repeats, std::min(job.ranks(), most_late)); ++run) {
@@ -198,10 +198,10 @@ bool library_can(const mpi::Library& library, const Collective& c) {
 }
 
 // Whether the golden copy, and the library's own result, are what the collective means.
-Result<std::string> wrong_by_definition(const Job& job, const Checker& checker, const Collective& c,
+Result<std::string> wrong_by_definition(const MpiJob& job, const ResultChecker& checker, const Collective& c,
                                         const Arithmetic& arithmetic, const Vector& golden) {
   const Result<Definition> definition = checker.definition(arithmetic);
-  const Result<Buffers> buffers = checker.buffers();
+  const Result<GuardedBuffers> buffers = checker.buffers();
   if (Status s = definition ? job.agree(buffers) : job.agree(definition); !s) return s.error();
   const std::string right = fmt::format("what MPI defines for {}", name_of(c.kind));
   std::string wrong = first_of_all(job, checker.compare(*definition, golden.data()), "by the schedule", right);
@@ -213,7 +213,7 @@ Result<std::string> wrong_by_definition(const Job& job, const Checker& checker, 
 }
 
 // Error: not applicable where the algorithm does not fit.
-Result<Schedule> build(const Case& c) {
+Result<Schedule> build(const TaskCase& c) {
   const Variant* const variant = TRY(Registry::standard().find(c.collective.kind, c.algorithm));
   Result<Schedule> built = variant->build(c.collective, c.space, c.parameters);
   if (built && built->claims.offloads) return transport::needs_offload_engine();
@@ -222,14 +222,14 @@ Result<Schedule> build(const Case& c) {
 
 } // namespace
 
-std::string first_of_all(const Job& job, std::int64_t mine, const std::string& what, std::string_view right) {
+std::string first_of_all(const MpiJob& job, std::int64_t mine, const std::string& what, std::string_view right) {
   const std::vector<std::int64_t> codes = job.gather(mine);
   const auto wrong = std::find_if(codes.begin(), codes.end(), [](std::int64_t code) { return code != all_right; });
   if (wrong == codes.end()) return {};
   return say(*wrong, fmt::format("rank {}, {}", wrong - codes.begin(), what), right);
 }
 
-Result<Result<Vector>> golden_from_rank_0(const Job& job, std::int64_t bytes_of_all, std::int64_t mine,
+Result<Result<Vector>> golden_from_rank_0(const MpiJob& job, std::int64_t bytes_of_all, std::int64_t mine,
                                           const std::function<Result<std::vector<Vector>>()>& make) {
   std::vector<Vector> results;
   const Need need{job.prints() ? bytes_of_all : mine, "the golden copy"};
@@ -257,11 +257,11 @@ Arithmetic builtin_arithmetic(const Collective& c) {
   return a;
 }
 
-Result<CheckOutcome> check_schedule(Job& job, const Schedule& schedule, Hints hints, transport::Transport& transport,
+Result<CheckOutcome> check_schedule(MpiJob& job, const Schedule& schedule, Hints hints, transport::Transport& transport,
                                     const Arithmetic& arithmetic, std::int32_t repeats) {
   Result<std::unique_ptr<plan::Plan>> plan =
       plan::Plan::make(schedule, Rank{job.rank()}, transport, arithmetic.reduction, hints);
-  const Result<Checker> checker = Checker::make(job, schedule.collective(), arithmetic);
+  const Result<ResultChecker> checker = ResultChecker::make(job, schedule.collective(), arithmetic);
   if (Status s = checker ? job.agree(plan) : job.agree(checker); !s) return s.error();
   const std::int64_t mine = memory_of(schedule.collective(), Rank{job.rank()}).output_bytes;
   const Result<Result<Vector>> golden = golden_from_rank_0(job, bytes_of_all(schedule.collective()), mine,
@@ -276,7 +276,7 @@ Result<CheckOutcome> check_schedule(Job& job, const Schedule& schedule, Hints hi
   return CheckOutcome{wrong->empty(), *wrong};
 }
 
-Result<Ready> make_ready(Job& job, const Task& task, const Case& c) {
+Result<Ready> make_ready(MpiJob& job, const BenchTask& task, const TaskCase& c) {
   const auto does_not_fit = [&](const Schedule& schedule, const Error& why) {
     nlohmann::json result = to_json(c, schedule);
     result["not_applicable"] = why.sentence();
@@ -299,8 +299,8 @@ Result<Ready> make_ready(Job& job, const Task& task, const Case& c) {
   return Ready{*schedule, transport, to_json(c, *schedule)};
 }
 
-Status run_check(Job& job, const Task& task) {
-  for (const Case& c : task.cases) {
+Status run_check(MpiJob& job, const BenchTask& task) {
+  for (const TaskCase& c : task.cases) {
     Ready ready = TRY(make_ready(job, task, c));
     if (ready.transport) {
       const CheckOutcome outcome = TRY(check_schedule(job, ready.schedule, c.parameters.hints(), *ready.transport,

@@ -35,12 +35,12 @@ struct CheckOutcome {
 // One rank's result of a comparison, as one number for gather().
 inline constexpr std::int64_t all_right = -1, input_changed = -2, wrote_beyond = -3, left_early = -4;
 // "rank 3, run 2: ..." for the first that is not `right`; empty if all are. Collective.
-std::string first_of_all(const Job& job, std::int64_t mine, const std::string& what,
+std::string first_of_all(const MpiJob& job, std::int64_t mine, const std::string& what,
                          std::string_view right = "the golden copy's");
 
 // This rank's part, of `mine` bytes, of the golden copy, which rank 0 makes for all. Collective. Errors: not enough
 // memory; and, within, that of make().
-Result<Result<Vector>> golden_from_rank_0(const Job& job, std::int64_t bytes_of_all, std::int64_t mine,
+Result<Result<Vector>> golden_from_rank_0(const MpiJob& job, std::int64_t bytes_of_all, std::int64_t mine,
                                           const std::function<Result<std::vector<Vector>>()>& make);
 
 // Collective. Runs the schedule `repeats` times over the transport and compares with the golden copy: results, inputs
@@ -48,11 +48,11 @@ Result<Result<Vector>> golden_from_rank_0(const Job& job, std::int64_t bytes_of_
 // call with the same arguments, are compared with the definition of the collective (bench_driver/mpi_definition.hpp).
 // In a barrier no rank leaves before all have entered; tested on one node, with each of the first ranks late in turn.
 // Errors: the schedule cannot be run here, or MPI failed.
-Result<CheckOutcome> check_schedule(Job& job, const Schedule& schedule, Hints hints, transport::Transport& transport,
+Result<CheckOutcome> check_schedule(MpiJob& job, const Schedule& schedule, Hints hints, transport::Transport& transport,
                                     const Arithmetic& arithmetic, std::int32_t repeats);
 
 // Runs the task: prints a result for every case.
-Status run_check(Job& job, const Task& task);
+Status run_check(MpiJob& job, const BenchTask& task);
 
 // A case with its transport. A case that does not fit has none, on all ranks alike, and its result says why.
 struct Ready {
@@ -61,6 +61,6 @@ struct Ready {
   JsonMember result; // the case as results repeat it
 };
 // Makes a case ready. Collective.
-Result<Ready> make_ready(Job& job, const Task& task, const Case& c);
+Result<Ready> make_ready(MpiJob& job, const BenchTask& task, const TaskCase& c);
 
 } // namespace kumihimo::bench_driver

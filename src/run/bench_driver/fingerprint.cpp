@@ -31,7 +31,7 @@ Vector nan_values(std::int64_t count, std::int32_t rank) {
 // One collective with its vectors, called again and again.
 class FingerprintRun {
  public:
-  FingerprintRun(Job& job, const LibraryCall& call, Collective collective, Vector contents)
+  FingerprintRun(MpiJob& job, const LibraryCall& call, Collective collective, Vector contents)
       : job_(job), call_(call), collective_(std::move(collective)), contents_(std::move(contents)),
         input_(contents_.size()), output_(contents_.size()) {}
 
@@ -39,8 +39,8 @@ class FingerprintRun {
   Result<std::uint64_t> ask() {
     const Status mine = once();
     if (!job_.all(mine.ok())) return mine ? failed("a rank cannot make this call") : mine.error();
-    const Vectors::Set set{input_.data(), output_.data()};
-    const Candidate::Bytes left = candidate_->result(set);
+    const BenchVectors::Set set{input_.data(), output_.data()};
+    const BenchCandidate::Bytes left = candidate_->result(set);
     const std::uint64_t hash = left.data ? hash_of(left.data, left.bytes) : 0;
     std::uint64_t all = 0;
     for (const std::int64_t h : job_.gather(static_cast<std::int64_t>(hash)))
@@ -57,11 +57,11 @@ class FingerprintRun {
     return candidate_->call({input_.data(), output_.data()});
   }
 
-  Job& job_;
+  MpiJob& job_;
   LibraryCall call_;
   Collective collective_;
   Vector contents_, input_, output_;
-  std::unique_ptr<Candidate> candidate_;
+  std::unique_ptr<BenchCandidate> candidate_;
 };
 
 std::string hex(std::uint64_t word) { return fmt::format("{:016x}", word); }
@@ -76,7 +76,7 @@ Status add_mark(json& marks, const char* name, FingerprintRun asked) {
 
 } // namespace
 
-Result<json> fingerprint_of(Job& job, const LibraryCall& call, const Collective& collective) {
+Result<json> fingerprint_of(MpiJob& job, const LibraryCall& call, const Collective& collective) {
   const std::int64_t count = collective.counts.each;
   const Need need{3 * collective.bytes().value, "the vectors of a fingerprint"};
   Result<Vector> values =

@@ -13,10 +13,10 @@
 
 namespace kumihimo::bench_driver {
 
-using mpi_job::Job;
+using mpi_job::MpiJob;
 
 // Collective: {"sum": hex, ...}. Error, on all ranks: the library refuses the call, or no memory. `collective` is an
 // allreduce of doubles by sum.
-Result<nlohmann::json> fingerprint_of(Job& job, const LibraryCall& call, const Collective& collective);
+Result<nlohmann::json> fingerprint_of(MpiJob& job, const LibraryCall& call, const Collective& collective);
 
 } // namespace kumihimo::bench_driver

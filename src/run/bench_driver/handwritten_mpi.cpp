@@ -18,7 +18,7 @@ namespace {
 std::int64_t nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
 
 // What all have in common: one buffer, a communicator, requests.
-class ByHand : public Candidate {
+class ByHand : public BenchCandidate {
  public:
   ByHand(const mpi::Library& library, mpi::Handle world, const ProgramSet& set, Rank rank)
       : library_(library), world_(world), bytes_(memory_of(set, rank).result_bytes), requests_(library.family) {}
@@ -29,7 +29,7 @@ class ByHand : public Candidate {
   ByHand& operator=(const ByHand&) = delete;
 
   Status make_ready() override { return checked(library_.call.Comm_dup(world_, &communicator_), "MPI_Comm_dup"); }
-  Bytes result(const Vectors::Set& set) const override { return {set.output, bytes_}; }
+  Bytes result(const BenchVectors::Set& set) const override { return {set.output, bytes_}; }
   bool gives_all_the_same() const override { return false; }
 
  protected:
@@ -74,7 +74,7 @@ class HaloByHand : public ByHand {
         interior_(nanoseconds(halo.interior_seconds())),
         boundary_(nanoseconds(halo.compute_seconds - halo.interior_seconds())) {}
 
-  Status call(const Vectors::Set& set) override {
+  Status call(const BenchVectors::Set& set) override {
     auto* const cells = static_cast<std::byte*>(set.output);
     if (const int code = start(cells); code != 0) [[unlikely]]
       return library_.check(code, "MPI's calls of a halo exchange");
@@ -292,14 +292,14 @@ class HaloOfNeighbours final : public HaloByHand {
 
 // --- rounds
 
-struct Call {
+struct MpiStep {
   StepKind kind = StepKind::compute;
   int peer = -1;
   std::int64_t first_byte = 0;
   int bytes = 0;
   std::int64_t nanoseconds = 0;
 };
-using CallsOfRound = std::vector<Call>; // receives, sends, computes
+using CallsOfRound = std::vector<MpiStep>; // receives, sends, computes
 
 class RoundsByHand final : public ByHand {
  public:
@@ -307,11 +307,11 @@ class RoundsByHand final : public ByHand {
                std::vector<CallsOfRound> rounds)
       : ByHand(library, world, set, rank), rounds_(std::move(rounds)) {}
 
-  Status call(const Vectors::Set& set) override {
+  Status call(const BenchVectors::Set& set) override {
     auto* const buffer = static_cast<std::byte*>(set.output);
     for (const CallsOfRound& round : rounds_) {
       int code = 0;
-      for (const Call& c : round) code |= make(c, buffer);
+      for (const MpiStep& c : round) code |= make(c, buffer);
       code |= wait_for_all();
       if (code != 0) [[unlikely]]
         return library_.check(code, "MPI's calls of a round");
@@ -320,7 +320,7 @@ class RoundsByHand final : public ByHand {
   }
 
  private:
-  int make(const Call& c, std::byte* buffer) {
+  int make(const MpiStep& c, std::byte* buffer) {
     if (c.kind == StepKind::send) return send(buffer + c.first_byte, c.bytes, library_.constants.byte, c.peer, 0);
     if (c.kind == StepKind::receive) return receive(buffer + c.first_byte, c.bytes, library_.constants.byte, c.peer, 0);
     execute::keep_busy(c.nanoseconds);
@@ -376,10 +376,11 @@ Result<NamedCandidate> rounds_by_hand(const mpi::Library& library, mpi::Handle w
         calls.push_back({step.kind, static_cast<int>(step.peer.evaluate(segment)), runs[0].first * each,
                          static_cast<int>(runs[0].count * each), 0});
       }
-      const auto turn = [](const Call& c) {
+      const auto turn = [](const MpiStep& c) {
         return c.kind == StepKind::receive ? 0 : c.kind == StepKind::send ? 1 : 2;
       };
-      std::stable_sort(calls.begin(), calls.end(), [&](const Call& a, const Call& b) { return turn(a) < turn(b); });
+      std::stable_sort(calls.begin(), calls.end(),
+                       [&](const MpiStep& a, const MpiStep& b) { return turn(a) < turn(b); });
     }
   return NamedCandidate{"MPI_Isend", std::make_unique<RoundsByHand>(library, world, set, rank, std::move(rounds))};
 }

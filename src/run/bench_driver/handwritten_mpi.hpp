@@ -13,7 +13,7 @@ namespace kumihimo::bench_driver {
 
 struct NamedCandidate {
   std::string name; // its MPI calls
-  std::unique_ptr<Candidate> candidate;
+  std::unique_ptr<BenchCandidate> candidate;
 };
 
 // A halo exchange three times: MPI_Isend and MPI_Irecv of derived types; of buffers that are packed and unpacked; and

@@ -28,14 +28,14 @@ json to_json(const measure::Summary& s) {
           {"outliers", s.outliers}};
 }
 
-void note_result(Candidate& c, std::size_t contents, const Candidate::Bytes& result) {
+void note_result(BenchCandidate& c, std::size_t contents, const BenchCandidate::Bytes& result) {
   const std::uint64_t hash = hash_of(result.data, result.bytes);
   if (c.results[contents] == 0) c.results[contents] = hash;
   c.repeats_itself &= c.results[contents] == hash;
 }
 
 // Of the ranks that have a result; 0 stands for none.
-bool same_everywhere(const Job& job, const Candidate& c) {
+bool same_everywhere(const MpiJob& job, const BenchCandidate& c) {
   bool same = true;
   for (const std::uint64_t hash : c.results) {
     std::vector<std::int64_t> all = job.gather(static_cast<std::int64_t>(hash));
@@ -47,12 +47,12 @@ bool same_everywhere(const Job& job, const Candidate& c) {
 
 } // namespace
 
-InterleavedMeasurement::InterleavedMeasurement(Job& job, TurnOptions options, Vectors vectors)
+InterleavedMeasurement::InterleavedMeasurement(MpiJob& job, TurnOptions options, BenchVectors vectors)
     : job_(job), options_(options), vectors_(std::move(vectors)) {
   options_.begins_together = options_.begins_together && job.has_one_clock();
 }
 
-TurnOptions turn_options(const Task& task) {
+TurnOptions turn_options(const BenchTask& task) {
   return {task.case_seconds, task.turns_at_least, task.turns_at_most, false};
 }
 
@@ -74,7 +74,7 @@ Status InterleavedMeasurement::measure() {
   return Nothing{};
 }
 
-json InterleavedMeasurement::result_of(const Candidate& c) const {
+json InterleavedMeasurement::result_of(const BenchCandidate& c) const {
   json result = to_json(measure::summarise(job_.largest(c.seconds)));
   result["first_seconds"] = c.first_seconds;
   if (!options_.begins_together) result["processor_time"] = processor_time_of(c);
@@ -83,7 +83,7 @@ json InterleavedMeasurement::result_of(const Candidate& c) const {
 }
 
 // Of a call, in the mean, all ranks together.
-json InterleavedMeasurement::processor_time_of(const Candidate& c) const {
+json InterleavedMeasurement::processor_time_of(const BenchCandidate& c) const {
   const measure::ProcessorTime& mine = c.processor_time;
   const auto calls = static_cast<double>(c.seconds.size());
   const std::vector<double> all =
@@ -92,8 +92,8 @@ json InterleavedMeasurement::processor_time_of(const Candidate& c) const {
 }
 
 // Nobody calls before all are ready; the agreement is not timed.
-Status InterleavedMeasurement::first_call(Candidate& c) {
-  const Vectors::Set set = vectors_.prepare(0);
+Status InterleavedMeasurement::first_call(BenchCandidate& c) {
+  const BenchVectors::Set set = vectors_.prepare(0);
   c.results.assign(static_cast<std::size_t>(vectors_.contents()), 0);
   job_.barrier();
   const std::int64_t start = measure::now_ns();
@@ -114,7 +114,8 @@ std::int64_t InterleavedMeasurement::begin() const {
   return start;
 }
 
-double InterleavedMeasurement::timed_call(Candidate& c, const Vectors::Set& set, std::int64_t start_ns) const {
+double InterleavedMeasurement::timed_call(BenchCandidate& c, const BenchVectors::Set& set,
+                                          std::int64_t start_ns) const {
   const Status status = c.call(set);
   const double seconds = measure::seconds_since(start_ns);
   if (!status) job_.give_up(status.error());
@@ -131,8 +132,8 @@ void InterleavedMeasurement::take_turn(std::int64_t turn) {
   for (const std::size_t i : order_) sample(*candidates_[i], turn);
 }
 
-void InterleavedMeasurement::sample(Candidate& c, std::int64_t turn) {
-  const Vectors::Set set = vectors_.prepare(next_call_++);
+void InterleavedMeasurement::sample(BenchCandidate& c, std::int64_t turn) {
+  const BenchVectors::Set set = vectors_.prepare(next_call_++);
   const auto contents = static_cast<std::size_t>((next_call_ - 1) % vectors_.contents());
   if (options_.begins_together) {
     c.seconds.push_back(timed_call(c, set, begin()));
@@ -143,7 +144,7 @@ void InterleavedMeasurement::sample(Candidate& c, std::int64_t turn) {
     c.processor_time += measure::processor_time() - before;
   }
   job_.barrier(); // where ranks share processors, what the first do next would take time from the last
-  const Candidate::Bytes result = c.result(set);
+  const BenchCandidate::Bytes result = c.result(set);
   if (turn < hashed_turns && result.data) note_result(c, contents, result);
 }
 

@@ -25,39 +25,39 @@
 
 namespace kumihimo::bench_driver {
 
-using mpi_job::Job;
+using mpi_job::MpiJob;
 
 struct TurnOptions {
   double candidate_seconds = 0.05; // for one candidate, all its turns together
   std::int64_t at_least = 6, at_most = 1000;
   bool begins_together = false; // if all ranks are on one node
 };
-TurnOptions turn_options(const Task& task);
+TurnOptions turn_options(const BenchTask& task);
 
 class InterleavedMeasurement {
  public:
-  InterleavedMeasurement(Job& job, TurnOptions options, Vectors vectors);
+  InterleavedMeasurement(MpiJob& job, TurnOptions options, BenchVectors vectors);
 
-  void add(std::unique_ptr<Candidate> candidate) { candidates_.push_back(std::move(candidate)); }
-  const std::vector<std::unique_ptr<Candidate>>& candidates() const { return candidates_; }
+  void add(std::unique_ptr<BenchCandidate> candidate) { candidates_.push_back(std::move(candidate)); }
+  const std::vector<std::unique_ptr<BenchCandidate>>& candidates() const { return candidates_; }
 
   // Takes all turns. Collective. Error: a candidate that cannot be made ready.
   Status measure();
   // Combines the samples of all ranks, and compares their results. Collective.
-  nlohmann::json result_of(const Candidate& candidate) const;
+  nlohmann::json result_of(const BenchCandidate& candidate) const;
 
  private:
-  Status first_call(Candidate& candidate);
-  double timed_call(Candidate& candidate, const Vectors::Set& set, std::int64_t start_ns) const;
-  nlohmann::json processor_time_of(const Candidate& candidate) const;
+  Status first_call(BenchCandidate& candidate);
+  double timed_call(BenchCandidate& candidate, const BenchVectors::Set& set, std::int64_t start_ns) const;
+  nlohmann::json processor_time_of(const BenchCandidate& candidate) const;
   std::int64_t begin() const;
   void take_turn(std::int64_t turn);
-  void sample(Candidate& candidate, std::int64_t turn);
+  void sample(BenchCandidate& candidate, std::int64_t turn);
 
-  Job& job_;
+  MpiJob& job_;
   TurnOptions options_;
-  Vectors vectors_;
-  std::vector<std::unique_ptr<Candidate>> candidates_;
+  BenchVectors vectors_;
+  std::vector<std::unique_ptr<BenchCandidate>> candidates_;
   std::vector<std::size_t> order_;
   std::mt19937 random_{1};
   std::int64_t next_call_ = 0;

@@ -8,14 +8,14 @@
 namespace kumihimo::bench_driver {
 namespace {
 
-class Calls final : public Candidate {
+class CandidateCalls final : public BenchCandidate {
  public:
-  Calls(const mpi::Library& library, const LibraryCall& call, const Collective& collective, Rank rank,
-        mpi::Handle operation)
+  CandidateCalls(const mpi::Library& library, const LibraryCall& call, const Collective& collective, Rank rank,
+                 mpi::Handle operation)
       : library_(library), call_(call), collective_(collective), rank_(rank), type_(library.datatype(collective.type)),
         operation_(operation) {}
 
-  Status call(const Vectors::Set& set) override {
+  Status call(const BenchVectors::Set& set) override {
     const std::int64_t all = collective_.counts.each;
     for (std::int64_t part = 0; part < call_.parts; ++part) {
       const std::int64_t first = all * part / call_.parts, end = all * (part + 1) / call_.parts;
@@ -25,7 +25,7 @@ class Calls final : public Candidate {
     return Nothing{};
   }
 
-  Bytes result(const Vectors::Set& set) const override {
+  Bytes result(const BenchVectors::Set& set) const override {
     const CollectiveKind last = call_.steps.back();
     if (last->output.whose == Ranks::root && rank_ != collective_.root) return {};
     if (last->from == Contributors::before_itself && rank_.value == 0) return {};
@@ -37,7 +37,7 @@ class Calls final : public Candidate {
  private:
   bool alone_broadcast() const { return call_.steps.front()->has_one_buffer(); }
 
-  int one(const Vectors::Set& set, std::int64_t first, int count) const {
+  int one(const BenchVectors::Set& set, std::int64_t first, int count) const {
     const std::int64_t at = first * collective_.type_bytes;
     std::byte* input = static_cast<std::byte*>(set.input) + at;
     std::byte* output = static_cast<std::byte*>(set.output) + at;
@@ -84,9 +84,9 @@ class Calls final : public Candidate {
 
 } // namespace
 
-std::unique_ptr<Candidate> library_candidate(const mpi::Library& library, const LibraryCall& call,
-                                             const Collective& collective, Rank rank) {
-  return std::make_unique<Calls>(library, call, collective, rank, library.operation(collective.operation));
+std::unique_ptr<BenchCandidate> library_candidate(const mpi::Library& library, const LibraryCall& call,
+                                                  const Collective& collective, Rank rank) {
+  return std::make_unique<CandidateCalls>(library, call, collective, rank, library.operation(collective.operation));
 }
 
 } // namespace kumihimo::bench_driver

@@ -12,7 +12,7 @@ namespace kumihimo::bench_driver {
 
 // `collective` is an allreduce, whose vectors all calls use: input to output, a bcast alone within the input. Blocks
 // are its parts, one a rank, of which there must be whole ones.
-std::unique_ptr<Candidate> library_candidate(const mpi::Library& library, const LibraryCall& call,
-                                             const Collective& collective, Rank rank);
+std::unique_ptr<BenchCandidate> library_candidate(const mpi::Library& library, const LibraryCall& call,
+                                                  const Collective& collective, Rank rank);
 
 } // namespace kumihimo::bench_driver

@@ -39,24 +39,24 @@ Status set_control(const mpi::Library& library, const std::string& name, int val
 // A library that is told to refuse what does not fit returns an error then, in place of ending the job.
 class ErrorsReturned {
  public:
-  explicit ErrorsReturned(const Job& job) : job_(job) { set(job_.library().constants.errors_return); }
+  explicit ErrorsReturned(const MpiJob& job) : job_(job) { set(job_.library().constants.errors_return); }
   ~ErrorsReturned() { set(job_.library().constants.errors_are_fatal); }
   ErrorsReturned(const ErrorsReturned&) = delete;
   ErrorsReturned& operator=(const ErrorsReturned&) = delete;
 
  private:
   void set(mpi::Handle handler) const { job_.library().call.Comm_set_errhandler(job_.world(), handler); }
-  const Job& job_;
+  const MpiJob& job_;
 };
 
 // What is known of a call before it is made.
-json described(const Job& job, const Collective& collective, const std::string& name) {
+json described(const MpiJob& job, const Collective& collective, const std::string& name) {
   return {
       {"call", name}, {"ranks", job.ranks()}, {"bytes", collective.bytes().value}, {"type", name_of(collective.type)}};
 }
 
-Status measure_calls(Job& job, const Task& task, const LibraryCalls& asked, const Collective& collective) {
-  Result<Vectors> vectors = Vectors::make(collective, Rank{job.rank()});
+Status measure_calls(MpiJob& job, const BenchTask& task, const LibraryCalls& asked, const Collective& collective) {
+  Result<BenchVectors> vectors = BenchVectors::make(collective, Rank{job.rank()});
   if (Status s = job.agree(vectors); !s) return s;
   TurnOptions options = turn_options(task);
   options.begins_together = true;
@@ -74,7 +74,7 @@ Status measure_calls(Job& job, const Task& task, const LibraryCalls& asked, cons
   return Nothing{};
 }
 
-Status tell_calls(Job& job, const Task&, const LibraryCalls& asked, const Collective& collective) {
+Status tell_calls(MpiJob& job, const BenchTask&, const LibraryCalls& asked, const Collective& collective) {
   const ErrorsReturned errors_returned(job);
   for (const std::string& name : asked.calls) {
     const LibraryCall call = TRY(parse_library_call(name));
@@ -91,7 +91,7 @@ Status tell_calls(Job& job, const Task&, const LibraryCalls& asked, const Collec
 
 } // namespace
 
-Status run_library(Job& job, const Task& task) {
+Status run_library(MpiJob& job, const BenchTask& task) {
   for (const auto& [name, value] : task.controls)
     if (Status s = job.agree(set_control(job.library(), name, value)); !s) return s;
   for (const LibraryCalls& asked : task.library_calls) {

@@ -14,20 +14,20 @@ namespace {
 
 using nlohmann::json;
 
-bool same_collective(const Case& a, const Case& b) {
+bool same_collective(const TaskCase& a, const TaskCase& b) {
   return plan::key_of(a.collective) == plan::key_of(b.collective) && a.shape == b.shape && a.emulates == b.emulates &&
          a.node_sizes == b.node_sizes && a.is_non_blocking() == b.is_non_blocking();
 }
 
 class Measuring {
  public:
-  Measuring(Job& job, const Task& task, std::vector<CopyRate> rates)
+  Measuring(MpiJob& job, const BenchTask& task, std::vector<CopyRate> rates)
       : job_(job), task_(task), rates_(std::move(rates)) {}
 
   // Cases [begin, end) have one collective.
   Status group(std::size_t begin, std::size_t end) {
     const Collective& collective = task_.cases[begin].collective;
-    Result<Vectors> vectors = Vectors::make(collective, Rank{job_.rank()});
+    Result<BenchVectors> vectors = BenchVectors::make(collective, Rank{job_.rank()});
     if (Status s = job_.agree(vectors); !s) return s;
     InterleavedMeasurement turns(job_, turn_options(task_), std::move(*vectors));
     std::vector<json> results; // one a case, printed in the order of the cases: whoever reads pairs them by it
@@ -40,7 +40,7 @@ class Measuring {
   }
 
  private:
-  Status measure(InterleavedMeasurement& turns, const Case& c, std::vector<json>& results) const {
+  Status measure(InterleavedMeasurement& turns, const TaskCase& c, std::vector<json>& results) const {
     const Collective& collective = c.collective;
     const bool compares = task_.compares && plan::has_call(collective.kind, collective.counts.irregular());
     if (compares)
@@ -62,7 +62,7 @@ class Measuring {
   }
 
   // Adds what of its result is known before it is measured; a case that does not fit does not take part.
-  Status enter(InterleavedMeasurement& turns, const Case& c, std::size_t place, std::vector<json>& results) {
+  Status enter(InterleavedMeasurement& turns, const TaskCase& c, std::size_t place, std::vector<json>& results) {
     Ready ready = TRY(make_ready(job_, task_, c));
     results.push_back(std::move(*ready.result));
     if (!ready.transport) return Nothing{};
@@ -71,22 +71,22 @@ class Measuring {
     return Nothing{};
   }
 
-  Job& job_;
-  const Task& task_;
+  MpiJob& job_;
+  const BenchTask& task_;
   std::vector<CopyRate> rates_;
   // One for each algorithm measured side by side: the plans of all sizes stay, as they do in a program.
   std::vector<std::unique_ptr<plan::PlanCache>> caches_;
 };
 
-std::int64_t longest_bytes(const Task& task) {
+std::int64_t longest_bytes(const BenchTask& task) {
   std::int64_t longest = 0;
-  for (const Case& c : task.cases) longest = std::max(longest, longest_buffer_bytes(c.collective));
+  for (const TaskCase& c : task.cases) longest = std::max(longest, longest_buffer_bytes(c.collective));
   return longest;
 }
 
 } // namespace
 
-Status run_measure(Job& job, const Task& task) {
+Status run_measure(MpiJob& job, const BenchTask& task) {
   std::vector<CopyRate> rates =
       TRY(task.wants_bound ? measure_copy_rates(job, longest_bytes(task)) : std::vector<CopyRate>());
   Measuring measuring(job, task, std::move(rates));

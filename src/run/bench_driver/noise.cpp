@@ -39,7 +39,7 @@ std::int64_t turns_of(double seconds) {
 }
 
 // The detours of `rank`, on all ranks. Through sums, as the library may be set to refuse other calls: see Job.
-std::vector<double> shared(const Job& job, std::int32_t rank, const std::vector<measure::Detour>& mine,
+std::vector<double> shared(const MpiJob& job, std::int32_t rank, const std::vector<measure::Detour>& mine,
                            std::int64_t count) {
   std::vector<double> numbers(static_cast<std::size_t>(2 * count));
   if (job.rank() == rank)
@@ -52,7 +52,7 @@ std::vector<double> shared(const Job& job, std::int32_t rank, const std::vector<
 
 } // namespace
 
-Status measure_noise(Job& job, const Task& task) {
+Status measure_noise(MpiJob& job, const BenchTask& task) {
   const auto most = static_cast<std::size_t>(task.noise_seconds / task.quantum_seconds) + 1;
   std::vector<std::int64_t> stamps;
   const Need need{static_cast<std::int64_t>(8 * most), "the times of noise", "measure for a shorter time"};

@@ -20,9 +20,9 @@ constexpr std::int64_t largest_bytes = std::int64_t{4} << 20;
 constexpr std::int32_t train = 16;    // messages
 constexpr int tag = 1, other_tag = 2; // of the latter there are no messages
 
-class PointToPoint {
+class PointToPointTrial {
  public:
-  PointToPoint(Job& job, RankPair pair, std::byte* sent, std::byte* received)
+  PointToPointTrial(MpiJob& job, RankPair pair, std::byte* sent, std::byte* received)
       : job_(job), is_client_(job.rank() == pair.first), peer_(is_client_ ? pair.second : pair.first), sent_(sent),
         received_(received) {}
   bool is_client() const { return is_client_; }
@@ -165,7 +165,7 @@ class PointToPoint {
     return mine;
   }
 
-  Job& job_;
+  MpiJob& job_;
   bool is_client_;
   std::int32_t peer_;
   std::byte *sent_, *received_;
@@ -176,15 +176,15 @@ struct Overlap {
   double alone = 0, with_computing = 0; // seconds; the computing takes as long as the exchange alone
 };
 
-struct Found {
+struct PointToPointTimes {
   std::optional<std::int64_t> eager;
   std::vector<measure::Trains> trains;
   std::vector<Overlap> overlaps;
   double reduction_rate = 0; // bytes a second
 };
 
-Found found_by(PointToPoint& ranks) {
-  Found found{.eager = ranks.longest_eager(), .trains = {}, .overlaps = {}, .reduction_rate = 0};
+PointToPointTimes found_by(PointToPointTrial& ranks) {
+  PointToPointTimes found{.eager = ranks.longest_eager(), .trains = {}, .overlaps = {}, .reduction_rate = 0};
   for (std::int64_t bytes = 1; bytes <= largest_bytes; bytes *= 2) {
     measure::Trains each{.bytes = bytes, .one = ranks.round_trip(bytes, 1, 0)};
     each.train = ranks.round_trip(bytes, train, 0);
@@ -202,7 +202,7 @@ Found found_by(PointToPoint& ranks) {
   return found;
 }
 
-nlohmann::json to_json(const Found& found) {
+nlohmann::json to_json(const PointToPointTimes& found) {
   const measure::LogGops fit = measure::fit_loggops(found.trains, train, found.eager.value_or(largest_bytes));
   nlohmann::json sizes = nlohmann::json::array(), overlaps = nlohmann::json::array();
   for (const measure::Trains& each : found.trains) {
@@ -232,7 +232,7 @@ nlohmann::json to_json(const Found& found) {
 
 } // namespace
 
-Status measure_point_to_point(Job& job, RankPair pair) {
+Status measure_point_to_point(MpiJob& job, RankPair pair) {
   std::vector<std::byte> sent, received;
   const Need need{2 * largest_bytes, "the longest messages", "stop other programs that use memory"};
   const Status has_memory = with_memory(need, [&] {
@@ -243,8 +243,8 @@ Status measure_point_to_point(Job& job, RankPair pair) {
   if (Status s = job.agree(has_memory); !s) return s;
   nlohmann::json result;
   if (job.rank() == pair.first || job.rank() == pair.second) {
-    PointToPoint ranks(job, pair, sent.data(), received.data());
-    const Found found = found_by(ranks);
+    PointToPointTrial ranks(job, pair, sent.data(), received.data());
+    const PointToPointTimes found = found_by(ranks);
     if (ranks.is_client()) result = to_json(found);
   }
   job.barrier();

@@ -26,7 +26,7 @@ std::int64_t bytes_of_all(const ProgramSet& set) {
 }
 
 // What is wrong with one call; -1: nothing. A call that fails leaves the others waiting, so it ends the job.
-std::int64_t run(const Job& job, const ProgramSet& set, Candidate& candidate, const GuardedBuffer& buffer,
+std::int64_t run(const MpiJob& job, const ProgramSet& set, BenchCandidate& candidate, const GuardedBuffer& buffer,
                  const Vector& golden) {
   const Vector first = initial_memory(set, Rank{job.rank()}, seed);
   std::copy(first.begin(), first.end(), buffer.data());
@@ -44,7 +44,7 @@ std::int64_t first_without_origin(const NamedPrograms& programs, Rank rank, std:
   if (!programs.origins) return all_right;
   const std::int64_t each = programs.set.data->type_bytes;
   std::map<std::int32_t, Vector> first; // by rank
-  for (const Origin& o : programs.origins(rank)) {
+  for (const ElementOrigin& o : programs.origins(rank)) {
     const auto [at, fresh] = first.try_emplace(o.rank);
     if (fresh) at->second = initial_memory(programs.set, Rank{o.rank}, seed_of_run);
     const std::byte* const wanted = at->second.data() + o.position * each;
@@ -55,7 +55,7 @@ std::int64_t first_without_origin(const NamedPrograms& programs, Rank rank, std:
   return all_right;
 }
 
-Result<CheckOutcome> check_programs(const Job& job, const NamedPrograms& programs,
+Result<CheckOutcome> check_programs(const MpiJob& job, const NamedPrograms& programs,
                                     const std::vector<NamedCandidate>& candidates, std::int32_t repeats) {
   const ProgramSet& set = programs.set;
   const Rank me{job.rank()};

@@ -16,7 +16,7 @@ std::int64_t first_without_origin(const NamedPrograms& programs, Rank rank, std:
 
 // Collective. Calls each candidate `repeats` times and compares with the golden copy, which walks all ranks' programs
 // in one memory, and is compared with the origins. Errors: not enough memory; a candidate that cannot be made ready.
-Result<CheckOutcome> check_programs(const Job& job, const NamedPrograms& programs,
+Result<CheckOutcome> check_programs(const MpiJob& job, const NamedPrograms& programs,
                                     const std::vector<NamedCandidate>& candidates, std::int32_t repeats);
 
 } // namespace kumihimo::bench_driver

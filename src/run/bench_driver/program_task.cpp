@@ -13,7 +13,7 @@ namespace {
 
 using nlohmann::json;
 
-class OurPrograms final : public Candidate {
+class OurPrograms final : public BenchCandidate {
  public:
   OurPrograms(const ProgramSet& set, execute::CompileOptions options, Rank rank, transport::Transport& transport)
       : set_(set), options_(options), rank_(rank), transport_(transport), bytes_(memory_of(set, rank).result_bytes) {}
@@ -29,8 +29,8 @@ class OurPrograms final : public Candidate {
     execution_ = TRY(execute::Execution::prepare(*program_, transport_));
     return Nothing{};
   }
-  Status call(const Vectors::Set& set) override { return execution_->run({set.input, set.output}, reduction_); }
-  Bytes result(const Vectors::Set& set) const override { return {set.output, bytes_}; }
+  Status call(const BenchVectors::Set& set) override { return execution_->run({set.input, set.output}, reduction_); }
+  Bytes result(const BenchVectors::Set& set) const override { return {set.output, bytes_}; }
   bool gives_all_the_same() const override { return false; }
 
  private:
@@ -45,7 +45,7 @@ class OurPrograms final : public Candidate {
 };
 
 // Of compute steps that say how much they do. The ranks of a node, emulated or real, share its rates.
-ComputeRates rates_of(const ProgramCase& c, const Job& job) {
+ComputeRates rates_of(const ProgramTaskCase& c, const MpiJob& job) {
   const auto share = [&](const auto& node_of_rank) {
     const auto mine = node_of_rank[static_cast<std::size_t>(job.rank())];
     const auto ranks = static_cast<double>(std::count(node_of_rank.begin(), node_of_rank.end(), mine));
@@ -56,7 +56,7 @@ ComputeRates rates_of(const ProgramCase& c, const Job& job) {
 }
 
 // Ours, and, to compare with, those written by hand.
-Result<std::vector<NamedCandidate>> candidates_of(Job& job, const ProgramCase& c, bool compares) {
+Result<std::vector<NamedCandidate>> candidates_of(MpiJob& job, const ProgramTaskCase& c, bool compares) {
   mpi_transport::TransportOptions options = c.transport;
   transport::Transport* transport = TRY(job.transport(options));
   const Rank rank{job.rank()};
@@ -74,7 +74,7 @@ Result<std::vector<NamedCandidate>> candidates_of(Job& job, const ProgramCase& c
   return all;
 }
 
-json described(const ProgramCase& c) {
+json described(const ProgramTaskCase& c) {
   return {{"programs", c.programs.name},
           {"ranks", c.programs.set.ranks()},
           {"bytes", memory_of(c.programs.set, Rank{0}).all_bytes()},
@@ -82,7 +82,7 @@ json described(const ProgramCase& c) {
 }
 
 // Of the contents that both met. Those of the first turns take turns by chance; 0 stands for none.
-bool same_results(const Job& job, const Candidate& a, const Candidate& b) {
+bool same_results(const MpiJob& job, const BenchCandidate& a, const BenchCandidate& b) {
   bool same = true;
   for (std::size_t i = 0; i < a.results.size(); ++i)
     same &= a.results[i] == 0 || b.results[i] == 0 || a.results[i] == b.results[i];
@@ -91,12 +91,12 @@ bool same_results(const Job& job, const Candidate& a, const Candidate& b) {
 
 // A file that changed while the programs were read explains any other error.
 template <class T>
-Result<T> of_unchanged(const Job& job, const ProgramCase& c, Result<T> found) {
+Result<T> of_unchanged(const MpiJob& job, const ProgramTaskCase& c, Result<T> found) {
   if (Status s = job.agree(c.programs.unchanged()); !s) return s.error();
   return found;
 }
 
-Status measure_one(Job& job, const Task& task, const ProgramCase& c) {
+Status measure_one(MpiJob& job, const BenchTask& task, const ProgramTaskCase& c) {
   Result<std::vector<NamedCandidate>> candidates = of_unchanged(job, c, candidates_of(job, c, task.compares));
   if (!candidates) return candidates.error();
   const CheckOutcome checked = TRY(of_unchanged(job, c, check_programs(job, c.programs, *candidates, 1)));
@@ -104,7 +104,7 @@ Status measure_one(Job& job, const Task& task, const ProgramCase& c) {
   candidates->clear();
   candidates = of_unchanged(job, c, candidates_of(job, c, task.compares));
   if (!candidates) return candidates.error();
-  Result<Vectors> vectors = Vectors::make(c.programs.set, Rank{job.rank()});
+  Result<BenchVectors> vectors = BenchVectors::make(c.programs.set, Rank{job.rank()});
   if (Status s = job.agree(vectors); !s) return s;
   InterleavedMeasurement turns(job, turn_options(task), std::move(*vectors));
   for (NamedCandidate& one : *candidates) turns.add(std::move(one.candidate));
@@ -130,8 +130,8 @@ NamedCandidate our_candidate(const ProgramSet& set, execute::CompileOptions opti
   return {"kumihimo", std::make_unique<OurPrograms>(set, options, rank, transport)};
 }
 
-Status run_program_checks(Job& job, const Task& task) {
-  for (const ProgramCase& c : task.programs) {
+Status run_program_checks(MpiJob& job, const BenchTask& task) {
+  for (const ProgramTaskCase& c : task.programs) {
     // A file's rounds are not all that programs write by hand.
     std::vector<NamedCandidate> candidates = TRY(of_unchanged(job, c, candidates_of(job, c, c.halo.has_value())));
     const CheckOutcome outcome = TRY(of_unchanged(job, c, check_programs(job, c.programs, candidates, task.repeats)));
@@ -143,8 +143,8 @@ Status run_program_checks(Job& job, const Task& task) {
   return Nothing{};
 }
 
-Status measure_programs(Job& job, const Task& task) {
-  for (const ProgramCase& c : task.programs)
+Status measure_programs(MpiJob& job, const BenchTask& task) {
+  for (const ProgramTaskCase& c : task.programs)
     if (Status s = measure_one(job, task, c); !s) return s;
   return Nothing{};
 }

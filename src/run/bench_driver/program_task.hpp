@@ -12,9 +12,9 @@ namespace kumihimo::bench_driver {
 NamedCandidate our_candidate(const ProgramSet& set, execute::CompileOptions options, Rank rank,
                              transport::Transport& transport);
 
-// Run the tasks: print a result for each of Task::programs. A measurement first compares the results of all candidates
-// with the golden copy, and then with each other in all turns.
-Status run_program_checks(Job& job, const Task& task);
-Status measure_programs(Job& job, const Task& task);
+// Run the tasks: print a result for each of BenchTask::programs. A measurement first compares the results of all
+// candidates with the golden copy, and then with each other in all turns.
+Status run_program_checks(MpiJob& job, const BenchTask& task);
+Status measure_programs(MpiJob& job, const BenchTask& task);
 
 } // namespace kumihimo::bench_driver

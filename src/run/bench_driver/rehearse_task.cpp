@@ -24,7 +24,7 @@ double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 // A message round the ring of the ranks, and memory of one's own.
 class BackgroundLoad {
  public:
-  BackgroundLoad(const Job& job, const mpi::Library& library)
+  BackgroundLoad(const MpiJob& job, const mpi::Library& library)
       : library_(library), right_((job.rank() + 1) % job.ranks()), left_((job.rank() + job.ranks() - 1) % job.ranks()) {
   }
 
@@ -50,7 +50,7 @@ class BackgroundLoad {
 class Computation {
  public:
   // One unit takes about 10 us. Collective: all ranks compute at once, as in a program.
-  explicit Computation(const Job& job) {
+  explicit Computation(const MpiJob& job) {
     constexpr int tried = 200;
     (*this)(tried);
     job.barrier();
@@ -77,10 +77,10 @@ class Computation {
 
 class Rehearsal {
  public:
-  Rehearsal(Job& job, const mpi::Library& library, double case_seconds)
+  Rehearsal(MpiJob& job, const mpi::Library& library, double case_seconds)
       : job_(job), other_work_(job, library), computation_(job), case_seconds_(case_seconds) {}
 
-  Result<double> back_to_back(Candidate& candidate, const Vectors::Set& set) {
+  Result<double> back_to_back(BenchCandidate& candidate, const BenchVectors::Set& set) {
     return median_batch(candidate, set, [](const auto& call, std::int64_t calls, Status& status) {
       const std::int64_t start = measure::now_ns();
       for (std::int64_t i = 0; i < calls && status; ++i) status = call();
@@ -89,7 +89,7 @@ class Rehearsal {
   }
   // Other work comes before each call, and is not timed. What comes is read, as a program does: a result that must be
   // fetched from memory has cost more than its call.
-  Result<double> between_other_work(Candidate& candidate, const Vectors::Set& set) {
+  Result<double> between_other_work(BenchCandidate& candidate, const BenchVectors::Set& set) {
     return median_batch(candidate, set, [&](const auto& call, std::int64_t calls, Status& status) {
       std::int64_t spent = 0;
       for (std::int64_t i = 0; i < calls && status; ++i) {
@@ -104,7 +104,7 @@ class Rehearsal {
   }
 
   // What a non-blocking call adds to the computation between its beginning and its end.
-  Result<double> over_computation(Candidate& candidate, const Vectors::Set& set, double overlap_seconds) {
+  Result<double> over_computation(BenchCandidate& candidate, const BenchVectors::Set& set, double overlap_seconds) {
     const std::int64_t units = computation_.units(overlap_seconds);
     return median_batch(candidate, set, [&](const auto&, std::int64_t calls, Status& status) {
       std::int64_t spent = 0;
@@ -120,14 +120,14 @@ class Rehearsal {
   }
 
   // A byte of each cache line.
-  static void read(const Candidate::Bytes& result) {
+  static void read(const BenchCandidate::Bytes& result) {
     const auto* bytes = static_cast<const volatile std::byte*>(result.data);
     for (std::int64_t at = 0; at < result.bytes; at += 64) static_cast<void>(bytes[at]);
   }
 
  private:
   template <class Batch>
-  Result<double> median_batch(Candidate& candidate, const Vectors::Set& set, const Batch& batch) {
+  Result<double> median_batch(BenchCandidate& candidate, const BenchVectors::Set& set, const Batch& batch) {
     const auto call = [&] { return candidate.call(set); };
     Status status = Nothing{};
     batch(call, warm_up_calls, status); // the first makes what it needs
@@ -153,7 +153,7 @@ class Rehearsal {
            job_.ranks();
   }
 
-  Job& job_;
+  MpiJob& job_;
   BackgroundLoad other_work_;
   Computation computation_;
   double case_seconds_;
@@ -161,15 +161,15 @@ class Rehearsal {
 
 } // namespace
 
-Status run_rehearsal(Job& job, const Task& task) {
+Status run_rehearsal(MpiJob& job, const BenchTask& task) {
   const mpi::Library library = job.library().as_programs_call_it();
   Rehearsal rehearsal(job, library, task.case_seconds);
-  for (const Case& c : task.cases) {
-    Result<Vectors> vectors = Vectors::make(c.collective, Rank{job.rank()});
+  for (const TaskCase& c : task.cases) {
+    Result<BenchVectors> vectors = BenchVectors::make(c.collective, Rank{job.rank()});
     if (Status s = job.agree(vectors); !s) return s;
-    const std::unique_ptr<Candidate> candidate =
+    const std::unique_ptr<BenchCandidate> candidate =
         library_candidate(library, job.world(), c.collective, Rank{job.rank()}, c.is_non_blocking());
-    const Vectors::Set set = vectors->prepare(0);
+    const BenchVectors::Set set = vectors->prepare(0);
     if (c.is_non_blocking()) { // an interposer connects the ranks in the blocking call after the first of these
       if (Status s = candidate->call(set); !s) job.give_up(s.error());
       if (const int code = library.call.Barrier(job.world()); code != 0) return library.check(code, "MPI_Barrier");

@@ -17,7 +17,7 @@ namespace kumihimo::bench_driver {
 namespace {
 
 using nlohmann::json;
-using Order = std::vector<std::int32_t>; // Task::process_of_rank
+using Order = std::vector<std::int32_t>; // BenchTask::process_of_rank
 
 template <class T>
 void read(const json& from, const char* name, T& value) {
@@ -75,7 +75,7 @@ Result<std::optional<Placement>> placement_of(const std::vector<std::int32_t>& s
 }
 
 // The ranks as the algorithms see them. Nodes without a shape, emulated or real, stand in a row.
-Result<RankSpace> space_of(const Case& c, std::int32_t ranks, const Nodes& real, const Order& order) {
+Result<RankSpace> space_of(const TaskCase& c, std::int32_t ranks, const Nodes& real, const Order& order) {
   if (c.shape == "none") return RankSpace::row(ranks);
   if (c.shape == "node" && !c.emulates)
     return real.are_several() ? RankSpace::on_nodes(real.node_of_rank) : RankSpace::node(ranks);
@@ -141,8 +141,8 @@ Result<Collective> collective_of(const json& given, std::int32_t ranks) {
   return made && counts ? with_counts(*made, std::move(*counts)) : made;
 }
 
-Result<Case> case_of(const json& given, std::int32_t ranks, const Nodes& real, const Order& order) {
-  Case c;
+Result<TaskCase> case_of(const json& given, std::int32_t ranks, const Nodes& real, const Order& order) {
+  TaskCase c;
   c.collective = TRY(collective_of(given, ranks));
   c.algorithm = given.value("algorithm", "");
   c.parameters = parameters_of(given.value("parameters", json::object()));
@@ -159,7 +159,7 @@ Result<Case> case_of(const json& given, std::int32_t ranks, const Nodes& real, c
   return c;
 }
 
-Result<NamedPrograms> programs_of(const json& given, ProgramCase& c) {
+Result<NamedPrograms> programs_of(const json& given, ProgramTaskCase& c) {
   constexpr std::string_view halo = "halo:", file = "file:";
   const auto text = given.at("programs").get<std::string>();
   if (text.starts_with(file)) return open_program_file(text.substr(file.size()));
@@ -173,8 +173,9 @@ Result<NamedPrograms> programs_of(const json& given, ProgramCase& c) {
   return programs_of(placed);
 }
 
-Result<ProgramCase> program_case_of(const json& given, std::int32_t ranks, const Nodes& real, const Task& task) {
-  ProgramCase c;
+Result<ProgramTaskCase> program_case_of(const json& given, std::int32_t ranks, const Nodes& real,
+                                        const BenchTask& task) {
+  ProgramTaskCase c;
   Result<NamedPrograms> programs = programs_of(given, c);
   if (!programs) return programs.error();
   c.programs = std::move(*programs);
@@ -193,12 +194,12 @@ Result<ProgramCase> program_case_of(const json& given, std::int32_t ranks, const
   return c;
 }
 
-Result<Task::Kind> kind_of(const std::string& name) {
-  if (name == "check") return Task::Kind::check;
-  if (name == "measure") return Task::Kind::measure;
-  if (name == "rehearse") return Task::Kind::rehearse;
-  if (name == "calibrate") return Task::Kind::calibrate;
-  if (name == "library") return Task::Kind::library;
+Result<BenchTask::Kind> kind_of(const std::string& name) {
+  if (name == "check") return BenchTask::Kind::check;
+  if (name == "measure") return BenchTask::Kind::measure;
+  if (name == "rehearse") return BenchTask::Kind::rehearse;
+  if (name == "calibrate") return BenchTask::Kind::calibrate;
+  if (name == "library") return BenchTask::Kind::library;
   return wrong_value("a task is check, measure, rehearse, calibrate or library", "'" + name + "'");
 }
 
@@ -226,7 +227,7 @@ Result<Order> order_of(const json& given, std::int32_t ranks) {
 
 constexpr std::array<std::string_view, 5> calibration_parts = {"engine", "copies", "switch", "library", "noise"};
 
-Status check_calibration(const Task& task) {
+Status check_calibration(const BenchTask& task) {
   constexpr double most_pieces = 1 << 26; // whose times a rank keeps, 8 bytes each
   for (const std::string& part : task.parts)
     if (std::find(calibration_parts.begin(), calibration_parts.end(), part) == calibration_parts.end())
@@ -240,8 +241,8 @@ Status check_calibration(const Task& task) {
   return Nothing{};
 }
 
-Result<Task> task_of(const json& given, std::int32_t ranks, const Nodes& real) {
-  Task task;
+Result<BenchTask> task_of(const json& given, std::int32_t ranks, const Nodes& real) {
+  BenchTask task;
   task.process_of_rank = TRY(order_of(given, ranks));
   task.kind = TRY(kind_of(given.value("task", "")));
   task.pins = given.value("pinning", "auto") != "none";
@@ -264,11 +265,11 @@ Result<Task> task_of(const json& given, std::int32_t ranks, const Nodes& real) {
     task.library_calls.push_back(std::move(asked));
   }
   for (const json& each : given.value("cases", json::array())) {
-    Case c = TRY(case_of(each, ranks, real, task.process_of_rank));
+    TaskCase c = TRY(case_of(each, ranks, real, task.process_of_rank));
     task.cases.push_back(std::move(c));
   }
   for (const json& each : given.value("programs", json::array())) {
-    ProgramCase c = TRY(program_case_of(each, ranks, real, task));
+    ProgramTaskCase c = TRY(program_case_of(each, ranks, real, task));
     task.programs.push_back(std::move(c));
   }
   return task;
@@ -294,7 +295,7 @@ Result<std::vector<std::int32_t>> order_of_task(const std::string& text, std::in
   }
 }
 
-Result<Task> parse_task(const std::string& text, std::int32_t ranks, const Nodes& nodes) {
+Result<BenchTask> parse_task(const std::string& text, std::int32_t ranks, const Nodes& nodes) {
   try {
     return task_of(json::parse(text), ranks, nodes);
   } catch (const json::exception& e) {
@@ -302,7 +303,7 @@ Result<Task> parse_task(const std::string& text, std::int32_t ranks, const Nodes
   }
 }
 
-json to_json(const Case& c, const Schedule& schedule) {
+json to_json(const TaskCase& c, const Schedule& schedule) {
   const Collective& q = c.collective;
   const bool alike = are_alike(c.node_sizes);
   json result = {{"collective", name_of(q.kind)},

@@ -41,9 +41,9 @@
 
 namespace kumihimo::bench_driver {
 
-using mpi_job::Job, mpi_job::Nodes;
+using mpi_job::MpiJob, mpi_job::Nodes;
 
-struct Case {
+struct TaskCase {
   Collective collective;
   std::string algorithm;
   Parameters parameters;
@@ -58,7 +58,7 @@ struct Case {
 };
 
 // A program set that is no collective.
-struct ProgramCase {
+struct ProgramTaskCase {
   NamedPrograms programs;
   std::optional<Halo> halo; // what it is, if that
   Hints hints;
@@ -73,11 +73,11 @@ struct LibraryCalls {
   std::vector<std::string> calls;
 };
 
-struct Task {
+struct BenchTask {
   enum class Kind { check, measure, rehearse, calibrate, library };
   Kind kind = Kind::check;
-  std::vector<Case> cases;
-  std::vector<ProgramCase> programs;
+  std::vector<TaskCase> cases;
+  std::vector<ProgramTaskCase> programs;
   bool pins = true;
   std::vector<std::int32_t> process_of_rank; // none: as they were started
   mpi_transport::TransportOptions transport;
@@ -95,13 +95,14 @@ struct Task {
 
 // The path of the MPI library, which is needed before the number of ranks is known. Error: no JSON, no such member.
 Result<std::string> library_of_task(const std::string& text);
-// Task::process_of_rank, which is needed before the nodes of the ranks are known. Error: no such order of the ranks.
+// BenchTask::process_of_rank, which is needed before the nodes of the ranks are known. Error: no such order of the
+// ranks.
 Result<std::vector<std::int32_t>> order_of_task(const std::string& text, std::int32_t ranks);
 // `nodes`: the real ones that the ranks are on, in their order; none stand for one. Errors: what is misspelt, unknown
 // or does not fit the ranks or their nodes.
-Result<Task> parse_task(const std::string& text, std::int32_t ranks, const Nodes& nodes = {});
+Result<BenchTask> parse_task(const std::string& text, std::int32_t ranks, const Nodes& nodes = {});
 
 // The case as results repeat it.
-nlohmann::json to_json(const Case& c, const Schedule& schedule);
+nlohmann::json to_json(const TaskCase& c, const Schedule& schedule);
 
 } // namespace kumihimo::bench_driver

@@ -83,7 +83,7 @@ Vector initial_memory(const ProgramSet& set, Rank rank, std::uint64_t seed) {
   return values_of(set.data->type, Operation::sum, count, rank.value, seed);
 }
 
-Result<Vectors> Vectors::make(const Collective& c, Rank rank) {
+Result<BenchVectors> BenchVectors::make(const Collective& c, Rank rank) {
   const CallMemory memory = memory_of(c, rank);
   return make(memory, [&](std::uint64_t seed) {
     return values_of(c.type, c.reduces() ? c.operation : Operation::sum, memory.input_bytes / c.type_bytes, rank.value,
@@ -91,21 +91,23 @@ Result<Vectors> Vectors::make(const Collective& c, Rank rank) {
   });
 }
 
-Result<Vectors> Vectors::make(const ProgramSet& set, Rank rank) {
+Result<BenchVectors> BenchVectors::make(const ProgramSet& set, Rank rank) {
   return make(memory_of(set, rank), [&](std::uint64_t seed) { return initial_memory(set, rank, seed); });
 }
 
-Result<Vectors> Vectors::make(const CallMemory& memory, const std::function<Vector(std::uint64_t seed)>& values_at) {
+Result<BenchVectors> BenchVectors::make(const CallMemory& memory,
+                                        const std::function<Vector(std::uint64_t seed)>& values_at) {
   const Need need{memory.input_bytes * contents_that_take_turns + memory.all_bytes() * sets_for(memory),
                   "the vectors of a rank"};
   return with_memory(need, [&] {
     std::vector<Vector> values;
     for (std::uint64_t seed = 1; seed <= contents_that_take_turns; ++seed) values.push_back(values_at(seed));
-    return Vectors(memory, std::move(values));
+    return BenchVectors(memory, std::move(values));
   });
 }
 
-Vectors::Vectors(const CallMemory& memory, std::vector<Vector> values) : memory_(memory), values_(std::move(values)) {
+BenchVectors::BenchVectors(const CallMemory& memory, std::vector<Vector> values)
+    : memory_(memory), values_(std::move(values)) {
   for (std::int64_t i = 0; i < sets_for(memory); ++i)
     if (memory.aliased)
       sets_.push_back({HeapMemory(nullptr, std::free), zeros(memory.shared_bytes)});
@@ -113,7 +115,7 @@ Vectors::Vectors(const CallMemory& memory, std::vector<Vector> values) : memory_
       sets_.push_back({zeros(memory.input_bytes), zeros(memory.output_bytes)});
 }
 
-Vectors::Set Vectors::prepare(std::int64_t n) {
+BenchVectors::Set BenchVectors::prepare(std::int64_t n) {
   const Owned& owned = sets_[static_cast<std::size_t>(n) % sets_.size()];
   const Vector& contents = values_[static_cast<std::size_t>(n) % values_.size()];
   std::byte* input = owned.input ? owned.input.get() : owned.output.get();

@@ -23,11 +23,11 @@ Vector values_of(DataType type, Operation operation, std::int64_t count, std::in
 // The first contents of a rank's buffer of a program set, by the same rule.
 Vector initial_memory(const ProgramSet& set, Rank rank, std::uint64_t seed);
 
-class Vectors {
+class BenchVectors {
  public:
   // Makes the sets, with some contents that take turns. Error: not enough memory.
-  static Result<Vectors> make(const Collective& collective, Rank rank);
-  static Result<Vectors> make(const ProgramSet& set, Rank rank);
+  static Result<BenchVectors> make(const Collective& collective, Rank rank);
+  static Result<BenchVectors> make(const ProgramSet& set, Rank rank);
 
   struct Set {
     void* input = nullptr; // where the two are one memory, the start of it, as of the output
@@ -38,9 +38,9 @@ class Vectors {
   std::int64_t contents() const { return static_cast<std::int64_t>(values_.size()); }
 
  private:
-  static Result<Vectors> make(const CallMemory& memory, const std::function<Vector(std::uint64_t seed)>& values);
+  static Result<BenchVectors> make(const CallMemory& memory, const std::function<Vector(std::uint64_t seed)>& values);
   // `values`: at least one, each as long as the rank's input.
-  Vectors(const CallMemory& memory, std::vector<Vector> values);
+  BenchVectors(const CallMemory& memory, std::vector<Vector> values);
   struct Owned {
     HeapMemory input, output;
   };

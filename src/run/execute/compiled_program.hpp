@@ -119,8 +119,8 @@ class CompiledProgram {
 
  private:
   friend Result<CompiledProgram> compile(const ProgramSet& set, Rank rank, const CompileOptions& options);
-  friend class Compiler;
-  friend class Resolver;
+  friend class ProgramCompiler;
+  friend class SegmentResolver;
   CompiledProgram(const ProgramSet& set, Rank rank, const CompileOptions& options);
   void measure_buffers();
 

@@ -34,7 +34,7 @@ Error no_scratch(const CompiledProgram& program) {
 struct Execution::Memory {
   std::vector<LaneState> lanes;
   std::vector<std::byte> own;
-  Scratch scratch;
+  ScratchMemory scratch;
 };
 
 Execution::Execution(const CompiledProgram& program, Transport& transport)
@@ -43,7 +43,7 @@ Execution::Execution(const CompiledProgram& program, Transport& transport)
   if (in_own_)
     own_.resize(static_cast<std::size_t>(memory_bytes(program) + line_bytes));
   else
-    Scratch{memory_bytes(program)}; // whether there is as much
+    ScratchMemory{memory_bytes(program)}; // whether there is as much
   lanes_.reserve(program.lanes().size());
   for (const LaneCode& code : program.lanes()) {
     LaneState& lane = lanes_.emplace_back();
@@ -94,7 +94,7 @@ Status Execution::fit() {
 
 Status Execution::take_scratch() {
   try {
-    scratch_ = Scratch(memory_bytes(program_));
+    scratch_ = ScratchMemory(memory_bytes(program_));
   } catch (const std::bad_alloc&) {
     return no_scratch(program_);
   }
@@ -161,7 +161,7 @@ Status Execution::run(const Buffers& buffers, const Reduction& reduction) {
 Status Execution::run_straight() {
   LaneState& lane = lanes_[0];
   if (Status s = begin(lane); !s) return s;
-  Slot& slot = lane.slots[0];
+  SegmentSlot& slot = lane.slots[0];
   const std::int32_t rounds = lane.code->round_count;
   for (std::int32_t round = 0; round < rounds; ++round) {
     if (round > 0) start_round(lane, slot, round); // begin() started the first
@@ -192,7 +192,7 @@ bool Execution::may_begin(const LaneState& lane) const {
 
 Status Execution::begin(LaneState& lane) {
   const std::int64_t segment = lane.begun++;
-  Slot& slot = lane.slot(segment);
+  SegmentSlot& slot = lane.slot(segment);
   slot.segment = segment;
   if (!lane.code->segments.empty()) {
     slot.code = &lane.code->segments[static_cast<std::size_t>(segment)];
@@ -217,7 +217,7 @@ Status Execution::begin(LaneState& lane) {
 }
 
 // Room for the segment's messages; grows to the largest segment seen.
-void Execution::fit(Slot& slot) const {
+void Execution::fit(SegmentSlot& slot) const {
   const auto grow = [](auto& v, std::size_t n) {
     if (v.size() < n) v.resize(n);
   };
@@ -248,7 +248,7 @@ Result<bool> Execution::advance() {
 }
 
 // Completes the rounds that are closed and starts those that waited for them. True if any was.
-bool Execution::advance(LaneState& lane, Slot& slot) {
+bool Execution::advance(LaneState& lane, SegmentSlot& slot) {
   bool any = false;
   for (std::size_t i = 0; i < slot.active.size();) {
     const std::int32_t round = slot.active[i];
@@ -264,7 +264,7 @@ bool Execution::advance(LaneState& lane, Slot& slot) {
   return any;
 }
 
-void Execution::complete_round(LaneState& lane, Slot& slot, std::int32_t round) {
+void Execution::complete_round(LaneState& lane, SegmentSlot& slot, std::int32_t round) {
   const LaneCode& code = *lane.code;
   --slot.rounds_left;
   if (trace_) record(TraceEvent::What::round_complete, lane, slot, round);
@@ -280,7 +280,7 @@ void Execution::complete_round(LaneState& lane, Slot& slot, std::int32_t round) 
   }
 }
 
-void Execution::record(TraceEvent::What what, const LaneState& lane, const Slot& slot, std::int32_t round,
+void Execution::record(TraceEvent::What what, const LaneState& lane, const SegmentSlot& slot, std::int32_t round,
                        const Op* op) {
   TraceEvent event{what, lane.code->id, slot.segment, round, StepKind::copy, Rank{-1}, 0};
   if (op) event.kind = op->kind, event.peer = op->peer, event.bytes = op->bytes;

@@ -21,7 +21,7 @@ using transport::ByteCursor, transport::Message, transport::MessageKey, transpor
     transport::ReceiveRequest, transport::Reduction, transport::SendRequest, transport::Sink, transport::Stream,
     transport::Transport;
 
-struct Slot; // execute/engine_slot.hpp
+struct SegmentSlot; // execute/engine_slot.hpp
 struct LaneState;
 
 // The caller's memory. Where the collective is aliased at this rank (in place; bcast always), both are one memory: the
@@ -32,7 +32,7 @@ struct Buffers {
 };
 
 // What was started, since the Execution was made.
-struct Totals {
+struct StartedTotals {
   std::int64_t steps = 0, messages = 0;
   std::int64_t bytes_sent = 0, bytes_received = 0;
 };
@@ -76,7 +76,7 @@ class Execution {
   void start(const Buffers& buffers, const Reduction& reduction, Stream stream);
   Result<bool> advance();
 
-  const Totals& totals() const { return totals_; }
+  const StartedTotals& totals() const { return totals_; }
   void set_trace(std::vector<TraceEvent>* trace) { trace_ = trace; } // null: none, as at first
 
  private:
@@ -93,23 +93,23 @@ class Execution {
   bool may_begin(const LaneState& lane) const;
   bool is_complete(const LaneState& lane, std::int64_t segment) const;
   Status begin(LaneState& lane);
-  void fit(Slot& slot) const;
-  bool advance(LaneState& lane, Slot& slot);
-  void complete_round(LaneState& lane, Slot& slot, std::int32_t round);
+  void fit(SegmentSlot& slot) const;
+  bool advance(LaneState& lane, SegmentSlot& slot);
+  void complete_round(LaneState& lane, SegmentSlot& slot, std::int32_t round);
 
-  void start_round(LaneState& lane, Slot& slot, std::int32_t round);
-  void start_op(Slot& slot, const Op& op, Message& common);
-  void start_send(Slot& slot, const Op& op, Message& common);
-  void start_receive(Slot& slot, const Op& op, Message& common);
-  void start_offload(Slot& slot, const Op& op, Message& common);
-  void do_local(Slot& slot, const Op& op) const;
+  void start_round(LaneState& lane, SegmentSlot& slot, std::int32_t round);
+  void start_op(SegmentSlot& slot, const Op& op, Message& common);
+  void start_send(SegmentSlot& slot, const Op& op, Message& common);
+  void start_receive(SegmentSlot& slot, const Op& op, Message& common);
+  void start_offload(SegmentSlot& slot, const Op& op, Message& common);
+  void do_local(SegmentSlot& slot, const Op& op) const;
   void send_to_self(SendRequest& message);
   void receive_from_self(ReceiveRequest& message);
-  void bind_sink(Sink& sink, const Slot& slot, const Op& op) const;
-  void feed(Sink& sink, const Slot& slot, const DataLocation& place, std::int64_t bytes) const;
-  const std::byte* pack(Slot& slot, const Op& op) const;
-  ByteCursor walk(const Slot& slot, const DataLocation& place) const;
-  void record(TraceEvent::What what, const LaneState& lane, const Slot& slot, std::int32_t round,
+  void bind_sink(Sink& sink, const SegmentSlot& slot, const Op& op) const;
+  void feed(Sink& sink, const SegmentSlot& slot, const DataLocation& place, std::int64_t bytes) const;
+  const std::byte* pack(SegmentSlot& slot, const Op& op) const;
+  ByteCursor walk(const SegmentSlot& slot, const DataLocation& place) const;
+  void record(TraceEvent::What what, const LaneState& lane, const SegmentSlot& slot, std::int32_t round,
               const Op* op = nullptr);
 
   const CompiledProgram& program_;
@@ -122,11 +122,11 @@ class Execution {
   std::vector<LaneState> lanes_;
   bool in_own_;                  // so little scratch that it is the execution's own
   std::vector<std::byte> own_;   // that
-  Scratch scratch_;              // else, during a run
+  ScratchMemory scratch_;        // else, during a run
   std::list<Memory> unfinished_; // one, empty: what passes the memory of a run that did not end on without allocating
   std::vector<SendRequest*> self_sends_; // messages to oneself whose other half has not started
   std::vector<ReceiveRequest*> self_receives_;
-  Totals totals_;
+  StartedTotals totals_;
   std::vector<TraceEvent>* trace_ = nullptr;
 };
 

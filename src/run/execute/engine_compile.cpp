@@ -57,9 +57,9 @@ std::int64_t round_up(std::int64_t bytes) { return (bytes + 63) / 64 * 64; }
 
 } // namespace
 
-class Compiler {
+class ProgramCompiler {
  public:
-  explicit Compiler(CompiledProgram& program) : p_(program) {}
+  explicit ProgramCompiler(CompiledProgram& program) : p_(program) {}
 
   Status compile() {
     lay_out_scratch();
@@ -185,14 +185,14 @@ void CompiledProgram::measure_buffers() {
 Status CompiledProgram::bind(std::shared_ptr<const OwnBlocks> blocks) {
   binding_.bind(std::move(blocks));
   measure_buffers();
-  return Compiler(*this).bind_again();
+  return ProgramCompiler(*this).bind_again();
 }
 
 Result<CompiledProgram> compile(const ProgramSet& set, Rank rank, const CompileOptions& options) {
   if (rank.value < 0 || rank.value >= set.ranks())
     return wrong_value(fmt::format("the rank must be 0 to {}", set.ranks() - 1), rank.value);
   CompiledProgram program(set, rank, options);
-  if (Status s = Compiler(program).compile(); !s) return s.error();
+  if (Status s = ProgramCompiler(program).compile(); !s) return s.error();
   return program;
 }
 

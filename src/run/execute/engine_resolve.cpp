@@ -36,9 +36,9 @@ Status number_steps(LaneCode& lane, std::int64_t segment, std::int32_t ranks) {
   return Nothing{};
 }
 
-class Resolver {
+class SegmentResolver {
  public:
-  Resolver(const CompiledProgram& program, const LaneCode& lane, ResolvedSegment& code)
+  SegmentResolver(const CompiledProgram& program, const LaneCode& lane, ResolvedSegment& code)
       : program_(program), lane_(lane), code_(code), type_bytes_(program.data().type_bytes) {}
 
   Status segment(std::int64_t segment);
@@ -61,13 +61,13 @@ class Resolver {
 };
 
 Status CompiledProgram::resolve(const LaneCode& lane, std::int64_t segment, ResolvedSegment& code) const {
-  if (!lane.peers_vary) return Resolver(*this, lane, code).segment(segment);
+  if (!lane.peers_vary) return SegmentResolver(*this, lane, code).segment(segment);
   LaneCode numbered = lane;
   if (Status s = number_steps(numbered, segment, data().ranks); !s) return s;
-  return Resolver(*this, numbered, code).segment(segment);
+  return SegmentResolver(*this, numbered, code).segment(segment);
 }
 
-Status Resolver::segment(std::int64_t segment) {
+Status SegmentResolver::segment(std::int64_t segment) {
   code_.ops.clear();
   code_.round_begin.assign(1, 0);
   code_.runs.clear();
@@ -81,7 +81,7 @@ Status Resolver::segment(std::int64_t segment) {
   return Nothing{};
 }
 
-Status Resolver::round(const LaneCode::ExpandedRound& expanded, std::int64_t segment) {
+Status SegmentResolver::round(const LaneCode::ExpandedRound& expanded, std::int64_t segment) {
   LoopValues values = expanded.values;
   values[0] = segment;
   const std::size_t begin = code_.ops.size();
@@ -101,7 +101,7 @@ Status Resolver::round(const LaneCode::ExpandedRound& expanded, std::int64_t seg
   return Nothing{};
 }
 
-void Resolver::count(Op& op) {
+void SegmentResolver::count(Op& op) {
   if (op.kind == StepKind::send || op.kind == StepKind::signal) op.index = code_.sends++;
   if (op.kind == StepKind::receive || op.kind == StepKind::receive_reduce || op.kind == StepKind::wait_signal)
     op.index = code_.receives++;
@@ -113,7 +113,7 @@ void Resolver::count(Op& op) {
   }
 }
 
-Status Resolver::step(const Step& step, LaneCode::ExpandedStep numbers, Values values, Op& op) {
+Status SegmentResolver::step(const Step& step, LaneCode::ExpandedStep numbers, Values values, Op& op) {
   op.kind = step.kind;
   op.arriving_left = step.arriving_left;
   op.peer = numbers.peer;
@@ -128,7 +128,7 @@ Status Resolver::step(const Step& step, LaneCode::ExpandedStep numbers, Values v
   return Nothing{};
 }
 
-Status Resolver::time(const Work& work, Op& op) const {
+Status SegmentResolver::time(const Work& work, Op& op) const {
   const CompileOptions& options = program_.options_;
   if (options.skip_compute) return Nothing{};
   const double seconds = TRY(seconds_of(work, options.rates));
@@ -136,7 +136,7 @@ Status Resolver::time(const Work& work, Op& op) const {
   return Nothing{};
 }
 
-Status Resolver::place(const Chunk& chunk, Values values, std::int64_t& bytes, DataLocation& place) {
+Status SegmentResolver::place(const Chunk& chunk, Values values, std::int64_t& bytes, DataLocation& place) {
   std::int64_t elements = 0, first_byte = 0;
   if (chunk.buffer.kind == Buffer::Kind::scratch) {
     const auto index = static_cast<std::size_t>(chunk.buffer.index);
@@ -172,7 +172,7 @@ Status Resolver::place(const Chunk& chunk, Values values, std::int64_t& bytes, D
   return Nothing{};
 }
 
-Status Resolver::place_in_scratch(const Chunk& chunk, Values values, std::int64_t& bytes, DataLocation& place) {
+Status SegmentResolver::place_in_scratch(const Chunk& chunk, Values values, std::int64_t& bytes, DataLocation& place) {
   const auto index = static_cast<std::size_t>(chunk.buffer.index);
   const Scratch& declared = program_.program_->scratch[index];
   const CompiledProgram::ScratchArea& area = program_.scratch_[index];
@@ -192,7 +192,7 @@ Status Resolver::place_in_scratch(const Chunk& chunk, Values values, std::int64_
   return Nothing{};
 }
 
-Error Resolver::misplaced(const Chunk& chunk, std::int64_t segment, std::string found) const {
+Error SegmentResolver::misplaced(const Chunk& chunk, std::int64_t segment, std::string found) const {
   constexpr const char* names[] = {"none", "input", "output", "scratch", "accumulator"};
   return failed(
       fmt::format("rank {}, lane {}, segment {}: a chunk must lie inside its {} buffer and be as long as its step",

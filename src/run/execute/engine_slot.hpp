@@ -11,7 +11,7 @@
 namespace kumihimo::execute {
 
 // One segment of a lane in flight: what its rounds wait for, and the memory of its messages.
-struct Slot {
+struct SegmentSlot {
   std::int64_t segment = 0;
   const ResolvedSegment* code = nullptr;
   ResolvedSegment own;              // where segments are resolved as they begin
@@ -28,12 +28,12 @@ struct Slot {
 
 struct LaneState {
   const LaneCode* code = nullptr;
-  std::int64_t begun = 0;    // segments begun
-  std::int64_t complete = 0; // all segments below this are complete
-  std::vector<Slot> slots;   // segment s in slot s mod window
+  std::int64_t begun = 0;         // segments begun
+  std::int64_t complete = 0;      // all segments below this are complete
+  std::vector<SegmentSlot> slots; // segment s in slot s mod window
 
-  const Slot& slot(std::int64_t s) const { return slots[static_cast<std::size_t>(s % code->window)]; }
-  Slot& slot(std::int64_t s) { return slots[static_cast<std::size_t>(s % code->window)]; }
+  const SegmentSlot& slot(std::int64_t s) const { return slots[static_cast<std::size_t>(s % code->window)]; }
+  SegmentSlot& slot(std::int64_t s) { return slots[static_cast<std::size_t>(s % code->window)]; }
 };
 
 } // namespace kumihimo::execute

@@ -8,7 +8,7 @@
 
 namespace kumihimo::execute {
 
-void Execution::start_round(LaneState& lane, Slot& slot, std::int32_t round) {
+void Execution::start_round(LaneState& lane, SegmentSlot& slot, std::int32_t round) {
   const auto r = static_cast<std::size_t>(round);
   const std::int32_t begin = slot.code->round_begin[r], end = slot.code->round_begin[r + 1];
   slot.open[r] = end - begin;
@@ -29,7 +29,7 @@ void Execution::start_round(LaneState& lane, Slot& slot, std::int32_t round) {
   }
 }
 
-void Execution::start_op(Slot& slot, const Op& op, Message& common) {
+void Execution::start_op(SegmentSlot& slot, const Op& op, Message& common) {
   switch (op.kind) {
   case StepKind::send:
   case StepKind::signal: return start_send(slot, op, common);
@@ -43,7 +43,7 @@ void Execution::start_op(Slot& slot, const Op& op, Message& common) {
   }
 }
 
-void Execution::start_send(Slot& slot, const Op& op, Message& common) {
+void Execution::start_send(SegmentSlot& slot, const Op& op, Message& common) {
   SendRequest& message = slot.sends[static_cast<std::size_t>(op.index)];
   static_cast<Message&>(message) = common;
   message.key.signal = op.kind == StepKind::signal;
@@ -70,7 +70,7 @@ void Execution::start_send(Slot& slot, const Op& op, Message& common) {
   self ? send_to_self(message) : transport_.send(message);
 }
 
-void Execution::start_receive(Slot& slot, const Op& op, Message& common) {
+void Execution::start_receive(SegmentSlot& slot, const Op& op, Message& common) {
   ReceiveRequest& message = slot.receives[static_cast<std::size_t>(op.index)];
   static_cast<Message&>(message) = common;
   message.key.signal = op.kind == StepKind::wait_signal;
@@ -80,7 +80,7 @@ void Execution::start_receive(Slot& slot, const Op& op, Message& common) {
   op.peer == program_.rank() ? receive_from_self(message) : transport_.receive(message);
 }
 
-void Execution::start_offload(Slot& slot, const Op& op, Message& common) {
+void Execution::start_offload(SegmentSlot& slot, const Op& op, Message& common) {
   OffloadRequest& message = slot.offloads[static_cast<std::size_t>(op.index)];
   static_cast<Message&>(message) = common;
   message.source = nullptr;
@@ -96,13 +96,13 @@ void Execution::start_offload(Slot& slot, const Op& op, Message& common) {
 
 // --- memory ----------------------------------------------------------------------------------------------------------
 
-ByteCursor Execution::walk(const Slot& slot, const DataLocation& place) const {
+ByteCursor Execution::walk(const SegmentSlot& slot, const DataLocation& place) const {
   std::byte* base = areas_[static_cast<std::size_t>(place.area)];
   if (place.run < 0) return {base + place.first, nullptr, 0};
   return {base, &slot.code->runs[static_cast<std::size_t>(place.run)], 0};
 }
 
-void Execution::bind_sink(Sink& sink, const Slot& slot, const Op& op) const {
+void Execution::bind_sink(Sink& sink, const SegmentSlot& slot, const Op& op) const {
   const std::int64_t element_bytes = program_.data().type_bytes;
   if (op.kind == StepKind::receive || op.kind == StepKind::copy)
     sink.copy_into(walk(slot, op.target), element_bytes,
@@ -112,7 +112,7 @@ void Execution::bind_sink(Sink& sink, const Slot& slot, const Op& op) const {
 }
 
 // The data at `place` as if they arrived.
-void Execution::feed(Sink& sink, const Slot& slot, const DataLocation& place, std::int64_t bytes) const {
+void Execution::feed(Sink& sink, const SegmentSlot& slot, const DataLocation& place, std::int64_t bytes) const {
   if (place.run < 0) return sink.take(walk(slot, place).here(), bytes);
   const std::byte* base = areas_[static_cast<std::size_t>(place.area)];
   for (std::int32_t i = place.run; i < place.run + place.run_count; ++i) {
@@ -122,13 +122,13 @@ void Execution::feed(Sink& sink, const Slot& slot, const DataLocation& place, st
 }
 
 // copy: target = source. reduce: target = op(source, right), the right operand taken as the arriving one.
-void Execution::do_local(Slot& slot, const Op& op) const {
+void Execution::do_local(SegmentSlot& slot, const Op& op) const {
   Sink sink;
   bind_sink(sink, slot, op);
   feed(sink, slot, op.kind == StepKind::copy ? op.source : op.right, op.bytes);
 }
 
-const std::byte* Execution::pack(Slot& slot, const Op& op) const {
+const std::byte* Execution::pack(SegmentSlot& slot, const Op& op) const {
   // Once in a segment at most, at its first one.
   const auto all = static_cast<std::size_t>(slot.code->packed_bytes);
   if (slot.packed.size() < all) slot.packed.resize(all);

@@ -56,12 +56,13 @@ class Pool {
     {
       const std::lock_guard lock(mutex_);
       ++takings_;
-      if (capacity > Scratch::most_kept_bytes) {
+      if (capacity > ScratchMemory::most_kept_bytes) {
         large_used_ = takings_;
         std::swap(none_to_keep, large_);
         if (none_to_keep.capacity >= capacity) return none_to_keep;
       } else {
-        if (large_.data && takings_ - large_used_ >= Scratch::most_takings_unused) std::swap(none_to_keep, large_);
+        if (large_.data && takings_ - large_used_ >= ScratchMemory::most_takings_unused)
+          std::swap(none_to_keep, large_);
         Class& c = class_of(capacity);
         c.used = takings_;
         if (!c.spare.empty()) {
@@ -79,7 +80,7 @@ class Pool {
 
   void give_back(Block block) {
     const std::lock_guard lock(mutex_);
-    if (block.capacity > Scratch::most_kept_bytes) {
+    if (block.capacity > ScratchMemory::most_kept_bytes) {
       if (block.capacity > large_.capacity) std::swap(block, large_);
       if (block.data) release(block);
       return;
@@ -91,7 +92,7 @@ class Pool {
       return release(block);
     }
     kept_ += block.capacity;
-    while (kept_ > Scratch::most_kept_bytes) drop_one();
+    while (kept_ > ScratchMemory::most_kept_bytes) drop_one();
   }
 
   std::int64_t kept() {
@@ -104,7 +105,7 @@ class Pool {
     std::vector<std::byte*> spare;
     std::int64_t used = 0; // when one was last taken
   };
-  static constexpr int classes = std::countr_zero(static_cast<std::uint64_t>(Scratch::most_kept_bytes)) -
+  static constexpr int classes = std::countr_zero(static_cast<std::uint64_t>(ScratchMemory::most_kept_bytes)) -
                                  std::countr_zero(static_cast<std::uint64_t>(smallest)) + 1;
   static std::int64_t capacity_of(std::size_t index) { return smallest << index; }
   Class& class_of(std::int64_t capacity) {
@@ -130,18 +131,18 @@ class Pool {
 
 } // namespace
 
-Scratch::Scratch(std::int64_t bytes) {
+ScratchMemory::ScratchMemory(std::int64_t bytes) {
   const Block block = Pool::of_process().take(bytes);
   data_ = block.data;
   capacity_ = block.capacity;
 }
 
-void Scratch::give() {
+void ScratchMemory::give() {
   Pool::of_process().give_back({data_, capacity_});
   data_ = nullptr;
   capacity_ = 0;
 }
 
-std::int64_t Scratch::kept_bytes() { return Pool::of_process().kept(); }
+std::int64_t ScratchMemory::kept_bytes() { return Pool::of_process().kept(); }
 
 } // namespace kumihimo::execute

@@ -10,18 +10,18 @@
 
 namespace kumihimo::execute {
 
-class Scratch {
+class ScratchMemory {
  public:
   static constexpr std::int64_t most_kept_bytes = 4 << 20; // and one larger block
   static constexpr std::int64_t most_takings_unused = 64;  // after as many without the larger block, it is freed
 
-  Scratch() = default;
+  ScratchMemory() = default;
   // At least `bytes` bytes of any content, aligned to a cache line. Throws std::bad_alloc.
-  explicit Scratch(std::int64_t bytes);
-  ~Scratch() { give_back(); }
-  Scratch(Scratch&& other) noexcept
+  explicit ScratchMemory(std::int64_t bytes);
+  ~ScratchMemory() { give_back(); }
+  ScratchMemory(ScratchMemory&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), capacity_(std::exchange(other.capacity_, 0)) {}
-  Scratch& operator=(Scratch&& other) noexcept {
+  ScratchMemory& operator=(ScratchMemory&& other) noexcept {
     std::swap(data_, other.data_);
     std::swap(capacity_, other.capacity_);
     return *this;

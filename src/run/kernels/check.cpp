@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, aliasings.size()> names = {
 constexpr std::int64_t most_short = 400;
 constexpr std::int64_t longer[] = {1023, 1024, 1025, 1101, 1188, 1215, 1303, 4103, 20'011};
 
-struct Case {
+struct CheckCase {
   DataType type;
   Operation op;
   std::int64_t count;
@@ -32,11 +32,11 @@ struct Case {
   }
 };
 
-bool payload_is_free(const Case& c) {
+bool payload_is_free(const CheckCase& c) {
   return is_floating(c.type) && (c.op == Operation::sum || c.op == Operation::prod);
 }
 
-std::string fault(ReduceKernel kernel, const Case& c, std::mt19937_64& random) {
+std::string fault(ReduceKernel kernel, const CheckCase& c, std::mt19937_64& random) {
   const auto left = operand(c.type, c.count, random);
   const auto right = c.aliasing == Aliasing::all_same ? left : operand(c.type, c.count, random);
   std::vector<unsigned char> expected(left.size());
@@ -86,12 +86,12 @@ std::string first_fault(ReduceKernel kernel, DataType type, Operation op) {
   const auto all_forms = [&](std::int64_t count) {
     for (const Aliasing aliasing : aliasings) {
       const auto offset = [&] { return static_cast<int>(random() % 64); }; // mostly odd
-      const Case c{type, op, count, aliasing, offset(), offset(), offset()};
+      const CheckCase c{type, op, count, aliasing, offset(), offset(), offset()};
       if (std::string f = fault(kernel, c, random); !f.empty()) return f;
     }
     // With a target whose elements are aligned, as programs have it: those alone are streamed.
     const int aligned = static_cast<int>(random() % 8 * static_cast<std::uint64_t>(size_of(type)));
-    return fault(kernel, Case{type, op, count, Aliasing::distinct, 1, 3, aligned}, random);
+    return fault(kernel, CheckCase{type, op, count, Aliasing::distinct, 1, 3, aligned}, random);
   };
   const std::int64_t size = size_of(type);
   for (std::int64_t count = 0; count <= most_short / size; ++count)

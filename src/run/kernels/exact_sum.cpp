@@ -11,12 +11,12 @@ using BitsOf = typename ExactSum<Real>::Bits;
 
 // The fields of a value's bits.
 template <class Real>
-struct Fields {
+struct FloatFields {
   static constexpr int fraction_bits = ExactSum<Real>::digits - 1;
   static constexpr BitsOf<Real> fraction_mask = (BitsOf<Real>{1} << fraction_bits) - 1;
   static constexpr int special = static_cast<int>((~BitsOf<Real>{0} >> 1) >> fraction_bits); // infinities and NaNs
 
-  explicit Fields(BitsOf<Real> bits)
+  explicit FloatFields(BitsOf<Real> bits)
       : negative(bits >> (sizeof bits * 8 - 1) != 0), exponent(static_cast<int>(bits >> fraction_bits) & special),
         fraction(bits & fraction_mask) {}
 
@@ -61,18 +61,18 @@ Real value_of(BitsOf<Real> bits) {
 
 template <class Real>
 BitsOf<Real> quiet_nan() {
-  constexpr int fraction_bits = Fields<Real>::fraction_bits;
-  return BitsOf<Real>{static_cast<BitsOf<Real>>(Fields<Real>::special)} << fraction_bits | BitsOf<Real>{1}
-                                                                                               << (fraction_bits - 1);
+  constexpr int fraction_bits = FloatFields<Real>::fraction_bits;
+  return BitsOf<Real>{static_cast<BitsOf<Real>>(FloatFields<Real>::special)} << fraction_bits |
+         BitsOf<Real>{1} << (fraction_bits - 1);
 }
 
 // Adds a value to the accumulator that lies there.
 template <class Real>
 void add_to(void* sum, Real value) {
   constexpr int limbs = ExactSum<Real>::limbs;
-  const Fields<Real> f(std::bit_cast<BitsOf<Real>>(value));
+  const FloatFields<Real> f(std::bit_cast<BitsOf<Real>>(value));
   const auto note = [sum](std::uint64_t what) { store(sum, limbs, loaded<std::uint64_t>(sum, limbs) | what); };
-  if (f.exponent == Fields<Real>::special)
+  if (f.exponent == FloatFields<Real>::special)
     return note(f.fraction != 0 ? SpecialValues::nan
                 : f.negative    ? SpecialValues::negative_infinity
                                 : SpecialValues::positive_infinity);
@@ -80,7 +80,7 @@ void add_to(void* sum, Real value) {
   note(SpecialValues::other);
   // Subnormals have the exponent of the least normal numbers, and no hidden bit.
   const int shift = f.exponent == 0 ? 0 : f.exponent - 1;
-  const std::uint64_t significand = f.fraction | std::uint64_t{f.exponent != 0} << Fields<Real>::fraction_bits;
+  const std::uint64_t significand = f.fraction | std::uint64_t{f.exponent != 0} << FloatFields<Real>::fraction_bits;
   const int offset = shift % 64;
   std::uint64_t carry = 0;
   int i = shift / 64;
@@ -104,13 +104,14 @@ bool any_below(const std::uint64_t* limbs, int end) {
 // that comes in raises the exponent by itself, and so does a carry past the last significand, up to infinity.
 template <class Real>
 BitsOf<Real> rounded_bits(const std::uint64_t* limbs) {
-  constexpr int fraction_bits = Fields<Real>::fraction_bits;
+  constexpr int fraction_bits = FloatFields<Real>::fraction_bits;
   int top = ExactSum<Real>::limbs - 1; // the highest limb that is not zero
   while (top > 0 && limbs[top] == 0) --top;
   const int highest = top * 64 + std::bit_width(limbs[top]) - 1;
   if (highest <= fraction_bits) return static_cast<BitsOf<Real>>(limbs[0]);
   const int shift = highest - fraction_bits; // bits below the last one that is kept
-  if (shift + 1 >= Fields<Real>::special) return static_cast<BitsOf<Real>>(Fields<Real>::special) << fraction_bits;
+  if (shift + 1 >= FloatFields<Real>::special)
+    return static_cast<BitsOf<Real>>(FloatFields<Real>::special) << fraction_bits;
   const int first = shift / 64, offset = shift % 64, half = shift - 1;
   std::uint64_t kept = limbs[first] >> offset;
   if (offset != 0 && first < top) kept |= limbs[first + 1] << (64 - offset);
@@ -135,9 +136,9 @@ void ExactSum<Real>::merge(const ExactSum& other) {
 
 template <class Real>
 Real ExactSum<Real>::round() const {
-  constexpr int fraction_bits = Fields<Real>::fraction_bits;
+  constexpr int fraction_bits = FloatFields<Real>::fraction_bits;
   constexpr Bits sign_bit = Bits{1} << (sizeof(Bits) * 8 - 1);
-  constexpr Bits infinity = static_cast<Bits>(Fields<Real>::special) << fraction_bits;
+  constexpr Bits infinity = static_cast<Bits>(FloatFields<Real>::special) << fraction_bits;
   constexpr std::uint64_t both = SpecialValues::positive_infinity | SpecialValues::negative_infinity;
   if ((seen & SpecialValues::nan) != 0 || (seen & both) == both) return value_of<Real>(quiet_nan<Real>());
   if ((seen & both) != 0)

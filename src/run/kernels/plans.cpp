@@ -31,7 +31,7 @@ bool is_set(const char* variable) {
 }
 
 // Kernels that plans point into, as long as the process lives: executions keep their plans.
-struct Compiled {
+struct CompiledPlans {
   Plans plans;
   std::vector<std::unique_ptr<ReducePlan::Class[]>> reduce_classes;
   std::vector<std::unique_ptr<CopyPlan::Class[]>> copy_classes;
@@ -42,7 +42,7 @@ std::int64_t in_elements(std::int64_t most_bytes, std::int64_t size) {
   return most_bytes == SizeRange{}.to ? most_bytes : most_bytes / size;
 }
 
-ReducePlan compile(const Selection::Reduce& choices, DataType type, Operation op, Compiled& into) {
+ReducePlan compile(const Selection::Reduce& choices, DataType type, Operation op, CompiledPlans& into) {
   std::vector<ReducePlan::Class> classes;
   for (const auto& each : choices.classes())
     classes.push_back({in_elements(each.to, size_of(type)), each.value->kernel(type, op)});
@@ -55,7 +55,7 @@ ReducePlan compile(const Selection::Reduce& choices, DataType type, Operation op
   return plan;
 }
 
-CopyPlan compile(Selection::Copy choices, Compiled& into) {
+CopyPlan compile(Selection::Copy choices, CompiledPlans& into) {
   const CopyVariant& plain = copy_variants().front();
   choices.set({0, smallest_tuned_copy_bytes - 1}, CopyChoice(&plain));
   CopyPlan plan;
@@ -70,8 +70,8 @@ CopyPlan compile(Selection::Copy choices, Compiled& into) {
 
 const Plans& compiled(const Selection& choices) {
   static std::mutex mutex;
-  static auto& all = *new std::vector<std::unique_ptr<Compiled>>; // used after the end of main, too
-  auto made = std::make_unique<Compiled>();
+  static auto& all = *new std::vector<std::unique_ptr<CompiledPlans>>; // used after the end of main, too
+  auto made = std::make_unique<CompiledPlans>();
   for (const Operation op : builtin_operations)
     for (const DataType type : builtin_datatypes)
       if (is_applicable(type, op)) {
@@ -89,11 +89,11 @@ const Plans& compiled(const Selection& choices) {
 
 } // namespace
 
-std::string_view name_of(Reader reader) { return reader == Reader::same_core ? "same core" : "other core"; }
+std::string_view name_of(CopyReader reader) { return reader == CopyReader::same_core ? "same core" : "other core"; }
 
 bool environment_decides_reductions() { return named_variant() || is_set("KUMIHIMO_STREAMING_BYTES"); }
-bool environment_decides_copies(Reader reader) {
-  return is_set(reader == Reader::same_core ? "KUMIHIMO_STREAMING_BYTES" : "KUMIHIMO_SHARED_STORES");
+bool environment_decides_copies(CopyReader reader) {
+  return is_set(reader == CopyReader::same_core ? "KUMIHIMO_STREAMING_BYTES" : "KUMIHIMO_SHARED_STORES");
 }
 
 Selection untuned() {
@@ -108,8 +108,8 @@ Selection untuned() {
     }
   for (Selection::Copy& each : choices.copy) each = Selection::Copy(CopyChoice(&copy_variants().front()));
   if (const CopyVariant* const streaming_copy = find_copy_variant("streaming")) {
-    choices.of(Reader::same_core).set(is_long, CopyChoice(streaming_copy));
-    if (streams_to_other_cores()) choices.of(Reader::other_core).set(is_streamed, CopyChoice(streaming_copy));
+    choices.of(CopyReader::same_core).set(is_long, CopyChoice(streaming_copy));
+    if (streams_to_other_cores()) choices.of(CopyReader::other_core).set(is_streamed, CopyChoice(streaming_copy));
   }
   return choices;
 }
@@ -126,7 +126,7 @@ void use_untuned() { plans_in_use.store(nullptr, std::memory_order_release); }
 
 CopyPlan copy_plan_of(const CopyVariant& variant) {
   Selection choices = untuned();
-  choices.of(Reader::same_core) = Selection::Copy(CopyChoice(&variant));
+  choices.of(CopyReader::same_core) = Selection::Copy(CopyChoice(&variant));
   return compiled(choices).copy[0];
 }
 

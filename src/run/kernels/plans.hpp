@@ -55,9 +55,9 @@ struct CopyPlan {
 };
 
 // Who reads what was copied: this core, or another one through memory that both have mapped.
-enum class Reader : std::uint8_t { same_core, other_core };
-inline constexpr std::array readers = {Reader::same_core, Reader::other_core};
-std::string_view name_of(Reader reader); // "same core", "other core"
+enum class CopyReader : std::uint8_t { same_core, other_core };
+inline constexpr std::array readers = {CopyReader::same_core, CopyReader::other_core};
+std::string_view name_of(CopyReader reader); // "same core", "other core"
 
 // No shorter copy is tuned: its call costs more than its stores.
 inline constexpr std::int64_t smallest_tuned_copy_bytes = 256;
@@ -72,7 +72,7 @@ struct Selection {
   Reduce& of(DataType type, Operation op) {
     return reduce[static_cast<std::size_t>(op)][static_cast<std::size_t>(type)];
   }
-  Copy& of(Reader reader) { return copy[static_cast<std::size_t>(reader)]; }
+  Copy& of(CopyReader reader) { return copy[static_cast<std::size_t>(reader)]; }
 };
 
 // What runs without tuning. The environment variables KUMIHIMO_KERNEL_LEVEL (a variant's name) and
@@ -80,7 +80,7 @@ struct Selection {
 // copies to another one; what they decide is not to be tuned.
 Selection untuned();
 bool environment_decides_reductions();
-bool environment_decides_copies(Reader reader);
+bool environment_decides_copies(CopyReader reader);
 
 // For all look-ups from now on; plans that were found before keep what they have. On any thread.
 void use(const Selection& choices);
@@ -101,7 +101,7 @@ inline const Plans& plans() {
 inline ReducePlan reduce_plan(DataType type, Operation op) {
   return plans().reduce[static_cast<std::size_t>(op)][static_cast<std::size_t>(type)];
 }
-inline const CopyPlan& copy_plan(Reader reader) { return plans().copy[static_cast<std::size_t>(reader)]; }
+inline const CopyPlan& copy_plan(CopyReader reader) { return plans().copy[static_cast<std::size_t>(reader)]; }
 // Of one variant for all lengths, for tests and benchmarks.
 CopyPlan copy_plan_of(const CopyVariant& variant);
 

@@ -11,13 +11,13 @@ namespace kumihimo::kernels {
 namespace {
 
 template <class T, class Index>
-struct Pair {
+struct ValueAndIndex {
   T value;
   Index index;
 };
 
 template <bool largest, class T, class Index>
-bool wins(const Pair<T, Index>& a, const Pair<T, Index>& b) {
+bool wins(const ValueAndIndex<T, Index>& a, const ValueAndIndex<T, Index>& b) {
   if constexpr (std::is_floating_point_v<T>) {
     if (std::isnan(a.value) || std::isnan(b.value))
       return std::isnan(a.value) && (!std::isnan(b.value) || a.index < b.index);
@@ -29,7 +29,7 @@ bool wins(const Pair<T, Index>& a, const Pair<T, Index>& b) {
 
 template <class T, class Index, bool largest>
 void reduce_pairs(const void* left, const void* right, void* target, std::int64_t count) {
-  using Element = Pair<T, Index>;
+  using Element = ValueAndIndex<T, Index>;
   for (std::int64_t i = 0; i < count; ++i) {
     const std::int64_t at = i * static_cast<std::int64_t>(sizeof(Element));
     Element a, b;

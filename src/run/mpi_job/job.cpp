@@ -35,9 +35,9 @@ std::string shared_text(const mpi::Library& library, Handle world, std::string t
 
 } // namespace
 
-Result<std::unique_ptr<Job>> Job::start(const std::string& library_path) {
+Result<std::unique_ptr<MpiJob>> MpiJob::start(const std::string& library_path) {
   mpi::Library library = TRY(mpi::open_library(library_path));
-  std::unique_ptr<Job> job(new Job(std::move(library)));
+  std::unique_ptr<MpiJob> job(new MpiJob(std::move(library)));
   const mpi::Functions& call = job->library_.call;
   int provided = 0;
   if (Status s = job->library_.check(
@@ -52,7 +52,7 @@ Result<std::unique_ptr<Job>> Job::start(const std::string& library_path) {
   return job;
 }
 
-Status Job::reorder(const std::vector<std::int32_t>& process_of_rank) {
+Status MpiJob::reorder(const std::vector<std::int32_t>& process_of_rank) {
   const auto mine = std::find(process_of_rank.begin(), process_of_rank.end(), rank_);
   Handle reordered = 0;
   const int code = library_.call.Comm_split(world(), 0, static_cast<int>(mine - process_of_rank.begin()), &reordered);
@@ -63,13 +63,13 @@ Status Job::reorder(const std::vector<std::int32_t>& process_of_rank) {
   return Nothing{};
 }
 
-Job::~Job() {
+MpiJob::~MpiJob() {
   transports_.clear();
   if (world_ != library_.constants.comm_world) library_.call.Comm_free(&world_);
   library_.as_programs_call_it().call.Finalize(); // an interposer that is loaded lets go of what it has
 }
 
-void Job::pin() {
+void MpiJob::pin() {
   Handle node = 0;
   library_.call.Comm_split_type(world(), library_.constants.comm_type_shared, rank_, library_.constants.info_null,
                                 &node);
@@ -86,7 +86,7 @@ void Job::pin() {
   pinning_ = mpi_job::pin(local);
 }
 
-LocalRank Job::among_sharers() const {
+LocalRank MpiJob::among_sharers() const {
   const std::vector<std::int64_t> hashes = gather(static_cast<std::int64_t>(allowed_processors_hash()));
   const auto at = [](const auto& of_rank, std::int32_t r) { return of_rank[static_cast<std::size_t>(r)]; };
   LocalRank local{.rank = 0, .ranks = 0};
@@ -102,7 +102,7 @@ LocalRank Job::among_sharers() const {
   return local;
 }
 
-Result<transport::Transport*> Job::transport(const mpi_transport::TransportOptions& options) {
+Result<transport::Transport*> MpiJob::transport(const mpi_transport::TransportOptions& options) {
   auto& kept = transports_[options.node_of_rank];
   if (kept) return kept.get();
   Result<std::unique_ptr<transport::Transport>> made = mpi_transport::open_transport(library_, world(), options);
@@ -113,13 +113,13 @@ Result<transport::Transport*> Job::transport(const mpi_transport::TransportOptio
   return kept.get();
 }
 
-void Job::print(const nlohmann::json& object) const {
+void MpiJob::print(const nlohmann::json& object) const {
   if (prints()) write_line(object);
 }
 
-void Job::print(const Error& error) const { print(to_json(error)); }
+void MpiJob::print(const Error& error) const { print(to_json(error)); }
 
-void Job::give_up(const Error& error) const {
+void MpiJob::give_up(const Error& error) const {
   if (error.elsewhere) std::this_thread::sleep_for(time_to_forward); // the rank that failed speaks first
   write_line(to_json(error));
   std::this_thread::sleep_for(time_to_forward);
@@ -127,14 +127,14 @@ void Job::give_up(const Error& error) const {
   std::_Exit(1); // where the library returns
 }
 
-void Job::barrier() const { library_.call.Barrier(world()); }
+void MpiJob::barrier() const { library_.call.Barrier(world()); }
 
-bool Job::all(bool mine) const {
+bool MpiJob::all(bool mine) const {
   const std::vector<std::int64_t> so = gather(mine);
   return std::find(so.begin(), so.end(), 0) == so.end();
 }
 
-Status Job::agree(const Status& mine) const {
+Status MpiJob::agree(const Status& mine) const {
   // Those that know no more than that another rank failed come last.
   const std::int32_t none = 2 * ranks_;
   const std::vector<std::int64_t> places = gather(mine ? none : mine.error().elsewhere ? ranks_ + rank_ : rank_);
@@ -150,8 +150,8 @@ Status Job::agree(const Status& mine) const {
   return error;
 }
 
-void Job::scatter_from_rank_0(const std::vector<std::vector<std::byte>>& of_rank_0,
-                              std::vector<std::byte>& mine) const {
+void MpiJob::scatter_from_rank_0(const std::vector<std::vector<std::byte>>& of_rank_0,
+                                 std::vector<std::byte>& mine) const {
   constexpr std::size_t most = std::size_t{1} << 30;
   constexpr int tag = 0;
   const auto pieces = [&](std::size_t bytes, auto&& fn) {
@@ -171,14 +171,14 @@ void Job::scatter_from_rank_0(const std::vector<std::vector<std::byte>>& of_rank
   }
 }
 
-std::vector<std::int64_t> Job::gather(std::int64_t mine) const {
+std::vector<std::int64_t> MpiJob::gather(std::int64_t mine) const {
   std::vector<std::int64_t> all(static_cast<std::size_t>(ranks_));
   const Handle type = library_.datatype(DataType::int64);
   library_.call.Allgather(&mine, 1, type, all.data(), 1, type, world());
   return all;
 }
 
-Nodes Job::find_nodes() const {
+Nodes MpiJob::find_nodes() const {
   std::array<char, 512> name{}; // MPI_MAX_PROCESSOR_NAME is 128 or 256, and an end of text
   int length = 0;
   library_.call.Get_processor_name(name.data(), &length);
@@ -191,10 +191,10 @@ Nodes Job::find_nodes() const {
   return nodes_of(names);
 }
 
-std::vector<double> Job::largest(const std::vector<double>& mine) const { return combined(mine, Operation::max); }
-std::vector<double> Job::sum(const std::vector<double>& mine) const { return combined(mine, Operation::sum); }
+std::vector<double> MpiJob::largest(const std::vector<double>& mine) const { return combined(mine, Operation::max); }
+std::vector<double> MpiJob::sum(const std::vector<double>& mine) const { return combined(mine, Operation::sum); }
 
-std::vector<double> Job::combined(const std::vector<double>& mine, Operation operation) const {
+std::vector<double> MpiJob::combined(const std::vector<double>& mine, Operation operation) const {
   std::vector<double> all(mine.size());
   library_.call.Allreduce(mine.data(), all.data(), static_cast<int>(mine.size()), library_.datatype(DataType::float64),
                           library_.operation(operation), world());

@@ -20,11 +20,11 @@
 
 namespace kumihimo::mpi_job {
 
-class Job {
+class MpiJob {
  public:
   // Opens the library and starts MPI.
-  static Result<std::unique_ptr<Job>> start(const std::string& library_path);
-  ~Job(); // ends MPI, collectively
+  static Result<std::unique_ptr<MpiJob>> start(const std::string& library_path);
+  ~MpiJob(); // ends MPI, collectively
 
   const mpi::Library& library() const { return library_; }
   std::int32_t rank() const { return rank_; }
@@ -75,7 +75,7 @@ class Job {
   std::vector<double> sum(const std::vector<double>& mine) const;     // likewise
 
  private:
-  explicit Job(mpi::Library library) : library_(std::move(library)) {}
+  explicit MpiJob(mpi::Library library) : library_(std::move(library)) {}
   Nodes find_nodes() const; // collective
   std::vector<double> combined(const std::vector<double>& mine, Operation operation) const;
   mpi::Library library_;

@@ -28,7 +28,7 @@ constexpr std::int64_t single_copy_from_bytes = 16384;
 constexpr std::chrono::milliseconds time_between_looks{250};
 
 // Of ranks that all share memory, and of a transport before its set-up: no message comes here but after a failure.
-class NoNetwork final : public Network {
+class NoNetwork final : public MpiNetwork {
  public:
   Status prepare(const transport::Demands&) const override { return Nothing{}; }
   void send(transport::SendRequest&) override {}

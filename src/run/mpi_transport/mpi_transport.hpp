@@ -96,7 +96,7 @@ class MpiTransport final : public transport::Transport {
   std::vector<std::unique_ptr<Neighbour>> neighbours_; // by rank; null: on another node
   std::vector<Neighbour*> active_;                     // with messages under way
   std::shared_ptr<mpi::LibraryProgress> library_progress_;
-  std::unique_ptr<Network> network_; // never null; its error is the transport's
+  std::unique_ptr<MpiNetwork> network_; // never null; its error is the transport's
   shared_memory::SpinWait waiting_;
   bool has_lost_peers_ = false; // by the time limit, or a process that has ended
   bool has_moved_ = false;      // since the clock was last read

@@ -63,12 +63,12 @@ int begin_with(const mpi::Functions& mpi, const Call& c, Handle* request) {
 }
 
 // By the index of the collective: of blocks of one length, of lists of them, and non-blocking of blocks of one length.
-struct Calls {
+struct CallTable {
   std::array<int (*)(const mpi::Functions&, const Call&), 2> blocking;
   int (*non_blocking)(const mpi::Functions&, const Call&, Handle*);
 };
-constexpr std::array<Calls, collective_kinds> calls = [] {
-  std::array<Calls, collective_kinds> all{};
+constexpr std::array<CallTable, collective_kinds> calls = [] {
+  std::array<CallTable, collective_kinds> all{};
 #define COLLECTIVE(...)
 #define MPI_CALL(kind, blocking, non_blocking, lengths, of) MPI_CALL_##lengths(kind, blocking, non_blocking)
 #define MPI_CALL_equal(kind, call, begin)                                                                              \

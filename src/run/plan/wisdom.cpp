@@ -42,7 +42,7 @@ Result<Parameters> parameters_of(const Entry& entry) {
   return p;
 }
 
-void set_variant(Choice& choice, const Variant* variant, const Registry& registry) {
+void set_variant(WisdomChoice& choice, const Variant* variant, const Registry& registry) {
   const auto all = registry.variants(choice.kind);
   choice.variant = variant;
   choice.place = static_cast<std::size_t>(std::find(all.begin(), all.end(), variant) - all.begin());
@@ -82,7 +82,7 @@ Result<RankCounts> ranks_of(const Entry& entry) {
 }
 
 // Parameters that no call can be run with are an error here: otherwise every call would be forwarded.
-Status check_choice(const Choice& choice, const std::string& where) {
+Status check_choice(const WisdomChoice& choice, const std::string& where) {
   if (!choice.variant) return Nothing{};
   const Status s = choice.variant->check(choice.parameters);
   if (s) return s;
@@ -91,11 +91,11 @@ Status check_choice(const Choice& choice, const std::string& where) {
   return wrong;
 }
 
-Result<Choice> choice_of(const Entry& entry, const Registry& registry) {
+Result<WisdomChoice> choice_of(const Entry& entry, const Registry& registry) {
   const std::string collective = TRY(entry.word("collective"));
   const std::string algorithm = TRY(entry.word("algorithm"));
   const CollectiveKind kind = TRY(parse_collective(collective));
-  Choice choice;
+  WisdomChoice choice;
   choice.kind = kind;
   if (algorithm != "library") {
     const Variant* const variant = TRY(registry.find(kind, algorithm));
@@ -118,10 +118,10 @@ Result<Choice> choice_of(const Entry& entry, const Registry& registry) {
   return choice;
 }
 
-std::vector<Choice> take(std::vector<Choice>& choices, bool Choice::*is_taken) {
-  const auto first =
-      std::stable_partition(choices.begin(), choices.end(), [&](const Choice& choice) { return !(choice.*is_taken); });
-  std::vector<Choice> taken(std::make_move_iterator(first), std::make_move_iterator(choices.end()));
+std::vector<WisdomChoice> take(std::vector<WisdomChoice>& choices, bool WisdomChoice::*is_taken) {
+  const auto first = std::stable_partition(choices.begin(), choices.end(),
+                                           [&](const WisdomChoice& choice) { return !(choice.*is_taken); });
+  std::vector<WisdomChoice> taken(std::make_move_iterator(first), std::make_move_iterator(choices.end()));
   choices.erase(first, choices.end());
   return taken;
 }
@@ -138,56 +138,56 @@ RankCounts count_ranks(std::span<const std::int64_t> node_of_rank) {
   return counts;
 }
 
-bool Choice::fits(CollectiveKind wanted, const RankCounts& ranks, Determinism asked) const {
+bool WisdomChoice::fits(CollectiveKind wanted, const RankCounts& ranks, Determinism asked) const {
   const auto one = [](std::int32_t chosen_for, std::int32_t there) { return chosen_for == 0 || chosen_for == there; };
   return kind == wanted && one(on.ranks, ranks.ranks) && one(on.nodes, ranks.nodes) &&
          one(on.ranks_per_node, ranks.ranks_per_node) && determinism == asked;
 }
 
-bool Choice::is_sound_for(std::int64_t shortest_bytes, std::int64_t longest_bytes) const {
+bool WisdomChoice::is_sound_for(std::int64_t shortest_bytes, std::int64_t longest_bytes) const {
   if (!is_for(shortest_bytes) || !is_for(longest_bytes)) return false;
   return shortest_bytes == longest_bytes ||
          most_of_library * static_cast<double>(longest_bytes) <= static_cast<double>(shortest_bytes);
 }
 
-ChoiceMap by_size(std::vector<Choice> choices) {
+ChoiceMap by_size(std::vector<WisdomChoice> choices) {
   ChoiceMap map;
-  for (Choice& choice : choices) {
+  for (WisdomChoice& choice : choices) {
     const SizeRange bytes = choice.bytes;
-    map.give(bytes, std::make_shared<const Choice>(std::move(choice)));
+    map.give(bytes, std::make_shared<const WisdomChoice>(std::move(choice)));
   }
   return map;
 }
 
-const Choice* choice_for(const ChoiceMap& choices, const Collective& collective, bool at_any_price) {
+const WisdomChoice* choice_for(const ChoiceMap& choices, const Collective& collective, bool at_any_price) {
   std::int64_t shortest = collective.bytes().value, longest = shortest;
   if (collective.counts.irregular()) {
     const auto [least, most] = std::minmax_element(collective.counts.table->begin(), collective.counts.table->end());
     shortest = *least * collective.type_bytes, longest = *most * collective.type_bytes;
   }
-  const Choice* const c = choices.at(longest).get();
+  const WisdomChoice* const c = choices.at(longest).get();
   return c && c->variant && (at_any_price || c->is_sound_for(shortest, longest)) ? c : nullptr;
 }
 
-const Choice* choice_of_longest(const ChoiceMap& choices, const Collective& irregular) {
+const WisdomChoice* choice_of_longest(const ChoiceMap& choices, const Collective& irregular) {
   const auto& table = *irregular.counts.table;
   return choices.at(*std::max_element(table.begin(), table.end()) * irregular.type_bytes).get();
 }
 
-std::vector<Choice> take_choices_of_unequal_blocks(std::vector<Choice>& choices) {
-  return take(choices, &Choice::of_unequal_blocks);
+std::vector<WisdomChoice> take_choices_of_unequal_blocks(std::vector<WisdomChoice>& choices) {
+  return take(choices, &WisdomChoice::of_unequal_blocks);
 }
 
-std::vector<Choice> take_choices_of_non_blocking(std::vector<Choice>& choices) {
-  return take(choices, &Choice::of_non_blocking);
+std::vector<WisdomChoice> take_choices_of_non_blocking(std::vector<WisdomChoice>& choices) {
+  return take(choices, &WisdomChoice::of_non_blocking);
 }
 
-std::shared_ptr<const Choice> choice_for_local_counts(std::vector<Choice> choices) {
-  std::erase_if(choices, [](const Choice& c) { // of equal blocks alone, or of lengths that all ranks know
+std::shared_ptr<const WisdomChoice> choice_for_local_counts(std::vector<WisdomChoice> choices) {
+  std::erase_if(choices, [](const WisdomChoice& c) { // of equal blocks alone, or of lengths that all ranks know
     return c.variant && !(c.variant->equal_counts.empty() && c.variant->all_counts.empty());
   });
   const ChoiceMap map = by_size(std::move(choices));
-  std::shared_ptr<const Choice> first = map.at(0);
+  std::shared_ptr<const WisdomChoice> first = map.at(0);
   const bool is_for_all = map.classes().size() == 1 && first;
   return is_for_all && first->variant && (first->of_unequal_blocks || first->most_of_library == 0) ? first : nullptr;
 }
@@ -200,7 +200,7 @@ Result<Wisdom> Wisdom::parse(std::string_view text, const Registry& registry, co
   wisdom.hash_ = hash_of(text);
   for (const Entry& entry : file->entries()) {
     if (entry.has("kernel")) continue;
-    Choice choice = TRY(choice_of(entry, registry));
+    WisdomChoice choice = TRY(choice_of(entry, registry));
     wisdom.choices_.push_back(std::move(choice));
   }
   return wisdom;
@@ -227,7 +227,7 @@ Status Wisdom::add_named(std::string_view item, const Registry& registry) {
   const std::size_t before = choices_.size();
   for (const Variant& variant : registry.variants()) {
     if (variant.name != item || (kind && variant.kind != *kind)) continue;
-    Choice choice;
+    WisdomChoice choice;
     choice.kind = variant.kind;
     set_variant(choice, &variant, registry);
     for (const Determinism each : {Determinism::any, Determinism::fixed_order}) { // who names one wants it always
@@ -239,9 +239,9 @@ Status Wisdom::add_named(std::string_view item, const Registry& registry) {
   return Nothing{};
 }
 
-std::vector<Choice> Wisdom::choices(CollectiveKind kind, const RankCounts& ranks, Determinism asked) const {
-  std::vector<Choice> fitting;
-  for (const Choice& c : choices_)
+std::vector<WisdomChoice> Wisdom::choices(CollectiveKind kind, const RankCounts& ranks, Determinism asked) const {
+  std::vector<WisdomChoice> fitting;
+  for (const WisdomChoice& c : choices_)
     if (c.fits(kind, ranks, asked)) fitting.push_back(c);
   return fitting;
 }

@@ -32,7 +32,7 @@ struct RankCounts {
 // The counts of a communicator, from a number for the node of each rank.
 RankCounts count_ranks(std::span<const std::int64_t> node_of_rank);
 
-struct Choice {
+struct WisdomChoice {
   CollectiveKind kind = CollectiveKind::allreduce;
   const Variant* variant = nullptr; // null: the library's own
   std::size_t place = 0;            // of the variant, among the registry's of its collective
@@ -57,24 +57,24 @@ struct Choice {
 };
 
 // Choices by the length of the vector, or of the longest block; null where nothing was chosen.
-using ChoiceMap = SizeMap<std::shared_ptr<const Choice>>;
+using ChoiceMap = SizeMap<std::shared_ptr<const WisdomChoice>>;
 // The first choice that fits a length has it.
-ChoiceMap by_size(std::vector<Choice> choices);
+ChoiceMap by_size(std::vector<WisdomChoice> choices);
 
 // The choice for a call; null: the library's own. `at_any_price`: whatever it loses by blocks of different lengths.
-const Choice* choice_for(const ChoiceMap& choices, const Collective& collective, bool at_any_price);
+const WisdomChoice* choice_for(const ChoiceMap& choices, const Collective& collective, bool at_any_price);
 
 // What was chosen for the longest block, the library's own too; null: nothing.
-const Choice* choice_of_longest(const ChoiceMap& choices, const Collective& irregular);
+const WisdomChoice* choice_of_longest(const ChoiceMap& choices, const Collective& irregular);
 
 // Removes and returns the choices for unequal blocks, or for non-blocking calls.
-std::vector<Choice> take_choices_of_unequal_blocks(std::vector<Choice>& choices);
-std::vector<Choice> take_choices_of_non_blocking(std::vector<Choice>& choices);
+std::vector<WisdomChoice> take_choices_of_unequal_blocks(std::vector<WisdomChoice>& choices);
+std::vector<WisdomChoice> take_choices_of_non_blocking(std::vector<WisdomChoice>& choices);
 
 // The choice where each rank knows the lengths of its own blocks alone. Then a choice holds for all lengths or for
 // none: it must be the one of all lengths among those that take blocks of any lengths, and measured with unequal blocks
 // or of a person or a model, since measurements of equal blocks say nothing of these. Null: the library's own.
-std::shared_ptr<const Choice> choice_for_local_counts(std::vector<Choice> choices);
+std::shared_ptr<const WisdomChoice> choice_for_local_counts(std::vector<WisdomChoice> choices);
 
 class Wisdom {
  public:
@@ -83,7 +83,7 @@ class Wisdom {
     problem::Fingerprint machine;
     std::string mpi; // first line of the library's version
   };
-  using Found = problem::Found;
+  using Found = problem::WisdomOrigin;
 
   // The wisdom of a file's text. The error is one sentence for the user, and names the entry: another version, not
   // whole, made for another machine or MPI library, an unknown algorithm. A file that names no machine or library is
@@ -95,13 +95,14 @@ class Wisdom {
   static Result<Wisdom> of_algorithm(std::string_view text, const Registry& registry);
 
   // The choices for a communicator, in the order of the file.
-  std::vector<Choice> choices(CollectiveKind kind, const RankCounts& ranks, Determinism asked = Determinism::any) const;
+  std::vector<WisdomChoice> choices(CollectiveKind kind, const RankCounts& ranks,
+                                    Determinism asked = Determinism::any) const;
   std::uint64_t hash() const { return hash_; } // of the text: if it differs between ranks, no call is taken over
   std::size_t size() const { return choices_.size(); }
 
  private:
   Status add_named(std::string_view item, const Registry& registry);
-  std::vector<Choice> choices_;
+  std::vector<WisdomChoice> choices_;
   std::uint64_t hash_ = 0;
 };
 

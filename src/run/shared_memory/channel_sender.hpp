@@ -15,7 +15,7 @@ class ChannelSender {
   // `offered_from_bytes`: messages of this length and more are offered for a single copy, which the receiver must be
   // able to make. `copy`: for chunks into slots.
   explicit ChannelSender(ChannelMemory memory, std::int64_t offered_from_bytes = never_offered,
-                         const kernels::CopyPlan& copy = kernels::copy_plan(kernels::Reader::other_core))
+                         const kernels::CopyPlan& copy = kernels::copy_plan(kernels::CopyReader::other_core))
       : memory_(memory), offered_from_bytes_(offered_from_bytes), copy_(copy) {}
   void start(transport::SendRequest& message);
   bool progress(); // true: something moved

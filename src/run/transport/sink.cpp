@@ -13,7 +13,7 @@ void copy(const std::byte* from, std::byte* to, std::int64_t bytes) {
   else if (bytes < kernels::smallest_tuned_copy_bytes)
     std::memcpy(to, from, static_cast<std::size_t>(bytes));
   else
-    kernels::copy_plan(kernels::Reader::same_core)(from, to, bytes);
+    kernels::copy_plan(kernels::CopyReader::same_core)(from, to, bytes);
 }
 
 } // namespace

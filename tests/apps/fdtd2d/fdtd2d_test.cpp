@@ -8,6 +8,7 @@
 #include "loopback/loopback_processes.hpp"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -18,8 +19,8 @@ namespace {
 using application::Processes, application::run_processes, application::Runtime;
 using nlohmann::json;
 
-Problem small_problem(const Pair& points, bool is_mode, bool is_float32, std::int64_t steps) {
-  Problem problem;
+WaveProblem small_problem(const Pair& points, bool is_mode, bool is_float32, std::int64_t steps) {
+  WaveProblem problem;
   problem.whole.points = problem.whole.cells = points;
   problem.whole.layer = is_mode ? 0 : 6;
   problem.is_mode = is_mode;
@@ -31,7 +32,7 @@ Problem small_problem(const Pair& points, bool is_mode, bool is_float32, std::in
 
 // Nodes that differ from the golden copy's, after the variant's steps on ranks.
 template <class T>
-Result<double> different(const Problem& problem, const Variant& variant, const ParameterValues& parameters,
+Result<double> different(const WaveProblem& problem, const FdtdVariant& variant, const ParameterValues& parameters,
                          std::int32_t ranks, const char* grid, std::uint64_t seed) {
   double found = -1;
   const auto [status, printed] = run_processes(ranks, seed % 2 == 0, seed, [&](Processes& processes) -> Status {
@@ -44,7 +45,7 @@ Result<double> different(const Problem& problem, const Variant& variant, const P
     std::unique_ptr<Runtime> alone = TRY(Runtime::make(one, {}));
     auto golden = TRY(LocalFields<T>::make(problem, variants().front(), {}, *alone));
     if (Status s = golden->run(problem.steps); !s) return s;
-    Expected<T> expected;
+    ExpectedFields<T> expected;
     for (std::int64_t y = 0; y < problem.whole.points[1]; ++y)
       for (std::int64_t x = 0; x < problem.whole.points[0]; ++x)
         expected.ez.push_back(golden->fields().ez[golden->fields().at(x, y)]);
@@ -61,14 +62,14 @@ Result<double> different(const Problem& problem, const Variant& variant, const P
 
 TEST(Fdtd2dOverRanks, EveryVariantHasTheGoldenBits) {
   std::uint64_t seed = 1;
-  for (const Variant& variant : variants()) {
+  for (const FdtdVariant& variant : variants()) {
     if (variant.of_float.upload) continue;
     ParameterValues parameters;
     if (variant.is_wavefront()) parameters = {{"levels", 5}, {"columns", 24}};
     for (const auto& [ranks, grid] : {std::pair{2, "2x1x1"}, {2, "1x2x1"}, {6, "3x2x1"}})
       for (const bool is_mode : {false, true}) {
-        const Problem of_float = small_problem({37, 31}, is_mode, true, 60),
-                      of_double = small_problem({37, 31}, is_mode, false, 60);
+        const WaveProblem of_float = small_problem({37, 31}, is_mode, true, 60),
+                          of_double = small_problem({37, 31}, is_mode, false, 60);
         const Result<double> a = different<float>(of_float, variant, parameters, ranks, grid, seed++),
                              b = different<double>(of_double, variant, parameters, ranks, grid, seed++);
         ASSERT_TRUE(a.ok() && b.ok());
@@ -79,7 +80,7 @@ TEST(Fdtd2dOverRanks, EveryVariantHasTheGoldenBits) {
 }
 
 TEST(Fdtd2dOverRanks, AnAcceleratorHasTheGoldenBits) {
-  const auto offload = std::ranges::find(variants(), "offload", &Variant::name);
+  const auto offload = std::ranges::find(variants(), "offload", &FdtdVariant::name);
   ASSERT_NE(offload, variants().end());
   for (const bool is_mode : {false, true}) {
     const Result<double> found =
@@ -92,12 +93,12 @@ TEST(Fdtd2dOverRanks, AnAcceleratorHasTheGoldenBits) {
 // Ranks of 6 or 7 nodes along an axis, of which the first and the last two lie within the layer.
 TEST(Fdtd2dOverRanks, RanksWithinTheLayerHaveTheGoldenBits) {
   std::uint64_t seed = 100;
-  for (const Variant& variant : variants()) {
+  for (const FdtdVariant& variant : variants()) {
     if (variant.of_float.upload) continue;
     ParameterValues parameters;
     if (variant.is_wavefront()) parameters = {{"levels", 5}, {"columns", 24}};
     for (const char* grid : {"6x1x1", "1x6x1"}) {
-      Problem problem = small_problem({37, 37}, false, true, 60);
+      WaveProblem problem = small_problem({37, 37}, false, true, 60);
       problem.whole.layer = 14;
       const Result<double> found = different<float>(problem, variant, parameters, 6, grid, seed++);
       ASSERT_TRUE(found.ok());
@@ -109,7 +110,7 @@ TEST(Fdtd2dOverRanks, RanksWithinTheLayerHaveTheGoldenBits) {
 TEST(Fdtd2d, FollowsTheDispersionRelationOfTheGridAndNoOther) {
   application::OneProcess one;
   std::unique_ptr<Runtime> runtime = *Runtime::make(one, {});
-  const Problem problem = small_problem({40, 30}, true, false, 300);
+  const WaveProblem problem = small_problem({40, 30}, true, false, 300);
   auto local = *LocalFields<double>::make(problem, variants().front(), {}, *runtime);
   ASSERT_TRUE(local->run(problem.steps).ok());
   const Frequencies w = frequencies_of(problem.whole, problem.mode);
@@ -137,7 +138,7 @@ TEST(Fdtd2d, TheFieldOfALineCurrentIsOfSecondOrder) {
 }
 
 TEST(Fdtd2d, TheFieldInFreeSpaceIsCausalAndFallsWithTheDistance) {
-  const Source source{{0, 0}, 20};
+  const WaveSource source{{0, 0}, 20};
   EXPECT_EQ(field_in_free_space(source, 50, 49), 0);
   const auto peak = [&](double r) {
     double found = 0;
@@ -168,13 +169,13 @@ TEST(Fdtd2d, WrongFieldsAreFound) {
   application::OneProcess one;
   std::unique_ptr<Runtime> runtime = *Runtime::make(one, {});
   for (const bool is_mode : {false, true}) {
-    const Problem problem = small_problem({24, 24}, is_mode, true, 20);
+    const WaveProblem problem = small_problem({24, 24}, is_mode, true, 20);
     auto local = *LocalFields<float>::make(problem, variants()[2], {}, *runtime);
     ASSERT_TRUE(local->run(problem.steps).ok());
-    Expected<float> expected = *expected_of<float>(problem);
+    ExpectedFields<float> expected = *expected_of<float>(problem);
     EXPECT_TRUE(check(problem, local->fields(), expected, *runtime)["right"]);
     if (!is_mode) {
-      Expected<float> far = expected;
+      ExpectedFields<float> far = expected;
       far.analytic_error = 2 * analytic_bound;
       EXPECT_FALSE(check(problem, local->fields(), far, *runtime)["right"]);
     }
@@ -193,7 +194,7 @@ TEST(Fdtd2d, PicturesHaveTheSamplesOfAllRanks) {
     json found;
     const auto [status, printed] = run_processes(ranks, false, 1, [&](Processes& processes) -> Status {
       std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
-      const Problem problem = small_problem({40, 30}, false, true, 40);
+      const WaveProblem problem = small_problem({40, 30}, false, true, 40);
       auto local = TRY(LocalFields<float>::make(problem, variants()[2], {}, *runtime));
       Frames frames(problem.whole.points);
       for (int i = 1; i <= 2; ++i) {
@@ -217,7 +218,7 @@ TEST(Fdtd2d, WhatDoesNotFitIsRefused) {
   const auto refused = [](const char* size, const json& options) {
     const json text = {
         {"application", "fdtd2d"}, {"size", size}, {"options", options}, {"candidates", {{{"variant", "simd"}}}}};
-    const Result<application::Task> task = application::parse_task(text.dump(), applications());
+    const Result<application::ApplicationTask> task = application::parse_task(text.dump(), applications());
     return !task.ok() || !fdtd2d::problem_of(task->request).ok();
   };
   EXPECT_FALSE(refused("64x48", json::object()));

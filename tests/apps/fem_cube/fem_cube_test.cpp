@@ -12,6 +12,7 @@
 #include "threads/team.hpp"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -27,7 +28,7 @@ using nlohmann::json;
 
 struct Asked {
   fem::Triple nodes{6, 6, 6};
-  Options options;
+  FemOptions options;
   std::size_t variant = 0; // the golden copy
   std::int32_t ranks = 1;
   double tolerance = 1e-10;
@@ -44,14 +45,14 @@ struct Answer {
 
 std::size_t variant_named(std::string_view name) {
   const auto found =
-      std::find_if(variants().begin(), variants().end(), [&](const Variant& v) { return v.name == name; });
+      std::find_if(variants().begin(), variants().end(), [&](const FemVariant& v) { return v.name == name; });
   EXPECT_NE(found, variants().end()) << name;
   return static_cast<std::size_t>(found - variants().begin());
 }
 
 // Of a rank's owned nodes, in their order.
 template <class Visit>
-void for_each_owned(const fem::Grid& grid, Visit visit) {
+void for_each_owned(const fem::NodeGrid& grid, Visit visit) {
   std::int64_t n = 0;
   for (std::int64_t z = 0; z < grid.box[2]; ++z)
     for (std::int64_t y = 0; y < grid.box[1]; ++y)
@@ -65,15 +66,15 @@ Result<Answer> solve(const Asked& asked) {
   const auto [status, printed] = run_processes(asked.ranks, false, 1, [&](Processes& processes) -> Status {
     std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
     const RankGrid ranks = TRY(runtime->grid(asked.nodes));
-    const Problem problem = TRY(make_problem(asked.options, asked.nodes, ranks, *runtime));
-    const Variant& variant = variants()[asked.variant];
+    const FemProblem problem = TRY(make_problem(asked.options, asked.nodes, ranks, *runtime));
+    const FemVariant& variant = variants()[asked.variant];
     Discretised discretised =
         TRY(discretise(problem, variant, with_defaults(variant.parameters, asked.parameters), 1, *runtime));
     std::unique_ptr<Preconditioner> preconditioner =
         TRY(make_preconditioner(asked.options, *discretised.discrete, variant.is_golden()));
-    LocalSystem system(problem, std::move(discretised.discrete), std::move(preconditioner));
-    threads::Array<double> x = TRY(threads::Array<double>::zeros(system.rows()));
-    application::Request request;
+    FemSystem system(problem, std::move(discretised.discrete), std::move(preconditioner));
+    threads::ThreadedArray<double> x = TRY(threads::ThreadedArray<double>::zeros(system.rows()));
+    application::ApplicationRequest request;
     request.method = asked.method;
     request.tolerance = asked.tolerance;
     const application::KrylovRun run = TRY(
@@ -108,19 +109,19 @@ TEST(FemCube, TheLoadAndTheLeastEigenvalueAreWithinTheirLimits) {
   for (const auto& [nodes, distortion] : {std::pair{fem::Triple{6, 4, 5}, 0.2}, std::pair{fem::Triple{6, 6, 6}, 0.0}}) {
     const auto [status, printed] = run_processes(1, false, 1, [&](Processes& processes) -> Status {
       std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
-      Options options;
+      FemOptions options;
       options.distortion = distortion;
       options.spread = distortion > 0 ? 1 : 3;
-      const Problem problem = TRY(make_problem(options, nodes, {}, *runtime));
+      const FemProblem problem = TRY(make_problem(options, nodes, {}, *runtime));
       Discretised made = TRY(discretise(problem, variants()[0], {}, 1, *runtime));
       std::unique_ptr<Preconditioner> preconditioner = TRY(make_preconditioner(options, *made.discrete, true));
-      LocalSystem system(problem, std::move(made.discrete), std::move(preconditioner));
+      FemSystem system(problem, std::move(made.discrete), std::move(preconditioner));
       double square = 0;
       for (const double each : system.load()) square += each * each;
       EXPECT_LT(std::sqrt(square), largest_load);
       std::vector<double> vector(static_cast<std::size_t>(system.rows()), 1.0), next(vector.size());
       double eigenvalue = 0;
-      application::Request request;
+      application::ApplicationRequest request;
       request.method = "cg";
       for (int i = 0; i < 20; ++i) { // inverse iteration
         std::fill(next.begin(), next.end(), 0.0);
@@ -235,7 +236,7 @@ TEST(FemCube, AWrongSolutionIsFound) {
 TEST(FemCube, AWrongLoadOrMatrixIsFound) {
   const auto [status, printed] = run_processes(1, false, 1, [&](Processes& processes) -> Status {
     std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
-    Problem problem = TRY(make_problem({}, {5, 5, 5}, {}, *runtime));
+    FemProblem problem = TRY(make_problem({}, {5, 5, 5}, {}, *runtime));
     Assembled assembled = TRY(assemble(problem, variants()[2], with_defaults(variants()[2].parameters), 3, *runtime));
     EXPECT_GT(assembled.time.seconds, 0);
     EXPECT_TRUE(TRY(check_matrix(problem, assembled.matrix, *runtime))["right"].get<bool>());
@@ -259,7 +260,7 @@ TEST(NodeHalo, BringsTheValuesOfOwners) {
       const auto [status, printed] = run_processes(ranks, true, 1, [&](Processes& processes) -> Status {
         std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
         const RankGrid grid = TRY(runtime->grid(nodes));
-        const Problem problem = TRY(make_problem({}, nodes, grid, *runtime));
+        const FemProblem problem = TRY(make_problem({}, nodes, grid, *runtime));
         const fem::Mesh& mesh = problem.mesh;
         const auto value = [](const double* x, std::size_t a) { return 100 * x[0] + 10 * x[1] + x[2] + 1000.0 * a; };
         std::vector<double> vector(static_cast<std::size_t>(problem.displacements()));
@@ -282,7 +283,7 @@ TEST(NodeHalo, OfEqualBoxesIsTheHaloExchangeThatIsPredicted) {
   const auto [status, printed] = run_processes(8, false, 1, [&](Processes& processes) -> Status {
     std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
     const RankGrid grid = TRY(runtime->grid({6, 6, 6}));
-    const Problem problem = TRY(make_problem({}, {6, 6, 6}, grid, *runtime));
+    const FemProblem problem = TRY(make_problem({}, {6, 6, 6}, grid, *runtime));
     EXPECT_TRUE(problem.halo->of_equal_boxes());
     Halo halo = TRY(Halo::parse("3x3x3,points=27,fields=3,mesh"));
     halo.ranks = grid.ranks;
@@ -292,7 +293,7 @@ TEST(NodeHalo, OfEqualBoxesIsTheHaloExchangeThatIsPredicted) {
     for (const HaloMessage& message : messages_of(halo, Rank{processes.rank()}))
       if (message.to >= 0) cells += message.sent.length(0) * message.sent.length(1) * message.sent.length(2);
     EXPECT_EQ(static_cast<std::int64_t>(sent), cells);
-    const Problem other = TRY(make_problem({}, {7, 6, 6}, TRY(runtime->grid({7, 6, 6})), *runtime));
+    const FemProblem other = TRY(make_problem({}, {7, 6, 6}, TRY(runtime->grid({7, 6, 6})), *runtime));
     EXPECT_FALSE(other.halo->of_equal_boxes());
     return Nothing{};
   });
@@ -303,16 +304,16 @@ TEST(NodeHalo, OfEqualBoxesIsTheHaloExchangeThatIsPredicted) {
 TEST(Golden, PreconditionersAreThoseOfFem) {
   const auto [status, printed] = run_processes(1, false, 1, [&](Processes& processes) -> Status {
     std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
-    Options options;
+    FemOptions options;
     options.distortion = 0.2;
-    const Problem problem = TRY(make_problem(options, {4, 5, 4}, {}, *runtime));
+    const FemProblem problem = TRY(make_problem(options, {4, 5, 4}, {}, *runtime));
     const Discretised made = TRY(discretise(problem, variants()[0], {}, 1, *runtime));
-    const fem::Matrix& matrix = *made.discrete->matrix();
+    const fem::BlockMatrix& matrix = *made.discrete->matrix();
     std::mt19937 random(1);
     std::uniform_real_distribution<double> any(-1, 1);
     std::vector<double> r(static_cast<std::size_t>(3 * matrix.owned)), z(r.size()), expected(r.size());
     for (double& each : r) each = any(random);
-    TRY(golden::BlockDiagonal::make(fem::diagonal_blocks(matrix))).apply(r.data(), z.data());
+    TRY(golden::GoldenBlockDiagonal::make(fem::diagonal_blocks(matrix))).apply(r.data(), z.data());
     TRY(fem::BlockDiagonal::make(fem::diagonal_blocks(matrix))).apply(r.data(), expected.data());
     for (std::size_t i = 0; i < r.size(); ++i) EXPECT_NEAR(z[i], expected[i], 1e-13 * (1 + std::abs(expected[i])));
     std::vector<std::int32_t> all(static_cast<std::size_t>(matrix.owned));
@@ -333,10 +334,10 @@ Result<json> run_row(const std::string& size, const json& options, const std::st
                      std::int32_t ranks = 1) {
   const json task = {
       {"application", "fem-cube"}, {"size", size}, {"options", options}, {"candidates", {{{"variant", variant}}}}};
-  const application::Task parsed = TRY(application::parse_task(task.dump(), applications()));
+  const application::ApplicationTask parsed = TRY(application::parse_task(task.dump(), applications()));
   const auto [status, printed] = run_processes(ranks, false, 1, [&](Processes& processes) -> Status {
     std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
-    application::Request request = parsed.request;
+    application::ApplicationRequest request = parsed.request;
     request.candidate = parsed.candidates[0];
     processes.print(TRY(request.application->run(request, *runtime)));
     return Nothing{};

@@ -11,6 +11,7 @@
 #include "threads/team.hpp"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <fstream>
@@ -20,8 +21,8 @@
 namespace kumihimo::hartree_fock_app {
 namespace {
 
-using application::Candidate, application::Processes, application::Request, application::run_processes,
-    application::Runtime;
+using application::RequestedVariant, application::Processes, application::ApplicationRequest,
+    application::run_processes, application::Runtime;
 using nlohmann::json;
 
 constexpr double same = 1e-8; // hartree: how far energies of any variant may be from PySCF's
@@ -35,11 +36,11 @@ struct Asked {
   bool may_stop_early = false, checks = false;
 };
 
-Request request_of(const Asked& asked) {
-  Request request;
+ApplicationRequest request_of(const Asked& asked) {
+  ApplicationRequest request;
   request.application = *find_application(applications(), "hartree-fock");
   request.size = asked.size;
-  for (const application::Option& option : request.application->options)
+  for (const application::ApplicationOption& option : request.application->options)
     request.options.emplace(option.name, option.default_value);
   for (const auto& [name, value] : asked.options) request.options[name] = value;
   for (const VariantDescription& each : request.application->variants)
@@ -53,7 +54,7 @@ Request request_of(const Asked& asked) {
 Result<json> solve(const Asked& asked) {
   json found;
   std::mutex mutex;
-  const Request request = request_of(asked);
+  const ApplicationRequest request = request_of(asked);
   const auto [status, printed] = run_processes(asked.ranks, true, 7, [&](Processes& processes) -> Status {
     if (Status s = threads::use(asked.threads); !s) return s;
     std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
@@ -82,13 +83,13 @@ TEST(HartreeFock, GoldenCopyHasTheEnergyOfPyscf) {
 }
 
 // Here there is no GPU, and tasks are of one rank.
-bool is_applicable(const Variant& variant, int ranks) {
+bool is_applicable(const ScfVariant& variant, int ranks) {
   const bool needs_gpu = variant.name.starts_with("gpu") || variant.name == "hybrid";
   return !needs_gpu && (ranks == 1 || variant.name != "shells_tasks");
 }
 
 TEST(HartreeFock, EveryVariantOnAnyRanksAndThreadsHasTheEnergyOfPyscf) {
-  for (const Variant& variant : variants().subspan(1)) {
+  for (const ScfVariant& variant : variants().subspan(1)) {
     const std::string name(variant.name);
     for (const auto& [ranks, threads] : {std::pair{1, 1}, {1, 3}, {2, 1}, {3, 2}}) {
       const Result<json> found = solve({.variant = name, .ranks = ranks, .threads = threads});
@@ -103,7 +104,7 @@ TEST(HartreeFock, EveryVariantOnAnyRanksAndThreadsHasTheEnergyOfPyscf) {
 }
 
 TEST(HartreeFock, EveryVariantPassesTheCheckInASplitBasis) {
-  for (const Variant& variant : variants().subspan(1)) {
+  for (const ScfVariant& variant : variants().subspan(1)) {
     const Asked asked{
         .size = "w1", .variant = std::string(variant.name), .options = {{"basis", "6-31g"}}, .checks = true};
     if (is_applicable(variant, 1)) {
@@ -117,7 +118,7 @@ TEST(HartreeFock, EveryVariantPassesTheCheckInASplitBasis) {
 }
 
 TEST(HartreeFock, ReproducibleRunsHaveTheSameBits) {
-  for (const Variant& variant : variants().subspan(1)) {
+  for (const ScfVariant& variant : variants().subspan(1)) {
     std::set<double> energies;
     std::size_t solved = 0;
     for (const auto& [ranks, threads] : {std::pair{1, 1}, {1, 3}, {3, 2}}) {
@@ -178,7 +179,7 @@ TEST(HartreeFock, ASampleMayStopAndARunMayNot) {
       << run.error().sentence();
 }
 
-json checked(const Problem& problem, const hartree_fock::Scf& scf) {
+json checked(const MoleculeProblem& problem, const hartree_fock::Scf& scf) {
   json found;
   const auto [status, printed] = run_processes(1, false, 1, [&](Processes& processes) -> Status {
     const std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
@@ -193,7 +194,7 @@ json checked(const Problem& problem, const hartree_fock::Scf& scf) {
 class CheckOfGOf : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(BasisSets, CheckOfGOf, testing::Values("sto-3g", "6-31g"));
 TEST_P(CheckOfGOf, FindsAWrongEntry) {
-  const Problem problem = *make_problem(request_of({.size = "w1", .options = {{"basis", GetParam()}}}));
+  const MoleculeProblem problem = *make_problem(request_of({.size = "w1", .options = {{"basis", GetParam()}}}));
   hartree_fock::Scf scf;
   scf.density = hartree_fock::make_scf_problem(problem.molecule, problem.set, problem.basis)->density;
   scf.g = hartree_fock::g_matrix_golden(problem.basis, scf.density);
@@ -213,7 +214,7 @@ TEST_P(CheckOfGOf, FindsAWrongEntry) {
 // Of a large molecule the budget allows one block, and the entries of most are tiny: 0 must not pass for them.
 TEST(CheckOfG, FindsAMatrixOfZeros) {
   for (const char* const size : {"w1", "w30"}) {
-    const Problem problem = *make_problem(request_of({.size = size}));
+    const MoleculeProblem problem = *make_problem(request_of({.size = size}));
     hartree_fock::Scf scf;
     scf.density = hartree_fock::make_scf_problem(problem.molecule, problem.set, problem.basis)->density;
     scf.g = hartree_fock::Matrix(problem.basis.functions);
@@ -227,7 +228,7 @@ TEST(CheckOfG, FindsAMatrixOfZeros) {
 TEST(CheckOfG, FindsAWrongFarBlock) {
   const std::string folder = testing::TempDir(), molecule = folder + "/far.xyz";
   std::ofstream(molecule) << "4\n\nH 0 0 0\nH 0 0 0.74\nH 0 0 40\nH 0 0 40.74\n";
-  const Problem problem = *make_problem(request_of({.options = {{"molecule", molecule}}}));
+  const MoleculeProblem problem = *make_problem(request_of({.options = {{"molecule", molecule}}}));
   hartree_fock::Scf scf;
   scf.density = hartree_fock::make_scf_problem(problem.molecule, problem.set, problem.basis)->density;
   scf.g = hartree_fock::g_matrix_golden(problem.basis, scf.density);
@@ -239,7 +240,7 @@ TEST(CheckOfG, FindsAWrongFarBlock) {
 
 // Where nothing is large the check says that it cannot tell.
 TEST(CheckOfG, FailsWithoutLargeEntries) {
-  const Problem problem = *make_problem(request_of({.size = "w1"}));
+  const MoleculeProblem problem = *make_problem(request_of({.size = "w1"}));
   hartree_fock::Scf scf;
   scf.density = hartree_fock::Matrix(problem.basis.functions);
   scf.g = scf.density;
@@ -250,7 +251,7 @@ TEST(CheckOfG, FailsWithoutLargeEntries) {
 
 TEST(HartreeFock, RefusesWhatItCannotRead) {
   const auto error = [](std::map<std::string, std::string> options) {
-    const Result<Problem> problem = make_problem(request_of({.size = "w1", .options = std::move(options)}));
+    const Result<MoleculeProblem> problem = make_problem(request_of({.size = "w1", .options = std::move(options)}));
     return problem ? "no error" : problem.error().sentence();
   };
   EXPECT_EQ(error({{"charge", "+2"}}), "no error");

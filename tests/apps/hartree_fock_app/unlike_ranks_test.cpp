@@ -53,8 +53,8 @@ Matrix density_of(int functions) {
   return density;
 }
 
-const Variant& variant_of(std::string_view name) {
-  for (const Variant& each : variants())
+const ScfVariant& variant_of(std::string_view name) {
+  for (const ScfVariant& each : variants())
     if (each.name == name) return each;
   return variants().front();
 }
@@ -149,35 +149,35 @@ std::string error_of(const std::function<Status(Runtime&)>& work) {
   return status ? "no error" : status.error().sentence();
 }
 
-two_electron::Ranks joined(Runtime& runtime) {
+two_electron::BuildRanks joined(Runtime& runtime) {
   return {.sum = [&](std::span<double> values) { return runtime.sums().sum(values); },
           .broadcast = [&](std::span<double> values) { return runtime.broadcast(values); }};
 }
 
 TEST(UnlikeRanks, WithOtherUnitsOrMoleculesAreFound) {
   EXPECT_EQ(error_of([](Runtime& runtime) -> Status {
-              two_electron::Ranks ranks = joined(runtime);
+              two_electron::BuildRanks ranks = joined(runtime);
               ranks.broadcast = [&](std::span<double> values) -> Status {
                 TRY(runtime.broadcast(values));
                 if (runtime.rank() == 1 && values.size() > 1)
                   for (double& value : values) value = std::nextafter(value, INFINITY);
                 return Nothing{};
               };
-              TRY(two_electron::Builder::make(ring(0), {}, ranks));
+              TRY(two_electron::TwoElectronBuilder::make(ring(0), {}, ranks));
               return Nothing{};
             }),
             "the ranks divide the integrals differently; run the same program on all nodes");
   EXPECT_EQ(error_of([](Runtime& runtime) -> Status {
               Basis basis = ring(0);
               if (runtime.rank() == 1) basis.shells.pop_back();
-              TRY(two_electron::Builder::make(basis, {}, joined(runtime)));
+              TRY(two_electron::TwoElectronBuilder::make(basis, {}, joined(runtime)));
               return Nothing{};
             }),
             "the ranks have different molecules or basis sets; give all nodes the same files");
   EXPECT_EQ(error_of([](Runtime& runtime) -> Status {
               Basis basis = ring(0);
               if (runtime.rank() == 1) basis.shells.front().center[2] += 1e-6;
-              TRY(two_electron::Builder::make(basis, {}, joined(runtime)));
+              TRY(two_electron::TwoElectronBuilder::make(basis, {}, joined(runtime)));
               return Nothing{};
             }),
             "the ranks have different molecules or basis sets; give all nodes the same files");

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace kumihimo::himeno {
 namespace {
@@ -15,14 +16,14 @@ using application::Processes, application::run_processes, application::Runtime;
 using nlohmann::json;
 
 Result<json> run(const json& task_text, std::int32_t ranks, const char* grid = nullptr, std::uint64_t seed = 1) {
-  const Result<application::Task> task = application::parse_task(task_text.dump(), applications());
+  const Result<application::ApplicationTask> task = application::parse_task(task_text.dump(), applications());
   if (!task) return task.error();
   json found;
   const auto [status, printed] = run_processes(ranks, seed % 2 == 0, seed, [&](Processes& processes) -> Status {
     application::Communication communication;
     if (grid) communication.grid = grid;
     std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, communication));
-    application::Request request = task->request;
+    application::ApplicationRequest request = task->request;
     request.candidate = task->candidates[0];
     Result<json> result = request.application->run(request, *runtime);
     if (Status s = runtime->agree_on(result); !s) return s;
@@ -74,7 +75,7 @@ TEST(HimenoOverRanks, AWrongCellOrSumIsFound) {
     std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
     std::unique_ptr<LocalGrid> local = TRY(LocalGrid::make({8, 8, 8}, true, variants()[3], {}, *runtime));
     const std::vector<double> gosa = TRY(local->run(3));
-    Expected expected = TRY(expected_of(local->grid().shape(), 3));
+    ExpectedPressure expected = TRY(expected_of(local->grid().shape(), 3));
     EXPECT_TRUE(check(local->grid(), gosa[2], expected, *runtime)["right"]);
     EXPECT_FALSE(check(local->grid(), gosa[2] * (1 + 1e-12), expected, *runtime)["right"]);
     EXPECT_FALSE(check(local->grid(), gosa[1], expected, *runtime)["right"]);
@@ -90,11 +91,11 @@ TEST(HimenoOverRanks, AWrongCellOrSumIsFound) {
 // A rank's golden copy is larger than its part: after as many sweeps as the grid has points it is all of the grid.
 TEST(HimenoOverRanks, TheGoldenCopyOfManySweepsNeedsTheWholeGrid) {
   const Triple points{66, 66, 130}, inside{64, 64, 128};
-  const Shape corner{.points = points, .first = {0, 0, 0}, .cells = {32, 32, 64}};
-  const Shape whole{.points = points, .first = {0, 0, 0}, .cells = inside};
+  const GridShape corner{.points = points, .first = {0, 0, 0}, .cells = {32, 32, 64}};
+  const GridShape whole{.points = points, .first = {0, 0, 0}, .cells = inside};
   const double p = 4.0 * 32 * 32 * 64;
-  EXPECT_EQ(bytes_of_expected(corner, 1000), Grid::bytes(whole) + p);
-  EXPECT_LT(bytes_of_expected(corner, 1), 1.5 * Grid::bytes(corner));
+  EXPECT_EQ(bytes_of_expected(corner, 1000), HimenoGrid::bytes(whole) + p);
+  EXPECT_LT(bytes_of_expected(corner, 1), 1.5 * HimenoGrid::bytes(corner));
 }
 
 TEST(HimenoOverRanks, LinesChangedAreCounted) {

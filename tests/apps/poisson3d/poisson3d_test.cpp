@@ -12,6 +12,7 @@
 #include "sparse/poisson.hpp"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <atomic>
@@ -35,7 +36,7 @@ std::int64_t number_of(const Box& cells, const Box& cell) {
 }
 
 // The global number of each column of a rank's matrix, by the cells of the ranks alone.
-std::vector<std::int64_t> columns_of(const Grid& grid, const RankGrid& ranks, std::int32_t rank,
+std::vector<std::int64_t> columns_of(const CellGrid& grid, const RankGrid& ranks, std::int32_t rank,
                                      const LocalProblem& problem) {
   const auto rows_of = [&](std::int32_t r) {
     std::vector<std::int64_t> rows;
@@ -57,7 +58,7 @@ std::vector<std::int64_t> columns_of(const Grid& grid, const RankGrid& ranks, st
 }
 
 using Entries = std::map<std::pair<std::int64_t, std::int64_t>, double>;
-Entries entries_of(const Grid& grid, const RankGrid& ranks) {
+Entries entries_of(const CellGrid& grid, const RankGrid& ranks) {
   Entries entries;
   for (std::int32_t r = 0; r < ranks.count(); ++r) {
     const LocalProblem problem = *make_problem(grid, ranks, r, RightSide::ones);
@@ -76,7 +77,7 @@ Entries entries_of(const Grid& grid, const RankGrid& ranks) {
 TEST(BoxMatrix, IsSymmetricAndTheSameOnAnyGridOfRanks) {
   std::mt19937 random(2);
   for (int i = 0; i < 30; ++i) {
-    Grid grid;
+    CellGrid grid;
     for (auto& n : grid.cells) n = 1 + static_cast<std::int64_t>(random() % 5);
     grid.boundary = i % 2 == 0 ? Boundary::zmax : Boundary::all;
     const Entries whole = entries_of(grid, RankGrid{});
@@ -93,7 +94,7 @@ TEST(BoxMatrix, IsSymmetricAndTheSameOnAnyGridOfRanks) {
 }
 
 TEST(BoxMatrix, RowsAreThoseOfTheStencil) {
-  Grid grid{{3, 3, 3}, Boundary::all};
+  CellGrid grid{{3, 3, 3}, Boundary::all};
   const sparse::CrsMatrix all = make_problem(grid, {}, 0, RightSide::ones)->matrix;
   const double h = 1.0 / 4;
   EXPECT_EQ(all.entries(), 27 + 2 * 54);
@@ -110,7 +111,7 @@ TEST(BoxMatrix, RowsAreThoseOfTheStencil) {
 
 // Both compute area / distance, with different products: each errs by 3 roundings, a diagonal by 6 more.
 TEST(BoxMatrix, IsThatOfTheSparseLayer) {
-  const Grid grid{{5, 4, 3}, Boundary::zmax};
+  const CellGrid grid{{5, 4, 3}, Boundary::zmax};
   const sparse::PoissonGrid same{5, 4, 3, grid.edge(0), grid.edge(1), grid.edge(2)};
   const LocalProblem box = *make_problem(grid, {}, 0, RightSide::manufactured);
   const sparse::CrsMatrix plain = *sparse::poisson_matrix(same);
@@ -127,7 +128,7 @@ TEST(BoxMatrix, IsThatOfTheSparseLayer) {
 
 // 2^60 cells: no loop over them ends.
 TEST(BoxMatrix, TooManyCellsAreRefusedAtOnce) {
-  const Grid grid{{1 << 20, 1 << 20, 1 << 20}, Boundary::zmax};
+  const CellGrid grid{{1 << 20, 1 << 20, 1 << 20}, Boundary::zmax};
   const auto made = make_problem(grid, RankGrid{{2, 1, 1}}, 1, RightSide::ones);
   ASSERT_FALSE(made);
   EXPECT_EQ(made.error().sentence(),
@@ -190,16 +191,16 @@ Result<Answer> solve(const Box& cells, Boundary boundary, RightSide right_side, 
   Answer answer;
   const auto [status, printed] = run_processes(ranks, false, 1, [&](Processes& processes) -> Status {
     std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
-    const Grid grid{cells, boundary};
+    const CellGrid grid{cells, boundary};
     const RankGrid on = TRY(runtime->grid(cells));
     const LocalProblem problem = TRY(make_problem(grid, on, processes.rank(), right_side));
-    const Variant& variant = variants()[of.variant];
+    const PoissonVariant& variant = variants()[of.variant];
     sparse::Factorisations factorisations;
-    std::unique_ptr<LocalSystem> system =
-        TRY(LocalSystem::make(problem, variant, of.parameters, factorisations, *runtime));
-    const threads::Array<double> b = TRY(system->renumbered(problem.right_side));
-    threads::Array<double> x = TRY(threads::Array<double>::zeros(system->rows()));
-    application::Request request;
+    std::unique_ptr<PoissonSystem> system =
+        TRY(PoissonSystem::make(problem, variant, of.parameters, factorisations, *runtime));
+    const threads::ThreadedArray<double> b = TRY(system->renumbered(problem.right_side));
+    threads::ThreadedArray<double> x = TRY(threads::ThreadedArray<double>::zeros(system->rows()));
+    application::ApplicationRequest request;
     request.candidate.variant = &variant;
     request.method = of.method;
     request.tolerance = tolerance;
@@ -299,7 +300,7 @@ class TwoRows final : public krylov::LinearSystem {
   double a_, b_, c_;
 };
 
-std::string error_of(TwoRows system, std::vector<double> b, golden::Options options = {}) {
+std::string error_of(TwoRows system, std::vector<double> b, golden::GoldenCgOptions options = {}) {
   krylov::SumsOfOne sums;
   std::vector<double> x(2);
   const auto solved = golden::solve(system, sums, b, x, options);
@@ -317,7 +318,7 @@ TEST(Solve, WhatIsNotPositiveDefiniteIsRefused) {
     EXPECT_NE(error_of({1, 0, 1}, {wrong, wrong}).find("the norm of the right-hand side must be 1e-140 to 1e140"),
               std::string::npos);
   EXPECT_NE(error_of({1, 0, 1}, {NAN, 1}).find("the right-hand side must not have a NaN"), std::string::npos);
-  golden::Options few;
+  golden::GoldenCgOptions few;
   few.most_iterations = 1;
   EXPECT_NE(error_of({2, 1, 5}, {1, 1}, few).find("after 1 iterations"), std::string::npos);
   few.may_stop_early = true;
@@ -340,8 +341,8 @@ class ProbedSolver final : public LocalSolver {
     std::copy_n(r, rows_, z);
     return probe_.preconditioner ? probe_.preconditioner() : Nothing{};
   }
-  application::Work work_of_product() const override { return {}; }
-  application::Work work_of_preconditioner() const override { return {}; }
+  application::KernelWork work_of_product() const override { return {}; }
+  application::KernelWork work_of_preconditioner() const override { return {}; }
   nlohmann::json facts() const override { return nlohmann::json::object(); }
 
  private:
@@ -351,21 +352,21 @@ class ProbedSolver final : public LocalSolver {
 
 // fn(system, runtime) on two ranks of a small box with the solver of `probe(rank)`.
 Status on_two_ranks(const std::function<Probe(std::int32_t)>& probe,
-                    const std::function<Status(LocalSystem&, Runtime&)>& fn) {
-  thread_local Probe mine; // Variant::make is a plain function
+                    const std::function<Status(PoissonSystem&, Runtime&)>& fn) {
+  thread_local Probe mine; // PoissonVariant::make is a plain function
   const auto body = [&](Processes& processes) -> Status {
     std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
-    const Grid grid{{4, 3, 2}, Boundary::zmax};
+    const CellGrid grid{{4, 3, 2}, Boundary::zmax};
     const RankGrid on = TRY(runtime->grid(grid.cells));
     const LocalProblem problem = TRY(make_problem(grid, on, processes.rank(), RightSide::ones));
     mine = probe(processes.rank());
-    Variant variant;
+    PoissonVariant variant;
     sparse::Factorisations factorisations;
-    variant.make = [](const Variant&, const sparse::CrsMatrix& matrix, const ParameterValues&,
+    variant.make = [](const PoissonVariant&, const sparse::CrsMatrix& matrix, const ParameterValues&,
                       sparse::Factorisations&) -> Result<std::unique_ptr<LocalSolver>> {
       return std::unique_ptr<LocalSolver>(std::make_unique<ProbedSolver>(matrix.rows, mine));
     };
-    std::unique_ptr<LocalSystem> system = TRY(LocalSystem::make(problem, variant, {}, factorisations, *runtime));
+    std::unique_ptr<PoissonSystem> system = TRY(PoissonSystem::make(problem, variant, {}, factorisations, *runtime));
     return fn(*system, *runtime);
   };
   return run_processes(2, false, 1, body).first;
@@ -379,14 +380,14 @@ bool becomes_true(const std::function<bool()>& condition) {
 }
 
 // Rank 0 sends nothing before rank 1 multiplies: rank 1 must not wait for its ghosts first.
-TEST(LocalSystem, MultipliesRowsWhileGhostsAreOnTheirWay) {
+TEST(PoissonSystem, MultipliesRowsWhileGhostsAreOnTheirWay) {
   std::atomic<bool> multiplies = false, in_time = false;
   const auto probe = [&](std::int32_t rank) {
     Probe probe;
     if (rank == 1) probe.rows = [&] { return multiplies = true, Status(Nothing{}); };
     return probe;
   };
-  const Status status = on_two_ranks(probe, [&](LocalSystem& system, Runtime& runtime) -> Status {
+  const Status status = on_two_ranks(probe, [&](PoissonSystem& system, Runtime& runtime) -> Status {
     if (runtime.rank() == 0) in_time = becomes_true([&] { return multiplies.load(); });
     std::vector<double> x(static_cast<std::size_t>(system.length()), 1.0 + runtime.rank()), y(x.size());
     if (Status s = system.multiply(x.data(), y.data()); !s) return s;
@@ -400,9 +401,9 @@ TEST(LocalSystem, MultipliesRowsWhileGhostsAreOnTheirWay) {
 }
 
 // Nobody waits for the sum: applying the preconditioner is enough to end it.
-TEST(LocalSystem, PreconditionersMoveSumsThatAreUnderWay) {
+TEST(PoissonSystem, PreconditionersMoveSumsThatAreUnderWay) {
   const Status status = on_two_ranks([](std::int32_t) { return Probe{}; },
-                                     [](LocalSystem& system, Runtime& runtime) -> Status {
+                                     [](PoissonSystem& system, Runtime& runtime) -> Status {
                                        std::array<double, 1> sum{1.0 + runtime.rank()};
                                        if (Status s = runtime.sums().start(sum); !s) return s;
                                        std::vector<double> r(static_cast<std::size_t>(system.length())), z(r.size());
@@ -423,7 +424,7 @@ TEST(GoldenSolve, OneRankThatFailsEndsAll) {
   enum class Part { rows, ghosts, preconditioner, memory };
   // Rows of a diagonal matrix, so that a solve takes several iterations.
   struct Diagonal final : krylov::LinearSystem {
-    LocalSystem* system = nullptr;
+    PoissonSystem* system = nullptr;
     bool has_memory = true;
     std::int64_t rows() const override { return system->rows(); }
     std::int64_t length() const override { return has_memory ? system->length() : std::int64_t{1} << 55; }
@@ -446,7 +447,7 @@ TEST(GoldenSolve, OneRankThatFailsEndsAll) {
         if (part == Part::preconditioner) probe.preconditioner = fail;
         return probe;
       };
-      const Status status = on_two_ranks(probe, [&](LocalSystem& system, Runtime& runtime) -> Status {
+      const Status status = on_two_ranks(probe, [&](PoissonSystem& system, Runtime& runtime) -> Status {
         Diagonal diagonal;
         diagonal.system = &system;
         diagonal.has_memory = part != Part::memory || runtime.rank() == 0;
@@ -465,12 +466,12 @@ TEST(GoldenSolve, OneRankThatFailsEndsAll) {
 
 TEST(Application, RunsByItsRow) {
   const auto all = applications();
-  const application::Task task = *application::parse_task(
+  const application::ApplicationTask task = *application::parse_task(
       R"({"application": "poisson3d", "size": "7x5x6", "options": {"rhs": "manufactured"}, "candidates": [{"variant": "golden"}]})",
       all);
   const auto [status, printed] = run_processes(2, false, 1, [&](Processes& processes) -> Status {
     std::unique_ptr<Runtime> runtime = TRY(Runtime::make(processes, {}));
-    application::Request request = task.request;
+    application::ApplicationRequest request = task.request;
     request.candidate = task.candidates[0];
     const nlohmann::json found = TRY(request.application->run(request, *runtime));
     processes.print(found);
@@ -483,7 +484,7 @@ TEST(Application, RunsByItsRow) {
   EXPECT_TRUE(found["checked"]["right"].get<bool>());
   EXPECT_EQ(found["history"].size(), found["iterations"].get<std::size_t>() + 1);
   EXPECT_EQ(found["kernels"][0]["name"], "product");
-  const std::vector<application::Share> shares = task.request.application->shares("128x192x64");
+  const std::vector<application::ProblemShare> shares = task.request.application->shares("128x192x64");
   ASSERT_EQ(shares.size(), 2U);
   EXPECT_EQ(shares[0].size + " " + shares[1].size, "32x48x16 64x96x32");
   EXPECT_DOUBLE_EQ(shares[0].work * shares[1].work, 64 * 8);

@@ -94,7 +94,7 @@ class Sum final : public Problem {
 };
 
 const Key integer{{"type", "integer"}}, real{{"type", "real"}};
-const Effort quick{.seconds = 0.01, .sample_seconds = 1e-4};
+const TuningEffort quick{.seconds = 0.01, .sample_seconds = 1e-4};
 
 const Tried& of(const Decision& decision, std::string_view text) {
   for (const Tried& each : decision.tried)

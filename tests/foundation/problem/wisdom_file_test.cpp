@@ -2,6 +2,7 @@
 #include "problem/wisdom_file.hpp"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 #include <sys/stat.h>
 
 #include <filesystem>
@@ -10,7 +11,7 @@
 namespace kumihimo::problem {
 namespace {
 
-const Place here{{"Xeon", 2}, {{"compiler", "compiler", "cc 1"}}};
+const WisdomPlace here{{"Xeon", 2}, {{"compiler", "compiler", "cc 1"}}};
 
 std::string complaint(std::string_view text) {
   const Result<WisdomFile> file = WisdomFile::parse(text, here);
@@ -39,7 +40,7 @@ TEST(WisdomFile, ReadsTheFieldsThatAllProblemsShare) {
 TEST(WisdomFile, FoundByItselfHoldsMeasuredChoicesAlone) {
   const std::string text = R"({"kumihimo_wisdom": 1, "choices": [{"simulated": true}, {}, {"emulated": true}]})";
   EXPECT_EQ(WisdomFile::parse(text, here)->entries().size(), 3u);
-  EXPECT_EQ(WisdomFile::parse(text, here, Found::by_itself)->entries().size(), 1u);
+  EXPECT_EQ(WisdomFile::parse(text, here, WisdomOrigin::by_itself)->entries().size(), 1u);
 }
 
 TEST(WisdomFile, OtherThingsAreNamedAsWhatTheyAre) {
@@ -90,7 +91,7 @@ TEST_F(WisdomFileFound, IsTheNamedFileOrThatOfTheMachineInAFolder) {
   const std::filesystem::path path = folder / wisdom_file_name(here.machine, "kernels");
   EXPECT_EQ(find_wisdom(folder.string(), here.machine, "kernels")->path, "") << "the folder has no wisdom";
   std::ofstream(path) << "text\n";
-  for (const auto& [named, how] : {std::pair{path, Found::named}, std::pair{folder, Found::by_itself}}) {
+  for (const auto& [named, how] : {std::pair{path, WisdomOrigin::named}, std::pair{folder, WisdomOrigin::by_itself}}) {
     const Result<WisdomText> found = find_wisdom(named.string(), here.machine, "kernels");
     ASSERT_TRUE(found) << found.error().sentence();
     EXPECT_EQ(found->path, path.string());

@@ -24,7 +24,7 @@ TEST(Part, PartsCoverTheRangeInOrder) {
     for (const std::int64_t m : {1, 2, 3, 64}) {
       std::int64_t end = 0;
       for (std::int64_t i = 0; i < m; ++i) {
-        const Range range = part(n, i, m);
+        const IndexRange range = part(n, i, m);
         EXPECT_EQ(range.begin, end);
         EXPECT_LE(range.size(), n / m + 1);
         end = range.end;
@@ -34,11 +34,11 @@ TEST(Part, PartsCoverTheRangeInOrder) {
   }
 }
 
-TEST(Array, HoldsZerosAlignedToAPage) {
+TEST(ThreadedArray, HoldsZerosAlignedToAPage) {
   for (const int team : {1, 2, 5}) {
     ASSERT_TRUE(use(team).ok());
     for (const std::int64_t size : {1, 511, 512, 513, 100000}) {
-      const Result<Array<double>> made = Array<double>::zeros(size);
+      const Result<ThreadedArray<double>> made = ThreadedArray<double>::zeros(size);
       ASSERT_TRUE(made);
       EXPECT_EQ(reinterpret_cast<std::uintptr_t>(made->data()) % 4096, 0u);
       EXPECT_TRUE(std::all_of(made->begin(), made->end(), [](double x) { return x == 0; }));
@@ -47,8 +47,8 @@ TEST(Array, HoldsZerosAlignedToAPage) {
   ASSERT_TRUE(use(1).ok());
 }
 
-TEST(Array, SaysThatMemoryIsMissing) {
-  const auto made = Array<double>::zeros(std::numeric_limits<std::int64_t>::max() / 16);
+TEST(ThreadedArray, SaysThatMemoryIsMissing) {
+  const auto made = ThreadedArray<double>::zeros(std::numeric_limits<std::int64_t>::max() / 16);
   ASSERT_FALSE(made);
   EXPECT_NE(made.error().sentence().find("memory"), std::string::npos) << made.error().sentence();
 }

@@ -15,7 +15,7 @@ struct Matrix {
   std::vector<std::int64_t> begins{0};
   std::vector<std::int32_t> columns;
   std::vector<double> values;
-  Rows rows() const { return {begins, columns, values}; }
+  CompressedRows rows() const { return {begins, columns, values}; }
   std::int64_t size() const { return static_cast<std::int64_t>(begins.size()) - 1; }
 };
 

@@ -111,7 +111,7 @@ TEST(GhostExchange, IsProvedForAllRanks) {
       return at;
     };
     programs.origins = [&](Rank rank) {
-      std::vector<Origin> origins;
+      std::vector<ElementOrigin> origins;
       std::int64_t first = 0;
       for (const auto& n : p.ghosts[static_cast<std::size_t>(rank.value)].neighbours) {
         if (n.received > 0) origins.push_back({first, n.received, n.rank, begin_of(n.rank, rank.value)});

@@ -7,6 +7,7 @@
 #include "threads/team.hpp"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 namespace kumihimo::application {
 namespace {
@@ -20,10 +21,11 @@ constexpr VariantDescription variants[] = {
     {"golden", "plain"}, {"blocked", "in blocks", taken}, {"unfit", "never fits"}};
 constexpr std::string_view methods[] = {"direct", "other"};
 constexpr std::string_view choices[] = {"left", "right"};
-constexpr Option options[] = {{"side", "which side", "SIDE", "left", choices}, {"word", "any word", "WORD", "none"}};
+constexpr ApplicationOption options[] = {{"side", "which side", "SIDE", "left", choices},
+                                         {"word", "any word", "WORD", "none"}};
 
 // Sums the ranks, and answers what it was asked for.
-Result<json> answer(const Request& request, Runtime& runtime) {
+Result<json> answer(const ApplicationRequest& request, Runtime& runtime) {
   if (request.candidate.variant->name == "unfit") return not_applicable("this variant fits nothing");
   if (request.candidate.parameters == ParameterValues{{"width", 13}}) return failed("this width fails");
   double one = 1;
@@ -40,21 +42,22 @@ std::vector<Application> every() {
            .variants = variants,
            .methods = methods,
            .options = options,
-           .shared_set_up = [](const Candidate& each) { return std::string(each.parameters.empty() ? "" : "width"); },
+           .shared_set_up =
+               [](const RequestedVariant& each) { return std::string(each.parameters.empty() ? "" : "width"); },
            .run = &answer}};
 }
 
 std::string error_of(const std::string& members) {
   const std::vector<Application> all = every();
-  const Result<Task> task = parse_task("{" + members + "}", all);
+  const Result<ApplicationTask> task = parse_task("{" + members + "}", all);
   return task ? "" : task.error().sentence();
 }
 
 const std::string start = R"("application": "answers", "candidates": [{"variant": "golden"}])";
 
-TEST(Task, IsReadWithItsDefaults) {
+TEST(ApplicationTask, IsReadWithItsDefaults) {
   const std::vector<Application> all = every();
-  const Result<Task> task = parse_task(
+  const Result<ApplicationTask> task = parse_task(
       R"({"application": "answers", "candidates": [{"variant": "blocked"}, {"variant": "blocked", "parameters": {"width": 3}}],
           "options": {"word": "x"}})",
       all);
@@ -69,7 +72,7 @@ TEST(Task, IsReadWithItsDefaults) {
   EXPECT_EQ(*library_of_task(R"({"library": "/lib/libmpi.so"})"), "/lib/libmpi.so");
 }
 
-TEST(Task, EachMistakeIsOneSentence) {
+TEST(ApplicationTask, EachMistakeIsOneSentence) {
   EXPECT_EQ(error_of(R"("application": "none", "candidates": [])"), "an application is one of answers (got 'none')");
   EXPECT_EQ(error_of(R"("application": "answers", "candidates": [{"variant": "fast"}])"),
             "a variant of answers is one of golden, blocked, unfit (got 'fast')");
@@ -93,7 +96,7 @@ TEST(Task, EachMistakeIsOneSentence) {
 
 Result<std::vector<json>> run(std::int32_t ranks, const std::string& members) {
   const std::vector<Application> all = every();
-  const Task task = TRY(parse_task("{" + members + "}", all));
+  const ApplicationTask task = TRY(parse_task("{" + members + "}", all));
   auto [status, printed] =
       run_processes(ranks, false, 1, [&](Processes& processes) { return run_task(task, processes, "threads"); });
   if (!status) return status.error();

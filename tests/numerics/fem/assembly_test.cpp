@@ -22,7 +22,7 @@ void expect_within_bound(const Case& given, bool all_blocks) {
   Case golden{{}, {}, make_matrix(given.mesh).value()};
   ASSERT_TRUE(assemble(assembly_variants()[0], given.mesh, given.materials, golden.matrix).ok());
   const std::vector<double> bound = assembly_error_bound(given.mesh, given.materials, golden.matrix);
-  Matrix matrix = make_matrix(given.mesh).value();
+  BlockMatrix matrix = make_matrix(given.mesh).value();
   for (const AssemblyVariant& variant : assembly_variants()) {
     if (!variant.runs_here) continue;
     for (const ParameterValues& values : choices_of(variant, all_blocks)) {
@@ -53,7 +53,7 @@ TEST(Assembly, EveryVariantIsWithinTheBoundForOddSizesAndTeams) {
 
 TEST(Assembly, TheBoundFindsAnErrorInTheTenthDigit) {
   Case given = assembled_cube(5);
-  Matrix wrong = make_matrix(given.mesh).value();
+  BlockMatrix wrong = make_matrix(given.mesh).value();
   const std::vector<double> bound = assembly_error_bound(given.mesh, given.materials, given.matrix);
   for (const double error : {1e-10, -1e-10}) {
     std::copy(given.matrix.values.begin(), given.matrix.values.end(), wrong.values.begin());
@@ -67,7 +67,7 @@ TEST(Assembly, TheBoundFindsAnErrorInTheTenthDigit) {
 // A row's sums have one order on any number of threads. Blocks change it in pencils alone, whose elements share nodes.
 TEST(Assembly, HasTheSameBitsOnAnyNumberOfThreads) {
   const Case given = cube(8);
-  Matrix first = make_matrix(given.mesh).value(), other = make_matrix(given.mesh).value();
+  BlockMatrix first = make_matrix(given.mesh).value(), other = make_matrix(given.mesh).value();
   for (const AssemblyVariant& variant : assembly_variants()) {
     if (!variant.runs_here) continue;
     for (ParameterValues values : choices_of(variant, false)) {

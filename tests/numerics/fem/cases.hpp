@@ -22,10 +22,10 @@ namespace kumihimo::fem {
 struct Case {
   Mesh mesh;
   Materials materials;
-  Matrix matrix;
+  BlockMatrix matrix;
 };
 
-inline Case case_on(const Grid& grid, double distortion = 0.2, double spread = 1) {
+inline Case case_on(const NodeGrid& grid, double distortion = 0.2, double spread = 1) {
   Case made;
   made.mesh = make_mesh(grid, distortion).value();
   made.materials = varied_materials(made.mesh, 2.5, 0.3, spread).value();

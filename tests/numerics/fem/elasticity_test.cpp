@@ -76,7 +76,7 @@ TEST(Elasticity, RigidBodyModesAreInTheNullSpace) {
   EXPECT_GT(largest(forces), 1e6 * bound);
 }
 
-std::vector<std::vector<double>> dense(const Matrix& matrix) {
+std::vector<std::vector<double>> dense(const BlockMatrix& matrix) {
   const auto size = static_cast<std::size_t>(3 * matrix.owned);
   std::vector<std::vector<double>> made(size, std::vector<double>(size));
   for (std::int64_t n = 0; n < matrix.owned; ++n)

@@ -51,7 +51,7 @@ TEST(Mesh, BadInputIsASentenceWithTheElement) {
   EXPECT_FALSE(box_of_cube({4, 4, 4}, {0, 1, 1}, {0, 0, 0}).ok());
   EXPECT_FALSE(box_of_cube({4, 4, 4}, {2, 1, 1}, {2, 0, 0}).ok());
   EXPECT_FALSE(box_of_cube({1300, 1300, 1300}, {2, 2, 2}, {0, 0, 0}).ok());
-  const Grid grid = whole_cube(4).value();
+  const NodeGrid grid = whole_cube(4).value();
   for (const double distortion : {-0.1, 0.3, std::nan("")}) EXPECT_FALSE(make_mesh(grid, distortion).ok());
   Mesh mesh = make_mesh(grid).value();
   std::swap(mesh.nodes[corners * 13], mesh.nodes[corners * 13 + 1]); // a mirrored order of corners
@@ -78,9 +78,9 @@ TEST(Materials, BadInputIsASentenceWithTheElement) {
   EXPECT_FALSE(varied_materials(make_mesh(whole_cube(2).value()).value(), 1, 0.3, -1).ok());
 }
 
-TEST(Matrix, HasABlockForNodesThatShareAnElement) {
+TEST(BlockMatrix, HasABlockForNodesThatShareAnElement) {
   const Mesh mesh = make_mesh(whole_cube(5).value()).value();
-  const Matrix matrix = make_matrix(mesh).value();
+  const BlockMatrix matrix = make_matrix(mesh).value();
   const auto place = [](std::int64_t n) { return Triple{n % 5, n / 5 % 5, n / 25}; };
   for (std::int32_t n = 0; n < 125; ++n)
     for (std::int32_t m = 0; m < 125; ++m) {
@@ -92,9 +92,9 @@ TEST(Matrix, HasABlockForNodesThatShareAnElement) {
 }
 
 // Each process has the rows of its box as the whole cube has them, with the same bits for one variant.
-TEST(Grid, BoxesHaveTheCompleteRowsOfTheWholeCube) {
+TEST(NodeGrid, BoxesHaveTheCompleteRowsOfTheWholeCube) {
   const Triple box{3, 2, 4}, processes{2, 3, 1};
-  Grid whole_grid = box_of_cube({6, 6, 4}, {1, 1, 1}, {0, 0, 0}).value();
+  NodeGrid whole_grid = box_of_cube({6, 6, 4}, {1, 1, 1}, {0, 0, 0}).value();
   Case whole = case_on(whole_grid);
   const AssemblyVariant& variant = *find_assembly("type_a");
   ASSERT_TRUE(assemble(variant, whole.mesh, whole.materials, whole.matrix).ok());
@@ -102,7 +102,7 @@ TEST(Grid, BoxesHaveTheCompleteRowsOfTheWholeCube) {
   std::int64_t rows = 0;
   for (std::int64_t py = 0; py < 3; ++py)
     for (std::int64_t px = 0; px < 2; ++px) {
-      const Grid grid = box_of_cube(box, processes, {px, py, 0}).value();
+      const NodeGrid grid = box_of_cube(box, processes, {px, py, 0}).value();
       Case mine = case_on(grid);
       ASSERT_TRUE(assemble(variant, mine.mesh, mine.materials, mine.matrix).ok());
       std::vector<std::int64_t> global(static_cast<std::size_t>(mine.mesh.node_count()));
@@ -129,28 +129,28 @@ TEST(Grid, BoxesHaveTheCompleteRowsOfTheWholeCube) {
 }
 
 // The cells of all boxes as a halo exchange moves them: what one box receives in a ghost, the box of that node sends.
-TEST(Grid, HaloCellsBringEveryGhostTheNodeOfItsBox) {
+TEST(NodeGrid, HaloCellsBringEveryGhostTheNodeOfItsBox) {
   const Triple box{2, 3, 4}, processes{3, 2, 2};
   std::map<std::int64_t, Vector3> sent; // of a global node: what its box sends, here its place
-  const auto global_of = [&](const Grid& grid, std::int64_t cell) {
+  const auto global_of = [&](const NodeGrid& grid, std::int64_t cell) {
     const Triple at{cell % (box[0] + 2), cell / (box[0] + 2) % (box[1] + 2), cell / (box[0] + 2) / (box[1] + 2)};
     return grid.global({grid.low[0] + at[0] - 1, grid.low[1] + at[1] - 1, grid.low[2] + at[2] - 1});
   };
-  std::vector<Grid> grids;
+  std::vector<NodeGrid> grids;
   for (std::int64_t z = 0; z < 2; ++z)
     for (std::int64_t y = 0; y < 2; ++y)
       for (std::int64_t x = 0; x < 3; ++x) grids.push_back(box_of_cube(box, processes, {x, y, z}).value());
   const auto place_of = [](const Mesh& mesh, std::int32_t n) {
     return Vector3{mesh.node(n)[0], mesh.node(n)[1], mesh.node(n)[2]};
   };
-  for (const Grid& grid : grids) {
+  for (const NodeGrid& grid : grids) {
     const Mesh mesh = make_mesh(grid, 0.2).value();
     for (const HaloCell& cell : halo_cells(grid).sent) {
       EXPECT_LT(cell.node, grid.owned());
       EXPECT_TRUE(sent.emplace(global_of(grid, cell.cell), place_of(mesh, cell.node)).second);
     }
   }
-  for (const Grid& grid : grids) {
+  for (const NodeGrid& grid : grids) {
     const Mesh mesh = make_mesh(grid, 0.2).value();
     const HaloCells cells = halo_cells(grid);
     EXPECT_EQ(static_cast<std::int64_t>(cells.received.size()), grid.ghosts());

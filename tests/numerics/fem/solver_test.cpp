@@ -19,7 +19,7 @@ TEST(Product, IsTheGoldenCopysWithinTheBoundOfItsSums) {
     const Case given = assembled_cube(n);
     const std::vector<double> x = random_vector(3 * given.mesh.node_count(), 1);
     std::vector<double> y(x.size()), golden(x.size()), magnitude(x.size());
-    Matrix sizes = make_matrix(given.mesh).value();
+    BlockMatrix sizes = make_matrix(given.mesh).value();
     for (std::int64_t i = 0; i < sizes.values.size(); ++i) sizes.values[i] = std::abs(given.matrix.values[i]);
     std::vector<double> positive = x;
     for (double& value : positive) value = std::abs(value);
@@ -72,7 +72,7 @@ TEST(Product, WithoutAMatrixIsTheMatrixs) {
 
 TEST(Product, WithoutAMatrixHasTheCompleteRowsOfABox) {
   const Case given = case_on(box_of_cube({3, 4, 2}, {2, 2, 3}, {1, 0, 1}).value());
-  Matrix matrix = make_matrix(given.mesh).value();
+  BlockMatrix matrix = make_matrix(given.mesh).value();
   ASSERT_TRUE(assemble(assembly_variants()[0], given.mesh, given.materials, matrix).ok());
   const Constraints constraints = no_constraints(given.mesh);
   const std::vector<double> x = random_vector(3 * given.mesh.node_count(), 5);
@@ -106,12 +106,12 @@ Loaded pulled_cube(std::int64_t n) {
   return made;
 }
 
-TEST(Order, HasEveryNodeOnceAndColoursWithoutNeighbours) {
+TEST(NodeOrder, HasEveryNodeOnceAndColoursWithoutNeighbours) {
   const Case given = cube(6);
   std::vector<std::int32_t> all(216);
   std::iota(all.begin(), all.end(), 0);
   const std::vector<std::int32_t> rcm = reverse_cuthill_mckee(given.matrix, all);
-  const Order order = coloured(given.matrix, rcm);
+  const NodeOrder order = coloured(given.matrix, rcm);
   std::vector<std::int32_t> sorted = order.nodes;
   std::sort(sorted.begin(), sorted.end());
   EXPECT_EQ(sorted, all);
@@ -124,7 +124,7 @@ TEST(Order, HasEveryNodeOnceAndColoursWithoutNeighbours) {
 }
 
 // Of a long bar of nodes, numbered at random, the order has a bandwidth as small as its cross-section allows.
-TEST(Order, ReverseCuthillMcKeeMakesTheBandNarrow) {
+TEST(NodeOrder, ReverseCuthillMcKeeMakesTheBandNarrow) {
   const Case given = case_on(box_of_cube({20, 2, 2}, {1, 1, 1}, {0, 0, 0}).value());
   std::vector<std::int32_t> all(80), position(80);
   std::iota(all.begin(), all.end(), 0);
@@ -141,7 +141,7 @@ TEST(Order, ReverseCuthillMcKeeMakesTheBandNarrow) {
 // (D + U)^-1 D (D + L)^-1 r by its definition: M z = (D + L) D^-1 (D + U) z must be r.
 TEST(Sweeps, SolveTheirFactors) {
   const Loaded loaded = pulled_cube(5);
-  const Matrix& matrix = loaded.given.matrix;
+  const BlockMatrix& matrix = loaded.given.matrix;
   std::vector<std::int32_t> all(static_cast<std::size_t>(matrix.owned));
   std::iota(all.begin(), all.end(), 0);
   const std::vector<std::int32_t> order = reverse_cuthill_mckee(matrix, all);
@@ -180,29 +180,29 @@ TEST(Sweeps, SolveTheirFactors) {
   for (std::size_t i = 0; i < r.size(); ++i) EXPECT_NEAR(product[i], r[i], 1e-12);
 }
 
-using MakeApply = std::function<Apply(const Matrix&)>;
+using MakeApply = std::function<Apply(const BlockMatrix&)>;
 struct Named {
   const char* name;
   MakeApply make;
 };
 const Named preconditioners[] = {
     {"block diagonal",
-     [](const Matrix& matrix) -> Apply {
+     [](const BlockMatrix& matrix) -> Apply {
        auto made = std::make_shared<BlockDiagonal>(BlockDiagonal::make(diagonal_blocks(matrix)).value());
        return [made](const double* r, double* z) { made->apply(r, z); };
      }},
     {"Gauss-Seidel",
-     [](const Matrix& matrix) -> Apply {
+     [](const BlockMatrix& matrix) -> Apply {
        auto made = std::make_shared<GaussSeidel>(GaussSeidel::make(matrix).value());
        return [made](const double* r, double* z) { made->apply(r, z); };
      }},
     {"Schwarz 5 parts",
-     [](const Matrix& matrix) -> Apply {
+     [](const BlockMatrix& matrix) -> Apply {
        auto made = std::make_shared<AdditiveSchwarz>(AdditiveSchwarz::make(matrix, 5, 0).value());
        return [made](const double* r, double* z) { made->apply(r, z); };
      }},
     {"Schwarz 5 parts, overlap 1",
-     [](const Matrix& matrix) -> Apply {
+     [](const BlockMatrix& matrix) -> Apply {
        auto made = std::make_shared<AdditiveSchwarz>(AdditiveSchwarz::make(matrix, 5, 1).value());
        return [made](const double* r, double* z) { made->apply(r, z); };
      }},
@@ -249,7 +249,7 @@ TEST(Preconditioners, LeadToOneSolutionInFewerIterationsTheMoreTheyCouple) {
 
 TEST(Preconditioners, OnePartIsGaussSeidelInTheOrderOfTheWhole) {
   const Loaded loaded = pulled_cube(5);
-  const Matrix& matrix = loaded.given.matrix;
+  const BlockMatrix& matrix = loaded.given.matrix;
   std::vector<std::int32_t> all(static_cast<std::size_t>(matrix.owned));
   std::iota(all.begin(), all.end(), 0);
   const Sweeps sweeps = Sweeps::make(matrix, reverse_cuthill_mckee(matrix, all)).value();
@@ -269,8 +269,8 @@ TEST(Preconditioners, OnePartIsGaussSeidelInTheOrderOfTheWhole) {
 // Parts share one work array: what one part leaves in it, also with an error, would change the next.
 TEST(Preconditioners, PartsLeaveTheirWorkArrayAsItWas) {
   const Loaded loaded = pulled_cube(5);
-  const Matrix& matrix = loaded.given.matrix;
-  Matrix indefinite = make_matrix(loaded.given.mesh).value();
+  const BlockMatrix& matrix = loaded.given.matrix;
+  BlockMatrix indefinite = make_matrix(loaded.given.mesh).value();
   RowNumbers work(matrix);
   const auto expect_reset = [&] {
     for (std::int32_t n = 0; n < matrix.rows(); ++n) ASSERT_EQ(work[n], RowNumbers::outside) << n;
@@ -288,7 +288,7 @@ TEST(Preconditioners, PartsLeaveTheirWorkArrayAsItWas) {
 
 TEST(Preconditioners, APartOfEachNodeIsTheBlockDiagonal) {
   const Loaded loaded = pulled_cube(6);
-  const Matrix& matrix = loaded.given.matrix;
+  const BlockMatrix& matrix = loaded.given.matrix;
   AdditiveSchwarz schwarz = AdditiveSchwarz::make(matrix, matrix.owned, 0).value();
   const BlockDiagonal diagonal = BlockDiagonal::make(diagonal_blocks(matrix)).value();
   const std::vector<double> r = random_vector(3 * matrix.owned, 13);
@@ -300,7 +300,7 @@ TEST(Preconditioners, APartOfEachNodeIsTheBlockDiagonal) {
 
 TEST(Preconditioners, RefuseWhatIsNotPositiveDefinite) {
   Loaded loaded = pulled_cube(3);
-  Matrix& matrix = loaded.given.matrix;
+  BlockMatrix& matrix = loaded.given.matrix;
   EXPECT_FALSE(AdditiveSchwarz::make(matrix, 0, 0).ok());
   EXPECT_FALSE(AdditiveSchwarz::make(matrix, 28, 0).ok());
   EXPECT_FALSE(AdditiveSchwarz::make(matrix, 2, 2).ok());

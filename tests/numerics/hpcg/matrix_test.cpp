@@ -13,28 +13,28 @@
 namespace kumihimo::hpcg {
 namespace {
 
-const std::vector<Grid> grids = {{16, 16, 16}, {16, 24, 32}, {32, 16, 16}};
+const std::vector<HpcgGrid> grids = {{16, 16, 16}, {16, 24, 32}, {32, 16, 16}};
 
 // The entry by its definition.
-double entry(const Grid& g, std::int64_t row, std::int64_t column) {
+double entry(const HpcgGrid& g, std::int64_t row, std::int64_t column) {
   const auto apart = [](std::int64_t a, std::int64_t b) { return std::abs(a - b) <= 1; };
   const bool near = apart(row % g.nx, column % g.nx) && apart(row / g.nx % g.ny, column / g.nx % g.ny) &&
                     apart(row / g.nx / g.ny, column / g.nx / g.ny);
   return row == column ? 26 : near ? -1 : 0;
 }
 
-TEST(Grid, MustHaveSidesThatFourLevelsCanHalve) {
+TEST(HpcgGrid, MustHaveSidesThatFourLevelsCanHalve) {
   EXPECT_TRUE(check({16, 104, 1024}).ok());
-  for (const Grid& wrong : {Grid{0, 16, 16}, {16, 8, 16}, {16, 16, 20}, {-16, 16, 16}, {16, 16, 1032}}) {
+  for (const HpcgGrid& wrong : {HpcgGrid{0, 16, 16}, {16, 8, 16}, {16, 16, 20}, {-16, 16, 16}, {16, 16, 1032}}) {
     const Status status = check(wrong);
     ASSERT_FALSE(status.ok());
     EXPECT_NE(status.error().sentence().find("multiple of 8 from 16 to 1024"), std::string::npos);
   }
 }
 
-TEST(Matrix, HasTheEntriesOfItsDefinition) {
-  for (const Grid& g : grids) {
-    const Result<Matrix> a = make_matrix(g);
+TEST(HpcgMatrix, HasTheEntriesOfItsDefinition) {
+  for (const HpcgGrid& g : grids) {
+    const Result<HpcgMatrix> a = make_matrix(g);
     ASSERT_TRUE(a);
     EXPECT_EQ(a->row_begin[a->rows()], g.nonzeros());
     std::mt19937 random(1);
@@ -51,8 +51,8 @@ TEST(Matrix, HasTheEntriesOfItsDefinition) {
 }
 
 TEST(Ordering, GroupsHaveIndependentRowsAndHoldEachRowOnce) {
-  for (const Grid& g : grids) {
-    const Result<Matrix> a = make_matrix(g);
+  for (const HpcgGrid& g : grids) {
+    const Result<HpcgMatrix> a = make_matrix(g);
     const std::vector<std::int32_t> points = coarse_points(g);
     for (const OrderingKind kind : {OrderingKind::levels, OrderingKind::colours}) {
       const Ordering o = make_ordering(*a, kind, points);
@@ -88,8 +88,8 @@ TEST(Ordering, HasTwoNames) {
 }
 
 TEST(SlicedMatrix, StoresEachEntryOnce) {
-  const Grid g{16, 24, 16};
-  const Result<Matrix> a = make_matrix(g);
+  const HpcgGrid g{16, 24, 16};
+  const Result<HpcgMatrix> a = make_matrix(g);
   for (const OrderingKind kind : {OrderingKind::levels, OrderingKind::colours}) {
     const Ordering o = make_ordering(*a, kind, coarse_points(g));
     const Result<SlicedMatrix> m = SlicedMatrix::make(*a, o);

@@ -15,7 +15,7 @@
 namespace kumihimo::hpcg {
 namespace {
 
-const Grid grid{16, 24, 32};
+const HpcgGrid grid{16, 24, 32};
 const std::vector<OrderingKind> kinds = {OrderingKind::levels, OrderingKind::colours};
 
 std::vector<double> random_vector(std::int64_t rows, unsigned seed) {
@@ -75,13 +75,13 @@ TEST(System, ByColoursPreconditionsAsWholeSweepsInThatOrder) {
   const auto matrices = make_levels(grid);
   Result<System> system = System::make(*matrices, OrderingKind::colours);
   std::vector<Ordering> orders;
-  for (const Matrix& each : *matrices) {
+  for (const HpcgMatrix& each : *matrices) {
     const bool has_coarser = &each != &matrices->back();
     orders.push_back(make_ordering(each, OrderingKind::colours,
                                    has_coarser ? coarse_points(each.grid) : std::vector<std::int32_t>{}));
   }
   const auto cycle = [&](auto&& self, std::size_t level, const std::vector<double>& r) -> std::vector<double> {
-    const Matrix& a = (*matrices)[level];
+    const HpcgMatrix& a = (*matrices)[level];
     std::vector<double> x(r.size(), 0.0);
     const auto relax = [&](std::int64_t i) {
       double sum = r[static_cast<std::size_t>(i)];
@@ -280,14 +280,14 @@ TEST(Rating, CountsTheOperationsOfTheReference) {
   const auto matrices = make_levels(grid);
   double counted = 0;
   const auto vectors = [&](int times) { counted += times * 2.0 * static_cast<double>(grid.rows()); };
-  const auto product = [&](const Matrix& a) { counted += 2.0 * static_cast<double>(a.row_begin[a.rows()]); };
+  const auto product = [&](const HpcgMatrix& a) { counted += 2.0 * static_cast<double>(a.row_begin[a.rows()]); };
   const int sets = 3, iterations = 7;
   for (int set = 0; set < sets; ++set) {
     product(matrices->front());
     vectors(2); // r = b - A x; (r, r)
     for (int i = 0; i < iterations; ++i) {
       for (std::size_t level = 0; level < matrices->size(); ++level) {
-        const Matrix& a = (*matrices)[level];
+        const HpcgMatrix& a = (*matrices)[level];
         const bool coarsest = level + 1 == matrices->size();
         for (int sweep = 0; sweep < (coarsest ? 2 : 4); ++sweep) product(a); // each reads every entry once
         if (!coarsest) product(a);

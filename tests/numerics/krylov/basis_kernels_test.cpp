@@ -13,7 +13,7 @@ namespace {
 
 struct Columns {
   std::vector<std::vector<double>> memory;
-  Basis basis;
+  KrylovBasis basis;
   Columns(std::int64_t rows, int m) {
     for (int j = 0; j < 2 * m; ++j) memory.push_back(random_vector(rows, static_cast<unsigned>(j)));
     for (int j = 0; j < m; ++j) {
@@ -32,7 +32,7 @@ TEST(BasisKernels, GramIsThatOfThePlainLoopOnAnyNumberOfThreads) {
       for (const int team : {1, 2, 3, 5}) {
         ASSERT_TRUE(threads::use(team).ok());
         std::vector<double> sums(plain.size());
-        auto blocks = threads::Array<double>::zeros(gram_blocks(rows) * static_cast<std::int64_t>(sums.size()));
+        auto blocks = threads::ThreadedArray<double>::zeros(gram_blocks(rows) * static_cast<std::int64_t>(sums.size()));
         ASSERT_TRUE(blocks);
         gram(rows, columns.basis, *blocks, sums);
         if (team == 1) first = sums;

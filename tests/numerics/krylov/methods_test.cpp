@@ -15,7 +15,7 @@ struct Result1 {
   std::string sentence() const { return status ? "" : status.error().sentence(); }
 };
 
-Result1 solve_with(const Method& method, LinearSystem& system, std::span<const double> b, Options options = {}) {
+Result1 solve_with(const Method& method, LinearSystem& system, std::span<const double> b, SolverOptions options = {}) {
   Result1 made;
   made.x.assign(b.size(), 0);
   SumsOfOne sums;
@@ -90,16 +90,17 @@ TEST_F(Krylov, PipelinedNeedsResidualReplacement) {
   const std::vector<double> b = random_vector(system.n);
   const double tolerance = 1e-14;
   double least = 1;
-  Options options{.tolerance = tolerance, .largest_deviation = 0};
-  options.progress = [&](const Progress& p) { return least = p.residual, p.residual > tolerance; };
+  SolverOptions options{.tolerance = tolerance, .largest_deviation = 0};
+  options.progress = [&](const SolverProgress& p) { return least = p.residual, p.residual > tolerance; };
   const Result1 trusting = solve_with(method("pipelined"), system, b, options);
   EXPECT_EQ(trusting.solution.ending, Ending::stopped);
   EXPECT_LE(least, tolerance);
   EXPECT_EQ(trusting.solution.replacements, 0);
   EXPECT_GT(true_residual(system, b, trusting.x), 5 * tolerance);
 
-  for (const Options& replacing : {Options{.tolerance = tolerance},
-                                   Options{.tolerance = tolerance, .replace_every = 20, .largest_deviation = 0}}) {
+  for (const SolverOptions& replacing :
+       {SolverOptions{.tolerance = tolerance},
+        SolverOptions{.tolerance = tolerance, .replace_every = 20, .largest_deviation = 0}}) {
     const Result1 got = solve_with(method("pipelined"), system, b, replacing);
     ASSERT_TRUE(got.status) << got.sentence();
     EXPECT_LE(true_residual(system, b, got.x), 1.01 * tolerance);
@@ -324,9 +325,9 @@ TEST_F(Krylov, TheCallerStopsASolve) {
   SparseSystem system = laplacian(300, 1);
   const std::vector<double> b = random_vector(300);
   for (const Method& each : methods()) {
-    Options options;
+    SolverOptions options;
     std::int64_t calls = 0;
-    options.progress = [&](const Progress& p) { return ++calls, p.iteration < 5; };
+    options.progress = [&](const SolverProgress& p) { return ++calls, p.iteration < 5; };
     const Result1 got = solve_with(each, system, b, options);
     EXPECT_EQ(got.solution.ending, Ending::stopped) << each.name;
     EXPECT_GE(got.solution.iterations, 5);
@@ -365,7 +366,7 @@ TEST_F(Krylov, SaysThatMemoryIsMissing) {
 TEST_F(Krylov, ChecksItsOptions) {
   SparseSystem system = laplacian(10, 1);
   const std::vector<double> b = random_vector(10);
-  const std::vector<std::pair<Options, const char*>> cases{
+  const std::vector<std::pair<SolverOptions, const char*>> cases{
       {{.tolerance = 0}, "tolerance"},
       {{.tolerance = std::numeric_limits<double>::quiet_NaN()}, "tolerance"},
       {{.max_iterations = 0}, "limit on iterations"},
@@ -386,7 +387,7 @@ TEST_F(Krylov, SecondsAddUp) {
   SparseSystem system = laplacian(30, 3);
   for (const Method& each : methods()) {
     const Result1 got = solve_with(each, system, random_vector(system.n));
-    const Seconds& s = got.solution.seconds;
+    const SolverSeconds& s = got.solution.seconds;
     const double parts = s.product + s.preconditioner + s.dots + s.updates + s.waiting;
     EXPECT_GT(s.product, 0);
     EXPECT_GT(s.preconditioner, 0);

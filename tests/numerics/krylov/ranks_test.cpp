@@ -33,7 +33,7 @@ struct Failing : PartSystem {
 };
 
 Outcome solve_on(int ranks, const Method& method, const SparseSystem& whole, std::span<const double> b,
-                 const std::function<void(int, Options&)>& prepare = {},
+                 const std::function<void(int, SolverOptions&)>& prepare = {},
                  const std::function<void(int, Failing&)>& spoil = {}) {
   Team team(ranks);
   std::vector<double> exchange(static_cast<std::size_t>(whole.n));
@@ -47,7 +47,7 @@ Outcome solve_on(int ranks, const Method& method, const SparseSystem& whole, std
     Failing system(whole, team, exchange, rank);
     if (spoil) spoil(rank, system);
     TeamSums sums(team, rank);
-    Options options{.tolerance = 1e-10};
+    SolverOptions options{.tolerance = 1e-10};
     if (prepare) prepare(rank, options);
     const auto first = static_cast<std::size_t>(system.first), count = static_cast<std::size_t>(system.count);
     const Status status = solve(method, system, sums, b.subspan(first, count), std::span(made.x).subspan(first, count),
@@ -107,8 +107,8 @@ TEST(KrylovRanks, OneRankStopsAll) {
   SparseSystem whole = laplacian(7, 3);
   const std::vector<double> b = random_vector(whole.n);
   for (const Method& each : methods()) {
-    const Outcome got = solve_on(3, each, whole, b, [](int rank, Options& options) {
-      if (rank == 1) options.progress = [](const Progress& p) { return p.iteration < 3; };
+    const Outcome got = solve_on(3, each, whole, b, [](int rank, SolverOptions& options) {
+      if (rank == 1) options.progress = [](const SolverProgress& p) { return p.iteration < 3; };
     });
     for (const Solution& solution : got.solutions) EXPECT_EQ(solution.ending, Ending::stopped) << each.name;
   }
@@ -119,7 +119,7 @@ TEST(KrylovRanks, OneRankThatFailsEndsAll) {
   struct Case {
     std::string sentence;
     std::function<void(Failing&)> spoil;
-    std::function<void(Options&)> ask = [](Options&) {};
+    std::function<void(SolverOptions&)> ask = [](SolverOptions&) {};
   };
   std::vector<Case> cases;
   for (const int use : {1, 2, 7}) {
@@ -128,9 +128,10 @@ TEST(KrylovRanks, OneRankThatFailsEndsAll) {
   }
   for (const int use : {1, 2, 3, 6}) // all methods have at least four vectors beside b and x
     cases.push_back({"not enough memory", [use](Failing& system) { system.allocation = use; }});
-  cases.push_back({"the tolerance must be above 0", [](Failing&) {}, [](Options& options) { options.tolerance = 0; }});
+  cases.push_back(
+      {"the tolerance must be above 0", [](Failing&) {}, [](SolverOptions& options) { options.tolerance = 0; }});
   cases.push_back({"takes no parameter", [](Failing&) {},
-                   [](Options& options) {
+                   [](SolverOptions& options) {
                      options.parameters = {{"colour", 1}};
                    }});
   SparseSystem whole = laplacian(6, 3);
@@ -138,7 +139,7 @@ TEST(KrylovRanks, OneRankThatFailsEndsAll) {
   for (const Case& each : cases)
     for (const Method& method : methods()) {
       const Outcome got = solve_on(
-          3, method, whole, b, [&](int rank, Options& options) { rank == 1 ? each.ask(options) : void(); },
+          3, method, whole, b, [&](int rank, SolverOptions& options) { rank == 1 ? each.ask(options) : void(); },
           [&](int rank, Failing& system) { rank == 1 ? each.spoil(system) : void(); });
       for (const Solution& solution : got.solutions)
         EXPECT_EQ(solution.ending, Ending::system_failed) << method.name << ": " << each.sentence;

@@ -64,7 +64,7 @@ TEST(Iteration, HasTheMethodsAndBytesOfTheSolver) {
 
 TEST(Iteration, IsProvedOnGridsOfAllKinds) {
   for (const std::string_view method : methods())
-    for (const Application& application : applications())
+    for (const ModelledApplication& application : applications())
       for (const auto ranks : {std::array{1, 1, 1}, {2, 1, 3}, {3, 2, 2}})
         for (const char* const algorithm : {"recursive_doubling", "binomial"}) {
           Iteration it = iteration(method, {ranks[0], ranks[1], ranks[2]}, 3);
@@ -171,7 +171,7 @@ TEST(Iteration, ExchangesGhostsAndSums) {
         for (std::size_t other = 0; other < ranks; ++other) sum += value(other, i);
         ASSERT_EQ(arrays[r][i], sum) << method << " rank " << r << " value " << i - cells;
       }
-      for (const Origin& o : origins_of(halo, Rank{static_cast<std::int32_t>(r)}))
+      for (const ElementOrigin& o : origins_of(halo, Rank{static_cast<std::int32_t>(r)}))
         for (std::int64_t i = 0; i < o.count; ++i)
           ASSERT_EQ(arrays[r][static_cast<std::size_t>(o.first + i)],
                     value(static_cast<std::size_t>(o.rank), static_cast<std::size_t>(o.position + i)));

@@ -59,8 +59,8 @@ TEST(Stream, EveryKernelWritesItsRangeAlone) {
   for (const Stores stores : {Stores::cached, Stores::streamed}) {
     if (stores == Stores::streamed && !has_non_temporal_stores()) continue;
     for (int kernel = 0; kernel < 4; ++kernel) {
-      auto a = threads::Array<double>::zeros(64), b = threads::Array<double>::zeros(64),
-           c = threads::Array<double>::zeros(64);
+      auto a = threads::ThreadedArray<double>::zeros(64), b = threads::ThreadedArray<double>::zeros(64),
+           c = threads::ThreadedArray<double>::zeros(64);
       for (int i = 0; i < 64; ++i) {
         (*a)[i] = i;
         (*b)[i] = 100 + i;

@@ -41,7 +41,7 @@ TEST(Allocations, ColouringAndFactorHaveNoneInParallelRegions) {
   ASSERT_TRUE(threads::use(3));
   for (const Named& named : matrices()) {
     in_regions = 0;
-    const Numbering numbering = number(named.matrix, cm_rcm(named.matrix, 4), Order::coalesced, 3);
+    const RowNumbering numbering = number(named.matrix, cm_rcm(named.matrix, 4), RowOrder::coalesced, 3);
     const SplitMatrix made = split(named.matrix, numbering);
     for (const OffDiagonals kind : {OffDiagonals::own, OffDiagonals::of_matrix})
       EXPECT_TRUE(factorise(made, numbering, kind)) << named.name;

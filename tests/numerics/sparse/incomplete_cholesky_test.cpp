@@ -8,20 +8,22 @@
 namespace kumihimo::sparse {
 namespace {
 
-Numbering numbering_of(const CrsMatrix& a, Order order, int colours) { return number(a, cm_rcm(a, colours), order, 3); }
+RowNumbering numbering_of(const CrsMatrix& a, RowOrder order, int colours) {
+  return number(a, cm_rcm(a, colours), order, 3);
+}
 
-std::vector<std::int32_t> old_of_rank(const Numbering& numbering) {
+std::vector<std::int32_t> old_of_rank(const RowNumbering& numbering) {
   std::vector<std::int32_t> old(numbering.rank.size());
   for (std::size_t i = 0; i < old.size(); ++i) old[numbering.rank[i]] = numbering.old_of_new[i];
   return old;
 }
 
-TEST(Numbering, IsAPermutationInBlocks) {
+TEST(RowNumbering, IsAPermutationInBlocks) {
   for (const Named& named : matrices())
-    for (const Order order : {Order::coalesced, Order::sequential})
+    for (const RowOrder order : {RowOrder::coalesced, RowOrder::sequential})
       for (const int sigma : {1, 4, 100}) {
         const Colouring colouring = cm_rcm(named.matrix, 4);
-        const Numbering made = number(named.matrix, colouring, order, 5, sigma);
+        const RowNumbering made = number(named.matrix, colouring, order, 5, sigma);
         const std::vector<std::int32_t> colour = colouring.colour_of_row();
         std::vector<int> ranks(made.rank.size());
         std::int64_t rows = 0;
@@ -41,19 +43,19 @@ TEST(Numbering, IsAPermutationInBlocks) {
 }
 
 // Blocks follow each other without gaps: colour by colour, in each group of parts if sequential.
-TEST(Numbering, PutsAGroupsPartsOfAColourSideBySide) {
+TEST(RowNumbering, PutsAGroupsPartsOfAColourSideBySide) {
   const CrsMatrix a = poisson(12, 12, 12);
   for (const int parts : {3, 8, 20}) {
     const Colouring colouring = cm_rcm(a, 4);
-    const Numbering coalesced = number(a, colouring, Order::coalesced, parts);
-    const Numbering sequential = number(a, colouring, Order::sequential, parts);
+    const RowNumbering coalesced = number(a, colouring, RowOrder::coalesced, parts);
+    const RowNumbering sequential = number(a, colouring, RowOrder::sequential, parts);
     ASSERT_EQ(sequential.groups, std::min(parts, 8));
     std::int64_t next = 0;
     for (int c = 0; c < coalesced.colours; ++c)
       for (int p = 0; p < parts; next = coalesced.at(c, p++).end) ASSERT_EQ(coalesced.at(c, p).begin, next);
     next = 0;
     for (int g = 0; g < sequential.groups; ++g) {
-      const threads::Range group = threads::part(parts, g, sequential.groups);
+      const threads::IndexRange group = threads::part(parts, g, sequential.groups);
       for (std::int64_t p = group.begin; p < group.end; ++p)
         ASSERT_EQ(sequential.group_of(static_cast<int>(p)), g) << parts;
       for (int c = 0; c < sequential.colours; ++c)
@@ -66,16 +68,17 @@ TEST(Numbering, PutsAGroupsPartsOfAColourSideBySide) {
   }
 }
 
-TEST(Numbering, HasMorePartsOnlyWhereTheyHoldRows) {
+TEST(RowNumbering, HasMorePartsOnlyWhereTheyHoldRows) {
   EXPECT_EQ(parts_for(1, 1), 48);
   EXPECT_EQ(parts_for(192 * 64 * 3 - 1, 3), 48);
   EXPECT_EQ(parts_for(192 * 64 * 3, 3), 192);
   EXPECT_EQ(parts_for(std::numeric_limits<std::int32_t>::max(), 2), 192);
 }
 
-TEST(Numbering, BothOrdersEliminateInTheSameOrder) {
+TEST(RowNumbering, BothOrdersEliminateInTheSameOrder) {
   const CrsMatrix a = random_matrix(500, 1500, 11);
-  EXPECT_EQ(old_of_rank(numbering_of(a, Order::coalesced, 5)), old_of_rank(numbering_of(a, Order::sequential, 5)));
+  EXPECT_EQ(old_of_rank(numbering_of(a, RowOrder::coalesced, 5)),
+            old_of_rank(numbering_of(a, RowOrder::sequential, 5)));
 }
 
 // The same operations in the same order, so the same bits.
@@ -83,11 +86,11 @@ TEST(IncompleteCholesky, EqualsTheGoldenCopyBitForBit) {
   for (const int team : {1, 3}) {
     ASSERT_TRUE(threads::use(team));
     for (const Named& named : matrices())
-      for (const Order order : {Order::coalesced, Order::sequential})
+      for (const RowOrder order : {RowOrder::coalesced, RowOrder::sequential})
         for (const OffDiagonals kind : {OffDiagonals::own, OffDiagonals::of_matrix}) {
-          const Numbering numbering = numbering_of(named.matrix, order, 6);
+          const RowNumbering numbering = numbering_of(named.matrix, order, 6);
           const CrsMatrix sorted = permuted(named.matrix, old_of_rank(numbering));
-          const Result<golden::Factor> expected = golden::factorise(sorted, kind == OffDiagonals::own);
+          const Result<golden::GoldenFactor> expected = golden::factorise(sorted, kind == OffDiagonals::own);
           const Result<Factor> made = factorise(split(named.matrix, numbering), numbering, kind);
           ASSERT_TRUE(expected && made) << named.name;
           const SplitMatrix parts = split(named.matrix, numbering);
@@ -105,7 +108,7 @@ TEST(IncompleteCholesky, EqualsTheGoldenCopyBitForBit) {
 
 TEST(IncompleteCholesky, UpperIsTheTransposeOfLower) {
   const CrsMatrix a = random_matrix(300, 2000, 12);
-  const Numbering numbering = numbering_of(a, Order::sequential, 4);
+  const RowNumbering numbering = numbering_of(a, RowOrder::sequential, 4);
   const SplitMatrix parts = split(a, numbering);
   const Factor factor = *factorise(parts, numbering, OffDiagonals::own);
   Places lower, upper;
@@ -122,7 +125,7 @@ TEST(IncompleteCholesky, WithoutTrianglesTheOffDiagonalsAreThoseOfTheMatrix) {
   int compared = 0;
   for (const Named& named : matrices()) {
     if (named.name.find("poisson") == std::string::npos && named.name != "star") continue;
-    const Numbering numbering = numbering_of(named.matrix, Order::coalesced, 4);
+    const RowNumbering numbering = numbering_of(named.matrix, RowOrder::coalesced, 4);
     const SplitMatrix parts = split(named.matrix, numbering);
     const Factor own = *factorise(parts, numbering, OffDiagonals::own);
     const Factor shared = *factorise(parts, numbering, OffDiagonals::of_matrix);
@@ -134,7 +137,7 @@ TEST(IncompleteCholesky, WithoutTrianglesTheOffDiagonalsAreThoseOfTheMatrix) {
   EXPECT_GE(compared, 2);
   // With a triangle they differ.
   const CrsMatrix triangle = dominant(3, {{0, 1}, {1, 2}, {0, 2}}, 5);
-  const Numbering numbering = numbering_of(triangle, Order::coalesced, 4);
+  const RowNumbering numbering = numbering_of(triangle, RowOrder::coalesced, 4);
   const SplitMatrix parts = split(triangle, numbering);
   EXPECT_NE((*factorise(parts, numbering, OffDiagonals::own)).lower, parts.lower.value);
 }
@@ -153,7 +156,7 @@ TEST(IncompleteCholesky, BreakdownNamesTheRow) {
   ASSERT_TRUE(check_symmetric_positive(a));
   EXPECT_EQ(golden::factorise(a).error().sentence().substr(0, 66),
             "the incomplete Cholesky factorisation breaks down at row 3: its pi");
-  const Numbering numbering = numbering_of(a, Order::coalesced, 3);
+  const RowNumbering numbering = numbering_of(a, RowOrder::coalesced, 3);
   for (const OffDiagonals kind : {OffDiagonals::own, OffDiagonals::of_matrix}) {
     const Result<Factor> made = factorise(split(a, numbering), numbering, kind);
     ASSERT_FALSE(made);

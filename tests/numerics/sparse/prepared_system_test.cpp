@@ -37,13 +37,13 @@ std::vector<double> preconditioned(const PreparedSystem& s, const std::vector<do
   return back(s, z);
 }
 
-std::vector<PrepareOptions> choices(const Variant& variant) {
+std::vector<PrepareOptions> choices(const SparseVariant& variant) {
   std::vector<PrepareOptions> all;
   for (const std::int64_t m : {0, 1, 5, 1000}) all.push_back({.parameters = {{"colours", m}}});
-  if (variant.layout == Layout::sell)
+  if (variant.layout == RowLayout::sell)
     for (const auto& [c, sigma] : std::vector<std::pair<int, int>>{{1, 1}, {3, 2}, {8, 1}, {16, 64}, {256, 1000}})
       all.push_back({.parameters = {{"chunk", c}, {"sigma", sigma}}});
-  if (variant.layout == Layout::streams)
+  if (variant.layout == RowLayout::streams)
     for (const int s : {1, 2, 3, 8, 16}) all.push_back({.parameters = {{"streams", s}}});
   return all;
 }
@@ -53,7 +53,7 @@ template <class Check>
 void for_all_systems(Check check) {
   const std::vector<Named> all = matrices();
   for (const Named& named : all)
-    for (const Variant& variant : variants())
+    for (const SparseVariant& variant : variants())
       for (PrepareOptions options : choices(variant))
         for (const InstructionSet* const set : instruction_sets()) {
           options.instructions = set;
@@ -87,7 +87,7 @@ TEST(PreparedSystem, ProductsEqualTheGoldenCopyToRounding) {
 // 3.3: running error analysis). A sum of n products, r and the division err by (n + 3) eps of the sum of their sizes at
 // most, which is twice the first-order bound; the off-diagonals by `unit` of theirs, where they are stored in fewer
 // bits; and the errors of earlier rows come in with the size of the off-diagonals.
-std::vector<double> error_of_sweeps(const CrsMatrix& a, const golden::Factor& f, const std::vector<double>& r,
+std::vector<double> error_of_sweeps(const CrsMatrix& a, const golden::GoldenFactor& f, const std::vector<double>& r,
                                     const std::vector<double>& z, double unit) {
   const std::size_t n = r.size();
   std::vector<double> y(n), error(n), size(n, 0), inherited(n, 0), count(n, 3);
@@ -124,9 +124,9 @@ TEST(PreparedSystem, PreconditionersEqualTheGoldenCopy) {
   Copies copies_before = Copies::two;
   const CrsMatrix* last = nullptr;
   CrsMatrix sorted;
-  golden::Factor factor;
+  golden::GoldenFactor factor;
   for_all_systems([&](const CrsMatrix& a, const PreparedSystem& s) {
-    const Numbering& numbering = s.numbering();
+    const RowNumbering& numbering = s.numbering();
     std::vector<std::int32_t> old(numbering.rank.size());
     for (std::size_t i = 0; i < old.size(); ++i) old[numbering.rank[i]] = numbering.old_of_new[i];
     if (old != old_before || s.variant().copies != copies_before || last != &a) {
@@ -151,7 +151,7 @@ TEST(PreparedSystem, PreconditionersEqualTheGoldenCopy) {
 TEST(PreparedSystem, BitsDoNotDependOnThreadsOrInstructions) {
   const CrsMatrix a = random_matrix(1200, 3600, 20);
   const std::vector<double> x = random_vector(a.rows, 3);
-  for (const Variant& variant : variants()) {
+  for (const SparseVariant& variant : variants()) {
     std::vector<double> y, z;
     for (const int team : {1, 2, 5}) {
       ASSERT_TRUE(threads::use(team));
@@ -171,7 +171,7 @@ TEST(PreparedSystem, KeptStepsDoNotChangeBits) {
   Factorisations kept;
   bool is_first = true;
   for (const std::int64_t colours : {5, 9, 5})
-    for (const Variant& variant : variants()) {
+    for (const SparseVariant& variant : variants()) {
       const ParameterValues parameters = {{"colours", colours}};
       const PreparedSystem alone = *prepare(a, variant, {.parameters = parameters});
       const PreparedSystem s = *prepare(a, variant, {.parameters = parameters, .factorisations = &kept});
@@ -197,7 +197,7 @@ TEST(Factorisations, AreKeptByTheirChoice) {
 
 TEST(PreparedSystem, IterationsDoNotDependOnThreads) {
   const CrsMatrix a = poisson(16, 14, 12);
-  for (const Variant& variant : variants()) {
+  for (const SparseVariant& variant : variants()) {
     int iterations = -1;
     std::vector<double> first;
     for (const int team : {1, 2, 5})
@@ -222,7 +222,7 @@ TEST(PreparedSystem, LargeColoursHaveManyPartsInGroups) {
   const CrsMatrix a = poisson(48, 24, 24);
   ASSERT_TRUE(threads::use(3));
   std::vector<double> first;
-  for (const Variant& variant : variants()) {
+  for (const SparseVariant& variant : variants()) {
     const PreparedSystem s = *prepare(a, variant, {.parameters = {{"colours", 2}}});
     ASSERT_EQ(s.numbering().parts, 192) << s.colours();
     std::vector<double> b(static_cast<std::size_t>(a.rows), 1), x(b.size(), 0);
@@ -300,7 +300,7 @@ TEST(PreparedSystem, SolutionsEqualTheGoldenCopy) {
     double squares = 0;
     for (const double v : b) squares += v * v;
     const double bound = inverse_norm(named.matrix) * 2 * 1.1e-10 * std::sqrt(squares);
-    for (const Variant& variant : variants()) {
+    for (const SparseVariant& variant : variants()) {
       const PreparedSystem s = *prepare(named.matrix, variant);
       const std::vector<double> right = in_order_of(s, b);
       std::vector<double> x(b.size(), 0);
@@ -366,7 +366,7 @@ TEST(Singular, AChainIsRefusedByEveryVariant) {
   const CrsMatrix a = neumann(30, 1, 1);
   constexpr const char* sentence = "the matrix is singular or nearly so: the pivot of row ";
   EXPECT_EQ(golden::factorise(a).error().sentence().find(sentence), 0u);
-  for (const Variant& variant : variants()) {
+  for (const SparseVariant& variant : variants()) {
     const Result<PreparedSystem> made = prepare(a, variant);
     ASSERT_FALSE(made) << variant.description.name;
     EXPECT_EQ(made.error().sentence().find(sentence), 0u) << made.error().sentence();
@@ -383,10 +383,10 @@ TEST(Singular, ABoxIsSolvedOrRefusedAsItsRightSideAllows) {
   inconsistent[0] += 10;
   EXPECT_TRUE(golden::solve(a, consistent, x, 1e-8, 1000)->converged);
   std::fill(x.begin(), x.end(), 0.0);
-  const Result<golden::Solved> refused = golden::solve(a, inconsistent, x, 1e-8, 1000);
+  const Result<golden::GoldenSolved> refused = golden::solve(a, inconsistent, x, 1e-8, 1000);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().sentence().find(sentence), 0u) << refused.error().sentence();
-  for (const Variant& variant : variants()) {
+  for (const SparseVariant& variant : variants()) {
     SCOPED_TRACE(variant.description.name);
     const PreparedSystem s = *prepare(a, variant);
     if (!s.is_transformed()) continue;
@@ -415,11 +415,11 @@ TEST(Singular, ATinyToleranceStagnatesOnAPositiveDefiniteMatrix) {
     EXPECT_EQ(sentence.find("the residual stagnates at "), 0u) << sentence;
     EXPECT_NE(sentence.find(", above the tolerance 1e-200; raise the tolerance"), std::string::npos) << sentence;
   };
-  const Result<golden::Solved> plain = golden::solve(a, b, x, 1e-200, 5000);
+  const Result<golden::GoldenSolved> plain = golden::solve(a, b, x, 1e-200, 5000);
   ASSERT_FALSE(plain);
   stagnates(plain.error().sentence());
   int transformed = 0;
-  for (const Variant& variant : variants()) {
+  for (const SparseVariant& variant : variants()) {
     const PreparedSystem s = *prepare(a, variant);
     if (!s.is_transformed()) continue;
     std::fill(x.begin(), x.end(), 0.0);
@@ -460,7 +460,7 @@ TEST(TransformedCg, FindsZeroForAZeroRightSideFromAnyX) {
 TEST(PreparedSystem, ReadsGhosts) {
   CrsMatrix a = matrix_of(2, {{{0, 0}, 2.0}, {{0, 1}, -1.0}, {{1, 0}, -1.0}, {{1, 1}, 2.0}, {{1, 3}, -5.0}});
   a.columns = 4;
-  for (const Variant& variant : variants()) {
+  for (const SparseVariant& variant : variants()) {
     const PreparedSystem s = *prepare(a, variant);
     EXPECT_EQ(s.ghosts(), 2);
     EXPECT_FALSE(s.is_transformed());
@@ -513,7 +513,7 @@ TEST(Prepare, RefusesAFactorThatDoesNotFitSinglePrecision) {
 
 TEST(Prepare, RefusesWrongParametersMatricesAndColourings) {
   const CrsMatrix a = poisson(4, 3, 2);
-  const Variant& variant = **find_variant("AR-0");
+  const SparseVariant& variant = **find_variant("AR-0");
   const auto error = [&](const CrsMatrix& matrix, const PrepareOptions& options) {
     return prepare(matrix, variant, options).error().sentence();
   };

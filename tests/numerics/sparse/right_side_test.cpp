@@ -12,7 +12,7 @@ TEST(RightSide, WhoseSquaresUnderflowOrOverflowIsRefused) {
   const auto n = static_cast<std::size_t>(a.rows);
   for (const double value : {1e-170, 1e-150, 1e150, 1e170}) {
     std::vector<double> b(n, value), x(n, 0), y(n, 0);
-    const Result<golden::Solved> plain = golden::solve(a, b, x, 1e-8, 100);
+    const Result<golden::GoldenSolved> plain = golden::solve(a, b, x, 1e-8, 100);
     const Result<TransformedSolution> transformed = solve_transformed(s, b.data(), y.data(), 1e-8, 100);
     ASSERT_FALSE(plain) << value;
     ASSERT_FALSE(transformed) << value;

@@ -15,16 +15,16 @@ constexpr std::int64_t steps = 90;
 
 template <class T>
 Fields<T> fields_of(const Pair& points, std::int64_t layer) {
-  Shape shape;
+  FieldShape shape;
   shape.points = shape.cells = points;
   shape.layer = layer;
   return std::move(*Fields<T>::make(shape));
 }
 
 template <class T>
-void run(const Variant& variant, const Fields<T>& f, const Source& source) {
-  const Kernels<T>& kernels = variant.kernels<T>();
-  const Box e = nodes_of_e(f.shape()), h = places_of_h(e);
+void run(const FdtdVariant& variant, const Fields<T>& f, const WaveSource& source) {
+  const FieldKernels<T>& kernels = variant.kernels<T>();
+  const NodeBox e = nodes_of_e(f.shape()), h = places_of_h(e);
   for (std::int64_t s = 0; s < steps; ++s) {
     kernels.update_h(f, h);
     kernels.update_e(f, e);
@@ -49,12 +49,12 @@ double largest(const Fields<T>& f) {
 
 template <class T>
 void expect_golden_bits() {
-  const Source source{{14, 20}, 8};
+  const WaveSource source{{14, 20}, 8};
   for (const auto& [points, layer] : {std::pair{Pair{33, 41}, 5}, {Pair{50, 30}, 0}, {Pair{40, 40}, 13}}) {
     const Fields<T> expected = fields_of<T>(points, layer);
     run(variants().front(), expected, source);
     ASSERT_GT(largest(expected), 1e-3);
-    for (const Variant& variant : variants()) {
+    for (const FdtdVariant& variant : variants()) {
       if (variant.is_wavefront()) continue;
       const Fields<T> f = fields_of<T>(points, layer);
       if (const auto upload = variant.kernels<T>().upload) { // in two parts, as pictures have them
@@ -86,8 +86,8 @@ void expect_golden_bits_of_rows() {
   ASSERT_EQ(row_sets().front()->instructions, "baseline");
   for (const auto& [points, layer] : {std::pair{Pair{37, 20}, 4}, {Pair{64, 20}, 9}, {Pair{19, 23}, 0}}) {
     const Fields<T> expected = fields_of<T>(points, layer);
-    const Box e = nodes_of_e(expected.shape()), h = places_of_h(e);
-    const Source source{{7, 6}, 8};
+    const NodeBox e = nodes_of_e(expected.shape()), h = places_of_h(e);
+    const WaveSource source{{7, 6}, 8};
     run(variants().front(), expected, source);
     for (const RowSet* const set : row_sets())
       for (const bool in_one_pass : {false, true}) {
@@ -124,7 +124,7 @@ TEST(Fdtd2dRows, HaveTheGoldenBitsInAnyPart) {
     return std::uniform_int_distribution<std::int64_t>(low, high)(random);
   };
   for (int i = 0; i < 80; ++i) {
-    Shape shape;
+    FieldShape shape;
     shape.points = {64, 48};
     shape.layer = draw(0, 24);
     shape.ghosts = draw(1, 5);
@@ -135,7 +135,7 @@ TEST(Fdtd2dRows, HaveTheGoldenBitsInAnyPart) {
     const Fields<float> expected = std::move(*Fields<float>::make(shape)), f = std::move(*Fields<float>::make(shape));
     for (const auto& [x, y] : {std::pair{expected.ez, f.ez}, {expected.hx, f.hx}, {expected.hy, f.hy}})
       for (std::int64_t n = 0; n < f.size(); ++n) x[n] = y[n] = static_cast<float>(draw(-1000, 1000)) * 1e-3F;
-    const Box e = nodes_of_e(shape), h = places_of_h(e);
+    const NodeBox e = nodes_of_e(shape), h = places_of_h(e);
     if (e.begin[0] == 1)
       for (std::int64_t y = 0; y < shape.cells[1]; ++y) expected.ez[f.at(0, y)] = f.ez[f.at(0, y)] = 0;
     for (int s = 0; s < 3; ++s) {

@@ -14,16 +14,16 @@ namespace {
 
 constexpr std::int64_t sweeps = 7;
 
-Grid grid_of(const Triple& points, bool varied = true) {
-  Shape shape{points, {}, {points[0] - 2, points[1] - 2, points[2] - 2}, 1};
+HimenoGrid grid_of(const Triple& points, bool varied = true) {
+  GridShape shape{points, {}, {points[0] - 2, points[1] - 2, points[2] - 2}, 1};
   shape.varied = varied;
-  return std::move(*Grid::make(shape));
+  return std::move(*HimenoGrid::make(shape));
 }
 
 double sum(const std::vector<double>& rows) { return std::accumulate(rows.begin(), rows.end(), 0.0); }
 
 // gosa of each sweep.
-std::vector<double> run(const Variant& variant, Grid& grid) {
+std::vector<double> run(const HimenoVariant& variant, HimenoGrid& grid) {
   std::vector<double> found;
   for (std::int64_t s = 0; s < sweeps; ++s) {
     std::vector<double> rows(static_cast<std::size_t>(grid.rows()));
@@ -34,9 +34,9 @@ std::vector<double> run(const Variant& variant, Grid& grid) {
   return found;
 }
 
-std::int64_t different_cells(const Grid& a, const Grid& b) {
+std::int64_t different_cells(const HimenoGrid& a, const HimenoGrid& b) {
   std::int64_t different = 0;
-  const Box box = a.all();
+  const HimenoBox box = a.all();
   for (std::int64_t i = 0; i < box.end[0]; ++i)
     for (std::int64_t j = 0; j < box.end[1]; ++j)
       for (std::int64_t k = 0; k < box.end[2]; ++k) different += a.p[a.at(i, j, k)] != b.p[b.at(i, j, k)];
@@ -55,10 +55,10 @@ INSTANTIATE_TEST_SUITE_P(Threads, HimenoOfATeam, testing::Values(1, 3));
 
 TEST_P(HimenoOfATeam, HasTheGoldenBits) {
   for (const Triple& points : {Triple{9, 12, 37}, Triple{3, 3, 3}, Triple{5, 20, 18}}) {
-    Grid expected = grid_of(points);
+    HimenoGrid expected = grid_of(points);
     const std::vector<double> golden = run(variants().front(), expected);
-    for (const Variant& variant : variants()) {
-      Grid grid = grid_of(points);
+    for (const HimenoVariant& variant : variants()) {
+      HimenoGrid grid = grid_of(points);
       if (variant.upload) { // in two parts: an odd number of sweeps, then the rest
         const Result<std::unique_ptr<DeviceGrid>> device = variant.upload(grid);
         if (variant.name == "cuda" && !device) continue; // no GPU
@@ -81,11 +81,11 @@ TEST_P(HimenoOfATeam, HasTheGoldenBits) {
 
 TEST_P(HimenoOfATeam, AWavefrontOfAnyTilesHasTheGoldenBits) {
   const Triple points{8, 23, 19};
-  Grid expected = grid_of(points);
+  HimenoGrid expected = grid_of(points);
   const std::vector<double> golden = run(variants().front(), expected);
   for (const int levels : {1, 2, 3, 7})
     for (const std::int64_t rows : {1, 3, 8, 100}) {
-      Grid grid = grid_of(points);
+      HimenoGrid grid = grid_of(points);
       std::vector<double> gosa;
       for (std::int64_t done = 0; done < sweeps; done += levels) {
         const int now = static_cast<int>(std::min<std::int64_t>(levels, sweeps - done));
@@ -102,7 +102,7 @@ TEST_P(HimenoOfATeam, AWavefrontOfAnyTilesHasTheGoldenBits) {
 }
 
 TEST(Himeno, EachOfThe19PointsCounts) {
-  Grid grid = grid_of({5, 5, 5});
+  HimenoGrid grid = grid_of({5, 5, 5});
   std::vector<double> rows(static_cast<std::size_t>(grid.rows()));
   const auto middle = [&] {
     golden::sweep(grid, grid.all(), rows.data());
@@ -123,7 +123,7 @@ TEST(Himeno, EachOfThe19PointsCounts) {
 }
 
 TEST(Himeno, ConvergesFromTheBenchmarksValues) {
-  Grid grid = grid_of({17, 17, 33}, false);
+  HimenoGrid grid = grid_of({17, 17, 33}, false);
   const std::vector<double> gosa = run(variants()[3], grid);
   for (std::size_t s = 1; s < gosa.size(); ++s) EXPECT_LT(gosa[s], gosa[s - 1]);
   EXPECT_EQ(grid.p[grid.at(-1, 4, 4)], 0.0F);

@@ -34,12 +34,12 @@ inline Traffic with_other_numbers(const Traffic& traffic, std::uint64_t seed) {
 }
 
 // Up to three slots a node, some with none, and four on the first.
-inline Host with_uneven_slots(const TopologyPtr& network, Random& random) {
+inline MappingHost with_uneven_slots(const TopologyPtr& network, Random& random) {
   std::vector<std::int32_t> sizes;
   for (std::int32_t node = 0; node < network->nodes(); ++node)
     sizes.push_back(static_cast<std::int32_t>(random.below(4)));
   sizes[0] = 4;
-  return *Host::make(network, *Slots::of_nodes(sizes));
+  return *MappingHost::make(network, *Slots::of_nodes(sizes));
 }
 
 } // namespace kumihimo::mapping

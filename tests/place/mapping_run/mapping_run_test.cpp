@@ -28,8 +28,8 @@ namespace kumihimo::mapping_run {
 namespace {
 
 using mapping::Assignment;
-using mapping::Graph;
-using mapping::Host;
+using mapping::MappingHost;
+using mapping::TrafficGraph;
 
 TEST(Workers, DoEachPartOnceAndPassExceptionsOn) {
   for (const int threads : {1, 2, 5}) {
@@ -78,7 +78,7 @@ class Libraries : public testing::Test {
 };
 
 TEST_F(Libraries, CutExactlyAndTheSameForASeedOnAnyThread) {
-  const Graph graph = Graph::of(traffic_of(*GridPattern::parse("16mx16m:5,face=100")));
+  const TrafficGraph graph = TrafficGraph::of(traffic_of(*GridPattern::parse("16mx16m:5,face=100")));
   std::vector<std::int64_t> pull(256, 0);
   for (std::int32_t rank = 0; rank < 16; ++rank) pull[static_cast<std::size_t>(rank)] = -1000; // the first row: part 1
   for (const auto& library : all_)
@@ -93,7 +93,7 @@ TEST_F(Libraries, CutExactlyAndTheSameForASeedOnAnyThread) {
       if (first != 128) continue;
       std::int64_t cut = 0;
       for (std::int32_t rank = 0; rank < 256; ++rank)
-        for (const Graph::Edge& edge : graph.of(rank))
+        for (const TrafficGraph::Edge& edge : graph.of(rank))
           if (edge.to > rank && part[static_cast<std::size_t>(rank)] != part[static_cast<std::size_t>(edge.to)])
             cut += edge.bytes;
       EXPECT_LE(cut, 30 * 200) << library->name(); // 16 edges at best, 240 at random
@@ -108,7 +108,7 @@ std::vector<NodeId> nodes_of(std::initializer_list<std::int32_t> numbers) {
 }
 
 // One of each kind of network that Scotch is given in a form of its own, whole, with holes, or with uneven slots.
-std::vector<Host> hosts_of_72_ranks() {
+std::vector<MappingHost> hosts_of_72_ranks() {
   std::vector<std::int32_t> holes(6 * 5 * 3, 1), uneven(6 * 6, 3);
   holes[7] = holes[20] = 0;
   for (std::size_t node = 0; node < uneven.size(); node += 2) uneven[node] = 1;
@@ -122,25 +122,26 @@ std::vector<Host> hosts_of_72_ranks() {
   const std::vector<Level> cores = {{"package", 36}, {"l3", 6}};
   const auto torus = [](const char* shape) { return std::make_shared<Torus>(*Shape::parse(shape)); };
 
-  std::vector<Host> hosts;
-  hosts.push_back(*Host::make(torus("6x4x3"), Slots(72, 1)));
-  hosts.push_back(*Host::make(torus("3x3x2"), Slots(18, 4)));
-  hosts.push_back(*Host::make(torus("6x5x3"), *Slots::of_nodes(holes)));
-  hosts.push_back(*Host::make(torus("6x6"), *Slots::of_nodes(uneven)));
-  hosts.push_back(*Host::make(torus("9mx8m"), Slots(72, 1)));
-  hosts.push_back(*Host::make(std::make_shared<Tofu>(tofu), Slots(144, 1)));
+  std::vector<MappingHost> hosts;
+  hosts.push_back(*MappingHost::make(torus("6x4x3"), Slots(72, 1)));
+  hosts.push_back(*MappingHost::make(torus("3x3x2"), Slots(18, 4)));
+  hosts.push_back(*MappingHost::make(torus("6x5x3"), *Slots::of_nodes(holes)));
+  hosts.push_back(*MappingHost::make(torus("6x6"), *Slots::of_nodes(uneven)));
+  hosts.push_back(*MappingHost::make(torus("9mx8m"), Slots(72, 1)));
+  hosts.push_back(*MappingHost::make(std::make_shared<Tofu>(tofu), Slots(144, 1)));
   std::vector<std::int32_t> alive(144, 1);
   alive[5] = 0;
-  hosts.push_back(*Host::make(std::make_shared<Tofu>(tofu.without(nodes_of({5}), {})), *Slots::of_nodes(alive)));
+  hosts.push_back(*MappingHost::make(std::make_shared<Tofu>(tofu.without(nodes_of({5}), {})), *Slots::of_nodes(alive)));
   const auto tree = std::make_shared<FatTree>(*FatTree::make({{6, 1}, {5, 2}, {3, 2}}, 90));
-  hosts.push_back(*Host::make(tree, Slots(90, 1)));
-  hosts.push_back(*Host::make(tree, *Slots::of_nodes(holes)));
-  hosts.push_back(*Host::make(std::make_shared<Dragonfly>(*Dragonfly::make({9, 4, 0, 2, 1, 1}, 72)), Slots(72, 1)));
-  hosts.push_back(*Host::make(std::make_shared<RouterTorus>(*Shape::parse("6x6"), 2), Slots(72, 1)));
+  hosts.push_back(*MappingHost::make(tree, Slots(90, 1)));
+  hosts.push_back(*MappingHost::make(tree, *Slots::of_nodes(holes)));
   hosts.push_back(
-      *Host::make(std::make_shared<kumihimo::Graph>(*kumihimo::Graph::make(90, 9, *kumihimo::Graph::parse(cables))),
-                  *Slots::of_nodes(holes)));
-  hosts.push_back(Host::of_cores(72, cores));
+      *MappingHost::make(std::make_shared<Dragonfly>(*Dragonfly::make({9, 4, 0, 2, 1, 1}, 72)), Slots(72, 1)));
+  hosts.push_back(*MappingHost::make(std::make_shared<RouterTorus>(*Shape::parse("6x6"), 2), Slots(72, 1)));
+  hosts.push_back(*MappingHost::make(
+      std::make_shared<kumihimo::Graph>(*kumihimo::Graph::make(90, 9, *kumihimo::Graph::parse(cables))),
+      *Slots::of_nodes(holes)));
+  hosts.push_back(MappingHost::of_cores(72, cores));
   return hosts;
 }
 
@@ -149,8 +150,8 @@ Traffic shuffled_grid() { return mapping::with_other_numbers(traffic_of(*GridPat
 
 TEST_F(Libraries, MapsOfTheirOwnHaveOneRankASlot) {
   if (all_.front()->name() != "Scotch") GTEST_SKIP() << "Scotch is not installed";
-  const Graph graph = Graph::of(shuffled_grid());
-  for (const Host& host : hosts_of_72_ranks())
+  const TrafficGraph graph = TrafficGraph::of(shuffled_grid());
+  for (const MappingHost& host : hosts_of_72_ranks())
     for (int strategy = 0; strategy < all_.front()->strategies(); ++strategy) {
       const std::optional<Assignment> map = all_.front()->whole_map(graph, host, strategy, 3);
       ASSERT_TRUE(map) << host.network->name();
@@ -162,18 +163,20 @@ TEST_F(Libraries, MapsOfTheirOwnHaveOneRankASlot) {
       EXPECT_LT(10 * mapping::hop_bytes(graph, host, *map), 9 * usual) << host.network->name() << ", " << strategy;
     }
   EXPECT_FALSE(all_.front()->whole_map(graph, hosts_of_72_ranks().front(), 99, 3));
-  EXPECT_FALSE(all_.front()->whole_map(graph, *Host::make(std::make_shared<SingleNode>(), Slots(1, 72)), 0, 3));
+  EXPECT_FALSE(all_.front()->whole_map(graph, *MappingHost::make(std::make_shared<SingleNode>(), Slots(1, 72)), 0, 3));
 }
 
 // Above 2,048 nodes there is no table: networks on switches are trees of their levels, uneven tori are boxes.
 TEST_F(Libraries, MapOntoNetworksThatAreTooLargeForATable) {
   if (all_.front()->name() != "Scotch") GTEST_SKIP() << "Scotch is not installed";
-  const Graph graph = Graph::of(mapping::with_other_numbers(traffic_of(*GridPattern::parse("48x48:5")), 5));
+  const TrafficGraph graph =
+      TrafficGraph::of(mapping::with_other_numbers(traffic_of(*GridPattern::parse("48x48:5")), 5));
   std::vector<std::int32_t> uneven(2304, 1);
   for (std::size_t node = 0; node < uneven.size(); node += 2) uneven[node] = 2;
   const auto dragonfly = std::make_shared<Dragonfly>(*Dragonfly::make({33, 8, 0, 9, 4, 1}, 2304));
   const auto torus = std::make_shared<Torus>(*Shape::parse("48x48"));
-  for (const Host& host : {*Host::make(dragonfly, Slots(2304, 1)), *Host::make(torus, *Slots::of_nodes(uneven))}) {
+  for (const MappingHost& host :
+       {*MappingHost::make(dragonfly, Slots(2304, 1)), *MappingHost::make(torus, *Slots::of_nodes(uneven))}) {
     const std::optional<Assignment> map = all_.front()->whole_map(graph, host, 0, 3);
     ASSERT_TRUE(map) << host.network->name();
     ASSERT_EQ(map->slots(), host.size()); // one rank a slot: asserted by Assignment::of_slots
@@ -182,19 +185,20 @@ TEST_F(Libraries, MapOntoNetworksThatAreTooLargeForATable) {
   }
   // It has neither levels nor axes of nodes.
   const auto routers = std::make_shared<RouterTorus>(*Shape::parse("12x12x8"), 2);
-  EXPECT_FALSE(all_.front()->whole_map(graph, *Host::make(routers, Slots(2304, 1)), 0, 3));
+  EXPECT_FALSE(all_.front()->whole_map(graph, *MappingHost::make(routers, Slots(2304, 1)), 0, 3));
 }
 
 // The table of distances and the torus are two forms of the same network.
 TEST_F(Libraries, MapsOntoATableAreAboutAsGoodAsOntoATorus) {
   if (all_.front()->name() != "Scotch") GTEST_SKIP() << "Scotch is not installed";
-  const Graph graph = Graph::of(mapping::with_other_numbers(traffic_of(*GridPattern::parse("8x8x8:7")), 5));
+  const TrafficGraph graph =
+      TrafficGraph::of(mapping::with_other_numbers(traffic_of(*GridPattern::parse("8x8x8:7")), 5));
   std::vector<std::int32_t> uneven(512, 1);
   uneven[0] = 2; // the extra slot stays free
   std::array<std::int64_t, 2> hops{};
   for (std::size_t form = 0; form < 2; ++form) {
-    const Host host = *Host::make(std::make_shared<Torus>(*Shape::parse("8x8x8")),
-                                  form == 0 ? Slots(512, 1) : *Slots::of_nodes(uneven));
+    const MappingHost host = *MappingHost::make(std::make_shared<Torus>(*Shape::parse("8x8x8")),
+                                                form == 0 ? Slots(512, 1) : *Slots::of_nodes(uneven));
     hops[form] = mapping::hop_bytes(graph, host, all_.front()->whole_map(graph, host, 0, 3).value());
   }
   EXPECT_LT(2 * hops[1], 3 * hops[0]);
@@ -202,11 +206,11 @@ TEST_F(Libraries, MapsOntoATableAreAboutAsGoodAsOntoATorus) {
 
 TEST_F(Libraries, PlacementsAreNeverWorseThanTheirMaps) {
   const Traffic traffic = shuffled_grid();
-  const Graph graph = Graph::of(traffic);
+  const TrafficGraph graph = TrafficGraph::of(traffic);
   std::vector<mapping::Partitioner*> partitioners;
   for (const auto& library : all_) partitioners.push_back(library.get());
   std::map<bool, int> compared; // with a limit of links and without
-  for (const Host& host : hosts_of_72_ranks())
+  for (const MappingHost& host : hosts_of_72_ranks())
     for (const bool caps_links : {false, true}) {
       const mapping::Mapping mapping = *mapping::map_ranks(
           {.traffic = traffic, .host = host, .caps_links = caps_links, .partitioners = partitioners}, {});
@@ -230,9 +234,9 @@ TEST_F(Libraries, PlacementsAreNeverWorseThanTheirMaps) {
 
 TEST_F(Libraries, BisectionIsTheSameOnAnyNumberOfThreads) {
   const Traffic traffic = traffic_of(*GridPattern::parse("16x16:9"));
-  const Graph graph = Graph::of(traffic);
-  const Host host = *Host::make(std::make_shared<Torus>(*Shape::parse("16x16")), Slots(256, 1));
-  const mapping::Problem problem{traffic, graph, host, {}};
+  const TrafficGraph graph = TrafficGraph::of(traffic);
+  const MappingHost host = *MappingHost::make(std::make_shared<Torus>(*Shape::parse("16x16")), Slots(256, 1));
+  const mapping::MappingProblem problem{traffic, graph, host, {}};
   for (const auto& library : all_) {
     const Assignment one = mapping::bisect(problem, *library, {}, {});
     mapping::Tools tools;

@@ -8,7 +8,7 @@
 namespace kumihimo::mapping_run {
 namespace {
 
-using mapping::Effort;
+using mapping::SearchEffort;
 
 RunRequest request(const char* pattern, const char* torus, int each = 1) {
   const auto network = std::make_shared<Torus>(*Shape::parse(torus));
@@ -18,7 +18,9 @@ RunRequest request(const char* pattern, const char* torus, int each = 1) {
           .nodes = network->shape()};
 }
 
-const mapping::Candidate& chosen(const RunResult& result) { return result.mapping.candidates[result.mapping.chosen]; }
+const mapping::CandidateMap& chosen(const RunResult& result) {
+  return result.mapping.candidates[result.mapping.chosen];
+}
 
 TEST(Run, GivesTheSameOnAnyNumberOfThreads) {
   for (const bool libraries : {false, true}) {
@@ -40,7 +42,7 @@ TEST(Run, GivesTheSameOnAnyNumberOfThreads) {
 
 TEST(Run, StopsSoonWithWhatItHas) {
   RunRequest asked = request("13x11x7:27", "11x13x8");
-  asked.effort = Effort::thorough;
+  asked.effort = SearchEffort::thorough;
   MappingRun run(std::move(asked));
   EXPECT_FALSE(run.wait(0.2));
   run.stop();
@@ -52,14 +54,14 @@ TEST(Run, StopsSoonWithWhatItHas) {
 
 TEST(Run, EndsWhenItIsDestroyed) {
   RunRequest asked = request("13x11x7:27", "11x13x8");
-  asked.effort = Effort::thorough;
+  asked.effort = SearchEffort::thorough;
   const MappingRun run(std::move(asked));
 }
 
 TEST(Run, TellsHowFarItIs) {
   MappingRun run(request("8x8m:9", "4x4x5"));
   const RunResult result = *run.result();
-  const mapping::Progress progress = run.progress();
+  const mapping::SearchProgress progress = run.progress();
   EXPECT_FALSE(progress.phase.empty());
   EXPECT_GT(progress.average_hops, 0);
   EXPECT_EQ(result.placement.ranks(), 64);

@@ -239,7 +239,7 @@ TEST(TrafficOfPrograms, RefusesWhatHasNoTraffic) {
 NamedPrograms named(const Traffic& traffic, double share) {
   return {"traffic", programs_of(traffic, share),
           [traffic](Rank rank) {
-            std::vector<Origin> origins;
+            std::vector<ElementOrigin> origins;
             std::int64_t first = 0;
             for (std::int32_t from = 0; from < traffic.ranks(); ++from) {
               std::int64_t position = 0;

@@ -105,7 +105,7 @@ TEST(Noise, WrongOnesAreRefused) {
   EXPECT_FALSE(parse_noise_trace("", "n"));
   EXPECT_FALSE(parse_noise_trace("1 2 3\n", "n"));
   const auto micro = parse_noise_trace("# start[usec] duration[usec]\n1.0 0.01\n2.0 0.02\n", "n");
-  EXPECT_EQ(micro->detours, (std::vector<Detour>{{1000000, 10000}, {2000000, 20000}}));
+  EXPECT_EQ(micro->detours, (std::vector<NoiseDetour>{{1000000, 10000}, {2000000, 20000}}));
   EXPECT_FALSE(parse_noise_trace("# start[usec]\n1e13 1\n", "n"));
   const auto trace = parse_noise_trace("1000\t10\n2000\t20\n", "n");
   ASSERT_TRUE(trace);

@@ -269,13 +269,13 @@ TEST(Queue, IsSortedByTimeAndOrder) {
   for (int step = 0; step < 20000; ++step) {
     if (random() % 10 == 0 && now > 0) { // at the time of the last one, before what is there
       const std::uint64_t before = 4 * (random() % (order / 4 + 1)) + 1 + random() % 3;
-      if (golden.insert({now, before}).second) queue.insert({now, before, 0, 0, 0, EventKind::wake});
+      if (golden.insert({now, before}).second) queue.insert({now, before, 0, 0, 0, LogGopsEventKind::wake});
     } else if (random() % 5 < 3) {
       const std::uint64_t time = now + (random() % 4 == 0 ? 0 : random() % (std::uint64_t{1} << (random() % 40)));
-      queue.push({time, order, 0, 0, 0, EventKind::start});
+      queue.push({time, order, 0, 0, 0, LogGopsEventKind::start});
       golden.insert({time, order});
       order += 4;
-    } else if (const Event* event = queue.take()) {
+    } else if (const LogGopsEvent* event = queue.take()) {
       ASSERT_EQ(std::pair(event->time, event->order), *golden.begin());
       golden.erase(golden.begin());
       now = event->time;

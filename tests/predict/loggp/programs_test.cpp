@@ -221,8 +221,8 @@ TEST(ProgramsAgainstGolden, RandomLanes) {
     EXPECT_TRUE(check(random_set(seed), fmt::format("seed {}", seed)));
 }
 
-Outcome outcome_of(CollectiveKind kind, std::string_view algorithm, std::int32_t ranks, std::int64_t doubles,
-                   std::string_view p, const goal::WorkRates& rates = {}) {
+LogGopsOutcome outcome_of(CollectiveKind kind, std::string_view algorithm, std::int32_t ranks, std::int64_t doubles,
+                          std::string_view p, const goal::WorkRates& rates = {}) {
   kumihimo::Parameters one;
   const Variant& variant = **Registry::standard().find(kind, algorithm);
   if (kind == CollectiveKind::allreduce) one.segments = 1;
@@ -247,7 +247,7 @@ TEST(ProgramsByHand, ADisseminationBarrier) {
 // ns of 104 bytes. Rank 2 has it at 1,500 + 2,500 + 2,118 = 6,118, rank 3 from it 6,118 later. The root's second send
 // starts at 1,618: its interface is busy for g + 103 G.
 TEST(ProgramsByHand, ABinomialBroadcast) {
-  const Outcome outcome = outcome_of(CollectiveKind::bcast, "binomial", 4, 13, round_numbers);
+  const LogGopsOutcome outcome = outcome_of(CollectiveKind::bcast, "binomial", 4, 13, round_numbers);
   EXPECT_EQ(outcome.last, 12'236'000U);
   EXPECT_EQ(outcome.last_rank, 3);
   EXPECT_EQ(outcome.messages, 3U);
@@ -260,7 +260,7 @@ TEST(ProgramsByHand, ABinomialBroadcast) {
 TEST(ProgramsByHand, ARingAllreduce) {
   goal::WorkRates rates;
   rates.reduced = 1e9;
-  const Outcome outcome = outcome_of(CollectiveKind::allreduce, "ring", 5, 500, round_numbers, rates);
+  const LogGopsOutcome outcome = outcome_of(CollectiveKind::allreduce, "ring", 5, 500, round_numbers, rates);
   const Time round = 1500 + 2500 + 1500 + 799 * 6;
   EXPECT_EQ(outcome.last, (8 * round + 4 * 800) * 1000);
   EXPECT_EQ(outcome.messages, 5U * 8);

@@ -56,8 +56,8 @@ std::vector<std::int32_t> all_but(std::int32_t nodes, const std::set<std::int32_
 }
 
 // The sources once more, plainly: node by node a list of all its messages until `end`, then all lists in order.
-std::vector<Message> list_of(const BackgroundJob& job, std::uint32_t number, const Fabric& fabric, Time end) {
-  std::vector<std::tuple<Time, std::size_t, Message>> all;
+std::vector<RawMessage> list_of(const BackgroundJob& job, std::uint32_t number, const Fabric& fabric, Time end) {
+  std::vector<std::tuple<Time, std::size_t, RawMessage>> all;
   const std::size_t size = job.nodes.size();
   for (std::size_t place = 0; place < size; ++place) {
     const std::uint64_t own = mixed(mixed(job.seed, number), place + 1);
@@ -78,12 +78,12 @@ std::vector<Message> list_of(const BackgroundJob& job, std::uint32_t number, con
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) {
     return std::tie(std::get<0>(a), std::get<1>(a)) < std::tie(std::get<0>(b), std::get<1>(b));
   });
-  std::vector<Message> messages;
+  std::vector<RawMessage> messages;
   for (const auto& each : all) messages.push_back(std::get<2>(each));
   return messages;
 }
 
-bool same(const Message& a, const Message& b) {
+bool same(const RawMessage& a, const RawMessage& b) {
   return a.from == b.from && a.to == b.to && a.bytes == b.bytes && a.start == b.start && a.gap == b.gap;
 }
 
@@ -97,7 +97,7 @@ TEST(BackgroundSources, AreTheListMadeInAdvance) {
     const auto list = list_of(job, 3, *fabric, 2'000'000'000);
     ASSERT_GT(list.size(), 500U);
     Sources lazy(job, 3, *fabric);
-    for (const Message& expected : list) {
+    for (const RawMessage& expected : list) {
       EXPECT_EQ(lazy.next(), expected.start);
       ASSERT_TRUE(same(lazy.take().message, expected));
     }
@@ -115,7 +115,7 @@ TEST(BackgroundSources, BeginAtPlacesOfTheirOwn) {
   Sources lazy(job, 0, *fabric);
   std::set<std::int32_t> steps;
   for (int i = 0; i < 64; ++i) {
-    const Message message = lazy.take().message;
+    const RawMessage message = lazy.take().message;
     steps.insert((message.to - message.from + 64) % 64);
   }
   EXPECT_GT(steps.size(), 25U);
@@ -132,7 +132,7 @@ TEST(BackgroundSources, OfferTheirLoadToNodesOfTheirJob) {
     constexpr Time end = 20'000'000'000;
     std::map<std::pair<std::int32_t, std::int32_t>, double> count;
     while (lazy.next() < end) {
-      const Message message = lazy.take().message;
+      const RawMessage message = lazy.take().message;
       ASSERT_NE(message.from, message.to);
       for (const std::int32_t node : {message.from, message.to})
         ASSERT_TRUE(std::find(nodes.begin(), nodes.end(), node) != nodes.end());
@@ -154,13 +154,14 @@ TEST(BackgroundSources, OfferTheirLoadToNodesOfTheirJob) {
 }
 
 // The list with the message watched, which starts at the warm-up's end and the send's cost later. Without software.
-std::vector<Message> with_watched(std::vector<Message> list, const Message& watched) {
+std::vector<RawMessage> with_watched(std::vector<RawMessage> list, const RawMessage& watched) {
   list.push_back(watched);
-  std::stable_sort(list.begin(), list.end(), [](const Message& a, const Message& b) { return a.start < b.start; });
+  std::stable_sort(list.begin(), list.end(),
+                   [](const RawMessage& a, const RawMessage& b) { return a.start < b.start; });
   return list;
 }
-std::size_t place_of(const std::vector<Message>& list) {
-  const auto found = std::find_if(list.begin(), list.end(), [](const Message& m) { return !m.background; });
+std::size_t place_of(const std::vector<RawMessage>& list) {
+  const auto found = std::find_if(list.begin(), list.end(), [](const RawMessage& m) { return !m.background; });
   return static_cast<std::size_t>(found - list.begin());
 }
 
@@ -178,12 +179,12 @@ ListCase list_case(std::uint64_t seed, Pattern pattern, Routing routing) {
   c.job = sources(pattern, all_but(40, {0, 27}), 0.3, 2500, seed);
   return c;
 }
-Time end_by_list(const ListCase& c, const std::vector<Message>& list) {
+Time end_by_list(const ListCase& c, const std::vector<RawMessage>& list) {
   const auto outcome = run(c.machine, list, c.options);
   EXPECT_TRUE(outcome) << outcome.error().sentence();
   return outcome->delivered[place_of(list)] + relay_latency - c.warm_up;
 }
-std::vector<Message> list_of(const ListCase& c) {
+std::vector<RawMessage> list_of(const ListCase& c) {
   const auto fabric = Fabric::make(c.machine, c.options);
   return with_watched(list_of(c.job, 0, *fabric, 150'000'000),
                       {c.nodes[0], c.nodes[1], 20'000, c.warm_up + send_cost, 0, false});

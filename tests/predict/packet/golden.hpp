@@ -38,7 +38,7 @@ class Golden {
     }
   }
 
-  Result run(const std::vector<Message>& messages) {
+  Result run(const std::vector<RawMessage>& messages) {
     Result result;
     result.delivered.resize(messages.size());
     result.link_bytes.resize(f_.links);
@@ -60,7 +60,7 @@ class Golden {
       }
       now = *next.begin();
       for (; submitted < order.size() && messages[order[submitted]].start == now; ++submitted) {
-        const Message& m = messages[order[submitted]];
+        const RawMessage& m = messages[order[submitted]];
         nodes_[vertex(m.from)].waiting.push_back({order[submitted], submitted, m.bytes, m.gap, m.from, m.to, false});
       }
       while (!pending_.empty() && pending_.begin()->first == now) {

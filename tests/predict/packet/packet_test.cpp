@@ -12,12 +12,12 @@
 namespace kumihimo::packet {
 namespace {
 
-RawOutcome outcome_of(const Machine& m, const std::vector<Message>& messages, const Options& options = {}) {
+RawOutcome outcome_of(const Machine& m, const std::vector<RawMessage>& messages, const Options& options = {}) {
   auto outcome = run(m, messages, options);
   EXPECT_TRUE(outcome) << outcome.error().sentence();
   return *std::move(outcome);
 }
-std::vector<std::uint64_t> nanoseconds(const Machine& m, const std::vector<Message>& messages,
+std::vector<std::uint64_t> nanoseconds(const Machine& m, const std::vector<RawMessage>& messages,
                                        const Options& options = {}) {
   std::vector<std::uint64_t> times;
   for (const Time time : outcome_of(m, messages, options).delivered) times.push_back((time + 500) / 1000);
@@ -68,7 +68,7 @@ TEST(Packet, ShortBuffersWaitForCredits) {
 
 // Two nodes whose messages meet on one link: it serves them in turn, so that both take twice as long.
 TEST(Packet, TwoMessagesShareALink) {
-  const std::vector<Message> both{{0, 2, 10000, 0, 0}, {1, 2, 10000, 0, 0}};
+  const std::vector<RawMessage> both{{0, 2, 10000, 0, 0}, {1, 2, 10000, 0, 0}};
   const RawOutcome outcome = outcome_of(torus("8"), both, small_packets(1000));
   const auto [first, last] = std::minmax(outcome.delivered[0], outcome.delivered[1]);
   EXPECT_EQ(last, 20'100'000) << "the link is never idle";
@@ -85,7 +85,7 @@ TEST(Packet, NeighboursShiftAsIfAlone) {
   const Shape& shape = m.shape;
   for (const auto routing : {Routing::dimension_order, Routing::adaptive})
     for (std::int32_t axis = 0; axis < 3; ++axis) {
-      std::vector<Message> messages;
+      std::vector<RawMessage> messages;
       for (std::int32_t v = 0; v < shape.places(); ++v) messages.push_back({v, shape.shifted(v, axis, 1), 64000, 0, 0});
       Options options = small_packets(1000);
       options.routing = routing;
@@ -99,7 +99,7 @@ TEST(Packet, NeighboursShiftAsIfAlone) {
 // buffers of 1 and 2 while 2 to 3 takes turns with it; 0 to 1 alone would take 10,100 ns.
 TEST(Packet, CreditsPassAStallOn) {
   Options options = small_packets(1000, 2);
-  const std::vector<Message> messages{
+  const std::vector<RawMessage> messages{
       {0, 3, 20000, 0, 0}, {1, 3, 20000, 0, 0}, {2, 3, 20000, 0, 0}, {0, 1, 10000, 1, 0}};
   const auto times = nanoseconds(torus("12"), messages, options);
   EXPECT_GT(times[3], 25'000);
@@ -113,7 +113,7 @@ TEST(Packet, LinksCarryHopsTimesBytes) {
     const Machine m = torus("5x4x3");
     Options options = small_packets(700, 2);
     options.routing = routing;
-    std::vector<Message> messages;
+    std::vector<RawMessage> messages;
     std::uint64_t expected = 0, packets = 0;
     for (int i = 0; i < 300; ++i) {
       const auto from = static_cast<std::int32_t>(random() % 60),
@@ -123,7 +123,7 @@ TEST(Packet, LinksCarryHopsTimesBytes) {
       expected += hops * messages.back().bytes;
       packets += hops * std::max<std::uint64_t>(1, (messages.back().bytes + 699) / 700);
     }
-    const Traffic traffic = outcome_of(m, messages, options).traffic;
+    const DeliveredTraffic traffic = outcome_of(m, messages, options).traffic;
     EXPECT_EQ(std::accumulate(traffic.link_bytes.begin(), traffic.link_bytes.end(), 0ULL), expected);
     EXPECT_EQ(traffic.packet_hops, packets);
   }
@@ -131,11 +131,11 @@ TEST(Packet, LinksCarryHopsTimesBytes) {
 
 // All links carry 64,000 bytes, 64 us of the time; a bin that they fill is at 1.
 TEST(Packet, UtilisationIsOfTheTimeOfAllLinks) {
-  std::vector<Message> messages;
+  std::vector<RawMessage> messages;
   for (std::int32_t v = 0; v < 8; ++v) messages.push_back({v, (v + 1) % 8, 64000, 0, 0});
   Options options = small_packets(1000);
   options.bins = 10;
-  const Traffic traffic = outcome_of(torus("8"), messages, options).traffic;
+  const DeliveredTraffic traffic = outcome_of(torus("8"), messages, options).traffic;
   ASSERT_EQ(traffic.classes.size(), 1U);
   EXPECT_EQ(traffic.classes[0].links, 16);
   double busy = 0;
@@ -145,8 +145,8 @@ TEST(Packet, UtilisationIsOfTheTimeOfAllLinks) {
   EXPECT_LE(traffic.classes[0].utilisation.size(), 10U);
 }
 
-std::vector<Message> random_messages(std::mt19937& random, std::int32_t nodes, int count) {
-  std::vector<Message> messages;
+std::vector<RawMessage> random_messages(std::mt19937& random, std::int32_t nodes, int count) {
+  std::vector<RawMessage> messages;
   const Time most = random() % 3 == 0 ? 1 : 30'000'000;
   for (int i = 0; i < count; ++i) {
     const auto from = static_cast<std::int32_t>(random() % static_cast<unsigned>(nodes));
@@ -161,13 +161,13 @@ std::vector<Message> random_messages(std::mt19937& random, std::int32_t nodes, i
 TEST(Packet, LinksOverTimeAddUpToTheirClasses) {
   std::mt19937 random(7);
   const Machine m = torus("4x3x2");
-  const std::vector<Message> messages = random_messages(random, 24, 80);
+  const std::vector<RawMessage> messages = random_messages(random, 24, 80);
   Options options = small_packets(1000);
   options.bins = 16;
-  const Traffic by_class = outcome_of(m, messages, options).traffic;
+  const DeliveredTraffic by_class = outcome_of(m, messages, options).traffic;
   EXPECT_TRUE(by_class.link_utilisation.empty());
   options.links_over_time = true;
-  const Traffic traffic = outcome_of(m, messages, options).traffic;
+  const DeliveredTraffic traffic = outcome_of(m, messages, options).traffic;
   const std::size_t links = traffic.link_bytes.size(), bins = traffic.classes.front().utilisation.size();
   ASSERT_EQ(traffic.link_utilisation.size(), links * bins);
   const auto share = [&](std::size_t link, std::size_t bin) {
@@ -200,7 +200,7 @@ TEST(Packet, ThePictureOfLinksHasALimit) {
 
 // What is compared, so that a test of the comparison can change it.
 bool as_golden(const RawOutcome& outcome, const Golden::Result& golden) {
-  const Traffic& traffic = outcome.traffic;
+  const DeliveredTraffic& traffic = outcome.traffic;
   return outcome.delivered == golden.delivered && traffic.link_bytes == golden.link_bytes &&
          traffic.packets == golden.packets && traffic.packet_hops == golden.packet_hops &&
          traffic.packets_waited == golden.packets_waited &&
@@ -270,7 +270,7 @@ TEST(Packet, ManySpeedsStayApart) {
   many += slow(290, 0.01);
   const Machine all = *parse_machine(file(ring) + many, "a.toml"),
                 one = *parse_machine(file(ring) + slow(290, 0.01), "a.toml");
-  const std::vector<Message> message{{290, 291, 100'000, 0, 0}};
+  const std::vector<RawMessage> message{{290, 291, 100'000, 0, 0}};
   EXPECT_EQ(nanoseconds(all, message), nanoseconds(one, message));
 }
 TEST(PacketGolden, Tofu) {
@@ -313,7 +313,7 @@ TEST(PacketGolden, SeesWhatIsWrong) {
   const Machine m = torus("4x3");
   std::mt19937 random(23);
   auto messages = random_messages(random, 12, 200);
-  for (Message& each : messages) each.start = 0;
+  for (RawMessage& each : messages) each.start = 0;
   const Options options = small_packets(500, 2);
   const auto fabric = Fabric::make(m, options);
   const RawOutcome outcome = outcome_of(m, messages, options);
@@ -345,7 +345,7 @@ TEST(Packet, SaturatedToriDoNotDeadlock) {
         const std::int32_t nodes = m.topology->nodes();
         Options options = small_packets(500, buffer);
         options.routing = routing;
-        std::vector<Message> messages = uniform_random(nodes, 20, 4000, 3);
+        std::vector<RawMessage> messages = uniform_random(nodes, 20, 4000, 3);
         for (std::int32_t v = 0; v < nodes; ++v)
           for (std::int32_t w = 0; w < nodes; ++w)
             if (v != w) messages.push_back({v, w, 1000, 0, 0});
@@ -381,7 +381,7 @@ TEST(Packet, LateTrafficIsAsEarlyTraffic) {
   const auto early = random_messages(random, 20, 80);
   for (const Time later : {Time{549'755'813'888}, Time{1'099'511'627'776}, Time{7'200'000'000'000'000}}) {
     auto messages = early;
-    for (const Message& each : early) {
+    for (const RawMessage& each : early) {
       messages.push_back(each);
       messages.back().start += later;
     }
@@ -389,7 +389,7 @@ TEST(Packet, LateTrafficIsAsEarlyTraffic) {
     const auto times = outcome_of(m, messages, options).delivered;
     // Which channel a packet takes and whose turn it is differ; with no others under way a message takes what it took.
     const auto alone = outcome_of(m, {early[0]}, options).delivered[0] - early[0].start;
-    auto lone = std::vector<Message>{early[1], early[0]};
+    auto lone = std::vector<RawMessage>{early[1], early[0]};
     lone[1].start += later;
     EXPECT_EQ(outcome_of(m, lone, options).delivered[1] - lone[1].start, alone);
     for (std::size_t i = 0; i < early.size(); ++i) EXPECT_LT(times[i + early.size()] - later, 10'000'000'000U);
@@ -406,8 +406,8 @@ TEST(Packet, IsTheSameForASeed) {
 }
 
 TEST(Packet, ErrorsSayWhatToDo) {
-  const std::vector<Message> one{{0, 1, 8, 0, 0}};
-  const auto error = [&](const Machine& m, const Options& options, const std::vector<Message>& messages) {
+  const std::vector<RawMessage> one{{0, 1, 8, 0, 0}};
+  const auto error = [&](const Machine& m, const Options& options, const std::vector<RawMessage>& messages) {
     const auto outcome = run(m, messages, options);
     EXPECT_FALSE(outcome);
     return outcome ? std::string() : outcome.error().sentence();
@@ -434,7 +434,7 @@ TEST(Packet, BuffersCoverTheTimeInWhichCreditsComeBack) {
   Options options;
   options.packet_bytes = 2000;
   EXPECT_EQ(buffer_packets_of(m, options), 12);
-  const std::vector<Message> one{{0, 3, 2'000'000, 0}};
+  const std::vector<RawMessage> one{{0, 3, 2'000'000, 0}};
   const Time alone = run(m, one, options)->delivered[0];
   EXPECT_NEAR(static_cast<double>(alone), 2e9 + 3 * 10e6, 1e7);
   options.buffer_packets = 4;

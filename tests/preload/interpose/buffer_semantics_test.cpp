@@ -15,7 +15,7 @@ const void* const in_place = &mark;
 struct Case {
   CollectiveKind kind;
   std::int32_t rank;
-  Call call;
+  BufferArguments call;
   Collective collective;
 };
 
@@ -27,7 +27,7 @@ void for_all(F&& check) {
   for (const CollectiveKind kind : all_collectives)
     for (std::int32_t rank = 0; rank < ranks; ++rank)
       for (std::int32_t root = 0; root < (kind->has_root() ? ranks : 1); ++root) {
-        Call call;
+        BufferArguments call;
         call.send = call.receive = {&data, n, 1};
         call.root = root;
         SCOPED_TRACE(std::string(name_of(kind)) + " at rank " + std::to_string(rank) + ", root " +
@@ -36,7 +36,7 @@ void for_all(F&& check) {
       }
 }
 
-std::int64_t elements(const Side* side, bool of_each, const Collective& c) {
+std::int64_t elements(const BufferSide* side, bool of_each, const Collective& c) {
   return side ? side->count * (of_each ? c.most_blocks() : 1) : 0;
 }
 

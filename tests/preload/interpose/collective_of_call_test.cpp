@@ -28,11 +28,11 @@ mpi::Library library() {
   return library;
 }
 
-std::variant<Collective, Reason> asked(CollectiveKind kind, const Side& side, const Numbers& counts = {},
+std::variant<Collective, Reason> asked(CollectiveKind kind, const BufferSide& side, const RankNumbers& counts = {},
                                        mpi::Handle operation = 0) {
   static const mpi::Library there = library();
   static const mpi::Types types(there);
-  Call call;
+  BufferArguments call;
   call.send = call.receive = side;
   call.counts = counts;
   call.operation = operation ? operation : there.operation(Operation::sum);
@@ -88,9 +88,9 @@ TEST(CollectiveOfCall, WhatIsBlockByBlockNoLongerThanMemoryMayBeLongerTogether) 
 
 TEST(CollectiveOfCall, ALongBlockAmongShortOnesIsFound) {
   const std::array<std::int64_t, ranks> counts = {1, most, 1};
-  const Numbers numbers{counts.data(), true};
+  const RankNumbers numbers{counts.data(), true};
   EXPECT_TRUE(is_librarys(asked(CollectiveKind::reduce_scatter, {&data, 1, doubles}, numbers)));
-  Side side{&data, 1, 8};
+  BufferSide side{&data, 1, 8};
   side.counts = numbers;
   EXPECT_TRUE(is_librarys(asked(CollectiveKind::allgather, side)));
 }

@@ -25,7 +25,8 @@ bool is_permutation_of_ranks(std::vector<std::int32_t> ranks) {
 }
 
 // Bytes between nodes, or times hops on a ring of nodes, by the definition.
-std::int64_t cost_of(const Traffic& traffic, const Processes& processes, const std::vector<std::int32_t>& new_rank) {
+std::int64_t cost_of(const Traffic& traffic, const ReorderedProcesses& processes,
+                     const std::vector<std::int32_t>& new_rank) {
   std::vector<std::int64_t> node_of_rank(new_rank.size());
   for (std::size_t p = 0; p < new_rank.size(); ++p)
     node_of_rank[static_cast<std::size_t>(new_rank[p])] = processes.node[p];
@@ -40,7 +41,7 @@ std::int64_t cost_of(const Traffic& traffic, const Processes& processes, const s
 }
 
 // Bytes between packages of one node, by the definition; a node with an unknown one counts as one package.
-std::int64_t cost_of_packages(const Traffic& traffic, const Processes& processes,
+std::int64_t cost_of_packages(const Traffic& traffic, const ReorderedProcesses& processes,
                               const std::vector<std::int32_t>& new_rank) {
   std::vector<std::size_t> process(new_rank.size());
   for (std::size_t p = 0; p < new_rank.size(); ++p) process[static_cast<std::size_t>(new_rank[p])] = p;
@@ -80,7 +81,7 @@ Traffic shuffled_torus(std::int32_t length) {
 }
 
 TEST(NewRanks, FindTheGridInAGraphOfAnyNumbering) {
-  Processes processes;
+  ReorderedProcesses processes;
   for (std::int64_t p = 0; p < 256; ++p) processes.node.push_back(p / 16);
   const NewRanks found = *choose_ranks(shuffled_torus(16), processes, {});
   EXPECT_EQ(found.nodes.after, 16 * 16); // squares of 4x4, each with 16 edges to others
@@ -94,14 +95,14 @@ TEST(NewRanks, OfACyclicStartAreTheBestBoxes) {
     for (std::int32_t axis = 0; axis < 3; ++axis)
       for (const std::int32_t step : {1, -1})
         ASSERT_TRUE(builder.add(Rank{p}, Rank{grid.shifted(p, axis, step)}, 1, 1));
-  Processes processes; // block order is better, and boxes of 4x4x4 are the best
+  ReorderedProcesses processes; // block order is better, and boxes of 4x4x4 are the best
   for (std::int64_t p = 0; p < 4096; ++p) processes.node.push_back(p % 64);
   EXPECT_EQ(choose_ranks(*std::move(builder).build(), processes, grid)->nodes.after, 64 * 96);
 }
 
 TEST(NewRanks, OfANodeShareAPackageWithTheirNeighbours) {
   const Traffic ring = ring_of(16);
-  Processes processes;
+  ReorderedProcesses processes;
   for (std::int32_t p = 0; p < 16; ++p) processes.node.push_back(p / 8), processes.package.push_back(p % 2);
   const NewRanks found = *choose_ranks(ring, processes, {});
   EXPECT_EQ(found.nodes.after, found.nodes.before);
@@ -118,7 +119,7 @@ TEST(NewRanks, OfANodeShareAPackageWithTheirNeighbours) {
 
 TEST(NewRanks, PutTheRingOfAlternatingNodesInOrder) {
   const Traffic ring = ring_of(12);
-  Processes processes;
+  ReorderedProcesses processes;
   for (std::int64_t p = 0; p < 12; ++p) processes.node.push_back(1000 - p % 3); // any names
   const NewRanks found = *choose_ranks(ring, processes, Shape({{12, true}}));
   EXPECT_EQ(found.nodes.before, 12 * 10);
@@ -130,7 +131,7 @@ TEST(NewRanks, PutTheRingOfAlternatingNodesInOrder) {
 
 TEST(NewRanks, StayWhereTheyAreTheBest) {
   const Traffic ring = ring_of(8);
-  const Processes processes{{4, 4, 4, 4, 9, 9, 9, 9}, {}};
+  const ReorderedProcesses processes{{4, 4, 4, 4, 9, 9, 9, 9}, {}};
   const NewRanks found = *choose_ranks(ring, processes, {});
   EXPECT_EQ(found.nodes.before, found.nodes.after);
   EXPECT_FALSE(found.are_better());
@@ -160,7 +161,7 @@ TEST(NewRanks, OfAnyTrafficOnAnyNodesAreNeverWorse) {
                               static_cast<std::int64_t>(random.below(1000)), 1));
     const Result<Traffic> traffic = std::move(builder).build();
     if (!traffic) continue;
-    Processes processes; // some nodes may have none
+    ReorderedProcesses processes; // some nodes may have none
     for (std::int32_t p = 0; p < ranks; ++p)
       processes.node.push_back(static_cast<std::int64_t>(random.below(std::uint64_t(nodes))));
     if (turn % 2 == 0) processes.network = Shape({{nodes, true}});

@@ -46,7 +46,7 @@ TEST(Reproducible, DefaultsFitEveryCall) {
         Collective asked = c;
         if (!asked.has_root()) asked.root = Rank{0};
         int fitting = 0;
-        for (const plan::Choice& choice : fixed_choices({}, kind, ranks)) {
+        for (const plan::WisdomChoice& choice : fixed_choices({}, kind, ranks)) {
           EXPECT_TRUE(choice.variant->rounding.independent_of_placement);
           EXPECT_EQ(Registry::standard().variants(kind)[choice.place], choice.variant);
           if (!choice.is_for(asked.bytes().value)) continue;

@@ -218,7 +218,7 @@ TEST(Table, HasEachNameOnceAndRolesThatFitItsKind) {
   std::set<std::string_view> all;
   for (std::size_t n = 0; n < names; ++n) {
     const auto name = static_cast<Name>(n);
-    const Description& d = describe(name);
+    const CallDescription& d = describe(name);
     EXPECT_TRUE(all.insert(d.name).second) << d.name;
     const auto has = [&](Role role) { return place_of(name, role) >= 0; };
     const bool collective =
@@ -253,13 +253,13 @@ TEST(Table, HasEachNameOnceAndRolesThatFitItsKind) {
 TEST(Table, FormsOfACollectiveAgree) {
   int compared = 0;
   for (std::size_t n = 0; n < names; ++n) {
-    const Description& d = describe(static_cast<Name>(n));
+    const CallDescription& d = describe(static_cast<Name>(n));
     if (d.kind != Kind::collective) continue;
     std::string plain(d.name.substr(4));
     std::string lower = plain;
     lower[0] = static_cast<char>(std::tolower(lower[0]));
     for (std::size_t m = 0; m < names; ++m) {
-      const Description& e = describe(static_cast<Name>(m));
+      const CallDescription& e = describe(static_cast<Name>(m));
       if (e.name != "MPI_I" + lower && e.name != "MPI_" + plain + "_init") continue;
       ++compared;
       for (std::size_t r = 0; r < d.arguments; ++r) EXPECT_EQ(d.roles[r], e.roles[r]) << e.name;

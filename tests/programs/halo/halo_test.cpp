@@ -18,7 +18,7 @@ Halo halo(const char* text, std::array<std::int32_t, 3> ranks) {
   return h;
 }
 
-verify::Report check(const NamedPrograms& programs, const verify::Options& options = {}) {
+verify::Report check(const NamedPrograms& programs, const verify::VerifyOptions& options = {}) {
   return verify::check(verify::Subject(programs), nullptr, options);
 }
 
@@ -38,7 +38,7 @@ void expect_run(const Halo& h) {
   const auto ran = execute::run_loopback(programs.set, buffers, {}, {}, {});
   ASSERT_TRUE(ran.ok()) << ran.error().sentence();
   for (std::size_t r = 0; r < ranks; ++r)
-    for (const Origin& o : origins_of(h, Rank{static_cast<std::int32_t>(r)}))
+    for (const ElementOrigin& o : origins_of(h, Rank{static_cast<std::int32_t>(r)}))
       for (std::int64_t i = 0; i < o.count; ++i)
         ASSERT_EQ(arrays[r][static_cast<std::size_t>(o.first + i)], number(o.rank, o.position + i))
             << h.text() << " rank " << r << " element " << o.first + i;
@@ -104,9 +104,9 @@ TEST(Halo, AnAxisWithoutGhostsIsLeftAlone) {
 
 TEST(Halo, SabotageIsFoundWhereverItIs) {
   const Halo h = halo("3x3x3,points=27", {3, 3, 3});
-  verify::Options sampled;
+  verify::VerifyOptions sampled;
   sampled.most_exact_steps = 0;
-  for (const verify::Options& options : {verify::Options{}, sampled}) {
+  for (const verify::VerifyOptions& options : {verify::VerifyOptions{}, sampled}) {
     ASSERT_TRUE(check(programs_of(h), options).ok());
     const auto peer = sabotaged(h, [](std::vector<Step>& steps) {
       Step& s = steps[find_kind(steps, StepKind::send)];
@@ -142,7 +142,7 @@ TEST(Halo, ADeadlockIsFoundWhereFewRanksAreFollowed) {
     body = {std::move(receives), std::move(sends)};
     return program;
   };
-  verify::Options sampled;
+  verify::VerifyOptions sampled;
   sampled.most_exact_steps = sampled.most_control_steps = 0;
   const verify::Report report = check(programs, sampled);
   ASSERT_FALSE(report.ok());
@@ -151,7 +151,7 @@ TEST(Halo, ADeadlockIsFoundWhereFewRanksAreFollowed) {
 
 // Wherever it is: no rank is left out where not every step is executed.
 TEST(Halo, SabotageOfAnyRankIsFound) {
-  verify::Options sampled;
+  verify::VerifyOptions sampled;
   sampled.most_exact_steps = 0;
   for (const char* text : {"3x3x3,points=27", "2x3x4,fields=2"}) {
     const Halo h = halo(text, {5, 4, 4});
@@ -183,7 +183,7 @@ TEST(Halo, SabotageOfAnyRankIsFound) {
       };
       EXPECT_FALSE(check(peer, sampled).ok()) << text << ", peer of rank " << wrong;
       want.origins = [all = want.origins, wrong](Rank rank) {
-        std::vector<Origin> origins = all(rank);
+        std::vector<ElementOrigin> origins = all(rank);
         if (rank.value == wrong) origins.front().position += 1;
         return origins;
       };

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from kumihimo.app import catalogue
-from kumihimo.app.launches import Problem, Resources
+from kumihimo.app.launches import AppProblem, Resources
 from kumihimo.cli import app, output
 from kumihimo.errors import Failed, NotApplicable
 
@@ -53,8 +53,8 @@ def test_a_page_that_cannot_be_written_comes_after_the_results(
 
 def test_auto_is_refused_under_a_launcher(monkeypatch: pytest.MonkeyPatch) -> None:
     poisson = catalogue.find("poisson3d")
-    asked = app.Asked(
-        Problem(poisson, "8", {}, "cg"),
+    asked = app.AppCommand(
+        AppProblem(poisson, "8", {}, "cg"),
         "auto",
         catalogue.candidates(poisson, "auto", {}),
         {},
@@ -78,6 +78,6 @@ def test_the_table_fits_80_columns() -> None:
         "iterations": 1000,
     }
     row |= {"seconds": 1.23e-3, "share_of_bound": 0.98, "times_golden": 99.99, "right": False}
-    assert output.Table(app.COLUMNS, [app.cells_of(row)]).width(len(app.COLUMNS)) <= 80
+    assert output.PrintedTable(app.COLUMNS, [app.cells_of(row)]).width(len(app.COLUMNS)) <= 80
     assert app.cells_of({**row, "not_applicable": "no"})[-1] == "n/a"
     assert app.cells_of({**row, "not_applicable": "no", "failed": True})[-1] == "failed"

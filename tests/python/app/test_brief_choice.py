@@ -10,31 +10,31 @@ import pytest
 
 from kumihimo.app import brief_choice
 from kumihimo.app.brief_choice import in_order
-from kumihimo.app.catalogue import Application, Candidate, Share
-from kumihimo.app.launches import Problem, Resources, Run
+from kumihimo.app.catalogue import AppCandidate, ApplicationRow, Share
+from kumihimo.app.launches import AppProblem, AppRun, Resources
 from kumihimo.errors import BadInput, Failed, OutOfTime
 
 ROWS = tuple({"name": name, "parameters": []} for name in ("golden", "slow", "fast", "other"))
-APPLICATION = Application("toy", "", "", "", "64", "abc", ("cg",), ROWS, (), usual=("slow", "other"))
-PROBLEM = Problem(APPLICATION, "64", {}, "cg")
+APPLICATION = ApplicationRow("toy", "", "", "", "64", "abc", ("cg",), ROWS, (), usual=("slow", "other"))
+PROBLEM = AppProblem(APPLICATION, "64", {}, "cg")
 HERE = Resources(1, 1, None)
 SHARES = [Share("16", 64, 4), Share("32", 8, 2)]
-SLOW, FAST, OTHER, GOLDEN = (Candidate(name) for name in ("slow", "fast", "other", "golden"))
+SLOW, FAST, OTHER, GOLDEN = (AppCandidate(name) for name in ("slow", "fast", "other", "golden"))
 LAUNCH = 0.1  # seconds
 
 
 class Machine:
     """Runs that cost what their candidate says: seconds of an iteration, iterations, seconds of the set-up."""
 
-    def __init__(self, costs: dict[Candidate, tuple[float, int, float]], seed: int = 0) -> None:
+    def __init__(self, costs: dict[AppCandidate, tuple[float, int, float]], seed: int = 0) -> None:
         self.costs, self.now, self.launches = costs, 0.0, []
         self.draw = random.Random(seed)
         self.in_cache = {each: self.draw.uniform(0.8, 1.25) for each in costs}
-        self.unfit: set[Candidate] = set()
+        self.unfit: set[AppCandidate] = set()
         self.refused: set[str] = set()
         self.planned: int | None = None
 
-    def __call__(self, problem, candidates, resources, *, sample, check, in_order, on_object) -> Run:
+    def __call__(self, problem, candidates, resources, *, sample, check, in_order, on_object) -> AppRun:
         assert in_order and not check
         end = self.now + resources.seconds
         self.launches.append((problem.size, sample, list(candidates)))
@@ -47,9 +47,9 @@ class Machine:
                 on_object({"result": {**each.as_task(), "not_applicable": "it does not fit"}})
                 continue
             on_object({"result": {**each.as_task(), **self.run(each, problem.size, sample, end, on_object)}})
-        return Run()
+        return AppRun()
 
-    def run(self, each: Candidate, size: str, sample: int | None, end: float, on_object) -> dict:
+    def run(self, each: AppCandidate, size: str, sample: int | None, end: float, on_object) -> dict:
         work, ratio = next(((s.work, s.iterations) for s in SHARES if s.size == size), (1.0, 1.0))
         seconds, iterations, setup = self.costs[each]
         seconds *= (self.in_cache[each] if size == "16" else 1.0) * self.draw.uniform(1.0, 1.02) / work
@@ -67,17 +67,17 @@ class Machine:
             raise OutOfTime("the time is over")
         self.now += seconds
 
-    def whole(self, each: Candidate) -> float:
+    def whole(self, each: AppCandidate) -> float:
         seconds, iterations, setup = self.costs[each]
         return setup + seconds * iterations
 
-    def choose(self, shares=SHARES, problem=PROBLEM, resources=HERE, **options) -> brief_choice.Choice:
+    def choose(self, shares=SHARES, problem=PROBLEM, resources=HERE, **options) -> brief_choice.BriefChoice:
         every = in_order(list(self.costs), problem.application)
         options = {"run": self, "clock": lambda: self.now, "beside": 0.0, **options}
-        return brief_choice.Search(problem, every, resources, shares, **options).choose()
+        return brief_choice.BriefSearch(problem, every, resources, shares, **options).choose()
 
 
-def variants(number: int, **changed: object) -> Problem:
+def variants(number: int, **changed: object) -> AppProblem:
     rows = [{"name": "golden", "parameters": []}]
     rows += [
         {"name": f"v{i}", "parameters": [{"name": "m", "min": 1, "max": 9, "values": [1, 2, 3]}]} for i in range(number)
@@ -93,7 +93,7 @@ def test_it_costs_at_most_a_quarter_of_the_run_and_is_nearly_the_best() -> None:
         for i in range(20):
             seconds = draw.uniform(0.02, 0.06)
             for m in (1, 2, 3):
-                each = Candidate(f"v{i}", (("m", m),))
+                each = AppCandidate(f"v{i}", (("m", m),))
                 costs[each] = (seconds * draw.uniform(0.9, 1.1), draw.randrange(280, 340), draw.uniform(0.2, 0.6))
         machine = Machine(costs, seed)
         found = machine.choose(problem=variants(20))
@@ -176,7 +176,7 @@ def test_the_user_s_time_limit_is_an_error() -> None:
 
 def test_what_was_chosen_elsewhere_comes_first_and_other_parameters_later() -> None:
     application = variants(2).application
-    every = [Candidate(f"v{i}", (("m", m),)) for i in (1, 0) for m in (3, 1)] + [GOLDEN]
-    known = [Candidate("v1", (("m", 3),))]
+    every = [AppCandidate(f"v{i}", (("m", m),)) for i in (1, 0) for m in (3, 1)] + [GOLDEN]
+    known = [AppCandidate("v1", (("m", 3),))]
     texts = [each.text for each in in_order(every, application, known)]
     assert texts == ["v1 m=3", "v0 m=1", "v1 m=1", "golden", "v0 m=3"]

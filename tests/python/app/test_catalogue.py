@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from kumihimo.app import catalogue
-from kumihimo.app.catalogue import Application, Candidate, candidates, every_candidate, settings_of
+from kumihimo.app.catalogue import AppCandidate, ApplicationRow, candidates, every_candidate, settings_of
 from kumihimo.errors import BadInput, Failed, KumihimoError, NotApplicable
 
 COLOURS = {"name": "colours", "meaning": "", "symbol": "N", "min": 2, "max": 400, "values": [40, 10, 100]}
@@ -21,14 +21,14 @@ OPTIONS = (
     {"name": "boundary", "meaning": "", "symbol": "", "default": "zmax", "choices": ["zmax", "all"]},
     {"name": "word", "meaning": "", "symbol": "", "default": "", "choices": []},
 )
-TOY = Application("toy", "", "", "", "64", "abc", ("cg",), VARIANTS, OPTIONS)
+TOY = ApplicationRow("toy", "", "", "", "64", "abc", ("cg",), VARIANTS, OPTIONS)
 
 
 def test_named_variants_have_their_defaults() -> None:
-    assert candidates(TOY, "golden", {}) == [Candidate("golden")]
+    assert candidates(TOY, "golden", {}) == [AppCandidate("golden")]
     assert candidates(TOY, "br_1,sell", {"colours": "10"}) == [
-        Candidate("br_1", (("colours", 10),)),
-        Candidate("sell", (("chunk", 8), ("colours", 10))),
+        AppCandidate("br_1", (("colours", 10),)),
+        AppCandidate("sell", (("chunk", 8), ("colours", 10))),
     ]
     assert [each.text for each in candidates(TOY, "all", {"chunk": "16"})] == [
         "golden",
@@ -65,7 +65,7 @@ def test_a_golden_copy_that_is_too_slow_is_not_chosen() -> None:
     assert [each.variant for each in candidates(slow, "auto", {})] == ["br_1", "sell"]
     assert [each.variant for each in candidates(slow, "all", {})] == ["golden", "br_1", "sell"]
     alone = replace(slow, variants=VARIANTS[:1])
-    assert candidates(alone, "auto", {}) == [Candidate("golden")]
+    assert candidates(alone, "auto", {}) == [AppCandidate("golden")]
 
 
 def test_auto_keeps_to_variants_with_the_same_bits_where_they_are_asked_for() -> None:

@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from kumihimo.app import figures, page
-from kumihimo.app.catalogue import Application
+from kumihimo.app.catalogue import ApplicationRow
 from kumihimo.errors import Failed
 
 VARIANTS = ({"name": "golden", "parameters": []}, {"name": "fast", "parameters": []})
-APPLICATION = Application("toy", "a <toy>", "", "", "64", "abc", ("cg",), VARIANTS, ())
+APPLICATION = ApplicationRow("toy", "a <toy>", "", "", "64", "abc", ("cg",), VARIANTS, ())
 RATES = {"triad_bytes_per_second": 10e9, "peak_flops": 50e9}
 
 

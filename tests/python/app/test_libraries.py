@@ -11,14 +11,14 @@ import pytest
 
 from kumihimo import mpi
 from kumihimo.app import libraries, page
-from kumihimo.app.catalogue import Application, Candidate
-from kumihimo.app.launches import Problem, Resources, Run
+from kumihimo.app.catalogue import AppCandidate, ApplicationRow
+from kumihimo.app.launches import AppProblem, AppRun, Resources
 from kumihimo.cli import app_libraries
 from kumihimo.errors import BadInput, NotApplicable
 
-APPLICATION = Application("fem-cube", "", "", "nodes", "32", "", ("cg",), ({"name": "golden"},), ())
-PROBLEM = Problem(APPLICATION, "32", {}, "cg")
-GOLDEN, FAST = Candidate("golden"), Candidate("fast", (("block", 2),))
+APPLICATION = ApplicationRow("fem-cube", "", "", "nodes", "32", "", ("cg",), ({"name": "golden"},), ())
+PROBLEM = AppProblem(APPLICATION, "32", {}, "cg")
+GOLDEN, FAST = AppCandidate("golden"), AppCandidate("fast", (("block", 2),))
 
 
 def on(*names: str) -> dict[str, Resources]:
@@ -35,14 +35,14 @@ class FakeLaunches:
     order: list[str] = field(default_factory=list)
     options: dict = field(default_factory=dict)
 
-    def __call__(self, problem, candidates, resources, **options) -> Run:
+    def __call__(self, problem, candidates, resources, **options) -> AppRun:
         name = resources.installation.family
         self.order.append(name)
         self.options = options
         seconds = self.order.count(name) + 100.0 * (name == "mpich")
-        return Run(results=[self.result(each, seconds, name) for each in candidates])
+        return AppRun(results=[self.result(each, seconds, name) for each in candidates])
 
-    def result(self, candidate: Candidate, seconds: float, name: str) -> dict:
+    def result(self, candidate: AppCandidate, seconds: float, name: str) -> dict:
         checked = {"checked": {"right": name != self.wrong}} if self.options["check"] else {}
         return {**candidate.as_task(), "seconds": seconds, "iterations": 10, **checked}
 
@@ -89,7 +89,7 @@ def test_a_variant_without_a_result_says_so(
 ) -> None:
     launches = FakeLaunches()
 
-    def run(*words, **options) -> Run:
+    def run(*words, **options) -> AppRun:
         ran = launches(*words, **options)
         if len(launches.order) >= first:
             ran.results[0] = {**GOLDEN.as_task(), "not_applicable": "no matrix", "failed": failed}

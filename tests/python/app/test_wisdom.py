@@ -12,21 +12,21 @@ import pytest
 
 from kumihimo import mpi
 from kumihimo.app import wisdom
-from kumihimo.app.catalogue import Application, Candidate
-from kumihimo.app.launches import Problem, Resources
+from kumihimo.app.catalogue import AppCandidate, ApplicationRow
+from kumihimo.app.launches import AppProblem, Resources
 from kumihimo.errors import BadInput
 
 M = [{"name": "m", "min": 0, "max": 9, "values": [4]}]
 VARIANTS = ({"name": "golden", "parameters": []}, *({"name": n, "parameters": M} for n in ("fast", "other", "again")))
-APPLICATION = Application("toy", "", "", "", "64", "abc", ("cg",), VARIANTS, ())
-PROBLEM = Problem(APPLICATION, "64", {"boundary": "all"}, "cg")
+APPLICATION = ApplicationRow("toy", "", "", "", "64", "abc", ("cg",), VARIANTS, ())
+PROBLEM = AppProblem(APPLICATION, "64", {"boundary": "all"}, "cg")
 
 
 def on(ranks: int = 1, threads: int = 2) -> Resources:
     return Resources(ranks, threads, None)
 
 
-def kept(problem: Problem = PROBLEM, variant: str = "fast", ranks: int = 1, threads: int = 2) -> dict:
+def kept(problem: AppProblem = PROBLEM, variant: str = "fast", ranks: int = 1, threads: int = 2) -> dict:
     choice = {**wisdom.key_of(problem, on(ranks, threads)), "golden_hash": problem.application.golden_hash}
     choice |= {"variant": variant, "parameters": {"m": 4} if variant != "golden" else {}}
     wisdom.keep(choice)
@@ -37,7 +37,7 @@ def test_a_choice_is_found_for_its_case_alone() -> None:
     assert wisdom.choice_for(PROBLEM, on(1, 2)) is None
     choice = kept()
     assert wisdom.choice_for(PROBLEM, on(1, 2)) == choice
-    assert wisdom.candidate_of(choice) == Candidate("fast", (("m", 4),))
+    assert wisdom.candidate_of(choice) == AppCandidate("fast", (("m", 4),))
     assert wisdom.choice_for(replace(PROBLEM, size="65x64x64"), on(1, 2)) == choice, "the same class of sizes"
     for other in (
         replace(PROBLEM, size="128"),
@@ -62,7 +62,7 @@ def test_other_cases_tell_what_is_promising() -> None:
     kept(replace(PROBLEM, size="32"), "again")
     kept(PROBLEM, "fast", ranks=2)
     kept(replace(PROBLEM, application=replace(APPLICATION, compiler="GCC 13")), "fast")
-    again, other = (Candidate(name, (("m", 4),)) for name in ("again", "other"))
+    again, other = (AppCandidate(name, (("m", 4),)) for name in ("again", "other"))
     assert wisdom.known_candidates(elsewhere, on()) == [again, other]
     assert wisdom.known_candidates(replace(elsewhere, options={}), on()) == [other, again]
     edited = replace(APPLICATION, golden_hash="def")

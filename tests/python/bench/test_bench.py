@@ -18,7 +18,7 @@ import pytest
 from waiting import until
 
 from kumihimo import _plan, _schedule, mpi
-from kumihimo.bench import Case, RealNodes, cases, run_check, run_measure, tuned
+from kumihimo.bench import BenchCase, RealNodes, cases, run_check, run_measure, tuned
 from kumihimo.cli import bench as cli
 from kumihimo.errors import NotApplicable
 from kumihimo.placement import Wanted
@@ -81,7 +81,7 @@ def test_what_needs_an_engine_of_the_network_is_not_applicable(kumihimo, check):
     assert "offloaded" not in {r["algorithm"] for r in found}
 
 
-def each_kind(sizes: tuple[int, ...]) -> list[Case]:
+def each_kind(sizes: tuple[int, ...]) -> list[BenchCase]:
     """The last algorithm of each that fits two ranks, at every size of a vector or block."""
     fitting = (
         cases.cases_of_all(kind, ranks=2, sizes=[size])[-1:]
@@ -191,7 +191,7 @@ def test_an_algorithm_is_chosen_for_irregular_blocks(kumihimo):
 
 def test_a_bound_is_of_all_bytes_that_move():
     """An alltoall of blocks moves what an allreduce of a vector of 4 blocks does on 4 ranks."""
-    asked = [Case("alltoall", "linear", bytes=262144), Case("allreduce", "ring", bytes=1048576)]
+    asked = [BenchCase("alltoall", "linear", bytes=262144), BenchCase("allreduce", "ring", bytes=1048576)]
     blocks, vector = run_measure(asked, ranks=4, case_seconds=0.001).results
     assert blocks["bound_seconds"] == vector["bound_seconds"] > 0
 
@@ -222,7 +222,7 @@ def test_all_that_fit_emulated_nodes_without_a_shape_are_measured(kumihimo, rank
     ended = kumihimo(*asked)
     found = results(ended)
     assert json.loads(ended.out)["about"]["one_node"] is True, "emulated nodes are this one"
-    space = cases.rank_space(Case("allreduce", "", ranks_per_node=each), ranks)
+    space = cases.rank_space(BenchCase("allreduce", "", ranks_per_node=each), ranks)
     assert {"ring", "recursive_doubling"} <= {r["algorithm"] for r in found}
     assert all(r["seconds"] > 0 for r in found)
     assert {r["space"] for r in found} == {str(space)}, "the bench driver sees the ranks otherwise"
@@ -265,7 +265,7 @@ def test_one_named_algorithm_that_does_not_fit_is_not_checked_with_success(kumih
 def test_a_wrong_result_is_shown_before_what_does_not_fit(monkeypatch):
     results = [{"right": False}, {"not_applicable": "the algorithm needs a torus"}]
     monkeypatch.setattr(cli.bench, "run_check", lambda *_, **__: results)
-    asked = cli.Asked(Case("allreduce", "ring"), [8, 16], 4, mpi.choose(), None, {})
+    asked = cli.BenchCommand(BenchCase("allreduce", "ring"), [8, 16], 4, mpi.choose(), None, {})
     assert cli.checked(asked) == results
     results[0]["right"] = True
     with pytest.raises(NotApplicable, match="the algorithm needs a torus"):
@@ -274,7 +274,7 @@ def test_a_wrong_result_is_shown_before_what_does_not_fit(monkeypatch):
 
 def test_results_stand_in_the_order_of_the_cases_also_where_one_does_not_fit():
     names = ("ring", "trinaryx3", "recursive_doubling", "bucket")
-    asked = [Case("allreduce", name, bytes=8, shape="none") for name in names]
+    asked = [BenchCase("allreduce", name, bytes=8, shape="none") for name in names]
     run = run_measure(asked, ranks=4, case_seconds=0.001, bound=False)
     assert tuple(r["algorithm"] for r in run.results) == names
     fit = ["not_applicable" not in r for r in run.results]
@@ -543,7 +543,7 @@ def test_every_process_is_a_rank(kumihimo, tmp_path):
 
 def test_ranks_on_real_nodes_are_placed_by_their_processes():
     nodes = RealNodes((0, 1, 0, 1), ("a", "b"))
-    case = Case("allreduce", "ring", bytes=8, nodes=nodes, placement=Wanted("block"))
+    case = BenchCase("allreduce", "ring", bytes=8, nodes=nodes, placement=Wanted("block"))
     assert cases.process_of_rank(case, 4) == [0, 2, 1, 3]
     assert cases.rank_space(case, 4).is_row_major
     assert not cases.rank_space(replace(case, placement=Wanted("round-robin")), 4).is_row_major

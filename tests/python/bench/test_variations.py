@@ -5,20 +5,22 @@ from __future__ import annotations
 import pytest
 
 from kumihimo.bench import tuned, variations
-from kumihimo.bench.cases import Case, applies
-from kumihimo.bench.tuned import Tuning
-from kumihimo.bench.variations import Place
+from kumihimo.bench.cases import BenchCase, applies
+from kumihimo.bench.tuned import CaseTuning
+from kumihimo.bench.variations import NodeFill
 
 
-def surveyed(collective: str, ranks: int, ranks_per_node: int | None = None) -> list[Case]:
+def surveyed(collective: str, ranks: int, ranks_per_node: int | None = None) -> list[BenchCase]:
     """The cases of the first launch of a tuning."""
-    seen: list[Case] = []
+    seen: list[BenchCase] = []
 
     def launch(_, name, cases, seconds):
         seen.extend(cases)
         return [{"algorithm": case.algorithm, "bytes": case.bytes, "seconds": 1.0} for case in cases]
 
-    tuned.survey(Tuning(Case(collective, "", ranks_per_node=ranks_per_node), ranks, [8, 64], launch=launch), [8, 64])
+    tuned.survey(
+        CaseTuning(BenchCase(collective, "", ranks_per_node=ranks_per_node), ranks, [8, 64], launch=launch), [8, 64]
+    )
     return seen
 
 
@@ -44,7 +46,9 @@ def test_then_other_groups_are_tried():
     def tried(each: int) -> list[int]:
         given = {"group": 2}
         return [
-            p["group"] for p in variations.others("alltoall", "hierarchical", 8, Place(each, each), given) if p != given
+            p["group"]
+            for p in variations.others("alltoall", "hierarchical", 8, NodeFill(each, each), given)
+            if p != given
         ]
 
     assert (tried(4), tried(6), tried(16)) == ([], [3, 4], [4, 8])
@@ -53,7 +57,7 @@ def test_then_other_groups_are_tried():
 
 def test_long_results_are_tried_past_the_caches():
     def tried(vary: variations.Vary, collective: str, name: str, size: int, given: dict, each: int = 4) -> list[dict]:
-        found = vary(collective, name, size, Place(4, each), given)
+        found = vary(collective, name, size, NodeFill(4, each), given)
         return [p for p in found if p != given and ("streaming_stores" in p or "single_copy" in p)]
 
     past, single = {"streaming_stores": True}, {"single_copy": True}
@@ -80,7 +84,7 @@ def test_the_best_of_each_way_to_copy_comes_to_the_finals():
     ]
 
     def names(collective: str) -> list[str]:
-        return [name for name, _ in tuned.finalists(Tuning(Case(collective, ""), 4, [2**20]), results)[2**20]]
+        return [name for name, _ in tuned.finalists(CaseTuning(BenchCase(collective, ""), 4, [2**20]), results)[2**20]]
 
     assert names("alltoall") == ["a0", "a1", "a2", "b", "d"]
     assert names("bcast") == ["a0", "a1", "a2"]
@@ -90,6 +94,6 @@ def test_the_best_of_each_way_to_copy_comes_to_the_finals():
     ("size", "segments"), [(65535, []), (65536, [32768]), (131072, [65536]), (2**19, [65536, 131072, 262144])]
 )
 def test_two_segments_at_least_are_tried(size, segments):
-    found = variations.segments("exscan", "chain", size, Place(2, 2), {})
+    found = variations.segments("exscan", "chain", size, NodeFill(2, 2), {})
     assert [p["segment_bytes"] for p in found if p] == segments
-    assert list(variations.segments("exscan", "recursive_doubling", size, Place(2, 2), {})) == [{}]
+    assert list(variations.segments("exscan", "recursive_doubling", size, NodeFill(2, 2), {})) == [{}]

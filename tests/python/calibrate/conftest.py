@@ -25,10 +25,10 @@ def true_text() -> str:
 
 
 @pytest.fixture(scope="session")
-def true_times() -> list[cases.Case]:
+def true_times() -> list[cases.TimedCase]:
     """Of the machine with the numbers of TRUTH."""
     every = [
-        cases.Case(
+        cases.TimedCase(
             f"times.csv:{line}",
             {"collective": collective, "algorithm": algorithm, "shape": shape, "bytes": size},
             1.0,

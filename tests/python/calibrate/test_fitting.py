@@ -60,8 +60,8 @@ def test_intervals_of_noisy_times_cover_the_truth(true_times):
 )
 def test_intervals_of_two_and_three_times_of_one_curve(true_times, residuals, spread):
     """The residuals of a mean: their deviation over the root of their number, times Student's quantile in tables."""
-    number = numbers.Number("software", "message_cost", 1e-6, "s", "assumed")
-    solution = least_squares.Solution([0.0], list(residuals), [[1.0]] * len(residuals))
+    number = numbers.FittedNumber("software", "message_cost", 1e-6, "s", "assumed")
+    solution = least_squares.LeastSquaresSolution([0.0], list(residuals), [[1.0]] * len(residuals))
     (found,), _ = fitting.intervals([number], solution, true_times[: len(residuals)], lambda _: None)
     assert math.log(found.high / found.value) == pytest.approx(spread, rel=1e-4)
     assert math.log(found.low / found.value) == pytest.approx(-spread, rel=1e-4)
@@ -177,7 +177,7 @@ def test_finds_numbers_whatever_their_source_is():
 
 @pytest.mark.parametrize("value", [1.23456e-9, 9.9999e-7, 3.3e-6, 0.25, 12.0])
 def test_times_are_written_as_machine_files_have_them(value):
-    number = numbers.Number("software", "message_cost", 1.0, "s", "assumed")
+    number = numbers.FittedNumber("software", "message_cost", 1.0, "s", "assumed")
     text = numbers.with_values(MACHINE, {number: number.text(value)})
     assert numbers.read(fitting.parsed(text, PATH))["message_cost"].value == pytest.approx(value, rel=1e-4)
 
@@ -194,11 +194,11 @@ def with_costs(message_cost: str, relay_latency: str) -> str:
     return numbers.with_values(K_COMPUTER, values)
 
 
-def times_of(algorithms) -> list[cases.Case]:
+def times_of(algorithms) -> list[cases.TimedCase]:
     """Of a machine whose message costs 8 us and relay 2 us, with 2 % of noise."""
     machine = _machine.parse(with_costs("8 us", "2 us"), "k.toml")
     every = [
-        cases.Case(f"k.csv:{line}", dict(zip(("collective", "algorithm", "shape", "bytes"), values)), 1.0, {})
+        cases.TimedCase(f"k.csv:{line}", dict(zip(("collective", "algorithm", "shape", "bytes"), values)), 1.0, {})
         for line, values in enumerate(
             ((*each, shape, size) for each in algorithms for shape in ("2x2x2", "4x2x2") for size in SIZES), start=2
         )

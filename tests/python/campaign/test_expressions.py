@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kumihimo.campaign.expressions import Expression
+from kumihimo.campaign.expressions import CampaignExpression
 from kumihimo.errors import BadInput
 
 
 def value(text: str, **values: object) -> object:
-    return Expression(text, "test").value(values)
+    return CampaignExpression(text, "test").value(values)
 
 
 def test_values():
@@ -67,13 +67,13 @@ def test_arithmetic_is_python_s(a, b):
 )
 def test_what_is_no_expression(text, words):
     with pytest.raises(BadInput, match=r"test must|(functions|widths) in test") as error:
-        Expression(text, "test")
+        CampaignExpression(text, "test")
     assert words in str(error.value)
 
 
 def test_an_expression_is_a_text():
     with pytest.raises(BadInput, match="in quotes"):
-        Expression(3, "ranks")
+        CampaignExpression(3, "ranks")
 
 
 def test_values_that_do_not_exist():

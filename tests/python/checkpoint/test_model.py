@@ -8,21 +8,21 @@ import random
 import pytest
 
 from kumihimo.checkpoint import model, monte_carlo
-from kumihimo.checkpoint.model import Case
+from kumihimo.checkpoint.model import CheckpointCase
 
 CASES = [
     # work, mtbf, checkpoint, restart, interval
-    (Case(86400, 17000, 100, 100), 1800),
-    (Case(86400, 17000, 100, 0), 900),
-    (Case(50000, 1000, 300, 500), 400),  # failures in most pieces, and in many restarts
-    (Case(50000, 1000, 300, 2000), 400),  # restarts longer than the time between failures
-    (Case(10000, 3000, 60, 30), 3700),  # a shorter last piece
-    (Case(1000, 1e6, 5, 5), 100),  # hardly a failure
-    (Case(500, 400, 50, 20), 500),  # one piece
+    (CheckpointCase(86400, 17000, 100, 100), 1800),
+    (CheckpointCase(86400, 17000, 100, 0), 900),
+    (CheckpointCase(50000, 1000, 300, 500), 400),  # failures in most pieces, and in many restarts
+    (CheckpointCase(50000, 1000, 300, 2000), 400),  # restarts longer than the time between failures
+    (CheckpointCase(10000, 3000, 60, 30), 3700),  # a shorter last piece
+    (CheckpointCase(1000, 1e6, 5, 5), 100),  # hardly a failure
+    (CheckpointCase(500, 400, 50, 20), 500),  # one piece
 ]
 
 
-def step_by_step(case: Case, interval: float, gap) -> monte_carlo.Run:
+def step_by_step(case: CheckpointCase, interval: float, gap) -> monte_carlo.CheckpointRun:
     """As monte_carlo.run, but piece by piece: the simplest form there is."""
     whole, rest = model.pieces_of(case.work, interval)
     left = [interval] * whole + ([rest] if rest else [])
@@ -39,7 +39,7 @@ def step_by_step(case: Case, interval: float, gap) -> monte_carlo.Run:
             failures += 1
             next_failure = now + gap()
             restarting = True
-    return monte_carlo.Run(now, failures)
+    return monte_carlo.CheckpointRun(now, failures)
 
 
 @pytest.mark.parametrize(("case", "interval"), CASES)
@@ -112,7 +112,7 @@ def test_the_best_interval_of_a_program_is_the_best_of_all():
     generator = random.Random(3)
     for _ in range(30):
         mtbf = 10 ** generator.uniform(2, 5)
-        case = Case(10 ** generator.uniform(2, 6), mtbf, mtbf * 10 ** generator.uniform(-4, -0.5), mtbf / 10)
+        case = CheckpointCase(10 ** generator.uniform(2, 6), mtbf, mtbf * 10 ** generator.uniform(-4, -0.5), mtbf / 10)
         best = model.expected(case, model.best_for(case)).seconds
         tried = [model.expected(case, case.work / n).seconds for n in range(1, 3000)]
         tried += [model.expected(case, case.work * generator.random()).seconds for _ in range(200)]
@@ -120,7 +120,7 @@ def test_the_best_interval_of_a_program_is_the_best_of_all():
 
 
 def test_what_never_ends():
-    of = model.expected(Case(1e9, 1, 10, 10), 1e6)
+    of = model.expected(CheckpointCase(1e9, 1, 10, 10), 1e6)
     assert of.seconds == math.inf and of.efficiency == 0
 
 

@@ -205,7 +205,7 @@ def test_numbers_of_threads():
 def test_memory_is_checked_before(monkeypatch):
     monkeypatch.setattr(measurements.host_memory, "free_memory", lambda: 10**6)
     with pytest.raises(BadInput, match=r"the run of HPCG must fit the 977 KiB of free memory \(got [\d.]+ [MG]iB\)"):
-        measurements.hpcg(measurements.Asked([1], 1), (16, 16, 16), "levels", 1)
+        measurements.hpcg(measurements.NodeMeasurement([1], 1), (16, 16, 16), "levels", 1)
 
 
 def test_the_memory_of_a_run_covers_what_it_takes():

@@ -151,7 +151,7 @@ def test_a_signal_ends_the_compilers_at_once(slow_compiler, number):
 
 def test_a_compiler_has_a_time_limit(slow_compiler):
     with pytest.raises(Failed, match=r"slowcc did not end within 0.2 s: .*x.c; change --cc or --flags"):
-        compiler.Processes().run([str(slow_compiler), "x.c"], seconds=0.2)
+        compiler.CompilerProcesses().run([str(slow_compiler), "x.c"], seconds=0.2)
 
 
 def test_a_form_that_does_not_compile_is_named(tmp_path):

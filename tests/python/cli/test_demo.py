@@ -81,9 +81,9 @@ def test_the_first_length_is_waited_for_however_busy_the_machine_is() -> None:
         asked.append(([case.bytes for case in cases], seconds))
         if seconds < real_runs.FIRST_SECONDS:
             raise OutOfTime("not one result in time")
-        return bench.Run(results=[{}, {}])
+        return bench.LaunchResults(results=[{}, {}])
 
-    cases = [bench.Case("allreduce", name, size) for size in (8, 64) for name in ("ring", "binomial")]
+    cases = [bench.BenchCase("allreduce", name, size) for size in (8, 64) for name in ("ring", "binomial")]
     found = real_runs.at_least_one(run, cases, end=0)
     assert asked == [([8, 8, 64, 64], real_runs.LEAST_SECONDS), ([8, 8], real_runs.FIRST_SECONDS)]
     assert found.notes == ["2 of 4 cases measured: this machine is busy"]

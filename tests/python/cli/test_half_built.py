@@ -27,7 +27,7 @@ sys.exit(cli.carry_out(sys.argv[2:]))
         ("kumihimo._base", ("--version",)),
         ("kumihimo._predict", ("simulate", "allreduce", "--machine", "k-computer", "--bytes", "8")),
         ("kumihimo._verify", ("verify",)),
-        ("kumihimo._schedule", ("--help",)),
+        ("kumihimo._schedule", ("show", "--help")),
     ],
 )
 def test_one_sentence_and_1(module, arguments):
@@ -41,6 +41,11 @@ def test_a_dependency_that_is_not_there_is_named():
     done = subprocess.run(line, capture_output=True, text=True, check=False)
     sentence = "kumihimo: the Python module typer is missing; install the packages that pip check names\n"
     assert (done.returncode, done.stderr) == (1, sentence)
+
+
+def test_the_list_of_verbs_needs_nothing():
+    line = [sys.executable, "-c", RUN, "kumihimo._schedule", "--help"]
+    assert "simulate app" in subprocess.run(line, capture_output=True, text=True, check=True).stdout
 
 
 def test_a_verb_that_does_not_need_it_works():

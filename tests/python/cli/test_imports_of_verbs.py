@@ -27,6 +27,14 @@ def test_the_version_needs_no_parser_of_options():
     assert imported("--version").isdisjoint({"click", "typer", "pathlib", "subprocess", "kumihimo.cli.verbs"})
 
 
+def test_the_list_of_verbs_imports_none_and_has_their_first_sentences():
+    assert not any(
+        name.startswith(f"kumihimo.cli.{verbs.file_of(verb)}") for verb in verbs.VERBS for name in imported("--help")
+    )
+    for verb in verbs.VERBS:
+        assert verbs.summary(verb) == verbs.load(verb).get_short_help_str(limit=verbs.LONGEST_SUMMARY)
+
+
 @pytest.mark.parametrize("verb", verbs.VERBS)
 def test_help_needs_no_templates_and_no_schemas(verb):
     assert imported(*verb.split(), "--help").isdisjoint({"jinja2", "jsonschema", "rich", "hmac"})

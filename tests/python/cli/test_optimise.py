@@ -18,9 +18,9 @@ from by_c_names import BEGINNING
 
 from kumihimo import mpi, wisdom_reading
 from kumihimo.cli import optimise
-from kumihimo.optimise.program_runs import Program
+from kumihimo.optimise.program_runs import OptimisedProgram
 from kumihimo.program_keys import key_of
-from kumihimo.tune.launches import Clock
+from kumihimo.tune.launches import BudgetClock
 
 INSTALLATIONS = mpi.discover()
 COMMAND = Path(sys.executable).parent / "kumihimo"
@@ -177,7 +177,7 @@ def test_wrong_options_are_refused(kumihimo, options, told):
 
 def test_choices_of_an_earlier_command_are_named_where_none_are_kept(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
-    work = optimise.Work(Program(("./program",), tmp_path), Clock(1), None)
+    work = optimise.OptimiseWork(OptimisedProgram(("./program",), tmp_path), BudgetClock(1), None)
     work.profile = SimpleNamespace(mpi="Open MPI v4")
     assert work.earlier_wisdom() is None
     path = wisdom_reading.usual_path("Open MPI v4", key_of(["./program"]))

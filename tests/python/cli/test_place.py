@@ -176,7 +176,7 @@ def test_a_file_that_differs_after_writing_is_found(tmp_path, monkeypatch):
     text = outputs.text_of("permutation", other, on, True)
     monkeypatch.setattr(outputs, "text_of", lambda *_: text)
     with pytest.raises(Exception, match="differs from the placement"):
-        outputs.written(outputs.Wanted("permutation", tmp_path / "p"), placement, on, True)
+        outputs.written(outputs.WantedFile("permutation", tmp_path / "p"), placement, on, True)
 
 
 BAD = {

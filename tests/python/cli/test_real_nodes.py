@@ -15,7 +15,7 @@ import pytest
 from by_c_names import BEGINNING
 
 from kumihimo import mpi
-from kumihimo.bench import Case, OtherNodes, RealNodes, run_measure
+from kumihimo.bench import BenchCase, OtherNodes, RealNodes, run_measure
 
 PROGRAM = f"""
 import ctypes, sys
@@ -154,6 +154,6 @@ def test_what_is_for_one_node_is_refused_on_several(nodes, kumihimo, option):
 
 @pytest.mark.skipif(not mpi.discover(), reason="no MPI library on this machine")
 def test_a_launch_on_other_nodes_than_asked_for_is_refused():
-    asked = Case("allreduce", "ring", bytes=8, nodes=RealNodes((0, 1), ("nodea", "nodeb")))
+    asked = BenchCase("allreduce", "ring", bytes=8, nodes=RealNodes((0, 1), ("nodea", "nodeb")))
     with pytest.raises(OtherNodes, match=r"same nodes, nodea \(1 rank\), nodeb \(1 rank\) \(got one node\); give"):
         run_measure([asked], ranks=2)

@@ -261,9 +261,9 @@ class TestWithoutMPI:
 
         for of_program in (0, 7):
 
-            def run(*_: object, code: int = of_program) -> preload.ProgramRun:
+            def run(*_: object, code: int = of_program) -> preload.EndedProgram:
                 (tmp_path / "new").write_text(text, encoding="utf-8")
-                return preload.ProgramRun(code, None)
+                return preload.EndedProgram(code, None)
 
             monkeypatch.setattr(preload, "run", run)
             (tmp_path / "new").unlink(missing_ok=True)

@@ -11,7 +11,7 @@ import pytest
 from kernel_sessions import InProcess
 
 from kumihimo.kernel import declaration, programs, tuning
-from kumihimo.tune.launches import Clock
+from kumihimo.tune.launches import BudgetClock
 
 
 @pytest.fixture(autouse=True)
@@ -23,10 +23,10 @@ def _no_other_kernels(monkeypatch):
 def tuned():
     """Tunes the declared kernels: tuned(cost, sizes=(), strategy="") -> programs.Found."""
 
-    def run(cost, sizes=(), strategy="exhaustive", seconds=60.0, session=None) -> programs.Found:
+    def run(cost, sizes=(), strategy="exhaustive", seconds=60.0, session=None) -> programs.TunedKernels:
         session = session or InProcess(cost)
         listing = session.listing()
-        found = programs.Found()
+        found = programs.TunedKernels()
         made = {"command": "test"}
         programs.tune(
             session,
@@ -34,7 +34,7 @@ def tuned():
             listing["kernels"],
             sizes,
             strategy,
-            Clock(seconds),
+            BudgetClock(seconds),
             lambda: made,
             lambda what: None,
             found,

@@ -8,22 +8,22 @@ from hypothesis import strategies as st
 
 from kumihimo.errors import BadInput
 from kumihimo.kernel import loops
-from kumihimo.kernel.hints import Hints, parse
+from kumihimo.kernel.hints import KernelHints, parse
 
 
 @pytest.mark.parametrize(
     ("text", "hints"),
     [
-        ("", Hints()),
-        ("precious, 100 to 10,000 trips, even", Hints(trips=(100, 10000), multiple=2, precious=True)),
-        ("1..1,000,000 trips; odd", Hints(trips=(1, 1000000), odd=True)),
-        ("8 trips", Hints(trips=(8, 8))),
-        ("even and a multiple of 3", Hints(multiple=6)),
-        ("not a power of two", Hints(power_of_two=False)),
-        ("Power of 2", Hints(power_of_two=True)),
-        ("unroll, align, SIMD and tune", Hints(transformations=("unroll", "align", "simd"), tune=True)),
-        ("unroll by 5", Hints(fixed=(("unroll", 5),))),
-        ("align to 32, SIMD by 8", Hints(fixed=(("align", 32), ("simd", 8)))),
+        ("", KernelHints()),
+        ("precious, 100 to 10,000 trips, even", KernelHints(trips=(100, 10000), multiple=2, precious=True)),
+        ("1..1,000,000 trips; odd", KernelHints(trips=(1, 1000000), odd=True)),
+        ("8 trips", KernelHints(trips=(8, 8))),
+        ("even and a multiple of 3", KernelHints(multiple=6)),
+        ("not a power of two", KernelHints(power_of_two=False)),
+        ("Power of 2", KernelHints(power_of_two=True)),
+        ("unroll, align, SIMD and tune", KernelHints(transformations=("unroll", "align", "simd"), tune=True)),
+        ("unroll by 5", KernelHints(fixed=(("unroll", 5),))),
+        ("align to 32, SIMD by 8", KernelHints(fixed=(("align", 32), ("simd", 8)))),
     ],
 )
 def test_hints_are_read(text, hints):

@@ -11,24 +11,24 @@ import pytest
 
 from kumihimo.errors import BadInput
 from kumihimo.kernel import kernel, search
-from kumihimo.kernel.candidates import Candidate, Family, space
+from kumihimo.kernel.candidates import CandidateFamily, KernelCandidate, space
 
 FAMILIES = [
-    Family("loop", (("unroll", tuple(range(1, 17))), ("align", (0, 16, 32, 64)), ("simd", (0, 1, 2, 4, 8)))),
-    Family("blocked", (("block", tuple(2**k for k in range(4, 16))), ("unroll", tuple(range(1, 17))))),
-    Family("plain"),
+    CandidateFamily("loop", (("unroll", tuple(range(1, 17))), ("align", (0, 16, 32, 64)), ("simd", (0, 1, 2, 4, 8)))),
+    CandidateFamily("blocked", (("block", tuple(2**k for k in range(4, 16))), ("unroll", tuple(range(1, 17))))),
+    CandidateFamily("plain"),
 ]
 EVERY = space(FAMILIES)
 
 
-def loop_wins(candidate: Candidate) -> float:
+def loop_wins(candidate: KernelCandidate) -> float:
     v = candidate.parameters
     if candidate.variant == "loop":
         return 1 + 0.05 * abs(v["unroll"] - 6) + (0.4 if v["simd"] != 4 else 0) + (0.1 if v["align"] < 32 else 0)
     return 10.0 if candidate.variant == "plain" else 2 + 0.3 * abs(log2(v["block"]) - 9) + 0.05 * abs(v["unroll"] - 4)
 
 
-def blocked_wins(candidate: Candidate) -> float:
+def blocked_wins(candidate: KernelCandidate) -> float:
     v = candidate.parameters
     if candidate.variant == "blocked":
         return 1 + 0.1 * abs(log2(v["block"]) - 9) + 0.03 * abs(v["unroll"] - 11)
@@ -37,7 +37,7 @@ def blocked_wins(candidate: Candidate) -> float:
 
 def test_the_space_is_the_product():
     assert len(EVERY) == len(set(EVERY)) == 16 * 4 * 5 + 12 * 16 + 1
-    assert EVERY[0] == Candidate("loop", (("unroll", 1), ("align", 0), ("simd", 0)))
+    assert EVERY[0] == KernelCandidate("loop", (("unroll", 1), ("align", 0), ("simd", 0)))
 
 
 def test_exhaustive_measures_each_once():
@@ -87,12 +87,12 @@ def test_tuning_is_within_3_percent_under_noise(tuned, cost, seed):
     def seconds(variant, parameters, size):
         if variant == "golden":
             return measured(20e-6, numbers)
-        asked.add(Candidate(variant, tuple(parameters.items())))
-        return measured(1e-6 * cost(Candidate(variant, tuple(parameters.items()))), numbers)
+        asked.add(KernelCandidate(variant, tuple(parameters.items())))
+        return measured(1e-6 * cost(KernelCandidate(variant, tuple(parameters.items()))), numbers)
 
     (decision,) = tuned(seconds, strategy="bayesian").decisions
     assert decision["measured"] == len(asked) <= 0.1 * len(EVERY) + 1
-    chosen = Candidate(decision["chosen"]["variant"], tuple(decision["chosen"]["parameters"].items()))
+    chosen = KernelCandidate(decision["chosen"]["variant"], tuple(decision["chosen"]["parameters"].items()))
     assert cost(chosen) <= 1.03 * min(map(cost, EVERY))
 
 
@@ -106,7 +106,7 @@ def test_bayesian_does_without_those_that_are_refused():
 
 def test_bayesian_ends_when_all_are_measured():
     pytest.importorskip("optuna")
-    few = [Family("a", (("x", (1, 2, 3)),)), Family("b")]
+    few = [CandidateFamily("a", (("x", (1, 2, 3)),)), CandidateFamily("b")]
     assert set(search.run("bayesian", few, lambda c: 1.0, 100)) == set(space(few))
 
 

@@ -13,7 +13,7 @@ from kumihimo import mpi
 from kumihimo.errors import Failed, OutOfTime
 from kumihimo.library import check
 from kumihimo.library.algorithms import AUTO, COLLECTIVES, DEFAULT, Algorithm, Catalogue
-from kumihimo.library.check import Check, Verdict, compared
+from kumihimo.library.check import LibraryCheck, Verdict, compared
 from kumihimo.library.exports.rules import LIBRARY, Rule, Rules
 from kumihimo.library.fingerprints import Fingerprints, Setup
 from kumihimo.library.results import Results, export
@@ -27,9 +27,9 @@ REFERENCE = {
 }
 
 
-def verdict(seen: dict, algorithm: Algorithm | None = RING, family: str = "openmpi") -> Check:
+def verdict(seen: dict, algorithm: Algorithm | None = RING, family: str = "openmpi") -> LibraryCheck:
     rules = Rules(4, {"allreduce": (Rule(0, algorithm),)})
-    return Check("form", list(compared(family, rules, REFERENCE, Fingerprints({("allreduce", 8): seen}))))
+    return LibraryCheck("form", list(compared(family, rules, REFERENCE, Fingerprints({("allreduce", 8): seen}))))
 
 
 def test_the_marks_of_the_algorithm_prove_it():
@@ -128,5 +128,5 @@ def test_without_marks_nothing_is_proved():
 def test_a_call_that_is_refused_and_a_job_that_ends_are_not_obeyed():
     rules = Rules(4, {"allreduce": (Rule(0, RING),)})
     seen = Fingerprints(refused={("allreduce", 8): "no"})
-    assert Check("form", list(compared("openmpi", rules, REFERENCE, seen))).verdict is Verdict.NOT_OBEYED
-    assert Check("form", ended="Internal error").verdict is Verdict.NOT_OBEYED
+    assert LibraryCheck("form", list(compared("openmpi", rules, REFERENCE, seen))).verdict is Verdict.NOT_OBEYED
+    assert LibraryCheck("form", ended="Internal error").verdict is Verdict.NOT_OBEYED

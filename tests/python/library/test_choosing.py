@@ -8,27 +8,27 @@ import pytest
 
 from kumihimo.library.algorithms import AUTO, DEFAULT
 from kumihimo.library.guidelines import violations
-from kumihimo.library.measure import CALLS, LAUNCHES, LEAST_LAUNCHES, Row, Table, best
+from kumihimo.library.measure import CALLS, LAUNCHES, LEAST_LAUNCHES, LibraryRow, LibraryTable, best
 
 
-def row(call: str, algorithm: str, size: int, microseconds: float, spread: float = 0.02) -> Row:
+def row(call: str, algorithm: str, size: int, microseconds: float, spread: float = 0.02) -> LibraryRow:
     times = [microseconds * 1e-6 * (1 + spread * (n - 3) / 3) for n in range(LAUNCHES)]
-    return Row(call, algorithm, size, tuple(times))
+    return LibraryRow(call, algorithm, size, tuple(times))
 
 
 def test_a_winner_beats_the_default_beyond_both_intervals():
-    table = Table(4, [row("bcast", DEFAULT, 8, 10), row("bcast", "chain", 8, 9), row("bcast", "ring", 8, 8)])
+    table = LibraryTable(4, [row("bcast", DEFAULT, 8, 10), row("bcast", "chain", 8, 9), row("bcast", "ring", 8, 8)])
     assert best(table, "openmpi")["bcast"] == {8: "ring"}
-    noisy = Table(4, [row("bcast", DEFAULT, 8, 10, 0.5), row("bcast", "ring", 8, 8, 0.5)])
+    noisy = LibraryTable(4, [row("bcast", DEFAULT, 8, 10, 0.5), row("bcast", "ring", 8, 8, 0.5)])
     assert best(noisy, "openmpi")["bcast"] == {8: DEFAULT}
 
 
 @pytest.mark.parametrize("launches", [4, 5])
 def test_too_few_launches_choose_nothing(launches):
     def of(algorithm, microseconds):
-        return Row("bcast", algorithm, 8, (microseconds * 1e-6,) * launches)
+        return LibraryRow("bcast", algorithm, 8, (microseconds * 1e-6,) * launches)
 
-    assert best(Table(4, [of(DEFAULT, 10), of("ring", 1)]), "openmpi")["bcast"] == {8: DEFAULT}
+    assert best(LibraryTable(4, [of(DEFAULT, 10), of("ring", 1)]), "openmpi")["bcast"] == {8: DEFAULT}
 
 
 @pytest.mark.parametrize("launches", [LEAST_LAUNCHES, LAUNCHES, 9])
@@ -36,22 +36,24 @@ def test_of_equal_algorithms_the_best_is_seldom_chosen(launches):
     """Eight beside the default, all alike; fixed seed."""
     chance = Random(3)
 
-    def table() -> Table:
+    def table() -> LibraryTable:
         names = (DEFAULT, *"abcdefgh")
-        rows = [Row("bcast", n, 8, tuple(chance.lognormvariate(-11, 0.1) for _ in range(launches))) for n in names]
-        return Table(4, rows)
+        rows = [
+            LibraryRow("bcast", n, 8, tuple(chance.lognormvariate(-11, 0.1) for _ in range(launches))) for n in names
+        ]
+        return LibraryTable(4, rows)
 
     wrong = sum(best(table(), "openmpi")["bcast"][8] != DEFAULT for _ in range(800))
     assert wrong / 800 < 0.025
 
 
 def test_without_measurements_the_default_stays():
-    table = Table(4, [row("bcast", "ring", 8, 8)])
+    table = LibraryTable(4, [row("bcast", "ring", 8, 8)])
     assert best(table, "openmpi")["bcast"] == {8: DEFAULT}
 
 
-def mpich_table(auto_at_64: float) -> Table:
-    return Table(
+def mpich_table(auto_at_64: float) -> LibraryTable:
+    return LibraryTable(
         4,
         [
             *(row("reduce", DEFAULT, 8, 10), row("reduce", AUTO, 8, 10), row("reduce", "binomial", 8, 5)),
@@ -86,13 +88,13 @@ SOUND = {
 }
 
 
-def defaults(**changed: float) -> list[Row]:
+def defaults(**changed: float) -> list[LibraryRow]:
     times = {**SOUND, **{name.replace("_and_", "+").replace("two_", "2 "): t for name, t in changed.items()}}
     return [row(call, DEFAULT, 1024, times[call]) for call in CALLS]
 
 
 def test_a_sound_library_violates_nothing():
-    assert violations(Table(4, defaults())) == []
+    assert violations(LibraryTable(4, defaults())) == []
 
 
 @pytest.mark.parametrize(
@@ -116,7 +118,7 @@ def test_a_sound_library_violates_nothing():
     ],
 )
 def test_each_guideline_can_be_violated(changed, left, right):
-    found = violations(Table(4, defaults(**changed)))
+    found = violations(LibraryTable(4, defaults(**changed)))
     assert [(v.left, v.right) for v in found] == [(left, right)]
     assert found[0].low > 1
     assert found[0].ratio == pytest.approx(found[0].left_seconds / found[0].right_seconds)
@@ -126,16 +128,16 @@ def test_each_guideline_can_be_violated(changed, left, right):
 
 def test_more_data_take_no_less_time():
     rows = [row("bcast", DEFAULT, 64, 30), row("bcast", DEFAULT, 128, 20)]
-    (found,) = violations(Table(4, rows))
+    (found,) = violations(LibraryTable(4, rows))
     assert (found.left_bytes, found.right_bytes) == (64, 128)
     assert found.ratio == pytest.approx(1.5, rel=0.01)
 
 
 def test_what_lies_within_the_noise_is_no_violation():
-    assert violations(Table(4, [row("bcast", DEFAULT, 64, 22, 0.2), row("bcast", DEFAULT, 128, 20, 0.2)])) == []
+    assert violations(LibraryTable(4, [row("bcast", DEFAULT, 64, 22, 0.2), row("bcast", DEFAULT, 128, 20, 0.2)])) == []
 
 
 def test_halves_need_two_elements():
     times = {"bcast": 10, "2 bcast": 1}
-    assert violations(Table(4, [row(call, DEFAULT, 8, t) for call, t in times.items()])) == []
-    assert violations(Table(4, [row(call, DEFAULT, 16, t) for call, t in times.items()])) != []
+    assert violations(LibraryTable(4, [row(call, DEFAULT, 8, t) for call, t in times.items()])) == []
+    assert violations(LibraryTable(4, [row(call, DEFAULT, 16, t) for call, t in times.items()])) != []

@@ -14,7 +14,7 @@ from kumihimo.library.check import Baseline, Verdict, check
 from kumihimo.library.exports import mpich_json, openmpi_rules
 from kumihimo.library.exports.rules import rules_of
 from kumihimo.library.fingerprints import fingerprints_of, references
-from kumihimo.library.measure import Table
+from kumihimo.library.measure import LibraryTable
 from kumihimo.library.results import Results, export, version_of
 
 FAMILIES = [installation.family for installation in mpi.discover()]
@@ -123,7 +123,7 @@ def test_a_file_that_is_not_there_is_not_obeyed(known, tmp_path):
 def test_all_forms_that_fit_are_written_beside_how_they_are_used(known, tmp_path):
     setup, found, reference = known
     chosen = {c: dict.fromkeys(SIZES, name) for c, name in SHOWN[found.family].items()}
-    files = export(Results(setup, found, reference, Table(2), chosen), tmp_path / "new")
+    files = export(Results(setup, found, reference, LibraryTable(2), chosen), tmp_path / "new")
     assert {w.path.name for w in files} == {p.name for p in (tmp_path / "new").iterdir()}
     assert files[0].check.verdict is Verdict.OBEYED
     assert not any(w.disobeyed for w in files)
@@ -134,7 +134,7 @@ def test_all_forms_that_fit_are_written_beside_how_they_are_used(known, tmp_path
 def test_nothing_is_written_where_the_default_is_best(known, tmp_path):
     setup, found, reference = known
     chosen = {c: dict.fromkeys(SIZES, DEFAULT) for c in COLLECTIVES}
-    assert export(Results(setup, found, reference, Table(2), chosen), tmp_path / "none") == []
+    assert export(Results(setup, found, reference, LibraryTable(2), chosen), tmp_path / "none") == []
     assert not (tmp_path / "none").exists()
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from kumihimo.optimise import advice
-from kumihimo.profile.call_sites import Place
+from kumihimo.profile.call_sites import CallPlace
 from kumihimo.profile.collectives import Collectives, Late, Use
 
-HERE = Place(file="/a/solver.c", line=3)
+HERE = CallPlace(file="/a/solver.c", line=3)
 
 
 def profile(*uses: Use, late: tuple[Late, ...] = (), hosts: int = 1) -> Collectives:

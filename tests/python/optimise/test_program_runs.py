@@ -9,12 +9,21 @@ from pathlib import Path
 import pytest
 
 from kumihimo.errors import Failed
-from kumihimo.optimise.program_runs import Program, Run, agree, check_repeats, cost_of, difference, result_of, state_of
+from kumihimo.optimise.program_runs import (
+    JudgedRun,
+    OptimisedProgram,
+    agree,
+    check_repeats,
+    cost_of,
+    difference,
+    result_of,
+    state_of,
+)
 
 
 @pytest.fixture
-def program(tmp_path: Path) -> Program:
-    return Program(("mpirun", "./a"), tmp_path)
+def program(tmp_path: Path) -> OptimisedProgram:
+    return OptimisedProgram(("mpirun", "./a"), tmp_path)
 
 
 def test_the_time_is_that_of_the_slowest_process(program, tmp_path):
@@ -65,7 +74,7 @@ def test_files_agree_bitwise_or_in_their_numbers(mine, theirs, tolerance, same):
 
 def test_what_differs_between_plain_runs_cannot_be_checked(program, tmp_path):
     asked = replace(program, checked=(tmp_path / "out",))
-    runs = [Run(name, tmp_path, 0, (), 1.0, (text,)) for name, text in (("a", b"1"), ("b", b"1"), ("c", b"2"))]
+    runs = [JudgedRun(name, tmp_path, 0, (), 1.0, (text,)) for name, text in (("a", b"1"), ("b", b"1"), ("c", b"2"))]
     check_repeats(asked, runs[:2])
     assert difference(asked, *runs[:2]) == ""
     with pytest.raises(Failed, match=r"--check cannot be used: .*out differs between a and c"):

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from kumihimo.cli import optimise
+from kumihimo.cli import optimise, tune
 from kumihimo.errors import Failed, OutOfTime
-from kumihimo.optimise.program_runs import Program, Run
+from kumihimo.optimise.program_runs import JudgedRun, OptimisedProgram
 from kumihimo.profile.collectives import Collectives, Form, Use
 from kumihimo.tune.journal import Journal
-from kumihimo.tune.launches import Clock
+from kumihimo.tune.launches import BudgetClock
 
 CHOICE = {"collective": "allreduce", "ranks": 2, "algorithm": "ring", "parameters": {}, "from_bytes": 8, "to_bytes": 64}
 
@@ -23,17 +23,21 @@ CHOICE = {"collective": "allreduce", "ranks": 2, "algorithm": "ring", "parameter
 def work(tmp_path: Path, monkeypatch):
     """With a program whose runs write what `results` says, by their names."""
 
-    def of(results: dict[str, list[bytes]]) -> optimise.Work:
-        made = optimise.Work(Program(("mpirun", "./a"), tmp_path, checked=(tmp_path / "out",)), Clock(100))
+    def of(results: dict[str, list[bytes]]) -> optimise.OptimiseWork:
+        made = optimise.OptimiseWork(
+            OptimisedProgram(("mpirun", "./a"), tmp_path, checked=(tmp_path / "out",)), BudgetClock(100)
+        )
         made.journal = Journal(None, {})
         made.profile = Collectives("an MPI", "a-1", 2, 2, 1, 1.0, [], [])
         made.candidates = [CHOICE]
         made.names = []
 
-        def run(program: Program, name: str, wisdom: Path | None = None, profile: Path | None = None) -> Run:
+        def run(
+            program: OptimisedProgram, name: str, wisdom: Path | None = None, profile: Path | None = None
+        ) -> JudgedRun:
             made.names.append(name)
             assert (wisdom is not None) == (name == "run-with-choices")
-            return Run(name, tmp_path, 0, (), 1.0 if wisdom else 2.0, (results[name].pop(0),))
+            return JudgedRun(name, tmp_path, 0, (), 1.0 if wisdom else 2.0, (results[name].pop(0),))
 
         monkeypatch.setattr(optimise, "run", run)
         return made
@@ -80,7 +84,7 @@ def test_a_gain_that_runs_cannot_show_is_not_looked_for(work, monkeypatch, high,
     made.journal.keep("record", [({}, {"seconds": 0.1})])
     gain = {"share": high / 2, "low": 0.0, "high": high}
     found = {"profile": {"predicted_gain": gain}, "results": [CHOICE], "interrupted": False}
-    monkeypatch.setattr(optimise.tune, "of_program", lambda *_: found)
+    monkeypatch.setattr(tune, "of_program", lambda *_: found)
     assert bool(made.tuned()) == tried
     assert bool(made.why_nothing) != tried
 
@@ -89,7 +93,7 @@ def test_a_gain_that_runs_cannot_show_is_not_looked_for(work, monkeypatch, high,
 def test_a_budget_that_is_too_short_is_one_sentence(work, spent, told):
     made = work({})
     made.pair_seconds = 50.0
-    made.clock = Clock(100, now=lambda: spent)
+    made.clock = BudgetClock(100, now=lambda: spent)
     made.clock.started = 0.0
     made.profile.uses.append(
         Use(

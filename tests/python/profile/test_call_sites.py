@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kumihimo.profile import call_sites
-from kumihimo.profile.call_sites import Place
+from kumihimo.profile.call_sites import CallPlace
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from kumihimo.profile.call_sites import Place
     ],
 )
 def test_answers(function: str, where: str, text: str) -> None:
-    place = Place(object="/bin/program", offset=17, function="near")
+    place = CallPlace(object="/bin/program", offset=17, function="near")
     assert str(call_sites.with_location(place, function, where)) == text
 
 

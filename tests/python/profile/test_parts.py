@@ -25,7 +25,7 @@ def test_the_files_of_an_earlier_run_are_replaced_and_what_is_the_users_stays(tm
         path.write_text("mine", encoding="utf-8")
     for name in ("a[1]", "a[1].rank0", "a[1].spawned-12", "a[1].spawned-12.rank3"):
         part(tmp_path / name, 0)
-    recording = reading.Recording(output)
+    recording = reading.ProfileRecording(output)
     part(output, 7)
     assert recording.gather() and recording.spawned() == []
     assert ranks_of(output) == [7]
@@ -35,14 +35,14 @@ def test_the_files_of_an_earlier_run_are_replaced_and_what_is_the_users_stays(tm
 
 def test_an_earlier_profile_stays_if_the_run_writes_none(tmp_path):
     ours = [part(tmp_path / name, 0) for name in ("p", "p.rank0", "p.spawned-12.rank3")]
-    recording = reading.Recording(tmp_path / "p")
+    recording = reading.ProfileRecording(tmp_path / "p")
     assert not recording.gather() and recording.spawned() == []
     assert sorted(tmp_path.iterdir()) == sorted(ours)
     assert ranks_of(tmp_path / "p") == [0]
 
 
 def test_parts_are_put_together_in_order(tmp_path):
-    recording = reading.Recording(tmp_path / "p")
+    recording = reading.ProfileRecording(tmp_path / "p")
     output = part(tmp_path / "p", 0)
     for rank in (10, 2, 1):
         part(tmp_path / f"p.rank{rank}", rank)
@@ -52,7 +52,7 @@ def test_parts_are_put_together_in_order(tmp_path):
 
 
 def test_worlds_that_were_started_keep_to_themselves(tmp_path):
-    recording = reading.Recording(tmp_path / "p")
+    recording = reading.ProfileRecording(tmp_path / "p")
     output = part(tmp_path / "p", 0)
     one, other = part(tmp_path / "p.spawned-7", 0), tmp_path / "p.spawned-8"
     part(tmp_path / "p.spawned-7.rank1", 1)

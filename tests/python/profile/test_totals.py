@@ -181,7 +181,7 @@ class TestParts:
         (folder / f"profile.rank{number}").write_text(text if whole else text[:-9], encoding="utf-8")
 
     def test_make_a_profile_of_those_that_are_whole(self, tmp_path: Path) -> None:
-        recording = reading.Recording(tmp_path / "profile")
+        recording = reading.ProfileRecording(tmp_path / "profile")
         for number in (10, 2):
             self.part(tmp_path, number)
         self.part(tmp_path, 3, whole=False)
@@ -191,11 +191,11 @@ class TestParts:
         assert [p.name for p in tmp_path.iterdir()] == ["profile"]
 
     def test_none_is_no_profile(self, tmp_path: Path) -> None:
-        assert not reading.Recording(tmp_path / "profile").gather()
+        assert not reading.ProfileRecording(tmp_path / "profile").gather()
 
     def test_of_an_earlier_run_are_forgotten(self, tmp_path: Path) -> None:
         self.part(tmp_path, 1)
-        recording = reading.Recording(tmp_path / "profile")
+        recording = reading.ProfileRecording(tmp_path / "profile")
         self.part(tmp_path, 2)
         assert recording.gather()
         assert totals.of(tmp_path / "profile").unfinished == [2]

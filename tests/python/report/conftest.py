@@ -11,8 +11,8 @@ from kumihimo.experiment import real_runs
 from kumihimo.report import Material
 
 # The least that has every part: a short and two longer lengths.
-SHORT = tuned.Effort(0.001, 0.001, 0.001, 0.002, launches=9)
-EFFORT = real_runs.Effort([8, 1 << 16, 1 << 18], [1 << 16], 0.003, SHORT)
+SHORT = tuned.CaseEffort(0.001, 0.001, 0.001, 0.002, launches=9)
+EFFORT = real_runs.ExperimentEffort([8, 1 << 16, 1 << 18], [1 << 16], 0.003, SHORT)
 
 
 @pytest.fixture(scope="session")

@@ -46,7 +46,9 @@ def test_every_beginning_of_the_sizes_spans_them(count):
 
 def test_no_time_gives_fewer_cases_and_says_so(monkeypatch):
     monkeypatch.setattr(real_runs, "LEAST_SECONDS", 1.5)
-    late = real_runs.Effort([2**e for e in range(3, 23)], [1 << 16], 5.0, real_runs.QUICK.chosen, (0.0, 0.0, 0.0))
+    late = real_runs.ExperimentEffort(
+        [2**e for e in range(3, 23)], [1 << 16], 5.0, real_runs.QUICK.chosen, (0.0, 0.0, 0.0)
+    )
     try:
         installation = mpi.choose()
         run = real_runs.timings(installation, effort=late, progress=lambda *_: None, end=0.0)
@@ -64,7 +66,9 @@ def test_every_launch_of_the_choice_is_a_step_of_its_progress(monkeypatch):
 
     def measure(_tuning, cases, _seconds, **_):
         found = {"seconds": 1.0, "ratio": 1.0}
-        return bench.Run(results=[{"algorithm": case.algorithm, "bytes": case.bytes, **found} for case in cases])
+        return bench.LaunchResults(
+            results=[{"algorithm": case.algorithm, "bytes": case.bytes, **found} for case in cases]
+        )
 
     monkeypatch.setattr(tuned, "measure", measure)
     monkeypatch.setattr(tuned, "joined", lambda choice, runs: len(runs))

@@ -9,8 +9,8 @@ import pytest
 
 from kumihimo.errors import OutOfTime
 from kumihimo.tune.journal import Journal
-from kumihimo.tune.launches import Clock, Launches
-from kumihimo.tune.tuner import Tuner
+from kumihimo.tune.launches import BudgetClock, Launches
+from kumihimo.tune.tuner import CollectiveTuner
 
 LAUNCH_SECONDS = 0.5
 
@@ -52,11 +52,11 @@ class Fake:
         self.checked += cases
         return {i: self.wrong(case) for i, case in enumerate(cases) if self.wrong(case)}
 
-    def tuner(self, budget: float, journal: Journal | None = None) -> Tuner:
+    def tuner(self, budget: float, journal: Journal | None = None) -> CollectiveTuner:
         journal = journal or Journal(None, {})
-        launches = Launches(self.measure, journal, Clock(budget, lambda: self.time))
+        launches = Launches(self.measure, journal, BudgetClock(budget, lambda: self.time))
         launches.overhead = LAUNCH_SECONDS
-        return Tuner(launches, self.check, journal)
+        return CollectiveTuner(launches, self.check, journal)
 
 
 @pytest.fixture

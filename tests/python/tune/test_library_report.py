@@ -11,9 +11,9 @@ from kumihimo.errors import Failed, NotApplicable
 from kumihimo.library import NoTime
 from kumihimo.library.fingerprints import Setup
 from kumihimo.library.guidelines import Violation
-from kumihimo.library.measure import Row, Table
+from kumihimo.library.measure import LibraryRow, LibraryTable
 from kumihimo.tune import library_report
-from kumihimo.tune.launches import Clock
+from kumihimo.tune.launches import BudgetClock
 
 INSTALLATION = mpi.Installation("openmpi", Path("none"), Path("none"))
 
@@ -29,10 +29,14 @@ class Library:
         self.now += 1
         self.launched += 1
         times = {"allreduce": 4.0 + 0.01 * self.launched, "reduce+bcast": 2.0, "reduce": 1.0, "bcast": 1.0}
-        return Table(setup.ranks, [Row(c, "default", s, (t,)) for s in setup.sizes for c, t in times.items()])
+        return LibraryTable(
+            setup.ranks, [LibraryRow(c, "default", s, (t,)) for s in setup.sizes for c, t in times.items()]
+        )
 
     def study(self, budget, journal, step=lambda what: None):
-        return library_report.LibraryStudy(INSTALLATION, [8, 64, 2**24], Clock(budget, lambda: self.now), journal, step)
+        return library_report.LibraryStudy(
+            INSTALLATION, [8, 64, 2**24], BudgetClock(budget, lambda: self.now), journal, step
+        )
 
     def guidelines(self, budget, journal, ranks):
         report = library_report.LibraryReport()

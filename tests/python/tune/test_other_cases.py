@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kumihimo.bench.cases import Case
+from kumihimo.bench.cases import BenchCase
 from kumihimo.tune.other_cases import others_of
 from kumihimo.tune.targets import FIXED_ORDER, Target
 
@@ -25,7 +25,7 @@ def covered(choices: list[dict], size: int) -> dict:
 
 @pytest.mark.parametrize("collective", ASKED)
 def test_what_is_asked_more(collective):
-    found = others_of(Case(collective, "binomial", bytes=64), ("binomial", ()), 4)
+    found = others_of(BenchCase(collective, "binomial", bytes=64), ("binomial", ()), 4)
     assert {other.label for other in found} == ASKED[collective]
     assert all(SLOW[other.label](other.case) for other in found)
     assert all(other.case.bytes == 64 for other in found)
@@ -41,7 +41,7 @@ def test_what_is_asked_more(collective):
     ],
 )
 def test_others_are_asked_what_they_have(collective, algorithm, labels):
-    found = others_of(Case(collective, algorithm, bytes=64), (algorithm, ()), 4)
+    found = others_of(BenchCase(collective, algorithm, bytes=64), (algorithm, ()), 4)
     assert {other.label for other in found} == labels
 
 

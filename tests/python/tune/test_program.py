@@ -11,7 +11,7 @@ from kumihimo.profile.collectives import Collectives, Form, Use
 from kumihimo.tune import program, wisdom
 from kumihimo.tune.final_comparison import Judged
 from kumihimo.tune.other_cases import others_of
-from kumihimo.tune.targets import Asked, Target
+from kumihimo.tune.targets import ProgramDemand, Target
 
 DOUBLES = Form("float64", "sum", False)
 
@@ -176,7 +176,7 @@ def test_what_is_predicted_for_non_blocking_calls_is_measured_with_them():
 
 
 def test_tuning_asks_nothing_but_what_the_program_does(fake):
-    asked = Asked((64, 4096, 5000), 1.0, Form("int32", "max", True))
+    asked = ProgramDemand((64, 4096, 5000), 1.0, Form("int32", "max", True))
     (outcome,) = fake.tuner(1000).tune([Target("allreduce", 2, program=asked)], ())
     assert outcome.whole
     assert {(c.bytes, c.type, c.operation, c.in_place) for launch in fake.launched for c in launch} == {
@@ -188,7 +188,7 @@ def test_tuning_asks_nothing_but_what_the_program_does(fake):
 
 def test_time_goes_to_what_may_save_more(fake):
     targets = [
-        Target(name, 2, program=Asked((4096,), seconds, DOUBLES))
+        Target(name, 2, program=ProgramDemand((4096,), seconds, DOUBLES))
         for name, seconds in (("allreduce", 9.0), ("bcast", 1.0))
     ]
     outcomes = list(fake.tuner(8).tune(targets, ()))
@@ -210,7 +210,7 @@ def test_the_predicted_gain_is_of_what_transfers():
 
 
 def unequal_target(*sizes: int) -> Target:
-    return Target("alltoall", 2, program=Asked(sizes, 1.0, Form("float64", None, False), unequal=True))
+    return Target("alltoall", 2, program=ProgramDemand(sizes, 1.0, Form("float64", None, False), unequal=True))
 
 
 def test_blocks_of_different_sizes_get_one_choice_for_all_sizes(fake):

@@ -9,14 +9,14 @@ from dataclasses import replace
 import pytest
 
 from kumihimo import mpi
-from kumihimo.bench import Case
+from kumihimo.bench import BenchCase
 from kumihimo.bench.job import run_rehearsal
 from kumihimo.errors import OutOfTime
 from kumihimo.preload import INTERPOSER, OF_PROGRAM, preloaded, suffix_of
 from kumihimo.profile.collectives import Form
 from kumihimo.tune import rehearsal
 from kumihimo.tune.rehearsal import OVER_COMPUTATION, PAIRS, USUAL_WAYS, WAYS, Rehearsed
-from kumihimo.tune.targets import FIXED_ORDER, Asked, Target
+from kumihimo.tune.targets import FIXED_ORDER, ProgramDemand, Target
 
 FAMILIES = [installation.family for installation in mpi.discover()]
 RING = ("ring", ())
@@ -78,7 +78,9 @@ def test_a_choice_must_gain_both_ways(fake, way):
     assert also and all({WAYS[way] for way in USUAL_WAYS} <= set(each) for each in also)
 
 
-BEGUN = Target("allreduce", 2, program=Asked((64,), 1.0, Form("float64", "sum", False), (), (OVER_COMPUTATION,)))
+BEGUN = Target(
+    "allreduce", 2, program=ProgramDemand((64,), 1.0, Form("float64", "sum", False), (), (OVER_COMPUTATION,))
+)
 BEGUN = replace(BEGUN, program=replace(BEGUN.program, overlap_seconds=1e-4))
 
 
@@ -198,8 +200,8 @@ def test_the_interposer_takes_part(tmp_path, family):
         "KUMIHIMO_SUMMARY": str(summary),
     }
     # The first are non-blocking: no blocking call has set up the communicator for them.
-    cases = [Case(name, "ring", bytes=64, overlap_seconds=1e-4) for name in ("allreduce", "allgather")]
-    cases += [Case("allreduce", "ring", bytes=64), Case("bcast", "binomial", bytes=4096)]
+    cases = [BenchCase(name, "ring", bytes=64, overlap_seconds=1e-4) for name in ("allreduce", "allgather")]
+    cases += [BenchCase("allreduce", "ring", bytes=64), BenchCase("bcast", "binomial", bytes=4096)]
     run = run_rehearsal(cases, ranks=2, installation=installation, of_processes=given, case_seconds=0.002)
     assert [each["bytes"] for each in run.results] == [64, 64, 64, 4096]
     begun, blocking = run.results[:2], run.results[2:]

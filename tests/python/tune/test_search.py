@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kumihimo.bench.tuned import Tuning
+from kumihimo.bench.tuned import CaseTuning
 from kumihimo.tune import search
 from kumihimo.tune.targets import Target
 
@@ -92,7 +92,7 @@ def test_parameters_are_searched_too(fake):
         return 5e-6 - sum(case.parameters.get(name) == value for name, value in wanted.items()) * 1e-6
 
     fake.ours = ours
-    tuning: Tuning = fake.tuner(1e6).tuning(Target("bcast", 4), [2**22], 1e5)
+    tuning: CaseTuning = fake.tuner(1e6).tuning(Target("bcast", 4), [2**22], 1e5)
     assert dict(search.proposals(tuning, thorough=True).by_size[2**22][1]) == {"segment_bytes": 131072, "window": 8}
 
 

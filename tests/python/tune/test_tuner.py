@@ -309,7 +309,7 @@ def test_the_nodes_of_each_number_of_ranks_are_looked_up(monkeypatch):
         launched.append(ranks)
         on = [rank // room for rank in range(ranks)]
         about = {"mpi": "Open MPI", "one_node": on[-1] == 0, "nodes": ["a", "b", "c"][: on[-1] + 1], "node_of_rank": on}
-        return bench.Run(about=about)
+        return bench.LaunchResults(about=about)
 
     monkeypatch.setattr("kumihimo.tune.tuner.run_measure", run_measure)
     room = 2
@@ -325,7 +325,9 @@ def test_a_number_of_ranks_that_cannot_be_started_is_no_end(monkeypatch):
     def run_measure(cases, *, ranks, **_):
         if ranks > most:
             raise Failed(f"mpirun did not start {ranks} processes")
-        return bench.Run(about={"mpi": "Open MPI", "one_node": True, "nodes": ["a"], "node_of_rank": [0] * ranks})
+        return bench.LaunchResults(
+            about={"mpi": "Open MPI", "one_node": True, "nodes": ["a"], "node_of_rank": [0] * ranks}
+        )
 
     monkeypatch.setattr("kumihimo.tune.tuner.run_measure", run_measure)
     most = 4

@@ -36,7 +36,7 @@ TEST(ProgramCheck, EveryGhostOfTheGoldenCopyHasItsOwnersValue) {
 TEST(ProgramCheck, AnyWrongCellIsFound) {
   const NamedPrograms programs = halo("2x3x2,points=27");
   const Vector right = golden(programs)[1];
-  for (const Origin& o : programs.origins(Rank{1}))
+  for (const ElementOrigin& o : programs.origins(Rank{1}))
     for (std::int64_t i = o.first; i < o.first + o.count; ++i) {
       Vector wrong = right;
       wrong[static_cast<std::size_t>(8 * i + i % 8)] ^= std::byte{1};
@@ -60,11 +60,11 @@ TEST(ProgramCheck, ATaskNamesHalosAndFiles) {
   const auto task = [](const std::string& programs) {
     return parse_task(R"({"task": "measure", "programs": [)" + programs + "]}", 4);
   };
-  const Result<Task> good = task(R"({"programs": "halo:4x4x4,fields=2", "lengths": [2, 2], "wraps": [true, false],
+  const Result<BenchTask> good = task(R"({"programs": "halo:4x4x4,fields=2", "lengths": [2, 2], "wraps": [true, false],
                                      "ranks_per_node": 2, "parameters": {"single_copy": true}})");
   ASSERT_TRUE(good.ok()) << good.error().sentence();
   ASSERT_EQ(good->programs.size(), 1u);
-  const ProgramCase& c = good->programs[0];
+  const ProgramTaskCase& c = good->programs[0];
   ASSERT_TRUE(c.halo.has_value());
   EXPECT_EQ(c.halo->ranks, (std::array<std::int32_t, 3>{2, 2, 1}));
   EXPECT_FALSE(c.halo->periodic[1]);
@@ -77,7 +77,7 @@ TEST(ProgramCheck, ATaskNamesHalosAndFiles) {
   EXPECT_FALSE(task(R"({"programs": "file:/nowhere"})").ok());
   const std::string path = testing::TempDir() + "bench_programs";
   std::ofstream(path) << "ranks 4\nbuffer 2\nrank 0\nsend 1 0 1\nrank 1\nreceive 0 1 1\n";
-  const Result<Task> file = task(R"({"programs": "file:)" + path + R"("})");
+  const Result<BenchTask> file = task(R"({"programs": "file:)" + path + R"("})");
   std::remove(path.c_str());
   ASSERT_TRUE(file.ok()) << file.error().sentence();
   EXPECT_FALSE(file->programs[0].halo.has_value());

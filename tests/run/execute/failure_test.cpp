@@ -204,7 +204,7 @@ TEST(Failure, ALateMessageMayStillWriteAfterTheExecutionIsGone) {
     UnendedRun unended(count);
     unended.execution.reset();
     std::memset(unended.target(), 1, unended.bytes());
-    const execute::Scratch other(static_cast<std::int64_t>(unended.bytes()));
+    const execute::ScratchMemory other(static_cast<std::int64_t>(unended.bytes()));
     std::memset(other.data(), 2, unended.bytes());
     EXPECT_EQ(*unended.target(), std::byte{1}) << "nobody else's memory";
   }

@@ -120,18 +120,18 @@ TEST_F(Plan, UntunedStreamsFromTheThresholdOn) {
   const std::string usual(sums.at(0)->name), name(sums.at(streaming_threshold_bytes())->name);
   EXPECT_EQ(sums.at(streaming_threshold_bytes() - 1)->name, usual);
   EXPECT_EQ(name, reduction(usual + "_streaming") ? usual + "_streaming" : usual);
-  EXPECT_EQ(choices.of(Reader::same_core).at(streaming_threshold_bytes() - 1).variant->name, "plain");
-  EXPECT_EQ(choices.of(Reader::same_core).at(streaming_threshold_bytes()).variant->name,
+  EXPECT_EQ(choices.of(CopyReader::same_core).at(streaming_threshold_bytes() - 1).variant->name, "plain");
+  EXPECT_EQ(choices.of(CopyReader::same_core).at(streaming_threshold_bytes()).variant->name,
             find_copy_variant("streaming") ? "streaming" : "plain");
 }
 
 TEST_F(Plan, CopiesByItsVariants) {
   Selection choices = untuned();
-  choices.of(Reader::other_core) = Selection::Copy(CopyChoice(&copy_variants().back()));
+  choices.of(CopyReader::other_core) = Selection::Copy(CopyChoice(&copy_variants().back()));
   use(choices);
-  EXPECT_EQ(copy_plan(Reader::other_core).most_plain,
+  EXPECT_EQ(copy_plan(CopyReader::other_core).most_plain,
             copy_variants().size() > 1 ? smallest_tuned_copy_bytes - 1 : SizeRange{}.to);
-  for (const Reader reader : readers)
+  for (const CopyReader reader : readers)
     for (const std::int64_t bytes :
          {std::int64_t{0}, std::int64_t{1}, std::int64_t{4097}, streaming_threshold_bytes() + 3}) {
       std::vector<unsigned char> source(static_cast<std::size_t>(bytes), 7), target(source.size(), 1);
@@ -151,9 +151,9 @@ TEST(Copy, TheEnvironmentDecidesHowOtherCoresAreWrittenTo) {
   const char* stores = std::getenv("KUMIHIMO_SHARED_STORES");
   ASSERT_NE(stores, nullptr);
   EXPECT_EQ(streams_to_other_cores(), std::string_view(stores) == "streamed");
-  EXPECT_TRUE(environment_decides_copies(Reader::other_core));
+  EXPECT_TRUE(environment_decides_copies(CopyReader::other_core));
   Selection choices = untuned();
-  const bool streams = choices.of(Reader::other_core).at(smallest_streamed_bytes).variant->name == "streaming";
+  const bool streams = choices.of(CopyReader::other_core).at(smallest_streamed_bytes).variant->name == "streaming";
   EXPECT_EQ(streams, streams_to_other_cores() && find_copy_variant("streaming"));
 }
 

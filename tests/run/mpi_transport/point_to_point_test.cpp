@@ -152,7 +152,7 @@ TEST_F(PointToPointTest, Tag_bounds_that_hold_no_key_or_exceed_the_librarys_are_
 }
 
 TEST_F(PointToPointTest, The_smallest_tag_bound_tells_one_message_apart_and_no_two) {
-  const Tags tags(Tags::smallest_upper_bound);
+  const TagLayout tags(TagLayout::smallest_upper_bound);
   transport::Demands demands;
   demands.lanes = 1;
   EXPECT_TRUE(tags.accepts(demands).ok());
@@ -185,9 +185,9 @@ TEST_F(PointToPointTest, A_failed_transport_stays_failed_and_refuses_programs) {
   EXPECT_EQ(transport.progress(), Progress::failed);
 }
 
-TEST(Tags, Stay_within_the_bound_and_differ_for_all_that_may_be_under_way_at_once) {
+TEST(TagLayout, Stay_within_the_bound_and_differ_for_all_that_may_be_under_way_at_once) {
   for (std::int64_t bound : {32767, 1 << 20, (1 << 28) - 1, INT32_MAX}) {
-    const Tags tags(bound);
+    const TagLayout tags(bound);
     transport::Demands demands;
     demands.lanes = 6;
     demands.window = 8;
@@ -208,14 +208,14 @@ TEST(Tags, Stay_within_the_bound_and_differ_for_all_that_may_be_under_way_at_onc
   }
 }
 
-TEST(Tags, A_bound_that_is_too_small_is_refused_in_one_sentence) {
+TEST(TagLayout, A_bound_that_is_too_small_is_refused_in_one_sentence) {
   transport::Demands demands;
   demands.lanes = 6;
   demands.window = 1024;
-  const Status status = Tags(32767).accepts(demands);
+  const Status status = TagLayout(32767).accepts(demands);
   ASSERT_FALSE(status.ok());
   EXPECT_NE(status.error().sentence().find("MPI_TAG_UB = 32767"), std::string::npos) << status.error().sentence();
-  EXPECT_TRUE(Tags(INT32_MAX).accepts(transport::Demands{}).ok());
+  EXPECT_TRUE(TagLayout(INT32_MAX).accepts(transport::Demands{}).ok());
 }
 
 } // namespace

@@ -40,12 +40,12 @@ json with(json base, const char* key, json value) {
 TEST(Wisdom, SegmentsAreAsLongAsWhenTheChoiceWasMeasured) {
   const auto wisdom = parsed(file_of(json::array({{{"collective", "bcast"}, {"algorithm", "chain"}}})));
   ASSERT_TRUE(wisdom.ok()) << wisdom.error().sentence();
-  const std::vector<Choice> found = wisdom->choices(CollectiveKind::bcast, {4, 1, 4}, Determinism::any);
+  const std::vector<WisdomChoice> found = wisdom->choices(CollectiveKind::bcast, {4, 1, 4}, Determinism::any);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].parameters.default_segment_bytes, real_segment_bytes);
   const auto named = Wisdom::of_algorithm("bcast=chain", registry());
   ASSERT_TRUE(named.ok()) << named.error().sentence();
-  for (const Choice& c : named->choices(CollectiveKind::bcast, {4, 1, 4}))
+  for (const WisdomChoice& c : named->choices(CollectiveKind::bcast, {4, 1, 4}))
     EXPECT_EQ(c.parameters.default_segment_bytes, real_segment_bytes);
 }
 
@@ -62,7 +62,8 @@ TEST(Wisdom, ReadsAChoice) {
                                                              {"ratio", 0.5},
                                                              {"what comes later", json::array()}}})));
   ASSERT_TRUE(wisdom.ok()) << wisdom.error().sentence();
-  const std::vector<Choice> found = wisdom->choices(CollectiveKind::allreduce, {4, 2, 2}, Determinism::fixed_order);
+  const std::vector<WisdomChoice> found =
+      wisdom->choices(CollectiveKind::allreduce, {4, 2, 2}, Determinism::fixed_order);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].variant->name, "ring");
   EXPECT_EQ(registry().variants(CollectiveKind::allreduce)[found[0].place], found[0].variant);
@@ -78,7 +79,7 @@ TEST(Wisdom, BlocksThatDifferMoreThanAChoiceGainsAreNotItsOwn) {
                        {"to_bytes", 9000},          {"ratio", 0.7},        {"ratio_high", 0.75}};
   const Result<Wisdom> wisdom = parsed(file_of(json::array({judged})));
   ASSERT_TRUE(wisdom.ok()) << wisdom.error().sentence();
-  const Choice choice = wisdom->choices(CollectiveKind::allgather, {4, 1, 4})[0];
+  const WisdomChoice choice = wisdom->choices(CollectiveKind::allgather, {4, 1, 4})[0];
   EXPECT_TRUE(choice.is_sound_for(4000, 4000));
   EXPECT_TRUE(choice.is_sound_for(3000, 4000));
   EXPECT_FALSE(choice.is_sound_for(2999, 4000));
@@ -100,7 +101,7 @@ TEST(Wisdom, TheLongestBlockFindsTheChoice) {
   const ChoiceMap all = by_size(parsed(file)->choices(CollectiveKind::allgather, {2, 1, 2}));
   const auto found = [&](std::vector<std::int64_t> lengths, bool at_any_price) -> std::string {
     const auto of = with_counts(make_collective(CollectiveKind::allgather, 2, 0, DataType::uint8), std::move(lengths));
-    const Choice* const choice = choice_for(all, *of, at_any_price);
+    const WisdomChoice* const choice = choice_for(all, *of, at_any_price);
     return choice ? choice->variant->name : "library";
   };
   EXPECT_EQ(found({500, 500}, false), "ring");
@@ -139,8 +140,8 @@ TEST(Wisdom, WhatWasMeasuredWithUnequalBlocksIsForThemAlone) {
   const json equal = {{"collective", "alltoall"}, {"algorithm", "pairwise"}, {"ratio_high", 0.5}};
   const Result<Wisdom> wisdom = parsed(file_of({unequal, equal}));
   ASSERT_TRUE(wisdom.ok());
-  std::vector<Choice> rest = wisdom->choices(CollectiveKind::alltoall, {4, 1, 4});
-  const std::vector<Choice> taken = take_choices_of_unequal_blocks(rest);
+  std::vector<WisdomChoice> rest = wisdom->choices(CollectiveKind::alltoall, {4, 1, 4});
+  const std::vector<WisdomChoice> taken = take_choices_of_unequal_blocks(rest);
   ASSERT_EQ(taken.size(), 1U);
   ASSERT_EQ(rest.size(), 1U);
   EXPECT_EQ(rest[0].variant->name, "pairwise");
@@ -153,8 +154,8 @@ TEST(Wisdom, NonBlockingCallsHaveChoicesOfTheirOwn) {
   const json begun = with(with(ring, "start", "non-blocking"), "to_bytes", 100);
   const Result<Wisdom> wisdom = parsed(file_of({begun, with(ring, "algorithm", "swing")}));
   ASSERT_TRUE(wisdom.ok());
-  std::vector<Choice> rest = wisdom->choices(CollectiveKind::allreduce, {2, 1, 2});
-  const std::vector<Choice> taken = take_choices_of_non_blocking(rest);
+  std::vector<WisdomChoice> rest = wisdom->choices(CollectiveKind::allreduce, {2, 1, 2});
+  const std::vector<WisdomChoice> taken = take_choices_of_non_blocking(rest);
   ASSERT_EQ(taken.size(), 1U);
   EXPECT_EQ(taken[0].variant->name, "ring");
   ASSERT_EQ(rest.size(), 1U);
@@ -166,7 +167,7 @@ TEST(Wisdom, WhatWasMeasuredIsForUserOperationsIfItWasTunedForThem) {
   const Result<Wisdom> wisdom = parsed(file_of({ring, measured, with(measured, "user_operations", true)}));
   ASSERT_TRUE(wisdom.ok());
   std::vector<bool> found;
-  for (const Choice& choice : wisdom->choices(CollectiveKind::allreduce, {2, 1, 2}))
+  for (const WisdomChoice& choice : wisdom->choices(CollectiveKind::allreduce, {2, 1, 2}))
     found.push_back(choice.is_for_user_operations());
   EXPECT_EQ(found, (std::vector{true, false, true}));
 }
@@ -233,7 +234,7 @@ TEST(Wisdom, TheLibraryIsAChoice) {
   const Result<Wisdom> wisdom =
       parsed(file_of({{{"collective", "bcast"}, {"algorithm", "library"}, {"to_bytes", 8}}, ring}));
   ASSERT_TRUE(wisdom.ok());
-  const std::vector<Choice> found = wisdom->choices(CollectiveKind::bcast, {2, 1, 2});
+  const std::vector<WisdomChoice> found = wisdom->choices(CollectiveKind::bcast, {2, 1, 2});
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].variant, nullptr);
 }
@@ -249,7 +250,8 @@ TEST(Wisdom, AFixedOrderHasChoicesOfItsOwn) {
   const Result<Wisdom> wisdom = parsed(file_of({with(ring, "determinism", "any"), ring, fixed}));
   ASSERT_TRUE(wisdom.ok());
   EXPECT_EQ(wisdom->choices(CollectiveKind::allreduce, {2, 1, 2}, Determinism::any).size(), 2u);
-  const std::vector<Choice> found = wisdom->choices(CollectiveKind::allreduce, {2, 1, 2}, Determinism::fixed_order);
+  const std::vector<WisdomChoice> found =
+      wisdom->choices(CollectiveKind::allreduce, {2, 1, 2}, Determinism::fixed_order);
   ASSERT_EQ(found.size(), 1u);
   EXPECT_EQ(found[0].variant->name, "chain");
 }
@@ -349,7 +351,7 @@ TEST(Wisdom, OfAnAlgorithmIsForAllThatItDoes) {
 
 TEST(Wisdom, AlgorithmsAreNamedForOneCollectiveOrAll) {
   const auto first = [](const Wisdom& wisdom, CollectiveKind kind) {
-    const std::vector<Choice> choices = wisdom.choices(kind, {4, 1, 4});
+    const std::vector<WisdomChoice> choices = wisdom.choices(kind, {4, 1, 4});
     return choices.empty() ? std::string("none") : choices.front().variant->name;
   };
   const Result<Wisdom> one = Wisdom::of_algorithm("alltoall=bruck", registry());

@@ -6,7 +6,7 @@ namespace kumihimo {
 namespace {
 
 // One lane's share of the data: part `index` of `lanes` of the vector, or of each block.
-struct Share {
+struct LaneShare {
   std::int64_t ranks, index, lanes;
 
   // Places [first, first + count) of the vector's share.
@@ -21,10 +21,10 @@ struct Share {
   }
 };
 
-struct Halves {
+struct ExchangeHalves {
   std::int64_t mine, other, size; // where they begin
 };
-Halves halves(std::int64_t place, int exchange, int exchanges) {
+ExchangeHalves halves(std::int64_t place, int exchange, int exchanges) {
   const std::int64_t size = std::int64_t{1} << (exchanges - 1 - exchange), mine = place / size * size;
   return {mine, mine ^ size, size};
 }
@@ -33,7 +33,7 @@ Halves halves(std::int64_t place, int exchange, int exchanges) {
 template <class Named>
 void halve(LaneBuilder& lane, const NestedExchange& nest, std::int64_t r, Named named) {
   for (int s = 0; s < nest.exchanges; ++s) {
-    const Halves h = halves(nest.place(r), s, nest.exchanges);
+    const ExchangeHalves h = halves(nest.place(r), s, nest.exchanges);
     const std::int64_t peer = nest.partner(r, s);
     const Arriving side = peer < r ? Arriving::left : Arriving::right;
     lane.round(exchange(peer, named(h.other, h.size), peer, reduce_into(named(h.mine, h.size), side)));
@@ -42,18 +42,18 @@ void halve(LaneBuilder& lane, const NestedExchange& nest, std::int64_t r, Named 
 template <class Named>
 void join(LaneBuilder& lane, const NestedExchange& nest, std::int64_t r, Named named) {
   for (int s = nest.exchanges - 1; s >= 0; --s) {
-    const Halves h = halves(nest.place(r), s, nest.exchanges);
+    const ExchangeHalves h = halves(nest.place(r), s, nest.exchanges);
     const std::int64_t peer = nest.partner(r, s);
     lane.round(exchange(peer, named(h.mine, h.size), peer, into(named(h.other, h.size))));
   }
 }
 
-void write_allreduce(LaneBuilder& lane, const NestedExchange& nest, const Share& share, std::int64_t r) {
+void write_allreduce(LaneBuilder& lane, const NestedExchange& nest, const LaneShare& share, std::int64_t r) {
   halve(lane, nest, r, [&](std::int64_t first, std::int64_t count) { return acc[share.places(first, count)]; });
   join(lane, nest, r, [&](std::int64_t first, std::int64_t count) { return out[share.places(first, count)]; });
 }
 
-void write_allgather(LaneBuilder& lane, const NestedExchange& nest, const Share& share, const Collective& c,
+void write_allgather(LaneBuilder& lane, const NestedExchange& nest, const LaneShare& share, const Collective& c,
                      std::int64_t r) {
   const std::int64_t mine = nest.place(r);
   const auto held = [&](std::int64_t first, std::int64_t count = 1) {
@@ -67,7 +67,7 @@ void write_allgather(LaneBuilder& lane, const NestedExchange& nest, const Share&
   join(lane, nest, r, held);
 }
 
-void write_reduce_scatter(LaneBuilder& lane, const NestedExchange& nest, const Share& share, const Array& sums,
+void write_reduce_scatter(LaneBuilder& lane, const NestedExchange& nest, const LaneShare& share, const Array& sums,
                           Chunk result, std::int64_t r) {
   const Array sum = accumulate_in(sums);
   halve(lane, nest, r, [&](std::int64_t first, std::int64_t count) {
@@ -95,7 +95,7 @@ Program program_of(const Collective& c, const std::vector<NestedExchange>& nests
   }
   for (std::int64_t l = 0; l < lanes; ++l) {
     const NestedExchange& nest = nests[static_cast<std::size_t>(l)];
-    const Share share{c.ranks, l, lanes};
+    const LaneShare share{c.ranks, l, lanes};
     LaneBuilder lane(LaneId{static_cast<std::int32_t>(l)}, lanes > 1 ? fmt::format("butterfly {}", l) : "butterfly",
                      window);
     if (c.kind == CollectiveKind::allreduce)

@@ -208,8 +208,8 @@ class Embedder {
     const std::int64_t groups = begins.size() - 1;
     if (s.named) {
       const std::int64_t straight = std::min(s.units, groups - s.first), first = s.first;
-      if (straight < s.units &&
-          (begins.at(0) != 0 || begins.at(groups) != e_.blocks || (is_declared(s.layout) && s.layout != Order::seats)))
+      if (straight < s.units && (begins.at(0) != 0 || begins.at(groups) != e_.blocks ||
+                                 (is_declared(s.layout) && s.layout != SeatOrders::seats)))
         obstacle_ = "the scratch memory of the inner or outer algorithm wraps around the blocks of a node";
       s.first = begins.at(first);
       s.units = begins.at(first + straight) - begins.at(first) + begins.at(s.units - straight) - begins.at(0);

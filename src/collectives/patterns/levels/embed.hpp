@@ -38,7 +38,7 @@ enum class PartData : std::uint8_t {
 // other. The pairs: what the rank in seat a has for the one in seat b in an alltoall, by source (block a P + b), by
 // destination (block b P + a), or by the source's group: block f P + b g + (a - f) of a group of g in the seats from f
 // on, so that what it has for another group is one range.
-struct Order {
+struct SeatOrders {
   static constexpr Layout seats = declared_layout(0), pairs_by_source = declared_layout(1),
                           pairs_by_destination = declared_layout(2), pairs_by_group = declared_layout(3);
 };

@@ -78,20 +78,20 @@ std::vector<BlockLayout> Groups::orders(const Collective& c) const {
   const std::vector<std::int64_t>& table = *c.counts.table;
   const auto add = [&](Layout layout, std::int64_t at) {
     std::vector<std::int64_t>& order =
-        begins[static_cast<std::size_t>(layout) - static_cast<std::size_t>(Order::seats)];
+        begins[static_cast<std::size_t>(layout) - static_cast<std::size_t>(SeatOrders::seats)];
     order.push_back(order.back() + table[static_cast<std::size_t>(at)]);
   };
   for (const std::int64_t a : seats_)
     if (!pairs)
-      add(Order::seats, a);
+      add(SeatOrders::seats, a);
     else
       for (const std::int64_t b : seats_) {
-        add(Order::pairs_by_source, a * P + b);
-        add(Order::pairs_by_destination, b * P + a);
+        add(SeatOrders::pairs_by_source, a * P + b);
+        add(SeatOrders::pairs_by_destination, b * P + a);
       }
   for (const Group& group : groups_)
     for (const std::int64_t to : pairs ? seats_ : std::vector<std::int64_t>{})
-      for (const Rank from : group.members) add(Order::pairs_by_group, from.value * P + to);
+      for (const Rank from : group.members) add(SeatOrders::pairs_by_group, from.value * P + to);
   if (pairs) begins[0].resize(static_cast<std::size_t>(P) + 1); // no block of an alltoall is named by a seat
   for (std::size_t i = 0; i < layouts.size(); ++i)
     layouts[i].begins = std::make_shared<const std::vector<std::int64_t>>(std::move(begins[i]));

@@ -15,7 +15,7 @@ namespace kumihimo {
 namespace {
 
 // Scratch that all lanes of a rank share, by its number; -1: none.
-struct Shared {
+struct LeaderScratch {
   std::int32_t partial = -1, own_results = -1; // of leaders, beside their buffers
   std::int32_t arrived = -1;                   // of leaders, where Composite::relayed
   std::int32_t input = -1, output = -1;        // in order of the seats
@@ -24,11 +24,11 @@ struct Shared {
 // Where a rank's own blocks in order of the seats lie: of its input, of its output.
 EmbeddedBuffer seated(const Composite& whole, Rank rank, bool input) {
   const std::int64_t seat = whole.groups.seat_of(rank), P = whole.collective.ranks;
-  if (!whole.collective.kind->of_pairs()) return {{}, Order::seats, 0};
-  return {{}, input ? Order::pairs_by_source : Order::pairs_by_destination, seat * P};
+  if (!whole.collective.kind->of_pairs()) return {{}, SeatOrders::seats, 0};
+  return {{}, input ? SeatOrders::pairs_by_source : SeatOrders::pairs_by_destination, seat * P};
 }
 
-Shared declare_scratch(const Composite& whole, Rank rank, Program& program) {
+LeaderScratch declare_scratch(const Composite& whole, Rank rank, Program& program) {
   const Collective& c = whole.collective;
   const auto add = [&](Layout layout, std::int64_t units, std::int64_t first) {
     program.scratch.push_back(Scratch{LaneId{0}, true, layout, 1, units, 1, true, first});
@@ -38,15 +38,16 @@ Shared declare_scratch(const Composite& whole, Rank rank, Program& program) {
   const Group& group = whole.groups.of(rank);
   const std::int64_t size = group.size(), first = group.first_seat;
   const bool leads = whole.groups.leads(rank), seats = whole.seats_blocks();
-  Shared shared;
+  LeaderScratch shared;
   const bool to_root = c.kind->output.whose == Ranks::root, reduces_blocks = c.reduces() && whole.of_blocks();
   if (c.kind->is_vector() && to_root && leads && rank != c.root) shared.partial = add(Layout::vector, 1, 0);
   if (c.kind->of_pairs() && leads) {
-    shared.partial = add(Order::pairs_by_group, size * P, first * P);
-    shared.own_results = add(Order::pairs_by_destination, size * P, first * P);
-    if (whole.relayed) shared.arrived = add(Order::pairs_by_group, size * P, first * P);
+    shared.partial = add(SeatOrders::pairs_by_group, size * P, first * P);
+    shared.own_results = add(SeatOrders::pairs_by_destination, size * P, first * P);
+    if (whole.relayed) shared.arrived = add(SeatOrders::pairs_by_group, size * P, first * P);
   }
-  const Layout inputs = seats ? Order::seats : Layout::input_blocks, outputs = seats ? inputs : Layout::output_blocks;
+  const Layout inputs = seats ? SeatOrders::seats : Layout::input_blocks,
+               outputs = seats ? inputs : Layout::output_blocks;
   if (reduces_blocks && leads) shared.partial = add(inputs, P, 0);
   if (whole.of_blocks() && !c.reduces() && to_root && leads) shared.partial = add(inputs, size, first);
   if (c.kind->output.part == Part::block && leads) shared.own_results = add(outputs, size, first);
@@ -57,7 +58,7 @@ Shared declare_scratch(const Composite& whole, Rank rank, Program& program) {
 }
 
 // Where a stage finds its data, or puts them.
-EmbeddedBuffer spot_of(const Composite& whole, StageBuffer where, Rank rank, const Shared& shared) {
+EmbeddedBuffer spot_of(const Composite& whole, StageBuffer where, Rank rank, const LeaderScratch& shared) {
   const bool pairs = whole.collective.kind->of_pairs(), seats = whole.seats_blocks();
   const std::int64_t before = pairs ? whole.groups.seat_of(rank) * whole.collective.ranks : 0; // of all pairs
   const auto in_scratch = [](std::int32_t scratch, Layout layout) {
@@ -72,10 +73,12 @@ EmbeddedBuffer spot_of(const Composite& whole, StageBuffer where, Rank rank, con
     return seats ? own_block(in, Layout::input_blocks) : EmbeddedBuffer{in, Layout::input_blocks, before};
   case StageBuffer::partial:
     if (shared.partial < 0) return {out, Layout::output_blocks, 0};
-    return in_scratch(shared.partial, pairs ? Order::pairs_by_group : seats ? Order::seats : Layout::input_blocks);
+    return in_scratch(shared.partial, pairs   ? SeatOrders::pairs_by_group
+                                      : seats ? SeatOrders::seats
+                                              : Layout::input_blocks);
   case StageBuffer::own_results:
-    return in_scratch(shared.own_results, pairs   ? Order::pairs_by_destination
-                                          : seats ? Order::seats
+    return in_scratch(shared.own_results, pairs   ? SeatOrders::pairs_by_destination
+                                          : seats ? SeatOrders::seats
                                                   : Layout::output_blocks);
   case StageBuffer::output: break;
   }
@@ -84,15 +87,15 @@ EmbeddedBuffer spot_of(const Composite& whole, StageBuffer where, Rank rank, con
 }
 
 Embedding embedding_of(const Composite& whole, const Stage& stage, Rank rank, std::int32_t first_lane,
-                       const Shared& shared) {
+                       const LeaderScratch& shared) {
   const Group& group = whole.groups.of(rank);
   Embedding e;
   e.meaning = stage.row.meaning;
   e.blocks = whole.collective.ranks;
   if (whole.collective.kind->of_pairs())
-    e.scratch = stage.row.from == StageBuffer::input ? Order::pairs_by_source : Order::pairs_by_destination;
+    e.scratch = stage.row.from == StageBuffer::input ? SeatOrders::pairs_by_source : SeatOrders::pairs_by_destination;
   else if (whole.seats_blocks())
-    e.scratch = Order::seats;
+    e.scratch = SeatOrders::seats;
   e.first_own = group.first_seat;
   e.own = group.size();
   e.peers = stage.row.between ? &whole.groups.leaders() : &group.ranks;
@@ -105,7 +108,7 @@ Embedding embedding_of(const Composite& whole, const Stage& stage, Rank rank, st
     e.begins = &*whole.relayed;
     e.blocks = e.begins->at(e.begins->size() - 1);
     e.input.before = -group.first_seat * whole.collective.ranks;
-    e.output = {{{Buffer::Kind::scratch, shared.arrived}}, Order::pairs_by_group, e.input.before};
+    e.output = {{{Buffer::Kind::scratch, shared.arrived}}, SeatOrders::pairs_by_group, e.input.before};
   }
   e.first_lane = first_lane;
   // In place a result that is longer than the first block lies over input of later segments.
@@ -138,22 +141,23 @@ void add_turn(const Composite& whole, Rank rank, bool input, std::int32_t scratc
 }
 
 // What came from each group into the rows of this one's ranks: by destination and then by source at both ends.
-void add_rows(const Composite& whole, const Group& group, const Shared& shared, std::int32_t id, Program& program) {
+void add_rows(const Composite& whole, const Group& group, const LeaderScratch& shared, std::int32_t id,
+              Program& program) {
   LaneBuilder lane(LaneId{id}, "blocks into rows", 1);
   follow_all_below(lane, id);
   const std::int64_t P = whole.collective.ranks, size = group.size(), first = group.first_seat * P;
   const Array arrived{{Buffer::Kind::scratch, shared.arrived}}, own{{Buffer::Kind::scratch, shared.own_results}};
   lane.loop(whole.groups.number(), [&](Variable from) {
-    Extent rows = blocks(Order::pairs_by_destination, whole.groups.begins()(Expression(from)) + first, size);
+    Extent rows = blocks(SeatOrders::pairs_by_destination, whole.groups.begins()(Expression(from)) + first, size);
     rows.runs[0].inner = {P, size};
     const Expression there = (*whole.relayed)(Expression(from)) + first;
-    return Round{{copy(own[rows], arrived[blocks(Order::pairs_by_group, there, size * size)])}, 0};
+    return Round{{copy(own[rows], arrived[blocks(SeatOrders::pairs_by_group, there, size * size)])}, 0};
   });
   program.lanes.push_back(lane.take());
 }
 
 std::optional<std::string> write(const Composite& whole, Rank rank, Program& program) {
-  const Shared shared = declare_scratch(whole, rank, program);
+  const LeaderScratch shared = declare_scratch(whole, rank, program);
   std::int32_t first_lane = 0;
   if (shared.input >= 0) add_turn(whole, rank, true, shared.input, first_lane, program);
   first_lane += whole.seats_input(whole.collective.root); // where only the root does, others leave the number out

@@ -29,7 +29,7 @@ LaneBuilder bcast_lane(LaneId id, std::int64_t tree, const TreePlace& place, con
   std::vector<Step> sends;
   for (auto child = place.children.rbegin(); child != place.children.rend(); ++child)
     sends.push_back(send(child->rank.value, out[share]));
-  if (o.sends == Sends::in_turn)
+  if (o.sends == SendOrder::in_turn)
     for (Step& step : sends) lane.step(std::move(step));
   else if (!sends.empty())
     lane.round(std::move(sends));

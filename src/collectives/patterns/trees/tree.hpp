@@ -23,14 +23,14 @@ struct Forest {
 };
 
 // To the children of a rank in a broadcast: all sends start together, or each when the one before has left.
-enum class Sends : std::uint8_t { at_once, in_turn };
+enum class SendOrder : std::uint8_t { at_once, in_turn };
 
 struct TreeOptions {
   bool overlap = false; // broadcast of a segment follows its reduction; else the phases follow each other
   std::int64_t window = 4;
   Segments segments;
   Claims claims;
-  Sends sends = Sends::at_once;
+  SendOrder sends = SendOrder::at_once;
 };
 
 // The vector is cut in segments and each segment in one part a tree. Lane t reduces (or broadcasts) over tree t; in an

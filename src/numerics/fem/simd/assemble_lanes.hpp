@@ -38,7 +38,7 @@ inline void search_lanes(const ElementTask& task, const std::int32_t* nodes, Add
 
 // stiffness[pair][entry][lane]
 template <int W>
-inline void integrate_lanes(const ElementTask& task, const Group<W>& group, double* stiffness) {
+inline void integrate_lanes(const ElementTask& task, const LaneGroup<W>& group, double* stiffness) {
   using V = Lanes<double, W>;
   V points[3][8], jacobians[3][3][4];
   gather<W>(task.coordinates, group.nodes, points);
@@ -163,7 +163,7 @@ void assemble_lanes(const ElementTask& task, std::int64_t begin, std::int64_t en
       search_lanes(task, task.nodes + 8 * static_cast<std::int64_t>(task.elements[i]), addresses[i - first]);
     double* to = stiffness;
     for (std::int64_t i = first; i < last; i += W, to += 9 * pairs * W)
-      integrate_lanes<W>(task, Group<W>(task, i, last), to);
+      integrate_lanes<W>(task, LaneGroup<W>(task, i, last), to);
     const double* from = stiffness;
     for (std::int64_t i = first; i < last; i += W, from += 9 * pairs * W)
       add_lanes<W>(task, from, addresses + (i - first), static_cast<int>(last - i < W ? last - i : W));

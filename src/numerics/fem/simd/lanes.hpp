@@ -89,12 +89,12 @@ KUMIHIMO_INLINE void gather(const double* values, const std::int32_t* const* nod
 
 // The elements of the lanes: those of a range, the last one again where it ends.
 template <int W>
-struct Group {
+struct LaneGroup {
   const std::int32_t* nodes[W];
   Lanes<double, W> lambda, mu;
   int count; // lanes in use
 
-  KUMIHIMO_INLINE Group(const ElementTask& task, std::int64_t first, std::int64_t end) {
+  KUMIHIMO_INLINE LaneGroup(const ElementTask& task, std::int64_t first, std::int64_t end) {
     count = static_cast<int>(end - first < W ? end - first : W);
     double l[W], m[W];
     for (int lane = 0; lane < W; ++lane) {

@@ -13,7 +13,7 @@ template <int W>
 void multiply_lanes(const ElementTask& task, std::int64_t begin, std::int64_t end, const double* x, double* y) {
   using V = Lanes<double, W>;
   for (std::int64_t first = begin; first < end; first += W) {
-    const Group<W> group(task, first, end);
+    const LaneGroup<W> group(task, first, end);
     V points[3][8], displacements[3][8], jacobians[3][3][4], derivatives[3][3][4];
     gather<W>(task.coordinates, group.nodes, points);
     gather<W>(x, group.nodes, displacements);

@@ -12,7 +12,7 @@ namespace kumihimo::hartree_fock::two_electron {
 namespace {
 
 // Whether a hash is the same on all ranks.
-Result<bool> is_same(std::uint64_t hash, const Ranks& ranks) {
+Result<bool> is_same(std::uint64_t hash, const BuildRanks& ranks) {
   if (!ranks.broadcast) return true;
   const auto mine = static_cast<double>(hash >> 11); // 53 bits are exact
   double first = mine;
@@ -23,7 +23,7 @@ Result<bool> is_same(std::uint64_t hash, const Ranks& ranks) {
 }
 
 // Whether numbers are rank 0's but for rounding, on all ranks.
-Result<bool> are_near(const std::vector<double>& mine, const Ranks& ranks) {
+Result<bool> are_near(const std::vector<double>& mine, const BuildRanks& ranks) {
   if (!ranks.broadcast) return true;
   std::vector<double> first = mine;
   TRY(ranks.broadcast(first));
@@ -46,7 +46,7 @@ std::vector<double> numbers_of(const Basis& basis) {
 
 } // namespace
 
-Status agree_on_basis(const Basis& basis, const Ranks& ranks) {
+Status agree_on_basis(const Basis& basis, const BuildRanks& ranks) {
   std::uint64_t hash = basis.shells.size();
   for (const Shell& shell : basis.shells) {
     hash = mixed(hash, static_cast<std::uint64_t>(shell.type));
@@ -58,9 +58,9 @@ Status agree_on_basis(const Basis& basis, const Ranks& ranks) {
   return Nothing{};
 }
 
-Status agree_on_units(const std::vector<Unit>& units, const ShellPairs& pairs, const Ranks& ranks) {
+Status agree_on_units(const std::vector<QuartetUnit>& units, const ShellPairs& pairs, const BuildRanks& ranks) {
   std::uint64_t hash = units.size();
-  for (const Unit& unit : units) {
+  for (const QuartetUnit& unit : units) {
     hash = mixed(hash, static_cast<std::uint64_t>(unit.number));
     hash = mixed(hash, static_cast<std::uint64_t>(unit.block->first));
     hash = mixed(hash, unit.block->pairs.size());

@@ -10,8 +10,8 @@ namespace kumihimo::hartree_fock::two_electron {
 
 // The same shells at the same places, so that messages about pairs have one length. Error, on all ranks: they differ;
 // those of `ranks`.
-Status agree_on_basis(const Basis& basis, const Ranks& ranks);
+Status agree_on_basis(const Basis& basis, const BuildRanks& ranks);
 // The same pairs in the same order, in the same units.
-Status agree_on_units(const std::vector<Unit>& units, const ShellPairs& pairs, const Ranks& ranks);
+Status agree_on_units(const std::vector<QuartetUnit>& units, const ShellPairs& pairs, const BuildRanks& ranks);
 
 } // namespace kumihimo::hartree_fock::two_electron

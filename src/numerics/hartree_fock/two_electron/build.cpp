@@ -19,7 +19,7 @@ namespace {
 // A thread's sums and counts, which no other thread writes.
 template <class T>
 struct Private {
-  Halves<T> halves;
+  SumHalves<T> halves;
   std::vector<Tally> tallies;
 };
 
@@ -57,16 +57,16 @@ class TimingDealer final : public Dealer {
   std::int64_t begin_ = 0;
 };
 
-Result<std::unique_ptr<Dealer>> dealer_of(const std::vector<Unit>& units, std::span<const std::int64_t> all,
-                                          const Ranks& ranks) {
+Result<std::unique_ptr<Dealer>> dealer_of(const std::vector<QuartetUnit>& units, std::span<const std::int64_t> all,
+                                          const BuildRanks& ranks) {
   if (!ranks.deal) return std::unique_ptr<Dealer>(std::make_unique<ListDealer>(all));
   std::vector<double> costs;
-  for (const Unit& unit : units) costs.push_back(unit.cost);
+  for (const QuartetUnit& unit : units) costs.push_back(unit.cost);
   return ranks.deal(costs);
 }
 
-Status sum_over(const Ranks& ranks, std::vector<double>& values) { return ranks.sum(values); }
-Status sum_over(const Ranks& ranks, std::vector<std::uint64_t>& values) {
+Status sum_over(const BuildRanks& ranks, std::vector<double>& values) { return ranks.sum(values); }
+Status sum_over(const BuildRanks& ranks, std::vector<std::uint64_t>& values) {
   std::vector<double> parts = in_parts(values);
   TRY(ranks.sum(parts));
   from_parts(parts, values);
@@ -75,32 +75,33 @@ Status sum_over(const Ranks& ranks, std::vector<std::uint64_t>& values) {
 
 } // namespace
 
-Builder::Builder(const Basis& basis, const Kernels& kernels, const Settings& settings,
-                 std::unique_ptr<ShellPairs> pairs)
+TwoElectronBuilder::TwoElectronBuilder(const Basis& basis, const LaneKernels& kernels, const BuildSettings& settings,
+                                       std::unique_ptr<ShellPairs> pairs)
     : kernels_(kernels), settings_(settings), functions_(basis.functions), whole_(pairs->whole()),
       pairs_(std::move(pairs)), units_(make_units(*pairs_, whole_)), all_units_(units_.size()) {
   std::iota(all_units_.begin(), all_units_.end(), 0);
   for (const QuartetClass& quartets : quartet_classes(whole_)) work_.push_back({name_of(quartets)});
 }
 
-Result<std::unique_ptr<Builder>> Builder::make(const Basis& basis, const Settings& settings, const Ranks& ranks) {
-  const Kernels* const kernels = TRY(kernels_of(settings.instructions));
+Result<std::unique_ptr<TwoElectronBuilder>> TwoElectronBuilder::make(const Basis& basis, const BuildSettings& settings,
+                                                                     const BuildRanks& ranks) {
+  const LaneKernels* const kernels = TRY(kernels_of(settings.instructions));
   TRY(agree_on_basis(basis, ranks));
   std::unique_ptr<ShellPairs> pairs =
       TRY(ShellPairs::make(basis, *kernels, settings.whole, settings.cutoff, ranks.broadcast));
-  std::unique_ptr<Builder> made(new Builder(basis, *kernels, settings, std::move(pairs)));
+  std::unique_ptr<TwoElectronBuilder> made(new TwoElectronBuilder(basis, *kernels, settings, std::move(pairs)));
   TRY(agree_on_units(made->units_, *made->pairs_, ranks));
   return made;
 }
 
 template <class T, class MakeAdd>
-Halves<T> Builder::half_sums(const Task& task, Dealer& dealer, MakeAdd&& make_add) {
+SumHalves<T> TwoElectronBuilder::half_sums(const UnitTask& task, Dealer& dealer, MakeAdd&& make_add) {
   const bool shared = settings_.threads == Threads::atomics;
   std::vector<std::unique_ptr<Private<T>>> of_thread(static_cast<std::size_t>(threads::count()));
-  const auto work_on = [&](const Unit& unit, Private<T>& mine, Private<T>& sums) {
+  const auto work_on = [&](const QuartetUnit& unit, Private<T>& mine, Private<T>& sums) {
     compute(unit, task, make_add(sums.halves.j()), make_add(sums.halves.k()), mine.tallies[unit.number]);
   };
-  const auto work_privately = [&](const Unit& unit) {
+  const auto work_privately = [&](const QuartetUnit& unit) {
     Private<T>& mine = *of_thread[static_cast<std::size_t>(omp_get_thread_num())];
     work_on(unit, mine, mine);
   };
@@ -108,15 +109,15 @@ Halves<T> Builder::half_sums(const Task& task, Dealer& dealer, MakeAdd&& make_ad
   {
     const int thread = omp_get_thread_num();
     of_thread[static_cast<std::size_t>(thread)] = std::make_unique<Private<T>>(
-        Private<T>{Halves<T>(shared && thread > 0 ? 0 : functions_), std::vector<Tally>(tallies_.size())});
+        Private<T>{SumHalves<T>(shared && thread > 0 ? 0 : functions_), std::vector<Tally>(tallies_.size())});
 #pragma omp barrier
     if (settings_.threads == Threads::class_tasks) {
 #pragma omp single
       for (int number = 0; number < static_cast<int>(tallies_.size()); ++number) {
 #pragma omp task firstprivate(number) shared(work_privately)
-        for (const Unit& unit : units_) {
+        for (const QuartetUnit& unit : units_) {
           if (unit.number != number) continue;
-          const Unit* const of_class = &unit;
+          const QuartetUnit* const of_class = &unit;
 #pragma omp task firstprivate(of_class) shared(work_privately)
           work_privately(*of_class);
         }
@@ -131,7 +132,7 @@ Halves<T> Builder::half_sums(const Task& task, Dealer& dealer, MakeAdd&& make_ad
     if (!shared) { // each thread sums its part of the matrices, in the order of threads
       std::vector<T>& total = of_thread.front()->halves.values;
       const auto size = static_cast<std::int64_t>(total.size());
-      const threads::Range part = threads::part(size, thread, omp_get_num_threads());
+      const threads::IndexRange part = threads::part(size, thread, omp_get_num_threads());
       for (std::size_t other = 1; other < of_thread.size(); ++other)
         if (of_thread[other])
           for (std::int64_t i = part.begin; i < part.end; ++i) total[i] += of_thread[other]->halves.values[i];
@@ -144,7 +145,7 @@ Halves<T> Builder::half_sums(const Task& task, Dealer& dealer, MakeAdd&& make_ad
   return std::move(of_thread.front()->halves);
 }
 
-void Builder::add_to_work() {
+void TwoElectronBuilder::add_to_work() {
   for (std::size_t i = 0; i < work_.size(); ++i) {
     const Tally& tally = tallies_[i];
     work_[i].quartets += static_cast<double>(tally.quartets);
@@ -155,7 +156,7 @@ void Builder::add_to_work() {
 }
 
 // |J_ab| <= Q_ab sum_cd Q_cd |D_cd| and |K_ac| <= sum_bd Q_ab |D_bd| Q_cd, with Q_ab <= t_b for all a.
-double Builder::largest_element(const ScreenedDensity& density) const {
+double TwoElectronBuilder::largest_element(const ScreenedDensity& density) const {
   std::vector<double> t(static_cast<std::size_t>(density.shells));
   double coulomb = 0, highest = 0, exchange = 0;
   for (int kind = 0; kind < 5; ++kind)
@@ -170,36 +171,36 @@ double Builder::largest_element(const ScreenedDensity& density) const {
   return std::max({highest * coulomb, exchange, 1e-300});
 }
 
-Result<CoulombExchange> Builder::build(const Matrix& density, double threshold, const Ranks& ranks) {
+Result<CoulombExchange> TwoElectronBuilder::build(const Matrix& density, double threshold, const BuildRanks& ranks) {
   if (ranks.deal && settings_.threads == Threads::class_tasks)
     return not_applicable("tasks by class need one rank", {}, "use private matrices with several ranks");
   const ScreenedDensity screened(density, pairs_->shells());
-  const Task task{kernels_, *pairs_, screened, threshold, settings_.cutoff};
+  const UnitTask task{kernels_, *pairs_, screened, threshold, settings_.cutoff};
   const std::unique_ptr<Dealer> dealer = TRY(dealer_of(units_, all_units_, ranks));
   tallies_.assign(quartet_classes(whole_).size(), {});
   if (settings_.reproducible) {
     const double scale = fixed_scale(largest_element(screened));
-    Halves<std::uint64_t> halves = settings_.threads == Threads::atomics
-                                       ? half_sums<std::uint64_t>(task, *dealer,
-                                                                  [&](std::uint64_t* to) {
-                                                                    return AddAtomicFixed{to, scale};
-                                                                  })
-                                       : half_sums<std::uint64_t>(task, *dealer, [&](std::uint64_t* to) {
-                                           return AddFixed{to, scale};
-                                         });
+    SumHalves<std::uint64_t> halves = settings_.threads == Threads::atomics
+                                          ? half_sums<std::uint64_t>(task, *dealer,
+                                                                     [&](std::uint64_t* to) {
+                                                                       return AddAtomicFixed{to, scale};
+                                                                     })
+                                          : half_sums<std::uint64_t>(task, *dealer, [&](std::uint64_t* to) {
+                                              return AddFixed{to, scale};
+                                            });
     TRY(dealer->end());
     if (ranks.sum) TRY(sum_over(ranks, halves.values));
     return symmetrised(halves, scale);
   }
-  Halves<double> halves = settings_.threads == Threads::atomics
-                              ? half_sums<double>(task, *dealer, [](double* to) { return AddAtomic{to}; })
-                              : half_sums<double>(task, *dealer, [](double* to) { return AddPlain{to}; });
+  SumHalves<double> halves = settings_.threads == Threads::atomics
+                                 ? half_sums<double>(task, *dealer, [](double* to) { return AddAtomic{to}; })
+                                 : half_sums<double>(task, *dealer, [](double* to) { return AddPlain{to}; });
   TRY(dealer->end());
   if (ranks.sum) TRY(sum_over(ranks, halves.values));
   return symmetrised(halves);
 }
 
-double Builder::left_out() const {
+double TwoElectronBuilder::left_out() const {
   double bound = 0;
   for (const Tally& tally : tallies_) bound += tally.left_out;
   return bound;
@@ -209,7 +210,8 @@ namespace {
 
 class FastTwoElectron final : public TwoElectron {
  public:
-  FastTwoElectron(std::unique_ptr<Builder> builder, const Ranks& ranks) : builder_(std::move(builder)), ranks_(ranks) {}
+  FastTwoElectron(std::unique_ptr<TwoElectronBuilder> builder, const BuildRanks& ranks)
+      : builder_(std::move(builder)), ranks_(ranks) {}
 
   Result<CoulombExchange> build(const Matrix& density, double threshold) override {
     return builder_->build(density, threshold, ranks_);
@@ -222,8 +224,8 @@ class FastTwoElectron final : public TwoElectron {
     if (builder_->settings().threads == Threads::class_tasks)
       return not_applicable("tasks by class do not time units of work", {}, "use --variant shells");
     std::vector<UnitTime> times;
-    for (const Unit& unit : builder_->units()) times.push_back({unit.number, unit.cost, INFINITY});
-    const Ranks timed{.deal = [&](std::span<const double>) -> Result<std::unique_ptr<Dealer>> {
+    for (const QuartetUnit& unit : builder_->units()) times.push_back({unit.number, unit.cost, INFINITY});
+    const BuildRanks timed{.deal = [&](std::span<const double>) -> Result<std::unique_ptr<Dealer>> {
       return std::unique_ptr<Dealer>(std::make_unique<TimingDealer>(times));
     }};
     for (int round = 0; round < rounds; ++round) TRY(builder_->build(density, threshold, timed));
@@ -231,15 +233,15 @@ class FastTwoElectron final : public TwoElectron {
   }
 
  private:
-  std::unique_ptr<Builder> builder_;
-  Ranks ranks_;
+  std::unique_ptr<TwoElectronBuilder> builder_;
+  BuildRanks ranks_;
 };
 
 } // namespace
 
-Result<std::unique_ptr<TwoElectron>> make_two_electron(const Basis& basis, const Settings& settings,
-                                                       const Ranks& ranks) {
-  std::unique_ptr<Builder> builder = TRY(Builder::make(basis, settings, ranks));
+Result<std::unique_ptr<TwoElectron>> make_two_electron(const Basis& basis, const BuildSettings& settings,
+                                                       const BuildRanks& ranks) {
+  std::unique_ptr<TwoElectronBuilder> builder = TRY(TwoElectronBuilder::make(basis, settings, ranks));
   return std::unique_ptr<TwoElectron>(new FastTwoElectron(std::move(builder), ranks));
 }
 

@@ -35,7 +35,7 @@ class ListDealer final : public Dealer {
 };
 
 // What joins the ranks of a build. All is collective.
-struct Ranks {
+struct BuildRanks {
   // Deals units of these costs; null: this process computes all.
   std::function<Result<std::unique_ptr<Dealer>>(std::span<const double> costs)> deal;
   // Sums over ranks, in place, the same on all; exact for integers below 2^53. Null: one rank.

@@ -15,8 +15,8 @@ namespace kumihimo::hartree_fock::two_electron {
 class Device {
  public:
   virtual ~Device() = default;
-  // Begins to compute these units of Builder::units(), and returns when its inputs are copied, without waiting for the
-  // computation. `density` lives until finish(), which comes before the next start().
+  // Begins to compute these units of TwoElectronBuilder::units(), and returns when its inputs are copied, without
+  // waiting for the computation. `density` lives until finish(), which comes before the next start().
   virtual Status start(const Matrix& density, double threshold, std::span<const std::int64_t> units) = 0;
   // Waits, adds the halves of J and K (as Halves<double>::values has them) to `halves`, and sets what each class did,
   // with the accelerator's time and without the bound of what is left out. Error: the accelerator's.

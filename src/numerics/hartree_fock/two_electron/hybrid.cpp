@@ -7,7 +7,7 @@
 
 namespace kumihimo::hartree_fock::two_electron {
 
-std::vector<std::int64_t> units_of_rank(std::span<const Unit> units, int rank, int ranks) {
+std::vector<std::int64_t> units_of_rank(std::span<const QuartetUnit> units, int rank, int ranks) {
   std::vector<std::int64_t> mine;
   std::vector<double> cost(static_cast<std::size_t>(ranks));
   for (std::size_t i = 0; i < units.size(); ++i) {
@@ -18,26 +18,27 @@ std::vector<std::int64_t> units_of_rank(std::span<const Unit> units, int rank, i
   return mine;
 }
 
-Hybrid::Hybrid(std::unique_ptr<Builder> builder, std::unique_ptr<Device> device, bool device_alone, Sharing sharing)
+Hybrid::Hybrid(std::unique_ptr<TwoElectronBuilder> builder, std::unique_ptr<Device> device, bool device_alone,
+               Sharing sharing)
     : builder_(std::move(builder)), device_(std::move(device)), device_alone_(device_alone),
       sharing_(std::move(sharing)), units_(units_of_rank(builder_->units(), sharing_.rank, sharing_.ranks)),
       split_(builder_->work().size()), device_work_(builder_->work().size()) {}
 
-Result<std::unique_ptr<Hybrid>> Hybrid::make(std::unique_ptr<Builder> builder, std::unique_ptr<Device> device,
-                                             bool device_alone, Sharing sharing) {
+Result<std::unique_ptr<Hybrid>> Hybrid::make(std::unique_ptr<TwoElectronBuilder> builder,
+                                             std::unique_ptr<Device> device, bool device_alone, Sharing sharing) {
   if (builder->settings().reproducible)
     return not_applicable("accelerators do not make reproducible sums", {}, "use a variant without one");
   return std::unique_ptr<Hybrid>(new Hybrid(std::move(builder), std::move(device), device_alone, std::move(sharing)));
 }
 
 void Hybrid::divide(std::span<const double> wanted) {
-  const std::vector<Unit>& units = builder_->units();
+  const std::vector<QuartetUnit>& units = builder_->units();
   std::vector<double> whole(wanted.size()), given(wanted.size());
   for (const std::int64_t i : units_) whole[units[i].number] += units[i].cost;
   of_device_.clear();
   of_processors_.clear();
   for (const std::int64_t i : units_) {
-    const Unit& unit = units[i];
+    const QuartetUnit& unit = units[i];
     const bool to_device = given[unit.number] + unit.cost / 2 <= wanted[unit.number] * whole[unit.number];
     if (to_device) given[unit.number] += unit.cost;
     (to_device ? of_device_ : of_processors_).push_back(i);
@@ -53,13 +54,13 @@ Result<CoulombExchange> Hybrid::build(const Matrix& density, double threshold) {
   // Each rank agrees once in a build: here if it cannot start, else when all have computed.
   if (Status s = device_->start(density, threshold, of_device_); !s) return agree(s).error();
   std::vector<Tally> on_device(device_work_.size());
-  const Ranks partners{.deal = [&](std::span<const double>) -> Result<std::unique_ptr<Dealer>> {
-                         return std::unique_ptr<Dealer>(std::make_unique<ListDealer>(of_processors_));
-                       },
-                       .sum = [&](std::span<double> halves) -> Status {
-                         TRY(agree(device_->finish(halves, on_device)));
-                         return sharing_.sum ? sharing_.sum(halves) : Nothing{};
-                       }};
+  const BuildRanks partners{.deal = [&](std::span<const double>) -> Result<std::unique_ptr<Dealer>> {
+                              return std::unique_ptr<Dealer>(std::make_unique<ListDealer>(of_processors_));
+                            },
+                            .sum = [&](std::span<double> halves) -> Status {
+                              TRY(agree(device_->finish(halves, on_device)));
+                              return sharing_.sum ? sharing_.sum(halves) : Nothing{};
+                            }};
   CoulombExchange sums = TRY(builder_->build(density, threshold, partners));
   learn(on_device);
   return sums;
@@ -67,10 +68,10 @@ Result<CoulombExchange> Hybrid::build(const Matrix& density, double threshold) {
 
 void Hybrid::learn(std::span<const Tally> on_device) {
   const auto part_of = [](const Tally& tally, int threads) {
-    return Part{1e-9 * static_cast<double>(tally.nanoseconds) / threads, static_cast<double>(tally.quartets),
-                static_cast<double>(tally.screened)};
+    return MachinePart{1e-9 * static_cast<double>(tally.nanoseconds) / threads, static_cast<double>(tally.quartets),
+                       static_cast<double>(tally.screened)};
   };
-  std::vector<Part> processors, device;
+  std::vector<MachinePart> processors, device;
   for (std::size_t i = 0; i < device_work_.size(); ++i) {
     processors.push_back(part_of(builder_->tallies()[i], threads::count()));
     device.push_back(part_of(on_device[i], 1));

@@ -14,7 +14,7 @@ std::vector<std::string_view> instruction_sets() {
   return sets;
 }
 
-Result<const Kernels*> kernels_of(std::string_view instructions) {
+Result<const LaneKernels*> kernels_of(std::string_view instructions) {
   const std::vector<std::string_view> sets = instruction_sets();
   if (instructions.empty()) instructions = sets.back();
   for (const std::string_view set : sets) {

@@ -9,14 +9,14 @@
 
 namespace kumihimo::hartree_fock::two_electron {
 
-extern const Kernels kernels_baseline;
+extern const LaneKernels kernels_baseline;
 #if defined(__x86_64__)
-extern const Kernels kernels_avx2, kernels_avx512;
+extern const LaneKernels kernels_avx2, kernels_avx512;
 #endif
 
 // Sets that this processor runs, the widest vectors last: "baseline", "avx2", "avx512".
 std::vector<std::string_view> instruction_sets();
 // The kernels of a set; empty name: of the last of instruction_sets(). Error: this processor does not run it.
-Result<const Kernels*> kernels_of(std::string_view instructions);
+Result<const LaneKernels*> kernels_of(std::string_view instructions);
 
 } // namespace kumihimo::hartree_fock::two_electron

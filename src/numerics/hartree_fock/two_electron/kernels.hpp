@@ -38,7 +38,7 @@ struct QuartetKernels {
   ContractKernel contract = nullptr;
 };
 inline constexpr int most_lanes = 8;
-struct Kernels {
+struct LaneKernels {
   int lanes = 0;
   // [kind of bra][kind of ket]; none if the ket's kind is above the bra's or they belong to different splits
   std::array<std::array<QuartetKernels, 5>, 5> of{};

@@ -9,14 +9,14 @@
 namespace kumihimo::hartree_fock::two_electron {
 
 // The functions of a shell. s and p functions with the same exponents are one shell `both`.
-struct Functions {
+struct ShellFunctions {
   bool s = false, p = false;
   constexpr int count() const { return (s ? 1 : 0) + (p ? 3 : 0); }
   constexpr int momentum() const { return p ? 1 : 0; }
   // Axis of function i; -1: it is the s function.
   constexpr int axis(int i) const { return s ? i - 1 : i; }
 };
-inline constexpr Functions only_s{true, false}, only_p{false, true}, both{true, true};
+inline constexpr ShellFunctions only_s{true, false}, only_p{false, true}, both{true, true};
 
 // Hermite functions d^t/dx d^u/dy d^v/dz up to order 4, by order.
 inline constexpr int hermite_count(int order) { return (order + 1) * (order + 2) * (order + 3) / 6; }
@@ -59,7 +59,7 @@ struct Terms {
   std::array<Term, 46> of{};
   int count = 0;
 };
-inline constexpr Terms make_terms(Functions a, Functions b) {
+inline constexpr Terms make_terms(ShellFunctions a, ShellFunctions b) {
   Terms made;
   for (int i = 0; i < a.count(); ++i)
     for (int j = 0; j < b.count(); ++j)
@@ -75,7 +75,7 @@ inline constexpr Terms make_terms(Functions a, Functions b) {
 
 // A kind of shell pair: the functions of its two shells.
 struct PairKind {
-  Functions a, b;
+  ShellFunctions a, b;
   constexpr int functions() const { return a.count() * b.count(); }
   constexpr int order() const { return a.momentum() + b.momentum(); }
 };

@@ -94,7 +94,7 @@ class PairWriter {
 };
 
 // sqrt of the largest (ab|ab) of each draft, by the kernel itself.
-void set_bounds(std::vector<Draft>& drafts, int kind, const Kernels& kernels) {
+void set_bounds(std::vector<Draft>& drafts, int kind, const LaneKernels& kernels) {
   const int functions = pair_kinds[kind].functions(), lanes = kernels.lanes;
   std::vector<double> integrals(static_cast<std::size_t>(functions * functions * lanes));
   for (Draft& draft : drafts) {
@@ -154,7 +154,7 @@ Status cut(DraftsOfKinds& drafts, double cutoff, const Broadcast& broadcast) {
 
 } // namespace
 
-Result<std::unique_ptr<ShellPairs>> ShellPairs::make(const Basis& basis, const Kernels& kernels, bool whole,
+Result<std::unique_ptr<ShellPairs>> ShellPairs::make(const Basis& basis, const LaneKernels& kernels, bool whole,
                                                      double cutoff, const Broadcast& broadcast) {
   for (const Shell& shell : basis.shells) whole = whole && shell.type != ShellType::p;
   std::unique_ptr<ShellPairs> made(new ShellPairs);

@@ -42,8 +42,8 @@ class ShellPairs {
   // alone: they are split into s and p shells, kinds ss, ps, pp.
   // Which products and pairs are kept, and the order of pairs, are those of rank 0 on all ranks: units of work depend
   // on them. Errors: those of `broadcast`.
-  static Result<std::unique_ptr<ShellPairs>> make(const Basis& basis, const Kernels& kernels, bool whole, double cutoff,
-                                                  const Broadcast& broadcast = {});
+  static Result<std::unique_ptr<ShellPairs>> make(const Basis& basis, const LaneKernels& kernels, bool whole,
+                                                  double cutoff, const Broadcast& broadcast = {});
   ShellPairs(const ShellPairs&) = delete;
   ShellPairs& operator=(const ShellPairs&) = delete;
 

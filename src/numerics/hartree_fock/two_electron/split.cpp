@@ -11,7 +11,7 @@ double part_computed(double quartets, double screened) { return quartets > 0 ? q
 
 } // namespace
 
-std::vector<double> Split::shares() const {
+std::vector<double> WorkSplit::shares() const {
   std::vector<double> share(computed_.size(), 0.5), processors = processors_, device = device_;
   std::vector<std::size_t> order;
   double on_processors = 0, on_device = 0;
@@ -36,14 +36,15 @@ std::vector<double> Split::shares() const {
   return share;
 }
 
-void Split::measured(std::span<const double> share, std::span<const Part> processors, std::span<const Part> device) {
-  const auto learn = [](double& known, const Part& of, double cost) {
+void WorkSplit::measured(std::span<const double> share, std::span<const MachinePart> processors,
+                         std::span<const MachinePart> device) {
+  const auto learn = [](double& known, const MachinePart& of, double cost) {
     const double part = cost * part_computed(of.quartets, of.screened);
     if (part < 1e-6 || of.seconds <= 0) return; // too little to tell
     known = known > 0 ? (known + of.seconds / part) / 2 : of.seconds / part;
   };
   for (std::size_t i = 0; i < share.size(); ++i) {
-    const Part &mine = processors[i], &other = device[i];
+    const MachinePart &mine = processors[i], &other = device[i];
     learn(processors_[i], mine, 1 - share[i]);
     learn(device_[i], other, share[i]);
     // Of a class of which nothing was computed the last part that is known stays.
@@ -52,7 +53,7 @@ void Split::measured(std::span<const double> share, std::span<const Part> proces
   }
 }
 
-double Split::seconds(std::span<const double> shares) const {
+double WorkSplit::seconds(std::span<const double> shares) const {
   double on_processors = 0, on_device = 0;
   for (std::size_t i = 0; i < shares.size(); ++i) {
     on_processors += (1 - shares[i]) * computed_[i] * processors_[i];

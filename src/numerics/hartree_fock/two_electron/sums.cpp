@@ -4,7 +4,7 @@ namespace kumihimo::hartree_fock::two_electron {
 namespace {
 
 template <class T, class Value>
-CoulombExchange add_transposed(const Halves<T>& halves, Value&& value) {
+CoulombExchange add_transposed(const SumHalves<T>& halves, Value&& value) {
   CoulombExchange made{Matrix(halves.size), Matrix(halves.size)};
   const std::ptrdiff_t n = halves.size;
   const T* from = halves.values.data();
@@ -24,11 +24,11 @@ double fixed_scale(double largest) {
   return std::ldexp(1.0, 62 - exponent);
 }
 
-CoulombExchange symmetrised(const Halves<double>& halves) {
+CoulombExchange symmetrised(const SumHalves<double>& halves) {
   return add_transposed(halves, [](double sum) { return sum; });
 }
 
-CoulombExchange symmetrised(const Halves<std::uint64_t>& halves, double scale) {
+CoulombExchange symmetrised(const SumHalves<std::uint64_t>& halves, double scale) {
   return add_transposed(halves,
                         [&](std::uint64_t sum) { return static_cast<double>(static_cast<std::int64_t>(sum)) / scale; });
 }

@@ -13,11 +13,11 @@ namespace kumihimo::hartree_fock::two_electron {
 
 // A pair of square matrices of numbers T, side by side: first J, then K, neither symmetric yet.
 template <class T>
-struct Halves {
+struct SumHalves {
   int size = 0;
   std::vector<T> values;
 
-  explicit Halves(int n) : size(n), values(2 * static_cast<std::size_t>(n) * n) {}
+  explicit SumHalves(int n) : size(n), values(2 * static_cast<std::size_t>(n) * n) {}
   T* j() { return values.data(); }
   T* k() { return values.data() + values.size() / 2; }
 };
@@ -53,7 +53,7 @@ struct AddAtomicFixed {
 double fixed_scale(double largest);
 
 // J = X_j + X_j^T and K = X_k + X_k^T.
-CoulombExchange symmetrised(const Halves<double>& halves);
-CoulombExchange symmetrised(const Halves<std::uint64_t>& halves, double scale);
+CoulombExchange symmetrised(const SumHalves<double>& halves);
+CoulombExchange symmetrised(const SumHalves<std::uint64_t>& halves, double scale);
 
 } // namespace kumihimo::hartree_fock::two_electron

@@ -40,7 +40,7 @@ struct LaneBlock {
 template <class Add>
 class Quartets {
  public:
-  Quartets(const Unit& unit, const Task& task, const Add& j, const Add& k, Tally& tally)
+  Quartets(const QuartetUnit& unit, const UnitTask& task, const Add& j, const Add& k, Tally& tally)
       : task_(task), block_(*unit.block), kernels_(task.kernels.of[unit.quartets.bra][unit.quartets.ket]),
         same_kind_(unit.quartets.bra == unit.quartets.ket), j_(j), k_(k), tally_(tally), lanes_(task.kernels.lanes),
         used_(static_cast<int>(block_.pairs.size())) {
@@ -145,7 +145,7 @@ class Quartets {
     k_bd_.scatter(k_, n, lanes_, weights_, b_, d_);
   }
 
-  const Task& task_;
+  const UnitTask& task_;
   const PairBlock& block_;
   const QuartetKernels& kernels_;
   const bool same_kind_;
@@ -178,8 +178,8 @@ void Tally::operator+=(const Tally& other) {
   nanoseconds += other.nanoseconds;
 }
 
-std::vector<Unit> make_units(const ShellPairs& pairs, bool whole) {
-  std::vector<Unit> units;
+std::vector<QuartetUnit> make_units(const ShellPairs& pairs, bool whole) {
+  std::vector<QuartetUnit> units;
   int number = 0;
   for (const QuartetClass& quartets : quartet_classes(whole)) {
     double kets = 0;
@@ -191,21 +191,21 @@ std::vector<Unit> make_units(const ShellPairs& pairs, bool whole) {
         units.push_back({number, quartets, &block, weight * kets * block.products.count});
     ++number;
   }
-  std::ranges::stable_sort(units, std::ranges::greater{}, &Unit::cost);
+  std::ranges::stable_sort(units, std::ranges::greater{}, &QuartetUnit::cost);
   return units;
 }
 
 template <class Add>
-void compute(const Unit& unit, const Task& task, const Add& j, const Add& k, Tally& tally) {
+void compute(const QuartetUnit& unit, const UnitTask& task, const Add& j, const Add& k, Tally& tally) {
   const std::int64_t begin = measure::thread_time_ns();
   Quartets<Add> quartets(unit, task, j, k, tally);
   for (const PairList& kets : task.pairs.of_kind(unit.quartets.ket)) quartets.with(kets);
   quartets.finish();
   tally.nanoseconds += measure::thread_time_ns() - begin;
 }
-template void compute(const Unit&, const Task&, const AddPlain&, const AddPlain&, Tally&);
-template void compute(const Unit&, const Task&, const AddAtomic&, const AddAtomic&, Tally&);
-template void compute(const Unit&, const Task&, const AddFixed&, const AddFixed&, Tally&);
-template void compute(const Unit&, const Task&, const AddAtomicFixed&, const AddAtomicFixed&, Tally&);
+template void compute(const QuartetUnit&, const UnitTask&, const AddPlain&, const AddPlain&, Tally&);
+template void compute(const QuartetUnit&, const UnitTask&, const AddAtomic&, const AddAtomic&, Tally&);
+template void compute(const QuartetUnit&, const UnitTask&, const AddFixed&, const AddFixed&, Tally&);
+template void compute(const QuartetUnit&, const UnitTask&, const AddAtomicFixed&, const AddAtomicFixed&, Tally&);
 
 } // namespace kumihimo::hartree_fock::two_electron

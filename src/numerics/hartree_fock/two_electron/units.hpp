@@ -18,14 +18,14 @@ struct QuartetClass {
 std::vector<QuartetClass> quartet_classes(bool whole);
 std::string name_of(const QuartetClass& quartets); // "(ps,ss)"
 
-struct Unit {
+struct QuartetUnit {
   int number = 0; // of the class among quartet_classes()
   QuartetClass quartets;
   const PairBlock* block = nullptr;
   double cost = 0; // primitive quartets, weighted; for the order alone
 };
 // By falling cost.
-std::vector<Unit> make_units(const ShellPairs& pairs, bool whole);
+std::vector<QuartetUnit> make_units(const ShellPairs& pairs, bool whole);
 
 struct Tally {
   std::int64_t quartets = 0, screened = 0; // of shells: computed, left out
@@ -35,8 +35,8 @@ struct Tally {
   void operator+=(const Tally& other);
 };
 
-struct Task {
-  const Kernels& kernels;
+struct UnitTask {
+  const LaneKernels& kernels;
   const ShellPairs& pairs;
   const ScreenedDensity& density;
   double threshold = 0; // of what a quartet adds to one element of J or K
@@ -45,10 +45,10 @@ struct Task {
 
 // Adds the half sums of a unit to J and K.
 template <class Add>
-void compute(const Unit& unit, const Task& task, const Add& j, const Add& k, Tally& tally);
-extern template void compute(const Unit&, const Task&, const AddPlain&, const AddPlain&, Tally&);
-extern template void compute(const Unit&, const Task&, const AddAtomic&, const AddAtomic&, Tally&);
-extern template void compute(const Unit&, const Task&, const AddFixed&, const AddFixed&, Tally&);
-extern template void compute(const Unit&, const Task&, const AddAtomicFixed&, const AddAtomicFixed&, Tally&);
+void compute(const QuartetUnit& unit, const UnitTask& task, const Add& j, const Add& k, Tally& tally);
+extern template void compute(const QuartetUnit&, const UnitTask&, const AddPlain&, const AddPlain&, Tally&);
+extern template void compute(const QuartetUnit&, const UnitTask&, const AddAtomic&, const AddAtomic&, Tally&);
+extern template void compute(const QuartetUnit&, const UnitTask&, const AddFixed&, const AddFixed&, Tally&);
+extern template void compute(const QuartetUnit&, const UnitTask&, const AddAtomicFixed&, const AddAtomicFixed&, Tally&);
 
 } // namespace kumihimo::hartree_fock::two_electron

@@ -99,49 +99,50 @@ struct Dot {
 
 template <Finish finish>
 struct Finisher {
-  const Vectors v;
+  const RowVectors v;
   Dot dot;
 
-  explicit KUMIHIMO_INLINE Finisher(const Vectors& vectors) : v(vectors) {}
+  explicit KUMIHIMO_INLINE Finisher(const RowVectors& vectors) : v(vectors) {}
 
-  template <class Rows>
-  KUMIHIMO_INLINE void operator()(std::int64_t i, const Rows& sum) {
+  template <class RowLoops>
+  KUMIHIMO_INLINE void operator()(std::int64_t i, const RowLoops& sum) {
     if constexpr (finish == Finish::product)
-      (Rows::load(v.diagonal + i) * Rows::load(v.gathered + i) + sum).store(v.out + i);
-    if constexpr (finish == Finish::add) (Rows::load(v.out + i) + sum).store(v.out + i);
+      (RowLoops::load(v.diagonal + i) * RowLoops::load(v.gathered + i) + sum).store(v.out + i);
+    if constexpr (finish == Finish::add) (RowLoops::load(v.out + i) + sum).store(v.out + i);
     if constexpr (finish == Finish::forward)
-      ((Rows::load(v.in + i) - sum) * Rows::load(v.diagonal + i)).store(v.out + i);
+      ((RowLoops::load(v.in + i) - sum) * RowLoops::load(v.diagonal + i)).store(v.out + i);
     if constexpr (finish == Finish::backward)
-      (Rows::load(v.out + i) - sum * Rows::load(v.diagonal + i)).store(v.out + i);
+      (RowLoops::load(v.out + i) - sum * RowLoops::load(v.diagonal + i)).store(v.out + i);
     if constexpr (finish == Finish::transformed_backward) {
-      const Rows direction = Rows::load(v.in + i) + Rows::all(v.beta) * Rows::load(v.also + i);
+      const RowLoops direction = RowLoops::load(v.in + i) + RowLoops::all(v.beta) * RowLoops::load(v.also + i);
       direction.store(v.also + i);
       (direction - sum).store(v.out + i);
     }
     if constexpr (finish == Finish::transformed_forward) {
-      const Rows p = Rows::load(v.in + i), t = Rows::load(v.also + i);
-      const Rows u = p + Rows::load(v.diagonal + i) * t - sum;
+      const RowLoops p = RowLoops::load(v.in + i), t = RowLoops::load(v.also + i);
+      const RowLoops u = p + RowLoops::load(v.diagonal + i) * t - sum;
       u.store(v.out + i);
       dot.add(p * (t + u));
     }
     if constexpr (finish == Finish::residual) {
-      const Rows r = Rows::load(v.diagonal + i) * (Rows::load(v.in + i) + sum);
+      const RowLoops r = RowLoops::load(v.diagonal + i) * (RowLoops::load(v.in + i) + sum);
       dot.add(r * r);
     }
   }
 };
 
-// The sum of Rows::rows rows whose column k begins at k * stride. `fixed`: the width, or 0.
-template <class Rows, int fixed, class Value>
-KUMIHIMO_INLINE Rows sum_of(const Value* value, const std::int32_t* column, std::int64_t stride, std::int64_t width,
-                            const double* x) {
-  Rows sum = Rows::all(0);
+// The sum of RowLoops::rows rows whose column k begins at k * stride. `fixed`: the width, or 0.
+template <class RowLoops, int fixed, class Value>
+KUMIHIMO_INLINE RowLoops sum_of(const Value* value, const std::int32_t* column, std::int64_t stride, std::int64_t width,
+                                const double* x) {
+  RowLoops sum = RowLoops::all(0);
   if constexpr (fixed > 0) {
 #pragma GCC unroll 8
-    for (int k = 0; k < fixed; ++k) sum = sum + Rows::load(value + k * stride) * Rows::gather(x, column + k * stride);
+    for (int k = 0; k < fixed; ++k)
+      sum = sum + RowLoops::load(value + k * stride) * RowLoops::gather(x, column + k * stride);
   } else
     for (std::int64_t k = 0; k < width; ++k)
-      sum = sum + Rows::load(value + k * stride) * Rows::gather(x, column + k * stride);
+      sum = sum + RowLoops::load(value + k * stride) * RowLoops::gather(x, column + k * stride);
   return sum;
 }
 
@@ -159,9 +160,9 @@ KUMIHIMO_INLINE void with_width(std::int64_t width, Loop loop) {
   }
 }
 
-template <Layout layout, Finish finish, class Value>
-struct Rows {
-  static double crs(const StoredRows<Value>& a, std::int64_t, threads::Range of, const Vectors& v) {
+template <RowLayout layout, Finish finish, class Value>
+struct RowLoops {
+  static double crs(const StoredRows<Value>& a, std::int64_t, threads::IndexRange of, const RowVectors& v) {
     Finisher<finish> done(v);
     const Value* const value = a.value.data();
     const std::int32_t* const column = a.column.data();
@@ -175,7 +176,7 @@ struct Rows {
     return done.dot.sum();
   }
 
-  static double ell_rows(const StoredRows<Value>& a, std::int64_t block, threads::Range of, const Vectors& v) {
+  static double ell_rows(const StoredRows<Value>& a, std::int64_t block, threads::IndexRange of, const RowVectors& v) {
     Finisher<finish> done(v);
     const BlockPlace& place = a.place[block];
     const Value* value = a.value.data() + place.base;
@@ -188,7 +189,7 @@ struct Rows {
     return done.dot.sum();
   }
 
-  static double columns(const StoredRows<Value>& a, std::int64_t block, threads::Range of, const Vectors& v) {
+  static double columns(const StoredRows<Value>& a, std::int64_t block, threads::IndexRange of, const RowVectors& v) {
     Finisher<finish> done(v);
     const BlockPlace& place = a.place[block];
     const std::int64_t n = of.size(), whole = n / 8 * 8;
@@ -208,7 +209,7 @@ struct Rows {
     return done.dot.sum();
   }
 
-  static double strips(const StoredRows<Value>& a, std::int64_t block, threads::Range of, const Vectors& v) {
+  static double strips(const StoredRows<Value>& a, std::int64_t block, threads::IndexRange of, const RowVectors& v) {
     Finisher<finish> done(v);
     const BlockPlace& place = a.place[block];
     const Value* const value = a.value.data() + place.base;
@@ -223,7 +224,7 @@ struct Rows {
     return done.dot.sum();
   }
 
-  static double sell(const StoredRows<Value>& a, std::int64_t block, threads::Range of, const Vectors& v) {
+  static double sell(const StoredRows<Value>& a, std::int64_t block, threads::IndexRange of, const RowVectors& v) {
     Finisher<finish> done(v);
     const std::int64_t* begin = a.begin.data() + a.place[block].base;
     for (std::int64_t first = of.begin; first < of.end; first += a.chunk, ++begin) {
@@ -242,7 +243,8 @@ struct Rows {
   }
 
   template <int fixed>
-  static double read_streams(const StoredRows<Value>& a, std::int64_t block, threads::Range of, const Vectors& v) {
+  static double read_streams(const StoredRows<Value>& a, std::int64_t block, threads::IndexRange of,
+                             const RowVectors& v) {
     Finisher<finish> done(v);
     const BlockPlace& place = a.place[block];
     const Value* const value = a.value.data() + place.first;
@@ -261,7 +263,7 @@ struct Rows {
     }
     return done.dot.sum();
   }
-  static double streams(const StoredRows<Value>& a, std::int64_t block, threads::Range of, const Vectors& v) {
+  static double streams(const StoredRows<Value>& a, std::int64_t block, threads::IndexRange of, const RowVectors& v) {
     switch (a.chunk) {
     case 1: return read_streams<1>(a, block, of, v);
     case 2: return read_streams<2>(a, block, of, v);
@@ -271,15 +273,15 @@ struct Rows {
     }
   }
 
-  static constexpr Loop<Value> loop = layout == Layout::crs                                           ? &crs
-                                      : layout == Layout::ell_rows                                    ? &ell_rows
-                                      : layout == Layout::ell_columns || layout == Layout::ell_blocks ? &columns
-                                      : layout == Layout::ell_strips                                  ? &strips
-                                      : layout == Layout::sell                                        ? &sell
-                                                                                                      : &streams;
+  static constexpr Loop<Value> loop = layout == RowLayout::crs                                              ? &crs
+                                      : layout == RowLayout::ell_rows                                       ? &ell_rows
+                                      : layout == RowLayout::ell_columns || layout == RowLayout::ell_blocks ? &columns
+                                      : layout == RowLayout::ell_strips                                     ? &strips
+                                      : layout == RowLayout::sell                                           ? &sell
+                                                                                                            : &streams;
 };
 
-double update(threads::Range of, double alpha, const double* t, const double* u, double* r, double* x) {
+double update(threads::IndexRange of, double alpha, const double* t, const double* u, double* r, double* x) {
   Dot dot;
   const auto step = [&]<class Some>(Some, std::int64_t i) {
     const Some all = Some::all(alpha), direction = Some::load(t + i);
@@ -296,10 +298,10 @@ double update(threads::Range of, double alpha, const double* t, const double* u,
 
 template <int layout, int finish>
 constexpr void add_loop(InstructionSet& set) {
-  constexpr auto l = static_cast<Layout>(layout);
+  constexpr auto l = static_cast<RowLayout>(layout);
   constexpr auto f = static_cast<Finish>(finish);
-  set.doubles[layout][finish] = Rows<l, f, double>::loop;
-  if constexpr (f == Finish::forward || f == Finish::backward) set.floats[layout][finish] = Rows<l, f, float>::loop;
+  set.doubles[layout][finish] = RowLoops<l, f, double>::loop;
+  if constexpr (f == Finish::forward || f == Finish::backward) set.floats[layout][finish] = RowLoops<l, f, float>::loop;
 }
 template <int layout>
 constexpr void add_layout(InstructionSet& set) {

@@ -26,12 +26,12 @@ inline Status find() {
 }
 
 // Arrays that are freed with it.
-class Memory {
+class StencilDeviceMemory {
  public:
-  Memory() = default;
-  Memory(const Memory&) = delete;
-  Memory& operator=(const Memory&) = delete;
-  ~Memory() {
+  StencilDeviceMemory() = default;
+  StencilDeviceMemory(const StencilDeviceMemory&) = delete;
+  StencilDeviceMemory& operator=(const StencilDeviceMemory&) = delete;
+  ~StencilDeviceMemory() {
     for (void* each : all_) cudaFree(each);
   }
   // An array of `size` elements. Error: there is not enough memory.

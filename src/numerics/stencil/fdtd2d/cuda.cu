@@ -13,7 +13,7 @@ namespace {
 constexpr int width = 64, height = 4;
 
 template <class T>
-struct Arrays {
+struct FieldPointers {
   T *ez, *hx, *hy, *psi_ezx, *psi_ezy, *psi_hx, *psi_hy;
   const T *bx, *cx, *bxh, *cxh, *by, *cy, *byh, *cyh;
   long origin, row;
@@ -22,7 +22,7 @@ struct Arrays {
 };
 
 template <class T>
-__global__ void update_h(Arrays<T> f, int x0, int y0, int X, int Y) {
+__global__ void update_h(FieldPointers<T> f, int x0, int y0, int X, int Y) {
   const int x = x0 + blockIdx.x * width + threadIdx.x, y = y0 + blockIdx.y * height + threadIdx.y;
   if (x >= X || y >= Y) return;
   const long n = f.origin + y * f.row + x;
@@ -36,7 +36,7 @@ __global__ void update_h(Arrays<T> f, int x0, int y0, int X, int Y) {
 }
 
 template <class T>
-__global__ void update_e(Arrays<T> f, int x0, int y0, int X, int Y, long source, T added) {
+__global__ void update_e(FieldPointers<T> f, int x0, int y0, int X, int Y, long source, T added) {
   const int x = x0 + blockIdx.x * width + threadIdx.x, y = y0 + blockIdx.y * height + threadIdx.y;
   if (x >= X || y >= Y) return;
   const long n = f.origin + y * f.row + x;
@@ -52,7 +52,7 @@ __global__ void update_e(Arrays<T> f, int x0, int y0, int X, int Y, long source,
 template <class T>
 class CudaFields final : public DeviceFields {
  public:
-  CudaFields(const Fields<T>& fields, const Source& source) : f_(fields), source_(source) {}
+  CudaFields(const Fields<T>& fields, const WaveSource& source) : f_(fields), source_(source) {}
 
   Status upload() {
     T* const host[] = {f_.ez, f_.hx, f_.hy, f_.psi_ezx, f_.psi_ezy, f_.psi_hx, f_.psi_hy};
@@ -69,7 +69,7 @@ class CudaFields final : public DeviceFields {
   }
 
   Status run(std::int64_t first, std::int64_t steps) override {
-    const Box e = nodes_of_e(f_.shape()), h = places_of_h(e);
+    const NodeBox e = nodes_of_e(f_.shape()), h = places_of_h(e);
     const long at = source_.node[0] < 0 ? -1 : f_.at(source_.node[0], source_.node[1]);
     const auto X = static_cast<int>(e.end[0]), Y = static_cast<int>(e.end[1]);
     const dim3 threads(width, height), blocks((X + 1 + width - 1) / width, (Y + 1 + height - 1) / height);
@@ -99,22 +99,22 @@ class CudaFields final : public DeviceFields {
   }
 
   const Fields<T>& f_;
-  const Source source_;
-  device::Memory memory_;
-  Arrays<T> d_{};
+  const WaveSource source_;
+  device::StencilDeviceMemory memory_;
+  FieldPointers<T> d_{};
 };
 
 } // namespace
 
 template <class T>
-Result<std::unique_ptr<DeviceFields>> upload(const Fields<T>& fields, const Source& source) {
+Result<std::unique_ptr<DeviceFields>> upload(const Fields<T>& fields, const WaveSource& source) {
   TRY(device::find());
   auto made = std::make_unique<CudaFields<T>>(fields, source);
   TRY(made->upload());
   return std::unique_ptr<DeviceFields>(std::move(made));
 }
 
-template Result<std::unique_ptr<DeviceFields>> upload(const Fields<float>&, const Source&);
-template Result<std::unique_ptr<DeviceFields>> upload(const Fields<double>&, const Source&);
+template Result<std::unique_ptr<DeviceFields>> upload(const Fields<float>&, const WaveSource&);
+template Result<std::unique_ptr<DeviceFields>> upload(const Fields<double>&, const WaveSource&);
 
 } // namespace kumihimo::fdtd2d::cuda

@@ -4,7 +4,7 @@
 namespace kumihimo::fdtd2d::directives {
 
 template <class T>
-void update_h(const Fields<T>& f, const Box& box) {
+void update_h(const Fields<T>& f, const NodeBox& box) {
   const std::int64_t ghosts = f.shape().ghosts;
 #pragma omp parallel for schedule(static)
   for (std::int64_t y = box.begin[1]; y < box.end[1]; ++y)
@@ -19,7 +19,7 @@ void update_h(const Fields<T>& f, const Box& box) {
 }
 
 template <class T>
-void update_e(const Fields<T>& f, const Box& box) {
+void update_e(const Fields<T>& f, const NodeBox& box) {
   const std::int64_t ghosts = f.shape().ghosts;
 #pragma omp parallel for schedule(static)
   for (std::int64_t y = box.begin[1]; y < box.end[1]; ++y)

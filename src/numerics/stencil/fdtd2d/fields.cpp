@@ -12,7 +12,7 @@ constexpr std::int64_t line_bytes = 64, page_bytes = 4096, stagger_bytes = 256;
 
 // Fields that began at the same place of a page would compete for the same lines of the first cache.
 template <class T>
-std::int64_t row_of(const Shape& s) {
+std::int64_t row_of(const FieldShape& s) {
   constexpr std::int64_t line = line_bytes / sizeof(T);
   std::int64_t row = (s.cells[0] + 2 * s.ghosts + line - 1) / line * line;
   for (int i = 0; i < 64; ++i, row += line) {
@@ -37,7 +37,7 @@ struct Profile {
 };
 
 template <class T>
-Absorption<T> absorption_of(const Shape& s, std::size_t axis) {
+Absorption<T> absorption_of(const FieldShape& s, std::size_t axis) {
   Absorption<T> made;
   const Profile profile{static_cast<double>(s.layer), s.courant};
   const auto points = static_cast<double>(s.points[axis]), layer = profile.layer;
@@ -59,28 +59,28 @@ Absorption<T> absorption_of(const Shape& s, std::size_t axis) {
 
 } // namespace
 
-Box nodes_of_e(const Shape& s) {
-  Box box{{0, 0}, s.cells};
+NodeBox nodes_of_e(const FieldShape& s) {
+  NodeBox box{{0, 0}, s.cells};
   for (std::size_t a = 0; a < 2; ++a)
     if (s.first[a] == 0) box.begin[a] = 1;
   return box;
 }
 
 template <class T>
-double Fields<T>::bytes(const Shape& s) {
+double Fields<T>::bytes(const FieldShape& s) {
   return static_cast<double>(field_count * sizeof(T)) * static_cast<double>(row_of<T>(s)) *
          static_cast<double>(s.cells[1] + 2 * s.ghosts);
 }
 
 template <class T>
-Result<Fields<T>> Fields<T>::make(const Shape& shape) {
+Result<Fields<T>> Fields<T>::make(const FieldShape& shape) {
   constexpr std::int64_t line = line_bytes / sizeof(T);
   Fields made;
   made.shape_ = shape;
   made.row_ = row_of<T>(shape);
   made.courant = static_cast<T>(shape.courant);
   const std::int64_t volume = made.row_ * (shape.cells[1] + 2 * shape.ghosts);
-  made.memory_ = TRY(threads::Array<T>::unwritten(field_count * volume + line));
+  made.memory_ = TRY(threads::ThreadedArray<T>::unwritten(field_count * volume + line));
   T* const memory = made.memory_.data();
   T* field = memory + (line - shape.ghosts % line) % line; // node 0 of each row begins a cache line
   std::fill(memory, field, T{});

@@ -21,12 +21,12 @@ namespace kumihimo::fdtd2d {
 
 using Pair = std::array<std::int64_t, 2>; // x, y
 
-struct Box {
+struct NodeBox {
   Pair begin{}, end{};
   bool is_empty() const { return end[0] <= begin[0] || end[1] <= begin[1]; }
 };
 
-struct Shape {
+struct FieldShape {
   Pair points{};           // of the whole grid
   Pair first{}, cells{};   // nodes of this rank: [first, first + cells)
   std::int64_t ghosts = 1; // layers of ghosts, on all sides
@@ -50,10 +50,10 @@ template <class T>
 class Fields {
  public:
   // Zeros, each part written by the thread that updates its rows. Error: there is not enough memory.
-  static Result<Fields> make(const Shape& shape);
-  static double bytes(const Shape& shape);
+  static Result<Fields> make(const FieldShape& shape);
+  static double bytes(const FieldShape& shape);
 
-  const Shape& shape() const { return shape_; }
+  const FieldShape& shape() const { return shape_; }
   std::int64_t row() const { return row_; } // from y to y + 1
   std::int64_t padding() const { return row_ - shape_.cells[0] - 2 * shape_.ghosts; }
   std::int64_t at(std::int64_t x, std::int64_t y) const { return (y + shape_.ghosts) * row_ + x + shape_.ghosts; }
@@ -66,13 +66,13 @@ class Fields {
   Absorption<T> along_x, along_y;
 
  private:
-  Shape shape_;
+  FieldShape shape_;
   std::int64_t row_ = 0;
-  threads::Array<T> memory_;
+  threads::ThreadedArray<T> memory_;
 };
 
 // The nodes of a rank whose Ez is updated: all but the wall at node 0. H is updated there and one place before.
-Box nodes_of_e(const Shape& shape);
-inline Box places_of_h(Box e) { return {{e.begin[0] - 1, e.begin[1] - 1}, e.end}; }
+NodeBox nodes_of_e(const FieldShape& shape);
+inline NodeBox places_of_h(NodeBox e) { return {{e.begin[0] - 1, e.begin[1] - 1}, e.end}; }
 
 } // namespace kumihimo::fdtd2d

@@ -4,7 +4,7 @@
 namespace kumihimo::fdtd2d::golden {
 
 template <class T>
-void update_h(const Fields<T>& f, const Box& box) {
+void update_h(const Fields<T>& f, const NodeBox& box) {
   const std::int64_t ghosts = f.shape().ghosts;
   for (std::int64_t y = box.begin[1]; y < box.end[1]; ++y)
     for (std::int64_t x = box.begin[0]; x < box.end[0]; ++x) {
@@ -18,7 +18,7 @@ void update_h(const Fields<T>& f, const Box& box) {
 }
 
 template <class T>
-void update_e(const Fields<T>& f, const Box& box) {
+void update_e(const Fields<T>& f, const NodeBox& box) {
   const std::int64_t ghosts = f.shape().ghosts;
   for (std::int64_t y = box.begin[1]; y < box.end[1]; ++y)
     for (std::int64_t x = box.begin[0]; x < box.end[0]; ++x) {

@@ -10,7 +10,7 @@ namespace {
 template <class T>
 class OffloadedFields final : public DeviceFields {
  public:
-  OffloadedFields(const Fields<T>& fields, const Source& source) : f_(fields), source_(source) {
+  OffloadedFields(const Fields<T>& fields, const WaveSource& source) : f_(fields), source_(source) {
     for_each_array([](const T* array, std::int64_t size) {
 #pragma omp target enter data map(to : array [0:size])
     });
@@ -41,14 +41,14 @@ class OffloadedFields final : public DeviceFields {
         visit(each->data(), static_cast<std::int64_t>(each->size()));
   }
   const Fields<T>& f_;
-  const Source source_;
+  const WaveSource source_;
 };
 
 template <class T>
 Status OffloadedFields<T>::run(std::int64_t first, std::int64_t steps) {
   const Fields<T>& f = f_;
-  const Source& source = source_;
-  const Box e = nodes_of_e(f.shape()), h = places_of_h(e);
+  const WaveSource& source = source_;
+  const NodeBox e = nodes_of_e(f.shape()), h = places_of_h(e);
   const std::int64_t ghosts = f.shape().ghosts, row = f.row(), origin = f.at(0, 0);
   const std::int64_t x0 = h.begin[0], y0 = h.begin[1], x1 = e.begin[0], y1 = e.begin[1], X = e.end[0], Y = e.end[1];
   const T courant = f.courant;
@@ -89,11 +89,11 @@ Status OffloadedFields<T>::run(std::int64_t first, std::int64_t steps) {
 } // namespace
 
 template <class T>
-Result<std::unique_ptr<DeviceFields>> upload(const Fields<T>& fields, const Source& source) {
+Result<std::unique_ptr<DeviceFields>> upload(const Fields<T>& fields, const WaveSource& source) {
   return std::unique_ptr<DeviceFields>(std::make_unique<OffloadedFields<T>>(fields, source));
 }
 
-template Result<std::unique_ptr<DeviceFields>> upload(const Fields<float>&, const Source&);
-template Result<std::unique_ptr<DeviceFields>> upload(const Fields<double>&, const Source&);
+template Result<std::unique_ptr<DeviceFields>> upload(const Fields<float>&, const WaveSource&);
+template Result<std::unique_ptr<DeviceFields>> upload(const Fields<double>&, const WaveSource&);
 
 } // namespace kumihimo::fdtd2d::offload

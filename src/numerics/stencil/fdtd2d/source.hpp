@@ -7,7 +7,7 @@
 
 namespace kumihimo::fdtd2d {
 
-struct Source {
+struct WaveSource {
   Pair node{-1, -1};      // of the whole grid; -1: no source
   double wavelength = 20; // in cells, at the largest amplitude of the spectrum
 

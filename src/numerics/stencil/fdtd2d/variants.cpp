@@ -17,9 +17,9 @@ const Parameter columns{.name = "columns",
                         .tuning_values = {512, 1024}};
 const TakenParameter of_wavefront[] = {{&levels, 16}, {&columns, 4096}};
 
-Variant made(VariantDescription description, Kernels<float> of_float, Kernels<double> of_double,
-             std::vector<std::string_view> files, bool is_written_by_hand = false) {
-  Variant variant{description};
+FdtdVariant made(VariantDescription description, FieldKernels<float> of_float, FieldKernels<double> of_double,
+                 std::vector<std::string_view> files, bool is_written_by_hand = false) {
+  FdtdVariant variant{description};
   variant.of_float = of_float;
   variant.of_double = of_double;
   variant.files = std::move(files);
@@ -27,8 +27,8 @@ Variant made(VariantDescription description, Kernels<float> of_float, Kernels<do
   return variant;
 }
 
-std::vector<Variant> all() {
-  std::vector<Variant> found{
+std::vector<FdtdVariant> all() {
+  std::vector<FdtdVariant> found{
       made({"golden", "the equations in plain loops, one thread; the absorbing layer everywhere"},
            {golden::update_h, golden::update_e}, {golden::update_h, golden::update_e}, {"golden.cpp"}),
       made({"directives", "the same with two OpenMP directives"}, {directives::update_h, directives::update_e},
@@ -47,8 +47,8 @@ std::vector<Variant> all() {
 
 } // namespace
 
-std::span<const Variant> variants() {
-  static const std::vector<Variant> found = all();
+std::span<const FdtdVariant> variants() {
+  static const std::vector<FdtdVariant> found = all();
   return found;
 }
 

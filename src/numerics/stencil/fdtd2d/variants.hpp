@@ -24,22 +24,22 @@ class DeviceFields {
 
 // What a variant does for one type of numbers.
 template <class T>
-struct Kernels {
+struct FieldKernels {
   // A step: H of a box of places, then Ez of a box of nodes. Each place once.
-  void (*update_h)(const Fields<T>& fields, const Box& box) = nullptr;
-  void (*update_e)(const Fields<T>& fields, const Box& box) = nullptr;
+  void (*update_h)(const Fields<T>& fields, const NodeBox& box) = nullptr;
+  void (*update_e)(const Fields<T>& fields, const NodeBox& box) = nullptr;
   // Or an accelerator for the steps of one rank. Errors: there is none (not applicable), or the device's.
-  Result<std::unique_ptr<DeviceFields>> (*upload)(const Fields<T>& fields, const Source& source) = nullptr;
+  Result<std::unique_ptr<DeviceFields>> (*upload)(const Fields<T>& fields, const WaveSource& source) = nullptr;
 };
 
-struct Variant : VariantDescription {
-  Kernels<float> of_float;
-  Kernels<double> of_double;
+struct FdtdVariant : VariantDescription {
+  FieldKernels<float> of_float;
+  FieldKernels<double> of_double;
   bool is_written_by_hand = false;
   std::vector<std::string_view> files = {}; // names in src/numerics/stencil/fdtd2d of all that replaces golden.cpp
 
   template <class T>
-  const Kernels<T>& kernels() const {
+  const FieldKernels<T>& kernels() const {
     if constexpr (sizeof(T) == sizeof(float))
       return of_float;
     else
@@ -50,23 +50,23 @@ struct Variant : VariantDescription {
 };
 
 // The golden copy is the first.
-std::span<const Variant> variants();
+std::span<const FdtdVariant> variants();
 // The text of one of their files.
 std::string_view source_of(std::string_view file);
 
 // Functions for float and double that update H, or Ez, of a box.
 #define KUMIHIMO_FDTD2D_KERNELS()                                                                                      \
-  template void update_h(const Fields<float>&, const Box&);                                                            \
-  template void update_h(const Fields<double>&, const Box&);                                                           \
-  template void update_e(const Fields<float>&, const Box&);                                                            \
-  template void update_e(const Fields<double>&, const Box&);
+  template void update_h(const Fields<float>&, const NodeBox&);                                                        \
+  template void update_h(const Fields<double>&, const NodeBox&);                                                       \
+  template void update_e(const Fields<float>&, const NodeBox&);                                                        \
+  template void update_e(const Fields<double>&, const NodeBox&);
 
 #define KUMIHIMO_FDTD2D_VARIANT(name)                                                                                  \
   namespace name {                                                                                                     \
   template <class T>                                                                                                   \
-  void update_h(const Fields<T>& fields, const Box& box);                                                              \
+  void update_h(const Fields<T>& fields, const NodeBox& box);                                                          \
   template <class T>                                                                                                   \
-  void update_e(const Fields<T>& fields, const Box& box);                                                              \
+  void update_e(const Fields<T>& fields, const NodeBox& box);                                                          \
   }
 KUMIHIMO_FDTD2D_VARIANT(golden)
 KUMIHIMO_FDTD2D_VARIANT(directives)
@@ -74,11 +74,11 @@ KUMIHIMO_FDTD2D_VARIANT(simd)
 #undef KUMIHIMO_FDTD2D_VARIANT
 namespace offload {
 template <class T>
-Result<std::unique_ptr<DeviceFields>> upload(const Fields<T>& fields, const Source& source);
+Result<std::unique_ptr<DeviceFields>> upload(const Fields<T>& fields, const WaveSource& source);
 }
 namespace cuda { // an error in builds without CUDA
 template <class T>
-Result<std::unique_ptr<DeviceFields>> upload(const Fields<T>& fields, const Source& source);
+Result<std::unique_ptr<DeviceFields>> upload(const Fields<T>& fields, const WaveSource& source);
 }
 
 } // namespace kumihimo::fdtd2d

@@ -10,8 +10,8 @@ namespace kumihimo::fdtd2d {
 namespace {
 
 // Nodes whose Ez a level updates: those of the rank and the ghosts that later levels read.
-Box box_of(const Shape& shape, const Wavefront& how, int level) {
-  Box box = nodes_of_e(shape);
+NodeBox box_of(const FieldShape& shape, const FieldWavefront& how, int level) {
+  NodeBox box = nodes_of_e(shape);
   const std::int64_t beyond = how.levels - 1 - level;
   for (std::size_t a = 0; a < 2; ++a) {
     if (how.has_neighbour[2 * a]) box.begin[a] -= beyond;
@@ -23,23 +23,23 @@ Box box_of(const Shape& shape, const Wavefront& how, int level) {
 } // namespace
 
 template <class T>
-void run_wavefront(const Fields<T>& f, const Wavefront& how, const Source& source, std::int64_t first) {
+void run_wavefront(const Fields<T>& f, const FieldWavefront& how, const WaveSource& source, std::int64_t first) {
   constexpr std::int64_t skew = 64 / sizeof(T); // a cache line, so that a tile's rows begin as all do
-  const Shape& shape = f.shape();
-  const Box widest = places_of_h(box_of(shape, how, 0));
+  const FieldShape& shape = f.shape();
+  const NodeBox widest = places_of_h(box_of(shape, how, 0));
   const std::int64_t behind = how.levels - 1, width = widest.end[0] - widest.begin[0],
                      height = widest.end[1] - widest.begin[1];
   const std::int64_t all = width + skew * behind, team = threads::count(); // a tile for each thread at least
   const std::int64_t columns = std::min(how.columns, ((all + team - 1) / team + skew - 1) / skew * skew);
   const std::int64_t tiles = (all + columns - 1) / columns;
-  std::vector<Box> of_levels;
+  std::vector<NodeBox> of_levels;
   for (int level = 0; level < how.levels; ++level) of_levels.push_back(box_of(shape, how, level));
   const Pair at{source.node[0] - shape.first[0], source.node[1] - shape.first[1]};
   constexpr std::int64_t ahead = 16; // rows
   const RowKernels<T>& row = rows<T>();
   threads::run_pipeline(tiles, height + behind, ahead, [&](std::int64_t tile, std::int64_t step) {
     for (int level = 0; level < how.levels; ++level) {
-      const Box &e = of_levels[static_cast<std::size_t>(level)], h = places_of_h(e);
+      const NodeBox &e = of_levels[static_cast<std::size_t>(level)], h = places_of_h(e);
       const std::int64_t y = widest.begin[1] + step - level;
       const std::int64_t low = widest.begin[0] + tile * columns - skew * level, high = low + columns;
       if (y < h.begin[1] || y >= h.end[1]) continue;
@@ -58,7 +58,7 @@ void run_wavefront(const Fields<T>& f, const Wavefront& how, const Source& sourc
   });
 }
 
-template void run_wavefront(const Fields<float>&, const Wavefront&, const Source&, std::int64_t);
-template void run_wavefront(const Fields<double>&, const Wavefront&, const Source&, std::int64_t);
+template void run_wavefront(const Fields<float>&, const FieldWavefront&, const WaveSource&, std::int64_t);
+template void run_wavefront(const Fields<double>&, const FieldWavefront&, const WaveSource&, std::int64_t);
 
 } // namespace kumihimo::fdtd2d

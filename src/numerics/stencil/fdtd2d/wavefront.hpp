@@ -7,7 +7,7 @@
 
 namespace kumihimo::fdtd2d {
 
-struct Wavefront {
+struct FieldWavefront {
   int levels = 1;           // time steps of a pass, 1 or more
   std::int64_t columns = 1; // of x in a tile
   // On these sides level t also computes levels - 1 - t layers of ghosts; fields have as many layers as levels then.
@@ -16,6 +16,6 @@ struct Wavefront {
 
 // `first`: the number of the pass's first step, for the source.
 template <class T>
-void run_wavefront(const Fields<T>& fields, const Wavefront& how, const Source& source, std::int64_t first);
+void run_wavefront(const Fields<T>& fields, const FieldWavefront& how, const WaveSource& source, std::int64_t first);
 
 } // namespace kumihimo::fdtd2d

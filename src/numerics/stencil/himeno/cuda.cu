@@ -15,7 +15,7 @@ constexpr int width = 64, height = 4, segment = 16; // threads along k and j, pl
 constexpr int adders = 1024;                        // threads that add the partial sums
 constexpr std::int64_t batch = 4096;                // sweeps whose gosa the device keeps
 
-struct Arrays {
+struct GridPointers {
   const float *a0, *a1, *a2, *a3, *b0, *b1, *b2, *c0, *c1, *c2, *bnd, *wrk1;
 };
 
@@ -32,7 +32,7 @@ __device__ double sum_of_block(int thread, double mine) {
 }
 
 __global__ void __launch_bounds__(width* height)
-    sweep(Arrays m, const float* __restrict__ p, float* __restrict__ next, double* partial, long first, long x, long y,
+    sweep(GridPointers m, const float* __restrict__ p, float* __restrict__ next, double* partial, long first, long x, long y,
           int I, int J, int K) {
   const int k = blockIdx.x * width + threadIdx.x, j = blockIdx.y * height + threadIdx.y;
   const int begin = blockIdx.z * segment, end = min(begin + segment, I);
@@ -69,10 +69,10 @@ __global__ void __launch_bounds__(adders) add_partial(const double* __restrict__
 
 class CudaGrid final : public DeviceGrid {
  public:
-  explicit CudaGrid(Grid& grid) : g_(grid) {}
+  explicit CudaGrid(HimenoGrid& grid) : g_(grid) {}
 
   Status upload() {
-    const Box box = g_.all();
+    const HimenoBox box = g_.all();
     I_ = static_cast<int>(box.end[0]), J_ = static_cast<int>(box.end[1]), K_ = static_cast<int>(box.end[2]);
     blocks_ = dim3((K_ + width - 1) / width, (J_ + height - 1) / height, (I_ + segment - 1) / segment);
     const float* const host[] = {g_.a[0], g_.a[1], g_.a[2], g_.a[3], g_.b[0], g_.b[1],
@@ -111,9 +111,9 @@ class CudaGrid final : public DeviceGrid {
     return device::check(cudaGetLastError());
   }
 
-  Grid& g_;
-  device::Memory memory_;
-  Arrays m_{};
+  HimenoGrid& g_;
+  device::StencilDeviceMemory memory_;
+  GridPointers m_{};
   float *p_ = nullptr, *next_ = nullptr;
   double *partial_ = nullptr, *gosa_ = nullptr;
   int I_ = 0, J_ = 0, K_ = 0;
@@ -122,7 +122,7 @@ class CudaGrid final : public DeviceGrid {
 
 } // namespace
 
-Result<std::unique_ptr<DeviceGrid>> upload(Grid& grid) {
+Result<std::unique_ptr<DeviceGrid>> upload(HimenoGrid& grid) {
   TRY(device::find());
   auto made = std::make_unique<CudaGrid>(grid);
   TRY(made->upload());

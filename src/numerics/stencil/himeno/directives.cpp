@@ -3,7 +3,7 @@
 
 namespace kumihimo::himeno::directives {
 
-void sweep(const Grid& g, const Box& box, double* gosa) {
+void sweep(const HimenoGrid& g, const HimenoBox& box, double* gosa) {
   const float* p = g.p;
   const std::int64_t x = g.plane(), y = g.row();
 #pragma omp parallel for collapse(2) schedule(static)
@@ -25,8 +25,8 @@ void sweep(const Grid& g, const Box& box, double* gosa) {
     }
 }
 
-void finish(Grid& g) {
-  const Box box = g.all();
+void finish(HimenoGrid& g) {
+  const HimenoBox box = g.all();
 #pragma omp parallel for collapse(2) schedule(static)
   for (std::int64_t i = box.begin[0]; i < box.end[0]; ++i)
     for (std::int64_t j = box.begin[1]; j < box.end[1]; ++j)

@@ -17,11 +17,11 @@ constexpr std::int64_t arrays = 14, longest = 8192; // points along an axis
 
 constexpr std::int64_t rounded_up(std::int64_t n, std::int64_t unit) { return (n + unit - 1) / unit * unit; }
 
-std::int64_t row_of(const Shape& s) { return rounded_up(s.cells[2] + 2 * s.layers, line); }
+std::int64_t row_of(const GridShape& s) { return rounded_up(s.cells[2] + 2 * s.layers, line); }
 
 // From one array to the next. Arrays that began at the same place of a page would compete for the same lines of the
 // first cache, as a row of the usual sizes is 1 KiB or 2 KiB long.
-std::int64_t stride_of(const Shape& s) {
+std::int64_t stride_of(const GridShape& s) {
   const std::int64_t volume = row_of(s) * (s.cells[1] + 2 * s.layers) * (s.cells[0] + 2 * s.layers);
   return rounded_up(volume + line - stagger, page) + stagger;
 }
@@ -50,15 +50,15 @@ Result<Triple> parse_size(std::string_view text) {
   return *found;
 }
 
-double Grid::bytes(const Shape& shape) { return 4.0 * arrays * static_cast<double>(stride_of(shape)); }
+double HimenoGrid::bytes(const GridShape& shape) { return 4.0 * arrays * static_cast<double>(stride_of(shape)); }
 
-Result<Grid> Grid::make(const Shape& shape) {
-  Grid grid;
+Result<HimenoGrid> HimenoGrid::make(const GridShape& shape) {
+  HimenoGrid grid;
   grid.shape_ = shape;
   grid.row_ = row_of(shape);
   grid.plane_ = grid.row_ * (shape.cells[1] + 2 * shape.layers);
   const std::int64_t stride = stride_of(shape);
-  grid.memory_ = TRY(threads::Array<float>::unwritten(arrays * stride));
+  grid.memory_ = TRY(threads::ThreadedArray<float>::unwritten(arrays * stride));
   float* array = grid.memory_.data() + (line - shape.layers % line) % line; // cell 0 of each row begins a cache line
   for (float** const each : {&grid.p, &grid.next, &grid.a[0], &grid.a[1], &grid.a[2], &grid.a[3], &grid.b[0],
                              &grid.b[1], &grid.b[2], &grid.c[0], &grid.c[1], &grid.c[2], &grid.bnd, &grid.wrk1}) {
@@ -77,7 +77,7 @@ float number_of(std::uint64_t place, std::uint64_t array) {
   return static_cast<float>(static_cast<double>(static_cast<std::int64_t>(h ^ h >> 33)) * 0x1p-63);
 }
 
-void Grid::vary(std::int64_t i) {
+void HimenoGrid::vary(std::int64_t i) {
   const std::int64_t L = shape_.layers;
   for (std::int64_t j = -L; j < shape_.cells[1] + L; ++j)
     for (std::int64_t k = -L; k < shape_.cells[2] + L; ++k) {
@@ -96,7 +96,7 @@ void Grid::vary(std::int64_t i) {
     }
 }
 
-void Grid::initialise() {
+void HimenoGrid::initialise() {
   const std::int64_t planes = shape_.cells[0] + 2 * shape_.layers;
   const auto last = static_cast<float>(shape_.points[0] - 1);
 #pragma omp parallel for schedule(static) num_threads(threads::count())

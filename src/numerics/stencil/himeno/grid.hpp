@@ -16,7 +16,7 @@ namespace kumihimo::himeno {
 
 using Triple = std::array<std::int64_t, 3>;
 
-struct Box {
+struct HimenoBox {
   Triple begin{}, end{};
   std::int64_t length(std::size_t axis) const { return end[axis] - begin[axis]; }
   bool is_empty() const { return length(0) <= 0 || length(1) <= 0 || length(2) <= 0; }
@@ -28,23 +28,23 @@ constexpr int flops_of_cell = 34; // as the benchmark counts
 // Floats that a sweep moves for a cell: 12 of the coefficients, p, and the new p with the read that fills its line.
 constexpr int bytes_of_cell = 15 * 4;
 
-struct Shape {
+struct GridShape {
   Triple points{};         // of the whole grid, with its boundary
   Triple first{}, cells{}; // cells of this rank: [first, first + cells) of the whole
   std::int64_t layers = 1; // of ghosts, on all sides
   bool varied = false;     // values that differ from cell to cell instead of the benchmark's
 };
 
-class Grid {
+class HimenoGrid {
  public:
   // The benchmark's initial values: p = (i / (points along i - 1))^2, a = 1, 1, 1, 1/6, b = 0, c = 1, bnd = 1, wrk1 =
   // 0. Varied: other numbers by the place in the whole grid, so that a wrong neighbour of any of the 19 shows. Written
   // by the threads of the team, planes of i in equal parts. Error: there is not enough memory.
-  static Result<Grid> make(const Shape& shape);
-  static double bytes(const Shape& shape);
+  static Result<HimenoGrid> make(const GridShape& shape);
+  static double bytes(const GridShape& shape);
 
-  const Shape& shape() const { return shape_; }
-  Box all() const { return {{0, 0, 0}, shape_.cells}; }
+  const GridShape& shape() const { return shape_; }
+  HimenoBox all() const { return {{0, 0, 0}, shape_.cells}; }
   std::int64_t row() const { return row_; }     // from j to j + 1
   std::int64_t plane() const { return plane_; } // from i to i + 1
   std::int64_t padding() const { return row_ - shape_.cells[2] - 2 * shape_.layers; }
@@ -65,9 +65,9 @@ class Grid {
  private:
   void initialise();
   void vary(std::int64_t i); // plane i, ghosts included
-  Shape shape_;
+  GridShape shape_;
   std::int64_t row_ = 0, plane_ = 0;
-  threads::Array<float> memory_;
+  threads::ThreadedArray<float> memory_;
 };
 
 // The benchmark's names XS, S, M, L, XL, or points along i, j and k: 64 or 128x128x256. Error: neither, or less than 3

@@ -11,7 +11,7 @@ namespace {
 
 class OffloadedGrid final : public DeviceGrid {
  public:
-  explicit OffloadedGrid(Grid& grid) : g_(grid), p_(grid.p), next_(grid.next) {
+  explicit OffloadedGrid(HimenoGrid& grid) : g_(grid), p_(grid.p), next_(grid.next) {
     for_each_array([size = g_.size()]([[maybe_unused]] const float* array) {
 #pragma omp target enter data map(to : array [0:size])
     });
@@ -37,13 +37,13 @@ class OffloadedGrid final : public DeviceGrid {
                                      g_.c[2], g_.bnd, g_.wrk1, p_, next_})
       visit(array);
   }
-  Grid& g_;
+  HimenoGrid& g_;
   float *p_, *next_; // the grid's; they change places
 };
 
 Status OffloadedGrid::run(std::int64_t sweeps, double* gosa) {
-  const Grid& g = g_;
-  const Box box = g.all();
+  const HimenoGrid& g = g_;
+  const HimenoBox box = g.all();
   const std::int64_t x = g.plane(), y = g.row(), first = g.at(0, 0, 0);
   const std::int64_t I = box.end[0], J = box.end[1], K = box.end[2];
   const float *a0 = g.a[0], *a1 = g.a[1], *a2 = g.a[2], *a3 = g.a[3], *b0 = g.b[0], *b1 = g.b[1], *b2 = g.b[2];
@@ -75,7 +75,7 @@ Status OffloadedGrid::run(std::int64_t sweeps, double* gosa) {
 
 } // namespace
 
-Result<std::unique_ptr<DeviceGrid>> upload(Grid& grid) {
+Result<std::unique_ptr<DeviceGrid>> upload(HimenoGrid& grid) {
   return std::unique_ptr<DeviceGrid>(std::make_unique<OffloadedGrid>(grid));
 }
 

@@ -44,7 +44,7 @@ KUMIHIMO_PROCESSOR_CLONES double update(const float* a0, const float* a1, const 
 
 } // namespace
 
-double update_row(const Grid& g, const float* p, float* to, std::int64_t n, std::int64_t count) {
+double update_row(const HimenoGrid& g, const float* p, float* to, std::int64_t n, std::int64_t count) {
   return update(g.a[0] + n, g.a[1] + n, g.a[2] + n, g.a[3] + n, g.b[0] + n, g.b[1] + n, g.b[2] + n, g.c[0] + n,
                 g.c[1] + n, g.c[2] + n, g.bnd + n, g.wrk1 + n, p + n, to + n, g.plane(), g.row(), count);
 }

@@ -5,8 +5,8 @@
 
 namespace kumihimo::himeno {
 
-// `to` of the cells [n, n + count) from `p`; n is a place of Grid::at. Returns the sum of squared residuals, added in
-// lanes: its rounding differs from the golden copy's, `to` does not.
-double update_row(const Grid& grid, const float* p, float* to, std::int64_t n, std::int64_t count);
+// `to` of the cells [n, n + count) from `p`; n is a place of HimenoGrid::at. Returns the sum of squared residuals,
+// added in lanes: its rounding differs from the golden copy's, `to` does not.
+double update_row(const HimenoGrid& grid, const float* p, float* to, std::int64_t n, std::int64_t count);
 
 } // namespace kumihimo::himeno

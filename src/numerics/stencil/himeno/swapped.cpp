@@ -5,7 +5,7 @@
 
 namespace kumihimo::himeno::swapped {
 
-void sweep(const Grid& g, const Box& box, double* gosa) {
+void sweep(const HimenoGrid& g, const HimenoBox& box, double* gosa) {
   const float* p = g.p;
   const std::int64_t x = g.plane(), y = g.row();
 #pragma omp parallel for collapse(2) schedule(static)
@@ -27,6 +27,6 @@ void sweep(const Grid& g, const Box& box, double* gosa) {
     }
 }
 
-void finish(Grid& g) { std::swap(g.p, g.next); }
+void finish(HimenoGrid& g) { std::swap(g.p, g.next); }
 
 } // namespace kumihimo::himeno::swapped

@@ -22,13 +22,13 @@ class DeviceGrid {
   virtual Status download() = 0;
 };
 
-struct Variant : VariantDescription {
+struct HimenoVariant : VariantDescription {
   // One sweep: sweep() computes `next` in parts of the cells, each cell once, and adds to gosa the squared residuals of
   // each row; finish() makes `next` to p.
-  void (*sweep)(const Grid& grid, const Box& box, double* gosa) = nullptr;
-  void (*finish)(Grid& grid) = nullptr;
+  void (*sweep)(const HimenoGrid& grid, const HimenoBox& box, double* gosa) = nullptr;
+  void (*finish)(HimenoGrid& grid) = nullptr;
   // Or an accelerator for the sweeps of one rank. Errors: there is none (not applicable), or the device's.
-  Result<std::unique_ptr<DeviceGrid>> (*upload)(Grid& grid) = nullptr;
+  Result<std::unique_ptr<DeviceGrid>> (*upload)(HimenoGrid& grid) = nullptr;
   // Neither: wavefronts of several sweeps (wavefront.hpp).
   bool copies_back = false;
   bool is_written_by_hand = false;          // vectors, tiles or a device by hand, not by a line that a compiler reads
@@ -36,14 +36,14 @@ struct Variant : VariantDescription {
 };
 
 // The golden copy is the first.
-std::span<const Variant> variants();
+std::span<const HimenoVariant> variants();
 // The text of one of their files.
 std::string_view source_of(std::string_view file);
 
 #define KUMIHIMO_SWEEP(name)                                                                                           \
   namespace name {                                                                                                     \
-  void sweep(const Grid& grid, const Box& box, double* gosa);                                                          \
-  void finish(Grid& grid);                                                                                             \
+  void sweep(const HimenoGrid& grid, const HimenoBox& box, double* gosa);                                              \
+  void finish(HimenoGrid& grid);                                                                                       \
   }
 KUMIHIMO_SWEEP(golden)
 KUMIHIMO_SWEEP(directives)
@@ -51,10 +51,10 @@ KUMIHIMO_SWEEP(swapped)
 KUMIHIMO_SWEEP(simd)
 #undef KUMIHIMO_SWEEP
 namespace offload {
-Result<std::unique_ptr<DeviceGrid>> upload(Grid& grid);
+Result<std::unique_ptr<DeviceGrid>> upload(HimenoGrid& grid);
 }
 namespace cuda { // an error in builds without CUDA
-Result<std::unique_ptr<DeviceGrid>> upload(Grid& grid);
+Result<std::unique_ptr<DeviceGrid>> upload(HimenoGrid& grid);
 }
 
 } // namespace kumihimo::himeno

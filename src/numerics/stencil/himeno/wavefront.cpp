@@ -11,8 +11,8 @@ namespace kumihimo::himeno {
 namespace {
 
 // The cells of a level: those of the rank and the ghosts that later levels read.
-Box box_of(const Grid& g, const Wavefront& how, int level) {
-  Box box = g.all();
+HimenoBox box_of(const HimenoGrid& g, const Wavefront& how, int level) {
+  HimenoBox box = g.all();
   for (std::size_t a = 0; a < 3; ++a) {
     const std::int64_t beyond = how.levels - 1 - level;
     if (how.has_neighbour[2 * a]) box.begin[a] -= beyond;
@@ -22,8 +22,9 @@ Box box_of(const Grid& g, const Wavefront& how, int level) {
 }
 
 // A row of the level's box; only the rank's own cells count in gosa.
-void update(const Grid& g, const float* p, float* to, const Box& box, std::int64_t i, std::int64_t j, double* gosa) {
-  const Box own = g.all();
+void update(const HimenoGrid& g, const float* p, float* to, const HimenoBox& box, std::int64_t i, std::int64_t j,
+            double* gosa) {
+  const HimenoBox own = g.all();
   const std::int64_t low = std::max(box.begin[2], own.begin[2]), high = std::min(box.end[2], own.end[2]);
   if (box.begin[2] < low) update_row(g, p, to, g.at(i, j, box.begin[2]), low - box.begin[2]);
   const double sum = update_row(g, p, to, g.at(i, j, low), high - low);
@@ -33,21 +34,21 @@ void update(const Grid& g, const float* p, float* to, const Box& box, std::int64
 
 } // namespace
 
-void run_wavefront(Grid& g, const Wavefront& how, double* gosa) {
-  const Box widest = box_of(g, how, 0);
+void run_wavefront(HimenoGrid& g, const Wavefront& how, double* gosa) {
+  const HimenoBox widest = box_of(g, how, 0);
   const std::int64_t behind = how.levels - 1;
   // Level t of a tile has rows [low - t, high - t), and plane s - t in step s.
   const std::int64_t all = widest.length(1) + behind, team = threads::count(); // a tile for each thread at least
   const std::int64_t rows = std::min(how.rows, (all + team - 1) / team);
   const std::int64_t tiles = (all + rows - 1) / rows;
   const std::int64_t steps = widest.length(0) + behind;
-  std::vector<Box> of_levels;
+  std::vector<HimenoBox> of_levels;
   for (int level = 0; level < how.levels; ++level) of_levels.push_back(box_of(g, how, level));
   constexpr std::int64_t ahead = 2; // planes
   float* const buffers[2] = {g.p, g.next};
   threads::run_pipeline(tiles, steps, ahead, [&](std::int64_t tile, std::int64_t step) {
     for (int level = 0; level < how.levels; ++level) {
-      const Box& box = of_levels[static_cast<std::size_t>(level)];
+      const HimenoBox& box = of_levels[static_cast<std::size_t>(level)];
       const std::int64_t i = widest.begin[0] + step - level, first = widest.begin[1] + tile * rows - level;
       if (i < box.begin[0] || i >= box.end[0]) continue;
       const float* const p = buffers[level % 2];

@@ -15,6 +15,6 @@ struct Wavefront {
 };
 
 // Afterwards p has the values after all levels. gosa: of each level the sums of rows.
-void run_wavefront(Grid& grid, const Wavefront& how, double* gosa);
+void run_wavefront(HimenoGrid& grid, const Wavefront& how, double* gosa);
 
 } // namespace kumihimo::himeno

@@ -29,8 +29,8 @@ void drop_worse_half(Chains& chains) {
     chains[order[worse]]->restart_from(*chains[order[better]]);
 }
 
-Progress progress_of(const Chains& chains, const Problem& problem, int segment) {
-  Progress progress{"annealing", static_cast<double>(segment) / segments};
+SearchProgress progress_of(const Chains& chains, const MappingProblem& problem, int segment) {
+  SearchProgress progress{"annealing", static_cast<double>(segment) / segments};
   const Chain& best = *chains[best_first(chains).front()];
   progress.average_hops = static_cast<double>(best.hop_bytes()) / static_cast<double>(problem.graph.bytes());
   return progress;
@@ -38,7 +38,7 @@ Progress progress_of(const Chains& chains, const Problem& problem, int segment) 
 
 } // namespace
 
-void anneal(Assignment& map, const Problem& problem, const Annealing& annealing, std::uint64_t seed,
+void anneal(Assignment& map, const MappingProblem& problem, const Annealing& annealing, std::uint64_t seed,
             const Tools& tools) {
   const Nearby nearby(problem.host);
   const int count = std::max(1, annealing.chains);

@@ -16,7 +16,7 @@ struct Annealing {
 };
 
 // Never more hop-bytes than before. The same result on any number of threads, unless stopped.
-void anneal(Assignment& map, const Problem& problem, const Annealing& annealing, std::uint64_t seed,
+void anneal(Assignment& map, const MappingProblem& problem, const Annealing& annealing, std::uint64_t seed,
             const Tools& tools);
 
 } // namespace kumihimo::mapping

@@ -34,7 +34,7 @@ struct Move {
 template <class Costs, class Hops>
 class ChainOf final : public Chain {
  public:
-  ChainOf(const Problem& problem, const Nearby& nearby, Assignment map, Costs costs, const Hops& hops,
+  ChainOf(const MappingProblem& problem, const Nearby& nearby, Assignment map, Costs costs, const Hops& hops,
           std::uint64_t seed)
       : Chain(problem, std::move(map)), graph_(problem.graph), host_(problem.host), nearby_(nearby),
         costs_(std::move(costs)), hops_(hops), random_(seed) {}
@@ -116,7 +116,7 @@ class ChainOf final : public Chain {
       proposal.rank = proposal.busy
                           ? any_of(guard_->busy_ranks(), bits)
                           : static_cast<std::int32_t>((bits >> 32) * static_cast<std::uint64_t>(map_.ranks()) >> 32);
-      const std::span<const Graph::Edge> edges = graph_.of(proposal.rank);
+      const std::span<const TrafficGraph::Edge> edges = graph_.of(proposal.rank);
       const bool local = (bits & 0xff) < local_of_256 && !edges.empty();
       proposal.partner = local ? edges[static_cast<std::size_t>((bits >> 8 & 0xffff) * edges.size() >> 16)].to : -1;
     }
@@ -183,9 +183,10 @@ class ChainOf final : public Chain {
   // The distance between two ranks that change places stays the same; the two costs take it for 0. It adds at least 0.
   std::int64_t twice_between(const Move& move) const {
     if (move.other < 0) return 0;
-    const std::span<const Graph::Edge> edges = graph_.of(move.rank);
-    const auto edge = std::lower_bound(edges.begin(), edges.end(), move.other,
-                                       [](const Graph::Edge& each, std::int32_t other) { return each.to < other; });
+    const std::span<const TrafficGraph::Edge> edges = graph_.of(move.rank);
+    const auto edge =
+        std::lower_bound(edges.begin(), edges.end(), move.other,
+                         [](const TrafficGraph::Edge& each, std::int32_t other) { return each.to < other; });
     return edge == edges.end() || edge->to != move.other ? 0 : 2 * edge->bytes * hops_(move.from, move.to);
   }
 
@@ -201,7 +202,7 @@ class ChainOf final : public Chain {
 
   void list_slots_near_partners(std::int32_t rank, std::vector<std::int32_t>& slots) const {
     slots.clear();
-    for (const Graph::Edge& edge : graph_.of(rank)) {
+    for (const TrafficGraph::Edge& edge : graph_.of(rank)) {
       for (const std::int32_t node : nearby_.of(host_.node(map_.slot(edge.to)))) nearby_.append_slots(node, slots);
       if (slots.size() >= most_slots_scanned) break;
     }
@@ -209,8 +210,8 @@ class ChainOf final : public Chain {
     slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
   }
 
-  const Graph& graph_;
-  const Host& host_;
+  const TrafficGraph& graph_;
+  const MappingHost& host_;
   const Nearby& nearby_;
   Costs costs_;
   Hops hops_;
@@ -220,15 +221,15 @@ class ChainOf final : public Chain {
   Proposals proposals_;
 };
 
-std::int64_t cost_entries(const Problem& problem) {
+std::int64_t cost_entries(const MappingProblem& problem) {
   std::int64_t width = 0;
   for (const Axis& axis : problem.host.metric.axes().axes()) width += axis.length;
   return width * problem.graph.ranks();
 }
 
 template <int axes, class Hops>
-std::unique_ptr<Chain> chain_on_axes(const Problem& problem, const Nearby& nearby, Assignment map, const Hops& hops,
-                                     std::uint64_t seed) {
+std::unique_ptr<Chain> chain_on_axes(const MappingProblem& problem, const Nearby& nearby, Assignment map,
+                                     const Hops& hops, std::uint64_t seed) {
   AxisCosts<axes> costs(problem.graph, problem.host, map);
   return std::make_unique<ChainOf<AxisCosts<axes>, Hops>>(problem, nearby, std::move(map), std::move(costs), hops,
                                                           seed);
@@ -236,10 +237,11 @@ std::unique_ptr<Chain> chain_on_axes(const Problem& problem, const Nearby& nearb
 
 } // namespace
 
-Chain::Chain(const Problem& problem, Assignment map)
+Chain::Chain(const MappingProblem& problem, Assignment map)
     : map_(std::move(map)), hop_bytes_(mapping::hop_bytes(problem.graph, problem.host, map_)) {}
 
-std::unique_ptr<Chain> Chain::make(const Problem& problem, const Nearby& nearby, Assignment map, std::uint64_t seed) {
+std::unique_ptr<Chain> Chain::make(const MappingProblem& problem, const Nearby& nearby, Assignment map,
+                                   std::uint64_t seed) {
   const Metric& metric = problem.host.metric;
   return metric.visit([&](const auto& hops) -> std::unique_ptr<Chain> {
     if (metric.has_axes() && cost_entries(problem) <= most_cost_entries) {

@@ -30,10 +30,11 @@ class Chain {
   std::int64_t hop_bytes() const { return hop_bytes_; }
 
   // For the host's kind of distances. The problem and `nearby` must live as long.
-  static std::unique_ptr<Chain> make(const Problem& problem, const Nearby& nearby, Assignment map, std::uint64_t seed);
+  static std::unique_ptr<Chain> make(const MappingProblem& problem, const Nearby& nearby, Assignment map,
+                                     std::uint64_t seed);
 
  protected:
-  Chain(const Problem& problem, Assignment map);
+  Chain(const MappingProblem& problem, Assignment map);
   Assignment map_;
   std::int64_t hop_bytes_ = 0;
   LinkGuard* guard_ = nullptr;

@@ -11,7 +11,7 @@ namespace kumihimo::mapping {
 // Without one (0), moves that add excess are refused.
 class LinkGuard {
  public:
-  LinkGuard(const Traffic& traffic, const Host& host, const Assignment& map, std::int64_t cap)
+  LinkGuard(const Traffic& traffic, const MappingHost& host, const Assignment& map, std::int64_t cap)
       : traffic_(traffic), host_(host), cap_(cap), loads_(traffic, host, map) {}
 
   std::int64_t max() const { return loads_.max(); }
@@ -32,7 +32,7 @@ class LinkGuard {
 
  private:
   const Traffic& traffic_;
-  const Host& host_;
+  const MappingHost& host_;
   std::int64_t cap_ = 0;
   LinkLoads loads_;
   std::vector<std::int32_t> busy_ranks_;

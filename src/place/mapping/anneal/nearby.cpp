@@ -20,7 +20,7 @@ std::int32_t node_along(const Metric& metric, std::int32_t node, std::int32_t ax
   return coordinate < 0 || coordinate >= length ? -1 : metric.node_at(coordinates);
 }
 
-std::vector<std::int32_t> nearest_on_axes(const Host& host, std::int32_t node) {
+std::vector<std::int32_t> nearest_on_axes(const MappingHost& host, std::int32_t node) {
   std::vector<std::int32_t> nearest;
   for (const std::int32_t steps : {1, 2}) {
     for (std::int32_t axis = 0; axis < host.metric.axes().dimensions(); ++axis)
@@ -34,7 +34,7 @@ std::vector<std::int32_t> nearest_on_axes(const Host& host, std::int32_t node) {
   return nearest;
 }
 
-std::vector<std::int32_t> nearest_in_window(const Host& host, std::int32_t node) {
+std::vector<std::int32_t> nearest_in_window(const MappingHost& host, std::int32_t node) {
   std::vector<std::pair<std::int32_t, std::int32_t>> by_distance;
   const std::int32_t last = std::min(host.metric.nodes() - 1, node + window);
   host.metric.visit([&](const auto& hops) {
@@ -50,7 +50,7 @@ std::vector<std::int32_t> nearest_in_window(const Host& host, std::int32_t node)
 
 } // namespace
 
-Nearby::Nearby(const Host& host) {
+Nearby::Nearby(const MappingHost& host) {
   const std::int32_t nodes = host.metric.nodes();
   slots_.resize(static_cast<std::size_t>(nodes));
   for (std::int32_t slot = 0; slot < host.size(); ++slot) {

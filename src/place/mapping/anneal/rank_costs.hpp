@@ -16,7 +16,7 @@ namespace kumihimo::mapping {
 template <int axes>
 class AxisCosts {
  public:
-  AxisCosts(const Graph& graph, const Host& host, const Assignment& map) : graph_(&graph), host_(&host) {
+  AxisCosts(const TrafficGraph& graph, const MappingHost& host, const Assignment& map) : graph_(&graph), host_(&host) {
     const Metric& metric = host.metric;
     std::array<std::int32_t, axes> start;
     for (std::int32_t axis = 0; axis < axes; ++axis) {
@@ -31,7 +31,7 @@ class AxisCosts {
     costs_.assign(static_cast<std::size_t>(graph.ranks()) * static_cast<std::size_t>(width_), 0);
     for (std::int32_t rank = 0; rank < graph.ranks(); ++rank) {
       std::int64_t* row = costs_.data() + row_of(rank);
-      for (const Graph::Edge& edge : graph.of(rank)) {
+      for (const TrafficGraph::Edge& edge : graph.of(rank)) {
         const std::int32_t partner = host.node(map.slot(edge.to));
         for (std::int32_t axis = 0; axis < axes; ++axis)
           for (std::int32_t at = 0; at < length(axis); ++at)
@@ -64,7 +64,7 @@ class AxisCosts {
       added_.resize(static_cast<std::size_t>(length(axis)));
       for (std::int32_t at = 0; at < length(axis); ++at)
         added_[static_cast<std::size_t>(at)] = metric.along(axis, after, at) - metric.along(axis, before, at);
-      for (const Graph::Edge& edge : graph_->of(rank)) {
+      for (const TrafficGraph::Edge& edge : graph_->of(rank)) {
         std::int64_t* row = costs_.data() + row_of(edge.to) + start;
         for (std::size_t at = 0; at < added_.size(); ++at) row[at] += edge.bytes * added_[at];
       }
@@ -87,8 +87,8 @@ class AxisCosts {
     return static_cast<std::size_t>(rank) * static_cast<std::size_t>(width_);
   }
 
-  const Graph* graph_;
-  const Host* host_;
+  const TrafficGraph* graph_;
+  const MappingHost* host_;
   std::int32_t width_ = 0;                              // of a row: all axes
   std::vector<std::array<std::int32_t, axes>> columns_; // of each node's coordinates in a row
   std::vector<std::int64_t> costs_;                     // rows by rank
@@ -99,7 +99,7 @@ class AxisCosts {
 template <class Hops>
 class PartnerCosts {
  public:
-  PartnerCosts(const Graph& graph, const Host& host, const Assignment& map, const Hops& hops)
+  PartnerCosts(const TrafficGraph& graph, const MappingHost& host, const Assignment& map, const Hops& hops)
       : graph_(&graph), hops_(hops) {
     node_of_rank_.reserve(static_cast<std::size_t>(graph.ranks()));
     for (std::int32_t rank = 0; rank < graph.ranks(); ++rank) node_of_rank_.push_back(host.node(map.slot(rank)));
@@ -107,7 +107,7 @@ class PartnerCosts {
 
   std::int64_t of(std::int32_t rank, std::int32_t node) const {
     std::int64_t sum = 0;
-    for (const Graph::Edge& edge : graph_->of(rank))
+    for (const TrafficGraph::Edge& edge : graph_->of(rank))
       sum += edge.bytes * hops_(node, node_of_rank_[static_cast<std::size_t>(edge.to)]);
     return sum;
   }
@@ -120,7 +120,7 @@ class PartnerCosts {
   static constexpr std::int64_t terms_of_move(std::size_t, std::int32_t, std::int32_t) { return 0; }
 
  private:
-  const Graph* graph_;
+  const TrafficGraph* graph_;
   Hops hops_;
   std::vector<std::int32_t> node_of_rank_;
 };

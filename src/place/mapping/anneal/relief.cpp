@@ -28,7 +28,7 @@ bool is_better(const Relieved& a, const Relieved& b, std::int64_t cap) {
 }
 
 // Half of the terms to come below the cap, the rest to lower hop-bytes under it.
-Relieved relieved(const Assignment& start, const Problem& problem, const Nearby& nearby, std::int64_t cap,
+Relieved relieved(const Assignment& start, const MappingProblem& problem, const Nearby& nearby, std::int64_t cap,
                   const Annealing& annealing, std::int64_t terms, std::uint64_t seed, const Tools& tools) {
   const std::unique_ptr<Chain> chain = Chain::make(problem, nearby, start, seed);
   chain->heat(annealing.hot);
@@ -61,8 +61,8 @@ Relieved relieved(const Assignment& start, const Problem& problem, const Nearby&
 
 } // namespace
 
-bool relieve(Assignment& map, const Problem& problem, std::int64_t cap, const Annealing& annealing, std::uint64_t seed,
-             const Tools& tools) {
+bool relieve(Assignment& map, const MappingProblem& problem, std::int64_t cap, const Annealing& annealing,
+             std::uint64_t seed, const Tools& tools) {
   const Nearby nearby(problem.host);
   const int chains = std::max(1, annealing.chains);
   std::vector<Relieved> ends(static_cast<std::size_t>(chains));
@@ -81,7 +81,7 @@ bool relieve(Assignment& map, const Problem& problem, std::int64_t cap, const An
   return ends[best].max <= cap;
 }
 
-void least_link_load(Assignment& map, const Problem& problem, const Annealing& annealing, std::uint64_t seed,
+void least_link_load(Assignment& map, const MappingProblem& problem, const Annealing& annealing, std::uint64_t seed,
                      const Tools& tools) {
   Annealing step = annealing;
   step.terms /= steps_of_search;

@@ -9,12 +9,12 @@ namespace {
 
 // The least bytes of a cut over the pairs that it separates, among cuts between low and high ranks: an upper bound of
 // the uniform flow, in one pass.
-double sparsest_of_numbers(const Graph& graph) {
+double sparsest_of_numbers(const TrafficGraph& graph) {
   double sparsest = HUGE_VAL;
   std::int64_t bytes = 0;
   const std::int64_t ranks = graph.ranks();
   for (std::int32_t rank = 0; rank + 1 < ranks; ++rank) {
-    for (const Graph::Edge& edge : graph.of(rank)) bytes += edge.to > rank ? edge.bytes : -edge.bytes;
+    for (const TrafficGraph::Edge& edge : graph.of(rank)) bytes += edge.to > rank ? edge.bytes : -edge.bytes;
     const std::int64_t pairs = (rank + std::int64_t{1}) * (ranks - rank - 1);
     sparsest = std::min(sparsest, static_cast<double>(bytes) / static_cast<double>(pairs));
   }
@@ -23,14 +23,15 @@ double sparsest_of_numbers(const Graph& graph) {
 
 } // namespace
 
-std::int64_t common_divisor(const Graph& graph) {
+std::int64_t common_divisor(const TrafficGraph& graph) {
   std::int64_t divisor = 0;
-  for (const Graph::Edge& edge : graph.edges) divisor = std::gcd(divisor, edge.bytes);
+  for (const TrafficGraph::Edge& edge : graph.edges) divisor = std::gcd(divisor, edge.bytes);
   return std::max<std::int64_t>(1, divisor);
 }
 
-double best_flow(const Problem& problem, std::span<const Lattice> lattices, FlowLimits limits, const Tools& tools) {
-  const Graph& graph = problem.graph;
+double best_flow(const MappingProblem& problem, std::span<const Lattice> lattices, FlowLimits limits,
+                 const Tools& tools) {
+  const TrafficGraph& graph = problem.graph;
   if (sparsest_of_numbers(graph) <= limits.useless) return 0;
   std::vector<Renumbering> exact = symmetries_of_numbers(graph, problem.grid, limits.terms, tools);
   std::vector<std::vector<Renumbering>> attempts;

@@ -10,9 +10,10 @@
 namespace kumihimo::mapping {
 
 // Uses the exact symmetries at once, and then each lattice that the graph has but nearly. 0: none that is of use.
-double best_flow(const Problem& problem, std::span<const Lattice> lattices, FlowLimits limits, const Tools& tools);
+double best_flow(const MappingProblem& problem, std::span<const Lattice> lattices, FlowLimits limits,
+                 const Tools& tools);
 
 // All edges, and so all cuts and hop-bytes, have a multiple of so many bytes.
-std::int64_t common_divisor(const Graph& graph);
+std::int64_t common_divisor(const TrafficGraph& graph);
 
 } // namespace kumihimo::mapping

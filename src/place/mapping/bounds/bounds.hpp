@@ -29,7 +29,7 @@ struct HopBound {
 
 // The highest first; never empty. `terms`: about how many edges may be looked at; the star and what it needs are always
 // computed. Deterministic, unless stopped: then some may be missing.
-std::vector<HopBound> hop_bounds(const Problem& problem, std::span<const Lattice> lattices, std::int64_t terms,
+std::vector<HopBound> hop_bounds(const MappingProblem& problem, std::span<const Lattice> lattices, std::int64_t terms,
                                  const Tools& tools);
 
 struct LinkBound {
@@ -40,7 +40,7 @@ struct LinkBound {
 
 // The highest first; never empty. O(flows + links), and about `terms` edges looked at for "cut".
 // `best_average_hops_bound`: the highest of hop_bounds. Stopped: without "cut".
-std::vector<LinkBound> link_bounds(const Problem& problem, double best_average_hops_bound, std::int64_t terms,
+std::vector<LinkBound> link_bounds(const MappingProblem& problem, double best_average_hops_bound, std::int64_t terms,
                                    const Tools& tools);
 
 } // namespace kumihimo::mapping

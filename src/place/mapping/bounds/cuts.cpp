@@ -80,7 +80,7 @@ void add_router_torus(const RouterTorus& network, const Slots& slots, Families& 
 
 } // namespace
 
-std::vector<CutFamily> cut_families(const Host& host, std::int64_t ranks) {
+std::vector<CutFamily> cut_families(const MappingHost& host, std::int64_t ranks) {
   Families families(host.size(), ranks);
   const bool classes_are_axes = dynamic_cast<const Torus*>(host.network.get()) != nullptr;
   if (host.metric.has_axes()) {

@@ -21,7 +21,7 @@ struct CutFamily {
 };
 
 // Of `ranks` on different slots. None: a single node, or a network whose distances are no such sum.
-std::vector<CutFamily> cut_families(const Host& host, std::int64_t ranks);
+std::vector<CutFamily> cut_families(const MappingHost& host, std::int64_t ranks);
 
 // The fewest bytes of a cut, times the cuts of the family, if a cut with s ranks on a side has `flow` s (ranks - s) at
 // least. unit: all bytes are multiples of it.

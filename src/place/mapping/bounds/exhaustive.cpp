@@ -11,9 +11,9 @@ namespace kumihimo::mapping {
 namespace {
 
 template <class Hops>
-class Trial {
+class MapTrial {
  public:
-  Trial(const Graph& graph, const Host& host, std::int64_t terms, const Tools& tools, const Hops& hops)
+  MapTrial(const TrafficGraph& graph, const MappingHost& host, std::int64_t terms, const Tools& tools, const Hops& hops)
       : graph_(graph), terms_(terms), tools_(tools), hops_(hops) {
     bool several = false;
     for (std::int32_t node = 0; node < host.slots.nodes(); ++node)
@@ -35,7 +35,7 @@ class Trial {
   }
 
  private:
-  static bool is_torus(const Host& host) {
+  static bool is_torus(const MappingHost& host) {
     const auto* torus = dynamic_cast<const Torus*>(host.network.get());
     if (torus == nullptr || !host.slots.are_even()) return false;
     const std::vector<Axis>& axes = torus->shape().axes();
@@ -53,7 +53,7 @@ class Trial {
           next = rank;
       order_.push_back(next);
       bytes[static_cast<std::size_t>(next)] = -1;
-      for (const Graph::Edge& edge : graph_.of(next))
+      for (const TrafficGraph::Edge& edge : graph_.of(next))
         if (bytes[static_cast<std::size_t>(edge.to)] >= 0) bytes[static_cast<std::size_t>(edge.to)] += edge.bytes;
     }
   }
@@ -71,7 +71,7 @@ class Trial {
       if (free_[node] == 0) continue;
       terms_ = tools_.stop() ? 0 : terms_ - 1 - static_cast<std::int64_t>(graph_.degree(rank));
       std::int64_t added = 0, placed = 0;
-      for (const Graph::Edge& edge : graph_.of(rank))
+      for (const TrafficGraph::Edge& edge : graph_.of(rank))
         if (const std::int32_t other = node_of_[static_cast<std::size_t>(edge.to)]; other >= 0) {
           placed += edge.bytes;
           if (other != nodes_[node]) added += edge.bytes * hops_(nodes_[node], other);
@@ -84,7 +84,7 @@ class Trial {
     }
   }
 
-  const Graph& graph_;
+  const TrafficGraph& graph_;
   std::int64_t terms_;
   const Tools& tools_;
   const Hops& hops_;
@@ -98,9 +98,9 @@ class Trial {
 
 } // namespace
 
-std::optional<std::int64_t> fewest_by_trying(const Graph& graph, const Host& host, std::int64_t terms,
+std::optional<std::int64_t> fewest_by_trying(const TrafficGraph& graph, const MappingHost& host, std::int64_t terms,
                                              const Tools& tools) {
-  return visit_least_hops(host, [&](const auto& hops) { return Trial(graph, host, terms, tools, hops).fewest(); });
+  return visit_least_hops(host, [&](const auto& hops) { return MapTrial(graph, host, terms, tools, hops).fewest(); });
 }
 
 } // namespace kumihimo::mapping

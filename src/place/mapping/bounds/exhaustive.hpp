@@ -11,7 +11,7 @@
 namespace kumihimo::mapping {
 
 // The fewest hop-bytes. None: not done after `terms` edges, or stopped. Memory O(nodes).
-std::optional<std::int64_t> fewest_by_trying(const Graph& graph, const Host& host, std::int64_t terms,
+std::optional<std::int64_t> fewest_by_trying(const TrafficGraph& graph, const MappingHost& host, std::int64_t terms,
                                              const Tools& tools);
 
 } // namespace kumihimo::mapping

@@ -17,9 +17,9 @@ constexpr std::int32_t most_ranks_to_try = 9;
 constexpr std::int64_t most_terms_to_try = 5'000'000;
 constexpr std::int64_t terms_a_rank = 100'000, most_terms = 500'000'000;
 
-class Search {
+class BoundSearch {
  public:
-  Search(const Problem& problem, std::span<const Lattice> lattices, std::int64_t terms, const Tools& tools)
+  BoundSearch(const MappingProblem& problem, std::span<const Lattice> lattices, std::int64_t terms, const Tools& tools)
       : problem_(problem), lattices_(lattices), tools_(tools), unit_(common_divisor(problem.graph)),
         terms_(std::min({terms, most_terms, terms_a_rank * problem.graph.ranks()})) {}
 
@@ -96,7 +96,7 @@ class Search {
         "distances are sums of cuts of the network, and each cut separates many bytes");
   }
 
-  const Problem& problem_;
+  const MappingProblem& problem_;
   std::span<const Lattice> lattices_;
   const Tools& tools_;
   std::int64_t unit_;
@@ -107,9 +107,9 @@ class Search {
 
 } // namespace
 
-std::vector<HopBound> hop_bounds(const Problem& problem, std::span<const Lattice> lattices, std::int64_t terms,
+std::vector<HopBound> hop_bounds(const MappingProblem& problem, std::span<const Lattice> lattices, std::int64_t terms,
                                  const Tools& tools) {
-  return Search(problem, lattices, terms, tools).bounds();
+  return BoundSearch(problem, lattices, terms, tools).bounds();
 }
 
 } // namespace kumihimo::mapping

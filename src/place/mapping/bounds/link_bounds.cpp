@@ -19,7 +19,7 @@ std::int64_t least_on_one(double bytes, std::int64_t links) {
   return (whole + links - 1) / links;
 }
 
-std::int64_t most_slots_a_node(const Host& host) {
+std::int64_t most_slots_a_node(const MappingHost& host) {
   std::int64_t most = 0;
   for (std::int32_t node = 0; node < host.slots.nodes(); ++node)
     most = std::max<std::int64_t>(most, host.slots.on(NodeId{node}));
@@ -52,7 +52,7 @@ std::int64_t most_of_a_rank(const Traffic& traffic, std::int64_t others_on_its_n
 }
 
 // Links of a class carry what the cuts across them separate.
-std::int64_t by_classes(const Host& host, double flow, std::int64_t ranks, std::int64_t unit) {
+std::int64_t by_classes(const MappingHost& host, double flow, std::int64_t ranks, std::int64_t unit) {
   std::map<std::int32_t, double> bytes;
   for (const CutFamily& family : cut_families(host, ranks))
     if (family.link_class >= 0) bytes[family.link_class] += fewest_bytes(family, flow, ranks, unit) * family.halves / 2;
@@ -66,7 +66,7 @@ std::int64_t by_classes(const Host& host, double flow, std::int64_t ranks, std::
 }
 
 // Half of what a cut separates goes one way, or more.
-std::int64_t by_cuts_of_network(const Host& host, double flow, std::int64_t ranks, std::int64_t unit) {
+std::int64_t by_cuts_of_network(const MappingHost& host, double flow, std::int64_t ranks, std::int64_t unit) {
   const std::int64_t nodes = host.network->nodes(), slots = most_slots_a_node(host);
   std::int64_t most = 0;
   for (const Topology::Cut& cut : host.network->cuts()) {
@@ -82,10 +82,10 @@ std::int64_t by_cuts_of_network(const Host& host, double flow, std::int64_t rank
 
 } // namespace
 
-std::vector<LinkBound> link_bounds(const Problem& problem, double best_average_hops_bound, std::int64_t terms,
+std::vector<LinkBound> link_bounds(const MappingProblem& problem, double best_average_hops_bound, std::int64_t terms,
                                    const Tools& tools) {
   const Traffic& traffic = problem.traffic;
-  const Host& host = problem.host;
+  const MappingHost& host = problem.host;
   std::vector<LinkBound> bounds;
   bounds.push_back({"links",
                     least_on_one(best_average_hops_bound * static_cast<double>(traffic.bytes()), host.network->links()),

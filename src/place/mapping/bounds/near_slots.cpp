@@ -13,7 +13,7 @@ constexpr std::int64_t most_pairs_of_nodes = std::int64_t{10} << 20;
 
 using Counts = std::vector<std::int64_t>; // by hops
 
-std::vector<std::int32_t> nodes_with_slots(const Host& host) {
+std::vector<std::int32_t> nodes_with_slots(const MappingHost& host) {
   std::vector<std::int32_t> nodes;
   for (std::int32_t node = 0; node < host.slots.nodes(); ++node)
     if (host.slots.on(NodeId{node}) > 0) nodes.push_back(node);
@@ -30,7 +30,7 @@ void raise(Counts& most, const Counts& counts) {
 }
 
 // Of each node in turn.
-Counts by_pairs(const Host& host, const std::vector<std::int32_t>& nodes) {
+Counts by_pairs(const MappingHost& host, const std::vector<std::int32_t>& nodes) {
   Counts most, counts;
   visit_least_hops(host, [&](const auto& hops) {
     for (const std::int32_t from : nodes) {
@@ -68,7 +68,7 @@ Counts by_axes(const Shape& shape, std::int64_t slots_a_node) {
   return most;
 }
 
-Counts by_groups(const Host& host, const std::vector<GroupHops>& groups) {
+Counts by_groups(const MappingHost& host, const std::vector<GroupHops>& groups) {
   Counts most;
   for (const GroupHops& group : groups) {
     std::int64_t largest = 0, sum = 0;
@@ -104,7 +104,7 @@ std::vector<GroupHops> group_hops(const Topology& network) {
   return {{1, 1}};
 }
 
-std::vector<std::int64_t> slots_within(const Host& host) {
+std::vector<std::int64_t> slots_within(const MappingHost& host) {
   const std::vector<std::int32_t> nodes = nodes_with_slots(host);
   std::int64_t most_a_node = 0;
   bool all_alike = true;

@@ -13,12 +13,13 @@ namespace {
 // Undirected edges with the bytes that no cycle has yet.
 class Packing {
  public:
-  Packing(const Graph& graph, std::int64_t terms, const Tools& tools) : graph_(graph), terms_(terms), tools_(tools) {
+  Packing(const TrafficGraph& graph, std::int64_t terms, const Tools& tools)
+      : graph_(graph), terms_(terms), tools_(tools) {
     edge_.resize(graph.edges.size());
     std::vector<std::int64_t> next(graph.first.begin(), graph.first.end() - 1);
     for (std::int32_t rank = 0; rank < graph.ranks(); ++rank)
       for (std::size_t at = begin(rank); at < begin(rank + 1); ++at) {
-        const Graph::Edge& edge = graph.edges[at];
+        const TrafficGraph::Edge& edge = graph.edges[at];
         // Edges ascend, so those of a rank to lower ones come in the order in which these ranks were passed.
         const auto mirror = static_cast<std::size_t>(next[static_cast<std::size_t>(edge.to)]++);
         if (edge.to > rank) continue;
@@ -63,7 +64,7 @@ class Packing {
   }
 
   CyclePacking packing() const {
-    CyclePacking packing{Graph{}, hop_bytes_, extra_};
+    CyclePacking packing{TrafficGraph{}, hop_bytes_, extra_};
     packing.rest.first.assign(1, 0);
     for (std::int32_t rank = 0; rank < graph_.ranks(); ++rank) {
       for (std::size_t at = begin(rank); at < begin(rank + 1); ++at)
@@ -165,7 +166,7 @@ class Packing {
 
   static constexpr int most_rounds = 16;
   static constexpr std::size_t none = ~std::size_t{0};
-  const Graph& graph_;
+  const TrafficGraph& graph_;
   std::int64_t terms_;
   const Tools& tools_;
   std::vector<std::int32_t> edge_; // of each entry of graph_.edges
@@ -181,7 +182,7 @@ class Packing {
 
 } // namespace
 
-bool is_bipartite(const Host& host) {
+bool is_bipartite(const MappingHost& host) {
   if (!host.metric.has_axes()) return false;
   for (const Axis& axis : host.metric.axes().axes())
     if (axis.is_ring() && axis.length % 2 != 0) return false;
@@ -190,7 +191,7 @@ bool is_bipartite(const Host& host) {
   return true;
 }
 
-CyclePacking pack_odd_cycles(const Graph& graph, std::int64_t terms, const Tools& tools) {
+CyclePacking pack_odd_cycles(const TrafficGraph& graph, std::int64_t terms, const Tools& tools) {
   Packing packing(graph, terms, tools);
   packing.pack_triangles();
   packing.pack_longer();

@@ -10,8 +10,8 @@ namespace {
 // The shares of all edge ends, in half bytes, and the hops that each end would give its edge.
 class Shares {
  public:
-  Shares(const Graph& graph, std::span<const std::int64_t> within) : graph_(graph), within_(within) {
-    for (const Graph::Edge& edge : graph.edges) share_.push_back(edge.bytes);
+  Shares(const TrafficGraph& graph, std::span<const std::int64_t> within) : graph_(graph), within_(within) {
+    for (const TrafficGraph::Edge& edge : graph.edges) share_.push_back(edge.bytes);
     hops_.resize(share_.size());
   }
 
@@ -59,11 +59,11 @@ class Shares {
   void find_mirrors() {
     std::vector<std::int64_t> next(graph_.first.begin(), graph_.first.end() - 1);
     for (std::int32_t rank = 0; rank < graph_.ranks(); ++rank) // each rank's edges ascend: mirrors come in order
-      for (const Graph::Edge& edge : graph_.of(rank))
+      for (const TrafficGraph::Edge& edge : graph_.of(rank))
         mirror_.push_back(static_cast<std::size_t>(next[static_cast<std::size_t>(edge.to)]++));
   }
 
-  const Graph& graph_;
+  const TrafficGraph& graph_;
   std::span<const std::int64_t> within_;
   std::vector<std::int64_t> share_;
   std::vector<std::int32_t> hops_;
@@ -72,7 +72,8 @@ class Shares {
 
 } // namespace
 
-std::int64_t star_bound(const Graph& graph, std::span<const std::int64_t> within, int rounds, const Tools& tools) {
+std::int64_t star_bound(const TrafficGraph& graph, std::span<const std::int64_t> within, int rounds,
+                        const Tools& tools) {
   Shares shares(graph, within);
   std::int64_t best = shares.value();
   if (rounds > 0 && shares.agree()) return best / 2 + best % 2;

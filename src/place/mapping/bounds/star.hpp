@@ -13,6 +13,7 @@ namespace kumihimo::mapping {
 // halves, then by a subgradient, as ends may want the same edge at different distances. Each division gives a bound, as
 // an edge's hops are paid by both ends together. O(edges log degree) for each of up to `rounds` improvements; none
 // where the halves are best already. within: of slots_within().
-std::int64_t star_bound(const Graph& graph, std::span<const std::int64_t> within, int rounds, const Tools& tools);
+std::int64_t star_bound(const TrafficGraph& graph, std::span<const std::int64_t> within, int rounds,
+                        const Tools& tools);
 
 } // namespace kumihimo::mapping

@@ -10,20 +10,20 @@
 namespace kumihimo::mapping {
 namespace {
 
-std::optional<std::size_t> find_edge(const Graph& graph, std::int32_t from, std::int32_t to) {
-  const std::span<const Graph::Edge> edges = graph.of(from);
+std::optional<std::size_t> find_edge(const TrafficGraph& graph, std::int32_t from, std::int32_t to) {
+  const std::span<const TrafficGraph::Edge> edges = graph.of(from);
   const auto found = std::lower_bound(edges.begin(), edges.end(), to,
-                                      [](const Graph::Edge& edge, std::int32_t rank) { return edge.to < rank; });
+                                      [](const TrafficGraph::Edge& edge, std::int32_t rank) { return edge.to < rank; });
   if (found == edges.end() || found->to != to) return {};
   return static_cast<std::size_t>(graph.first[static_cast<std::size_t>(from)] + (found - edges.begin()));
 }
 
 // Takes the edges looked at, and one a rank, from `terms`.
-bool leaves_as_it_is(const Graph& graph, const auto& image, std::int64_t& terms) {
+bool leaves_as_it_is(const TrafficGraph& graph, const auto& image, std::int64_t& terms) {
   for (std::int32_t rank = 0; rank < graph.ranks(); ++rank) {
     --terms;
     if (graph.degree(image(rank)) != graph.degree(rank)) return false;
-    for (const Graph::Edge& edge : graph.of(rank)) {
+    for (const TrafficGraph::Edge& edge : graph.of(rank)) {
       --terms;
       const std::optional<std::size_t> found = find_edge(graph, image(rank), image(edge.to));
       if (!found || graph.edges[*found].bytes != edge.bytes) return false;
@@ -32,7 +32,7 @@ bool leaves_as_it_is(const Graph& graph, const auto& image, std::int64_t& terms)
   return true;
 }
 
-bool leaves_as_it_is(const Graph& graph, const auto& image) {
+bool leaves_as_it_is(const TrafficGraph& graph, const auto& image) {
   std::int64_t terms = 0;
   return leaves_as_it_is(graph, image, terms);
 }
@@ -44,7 +44,7 @@ Renumbering renumbering_by(std::int32_t ranks, const auto& image) {
 }
 
 // All masks for which exclusive or is a symmetry form a group; this is a basis.
-std::vector<Renumbering> masks(const Graph& graph, std::int64_t terms, const Tools& tools) {
+std::vector<Renumbering> masks(const TrafficGraph& graph, std::int64_t terms, const Tools& tools) {
   const std::int32_t ranks = graph.ranks();
   std::vector<Renumbering> all;
   if (!std::has_single_bit(static_cast<std::uint32_t>(ranks))) return all;
@@ -71,7 +71,7 @@ std::int32_t with_bits_exchanged(std::int32_t rank, int one, int two) {
 }
 
 // Exchanges of neighbouring binary digits; alone, or together with those half of the digits further up.
-std::vector<Renumbering> exchanges_of_bits(const Graph& graph) {
+std::vector<Renumbering> exchanges_of_bits(const TrafficGraph& graph) {
   const std::int32_t ranks = graph.ranks();
   std::vector<Renumbering> all;
   if (!std::has_single_bit(static_cast<std::uint32_t>(ranks))) return all;
@@ -105,7 +105,7 @@ std::vector<Renumbering> steps_of_grid(const Shape& grid, std::span<const std::i
 
 } // namespace
 
-bool is_symmetry(const Graph& graph, const Renumbering& renumbering) {
+bool is_symmetry(const TrafficGraph& graph, const Renumbering& renumbering) {
   return leaves_as_it_is(graph, [&](std::int32_t rank) { return renumbering[static_cast<std::size_t>(rank)]; });
 }
 
@@ -121,8 +121,8 @@ std::vector<Renumbering> steps_of(const Lattice& lattice) {
   return steps_of_grid(lattice.shape, rank_at, place_of);
 }
 
-std::vector<Renumbering> symmetries_of_numbers(const Graph& graph, const std::optional<Shape>& grid, std::int64_t terms,
-                                               const Tools& tools) {
+std::vector<Renumbering> symmetries_of_numbers(const TrafficGraph& graph, const std::optional<Shape>& grid,
+                                               std::int64_t terms, const Tools& tools) {
   const std::int32_t ranks = graph.ranks();
   std::vector<Renumbering> all = masks(graph, terms, tools);
   if (tools.stop()) return all;
@@ -144,7 +144,7 @@ std::vector<Renumbering> symmetries_of_numbers(const Graph& graph, const std::op
   return all;
 }
 
-SymmetricPart symmetric_part(const Graph& graph, std::span<const Renumbering> renumberings) {
+SymmetricPart symmetric_part(const TrafficGraph& graph, std::span<const Renumbering> renumberings) {
   const auto ranks = static_cast<std::size_t>(graph.ranks());
   Joined<std::size_t> arcs(graph.edges.size()), sources(ranks);
   std::vector<char> incomplete(graph.edges.size(), 0);

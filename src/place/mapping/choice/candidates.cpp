@@ -6,11 +6,11 @@
 
 namespace kumihimo::mapping {
 
-void Candidates::add(Origin origin, std::vector<NamedMap> maps) {
+void Candidates::add(MapOrigin origin, std::vector<NamedMap> maps) {
   std::erase_if(maps, [&](const NamedMap& map) {
-    const auto same = std::find_if(all_.begin(), all_.end(), [&](const Candidate& c) { return c.map == map.map; });
+    const auto same = std::find_if(all_.begin(), all_.end(), [&](const CandidateMap& c) { return c.map == map.map; });
     if (same == all_.end()) return false;
-    if (origin == Origin::library) lower_cap(same->measures);
+    if (origin == MapOrigin::library) lower_cap(same->measures);
     return true;
   });
   std::vector<Measures> measures(maps.size());
@@ -21,7 +21,7 @@ void Candidates::add(Origin origin, std::vector<NamedMap> maps) {
   for (std::size_t at = 0; at < maps.size(); ++at) {
     if (all_.empty()) link_cap_ = measures[at].link_bytes_max;
     all_.push_back({std::move(maps[at].name), origin, std::move(maps[at].map), measures[at], {}, true});
-    if (origin == Origin::library) lower_cap(measures[at]);
+    if (origin == MapOrigin::library) lower_cap(measures[at]);
   }
   keep_links_to(link_cap_);
   keep_usual();
@@ -39,15 +39,15 @@ void Candidates::lower_cap(const Measures& library) {
 }
 
 void Candidates::keep_links_to(std::int64_t cap) {
-  for (Candidate& candidate : all_)
+  for (CandidateMap& candidate : all_)
     candidate.is_within_cap = !request_.caps_links || candidate.measures.link_bytes_max <= cap;
 }
 
-bool Candidates::is_better(const Candidate& a, const Candidate& b) const {
+bool Candidates::is_better(const CandidateMap& a, const CandidateMap& b) const {
   return a.is_within_cap != b.is_within_cap ? a.is_within_cap : is_better_alone(a, b);
 }
 
-bool Candidates::is_better_alone(const Candidate& a, const Candidate& b) const {
+bool Candidates::is_better_alone(const CandidateMap& a, const CandidateMap& b) const {
   const Measures &x = a.measures, &y = b.measures;
   switch (request_.objective) {
   case Objective::links:

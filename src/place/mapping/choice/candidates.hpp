@@ -12,14 +12,14 @@ class Candidates {
   Candidates(const MappingRequest& request, const Tools& tools) : request_(request), tools_(tools) {}
 
   // Maps that are here already are left out. The best map of a library lowers the cap, also if it is here already.
-  void add(Origin origin, std::vector<NamedMap> maps);
+  void add(MapOrigin origin, std::vector<NamedMap> maps);
 
   // The library's cap may leave nothing that is as good as the usual order: then that one's links are the cap. Again
   // after predictions.
   void keep_usual();
 
-  const std::vector<Candidate>& all() const { return all_; }
-  std::vector<Candidate>& all() { return all_; }
+  const std::vector<CandidateMap>& all() const { return all_; }
+  std::vector<CandidateMap>& all() { return all_; }
   // What the busiest link may carry: no more than in the usual order, nor than in the library's map of fewest
   // hop-bytes.
   std::int64_t link_cap() const { return link_cap_; }
@@ -34,11 +34,11 @@ class Candidates {
  private:
   void lower_cap(const Measures& library);
   void keep_links_to(std::int64_t cap);
-  bool is_better(const Candidate& a, const Candidate& b) const;
-  bool is_better_alone(const Candidate& a, const Candidate& b) const; // whatever links carry
+  bool is_better(const CandidateMap& a, const CandidateMap& b) const;
+  bool is_better_alone(const CandidateMap& a, const CandidateMap& b) const; // whatever links carry
   const MappingRequest& request_;
   const Tools& tools_;
-  std::vector<Candidate> all_;
+  std::vector<CandidateMap> all_;
   std::int64_t link_cap_ = 0;
   double library_hop_bytes_ = -1; // of its best map; below 0: none yet
 };

@@ -25,6 +25,8 @@ Result<Objective> objective_of(std::string_view name) {
   return kind_of<Objective>("the objective", name, objective_names);
 }
 
-Result<Effort> effort_of(std::string_view name) { return kind_of<Effort>("the effort", name, effort_names); }
+Result<SearchEffort> effort_of(std::string_view name) {
+  return kind_of<SearchEffort>("the effort", name, effort_names);
+}
 
 } // namespace kumihimo::mapping

@@ -16,15 +16,15 @@
 namespace kumihimo::mapping {
 
 enum class Objective { hop_bytes, links, time, off_node };
-enum class Effort { fast, standard, thorough };
+enum class SearchEffort { fast, standard, thorough };
 Result<Objective> objective_of(std::string_view name); // "hop-bytes", "links", "time", "off-node"; the error lists them
-Result<Effort> effort_of(std::string_view name);       // "fast", "standard", "thorough"
+Result<SearchEffort> effort_of(std::string_view name); // "fast", "standard", "thorough"
 
 struct MappingRequest {
   const Traffic& traffic;
-  const Host& host;
+  const MappingHost& host;
   Objective objective = Objective::hop_bytes;
-  Effort effort = Effort::standard;
+  SearchEffort effort = SearchEffort::standard;
   std::uint64_t seed = 1;
   Shape nodes;               // the axes that the job's nodes have, for orders; without axes where they have none
   std::optional<Shape> grid; // of the ranks, in row-major order; none: looked for
@@ -39,11 +39,11 @@ struct MappingRequest {
   std::function<std::optional<double>(const Placement&)> seconds = {};
 };
 
-enum class Origin { order, user, structured, library, bisection, annealed };
+enum class MapOrigin { order, user, structured, library, bisection, annealed };
 
-struct Candidate {
+struct CandidateMap {
   std::string name;
-  Origin origin = Origin::order;
+  MapOrigin origin = MapOrigin::order;
   Assignment map;
   Measures measures;
   std::optional<double> seconds; // objective time: of finalists
@@ -51,7 +51,7 @@ struct Candidate {
 };
 
 struct Mapping {
-  std::vector<Candidate> candidates; // the usual order first, then as they were found
+  std::vector<CandidateMap> candidates; // the usual order first, then as they were found
   std::size_t chosen = 0;
   std::vector<std::string> lattices; // names of the grids that were recognised
   std::vector<HopBound> bounds;      // highest first

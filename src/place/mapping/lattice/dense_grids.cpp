@@ -74,7 +74,7 @@ class Triangles {
     if (!is_numbering(place)) return {};
     const Shape shape({{static_cast<std::int32_t>(all / length), true}, {static_cast<std::int32_t>(length), true}});
     const std::int32_t twist = place[static_cast<std::size_t>(row[0])];
-    const Grid grid{shape, std::move(place)};
+    const LatticeGrid grid{shape, std::move(place)};
     if (twist >= shape.length(1) || !has_all_edges(grid, twist)) return {};
     return {{grid, twist != 0}, {leaning(grid), (twist - shape.length(0)) % shape.length(1) != 0}};
   }
@@ -99,7 +99,7 @@ class Triangles {
 
   // Whether all edges are along a row, along a column or along the diagonal between a step back in the row and one
   // along the column. Above the last row comes row 0, shifted by the twist.
-  bool has_all_edges(const Grid& grid, std::int32_t twist) const {
+  bool has_all_edges(const LatticeGrid& grid, std::int32_t twist) const {
     const std::int32_t rows = grid.shape.length(0), columns = grid.shape.length(1);
     for (std::size_t vertex = 0; vertex < hexagons_.size(); ++vertex)
       for (const std::int32_t end : hexagons_[vertex]) {
@@ -116,7 +116,7 @@ class Triangles {
     return true;
   }
   // The grid with the diagonals as columns.
-  static Grid leaning(Grid grid) {
+  static LatticeGrid leaning(LatticeGrid grid) {
     const std::int32_t columns = grid.shape.length(1);
     for (std::int32_t& place : grid.place_of_vertex) {
       const std::int32_t row = place / columns;
@@ -130,7 +130,7 @@ class Triangles {
 
 } // namespace
 
-std::optional<Grid> rows_and_columns_of(const Links& links) {
+std::optional<LatticeGrid> rows_and_columns_of(const Links& links) {
   const std::int32_t vertices = links.vertices();
   const auto degree = vertices > 0 ? links.of(0).size() : 0;
   if (degree < 3 || !all_have(links, degree)) return std::nullopt;
@@ -165,7 +165,7 @@ std::optional<Grid> rows_and_columns_of(const Links& links) {
       const auto a = static_cast<std::size_t>(vertex), b = static_cast<std::size_t>(other);
       if (of_row[a] != of_row[b] && of_column[a] != of_column[b]) return std::nullopt;
     }
-  return Grid{Shape({{static_cast<std::int32_t>(column.size()), false}, {length, false}}), std::move(place)};
+  return LatticeGrid{Shape({{static_cast<std::int32_t>(column.size()), false}, {length, false}}), std::move(place)};
 }
 
 std::vector<TriangularTorus> triangular_tori_of(const Links& links) {

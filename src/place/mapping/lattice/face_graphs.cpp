@@ -10,10 +10,10 @@ constexpr std::size_t most_gaps = 8;
 constexpr std::size_t most_with_diagonals = 242; // neighbours in 5 dimensions
 
 // The bytes from which on edges are kept: above each of the widest gaps, widest first, and all.
-std::vector<std::int64_t> thresholds(const Graph& graph) {
+std::vector<std::int64_t> thresholds(const TrafficGraph& graph) {
   std::vector<std::int64_t> bytes;
   bytes.reserve(graph.edges.size());
-  for (const Graph::Edge& edge : graph.edges) bytes.push_back(edge.bytes);
+  for (const TrafficGraph::Edge& edge : graph.edges) bytes.push_back(edge.bytes);
   std::sort(bytes.begin(), bytes.end());
   bytes.erase(std::unique(bytes.begin(), bytes.end()), bytes.end());
   std::vector<std::pair<double, std::int64_t>> gaps;
@@ -40,10 +40,10 @@ std::int32_t common(const Links& links, std::int32_t a, std::int32_t b) {
 }
 
 template <class Kept>
-Links part_of(const Graph& graph, const Kept& kept) {
+Links part_of(const TrafficGraph& graph, const Kept& kept) {
   Links links;
   for (std::int32_t rank = 0; rank < graph.ranks(); ++rank) {
-    for (const Graph::Edge& edge : graph.of(rank))
+    for (const TrafficGraph::Edge& edge : graph.of(rank))
       if (kept(rank, edge)) links.ends.push_back(edge.to);
     links.first.push_back(static_cast<std::int64_t>(links.ends.size()));
   }
@@ -65,16 +65,16 @@ bool is_connected(const Links& links) {
   return queue.size() == static_cast<std::size_t>(links.vertices());
 }
 
-Links links_of_at_least(const Graph& graph, std::int64_t bytes) {
-  return part_of(graph, [&](std::int32_t, const Graph::Edge& edge) { return edge.bytes >= bytes; });
+Links links_of_at_least(const TrafficGraph& graph, std::int64_t bytes) {
+  return part_of(graph, [&](std::int32_t, const TrafficGraph::Edge& edge) { return edge.bytes >= bytes; });
 }
 
-std::vector<Links> heavy_parts(const Graph& graph) {
+std::vector<Links> heavy_parts(const TrafficGraph& graph) {
   std::vector<Links> parts;
   for (const std::int64_t bytes : thresholds(graph)) {
     const auto n = static_cast<std::size_t>(graph.ranks());
     std::size_t kept = 0;
-    for (const Graph::Edge& edge : graph.edges) kept += edge.bytes >= bytes;
+    for (const TrafficGraph::Edge& edge : graph.edges) kept += edge.bytes >= bytes;
     if (kept < 2 * (n - 1) || kept > n * most_with_diagonals) continue;
     Links links = links_of_at_least(graph, bytes);
     if (is_connected(links)) parts.push_back(std::move(links));
@@ -82,18 +82,18 @@ std::vector<Links> heavy_parts(const Graph& graph) {
   return parts;
 }
 
-Links heaviest_of_each(const Graph& graph, std::size_t count) {
+Links heaviest_of_each(const TrafficGraph& graph, std::size_t count) {
   std::vector<std::int64_t> least(static_cast<std::size_t>(graph.ranks()), 0);
   std::vector<std::int64_t> bytes;
   for (std::int32_t rank = 0; rank < graph.ranks(); ++rank) {
     if (graph.degree(rank) <= count) continue;
     bytes.clear();
-    for (const Graph::Edge& edge : graph.of(rank)) bytes.push_back(edge.bytes);
+    for (const TrafficGraph::Edge& edge : graph.of(rank)) bytes.push_back(edge.bytes);
     std::nth_element(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(count) - 1, bytes.end(),
                      std::greater<>());
     least[static_cast<std::size_t>(rank)] = bytes[count - 1];
   }
-  return part_of(graph, [&](std::int32_t rank, const Graph::Edge& edge) {
+  return part_of(graph, [&](std::int32_t rank, const TrafficGraph::Edge& edge) {
     return edge.bytes >= least[static_cast<std::size_t>(rank)] &&
            edge.bytes >= least[static_cast<std::size_t>(edge.to)];
   });

@@ -26,6 +26,6 @@ struct Lattice {
 
 // The grids that the graph is found to be, best first; none where it is no grid. Each is checked edge by edge. Of a
 // torus of two axes with one diagonal, the ranks may be found to be twisted. O(edges x degree) per attempt.
-std::vector<Lattice> recognise(const Graph& graph);
+std::vector<Lattice> recognise(const TrafficGraph& graph);
 
 } // namespace kumihimo::mapping

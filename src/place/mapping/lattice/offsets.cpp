@@ -39,7 +39,7 @@ double edges_with(const Shape& shape, const Coordinates& step) {
 
 } // namespace
 
-Lattice lattice_of(const Graph& graph, Shape shape, std::vector<std::int32_t> place_of_rank) {
+Lattice lattice_of(const TrafficGraph& graph, Shape shape, std::vector<std::int32_t> place_of_rank) {
   Lattice lattice{std::move(shape), std::move(place_of_rank), {}, false, false, 0};
   const auto axes = static_cast<std::size_t>(lattice.shape.dimensions());
   struct Sum {
@@ -52,7 +52,7 @@ Lattice lattice_of(const Graph& graph, Shape shape, std::vector<std::int32_t> pl
   double bytes = 0, near = 0;
   Coordinates step(axes), opposite(axes);
   for (std::int32_t rank = 0; rank < graph.ranks(); ++rank)
-    for (const Graph::Edge& edge : graph.of(rank)) {
+    for (const TrafficGraph::Edge& edge : graph.of(rank)) {
       if (edge.to < rank) continue;
       bool is_near = true;
       for (std::size_t axis = 0; axis < axes; ++axis) {

@@ -7,6 +7,6 @@ namespace kumihimo::mapping {
 
 // The grid as a lattice of this graph: its offsets that at least half of the ranks have, and the share of bytes between
 // neighbours. O(edges).
-Lattice lattice_of(const Graph& graph, Shape shape, std::vector<std::int32_t> place_of_rank);
+Lattice lattice_of(const TrafficGraph& graph, Shape shape, std::vector<std::int32_t> place_of_rank);
 
 } // namespace kumihimo::mapping

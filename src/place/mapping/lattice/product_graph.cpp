@@ -118,7 +118,7 @@ std::optional<Layers> layers_of(const Links& links, std::span<const std::int32_t
 }
 
 // Whether all edges join neighbours on one axis, and all places differ.
-bool is_grid(const Links& links, const Grid& grid) {
+bool is_grid(const Links& links, const LatticeGrid& grid) {
   std::vector<char> taken(static_cast<std::size_t>(grid.shape.places()), 0);
   for (const std::int32_t place : grid.place_of_vertex) {
     if (taken[static_cast<std::size_t>(place)]) return false;
@@ -149,7 +149,7 @@ bool may_be_grid(const Links& links) {
 
 } // namespace
 
-std::optional<Grid> grid_of(const Links& links) {
+std::optional<LatticeGrid> grid_of(const Links& links) {
   if (!may_be_grid(links)) return {};
   Joined<std::int32_t> axes(links.ends.size());
   for (std::int32_t vertex = 0; vertex < links.vertices(); ++vertex) {
@@ -179,7 +179,7 @@ std::optional<Grid> grid_of(const Links& links) {
                    [](const Layers& a, const Layers& b) { return a.axis.length > b.axis.length; });
   std::vector<Axis> lengths;
   for (const Layers& axis : layers) lengths.push_back(axis.axis);
-  Grid grid{Shape(lengths), std::vector<std::int32_t>(static_cast<std::size_t>(links.vertices()), 0)};
+  LatticeGrid grid{Shape(lengths), std::vector<std::int32_t>(static_cast<std::size_t>(links.vertices()), 0)};
   for (std::size_t axis = 0; axis < layers.size(); ++axis)
     for (std::size_t vertex = 0; vertex < grid.place_of_vertex.size(); ++vertex)
       grid.place_of_vertex[vertex] +=

@@ -23,7 +23,7 @@ struct Links {
   }
 };
 
-struct Grid {
+struct LatticeGrid {
   Shape shape;
   std::vector<std::int32_t> place_of_vertex; // row-major
 };
@@ -34,6 +34,6 @@ struct Grid {
 // In a product of rings and paths two edges of a vertex lie on different axes exactly if they are sides of a square
 // without diagonals (except in a ring of 4), and then of one only; opposite sides of it lie on the same axis. Such
 // relations give the factors: Imrich, Klavzar, "Product Graphs", 2000, section 4.
-std::optional<Grid> grid_of(const Links& links);
+std::optional<LatticeGrid> grid_of(const Links& links);
 
 } // namespace kumihimo::mapping

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t most_lattices = 4;
 
-void add_grid(const Graph& graph, std::optional<Grid> grid, std::vector<Lattice>& found) {
+void add_grid(const TrafficGraph& graph, std::optional<LatticeGrid> grid, std::vector<Lattice>& found) {
   if (!grid) return;
   for (const Lattice& known : found)
     if (known.shape == grid->shape) return;
@@ -19,7 +19,7 @@ void add_grid(const Graph& graph, std::optional<Grid> grid, std::vector<Lattice>
 }
 
 // Of several tori one without a twist, else the one that has most bytes between neighbours, however ranks are numbered.
-void add_triangular_torus(const Graph& graph, std::vector<TriangularTorus> tori, std::vector<Lattice>& found) {
+void add_triangular_torus(const TrafficGraph& graph, std::vector<TriangularTorus> tori, std::vector<Lattice>& found) {
   const auto rank = [](const Lattice& torus) {
     return std::tuple(!torus.is_twisted, torus.covered, -torus.shape.length(0));
   };
@@ -32,7 +32,7 @@ void add_triangular_torus(const Graph& graph, std::vector<TriangularTorus> tori,
   if (best) found.push_back(*std::move(best));
 }
 
-void add_dense_grid(const Graph& graph, const Links& links, std::vector<Lattice>& found) {
+void add_dense_grid(const TrafficGraph& graph, const Links& links, std::vector<Lattice>& found) {
   add_triangular_torus(graph, triangular_tori_of(links), found);
   if (!found.empty()) return;
   auto rows = rows_and_columns_of(links);
@@ -54,7 +54,7 @@ bool may_have_diagonals(const Links& links) {
 
 } // namespace
 
-std::vector<Lattice> recognise(const Graph& graph) {
+std::vector<Lattice> recognise(const TrafficGraph& graph) {
   std::vector<Lattice> found;
   if (graph.ranks() < 4 || graph.edges.empty()) return found;
   const std::vector<Links> parts = heavy_parts(graph);

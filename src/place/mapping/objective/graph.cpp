@@ -4,13 +4,13 @@
 
 namespace kumihimo::mapping {
 
-std::int64_t Graph::bytes() const {
+std::int64_t TrafficGraph::bytes() const {
   std::int64_t sum = 0;
   for (const Edge& edge : edges) sum += edge.bytes;
   return sum / 2;
 }
 
-Graph Graph::of_pairs(std::int32_t ranks, std::span<const std::pair<std::int32_t, Edge>> pairs) {
+TrafficGraph TrafficGraph::of_pairs(std::int32_t ranks, std::span<const std::pair<std::int32_t, Edge>> pairs) {
   // A counting sort by one end and then by the other: each rank's edges come out ascending.
   const auto n = static_cast<std::size_t>(ranks);
   std::vector<std::size_t> next(n + 1, 0);
@@ -24,7 +24,7 @@ Graph Graph::of_pairs(std::int32_t ranks, std::span<const std::pair<std::int32_t
     by_end[next[static_cast<std::size_t>(from)]++] = edge;
   }
   next = start;
-  Graph graph;
+  TrafficGraph graph;
   graph.edges.resize(by_end.size());
   for (std::size_t rank = 0; rank < n; ++rank)
     for (std::size_t at = start[rank]; at < start[rank + 1]; ++at)
@@ -47,7 +47,7 @@ Graph Graph::of_pairs(std::int32_t ranks, std::span<const std::pair<std::int32_t
   return graph;
 }
 
-Graph Graph::of(const Traffic& traffic) {
+TrafficGraph TrafficGraph::of(const Traffic& traffic) {
   std::vector<std::pair<std::int32_t, Edge>> pairs;
   pairs.reserve(static_cast<std::size_t>(traffic.flows()));
   for (std::int32_t rank = 0; rank < traffic.ranks(); ++rank)
@@ -56,7 +56,7 @@ Graph Graph::of(const Traffic& traffic) {
   return of_pairs(traffic.ranks(), pairs);
 }
 
-Graph Graph::part(std::span<const std::int32_t> ranks) const {
+TrafficGraph TrafficGraph::part(std::span<const std::int32_t> ranks) const {
   std::vector<std::int32_t> place(static_cast<std::size_t>(this->ranks()), -1);
   for (std::size_t at = 0; at < ranks.size(); ++at)
     place[static_cast<std::size_t>(ranks[at])] = static_cast<std::int32_t>(at);

@@ -10,7 +10,7 @@
 
 namespace kumihimo::mapping {
 
-struct Graph {
+struct TrafficGraph {
   struct Edge {
     std::int32_t to = 0;
     std::int64_t bytes = 0; // > 0
@@ -29,12 +29,12 @@ struct Graph {
   std::int64_t bytes() const; // of all pairs, each once: Traffic::bytes()
 
   // The edges with bytes; flows of messages without bytes are left out. O(flows log degree).
-  static Graph of(const Traffic& traffic);
+  static TrafficGraph of(const Traffic& traffic);
   // Edges in any order and from one end each. Those of the same pair are summed; neither end may be the other.
-  static Graph of_pairs(std::int32_t ranks, std::span<const std::pair<std::int32_t, Edge>> pairs);
+  static TrafficGraph of_pairs(std::int32_t ranks, std::span<const std::pair<std::int32_t, Edge>> pairs);
   // Of these ranks alone, numbered by their place in the list, with the edges between them.
-  Graph part(std::span<const std::int32_t> ranks) const;
-  bool operator==(const Graph&) const = default;
+  TrafficGraph part(std::span<const std::int32_t> ranks) const;
+  bool operator==(const TrafficGraph&) const = default;
 };
 
 } // namespace kumihimo::mapping

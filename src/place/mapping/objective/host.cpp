@@ -9,7 +9,7 @@
 
 namespace kumihimo::mapping {
 
-Result<Host> Host::make(TopologyPtr network, Slots slots) {
+Result<MappingHost> MappingHost::make(TopologyPtr network, Slots slots) {
   if (slots.nodes() != network->nodes())
     return wrong_value(fmt::format("slots must be given for the {} nodes of {}", network->nodes(), network->name()),
                        slots.nodes());
@@ -18,10 +18,10 @@ Result<Host> Host::make(TopologyPtr network, Slots slots) {
   node_of_slot.reserve(static_cast<std::size_t>(slots.size()));
   for (std::int32_t node = 0; node < slots.nodes(); ++node)
     node_of_slot.insert(node_of_slot.end(), static_cast<std::size_t>(slots.on(NodeId{node})), node);
-  return Host{std::move(network), std::move(slots), std::move(metric), std::move(node_of_slot)};
+  return MappingHost{std::move(network), std::move(slots), std::move(metric), std::move(node_of_slot)};
 }
 
-Host Host::of_cores(std::int32_t cores, std::span<const Level> levels) {
+MappingHost MappingHost::of_cores(std::int32_t cores, std::span<const Level> levels) {
   std::vector<FatTree::Tier> tiers;
   std::int32_t below = 1; // cores of a group of the tier below
   for (std::size_t at = levels.size(); at-- > 0;)

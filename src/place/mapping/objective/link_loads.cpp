@@ -14,7 +14,7 @@ void add_saturated(std::int64_t& sum, std::int64_t term) {
 
 } // namespace
 
-std::vector<std::int64_t> link_loads(const Traffic& traffic, const Host& host, const Assignment& assignment) {
+std::vector<std::int64_t> link_loads(const Traffic& traffic, const MappingHost& host, const Assignment& assignment) {
   std::vector<std::int64_t> loads(static_cast<std::size_t>(host.network->link_bound()), 0);
   std::vector<LinkId> route;
   for (std::int32_t rank = 0; rank < traffic.ranks(); ++rank)
@@ -28,7 +28,7 @@ std::vector<std::int64_t> link_loads(const Traffic& traffic, const Host& host, c
   return loads;
 }
 
-LinkLoads::LinkLoads(const Traffic& traffic, const Host& host, const Assignment& assignment)
+LinkLoads::LinkLoads(const Traffic& traffic, const MappingHost& host, const Assignment& assignment)
     : traffic_(&traffic), host_(&host), links_(host.network->link_bound()),
       leaves_(std::bit_ceil(static_cast<std::size_t>(std::max<std::int64_t>(1, links_)))), tree_(2 * leaves_, 0),
       to_first_(static_cast<std::size_t>(traffic.ranks()) + 1, 0), gain_(static_cast<std::size_t>(links_), 0) {

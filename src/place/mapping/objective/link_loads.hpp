@@ -12,7 +12,7 @@ namespace kumihimo::mapping {
 class LinkLoads {
  public:
   // Of all flows. O(flows x hops). The three must live as long. Bytes of one link sum to at most `most_traffic`.
-  LinkLoads(const Traffic& traffic, const Host& host, const Assignment& assignment);
+  LinkLoads(const Traffic& traffic, const MappingHost& host, const Assignment& assignment);
 
   std::int64_t max() const { return tree_[1]; }
   std::int64_t on(LinkId link) const { return tree_[leaves_ + static_cast<std::size_t>(link.value)]; }
@@ -29,7 +29,7 @@ class LinkLoads {
   void add_route(std::int32_t from, std::int32_t to, std::int64_t bytes);
 
   const Traffic* traffic_;
-  const Host* host_;
+  const MappingHost* host_;
   std::int64_t links_ = 0;
   std::size_t leaves_ = 1;
   std::vector<std::int64_t> tree_; // node i has the greatest load below it: of 2i and 2i + 1; links begin at leaves_
@@ -43,6 +43,6 @@ class LinkLoads {
 };
 
 // All loads at once, by link number. The plain form of the above.
-std::vector<std::int64_t> link_loads(const Traffic& traffic, const Host& host, const Assignment& assignment);
+std::vector<std::int64_t> link_loads(const Traffic& traffic, const MappingHost& host, const Assignment& assignment);
 
 } // namespace kumihimo::mapping

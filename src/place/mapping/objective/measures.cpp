@@ -6,7 +6,7 @@
 
 namespace kumihimo::mapping {
 
-Measures measure(const Traffic& traffic, const Host& host, const Assignment& assignment) {
+Measures measure(const Traffic& traffic, const MappingHost& host, const Assignment& assignment) {
   Measures measures;
   for (std::int32_t rank = 0; rank < traffic.ranks(); ++rank)
     for (const Traffic::Flow& flow : traffic.from(Rank{rank})) {

@@ -16,6 +16,6 @@ struct Measures {
   bool operator==(const Measures&) const = default;
 };
 
-Measures measure(const Traffic& traffic, const Host& host, const Assignment& assignment);
+Measures measure(const Traffic& traffic, const MappingHost& host, const Assignment& assignment);
 
 } // namespace kumihimo::mapping

@@ -21,7 +21,7 @@ struct Whereabouts {
 
 class Bisection {
  public:
-  Bisection(const Problem& problem, Partitioner& partitioner, const BisectOptions& options, const Tools& tools)
+  Bisection(const MappingProblem& problem, Partitioner& partitioner, const BisectOptions& options, const Tools& tools)
       : graph_(problem.graph), host_(problem.host), partitioner_(partitioner), options_(options), tools_(tools),
         greedy_(greedy_partitioner()), slot_of_rank_(as_index(problem.graph.ranks()), -1) {}
 
@@ -121,7 +121,7 @@ class Bisection {
     const auto zeros = static_cast<std::int64_t>(cut), ones = slots - zeros;
     const auto first = static_cast<std::int32_t>(
         std::clamp((2 * ranks * zeros + slots) / (2 * slots), ranks - std::min(ranks, ones), std::min(ranks, zeros)));
-    const Graph graph = graph_of(domain, where);
+    const TrafficGraph graph = graph_of(domain, where);
     const std::vector<std::int64_t> pull = pulls(domain, cut, where);
     const std::vector<char> part = cut_graph(graph, first, pull, random.next());
     Halves halves;
@@ -133,7 +133,7 @@ class Bisection {
     return halves;
   }
 
-  std::vector<char> cut_graph(const Graph& graph, std::int32_t first, std::span<const std::int64_t> pull,
+  std::vector<char> cut_graph(const TrafficGraph& graph, std::int32_t first, std::span<const std::int64_t> pull,
                               std::uint64_t seed) {
     if (static_cast<std::size_t>(graph.ranks()) >= least_ranks_for_library) {
       Result<std::vector<char>> part = partitioner_.halve(graph, first, pull, seed);
@@ -142,13 +142,13 @@ class Bisection {
     return greedy_->halve(graph, first, pull, seed).value();
   }
 
-  Graph graph_of(const Domain& domain, const Whereabouts& where) const {
-    std::vector<std::pair<std::int32_t, Graph::Edge>> pairs;
+  TrafficGraph graph_of(const Domain& domain, const Whereabouts& where) const {
+    std::vector<std::pair<std::int32_t, TrafficGraph::Edge>> pairs;
     for (std::size_t at = 0; at < domain.ranks.size(); ++at)
-      for (const Graph::Edge& edge : graph_.of(domain.ranks[at]))
+      for (const TrafficGraph::Edge& edge : graph_.of(domain.ranks[at]))
         if (edge.to > domain.ranks[at] && where.domain[as_index(edge.to)] == where.domain[as_index(domain.ranks[at])])
           pairs.push_back({static_cast<std::int32_t>(at), {where.place[as_index(edge.to)], edge.bytes}});
-    return Graph::of_pairs(static_cast<std::int32_t>(domain.ranks.size()), pairs);
+    return TrafficGraph::of_pairs(static_cast<std::int32_t>(domain.ranks.size()), pairs);
   }
 
   // Bytes to ranks outside, by how much nearer one half is, in units of the distance between the halves.
@@ -167,7 +167,7 @@ class Bisection {
       if (apart <= 0) return;
       for (std::size_t at = 0; at < domain.ranks.size(); ++at) {
         double sum = 0;
-        for (const Graph::Edge& edge : graph_.of(domain.ranks[at])) {
+        for (const TrafficGraph::Edge& edge : graph_.of(domain.ranks[at])) {
           if (where.domain[as_index(edge.to)] == where.domain[as_index(domain.ranks[at])]) continue;
           const std::int32_t outside = where.middle[as_index(edge.to)];
           sum += static_cast<double>(edge.bytes) * (mean(ones, outside) - mean(zeros, outside));
@@ -178,8 +178,8 @@ class Bisection {
     return pull;
   }
 
-  const Graph& graph_;
-  const Host& host_;
+  const TrafficGraph& graph_;
+  const MappingHost& host_;
   Partitioner& partitioner_;
   const BisectOptions& options_;
   const Tools& tools_;
@@ -189,7 +189,8 @@ class Bisection {
 
 } // namespace
 
-Assignment bisect(const Problem& problem, Partitioner& partitioner, const BisectOptions& options, const Tools& tools) {
+Assignment bisect(const MappingProblem& problem, Partitioner& partitioner, const BisectOptions& options,
+                  const Tools& tools) {
   return Bisection(problem, partitioner, options, tools).run();
 }
 

@@ -16,6 +16,7 @@ struct BisectOptions {
 // Each rank gets a slot of its own; spare slots are spread. Ranks are pulled towards the half that is nearer to their
 // placed neighbours. Where the partitioner fails, the greedy one cuts instead.
 // When stopped, what is left is placed in order. O(levels x cost of a cut). Deterministic for the seed.
-Assignment bisect(const Problem& problem, Partitioner& partitioner, const BisectOptions& options, const Tools& tools);
+Assignment bisect(const MappingProblem& problem, Partitioner& partitioner, const BisectOptions& options,
+                  const Tools& tools);
 
 } // namespace kumihimo::mapping

@@ -8,7 +8,8 @@ namespace kumihimo::mapping {
 namespace {
 
 // Axes by descending extent of the slots' nodes.
-std::vector<std::int32_t> axes_by_extent(const Host& host, const std::vector<std::int32_t>& slots, Random& random) {
+std::vector<std::int32_t> axes_by_extent(const MappingHost& host, const std::vector<std::int32_t>& slots,
+                                         Random& random) {
   const std::int32_t dimensions = host.metric.axes().dimensions();
   std::vector<std::int32_t> order(static_cast<std::size_t>(dimensions)), extent = order;
   std::iota(order.begin(), order.end(), 0);
@@ -41,12 +42,12 @@ std::size_t cut_at_greatest(std::size_t count, const Step& step) {
 
 } // namespace
 
-bool Domain::is_one_node(const Host& host) const {
+bool Domain::is_one_node(const MappingHost& host) const {
   return std::all_of(slots.begin(), slots.end(),
                      [&](std::int32_t slot) { return host.node(slot) == host.node(slots.front()); });
 }
 
-std::size_t cut_of(const Host& host, std::vector<std::int32_t>& slots, Random& random) {
+std::size_t cut_of(const MappingHost& host, std::vector<std::int32_t>& slots, Random& random) {
   if (!host.metric.has_axes()) {
     std::sort(slots.begin(), slots.end());
     return host.metric.visit([&](const auto& hops) {

@@ -10,23 +10,23 @@ namespace kumihimo::mapping {
 namespace {
 
 // The last vertex that a breadth-first walk reaches: far from the first.
-std::int32_t far_from(const Graph& graph, std::int32_t start) {
+std::int32_t far_from(const TrafficGraph& graph, std::int32_t start) {
   std::vector<char> seen(static_cast<std::size_t>(graph.ranks()), 0);
   std::vector<std::int32_t> order = {start};
   seen[static_cast<std::size_t>(start)] = 1;
   for (std::size_t at = 0; at < order.size(); ++at)
-    for (const Graph::Edge& edge : graph.of(order[at]))
+    for (const TrafficGraph::Edge& edge : graph.of(order[at]))
       if (!std::exchange(seen[static_cast<std::size_t>(edge.to)], 1)) order.push_back(edge.to);
   return order.back();
 }
 
 // Part 0 grows from a vertex, always by the one that is drawn to it most.
 std::vector<char> grown_from(const Halving& halving, std::int32_t start) {
-  const Graph& graph = halving.graph;
+  const TrafficGraph& graph = halving.graph;
   std::vector<char> part(static_cast<std::size_t>(graph.ranks()), 1);
   std::vector<std::int64_t> drawn(halving.pull.begin(), halving.pull.end());
   for (std::int32_t vertex = 0; vertex < graph.ranks(); ++vertex)
-    for (const Graph::Edge& edge : graph.of(vertex)) drawn[static_cast<std::size_t>(vertex)] -= edge.bytes;
+    for (const TrafficGraph::Edge& edge : graph.of(vertex)) drawn[static_cast<std::size_t>(vertex)] -= edge.bytes;
   std::priority_queue<std::pair<std::int64_t, std::int32_t>> queue;
   std::int32_t unseen = 0;
   for (std::int32_t zeros = 0; zeros < halving.first;) {
@@ -43,7 +43,7 @@ std::vector<char> grown_from(const Halving& halving, std::int32_t start) {
     if (part[static_cast<std::size_t>(vertex)] == 0) continue;
     part[static_cast<std::size_t>(vertex)] = 0;
     ++zeros;
-    for (const Graph::Edge& edge : graph.of(vertex)) {
+    for (const TrafficGraph::Edge& edge : graph.of(vertex)) {
       drawn[static_cast<std::size_t>(edge.to)] += 2 * edge.bytes;
       if (part[static_cast<std::size_t>(edge.to)] == 1)
         queue.push({drawn[static_cast<std::size_t>(edge.to)], -edge.to});
@@ -56,7 +56,7 @@ class Greedy final : public Partitioner {
  public:
   std::string_view name() const override { return "greedy"; }
 
-  Result<std::vector<char>> halve(const Graph& graph, std::int32_t first, std::span<const std::int64_t> pull,
+  Result<std::vector<char>> halve(const TrafficGraph& graph, std::int32_t first, std::span<const std::int64_t> pull,
                                   std::uint64_t seed) override {
     const Halving halving{graph, first, pull};
     if (first == 0) return std::vector<char>(static_cast<std::size_t>(graph.ranks()), 1);

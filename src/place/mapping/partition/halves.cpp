@@ -11,7 +11,7 @@ namespace {
 std::int64_t gain_of_change(const Halving& halving, std::span<const char> part, std::int32_t vertex) {
   const char side = part[static_cast<std::size_t>(vertex)];
   std::int64_t gain = halving.pull[static_cast<std::size_t>(vertex)] * (side == 0 ? -1 : 1);
-  for (const Graph::Edge& edge : halving.graph.of(vertex))
+  for (const TrafficGraph::Edge& edge : halving.graph.of(vertex))
     gain += part[static_cast<std::size_t>(edge.to)] == side ? -edge.bytes : edge.bytes;
   return gain;
 }
@@ -43,7 +43,7 @@ class Gains {
 
   void change(std::int32_t vertex) {
     char& own = part_[at(vertex)];
-    for (const Graph::Edge& edge : halving_.graph.of(vertex)) {
+    for (const TrafficGraph::Edge& edge : halving_.graph.of(vertex)) {
       gain_[at(edge.to)] += part_[at(edge.to)] == own ? 2 * edge.bytes : -2 * edge.bytes;
       if (!fixed_[at(edge.to)]) heaps_[side(edge.to)].push({gain_[at(edge.to)], -edge.to});
     }
@@ -101,7 +101,7 @@ std::int64_t cut_bytes(const Halving& halving, std::span<const char> part) {
   for (std::int32_t vertex = 0; vertex < halving.graph.ranks(); ++vertex) {
     const auto at = static_cast<std::size_t>(vertex);
     sum += part[at] == 0 ? std::max<std::int64_t>(0, -halving.pull[at]) : std::max<std::int64_t>(0, halving.pull[at]);
-    for (const Graph::Edge& edge : halving.graph.of(vertex))
+    for (const TrafficGraph::Edge& edge : halving.graph.of(vertex))
       if (edge.to > vertex && part[static_cast<std::size_t>(edge.to)] != part[at]) sum += edge.bytes;
   }
   return sum;

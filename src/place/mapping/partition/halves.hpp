@@ -11,7 +11,7 @@ namespace kumihimo::mapping {
 
 // pull[v] > 0: v is drawn to part 0 by what lies outside (Partitioner::halve).
 struct Halving {
-  const Graph& graph;
+  const TrafficGraph& graph;
   std::int32_t first = 0; // vertices of part 0
   std::span<const std::int64_t> pull;
 };

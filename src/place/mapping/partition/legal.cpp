@@ -5,14 +5,14 @@
 
 namespace kumihimo::mapping {
 
-Assignment legal_map(const Graph& graph, const Host& host, std::span<const std::int32_t> node_of_rank) {
+Assignment legal_map(const TrafficGraph& graph, const MappingHost& host, std::span<const std::int32_t> node_of_rank) {
   const auto index = [](std::int32_t number) { return static_cast<std::size_t>(number); };
   std::vector<std::int32_t> next(index(host.metric.nodes()), 0), end(index(host.metric.nodes()), 0);
   for (std::int32_t slot = host.size() - 1; slot >= 0; --slot) next[index(host.node(slot))] = slot;
   for (std::int32_t slot = 0; slot < host.size(); ++slot) end[index(host.node(slot))] = slot + 1;
   std::vector<std::int64_t> bytes(index(graph.ranks()), 0);
   for (std::int32_t rank = 0; rank < graph.ranks(); ++rank)
-    for (const Graph::Edge& edge : graph.of(rank)) bytes[index(rank)] += edge.bytes;
+    for (const TrafficGraph::Edge& edge : graph.of(rank)) bytes[index(rank)] += edge.bytes;
   std::vector<std::int32_t> order(index(graph.ranks()));
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(),
@@ -36,7 +36,7 @@ Assignment legal_map(const Graph& graph, const Host& host, std::span<const std::
       for (const std::int32_t node : free) {
         if (next[index(node)] == end[index(node)]) continue;
         std::int64_t cost = 0;
-        for (const Graph::Edge& edge : graph.of(rank))
+        for (const TrafficGraph::Edge& edge : graph.of(rank))
           if (const std::int32_t slot = slot_of_rank[index(edge.to)]; slot >= 0)
             cost += edge.bytes * hops(node, host.node(slot));
         if (best < 0 || cost < least) best = node, least = cost;

@@ -11,6 +11,6 @@ namespace kumihimo::mapping {
 
 // Each rank gets a slot of its node (-1: none chosen) while there is one; those of most bytes are served first. The
 // others get the free slot that costs them least. O(edges + ranks moved x (free nodes x degree)).
-Assignment legal_map(const Graph& graph, const Host& host, std::span<const std::int32_t> node_of_rank);
+Assignment legal_map(const TrafficGraph& graph, const MappingHost& host, std::span<const std::int32_t> node_of_rank);
 
 } // namespace kumihimo::mapping

@@ -20,13 +20,14 @@ class Partitioner {
   // Cuts the graph into two parts, exactly `first` of its vertices in part 0, with few bytes between the parts.
   // pull[v]: bytes between v and what lies outside on the side of part 0, less those on the side of part 1. One entry a
   // vertex: 0 or 1. The same for the same seed. May be called from several threads at once.
-  virtual Result<std::vector<char>> halve(const Graph& graph, std::int32_t first, std::span<const std::int64_t> pull,
-                                          std::uint64_t seed) = 0;
+  virtual Result<std::vector<char>> halve(const TrafficGraph& graph, std::int32_t first,
+                                          std::span<const std::int64_t> pull, std::uint64_t seed) = 0;
 
   // The library's own map of the graph on the host, where it has one that fits in good time; ranks on a full node are
   // moved to the nearest free slots. Cannot be stopped. strategy: a number below strategies().
   virtual int strategies() const { return 1; }
-  virtual std::optional<Assignment> whole_map(const Graph&, const Host&, int /*strategy*/, std::uint64_t /*seed*/) {
+  virtual std::optional<Assignment> whole_map(const TrafficGraph&, const MappingHost&, int /*strategy*/,
+                                              std::uint64_t /*seed*/) {
     return {};
   }
 };

@@ -10,7 +10,7 @@ namespace {
 // The ranks of one node, numbered by their place, on its taken slots.
 class RanksOfNode {
  public:
-  RanksOfNode(Graph graph, std::vector<std::int32_t> numbers, std::span<const Level> levels, std::uint64_t seed)
+  RanksOfNode(TrafficGraph graph, std::vector<std::int32_t> numbers, std::span<const Level> levels, std::uint64_t seed)
       : graph_(std::move(graph)), numbers_(std::move(numbers)), levels_(levels), random_(seed) {}
 
   // Which rank gets which place: of as they are and as they are bisected, each improved, the better.
@@ -84,7 +84,7 @@ class RanksOfNode {
   void add_change(const std::vector<std::int32_t>& place_of_rank, std::int32_t rank, std::int32_t to,
                   std::int32_t except, Bytes& added) const {
     const std::int32_t from = place_of_rank[static_cast<std::size_t>(rank)];
-    for (const Graph::Edge& edge : graph_.of(rank)) {
+    for (const TrafficGraph::Edge& edge : graph_.of(rank)) {
       if (edge.to == except) continue;
       const std::int32_t partner = place_of_rank[static_cast<std::size_t>(edge.to)];
       for (std::size_t level = 0; level < levels_.size(); ++level)
@@ -95,7 +95,7 @@ class RanksOfNode {
   Bytes bytes_across(const std::vector<std::int32_t>& place_of_rank) const {
     Bytes bytes(levels_.size(), 0);
     for (std::int32_t rank = 0; rank < graph_.ranks(); ++rank)
-      for (const Graph::Edge& edge : graph_.of(rank))
+      for (const TrafficGraph::Edge& edge : graph_.of(rank))
         for (std::size_t level = 0; level < levels_.size(); ++level)
           if (edge.to > rank && cross(level, place_of_rank[static_cast<std::size_t>(rank)],
                                       place_of_rank[static_cast<std::size_t>(edge.to)]))
@@ -103,7 +103,7 @@ class RanksOfNode {
     return bytes;
   }
 
-  Graph graph_;
+  TrafficGraph graph_;
   std::vector<std::int32_t> numbers_; // of the taken slots, ascending
   std::span<const Level> levels_;
   Random random_;
@@ -113,10 +113,10 @@ class RanksOfNode {
 // The graph within each node: ranks numbered by their place among the node's ranks, which are in order of slots.
 struct NodeOfRanks {
   std::vector<std::int32_t> ranks, numbers;
-  Graph graph;
+  TrafficGraph graph;
 };
 
-std::vector<NodeOfRanks> by_node(const Graph& graph, const Host& host, const Assignment& map) {
+std::vector<NodeOfRanks> by_node(const TrafficGraph& graph, const MappingHost& host, const Assignment& map) {
   std::vector<NodeOfRanks> nodes;
   std::vector<std::int32_t> place(static_cast<std::size_t>(graph.ranks()));
   for (std::int32_t slot = 0, node = -1; slot < host.size(); ++slot) {
@@ -128,21 +128,21 @@ std::vector<NodeOfRanks> by_node(const Graph& graph, const Host& host, const Ass
     nodes.back().numbers.push_back(host.slots.at(slot).number);
   }
   for (NodeOfRanks& node : nodes) {
-    std::vector<std::pair<std::int32_t, Graph::Edge>> pairs;
+    std::vector<std::pair<std::int32_t, TrafficGraph::Edge>> pairs;
     for (const std::int32_t rank : node.ranks)
-      for (const Graph::Edge& edge : graph.of(rank))
+      for (const TrafficGraph::Edge& edge : graph.of(rank))
         if (edge.to > rank && host.node(map.slot(edge.to)) == host.node(map.slot(rank)))
           pairs.push_back(
               {place[static_cast<std::size_t>(rank)], {place[static_cast<std::size_t>(edge.to)], edge.bytes}});
-    node.graph = Graph::of_pairs(static_cast<std::int32_t>(node.ranks.size()), pairs);
+    node.graph = TrafficGraph::of_pairs(static_cast<std::int32_t>(node.ranks.size()), pairs);
   }
   return nodes;
 }
 
 } // namespace
 
-Assignment place_within_nodes(const Graph& graph, const Host& host, Assignment start, std::span<const Level> levels,
-                              std::uint64_t seed, const Tools& tools) {
+Assignment place_within_nodes(const TrafficGraph& graph, const MappingHost& host, Assignment start,
+                              std::span<const Level> levels, std::uint64_t seed, const Tools& tools) {
   if (levels.empty()) return start;
   std::vector<NodeOfRanks> nodes = by_node(graph, host, start);
   std::vector<std::int32_t> slot_of_rank(start.slot_of_rank().begin(), start.slot_of_rank().end());
@@ -161,11 +161,11 @@ Assignment place_within_nodes(const Graph& graph, const Host& host, Assignment s
   return Assignment::of_slots(std::move(slot_of_rank), host.size());
 }
 
-std::vector<std::int64_t> bytes_across(const Graph& graph, const Host& host, const Assignment& assignment,
+std::vector<std::int64_t> bytes_across(const TrafficGraph& graph, const MappingHost& host, const Assignment& assignment,
                                        std::span<const Level> levels) {
   std::vector<std::int64_t> bytes(levels.size(), 0);
   for (std::int32_t rank = 0; rank < graph.ranks(); ++rank)
-    for (const Graph::Edge& edge : graph.of(rank)) {
+    for (const TrafficGraph::Edge& edge : graph.of(rank)) {
       const Slot a = host.slots.at(assignment.slot(rank)), b = host.slots.at(assignment.slot(edge.to));
       if (edge.to < rank || a.node != b.node) continue;
       for (std::size_t level = 0; level < levels.size(); ++level)

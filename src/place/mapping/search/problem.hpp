@@ -11,10 +11,10 @@
 
 namespace kumihimo::mapping {
 
-struct Problem {
+struct MappingProblem {
   const Traffic& traffic;
-  const Graph& graph; // of the traffic, weighed for the host
-  const Host& host;
+  const TrafficGraph& graph; // of the traffic, weighed for the host
+  const MappingHost& host;
   std::optional<Shape> grid; // that the ranks are known to form, in row-major order
 };
 

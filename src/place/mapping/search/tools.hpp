@@ -7,7 +7,7 @@
 
 namespace kumihimo::mapping {
 
-struct Progress {
+struct SearchProgress {
   std::string phase;         // "bisection", "annealing"
   double done = 0;           // share of the phase, in [0, 1]
   double average_hops = 0;   // of the best placement so far
@@ -21,7 +21,7 @@ struct Tools {
     for (int part = 0; part < parts; ++part) work(part);
   };
   std::function<bool()> stop = [] { return false; }; // may be asked from any part; true: end soon, with what there is
-  std::function<void(const Progress&)> report = [](const Progress&) {}; // from the calling thread only
+  std::function<void(const SearchProgress&)> report = [](const SearchProgress&) {}; // from the calling thread only
 };
 
 // The same numbers for the same seed on every machine (splitmix64: Steele, Lea, Flood, OOPSLA 2014).

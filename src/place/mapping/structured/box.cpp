@@ -18,12 +18,12 @@ Box row_of_slots(std::int32_t places) {
   return box;
 }
 
-bool has_holes(const Host& host) {
+bool has_holes(const MappingHost& host) {
   return !host.slots.are_even() || host.metric.nodes() != host.metric.axes().places();
 }
 
 // Fills in the slots of the box at an origin; false where a node of it has too few. Takes the nodes seen from `left`.
-bool place_box(const Host& host, const Coordinates& origin, std::int32_t each, Box& box, std::int64_t& left) {
+bool place_box(const MappingHost& host, const Coordinates& origin, std::int32_t each, Box& box, std::int64_t& left) {
   const std::size_t axes = origin.size();
   const std::int32_t nodes = std::accumulate(box.axes.begin(), box.axes.begin() + static_cast<std::ptrdiff_t>(axes), 1,
                                              [](std::int32_t n, Axis axis) { return n * axis.length; });
@@ -44,7 +44,7 @@ bool place_box(const Host& host, const Coordinates& origin, std::int32_t each, B
   return true;
 }
 
-bool find_place(const Host& host, std::int32_t each, Box& box, std::int64_t& left, const Tools& tools) {
+bool find_place(const MappingHost& host, std::int32_t each, Box& box, std::int64_t& left, const Tools& tools) {
   const std::size_t axes = static_cast<std::size_t>(host.metric.axes().dimensions());
   Coordinates origin(axes, 0);
   for (std::int64_t tried = 0; tried < most_origins; ++tried) {
@@ -68,7 +68,7 @@ bool find_place(const Host& host, std::int32_t each, Box& box, std::int64_t& lef
 
 class Boxes {
  public:
-  Boxes(const Host& host, std::size_t most, const Tools& tools) : host_(host), most_(most), tools_(tools) {}
+  Boxes(const MappingHost& host, std::size_t most, const Tools& tools) : host_(host), most_(most), tools_(tools) {}
 
   std::vector<Box> of(std::int32_t places) {
     std::int32_t slots = 0;
@@ -119,7 +119,7 @@ class Boxes {
     found_.push_back(std::move(box));
   }
 
-  const Host& host_;
+  const MappingHost& host_;
   std::size_t most_;
   const Tools& tools_;
   std::int64_t left_ = most_places_seen; // looks at places where a box may be
@@ -129,7 +129,7 @@ class Boxes {
 
 } // namespace
 
-std::vector<Box> boxes_of(const Host& host, std::int32_t places, std::size_t most, const Tools& tools) {
+std::vector<Box> boxes_of(const MappingHost& host, std::int32_t places, std::size_t most, const Tools& tools) {
   if (places > host.size() || places < 2) return {};
   if (!host.metric.has_axes() && places > longest_axis) return {};
   if (!host.metric.has_axes()) return {row_of_slots(places)};

@@ -26,6 +26,6 @@ struct Box {
 // Boxes of exactly so many places: the whole host, or parts of it, at most `most`. None where no lengths fit, where
 // an axis would be longer than the longest, or where the host's holes leave no such box. On a host with holes, a search
 // that was stopped or that looked at 20 million places finds no more.
-std::vector<Box> boxes_of(const Host& host, std::int32_t places, std::size_t most, const Tools& tools);
+std::vector<Box> boxes_of(const MappingHost& host, std::int32_t places, std::size_t most, const Tools& tools);
 
 } // namespace kumihimo::mapping

@@ -22,22 +22,22 @@ std::vector<std::int32_t> places_in(const Box& box, const CoordinatesOfRanks& co
   return places;
 }
 
-Assignment assignment_in(const Box& box, const Host& host, const CoordinatesOfRanks& coordinates) {
+Assignment assignment_in(const Box& box, const MappingHost& host, const CoordinatesOfRanks& coordinates) {
   std::vector<std::int32_t> slots = places_in(box, coordinates);
   for (std::int32_t& place : slots) place = box.slot_of_place[static_cast<std::size_t>(place)];
   return Assignment::of_slots(std::move(slots), host.size());
 }
 
-std::vector<Pair> heavy_pairs(const Graph& graph, double share) {
-  std::vector<Pair> pairs;
+std::vector<WeighedPair> heavy_pairs(const TrafficGraph& graph, double share) {
+  std::vector<WeighedPair> pairs;
   pairs.reserve(graph.edges.size() / 2);
   for (std::int32_t rank = 0; rank < graph.ranks(); ++rank)
-    for (const Graph::Edge& edge : graph.of(rank))
+    for (const TrafficGraph::Edge& edge : graph.of(rank))
       if (edge.to > rank) pairs.push_back({rank, edge.to, edge.bytes});
   std::vector<std::int64_t> bytes;
   bytes.reserve(pairs.size());
   double all = 0;
-  for (const Pair& pair : pairs) bytes.push_back(pair.bytes), all += static_cast<double>(pair.bytes);
+  for (const WeighedPair& pair : pairs) bytes.push_back(pair.bytes), all += static_cast<double>(pair.bytes);
   std::sort(bytes.begin(), bytes.end(), std::greater<>());
   double kept = 0;
   std::int64_t least = 0;
@@ -46,13 +46,13 @@ std::vector<Pair> heavy_pairs(const Graph& graph, double share) {
     least = of_pair;
     kept += static_cast<double>(of_pair);
   }
-  std::erase_if(pairs, [&](const Pair& pair) { return pair.bytes < least; });
+  std::erase_if(pairs, [&](const WeighedPair& pair) { return pair.bytes < least; });
   return pairs;
 }
 
-std::vector<Pair> sample_of(std::span<const Pair> pairs, std::size_t count) {
+std::vector<WeighedPair> sample_of(std::span<const WeighedPair> pairs, std::size_t count) {
   if (pairs.size() <= count) return {pairs.begin(), pairs.end()};
-  std::vector<Pair> sample;
+  std::vector<WeighedPair> sample;
   sample.reserve(count);
   // Steps of the golden ratio: neither every second pair nor the first ranks alone.
   double at = 0.5;
@@ -64,26 +64,26 @@ std::vector<Pair> sample_of(std::span<const Pair> pairs, std::size_t count) {
   return sample;
 }
 
-std::int64_t hop_bytes_along(const Host& host, const Box& box, std::size_t axis, std::span<const Pair> pairs,
-                             std::span<const Coordinate> coordinate_of_rank) {
+std::int64_t hop_bytes_along(const MappingHost& host, const Box& box, std::size_t axis,
+                             std::span<const WeighedPair> pairs, std::span<const Coordinate> coordinate_of_rank) {
   std::int64_t sum = 0;
   const Coordinate* const at = coordinate_of_rank.data();
   if (box.has_axes()) {
     const std::int32_t* const hops = box.hops[axis].data();
     const std::int32_t length = box.axes[axis].length;
-    for (const Pair& pair : pairs) sum += pair.bytes * hops[at[pair.a] * length + at[pair.b]];
+    for (const WeighedPair& pair : pairs) sum += pair.bytes * hops[at[pair.a] * length + at[pair.b]];
     return sum;
   }
   return host.metric.visit([&](const auto& hops) {
     const auto node = [&](std::int32_t rank) {
       return host.node(box.slot_of_place[static_cast<std::size_t>(at[rank])]);
     };
-    for (const Pair& pair : pairs) sum += pair.bytes * hops(node(pair.a), node(pair.b));
+    for (const WeighedPair& pair : pairs) sum += pair.bytes * hops(node(pair.a), node(pair.b));
     return sum;
   });
 }
 
-std::int64_t hop_bytes_in(const Host& host, const Box& box, std::span<const Pair> pairs,
+std::int64_t hop_bytes_in(const MappingHost& host, const Box& box, std::span<const WeighedPair> pairs,
                           const CoordinatesOfRanks& coordinates) {
   std::int64_t sum = 0;
   for (std::size_t axis = 0; axis < box.axes.size(); ++axis)

@@ -13,21 +13,21 @@ using CoordinatesOfRanks = std::vector<std::vector<Coordinate>>;
 
 CoordinatesOfRanks coordinates_in(const Box& box, std::span<const std::int32_t> place_of_rank);
 std::vector<std::int32_t> places_in(const Box& box, const CoordinatesOfRanks& coordinates);
-Assignment assignment_in(const Box& box, const Host& host, const CoordinatesOfRanks& coordinates);
+Assignment assignment_in(const Box& box, const MappingHost& host, const CoordinatesOfRanks& coordinates);
 
-struct Pair {
+struct WeighedPair {
   std::int32_t a = 0, b = 0;
   std::int64_t bytes = 0;
 };
 // The heaviest pairs that have this share of all bytes; all of equal bytes, or none.
-std::vector<Pair> heavy_pairs(const Graph& graph, double share);
+std::vector<WeighedPair> heavy_pairs(const TrafficGraph& graph, double share);
 // About so many of them, spread evenly.
-std::vector<Pair> sample_of(std::span<const Pair> pairs, std::size_t count);
+std::vector<WeighedPair> sample_of(std::span<const WeighedPair> pairs, std::size_t count);
 
 // Hop-bytes of these pairs along one axis. O(pairs).
-std::int64_t hop_bytes_along(const Host& host, const Box& box, std::size_t axis, std::span<const Pair> pairs,
-                             std::span<const Coordinate> coordinate_of_rank);
-std::int64_t hop_bytes_in(const Host& host, const Box& box, std::span<const Pair> pairs,
+std::int64_t hop_bytes_along(const MappingHost& host, const Box& box, std::size_t axis,
+                             std::span<const WeighedPair> pairs, std::span<const Coordinate> coordinate_of_rank);
+std::int64_t hop_bytes_in(const MappingHost& host, const Box& box, std::span<const WeighedPair> pairs,
                           const CoordinatesOfRanks& coordinates);
 
 } // namespace kumihimo::mapping

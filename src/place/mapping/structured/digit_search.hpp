@@ -18,7 +18,8 @@ void keep_best(std::vector<FoundMap>& maps, std::size_t most, std::size_t most_e
 class DigitSearch {
  public:
   // `moves` may be empty; then maps are returned as they are.
-  DigitSearch(const Problem& problem, const Box& box, std::span<const DigitMove> moves, std::span<const Pair> pairs)
+  DigitSearch(const MappingProblem& problem, const Box& box, std::span<const DigitMove> moves,
+              std::span<const WeighedPair> pairs)
       : host_(problem.host), box_(box), moves_(moves), pairs_(pairs) {}
 
   FoundMap measured(CoordinatesOfRanks at) const { return {hop_bytes_in(host_, box_, pairs_, at), std::move(at)}; }
@@ -35,10 +36,10 @@ class DigitSearch {
   void disturb(FoundMap& map, int moves, Chain& chain) const;
   void run(Chain& chain, std::span<const CoordinatesOfRanks> starts, std::size_t first, const Tools& tools) const;
 
-  const Host& host_;
+  const MappingHost& host_;
   const Box& box_;
   std::span<const DigitMove> moves_;
-  std::span<const Pair> pairs_;
+  std::span<const WeighedPair> pairs_;
 };
 
 } // namespace kumihimo::mapping

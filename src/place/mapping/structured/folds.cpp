@@ -10,14 +10,14 @@ namespace {
 constexpr std::size_t most_splits = 4096, most_tried = 20000;
 
 // A factor of a lattice axis, which lies on an axis of the box.
-struct Factor {
+struct AxisFactor {
   std::size_t box_axis = 0;
   std::int32_t length = 1;
 };
 
 // Factors in the order of significance, most significant first, on their lattice axis and on their box axis.
-struct Fold {
-  std::vector<std::vector<Factor>> of_lattice_axis;
+struct LatticeFold {
+  std::vector<std::vector<AxisFactor>> of_lattice_axis;
   std::vector<std::vector<std::size_t>> order_on_box_axis; // of lattice axes
   bool reflects = true;                                    // lower factors on box axes
 };
@@ -25,7 +25,7 @@ struct Fold {
 // Where a fold puts a place of the lattice.
 class Folded {
  public:
-  Folded(const Fold& fold, const Shape& shape, const Box& box) : fold_(fold), shape_(shape), box_(box) {
+  Folded(const LatticeFold& fold, const Shape& shape, const Box& box) : fold_(fold), shape_(shape), box_(box) {
     for (std::size_t axis = 0; axis < fold.of_lattice_axis.size(); ++axis)
       is_closed_walk_.push_back(shape.axes()[axis].wraps && has_closed_walk(fold.of_lattice_axis[axis]));
   }
@@ -36,7 +36,7 @@ class Folded {
     for (std::size_t axis = 0; axis < fold_.of_lattice_axis.size(); ++axis) {
       std::int32_t rest = shape_.coordinate(place, static_cast<std::int32_t>(axis));
       std::int32_t below = shape_.length(static_cast<std::int32_t>(axis)), prefix = 0;
-      for (const Factor& factor : fold_.of_lattice_axis[axis]) {
+      for (const AxisFactor& factor : fold_.of_lattice_axis[axis]) {
         below /= factor.length;
         std::int32_t digit = rest / below;
         rest %= below;
@@ -62,8 +62,8 @@ class Folded {
  private:
   // A snake over two rings of odd lengths does not end next to its start. A walk does that goes once round the shorter
   // ring in each row, and starts each row where the one before ended.
-  bool has_closed_walk(const std::vector<Factor>& factors) const {
-    const auto is_odd_ring = [&](const Factor& factor) {
+  bool has_closed_walk(const std::vector<AxisFactor>& factors) const {
+    const auto is_odd_ring = [&](const AxisFactor& factor) {
       const Axis& axis = box_.axes[factor.box_axis];
       return axis.wraps && axis.length == factor.length && factor.length % 2 != 0;
     };
@@ -79,7 +79,7 @@ class Folded {
     return (place % length + length) % length;
   }
 
-  const Fold& fold_;
+  const LatticeFold& fold_;
   const Shape& shape_;
   const Box& box_;
   std::vector<bool> is_closed_walk_;                         // by lattice axis
@@ -139,8 +139,8 @@ class Splits {
 };
 
 // A fold of the split: its number says the order on each axis. Numbers count up to orders_of().
-Fold fold_of(const std::vector<std::vector<std::int32_t>>& split, std::uint64_t number) {
-  Fold fold;
+LatticeFold fold_of(const std::vector<std::vector<std::int32_t>>& split, std::uint64_t number) {
+  LatticeFold fold;
   fold.reflects = number % 2 == 0;
   number /= 2;
   // The number picks one permutation after the other.
@@ -151,7 +151,7 @@ Fold fold_of(const std::vector<std::vector<std::int32_t>>& split, std::uint64_t 
     }
   };
   for (std::size_t axis = 0; axis < split.size(); ++axis) {
-    std::vector<Factor>& factors = fold.of_lattice_axis.emplace_back();
+    std::vector<AxisFactor>& factors = fold.of_lattice_axis.emplace_back();
     for (std::size_t on = 0; on < split[axis].size(); ++on)
       if (split[axis][on] > 1) factors.push_back({on, split[axis][on]});
     permuted(factors);
@@ -181,7 +181,7 @@ std::uint64_t orders_of(const std::vector<std::vector<std::int32_t>>& split) {
 } // namespace
 
 std::vector<CoordinatesOfRanks> folds(const Box& box, const Shape& shape, std::span<const std::int32_t> place_of_rank,
-                                      std::span<const Pair> pairs, std::size_t most, std::int64_t terms,
+                                      std::span<const WeighedPair> pairs, std::size_t most, std::int64_t terms,
                                       std::uint64_t seed, const Tools& tools) {
   if (!box.has_axes() || pairs.empty()) return {};
   const auto splits = Splits(shape, box).all();
@@ -194,17 +194,17 @@ std::vector<CoordinatesOfRanks> folds(const Box& box, const Shape& shape, std::s
   for (std::size_t at = numbers.size(); at > most_tried / 20 + 1; --at)
     std::swap(numbers[at - 1], numbers[most_tried / 20 + random.below(at - most_tried / 20)]);
   // A sample of pairs ranks the folds. A place costs several terms.
-  const std::vector<Pair> sample = sample_of(pairs, 512);
+  const std::vector<WeighedPair> sample = sample_of(pairs, 512);
   const std::size_t affordable = static_cast<std::size_t>(terms) / (8 * sample.size()) + 1;
   numbers.resize(std::min({numbers.size(), most_tried, affordable}));
   std::vector<std::pair<std::int64_t, std::size_t>> ranking;
   std::vector<Coordinate> a, b;
   for (std::size_t at = 0; at < numbers.size(); ++at) {
     if (at % 64 == 0 && tools.stop()) break;
-    const Fold fold = fold_of(splits[numbers[at].first], numbers[at].second);
+    const LatticeFold fold = fold_of(splits[numbers[at].first], numbers[at].second);
     Folded folded(fold, shape, box);
     std::int64_t sum = 0;
-    for (const Pair& pair : sample) {
+    for (const WeighedPair& pair : sample) {
       folded.coordinates(place_of_rank[static_cast<std::size_t>(pair.a)], a);
       folded.coordinates(place_of_rank[static_cast<std::size_t>(pair.b)], b);
       for (std::size_t axis = 0; axis < box.axes.size(); ++axis)
@@ -216,7 +216,7 @@ std::vector<CoordinatesOfRanks> folds(const Box& box, const Shape& shape, std::s
   std::vector<CoordinatesOfRanks> found;
   for (const auto& [sum, at] : ranking) {
     if (found.size() >= most) break;
-    const Fold fold = fold_of(splits[numbers[at].first], numbers[at].second);
+    const LatticeFold fold = fold_of(splits[numbers[at].first], numbers[at].second);
     Folded folded(fold, shape, box);
     CoordinatesOfRanks coordinates(box.axes.size(), std::vector<Coordinate>(place_of_rank.size()));
     for (std::size_t rank = 0; rank < place_of_rank.size(); ++rank) {

@@ -13,7 +13,7 @@ namespace kumihimo::mapping {
 // The folds with the fewest hop-bytes of the pairs, the fewest first, at most `most`. Of very many a random part is
 // looked at: O(terms + ranks x most).
 std::vector<CoordinatesOfRanks> folds(const Box& box, const Shape& shape, std::span<const std::int32_t> place_of_rank,
-                                      std::span<const Pair> pairs, std::size_t most, std::int64_t terms,
+                                      std::span<const WeighedPair> pairs, std::size_t most, std::int64_t terms,
                                       std::uint64_t seed, const Tools& tools);
 
 } // namespace kumihimo::mapping

@@ -28,7 +28,7 @@ void group(std::size_t axes, std::size_t groups, std::vector<Axes>& now, std::si
   now.pop_back();
 }
 
-HostForm form_of(const Host& host, const std::vector<Axes>& groups) {
+HostForm form_of(const MappingHost& host, const std::vector<Axes>& groups) {
   HostForm form;
   for (const Axes& axes : groups) {
     std::int32_t length = 1;
@@ -168,7 +168,7 @@ class Cutter {
 
 } // namespace
 
-std::vector<HostForm> forms_of(const Host& host, std::span<const std::int32_t> lengths, std::size_t most) {
+std::vector<HostForm> forms_of(const MappingHost& host, std::span<const std::int32_t> lengths, std::size_t most) {
   Axes axes;
   for (std::int32_t axis = 0; axis < host.metric.axes().dimensions(); ++axis)
     if (host.metric.axes().length(axis) > 1) axes.push_back(static_cast<std::size_t>(axis));

@@ -18,7 +18,7 @@ struct HostForm {
 
 // Forms of so many axes whose lengths are most like `lengths` in any order, the likest first; at most `most`. The host
 // has axes.
-std::vector<HostForm> forms_of(const Host& host, std::span<const std::int32_t> lengths, std::size_t most);
+std::vector<HostForm> forms_of(const MappingHost& host, std::span<const std::int32_t> lengths, std::size_t most);
 
 // Cuts along the longest axis again and again, in halves; or along one axis after the other, in single layers, in the
 // order of `axes`. `at` has a row of coordinates for each axis of the form. Ranks <= slots.

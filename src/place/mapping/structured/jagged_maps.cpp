@@ -77,7 +77,7 @@ Box stretched_box(const Lengths& lengths, const Lengths& form) {
 
 class JaggedSearch {
  public:
-  JaggedSearch(const Problem& problem, std::size_t most) : problem_(problem), most_(most) {}
+  JaggedSearch(const MappingProblem& problem, std::size_t most) : problem_(problem), most_(most) {}
 
   std::int64_t add_halved(const HostForm& form, const CoordinatesOfRanks& at) {
     return add(slots_by_halving(form, at));
@@ -108,7 +108,7 @@ class JaggedSearch {
     return hops;
   }
 
-  const Problem& problem_;
+  const MappingProblem& problem_;
   std::size_t most_;
   std::int64_t terms_ = 0;
   std::vector<JaggedMap> found_;
@@ -116,11 +116,11 @@ class JaggedSearch {
 
 } // namespace
 
-std::vector<JaggedMap> jagged_maps(const Problem& problem, const Shape& shape,
+std::vector<JaggedMap> jagged_maps(const MappingProblem& problem, const Shape& shape,
                                    std::span<const std::int32_t> place_of_rank, std::int64_t terms, std::uint64_t seed,
                                    std::size_t most, const Tools& tools) {
   if (!problem.host.metric.has_axes() || problem.graph.ranks() > problem.host.size()) return {};
-  const std::vector<Pair> pairs = heavy_pairs(problem.graph, 0.9);
+  const std::vector<WeighedPair> pairs = heavy_pairs(problem.graph, 0.9);
   JaggedSearch search(problem, most);
   std::int32_t host_axes = 0;
   for (const Axis& axis : problem.host.metric.axes().axes()) host_axes += axis.length > 1;

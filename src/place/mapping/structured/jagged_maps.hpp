@@ -15,7 +15,7 @@ struct JaggedMap {
 
 // From places of ranks in a shape; the best of all axis orders and ways of cutting, at most `most`. The host has axes
 // (none: no map).
-std::vector<JaggedMap> jagged_maps(const Problem& problem, const Shape& shape,
+std::vector<JaggedMap> jagged_maps(const MappingProblem& problem, const Shape& shape,
                                    std::span<const std::int32_t> place_of_rank, std::int64_t terms, std::uint64_t seed,
                                    std::size_t most, const Tools& tools);
 

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t most_kept = 3;
 constexpr std::int64_t terms_of_rank = 8; // to build an order takes some 100 ns a rank, a term 4 to 8 ns
 
-struct Numbering {
+struct LatticeNumbering {
   std::vector<Axis> axes;
   std::vector<Coordinates> at; // of each rank
 
@@ -34,15 +34,15 @@ struct Numbering {
   }
 };
 
-Numbering numbering_of(const Lattice& lattice) {
-  Numbering numbering;
+LatticeNumbering numbering_of(const Lattice& lattice) {
+  LatticeNumbering numbering;
   numbering.axes = lattice.shape.axes();
   for (const std::int32_t place : lattice.place_of_rank) numbering.at.push_back(lattice.shape.coordinates(place));
   return numbering;
 }
 
 // With two axes of length 2 as one ring of 4; none: there are no two.
-std::optional<Numbering> with_ring_of_4(Numbering numbering) {
+std::optional<LatticeNumbering> with_ring_of_4(LatticeNumbering numbering) {
   auto& axes = numbering.axes;
   const auto is_two = [](const Axis& axis) { return axis.length == 2; };
   const auto first = std::find_if(axes.begin(), axes.end(), is_two);
@@ -63,7 +63,7 @@ std::optional<Numbering> with_ring_of_4(Numbering numbering) {
 // The best maps so far by hop-bytes, all different in them.
 class Best {
  public:
-  Best(const Problem& problem, std::int64_t terms)
+  Best(const MappingProblem& problem, std::int64_t terms)
       : problem_(problem), terms_(terms), to_build_(terms_of_rank * problem.graph.ranks()),
         to_measure_(static_cast<std::int64_t>(problem.graph.edges.size())) {}
 
@@ -97,7 +97,7 @@ class Best {
   }
 
  private:
-  const Problem& problem_;
+  const MappingProblem& problem_;
   std::int64_t terms_, to_build_, to_measure_;
   std::unordered_set<std::uint64_t> seen_; // hashes of maps
   std::vector<std::pair<std::int64_t, NamedMap>> found_;
@@ -105,14 +105,14 @@ class Best {
 
 } // namespace
 
-std::vector<NamedMap> lattice_orders(const Problem& problem, std::span<const Lattice> lattices, OrderContext context,
-                                     std::int64_t terms, const Tools& tools) {
+std::vector<NamedMap> lattice_orders(const MappingProblem& problem, std::span<const Lattice> lattices,
+                                     OrderContext context, std::int64_t terms, const Tools& tools) {
   Best best(problem, terms);
   for (const Lattice& lattice : lattices) {
-    std::vector<Numbering> numberings = {numbering_of(lattice)};
+    std::vector<LatticeNumbering> numberings = {numbering_of(lattice)};
     while (auto merged = with_ring_of_4(numberings.back())) numberings.push_back(*std::move(merged));
     std::reverse(numberings.begin(), numberings.end()); // fewest axes first
-    for (const Numbering& numbering : numberings) {
+    for (const LatticeNumbering& numbering : numberings) {
       std::vector<std::size_t> order_of_axes(numbering.axes.size());
       std::iota(order_of_axes.begin(), order_of_axes.end(), 0);
       do {

@@ -15,7 +15,7 @@ namespace kumihimo::mapping {
 // And a network may have a shape that suits the grid, and yet no distances that are sums over axes, as Tofu with dead
 // parts. `context`: of the job; its grid is replaced by that of the lattice. The best few by hop-bytes, as long as
 // `terms` last, of which each order takes eight a rank, and one an edge if no other order is the same.
-std::vector<NamedMap> lattice_orders(const Problem& problem, std::span<const Lattice> lattices, OrderContext context,
-                                     std::int64_t terms, const Tools& tools);
+std::vector<NamedMap> lattice_orders(const MappingProblem& problem, std::span<const Lattice> lattices,
+                                     OrderContext context, std::int64_t terms, const Tools& tools);
 
 } // namespace kumihimo::mapping

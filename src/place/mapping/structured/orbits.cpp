@@ -26,7 +26,7 @@ struct Translation {
   bool turns = true; // round both rings
 };
 
-std::vector<Translation> translations(const Lattice& lattice, const Host& host) {
+std::vector<Translation> translations(const Lattice& lattice, const MappingHost& host) {
   std::vector<Translation> found;
   const std::int32_t ranks = lattice.shape.places();
   for (std::size_t axis = 0; axis < lattice.shape.axes().size(); ++axis)
@@ -53,7 +53,8 @@ class Orbits {
     std::int64_t bytes = 0;            // of all ranks of the orbit
   };
 
-  Orbits(const Problem& problem, const Lattice& lattice, const Translation& translation) : translation_(translation) {
+  Orbits(const MappingProblem& problem, const Lattice& lattice, const Translation& translation)
+      : translation_(translation) {
     std::vector<Axis> axes = lattice.shape.axes();
     axes[translation.axis] = {translation.steps, false};
     shape_ = Shape(axes);
@@ -73,10 +74,10 @@ class Orbits {
   std::span<const Partner> of(std::int32_t orbit) const { return partners_[static_cast<std::size_t>(orbit)]; }
 
  private:
-  void find_partners(const Graph& graph) {
+  void find_partners(const TrafficGraph& graph) {
     partners_.resize(static_cast<std::size_t>(count()));
     for (std::size_t rank = 0; rank < orbit_.size(); ++rank)
-      for (const Graph::Edge& edge : graph.of(static_cast<std::int32_t>(rank))) {
+      for (const TrafficGraph::Edge& edge : graph.of(static_cast<std::int32_t>(rank))) {
         const auto other = static_cast<std::size_t>(edge.to);
         if (orbit_[rank] == orbit_[other]) continue; // their distance is that of the translation
         std::int32_t phase = phase_[other] - phase_[rank];
@@ -107,7 +108,7 @@ class Orbits {
 // that are multiples of the shift away.
 class Cells {
  public:
-  Cells(const Host& host, const Translation& translation)
+  Cells(const MappingHost& host, const Translation& translation)
       : host_(&host), axis_(static_cast<std::int32_t>(translation.host_axis)), translation_(translation) {
     for (std::int32_t slot = 0; slot < host.size(); ++slot)
       if (host.metric.coordinate(host.node(slot), axis_) < translation.shift) slots_.push_back(slot);
@@ -169,7 +170,7 @@ class Cells {
             neighbours_[static_cast<std::size_t>(a)].push_back({b, phase});
   }
 
-  const Host* host_;
+  const MappingHost* host_;
   std::int32_t axis_;
   Translation translation_;
   std::vector<std::int32_t> slots_, offset_, along_;
@@ -306,21 +307,21 @@ class OrbitAnnealing {
 };
 
 // Orbits on the host's first planes alone, as a problem of its own.
-std::optional<Arrangement> first_arrangement(const Problem& problem, const Orbits& orbits, const Cells& cells,
+std::optional<Arrangement> first_arrangement(const MappingProblem& problem, const Orbits& orbits, const Cells& cells,
                                              const Translation& translation, std::int64_t terms, std::uint64_t seed,
                                              const Tools& tools) {
   std::vector<Axis> axes = problem.host.metric.axes().axes();
   axes[translation.host_axis] = {translation.shift, false};
   const auto network = std::make_shared<Torus>(Shape(axes));
   const std::int32_t each = problem.host.size() / problem.host.metric.nodes();
-  const Result<Host> host = Host::make(network, Slots(network->nodes(), each));
+  const Result<MappingHost> host = MappingHost::make(network, Slots(network->nodes(), each));
   if (!host) return {};
-  std::vector<std::pair<std::int32_t, Graph::Edge>> pairs;
+  std::vector<std::pair<std::int32_t, TrafficGraph::Edge>> pairs;
   for (std::int32_t orbit = 0; orbit < orbits.count(); ++orbit)
     for (const Orbits::Partner& partner : orbits.of(orbit))
       if (orbit < partner.orbit) pairs.push_back({orbit, {partner.orbit, partner.bytes}});
   if (pairs.empty()) return {};
-  const Graph graph = Graph::of_pairs(orbits.count(), pairs);
+  const TrafficGraph graph = TrafficGraph::of_pairs(orbits.count(), pairs);
   std::vector<std::int32_t> places(static_cast<std::size_t>(orbits.count()));
   std::iota(places.begin(), places.end(), 0);
   const std::vector<JaggedMap> maps =
@@ -337,15 +338,15 @@ std::optional<Arrangement> first_arrangement(const Problem& problem, const Orbit
   return start;
 }
 
-bool is_plain(const Host& host) {
+bool is_plain(const MappingHost& host) {
   if (!host.metric.has_axes() || !host.slots.are_even()) return false;
   return host.metric.axes().places() == host.metric.nodes();
 }
 
 } // namespace
 
-std::vector<NamedMap> orbit_maps(const Problem& problem, const Lattice& lattice, std::int64_t terms, std::uint64_t seed,
-                                 const Tools& tools) {
+std::vector<NamedMap> orbit_maps(const MappingProblem& problem, const Lattice& lattice, std::int64_t terms,
+                                 std::uint64_t seed, const Tools& tools) {
   std::vector<NamedMap> maps;
   if (!is_plain(problem.host)) return maps;
   struct Start {

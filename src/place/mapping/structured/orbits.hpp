@@ -10,7 +10,7 @@
 namespace kumihimo::mapping {
 
 // The best maps of the translations that fit, fewest hop-bytes first; none where none fits. O(terms).
-std::vector<NamedMap> orbit_maps(const Problem& problem, const Lattice& lattice, std::int64_t terms, std::uint64_t seed,
-                                 const Tools& tools);
+std::vector<NamedMap> orbit_maps(const MappingProblem& problem, const Lattice& lattice, std::int64_t terms,
+                                 std::uint64_t seed, const Tools& tools);
 
 } // namespace kumihimo::mapping

@@ -17,13 +17,13 @@ namespace {
 constexpr std::size_t most_boxes = 4, most_maps = 12, most_starts = 24;
 constexpr std::int64_t route_terms = 16; // what the route of a flow costs, in terms
 
-std::int64_t busiest_load(const Problem& problem, const Assignment& map) {
+std::int64_t busiest_load(const MappingProblem& problem, const Assignment& map) {
   const std::vector<std::int64_t> loads = link_loads(problem.traffic, problem.host, map);
   return loads.empty() ? 0 : *std::max_element(loads.begin(), loads.end());
 }
 
 // A source of digits: places of ranks in a shape.
-struct Source {
+struct DigitSource {
   std::string name;
   const Lattice* lattice = nullptr;
   Shape shape;
@@ -32,11 +32,11 @@ struct Source {
 };
 
 // Whether rank numbers say who talks to whom: few differences (or exclusive ors) of partners' numbers carry most bytes.
-bool have_pattern(std::span<const Pair> pairs, std::int32_t ranks) {
+bool have_pattern(std::span<const WeighedPair> pairs, std::int32_t ranks) {
   const auto is_few = [&](auto key) {
     std::vector<std::int64_t> bytes(std::size_t{2} * static_cast<std::size_t>(ranks) + 2, 0);
     std::int64_t all = 0;
-    for (const Pair& pair : pairs) {
+    for (const WeighedPair& pair : pairs) {
       bytes[static_cast<std::size_t>(key(pair))] += pair.bytes, all += pair.bytes;
     }
     std::sort(bytes.begin(), bytes.end(), std::greater<>());
@@ -44,32 +44,32 @@ bool have_pattern(std::span<const Pair> pairs, std::int32_t ranks) {
     const auto end = bytes.begin() + std::min(few, static_cast<std::ptrdiff_t>(bytes.size()));
     return std::accumulate(bytes.begin(), end, std::int64_t{0}) >= all - all / 10;
   };
-  return is_few([](const Pair& pair) { return pair.b - pair.a; }) ||
-         is_few([](const Pair& pair) { return pair.a ^ pair.b; });
+  return is_few([](const WeighedPair& pair) { return pair.b - pair.a; }) ||
+         is_few([](const WeighedPair& pair) { return pair.a ^ pair.b; });
 }
 
 // Pairs that the search of digits looks at. Light ones are left out where that leaves out many.
-std::vector<Pair> pairs_to_search(const Graph& graph) {
-  std::vector<Pair> most = heavy_pairs(graph, 0.95), nearly_all = heavy_pairs(graph, 0.99);
+std::vector<WeighedPair> pairs_to_search(const TrafficGraph& graph) {
+  std::vector<WeighedPair> most = heavy_pairs(graph, 0.95), nearly_all = heavy_pairs(graph, 0.99);
   return 2 * nearly_all.size() <= 3 * most.size() ? nearly_all : most;
 }
 
-class Search {
+class StructuredSearch {
  public:
-  Search(const Problem& problem, std::span<const Lattice> lattices, std::int64_t terms, std::uint64_t seed,
-         const Tools& tools)
+  StructuredSearch(const MappingProblem& problem, std::span<const Lattice> lattices, std::int64_t terms,
+                   std::uint64_t seed, const Tools& tools)
       : problem_(problem), lattices_(lattices), terms_(terms), seed_(seed), tools_(tools),
         pairs_(pairs_to_search(problem.graph)) {}
 
   std::vector<NamedMap> run() {
-    const std::vector<Source> sources = sources_of();
+    const std::vector<DigitSource> sources = sources_of();
     if (sources.empty() || pairs_.empty()) return {};
     const std::vector<Box> boxes = boxes_of(problem_.host, problem_.graph.ranks(), most_boxes, tools_);
     for (const Box& box : boxes)
-      for (const Source& source : sources)
+      for (const DigitSource& source : sources)
         if (!is_embedded_) search(box, source, source.terms / static_cast<std::int64_t>(boxes.size()));
     if (boxes.empty())
-      for (const Source& source : sources) fit(source);
+      for (const DigitSource& source : sources) fit(source);
     return chosen();
   }
 
@@ -80,8 +80,8 @@ class Search {
     std::int64_t hop_bytes = 0, busiest = 0;
   };
 
-  std::vector<Source> sources_of() const {
-    std::vector<Source> sources;
+  std::vector<DigitSource> sources_of() const {
+    std::vector<DigitSource> sources;
     for (const Lattice& lattice : lattices_)
       sources.push_back({lattice.name(), &lattice, lattice.shape, lattice.place_of_rank,
                          terms_ * 9 / 10 / static_cast<std::int64_t>(lattices_.size())});
@@ -98,7 +98,7 @@ class Search {
     std::int64_t sum = 0;
     for (std::int32_t axis = 0; axis < lattice.shape.dimensions(); ++axis) {
       const auto [length, wraps] = lattice.shape.axes()[static_cast<std::size_t>(axis)];
-      for (const Pair& pair : pairs_) {
+      for (const WeighedPair& pair : pairs_) {
         const std::int32_t step =
             std::abs(lattice.shape.coordinate(lattice.place_of_rank[static_cast<std::size_t>(pair.a)], axis) -
                      lattice.shape.coordinate(lattice.place_of_rank[static_cast<std::size_t>(pair.b)], axis));
@@ -108,12 +108,12 @@ class Search {
     return sum;
   }
 
-  bool is_embedding(const Box& box, const Source& source, const CoordinatesOfRanks& at) const {
+  bool is_embedding(const Box& box, const DigitSource& source, const CoordinatesOfRanks& at) const {
     return source.lattice && source.lattice->covered > 0.99 &&
            hop_bytes_in(problem_.host, box, pairs_, at) <= own_hop_bytes(*source.lattice);
   }
 
-  void embed(const Box& box, const Source& source, std::span<const CoordinatesOfRanks> starts) {
+  void embed(const Box& box, const DigitSource& source, std::span<const CoordinatesOfRanks> starts) {
     for (const CoordinatesOfRanks& start : starts)
       if (is_embedding(box, source, start)) {
         add(source.name + ", embedded", assignment_in(box, problem_.host, start));
@@ -123,7 +123,7 @@ class Search {
   }
 
   // Embeddings, folds and digit maps into a box of as many places as ranks.
-  void search(const Box& box, const Source& source, std::int64_t terms) {
+  void search(const Box& box, const DigitSource& source, std::int64_t terms) {
     std::vector<CoordinatesOfRanks> starts;
     // The simplest folds first: they are enough where the lattice fits.
     for (const std::int64_t looked_at : {terms / 400, terms / 10}) {
@@ -139,7 +139,7 @@ class Search {
     const DigitSearch digits(problem_, box, moves, pairs_);
     std::vector<FoundMap> maps = digits.search(starts, terms * 8 / 10, seed_, most_maps, tools_);
     // The best ones again, with all pairs.
-    const std::vector<Pair> all = heavy_pairs(problem_.graph, 2);
+    const std::vector<WeighedPair> all = heavy_pairs(problem_.graph, 2);
     if (all.size() > pairs_.size()) {
       std::vector<CoordinatesOfRanks> best;
       for (std::size_t at = 0; at < std::min<std::size_t>(8, maps.size()); ++at) best.push_back(maps[at].at);
@@ -151,7 +151,7 @@ class Search {
   }
 
   // Where no box of the host has as many places as ranks.
-  void fit(const Source& source) {
+  void fit(const DigitSource& source) {
     if (source.lattice)
       for (NamedMap& map : orbit_maps(problem_, *source.lattice, source.terms / 2, seed_, tools_))
         add(std::move(map.name), std::move(map.map));
@@ -227,21 +227,21 @@ class Search {
     return maps;
   }
 
-  const Problem& problem_;
+  const MappingProblem& problem_;
   std::span<const Lattice> lattices_;
   std::int64_t terms_;
   std::uint64_t seed_;
   const Tools& tools_;
-  std::vector<Pair> pairs_;
+  std::vector<WeighedPair> pairs_;
   std::vector<Found> found_;
   bool is_embedded_ = false;
 };
 
 } // namespace
 
-std::vector<NamedMap> structured_maps(const Problem& problem, std::span<const Lattice> lattices, std::int64_t terms,
-                                      std::uint64_t seed, const Tools& tools) {
-  return Search(problem, lattices, terms, seed, tools).run();
+std::vector<NamedMap> structured_maps(const MappingProblem& problem, std::span<const Lattice> lattices,
+                                      std::int64_t terms, std::uint64_t seed, const Tools& tools) {
+  return StructuredSearch(problem, lattices, terms, seed, tools).run();
 }
 
 } // namespace kumihimo::mapping

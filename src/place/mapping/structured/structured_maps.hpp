@@ -13,7 +13,7 @@ namespace kumihimo::mapping {
 
 // Different maps of few hop-bytes, the fewest first. `terms`: about how many distances of an edge may be looked up.
 // Deterministic for the seed, unless stopped.
-std::vector<NamedMap> structured_maps(const Problem& problem, std::span<const Lattice> lattices, std::int64_t terms,
-                                      std::uint64_t seed, const Tools& tools);
+std::vector<NamedMap> structured_maps(const MappingProblem& problem, std::span<const Lattice> lattices,
+                                      std::int64_t terms, std::uint64_t seed, const Tools& tools);
 
 } // namespace kumihimo::mapping

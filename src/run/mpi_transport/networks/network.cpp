@@ -10,7 +10,7 @@
 
 namespace kumihimo::mpi_transport {
 
-#define KUMIHIMO_NETWORK(name) Result<std::unique_ptr<Network>> make_##name##_network(const NetworkContext& context);
+#define KUMIHIMO_NETWORK(name) Result<std::unique_ptr<MpiNetwork>> make_##name##_network(const NetworkContext& context);
 #include "mpi_transport/networks/networks.def"
 #undef KUMIHIMO_NETWORK
 
@@ -48,7 +48,7 @@ Status check_network(std::string_view name) {
   return position ? Status(Nothing{}) : Status(position.error());
 }
 
-Result<std::unique_ptr<Network>> open_network(const NetworkContext& context, std::string_view name) {
+Result<std::unique_ptr<MpiNetwork>> open_network(const NetworkContext& context, std::string_view name) {
   const Result<std::int32_t> position = position_of(name);
   const auto kinds = static_cast<std::int32_t>(networks().size());
   const std::int32_t mine = position ? *position : kinds + 1, ends[2] = {mine, kinds + 1 - mine};
@@ -63,7 +63,7 @@ Result<std::unique_ptr<Network>> open_network(const NetworkContext& context, std
   Status last = Nothing{};
   for (const NetworkKind& kind : networks()) {
     if (!name.empty() && kind.name != name) continue;
-    Result<std::unique_ptr<Network>> made = kind.make(context);
+    Result<std::unique_ptr<MpiNetwork>> made = kind.make(context);
     last = agree(context.library, context.communicator, made ? Status(Nothing{}) : Status(made.error()));
     if (last) return made;
   }

@@ -15,9 +15,9 @@
 
 namespace kumihimo::mpi_transport {
 
-class Network {
+class MpiNetwork {
  public:
-  virtual ~Network() = default;
+  virtual ~MpiNetwork() = default;
 
   // Whether messages with these demands, the largest of all ranks, can be moved. Every rank gets the same answer.
   virtual Status prepare(const transport::Demands& of_all_ranks) const = 0;
@@ -47,7 +47,7 @@ struct NetworkContext {
 struct NetworkKind {
   std::string_view name;
   // Collective. Error: this rank cannot reach its peers by such a network; then every rank tries the next one.
-  Result<std::unique_ptr<Network>> (*make)(const NetworkContext& context);
+  Result<std::unique_ptr<MpiNetwork>> (*make)(const NetworkContext& context);
 };
 
 // The rows of networks.def, in the order in which they are tried.
@@ -61,7 +61,7 @@ Status check_network(std::string_view name);
 
 // The network named, or without a name the first that every rank can use. Collective over context.communicator. Errors:
 // an unknown name, names that differ between ranks, no network that every rank can use.
-Result<std::unique_ptr<Network>> open_network(const NetworkContext& context, std::string_view name);
+Result<std::unique_ptr<MpiNetwork>> open_network(const NetworkContext& context, std::string_view name);
 
 // Whether a step of a set-up worked: success if all ranks of the communicator bring success, otherwise an error on
 // each. Collective.

@@ -13,10 +13,10 @@ namespace kumihimo::plan {
 namespace {
 
 struct LocalCopyTrial final : Trial {
-  Array source, target;
+  PageArray source, target;
   std::int64_t bytes;
 
-  LocalCopyTrial(Array from, Array to, std::int64_t size)
+  LocalCopyTrial(PageArray from, PageArray to, std::int64_t size)
       : source(std::move(from)), target(std::move(to)), bytes(size) {}
   void run(const Candidate& candidate, std::int64_t times) override {
     const kernels::CopyKernel kernel = kernels::find_copy_variant(candidate.variant)->kernel(candidate.parameters);
@@ -42,7 +42,7 @@ class SharedCopyTrial final : public Trial {
  public:
   static constexpr std::int64_t slots = 16;
 
-  SharedCopyTrial(Array from, Array ring, std::int64_t bytes)
+  SharedCopyTrial(PageArray from, PageArray ring, std::int64_t bytes)
       : source_(std::move(from)), ring_(std::move(ring)), bytes_(bytes), reader_([this] { read(); }) {}
   ~SharedCopyTrial() override {
     ends_ = true;
@@ -79,7 +79,7 @@ class SharedCopyTrial final : public Trial {
   static std::int64_t stride(std::int64_t bytes) { return bytes + 128; } // slots begin at different cache sets
 
  private:
-  Array source_, ring_;
+  PageArray source_, ring_;
   std::int64_t bytes_;
   alignas(64) std::atomic<std::int64_t> filled_ = 0;
   alignas(64) std::atomic<std::int64_t> emptied_ = 0;
@@ -96,7 +96,7 @@ int processors_allowed() {
 
 // A run is a copy that the same core reads. Bound: source and target are read.
 Result<std::unique_ptr<Trial>> local_copy_trial(std::int64_t bytes) {
-  auto source = Array::make(bytes), target = Array::make(bytes);
+  auto source = PageArray::make(bytes), target = PageArray::make(bytes);
   if (!source || !target) return no_memory(bytes, 2);
   return std::unique_ptr<Trial>(new LocalCopyTrial(std::move(*source), std::move(*target), bytes));
 }
@@ -106,24 +106,25 @@ Result<std::unique_ptr<Trial>> local_copy_trial(std::int64_t bytes) {
 Result<std::unique_ptr<Trial>> shared_copy_trial(std::int64_t bytes) {
   if (const int processors = processors_allowed(); processors < 2)
     return not_applicable("a copy to another core needs at least 2 processors", processors);
-  auto source = Array::make(bytes), ring = Array::make(SharedCopyTrial::slots * SharedCopyTrial::stride(bytes));
+  auto source = PageArray::make(bytes), ring = PageArray::make(SharedCopyTrial::slots * SharedCopyTrial::stride(bytes));
   if (!source || !ring) return no_memory(bytes, 1 + static_cast<int>(SharedCopyTrial::slots));
   return std::unique_ptr<Trial>(new SharedCopyTrial(std::move(*source), std::move(*ring), bytes));
 }
 
-kernels::Reader reader_of(const Key& key) {
-  return key[1].second == name_of(kernels::Reader::same_core) ? kernels::Reader::same_core
-                                                              : kernels::Reader::other_core;
+kernels::CopyReader reader_of(const Key& key) {
+  return key[1].second == name_of(kernels::CopyReader::same_core) ? kernels::CopyReader::same_core
+                                                                  : kernels::CopyReader::other_core;
 }
 
-class Copy final : public Kernel {
+class CopyProblem final : public KernelProblem {
  public:
   std::vector<VariantDescription> built(bool running_here) const override {
     return rows_of(kernels::copy_variants(), running_here);
   }
   std::vector<Key> keys() const override {
     std::vector<Key> keys;
-    for (const kernels::Reader reader : kernels::readers) keys.push_back({{"reader", std::string(name_of(reader))}});
+    for (const kernels::CopyReader reader : kernels::readers)
+      keys.push_back({{"reader", std::string(name_of(reader))}});
     return keys;
   }
   Candidate untuned(const Key& key, std::int64_t size) const override {
@@ -136,12 +137,12 @@ class Copy final : public Kernel {
     return wrong.empty() ? Status(Nothing{}) : failed(std::move(wrong));
   }
   Result<std::unique_ptr<Trial>> trial(const Key& key, std::int64_t size) const override {
-    return reader_of(key) == kernels::Reader::same_core ? local_copy_trial(size) : shared_copy_trial(size);
+    return reader_of(key) == kernels::CopyReader::same_core ? local_copy_trial(size) : shared_copy_trial(size);
   }
   Status take(const Entry& entry, SizeRange bytes, kernels::Selection& choices) const override {
     const std::string name = TRY(entry.word("reader"));
     const auto reader = std::find_if(kernels::readers.begin(), kernels::readers.end(),
-                                     [&](kernels::Reader each) { return name_of(each) == name; });
+                                     [&](kernels::CopyReader each) { return name_of(each) == name; });
     if (reader == kernels::readers.end())
       return wrong_value(entry.where() + ": reader must be 'same core' or 'other core'", fmt::format("'{}'", name));
     const auto variant = TRY(variant_of(entry, kernels::copy_variants()));
@@ -153,8 +154,8 @@ class Copy final : public Kernel {
 
 } // namespace
 
-const Kernel& copy_kernel() {
-  static const Copy kernel;
+const KernelProblem& copy_kernel() {
+  static const CopyProblem kernel;
   return kernel;
 }
 

@@ -18,7 +18,7 @@ using problem::Key;
 using problem::Trial;
 
 // A kernel as a problem.
-class Kernel : public problem::Problem {
+class KernelProblem : public problem::Problem {
  public:
   std::vector<VariantDescription> variants(const Key&) const final { return built(true); }
   // Those that this machine can run, or all that are built.
@@ -54,9 +54,9 @@ Result<ParameterValues> parameters_of(const Entry& entry, std::string_view varia
                                       std::span<const TakenParameter> taken);
 
 // Aligned to a page, and written, so that no page fault is measured.
-class Array {
+class PageArray {
  public:
-  static std::optional<Array> make(std::int64_t bytes);
+  static std::optional<PageArray> make(std::int64_t bytes);
   char* get() const { return data_.get(); }
 
  private:

@@ -9,7 +9,7 @@
 
 namespace kumihimo::plan {
 
-#define KERNEL(name) const Kernel& name##_kernel();
+#define KERNEL(name) const KernelProblem& name##_kernel();
 #include "plan/kernels/kernels.def"
 #undef KERNEL
 
@@ -22,7 +22,7 @@ std::span<const NamedKernel> all_kernels() {
   return rows;
 }
 
-const Kernel* find_kernel(std::string_view name) {
+const KernelProblem* find_kernel(std::string_view name) {
   const auto at = std::ranges::find(all_kernels(), name, &NamedKernel::name);
   return at == all_kernels().end() ? nullptr : &at->kernel;
 }
@@ -56,10 +56,10 @@ Result<ParameterValues> parameters_of(const Entry& entry, std::string_view varia
   return values;
 }
 
-std::optional<Array> Array::make(std::int64_t bytes) {
+std::optional<PageArray> PageArray::make(std::int64_t bytes) {
   constexpr std::size_t page = 4096;
   const std::size_t whole = (static_cast<std::size_t>(bytes) + page) / page * page;
-  Array array;
+  PageArray array;
   array.data_.reset(static_cast<char*>(std::aligned_alloc(page, whole)));
   if (!array.data_) return std::nullopt;
   std::memset(array.data_.get(), 1, whole);

@@ -18,10 +18,10 @@ const std::vector<ReduceClass>& reduce_classes();
 
 struct NamedKernel {
   std::string_view name;
-  const Kernel& kernel;
+  const KernelProblem& kernel;
 };
 std::span<const NamedKernel> all_kernels();
-const Kernel* find_kernel(std::string_view name); // null: there is none
+const KernelProblem* find_kernel(std::string_view name); // null: there is none
 // Of all kernels, each with the field `kernel` first.
 std::vector<Key> kernel_keys();
 

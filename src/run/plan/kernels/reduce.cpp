@@ -23,12 +23,12 @@ void fill(char* array, DataType type, std::int64_t bytes) {
 }
 
 struct ReduceTrial final : Trial {
-  Array left, right, target;
+  PageArray left, right, target;
   Operation operation;
   DataType type;
   std::int64_t bytes;
 
-  ReduceTrial(Array l, Array r, Array t, Operation op, DataType of, std::int64_t size)
+  ReduceTrial(PageArray l, PageArray r, PageArray t, Operation op, DataType of, std::int64_t size)
       : left(std::move(l)), right(std::move(r)), target(std::move(t)), operation(op), type(of), bytes(size) {
     fill(left.get(), type, bytes);
     fill(right.get(), type, bytes);
@@ -52,7 +52,7 @@ struct ReduceTrial final : Trial {
 // A run is two calls, into an array of its own and onto an operand: executors reduce in both ways. Bound: the operands
 // of both calls are read.
 Result<std::unique_ptr<Trial>> reduce_trial(Operation operation, DataType type, std::int64_t bytes) {
-  auto left = Array::make(bytes), right = Array::make(bytes), target = Array::make(bytes);
+  auto left = PageArray::make(bytes), right = PageArray::make(bytes), target = PageArray::make(bytes);
   if (!left || !right || !target) return no_memory(bytes, 3);
   return std::unique_ptr<Trial>(
       new ReduceTrial(std::move(*left), std::move(*right), std::move(*target), operation, type, bytes));
@@ -63,7 +63,7 @@ const ReduceClass& class_of(const Key& key) {
                        [&](const ReduceClass& c) { return c.operation == key[1].second && c.type == key[2].second; });
 }
 
-class Reduce final : public Kernel {
+class Reduce final : public KernelProblem {
  public:
   std::vector<VariantDescription> built(bool running_here) const override {
     return rows_of(kernels::reduce_variants(), running_here);
@@ -138,7 +138,7 @@ const std::vector<ReduceClass>& reduce_classes() {
   return classes;
 }
 
-const Kernel& reduce_kernel() {
+const KernelProblem& reduce_kernel() {
   static const Reduce kernel;
   return kernel;
 }

@@ -12,7 +12,7 @@ Status take(const Entry& entry, kernels::Selection& choices) {
   const Result<std::string> kernel = entry.word("kernel");
   if (!kernel) return kernel.error();
   const SizeRange bytes = TRY(entry.sizes());
-  if (const Kernel* const found = find_kernel(*kernel)) return found->take(entry, bytes, choices);
+  if (const KernelProblem* const found = find_kernel(*kernel)) return found->take(entry, bytes, choices);
   std::vector<std::string_view> names;
   for (const NamedKernel& each : all_kernels()) names.push_back(each.name);
   return wrong_value(fmt::format("{}: kernel must be {}", entry.where(), fmt::join(names, " or ")),
@@ -22,7 +22,7 @@ Status take(const Entry& entry, kernels::Selection& choices) {
 } // namespace
 
 Result<KernelWisdom> parse_kernel_wisdom(std::string_view text, const problem::Fingerprint& machine,
-                                         problem::Found found) {
+                                         problem::WisdomOrigin found) {
   const Result<problem::WisdomFile> file = problem::WisdomFile::parse(text, {machine, {}}, found);
   if (!file) return file.error();
   KernelWisdom wisdom{kernels::untuned(), 0};

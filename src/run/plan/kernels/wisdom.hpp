@@ -19,7 +19,7 @@ struct KernelWisdom {
 
 // The error is one sentence for the user, and names the entry. Entries of other problems are passed over.
 Result<KernelWisdom> parse_kernel_wisdom(std::string_view text, const problem::Fingerprint& machine,
-                                         problem::Found found = problem::Found::named);
+                                         problem::WisdomOrigin found = problem::WisdomOrigin::named);
 
 // Lets all executors of this process run what the file says, or that of this machine in the folder: its path, empty
 // where the folder has none.

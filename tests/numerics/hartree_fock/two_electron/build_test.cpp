@@ -11,8 +11,8 @@ namespace {
 
 using enum ShellType;
 
-CoulombExchange built(const Basis& basis, const Matrix& density, const Settings& settings, double threshold = 0) {
-  const Result<std::unique_ptr<Builder>> builder = Builder::make(basis, settings);
+CoulombExchange built(const Basis& basis, const Matrix& density, const BuildSettings& settings, double threshold = 0) {
+  const Result<std::unique_ptr<TwoElectronBuilder>> builder = TwoElectronBuilder::make(basis, settings);
   EXPECT_TRUE(builder);
   Result<CoulombExchange> made = (*builder)->build(density, threshold);
   EXPECT_TRUE(made);
@@ -36,7 +36,7 @@ TEST(TwoElectronBuild, IsTheGoldenCopyInEveryVariant) {
       for (const bool whole : {true, false})
         for (const Threads mode : {Threads::private_matrices, Threads::atomics, Threads::class_tasks})
           for (const bool reproducible : {false, true}) {
-            const Settings settings{std::string(instructions), whole, mode, reproducible};
+            const BuildSettings settings{std::string(instructions), whole, mode, reproducible};
             EXPECT_LT(largest_difference(g_of(built(basis, density, settings)), golden), 1e-12 * largest(golden))
                 << instructions << " whole " << whole << " mode " << static_cast<int>(mode) << reproducible;
           }
@@ -47,7 +47,7 @@ TEST(TwoElectronBuild, SplitsShellsIfThereArePAlone) {
   Random random(5);
   const Basis basis = random.basis({p, sp, s, p}, 3.0);
   const Matrix density = random.density(basis.functions), golden = g_matrix_golden(basis, density);
-  const Result<std::unique_ptr<Builder>> builder = Builder::make(basis, {});
+  const Result<std::unique_ptr<TwoElectronBuilder>> builder = TwoElectronBuilder::make(basis, {});
   EXPECT_FALSE((*builder)->whole());
   EXPECT_LT(largest_difference(g_of(*(*builder)->build(density, 0)), golden), 1e-12 * largest(golden));
 }
@@ -102,19 +102,20 @@ CoulombExchange built_by_ranks(const Basis& basis, const Matrix& density, int ra
   CoulombExchange last;
   for (int pass = 0; pass < 2; ++pass) // the first pass finds the total, the second gives it to all
     for (int rank = 0; rank < ranks; ++rank) {
-      const Result<std::unique_ptr<Builder>> builder = Builder::make(basis, {.reproducible = reproducible});
-      const Ranks joined{[&](std::span<const double> costs) -> Result<std::unique_ptr<Dealer>> {
-                           return std::unique_ptr<Dealer>(new TurnDealer(costs.size(), rank, ranks));
-                         },
-                         [&](std::span<double> values) -> Status {
-                           total.resize(values.size());
-                           for (std::size_t i = 0; i < values.size(); ++i)
-                             if (pass == 0)
-                               total[i] += values[i];
-                             else
-                               values[i] = total[i];
-                           return Nothing{};
-                         }};
+      const Result<std::unique_ptr<TwoElectronBuilder>> builder =
+          TwoElectronBuilder::make(basis, {.reproducible = reproducible});
+      const BuildRanks joined{[&](std::span<const double> costs) -> Result<std::unique_ptr<Dealer>> {
+                                return std::unique_ptr<Dealer>(new TurnDealer(costs.size(), rank, ranks));
+                              },
+                              [&](std::span<double> values) -> Status {
+                                total.resize(values.size());
+                                for (std::size_t i = 0; i < values.size(); ++i)
+                                  if (pass == 0)
+                                    total[i] += values[i];
+                                  else
+                                    values[i] = total[i];
+                                return Nothing{};
+                              }};
       last = std::move(*(*builder)->build(density, 1e-11, joined));
     }
   return last;
@@ -139,7 +140,7 @@ TEST(TwoElectronBuild, ScreeningKeepsItsBound) {
   const CoulombExchange all = built(basis, density, {});
   std::int64_t screened_before = 0;
   for (const double threshold : {1e-10, 1e-7, 1e-4}) {
-    const Result<std::unique_ptr<Builder>> builder = Builder::make(basis, {});
+    const Result<std::unique_ptr<TwoElectronBuilder>> builder = TwoElectronBuilder::make(basis, {});
     const CoulombExchange some = *(*builder)->build(density, threshold);
     std::int64_t screened = 0;
     for (const Tally& tally : (*builder)->tallies()) screened += tally.screened;
@@ -190,7 +191,8 @@ TEST(TwoElectronBuild, SymmetryTranslationAndRotation) {
 }
 
 TEST(TwoElectronBuild, UnknownInstructionsAreAnError) {
-  const Result<std::unique_ptr<Builder>> builder = Builder::make(water("sto-3g"), {.instructions = "mmx"});
+  const Result<std::unique_ptr<TwoElectronBuilder>> builder =
+      TwoElectronBuilder::make(water("sto-3g"), {.instructions = "mmx"});
   ASSERT_FALSE(builder);
   EXPECT_NE(builder.error().sentence().find("mmx"), std::string::npos);
 }
@@ -200,8 +202,8 @@ TEST(TwoElectronBuild, TimesEachUnit) {
   const Matrix density = Random(12).density(basis.functions);
   ASSERT_TRUE(threads::use(1));
   const std::unique_ptr<TwoElectron> variant = *make_two_electron(basis, {});
-  const std::unique_ptr<Builder> builder = *Builder::make(basis, {});
-  const std::vector<Unit>& units = builder->units();
+  const std::unique_ptr<TwoElectronBuilder> builder = *TwoElectronBuilder::make(basis, {});
+  const std::vector<QuartetUnit>& units = builder->units();
   const std::vector<UnitTime> times = *variant->time_units(density, 0, 2);
   ASSERT_EQ(times.size(), units.size());
   double all = 0;
@@ -224,7 +226,7 @@ TEST(TwoElectronBuild, TimesEachUnit) {
 
 TEST(TwoElectronBuild, CountsTheWorkOfEachClass) {
   const Basis basis = water("sto-3g"); // two s shells of H, 1s and 2sp of O
-  Settings settings;
+  BuildSettings settings;
   settings.whole = false;
   const Result<std::unique_ptr<TwoElectron>> variant = make_two_electron(basis, settings);
   ASSERT_TRUE((*variant)->build(Random(11).density(basis.functions), 0));

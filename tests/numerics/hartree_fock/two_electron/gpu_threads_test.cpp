@@ -14,27 +14,27 @@ namespace kumihimo::hartree_fock::two_electron::cuda {
 namespace {
 
 struct Emulated {
-  const Builder& builder;
+  const TwoElectronBuilder& builder;
   Tables tables{builder.pairs(), builder.functions()};
   ScreenedDensity density;
-  Halves<double> halves{builder.functions()};
+  SumHalves<double> halves{builder.functions()};
   double threshold = 0;
-  std::vector<Counts> counts_of_class;
+  std::vector<QuartetCounts> counts_of_class;
 
-  Emulated(const Builder& of, const Matrix& d) : builder(of), density(d, of.pairs().shells()) {}
+  Emulated(const TwoElectronBuilder& of, const Matrix& d) : builder(of), density(d, of.pairs().shells()) {}
 
   template <int Bra, int Ket>
   void run(GpuWay way, std::size_t chunk_size) {
     const KindTables &bra = tables.kinds[Bra], &ket = tables.kinds[Ket];
     std::vector<std::int32_t> bras(bra.pairs.size()); // of all chunks; they are their own places
     std::iota(bras.begin(), bras.end(), 0);
-    Counts counts;
+    QuartetCounts counts;
     for (std::size_t begin = 0; begin < bra.pairs.size(); begin += chunk_size) {
       const std::size_t chunk_bras = std::min(bra.pairs.size() - begin, chunk_size);
       const std::size_t quartets = chunk_bras * ket.pairs.size();
       std::vector<double> integrals(quartets * pair_kinds[Bra].functions() * pair_kinds[Ket].functions());
       std::vector<double> weights(quartets), half(3 * half_size<Bra, Ket>);
-      Chunk chunk{bra.view(), ket.view(), Bra == Ket, bras.data() + begin, bras.data()};
+      QuartetChunk chunk{bra.view(), ket.view(), Bra == Ket, bras.data() + begin, bras.data()};
       chunk.first = static_cast<std::int32_t>(begin);
       chunk.bra_count = static_cast<std::int32_t>(chunk_bras);
       chunk.numbers = tables.numbers.data();
@@ -55,7 +55,7 @@ struct Emulated {
       const auto count = static_cast<std::int64_t>(quartets);
       const int stride = way == GpuWay::shared ? 3 : 1;
       for (std::int64_t q = 0; q < count; ++q) {
-        const Work work =
+        const QuartetWork work =
             way == GpuWay::atomics
                 ? add_quartet<Bra, Ket>(chunk, q, half.data(), stride, [](double* to, double value) { *to += value; })
                 : store_quartet<Bra, Ket>(chunk, q, half.data() + (stride == 3), stride);
@@ -87,7 +87,7 @@ TEST(GpuThreads, GiveTheGoldenMatrixInEveryWay) {
   using enum ShellType;
   const Basis basis = random.basis({sp, s, p, sp, s}, 4.0);
   const Matrix density = random.density(basis.functions), golden = g_matrix_golden(basis, density);
-  const std::unique_ptr<Builder> builder = *Builder::make(basis, {.whole = false});
+  const std::unique_ptr<TwoElectronBuilder> builder = *TwoElectronBuilder::make(basis, {.whole = false});
   for (const GpuWay way : {GpuWay::atomics, GpuWay::stored, GpuWay::shared})
     for (const std::size_t chunk_size : {3, 1000}) {
       Emulated gpu(*builder, density);
@@ -103,7 +103,7 @@ TEST(GpuThreads, CountTheQuartetsOfTheProcessor) {
   using enum ShellType;
   const Basis basis = random.basis({sp, s, p, sp, s, sp, sp, s}, 9.0);
   const Matrix density = random.density(basis.functions);
-  const std::unique_ptr<Builder> builder = *Builder::make(basis, {.whole = false});
+  const std::unique_ptr<TwoElectronBuilder> builder = *TwoElectronBuilder::make(basis, {.whole = false});
   const double threshold = 1e-3;
   ASSERT_TRUE(builder->build(density, threshold));
   std::int64_t screened = 0;
@@ -112,7 +112,7 @@ TEST(GpuThreads, CountTheQuartetsOfTheProcessor) {
     gpu.threshold = threshold;
     gpu.run_all(way, 4);
     for (std::size_t c = 0; c < 6; ++c) {
-      const Counts& counts = gpu.counts_of_class[c];
+      const QuartetCounts& counts = gpu.counts_of_class[c];
       const Tally& tally = builder->tallies()[c];
       EXPECT_EQ(static_cast<std::int64_t>(counts.quartets), tally.quartets) << c;
       EXPECT_GT(counts.primitives, counts.quartets) << c;
@@ -128,7 +128,7 @@ TEST(GpuThreads, WrongNumbersAreFound) {
   Random random(2);
   const Basis basis = random.basis({ShellType::sp, ShellType::s}, 2.0);
   const Matrix density = random.density(basis.functions), golden = g_matrix_golden(basis, density);
-  const std::unique_ptr<Builder> builder = *Builder::make(basis, {.whole = false});
+  const std::unique_ptr<TwoElectronBuilder> builder = *TwoElectronBuilder::make(basis, {.whole = false});
   Emulated gpu(*builder, density);
   gpu.tables.numbers[0] *= 1 + 1e-9;
   gpu.run_all(GpuWay::stored, 1000);

@@ -15,17 +15,18 @@ namespace {
 class StandIn final : public Device {
  public:
   StandIn(const Basis& basis, std::vector<double> seconds_of_cost)
-      : builder_(std::move(*Builder::make(basis, {.whole = false}))), seconds_of_cost_(std::move(seconds_of_cost)) {}
+      : builder_(std::move(*TwoElectronBuilder::make(basis, {.whole = false}))),
+        seconds_of_cost_(std::move(seconds_of_cost)) {}
 
   Status start(const Matrix& density, double threshold, std::span<const std::int64_t> units) override {
     units_.assign(units.begin(), units.end());
-    const Ranks mine{.deal = [this](std::span<const double>) -> Result<std::unique_ptr<Dealer>> {
-                       return std::unique_ptr<Dealer>(std::make_unique<ListDealer>(units_));
-                     },
-                     .sum = [this](std::span<double> halves) -> Status {
-                       halves_.assign(halves.begin(), halves.end());
-                       return Nothing{};
-                     }};
+    const BuildRanks mine{.deal = [this](std::span<const double>) -> Result<std::unique_ptr<Dealer>> {
+                            return std::unique_ptr<Dealer>(std::make_unique<ListDealer>(units_));
+                          },
+                          .sum = [this](std::span<double> halves) -> Status {
+                            halves_.assign(halves.begin(), halves.end());
+                            return Nothing{};
+                          }};
     TRY(builder_->build(density, threshold, mine));
     return Nothing{};
   }
@@ -34,7 +35,7 @@ class StandIn final : public Device {
     for (std::size_t i = 0; i < halves.size(); ++i) halves[i] += halves_[i];
     std::vector<double> seconds(of_class.size());
     for (const std::int64_t unit : units_) {
-      const Unit& computed = builder_->units()[static_cast<std::size_t>(unit)];
+      const QuartetUnit& computed = builder_->units()[static_cast<std::size_t>(unit)];
       seconds[computed.number] += seconds_of_cost_[computed.number] * computed.cost;
     }
     for (std::size_t i = 0; i < of_class.size(); ++i) {
@@ -46,14 +47,14 @@ class StandIn final : public Device {
   bool fails = false;
 
  private:
-  std::unique_ptr<Builder> builder_;
+  std::unique_ptr<TwoElectronBuilder> builder_;
   std::vector<double> seconds_of_cost_, halves_;
   std::vector<std::int64_t> units_;
 };
 
 std::unique_ptr<Hybrid> hybrid_of(const Basis& basis, std::vector<double> seconds_of_cost, bool alone = false,
                                   Sharing sharing = {}) {
-  return std::move(*Hybrid::make(std::move(*Builder::make(basis, {.whole = false})),
+  return std::move(*Hybrid::make(std::move(*TwoElectronBuilder::make(basis, {.whole = false})),
                                  std::make_unique<StandIn>(basis, std::move(seconds_of_cost)), alone,
                                  std::move(sharing)));
 }
@@ -89,18 +90,18 @@ TEST(Hybrid, GivesTheGoldenMatrixWhileTheSplitChanges) {
 
 TEST(Hybrid, ReproducibleSumsAndFailuresAreErrors) {
   const Basis basis = *make_basis(*built_in_molecule("w1"), *built_in_basis_set("sto-3g"));
-  EXPECT_FALSE(Hybrid::make(std::move(*Builder::make(basis, {.reproducible = true})), nullptr));
+  EXPECT_FALSE(Hybrid::make(std::move(*TwoElectronBuilder::make(basis, {.reproducible = true})), nullptr));
   auto device = std::make_unique<StandIn>(basis, std::vector<double>(6, 1e-9));
   device->fails = true;
   const std::unique_ptr<Hybrid> hybrid =
-      std::move(*Hybrid::make(std::move(*Builder::make(basis, {.whole = false})), std::move(device)));
+      std::move(*Hybrid::make(std::move(*TwoElectronBuilder::make(basis, {.whole = false})), std::move(device)));
   EXPECT_FALSE(hybrid->build(Random(2).density(basis.functions), 0));
 }
 
 TEST(Hybrid, RanksDealAllUnitsOnceAndEvenly) {
   const Basis basis = *make_basis(*built_in_molecule("w2"), *built_in_basis_set("6-31g"));
-  const std::unique_ptr<Builder> builder = *Builder::make(basis, {.whole = false});
-  const std::vector<Unit>& units = builder->units();
+  const std::unique_ptr<TwoElectronBuilder> builder = *TwoElectronBuilder::make(basis, {.whole = false});
+  const std::vector<QuartetUnit>& units = builder->units();
   for (const int ranks : {1, 3, 7}) {
     std::vector<int> dealt(units.size());
     std::vector<double> cost(static_cast<std::size_t>(ranks));
@@ -160,8 +161,8 @@ TEST(Hybrid, RanksAgreeOnFailures) {
                           ++summed;
                           return Status(Nothing{});
                         }};
-    const std::unique_ptr<Hybrid> hybrid = std::move(*Hybrid::make(std::move(*Builder::make(basis, {.whole = false})),
-                                                                   std::move(device), false, std::move(sharing)));
+    const std::unique_ptr<Hybrid> hybrid = std::move(*Hybrid::make(
+        std::move(*TwoElectronBuilder::make(basis, {.whole = false})), std::move(device), false, std::move(sharing)));
     EXPECT_FALSE(hybrid->build(density, 0));
   }
   EXPECT_EQ(agreed, 2);
@@ -169,12 +170,13 @@ TEST(Hybrid, RanksAgreeOnFailures) {
 }
 
 // What both machines do of classes with these seconds for the whole, when so large a part of the quartets is computed.
-void measure(Split& split, const std::vector<double>& core, const std::vector<double>& device, double computed = 1) {
+void measure(WorkSplit& split, const std::vector<double>& core, const std::vector<double>& device,
+             double computed = 1) {
   const std::vector<double> share = split.shares();
-  std::vector<Part> on_core, on_device;
+  std::vector<MachinePart> on_core, on_device;
   for (std::size_t c = 0; c < core.size(); ++c) {
     const auto part = [&](double seconds, double x) {
-      return Part{x * computed * seconds, 1e6 * x * computed, 1e6 * x * (1 - computed)};
+      return MachinePart{x * computed * seconds, 1e6 * x * computed, 1e6 * x * (1 - computed)};
     };
     on_core.push_back(part(core[c], 1 - share[c]));
     on_device.push_back(part(device[c], share[c]));
@@ -183,9 +185,9 @@ void measure(Split& split, const std::vector<double>& core, const std::vector<do
 }
 
 // Class ratios as published for a GPU of 2009 (23.4, 18.8, 14.1, 15.9, 6.8 and 1.5 times one core).
-TEST(Split, FindsTheLeastTimeOfBoth) {
+TEST(WorkSplit, FindsTheLeastTimeOfBoth) {
   const std::vector<double> core{246, 279, 122, 67, 62, 12}, ratio{23.4, 18.8, 14.1, 15.9, 6.8, 1.5};
-  Split split(6);
+  WorkSplit split(6);
   EXPECT_EQ(split.shares(), std::vector<double>(6, 0.5));
   std::vector<double> device;
   for (int c = 0; c < 6; ++c) device.push_back(core[c] / ratio[c]);
@@ -205,9 +207,9 @@ TEST(Split, FindsTheLeastTimeOfBoth) {
 }
 
 // Builds of increments of the density: each computes half the quartets of the one before.
-TEST(Split, KeepsItsSharesWhileBuildsShrink) {
+TEST(WorkSplit, KeepsItsSharesWhileBuildsShrink) {
   const std::vector<double> core{246, 279, 122, 67, 62, 12}, device{10.5, 14.8, 8.7, 4.2, 9.1, 8};
-  Split split(6);
+  WorkSplit split(6);
   for (int i = 0; i < 3; ++i) measure(split, core, device);
   const std::vector<double> before = split.shares();
   const double seconds = split.seconds(before);
@@ -221,10 +223,10 @@ TEST(Split, KeepsItsSharesWhileBuildsShrink) {
   }
 }
 
-TEST(Split, FollowsADeviceThatSlowsDown) {
-  Split split(2);
+TEST(WorkSplit, FollowsADeviceThatSlowsDown) {
+  WorkSplit split(2);
   const std::vector<double> half{0.5, 0.5};
-  const auto both = [](double seconds) { return std::vector<Part>(2, {seconds, 100, 0}); };
+  const auto both = [](double seconds) { return std::vector<MachinePart>(2, {seconds, 100, 0}); };
   split.measured(half, both(1), both(0.1));
   const double before = split.shares()[0] + split.shares()[1];
   for (int i = 0; i < 6; ++i) split.measured(half, both(1), both(10));

@@ -12,7 +12,7 @@ namespace kumihimo::hartree_fock::two_electron {
 namespace {
 
 // The largest error of the integrals of all blocks and kets of a class, relative to the Schwarz bound.
-double largest_error(const ShellPairs& pairs, const Kernels& kernels, const QuartetClass& quartets) {
+double largest_error(const ShellPairs& pairs, const LaneKernels& kernels, const QuartetClass& quartets) {
   const int bra_functions = pair_kinds[quartets.bra].functions(), ket_functions = pair_kinds[quartets.ket].functions();
   const std::vector<Shell>& shells = pairs.shells();
   std::vector<double> found(static_cast<std::size_t>(bra_functions * ket_functions * kernels.lanes));
@@ -42,7 +42,7 @@ double largest_error(const ShellPairs& pairs, const Kernels& kernels, const Quar
 class KernelsOf : public testing::TestWithParam<std::string_view> {};
 
 TEST_P(KernelsOf, GiveTheGoldenIntegrals) {
-  const Kernels& kernels = **kernels_of(GetParam());
+  const LaneKernels& kernels = **kernels_of(GetParam());
   using enum ShellType;
   for (unsigned seed = 1; seed <= 3; ++seed)
     for (const bool whole : {false, true}) {
@@ -57,7 +57,7 @@ TEST_P(KernelsOf, GiveTheGoldenIntegrals) {
 
 // A wrong number in one product must show.
 TEST_P(KernelsOf, WrongExponentIsFound) {
-  const Kernels& kernels = **kernels_of(GetParam());
+  const LaneKernels& kernels = **kernels_of(GetParam());
   Random random(4);
   Basis basis = random.basis({ShellType::sp, ShellType::sp, ShellType::s}, 2.0);
   const std::unique_ptr<ShellPairs> pairs = *ShellPairs::make(basis, kernels, true, 0);

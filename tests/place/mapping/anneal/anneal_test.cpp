@@ -33,11 +33,11 @@ const std::function<bool()> never = [] { return false; };
 TEST(Chain, CountsHopBytesExactlyOnEveryNetwork) {
   Random random(5);
   for (const TopologyPtr& network : small_networks()) {
-    const Host host = with_uneven_slots(network, random);
+    const MappingHost host = with_uneven_slots(network, random);
     const std::int32_t ranks = std::max(2, host.size() - 2);
     const Traffic traffic = any_traffic(ranks, random);
-    const Graph graph = Graph::of(traffic);
-    const Problem problem{traffic, graph, host, {}};
+    const TrafficGraph graph = TrafficGraph::of(traffic);
+    const MappingProblem problem{traffic, graph, host, {}};
     const Nearby nearby(host);
     const std::unique_ptr<Chain> chain = Chain::make(problem, nearby, shuffled_map(ranks, host.size(), 3), 8);
     chain->heat(0.5);
@@ -61,12 +61,12 @@ TEST(Chain, CountsHopBytesExactlyOnEveryNetwork) {
 TEST(Chain, DescendsFromAHubWithinItsTerms) {
   constexpr std::int32_t nodes = 300, each = 32, ranks = nodes * each;
   const auto network = std::make_shared<FatTree>(*FatTree::make({{nodes, 1, 1}}, nodes));
-  const Host host = *Host::make(network, Slots(nodes, each));
+  const MappingHost host = *MappingHost::make(network, Slots(nodes, each));
   TrafficBuilder builder = *TrafficBuilder::make(ranks);
   for (std::int32_t rank = 1; rank < ranks; ++rank) ASSERT_TRUE(builder.add(Rank{rank}, Rank{0}, 1 + rank % 7, 1));
   const Traffic traffic = *std::move(builder).build();
-  const Graph graph = Graph::of(traffic);
-  const Problem problem{traffic, graph, host, {}};
+  const TrafficGraph graph = TrafficGraph::of(traffic);
+  const MappingProblem problem{traffic, graph, host, {}};
   const Nearby nearby(host);
   const std::unique_ptr<Chain> chain = Chain::make(problem, nearby, Assignment::identity(ranks, host.size()), 1);
   const std::int64_t before = chain->hop_bytes();
@@ -78,9 +78,9 @@ TEST(Chain, DescendsFromAHubWithinItsTerms) {
 
 TEST(RankCosts, TablesAndSumsAgree) {
   Random random(6);
-  const Host host = *Host::make(std::make_shared<Torus>(*Shape::parse("4x5mx2")), Slots(40, 1));
+  const MappingHost host = *MappingHost::make(std::make_shared<Torus>(*Shape::parse("4x5mx2")), Slots(40, 1));
   const Traffic traffic = any_traffic(38, random);
-  const Graph graph = Graph::of(traffic);
+  const TrafficGraph graph = TrafficGraph::of(traffic);
   Assignment map = shuffled_map(38, 40, 2);
   AxisCosts<3> tables(graph, host, map);
   for (int step = 0; step < 50; ++step) {
@@ -99,10 +99,10 @@ TEST(RankCosts, TablesAndSumsAgree) {
 
 TEST(Annealing, FindsTheOptimumOfSixRanks) {
   Random random(12);
-  const Host host = *Host::make(std::make_shared<Torus>(*Shape::parse("2x3m")), Slots(6, 1));
+  const MappingHost host = *MappingHost::make(std::make_shared<Torus>(*Shape::parse("2x3m")), Slots(6, 1));
   for (int round = 0; round < 5; ++round) {
     const Traffic traffic = any_traffic(6, random);
-    const Graph graph = Graph::of(traffic);
+    const TrafficGraph graph = TrafficGraph::of(traffic);
     std::vector<std::int32_t> slots = {0, 1, 2, 3, 4, 5};
     std::int64_t least = hop_bytes(graph, host, Assignment::of_slots(slots, 6));
     while (std::next_permutation(slots.begin(), slots.end()))
@@ -115,9 +115,9 @@ TEST(Annealing, FindsTheOptimumOfSixRanks) {
 
 struct HaloOnTorus {
   Traffic traffic = traffic_of(*GridPattern::parse("8x8:5"));
-  Graph graph = Graph::of(traffic);
-  Host host = *Host::make(std::make_shared<Torus>(*Shape::parse("8x8")), Slots(64, 1));
-  Problem problem{traffic, graph, host, {}};
+  TrafficGraph graph = TrafficGraph::of(traffic);
+  MappingHost host = *MappingHost::make(std::make_shared<Torus>(*Shape::parse("8x8")), Slots(64, 1));
+  MappingProblem problem{traffic, graph, host, {}};
 };
 
 TEST(Annealing, IsTheSameOnAnyNumberOfThreads) {
@@ -152,8 +152,8 @@ TEST(Annealing, NeverMakesAMapWorseAndStops) {
 TEST(Annealing, ACoolStartKeepsItsStructure) {
   // A ring of 64 on a row of 64 nodes that is no ring: 63 short ways and a long one. Folded it would be as good.
   const Traffic traffic = traffic_of(*GridPattern::parse("64:3"));
-  const Graph graph = Graph::of(traffic);
-  const Host host = *Host::make(std::make_shared<Torus>(*Shape::parse("64m")), Slots(64, 1));
+  const TrafficGraph graph = TrafficGraph::of(traffic);
+  const MappingHost host = *MappingHost::make(std::make_shared<Torus>(*Shape::parse("64m")), Slots(64, 1));
   Assignment map = Assignment::identity(64, 64);
   anneal(map, {traffic, graph, host, {}}, {1'000'000, 2, 0.02}, 3, {});
   EXPECT_EQ(hop_bytes(graph, host, map), traffic.bytes() / 64 * 126);

@@ -39,7 +39,7 @@ struct Optimum {
   double average_hops = std::numeric_limits<double>::infinity();
   std::int64_t link_bytes = std::numeric_limits<std::int64_t>::max();
 };
-void try_all(const Traffic& traffic, const Host& host, std::vector<std::int32_t>& slots, Optimum& optimum) {
+void try_all(const Traffic& traffic, const MappingHost& host, std::vector<std::int32_t>& slots, Optimum& optimum) {
   if (static_cast<std::int32_t>(slots.size()) == traffic.ranks()) {
     const Measures measures = measure(traffic, host, Assignment::of_slots(slots, host.size()));
     optimum.average_hops = std::min(optimum.average_hops, measures.average_hops);
@@ -53,7 +53,7 @@ void try_all(const Traffic& traffic, const Host& host, std::vector<std::int32_t>
     slots.pop_back();
   }
 }
-Optimum optimum_of(const Traffic& traffic, const Host& host) {
+Optimum optimum_of(const Traffic& traffic, const MappingHost& host) {
   Optimum optimum;
   std::vector<std::int32_t> slots;
   try_all(traffic, host, slots, optimum);
@@ -87,7 +87,7 @@ Renumbering any_renumbering(std::int32_t ranks, Random& random) {
 }
 
 // Those that hop_bounds leaves out where others are higher, each alone.
-std::vector<HopBound> single_bounds(const Graph& graph, const Host& host, Random& random) {
+std::vector<HopBound> single_bounds(const TrafficGraph& graph, const MappingHost& host, Random& random) {
   std::vector<HopBound> bounds;
   const auto bytes = static_cast<double>(graph.bytes());
   const std::vector<std::int64_t> within = slots_within(host);
@@ -115,13 +115,13 @@ TEST(Bounds, AreAtMostTheOptimum) {
   int tight = 0, cases = 0;
   for (const TopologyPtr& network : tiny_networks())
     for (int trial = 0; trial < 14; ++trial) {
-      const Host host = *Host::make(network, some_slots(network->nodes(), trial % 2 == 0, random));
+      const MappingHost host = *MappingHost::make(network, some_slots(network->nodes(), trial % 2 == 0, random));
       const std::int32_t most = std::min(host.size(), host.size() > 7 ? 4 : host.size() > 6 ? 5 : 6);
       const std::int32_t ranks =
           trial < 2 ? most : 2 + static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(most - 1)));
       const Traffic traffic = sparse_traffic(ranks, random);
-      const Graph graph = Graph::of(traffic);
-      const Problem problem{traffic, graph, host, {}};
+      const TrafficGraph graph = TrafficGraph::of(traffic);
+      const MappingProblem problem{traffic, graph, host, {}};
       const Optimum optimum = optimum_of(traffic, host);
       const std::vector<HopBound> bounds = hop_bounds(problem, {}, many_terms, Tools{});
       ASSERT_FALSE(bounds.empty());
@@ -156,11 +156,11 @@ TEST(Bounds, OfAWeighedGraphAreOfTheTraffic) {
   int useful = 0, too_high = 0;
   for (const TopologyPtr& network : tiny_networks())
     for (int trial = 0; trial < 6; ++trial) {
-      const Host host = *Host::make(network, some_slots(network->nodes(), trial % 2 == 0, random));
+      const MappingHost host = *MappingHost::make(network, some_slots(network->nodes(), trial % 2 == 0, random));
       const Traffic traffic = sparse_traffic(4, random);
-      Graph graph = Graph::of(traffic);
-      for (Graph::Edge& edge : graph.edges) edge.bytes = std::max<std::int64_t>(1, edge.bytes >> (2 + trial));
-      const Problem problem{traffic, graph, host, {}};
+      TrafficGraph graph = TrafficGraph::of(traffic);
+      for (TrafficGraph::Edge& edge : graph.edges) edge.bytes = std::max<std::int64_t>(1, edge.bytes >> (2 + trial));
+      const MappingProblem problem{traffic, graph, host, {}};
       const Optimum optimum = optimum_of(traffic, host);
       const HopBound best = hop_bounds(problem, {}, many_terms, Tools{}).front();
       EXPECT_LE(best.average_hops, optimum.average_hops) << network->name() << ": " << best.name;
@@ -182,9 +182,9 @@ TEST(Bounds, OfAWeighedGraphAreOfTheTraffic) {
 
 TEST(Bounds, OfLinksDoNotOverflow) {
   const TopologyPtr network = std::make_shared<Torus>(*Shape::parse("4"));
-  const Host host = *Host::make(network, Slots(4, 1));
+  const MappingHost host = *MappingHost::make(network, Slots(4, 1));
   const Traffic traffic = traffic_of(*GridPattern::parse("4:3"));
-  const Graph graph = Graph::of(traffic);
+  const TrafficGraph graph = TrafficGraph::of(traffic);
   const std::vector<LinkBound> bounds = link_bounds({traffic, graph, host, {}}, 1e18, many_terms, Tools{});
   EXPECT_EQ(bounds.front().name, "links");
   EXPECT_EQ(bounds.front().bytes, (std::int64_t{1} << 62) / host.network->links());
@@ -192,9 +192,9 @@ TEST(Bounds, OfLinksDoNotOverflow) {
 
 TEST(Bounds, OfLinksWithoutCutsWhenStopped) {
   const TopologyPtr network = std::make_shared<Torus>(*Shape::parse("8x8"));
-  const Host host = *Host::make(network, Slots(64, 1));
+  const MappingHost host = *MappingHost::make(network, Slots(64, 1));
   const Traffic traffic = patterns::ft(64);
-  const Graph graph = Graph::of(traffic);
+  const TrafficGraph graph = TrafficGraph::of(traffic);
   for (const bool stopped : {false, true}) {
     Tools tools;
     tools.stop = [&] { return stopped; };
@@ -206,17 +206,17 @@ TEST(Bounds, OfLinksWithoutCutsWhenStopped) {
 // Every mask leaves all edges of these graphs as they are but those of the last rank: each is looked at in full.
 TEST(Symmetries, OfMasksEndWithTheirTermsOrAStop) {
   constexpr std::int32_t ranks = 1024;
-  std::vector<std::pair<std::int32_t, Graph::Edge>> pairs;
+  std::vector<std::pair<std::int32_t, TrafficGraph::Edge>> pairs;
   for (std::int32_t rank = 0; rank < ranks; ++rank)
     for (std::int32_t bit = 1; bit < ranks; bit *= 2)
       if ((rank & bit) == 0) pairs.push_back({rank, {rank | bit, 8}});
-  const auto count = [](const Graph& graph, std::int64_t terms, int stop_after, int& asked) {
+  const auto count = [](const TrafficGraph& graph, std::int64_t terms, int stop_after, int& asked) {
     Tools tools;
     asked = 0;
     tools.stop = [&] { return ++asked > stop_after; };
     return symmetries_of_numbers(graph, {}, terms, tools).size();
   };
-  const Graph cube = Graph::of_pairs(ranks, pairs);
+  const TrafficGraph cube = TrafficGraph::of_pairs(ranks, pairs);
   const auto edges = static_cast<std::int64_t>(cube.edges.size());
   int asked = 0;
   const std::size_t all = count(cube, many_terms, ranks, asked);
@@ -224,7 +224,7 @@ TEST(Symmetries, OfMasksEndWithTheirTermsOrAStop) {
   EXPECT_EQ(count(cube, 2 * edges, ranks, asked), all - 8);
   EXPECT_EQ(count(cube, many_terms, 0, asked), 0U);
   pairs.back().second.bytes = 9;
-  const Graph nearly = Graph::of_pairs(ranks, pairs);
+  const TrafficGraph nearly = TrafficGraph::of_pairs(ranks, pairs);
   count(nearly, 5 * edges, ranks, asked);
   EXPECT_LT(asked, 16); // masks
   count(nearly, many_terms, 3, asked);
@@ -241,8 +241,8 @@ struct KnownCase {
 
 std::vector<HopBound> bounds_of(const KnownCase& c, std::int64_t terms = many_terms) {
   const TopologyPtr network = std::make_shared<Torus>(*Shape::parse(c.shape));
-  const Host host = *Host::make(network, Slots(network->nodes(), c.slots_a_node));
-  const Graph graph = Graph::of(c.traffic);
+  const MappingHost host = *MappingHost::make(network, Slots(network->nodes(), c.slots_a_node));
+  const TrafficGraph graph = TrafficGraph::of(c.traffic);
   std::vector<Lattice> lattices;
   if (c.lattice) {
     std::vector<std::int32_t> places(static_cast<std::size_t>(graph.ranks()));
@@ -288,7 +288,7 @@ TEST(Bounds, AreExactWhereTheRowMajorMapIsOptimal) {
                                                    {bt(1024, 162), "32x32", 1, {}, 0, 0},
                                                    {ft(1024), "32x32", 1, {}, 0, 0}}) {
     const TopologyPtr network = std::make_shared<Torus>(*Shape::parse(c.shape));
-    const Host host = *Host::make(network, Slots(network->nodes(), 1));
+    const MappingHost host = *MappingHost::make(network, Slots(network->nodes(), 1));
     const Measures measures = measure(c.traffic, host, Assignment::identity(c.traffic.ranks(), host.size()));
     EXPECT_EQ(bounds_of(c).front().average_hops, measures.average_hops) << c.shape;
   }
@@ -298,8 +298,8 @@ TEST(Bounds, OfAStopOrNoTermsIsTheStarAlone) {
   const KnownCase c{patterns::ft(1024), "32x32", 1, {}, 0, 0};
   for (const bool stopped : {true, false}) {
     const TopologyPtr network = std::make_shared<Torus>(*Shape::parse(c.shape));
-    const Host host = *Host::make(network, Slots(network->nodes(), 1));
-    const Graph graph = Graph::of(c.traffic);
+    const MappingHost host = *MappingHost::make(network, Slots(network->nodes(), 1));
+    const TrafficGraph graph = TrafficGraph::of(c.traffic);
     Tools tools;
     tools.stop = [&] { return stopped; };
     const std::vector<HopBound> bounds = hop_bounds({c.traffic, graph, host, {}}, {}, stopped ? many_terms : 0, tools);
@@ -312,8 +312,8 @@ TEST(SlotsWithin, CountsTheMost) {
   Random random(11);
   for (const TopologyPtr& network : small_networks()) {
     for (const bool even : {true, false}) {
-      const Host host =
-          *Host::make(network, even ? Slots(network->nodes(), 2) : some_slots(network->nodes(), false, random));
+      const MappingHost host =
+          *MappingHost::make(network, even ? Slots(network->nodes(), 2) : some_slots(network->nodes(), false, random));
       const std::vector<std::int64_t> within = slots_within(host);
       ASSERT_EQ(within.back(), host.size() - 1);
       for (std::int32_t from = 0; from < host.size(); ++from)
@@ -334,7 +334,7 @@ TEST(SlotsWithin, CountsTheMost) {
 TEST(CutFamilies, BoundTheDistanceOfTwoRanks) {
   for (const TopologyPtr& network : small_networks()) {
     if (network->nodes() < 2) continue;
-    const Host host = *Host::make(network, Slots(network->nodes(), 1));
+    const MappingHost host = *MappingHost::make(network, Slots(network->nodes(), 1));
     double mean = 0;
     for (std::int32_t a = 0; a < host.size(); ++a)
       for (std::int32_t b = 0; b < a; ++b) mean += host.metric(a, b);

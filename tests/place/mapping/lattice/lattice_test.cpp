@@ -18,9 +18,9 @@ namespace kumihimo::mapping {
 namespace {
 
 // Whether each edge of at least so many bytes is a step of 1 on one axis.
-bool puts_neighbours_side_by_side(const Lattice& lattice, const Graph& graph, std::int64_t bytes) {
+bool puts_neighbours_side_by_side(const Lattice& lattice, const TrafficGraph& graph, std::int64_t bytes) {
   for (std::int32_t rank = 0; rank < graph.ranks(); ++rank)
-    for (const Graph::Edge& edge : graph.of(rank)) {
+    for (const TrafficGraph::Edge& edge : graph.of(rank)) {
       if (edge.bytes < bytes) continue;
       std::int32_t steps = 0;
       for (std::int32_t axis = 0; axis < lattice.shape.dimensions(); ++axis) {
@@ -72,7 +72,8 @@ TEST(Recognise, ShuffledHalosOfAnyShape) {
     const int points =
         has_diagonals ? static_cast<int>(std::lround(std::pow(3, axes))) : 2 * static_cast<int>(axes) + 1;
     const std::string pattern = fmt::format("{}:{}", shape, points);
-    const Graph graph = Graph::of(with_other_numbers(traffic_of(*GridPattern::parse(pattern)), random.next()));
+    const TrafficGraph graph =
+        TrafficGraph::of(with_other_numbers(traffic_of(*GridPattern::parse(pattern)), random.next()));
     const std::vector<Lattice> found = recognise(graph);
     ASSERT_FALSE(found.empty()) << pattern;
     EXPECT_EQ(seen_axes(found[0].shape), seen_axes(*Shape::parse(shape))) << pattern;
@@ -86,7 +87,7 @@ TEST(Recognise, HalosWithDiagonalsOfEqualBytes) {
   for (const char* shape : {"5x7:9,face=100,edge=100", "9mx7:9,face=100,edge=100", "6x5x8:27,face=9,edge=9,corner=9",
                             "5mx6mx4m:27,face=9,edge=9,corner=9", "5x5x5x6m:81,face=9,edge=9,corner=9"}) {
     const std::string pattern = shape;
-    const Graph graph = Graph::of(with_other_numbers(traffic_of(*GridPattern::parse(pattern)), 3));
+    const TrafficGraph graph = TrafficGraph::of(with_other_numbers(traffic_of(*GridPattern::parse(pattern)), 3));
     const std::vector<Lattice> found = recognise(graph);
     ASSERT_FALSE(found.empty()) << pattern;
     EXPECT_EQ(seen_axes(found[0].shape), seen_axes(GridPattern::parse(pattern)->shape)) << pattern;
@@ -103,7 +104,7 @@ TEST(Recognise, LightTrafficBetweenOthersIsNoObstacle) {
       ASSERT_TRUE(builder.add(Rank{rank}, flow.to, flow.bytes, 1).ok());
     ASSERT_TRUE(builder.add(Rank{rank}, Rank{static_cast<std::int32_t>(random.below(240))}, 100, 1).ok());
   }
-  const Graph graph = Graph::of(with_other_numbers(*std::move(builder).build(), 1));
+  const TrafficGraph graph = TrafficGraph::of(with_other_numbers(*std::move(builder).build(), 1));
   const std::vector<Lattice> found = recognise(graph);
   ASSERT_FALSE(found.empty());
   EXPECT_EQ(found[0].shape.text(), "8x6x5");
@@ -123,12 +124,12 @@ TEST(Recognise, GivesUpTheSkeletonOfAHub) {
         EXPECT_TRUE(builder.add(Rank{0}, Rank{rank}, 100, 1).ok());
       }
     }
-    return Graph::of(*std::move(builder).build());
+    return TrafficGraph::of(*std::move(builder).build());
   };
   const Links small = links_of_at_least(with_hub("15x16:9"), 0), large = links_of_at_least(with_hub("16x16:9"), 0);
   EXPECT_LT(skeleton(small).ends.size(), small.ends.size()); // 239 neighbours
   EXPECT_EQ(skeleton(large).ends, large.ends);               // 255
-  const Graph graph = with_hub("250x400:9");
+  const TrafficGraph graph = with_hub("250x400:9");
   const std::clock_t start = std::clock();
   for (const Lattice& lattice : recognise(graph)) EXPECT_LT(lattice.covered, 1);
   EXPECT_LT(static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC, 2);
@@ -140,7 +141,7 @@ TEST(Recognise, OneWrongEdgeIsNoGrid) {
   for (std::int32_t rank = 0; rank < halo.ranks(); ++rank)
     for (const Traffic::Flow& flow : halo.from(Rank{rank}))
       ASSERT_TRUE(builder.add(Rank{rank}, rank == 0 && flow.to == Rank{1} ? Rank{20} : flow.to, flow.bytes, 1).ok());
-  for (const Lattice& lattice : recognise(Graph::of(*std::move(builder).build()))) EXPECT_LT(lattice.covered, 1);
+  for (const Lattice& lattice : recognise(TrafficGraph::of(*std::move(builder).build()))) EXPECT_LT(lattice.covered, 1);
 }
 
 TEST(Recognise, NothingInRandomTraffic) {
@@ -149,11 +150,11 @@ TEST(Recognise, NothingInRandomTraffic) {
   for (std::int32_t rank = 0; rank < 256; ++rank)
     for (int line = 0; line < 3; ++line)
       ASSERT_TRUE(builder.add(Rank{rank}, Rank{static_cast<std::int32_t>(random.below(256))}, 10, 1).ok());
-  EXPECT_TRUE(recognise(Graph::of(*std::move(builder).build())).empty());
+  EXPECT_TRUE(recognise(TrafficGraph::of(*std::move(builder).build())).empty());
 }
 
 TEST(Recognise, NamesWhatItFound) {
-  const std::vector<Lattice> found = recognise(Graph::of(traffic_of(*GridPattern::parse("6x8m:9"))));
+  const std::vector<Lattice> found = recognise(TrafficGraph::of(traffic_of(*GridPattern::parse("6x8m:9"))));
   ASSERT_FALSE(found.empty());
   EXPECT_EQ(found[0].name(), "torus 8mx6, 8 neighbours");
 }
@@ -166,7 +167,7 @@ TEST(Recognise, CountsTheNeighboursOfARank) {
                                       {"6x6x4:27", "torus 6x6x2mx2m, 26 neighbours"},
                                       {"2x2:9", "mesh 2mx2m, 3 neighbours"},
                                       {"5mx4x3:7", "torus 5mx3x2mx2m, 6 neighbours"}}) {
-    const Graph graph = Graph::of(traffic_of(*GridPattern::parse(pattern)));
+    const TrafficGraph graph = TrafficGraph::of(traffic_of(*GridPattern::parse(pattern)));
     const std::vector<Lattice> found = recognise(graph);
     ASSERT_FALSE(found.empty()) << pattern;
     EXPECT_EQ(found[0].name(), name) << pattern;
@@ -198,7 +199,7 @@ Places with_one_diagonal(std::int32_t r, std::int32_t c) {
 TEST(Recognise, ShuffledToriWithOneDiagonal) {
   for (const auto& [rows, columns] : {std::pair{8, 8}, {5, 7}, {6, 4}, {16, 16}, {5, 12}})
     for (const std::uint64_t seed : {1, 2, 3}) {
-      const Graph graph = Graph::of(with_other_numbers(of_rows(rows, columns, with_one_diagonal), seed));
+      const TrafficGraph graph = TrafficGraph::of(with_other_numbers(of_rows(rows, columns, with_one_diagonal), seed));
       const std::vector<Lattice> found = recognise(graph);
       ASSERT_EQ(found.size(), 1U) << rows << "x" << columns;
       EXPECT_TRUE(is_permutation(found[0].place_of_rank));
@@ -225,7 +226,7 @@ TEST(Recognise, ShuffledToriWithATwistAndOneDiagonal) {
         return Places{{r, c + 1},      {r, c - 1},          above(r + 1, c),
                       above(r - 1, c), above(r + 1, c - 1), above(r - 1, c + 1)};
       };
-      const Graph graph = Graph::of(with_other_numbers(of_rows(rows, columns, partners), seed));
+      const TrafficGraph graph = TrafficGraph::of(with_other_numbers(of_rows(rows, columns, partners), seed));
       const std::vector<Lattice> found = recognise(graph);
       ASSERT_EQ(found.size(), 1U) << rows << "x" << columns;
       EXPECT_TRUE(is_permutation(found[0].place_of_rank));
@@ -245,14 +246,14 @@ TEST(Recognise, ShuffledRowsAndColumnsInWhichAllTalk) {
           if (other != c) places.emplace_back(r, other);
         return places;
       };
-      const Graph graph = Graph::of(with_other_numbers(of_rows(rows, columns, all), seed));
+      const TrafficGraph graph = TrafficGraph::of(with_other_numbers(of_rows(rows, columns, all), seed));
       const std::vector<Lattice> found = recognise(graph);
       ASSERT_FALSE(found.empty()) << rows << "x" << columns;
       const Lattice& lattice = found[0];
       EXPECT_TRUE(lattice.has_full_rows);
       EXPECT_TRUE(is_permutation(lattice.place_of_rank));
       for (std::int32_t rank = 0; rank < graph.ranks(); ++rank)
-        for (const Graph::Edge& edge : graph.of(rank)) {
+        for (const TrafficGraph::Edge& edge : graph.of(rank)) {
           const auto at = [&](std::int32_t of, std::int32_t axis) {
             return lattice.shape.coordinate(lattice.place_of_rank[static_cast<std::size_t>(of)], axis);
           };
@@ -286,8 +287,8 @@ TEST(Recognise, GridsWithExchangedPartnersAreNone) {
     return places;
   };
   for (const Traffic& traffic : {of_rows(8, 8, with_one_diagonal), of_rows(8, 8, in_rows)}) {
-    ASSERT_EQ(recognise(Graph::of(traffic)).size(), 1U);
-    for (const Lattice& lattice : recognise(Graph::of(with_exchanged_partners(traffic, {0, 1, 44, 45})))) {
+    ASSERT_EQ(recognise(TrafficGraph::of(traffic)).size(), 1U);
+    for (const Lattice& lattice : recognise(TrafficGraph::of(with_exchanged_partners(traffic, {0, 1, 44, 45})))) {
       EXPECT_FALSE(lattice.has_full_rows);
       EXPECT_LT(lattice.covered, 1);
     }

@@ -23,18 +23,19 @@ Assignment random_assignment(std::int32_t ranks, std::int32_t slots, Random& ran
   return Assignment::of_slots(all, slots);
 }
 
-TEST(Graph, SumsBothWaysAndLeavesOutMessagesWithoutBytes) {
+TEST(TrafficGraph, SumsBothWaysAndLeavesOutMessagesWithoutBytes) {
   TrafficBuilder builder = *TrafficBuilder::make(4);
   ASSERT_TRUE(builder.add(Rank{2}, Rank{0}, 5, 1).ok());
   ASSERT_TRUE(builder.add(Rank{0}, Rank{2}, 7, 1).ok());
   ASSERT_TRUE(builder.add(Rank{1}, Rank{0}, 1, 1).ok());
   ASSERT_TRUE(builder.add(Rank{3}, Rank{0}, 0, 9).ok());
-  const Graph graph = Graph::of(*std::move(builder).build());
+  const TrafficGraph graph = TrafficGraph::of(*std::move(builder).build());
   EXPECT_EQ(graph.first, (std::vector<std::int64_t>{0, 2, 3, 4, 4}));
-  EXPECT_EQ(graph.edges, (std::vector<Graph::Edge>{{1, 1}, {2, 12}, {0, 1}, {0, 12}}));
+  EXPECT_EQ(graph.edges, (std::vector<TrafficGraph::Edge>{{1, 1}, {2, 12}, {0, 1}, {0, 12}}));
   EXPECT_EQ(graph.bytes(), 13);
   const std::vector<std::int32_t> two = {2, 0};
-  EXPECT_EQ(graph.part(two), Graph::of_pairs(2, std::vector<std::pair<std::int32_t, Graph::Edge>>{{1, {0, 12}}}));
+  EXPECT_EQ(graph.part(two),
+            TrafficGraph::of_pairs(2, std::vector<std::pair<std::int32_t, TrafficGraph::Edge>>{{1, {0, 12}}}));
 }
 
 TEST(Metric, IsTheNetworksDistance) {
@@ -62,10 +63,10 @@ TEST(Objectives, IncrementalFormsAreThePlainOnes) {
       if (!even)
         for (std::int32_t& size : sizes) size = static_cast<std::int32_t>(random.below(4));
       if (std::accumulate(sizes.begin(), sizes.end(), 0) < 4) sizes[0] = 4;
-      const Host host = *Host::make(network, *Slots::of_nodes(sizes));
+      const MappingHost host = *MappingHost::make(network, *Slots::of_nodes(sizes));
       const std::int32_t ranks = std::max(2, host.size() - 2);
       const Traffic traffic = any_traffic(ranks, random);
-      const Graph graph = Graph::of(traffic);
+      const TrafficGraph graph = TrafficGraph::of(traffic);
       Assignment map = random_assignment(ranks, host.size(), random);
       LinkLoads loads(traffic, host, map);
       std::int64_t excess = excess_of(link_loads(traffic, host, map), 300);
@@ -96,7 +97,7 @@ TEST(Objectives, IncrementalFormsAreThePlainOnes) {
 
 TEST(Objectives, OfAHaloThatLiesOnItsTorus) {
   const Traffic traffic = traffic_of(*GridPattern::parse("4x4:5,face=100"));
-  const Host host = *Host::make(std::make_shared<Torus>(*Shape::parse("4x4")), Slots(16, 1));
+  const MappingHost host = *MappingHost::make(std::make_shared<Torus>(*Shape::parse("4x4")), Slots(16, 1));
   const Measures measures = measure(traffic, host, Assignment::identity(16, 16));
   EXPECT_EQ(measures, (Measures{1.0, 16 * 4 * 100, 100, 16 * 4 * 100}));
 }
@@ -105,26 +106,26 @@ TEST(Objectives, TrafficThatWouldOverflowIsWeighed) {
   TrafficBuilder builder = *TrafficBuilder::make(2);
   ASSERT_TRUE(builder.add(Rank{0}, Rank{1}, most_traffic - 1, 1).ok());
   const Traffic traffic = *std::move(builder).build();
-  const Host host = *Host::make(std::make_shared<Torus>(*Shape::parse("64m")), Slots(64, 1));
-  const Weighed weighed = weigh(Graph::of(traffic), host);
+  const MappingHost host = *MappingHost::make(std::make_shared<Torus>(*Shape::parse("64m")), Slots(64, 1));
+  const Weighed weighed = weigh(TrafficGraph::of(traffic), host);
   EXPECT_GT(weighed.halvings, 0);
   EXPECT_GT(hop_bytes(weighed.graph, host, Assignment::of_slots({0, 63}, 64)), 0);
 }
 
-TEST(Host, CoresAreTheNearerTheMoreLevelsTheyShare) {
+TEST(MappingHost, CoresAreTheNearerTheMoreLevelsTheyShare) {
   const std::vector<Level> levels = {{"package", 6}, {"l3", 3}};
-  const Host host = Host::of_cores(11, levels);
+  const MappingHost host = MappingHost::of_cores(11, levels);
   EXPECT_EQ(host.size(), 11);
   EXPECT_EQ(host.metric(0, 2), 2);
   EXPECT_EQ(host.metric(2, 3), 4);
   EXPECT_EQ(host.metric(5, 6), 6);
   EXPECT_EQ(host.metric(9, 10), 2);
-  EXPECT_EQ(Host::of_cores(3, {}).metric(0, 2), 2);
-  EXPECT_EQ(Host::of_cores(1, levels).size(), 1);
+  EXPECT_EQ(MappingHost::of_cores(3, {}).metric(0, 2), 2);
+  EXPECT_EQ(MappingHost::of_cores(1, levels).size(), 1);
 }
 
-TEST(Host, RefusesSlotsOfAnotherNetwork) {
-  const auto host = Host::make(std::make_shared<Torus>(*Shape::parse("4x4")), Slots(15, 1));
+TEST(MappingHost, RefusesSlotsOfAnotherNetwork) {
+  const auto host = MappingHost::make(std::make_shared<Torus>(*Shape::parse("4x4")), Slots(15, 1));
   ASSERT_FALSE(host.ok());
   EXPECT_EQ(host.error().problem, "slots must be given for the 16 nodes of torus 4x4 (got 15)");
 }

@@ -17,14 +17,14 @@
 namespace kumihimo::mapping {
 namespace {
 
-Graph graph_for_cuts(std::int32_t ranks, Random& random) {
-  std::vector<std::pair<std::int32_t, Graph::Edge>> pairs;
+TrafficGraph graph_for_cuts(std::int32_t ranks, Random& random) {
+  std::vector<std::pair<std::int32_t, TrafficGraph::Edge>> pairs;
   for (std::int32_t pair = 0; pair < 3 * ranks; ++pair) {
     const auto a = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(ranks)));
     const auto b = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(ranks)));
     if (a != b) pairs.push_back({a, {b, 1 + static_cast<std::int64_t>(random.below(50))}});
   }
-  return Graph::of_pairs(ranks, pairs);
+  return TrafficGraph::of_pairs(ranks, pairs);
 }
 
 std::int64_t least_cut(const Halving& halving) { // of all halvings
@@ -46,7 +46,7 @@ TEST(Halves, GreedyCutsAreExactAndMostlyTheBest) {
   int best = 0, all = 0;
   for (int round = 0; round < 60; ++round) {
     const auto ranks = static_cast<std::int32_t>(2 + random.below(9));
-    const Graph graph = graph_for_cuts(ranks, random);
+    const TrafficGraph graph = graph_for_cuts(ranks, random);
     std::vector<std::int64_t> pull;
     for (std::int32_t rank = 0; rank < ranks; ++rank) pull.push_back(static_cast<std::int64_t>(random.below(100)) - 50);
     const auto first = static_cast<std::int32_t>(random.below(static_cast<std::uint64_t>(ranks) + 1));
@@ -63,13 +63,14 @@ TEST(Halves, GreedyCutsAreExactAndMostlyTheBest) {
 }
 
 TEST(Halves, PullsDecideWhereThereAreNoEdges) {
-  const Graph graph = Graph::of_pairs(4, {});
+  const TrafficGraph graph = TrafficGraph::of_pairs(4, {});
   const std::vector<std::int64_t> pull = {-5, 7, 3, -1};
   EXPECT_EQ(greedy_partitioner()->halve(graph, 2, pull, 1).value(), (std::vector<char>{1, 0, 0, 1}));
 }
 
 TEST(Halves, MakeExactMovesTheVertexOfLeastLoss) {
-  const Graph graph = Graph::of_pairs(3, std::vector<std::pair<std::int32_t, Graph::Edge>>{{0, {1, 9}}, {1, {2, 1}}});
+  const TrafficGraph graph =
+      TrafficGraph::of_pairs(3, std::vector<std::pair<std::int32_t, TrafficGraph::Edge>>{{0, {1, 9}}, {1, {2, 1}}});
   const std::vector<std::int64_t> no_pull(3, 0);
   std::vector<char> part = {0, 0, 0};
   make_exact({graph, 2, no_pull}, part);
@@ -77,8 +78,9 @@ TEST(Halves, MakeExactMovesTheVertexOfLeastLoss) {
 }
 
 TEST(LegalMap, SurplusRanksGoToTheNearestFreeSlot) {
-  const Host host = *Host::make(std::make_shared<Torus>(*Shape::parse("8")), Slots(8, 1));
-  const Graph graph = Graph::of_pairs(3, std::vector<std::pair<std::int32_t, Graph::Edge>>{{0, {1, 9}}, {1, {2, 5}}});
+  const MappingHost host = *MappingHost::make(std::make_shared<Torus>(*Shape::parse("8")), Slots(8, 1));
+  const TrafficGraph graph =
+      TrafficGraph::of_pairs(3, std::vector<std::pair<std::int32_t, TrafficGraph::Edge>>{{0, {1, 9}}, {1, {2, 5}}});
   const Assignment map = legal_map(graph, host, std::vector<std::int32_t>{4, 5, 5});
   EXPECT_EQ(map, Assignment::of_slots({4, 5, 6}, 8));
 }
@@ -86,7 +88,7 @@ TEST(LegalMap, SurplusRanksGoToTheNearestFreeSlot) {
 TEST(Bisection, IsAMapOfEveryNetworkAndBeatsTheOrderOfShuffledRanks) {
   Random random(9);
   for (const TopologyPtr& network : small_networks()) {
-    const Host host = with_uneven_slots(network, random);
+    const MappingHost host = with_uneven_slots(network, random);
     const std::int32_t ranks = std::max(2, host.size() - 3);
     std::vector<Rank> shuffled;
     for (std::int32_t rank = 0; rank < ranks; ++rank) shuffled.push_back(Rank{rank});
@@ -95,8 +97,8 @@ TEST(Bisection, IsAMapOfEveryNetworkAndBeatsTheOrderOfShuffledRanks) {
     for (std::int32_t rank = 0; rank < ranks; ++rank)
       ASSERT_TRUE(builder.add(Rank{rank}, Rank{(rank + 1) % ranks}, 100, 1).ok());
     const Traffic traffic = (*std::move(builder).build()).renumbered(shuffled);
-    const Graph graph = Graph::of(traffic);
-    const Problem problem{traffic, graph, host, {}};
+    const TrafficGraph graph = TrafficGraph::of(traffic);
+    const MappingProblem problem{traffic, graph, host, {}};
     const std::unique_ptr<Partitioner> greedy = greedy_partitioner();
     const Assignment map = bisect(problem, *greedy, {}, {});
     std::vector<std::int32_t> slots(map.slot_of_rank().begin(), map.slot_of_rank().end());
@@ -117,23 +119,23 @@ TEST(Bisection, IsAMapOfEveryNetworkAndBeatsTheOrderOfShuffledRanks) {
 // Without terminals, or with terminals of the wrong sign, halves lie next to the wrong neighbours.
 TEST(Bisection, TerminalsBringNeighboursTogether) {
   const Traffic traffic = traffic_of(*GridPattern::parse("16mx16m:5"));
-  const Graph graph = Graph::of(traffic);
-  const Host host = *Host::make(std::make_shared<Torus>(*Shape::parse("16x16")), Slots(256, 1));
-  const Problem problem{traffic, graph, host, {}};
+  const TrafficGraph graph = TrafficGraph::of(traffic);
+  const MappingHost host = *MappingHost::make(std::make_shared<Torus>(*Shape::parse("16x16")), Slots(256, 1));
+  const MappingProblem problem{traffic, graph, host, {}};
   const std::unique_ptr<Partitioner> greedy = greedy_partitioner();
   EXPECT_LT(hop_bytes(graph, host, bisect(problem, *greedy, {}, {})), 2 * traffic.bytes());
 }
 
 TEST(WithinNodes, PairsShareACacheAndQuartersAPackage) {
   // 2 nodes of 8 slots: packages of 4, caches of 2. Heavy pairs are 4 apart, light ones 2 apart.
-  const Host host = *Host::make(std::make_shared<Torus>(*Shape::parse("2m")), Slots(2, 8));
-  std::vector<std::pair<std::int32_t, Graph::Edge>> pairs;
+  const MappingHost host = *MappingHost::make(std::make_shared<Torus>(*Shape::parse("2m")), Slots(2, 8));
+  std::vector<std::pair<std::int32_t, TrafficGraph::Edge>> pairs;
   for (std::int32_t node = 0; node < 2; ++node)
     for (std::int32_t rank = 0; rank < 4; ++rank) {
       pairs.push_back({8 * node + rank, {8 * node + rank + 4, 100}});
       if (rank < 2) pairs.push_back({8 * node + rank, {8 * node + rank + 2, 10}});
     }
-  const Graph graph = Graph::of_pairs(16, pairs);
+  const TrafficGraph graph = TrafficGraph::of_pairs(16, pairs);
   const std::vector<Level> levels = {{"package", 4}, {"cache", 2}};
   const Assignment start = Assignment::identity(16, 16);
   EXPECT_EQ(bytes_across(graph, host, start, levels), (std::vector<std::int64_t>{800, 840}));
@@ -144,10 +146,11 @@ TEST(WithinNodes, PairsShareACacheAndQuartersAPackage) {
 
 TEST(WithinNodes, IsNeverWorseAndKeepsTheTakenSlots) {
   Random random(4);
-  const Host host = *Host::make(std::make_shared<Torus>(*Shape::parse("3")), *Slots::of_nodes({7, 0, 12}));
+  const MappingHost host =
+      *MappingHost::make(std::make_shared<Torus>(*Shape::parse("3")), *Slots::of_nodes({7, 0, 12}));
   const std::vector<Level> levels = {{"package", 6}, {"cache", 2}};
   for (int round = 0; round < 20; ++round) {
-    const Graph graph = graph_for_cuts(16, random);
+    const TrafficGraph graph = graph_for_cuts(16, random);
     std::vector<std::int32_t> slots(19);
     std::iota(slots.begin(), slots.end(), 0);
     for (std::size_t at = slots.size(); at > 1; --at) std::swap(slots[at - 1], slots[random.below(at)]);

@@ -18,10 +18,11 @@ namespace {
 
 struct StructuredCase {
   StructuredCase(Traffic of, TopologyPtr network, std::int32_t each)
-      : traffic(std::move(of)), host(*Host::make(network, Slots(network->nodes(), each))), graph(Graph::of(traffic)) {}
+      : traffic(std::move(of)), host(*MappingHost::make(network, Slots(network->nodes(), each))),
+        graph(TrafficGraph::of(traffic)) {}
   Traffic traffic;
-  Host host;
-  Graph graph;
+  MappingHost host;
+  TrafficGraph graph;
 
   std::vector<NamedMap> maps(std::int64_t terms, std::uint64_t seed = 1) const {
     return structured_maps({traffic, graph, host, {}}, recognise(graph), terms, seed, {});
@@ -127,8 +128,8 @@ TEST(StructuredMaps, PassOverLongAxes) {
         for (const Axis& axis : box.axes) EXPECT_LE(axis.length, longest_axis) << shape;
     }
   const TopologyPtr network = std::make_shared<Torus>(*Shape::parse("2x8192"));
-  EXPECT_TRUE(boxes_of(*Host::make(network, Slots(network->nodes(), 1)), 16384, 4, {}).empty());
-  ASSERT_FALSE(boxes_of(*Host::make(network, Slots(network->nodes(), 1)), 8192, 4, {}).empty());
+  EXPECT_TRUE(boxes_of(*MappingHost::make(network, Slots(network->nodes(), 1)), 16384, 4, {}).empty());
+  ASSERT_FALSE(boxes_of(*MappingHost::make(network, Slots(network->nodes(), 1)), 8192, 4, {}).empty());
 }
 
 // The last plane is empty, so no box of the whole first axis has room, wherever it begins: 216 places to begin.
@@ -136,7 +137,7 @@ TEST(Boxes, StopLookingForRoom) {
   const TopologyPtr network = std::make_shared<Torus>(*Shape::parse("64mx64mx64m"));
   std::vector<std::int32_t> sizes(static_cast<std::size_t>(network->nodes()), 1);
   std::fill(sizes.end() - 64 * 64, sizes.end(), 0);
-  const Host host = *Host::make(network, *Slots::of_nodes(sizes));
+  const MappingHost host = *MappingHost::make(network, *Slots::of_nodes(sizes));
   int asked = 0;
   Tools tools;
   tools.stop = [&] { return ++asked, false; };
@@ -175,15 +176,15 @@ TEST(LatticeOrders, FindTheOrderOfAShuffledGrid) {
     const TopologyPtr network = std::string(torus) == "6x4x6"
                                     ? TopologyPtr(std::make_shared<Tofu>(*Tofu::make(Tofu::usual({3, 2, 2, 2, 3, 2}))))
                                     : TopologyPtr(std::make_shared<Torus>(*Shape::parse(torus)));
-    const Host host = *Host::make(network, Slots(network->nodes(), 1));
-    const Graph graph = Graph::of(traffic);
+    const MappingHost host = *MappingHost::make(network, Slots(network->nodes(), 1));
+    const TrafficGraph graph = TrafficGraph::of(traffic);
     const std::vector<Lattice> lattices = recognise(graph);
     ASSERT_FALSE(lattices.empty());
     const OrderContext context{host.slots, *Shape::parse(torus), {}, traffic.ranks()};
     const std::vector<NamedMap> found = lattice_orders({traffic, graph, host, {}}, lattices, context, 100'000'000, {});
     ASSERT_FALSE(found.empty());
     EXPECT_LE(hop_bytes(graph, host, found[0].map),
-              hop_bytes(Graph::of(in_order), host, Assignment::identity(host.size(), host.size())))
+              hop_bytes(TrafficGraph::of(in_order), host, Assignment::identity(host.size(), host.size())))
         << pattern;
     EXPECT_TRUE(lattice_orders({traffic, graph, host, {}}, lattices, context, 10, {}).empty());
   }
@@ -192,8 +193,8 @@ TEST(LatticeOrders, FindTheOrderOfAShuffledGrid) {
 // With one slot a node most names stand for the same order; to build one takes terms and time, too.
 TEST(LatticeOrders, EndBeforeAnOrderIsBuilt) {
   const Traffic traffic = traffic_of(*GridPattern::parse("8x6:5"));
-  const Host host = *Host::make(std::make_shared<Torus>(*Shape::parse("8x6")), Slots(48, 1));
-  const Graph graph = Graph::of(traffic);
+  const MappingHost host = *MappingHost::make(std::make_shared<Torus>(*Shape::parse("8x6")), Slots(48, 1));
+  const TrafficGraph graph = TrafficGraph::of(traffic);
   const std::vector<Lattice> lattices = recognise(graph);
   const OrderContext context{host.slots, *Shape::parse("8x6"), {}, 48};
   OrderContext along_grid = context;

@@ -85,7 +85,7 @@ TEST(KernelWisdom, DecidesWhichVariantRuns) {
       EXPECT_EQ(choices.of(type, op).at(3001), untuned.of(type, op).at(3001));
     }
   EXPECT_EQ(choices.of(DataType::int32, Operation::sum).at(1000), untuned.of(DataType::int32, Operation::sum).at(1000));
-  EXPECT_EQ(choices.of(kernels::Reader::other_core).at(1 << 20).variant->name, "plain");
+  EXPECT_EQ(choices.of(kernels::CopyReader::other_core).at(1 << 20).variant->name, "plain");
 }
 
 #if defined(__x86_64__)
@@ -94,10 +94,10 @@ TEST(KernelWisdom, HasTheParametersOfItsVariants) {
   far["parameters"] = {{"prefetch", 4096}};
   Result<KernelWisdom> wisdom = parsed_kernels({far});
   ASSERT_TRUE(wisdom) << wisdom.error().sentence();
-  const kernels::CopyChoice chosen = wisdom->choices.of(kernels::Reader::same_core).at(1 << 20);
+  const kernels::CopyChoice chosen = wisdom->choices.of(kernels::CopyReader::same_core).at(1 << 20);
   EXPECT_EQ(chosen.parameters, (ParameterValues{{"prefetch", 4096}}));
   kernels::use(wisdom->choices);
-  const kernels::CopyPlan plan = kernels::copy_plan(kernels::Reader::same_core);
+  const kernels::CopyPlan plan = kernels::copy_plan(kernels::CopyReader::same_core);
   kernels::use_untuned();
   EXPECT_EQ(plan.longer[1].kernel, chosen.kernel());
   EXPECT_NE(chosen.kernel(), kernels::CopyChoice(chosen.variant).kernel());

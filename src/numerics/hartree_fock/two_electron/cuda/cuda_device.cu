@@ -28,7 +28,7 @@ struct AtomicAdd {
 __device__ std::int64_t thread_number() { return static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x; }
 
 // Adds what the threads of a warp did; all of them call it.
-__device__ void count(Counts* counts, const Work& work) {
+__device__ void count(QuartetCounts* counts, const QuartetWork& work) {
   constexpr unsigned all = 0xffffffff;
   const int computed = __popc(__ballot_sync(all, work.is_computed));
   const int screened = __popc(__ballot_sync(all, work.is_screened));
@@ -42,39 +42,39 @@ __device__ void count(Counts* counts, const Work& work) {
 }
 
 template <int Bra, int Ket>
-__global__ void add_quartets(Chunk chunk) {
+__global__ void add_quartets(QuartetChunk chunk) {
   double half[half_size<Bra, Ket>];
-  Work work;
+  QuartetWork work;
   if (thread_number() < chunk.quartets()) work = add_quartet<Bra, Ket>(chunk, thread_number(), half, 1, AtomicAdd{});
   count(chunk.counts, work);
 }
 template <int Bra, int Ket>
-__global__ void store_quartets(Chunk chunk) {
+__global__ void store_quartets(QuartetChunk chunk) {
   double half[half_size<Bra, Ket>];
-  Work work;
+  QuartetWork work;
   if (thread_number() < chunk.quartets()) work = store_quartet<Bra, Ket>(chunk, thread_number(), half, 1);
   count(chunk.counts, work);
 }
 template <int Bra, int Ket>
-__global__ void store_quartets_shared(Chunk chunk) {
+__global__ void store_quartets_shared(QuartetChunk chunk) {
   __shared__ double half[half_size<Bra, Ket> * block];
-  Work work;
+  QuartetWork work;
   if (thread_number() < chunk.quartets())
     work = store_quartet<Bra, Ket>(chunk, thread_number(), half + threadIdx.x, block);
   count(chunk.counts, work);
 }
 template <int Bra, int Ket>
-__global__ void gather_bra_coulombs(Chunk chunk) {
+__global__ void gather_bra_coulombs(QuartetChunk chunk) {
   if (thread_number() < static_cast<std::int64_t>(chunk.bra_count) * pair_kinds[Bra].functions())
     gather_bra_coulomb<Bra, Ket>(chunk, thread_number());
 }
 template <int Bra, int Ket>
-__global__ void gather_ket_coulombs(Chunk chunk) {
+__global__ void gather_ket_coulombs(QuartetChunk chunk) {
   if (thread_number() < static_cast<std::int64_t>(chunk.ket.count) * pair_kinds[Ket].functions())
     gather_ket_coulomb<Bra, Ket>(chunk, thread_number());
 }
 template <int Bra, int Ket>
-__global__ void gather_exchanges(Chunk chunk) {
+__global__ void gather_exchanges(QuartetChunk chunk) {
   if (thread_number() < static_cast<std::int64_t>(chunk.n) * chunk.n) gather_exchange<Bra, Ket>(chunk, thread_number());
 }
 
@@ -82,7 +82,7 @@ __global__ void gather_exchanges(Chunk chunk) {
 unsigned blocks(std::int64_t threads) { return static_cast<unsigned>((threads + block - 1) / block); }
 
 template <int Bra, int Ket>
-void launch(const Chunk& chunk, GpuWay way, cudaStream_t stream) {
+void launch(const QuartetChunk& chunk, GpuWay way, cudaStream_t stream) {
   const std::int64_t quartets = chunk.quartets();
   if (way == GpuWay::atomics) {
     add_quartets<Bra, Ket><<<blocks(quartets), block, 0, stream>>>(chunk);
@@ -100,7 +100,7 @@ void launch(const Chunk& chunk, GpuWay way, cudaStream_t stream) {
   gather_exchanges<Bra, Ket><<<blocks(elements), block, 0, stream>>>(chunk);
 }
 
-using Launch = void (*)(const Chunk&, GpuWay, cudaStream_t);
+using Launch = void (*)(const QuartetChunk&, GpuWay, cudaStream_t);
 constexpr Launch launches[] = {launch<kind_ss, kind_ss>, launch<kind_ps, kind_ss>, launch<kind_ps, kind_ps>,
                                launch<kind_pp, kind_ss>, launch<kind_pp, kind_ps>, launch<kind_pp, kind_pp>};
 
@@ -114,12 +114,12 @@ Status check(cudaError_t error, const char* what) {
 
 // An array of the GPU's memory.
 template <class T>
-class Array {
+class DeviceArray {
  public:
-  Array() = default;
-  Array(const Array&) = delete;
-  Array& operator=(const Array&) = delete;
-  ~Array() { cudaFree(data_); }
+  DeviceArray() = default;
+  DeviceArray(const DeviceArray&) = delete;
+  DeviceArray& operator=(const DeviceArray&) = delete;
+  ~DeviceArray() { cudaFree(data_); }
   T* data() const { return data_; }
   // Once, before it is used.
   Status allocate(std::size_t size) {
@@ -141,8 +141,8 @@ class Array {
 };
 
 struct KindArrays {
-  Array<Pair> pairs;
-  Array<std::int32_t> begin_a, list_a, begin_b, list_b;
+  DeviceArray<DevicePair> pairs;
+  DeviceArray<std::int32_t> begin_a, list_a, begin_b, list_b;
   std::int32_t count = 0;
 
   Status assign(const KindTables& tables, cudaStream_t stream) {
@@ -153,7 +153,7 @@ struct KindArrays {
     TRY(begin_b.assign(tables.begin_b, stream));
     return list_b.assign(tables.list_b, stream);
   }
-  Kind view() const { return {pairs.data(), count, begin_a.data(), list_a.data(), begin_b.data(), list_b.data()}; }
+  DevicePairKind view() const { return {pairs.data(), count, begin_a.data(), list_a.data(), begin_b.data(), list_b.data()}; }
 };
 
 // The bra pairs of a class, in the list of all classes.
@@ -165,7 +165,7 @@ struct ClassList {
 
 class CudaDevice final : public Device {
  public:
-  CudaDevice(const Builder& builder, GpuWay way)
+  CudaDevice(const TwoElectronBuilder& builder, GpuWay way)
       : builder_(builder), way_(way), n_(builder.functions()), classes_(quartet_classes(false)),
         events_(classes_.size() + 1), lists_of_(classes_.size()) {}
   ~CudaDevice() override {
@@ -202,7 +202,7 @@ class CudaDevice final : public Device {
     TRY(sums_.copy(screened_sums_, stream_));
     TRY(lists_.copy(host_lists_, stream_));
     TRY(check(cudaMemsetAsync(halves_.data(), 0, 2 * sizeof(double) * n_ * n_, stream_), "a memset"));
-    TRY(check(cudaMemsetAsync(counts_.data(), 0, classes_.size() * sizeof(Counts), stream_), "a memset"));
+    TRY(check(cudaMemsetAsync(counts_.data(), 0, classes_.size() * sizeof(QuartetCounts), stream_), "a memset"));
     TRY(check(cudaEventRecord(events_[0], stream_), "an event"));
     for (std::size_t c = 0; c < classes_.size(); ++c) {
       TRY(start_class(c, threshold, screened.shells));
@@ -213,7 +213,7 @@ class CudaDevice final : public Device {
 
   Status finish(std::span<double> halves, std::span<Tally> of_class) override {
     std::vector<double> mine(halves.size());
-    std::vector<Counts> counts(classes_.size());
+    std::vector<QuartetCounts> counts(classes_.size());
     TRY(check(cudaStreamSynchronize(stream_), "its kernels"));
     TRY(fetch(std::span(mine), halves_));
     TRY(fetch(std::span(counts), counts_));
@@ -262,7 +262,7 @@ class CudaDevice final : public Device {
     std::ranges::fill(host_lists_, -1);
     for (ClassList& each : lists_of_) each.bras = 0;
     for (const std::int64_t number : units) {
-      const Unit& unit = builder_.units()[static_cast<std::size_t>(number)];
+      const QuartetUnit& unit = builder_.units()[static_cast<std::size_t>(number)];
       ClassList& of = lists_of_[static_cast<std::size_t>(unit.number)];
       std::int32_t* const bras = host_lists_.data() + of.begin;
       std::int32_t* const place_of = bras + kinds_[unit.quartets.bra].count;
@@ -279,7 +279,7 @@ class CudaDevice final : public Device {
     const KindArrays &bras = kinds_[quartets.bra], &kets = kinds_[quartets.ket];
     const ClassList& of = lists_of_[number];
     if (kets.count == 0) return Nothing{};
-    Chunk chunk{bras.view(), kets.view(), quartets.bra == quartets.ket};
+    QuartetChunk chunk{bras.view(), kets.view(), quartets.bra == quartets.ket};
     chunk.place_of = lists_.data() + of.begin + bras.count;
     chunk.numbers = numbers_.data();
     chunk.bounds = bounds_.data();
@@ -307,21 +307,21 @@ class CudaDevice final : public Device {
   }
 
   template <class T>
-  Status fetch(std::span<T> to, const Array<T>& from) {
+  Status fetch(std::span<T> to, const DeviceArray<T>& from) {
     return check(cudaMemcpyAsync(to.data(), from.data(), to.size_bytes(), cudaMemcpyDeviceToHost, stream_), "a copy");
   }
 
-  const Builder& builder_;
+  const TwoElectronBuilder& builder_;
   GpuWay way_;
   int n_;
   std::vector<QuartetClass> classes_;
   std::vector<cudaEvent_t> events_;
   cudaStream_t stream_ = nullptr;
   std::array<KindArrays, 5> kinds_;
-  Array<double> numbers_, bounds_, density_, sums_, halves_, integrals_, weights_;
-  Array<std::int32_t> shell_of_, first_of_, lists_;
-  Array<BoysTable> boys_;
-  Array<Counts> counts_;
+  DeviceArray<double> numbers_, bounds_, density_, sums_, halves_, integrals_, weights_;
+  DeviceArray<std::int32_t> shell_of_, first_of_, lists_;
+  DeviceArray<BoysTable> boys_;
+  DeviceArray<QuartetCounts> counts_;
   std::vector<ClassList> lists_of_;
   std::vector<std::int32_t> host_lists_; // that the stream copies, as screened_sums_
   std::vector<double> screened_sums_;
@@ -330,7 +330,7 @@ class CudaDevice final : public Device {
 } // namespace
 } // namespace cuda
 
-Result<std::unique_ptr<Device>> make_cuda_device(const Builder& builder, GpuWay way, int rank_on_node) {
+Result<std::unique_ptr<Device>> make_cuda_device(const TwoElectronBuilder& builder, GpuWay way, int rank_on_node) {
   int count = 0;
   if (cudaGetDeviceCount(&count) != cudaSuccess || count == 0) {
     cudaGetLastError();

@@ -16,6 +16,6 @@ enum class GpuWay {
 
 // For a builder of the six classes of s and p shells, which lives longer. `rank_on_node`: ranks of a node share its
 // GPUs in turn. Errors: the program was built without CUDA, or there is no GPU (not applicable); memory of the GPU.
-Result<std::unique_ptr<Device>> make_cuda_device(const Builder& builder, GpuWay way, int rank_on_node = 0);
+Result<std::unique_ptr<Device>> make_cuda_device(const TwoElectronBuilder& builder, GpuWay way, int rank_on_node = 0);
 
 } // namespace kumihimo::hartree_fock::two_electron

@@ -4,10 +4,10 @@ namespace kumihimo::hartree_fock::two_electron::cuda {
 namespace {
 
 // Places of pairs, by the shell that `shell` names.
-void list_by_shell(const std::vector<Pair>& pairs, std::int32_t Pair::*shell, std::size_t shells,
+void list_by_shell(const std::vector<DevicePair>& pairs, std::int32_t DevicePair::*shell, std::size_t shells,
                    std::vector<std::int32_t>& begin, std::vector<std::int32_t>& list) {
   begin.assign(shells + 1, 0);
-  for (const Pair& pair : pairs) ++begin[static_cast<std::size_t>(pair.*shell) + 1];
+  for (const DevicePair& pair : pairs) ++begin[static_cast<std::size_t>(pair.*shell) + 1];
   for (std::size_t s = 0; s < shells; ++s) begin[s + 1] += begin[s];
   std::vector<std::int32_t> next(begin.begin(), begin.end() - 1);
   list.resize(pairs.size());
@@ -35,8 +35,8 @@ Tables::Tables(const ShellPairs& pairs, int functions) : shell_of(static_cast<st
         numbers.insert(numbers.end(), pair.products.numbers, pair.products.numbers + size * pair.products.count);
         bounds.insert(bounds.end(), pair.products.bounds, pair.products.bounds + pair.products.count);
       }
-    list_by_shell(tables.pairs, &Pair::shell_a, shells.size(), tables.begin_a, tables.list_a);
-    list_by_shell(tables.pairs, &Pair::shell_b, shells.size(), tables.begin_b, tables.list_b);
+    list_by_shell(tables.pairs, &DevicePair::shell_a, shells.size(), tables.begin_a, tables.list_a);
+    list_by_shell(tables.pairs, &DevicePair::shell_b, shells.size(), tables.begin_b, tables.list_b);
   }
 }
 

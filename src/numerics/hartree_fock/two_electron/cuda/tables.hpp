@@ -9,10 +9,10 @@
 namespace kumihimo::hartree_fock::two_electron::cuda {
 
 struct KindTables {
-  std::vector<Pair> pairs; // in the order of pairs of the kind
+  std::vector<DevicePair> pairs; // in the order of pairs of the kind
   std::vector<std::int32_t> begin_a, list_a, begin_b, list_b;
 
-  Kind view() const {
+  DevicePairKind view() const {
     return {pairs.data(), static_cast<std::int32_t>(pairs.size()), begin_a.data(), list_a.data(), begin_b.data(),
             list_b.data()};
   }

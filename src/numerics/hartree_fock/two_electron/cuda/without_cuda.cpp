@@ -4,7 +4,7 @@
 
 namespace kumihimo::hartree_fock::two_electron {
 
-Result<std::unique_ptr<Device>> make_cuda_device(const Builder&, GpuWay, int) {
+Result<std::unique_ptr<Device>> make_cuda_device(const TwoElectronBuilder&, GpuWay, int) {
   return not_applicable("this build of Kumihimo has no CUDA", {},
                         "build with -D KUMIHIMO_CUDA=ON, or use another variant");
 }

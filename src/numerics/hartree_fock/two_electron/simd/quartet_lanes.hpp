@@ -115,8 +115,8 @@ template <int W, int Bra, int Ket>
 constexpr QuartetKernels quartet_kernels{integrals_lanes<W, Bra, Ket>, contract_lanes<W, Bra, Ket>};
 
 template <int W>
-constexpr Kernels make_kernels() {
-  Kernels made;
+constexpr LaneKernels make_kernels() {
+  LaneKernels made;
   made.lanes = W;
   made.of[kind_ss][kind_ss] = quartet_kernels<W, kind_ss, kind_ss>;
   made.of[kind_ps][kind_ss] = quartet_kernels<W, kind_ps, kind_ss>;

@@ -6,7 +6,7 @@
 
 namespace kumihimo::hartree_fock::two_electron {
 
-const Kernels kernels_avx2 = make_kernels<4>();
+const LaneKernels kernels_avx2 = make_kernels<4>();
 
 } // namespace kumihimo::hartree_fock::two_electron
 

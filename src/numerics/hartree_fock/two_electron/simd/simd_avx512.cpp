@@ -6,7 +6,7 @@
 
 namespace kumihimo::hartree_fock::two_electron {
 
-const Kernels kernels_avx512 = make_kernels<8>();
+const LaneKernels kernels_avx512 = make_kernels<8>();
 
 } // namespace kumihimo::hartree_fock::two_electron
 

@@ -4,6 +4,6 @@
 
 namespace kumihimo::hartree_fock::two_electron {
 
-const Kernels kernels_baseline = make_kernels<2>();
+const LaneKernels kernels_baseline = make_kernels<2>();
 
 } // namespace kumihimo::hartree_fock::two_electron

@@ -42,14 +42,14 @@ KUMIHIMO_INLINE void absorb(V& difference, T* at, const B& b, const C& c) {
   difference += psi;
 }
 
-enum class Of { h, e, both };
+enum class UpdatedFields { h, e, both };
 
 // Of places [begin, end), whose number is a multiple of V's, all in the layer along x (y) or none. With `both`, H stays
 // in registers for Ez: 5 vectors are read and 3 written for each place, where two passes read 10.
-template <class V, Of of, bool in_x, bool in_y, class T>
+template <class V, UpdatedFields of, bool in_x, bool in_y, class T>
 KUMIHIMO_INLINE void piece(const Fields<T>& f, std::int64_t y, std::int64_t begin, std::int64_t end) {
   constexpr std::int64_t lanes = sizeof(V) / sizeof(T);
-  constexpr bool with_h = of != Of::e, with_e = of != Of::h;
+  constexpr bool with_h = of != UpdatedFields::e, with_e = of != UpdatedFields::h;
   const std::int64_t first = f.at(0, y), row = f.row(), i = f.shape().ghosts;
   const auto j = static_cast<std::size_t>(y + i);
   T *const ez = f.ez + first, *const hx = f.hx + first, *const hy = f.hy + first;
@@ -104,7 +104,7 @@ KUMIHIMO_INLINE void piece(const Fields<T>& f, std::int64_t y, std::int64_t begi
 }
 
 // Whole vectors from a multiple of their length on, and single places before and behind them.
-template <class V, Of of, bool in_x, bool in_y, class T>
+template <class V, UpdatedFields of, bool in_x, bool in_y, class T>
 KUMIHIMO_INLINE void part(const Fields<T>& f, std::int64_t y, std::int64_t begin, std::int64_t end) {
   constexpr std::int64_t lanes = sizeof(V) / sizeof(T);
   const std::int64_t low = std::min(end, (begin + lanes - 1) & -lanes), high = std::max(low, end & -lanes);
@@ -115,7 +115,7 @@ KUMIHIMO_INLINE void part(const Fields<T>& f, std::int64_t y, std::int64_t begin
 
 // In the layer before the row, outside, in the layer behind it. The layer's loops end and begin at multiples of a
 // vector: c = 0 behind the layer gives the same bits.
-template <class V, Of of, bool in_y, class T>
+template <class V, UpdatedFields of, bool in_y, class T>
 KUMIHIMO_INLINE void parts(const Fields<T>& f, std::int64_t y, std::int64_t begin, std::int64_t end) {
   constexpr std::int64_t lanes = sizeof(V) / sizeof(T);
   const Absorption<T>& x = f.along_x;
@@ -126,12 +126,12 @@ KUMIHIMO_INLINE void parts(const Fields<T>& f, std::int64_t y, std::int64_t begi
   if (high < end) part<V, of, true, in_y>(f, y, high, end);
 }
 
-template <class T, int bytes, Of of>
+template <class T, int bytes, UpdatedFields of>
 void update(const Fields<T>& f, std::int64_t y, std::int64_t begin, std::int64_t end) {
   using V = Lanes<T, bytes / sizeof(T)>;
   if (begin >= end) return;
   // Whole vectors from the wall on: its Ez stays 0, but its H may be updated once only.
-  const bool has_wall = of != Of::h && f.shape().first[0] == 0 && begin <= (of == Of::e ? 1 : 0);
+  const bool has_wall = of != UpdatedFields::h && f.shape().first[0] == 0 && begin <= (of == UpdatedFields::e ? 1 : 0);
   const std::int64_t first = has_wall ? 0 : begin;
   if (y < f.along_y.inner_begin || y >= f.along_y.inner_end)
     parts<V, of, true>(f, y, first, end);
@@ -141,7 +141,8 @@ void update(const Fields<T>& f, std::int64_t y, std::int64_t begin, std::int64_t
 }
 
 template <class T, int bytes>
-constexpr RowKernels<T> row_kernels{update<T, bytes, Of::h>, update<T, bytes, Of::e>, update<T, bytes, Of::both>};
+constexpr RowKernels<T> row_kernels{update<T, bytes, UpdatedFields::h>, update<T, bytes, UpdatedFields::e>,
+                                    update<T, bytes, UpdatedFields::both>};
 
 } // namespace
 } // namespace kumihimo::fdtd2d

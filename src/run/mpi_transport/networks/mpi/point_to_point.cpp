@@ -29,16 +29,16 @@ Result<std::int64_t> tag_upper_bound(const NetworkContext& context) {
                   found ? std::to_string(*value) : "the library has none", "use another MPI library");
   const std::int64_t asked = context.tag_upper_bound;
   if (asked < 0) return std::int64_t{*value};
-  if (asked < Tags::smallest_upper_bound || asked > *value)
+  if (asked < TagLayout::smallest_upper_bound || asked > *value)
     return wrong_value(
-        fmt::format("the upper bound of tags must be {} to {} (MPI_TAG_UB)", Tags::smallest_upper_bound, *value), asked,
-        "leave it out for the library's own");
+        fmt::format("the upper bound of tags must be {} to {} (MPI_TAG_UB)", TagLayout::smallest_upper_bound, *value),
+        asked, "leave it out for the library's own");
   return asked;
 }
 
 } // namespace
 
-Tags::Tags(std::int64_t upper_bound) : upper_bound_(upper_bound) {
+TagLayout::TagLayout(std::int64_t upper_bound) : upper_bound_(upper_bound) {
   static_assert(smallest_upper_bound == (1 << (instance_bits + 1)) - 1);
   assert(upper_bound >= smallest_upper_bound && upper_bound <= std::numeric_limits<int>::max());
   const int bits = std::bit_width(static_cast<std::uint64_t>(upper_bound) + 1) - 1 - instance_bits - 1;
@@ -47,7 +47,7 @@ Tags::Tags(std::int64_t upper_bound) : upper_bound_(upper_bound) {
   segment_bits_ = bits - lane_bits_ - ordinal_bits_;
 }
 
-Status Tags::accepts(const transport::Demands& demands) const {
+Status TagLayout::accepts(const transport::Demands& demands) const {
   const std::int64_t lanes = std::int64_t{1} << lane_bits_, segments = std::int64_t{1} << segment_bits_,
                      ordinals = std::int64_t{1} << ordinal_bits_;
   if (demands.lanes <= lanes && demands.window <= segments && demands.spread < ordinals) return Nothing{};
@@ -57,7 +57,7 @@ Status Tags::accepts(const transport::Demands& demands) const {
                 "use a smaller window or fewer lanes");
 }
 
-int Tags::tag(const transport::MessageKey& key) const {
+int TagLayout::tag(const transport::MessageKey& key) const {
   const auto low = [](auto value, int bits) { return static_cast<std::uint32_t>(value) & ((1u << bits) - 1); };
   std::uint32_t tag = low(key.instance, instance_bits);
   tag = tag << lane_bits_ | low(key.lane.value, lane_bits_);
@@ -70,9 +70,9 @@ PointToPoint::PointToPoint(const NetworkContext& context, std::int64_t tag_upper
     : library_(context.library), communicator_(context.communicator), tags_(tag_upper_bound),
       most_at_once_(context.most_at_once_bytes) {}
 
-Result<std::unique_ptr<Network>> make_mpi_network(const NetworkContext& context) {
+Result<std::unique_ptr<MpiNetwork>> make_mpi_network(const NetworkContext& context) {
   const std::int64_t tags = TRY(tag_upper_bound(context));
-  return std::unique_ptr<Network>(std::make_unique<PointToPoint>(context, tags));
+  return std::unique_ptr<MpiNetwork>(std::make_unique<PointToPoint>(context, tags));
 }
 
 Status PointToPoint::prepare(const transport::Demands& demands) const { return tags_.accepts(demands); }

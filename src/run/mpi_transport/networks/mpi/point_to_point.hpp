@@ -17,13 +17,13 @@ namespace kumihimo::mpi_transport {
 // A tag distinguishes the messages that may be under way at once between two ranks: by instance, lane, segment of a
 // window, ordinal within the spread, signal or data. Messages of equal tags are started in the same order at both ends,
 // and MPI keeps that order. MPI_TAG_UB alone decides how many bits each part gets, so ranks need no agreement.
-class Tags {
+class TagLayout {
  public:
   // With this bound a tag has the bits of signal and instance, and none left for lanes, segments and ordinals.
   static constexpr std::int64_t smallest_upper_bound = 7;
 
   // `upper_bound`: at least smallest_upper_bound, and an int.
-  explicit Tags(std::int64_t upper_bound = 32767);
+  explicit TagLayout(std::int64_t upper_bound = 32767);
 
   // Error: MPI_TAG_UB leaves too few bits for the messages that may be under way.
   Status accepts(const transport::Demands& demands) const;
@@ -35,7 +35,7 @@ class Tags {
   int lane_bits_, segment_bits_, ordinal_bits_;
 };
 
-class PointToPoint final : public Network {
+class PointToPoint final : public MpiNetwork {
  public:
   // `tag_upper_bound`: MPI_TAG_UB, or less.
   PointToPoint(const NetworkContext& context, std::int64_t tag_upper_bound);
@@ -48,7 +48,7 @@ class PointToPoint final : public Network {
   void abandon(const Error& reason) override;
 
  private:
-  using Buffer = execute::Scratch;
+  using Buffer = execute::ScratchMemory;
   struct Parts {
     Buffer buffer;
     std::int32_t left = 0; // under way
@@ -70,7 +70,7 @@ class PointToPoint final : public Network {
 
   const mpi::Library& library_;
   mpi::Handle communicator_;
-  Tags tags_;
+  TagLayout tags_;
   std::int64_t most_at_once_;
   std::vector<UnderWay> under_way_;
 };

@@ -1,4 +1,4 @@
-#include "verify/goal.hpp"
+#include "verify/post_condition.hpp"
 
 #include "program/binding.hpp"
 #include "schedule/data.hpp"
@@ -7,8 +7,8 @@ namespace kumihimo::verify {
 namespace {
 
 // Nobody sends nothing, and its place stays.
-std::vector<Wanted> wanted(const Collective& c, Rank rank) {
-  std::vector<Wanted> list;
+std::vector<ExpectedElements> wanted(const Collective& c, Rank rank) {
+  std::vector<ExpectedElements> list;
   std::int64_t first = 0;
   for (const Contribution& part : contributions(c, rank)) {
     if (!part.is_nobody()) list.push_back({first, part.count, part.low, part.high, part.position});
@@ -19,9 +19,9 @@ std::vector<Wanted> wanted(const Collective& c, Rank rank) {
 
 } // namespace
 
-Goal goal_of(const Schedule& schedule) {
+PostCondition post_condition_of(const Schedule& schedule) {
   const Collective& c = schedule.collective();
-  Goal g;
+  PostCondition g;
   g.contributed = [data = schedule.data](Rank rank) { return Binding(data, {}, rank).input_elements(); };
   g.wanted = [c](Rank rank) { return wanted(c, rank); };
   g.by_element = c.kind->is_vector();
@@ -33,12 +33,12 @@ Goal goal_of(const Schedule& schedule) {
 
 namespace {
 
-Goal goal_of(const NamedPrograms& programs) {
-  Goal g;
+PostCondition post_condition_of(const NamedPrograms& programs) {
+  PostCondition g;
   g.contributed = [data = programs.set.data](Rank rank) { return Binding(data, {}, rank).input_elements(); };
   g.wanted = [origins = programs.origins](Rank rank) {
-    std::vector<Wanted> list;
-    for (const Origin& o : origins ? origins(rank) : std::vector<Origin>{})
+    std::vector<ExpectedElements> list;
+    for (const ElementOrigin& o : origins ? origins(rank) : std::vector<ElementOrigin>{})
       list.push_back({o.first, o.count, o.rank, o.rank + 1, o.position});
     return list;
   };
@@ -48,9 +48,9 @@ Goal goal_of(const NamedPrograms& programs) {
 
 } // namespace
 
-Subject::Subject(const NamedPrograms& programs) : Subject(programs.set, Claims{}, goal_of(programs)) {}
+Subject::Subject(const NamedPrograms& programs) : Subject(programs.set, Claims{}, post_condition_of(programs)) {}
 
-Subject::Subject(const Schedule& schedule) : Subject(schedule, schedule.claims, goal_of(schedule)) {
+Subject::Subject(const Schedule& schedule) : Subject(schedule, schedule.claims, post_condition_of(schedule)) {
   const Collective& c = schedule.collective();
   if (!claims.in_place_safe || c.in_place || c.kind->has_one_buffer()) return;
   Schedule in_place = schedule;

@@ -13,16 +13,16 @@ namespace kumihimo::verify {
 
 // Elements [first, first + count) of the output: the contributions of ranks low .. high-1, each from `position` of its
 // input on.
-struct Wanted {
+struct ExpectedElements {
   std::int64_t first = 0, count = 0;
   std::int32_t low = 0, high = 0;
   std::int64_t position = 0;
 };
 
-struct Goal {
+struct PostCondition {
   // Elements of the rank's input, from position 0, that are its own contribution.
   std::function<std::int64_t(Rank)> contributed;
-  std::function<std::vector<Wanted>(Rank)> wanted;
+  std::function<std::vector<ExpectedElements>(Rank)> wanted;
   // What a rank wants comes from its peers' inputs without a relay.
   bool direct = false;
   // Each element of the vector is made of the ranks' elements of the same number, so that one can be followed alone.
@@ -36,15 +36,15 @@ struct Goal {
 struct Subject : ProgramSet {
   explicit Subject(const Schedule& schedule);
   explicit Subject(const NamedPrograms& programs);
-  Subject(ProgramSet set, Claims asserted, Goal purpose)
-      : ProgramSet(std::move(set)), claims(asserted), goal(std::move(purpose)) {}
+  Subject(ProgramSet set, Claims asserted, PostCondition purpose)
+      : ProgramSet(std::move(set)), claims(asserted), post_condition(std::move(purpose)) {}
 
   Claims claims;
-  Goal goal;
+  PostCondition post_condition;
   std::shared_ptr<const DataLayout>
       together; // set: the programs claim to be safe where input and output are one memory
 };
 
-Goal goal_of(const Schedule& schedule);
+PostCondition post_condition_of(const Schedule& schedule);
 
 } // namespace kumihimo::verify
