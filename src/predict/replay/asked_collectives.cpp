@@ -32,7 +32,7 @@ std::string text_of(const CollectiveRow& row, std::int32_t root) {
 
 } // namespace
 
-Status AskedCollectives::add(std::int32_t rank, const std::vector<Event>& events) {
+Status AskedCollectives::add(std::int32_t rank, std::span<const Event> events, std::size_t before) {
   communicators_.resize(source_.communicators());
   for (std::size_t i = 0; i < events.size(); ++i) {
     if (!is_collective(events[i].kind)) continue;
@@ -50,7 +50,7 @@ Status AskedCollectives::add(std::int32_t rank, const std::vector<Event>& events
     }
     Asked& asked = of.asked[n];
     if (asked.row != what.row || asked.root != root)
-      return located(name_of_(rank, events, i),
+      return located(name_of_(rank, events, i, before),
                      wrong_value(fmt::format("the ranks of communicator {} disagree: rank {} calls {} where rank {} "
                                              "calls {}",
                                              c, rank, text_of(row, what.root), asked.first_rank,
@@ -138,13 +138,17 @@ Error AskedCollectives::lacking(std::uint32_t communicator) const {
   const auto [least, most] = std::minmax_element(counts.begin(), counts.end());
   const std::int32_t with = source_.member(communicator, static_cast<std::int32_t>(most - counts.begin()));
   const std::int32_t without = source_.member(communicator, static_cast<std::int32_t>(least - counts.begin()));
-  std::vector<Event> events;
-  if (Status s = source_.read(with, events); !s) return s.error();
-  std::size_t at = 0;
-  for (std::uint32_t n = 0; at < events.size(); ++at)
-    if (is_collective(events[at].kind) && events[at].collective().communicator == communicator && n++ == *least) break;
+  std::string name;
+  std::uint32_t n = 0;
+  const auto find = [&](std::span<const Event> events, std::size_t before) -> Status {
+    for (std::size_t i = 0; i < events.size(); ++i)
+      if (is_collective(events[i].kind) && events[i].collective().communicator == communicator && n++ == *least)
+        name = name_of_(with, events, i, before);
+    return Nothing{};
+  };
+  if (Status s = for_each_part(source_.stream(with), find); !s) return s.error();
   const CollectiveRow& row = row_of(communicators_[communicator].asked[*least].row);
-  return located(name_of_(with, events, at),
+  return located(name,
                  wrong_value(fmt::format("rank {} lacks the {} that is number {} of communicator {}: its trace ends "
                                          "before",
                                          without, row.name, *least, communicator),

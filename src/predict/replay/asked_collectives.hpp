@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,13 +17,14 @@ namespace kumihimo::replay {
 class AskedCollectives {
  public:
   using Parts = std::function<const std::vector<std::int64_t>&(std::uint32_t number)>;
-  using NameOf = std::function<std::string(std::int32_t rank, const std::vector<Event>& events, std::size_t event)>;
+  using NameOf = std::function<std::string(std::int32_t rank, std::span<const Event> events, std::size_t event,
+                                           std::size_t before)>;
   // `parts`: of Collective::parts. `name_of`: for errors.
   AskedCollectives(const Source& source, Parts parts, NameOf name_of)
       : source_(source), parts_(std::move(parts)), name_of_(std::move(name_of)) {}
 
-  // Ranks in their order. Error: they disagree.
-  Status add(std::int32_t rank, const std::vector<Event>& events);
+  // Ranks in their order, of which so many events came before. Error: they disagree.
+  Status add(std::int32_t rank, std::span<const Event> events, std::size_t before);
   // Sequences are by communicator. Error: some ranks lack collectives that others have.
   struct Found {
     std::vector<CollectiveCall> calls;

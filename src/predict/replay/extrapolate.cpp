@@ -64,15 +64,17 @@ using Exchanges = std::vector<std::pair<RecordedExchange, std::int64_t>>;
 
 Result<std::vector<Exchanges>> exchanges_of(const Recording& recording) {
   std::vector<Exchanges> all;
-  std::vector<Event> events;
   for (std::int32_t rank = 0; rank < recording.ranks(); ++rank) {
-    if (Status s = recording.read(rank, events); !s) return s.error();
     std::map<RecordedExchange, std::int64_t> counts;
-    for (const Event& e : events) {
-      if (!is_message(e)) continue;
-      const trace::Message& m = e.message();
-      ++counts[{m.peer, m.tag, m.communicator, is_send(e.kind)}];
-    }
+    const auto count = [&](std::span<const Event> events, std::size_t) -> Status {
+      for (const Event& e : events)
+        if (is_message(e)) {
+          const trace::Message& m = e.message();
+          ++counts[{m.peer, m.tag, m.communicator, is_send(e.kind)}];
+        }
+      return Nothing{};
+    };
+    if (Status s = for_each_part(recording.stream(rank), count); !s) return s.error();
     all.emplace_back(counts.begin(), counts.end());
   }
   return all;
@@ -234,14 +236,15 @@ std::int32_t Extrapolation::model_of(std::int32_t rank) const {
 Status Extrapolation::find_communicators() {
   std::vector<bool> used(recording_->communicators(), false);
   used[0] = true;
-  std::vector<Event> events;
-  for (std::int32_t rank = 0; rank < recording_->ranks(); ++rank) {
-    if (Status s = recording_->read(rank, events); !s) return s;
+  const auto look = [&](std::span<const Event> events, std::size_t) -> Status {
     for (const Event& e : events) {
       if (is_collective(e.kind)) used[e.collective().communicator] = true;
       if (is_message(e)) used[e.message().communicator] = true;
     }
-  }
+    return Nothing{};
+  };
+  for (std::int32_t rank = 0; rank < recording_->ranks(); ++rank)
+    if (Status s = for_each_part(recording_->stream(rank), look); !s) return s;
   for (std::uint32_t c = 0; c < recording_->communicators(); ++c)
     family_of_.push_back(used[c] ? TRY(family_of(c)) : none);
   // Of each new one the recorded one that its first member's model is in.
@@ -382,35 +385,56 @@ std::int64_t Extrapolation::scaled(std::int64_t bytes, double by) const {
 
 // --- events ---
 
-Status Extrapolation::read(std::int32_t rank, std::vector<Event>& events) const {
-  const std::int32_t model = model_of(rank);
-  const Place here = place_in(to_, rank), there = place_in(from_, model);
-  if (Status s = recording_->read(model, events); !s) return s;
-  std::vector<std::uint32_t> own; // communicators, by family
-  for (const Family& family : families_)
-    own.push_back(family.first + static_cast<std::uint32_t>(place_of(family, rank, false)));
-  for (Event& e : events) {
-    if (e.kind == Kind::compute && strong_)
-      e.compute().ns = std::llround(static_cast<double>(e.compute().ns) * volume_);
-    if (is_collective(e.kind)) {
-      trace::Collective& what = e.collective();
-      what.communicator = own[family_of_[what.communicator]];
-      what.parts = 0;
+// The events of the recorded rank that does the same.
+class Extrapolation::Copied : public EventStream {
+ public:
+  Copied(const Extrapolation& of, std::int32_t rank, const AtOnce& at_once)
+      : of_(of), here_(place_in(of.to_, rank)), there_(place_in(of.from_, of.model_of(rank))),
+        model_(of.recording_->stream(of.model_of(rank), at_once)) {
+    for (const Family& family : of.families_)
+      own_.push_back(family.first + static_cast<std::uint32_t>(of.place_of(family, rank, false)));
+  }
+
+  Result<std::span<const Event>> next() override {
+    const auto events = TRY(model_->next());
+    events_.assign(events.begin(), events.end());
+    for (Event& e : events_) {
+      if (e.kind == Kind::compute && of_.strong_)
+        e.compute().ns = std::llround(static_cast<double>(e.compute().ns) * of_.volume_);
+      if (is_collective(e.kind)) {
+        trace::Collective& what = e.collective();
+        what.communicator = own_[of_.family_of_[what.communicator]];
+        what.parts = 0;
+      }
+      if (is_message(e)) move(e.message());
     }
-    if (!is_message(e)) continue;
-    trace::Message& m = e.message();
-    m.communicator = own[family_of_[m.communicator]];
-    Place peer = place_in(from_, m.peer);
+    return std::span<const Event>(events_);
+  }
+
+ private:
+  void move(trace::Message& m) const {
+    m.communicator = own_[of_.family_of_[m.communicator]];
+    Place peer = place_in(of_.from_, m.peer);
     double face = 1; // of a rank's volume, across the axes along which the message goes
     for (std::size_t a = 0; a < peer.size(); ++a) {
-      const std::int32_t d = step(there[a], peer[a], from_[a]);
-      if (d == 0) face *= static_cast<double>(from_[a]) / to_[a];
-      peer[a] = (here[a] + d + to_[a]) % to_[a];
+      const std::int32_t from = of_.from_[a], to = of_.to_[a];
+      const std::int32_t d = step(there_[a], peer[a], from);
+      if (d == 0) face *= static_cast<double>(from) / to;
+      peer[a] = (here_[a] + d + to) % to;
     }
-    m.peer = rank_at(to_, peer);
-    if (strong_) m.bytes = scaled(m.bytes, face);
+    m.peer = rank_at(of_.to_, peer);
+    if (of_.strong_) m.bytes = of_.scaled(m.bytes, face);
   }
-  return Nothing{};
+
+  const Extrapolation& of_;
+  Place here_, there_;
+  std::vector<std::uint32_t> own_; // communicators, by family
+  std::unique_ptr<EventStream> model_;
+  std::vector<Event> events_;
+};
+
+std::unique_ptr<EventStream> Extrapolation::stream(std::int32_t rank, const AtOnce& at_once) const {
+  return std::make_unique<Copied>(*this, rank, at_once);
 }
 
 } // namespace kumihimo::replay

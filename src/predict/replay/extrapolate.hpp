@@ -35,7 +35,7 @@ class Extrapolation : public Source {
   static Result<Extrapolation> make(const Recording& recording, Grid from, Grid to, bool strong);
 
   std::int32_t ranks() const override { return ranks_; }
-  Status read(std::int32_t rank, std::vector<Event>& events) const override;
+  std::unique_ptr<EventStream> stream(std::int32_t rank, const AtOnce& at_once = {}) const override;
   std::uint32_t communicators() const override { return static_cast<std::uint32_t>(of_recording_.size()); }
   std::int32_t size_of(std::uint32_t communicator) const override;
   std::int32_t member(std::uint32_t communicator, std::int32_t rank) const override;
@@ -54,6 +54,7 @@ class Extrapolation : public Source {
     std::uint32_t first = 0; // of the new communicators: one for each place along the other axes
     std::int32_t count = 1;
   };
+  class Copied;
   Extrapolation(const Recording& recording, Grid from, Grid to, bool strong);
   Status check_messages() const;
   Status find_communicators();

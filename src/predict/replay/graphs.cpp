@@ -148,15 +148,15 @@ class RankGraph {
         sequence_(source.communicators(), 0) {}
 
   Result<goal::Graph> run(std::vector<Mark>& marks) {
-    std::size_t number = 0;
-    std::vector<Event> events;
-    if (Status s = source_.read(rank_, events); !s) return s.error();
-    for (const Event& event : events) {
-      if (Status s = add(event, marks); !s) return s.error();
-      if (static_cast<std::int64_t>(builder_.size()) > options_.most)
-        return too_large(options_, fmt::format("more at event {} of rank {}", number, rank_));
-      ++number;
-    }
+    const auto add_some = [&](std::span<const Event> events, std::size_t before) -> Status {
+      for (std::size_t i = 0; i < events.size(); ++i) {
+        if (Status s = add(events[i], marks); !s) return s;
+        if (static_cast<std::int64_t>(builder_.size()) > options_.most)
+          return too_large(options_, fmt::format("more at event {} of rank {}", before + i, rank_));
+      }
+      return Nothing{};
+    };
+    if (Status s = for_each_part(source_.stream(rank_), add_some); !s) return s.error();
     if (site_ != Mark::no_site) add_calc(0, 0, marks);
     return builder_.finish();
   }
@@ -357,12 +357,14 @@ std::vector<double> shares_of(std::vector<double> computing) {
 
 Result<std::vector<double>> balancing_shares(const Source& source) {
   std::vector<double> computing;
-  std::vector<Event> events;
-  for (std::int32_t rank = 0; rank < source.ranks(); ++rank) {
-    if (Status s = source.read(rank, events); !s) return s.error();
-    computing.push_back(0);
+  const auto add = [&](std::span<const Event> events, std::size_t) -> Status {
     for (const Event& e : events)
       if (e.kind == Kind::compute) computing.back() += static_cast<double>(e.compute().ns);
+    return Nothing{};
+  };
+  for (std::int32_t rank = 0; rank < source.ranks(); ++rank) {
+    computing.push_back(0);
+    if (Status s = for_each_part(source.stream(rank), add); !s) return s.error();
   }
   return shares_of(std::move(computing));
 }

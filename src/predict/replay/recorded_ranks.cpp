@@ -89,39 +89,61 @@ std::vector<std::string> RecordedRanks::regions() const {
   return names;
 }
 
-// The events of one rank.
-class RecordedRanks::Reading {
+// The events of one rank. Its file is open while some of them are read.
+class RecordedRanks::Reading : public EventStream {
  public:
-  Reading(RecordedRanks& of, std::int32_t rank, const trace::File& file, std::vector<Event>& events)
-      : of_(of), rank_(rank), numbers_(of.names_.ranks[static_cast<std::size_t>(rank)]), file_(file), events_(events),
-        sites_(numbers_.sites.size() + 1), parts_(file.list_ends.size(), 0) {}
+  Reading(RecordedRanks& of, std::int32_t rank, const AtOnce& at_once)
+      : of_(of), rank_(rank), at_once_(at_once), numbers_(of.names_.ranks[static_cast<std::size_t>(rank)]),
+        sites_(numbers_.sites.size() + 1) {}
 
-  Status run() {
+  Result<std::span<const Event>> next() override {
+    was_given_ = !events_.empty();
     events_.clear();
-    for (const Event& event : file_.events) {
-      if (event.thread != 0) {
-        if (has_message(event.kind) || (has_collective(event.kind) && !of_neighbours(event)))
-          return located(name(event), not_applicable("a replay takes one thread of each process that calls MPI",
-                                                     fmt::format("thread {} sends or receives", event.thread),
-                                                     "record with one such thread"));
-        continue;
-      }
-      if (ended_) continue;
-      if (event.at_ns < 0) return wrong(event, "a time must be at least 0", event.at_ns);
-      now_ = std::max(now_, event.at_ns);
-      if (!std::exchange(seen_, true)) last_ = begun_ = now_;
-      if (Status s = add(event); !s) return s;
+    if (is_whole_) return std::span<const Event>();
+    if (times_ == 0) {
+      opened_ = TRY(of_.opened(rank_));
+      parts_.resize(file_->list_ends.size());
     }
+    first_piece_ = 0;
+    for (; at_ < file_->events.size() && !is_enough(); ++at_)
+      if (Status s = take(file_->events[at_]); !s) return s.error();
+    if (at_ == file_->events.size())
+      if (Status s = end(); !s) return s.error();
+    if (++times_ == at_once_.times) opened_ = {}, times_ = 0;
+    return std::span<const Event>(events_);
+  }
+
+ private:
+  // Between two calls, since computing before a call may become shorter, and names of events are those of calls.
+  bool is_enough() const { return after_call_ && events_.size() >= at_once_.events && at_ >= begin_within; }
+
+  Status take(const Event& event) {
+    after_call_ = false;
+    if (event.thread != 0) {
+      if (has_message(event.kind) || (has_collective(event.kind) && !of_neighbours(event)))
+        return located(name(), not_applicable("a replay takes one thread of each process that calls MPI",
+                                              fmt::format("thread {} sends or receives", event.thread),
+                                              "record with one such thread"));
+      return Nothing{};
+    }
+    if (ended_) return Nothing{};
+    if (event.at_ns < 0) return wrong("a time must be at least 0", event.at_ns);
+    now_ = std::max(now_, event.at_ns);
+    if (!std::exchange(seen_, true)) last_ = begun_ = now_;
+    return add(event);
+  }
+
+  Status end() {
+    is_whole_ = true;
     if (!ended_)
       return wrong_value("the trace of each rank must have an end", fmt::format("rank {} was cut off", rank_),
                          record_again);
-    rank_summary_.events = file_.events.size(), rank_summary_.left_out = file_.left_out;
+    rank_summary_.events = file_->events.size(), rank_summary_.left_out = file_->left_out;
     rank_summary_.ns = last_ - begun_;
     of_.ranks_[static_cast<std::size_t>(rank_)] = std::move(rank_summary_);
     return Nothing{};
   }
 
- private:
   Status add(const Event& event) {
     switch (event.kind) {
     case Kind::enter: return enter(event);
@@ -131,23 +153,23 @@ class RecordedRanks::Reading {
     case Kind::begin_program: return last_ = begun_ = now_, Nothing{};
     case Kind::end_program:
       ended_ = true;
-      if (Status s = compute(event); !s) return s;
+      if (Status s = compute(); !s) return s;
       return shorten_by(event.end_program()), Nothing{};
     default: break;
     }
     if (has_message(event.kind)) return message(event);
     if (has_collective(event.kind)) return collective(event);
-    return wrong(event, "an event must be of a known kind", static_cast<int>(event.kind));
+    return wrong("an event must be of a known kind", static_cast<int>(event.kind));
   }
 
   // --- computing and calls ---
 
   // The time since the last event that was not computing.
-  Status compute(const Event& event) {
+  Status compute() {
     const std::int64_t ns = now_ - last_;
     if (ns <= 0) return Nothing{};
     if (constexpr std::int64_t most = goal::most_nanoseconds; ns > most)
-      return wrong(event, fmt::format("computing must be from 0 to {} ns", most), ns);
+      return wrong(fmt::format("computing must be from 0 to {} ns", most), ns);
     Event computed(0, Kind::compute, trace::Compute{ns, regions_.empty() ? 0 : regions_.back()});
     events_.push_back(computed);
     rank_summary_.computing_ns += ns;
@@ -181,15 +203,15 @@ class RecordedRanks::Reading {
   }
 
   Status enter(const Event& event) {
-    if (inside_) return wrong(event, "a call must end before the next one begins");
+    if (inside_) return wrong("a call must end before the next one begins");
     if (of_.names_.calls[event.call].name.empty())
-      return wrong(event, "a call must be one that the profile names", event.call);
-    if (Status s = compute(event); !s) return s;
+      return wrong("a call must be one that the profile names", event.call);
+    if (Status s = compute(); !s) return s;
     const trace::Enter& entered = event.enter();
     shorten_by(entered.since_leave);
     std::size_t site = numbers_.sites.size(); // unknown
     if (entered.site != trace::no_site) {
-      if (entered.site >= site) return wrong(event, fmt::format("a call site must be below {}", site), entered.site);
+      if (entered.site >= site) return wrong(fmt::format("a call site must be below {}", site), entered.site);
       site = entered.site;
     }
     inside_ = true;
@@ -205,9 +227,11 @@ class RecordedRanks::Reading {
   }
 
   Status leave(const Event& event) {
-    if (!inside_) return wrong(event, "a call must begin before it ends");
+    if (!inside_) return wrong("a call must begin before it ends");
     inside_ = false;
+    after_call_ = true;
     if (of_.names_.calls[event.call].initialises) {
+      if (was_given_) return wrong(fmt::format("the program must begin within {} events", begin_within));
       events_.clear();
       silent_ = {}, rank_summary_ = {};
       begun_ = now_;
@@ -231,14 +255,14 @@ class RecordedRanks::Reading {
   // What a region that ends has within it ends, too; one that has not begun does not.
   Status region(const Event& event) {
     const std::uint32_t own = event.region().number;
-    if (inside_) return wrong(event, "a region must not begin or end within a call");
+    if (inside_) return wrong("a region must not begin or end within a call");
     if (own >= numbers_.regions.size())
-      return wrong(event, fmt::format("a region must be below {}", numbers_.regions.size()), own);
+      return wrong(fmt::format("a region must be below {}", numbers_.regions.size()), own);
     const std::uint32_t place = numbers_.regions[own];
     const auto open = std::find(regions_.rbegin(), regions_.rend(), of_.numbers_of_regions_[place]);
     const bool begins = event.kind == Kind::begin_region;
     if (!begins && open == regions_.rend()) return Nothing{};
-    if (Status s = compute(event); !s) return s;
+    if (Status s = compute(); !s) return s;
     if (begins)
       regions_.push_back(of_.number_of_region(place));
     else
@@ -248,10 +272,10 @@ class RecordedRanks::Reading {
 
   // --- messages and collectives ---
 
-  Result<std::uint32_t> communicator(const Event& event, std::uint32_t own) {
+  Result<std::uint32_t> communicator(std::uint32_t own) {
     if (own == 0) return 0; // unknown
     if (own > numbers_.communicators.size())
-      return wrong(event, fmt::format("a communicator must be at most {}", numbers_.communicators.size()), own);
+      return wrong(fmt::format("a communicator must be at most {}", numbers_.communicators.size()), own);
     return of_.number_of_communicator(numbers_.communicators[own - 1]);
   }
 
@@ -261,7 +285,7 @@ class RecordedRanks::Reading {
     if (event.kind == Kind::start_receive || event.kind == Kind::end_send) {
       told.become(event.kind, trace::Message{});
     } else {
-      told.message().communicator = TRY(communicator(event, event.message().communicator));
+      told.message().communicator = TRY(communicator(event.message().communicator));
       if (event.kind == Kind::send && of_.names_.calls[event.call].sends_locally) told.kind = Kind::start_send;
     }
     events_.push_back(told);
@@ -281,15 +305,15 @@ class RecordedRanks::Reading {
     } else {
       trace::Collective& what = told.collective();
       if (what.parts > parts_.size())
-        return wrong(event, fmt::format("a list of parts must be at most {}", parts_.size()), what.parts);
+        return wrong(fmt::format("a list of parts must be at most {}", parts_.size()), what.parts);
       const std::uint32_t own = what.communicator;
-      what.communicator = TRY(communicator(event, own));
+      what.communicator = TRY(communicator(own));
       if (own > 0 && !of_.names_.communicators[numbers_.communicators[own - 1]] && what.communicator > 0)
         what.root = trace::no_rank; // it is a rank in another order
       what.root = std::max(what.root, trace::no_rank);
       if (what.parts > 0) {
         std::uint32_t& known = parts_[what.parts - 1];
-        if (known == 0) known = of_.number_of_parts(file_.parts(what.parts));
+        if (known == 0) known = of_.number_of_parts(file_->parts(what.parts));
         what.parts = known;
       }
     }
@@ -297,24 +321,28 @@ class RecordedRanks::Reading {
     return Nothing{};
   }
 
-  std::string name(const Event& event) const {
-    const auto number = static_cast<std::size_t>(&event - file_.events.data());
-    const std::string& call = of_.names_.calls[event.call].name;
-    return fmt::format("rank {}, recorded event {}{}", rank_, number, call.empty() ? "" : " of " + call);
+  std::string name() const {
+    const std::string& call = of_.names_.calls[file_->events[at_].call].name;
+    return fmt::format("rank {}, recorded event {}{}", rank_, at_, call.empty() ? "" : " of " + call);
   }
-  Error wrong(const Event& event, std::string rule, const Got& got = {}) const {
-    return located(name(event), wrong_value(std::move(rule), got, record_again));
+  Error wrong(std::string rule, const Got& got = {}) const {
+    return located(name(), wrong_value(std::move(rule), got, record_again));
   }
 
+  static constexpr std::size_t begin_within = 256; // events: what comes before the program is dropped
   struct Site {
     std::uint8_t call = 0;
     std::uint32_t number = none;
   };
   RecordedRanks& of_;
   std::int32_t rank_;
+  AtOnce at_once_;
   const NumbersOfRank& numbers_;
-  const trace::File& file_;
-  std::vector<Event>& events_;
+  Opened opened_;
+  const trace::File* const file_ = &opened_.file;
+  std::size_t times_ = 0; // that events were read since it was opened; 0: it is closed
+  std::size_t at_ = 0;    // the recorded event
+  std::vector<Event> events_;
   std::vector<Site> sites_;          // by number in the events; the last one is unknown
   std::vector<std::uint32_t> parts_; // likewise, from 1 on; 0: not met yet
   std::array<std::uint16_t, 256> silent_{};
@@ -324,7 +352,9 @@ class RecordedRanks::Reading {
   std::int64_t last_ = 0;       // the time up to which all is told
   std::int64_t begun_ = 0;      // of the program
   std::size_t first_piece_ = 0; // of computing since the last call; they lie one behind the other
-  bool seen_ = false, inside_ = false, ended_ = false;
+  bool seen_ = false, inside_ = false, ended_ = false, is_whole_ = false;
+  bool after_call_ = false; // the event before was its end
+  bool was_given_ = false;  // there were events before these
 };
 
 Result<Recorded> recorded(RecordedNames names, RecordedRanks::Open open) {
@@ -352,13 +382,17 @@ Result<Recorded> recorded(RecordedNames names, RecordedRanks::Open open) {
   return found;
 }
 
-Status RecordedRanks::read(std::int32_t rank, std::vector<Event>& events) {
-  const Opened opened = TRY(open_(rank));
+Result<RecordedRanks::Opened> RecordedRanks::opened(std::int32_t rank) {
+  auto found = TRY(open_(rank));
   const auto ranks = static_cast<std::int32_t>(ranks_.size());
-  if (opened.file.rank != rank || opened.file.ranks != ranks)
+  if (found.file.rank != rank || found.file.ranks != ranks)
     return wrong_value(fmt::format("the file of rank {} must be of {} ranks", rank, ranks),
-                       fmt::format("one of rank {} of {}", opened.file.rank, opened.file.ranks), record_again);
-  return Reading(*this, rank, opened.file, events).run();
+                       fmt::format("one of rank {} of {}", found.file.rank, found.file.ranks), record_again);
+  return found;
+}
+
+std::unique_ptr<EventStream> RecordedRanks::stream(std::int32_t rank, const AtOnce& at_once) {
+  return std::make_unique<Reading>(*this, rank, at_once);
 }
 
 } // namespace kumihimo::replay

@@ -51,10 +51,9 @@ class RecordedRanks : public RankReader {
   // Error: numbers that stand for nothing.
   static Result<std::unique_ptr<RecordedRanks>> make(RecordedNames names, Open open);
 
-  // Errors: those of `open`; a file of another rank or program; calls, sites, regions, communicators and lists that
-  // there are not; times that go back behind the beginning; threads beside the main one that send or receive; a rank
-  // whose program does not end.
-  Status read(std::int32_t rank, std::vector<Event>& events) override;
+  // Errors of the stream: those of `open`; a file of another rank or program; calls, sites, regions, communicators and
+  // lists that there are not; threads beside the main one that send or receive; a rank whose program does not end.
+  std::unique_ptr<EventStream> stream(std::int32_t rank, const AtOnce& at_once) override;
   const std::vector<std::vector<std::int32_t>>& communicators() const override { return communicators_; }
   const std::vector<std::vector<std::int64_t>>& parts() const override { return parts_; }
 
@@ -74,6 +73,7 @@ class RecordedRanks : public RankReader {
  private:
   class Reading;
   RecordedRanks(RecordedNames names, Open open);
+  Result<Opened> opened(std::int32_t rank);
   std::uint32_t number_of_site(std::uint8_t call, std::uint32_t site);
   std::uint32_t number_of_region(std::uint32_t region);
   std::uint32_t number_of_communicator(std::uint32_t communicator);

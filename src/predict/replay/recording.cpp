@@ -3,8 +3,8 @@
 #include "base/hash.hpp"
 #include "goal/graph.hpp"
 #include "replay/asked_collectives.hpp"
-#include "replay/pending_requests.hpp"
 #include "replay/record_again.hpp"
+#include "replay/resolved_stream.hpp"
 
 #include <fmt/format.h>
 
@@ -55,7 +55,7 @@ struct HashOfEnvelope {
 
 // fn(envelope, 1 of a send and -1 of a receive, its place)
 template <class Fn>
-void each_message(std::int32_t rank, const std::vector<Event>& events, Fn&& fn) {
+void each_message(std::int32_t rank, std::span<const Event> events, Fn&& fn) {
   for (std::size_t i = 0; i < events.size(); ++i) {
     if (!is_message(events[i])) continue;
     const trace::Message& m = events[i].message();
@@ -70,7 +70,7 @@ void each_message(std::int32_t rank, const std::vector<Event>& events, Fn&& fn) 
 // not, both are 0 by a chance of 1 in 2^128; then the model still finds a message without its other end.
 class Balance {
  public:
-  void add(std::int32_t rank, const std::vector<Event>& events) {
+  void add(std::int32_t rank, std::span<const Event> events) {
     each_message(rank, events, [&](const Envelope& envelope, int sign, std::size_t) {
       const auto [a, b] = words_of(envelope);
       const std::uint64_t first = mixed(a, b), second = mixed(b, a);
@@ -82,6 +82,15 @@ class Balance {
 
  private:
   std::uint64_t first_ = 0, second_ = 0;
+};
+
+class MemoryStream : public EventStream {
+ public:
+  explicit MemoryStream(std::span<const Event> events) : left_(events) {}
+  Result<std::span<const Event>> next() override { return std::exchange(left_, {}); }
+
+ private:
+  std::span<const Event> left_;
 };
 
 Error wrong_event(std::string rule, const Got& got = {}) { return wrong_value(std::move(rule), got, record_again); }
@@ -122,31 +131,44 @@ std::int64_t Recording::count_of(std::uint32_t call) const {
   return count;
 }
 
-std::string Recording::name_of(std::int32_t rank, const std::vector<Event>& events, std::size_t event) const {
+std::string Recording::name_of(std::int32_t rank, std::span<const Event> events, std::size_t event,
+                               std::size_t before) const {
   if (events.empty()) return fmt::format("rank {}", rank);
   std::size_t call = std::min(event, events.size() - 1);
   while (call > 0 && events[call].kind != Kind::enter) --call;
   const bool named = name_of_place_ && events[call].kind == Kind::enter;
-  return fmt::format("rank {}, event {}{}", rank, event,
+  return fmt::format("rank {}, event {}{}", rank, before + event,
                      named ? " of " + name_of_place_(events[call].enter().site) : "");
 }
 
-Status Recording::read(std::int32_t rank, std::vector<Event>& events) const {
-  if (!reader_) {
-    events = events_[static_cast<std::size_t>(rank)];
-    return Nothing{};
-  }
-  if (Status s = reader_->read(rank, events); !s) return s;
-  return resolve_requests(rank, events);
+std::unique_ptr<EventStream> Recording::resolved(std::int32_t rank, std::unique_ptr<EventStream> events) const {
+  return std::make_unique<ResolvedStream>(
+      std::move(events), [this, rank](std::span<const Event> all, std::size_t event, std::size_t before) {
+        return name_of(rank, all, event, before);
+      });
 }
 
-// What the reader has found in this rank is known to others from now on.
-Status Recording::read_new(std::int32_t rank, std::vector<Event>& events) {
-  if (!reader_) {
-    if (Status s = resolve_requests(rank, events_[static_cast<std::size_t>(rank)]); !s) return s;
-    return read(rank, events);
-  }
-  if (Status s = read(rank, events); !s) return s;
+std::unique_ptr<EventStream> Recording::stream(std::int32_t rank, const AtOnce& at_once) const {
+  if (reader_) return resolved(rank, reader_->stream(rank, at_once));
+  return std::make_unique<MemoryStream>(events_[static_cast<std::size_t>(rank)]);
+}
+
+// Of what is in memory.
+Status Recording::resolve(std::int32_t rank) {
+  std::vector<Event>& events = events_[static_cast<std::size_t>(rank)];
+  std::vector<Event> found;
+  found.reserve(events.size());
+  const auto append = [&](std::span<const Event> some, std::size_t) -> Status {
+    found.insert(found.end(), some.begin(), some.end());
+    return Nothing{};
+  };
+  if (Status s = for_each_part(resolved(rank, std::make_unique<MemoryStream>(events)), append); !s) return s;
+  events = std::move(found);
+  return Nothing{};
+}
+
+// What the reader has found so far is known to others from now on.
+Status Recording::take_from_reader() {
   const std::uint32_t first = communicators(), first_list = static_cast<std::uint32_t>(parts_.size());
   const auto& found = reader_->communicators();
   while (communicators_.size() <= found.size()) add_communicator(found[communicators_.size() - 1]);
@@ -159,14 +181,21 @@ Status Recording::complete() {
   if (Status s = check_communicators(1, 0); !s) return s;
   AskedCollectives asked(
       *this, [this](std::uint32_t number) -> const auto& { return parts(number); },
-      [this](std::int32_t rank, const auto& events, std::size_t event) { return name_of(rank, events, event); });
+      [this](std::int32_t rank, std::span<const Event> events, std::size_t event, std::size_t before) {
+        return name_of(rank, events, event, before);
+      });
   Balance balance;
-  std::vector<Event> events;
   for (std::int32_t rank = 0; rank < ranks(); ++rank) {
-    if (Status s = read_new(rank, events); !s) return s;
-    if (Status s = check(rank, events); !s) return s;
-    if (Status s = asked.add(rank, events); !s) return s;
-    balance.add(rank, events);
+    const auto add = [&](std::span<const Event> events, std::size_t before) -> Status {
+      if (reader_)
+        if (Status s = take_from_reader(); !s) return s;
+      if (Status s = check(rank, events, before); !s) return s;
+      balance.add(rank, events);
+      return asked.add(rank, events, before);
+    };
+    if (!reader_)
+      if (Status s = resolve(rank); !s) return s;
+    if (Status s = for_each_part(stream(rank), add); !s) return s;
   }
   auto found = TRY(asked.finish());
   calls_ = std::move(found.calls), sequences_ = std::move(found.sequences);
@@ -194,12 +223,12 @@ Status Recording::check_communicators(std::uint32_t first, std::uint32_t first_l
   return Nothing{};
 }
 
-Status Recording::check(std::int32_t rank, const std::vector<Event>& events) const {
+Status Recording::check(std::int32_t rank, std::span<const Event> events, std::size_t before) const {
   bool inside = false;
   for (std::size_t i = 0; i < events.size(); ++i) {
     const Event& e = events[i];
     const auto wrong = [&](const std::string& rule, const Got& found = {}) {
-      return located(name_of(rank, events, i), wrong_event(rule, found));
+      return located(name_of(rank, events, i, before), wrong_event(rule, found));
     };
     const auto within = [&](std::int64_t amount, std::int64_t most) { return amount >= 0 && amount <= most; };
     const auto out_of_range = [&](std::int64_t amount, std::int64_t most) {
@@ -254,62 +283,43 @@ Status Recording::check(std::int32_t rank, const std::vector<Event>& events) con
       return wrong(fmt::format("{} must not be within a call", name));
     }
   }
-  if (inside) return located(name_of(rank, events, events.size() - 1), wrong_event("the last call must end"));
-  return Nothing{};
-}
-
-// What a receive got, and what a collective is, stands at the end of its request.
-Status Recording::resolve_requests(std::int32_t rank, std::vector<Event>& events) const {
-  PendingRequests begun;
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    const Event& event = events[i];
-    if (trace::starts(event.kind) && event.request > 0) begun.put(event.request, static_cast<std::uint32_t>(i));
-    if (trace::starts(event.kind) && event.request == 0 && event.kind != Kind::start_send) // which nothing waits for
-      return located(name_of(rank, events, i), wrong_event("a request must have a number from 1 on", 0));
-    if (!trace::ends(event.kind)) continue;
-    const std::optional<std::uint32_t> at = begun.take(event.request);
-    const Kind expected = trace::start_of(event.kind);
-    if (!at || events[*at].kind != expected)
-      return located(name_of(rank, events, i),
-                     wrong_event(fmt::format("request {} ends, which began as no such request", event.request)));
-    if (event.kind == Kind::end_send) continue;
-    events[*at] = event;
-    events[*at].kind = expected;
-  }
-  // What never ended: a receive that was cancelled got nothing, and what a collective was is unknown.
-  Status status = Nothing{};
-  begun.for_each([&](std::uint32_t at) {
-    if (events[at].kind == Kind::start_collective)
-      status = located(name_of(rank, events, at), wrong_event("a collective must end"));
-    if (events[at].kind == Kind::start_receive) events[at].message().peer = trace::no_rank;
-  });
-  return status;
+  if (!inside) return Nothing{};
+  return located(name_of(rank, events, events.size() - 1, before), wrong_event("the last call must end"));
 }
 
 // Names the first envelope with too many sends or receives, and the last of its events.
 Error Recording::unmatched() const {
   std::unordered_map<Envelope, std::int64_t, HashOfEnvelope> balance; // sends less receives
-  std::vector<Event> events;
-  for (std::int32_t rank = 0; rank < ranks(); ++rank) {
-    if (Status s = read(rank, events); !s) return s.error();
+  // fn(rank, events, how many came before them)
+  const auto each_part = [&](auto&& fn) -> Status {
+    for (std::int32_t rank = 0; rank < ranks(); ++rank) {
+      const auto add = [&](std::span<const Event> events, std::size_t before) -> Status {
+        return fn(rank, events, before), Nothing{};
+      };
+      if (Status s = for_each_part(stream(rank), add); !s) return s;
+    }
+    return Nothing{};
+  };
+  const auto count = [&](std::int32_t rank, std::span<const Event> events, std::size_t) {
     each_message(rank, events, [&](const Envelope& envelope, int more, std::size_t) { balance[envelope] += more; });
-  }
+  };
+  if (Status s = each_part(count); !s) return s.error();
   std::int64_t alone = 0;
   for (const auto& [envelope, n] : balance) alone += std::abs(n);
   std::optional<Envelope> first;
   Event last;
   std::string name;
-  for (std::int32_t rank = 0; rank < ranks(); ++rank) {
-    if (Status s = read(rank, events); !s) return s.error();
+  const auto find = [&](std::int32_t rank, std::span<const Event> events, std::size_t before) {
     each_message(rank, events, [&](const Envelope& envelope, int more, std::size_t i) {
       const std::int64_t n = balance[envelope];
       if (n == 0 || (n > 0) != (more > 0)) return;
       if (!first) first = envelope;
       if (!(*first == envelope)) return;
       last = events[i];
-      name = name_of(rank, events, i);
+      name = name_of(rank, events, i, before);
     });
-  }
+  };
+  if (Status s = each_part(find); !s) return s.error();
   const bool sent = is_send(last.kind);
   const trace::Message& m = last.message();
   return located(name, wrong_event(fmt::format(

@@ -36,7 +36,7 @@ class Recording : public Source {
   // that disagree about a collective of their communicator, or some of which lack it.
   Status complete();
 
-  Status read(std::int32_t rank, std::vector<Event>& events) const override;
+  std::unique_ptr<EventStream> stream(std::int32_t rank, const AtOnce& at_once = {}) const override;
   std::int32_t size_of(std::uint32_t communicator) const override {
     return communicator == 0 ? ranks() : static_cast<std::int32_t>(communicators_[communicator].members.size());
   }
@@ -55,8 +55,8 @@ class Recording : public Source {
   std::int64_t count_of(std::uint32_t call) const override;
   const std::vector<std::uint32_t>& sequence(std::uint32_t communicator) const { return sequences_[communicator]; }
 
-  // "rank 3, event 17 of MPI_Send at solver.c:12"
-  std::string name_of(std::int32_t rank, const std::vector<Event>& events, std::size_t event) const;
+  // "rank 3, event 17 of MPI_Send at solver.c:12", of one of these, before which so many came.
+  std::string name_of(std::int32_t rank, std::span<const Event> events, std::size_t event, std::size_t before) const;
 
  private:
   struct Communicator {
@@ -64,10 +64,11 @@ class Recording : public Source {
     bool in_order = false;                              // all ranks in their order
     std::unordered_map<std::int32_t, std::int32_t> own; // otherwise: ranks in it, by those in the world
   };
-  Status read_new(std::int32_t rank, std::vector<Event>& events);
+  std::unique_ptr<EventStream> resolved(std::int32_t rank, std::unique_ptr<EventStream> events) const;
+  Status resolve(std::int32_t rank);
+  Status take_from_reader();
   Status check_communicators(std::uint32_t first, std::uint32_t first_list) const;
-  Status check(std::int32_t rank, const std::vector<Event>& events) const;
-  Status resolve_requests(std::int32_t rank, std::vector<Event>& events) const;
+  Status check(std::int32_t rank, std::span<const Event> events, std::size_t before) const;
   Error unmatched() const;
 
   std::int32_t ranks_;

@@ -40,7 +40,11 @@ inline Event on(std::uint32_t communicator, Event e) {
 
 inline std::vector<Event> events_of(const Source& source, std::int32_t rank) {
   std::vector<Event> events;
-  EXPECT_TRUE(source.read(rank, events));
+  const auto append = [&](std::span<const Event> some, std::size_t) -> Status {
+    events.insert(events.end(), some.begin(), some.end());
+    return Nothing{};
+  };
+  EXPECT_TRUE(for_each_part(source.stream(rank), append));
   return events;
 }
 
