@@ -4,6 +4,7 @@
 #include "base/result.hpp"
 #include "program/program_set.hpp"
 #include "schedule/collective.hpp"
+#include "simulate/flow/fitted.hpp"
 #include "simulate/network.hpp"
 #include "simulate/options.hpp"
 
@@ -18,9 +19,9 @@ std::vector<LowerBound> lower_bounds(const Collective& collective, const Network
 // Max-min fair shares level by level for the first segment, a steady period for the others: says how the time is spent,
 // and how long it is where the exact solution takes more than some 10 ms (options.most_exact_work). Where the
 // iterations of loops come to more than options.most_steps steps of all ranks, some of the iterations stand for all
-// (simulate/flow/sampled.hpp).
+// (simulate/flow/sampling.hpp).
 Result<Prediction> predict_flow(const ProgramSet& schedule, const Network& network, const SimulateOptions& options,
-                                Seconds bound);
+                                Seconds bound, const Fitted& fitted = {});
 
 inline constexpr std::int32_t exact_rank_limit = 512;
 

@@ -3,6 +3,7 @@
 
 #include "simulate/noise.hpp"
 #include "simulate/prediction.hpp"
+#include "simulate/stages.hpp"
 
 #include <optional>
 
@@ -20,6 +21,8 @@ struct SimulateOptions {
   // solution's. It is found in some 10 ms then.
   double most_exact_work = 1e6;
   std::optional<Noise> noise; // exact alone
+  FlowStageSet without;           // flow: stages that are switched off
+  bool explain = false;       // flow: fill Prediction::stages
 };
 
 } // namespace kumihimo

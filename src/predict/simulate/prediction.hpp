@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/units.hpp"
+#include "simulate/stages.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -76,6 +77,8 @@ struct Prediction {
 
   // What sharing adds to the critical path with messages that begin or end at other times, as a part of it (flow).
   double doubtful_sharing = 0;
+
+  std::vector<FlowStageReport> stages; // how long each took, on demand (flow)
 };
 
 // One JSON object, units in the names of keys.

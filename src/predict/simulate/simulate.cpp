@@ -14,6 +14,15 @@ std::string_view name_of(Model model) {
   return std::array{"bound", "cost", "flow", "exact"}[static_cast<std::size_t>(model)];
 }
 
+Result<FlowStage> parse_stage(std::string_view name) {
+  std::string names;
+  for (std::size_t s = 0; s < flow_stages.size(); ++s) {
+    if (flow_stages[s].name == name) return static_cast<FlowStage>(s);
+    names += (s == 0 ? "" : s + 1 < flow_stages.size() ? ", " : " or ") + std::string(flow_stages[s].name);
+  }
+  return wrong_value("a stage is " + names, name);
+}
+
 Seconds Prediction::bound() const {
   Seconds highest;
   for (const LowerBound& b : bounds) highest = std::max(highest, b.seconds);

@@ -1,5 +1,5 @@
 // Some rounds stand for all: the figure is that of all rounds within a few percent, and says what it is.
-#include "simulate/flow/sampled.hpp"
+#include "simulate/flow/sampling.hpp"
 #include "support.hpp"
 
 #include <fmt/format.h>

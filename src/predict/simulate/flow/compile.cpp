@@ -8,6 +8,7 @@
 #include <array>
 #include <memory>
 #include <unordered_set>
+#include <utility>
 
 namespace kumihimo::simulation {
 namespace {
@@ -48,8 +49,8 @@ class Compiler {
   explicit Compiler(const ProgramSet& schedule, const Network* network)
       : schedule_(schedule), lengths_(*schedule.data, schedule.segments.count), network_(network) {}
   Result<Compiled> run();
-  // Replaces the rounds that a long lane holds by the next ones.
-  void read_on(Compiled& compiled, Instance& instance);
+  // The next rounds of a lane without loops: so many steps, or a round more.
+  LanePiece read(const Instance& instance, std::int64_t position, std::int64_t steps);
 
  private:
   // Of a program without rounds they are read a piece at a time, so many steps in each.
@@ -57,7 +58,6 @@ class Compiler {
   void add_body(const Body& body, FlatNode& parent);
   void add_round(const Round& round, FlatNode& node);
   void count(const FlatNode& node);
-  std::vector<FlatNode> next_rounds(const Instance& instance, LongLane& lane);
   void add_lane_by_pieces(Instance& instance, std::int64_t piece);
   FlatStep flat(const Step& step, const Expression& gap);
   bool iterated(const Expression& e) const; // depends on a loop that is iterated
@@ -71,9 +71,10 @@ class Compiler {
 
   const ProgramSet& schedule_;
   Compiled* out_ = nullptr;
+  Compiled piece_;                // of a long lane, while it is read
+  std::vector<LaneId> lane_ids_;  // by number
   Lengths lengths_;
   const Network* network_;
-  std::size_t largest_piece_ = 0;                          // in steps
   std::unordered_set<Expression, HashOfExpression> known_; // without their constants
   std::vector<bool> iterated_{false};                      // by depth: a loop whose iterations are walked one by one
   std::vector<LoopRange> collapsed_;                       // the others
@@ -205,68 +206,46 @@ void Compiler::add_body(const Body& body, FlatNode& parent) {
   out_->nodes.insert(out_->nodes.end(), children.begin(), children.end());
 }
 
-// Rounds of a long lane from `lane.next` on; their steps follow all others.
-std::vector<FlatNode> Compiler::next_rounds(const Instance& instance, LongLane& lane) {
-  const RoundPiece piece =
-      schedule_.reader->piece(Rank{instance.rank}, out_->lanes[instance.lane].id, *lane.next, lane.piece);
-  lane.next = piece.next;
-  std::vector<FlatNode> nodes;
-  for (const Round& round : piece.rounds) {
+LanePiece Compiler::read(const Instance& instance, std::int64_t position, std::int64_t steps) {
+  Compiled* const into = std::exchange(out_, &piece_);
+  rank_ = instance.rank, in_order_ = true;
+  piece_.schedule = &schedule_, piece_.segments = schedule_.segments.count;
+  const RoundPiece read = schedule_.reader->piece(Rank{instance.rank}, lane_ids_[instance.lane], position, steps);
+  LanePiece piece;
+  for (const Round& round : read.rounds) {
     FlatNode node;
     add_round(round, node);
-    if (node.count > 0) nodes.push_back(node);
+    if (node.count > 0) piece.nodes.push_back(node);
   }
-  return nodes;
+  piece.steps = std::move(piece_.steps), piece_.steps.clear();
+  piece.next = read.next;
+  out_ = into;
+  return piece;
 }
 
-// Counts all rounds. The first are held, in room for any others that replace them.
-void Compiler::add_lane_by_pieces(Instance& instance, std::int64_t piece) {
+// Counts all rounds. The lane is held if they are one piece.
+void Compiler::add_lane_by_pieces(Instance& instance, std::int64_t steps) {
   LongLane lane;
-  lane.next = 0, lane.piece = piece;
-  lane.first_step = static_cast<std::uint32_t>(out_->steps.size());
-  instance.first_node = static_cast<std::uint32_t>(out_->nodes.size());
-  std::optional<std::int64_t> behind_first;
-  for (bool first = true; lane.next; first = false) {
-    const std::size_t begin = out_->steps.size();
-    const std::vector<FlatNode> rounds = next_rounds(instance, lane);
-    for (const FlatNode& node : rounds) {
+  lane.piece = steps;
+  for (std::optional<std::int64_t> position = 0; position;) {
+    LanePiece piece = read(instance, *position, steps);
+    for (const FlatNode& node : piece.nodes) {
       count(node);
       lane.widest_round = std::max(lane.widest_round, node.count);
     }
-    lane.steps = std::max(lane.steps, out_->steps.size() - begin), lane.nodes = std::max(lane.nodes, rounds.size());
-    lane.rounds += static_cast<std::int64_t>(rounds.size());
-    if (first) {
-      instance.nodes = static_cast<std::uint32_t>(rounds.size());
-      out_->nodes.insert(out_->nodes.end(), rounds.begin(), rounds.end());
-      behind_first = lane.next;
-    } else {
-      out_->steps.resize(begin);
+    lane.rounds += std::ssize(piece.nodes);
+    if (*position == 0 && !piece.next) {
+      instance.first_node = static_cast<std::uint32_t>(out_->nodes.size());
+      instance.nodes = static_cast<std::uint32_t>(piece.nodes.size());
+      for (FlatNode& node : piece.nodes) node.first += static_cast<std::uint32_t>(out_->steps.size());
+      out_->nodes.insert(out_->nodes.end(), piece.nodes.begin(), piece.nodes.end());
+      out_->steps.insert(out_->steps.end(), piece.steps.begin(), piece.steps.end());
+      return;
     }
+    position = piece.next;
   }
-  if (!behind_first) return;
-  lane.next = behind_first;
-  out_->steps.resize(lane.first_step + lane.steps), out_->nodes.resize(instance.first_node + lane.nodes);
-  largest_piece_ = std::max(largest_piece_, lane.steps);
   instance.long_lane = static_cast<std::int32_t>(out_->long_lanes.size());
   out_->long_lanes.push_back(lane);
-}
-
-void Compiler::read_on(Compiled& compiled, Instance& instance) {
-  out_ = &compiled, rank_ = instance.rank;
-  LongLane& lane = compiled.long_lanes[instance.long_lane];
-  const std::size_t begin = compiled.steps.size();
-  std::vector<FlatNode> rounds = next_rounds(instance, lane);
-  // A reader whose file was changed may give more than before. The lane ends; NamedPrograms::unchanged tells why.
-  if (rounds.size() > lane.nodes || compiled.steps.size() - begin > lane.steps) {
-    rounds.clear(), lane.next.reset();
-    compiled.steps.resize(begin);
-  }
-  instance.nodes = static_cast<std::uint32_t>(rounds.size());
-  for (FlatNode& node : rounds) node.first = node.first - static_cast<std::uint32_t>(begin) + lane.first_step;
-  std::copy(rounds.begin(), rounds.end(), compiled.nodes.begin() + instance.first_node);
-  std::copy(compiled.steps.begin() + static_cast<std::ptrdiff_t>(begin), compiled.steps.end(),
-            compiled.steps.begin() + lane.first_step);
-  compiled.steps.resize(begin);
 }
 
 void Compiler::add(std::int32_t rank, const Program& program, std::optional<std::int64_t> piece) {
@@ -284,6 +263,7 @@ void Compiler::add(std::int32_t rank, const Program& program, std::optional<std:
     instance.rank = rank;
     instance.lane = out_->phases.index_of(lane.id);
     out_->lanes[instance.lane].id = lane.id;
+    lane_ids_.resize(out_->lanes.size()), lane_ids_[instance.lane] = lane.id;
     instance.window = std::clamp<std::int64_t>(lane.window, 1, out_->segments);
     ++out_->lanes[instance.lane].instances;
     reduced_ = 0, sends_ = 0, in_order_ = starts_in_order(lane.body);
@@ -298,8 +278,8 @@ void Compiler::add(std::int32_t rank, const Program& program, std::optional<std:
     instance.first_after = static_cast<std::uint32_t>(out_->afters.size());
     for (const After& after : lane.after)
       for (const LaneId id : after.lanes)
-        for (const Lane& other : program.lanes)
-          if (other.id == id) out_->afters.push_back({out_->phases.index_of(id), after.scope});
+        for (std::size_t other = 0; other < program.lanes.size(); ++other)
+          if (program.lanes[other].id == id) out_->afters.push_back({static_cast<std::int32_t>(other), 0, after.scope});
     instance.afters = static_cast<std::uint32_t>(out_->afters.size()) - instance.first_after;
     out_->instances.push_back(instance);
   }
@@ -320,16 +300,19 @@ Result<Compiled> Compiler::run() {
     }
   }
   out_->first_instance.push_back(static_cast<std::uint32_t>(out_->instances.size()));
-  out_->steps.reserve(out_->steps.size() + largest_piece_); // read_on() appends before it replaces
   if (refused_) return *refused_;
   if (!wrong_.empty())
     return failed("all peers must be ranks and all segments must have the same gaps",
                   fmt::format("{} at rank {}", wrong_, rank_), verify_it);
   out_->phases.find();
   if (out_->phases.has_concurrent_lanes()) out_->concurrency = Lanes::concurrent;
+  constexpr std::int32_t most_pipelines = 16; // beyond, all lanes of a phase keep one pace
+  const bool one_pipeline = out_->phases.groups() > most_pipelines;
   for (std::size_t l = 0; l < out_->lanes.size(); ++l) {
     out_->lanes[l].phase = out_->phases.phase(static_cast<std::int32_t>(l));
-    out_->lanes[l].group = out_->phases.group(static_cast<std::int32_t>(l));
+    if (one_pipeline) continue;
+    out_->lanes[l].pipeline = out_->phases.group(static_cast<std::int32_t>(l));
+    out_->pipelines = out_->phases.groups();
   }
   return out;
 }
@@ -359,7 +342,9 @@ Result<Compiled> compile(const ProgramSet& schedule, const Network* network) {
   const auto compiler = std::make_shared<Compiler>(schedule, network);
   auto compiled = TRY(compiler->run());
   if (!compiled.long_lanes.empty())
-    compiled.read_on = [compiler](Compiled& of, Instance& instance) { compiler->read_on(of, instance); };
+    compiled.read = [compiler, lanes = compiled.long_lanes](const Instance& instance, std::int64_t position) {
+      return compiler->read(instance, position, lanes[static_cast<std::size_t>(instance.long_lane)].piece);
+    };
   return compiled;
 }
 

@@ -49,10 +49,10 @@ struct FlatNode {
   std::int32_t sample = -1; // index into Compiled::samples, of a loop of which some iterations stand for all
 };
 
-// A sampled loop (simulate/flow/sampled.hpp).
-struct Sample {
+// A sampled loop (simulate/flow/sampling.hpp).
+struct LoopSample {
   std::vector<std::int64_t> iterations; // walked
-  double times = 1;                     // iterations that each one walked stands for
+  double weight = 1;                    // iterations that each one walked stands for
   double flights = 1;                   // passes through the network of the iterations in flight, for each pass walked
 };
 
@@ -62,18 +62,22 @@ inline std::int32_t first_part(const Extent& extent, const LoopValues& values) {
 }
 
 struct FlatAfter {
-  std::int32_t lane = 0; // index of a lane
+  std::int32_t nth = 0;    // lane of the same rank
+  std::int64_t behind = 0; // segments: it waits for one that is so far before its own
   Scope scope = Scope::segment;
 };
 
-// A lane of which some rounds are held at a time.
+// A lane whose rounds are not held: they are read a piece at a time.
 struct LongLane {
-  std::optional<std::int64_t> next; // position behind those rounds; none: they are the last
-  std::int64_t piece = 0;           // steps to ask for
-  std::uint32_t first_step = 0;     // of the room for them
-  std::size_t steps = 0, nodes = 0; // of that room: of the largest piece
-  std::int64_t rounds = 0;          // of all pieces
-  std::uint32_t widest_round = 0;   // of all its rounds, in steps
+  std::int64_t piece = 0;         // steps to ask for
+  std::int64_t rounds = 0;        // of all pieces
+  std::uint32_t widest_round = 0; // of all its rounds, in steps
+};
+
+struct LanePiece {
+  std::vector<FlatNode> nodes; // rounds of these steps
+  std::vector<FlatStep> steps;
+  std::optional<std::int64_t> next; // position behind them; none: they are the last
 };
 
 // One lane of one rank.
@@ -91,7 +95,7 @@ struct FlatLane {
   LaneId id;
   std::int32_t instances = 0; // ranks that have it
   std::int32_t phase = 0;     // lanes after all of others run in a later phase
-  std::int32_t group = 0;     // lanes coupled by `after` segment are one pipeline; numbered from 0
+  std::int32_t pipeline = 0;  // lanes coupled by `after` segment are one
 };
 
 class Symmetry; // simulate/flow/symmetry.hpp
@@ -110,13 +114,14 @@ struct Compiled {
   Phases phases;
   Lanes concurrency = Lanes::single;
   std::vector<char> many_peers;   // by rank, see Network; empty: none has
+  std::int32_t pipelines = 1;
   double all_steps = 0;           // steps of one segment, in all iterations of all loops
   double iterated_steps = 0;      // those of them in loops whose iterations are walked one by one
   double straight_steps = 0;      // all others, which are walked once
   std::uint32_t widest_round = 0; // in steps
   std::vector<LongLane> long_lanes;
-  std::function<void(Compiled&, Instance&)> read_on; // replaces the rounds that a long lane holds by the next ones
-  std::vector<Sample> samples;
+  std::function<LanePiece(const Instance&, std::int64_t position)> read; // of a long lane
+  std::vector<LoopSample> samples;
   std::shared_ptr<const Symmetry> symmetry; // set: the instances are those of ranks that stand for others
 
   // The number of iterations of a loop that are walked, and that are walked at once.
@@ -124,7 +129,7 @@ struct Compiled {
     return loop.sample < 0 ? loop.trip : static_cast<std::int64_t>(samples[loop.sample].iterations.size());
   }
   std::int64_t at_once(const FlatNode& loop) const { return std::min(loop.in_flight, walked(loop)); }
-  double times(const FlatNode& loop) const { return loop.sample < 0 ? 1 : samples[loop.sample].times; }
+  double weight(const FlatNode& loop) const { return loop.sample < 0 ? 1 : samples[loop.sample].weight; }
 
   double steps_at_once(const FlatNode& node) const;
   double steps_at_once() const; // of all ranks; lanes of different phases never run at once
@@ -135,7 +140,7 @@ struct Compiled {
 };
 
 // Compiles all programs. Without a network compute steps take no time. Errors: a peer or gap that changes from segment
-// to segment; a peer that is no rank. The sweep checks the peers that depend on a loop's variable.
+// to segment; a peer that is no rank. The walk checks the peers that depend on a loop's variable.
 Result<Compiled> compile(const ProgramSet& schedule, const Network* network);
 
 } // namespace kumihimo::simulation

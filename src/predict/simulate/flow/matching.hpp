@@ -3,84 +3,27 @@
 #pragma once
 
 #include "program/program_set.hpp"
-#include "simulate/channel.hpp"
+#include "simulate/flow/channel_table.hpp"
+#include "simulate/flow/path_time.hpp"
 
 #include <algorithm>
 #include <cstdint>
-#include <memory_resource>
-#include <unordered_map>
 #include <vector>
 
 namespace kumihimo::simulation {
 
-// A point in simulated time that remembers how the path to it was spent.
-struct PathTime {
-  double seconds = 0;
-  double transfer = 0, reduction = 0, steady = 0; // parts of it; the rest is latency: costs, hops, relays
-  double doubt = 0;    // of it: shared with messages that begin or end at other times, which the model takes to be one
-  double meeting = 0;  // not in it: what it may take longer as messages of earlier levels are still under way
-  double crowding = 0; // not in it: what reductions on the way would take longer beside those of other lanes
-  double flight = 0;   // of the latency: hops and relays, which messages in flight at once pass together
-  double entered = -1; // when the path came into the sampled loop that it is in, whose parts are counted from there
-
-  bool operator==(const PathTime&) const = default;
-  double latency() const { return seconds - transfer - reduction - steady; }
-  PathTime plus_latency(double t) const { return plus(t, 0, 0, 0); }
-  PathTime plus_latency_in_flight(double t) const {
-    PathTime m = plus_latency(t);
-    m.flight += t;
-    return m;
-  }
-  // The same instant as the beginning of a loop of its own.
-  PathTime entering() const {
-    PathTime m;
-    m.seconds = m.entered = seconds;
-    return m;
-  }
-  // Not after `t`: all parts as much smaller as the time is.
-  PathTime shortened(double t) const {
-    if (t >= seconds) return *this;
-    const double share = t / seconds;
-    PathTime m = *this;
-    for (double* const part :
-         {&m.seconds, &m.transfer, &m.reduction, &m.steady, &m.doubt, &m.meeting, &m.crowding, &m.flight})
-      *part *= share;
-    return m;
-  }
-  PathTime plus_transfer(double t) const { return plus(t, t, 0, 0); }
-  PathTime plus_reduction(double t) const { return plus(t, 0, t, 0); }
-  PathTime plus_steady(double t) const { return plus(t, 0, 0, t); }
-
- private:
-  PathTime plus(double t, double moved, double reduced, double steadily) const {
-    PathTime m = *this;
-    m.seconds += t, m.transfer += moved, m.reduction += reduced, m.steady += steadily;
-    return m;
-  }
-};
-
-inline const PathTime& later(const PathTime& a, const PathTime& b) { return b.seconds > a.seconds ? b : a; }
-
-// For a table that is walked rank by rank: neighbours in rank are neighbours in memory.
-struct NearHash {
-  std::size_t operator()(const Channel& c) const noexcept {
-    return static_cast<std::size_t>(c.to) * 64 + static_cast<std::size_t>(c.from) * 3 +
-           static_cast<std::size_t>(c.lane) * 40'503;
-  }
-};
-
-// A step that has started. In a collapsed loop it stands for `times` messages, which may meet the same number of single
-// messages. Millions wait at once on a whole machine: it is small.
+// A step that has started. In a collapsed loop it stands for `repetitions` messages, which may meet the same number of
+// single messages. Millions wait at once on a whole machine: it is small.
 struct Posted {
   double bytes = 0, gap = 0; // gap: idle bytes behind it
-  double times = 1;
-  double weight = 1;       // number of messages like it in the whole of a sampled loop
-  std::int32_t frame = -1; // told when the first message is complete; then -1
+  double repetitions = 1;
+  double sample_weight = 1; // number of messages that it stands for in a sampled loop
+  std::int32_t frame = -1;  // waits until the first message is complete; then -1
   std::int32_t instance = -1;
   StepKind kind = StepKind::send;
   bool exact = false; // see FlatStep
-  // Set by Matching
-  std::int32_t since = -1; // when it started, among the starts
+  // Set by StepMatching
+  std::int32_t start = -1; // among the starts
   std::int32_t next = -1;
   std::uint32_t order = 0; // of posting
 };
@@ -92,63 +35,64 @@ struct Occupied {
   std::int32_t loop = -1; // a collapsed loop, whose other iterations are added once they are known
 };
 
-struct Queue {
-  std::int32_t first[2] = {-1, -1}, last[2] = {-1, -1}; // sends, receives
-  Occupied occupied;
-  bool listed = false; // among the ready ones
-  bool ready() const { return first[0] >= 0 && first[1] >= 0; }
-  bool empty() const { return first[0] < 0 && first[1] < 0; }
-};
-
-class Matching {
+class StepMatching {
  public:
-  using Entry = std::pair<const Channel, Queue>;
   enum Side { sends = 0, receives = 1 };
+  struct Queue {
+    std::int32_t first[2] = {-1, -1}, last[2] = {-1, -1}; // by side
+    Occupied occupied;
+    bool listed = false; // among the ready ones
+    bool ready() const { return first[0] >= 0 && first[1] >= 0; }
+    bool empty() const { return first[0] < 0 && first[1] < 0; }
+  };
+  using Id = ChannelTable<Queue>::Id;
 
   // Reserves memory for this many steps at once: two halves make a message.
   void reserve(std::size_t steps) { queues_.reserve(steps / 2), pool_.reserve(steps), enough_ = steps; }
 
-  void post(const Channel& channel, Side side, const PathTime& since, const Posted& posted) {
-    Entry& entry = *queues_.try_emplace(channel).first;
-    Queue& q = entry.second;
+  void post(const Channel& channel, Side side, const PathTime& start, const Posted& posted) {
+    const Id id = queues_.at(channel);
+    Queue& q = queues_[id];
     const std::int32_t at = allocate(pool_, unused_, posted);
-    pool_[at].since = start_at(since);
+    pool_[at].start = start_at(start);
     pool_[at].order = posted_++;
     (q.first[side] < 0 ? q.first[side] : pool_[q.last[side]].next) = at;
     q.last[side] = at;
-    list_if_ready(entry);
+    list_if_ready(id);
   }
 
-  Posted& head(Entry& entry, Side side) { return pool_[entry.second.first[side]]; }
-  const Posted& head(const Entry& entry, Side side) const { return pool_[entry.second.first[side]]; }
-  const PathTime& since(const Posted& posted) const { return starts_[posted.since].time; }
+  const Channel& channel(Id queue) const { return queues_.channel(queue); }
+  const Occupied& occupied(Id queue) const { return queues_[queue].occupied; }
+  Posted& head(Id queue, Side side) { return pool_[queues_[queue].first[side]]; }
+  const Posted& head(Id queue, Side side) const { return pool_[queues_[queue].first[side]]; }
+  const PathTime& start(const Posted& posted) const { return starts_[posted.start].time; }
 
-  // Notes that the heads of this queue have met `times` times, and removes exhausted ones. Afterwards `entry` may be
-  // gone: without a gap, the sender's next round starts only after this message has left, so nothing is remembered.
-  void consume(Entry& entry, double times, const Occupied& occupied) {
-    Queue& q = entry.second;
+  // The heads of this queue have met `repetitions` times; removes exhausted ones. Afterwards the queue may be gone:
+  // without a gap, the sender's next round starts only after this message has left, so nothing is remembered.
+  void consume(Id queue, double repetitions, const Occupied& occupied) {
+    Queue& q = queues_[queue];
     q.listed = false;
     q.occupied = occupied;
     for (const Side side : {sends, receives}) {
-      Posted& p = head(entry, side);
-      p.times -= times;
+      const std::int32_t at = q.first[side];
+      Posted& p = pool_[at];
+      p.repetitions -= repetitions;
       p.frame = -1;
-      if (p.times > 0.5) continue;
-      const std::int32_t gone = q.first[side];
+      if (p.repetitions > 0.5) continue;
       q.first[side] = p.next;
-      if (--starts_[p.since].steps == 0) unused_starts_.push_back(p.since);
-      unused_.push_back(gone);
+      if (--starts_[p.start].steps == 0) unused_starts_.push_back(p.start);
+      unused_.push_back(at);
     }
     if (q.empty() && !occupied.gap)
-      queues_.erase(entry.first);
+      queues_.erase(queue);
     else
-      list_if_ready(entry);
+      list_if_ready(queue);
   }
 
   // The queues that can be served, in the order of their sends, which stands beside them: a look at each is dear.
   struct Ready {
     std::uint32_t order = 0;
-    Entry* entry = nullptr;
+    Id queue = -1;
   };
   std::vector<Ready>& ready() {
     const auto earlier = [](const Ready& a, const Ready& b) { return a.order < b.order; };
@@ -157,21 +101,24 @@ class Matching {
   }
   bool any_ready() const { return !ready_.empty(); }
   void clear_ready() { ready_.clear(); }
-  // Nobody waits for another half; there may be gaps to remember.
-  bool empty() const { return unused_.size() == pool_.size(); }
-  // A queue where somebody waits, and wanted(channel, for which side) holds; null without one.
+  // A queue where somebody waits, and wanted(channel, for which side) holds; -1 without one.
   template <class F>
-  const Entry* waiting(F&& wanted) const {
-    const auto found = std::find_if(queues_.begin(), queues_.end(), [&](const Entry& entry) {
-      return !entry.second.empty() && wanted(entry.first, entry.second.first[sends] >= 0 ? receives : sends);
+  Id waiting(F&& wanted) const {
+    Id found = -1;
+    queues_.for_each([&](Id id) {
+      const Queue& q = queues_[id];
+      if (found < 0 && !q.empty() && wanted(channel(id), q.first[sends] >= 0 ? receives : sends)) found = id;
     });
-    return found == queues_.end() ? nullptr : &*found;
+    return found;
   }
+  bool has_send(Id queue) const { return queues_[queue].first[sends] >= 0; }
   // Queues that are kept for their gaps alone add up where peers change: those whose gaps have passed are let go.
   bool has_stale_queues() const { return queues_.size() > enough_; }
   template <class F>
   void forget(F&& passed) {
-    std::erase_if(queues_, [&](const Entry& entry) { return entry.second.empty() && passed(entry.second.occupied); });
+    queues_.for_each([&](Id id) {
+      if (queues_[id].empty() && passed(queues_[id].occupied)) queues_.erase(id);
+    });
     enough_ = std::max(enough_, 2 * queues_.size());
   }
   void clear() {
@@ -180,10 +127,11 @@ class Matching {
   }
 
  private:
-  void list_if_ready(Entry& entry) {
-    if (entry.second.listed || !entry.second.ready()) return;
-    entry.second.listed = true;
-    ready_.push_back({head(entry, sends).order, &entry});
+  void list_if_ready(Id id) {
+    Queue& q = queues_[id];
+    if (q.listed || !q.ready()) return;
+    q.listed = true;
+    ready_.push_back({pool_[q.first[sends]].order, id});
   }
   template <class T>
   static std::int32_t allocate(std::vector<T>& pool, std::vector<std::int32_t>& unused, const T& item) {
@@ -200,8 +148,7 @@ class Matching {
     return ++starts_[last_start_].steps, last_start_;
   }
 
-  std::pmr::unsynchronized_pool_resource memory_; // queues come and go with each round
-  std::pmr::unordered_map<Channel, Queue, NearHash> queues_{&memory_};
+  ChannelTable<Queue> queues_;
   std::vector<Ready> ready_;
   std::vector<Posted> pool_;
   std::vector<std::int32_t> unused_;

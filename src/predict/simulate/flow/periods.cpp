@@ -49,32 +49,30 @@ Period processor_of(const QueueLoad& issued, double taken, double sending) {
           .limiting = "message and receive costs of "};
 }
 
-// The least part of the period that a window sets: the first segment, which it is found from, may share what later ones
-// have alone. The farthest of the random cases, a reduce in windows of one segment.
-constexpr double least_of_window = 0.5;
-
 // What a pipeline cannot beat even alone: its queues, and the windows of its lanes.
-std::vector<Period> alone(const Compiled& compiled, const Sweep& sweep, std::int32_t phase) {
-  const Loads& loads = sweep.loads();
-  std::vector<Period> result(loads.bytes.size());
+std::vector<Period> alone(const Compiled& compiled, const PhaseWalk& walk, std::int32_t phase, const Fitted& fitted) {
+  const Loads& loads = walk.loads;
+  std::vector<Period> result(loads.pipelines);
+  const auto pipeline_of = [&](const Instance& i) { return compiled.lanes[i.lane].pipeline; };
   std::vector<std::int32_t> longest(result.size(), -1); // instance; of equal ones the first
   std::vector<double> sending(loads.issued.size());     // by instance: its fullest queue
   const std::vector<double> bunched = bunched_seconds(compiled, loads);
-  for (const auto& [channel, mine] : loads.between) {
+  loads.between.for_each([&](auto id) {
+    const QueueLoad& mine = loads.between[id];
     const double least = seconds_between(mine, loads.issued[mine.instance]) + bunched[mine.instance];
     sending[mine.instance] = std::max(sending[mine.instance], least);
-    const std::int32_t p = sweep.pipeline(channel.lane);
+    const std::int32_t p = pipeline_of(compiled.instances[mine.instance]);
     const double known = result[p].seconds, same = 1e-9 * known;
-    if (least < known - same || (least <= known + same && longest[p] >= 0 && mine.instance >= longest[p])) continue;
+    if (least < known - same || (least <= known + same && longest[p] >= 0 && mine.instance >= longest[p])) return;
     longest[p] = mine.instance;
     result[p] = {.seconds = least,
                  .least = std::max(mine.cost + mine.transfer, loads.issued[mine.instance].cost),
                  .limiting = "one engine's rate"};
     if (least > (mine.cost + mine.transfer) * (1 + 1e-9))
       result[p].limiting = "message costs of " + lane_of(compiled, compiled.instances[mine.instance]);
-  }
+  });
   for (std::size_t i = 0; i < compiled.instances.size(); ++i) {
-    const std::int32_t p = sweep.pipeline(compiled.instances[i].lane);
+    const std::int32_t p = pipeline_of(compiled.instances[i]);
     const Period processor = processor_of(loads.issued[i], loads.taken[i], sending[i]);
     if (processor.seconds <= result[p].seconds * (1 + 1e-9)) continue;
     result[p] = processor;
@@ -85,13 +83,14 @@ std::vector<Period> alone(const Compiled& compiled, const Sweep& sweep, std::int
   for (std::size_t i = 0; i < compiled.instances.size(); ++i) {
     const Instance& instance = compiled.instances[i];
     if (compiled.lanes[instance.lane].phase != phase || instance.window >= compiled.segments) continue;
-    const std::int32_t p = sweep.pipeline(instance.lane);
+    const std::int32_t p = pipeline_of(instance);
     const auto window = static_cast<double>(instance.window);
-    const double busy = sweep.outcomes()[i].busy, least = busy / window;
+    // The first segment, which it is found from, may share what later ones have alone.
+    const double busy = walk.progress.lanes[i].busy, least = busy / window;
     if (least > result[p].seconds * (1 + 1e-9))
       result[p] = {.seconds = least,
                    .longest = result[p].longest,
-                   .least = std::max(result[p].least, loads.some_empty ? 0 : least_of_window * least),
+                   .least = std::max(result[p].least, walk.empty_messages ? 0 : fitted.window_overlap * least),
                    .limiting = "window of " + lane_of(compiled, instance)};
     // At best the segments in flight never meet; at worst each finds all others in front of it once.
     if (instance.sends > 1) result[p].longest = std::max(result[p].longest, (busy + (window - 1) * queue[p]) / window);
@@ -104,56 +103,72 @@ struct Tightest {
   double seconds = 0;
 };
 
-// The share of a period that the busiest rank spends reducing.
-double reducing_share(const Compiled& compiled, const Network& network, const Loads& loads, double period) {
+// Seconds of a segment during which the busiest rank reduces.
+double reducing_seconds(const Compiled& compiled, const Network& network, const Loads& loads) {
   double most = 0;
   for (std::int32_t rank = 0; rank < compiled.schedule->ranks(); ++rank) {
     double bytes = 0;
-    for (const auto& load : loads.bytes)
-      if (!load.empty()) bytes += load[network.reducer(rank)];
+    const double* const load = loads.of(network.reducer(rank));
+    for (std::size_t p = 0; p < loads.pipelines; ++p) bytes += load[p];
     most = std::max(most, bytes / network.reduction_rate(rank));
   }
-  return period > 0 ? std::min(1.0, most / period) : 0;
+  return most;
 }
 
 } // namespace
 
 // Progressive filling over pipelines: all speed up together until a resource is full or one has reached its own limit;
 // those concerned keep that period, the others go on.
-std::vector<Period> periods(const Compiled& compiled, const Network& network, Sweep& sweep, std::int32_t phase) {
-  std::vector<Period> result = alone(compiled, sweep, phase);
-  const auto& load = sweep.loads().bytes;
-  std::vector<double> left = network.capacities(), together(left.size());
+std::vector<Period> periods(const Compiled& compiled, const Network& network, const PhaseWalk& walk, std::int32_t phase,
+                            const Fitted& fitted) {
+  std::vector<Period> result = alone(compiled, walk, phase, fitted);
+  const Loads& loads = walk.loads;
+  std::vector<double> left = network.capacities();
   std::vector<char> active(result.size());
-  for (std::size_t p = 0; p < active.size(); ++p) active[p] = !load[p].empty();
+  for (const FlatLane& lane : compiled.lanes)
+    if (lane.phase == phase) active[static_cast<std::size_t>(lane.pipeline)] = 1;
   for (bool first = true; std::find(active.begin(), active.end(), 1) != active.end(); first = false) {
-    std::fill(together.begin(), together.end(), 0.0);
     std::size_t slowest = active.size();
-    for (std::size_t p = 0; p < active.size(); ++p) {
-      if (!active[p]) continue;
-      if (slowest == active.size() || result[p].seconds > result[slowest].seconds) slowest = p;
-      for (std::size_t r = 0; r < together.size(); ++r) together[r] += load[p][r];
-    }
+    for (std::size_t p = 0; p < active.size(); ++p)
+      if (active[p] && (slowest == active.size() || result[p].seconds > result[slowest].seconds)) slowest = p;
     Tightest t;
-    for (std::size_t r = 0; r < together.size(); ++r)
-      if (together[r] > t.seconds * std::max(left[r], 1e-300))
-        t = {static_cast<Resource>(r), together[r] / std::max(left[r], 1e-300)};
+    for (std::size_t r = 0; r < left.size(); ++r) {
+      const double* const load = loads.of(static_cast<Resource>(r));
+      double together = 0;
+      for (std::size_t p = 0; p < active.size(); ++p) together += active[p] ? load[p] : 0;
+      if (together > t.seconds * std::max(left[r], 1e-300))
+        t = {static_cast<Resource>(r), together / std::max(left[r], 1e-300)};
+    }
     if (first)
       for (Period& period : result) period.least = std::max(period.least, t.seconds);
     const bool resource = t.seconds > result[slowest].seconds * (1 + 1e-9);
     for (std::size_t p = 0; p < active.size(); ++p) {
-      if (!active[p] || (resource ? load[p][t.resource] <= 0 : p != slowest)) continue;
+      if (!active[p] || (resource ? loads.of(t.resource)[p] <= 0 : p != slowest)) continue;
       if (resource)
         result[p] = {.seconds = t.seconds,
                      .longest = result[p].longest,
                      .least = result[p].least,
                      .limiting = network.name_of(t.resource)};
       active[p] = 0;
-      for (std::size_t r = 0; r < left.size(); ++r) left[r] = std::max(0.0, left[r] - load[p][r] / result[p].seconds);
+      for (std::size_t r = 0; r < left.size(); ++r)
+        left[r] = std::max(0.0, left[r] - loads.of(static_cast<Resource>(r))[p] / result[p].seconds);
     }
   }
-  for (Period& period : result) period.reducing = reducing_share(compiled, network, sweep.loads(), period.seconds);
+  const double reducing = reducing_seconds(compiled, network, loads);
+  for (Period& period : result) period.reducing = period.seconds > 0 ? std::min(1.0, reducing / period.seconds) : 0;
   return result;
+}
+
+// The first segment finds the reducing threads idle, later ones find those of other lanes at work: the path through the
+// pipeline grows longer by that contention, in full once the pipeline takes fitted.contention_after times as long as
+// its first segment, and only if the threads are busy.
+PathTime end_of_all(const LaneTimes& lane, std::int64_t segments, const Period& period, const Fitted& fitted) {
+  const double steady = static_cast<double>(segments - 1) * period.seconds, fill = lane.end.seconds - lane.start;
+  const double full = fill > 0 ? std::min(1.0, steady / (fitted.contention_after * fill)) : 0;
+  PathTime end =
+      lane.end.plus_steady(steady).plus_reduction(lane.end.reducer_contention * period.reducing * full);
+  end.reducer_contention = 0;
+  return end;
 }
 
 } // namespace kumihimo::simulation

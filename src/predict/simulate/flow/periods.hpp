@@ -1,10 +1,13 @@
-// The steady state of pipelines: once all segments of a phase are under way, each pipeline (lanes coupled segment by
-// segment) passes one segment a period. Pipelines that run together share the resources max-min fairly.
+// The stage `periods`: the steady state of pipelines. Once all segments of a phase are under way, each pipeline (lanes
+// coupled segment by segment) passes one segment a period. Pipelines that run together share the resources max-min
+// fairly.
 #pragma once
 
-#include "simulate/flow/sweep.hpp"
+#include "simulate/flow/fitted.hpp"
+#include "simulate/flow/walk.hpp"
 
 #include <string>
+#include <vector>
 
 namespace kumihimo::simulation {
 
@@ -17,7 +20,11 @@ struct Period {
   std::string limiting; // the resource or the window that sets it
 };
 
-// For each pipeline of the phase. `sweep` has just run it.
-std::vector<Period> periods(const Compiled& compiled, const Network& network, Sweep& sweep, std::int32_t phase);
+// For each pipeline of the phase, from the walk of its first segment.
+std::vector<Period> periods(const Compiled& compiled, const Network& network, const PhaseWalk& walk, std::int32_t phase,
+                            const Fitted& fitted);
+
+// The end of all segments of a lane, which was that of its first.
+PathTime end_of_all(const LaneTimes& lane, std::int64_t segments, const Period& period, const Fitted& fitted);
 
 } // namespace kumihimo::simulation

@@ -55,7 +55,7 @@ class Comparison {
     return a.lane == b.lane && a.window == b.window && a.nodes == b.nodes && a.reduced == b.reduced &&
            a.sends == b.sends &&
            std::equal(afters_a.begin(), afters_a.end(), afters_b.begin(), afters_b.end(),
-                      [](const FlatAfter& s, const FlatAfter& t) { return s.lane == t.lane && s.scope == t.scope; }) &&
+                      [](const FlatAfter& s, const FlatAfter& t) { return s.nth == t.nth && s.scope == t.scope; }) &&
            same_nodes(a.first_node, b.first_node, a.nodes, 1, 1);
   }
 
@@ -209,7 +209,9 @@ std::shared_ptr<const Symmetry> Symmetry::find(const Compiled& compiled, const N
   return symmetry;
 }
 
-void fold(Compiled& compiled, std::shared_ptr<const Symmetry> symmetry) {
+Compiled fold_symmetry(Compiled compiled, const Network& network, double most_steps) {
+  auto symmetry = Symmetry::find(compiled, network, most_steps);
+  if (!symmetry) return compiled;
   std::vector<Instance> kept;
   std::vector<std::uint32_t> first;
   for (FlatLane& lane : compiled.lanes) lane.instances = 0;
@@ -226,6 +228,7 @@ void fold(Compiled& compiled, std::shared_ptr<const Symmetry> symmetry) {
   compiled.first_instance = std::move(first);
   compiled.iterated_steps /= symmetry->alike(), compiled.straight_steps /= symmetry->alike();
   compiled.symmetry = std::move(symmetry);
+  return compiled;
 }
 
 } // namespace kumihimo::simulation

@@ -39,7 +39,7 @@ class Symmetry {
   std::vector<Resource> resource_;
 };
 
-// Leaves the instances of the ranks that stand for others.
-void fold(Compiled& compiled, std::shared_ptr<const Symmetry> symmetry);
+// The stage `symmetry`: leaves the instances of the ranks that stand for others, if there are any (see Symmetry::find).
+Compiled fold_symmetry(Compiled compiled, const Network& network, double most_steps);
 
 } // namespace kumihimo::simulation

@@ -1,4 +1,4 @@
-#include "simulate/flow/sampled.hpp"
+#include "simulate/flow/sampling.hpp"
 
 #include <fmt/format.h>
 
@@ -106,16 +106,16 @@ std::vector<std::int64_t> draw(const SampledLoop& loop, bool mirrored, std::mt19
 
 // Loops of the same length walk the same iterations: lanes that are as long would not be so with each its own, and the
 // longest of them would be longer than all are.
-std::vector<Sample> draw(const Sampling& sampling, std::mt19937_64& random) {
+std::vector<LoopSample> draw(const Sampling& sampling, std::mt19937_64& random) {
   std::map<std::array<std::int64_t, 3>, std::vector<std::int64_t>> drawn;
-  std::vector<Sample> samples;
+  std::vector<LoopSample> samples;
   for (const SampledLoop& loop : sampling.loops) {
     const auto [at, fresh] = drawn.try_emplace({loop.iterations, loop.run, loop.strata});
     if (fresh) at->second = draw(loop, sampling.mirrored, random);
-    Sample sample;
+    LoopSample sample;
     sample.iterations = at->second;
-    sample.times = static_cast<double>(loop.iterations) / static_cast<double>(loop.walked());
-    sample.flights = sample.times * static_cast<double>(std::min(loop.in_flight, loop.walked())) /
+    sample.weight = static_cast<double>(loop.iterations) / static_cast<double>(loop.walked());
+    sample.flights = sample.weight * static_cast<double>(std::min(loop.in_flight, loop.walked())) /
                      static_cast<double>(loop.in_flight);
     samples.push_back(std::move(sample));
   }
@@ -149,8 +149,8 @@ double half_width(const Sampling& sampling, const std::vector<double>& seconds, 
   return sampling.quantile * std::sqrt(squares / (n - 1) / n);
 }
 
-// tests/predict/simulate/sampled_test.cpp holds alltoall linear to it, with 4 messages in flight and with all,
-// two_phase, three_phase, paced, and pairwise.
+// tests/predict/simulate/sampled_test.cpp holds alltoall linear to it, with 4 messages in flight and with all, two_phase,
+// three_phase, paced, and pairwise.
 std::string beyond_the_interval(const Sampling& sampling) {
   if (std::any_of(sampling.loops.begin(), sampling.loops.end(), [](const auto& loop) { return loop.in_flight > 1; }))
     return "sampled rounds overlap differently than all rounds do: up to a third off in tests of at most 2,912 ranks";
@@ -183,8 +183,8 @@ Sampling plan_sampling(const Compiled& compiled, double most_steps) {
   return {};
 }
 
-Result<Prediction> predict_sampled(Compiled& compiled, const Sampling& sampling, Seconds bound,
-                                   const std::function<Result<Prediction>(Compiled&)>& walk) {
+Result<Prediction> predict_sampled(Compiled compiled, const Sampling& sampling, Seconds bound,
+                                   const std::function<Result<Prediction>(const Compiled&)>& walk) {
   const std::vector<SampledLoop>& loops = sampling.loops;
   Sampled sampled;
   sampled.samples = sampling.samples;

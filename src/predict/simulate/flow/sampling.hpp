@@ -3,7 +3,7 @@
 // drawn from each loop in strata, one of each stratum. Then near and far peers are as frequent as in the loop. The
 // iterations drawn are walked in sequence or in flight as in the loop. Several samples are walked, and their spread
 // gives the interval (Cochran, Sampling Techniques, 3rd ed., 1977, chapters 2 and 5). The walk multiplies each
-// iteration by the number of iterations that it stands for (Sample). A lane may have several such loops, one after
+// iteration by the number of iterations that it stands for (LoopSample). A lane may have several such loops, one after
 // another, and lanes may follow each other.
 #pragma once
 
@@ -38,7 +38,7 @@ Sampling plan_sampling(const Compiled& compiled, double most_steps);
 // `walk` predicts what it is given. Everything in the prediction that grows with the loops is the mean over the
 // samples, each stretched to all iterations; what limits it is left to the caller. The interval does not go below
 // `bound`.
-Result<Prediction> predict_sampled(Compiled& compiled, const Sampling& sampling, Seconds bound,
-                                   const std::function<Result<Prediction>(Compiled&)>& walk);
+Result<Prediction> predict_sampled(Compiled compiled, const Sampling& sampling, Seconds bound,
+                                   const std::function<Result<Prediction>(const Compiled&)>& walk);
 
 } // namespace kumihimo::simulation
