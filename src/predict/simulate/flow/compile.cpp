@@ -71,8 +71,8 @@ class Compiler {
 
   const ProgramSet& schedule_;
   Compiled* out_ = nullptr;
-  Compiled piece_;                // of a long lane, while it is read
-  std::vector<LaneId> lane_ids_;  // by number
+  Compiled piece_;               // of a long lane, while it is read
+  std::vector<LaneId> lane_ids_; // by number
   Lengths lengths_;
   const Network* network_;
   std::unordered_set<Expression, HashOfExpression> known_; // without their constants

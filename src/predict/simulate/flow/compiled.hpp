@@ -113,7 +113,7 @@ struct Compiled {
   std::vector<FlatAfter> afters;
   Phases phases;
   Lanes concurrency = Lanes::single;
-  std::vector<char> many_peers;   // by rank, see Network; empty: none has
+  std::vector<char> many_peers; // by rank, see Network; empty: none has
   std::int32_t pipelines = 1;
   double all_steps = 0;           // steps of one segment, in all iterations of all loops
   double iterated_steps = 0;      // those of them in loops whose iterations are walked one by one

@@ -53,7 +53,7 @@ bool starts_early(const Compiled& compiled, const Network& network) {
 } // namespace
 
 std::vector<Doubt> doubts(const Compiled& compiled, const Network& network, const Course& course,
-                          const Fitted& fitted) {
+                          const FittedNumbers& fitted) {
   constexpr const char* some_are_empty = "there are fewer elements than messages, so some messages are empty";
   constexpr const char* neighbours_overlap =
       "neighbouring segments may overlap more than in the middle of the pipeline";
@@ -74,13 +74,13 @@ std::vector<Doubt> doubts(const Compiled& compiled, const Network& network, cons
     found.push_back({"messages or computation of one round may overlap with those of the next", 0,
                      std::min(most, fitted.late_overlap_factor * share + fitted.late_overlap_margin)});
   }
-  const bool simple = !course.empty_messages && (course.by_periods || compiled.segments == 1) &&
-                      streams(compiled, network);
+  const bool simple =
+      !course.empty_messages && (course.by_periods || compiled.segments == 1) && streams(compiled, network);
   const double overlap = course.by_periods ? course.seconds / course.least - 1 : 0;
   const bool few = compiled.segments <= few_segments;
   if (simple && course.by_periods && (few || course.links_are_shared))
-    found.push_back({few ? neighbours_overlap : other_links, std::min(overlap, fitted.streams_too_long),
-                     fitted.streams_too_short});
+    found.push_back(
+        {few ? neighbours_overlap : other_links, std::min(overlap, fitted.streams_too_long), fitted.streams_too_short});
   if (course.empty_messages && !course.by_periods) found.push_back({some_are_empty, fitted.empty_too_long, usual});
   if (starts_early(compiled, network))
     found.push_back({"eager messages of a loop may start before their receives", fitted.early_too_long, usual});
@@ -126,13 +126,14 @@ Prediction stated(Prediction p, const std::vector<Doubt>& doubts) {
   const std::string reasons = set_range(doubts, p);
   if (p.too_long <= 0.2 && p.too_short <= 0.2) return p;
   // More than twice the exact time is stated as a multiple of it.
-  const std::string longest = p.too_long > 1 ? fmt::format("up to {:.0f} times the exact time", std::ceil(1 + p.too_long))
-                                             : fmt::format("up to {:.0f} % too long", percent(p.too_long));
+  const std::string longest = p.too_long > 1
+                                  ? fmt::format("up to {:.0f} times the exact time", std::ceil(1 + p.too_long))
+                                  : fmt::format("up to {:.0f} % too long", percent(p.too_long));
   p.accuracy = fmt::format("{}: {}, up to {:.0f} % too short", reasons, longest, percent(p.too_short));
   return p;
 }
 
-Prediction stated_as_minimum(Prediction p, const std::vector<Doubt>& doubts, const Fitted& fitted) {
+Prediction stated_as_minimum(Prediction p, const std::vector<Doubt>& doubts, const FittedNumbers& fitted) {
   set_range(doubts, p);
   p.too_short = std::max(p.too_short, fitted.usual_too_short);
   p.accuracy = fmt::format("the time was raised to the minimum for the bytes of {}: up to {:.0f} % too short",

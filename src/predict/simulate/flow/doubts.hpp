@@ -17,13 +17,13 @@ struct Course {
   double seconds = 0;
   PathTime end; // of the slowest path
   ResourceTraffic traffic;
-  double late_overlap = 0;                    // seconds, see PathTime
-  double in_queues = 0;                       // seconds that it may be longer: see Period::longest
-  double beside_queues = 0;                   // seconds that it may be shorter: see Period::shortest
-  double least = 0, most = 0;      // seconds: if segments overlap as far as the fullest resource lets them, if none does
-  bool by_periods = false;         // segments follow at a steady period
-  bool links_are_shared = false;   // messages meet on some
-  bool empty_messages = false;     // see PhaseWalk
+  double late_overlap = 0;       // seconds, see PathTime
+  double in_queues = 0;          // seconds that it may be longer: see Period::longest
+  double beside_queues = 0;      // seconds that it may be shorter: see Period::shortest
+  double least = 0, most = 0;    // seconds: if segments overlap as far as the fullest resource lets them, if none does
+  bool by_periods = false;       // segments follow at a steady period
+  bool links_are_shared = false; // messages meet on some
+  bool empty_messages = false;   // see PhaseWalk
   bool early_messages = false;
   bool straddles_limits = false;
 
@@ -37,11 +37,11 @@ struct Doubt {
 };
 
 std::vector<Doubt> doubts(const Compiled& compiled, const Network& network, const Course& course,
-                          const Fitted& fitted);
+                          const FittedNumbers& fitted);
 
 // The prediction with the range that they make together, and those that matter in one sentence.
 Prediction stated(Prediction prediction, const std::vector<Doubt>& doubts);
 // As `stated`, of a time that was raised to the minimum for the bytes of what limits it.
-Prediction stated_as_minimum(Prediction prediction, const std::vector<Doubt>& doubts, const Fitted& fitted);
+Prediction stated_as_minimum(Prediction prediction, const std::vector<Doubt>& doubts, const FittedNumbers& fitted);
 
 } // namespace kumihimo::simulation

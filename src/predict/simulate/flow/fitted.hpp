@@ -7,7 +7,7 @@
 
 namespace kumihimo::simulation {
 
-struct Fitted {
+struct FittedNumbers {
 #define KUMIHIMO_FITTED(name, value, ...) double name = value;
 #include "simulate/flow/fitted.def"
 #undef KUMIHIMO_FITTED
@@ -18,7 +18,7 @@ enum class FittedCases : std::uint8_t { collectives, collectives_and_programs, t
 
 struct FittedConstant {
   std::string_view name;
-  double Fitted::*value;
+  double FittedNumbers::*value;
   Fit fit;
   FittedCases cases;
   std::string_view meaning;
@@ -26,7 +26,7 @@ struct FittedConstant {
 
 inline constexpr std::array fitted_constants{
 #define KUMIHIMO_FITTED(name, value, fit, cases, meaning)                                                              \
-  FittedConstant{#name, &Fitted::name, Fit::fit, FittedCases::cases, meaning},
+  FittedConstant{#name, &FittedNumbers::name, Fit::fit, FittedCases::cases, meaning},
 #include "simulate/flow/fitted.def"
 #undef KUMIHIMO_FITTED
 };

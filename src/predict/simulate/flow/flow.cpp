@@ -59,8 +59,8 @@ Phase& longest_phase(Prediction& p) {
 // resource: a node's only link, or the engines of a root whose subtrees send when each has all it waits for. Then less
 // time may have passed than the bytes take there. Returns whether that was so.
 bool raise_to_fullest(const Network& network, const ResourceTraffic& traffic, Prediction& p) {
-  const Fullest fullest = fullest_of(network, traffic.resources.size(),
-                                     [&](std::size_t r) { return traffic.resources[r].bytes; });
+  const Fullest fullest =
+      fullest_of(network, traffic.resources.size(), [&](std::size_t r) { return traffic.resources[r].bytes; });
   const double missing = fullest.seconds - p.seconds.value;
   if (missing <= 1e-9 * p.seconds.value || p.phases.empty()) return false;
   p.limiting = network.name_of(fullest.resource);
@@ -114,7 +114,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 struct FlowSetting {
   const Network& network;
   const SimulateOptions& options;
-  const Fitted& fitted;
+  const FittedNumbers& fitted;
   StageLog& log;
 };
 
@@ -147,7 +147,7 @@ void for_each_lane(const Compiled& compiled, std::int32_t phase, std::vector<Lan
 
 // The other segments follow the first. Notes the most and the least that the phase may take.
 void add_segments(const Compiled& compiled, std::int32_t phase, const std::vector<Period>& periods,
-                  const Fitted& fitted, PhaseWalk& walked, Course& course) {
+                  const FittedNumbers& fitted, PhaseWalk& walked, Course& course) {
   double first = 0, least = 0;
   for_each_lane(compiled, phase, walked.progress.lanes, [&](std::int32_t lane, LaneTimes& times) {
     first = std::max(first, times.end.seconds - course.seconds);
@@ -278,7 +278,8 @@ Result<Prediction> predict(const ProgramSet& set, const FlowSetting& setting, Se
   };
   if (!compiled.long_lanes.empty()) return walked(compiled);
   if (log.runs(FlowStage::symmetry) && compiled.walked_steps() > std::min(most_steps, few_steps))
-    compiled = log.time(FlowStage::symmetry, [&] { return fold_symmetry(std::move(compiled), network, exact_is_worth * most_steps); });
+    compiled = log.time(FlowStage::symmetry,
+                        [&] { return fold_symmetry(std::move(compiled), network, exact_is_worth * most_steps); });
   if (compiled.symmetry) return walked(compiled);
   Sampling sampling = log.time(FlowStage::sampling, [&] { return plan_sampling(compiled, most_steps); });
   if (sampling.loops.empty()) return walked(compiled);
@@ -290,7 +291,8 @@ Result<Prediction> predict(const ProgramSet& set, const FlowSetting& setting, Se
 } // namespace
 
 Result<Prediction> predict_flow(const ProgramSet& schedule, const Network& network, const SimulateOptions& options,
-                                Seconds bound, const Fitted& fitted) {
+                                Seconds bound, const FittedNumbers* given) {
+  const FittedNumbers fitted = given ? *given : FittedNumbers{};
   StageLog log(options);
   auto p = predict(schedule, {network, options, fitted, log}, bound);
   if (p) p->stages = log.reports();

@@ -13,7 +13,8 @@ void Walk::gather() {
   const auto& ready = matching_.ready();
   level_.messages.reserve(ready.size() + local_.size());
   for (const auto& [order, queue] : ready) {
-    const Posted &send = matching_.head(queue, StepMatching::sends), &receive = matching_.head(queue, StepMatching::receives);
+    const Posted &send = matching_.head(queue, StepMatching::sends),
+                 &receive = matching_.head(queue, StepMatching::receives);
     FlowMessage m;
     m.queue = queue, m.channel = matching_.channel(queue);
     m.issuer = send.instance, m.taker = receive.frame < 0 ? -1 : receive.instance;
@@ -87,7 +88,8 @@ bool Walk::straddles(const Transfer& mean) const {
 // Of messages that are known one by one: a loop that is collapsed at one end alone meets rounds as they come, and of a
 // sampled loop not all are walked.
 void Walk::check_lengths(StepMatching::Id queue) {
-  const Posted &send = matching_.head(queue, StepMatching::sends), &receive = matching_.head(queue, StepMatching::receives);
+  const Posted &send = matching_.head(queue, StepMatching::sends),
+               &receive = matching_.head(queue, StepMatching::receives);
   const bool whole = send.frame >= 0 && receive.frame >= 0 && send.repetitions == receive.repetitions;
   if (!whole || send.sample_weight != 1 || receive.sample_weight != 1 || !wrong_) return;
   const auto& [lane, from, to] = matching_.channel(queue);
@@ -134,8 +136,7 @@ void Walk::deliver(const FlowMessage& m, double rate) {
   if (m.sender >= 0) complete(m.sender, left, free - m.start);
   if (m.receiver < 0) return;
   const double passed = arrived.seconds - m.start - kept;
-  if (const std::int32_t member = loop_around(m.receiver); member >= 0)
-    loops_.pass(member, passed, m.leaves_early);
+  if (const std::int32_t member = loop_around(m.receiver); member >= 0) loops_.pass(member, passed, m.leaves_early);
   complete(m.receiver, arrived, passed);
 }
 

@@ -60,7 +60,8 @@ void MessagesUnderWay::end(FlowLevel& level) {
 }
 
 // As those of a new level. `level`: whose flows they are; finds the meeting ones. `until`: all earlier ones have left.
-void MessagesUnderWay::add_uses(const FlowSet& flows, const std::vector<Use>& uses, const FlowLevel* level, double until) {
+void MessagesUnderWay::add_uses(const FlowSet& flows, const std::vector<Use>& uses, const FlowLevel* level,
+                                double until) {
   ++level_;
   meeting_.clear();
   for (std::size_t i = 0; i < uses.size(); ++i) {
@@ -81,9 +82,7 @@ void MessagesUnderWay::add_uses(const FlowSet& flows, const std::vector<Use>& us
   }
 }
 
-void SumsUnderWay::clear() {
-  std::fill(processors_.begin(), processors_.end(), Processor{});
-}
+void SumsUnderWay::clear() { std::fill(processors_.begin(), processors_.end(), Processor{}); }
 
 // Two that overlap take as much longer as they do.
 double SumsUnderWay::add(FlowLevel& level) {

@@ -1,7 +1,7 @@
 // Messages, sums and computation of earlier levels that may still be under way when those of a later one begin. Both
 // together may want more of a resource than there is: then each is slower while both last. The later one says so itself
-// (FlowMessage::late_overlap), and the result of add() says it for the earlier ones, which are delivered by then: by how much
-// one of them may take longer.
+// (FlowMessage::late_overlap), and the result of add() says it for the earlier ones, which are delivered by then: by
+// how much one of them may take longer.
 #pragma once
 
 #include "simulate/flow/level.hpp"
@@ -37,10 +37,10 @@ class MessagesUnderWay {
   const std::vector<double>& capacities_;
   std::vector<Levels> levels_; // by resource
   double until_ = 0;           // all earlier messages have left
-  std::int32_t level_ = 0;  // whose uses were added last
-  bool is_kept_ = false;    // the level before this one, which is not in `levels_` yet
-  bool keeps_this_ = false; // the one that was added last
-  FlowSet kept_;            // flows of that level
+  std::int32_t level_ = 0;     // whose uses were added last
+  bool is_kept_ = false;       // the level before this one, which is not in `levels_` yet
+  bool keeps_this_ = false;    // the one that was added last
+  FlowSet kept_;               // flows of that level
   std::vector<Use> uses_, kept_uses_;
   std::vector<std::uint32_t> meeting_; // messages that begin before an earlier one has left a resource of theirs
 };

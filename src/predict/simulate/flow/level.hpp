@@ -41,7 +41,7 @@ struct FlowMessage { // or a local step, which is one to oneself
 
 struct FlowLevel {
   std::vector<FlowMessage> messages;
-  FlowSet flows; // of the messages
+  FlowSet flows;                                                          // of the messages
   double shortest = std::numeric_limits<double>::infinity(), longest = 0; // bytes of those that move some
 
   void clear() {

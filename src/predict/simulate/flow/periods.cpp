@@ -50,7 +50,8 @@ Period processor_of(const QueueLoad& issued, double taken, double sending) {
 }
 
 // What a pipeline cannot beat even alone: its queues, and the windows of its lanes.
-std::vector<Period> alone(const Compiled& compiled, const PhaseWalk& walk, std::int32_t phase, const Fitted& fitted) {
+std::vector<Period> alone(const Compiled& compiled, const PhaseWalk& walk, std::int32_t phase,
+                          const FittedNumbers& fitted) {
   const Loads& loads = walk.loads;
   std::vector<Period> result(loads.pipelines);
   const auto pipeline_of = [&](const Instance& i) { return compiled.lanes[i.lane].pipeline; };
@@ -120,7 +121,7 @@ double reducing_seconds(const Compiled& compiled, const Network& network, const 
 // Progressive filling over pipelines: all speed up together until a resource is full or one has reached its own limit;
 // those concerned keep that period, the others go on.
 std::vector<Period> periods(const Compiled& compiled, const Network& network, const PhaseWalk& walk, std::int32_t phase,
-                            const Fitted& fitted) {
+                            const FittedNumbers& fitted) {
   std::vector<Period> result = alone(compiled, walk, phase, fitted);
   const Loads& loads = walk.loads;
   std::vector<double> left = network.capacities();
@@ -162,11 +163,10 @@ std::vector<Period> periods(const Compiled& compiled, const Network& network, co
 // The first segment finds the reducing threads idle, later ones find those of other lanes at work: the path through the
 // pipeline grows longer by that contention, in full once the pipeline takes fitted.contention_after times as long as
 // its first segment, and only if the threads are busy.
-PathTime end_of_all(const LaneTimes& lane, std::int64_t segments, const Period& period, const Fitted& fitted) {
+PathTime end_of_all(const LaneTimes& lane, std::int64_t segments, const Period& period, const FittedNumbers& fitted) {
   const double steady = static_cast<double>(segments - 1) * period.seconds, fill = lane.end.seconds - lane.start;
   const double full = fill > 0 ? std::min(1.0, steady / (fitted.contention_after * fill)) : 0;
-  PathTime end =
-      lane.end.plus_steady(steady).plus_reduction(lane.end.reducer_contention * period.reducing * full);
+  PathTime end = lane.end.plus_steady(steady).plus_reduction(lane.end.reducer_contention * period.reducing * full);
   end.reducer_contention = 0;
   return end;
 }

@@ -61,7 +61,8 @@ void Reducers::end(const FlowLevel& level) {
 void Reducers::share_by_length(FlowLevel& level) {
   by_rank_.clear();
   for (std::uint32_t i = 0; i < level.messages.size(); ++i)
-    if (const FlowMessage& m = level.messages[i]; m.summed > 0 && shares_thread(m)) by_rank_.push_back({m.channel.to, i});
+    if (const FlowMessage& m = level.messages[i]; m.summed > 0 && shares_thread(m))
+      by_rank_.push_back({m.channel.to, i});
   std::sort(by_rank_.begin(), by_rank_.end());
   const auto message = [&](std::size_t at) -> FlowMessage& { return level.messages[by_rank_[at].second]; };
   const auto seconds_alone = [&](std::size_t at) { return message(at).repetitions * alone(message(at)); };

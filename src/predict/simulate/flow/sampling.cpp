@@ -149,8 +149,8 @@ double half_width(const Sampling& sampling, const std::vector<double>& seconds, 
   return sampling.quantile * std::sqrt(squares / (n - 1) / n);
 }
 
-// tests/predict/simulate/sampled_test.cpp holds alltoall linear to it, with 4 messages in flight and with all, two_phase,
-// three_phase, paced, and pairwise.
+// tests/predict/simulate/sampled_test.cpp holds alltoall linear to it, with 4 messages in flight and with all,
+// two_phase, three_phase, paced, and pairwise.
 std::string beyond_the_interval(const Sampling& sampling) {
   if (std::any_of(sampling.loops.begin(), sampling.loops.end(), [](const auto& loop) { return loop.in_flight > 1; }))
     return "sampled rounds overlap differently than all rounds do: up to a third off in tests of at most 2,912 ranks";

@@ -4,7 +4,6 @@
 #include "simulate/options.hpp"
 
 #include <array>
-#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,27 +12,26 @@ namespace kumihimo::simulation {
 
 class StageLog {
  public:
-  explicit StageLog(const SimulateOptions& options) : without_(options.without), explains_(options.explain) {}
+  explicit StageLog(const SimulateOptions& options) : without_(options.without), now_(options.clock) {}
 
   bool runs(FlowStage stage) const { return !without_.has(stage); }
   // fn() is a part of the stage; returns its result.
   template <class F>
   auto time(FlowStage stage, F&& fn) {
-    if (!explains_) return fn();
-    using Clock = std::chrono::steady_clock;
-    const auto begin = Clock::now();
+    if (!now_) return fn();
+    const double begin = now_();
     auto result = fn();
-    seconds_[static_cast<std::size_t>(stage)] += std::chrono::duration<double>(Clock::now() - begin).count();
+    seconds_[static_cast<std::size_t>(stage)] += now_() - begin;
     return result;
   }
   // What the stage did is text(), which is called only if somebody asks.
   template <class F>
   void note(FlowStage stage, F&& text) {
-    if (explains_) what_[static_cast<std::size_t>(stage)] = text();
+    if (now_) what_[static_cast<std::size_t>(stage)] = text();
   }
   std::vector<FlowStageReport> reports() const {
     std::vector<FlowStageReport> all;
-    for (std::size_t s = 0; explains_ && s < flow_stages.size(); ++s) {
+    for (std::size_t s = 0; now_ && s < flow_stages.size(); ++s) {
       const auto stage = static_cast<FlowStage>(s);
       all.push_back({stage, seconds_[s], runs(stage) ? what_[s] : "off: " + std::string(flow_stages[s].without)});
     }
@@ -42,7 +40,7 @@ class StageLog {
 
  private:
   FlowStageSet without_;
-  bool explains_ = false;
+  double (*now_)();
   std::array<double, flow_stages.size()> seconds_{};
   std::array<std::string, flow_stages.size()> what_;
 };

@@ -13,7 +13,7 @@ namespace kumihimo::simulation {
 
 Walk::Walk(const Compiled& compiled, const Network& network, std::int64_t segments)
     : compiled_(compiled), network_(network), walked_(segments),
-      element_(static_cast<double>(compiled.schedule->data->type_bytes)), 
+      element_(static_cast<double>(compiled.schedule->data->type_bytes)),
       missing_(compiled.instances.size() * static_cast<std::size_t>(segments)),
       unfinished_(compiled.instances.size(), segments), pieces_(compiled.long_lanes.size(), LanePiece{{}, {}, 0}),
       offloads_(compiled.lanes.size()), offloads_of_(compiled.instances.size()),
@@ -107,9 +107,8 @@ void Walk::end_segment(std::int32_t i, std::int64_t segment, const PathTime& end
         release(static_cast<std::int32_t>(other), segment + after.behind, end);
   }
   if (walked_ > 1)
-    lane_windows_[i].end(segment, end, [&](const PathTime& joined, std::int64_t done) {
-      release(i, done - 1 + mine.window, joined);
-    });
+    lane_windows_[i].end(
+        segment, end, [&](const PathTime& joined, std::int64_t done) { release(i, done - 1 + mine.window, joined); });
 }
 
 // Whether nothing more comes of the rank's lane, if it has one.

@@ -28,7 +28,8 @@ struct LaneTimes {
 struct WalkProgress {
   WalkProgress() = default;
   WalkProgress(const Compiled& compiled, const Network& network)
-      : lanes(compiled.instances.size()), traffic{std::vector<ResourceTraffic::OfResource>(network.capacities().size())} {}
+      : lanes(compiled.instances.size()), traffic{
+                                              std::vector<ResourceTraffic::OfResource>(network.capacities().size())} {}
 
   std::vector<LaneTimes> lanes; // by instance
   ResourceTraffic traffic;
@@ -36,7 +37,7 @@ struct WalkProgress {
 
 // What the walk of a phase came to.
 struct PhaseWalk {
-  WalkProgress progress;             // this phase included
+  WalkProgress progress;         // this phase included
   Loads loads;                   // if segments follow that were not walked
   std::vector<double> summed;    // bytes by rank, of all segments
   double late_overlap = 0;       // seconds by which messages of later levels may lengthen it
