@@ -54,6 +54,10 @@ class Model(Protocol):
     def takes_turns(self) -> bool:
         """Whether ranks that share a processor compute one after another."""
 
+    @property
+    def makes_operations(self) -> bool:
+        """As it comes to them: it needs no graphs of the whole program."""
+
     def changes(self) -> Iterator[tuple[str, Model]]:
         """The same with one thing changed."""
 
@@ -66,6 +70,7 @@ class LogGops:
     placed: Placed | None = None
     name = "loggp"
     title = "LogGOPS"
+    makes_operations = True
 
     @property
     def rates(self) -> _goal.WorkRates:
@@ -131,6 +136,7 @@ class OnNetwork:
     factors: _replay.NetworkFactors = field(default_factory=_replay.NetworkFactors)
     dying: faults.Dying | None = None
     noise: Noise | None = None
+    makes_operations = False
 
     @property
     def rates(self) -> _goal.WorkRates:

@@ -12,6 +12,7 @@ from kumihimo.replay.models import Model
 from kumihimo.replay.trace import Trace
 
 MOST_ROWS, MOST_INTERVALS = 200, 400_000  # of a timeline
+MOST_OF_GRAPHS = 1 << 21  # operations: 130 MB
 MOST_TRIED = 8  # algorithms of the collective that loses most
 
 
@@ -39,12 +40,14 @@ class Question:
         ground = self.model.ground
         return [self.tried.get(call) or self.wished.of(call, ground) for call in self.calls()]
 
-    def program(self) -> _replay.Program:
+    def program(self, has_graphs: bool = True) -> _replay.Program:
+        """Without graphs where it is too large for them, if the model needs none."""
         if self.source is None:
             return _replay.program_of_goal(self.trace.graphs, self.speed, self.balanced)
+        limit = None if has_graphs or not self.model.makes_operations else MOST_OF_GRAPHS
         speeds = [self.region_speed.get(name, 0.0) for name in self.trace.regions]
         rates, space = self.model.rates, self.model.ground.space
-        return _replay.program_of(self.source, self.chosen(), rates, self.speed, speeds, self.balanced, space)
+        return _replay.program_of(self.source, self.chosen(), rates, self.speed, speeds, self.balanced, space, limit)
 
     @property
     def every(self) -> int:
@@ -52,7 +55,7 @@ class Question:
         return -(-self.ranks // MOST_ROWS)
 
     def seconds(self) -> float:
-        return self.model.times(self.program()).total
+        return self.model.times(self.program(has_graphs=False)).total
 
 
 @dataclass
@@ -116,7 +119,7 @@ class Prediction:
 
 def predict(question: Question, with_intervals: bool = False) -> Prediction:
     """`with_intervals`: what ranks do when, of at most MOST_ROWS of them, in pieces as short as there is room for."""
-    program, model = question.program(), question.model
+    program, model = question.program(has_graphs=False), question.model
     times = model.times(program, MOST_INTERVALS if with_intervals else 0, question.every)
     if with_intervals and not times.intervals:
         least = times.total * MOST_ROWS / MOST_INTERVALS
