@@ -107,13 +107,15 @@ Site site(const Program& program, std::int32_t rank, std::int64_t operation) {
 using Chosen = std::pair<const Variant*, Parameters>;
 
 Program program(const Source& source, const std::vector<Chosen>& chosen, const goal::WorkRates& rates, double speed,
-                std::vector<double> region_speed, bool balanced, const std::optional<RankSpace>& space) {
+                std::vector<double> region_speed, bool balanced, const std::optional<RankSpace>& space,
+                std::optional<std::int64_t> windowed_from) {
   std::vector<Choice> choices;
   for (const auto& [variant, parameters] : chosen) {
     if (variant == nullptr) raise(wrong_value("a choice must have an algorithm", "None"));
     choices.push_back({variant, parameters});
   }
-  const Options options{speed, std::move(region_speed), balanced, rates, space};
+  Options options{speed, std::move(region_speed), balanced, rates, space};
+  options.windowed_from = windowed_from;
   return unwrap(unlocked([&] { return program_of(source, choices, options); }));
 }
 
@@ -250,15 +252,22 @@ NB_MODULE(_replay, m) {
           "latency"_a = 1.0, "cost"_a = 1.0, "bandwidth"_a = 1.0);
   nb::class_<Program>(m, "Program", "A recording as graphs of operations.")
       .def_prop_ro(
-          "different", [](const Program& p) { return p.graphs.different(); }, "Graphs that ranks share.")
+          "different",
+          [](const Program& p) {
+            return p.windowed ? static_cast<std::size_t>(p.windowed->source->ranks()) : p.graphs.different();
+          },
+          "Graphs that ranks share.")
       .def("site_of_wait", &site<&Program::site_of_wait>, "rank"_a, "operation"_a,
            "Of the first call that leaves when the operation ends; None: of none.")
       .def("site_of", &site<&Program::site_of>, "rank"_a, "operation"_a,
            "Of the call that it is a part of; None: of none.")
       .def_ro("graphs", &Program::graphs);
-  m.def("program_of", &program, "source"_a, "choices"_a, "rates"_a, "speed"_a = 1.0,
-        "region_speed"_a = std::vector<double>{}, "balanced"_a = false, "space"_a = nb::none(),
-        "`choices`: algorithm and parameters of each of source.calls.");
+  m.def(
+      "program_of", &program, "source"_a, "choices"_a, "rates"_a, "speed"_a = 1.0,
+      "region_speed"_a = std::vector<double>{}, "balanced"_a = false, "space"_a = nb::none(),
+      "windowed_from"_a = nb::none(), nb::keep_alive<0, 1>(),
+      "`choices`: algorithm and parameters of each of source.calls. `windowed_from`: with more operations there are no "
+      "graphs; times() makes them as it comes to them. None: there must be graphs.");
   m.def("program_of_goal", &program_of_goal, "graphs"_a, "speed"_a = 1.0, "balanced"_a = false,
         "The graphs of a GOAL file as a program without call sites.");
 }

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from waiting import PATIENCE
 
 from kumihimo import mpi
 
@@ -70,8 +71,9 @@ def kumihimo(tmp_path: Path):
 
     def run(*arguments: str, timeout_seconds: float = 120, **options) -> Ended:
         options.setdefault("cwd", tmp_path)
+        patient = PATIENCE * timeout_seconds
         done = subprocess.run(
-            [command, *arguments], capture_output=True, text=True, timeout=timeout_seconds, check=False, **options
+            [command, *arguments], capture_output=True, text=True, timeout=patient, check=False, **options
         )
         return Ended(done.returncode, done.stdout, done.stderr)
 

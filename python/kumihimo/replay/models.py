@@ -82,6 +82,11 @@ class Model:
         """The same without deaths."""
         return replace(self, setting=replace(self.setting, deaths=()))
 
+    @property
+    def makes_operations(self) -> bool:
+        """As it comes to them: it needs no graphs of the whole program, which those of ranks that die do."""
+        return self.name == "loggp" and not self.setting.deaths
+
     def changes(self) -> Iterator[tuple[str, Model]]:
         """The same with one thing changed."""
         return self.other_parameters() if self.name == "loggp" else self.other_networks()

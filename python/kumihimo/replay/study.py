@@ -13,6 +13,7 @@ from kumihimo.replay.models import Model
 from kumihimo.replay.trace import Trace
 
 MOST_ROWS, MOST_INTERVALS = 200, 400_000  # of a timeline
+MOST_OF_GRAPHS = 1 << 21  # operations: 130 MB
 MOST_TRIED = 8  # algorithms of the collective that loses most
 
 
@@ -40,12 +41,14 @@ class Question:
         ground = self.model.ground
         return [self.tried.get(call) or self.wished.of(call, ground) for call in self.calls()]
 
-    def program(self) -> _replay.Program:
+    def program(self, has_graphs: bool = True) -> _replay.Program:
+        """Without graphs where it is too large for them, if the model needs none."""
         if self.source is None:
             return _replay.program_of_goal(self.trace.graphs, self.speed, self.balanced)
+        limit = None if has_graphs or not self.model.makes_operations else MOST_OF_GRAPHS
         speeds = [self.region_speed.get(name, 0.0) for name in self.trace.regions]
         rates, space = self.model.rates, self.model.ground.space
-        return _replay.program_of(self.source, self.chosen(), rates, self.speed, speeds, self.balanced, space)
+        return _replay.program_of(self.source, self.chosen(), rates, self.speed, speeds, self.balanced, space, limit)
 
     @property
     def every(self) -> int:
@@ -53,7 +56,7 @@ class Question:
         return -(-self.ranks // MOST_ROWS)
 
     def seconds(self) -> float:
-        return self.model.predict(self.program()).seconds
+        return self.model.predict(self.program(has_graphs=False)).seconds
 
 
 @dataclass
@@ -123,7 +126,7 @@ class Replay:
 
 def predict(question: Question, with_intervals: bool = False) -> Replay:
     """`with_intervals`: what ranks do when, of at most MOST_ROWS of them, in pieces as short as there is room for."""
-    program, model = question.program(), question.model
+    program, model = question.program(has_graphs=False), question.model
     found = model.predict(program, MOST_INTERVALS if with_intervals else 0, question.every)
     if with_intervals and not found.native.times.intervals:
         least = found.seconds * MOST_ROWS / MOST_INTERVALS

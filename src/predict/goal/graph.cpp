@@ -101,11 +101,15 @@ std::string Graphs::name_of(std::int32_t rank, std::uint32_t operation) const {
   const Operation& each = graph.operations[operation];
   const std::string label = graph.label(operation);
   const std::string name = label.empty() ? fmt::format("operation {}", operation) : fmt::format("'{}'", label);
+  return goal::name_of(rank, each, name, peer(rank, each.peer));
+}
+
+std::string name_of(std::int32_t rank, const Operation& each, const std::string& name, std::int32_t peer) {
   if (each.kind == Kind::calc) return fmt::format("rank {}: calc {}", rank, name);
   if (each.kind == Kind::join) return fmt::format("rank {}: {}", rank, name);
   const bool sends = each.kind == Kind::send;
   const std::string tag = each.tag == any_tag ? "any tag" : fmt::format("tag {}", each.tag);
-  const std::string from = each.peer == any_peer ? "any rank" : fmt::format("rank {}", peer(rank, each.peer));
+  const std::string from = each.peer == any_peer ? "any rank" : fmt::format("rank {}", peer);
   return fmt::format("rank {}: {} {} ({} bytes {} {}, {})", rank, sends ? "send" : "receive", name, each.size,
                      sends ? "to" : "from", from, tag);
 }

@@ -111,4 +111,7 @@ class Graphs {
   bool wildcards_ = false;
 };
 
+// The same of any operation, with the rank that its distance leads to; `name`: "operation 7".
+std::string name_of(std::int32_t rank, const Operation& operation, const std::string& name, std::int32_t peer);
+
 } // namespace kumihimo::goal

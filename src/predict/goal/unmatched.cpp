@@ -32,14 +32,19 @@ void Unmatched::add(const Waiting& each) {
     first_ = each;
 }
 
+std::int32_t Unmatched::rank() const { return rank_of(*first_); }
+
 Error Unmatched::error(const Graphs& graphs, std::uint64_t left) const {
   if (!first_) return failed("operations were left that wait for no message"); // a circle, which readers refuse
+  return error(graphs.name_of(rank(), first_->operation), wait_for_each_other(graphs, first_->envelope), left);
+}
+
+Error Unmatched::error(const std::string& name, bool has_partner, std::uint64_t left) const {
   const std::string others = fmt::format("in all {} sends were never received, {} receives never got a message, and "
                                          "{} operations were not completed",
                                          sends_, receives_, left);
-  const std::string name = graphs.name_of(rank_of(*first_), first_->operation);
   const char* const other = first_->message ? "receive" : "send";
-  if (wait_for_each_other(graphs, first_->envelope))
+  if (has_partner)
     return wrong_value(
         fmt::format("{} waits for its {}, which never starts: ranks wait for each other; {}", name, other, others), {},
         "let some ranks receive before they send");

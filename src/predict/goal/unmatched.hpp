@@ -4,6 +4,8 @@
 #include "base/result.hpp"
 #include "goal/matching.hpp"
 
+#include <string>
+
 namespace kumihimo::goal {
 
 class Unmatched {
@@ -14,9 +16,13 @@ class Unmatched {
   }
 
   bool any() const { return first_.has_value(); }
+  const Waiting& first() const { return *first_; }
+  std::int32_t rank() const; // of it
   // Names the operation of the lowest rank, and of that rank the lowest one: what was posted and never matched comes
   // before what waits for it. `left`: operations that were not completed.
   Error error(const Graphs& graphs, std::uint64_t left) const;
+  // The same of a first one with this name, and whether it has a partner, which does not start.
+  Error error(const std::string& name, bool has_partner, std::uint64_t left) const;
 
  private:
   void add(const Waiting& each);

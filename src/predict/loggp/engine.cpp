@@ -4,7 +4,7 @@
 #include "goal/longest_run.hpp"
 #include "goal/matching.hpp"
 #include "goal/unmatched.hpp"
-#include "goal/waits.hpp"
+#include "goal/whole_operations.hpp"
 #include "loggp/queue.hpp"
 
 #include <fmt/format.h>
@@ -21,42 +21,34 @@ namespace kumihimo::loggp {
 namespace {
 
 using goal::Envelope;
-using goal::Graph;
 using goal::Kind;
 using goal::Noise;
 using goal::Operation;
 
-template <class Matching>
+// Operations: goal::WholeOperations or goal::OperationWindows.
+template <class Operations, class Matching>
 class Engine {
  public:
-  Engine(const goal::Graphs& graphs, const Parameters& parameters, const EngineOptions& options, Matching matching)
-      : graphs_(graphs), p_(parameters), options_(options), matching_(std::move(matching)), waits_(graphs.ranks()),
-        stride_(static_cast<std::size_t>(graphs.cpus() + 2 * graphs.nics())),
-        free_(stride_ * static_cast<std::size_t>(graphs.ranks())) {
-    if (options.noise) noise_.emplace(*options.noise, graphs.ranks());
-    if (mortal_) outcome_.ends.emplace(graphs);
+  Engine(Operations& operations, const Parameters& parameters, const EngineOptions& options, Matching matching)
+      : operations_(operations), p_(parameters), options_(options), matching_(std::move(matching)),
+        stride_(static_cast<std::size_t>(operations.cpus() + 2 * operations.nics())),
+        free_(stride_ * static_cast<std::size_t>(operations.ranks())) {
+    if (options.noise) noise_.emplace(*options.noise, operations.ranks());
+    if constexpr (Operations::is_whole) {
+      if (mortal_) outcome_.ends.emplace(operations.graphs());
+      many_graphs_ = operations.graphs().different() > 256;
+    }
     shared_.resize(static_cast<std::size_t>(std::max(0, parameters.processors)));
   }
 
   Result<LogGopsOutcome> run() {
-    for (std::int32_t rank = 0; rank < graphs_.ranks(); ++rank) {
-      const Graph& graph = graphs_.of(rank);
-      for (std::uint32_t i = 0; i < graph.operations.size(); ++i) {
-        if (graph.operations[i].kind != Kind::join) ++wanted_;
-        if (graph.operations[i].waits_for == 0) release(rank, i, 0);
-      }
+    for (std::int32_t rank = 0; rank < operations_.ranks(); ++rank) {
+      operations_.begin(rank, [&](std::uint32_t i, Time ready) { release(rank, i, ready); });
       start_first();
     }
     std::uint64_t events = 0;
     while (const LogGopsEvent* next = queue_.take()) {
-      if (many_graphs_) {
-        if (const LogGopsEvent* later = queue_.ahead(32)) prefetch_graph(*later);
-        if (const LogGopsEvent* later = queue_.ahead(22)) prefetch_operation(*later);
-        if (const LogGopsEvent* later = queue_.ahead(12)) prefetch_lists(*later);
-        if (const LogGopsEvent* later = queue_.ahead(5)) prefetch_dependents(*later);
-      } else if (const LogGopsEvent* later = queue_.ahead(8)) {
-        prefetch_rank(*later);
-      }
+      if constexpr (Operations::is_whole) prefetch();
       const LogGopsEvent event = *next;
       now_ = event.time;
       if (now_ > goal::longest_run) return goal::run_too_long();
@@ -66,9 +58,10 @@ class Engine {
       if ((++events & 0xFFFFF) == 0 && options_.go_on && !options_.go_on(outcome_.operations))
         return failed("the simulation was stopped");
     }
+    if (const Status s = operations_.status(); !s) return s.error();
     const goal::Unmatched unmatched(matching_);
-    if (!mortal_ && (outcome_.operations < wanted_ || unmatched.any()))
-      return unmatched.error(graphs_, wanted_ - outcome_.operations);
+    if (!mortal_ && (outcome_.operations < operations_.wanted() || unmatched.any()))
+      return operations_.error(unmatched, operations_.wanted() - outcome_.operations);
     describe();
     return std::move(outcome_);
   }
@@ -86,30 +79,41 @@ class Engine {
   static std::int32_t owner_of(const LogGopsEvent& event) { // of its operation
     return event.kind == LogGopsEventKind::arrival ? event.sender : event.rank;
   }
+  [[gnu::always_inline]] void prefetch() {
+    if (many_graphs_) {
+      if (const LogGopsEvent* later = queue_.ahead(32)) prefetch_graph(*later);
+      if (const LogGopsEvent* later = queue_.ahead(22)) prefetch_operation(*later);
+      if (const LogGopsEvent* later = queue_.ahead(12)) prefetch_lists(*later);
+      if (const LogGopsEvent* later = queue_.ahead(5)) prefetch_dependents(*later);
+    } else if (const LogGopsEvent* later = queue_.ahead(8)) {
+      prefetch_rank(*later);
+    }
+  }
   [[gnu::always_inline]] void prefetch_rank(const LogGopsEvent& later) const {
     __builtin_prefetch(&free_[stride_ * static_cast<std::size_t>(later.rank)]);
     matching_.prefetch(later.rank);
   }
   [[gnu::always_inline]] void prefetch_graph(const LogGopsEvent& later) const {
-    __builtin_prefetch(&graphs_.of(later.rank));
-    if (later.kind == LogGopsEventKind::arrival) __builtin_prefetch(&graphs_.of(later.sender));
+    __builtin_prefetch(&operations_.graphs().of(later.rank));
+    if (later.kind == LogGopsEventKind::arrival) __builtin_prefetch(&operations_.graphs().of(later.sender));
     prefetch_rank(later);
   }
   [[gnu::always_inline]] void prefetch_operation(const LogGopsEvent& later) const {
     if (later.kind == LogGopsEventKind::wake) return;
     __builtin_prefetch(&operation(owner_of(later), later.operation));
-    waits_.prefetch(later.rank);
+    operations_.waits().prefetch(later.rank);
   }
   [[gnu::always_inline]] void prefetch_lists(const LogGopsEvent& later) const {
     if (later.kind == LogGopsEventKind::wake) return;
     const Operation& of = operation(owner_of(later), later.operation);
-    if (later.kind == LogGopsEventKind::start) __builtin_prefetch(graphs_.of(later.rank).dependents.data() + of.first);
+    if (later.kind == LogGopsEventKind::start)
+      __builtin_prefetch(operations_.graphs().of(later.rank).dependents.data() + of.first);
     matching_.prefetch_first(later.rank);
-    waits_.prefetch_first(later.rank);
+    operations_.waits().prefetch_first(later.rank);
   }
   [[gnu::always_inline]] void prefetch_dependents(const LogGopsEvent& later) const {
     if (later.kind == LogGopsEventKind::wake) return;
-    const Graph& graph = graphs_.of(later.rank);
+    const goal::Graph& graph = operations_.graphs().of(later.rank);
     if (later.kind == LogGopsEventKind::arrival) {
       if (const auto receive = matching_.first(later.rank)) __builtin_prefetch(&graph.operations[*receive]);
       return;
@@ -122,11 +126,11 @@ class Engine {
   // When processors and interfaces are free again.
   Time& cpu(std::int32_t rank, std::uint8_t cpu) { return free_[stride_ * static_cast<std::size_t>(rank) + cpu]; }
   Time& sending(std::int32_t rank, std::uint8_t nic) {
-    return free_[stride_ * static_cast<std::size_t>(rank) + static_cast<std::size_t>(graphs_.cpus()) + nic];
+    return free_[stride_ * static_cast<std::size_t>(rank) + static_cast<std::size_t>(operations_.cpus()) + nic];
   }
   Time& receiving(std::int32_t rank, std::uint8_t nic) {
-    return free_[stride_ * static_cast<std::size_t>(rank) + static_cast<std::size_t>(graphs_.cpus() + graphs_.nics()) +
-                 nic];
+    return free_[stride_ * static_cast<std::size_t>(rank) +
+                 static_cast<std::size_t>(operations_.cpus() + operations_.nics()) + nic];
   }
   // A processor that several ranks share, and the rank that it served last.
   struct Shared {
@@ -146,7 +150,7 @@ class Engine {
     if (!shared_.empty()) shared(rank) = {until, rank};
   }
 
-  const Operation& operation(std::int32_t rank, std::uint32_t i) const { return graphs_.of(rank).operations[i]; }
+  const Operation& operation(std::int32_t rank, std::uint32_t i) const { return operations_.of(rank, i); }
   bool is_dead(std::int32_t rank, Time time) const { return mortal_ && goal::is_dead(options_.deaths, rank, time); }
 
   // Picoseconds for all bytes but the first. One byte back in time for a message without bytes: LogGOPSim.
@@ -187,25 +191,22 @@ class Engine {
   };
   void release(std::int32_t rank, std::uint32_t i, Time ready) {
     const Kind kind = operation(rank, i).kind;
-    if (kind == Kind::join)
+    if (kind == Kind::join) {
       end(rank, i, ready, true);
-    else
-      released_.push_back({rank, i, kind, ready});
+      return operations_.done(rank, i);
+    }
+    released_.push_back({rank, i, kind, ready});
+    operations_.released(rank, i, releases(rank));
   }
-  void started(std::int32_t rank, std::uint32_t i, Time time) {
-    const Operation& of = operation(rank, i);
-    if (of.after_start > 0) dependents(rank, of.first + of.after_end, of.after_start, time);
-  }
+  void started(std::int32_t rank, std::uint32_t i, Time time) { operations_.started(rank, i, time, releases(rank)); }
   void end(std::int32_t rank, std::uint32_t i, Time time, bool join = false) {
-    const Operation& of = operation(rank, i);
     if (is_dead(rank, time)) return;
     if (mortal_) outcome_.ends->set(rank, i, time);
     if (!join) ++outcome_.operations;
-    dependents(rank, of.first, of.after_end + (join ? of.after_start : 0), time);
+    operations_.ended(rank, i, time, releases(rank));
   }
-  void dependents(std::int32_t rank, std::uint32_t first, std::uint32_t count, Time time) {
-    waits_.less(rank, graphs_.of(rank), first, count, time,
-                [&](std::uint32_t operation, Time ready) { release(rank, operation, ready); });
+  auto releases(std::int32_t rank) {
+    return [this, rank](std::uint32_t operation, Time ready) { release(rank, operation, ready); };
   }
   void sort_released() {
     constexpr std::size_t few = 16; // which LogGOPSim sorts by insertion, too
@@ -276,6 +277,7 @@ class Engine {
     tell({event.rank, event.rank, event.operation, Kind::calc, of.cpu, event.time, free, noise});
     started(event.rank, event.operation, event.time);
     end(event.rank, event.operation, free);
+    operations_.done(event.rank, event.operation);
   }
 
   void send(const LogGopsEvent& event, const Operation& of) {
@@ -288,7 +290,7 @@ class Engine {
     const Time free = begin + occupied(p_.o, bytes_time(of.size, p_.O)) + noise;
     occupy(event.rank, of.cpu, free);
     interface = begin + occupied(p_.g, bytes_time(of.size, p_.G));
-    const std::int32_t receiver = graphs_.peer(event.rank, of.peer);
+    const std::int32_t receiver = operations_.peer(event.rank, of.peer);
     tell({event.rank, receiver, event.operation, Kind::send, of.cpu, event.time, free, noise});
     ++outcome_.messages, outcome_.bytes += of.size;
     if (is_dead(event.rank, has_left(begin, of.size))) cut_.emplace(event.rank, event.operation);
@@ -310,13 +312,15 @@ class Engine {
 
   void receive(const LogGopsEvent& event, const Operation& of) {
     started(event.rank, event.operation, event.time);
-    const Envelope envelope{event.rank, graphs_.peer(event.rank, of.peer), of.tag};
+    const Envelope envelope{event.rank, operations_.peer(event.rank, of.peer), of.tag};
     if (const auto found = matching_.match(envelope, event.operation, false)) {
       if (is_lost(found->envelope.sender, found->operation, event.time)) return;
       end_rendezvous(found->envelope.sender, found->operation, event.time);
       // Before the death a message that has begun to arrive is there already, as in all runs.
       if (is_cut(found->envelope.sender, found->operation) && is_dead(found->envelope.sender, event.time)) return;
       end(event.rank, event.operation, event.time);
+      operations_.done(found->envelope.sender, found->operation);
+      operations_.done(event.rank, event.operation);
     }
   }
 
@@ -346,6 +350,8 @@ class Engine {
     if (!found) return;
     end_rendezvous(event.sender, event.operation, begin);
     if (!cut) end(event.rank, found->operation, free);
+    operations_.done(event.sender, event.operation);
+    operations_.done(event.rank, found->operation);
   }
 
   // The acknowledgement takes no time.
@@ -421,22 +427,22 @@ class Engine {
   }
 
   void describe() {
-    outcome_.end.resize(static_cast<std::size_t>(graphs_.ranks()));
-    for (std::int32_t rank = 0; rank < graphs_.ranks(); ++rank) {
+    outcome_.end.resize(static_cast<std::size_t>(operations_.ranks()));
+    for (std::int32_t rank = 0; rank < operations_.ranks(); ++rank) {
       Time& end = outcome_.end[static_cast<std::size_t>(rank)];
-      for (std::int32_t c = 0; c < graphs_.cpus(); ++c) end = std::max(end, cpu(rank, static_cast<std::uint8_t>(c)));
+      for (std::int32_t c = 0; c < operations_.cpus(); ++c)
+        end = std::max(end, cpu(rank, static_cast<std::uint8_t>(c)));
       if (mortal_) end = std::min(end, options_.deaths[static_cast<std::size_t>(rank)]);
       if (end > outcome_.last) outcome_.last = end, outcome_.last_rank = rank;
     }
   }
 
-  const goal::Graphs& graphs_;
+  Operations& operations_;
   const Parameters p_;
   const EngineOptions& options_;
   const bool mortal_ = !options_.deaths.empty();
-  const bool many_graphs_ = graphs_.different() > 256; // which the cache does not hold
+  bool many_graphs_ = false; // which the cache does not hold
   Matching matching_;
-  goal::Waits waits_;
   std::set<std::pair<std::int32_t, std::uint32_t>> cut_; // sends of ranks that die meanwhile
   std::optional<Noise> noise_;
   std::size_t stride_;
@@ -446,7 +452,6 @@ class Engine {
   std::unordered_map<std::uint64_t, WaitingList> waiting_;
   Time now_ = 0;
   std::uint64_t first_order_ = 0, order_ = std::uint64_t{1} << 63; // of operations that wait for none, of all others
-  std::uint64_t wanted_ = 0;
   std::vector<Released> released_, first_;
   LogGopsOutcome outcome_;
 };
@@ -459,9 +464,18 @@ Result<LogGopsOutcome> run(const goal::Graphs& graphs, const Parameters& paramet
   if (!options.deaths.empty() && options.deaths.size() != static_cast<std::size_t>(graphs.ranks()))
     return wrong_value(fmt::format("the times of death must be those of {} ranks", graphs.ranks()),
                        options.deaths.size());
+  goal::WholeOperations operations(graphs);
   if (options.lists || graphs.has_wildcards())
-    return Engine(graphs, parameters, options, goal::ListMatching(graphs.ranks())).run();
-  return Engine(graphs, parameters, options, goal::NearMatching(graphs.ranks())).run();
+    return Engine(operations, parameters, options, goal::ListMatching(graphs.ranks())).run();
+  return Engine(operations, parameters, options, goal::NearMatching(graphs.ranks())).run();
+}
+
+Result<LogGopsOutcome> run(goal::OperationWindows& operations, const Parameters& parameters,
+                           const EngineOptions& options) {
+  if (options.noise)
+    if (Status s = check(*options.noise, operations.ranks()); !s) return s.error();
+  if (!options.deaths.empty()) return failed("ranks die only where all of their operations are known");
+  return Engine(operations, parameters, options, goal::NearMatching(operations.ranks())).run();
 }
 
 } // namespace kumihimo::loggp

@@ -27,6 +27,7 @@
 #include "goal/graph.hpp"
 #include "goal/noise.hpp"
 #include "goal/observer.hpp"
+#include "goal/operation_windows.hpp"
 #include "loggp/parameters.hpp"
 
 #include <functional>
@@ -64,5 +65,8 @@ struct EngineOptions {
 // what waits for it. Where ranks die, this is no error; goal/aftermath.hpp says what came of it. Noise on ranks that
 // there are not.
 Result<LogGopsOutcome> run(const goal::Graphs& graphs, const Parameters& parameters, const EngineOptions& options = {});
+// The same of operations that are made as the model comes to them, without deaths. Errors: also those of their makers.
+Result<LogGopsOutcome> run(goal::OperationWindows& operations, const Parameters& parameters,
+                           const EngineOptions& options = {});
 
 } // namespace kumihimo::loggp

@@ -5,47 +5,21 @@
 // started. What is under way meanwhile needs no call to go on, as with an MPI library that has a thread for it.
 #pragma once
 
-#include "collectives/registry.hpp"
 #include "goal/graph.hpp"
-#include "goal/programs.hpp"
-#include "replay/recording.hpp"
+#include "replay/options.hpp"
 
-#include <functional>
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
 namespace kumihimo::replay {
 
-// How a collective is performed.
-struct Choice {
-  const Variant* variant = nullptr;
-  Parameters parameters;
-};
-
-struct Options {
-  double speed = 1;                 // of the processors, against those of the recording
-  std::vector<double> region_speed; // by region; those beyond its end, and 0, take `speed`
-  bool balanced = false;            // each rank computes as long as the mean of all, in other proportions as recorded
-  goal::WorkRates rates;            // of the reductions and copies in collectives
-  std::optional<RankSpace> space;   // of the ranks, for collectives of all of them; none: a row
-  std::int64_t most = std::int64_t{1} << 26; // operations of all graphs; while one is made, twice as many are there
-};
-
-// Before every call and at the end of a rank there is a calc, so that the time from the end of one to the start of the
-// next is the time of the call between them.
-struct Mark {
-  std::uint32_t operation = 0;  // a calc
-  std::uint32_t site = no_site; // of the call before it; none: it follows another calc
-  std::uint32_t region = 0;
-  static constexpr std::uint32_t no_site = 0xFFFFFFFFU;
-  bool operator==(const Mark&) const = default;
-};
-
 struct Program {
   goal::Graphs graphs{0};
+  std::shared_ptr<const Windowed> windowed;       // null: there are graphs
   std::vector<std::vector<Mark>> different_marks; // none: of a GOAL file, which names no calls
   std::vector<std::uint32_t> marks_of_rank;
 
@@ -63,17 +37,11 @@ struct Program {
 };
 
 // `choices`: of source.calls(). Errors name the collective that an algorithm does not fit, and say when the graphs
-// would be too large.
+// would be too large. The source must outlive a windowed program.
 Result<Program> program_of(const Source& source, std::span<const Choice> choices, const Options& options = {});
 
 // The graphs of a GOAL file, whose computing Options scale. Its ranks compute in region 0 while any of their processors
 // does; all that is between is a call at site 0. Error: too many operations.
 Result<Program> program_of(const goal::Graphs& graphs, const Options& options = {});
-
-// Whether all ranks are in it, in their order in the world.
-bool is_like_world(const Source& source, std::uint32_t communicator);
-
-// "allreduce of 8 bytes on 64 ranks"
-std::string name_of(const Source& source, const CollectiveCall& call);
 
 } // namespace kumihimo::replay

@@ -1,5 +1,7 @@
 #include "replay/times.hpp"
 
+#include "replay/windowed_run.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,11 +14,52 @@
 namespace kumihimo::replay {
 namespace {
 
+// Marks and operations of graphs. next: the mark of the calc of a rank that starts next; null: there is none. pop: it
+// has started.
+class OfGraphs {
+ public:
+  explicit OfGraphs(const Program& program)
+      : program_(program), next_(static_cast<std::size_t>(program.graphs.ranks()), 0) {}
+  std::int32_t ranks() const { return program_.graphs.ranks(); }
+  bool has_marks() const { return program_.has_marks(); }
+  const Mark* next(std::int32_t rank) const {
+    const auto& marks = program_.marks(rank);
+    const std::size_t at = next_[static_cast<std::size_t>(rank)];
+    return at < marks.size() ? &marks[at] : nullptr;
+  }
+  void pop(std::int32_t rank) { ++next_[static_cast<std::size_t>(rank)]; }
+  std::uint64_t bytes_of(std::int32_t rank, std::uint32_t send) const {
+    return program_.graphs.of(rank).operations[send].size;
+  }
+
+ private:
+  const Program& program_;
+  std::vector<std::size_t> next_; // by rank
+};
+
+// The same of windows.
+class OfWindows {
+ public:
+  explicit OfWindows(WindowedRun& run) : run_(run) {}
+  std::int32_t ranks() const { return run_.operations().ranks(); }
+  bool has_marks() const { return true; }
+  const Mark* next(std::int32_t rank) const {
+    const std::deque<Mark>& marks = run_.marks(rank);
+    return marks.empty() ? nullptr : &marks.front();
+  }
+  void pop(std::int32_t rank) { run_.marks(rank).pop_front(); }
+  std::uint64_t bytes_of(std::int32_t rank, std::uint32_t send) const { return run_.operations().of(rank, send).size; }
+
+ private:
+  WindowedRun& run_;
+};
+
 // Calcs of a rank start in the order of its marks.
+template <class Of>
 class Watch : public goal::Observer {
  public:
-  Watch(const Program& program, const TimesOptions& options, Times& times)
-      : program_(program), options_(options), times_(times), ranks_(static_cast<std::size_t>(program.graphs.ranks())),
+  Watch(Of of, const TimesOptions& options, Times& times)
+      : program_(std::move(of)), options_(options), times_(times), ranks_(static_cast<std::size_t>(program_.ranks())),
         full_(options.most_intervals == 0) {
     times_.computing.resize(ranks_.size());
   }
@@ -25,11 +68,11 @@ class Watch : public goal::Observer {
     if (work.kind == goal::Kind::send) count_message(work);
     if (!program_.has_marks()) return busy_without_marks(work);
     const auto [rank, start, end] = std::tuple(work.rank, work.start, work.end);
+    const Mark* const next = work.kind == goal::Kind::calc ? program_.next(rank) : nullptr;
+    if (!next || next->operation != work.operation) return; // the overhead of a message, or a reduction of a collective
     OfRank& of = ranks_[static_cast<std::size_t>(rank)];
-    const auto& marks = program_.marks(rank);
-    if (of.next >= marks.size() || work.kind != goal::Kind::calc || marks[of.next].operation != work.operation)
-      return; // the overhead of a message, or a reduction of a collective
-    const Mark& mark = marks[of.next++];
+    const Mark mark = *next;
+    program_.pop(rank);
     if (mark.site != Mark::no_site) {
       add(of.sites, mark.site, start - of.end);
       note({rank, mark.site, true, of.end, start});
@@ -52,15 +95,14 @@ class Watch : public goal::Observer {
  private:
   using Sums = std::vector<std::pair<std::int64_t, Time>>; // by place: how many, and their time
   struct OfRank {
-    std::size_t next = 0; // of its marks
-    Time end = 0;         // of its latest calc
+    Time end = 0; // of its latest calc
     Sums sites, regions;
     std::int64_t last = -1; // its latest interval
   };
 
   void count_message(const goal::Work& send) {
     ++times_.messages;
-    times_.bytes += program_.graphs.of(send.rank).operations[send.operation].size;
+    times_.bytes += program_.bytes_of(send.rank, send.operation);
   }
 
   // Of a GOAL file: all calcs count, of all processors.
@@ -115,7 +157,7 @@ class Watch : public goal::Observer {
     times_.intervals.push_back(interval);
   }
 
-  const Program& program_;
+  Of program_;
   const TimesOptions& options_;
   Times& times_;
   std::vector<OfRank> ranks_;
@@ -142,10 +184,10 @@ Status check_servers(const goal::Graphs& graphs) {
 }
 
 // run(watch): the outcome of a model, which the watch observes.
-template <class Run>
-Result<Times> observed(const Program& program, const TimesOptions& options, Run&& run) {
+template <class Of, class Run>
+Result<Times> observed(Of of, const TimesOptions& options, Run&& run) {
   Times times;
-  Watch watch(program, options, times);
+  Watch watch(std::move(of), options, times);
   auto outcome = TRY(run(watch));
   times.total = outcome.last, times.last_rank = outcome.last_rank, times.end = outcome.end;
   times.operations = outcome.operations, times.lost_to_noise = outcome.lost_to_noise;
@@ -159,8 +201,23 @@ Result<Times> observed(const Program& program, const TimesOptions& options, Run&
 
 } // namespace
 
+namespace {
+
+Result<Times> windowed_times_of(const Windowed& program, const loggp::Parameters& parameters,
+                                const TimesOptions& options) {
+  const auto run = TRY(WindowedRun::make(program));
+  return observed(OfWindows(*run), options, [&](goal::Observer& watch) {
+    loggp::EngineOptions engine = options.engine;
+    engine.observers.push_back(&watch);
+    return loggp::run(run->operations(), parameters, engine);
+  });
+}
+
+} // namespace
+
 Result<Times> times_of(const Program& program, const loggp::Parameters& parameters, const TimesOptions& options) {
-  return observed(program, options, [&](Watch& watch) {
+  if (program.windowed) return windowed_times_of(*program.windowed, parameters, options);
+  return observed(OfGraphs(program), options, [&](goal::Observer& watch) {
     loggp::EngineOptions engine = options.engine;
     engine.observers.push_back(&watch);
     engine.loggopsim_order = !program.has_marks();
@@ -211,7 +268,7 @@ Machine scaled(Machine machine, const NetworkFactors& factors) {
 
 Result<Times> times_of(const Program& program, const PacketNetwork& network, const TimesOptions& options) {
   if (Status s = check_servers(program.graphs); !s) return s.error();
-  return observed(program, options, [&](Watch& watch) {
+  return observed(OfGraphs(program), options, [&](goal::Observer& watch) {
     const std::array<goal::Observer*, 1> observers{&watch};
     return packet::run(network.job, program.graphs, network.placement, network.options, observers);
   });
@@ -221,14 +278,14 @@ Result<Times> times_of(const Program& program, const FluidNetwork& network, cons
   if (Status s = check_servers(program.graphs); !s) return s.error();
   fluid::Options asked;
   asked.noise = network.noise;
-  return observed(program, options, [&](Watch& watch) {
+  return observed(OfGraphs(program), options, [&](goal::Observer& watch) {
     const std::array<goal::Observer*, 1> observers{&watch};
     return fluid::run(network.job, program.graphs, network.placement, asked, observers);
   });
 }
 
 Result<Times> ideal_network_times(const Program& program, const FluidNetwork& network, const TimesOptions& options) {
-  return observed(program, options, [&](Watch& watch) {
+  return observed(OfGraphs(program), options, [&](goal::Observer& watch) {
     const std::array<goal::Observer*, 1> observers{&watch};
     return packet::run_ideal(network.job, program.graphs, network.placement, network.noise, observers);
   });

@@ -15,6 +15,7 @@ from types import SimpleNamespace
 
 import pytest
 from by_c_names import BEGINNING
+from waiting import PATIENCE
 
 from kumihimo import mpi, wisdom_reading
 from kumihimo.cli import optimise
@@ -111,7 +112,7 @@ def test_what_goes_wrong_is_one_sentence(kumihimo, line, options, end, told):
     "reached", [("runs.jsonl", '"record"'), ("wisdom.json.state", "survey")], ids=["recorded", "tuning"]
 )
 def test_a_signal_keeps_what_was_run(kumihimo, tmp_path, line, number, code, send, reached):
-    words = ["optimise", "--budget", "600s", "--", *line(INSTALLATIONS[0])]
+    words = ["optimise", "--budget", f"{600 * PATIENCE}s", "--", *line(INSTALLATIONS[0])]
     process = subprocess.Popen(
         [COMMAND, *words],
         stdin=subprocess.DEVNULL,
@@ -122,13 +123,13 @@ def test_a_signal_keeps_what_was_run(kumihimo, tmp_path, line, number, code, sen
     )
     runs = tmp_path / "kumihimo-optimise" / reached[0]
     try:
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 60 * PATIENCE
         while not (runs.is_file() and reached[1] in runs.read_text(encoding="utf-8")):
             assert time.monotonic() < deadline
             assert process.poll() is None, process.communicate()
             time.sleep(0.05)
         send(process.pid, number)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=60 * PATIENCE)
     finally:
         if process.poll() is None:
             process.kill()
