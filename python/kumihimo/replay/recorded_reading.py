@@ -7,7 +7,7 @@ from pathlib import Path
 from kumihimo import _replay
 from kumihimo.errors import missing, wrong_value
 from kumihimo.profile import reading, trace_folder
-from kumihimo.profile.trace_folder import Job
+from kumihimo.profile.trace_folder import TraceJob
 from kumihimo.replay import otf2_calls
 from kumihimo.replay.trace import Trace
 
@@ -38,7 +38,7 @@ def read(folder: Path) -> Trace:
     )  # fmt: skip
 
 
-def numbers(job: Job) -> tuple[list, ...]:
+def numbers(job: TraceJob) -> tuple[list, ...]:
     """What the numbers in the events stand for, as _replay.read_recorded takes it."""
     calls = [(number, name, name in INITIALISING, name in otf2_calls.LOCAL_SENDS) for number, name in job.names.items()]
     sites, regions = PlaceNumbers([""]), PlaceNumbers([])

@@ -293,14 +293,14 @@ class TestWithoutMPI:
     def recorded(folder: Path, monkeypatch: pytest.MonkeyPatch, ranks: int = 1, otf2: bool = True) -> int:
         """Of a program that ends with 7, and writes a profile and the events of so many ranks."""
 
-        def ran(*_: object) -> preload.ProgramRun:
+        def ran(*_: object) -> preload.EndedProgram:
             if ranks:
                 lines = "".join(json.dumps(line) + "\n" for line in (HEADER, RANK))
                 (folder / "profile").write_text(lines, encoding="utf-8")
             for rank in range(ranks):
                 events = rank_files.event(1, Kind.begin_program) + rank_files.event(2, Kind.end_program)
                 (folder / "trace" / "events" / f"rank{rank}.events").write_bytes(rank_files.file(rank, ranks, events))
-            return preload.ProgramRun(7, None)
+            return preload.EndedProgram(7, None)
 
         monkeypatch.setattr(preload, "run", ran)
         words = [shutil.which("sh") or "/bin/sh", "-c", "exit 7"]
