@@ -86,7 +86,7 @@ class Verbs(TyperGroup):
 
 
 HELP = re.compile(
-    r'^app = typer\.Typer\(help="(.+?)"\)|^def command\(.*?^\) -> .+?:\n    """(.+?)"""', re.DOTALL | re.MULTILINE
+    r'^app = typer\.Typer\(help="(.+?)"\)|^def command\(.*?\) -> [^\n]+:\n    """(.+?)"""', re.DOTALL | re.MULTILINE
 )
 
 

@@ -28,7 +28,7 @@ def test_writes_a_machine_file_that_predicts_the_measured_times(kumihimo, files,
     written = toml((files / "new.toml").read_text(), files / "new.toml")
     assert written["software"]["message_cost"]["value"].startswith(TRUTH["message_cost"].split()[0])
     assert written["software"]["message_cost"]["fitted"].startswith("kumihimo machine calibrate: 80 times of times.csv")
-    assert "# FittedNumbers to times.csv, and validated where nodes >= 64." in (files / "new.toml").read_text()
+    assert "# Fitted to times.csv, and validated where nodes >= 64." in (files / "new.toml").read_text()
     case = next(case for case in true_times if case.values["shape"] == "4x4x4")
     words = [case.values["collective"], "--machine", "./new.toml"]
     words += [word for name in ("algorithm", "shape", "bytes") for word in (f"--{name}", str(case.values[name]))]

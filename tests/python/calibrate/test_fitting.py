@@ -142,13 +142,13 @@ def test_numbers_that_contradict_each_other_are_not_tried(true_times):
 
 def test_the_new_file_differs_in_the_fitted_numbers_alone(true_times):
     found, *_ = calibrated(true_times)
-    text = fitting.machine_file(found, 'times of "mine"', ["FittedNumbers."])
+    text = fitting.machine_file(found, 'times of "mine"', ["Fitted."])
     machine = _machine.parse(text, "new.toml")
     before, after = MACHINE.splitlines(), text.splitlines()
     changed = [line for line, old in zip(after, before) if line != old]
     assert len(changed) == len(TRUTH) and all("fitted = " in line for line in changed)
     assert "} # and what it is" in text
-    assert after[len(before) :] == ["", "# FittedNumbers."]
+    assert after[len(before) :] == ["", "# Fitted."]
     assert "times of 'mine'; 95 % within" in machine.to_text().replace("\n      ", " ")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -20,7 +21,8 @@ sys.exit(code)
 
 def imported(*arguments: str) -> set[str]:
     line = [sys.executable, "-c", RUN, *arguments]
-    return set(subprocess.run(line, capture_output=True, text=True, check=True).stderr.split())
+    plain = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "KUMIHIMO_ERROR_LIST")}
+    return set(subprocess.run(line, capture_output=True, text=True, check=True, env=plain).stderr.split())
 
 
 def test_the_version_needs_no_parser_of_options():

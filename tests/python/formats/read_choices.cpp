@@ -7,7 +7,7 @@ using namespace kumihimo::kernel;
 
 int main(int argc, char** argv) {
   if (argc == 1) {
-    const Machine here = this_machine();
+    const MachineIdentity here = this_machine();
     std::printf("{\"processor\": %s, \"processors\": %lld, \"instructions\": %s}\n", quoted(here.processor).c_str(),
                 static_cast<long long>(here.processors), quoted(here.instructions).c_str());
     return 0;

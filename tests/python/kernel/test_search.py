@@ -137,9 +137,9 @@ import sys
 sys.modules["optuna"] = None
 from kumihimo.errors import Failed
 from kumihimo.kernel import search
-from kumihimo.kernel.candidates import Family
+from kumihimo.kernel.candidates import CandidateFamily
 try:
-    search.run("bayesian", [Family("a")], lambda c: 1.0, 1)
+    search.run("bayesian", [CandidateFamily("a")], lambda c: 1.0, 1)
 except Failed as error:
     print(error)
 """

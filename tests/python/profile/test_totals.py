@@ -301,7 +301,9 @@ def test_report_in_the_form_of_mpip_sums_all_ranks_a_few_times_only(monkeypatch:
     monkeypatch.setattr(totals.Totals, "mpi_seconds", property(sum_of_ranks))
     many = totals.Totals(HEADER)
     for line in range(300):
-        known = totals.Calls("MPI_Send", totals.call_sites.Place("f.c", line, "f"), "", calls=1, seconds=1.0, ranks=1)
+        known = totals.Calls(
+            "MPI_Send", totals.call_sites.CallPlace("f.c", line, "f"), "", calls=1, seconds=1.0, ranks=1
+        )
         many.calls[line] = known
     text = mpip.text(many, "./a")
     assert text.split("Aggregate Time")[1].split("@---")[0].count("Send") == mpip.TOP
