@@ -21,6 +21,7 @@ with leaving():
 
 INTERRUPTED = 1
 VERSION = ["--version"]
+UNTIL_TOLD = 0.5  # seconds: a launcher ends all ranks when one has failed, and so before the first one has said why
 OF_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)  # what the disk refuses, not a name
 STARTED = time.perf_counter()  # of the command
 
@@ -103,4 +104,7 @@ def refuse(sentence: str, code: int) -> int:
     """The same; of the ranks of one launch, which all refuse the same command line, the first says it."""
     from kumihimo.launcher_environment import is_first
 
-    return print_error(sentence, code) if is_first() else code
+    if is_first():
+        return print_error(sentence, code)
+    time.sleep(UNTIL_TOLD)
+    return code

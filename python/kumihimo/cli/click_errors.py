@@ -38,6 +38,7 @@ def usage(error: click.UsageError) -> str:
     for pattern, as_error in OF_CLICK.items():
         if match := re.fullmatch(pattern, problem):
             return str(as_error(path, match[1], see))
+    problem = problem[:1].lower() + problem[1:]  # it follows "kumihimo: "
     return f"{problem}{'' if problem.endswith('?') else ';'} see {path} --help".replace(".;", ";")
 
 
