@@ -1,4 +1,4 @@
-// kumihimo._simulate: how long a schedule takes on a machine.
+// kumihimo._simulate: programs of an iteration with the noise of `exact`.
 #include "simulate/simulate.hpp"
 
 #include "border.hpp"
@@ -12,7 +12,6 @@
 #include <nanobind/stl/vector.h>
 
 #include <array>
-#include <limits>
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -20,12 +19,12 @@ using namespace nb::literals;
 namespace kumihimo {
 namespace {
 
-constexpr std::array models = {Model::bound, Model::cost, Model::flow, Model::exact};
+constexpr std::array models = {Model::flow, Model::exact};
 
 Result<Model> parse_model(std::string_view name) {
   for (Model model : models)
     if (name_of(model) == name) return model;
-  return wrong_value("a model is bound, cost, flow or exact", name);
+  return wrong_value("a model is flow or exact", name);
 }
 
 SimulateOptions options_of(std::string_view model, bool scalar_reduction, bool keep_link_bytes) {
@@ -72,33 +71,6 @@ NB_MODULE(_simulate, m) {
       .def_ro("seed", &Noise::seed);
   m.def(
       "simulate",
-      [](const Schedule& schedule, const Job& job, const std::optional<Placement>& placement, std::string_view model,
-         bool scalar_reduction, bool keep_link_bytes, bool every_round) {
-        SimulateOptions options = options_of(model, scalar_reduction, keep_link_bytes);
-        if (every_round) options.most_steps = std::numeric_limits<double>::infinity();
-        return unwrap(unlocked([&] { return simulate(schedule, job, placement, options); }));
-      },
-      "schedule"_a, "job"_a, "placement"_a = nb::none(), "model"_a = "flow", "scalar_reduction"_a = false,
-      "keep_link_bytes"_a = false, "every_round"_a = false);
-  m.def(
-      "cost_rates",
-      [](const Machine& machine, bool scalar_reduction) {
-        const CostRates r = cost_rates(machine, scalar_reduction);
-        return std::array{r.alpha, r.beta, r.gamma, r.engine_base, r.engine_stage, r.engine_bytes};
-      },
-      "machine"_a, "scalar_reduction"_a = false,
-      "Alpha, beta and gamma of closed forms; base, stage and bytes of the engine.");
-  m.def(
-      "simulate_cost",
-      [](double seconds, const Collective& collective, const Job& job, const std::optional<Placement>& placement,
-         bool scalar_reduction) {
-        const SimulateOptions options = options_of("cost", scalar_reduction, false);
-        return unwrap(simulate_cost(Seconds{seconds}, collective, job, placement, options));
-      },
-      "seconds"_a, "collective"_a, "job"_a, "placement"_a = nb::none(), "scalar_reduction"_a = false,
-      "What a closed form says, and the bounds.");
-  m.def(
-      "simulate",
       [](const NamedPrograms& programs, const Job& job, const std::optional<Placement>& placement,
          std::string_view model, bool keep_link_bytes, const std::optional<Noise>& noise) {
         SimulateOptions options = options_of(model, false, keep_link_bytes);
@@ -107,13 +79,4 @@ NB_MODULE(_simulate, m) {
       },
       "programs"_a, "job"_a, "placement"_a = nb::none(), "model"_a = "flow", "keep_link_bytes"_a = false,
       "noise"_a = nb::none());
-  m.def(
-      "simulate_bound",
-      [](const Collective& collective, const Job& job, const std::optional<Placement>& placement,
-         bool scalar_reduction) {
-        const SimulateOptions options = options_of("bound", scalar_reduction, false);
-        return unwrap(unlocked([&] { return simulate_bound(collective, job, placement, options); }));
-      },
-      "collective"_a, "job"_a, "placement"_a = nb::none(), "scalar_reduction"_a = false,
-      "No schedule of this collective is faster.");
 }
