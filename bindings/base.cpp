@@ -39,7 +39,7 @@ NB_MODULE(_base, m) {
   m.def(
       "version", [] { return KUMIHIMO_VERSION; }, "Version of the native libraries.");
   m.def("fail", kumihimo::border(&kumihimo::fail), "kind"_a, "problem"_a, "advice"_a = "",
-        "Raise kumihimo.errors.<kind> through the border, as every failed native call does.");
+        "Raise kumihimo.text.errors.<kind> through the border, as every failed native call does.");
   m.def(
       "fail",
       [](const std::string& kind, const nb::bytes& problem) {

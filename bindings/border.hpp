@@ -1,5 +1,5 @@
-// The Python border: the one place where an expected failure (a Result) becomes an exception, kumihimo.errors.BadInput,
-// NotApplicable or Failed, with the problem and the advice as its attributes.
+// The Python border: the one place where an expected failure (a Result) becomes an exception of kumihimo.text.errors
+// (BadInput, NotApplicable or Failed), with the problem and the advice as its attributes.
 //
 //     m.def("torus", border(&topology::make_torus), "shape"_a);        a function that returns a Result
 //     m.def("bytes", [](const X& x) { return unwrap(x.bytes()); });    any other shape
@@ -34,7 +34,7 @@ inline nanobind::object readable(const std::string& text) {
 
 [[noreturn]] inline void raise(const Error& error) {
   namespace nb = nanobind;
-  nb::object type = nb::module_::import_("kumihimo.errors").attr(exception_name(error.kind));
+  nb::object type = nb::module_::import_("kumihimo.text.errors").attr(exception_name(error.kind));
   nb::object instance = type(readable(error.problem), readable(error.advice));
   PyErr_SetObject(type.ptr(), instance.ptr());
   throw nb::python_error();

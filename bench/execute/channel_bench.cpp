@@ -45,7 +45,7 @@ struct End {
   std::uint64_t calls = 0;
   std::int64_t sum = 0;
 
-  void message(transport::Message& m, std::int32_t& open) const {
+  void message(transport::TransferRequest& m, std::int32_t& open) const {
     m.key.segment = static_cast<std::int64_t>(calls);
     m.bytes = static_cast<std::int64_t>(sent.size());
     m.open = &open;

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from waiting import PATIENCE
 
-from kumihimo import mpi
+from kumihimo.processes import mpi
 
 # How long a case takes to be made says how busy the machine is.
 settings.register_profile("here", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -27,8 +27,8 @@ for number, action in ((signal.SIGINT, signal.default_int_handler), (signal.SIGH
 
 @pytest.fixture(scope="session")
 def browser():
-    """report/browser.py: opens pages in a real browser."""
-    spec = importlib.util.spec_from_file_location("browser", Path(__file__).parent / "report" / "browser.py")
+    """demo/report/browser.py: opens pages in a real browser."""
+    spec = importlib.util.spec_from_file_location("browser", Path(__file__).parent / "demo" / "report" / "browser.py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module  # where dataclasses look for their module
     spec.loader.exec_module(module)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from kumihimo import files
 from kumihimo.app import figures, stepping
 from kumihimo.app.catalogue import RELATIVE, ApplicationRow
-from kumihimo.quantities import rate_text, seconds_text, share_text
-from kumihimo.report import one_file
+from kumihimo.pages import one_file
+from kumihimo.text import files
+from kumihimo.text.quantities import rate_text, seconds_text, share_text
 
 MOST_POINTS = 400  # of a curve
 COLOURS = 16

@@ -6,9 +6,9 @@ from collections import Counter
 from pathlib import Path
 
 from kumihimo import _machine, _mapping, _placement, _topology
+from kumihimo.pages import one_file
 from kumihimo.place.request import PlaceRequest
-from kumihimo.quantities import bytes_text, counted, seconds_text, share_text
-from kumihimo.report import one_file
+from kumihimo.text.quantities import bytes_text, counted, seconds_text, share_text
 
 MOST_NODES = 6000  # of the picture that turns
 MOST_CELLS = 20_000  # of the flat pictures; beyond, a cell is the busiest of several links, or one of several nodes

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from kumihimo.errors import BadInput
 from kumihimo.kernel import choices, declaration, identity, kernel, serving
+from kumihimo.text.errors import BadInput
 
 
 def write(name: str, rows: list[dict]) -> None:
@@ -346,7 +346,8 @@ def test_a_program_loads_no_native_module_and_no_tuner(tmp_path):
     )
     done = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, check=True)
     parts = ("choices", "declaration", "guards", "hints", "identity", "loops", "native", "prototypes", "variants")
-    of_all = ("child_output", "children", "documents", "errors", "kernel", "odd_bytes")
+    of_all = ("processes", "processes.child_output", "processes.children", "kernel")
+    of_all += ("text", "text.documents", "text.errors", "text.odd_bytes")
     loaded = sorted(["kumihimo", *(f"kumihimo.{name}" for name in (*of_all, *(f"kernel.{part}" for part in parts)))])
     assert done.stdout.splitlines() == ["6", " ".join(loaded)]
 

@@ -6,14 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from kumihimo import mpi
-from kumihimo.errors import Failed, NotApplicable
-from kumihimo.library import NoTime
-from kumihimo.library.fingerprints import Setup
-from kumihimo.library.guidelines import Violation
-from kumihimo.library.measure import LibraryRow, LibraryTable
+from kumihimo.processes import mpi
+from kumihimo.text.errors import Failed, NotApplicable
 from kumihimo.tune import library_report
 from kumihimo.tune.launches import BudgetClock
+from kumihimo.tune.mpi_library import NoTime
+from kumihimo.tune.mpi_library.fingerprints import Setup
+from kumihimo.tune.mpi_library.guidelines import Violation
+from kumihimo.tune.mpi_library.measure import LibraryRow, LibraryTable
 
 INSTALLATION = mpi.Installation("openmpi", Path("none"), Path("none"))
 
@@ -87,7 +87,7 @@ def test_a_library_that_cannot_be_told_is_said(library, journal, monkeypatch):
     def tune(setup, effort):
         raise NotApplicable("the MPI library does not name its algorithms")
 
-    monkeypatch.setattr(library_report.library, "tune", tune)
+    monkeypatch.setattr(library_report.mpi_library, "tune", tune)
     report = library.export(30, journal(), Path("unused"))
     assert report.undelivered == ["the MPI library does not name its algorithms"]
     assert report.lacking == [
@@ -106,8 +106,8 @@ def test_what_was_measured_is_said_though_nothing_can_be_written(library, journa
     def export(results, folder):
         raise NotApplicable("no decision is built into the library")
 
-    monkeypatch.setattr(library_report.library, "tune", lambda setup, effort: Results)
-    monkeypatch.setattr(library_report.library, "export", export)
+    monkeypatch.setattr(library_report.mpi_library, "tune", lambda setup, effort: Results)
+    monkeypatch.setattr(library_report.mpi_library, "export", export)
     report = library.export(100, journal(), tmp_path)
     assert [found["text"] for found in report.violations] == [violation.line()]
     assert report.lacking == report.undelivered == ["no decision is built into the library"]
@@ -122,7 +122,7 @@ def test_launches_are_limited_by_the_share_and_remembered(library, journal, monk
         asked.append((setup.left(), setup.memory))
         raise NotApplicable("the number of ranks must be even")
 
-    monkeypatch.setattr(library_report.library, "tune", tune)
+    monkeypatch.setattr(library_report.mpi_library, "tune", tune)
     kept = journal()
     library.export(50, kept, tmp_path)
     assert asked == [(50.0, kept), (20.0, kept)]
@@ -156,8 +156,8 @@ def test_files_of_several_numbers_of_ranks_lie_apart(library, journal, monkeypat
         folders.append(folder)
         return [WrittenFile] if len(folders) == 1 else []
 
-    monkeypatch.setattr(library_report.library, "tune", lambda setup, effort: Results)
-    monkeypatch.setattr(library_report.library, "export", export)
+    monkeypatch.setattr(library_report.mpi_library, "tune", lambda setup, effort: Results)
+    monkeypatch.setattr(library_report.mpi_library, "export", export)
     report = library.export(15, journal(), tmp_path, (2, 4))
     assert folders == [tmp_path / "2-ranks", tmp_path / "4-ranks"]
     assert report.exports[0] == ["not obeyed"]
@@ -171,8 +171,8 @@ def test_sizes_that_there_was_no_time_for_are_said(library, journal, monkeypatch
         violations = ()
         setup = Setup(INSTALLATION, 2, (64,))
 
-    monkeypatch.setattr(library_report.library, "tune", lambda setup, effort: Results)
-    monkeypatch.setattr(library_report.library, "export", lambda results, folder: [])
+    monkeypatch.setattr(library_report.mpi_library, "tune", lambda setup, effort: Results)
+    monkeypatch.setattr(library_report.mpi_library, "export", lambda results, folder: [])
     report = library.export(15, journal(), tmp_path)
     assert report.lacking == ["--export on 2 ranks measured 1 of 2 sizes (64); give a larger --budget"]
     assert report.undelivered == []
@@ -182,7 +182,7 @@ def test_where_no_file_fits_the_least_budget_is_said_and_that_the_guidelines_lac
     def tune(setup, effort):
         raise NoTime(27.0)
 
-    monkeypatch.setattr(library_report.library, "tune", tune)
+    monkeypatch.setattr(library_report.mpi_library, "tune", tune)
     report = library.export(15, journal(), Path("unused"), (4,))
     (why,) = report.undelivered
     assert why == "no time for --export on 4 ranks; give a --budget of about 60s (the same command continues)"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from kumihimo import mpi
-from kumihimo.errors import NotApplicable
+from kumihimo.processes import mpi
+from kumihimo.text.errors import NotApplicable
 from kumihimo.tune import library_report, time_shares
 from kumihimo.tune.targets import Target
 
@@ -32,7 +32,7 @@ class Parts:
             fake.time += min(takes, setup.left())
             raise NotApplicable("the number of ranks must be even")
 
-        monkeypatch.setattr(library_report.library, "tune", tune)
+        monkeypatch.setattr(library_report.mpi_library, "tune", tune)
 
     def outcomes(self, targets, export=FOLDER):
         return list(time_shares.outcomes(self.work, self.study, targets, export, self.report))

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from kumihimo import bench
-from kumihimo.bench.cases import cases_of_all
-from kumihimo.errors import Failed
+from kumihimo.text.errors import Failed
+from kumihimo.tune import bench
+from kumihimo.tune.bench.cases import cases_of_all
 from kumihimo.tune.targets import FIXED_ORDER, Target, usual_ranks
 from kumihimo.tune.tuner import probe
 
@@ -278,10 +278,10 @@ def test_targets_name_their_communicators():
 
 
 def test_more_ranks_than_processors_only_where_they_make_room(monkeypatch):
-    monkeypatch.setattr("kumihimo.mpi.available_processors", lambda: 2)
+    monkeypatch.setattr("kumihimo.processes.mpi.available_processors", lambda: 2)
     assert usual_ranks("openmpi") == [2, 4]
     assert usual_ranks("mpich") == [2]
-    monkeypatch.setattr("kumihimo.mpi.available_processors", lambda: 64)
+    monkeypatch.setattr("kumihimo.processes.mpi.available_processors", lambda: 64)
     assert usual_ranks("mpich") == [2, 4, 64]
 
 
